@@ -1,0 +1,45 @@
+/** Why something was not done: one word per reason that a program would act on differently. */
+export const faultKinds = [
+  'invalid',
+  'unauthenticated',
+  'forbidden',
+  'not-found',
+  'not-acceptable',
+  'conflict',
+  'too-many',
+  'unavailable',
+  'timed-out',
+  // Between our own processes: refused by a host.
+  'stale',
+  'other-incarnation',
+  'gone',
+  'wrong-state',
+  'no-room',
+  'image-refused',
+  'interrupted',
+  'canceled',
+] as const
+export type FaultKind = (typeof faultKinds)[number]
+
+/** The message is for the caller and says what was expected; `cause` is for the log only. */
+export class Fault extends Error {
+  override readonly name = 'Fault'
+  readonly kind: FaultKind
+  /** What to do next, when we know it. */
+  readonly hint: string | undefined
+
+  constructor(kind: FaultKind, message: string, more: { cause?: unknown; hint?: string } = {}) {
+    super(message, { cause: more.cause })
+    this.kind = kind
+    this.hint = more.hint
+  }
+}
+
+/** How a fault travels between our own processes. */
+export interface FaultBody {
+  readonly error: FaultKind
+  readonly message: string
+}
+
+/** Repeating may help with these and with no other. */
+export const passing: ReadonlySet<FaultKind> = new Set(['unavailable', 'timed-out', 'too-many'])

@@ -1,0 +1,32 @@
+export type { HostId, Id, OrgId, TaskId, UserId, VmId } from './id.ts'
+export { cloneWays, lifecycleRules, mayDo, type LifecycleAction } from './lifecycle.ts'
+export {
+  whyNotGuestPath,
+  whyNotId,
+  whyNotName,
+  whyNotSnapshotName,
+  whyNotTag,
+  reservedIds,
+} from './names.ts'
+export type { Order } from './order.ts'
+export {
+  commandTo,
+  decidePower,
+  powerCommands,
+  powerRules,
+  powerStates,
+  type Decision,
+  type PowerCommand,
+  type PowerRule,
+  type PowerState,
+} from './power.ts'
+export {
+  folderFlags,
+  type Folder,
+  type FolderFlags,
+  type Report,
+  type Snapshot,
+  type Template,
+  type Vm,
+  type VmSummary,
+} from './vm.ts'
