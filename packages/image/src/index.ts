@@ -1,0 +1,9 @@
+export {
+  checkImage,
+  checkOverlay,
+  readQcow2,
+  type ImageRules,
+  type ImageVerdict,
+  type OverlayRules,
+} from './check-image.ts'
+export { parseQcow2, type Qcow2Header } from './qcow2.ts'

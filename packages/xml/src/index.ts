@@ -1,0 +1,12 @@
+export { element, renderDocument, renderElement, type AttributeInput, type Child } from './build.ts'
+export type { Element } from './element.ts'
+export {
+  attribute,
+  child,
+  children,
+  childrenByLocalName,
+  find,
+  localName,
+  text,
+} from './navigate.ts'
+export { readXml, XML_LIMITS, type XmlLimits } from './read.ts'

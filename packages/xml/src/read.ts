@@ -1,0 +1,188 @@
+import { Fault } from '@skerry/fault'
+
+import { acceptComment, acceptInstruction, skipAside, skipDeclaration } from './aside.ts'
+import { codePointName, findUncarried } from './characters.ts'
+import { Cursor, shown } from './cursor.ts'
+import type { Element } from './element.ts'
+import { resolveReferences } from './references.ts'
+
+/** What a document may cost before it is refused. */
+export interface XmlLimits {
+  /** Of the text as UTF-8. */
+  readonly bytesMax: number
+  /** How deep elements may stand in each other. */
+  readonly depthMax: number
+  /** Elements and texts together. */
+  readonly nodesMax: number
+  /** On one element. */
+  readonly attributesMax: number
+}
+
+/** The limits where the caller names no other: enough for every request body of ours. */
+export const XML_LIMITS: XmlLimits = {
+  bytesMax: 1024 * 1024,
+  depthMax: 64,
+  nodesMax: 10_000,
+  attributesMax: 256,
+}
+
+/**
+ * Reads a document in time and memory proportional to its length. A document with a DOCTYPE or with entities of its
+ * own is refused, as is every other that is not well formed, with a Fault `invalid` that says where and why. White
+ * space is kept, comments and processing instructions are left out, and names keep their prefixes.
+ */
+export function readXml(text: string, limits: Partial<XmlLimits> = {}): Element {
+  const allowed = { ...XML_LIMITS, ...limits }
+  // A UTF-16 unit is at least one byte, so a huge text is refused before it is measured.
+  if (text.length > allowed.bytesMax || Buffer.byteLength(text) > allowed.bytesMax) {
+    throw new Fault('invalid', `the XML must not be larger than ${allowed.bytesMax} bytes`)
+  }
+  const cursor = new Cursor(text)
+  const wrong = findUncarried(text)
+  if (wrong !== -1) {
+    throw cursor.fault(`XML cannot carry the character ${codePointName(text, wrong)}`, wrong)
+  }
+  cursor.accept('\uFEFF')
+  skipDeclaration(cursor)
+  skipAside(cursor)
+  const root = new TreeReader(cursor, allowed).readRoot()
+  skipAside(cursor)
+  if (!cursor.atEnd) throw cursor.fault('nothing may follow the root element')
+  return root
+}
+
+interface OpenElement extends Element {
+  readonly children: (Element | string)[]
+}
+
+// A stack and a loop, not a recursion, so that no document can exhaust the stack whatever the limits are.
+class TreeReader {
+  readonly #cursor: Cursor
+  readonly #limits: XmlLimits
+  readonly #open: OpenElement[] = []
+  #nodes = 0
+
+  constructor(cursor: Cursor, limits: XmlLimits) {
+    this.#cursor = cursor
+    this.#limits = limits
+  }
+
+  readRoot(): Element {
+    const root = this.#readStartTag()
+    for (let parent = this.#open.at(-1); parent !== undefined; parent = this.#open.at(-1)) {
+      this.#readContent(parent)
+    }
+    return root
+  }
+
+  #readContent(parent: OpenElement): void {
+    const cursor = this.#cursor
+    if (cursor.atEnd) throw cursor.fault(`<${shown(parent.name)}> does not end`)
+    if (!cursor.sees('<')) this.#addText(parent, this.#readText())
+    else if (cursor.accept('</')) this.#readEndTag(parent)
+    else if (cursor.accept('<![CDATA[')) {
+      this.#addText(parent, evenLines(cursor.takeUntil(']]>', 'the CDATA section')))
+    } else if (!acceptComment(cursor) && !acceptInstruction(cursor)) {
+      parent.children.push(this.#readStartTag())
+    }
+  }
+
+  #readStartTag(): Element {
+    const cursor = this.#cursor
+    if (cursor.sees('<!')) throw cursor.fault('a DOCTYPE or another declaration is not accepted')
+    if (!cursor.accept('<')) throw cursor.fault('the root element was expected')
+    if (this.#open.length === this.#limits.depthMax) {
+      throw cursor.fault(`elements may stand ${this.#limits.depthMax} deep and no deeper`)
+    }
+    this.#countNode()
+    const name = cursor.takeName('the name of an element')
+    const attributes = this.#readAttributes()
+    const started: OpenElement = { name, attributes, children: [] }
+    if (cursor.accept('/>')) return started
+    if (!cursor.accept('>')) throw cursor.fault('an attribute, > or /> was expected')
+    this.#open.push(started)
+    return started
+  }
+
+  #readAttributes(): Record<string, string> {
+    const cursor = this.#cursor
+    const attributes: Record<string, string> = Object.create(null)
+    let count = 0
+    while (cursor.skipSpace() && !cursor.sees('>') && !cursor.sees('/')) {
+      const start = cursor.at
+      const name = cursor.takeName('the name of an attribute')
+      if (name in attributes) throw cursor.fault(`${shown(name)} is given twice`, start)
+      count += 1
+      if (count > this.#limits.attributesMax) {
+        throw cursor.fault(`at most ${this.#limits.attributesMax} attributes are accepted`, start)
+      }
+      cursor.skipSpace()
+      if (!cursor.accept('=')) throw cursor.fault('= was expected')
+      cursor.skipSpace()
+      attributes[name] = this.#readValue()
+    }
+    return attributes
+  }
+
+  #readValue(): string {
+    const cursor = this.#cursor
+    const quote = cursor.accept('"') ? '"' : "'"
+    if (quote === "'" && !cursor.accept("'")) throw cursor.fault('a value in quotes was expected')
+    const start = cursor.at
+    const raw = cursor.takeUntil(quote, 'the value of an attribute')
+    const bracket = raw.indexOf('<')
+    if (bracket !== -1) throw cursor.fault('< may not stand in a value', start + bracket)
+    return resolveReferences(cursor, raw, start, (part) =>
+      evenLines(part).replaceAll(/[\t\n]/g, ' '),
+    )
+  }
+
+  #readEndTag(parent: OpenElement): void {
+    const cursor = this.#cursor
+    const start = cursor.at
+    const name = cursor.takeName('the name of an element')
+    if (name !== parent.name) {
+      const reason = `</${shown(parent.name)}> was expected, not </${shown(name)}>`
+      throw cursor.fault(reason, start)
+    }
+    cursor.skipSpace()
+    if (!cursor.accept('>')) throw cursor.fault('> was expected')
+    this.#open.pop()
+  }
+
+  #readText(): string {
+    const cursor = this.#cursor
+    const start = cursor.at
+    const next = cursor.text.indexOf('<', start)
+    const end = next === -1 ? cursor.text.length : next
+    const raw = cursor.text.slice(start, end)
+    const bracket = raw.indexOf(']]>')
+    if (bracket !== -1) throw cursor.fault(']]> may not stand in text', start + bracket)
+    cursor.at = end
+    return resolveReferences(cursor, raw, start, evenLines)
+  }
+
+  #addText(parent: OpenElement, text: string): void {
+    const { children } = parent
+    const before = children.at(-1)
+    if (text === '') return
+    if (typeof before === 'string') {
+      children[children.length - 1] = before + text
+      return
+    }
+    this.#countNode()
+    children.push(text)
+  }
+
+  #countNode(): void {
+    this.#nodes += 1
+    if (this.#nodes > this.#limits.nodesMax) {
+      throw this.#cursor.fault(`at most ${this.#limits.nodesMax} elements and texts are accepted`)
+    }
+  }
+}
+
+/** Line ends as XML 1.0 §2.11 has a reader see them. */
+function evenLines(raw: string): string {
+  return raw.includes('\r') ? raw.replaceAll(/\r\n?/g, '\n') : raw
+}

@@ -1,0 +1,35 @@
+// Reads every hostile document and prints what became of each, in a process whose memory the test has bounded.
+import { Fault } from '@skerry/fault'
+import { readXml } from '@skerry/xml'
+
+import { hostileDocuments } from './hostile-documents.ts'
+
+/** What became of one hostile document. */
+export interface HostileOutcome {
+  readonly about: string
+  readonly outcome: 'refused' | 'read' | 'crashed'
+  readonly ms: number
+}
+
+// Processor time, and the least of three: other threads of this process are counted with it.
+const outcomes = hostileDocuments().map(({ about, document }): HostileOutcome => {
+  const ms = Math.min(timeOf(document), timeOf(document), timeOf(document))
+  return { about, outcome: outcomeOf(document), ms }
+})
+process.stdout.write(JSON.stringify(outcomes))
+
+function timeOf(document: string): number {
+  const start = process.cpuUsage()
+  outcomeOf(document)
+  const { user, system } = process.cpuUsage(start)
+  return (user + system) / 1000
+}
+
+function outcomeOf(document: string): HostileOutcome['outcome'] {
+  try {
+    readXml(document)
+    return 'read'
+  } catch (error) {
+    return error instanceof Fault && error.kind === 'invalid' ? 'refused' : 'crashed'
+  }
+}
