@@ -1,0 +1,160 @@
+import { Duplex, type DuplexOptions } from 'node:stream'
+
+import { ProtocolError, readError } from './error.ts'
+import { HEADER_BYTES, messageStatus, messageType, type Header } from './frame.ts'
+import { XdrReader } from './xdr.ts'
+
+// libvirt has no window of its own. Beyond this the socket is left unread, so that in the end the
+// server stops reading its file or its guest.
+export const STREAM_WINDOW_BYTES = 4 * 1024 * 1024
+
+// What every version of libvirt takes in one stream message.
+const PIECE_BYTES = 256 * 1024 - 1024
+
+/** What a stream needs of its connection. */
+export interface StreamLink {
+  readonly procedure: string
+  readonly direction: 'read' | 'write'
+  /** `taken` is called when there is room for more. */
+  send(status: number, data: Buffer | undefined, taken?: () => void): void
+  /** Asks that nothing be read for now, or takes that back. */
+  hold(held: boolean): void
+  /** Nothing that still comes for this stream is of interest. */
+  forget(): void
+}
+
+/**
+ * A libvirt stream as a Node stream. It ends when both sides have said so: `finish` comes after the
+ * server has confirmed that it has everything, and `destroy` before that aborts at the server.
+ */
+export class LibvirtStream extends Duplex {
+  readonly #link: StreamLink
+  #queue: Buffer[] = []
+  #queued = 0
+  #wanted = false
+  #held = false
+  #ended = false
+  #over = false
+  #finished: ((error?: Error | null) => void) | undefined
+
+  constructor(link: StreamLink) {
+    // Node's types leave out that a Duplex can be told to have one side only.
+    const options: DuplexOptions & { readable: boolean } = {
+      allowHalfOpen: false,
+      readable: link.direction === 'read',
+    }
+    super(options)
+    this.#link = link
+    // It may fail before its owner has had a turn to listen; whoever reads or writes is told.
+    this.on('error', () => {})
+  }
+
+  /** A message of the server for this stream. */
+  accept(header: Header, frame: Buffer): void {
+    if (this.#over) return
+    if (header.status === messageStatus.error) this.lose(this.#readError(frame))
+    else if (header.status === messageStatus.ok) this.#confirmed()
+    else if (header.status !== messageStatus.continue) {
+      throw new ProtocolError(`a stream message with status ${header.status}`)
+    } else if (header.type === messageType.streamHole) this.destroy(this.#holeError())
+    else this.#takeData(frame.subarray(HEADER_BYTES))
+  }
+
+  /** Ends it without a word to the server, which knows or is gone. */
+  lose(error?: Error): void {
+    this.#leave()
+    this.destroy(error)
+  }
+
+  override _read(): void {
+    this.#wanted = true
+    this.#pump()
+  }
+
+  override _write(chunk: Buffer, _: string, done: (error?: Error | null) => void): void {
+    let offset = 0
+    const next = (): void => {
+      if (this.#over || offset >= chunk.length) return done()
+      const piece = chunk.subarray(offset, offset + PIECE_BYTES)
+      offset += piece.length
+      this.#link.send(messageStatus.continue, piece, next)
+    }
+    next()
+  }
+
+  override _final(done: (error?: Error | null) => void): void {
+    if (this.#over) return done()
+    this.#finished = done
+    this.#link.send(messageStatus.ok, undefined)
+  }
+
+  override _destroy(error: Error | null, done: (error?: Error | null) => void): void {
+    if (!this.#over) {
+      // The server answers this too, but there is nothing left to learn from it.
+      this.#link.send(messageStatus.error, undefined)
+      this.#leave()
+    }
+    this.#finished = undefined
+    done(error)
+  }
+
+  #takeData(data: Buffer): void {
+    if (this.#ended || this.#link.direction === 'write') return
+    if (data.length === 0) {
+      this.#ended = true
+    } else {
+      this.#queue.push(Buffer.from(data))
+      this.#queued += data.length
+    }
+    this.#pump()
+  }
+
+  #confirmed(): void {
+    const done = this.#finished
+    if (done === undefined) {
+      this.lose(new ProtocolError(`${this.#link.procedure}: libvirt ended a stream unasked`))
+      return
+    }
+    this.#leave()
+    this.#ended = true
+    this.#pump()
+    done()
+  }
+
+  #pump(): void {
+    while (this.#wanted) {
+      const next = this.#queue.shift()
+      if (next === undefined) break
+      this.#queued -= next.length
+      this.#wanted = this.push(next)
+    }
+    if (this.#ended && this.#queue.length === 0 && this.#link.direction === 'read') this.push(null)
+    this.#hold(this.#queued > (this.#held ? STREAM_WINDOW_BYTES / 2 : STREAM_WINDOW_BYTES))
+  }
+
+  #hold(held: boolean): void {
+    if (held === this.#held) return
+    this.#held = held
+    this.#link.hold(held)
+  }
+
+  #leave(): void {
+    this.#over = true
+    this.#hold(false)
+    this.#link.forget()
+  }
+
+  #holeError(): Error {
+    return new ProtocolError(
+      `${this.#link.procedure}: a hole, which only sparse streams have: leave out sparseStream`,
+    )
+  }
+
+  #readError(frame: Buffer): Error {
+    try {
+      return readError(this.#link.procedure, new XdrReader(frame, HEADER_BYTES))
+    } catch (cause) {
+      return new ProtocolError(`${this.#link.procedure}: the error cannot be read`, { cause })
+    }
+  }
+}

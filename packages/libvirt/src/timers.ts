@@ -1,0 +1,10 @@
+/** Time as the client needs it, so that a test can make it pass. */
+export interface Timers {
+  set(run: () => void, ms: number): object
+  clear(timer: object): void
+}
+
+export const systemTimers: Timers = {
+  set: (run, ms) => setTimeout(run, ms),
+  clear: (timer) => clearTimeout(timer as NodeJS.Timeout),
+}
