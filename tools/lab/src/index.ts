@@ -1,0 +1,12 @@
+// @skerry/lab: real hosts, real guests and real daemons for tests, and `npm run lab`.
+export { guestImage } from './guest-image.ts'
+export type { HostOptions, LabHost } from './host.ts'
+export { startHost } from './host.ts'
+export type { HostReport, Lab, LabReport } from './lab.ts'
+export { startLab } from './lab.ts'
+export type { Libvirt } from './libvirt.ts'
+export { startLibvirt } from './libvirt.ts'
+export { missingPackages, reasonToSkip, reasonWithoutRoot, requirePrograms } from './packages.ts'
+export type { Use } from './packages.ts'
+export type { Outcome } from './run.ts'
+export { until } from './wait.ts'

@@ -1,0 +1,207 @@
+// A lab: hosts joined by a switch, kept in one directory. Tests and `npm run lab` use the same functions.
+import { existsSync, realpathSync } from 'node:fs'
+import { mkdir, readdir, readFile, rename, rm, rmdir, writeFile } from 'node:fs/promises'
+import { dirname, join, resolve } from 'node:path'
+
+import { checkDirectory, shortNameOf, socketIn } from './host-directory.ts'
+import type { LabHost } from './host.ts'
+import { Host, sweep } from './host.ts'
+import { lockFile } from './lock-file.ts'
+import { unmountBelow } from './mounts.ts'
+import { addressOf, makeSwitch, namesBeginning } from './netns.ts'
+import { requirePrograms } from './packages.ts'
+
+/** The object that `npm run lab` prints. Others build on these fields; what is not there has no key. */
+export interface LabReport {
+  readonly dir: string
+  readonly hosts: readonly HostReport[]
+}
+
+export interface HostReport {
+  readonly name: string
+  readonly netns: string
+  readonly dir: string
+  /** The first process; absent when the host is off. */
+  readonly init?: number
+  readonly address: string
+  /** Absent when no libvirtd runs. */
+  readonly libvirt?: { readonly socket: string; readonly pid: number }
+}
+
+export interface Lab extends AsyncDisposable {
+  readonly dir: string
+  /** The network namespace of the switch: from here every host's address can be reached. */
+  readonly netns: string
+  readonly hosts: LabHost[]
+}
+
+/** Starts a lab for a test: it ends when disposed, and loses power when the test's process dies. */
+export async function startLab(options: { dir: string; hosts: number }): Promise<Lab> {
+  const { dir, hosts } = await raise(options.dir, options.hosts, { outlives: false })
+  return {
+    dir,
+    netns: switchOf(dir),
+    hosts,
+    async [Symbol.asyncDispose]() {
+      await down(dir)
+    },
+  }
+}
+
+/** Starts a lab that goes on after this program; what runs already stays as it is, what is off is switched on. */
+export async function up(directory: string, count: number): Promise<LabReport> {
+  const { dir, hosts } = await raise(directory, count, { outlives: true })
+  return { dir, hosts: hosts.map(reportOf) }
+}
+
+export async function status(directory: string): Promise<LabReport> {
+  const dir = pathOf(directory)
+  return { dir, hosts: (await hostsIn(dir, true)).map(reportOf) }
+}
+
+export async function powerCut(directory: string, name: string): Promise<LabReport> {
+  return withHost(directory, name, (host) => host.powerCut())
+}
+
+export async function powerOn(directory: string, name: string): Promise<LabReport> {
+  return withHost(directory, name, (host) => host.powerOn())
+}
+
+/**
+ * Removes every trace of a lab. It goes by what is there, not by what was written down, so it also clears away a lab whose
+ * start was broken off or whose directory is gone.
+ */
+export async function down(directory: string): Promise<LabReport> {
+  const dir = pathOf(directory)
+  const below = (host: string) => dirname(host) === dir
+  const clear = async () => {
+    // The switch's own name is among them.
+    await sweep(below, await namesBeginning(switchOf(dir)))
+  }
+  if (!existsSync(dir)) {
+    await clear()
+    return { dir, hosts: [] }
+  }
+
+  {
+    await using _ = await lockFile(join(dir, 'lab.lock'))
+    await clear()
+    await unmountBelow(dir)
+    const ours = (await readdir(dir)).filter((name) => /^host-\d+$/.test(name))
+    for (const name of [...ours, 'lab.json', 'lab.json.new']) {
+      await rm(join(dir, name), { recursive: true, force: true })
+    }
+  }
+  await rm(join(dir, 'lab.lock'), { force: true })
+  // Somebody else's files in it are none of our business.
+  await rmdir(dir).catch(() => undefined)
+  return { dir, hosts: [] }
+}
+
+async function raise(
+  directory: string,
+  count: number,
+  { outlives }: { outlives: boolean },
+): Promise<{ dir: string; hosts: Host[] }> {
+  requirePrograms('host')
+  await mkdir(directory, { recursive: true })
+  const dir = pathOf(directory)
+  checkDirectory(join(dir, `host-${count}`))
+  await using _ = await lockFile(join(dir, 'lab.lock'))
+  const known = await knownHosts(dir)
+  const names = new Set([...known, ...Array.from({ length: count }, (_, i) => `host-${i + 1}`)])
+  const hosts = await makeHosts(dir, [...names], outlives)
+  await makeSwitch(switchOf(dir))
+  // Written before the start, so that a host which fails to start is known to whoever looks.
+  await save(dir, hosts)
+  const results = await Promise.allSettled(hosts.map((host) => host.powerOn()))
+  await save(dir, hosts)
+  const failed = results.find((result) => result.status === 'rejected')
+  if (failed !== undefined) throw failed.reason
+  return { dir, hosts }
+}
+
+async function withHost(
+  directory: string,
+  name: string,
+  act: (host: Host) => Promise<void>,
+): Promise<LabReport> {
+  const dir = pathOf(directory)
+  if (!existsSync(dir)) throw new Error(`there is no lab in ${dir}: start one with "up"`)
+  await using _ = await lockFile(join(dir, 'lab.lock'))
+  const hosts = await hostsIn(dir, true)
+  const host = hosts.find((one) => one.name === name)
+  if (host === undefined) {
+    const there = hosts.map((one) => one.name).join(', ') || 'no host at all'
+    throw new Error(`the lab in ${dir} has no "${name}"; it has ${there}`)
+  }
+  await act(host)
+  await save(dir, hosts)
+  return { dir, hosts: hosts.map(reportOf) }
+}
+
+async function hostsIn(dir: string, outlives: boolean): Promise<Host[]> {
+  return makeHosts(dir, await knownHosts(dir), outlives)
+}
+
+async function makeHosts(
+  dir: string,
+  names: readonly string[],
+  outlives: boolean,
+): Promise<Host[]> {
+  const addressFor = (name: string) => addressOf(Number(name.replace('host-', '')))
+  const neighbours = Object.fromEntries(
+    names.map((name) => [name, addressFor(name).replace(/\/.*/, '')]),
+  )
+  for (const name of names) await mkdir(join(dir, name), { recursive: true })
+  return names.map(
+    (name) =>
+      new Host({
+        dir: join(dir, name),
+        name,
+        address: addressFor(name),
+        bridge: switchOf(dir),
+        netns: `${switchOf(dir)}-${name}`,
+        neighbours,
+        outlives,
+      }),
+  )
+}
+
+async function knownHosts(dir: string): Promise<string[]> {
+  try {
+    const report = JSON.parse(await readFile(join(dir, 'lab.json'), 'utf8')) as LabReport
+    return report.hosts.map(({ name }) => name)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return []
+    throw new Error(`${join(dir, 'lab.json')} cannot be read; take the lab down and start again`, {
+      cause: error,
+    })
+  }
+}
+
+async function save(dir: string, hosts: readonly Host[]): Promise<void> {
+  const report: LabReport = { dir, hosts: hosts.map(reportOf) }
+  await writeFile(join(dir, 'lab.json.new'), JSON.stringify(report, null, 2) + '\n')
+  await rename(join(dir, 'lab.json.new'), join(dir, 'lab.json'))
+}
+
+function reportOf(host: Host): HostReport {
+  const pid = host.libvirtPid()
+  return {
+    name: host.name,
+    netns: host.netns,
+    dir: host.dir,
+    ...(host.isOn && { init: host.init }),
+    address: host.address ?? '',
+    ...(pid !== undefined && { libvirt: { socket: socketIn(host.dir), pid } }),
+  }
+}
+
+function switchOf(dir: string): string {
+  return `skerry-${shortNameOf(dir)}`
+}
+
+function pathOf(directory: string): string {
+  return existsSync(directory) ? realpathSync(directory) : resolve(directory)
+}

@@ -1,0 +1,84 @@
+// npm run -s lab -- up|status|down|power-cut|power-on --dir D: a lab from the command line. Prints one JSON object.
+import { parseArgs } from 'node:util'
+
+import type { LabReport } from './lab.ts'
+import { down, powerCut, powerOn, status, up } from './lab.ts'
+
+const USAGE = `usage: npm run -s lab -- COMMAND --dir D
+  up [--hosts N]     starts N hosts (1 unless told) and returns when all of them answer
+  status             says what runs
+  power-cut NAME     every process on the host dies at once; its disks stay
+  power-on NAME      starts the host again
+  down               removes every trace of the lab`
+
+const LATER = ['vmd', 'cells', 'console', 'workflow', 's3'] as const
+const MOST_HOSTS = 200
+
+/** The command line is wrong; nothing was done. */
+class Misuse extends Error {}
+
+try {
+  console.log(JSON.stringify(await obey(process.argv.slice(2)), null, 2))
+} catch (error) {
+  console.error(`lab: ${error instanceof Error ? error.message : String(error)}`)
+  process.exitCode = error instanceof Misuse ? 2 : 1
+}
+
+async function obey(args: string[]): Promise<LabReport> {
+  const { values, positionals } = read(args)
+  const [command, name, ...more] = positionals
+  const asked = LATER.find((part) => values[part] !== undefined)
+  if (asked !== undefined) {
+    throw new Misuse(`--${asked} comes later: this lab has hosts with libvirt only; leave it out`)
+  }
+  const { dir } = values
+  if (dir === undefined || dir === '') throw new Misuse(`--dir is missing\n${USAGE}`)
+  const named = command === 'power-cut' || command === 'power-on'
+  if (more.length > 0 || (name !== undefined) !== named) {
+    throw new Misuse(named ? `name one host\n${USAGE}` : `too many words\n${USAGE}`)
+  }
+  if (values.hosts !== undefined && command !== 'up')
+    throw new Misuse(`--hosts goes with "up" only`)
+  switch (command) {
+    case 'up':
+      return up(dir, countOf(values.hosts ?? '1'))
+    case 'status':
+      return status(dir)
+    case 'down':
+      return down(dir)
+    case 'power-cut':
+      return powerCut(dir, name ?? '')
+    case 'power-on':
+      return powerOn(dir, name ?? '')
+    case undefined:
+      throw new Misuse(USAGE)
+    default:
+      throw new Misuse(`no such command: ${command}\n${USAGE}`)
+  }
+}
+
+function read(args: string[]) {
+  try {
+    return parseArgs({
+      args,
+      allowPositionals: true,
+      options: {
+        dir: { type: 'string' },
+        hosts: { type: 'string' },
+        vmd: { type: 'boolean' },
+        cells: { type: 'string' },
+        console: { type: 'boolean' },
+        workflow: { type: 'boolean' },
+        s3: { type: 'boolean' },
+      },
+    })
+  } catch (error) {
+    throw new Misuse(`${(error as Error).message}\n${USAGE}`, { cause: error })
+  }
+}
+
+function countOf(text: string): number {
+  const count = Number(text)
+  if (Number.isInteger(count) && count >= 1 && count <= MOST_HOSTS) return count
+  throw new Misuse(`--hosts must be a number from 1 to ${MOST_HOSTS}, not "${text}"`)
+}

@@ -1,0 +1,88 @@
+// Network namespaces with a name, and the switch that joins the hosts of one lab.
+// Names stand in /run/netns, where `ip netns exec` looks. They are mounted there by our own hand: `ip netns add` would also
+// mount /run/netns onto itself, which nothing ever takes away.
+import { mkdir, readdir, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+
+import { allMounts } from './mounts.ts'
+import { attempt, run } from './run.ts'
+
+const NAMES = '/run/netns'
+const BRIDGE = 'lab'
+
+/** The switch's own address, from which every host of the lab can be reached. */
+export const SWITCH_ADDRESS = '10.91.255.254/16'
+
+/** The address of the lab's n-th host, counted from 1. */
+export function addressOf(n: number): string {
+  return `10.91.${Math.floor(n / 256)}.${n % 256}/16`
+}
+
+/** Gives the network namespace of a process a name, in place of whatever had that name before. */
+export async function nameNetwork(name: string, pid: number): Promise<void> {
+  await forgetNetwork(name)
+  await mkdir(NAMES, { recursive: true })
+  await writeFile(join(NAMES, name), '')
+  await run(['mount', '--bind', `/proc/${pid}/ns/net`, join(NAMES, name)])
+}
+
+/** Takes a name away. The namespace ends, with all its links, once no process is in it any more. */
+export async function forgetNetwork(name: string): Promise<void> {
+  const path = join(NAMES, name)
+  // A crash between two mounts may have left more than one on the same name.
+  while (allMounts().some(({ at }) => at === path)) await run(['umount', '--lazy', path])
+  // Removing the file also takes the mount out of the copies that other hosts' mount namespaces have of it.
+  await rm(path, { force: true })
+}
+
+/** The kernel's name for a named network namespace, or undefined when there is none of that name. */
+export function networkNamed(name: string): string | undefined {
+  const root = allMounts().findLast(({ at }) => at === join(NAMES, name))?.root
+  return root?.startsWith('net:[') ? root : undefined
+}
+
+/** All names that begin so. */
+export async function namesBeginning(prefix: string): Promise<string[]> {
+  const names = await readdir(NAMES).catch(() => [])
+  return names.filter((name) => name.startsWith(prefix))
+}
+
+/** A network namespace with nothing but a bridge in it: no link of the lab ever stands in the machine's own network. */
+export async function makeSwitch(name: string): Promise<void> {
+  if (networkNamed(name) === undefined) {
+    await forgetNetwork(name)
+    await mkdir(NAMES, { recursive: true })
+    await writeFile(join(NAMES, name), '')
+    await run(['unshare', `--net=${join(NAMES, name)}`, 'true'])
+  }
+  const bridge = await attempt(['ip', '-n', name, 'link', 'show', BRIDGE])
+  if (bridge.code === 0) return
+  await inNetwork(name, [
+    'link set lo up',
+    `link add ${BRIDGE} type bridge`,
+    `address add ${SWITCH_ADDRESS} dev ${BRIDGE}`,
+    `link set ${BRIDGE} up`,
+  ])
+}
+
+/** Plugs a host's eth0 into a switch, in place of whatever was in that port before. */
+export async function plug(
+  host: { readonly name: string; readonly netns: string; readonly address: string },
+  into: string,
+): Promise<void> {
+  await unplug(host.name, into)
+  await inNetwork(into, [
+    `link add ${host.name} type veth peer name eth0 netns ${host.netns}`,
+    `link set ${host.name} master ${BRIDGE} up`,
+  ])
+  await inNetwork(host.netns, [`address add ${host.address} dev eth0`, 'link set eth0 up'])
+}
+
+/** The kernel ends a dead host's namespace some time later; the port must be free before. */
+export async function unplug(port: string, from: string): Promise<void> {
+  await attempt(['ip', '-n', from, 'link', 'delete', port])
+}
+
+async function inNetwork(name: string, commands: readonly string[]): Promise<void> {
+  await run(['ip', '-n', name, '-batch', '-'], { input: commands.join('\n') + '\n' })
+}

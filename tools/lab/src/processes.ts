@@ -1,0 +1,113 @@
+// What /proc tells of processes and the namespaces they live in.
+// Nothing here trusts a pid file: pids are used again, and a file outlives the process that it names.
+import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
+
+import { until } from './wait.ts'
+
+/** The mark that a host's first process bears in its environment; its value is the host's directory. */
+export const HOST_MARK = 'SKERRY_LAB_HOST'
+
+const GONE_TIMEOUT_MS = 20_000
+
+export function allPids(): number[] {
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .map(Number)
+}
+
+/** A process of which nothing is left but its exit code holds no file, no lock and no namespace. */
+export function isAlive(pid: number): boolean {
+  const state = statusField(pid, 'State')
+  return state !== undefined && !state.startsWith('Z') && !state.startsWith('X')
+}
+
+/** The name of a process's namespace as the kernel writes it, or undefined when the process is gone. */
+export function namespaceOf(pid: number | 'self', kind: 'net' | 'pid' | 'mnt'): string | undefined {
+  return quietly(() => readlinkSync(`/proc/${pid}/ns/${kind}`))
+}
+
+/** First processes of hosts whose directory the given test accepts, wherever they came from. */
+export function findMarked(accepts: (hostDirectory: string) => boolean): number[] {
+  return allPids().filter((pid) => {
+    const environment = quietly(() => readFileSync(`/proc/${pid}/environ`, 'latin1')) ?? ''
+    const mark = environment.split('\0').find((entry) => entry.startsWith(`${HOST_MARK}=`))
+    if (mark === undefined) return false
+    const directory = Buffer.from(mark.slice(HOST_MARK.length + 1), 'latin1').toString()
+    return accepts(directory) && isAlive(pid)
+  })
+}
+
+/** Whether a process is the first one of a process namespace below ours. */
+export function isFirst(pid: number): boolean {
+  const numbers = statusField(pid, 'NSpid')?.split(/\s+/) ?? []
+  return numbers.length > 1 && numbers.at(-1) === '1'
+}
+
+/** Processes whose network namespace is among the given ones; never those of the network that we are in ourselves. */
+export function findInNetworks(networks: ReadonlySet<string | undefined>): number[] {
+  const own = namespaceOf('self', 'net')
+  return allPids().filter((pid) => {
+    const network = namespaceOf(pid, 'net')
+    return network !== undefined && network !== own && networks.has(network) && isAlive(pid)
+  })
+}
+
+/** The outside pid of the process that a host's own numbering calls `inside`. */
+export function fromInside(init: number, inside: number): number | undefined {
+  const home = namespaceOf(init, 'pid')
+  if (home === undefined) return undefined
+  return allPids().find(
+    (pid) =>
+      statusField(pid, 'NSpid')?.split(/\s+/).at(-1) === String(inside) &&
+      namespaceOf(pid, 'pid') === home,
+  )
+}
+
+export function nameOf(pid: number): string | undefined {
+  return quietly(() => readFileSync(`/proc/${pid}/comm`, 'utf8').trim())
+}
+
+export function childrenOf(parent: number): number[] {
+  const children = quietly(() => readFileSync(`/proc/${parent}/task/${parent}/children`, 'latin1'))
+  return (children ?? '').split(' ').filter(Boolean).map(Number)
+}
+
+/** Sends a signal; that the process is already gone is not an error. */
+export function signalTo(pid: number, signal: NodeJS.Signals | number): boolean {
+  try {
+    process.kill(pid, signal)
+    return true
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ESRCH') return false
+    throw error
+  }
+}
+
+/** Kills the processes and waits until the kernel has taken back all they held. `urge` is called again and again meanwhile. */
+export async function killAndWait(
+  pids: readonly number[],
+  signal: NodeJS.Signals = 'SIGKILL',
+  urge: () => void = () => undefined,
+): Promise<void> {
+  for (const pid of pids) signalTo(pid, signal)
+  const gone = () => {
+    if (!pids.some(isAlive)) return true
+    urge()
+    return false
+  }
+  await until(`the processes ${pids.join(', ')} should be gone`, gone, GONE_TIMEOUT_MS)
+}
+
+function statusField(pid: number, field: string): string | undefined {
+  const status = quietly(() => readFileSync(`/proc/${pid}/status`, 'latin1'))
+  return status?.match(new RegExp(`^${field}:\\s*(.*)$`, 'm'))?.[1]
+}
+
+/** A process may end between two looks at it, so what cannot be read is simply not there. */
+function quietly<T>(look: () => T): T | undefined {
+  try {
+    return look()
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,178 @@
+// Goal: a lab comes up from one command and goes without a trace, whatever happened to it in between.
+// Method: each lab runs on a lab host of its own. Nobody else works on that machine, so every process, mount, link and
+// namespace that is there afterwards and was not before is the lab's.
+import assert from 'node:assert/strict'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test } from 'node:test'
+
+import type { LabReport } from '../src/index.ts'
+import { reasonToSkip, startHost, until } from '../src/index.ts'
+import { attempt } from '../src/run.ts'
+
+const skip = reasonToSkip('host') ?? false
+const MAIN = join(import.meta.dirname, '../src/main.ts')
+
+/** A machine to run labs on, and the ways to look at it. */
+async function ownMachine() {
+  const dir = await mkdtemp(join(tmpdir(), 'lab-'))
+  const machine = await startHost({ dir: join(dir, 'm') })
+  const sh = async (script: string) => (await machine.run(['sh', '-c', script])).stdout
+  return {
+    machine,
+    /** Where labs may be. */
+    dir,
+    lab: async (...args: string[]) => {
+      const outcome = await machine.run([process.execPath, MAIN, ...args])
+      return { ...outcome, report: () => JSON.parse(outcome.stdout) as LabReport }
+    },
+    traces: async () => {
+      return {
+        processes: (await sh('ps -eo pid,args --no-headers | grep -v "ps -eo\\|grep"')).split('\n'),
+        mounts: await sh('cut -d" " -f4,5 /proc/self/mountinfo | grep -v ^net:'),
+        links: await sh('ip -brief link | cut -d" " -f1'),
+        networks: await sh(
+          'lsns --noheadings --type net --output NS; ls -A /run/netns 2>/dev/null',
+        ),
+        files: await sh(`ls -A ${dir}`),
+      }
+    },
+    async [Symbol.asyncDispose]() {
+      await machine[Symbol.asyncDispose]()
+      await rm(dir, { recursive: true, force: true })
+    },
+  }
+}
+
+test(
+  'up starts hosts that reach each other, status tells of them, down leaves no trace',
+  { skip },
+  async () => {
+    await using own = await ownMachine()
+    const { dir, lab, machine } = own
+    const before = await own.traces()
+    const up = await lab('up', '--dir', join(dir, 'a'), '--hosts', '2')
+    assert.equal(up.code, 0, up.stderr)
+    const report = up.report()
+    assert.deepEqual(Object.keys(report), ['dir', 'hosts'])
+    const [one, two] = report.hosts
+    assert.ok(one && two)
+    assert.deepEqual(Object.keys(one), ['name', 'netns', 'dir', 'init', 'address', 'libvirt'])
+    assert.deepEqual([one.name, two.name], ['host-1', 'host-2'])
+
+    const across = await machine.run([
+      'ip',
+      'netns',
+      'exec',
+      one.netns,
+      'ip',
+      'route',
+      'get',
+      two.address,
+    ])
+    assert.match(across.stdout, /dev eth0/)
+    const version = await machine.run([
+      'virsh',
+      '-c',
+      `qemu+unix:///system?socket=${two.libvirt?.socket}`,
+      'version',
+    ])
+    assert.equal(version.code, 0, version.stderr)
+    assert.deepEqual((await lab('status', '--dir', join(dir, 'a'))).report(), report)
+    assert.deepEqual(JSON.parse(await readFile(join(dir, 'a', 'lab.json'), 'utf8')), report)
+    assert.deepEqual((await lab('up', '--dir', join(dir, 'a'))).report(), report)
+
+    assert.equal((await lab('down', '--dir', join(dir, 'a'))).code, 0)
+    assert.deepEqual(await own.traces(), before)
+    assert.equal((await lab('down', '--dir', join(dir, 'a'))).code, 0)
+  },
+)
+
+test('two labs run at once, and one goes without the other noticing', { skip }, async () => {
+  await using own = await ownMachine()
+  const { dir, lab } = own
+  const [a, b] = await Promise.all([
+    lab('up', '--dir', join(dir, 'a')),
+    lab('up', '--dir', join(dir, 'b')),
+  ])
+  assert.deepEqual([a.code, b.code], [0, 0], a.stderr + b.stderr)
+  assert.equal((await lab('down', '--dir', join(dir, 'a'))).code, 0)
+  assert.deepEqual((await lab('status', '--dir', join(dir, 'b'))).report(), b.report())
+})
+
+test('a host of a lab loses power and comes back', { skip }, async () => {
+  await using own = await ownMachine()
+  const { dir, lab } = own
+  const up = (await lab('up', '--dir', join(dir, 'a'))).report()
+  const off = (await lab('power-cut', '--dir', join(dir, 'a'), 'host-1')).report()
+  assert.deepEqual(Object.keys(off.hosts[0] ?? {}), ['name', 'netns', 'dir', 'address'])
+  const on = (await lab('power-on', '--dir', join(dir, 'a'), 'host-1')).report()
+  assert.notEqual(on.hosts[0]?.init, up.hosts[0]?.init)
+  assert.deepEqual((await lab('status', '--dir', join(dir, 'a'))).report(), on)
+
+  const unknown = await lab('power-cut', '--dir', join(dir, 'a'), 'host-7')
+  assert.equal(unknown.code, 1)
+  assert.match(unknown.stderr, /has no "host-7"; it has host-1/)
+})
+
+test(
+  'down clears away a lab whose processes were killed and whose directory is gone',
+  { skip },
+  async () => {
+    await using own = await ownMachine()
+    const { dir, lab, machine } = own
+    const before = await own.traces()
+    const { hosts } = (await lab('up', '--dir', join(dir, 'a'), '--hosts', '2')).report()
+    await machine.run(['kill', '-9', String(hosts[0]?.init), String(hosts[1]?.libvirt?.pid)])
+    await rm(join(dir, 'a'), { recursive: true })
+    assert.equal((await lab('down', '--dir', join(dir, 'a'))).code, 0)
+    assert.deepEqual(await own.traces(), before)
+  },
+)
+
+test('down clears away what an up that was killed had begun, at any moment', { skip }, async () => {
+  await using own = await ownMachine()
+  const { dir, lab, machine } = own
+  const before = await own.traces()
+  // Each moment is one that can be seen from outside: the switch, a first process, a host's name, its libvirtd.
+  const moments = [
+    'ls /run/netns/skerry-*',
+    'pgrep -f first-process.log',
+    'ls /run/netns/skerry-*-host-1',
+    'pgrep -P $(pgrep -o -f first-process.log) libvirtd',
+  ]
+  for (const moment of moments) {
+    const up = machine.spawn(
+      [process.execPath, MAIN, 'up', '--dir', join(dir, 'a'), '--hosts', '2'],
+      {
+        stdio: 'ignore',
+      },
+    )
+    const watch = `for i in $(seq 2000); do ${moment} >/dev/null 2>&1 && exit; sleep 0.002; done; exit 1`
+    await machine.run(['sh', '-c', watch])
+    up.kill('SIGKILL')
+    await until('up should be gone', () => up.exitCode !== null || up.signalCode !== null)
+    const down = await lab('down', '--dir', join(dir, 'a'))
+    assert.equal(down.code, 0, down.stderr)
+    assert.deepEqual(await own.traces(), before, `after: ${moment}`)
+  }
+})
+
+test('what comes later and what makes no sense is refused before anything is done', async () => {
+  const cases: [words: string[], message: RegExp][] = [
+    [['up', '--dir', 'D', '--vmd'], /--vmd comes later/],
+    [['up', '--dir', 'D', '--cells', '2'], /--cells comes later/],
+    [['up'], /--dir is missing/],
+    [['up', '--dir', 'D', '--hosts', '0'], /from 1 to 200/],
+    [['power-cut', '--dir', 'D'], /name one host/],
+    [['sideways', '--dir', 'D'], /no such command: sideways/],
+  ]
+  await Promise.all(
+    cases.map(async ([words, message]) => {
+      const { code, stderr, stdout } = await attempt([process.execPath, MAIN, ...words])
+      assert.deepEqual([code, stdout], [2, ''])
+      assert.match(stderr, message)
+    }),
+  )
+})
