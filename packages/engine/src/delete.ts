@@ -1,0 +1,50 @@
+import { rm } from 'node:fs/promises'
+
+import * as libvirt from '@skerry/libvirt'
+
+import { domainName } from './definition.ts'
+import { findRecord, lookUp } from './find-domain.ts'
+import type { Host } from './host.ts'
+import { recordsDirectory, vmDirectory } from './paths.ts'
+import { syncDirectory, type Owner, type VmRecord } from './record.ts'
+import { closeShare } from './share.ts'
+import { saysLibvirt } from './to-fault.ts'
+
+const { managedSave, snapshotsMetadata, checkpointsMetadata, nvram } = libvirt.DomainUndefineFlags
+
+/** Deletes a VM in whatever state it is, with its disk and all that was kept of it. */
+export function deleteVm(host: Host, id: string, owner?: Owner): Promise<void> {
+  return host.turns.take(id, async () => {
+    const record = findRecord(host, id, owner)
+    // From here on it goes, whatever dies: a record that says 'leaving' is finished at the next start.
+    await discard(host, await host.records.write({ ...record, phase: 'leaving' }))
+  })
+}
+
+/** Takes away everything there may be of a VM; what is already gone is no mistake. */
+export async function discard(host: Host, record: VmRecord): Promise<void> {
+  const dom = await lookUp(host, domainName(record))
+  if (dom) await undefine(host, dom)
+  await closeShare(host, record)
+  await rm(vmDirectory(host.paths, record.id), { recursive: true, force: true })
+  await syncDirectory(recordsDirectory(host.paths))
+  await host.records.remove(record.id)
+}
+
+async function undefine({ link }: Host, dom: libvirt.Domain): Promise<void> {
+  const ignoring = async (work: Promise<void>, ...codes: readonly number[]): Promise<void> => {
+    try {
+      await work
+    } catch (error) {
+      if (!saysLibvirt(error, ...codes)) throw error
+    }
+  }
+  const { noDomain, operationInvalid } = libvirt.ErrorCode
+  await ignoring(
+    link.call(libvirt.domainDestroyFlags, { dom, flags: 0 }),
+    operationInvalid,
+    noDomain,
+  )
+  const flags = managedSave | snapshotsMetadata | checkpointsMetadata | nvram
+  await ignoring(link.call(libvirt.domainUndefineFlags, { dom, flags }), noDomain)
+}

@@ -1,0 +1,64 @@
+import { open } from 'node:fs/promises'
+import { buffer } from 'node:stream/consumers'
+
+import { Fault } from '@skerry/fault'
+import * as libvirt from '@skerry/libvirt'
+
+import { findRecord, findVm, readFacts } from './find-domain.ts'
+import type { Host } from './host.ts'
+import { serialFile } from './paths.ts'
+import { readPowerOf } from './read-power.ts'
+import type { Owner } from './record.ts'
+import { toFault } from './to-fault.ts'
+
+/** The Unix socket where QEMU speaks VNC for this VM; several may be on it at once. */
+export async function displaySocket(host: Host, id: string, owner?: Owner): Promise<string> {
+  const { dom } = await findVm(host, id, owner)
+  await requireScreen(host, id, dom)
+  const { vncSocket } = await readFacts(host, dom)
+  if (vncSocket !== undefined) return vncSocket
+  throw new Fault('unavailable', `VM ${id} shows no screen yet`, { hint: 'ask again' })
+}
+
+export interface Picture {
+  readonly mediaType: string
+  readonly bytes: Buffer
+}
+
+/** What is on the VM's screen now. */
+export async function takeScreenshot(host: Host, id: string, owner?: Owner): Promise<Picture> {
+  const { dom } = await findVm(host, id, owner)
+  await requireScreen(host, id, dom)
+  const connection = await host.link.connection()
+  try {
+    const args = { dom, screen: 0, flags: 0 }
+    const { ret, stream } = await connection.openStream(libvirt.domainScreenshot, args)
+    const bytes = await buffer(stream)
+    return { mediaType: ret.mime ?? 'application/octet-stream', bytes }
+  } catch (error) {
+    throw toFault(error)
+  }
+}
+
+/** The last part of what the guest has ever printed on its serial port. */
+export async function readSerialLog(host: Host, id: string, bytesMax = 64 * 1024): Promise<string> {
+  const file = serialFile(host.paths, findRecord(host, id))
+  try {
+    await using handle = await open(file, 'r')
+    const { size } = await handle.stat()
+    const length = Math.min(size, bytesMax)
+    const { buffer: tail } = await handle.read(Buffer.alloc(length), 0, length, size - length)
+    return tail.toString('utf8')
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return ''
+    throw error
+  }
+}
+
+async function requireScreen(host: Host, id: string, dom: libvirt.Domain): Promise<void> {
+  const { power } = await readPowerOf(host, dom)
+  if (power === 'on' || power === 'paused') return
+  throw new Fault('conflict', `VM ${id} is ${power} and has no screen`, {
+    hint: `turn VM ${id} on`,
+  })
+}

@@ -1,0 +1,59 @@
+import { realpath, stat } from 'node:fs/promises'
+import { isAbsolute } from 'node:path'
+
+import { Fault } from '@skerry/fault'
+
+import type { Paths } from './paths.ts'
+
+/** Directories that belong to the machine, with all that is below them. */
+const SYSTEM = [
+  ...['/bin', '/boot', '/dev', '/etc', '/lib', '/lib32', '/lib64', '/libx32', '/proc', '/root'],
+  ...['/run', '/sbin', '/sys', '/usr', '/var/lib', '/var/log', '/var/run', '/var/spool'],
+]
+/** Not themselves, but what users keep below them. */
+const ONLY_BELOW = ['/', '/home', '/media', '/mnt', '/opt', '/srv', '/tmp', '/var']
+
+/**
+ * The real path of a directory that a guest may be shown, or why it may not. Where a uid is given,
+ * the directory must belong to it.
+ */
+export async function checkHostPath(
+  { data, run }: Paths,
+  hostPath: string,
+  uid?: number,
+): Promise<string> {
+  if (!isAbsolute(hostPath) || hostPath.includes('\0')) {
+    throw new Fault('invalid', 'a hostPath must be absolute')
+  }
+  const real = await realpath(hostPath).catch((cause: unknown) => {
+    throw new Fault('invalid', `there is no directory ${hostPath} on this host`, { cause })
+  })
+  const { uid: owner, isDirectory } = await describe(real)
+  if (!isDirectory) throw new Fault('invalid', `${hostPath} is not a directory`)
+  if (isBarred(real, [...SYSTEM, data, run])) {
+    throw new Fault('forbidden', `${hostPath} belongs to the system and is not shared`, {
+      hint: 'share a directory of your own',
+    })
+  }
+  if (uid !== undefined && owner !== uid) {
+    throw new Fault('forbidden', `${hostPath} is not yours to share`, {
+      hint: 'share a directory that you own',
+    })
+  }
+  return real
+}
+
+async function describe(real: string): Promise<{ uid: number; isDirectory: boolean }> {
+  const facts = await stat(real)
+  return { uid: facts.uid, isDirectory: facts.isDirectory() }
+}
+
+export function isBarred(real: string, barred: readonly string[] = SYSTEM): boolean {
+  if (ONLY_BELOW.includes(real)) return true
+  if (barred.some((place) => contains(place, real) || contains(real, place))) return true
+  // Where programs keep keys and settings: ~/.ssh, ~/.config and the like.
+  return /^\/home\/[^/]+\/\./.test(real)
+}
+
+const contains = (directory: string, path: string): boolean =>
+  path === directory || path.startsWith(`${directory}/`)

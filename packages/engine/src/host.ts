@@ -1,0 +1,99 @@
+import { mkdir } from 'node:fs/promises'
+
+import type { Connection } from '@skerry/libvirt'
+
+import { probeHypervisor } from './acceleration.ts'
+import { Changes } from './changes.ts'
+import type { Hypervisor } from './definition.ts'
+import { follow } from './follow.ts'
+import { watchSpace } from './full-disk.ts'
+import { heal } from './heal.ts'
+import { keepShares } from './keep-shares.ts'
+import { Link } from './link.ts'
+import { ensureNetwork } from './network.ts'
+import { defaultPaths, templatesDirectory, type Paths } from './paths.ts'
+import { Records } from './record.ts'
+import { Turns } from './turns.ts'
+
+/** One hypervisor host and all that must be shared while we drive it. */
+export interface Host extends AsyncDisposable {
+  readonly link: Link
+  readonly turns: Turns
+  readonly records: Records
+  readonly changes: Changes
+  readonly paths: Paths
+  readonly hypervisor: Hypervisor
+  readonly clock: Clock
+  readonly ids: Ids
+  /** For the log: what went wrong where nobody waits for an answer. */
+  readonly note: Note
+}
+
+export interface Clock {
+  now(): Date
+}
+export interface Ids {
+  uuid(): string
+}
+export type Note = (message: string, cause?: unknown) => void
+
+export interface HostOptions {
+  readonly libvirt: { readonly socket: string; readonly uri: string }
+  readonly clock: Clock
+  readonly ids: Ids
+  readonly paths?: Partial<Paths>
+  /** Found out by trying when it is left out. */
+  readonly hypervisor?: Hypervisor
+  readonly note?: Note
+}
+
+/**
+ * Opens a host: reads what it must remember, takes away what a crash left half done, puts back
+ * what a reboot undid. Does so again whenever libvirt comes back.
+ */
+export async function openHost(options: HostOptions): Promise<Host> {
+  const paths = { ...defaultPaths, ...options.paths }
+  for (const directory of [paths.data, templatesDirectory(paths), paths.run]) {
+    await mkdir(directory, { recursive: true, mode: 0o711 })
+  }
+  const records = await Records.load(paths)
+  const hypervisor = options.hypervisor ?? (await probeHypervisor())
+  const ended = new AbortController()
+  const first = Promise.withResolvers<void>()
+  const host: Host = {
+    link: new Link(options.libvirt, (connection) => {
+      welcome(connection).then(first.resolve, (error: unknown) => {
+        host.note('could not put the host in order', error)
+        first.reject(error)
+      })
+    }),
+    turns: new Turns(),
+    records,
+    changes: new Changes(),
+    paths,
+    hypervisor,
+    clock: options.clock,
+    ids: options.ids,
+    note: options.note ?? (() => {}),
+    async [Symbol.asyncDispose]() {
+      ended.abort()
+      await host.link[Symbol.asyncDispose]()
+    },
+  }
+  async function welcome(connection: Connection): Promise<void> {
+    await follow(host, connection)
+    await ensureNetwork(host.link)
+    await heal(host)
+    host.changes.tell({ kind: 'resync' })
+  }
+  try {
+    await host.link.connection()
+    await first.promise
+  } catch (error) {
+    await host[Symbol.asyncDispose]()
+    throw error
+  }
+  keepShares(host, ended.signal)
+  watchSpace(host, ended.signal)
+  return host
+}

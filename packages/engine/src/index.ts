@@ -1,0 +1,35 @@
+export { probeHypervisor } from './acceleration.ts'
+export { readAddress, waitForAddress, type Address } from './address.ts'
+export { abandonArrival, finishArrival, makeReady, prepareArrival } from './arrive.ts'
+export { cloneVm, type NewClone } from './clone.ts'
+export { configureVm, setNested, type Settings } from './configure.ts'
+export { createVm, settingLimits, type NewVm } from './create.ts'
+export type { Hypervisor } from './definition.ts'
+export { deleteVm } from './delete.ts'
+export { displaySocket, readSerialLog, takeScreenshot, type Picture } from './display.ts'
+export { addFolder, enableSharing, listFolders, readFolder, removeFolder } from './folders.ts'
+export { execInGuest, pingGuest, type Command, type Outcome } from './guest.ts'
+export { openHost, type Clock, type Host, type HostOptions, type Ids, type Note } from './host.ts'
+export {
+  migrateVm,
+  type Departure,
+  type Landing,
+  type MigrateOptions,
+  type Target,
+} from './migrate.ts'
+export { defaultPaths, type Paths } from './paths.ts'
+export { changePower, reachPower, readPower, type PowerOptions } from './power.ts'
+export type { Owner } from './record.ts'
+export type { Seed } from './seed.ts'
+export {
+  createSnapshot,
+  listSnapshots,
+  readSnapshot,
+  removeSnapshot,
+  revertSnapshot,
+  type NewSnapshot,
+} from './snapshot.ts'
+export { readStats, type Stats } from './stats.ts'
+export { deleteTemplate, importTemplate, listTemplates } from './template.ts'
+export { listVms, readVm } from './vms.ts'
+export { watchVms, type VmChange } from './watch.ts'

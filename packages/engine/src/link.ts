@@ -1,0 +1,104 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+
+import { Fault } from '@skerry/fault'
+import * as libvirt from '@skerry/libvirt'
+
+import { toFault } from './to-fault.ts'
+
+const CALL_TIMEOUT_MS = 30_000
+/** How long a call waits for a daemon that is away before it says so. */
+const AWAY_MS = 20_000
+const RETRY_MS = [50, 100, 200, 500, 1000] as const
+const KEEPALIVE = { intervalMs: 5000, count: 3 }
+
+export interface CallOptions {
+  readonly timeoutMs?: number
+  readonly signal?: AbortSignal
+}
+
+/** A connection to libvirt that comes back when the daemon does. A call is never sent twice. */
+export class Link implements AsyncDisposable {
+  readonly #socket: string
+  readonly #uri: string
+  readonly #ended = new AbortController()
+  readonly #running: Promise<void>
+  #ready = Promise.withResolvers<libvirt.Connection>()
+  #lastFailure: unknown
+
+  constructor(
+    where: { readonly socket: string; readonly uri: string },
+    onConnected: (connection: libvirt.Connection) => void,
+  ) {
+    this.#socket = where.socket
+    this.#uri = where.uri
+    this.#running = this.#keepConnected(onConnected)
+  }
+
+  /** Asks libvirt; a refusal, a lost link and silence come as a Fault. */
+  async call<Args, Ret>(
+    procedure: libvirt.Procedure<Args, Ret>,
+    args: Args,
+    { timeoutMs = CALL_TIMEOUT_MS, signal }: CallOptions = {},
+  ): Promise<Ret> {
+    const connection = await this.connection(signal)
+    try {
+      return await connection.call(procedure, args, { timeoutMs, ...(signal && { signal }) })
+    } catch (error) {
+      throw toFault(error)
+    }
+  }
+
+  /** The connection there is, or the next one, if it comes soon enough. */
+  async connection(signal?: AbortSignal): Promise<libvirt.Connection> {
+    const waiting = new AbortController()
+    const signals = [waiting.signal, this.#ended.signal, ...(signal ? [signal] : [])]
+    try {
+      const late = sleep(AWAY_MS, undefined, { signal: AbortSignal.any(signals), ref: false })
+      const connection = await Promise.race([this.#ready.promise, late])
+      if (connection) return connection
+    } catch {
+      signal?.throwIfAborted()
+    } finally {
+      waiting.abort()
+    }
+    throw new Fault('unavailable', `libvirt does not answer at ${this.#socket}`, {
+      cause: this.#lastFailure,
+      hint: 'start libvirtd, then ask again',
+    })
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#ended.abort()
+    await this.#running
+  }
+
+  async #keepConnected(onConnected: (connection: libvirt.Connection) => void): Promise<void> {
+    const { signal } = this.#ended
+    for (let failures = 0; !signal.aborted;) {
+      try {
+        await using connection = await libvirt.Connection.open({
+          socket: this.#socket,
+          uri: this.#uri,
+          keepalive: KEEPALIVE,
+          signal,
+        })
+        failures = 0
+        this.#ready.resolve(connection)
+        onConnected(connection)
+        await Promise.race([connection.closed, untilAborted(signal)])
+        this.#ready = Promise.withResolvers()
+      } catch (error) {
+        this.#lastFailure = error
+        const pause = RETRY_MS[Math.min(failures++, RETRY_MS.length - 1)]
+        await sleep(pause, undefined, { signal }).catch(() => undefined)
+      }
+    }
+  }
+}
+
+function untilAborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve()
+    else signal.addEventListener('abort', () => resolve(), { once: true })
+  })
+}

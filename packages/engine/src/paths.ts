@@ -1,0 +1,42 @@
+import { join } from 'node:path'
+
+import type { VmId } from '@skerry/vm'
+
+/** Where things lie on a host. What is under `data` outlives a power cut, what is under `run` does not. */
+export interface Paths {
+  readonly data: string
+  readonly run: string
+  /** Where libvirt keeps the pid files of its QEMU processes. */
+  readonly qemuPids: string
+}
+
+export const defaultPaths: Paths = {
+  data: '/var/lib/skerry',
+  run: '/run/skerry',
+  qemuPids: '/run/libvirt/qemu',
+}
+
+type Life = { readonly id: VmId; readonly incarnation: string }
+
+export const recordsDirectory = ({ data }: Paths): string => join(data, 'vms')
+export const recordFile = (paths: Paths, id: VmId): string =>
+  join(recordsDirectory(paths), `${id}.json`)
+/** Files end in .json and directories in .vm, so that no id's directory is another id's record. */
+export const vmDirectory = (paths: Paths, id: VmId): string =>
+  join(recordsDirectory(paths), `${id}.vm`)
+
+/** Everything that belongs to one life of a VM: its layers, its seed, its serial log. */
+export const lifeDirectory = (paths: Paths, { id, incarnation }: Life): string =>
+  join(vmDirectory(paths, id), incarnation)
+export const seedFile = (paths: Paths, life: Life): string =>
+  join(lifeDirectory(paths, life), 'seed.img')
+export const serialFile = (paths: Paths, life: Life): string =>
+  join(lifeDirectory(paths, life), 'serial.log')
+
+export const templatesDirectory = ({ data }: Paths): string => join(data, 'templates')
+
+/** The directory that a VM's virtiofsd serves; each mapping is a mount below it. */
+export const sharesDirectory = ({ run }: Paths, id: VmId): string => join(run, 'shares', id)
+export const sharesSocket = ({ run }: Paths, id: VmId): string => join(run, 'sockets', `${id}.sock`)
+/** Where a mount is made ready before anybody sees it. */
+export const asideDirectory = ({ run }: Paths): string => join(run, 'aside')

@@ -1,0 +1,167 @@
+import { Fault } from '@skerry/fault'
+import * as libvirt from '@skerry/libvirt'
+import { commandTo, decidePower, powerRules, type PowerCommand, type PowerState } from '@skerry/vm'
+
+import { findVm, readFacts, type Found } from './find-domain.ts'
+import type { Host } from './host.ts'
+import { ensureNetwork } from './network.ts'
+import { readPowerOf } from './read-power.ts'
+import type { Owner } from './record.ts'
+import { closeShare, openShare, requireUnshared, withoutShare } from './share.ts'
+import { requireRoom } from './space.ts'
+import { saysLibvirt } from './to-fault.ts'
+
+/** Saving and restoring memory takes as long as the disk takes to write it. */
+const MEMORY_TIMEOUT_MS = 600_000
+export const SHUTDOWN_TIMEOUT_MS = 60_000
+/** A guest that is still starting hears neither its agent nor the button: it is asked again. */
+const ASK_AGAIN_MS = 10_000
+
+export interface PowerOptions {
+  readonly owner?: Owner
+  /** How long a guest may take to shut itself down. */
+  readonly shutdownTimeoutMs?: number
+}
+
+export async function readPower(host: Host, id: string, owner?: Owner): Promise<PowerState> {
+  const { dom } = await findVm(host, id, owner)
+  return (await readPowerOf(host, dom)).power
+}
+
+/** Does what the command says, or says why not; the power the VM has afterwards. */
+export function changePower(
+  host: Host,
+  id: string,
+  command: PowerCommand,
+  options: PowerOptions = {},
+): Promise<PowerState> {
+  return host.turns.take(id, async () => {
+    const found = await findVm(host, id, options.owner)
+    const now = (await readPowerOf(host, found.dom)).power
+    const decision = decidePower(now, command)
+    if (decision === 'refuse') throw refusal(id, now, command)
+    if (decision === 'go') await apply[command](host, found, now, options)
+    return (await readPowerOf(host, found.dom)).power
+  })
+}
+
+/** Brings the VM to a state from wherever it is; 'wrong-state' where no single command leads there. */
+export function reachPower(
+  host: Host,
+  id: string,
+  goal: PowerState,
+  options: PowerOptions = {},
+): Promise<PowerState> {
+  return host.turns.take(id, async () => {
+    const found = await findVm(host, id, options.owner)
+    const now = (await readPowerOf(host, found.dom)).power
+    const command = commandTo(goal, now)
+    if (command === undefined) {
+      throw new Fault('wrong-state', `VM ${id} is ${now}; nothing makes it ${goal} from there`)
+    }
+    if (command !== 'nothing') await apply[command](host, found, now, options)
+    return (await readPowerOf(host, found.dom)).power
+  })
+}
+
+type Apply = (host: Host, found: Found, now: PowerState, options: PowerOptions) => Promise<void>
+
+const apply: Readonly<Record<PowerCommand, Apply>> = {
+  async on(host, { record, dom }) {
+    await ensureNetwork(host.link)
+    // Starting a domain that has a managed save image restores it: also the way out of 'suspended'.
+    await host.link.call(libvirt.domainCreate, { dom }, { timeoutMs: MEMORY_TIMEOUT_MS })
+    if (record.sharing) {
+      // A guest without its folders is worth more than none; they are tried again when its agent answers.
+      await openShare(host, record, dom).catch((error: unknown) =>
+        host.note(`the folders of VM ${record.id} are not there yet`, error),
+      )
+    }
+  },
+  async off(host, { record, dom }) {
+    await host.link.call(libvirt.domainDestroy, { dom })
+    await closeShare(host, record)
+  },
+  shutdown,
+  async suspend(host, { record, dom }, now) {
+    const { memoryMiB } = await readFacts(host, dom)
+    await requireRoom(host.paths, memoryMiB * 1024 ** 2, `suspending VM ${record.id}`)
+    if (now === 'paused') await requireUnshared(host, record, dom)
+    await withoutShare(host, record, dom, () =>
+      host.link.call(
+        libvirt.domainManagedSave,
+        { dom, flags: 0 },
+        { timeoutMs: MEMORY_TIMEOUT_MS },
+      ),
+    )
+  },
+  pause: ({ link }, { dom }) => link.call(libvirt.domainSuspend, { dom }),
+  unpause: ({ link }, { dom }) => link.call(libvirt.domainResume, { dom }),
+  reset: ({ link }, { dom }, now) => reset(link, dom, now),
+  reboot: (host, { dom }) =>
+    askGuest(
+      () =>
+        host.link.call(libvirt.domainReboot, { dom, flags: libvirt.DomainRebootFlags.guestAgent }),
+      () =>
+        host.link.call(libvirt.domainReboot, {
+          dom,
+          flags: libvirt.DomainRebootFlags.acpiPowerBtn,
+        }),
+    ),
+}
+
+async function reset(link: Host['link'], dom: libvirt.Domain, now: PowerState): Promise<void> {
+  await link.call(libvirt.domainReset, { dom, flags: 0 })
+  if (now === 'paused') await link.call(libvirt.domainResume, { dom })
+}
+
+async function shutdown(
+  host: Host,
+  { record, dom }: Found,
+  _: PowerState,
+  { shutdownTimeoutMs = SHUTDOWN_TIMEOUT_MS }: PowerOptions,
+): Promise<void> {
+  const ask = (flags: number) => () => host.link.call(libvirt.domainShutdownFlags, { dom, flags })
+  const { guestAgent, acpiPowerBtn } = libvirt.DomainShutdownFlags
+  let off: true | undefined
+  for (let left = shutdownTimeoutMs; left > 0 && !off; left -= ASK_AGAIN_MS) {
+    await askGuest(ask(guestAgent), ask(acpiPowerBtn))
+    off = await host.changes.until(dom.name, Math.min(left, ASK_AGAIN_MS), async () =>
+      (await readPowerOf(host, dom)).power === 'off' ? true : undefined,
+    )
+  }
+  if (!off) {
+    throw new Fault(
+      'timed-out',
+      `VM ${record.id} did not shut down within ${shutdownTimeoutMs / 1000} s and is still on`,
+      { hint: `wait and ask again, or power VM ${record.id} off` },
+    )
+  }
+  await closeShare(host, record)
+}
+
+/** The agent knows how its guest wants to be stopped; without one there is the power button. */
+async function askGuest(
+  byAgent: () => Promise<void>,
+  byButton: () => Promise<void>,
+): Promise<void> {
+  try {
+    await byAgent()
+  } catch (error) {
+    if (!(error instanceof Fault)) throw error
+    await byButton().catch((again: unknown) => {
+      // It obeyed before this was asked.
+      if (!saysLibvirt(again, libvirt.ErrorCode.operationInvalid)) throw again
+    })
+  }
+}
+
+function refusal(id: string, now: PowerState, command: PowerCommand): Fault {
+  const needed = powerRules[command].from.join(' or ')
+  return new Fault('conflict', `VM ${id} is ${now}; '${command}' needs it to be ${needed}`, {
+    ...(now === 'suspended' &&
+      command === 'off' && {
+        hint: `this would throw its memory away: turn VM ${id} on, or delete it`,
+      }),
+  })
+}

@@ -1,0 +1,229 @@
+import { Fault } from '@skerry/fault'
+import * as libvirt from '@skerry/libvirt'
+import { mayDo, whyNotSnapshotName, type Snapshot } from '@skerry/vm'
+import { attribute, element, find, readXml, renderElement, text, type Element } from '@skerry/xml'
+
+import { findVm, readFacts, type Found } from './find-domain.ts'
+import type { Host } from './host.ts'
+import { askMonitor } from './monitor.ts'
+import { readPowerOf } from './read-power.ts'
+import { closeShare, openShare, requireUnshared, withoutShare } from './share.ts'
+import { requireRoom } from './space.ts'
+import { saysLibvirt } from './to-fault.ts'
+
+const MEMORY_TIMEOUT_MS = 600_000
+const DISK_BYTES = 8 * 1024 * 1024
+const XML_BYTES_MAX = 8 * 1024 * 1024
+
+export interface NewSnapshot {
+  readonly name: string
+  /** Keep the memory too. Only of a guest that runs; left out, that is what it is. */
+  readonly memory?: boolean
+}
+
+/** Keeps the VM as it is now, inside its disk. */
+export function createSnapshot(host: Host, id: string, asked: NewSnapshot): Promise<Snapshot> {
+  return host.turns.take(id, async () => {
+    const why = whyNotSnapshotName(asked.name)
+    if (why !== undefined) throw new Fault('invalid', why)
+    const found = await findVm(host, id)
+    const { power } = await readPowerOf(host, found.dom)
+    if (!mayDo('snapshot', power)) {
+      throw new Fault('conflict', `VM ${id} is ${power} and cannot be snapshotted`, {
+        hint: `turn VM ${id} on first`,
+      })
+    }
+    if (await lookUpSnapshot(host, found.dom, asked.name)) {
+      throw new Fault('conflict', `VM ${id} already has a snapshot ${asked.name}`, {
+        hint: 'choose another name, or remove that snapshot first',
+      })
+    }
+    const runs = power !== 'off'
+    const memory = asked.memory ?? runs
+    if (memory && !runs) {
+      throw new Fault('conflict', `VM ${id} is off and has no memory to keep`, {
+        hint: 'leave memory out',
+      })
+    }
+    const { memoryMiB } = await readFacts(host, found.dom)
+    const bytes = DISK_BYTES + (memory ? memoryMiB * 1024 ** 2 : 0)
+    await requireRoom(host.paths, bytes, `a snapshot of VM ${id}`)
+    if (!runs) await keepWhole(host, found, asked.name)
+    else if (memory) await keepRunning(host, found, asked.name, power === 'paused')
+    else await keepDiskOf(host, found, asked.name)
+    return readSnapshot(host, id, asked.name)
+  })
+}
+
+export async function listSnapshots(host: Host, id: string): Promise<Snapshot[]> {
+  const { dom } = await findVm(host, id)
+  const { snapshots } = await host.link.call(libvirt.domainListAllSnapshots, {
+    dom,
+    needResults: 1,
+    flags: 0,
+  })
+  const all = await Promise.all(snapshots.map((snap) => describe(host, snap)))
+  return all.sort((a, b) => (a.createdAt < b.createdAt ? -1 : 1))
+}
+
+export async function readSnapshot(host: Host, id: string, name: string): Promise<Snapshot> {
+  const { dom } = await findVm(host, id)
+  return describe(host, await findSnapshot(host, id, dom, name))
+}
+
+/** Brings the VM back to what it was; a running guest goes on from there if its memory was kept. */
+export function revertSnapshot(host: Host, id: string, name: string): Promise<void> {
+  return host.turns.take(id, async () => {
+    const found = await findVm(host, id)
+    const { record, dom } = found
+    const { power } = await readPowerOf(host, dom)
+    if (!mayDo('revert', power)) {
+      throw new Fault('conflict', `VM ${id} is ${power} and cannot be brought back`, {
+        hint: `turn VM ${id} on first, or delete it`,
+      })
+    }
+    const snap = await findSnapshot(host, id, dom, name)
+    const runs = power !== 'off'
+    if (power === 'paused') await requireUnshared(host, record, dom)
+    const revert = () =>
+      host.link.call(
+        libvirt.domainRevertToSnapshot,
+        { snap, flags: libvirt.DomainSnapshotRevertFlags.force },
+        { timeoutMs: MEMORY_TIMEOUT_MS },
+      )
+    await (runs ? withoutShare(host, record, dom, revert) : revert())
+    const after = await readPowerOf(host, dom)
+    if (record.sharing && after.power === 'on') await openShare(host, record, dom)
+    if (after.power === 'off') await closeShare(host, record)
+  })
+}
+
+export function removeSnapshot(host: Host, id: string, name: string): Promise<void> {
+  return host.turns.take(id, async () => {
+    const { dom } = await findVm(host, id)
+    const snap = await findSnapshot(host, id, dom, name)
+    await host.link.call(
+      libvirt.domainSnapshotDelete,
+      { snap, flags: 0 },
+      { timeoutMs: MEMORY_TIMEOUT_MS },
+    )
+  })
+}
+
+export async function hasSnapshots({ link }: Host, dom: libvirt.Domain): Promise<boolean> {
+  const { num } = await link.call(libvirt.domainSnapshotNum, { dom, flags: 0 })
+  return num > 0
+}
+
+function keepWhole({ link }: Host, { dom }: Found, name: string): Promise<unknown> {
+  return link.call(
+    libvirt.domainSnapshotCreateXml,
+    { dom, xmlDesc: renderElement(snapshotElement(name)), flags: 0 },
+    { timeoutMs: MEMORY_TIMEOUT_MS },
+  )
+}
+
+async function keepRunning(host: Host, found: Found, name: string, paused: boolean): Promise<void> {
+  if (paused) await requireUnshared(host, found.record, found.dom)
+  await withoutShare(host, found.record, found.dom, () => keepWhole(host, found, name), 'goes on')
+}
+
+/**
+ * The disk alone, while the guest runs. libvirt keeps a running guest's disk only as a new layer,
+ * which it cannot go back to; QEMU itself keeps it inside the disk. libvirt is then told of it as
+ * of one that was taken while the VM was off, which is what it is good for.
+ */
+async function keepDiskOf(host: Host, { record, dom }: Found, name: string): Promise<void> {
+  const device = await diskDevice(host, dom)
+  await askMonitor(host, dom, 'blockdev-snapshot-internal-sync', { device, name })
+  try {
+    const flags = libvirt.DomainXMLFlags.inactive
+    const { xml } = await host.link.call(libvirt.domainGetXmlDesc, { dom, flags })
+    const { redefine, current } = libvirt.DomainSnapshotCreateFlags
+    const seconds = Math.floor(host.clock.now().getTime() / 1000)
+    const xmlDesc = renderElement(
+      snapshotElement(
+        name,
+        element('state', {}, 'shutoff'),
+        element('creationTime', {}, seconds),
+        readXml(xml, { bytesMax: XML_BYTES_MAX }),
+      ),
+    )
+    await host.link.call(libvirt.domainSnapshotCreateXml, {
+      dom,
+      xmlDesc,
+      flags: redefine | current,
+    })
+  } catch (error) {
+    await askMonitor(host, dom, 'blockdev-snapshot-delete-internal-sync', { device, name }).catch(
+      (again: unknown) => host.note(`VM ${record.id} keeps an unnamed snapshot ${name}`, again),
+    )
+    throw error
+  }
+}
+
+/** QEMU's name for the disk that is written to: the first disk, under libvirt's own alias. */
+async function diskDevice(host: Host, dom: libvirt.Domain): Promise<string> {
+  const blocks = (await askMonitor(host, dom, 'query-block')) as {
+    qdev?: string
+    inserted?: { 'node-name': string }
+  }[]
+  const disk = blocks.find(({ qdev }) => qdev?.includes('/virtio-disk0/'))
+  const name = disk?.inserted?.['node-name']
+  if (name !== undefined) return name
+  throw new Fault('unavailable', `QEMU does not show the disk of ${dom.name}`)
+}
+
+function snapshotElement(name: string, ...more: readonly Element[]): Element {
+  return element(
+    'domainsnapshot',
+    {},
+    element('name', {}, name),
+    ...more,
+    element(
+      'disks',
+      {},
+      element('disk', { name: 'vda', snapshot: 'internal' }),
+      element('disk', { name: 'vdb', snapshot: 'no' }),
+    ),
+  )
+}
+
+async function findSnapshot(
+  host: Host,
+  id: string,
+  dom: libvirt.Domain,
+  name: string,
+): Promise<libvirt.DomainSnapshot> {
+  const snap = await lookUpSnapshot(host, dom, name)
+  if (snap) return snap
+  throw new Fault('not-found', `VM ${id} has no snapshot ${name}`)
+}
+
+async function lookUpSnapshot(
+  { link }: Host,
+  dom: libvirt.Domain,
+  name: string,
+): Promise<libvirt.DomainSnapshot | undefined> {
+  try {
+    return (await link.call(libvirt.domainSnapshotLookupByName, { dom, name, flags: 0 })).snap
+  } catch (error) {
+    if (saysLibvirt(error, libvirt.ErrorCode.noDomainSnapshot)) return undefined
+    throw error
+  }
+}
+
+async function describe({ link }: Host, snap: libvirt.DomainSnapshot): Promise<Snapshot> {
+  const [{ xml }, { current }] = await Promise.all([
+    link.call(libvirt.domainSnapshotGetXmlDesc, { snap, flags: 0 }),
+    link.call(libvirt.domainSnapshotIsCurrent, { snap, flags: 0 }),
+  ])
+  const document = readXml(xml, { bytesMax: XML_BYTES_MAX })
+  const seconds = Number(text(find(document, 'creationTime')) ?? 0)
+  return {
+    name: snap.name,
+    createdAt: new Date(seconds * 1000).toISOString(),
+    memory: attribute(find(document, 'memory'), 'snapshot') === 'internal',
+    current: current === 1,
+  }
+}

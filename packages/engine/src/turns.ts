@@ -1,0 +1,22 @@
+/** Whoever asks first goes first, one at a time per name; nobody is told "busy". */
+export class Turns {
+  readonly #last = new Map<string, Promise<unknown>>()
+
+  take<T>(name: string, work: () => Promise<T>): Promise<T> {
+    const before = this.#last.get(name) ?? Promise.resolve()
+    const mine = before.then(work, work)
+    this.#last.set(name, mine)
+    const forget = () => {
+      if (this.#last.get(name) === mine) this.#last.delete(name)
+    }
+    mine.then(forget, forget)
+    return mine
+  }
+
+  /** All of the names at once. Taken in one order by everybody, so that no two wait in a circle. */
+  takeAll<T>(names: readonly string[], work: () => Promise<T>): Promise<T> {
+    const [first, ...rest] = [...new Set(names)].sort()
+    if (first === undefined) return work()
+    return this.take(first, () => this.takeAll(rest, work))
+  }
+}

@@ -1,0 +1,40 @@
+import type { FaultKind } from '@skerry/fault'
+
+export interface Question {
+  readonly id: number
+  readonly call: string
+  readonly args: readonly unknown[]
+}
+
+export type Answer =
+  | { readonly id: number; readonly value: unknown }
+  | {
+      readonly id: number
+      readonly fault: { readonly kind: FaultKind; readonly message: string; readonly hint?: string }
+    }
+
+/** What the engine asks of whoever drives it: a step that another host must do. */
+export interface Errand {
+  readonly errand: number
+  readonly call: string
+  readonly args: readonly unknown[]
+}
+
+/** One line of JSON. Bytes travel as base64, whole numbers beyond JSON's as decimals. */
+export function toLine(value: unknown): string {
+  return `${JSON.stringify(value, (_, each: unknown) => {
+    if (typeof each === 'bigint') return { $integer: String(each) }
+    const bytes = each as { type?: string; data?: number[] } | null
+    return bytes?.type === 'Buffer'
+      ? { $bytes: Buffer.from(bytes.data ?? []).toString('base64') }
+      : each
+  })}\n`
+}
+
+export function fromLine(line: string): unknown {
+  return JSON.parse(line, (_, each: { $integer?: string; $bytes?: string } | null) => {
+    if (typeof each?.$integer === 'string') return BigInt(each.$integer)
+    if (typeof each?.$bytes === 'string') return Buffer.from(each.$bytes, 'base64')
+    return each
+  })
+}

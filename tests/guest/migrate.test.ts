@@ -1,0 +1,123 @@
+// Goal: a running guest goes from one host to another with its disk and does not notice.
+// Method: two hosts of the lab, an engine on each; the test carries messages between them, and the
+// guest's own uptime and bytes are the witnesses.
+import assert from 'node:assert/strict'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test } from 'node:test'
+
+import { guestImage, reasonToSkip, startLab, until } from '@skerry/lab'
+
+import { startEngine, type Errands, type RemoteEngine } from './engine.ts'
+
+const INCARNATION = '2'
+const BOOT_MS = 120_000
+
+/** What the other host does when the first one asks for it. */
+const errandsOf =
+  (engine: RemoteEngine, address: string): Errands =>
+  (call, args) => {
+    const functions = engine as unknown as Record<
+      string,
+      (...args: readonly unknown[]) => Promise<unknown>
+    >
+    const more = { makeReady: [INCARNATION], prepareArrival: [address] }[call] ?? []
+    return functions[call]?.(...args, ...more) ?? Promise.reject(new Error(call))
+  }
+
+const uptime = async (engine: RemoteEngine, id: string) => {
+  const { stdout } = await engine.execInGuest(id, { path: '/bin/cat', args: ['/proc/uptime'] })
+  return Number(stdout.split(' ')[0])
+}
+const inGuest = (engine: RemoteEngine, id: string, script: string) =>
+  engine.execInGuest(id, { path: '/bin/sh', args: ['-c', script] })
+
+test('a running guest moves to another host with its disk and goes on', async (t) => {
+  const reason = reasonToSkip('host', 'small')
+  if (reason !== undefined) return t.skip(reason)
+  const dir = await mkdtemp(join(tmpdir(), 'move-'))
+  t.after(() => rm(dir, { recursive: true, force: true }))
+  await using lab = await startLab({ dir, hosts: 2 })
+  const [from, to] = lab.hosts
+  assert.ok(from && to?.address !== undefined)
+  await using there = await startEngine(to)
+  await using here = await startEngine(from, errandsOf(there, to.address))
+
+  await here.importTemplate('default', await guestImage('small'))
+  await here.createVm({
+    id: 'walker',
+    memoryMiB: 128,
+    diskMiB: 64,
+    tag: 'kept',
+    seed: { sshKeys: [] },
+  })
+  await here.changePower('walker', 'on')
+  await until('the agent of walker answers', () => here.pingGuest('walker'), BOOT_MS)
+  await here.enableSharing('walker')
+  await inGuest(here, 'walker', 'echo carried over | dd of=/dev/vda bs=1M seek=60 conv=fsync')
+  const before = await uptime(here, 'walker')
+
+  await here.migrateVm('walker')
+
+  assert.equal(await there.readPower('walker'), 'on')
+  const after = await uptime(there, 'walker')
+  assert.ok(after >= before, `uptime went from ${before} to ${after}`)
+  const { stdout } = await inGuest(
+    there,
+    'walker',
+    'dd if=/dev/vda bs=1M skip=60 count=1 | head -n 1',
+  )
+  assert.equal(stdout, 'carried over\n')
+  const vm = await there.readVm('walker')
+  assert.deepEqual(
+    [vm.tag, vm.incarnation, vm.diskMiB, vm.sharing],
+    ['kept', INCARNATION, 64, true],
+  )
+  const { stdout: mounted } = await inGuest(there, 'walker', 'grep virtiofs /proc/mounts')
+  assert.match(mounted, /shares \/mnt\/shares virtiofs/)
+
+  await assert.rejects(here.readPower('walker'), { kind: 'not-found' })
+  const { stdout: left } = await from.run([
+    'find',
+    '/var/lib/skerry/vms',
+    '/run/skerry',
+    '-type',
+    'f',
+  ])
+  assert.equal(left, '')
+  assert.deepEqual(await here.listVms(), [])
+
+  // It is a whole VM there: it can be stopped, started from the disk that came, and deleted.
+  await there.changePower('walker', 'off')
+  await there.changePower('walker', 'on')
+  await until('the agent of walker answers', () => there.pingGuest('walker'), BOOT_MS)
+  const again = await inGuest(there, 'walker', 'dd if=/dev/vda bs=1M skip=60 count=1 | head -n 1')
+  assert.equal(again.stdout, 'carried over\n')
+})
+
+test('a move that fails leaves the guest running where it was and nothing on the other host', async (t) => {
+  const reason = reasonToSkip('host', 'small')
+  if (reason !== undefined) return t.skip(reason)
+  const dir = await mkdtemp(join(tmpdir(), 'move-'))
+  t.after(() => rm(dir, { recursive: true, force: true }))
+  await using lab = await startLab({ dir, hosts: 2 })
+  const [from, to] = lab.hosts
+  assert.ok(from && to?.address !== undefined)
+  await using there = await startEngine(to)
+  // An address that nobody answers at: memory and disk have nowhere to go.
+  await using here = await startEngine(from, errandsOf(there, '127.0.0.1'))
+  await here.importTemplate('default', await guestImage('small'))
+  await here.createVm({ id: 'stayer', memoryMiB: 128 })
+  await here.changePower('stayer', 'on')
+  await until('the agent of stayer answers', () => here.pingGuest('stayer'), BOOT_MS)
+  const before = await uptime(here, 'stayer')
+
+  await assert.rejects(here.migrateVm('stayer'), { name: 'Fault' })
+
+  assert.equal(await here.readPower('stayer'), 'on')
+  assert.ok((await uptime(here, 'stayer')) >= before)
+  assert.deepEqual(await there.listVms(), [])
+  const { stdout: left } = await to.run(['find', '/var/lib/skerry/vms', '-mindepth', '1'])
+  assert.equal(left, '')
+})
