@@ -90,8 +90,11 @@ export class LibvirtStream extends Duplex {
 
   override _destroy(error: Error | null, done: (error?: Error | null) => void): void {
     if (!this.#over) {
-      // The server answers this too, but there is nothing left to learn from it.
-      this.#link.send(messageStatus.error, undefined)
+      // A reader that has everything may leave before its goodbye is confirmed, or even said.
+      const whole = this.#ended && error === null
+      if (this.#finished === undefined) {
+        this.#link.send(whole ? messageStatus.ok : messageStatus.error, undefined)
+      }
       this.#leave()
     }
     this.#finished = undefined
@@ -129,6 +132,8 @@ export class LibvirtStream extends Duplex {
       this.#wanted = this.push(next)
     }
     if (this.#ended && this.#queue.length === 0 && this.#link.direction === 'read') this.push(null)
+    // Once it is over nothing more can come, however much is still to be read.
+    if (this.#over) return
     this.#hold(this.#queued > (this.#held ? STREAM_WINDOW_BYTES / 2 : STREAM_WINDOW_BYTES))
   }
 

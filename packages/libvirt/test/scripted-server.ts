@@ -83,7 +83,11 @@ export class ScriptedServer implements Receiver {
   }
 
   stream(asked: Asked, status: number, data: Buffer = Buffer.alloc(0), type = 3): void {
-    this.send(this.frame({ ...asked, type, status }, raw, data))
+    this.send(this.streamFrame(asked, status, data, type))
+  }
+
+  streamFrame(asked: Asked, status: number, data: Buffer = Buffer.alloc(0), type = 3): Buffer {
+    return this.frame({ ...asked, type, status }, raw, data)
   }
 
   keepalive(procedure: number): void {

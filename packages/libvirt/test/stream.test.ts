@@ -200,6 +200,32 @@ test('destroying a stream aborts it at the server, and what still comes is passe
   assert.ok(connection.isOpen)
 })
 
+test('a stream that is over does not hold the link for what is still unread', async () => {
+  await using pair = await connectPair()
+  const { connection, server } = pair
+  const { asked, stream } = await openScreenshot(pair)
+  stream.end()
+  assert.equal((await server.next()).status, status.ok)
+  const data = Buffer.alloc(250_000)
+  const last = [
+    server.streamFrame(asked, status.continue, data),
+    server.streamFrame(asked, status.ok),
+  ]
+  for (let sent = 0; sent < 16; sent += 1) server.stream(asked, status.continue, data)
+  // The piece that is one too many and the end come together.
+  server.send(Buffer.concat(last))
+  await settle()
+  const call = connection.call(connectGetHostname, undefined)
+  server.reply(await server.next(), connectGetHostname.ret, { hostname: 'h' })
+  stream.read(1)
+  await call
+  stream.read(1)
+  await settle()
+  const again = connection.call(connectGetHostname, undefined)
+  server.reply(await server.next(), connectGetHostname.ret, { hostname: 'h' })
+  await again
+})
+
 test('a signal aborts the stream with its reason', async () => {
   await using pair = await connectPair()
   const { connection, server } = pair
