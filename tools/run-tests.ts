@@ -1,6 +1,7 @@
 // Runs test files with Node's own runner and closes with one plain line that CI and people read.
 // Usage: node tools/run-tests.ts [--serial] GLOB...
 import { globSync } from 'node:fs'
+import { availableParallelism } from 'node:os'
 import { run } from 'node:test'
 import { spec } from 'node:test/reporters'
 import { parseArgs } from 'node:util'
@@ -14,7 +15,7 @@ const files = positionals.flatMap((pattern) => globSync(pattern)).sort()
 if (files.length === 0) throw new Error(`no test file matches ${positionals.join(' ')}`)
 
 const count = { passed: 0, failed: 0, skipped: 0 }
-const stream = run({ files, concurrency: values.serial ? 1 : true })
+const stream = run({ files, concurrency: values.serial ? 1 : availableParallelism() })
 stream.on('test:summary', ({ file, counts }) => {
   if (file !== undefined) return
   count.passed = counts.passed

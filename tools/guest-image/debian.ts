@@ -105,6 +105,8 @@ async function makeBootPartition(work: string, root: string, disk: string): Prom
     join(root, 'boot', boot.find((name) => name.startsWith(prefix)) ?? prefix)
   await run([
     'mkfs.vfat',
+    '-F',
+    '16',
     '-n',
     'BOOT',
     `--offset=${sectors}`,
@@ -143,7 +145,7 @@ async function writePartitionTable(disk: string): Promise<void> {
     sector.writeUInt32LE((atMiB * MIB) / SECTOR, at + 8)
     sector.writeUInt32LE((sizeMiB * MIB) / SECTOR, at + 12)
   }
-  entry(0, true, 0x0c, BOOT_AT, BOOT_SIZE)
+  entry(0, true, 0x0e, BOOT_AT, BOOT_SIZE)
   entry(1, false, 0x83, ROOT_AT, DISK_SIZE - ROOT_AT)
   sector.writeUInt16LE(0xaa55, 510)
   const file = await open(disk, 'r+')

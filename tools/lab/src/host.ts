@@ -8,7 +8,7 @@ import { keepCapabilities, lendCapabilities } from './capabilities.ts'
 import { checkDirectory, prepareDirectory, shortNameOf, socketIn } from './host-directory.ts'
 import { spawnInside } from './inside.ts'
 import { libvirtAnswers } from './libvirt-answers.ts'
-import { forgetNetwork, nameNetwork, networkNamed, plug, unplug } from './netns.ts'
+import { forgetDeadHosts, forgetNetwork, nameNetwork, networkNamed, plug, unplug } from './netns.ts'
 import { requirePrograms } from './packages.ts'
 import {
   findInNetworks,
@@ -60,7 +60,7 @@ export interface LabHost extends AsyncDisposable {
   readonly init: number
   /** libvirtd's pid now, in the machine's numbering. */
   readonly libvirt: { readonly socket: string; readonly pid: number }
-  /** Starts a program on the host. The child's pid and kill are the program's own. It dies with the host. */
+  /** Starts a program on the host. The child's pid and kill are the program's own. It dies with the host. It begins in / unless told. */
   spawn(command: readonly string[], options?: SpawnOptions): ChildProcess
   /** Runs a program on the host to its end, whatever its exit code. */
   run(command: readonly string[], options?: SpawnOptions): Promise<Outcome>
@@ -151,8 +151,9 @@ export class Host implements LabHost {
   async startLibvirt(): Promise<void> {
     if (this.libvirtPid() === undefined) await this.#daemon(['libvirtd', '--daemon'])
     const socket = socketIn(this.dir)
+    const log = join(this.dir, 'log', 'libvirtd.log')
     await until(
-      `libvirtd of ${this.name} should answer`,
+      `libvirtd of ${this.name} should answer; see ${log}`,
       () => libvirtAnswers(socket),
       LIBVIRT_TIMEOUT_MS,
     )
@@ -162,6 +163,7 @@ export class Host implements LabHost {
     if (this.isOn) return this.startLibvirt()
     // What a power cut of another kind left, such as a kill by hand, would be in the way.
     await this.powerCut()
+    await forgetDeadHosts()
     const { neighbours = {}, address, bridge, outlives = false } = this.#options
     const own = this.address === undefined ? {} : { [this.name]: this.address }
     await prepareDirectory(this.dir, { ...own, ...neighbours })

@@ -5,6 +5,7 @@ import { mkdir, readdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
 import { allMounts } from './mounts.ts'
+import { findInNetworks, namespaceOf } from './processes.ts'
 import { attempt, run } from './run.ts'
 
 const NAMES = '/run/netns'
@@ -30,9 +31,24 @@ export async function nameNetwork(name: string, pid: number): Promise<void> {
 export async function forgetNetwork(name: string): Promise<void> {
   const path = join(NAMES, name)
   // A crash between two mounts may have left more than one on the same name.
-  while (allMounts().some(({ at }) => at === path)) await run(['umount', '--lazy', path])
+  while (allMounts().some(({ at }) => at === path)) {
+    const { code, stderr } = await attempt(['umount', '--lazy', path])
+    // Somebody else may have been quicker.
+    if (code !== 0 && allMounts().some(({ at }) => at === path)) throw new Error(stderr.trim())
+  }
   // Removing the file also takes the mount out of the copies that other hosts' mount namespaces have of it.
   await rm(path, { force: true })
+}
+
+/** Takes away the names of hosts that died with the program that had started them, which could not do it any more. */
+export async function forgetDeadHosts(): Promise<void> {
+  for (const name of await namesBeginning('skerry-')) {
+    const network = networkNamed(name)
+    // A switch has no process in it either, but no host's name after its own.
+    if (network === undefined || !/^skerry-[0-9a-f]{8}-/.test(name)) continue
+    if (network === namespaceOf('self', 'net')) continue
+    if (findInNetworks(new Set([network])).length === 0) await forgetNetwork(name)
+  }
 }
 
 /** The kernel's name for a named network namespace, or undefined when there is none of that name. */

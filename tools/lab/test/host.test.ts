@@ -1,5 +1,6 @@
 // Goal: a lab host behaves as a machine does: programs live and die on it, power goes and comes, disks stay.
 import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, readlinkSync } from 'node:fs'
 import { mkdtemp, readdir, rm } from 'node:fs/promises'
@@ -137,6 +138,32 @@ test(
     )
     assert.equal((await host.run(['ip', 'link', 'show', 'virbr0'])).code, 1)
     assert.deepEqual((await readdir(join(host.dir, 'run'))).includes('volatile'), false)
+  },
+)
+
+test(
+  'a host dies with the program that started it, and the next start takes its name away',
+  { skip },
+  async () => {
+    const dir = await mkdtemp(join(tmpdir(), 'lab-host-'))
+    const index = join(import.meta.dirname, '../src/index.ts')
+    const script = `const { startHost } = await import(${JSON.stringify(index)})
+    const { init, netns } = await startHost({ dir: ${JSON.stringify(join(dir, 'a'))} })
+    console.log(JSON.stringify({ init, netns }))
+    setInterval(() => {}, 1000)`
+    const starter = spawn(process.execPath, ['--input-type=module', '-e', script], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    })
+    const [said] = (await once(starter.stdout, 'data')) as [Buffer]
+    const { init, netns } = JSON.parse(said.toString()) as { init: number; netns: string }
+    starter.kill('SIGKILL')
+    await until('the host should lose power', () => !isAlive(init))
+
+    {
+      await using _ = await startHost({ dir: join(dir, 'b') })
+      assert.equal(existsSync(`/run/netns/${netns}`), false)
+    }
+    await rm(dir, { recursive: true })
   },
 )
 

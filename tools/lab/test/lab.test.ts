@@ -9,6 +9,7 @@ import { test } from 'node:test'
 
 import type { LabReport } from '../src/index.ts'
 import { reasonToSkip, startHost, until } from '../src/index.ts'
+import { HOST_MARK } from '../src/processes.ts'
 import { attempt } from '../src/run.ts'
 
 const skip = reasonToSkip('host') ?? false
@@ -18,7 +19,6 @@ const MAIN = join(import.meta.dirname, '../src/main.ts')
 async function ownMachine() {
   const dir = await mkdtemp(join(tmpdir(), 'lab-'))
   const machine = await startHost({ dir: join(dir, 'm') })
-  const sh = async (script: string) => (await machine.run(['sh', '-c', script])).stdout
   return {
     machine,
     /** Where labs may be. */
@@ -28,15 +28,17 @@ async function ownMachine() {
       return { ...outcome, report: () => JSON.parse(outcome.stdout) as LabReport }
     },
     traces: async () => {
-      return {
-        processes: (await sh('ps -eo pid,args --no-headers | grep -v "ps -eo\\|grep"')).split('\n'),
-        mounts: await sh('cut -d" " -f4,5 /proc/self/mountinfo | grep -v ^net:'),
-        links: await sh('ip -brief link | cut -d" " -f1'),
-        networks: await sh(
-          'lsns --noheadings --type net --output NS; ls -A /run/netns 2>/dev/null',
-        ),
-        files: await sh(`ls -A ${dir}`),
-      }
+      const looks = [
+        'ps -eo pid,args --no-headers | grep -v "sh -c ps\\|ps -eo\\|grep"',
+        // The networks' names are looked at below; the mounts of other people's come and go.
+        'cut -d" " -f4,5 /proc/self/mountinfo | grep -v ^net:',
+        'ip -brief link | cut -d" " -f1',
+        'lsns --noheadings --type net --output NS',
+        'ls -A /run/netns',
+        `ls -A ${dir}`,
+      ]
+      const { stdout } = await machine.run(['sh', '-c', looks.join('; echo; ')])
+      return stdout.split('\n')
     },
     async [Symbol.asyncDispose]() {
       await machine[Symbol.asyncDispose]()
@@ -135,22 +137,19 @@ test('down clears away what an up that was killed had begun, at any moment', { s
   await using own = await ownMachine()
   const { dir, lab, machine } = own
   const before = await own.traces()
-  // Each moment is one that can be seen from outside: the switch, a first process, a host's name, its libvirtd.
+  // Each moment is one that can be seen from outside: the switch, a first process, its network's name, its libvirtd.
+  const host = join(dir, 'a', 'host-1')
   const moments = [
     'ls /run/netns/skerry-*',
-    'pgrep -f first-process.log',
+    `grep -qs ${HOST_MARK}=${host} /proc/[0-9]*/environ`,
     'ls /run/netns/skerry-*-host-1',
-    'pgrep -P $(pgrep -o -f first-process.log) libvirtd',
+    `test -e ${host}/run/libvirtd.pid`,
   ]
   for (const moment of moments) {
-    const up = machine.spawn(
-      [process.execPath, MAIN, 'up', '--dir', join(dir, 'a'), '--hosts', '2'],
-      {
-        stdio: 'ignore',
-      },
-    )
-    const watch = `for i in $(seq 2000); do ${moment} >/dev/null 2>&1 && exit; sleep 0.002; done; exit 1`
-    await machine.run(['sh', '-c', watch])
+    const command = [process.execPath, MAIN, 'up', '--dir', join(dir, 'a')]
+    const up = machine.spawn(command, { stdio: 'ignore' })
+    const watch = `for i in $(seq 5000); do ${moment} >/dev/null 2>&1 && exit; sleep 0.002; done; exit 1`
+    assert.equal((await machine.run(['sh', '-c', watch])).code, 0, `never seen: ${moment}`)
     up.kill('SIGKILL')
     await until('up should be gone', () => up.exitCode !== null || up.signalCode !== null)
     const down = await lab('down', '--dir', join(dir, 'a'))
