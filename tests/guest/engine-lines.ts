@@ -22,13 +22,15 @@ export interface Errand {
 
 /** One line of JSON. Bytes travel as base64, whole numbers beyond JSON's as decimals. */
 export function toLine(value: unknown): string {
-  return `${JSON.stringify(value, (_, each: unknown) => {
+  const line = JSON.stringify(value, (_, each: unknown) => {
     if (typeof each === 'bigint') return { $integer: String(each) }
     const bytes = each as { type?: string; data?: number[] } | null
     return bytes?.type === 'Buffer'
       ? { $bytes: Buffer.from(bytes.data ?? []).toString('base64') }
       : each
-  })}\n`
+  })
+  // JSON lets Unicode's own line ends stand as they are, and whoever reads lines splits at them.
+  return `${line.replaceAll('\u2028', '\\u2028').replaceAll('\u2029', '\\u2029')}\n`
 }
 
 export function fromLine(line: string): unknown {

@@ -1,5 +1,3 @@
-import { rm } from 'node:fs/promises'
-
 import { Fault } from '@skerry/fault'
 import * as libvirt from '@skerry/libvirt'
 import { cloneWays, type PowerState, type Vm } from '@skerry/vm'
@@ -17,12 +15,14 @@ import {
   virtualBytes,
   type Layers,
 } from './disk.ts'
-import { findVm, readFacts, type Found } from './find-domain.ts'
+import { readFacts, type Found } from './find-domain.ts'
+import { hasSnapshots } from './find-snapshot.ts'
 import type { Host } from './host.ts'
 import { readPowerOf } from './read-power.ts'
 import { redefine } from './redefine.ts'
-import { hasSnapshots } from './snapshot.ts'
+import { settleLayers } from './settle-layers.ts'
 import { requireRoom } from './space.ts'
+import { findSettled } from './under-way.ts'
 
 export type NewClone = Omit<NewVm, 'template'> & { readonly parent: string }
 
@@ -37,14 +37,15 @@ export function cloneVm(host: Host, asked: NewClone): Promise<Vm> {
   if (why !== undefined) return Promise.reject(new Fault('invalid', why))
   return host.turns.takeAll([asked.id, asked.parent], () =>
     make(host, asked, async (begin) => {
-      const parent = await findVm(host, asked.parent, asked.owner)
+      const parent = await findSettled(host, asked.parent, asked.owner)
       const { power } = await readPowerOf(host, parent.dom)
+      await settleLayers(host, parent, power)
       const { disk, cpus, memoryMiB, nested } = await readFacts(host, parent.dom)
       const layers = await readLayers(disk)
       const bytes = await wantedBytes(layers, asked)
       const way = await wayOf(host, parent, power, layers)
       const room = way === 'freeze' ? FREEZE_BYTES : await allocatedBytes(layers)
-      await requireRoom(host.paths, room, `cloning VM ${asked.parent}`)
+      await requireRoom(host.paths.data, room, `cloning VM ${asked.parent}`)
       const directory = await begin()
       return {
         layers:
@@ -102,8 +103,7 @@ async function wayOf(
 
 /**
  * Makes the layer that the VM writes to one that nobody writes to, by giving it a new one above.
- * Which layer is written to is what libvirt's definition says; a new layer that it does not name
- * is taken away or taken over when the host is next put in order.
+ * When that fails, the guest may already write to the new one, whatever libvirt says.
  */
 async function freeze(
   host: Host,
@@ -117,8 +117,9 @@ async function freeze(
     else await switchLayer(host, parent.dom, above[0])
     return layers
   } catch (error) {
-    const named = await readFacts(host, parent.dom).catch(() => undefined)
-    if (named && named.disk !== above[0]) await rm(above[0], { force: true })
+    await settleLayers(host, parent, power).catch((again: unknown) =>
+      host.note(`the disk of VM ${parent.record.id} is not in order yet`, again),
+    )
     throw error
   }
 }
@@ -139,7 +140,6 @@ function switchLayer({ link }: Host, dom: libvirt.Domain, file: string): Promise
           element('driver', { type: 'qcow2' }),
           element('source', { file }),
         ),
-        element('disk', { name: 'vdb', snapshot: 'no' }),
       ),
     ),
   )

@@ -1,13 +1,15 @@
 import { Fault } from '@skerry/fault'
 import { mayDo, type LifecycleAction, type Vm } from '@skerry/vm'
 
+import { noteOpened } from './check-disk.ts'
 import { settingLimits } from './create.ts'
 import { growDisk, readLayers, virtualBytes } from './disk.ts'
-import { findVm, readFacts, type Found } from './find-domain.ts'
+import { readFacts, type Found } from './find-domain.ts'
+import { hasSnapshots } from './find-snapshot.ts'
 import type { Host } from './host.ts'
 import { readPowerOf } from './read-power.ts'
 import { redefine } from './redefine.ts'
-import { hasSnapshots } from './snapshot.ts'
+import { findSettled } from './under-way.ts'
 import { readVm } from './vms.ts'
 
 export interface Settings {
@@ -27,9 +29,8 @@ export function configureVm(host: Host, id: string, settings: Settings): Promise
         throw new Fault('invalid', `${name} must be a whole number from ${min} to ${max}`)
       }
     }
-    const found = await findVm(host, id)
+    const found = await findSettled(host, id)
     const { cpus, memoryMiB, diskMiB, autostart } = settings
-    if (autostart !== undefined) await host.records.write({ ...found.record, autostart })
     if (cpus !== undefined || memoryMiB !== undefined || diskMiB !== undefined) {
       await requireOff(host, found, 'reconfigure')
       if (diskMiB !== undefined) await grow(host, found, diskMiB)
@@ -38,6 +39,7 @@ export function configureVm(host: Host, id: string, settings: Settings): Promise
         ...(memoryMiB !== undefined && { memoryMiB }),
       })
     }
+    if (autostart !== undefined) await host.records.write({ ...found.record, autostart })
     return readVm(host, id)
   })
 }
@@ -45,7 +47,7 @@ export function configureVm(host: Host, id: string, settings: Settings): Promise
 /** Lets the guest run guests of its own, or not. It sees so at its next start. */
 export function setNested(host: Host, id: string, nested: boolean): Promise<Vm> {
   return host.turns.take(id, async () => {
-    const found = await findVm(host, id)
+    const found = await findSettled(host, id)
     if ((await readFacts(host, found.dom, 'next')).nested !== nested) {
       await requireOff(host, found, 'nest')
       await redefine(host, found, { nested })
@@ -82,5 +84,6 @@ async function grow(host: Host, { record, dom }: Found, diskMiB: number): Promis
       hint: 'remove its snapshots first',
     })
   }
+  await noteOpened(host, record)
   await growDisk(layers, bytes)
 }

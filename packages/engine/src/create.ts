@@ -7,7 +7,7 @@ import { whyNotId, whyNotName, whyNotTag, type Vm } from '@skerry/vm'
 
 import { domainName, type Definition } from './definition.ts'
 import { discard } from './delete.ts'
-import { addLayer, linkBase } from './disk.ts'
+import { addLayer, linkBase, virtualBytes } from './disk.ts'
 import { domainXml } from './domain-xml.ts'
 import { asVmId, lookUp } from './find-domain.ts'
 import type { Host } from './host.ts'
@@ -56,7 +56,7 @@ export function createVm(host: Host, asked: NewVm): Promise<Vm> {
         const least = Math.ceil(template.virtualBytes / 1024 ** 2)
         throw new Fault('invalid', `diskMiB must be at least ${least}, the size of the template`)
       }
-      await requireRoom(host.paths, NEW_VM_BYTES, `creating VM ${asked.id}`)
+      await requireRoom(host.paths.data, NEW_VM_BYTES, `creating VM ${asked.id}`)
       const base = await linkBase(imageFile(host, template.name), await begin())
       return {
         layers: await addLayer(base, bytes),
@@ -117,11 +117,22 @@ export async function make(
   }
   const xml = domainXml(definitionOf(host, record, laid, asked.seed !== undefined), host.hypervisor)
   await host.link.call(libvirt.domainDefineXmlFlags, { xml, flags: 0 })
-  await host.records.write({ ...record, phase: 'there' })
+  const there = await host.records.write({ ...record, phase: 'there' })
   undo.move()
   // libvirt told of the domain before it was a VM that anybody is shown.
   host.changes.tell({ kind: 'lifecycle', domain: domainName(record) })
-  return readVm(host, id, owner)
+  return describe(there, laid)
+}
+
+/** What was just made is known without asking libvirt: it is off, and never ran. */
+async function describe(record: VmRecord, laid: Laid): Promise<Vm> {
+  const { id, name, tag, incarnation, autostart, sharing } = record
+  const { layers, cpus, memoryMiB, nested } = laid
+  return {
+    ...{ id, name, tag, power: 'off', incarnation, boot: null, cpus, memoryMiB },
+    diskMiB: (await virtualBytes(layers)) / 1024 ** 2,
+    ...{ nested, autostart, sharing },
+  }
 }
 
 function definitionOf(host: Host, record: VmRecord, laid: Laid, seeded: boolean): Definition {

@@ -1,9 +1,10 @@
-import { link, open, readdir, rename, rm, stat } from 'node:fs/promises'
+import { link, open, readdir, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 
 import { Fault } from '@skerry/fault'
 import { readQcow2 } from '@skerry/image'
 
+import { emptyQcow2 } from './empty-qcow2.ts'
 import { syncDirectory } from './record.ts'
 import { runTool } from './tool.ts'
 
@@ -63,17 +64,15 @@ export async function linkBase(image: string, directory: string): Promise<Layers
 /** A new, empty layer on top; all that is written from then on goes there. */
 export async function addLayer([top, ...below]: Layers, virtualBytes?: number): Promise<Layers> {
   const file = join(dirname(top), layerName(layerNumber(top) + 1))
-  await make(file, [
-    ...['create', '-q', '-f', 'qcow2', '-F', 'qcow2', '-b', basename(top)],
-    ...[file, ...(virtualBytes === undefined ? [] : [String(virtualBytes)])],
-  ])
+  const bytes = virtualBytes ?? Number((await readQcow2(top)).virtualBytes)
+  await make(file, () => writeFile(file, emptyQcow2(bytes, basename(top))))
   return [file, top, ...below]
 }
 
 /** An empty disk of its own, for bytes that come from elsewhere. */
 export async function makeEmptyLayer(directory: string, virtualBytes: number): Promise<Layers> {
   const file = join(directory, layerName(0))
-  await make(file, ['create', '-q', '-f', 'qcow2', file, String(virtualBytes)])
+  await make(file, () => writeFile(file, emptyQcow2(virtualBytes)))
   return [file]
 }
 
@@ -81,7 +80,8 @@ export async function makeEmptyLayer(directory: string, virtualBytes: number): P
 export async function copyLayers([top]: Layers, directory: string): Promise<Layers> {
   const file = join(directory, layerName(0))
   const unfinished = `${file}.tmp`
-  await make(unfinished, ['convert', '-q', '-f', 'qcow2', '-O', 'qcow2', top, unfinished])
+  const words = ['convert', '-q', '-f', 'qcow2', '-O', 'qcow2', top, unfinished]
+  await make(unfinished, () => runTool('qemu-img', words, { timeoutMs: COPY_TIMEOUT_MS }))
   await rename(unfinished, file)
   await syncDirectory(directory)
   return [file]
@@ -124,9 +124,10 @@ export async function layersAbove(top: string): Promise<string[]> {
     .map((name) => join(dirname(top), name))
 }
 
-async function make(file: string, words: readonly string[]): Promise<void> {
+/** When this returns, a power cut no longer takes the file away. */
+async function make(file: string, write: () => Promise<unknown>): Promise<void> {
   try {
-    await runTool('qemu-img', words, { timeoutMs: COPY_TIMEOUT_MS })
+    await write()
     await using handle = await open(file, 'r')
     await handle.sync()
     await syncDirectory(dirname(file))

@@ -5,7 +5,7 @@ import { findRecord, findVm } from './find-domain.ts'
 import { checkHostPath } from './host-path.ts'
 import type { Host } from './host.ts'
 import { readPowerOf } from './read-power.ts'
-import type { VmRecord } from './record.ts'
+import type { KeptFolder, VmRecord } from './record.ts'
 import { openShare, showFolders } from './share.ts'
 
 /** Turns folder sharing on, at once where the guest runs. It stays on. */
@@ -19,7 +19,7 @@ export function enableSharing(host: Host, id: string): Promise<void> {
 }
 
 export function listFolders(host: Host, id: string): readonly Folder[] {
-  return findRecord(host, id).folders
+  return findRecord(host, id).folders.map(told)
 }
 
 export function readFolder(host: Host, id: string, guestPath: string): Folder {
@@ -35,14 +35,15 @@ export function addFolder(host: Host, id: string, folder: Folder, uid?: number):
     if (why !== undefined) throw new Fault('invalid', why)
     const record = findRecord(host, id)
     const same = record.folders.find(({ guestPath }) => guestPath === folder.guestPath)
-    if (same?.hostPath === folder.hostPath && same.flags === folder.flags) return same
+    if (same?.hostPath === folder.hostPath && same.flags === folder.flags) return told(same)
     if (same) {
       throw new Fault('conflict', `VM ${id} already shares another folder as ${folder.guestPath}`, {
         hint: 'delete that mapping first, or choose another guestPath',
       })
     }
     await checkHostPath(host.paths, folder.hostPath, uid)
-    await keep(host, record, [...record.folders, folder])
+    const kept = { ...told(folder), ...(uid !== undefined && { uid }) }
+    await keep(host, record, [...record.folders, kept])
     return folder
   })
 }
@@ -60,10 +61,12 @@ export function removeFolder(host: Host, id: string, guestPath: string): Promise
 }
 
 /** What is shown to a running guest follows what is written down, never the other way round. */
-async function keep(host: Host, record: VmRecord, folders: readonly Folder[]): Promise<void> {
+async function keep(host: Host, record: VmRecord, folders: readonly KeptFolder[]): Promise<void> {
   const kept = await host.records.write({ ...record, folders })
   if (!kept.sharing) return
   const { dom } = await findVm(host, kept.id)
   const { power } = await readPowerOf(host, dom)
   if (power === 'on' || power === 'paused') await showFolders(host, kept)
 }
+
+const told = ({ guestPath, hostPath, flags }: Folder): Folder => ({ guestPath, hostPath, flags })

@@ -25,7 +25,7 @@ export function watchSpace(host: Host, signal: AbortSignal): void {
 
 async function resumeWhereRoom(host: Host): Promise<void> {
   const stopped = await stoppedByFullDisk(host)
-  if (stopped.length === 0 || (await freeBytes(host.paths)) < ENOUGH_BYTES) return
+  if (stopped.length === 0 || (await freeBytes(host.paths.data)) < ENOUGH_BYTES) return
   for (const id of stopped) {
     await host.turns.take(id, async () => {
       const record = host.records.get(id)

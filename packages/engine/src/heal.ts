@@ -1,35 +1,41 @@
 import { readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 
+import { checkDisk } from './check-disk.ts'
 import { domainName } from './definition.ts'
 import { discard } from './delete.ts'
-import { hasData, layersAbove, readLayers } from './disk.ts'
-import { lookUp, readFacts, type Found } from './find-domain.ts'
+import { lookUp, readFacts } from './find-domain.ts'
 import type { Host } from './host.ts'
 import { settleShare } from './keep-shares.ts'
-import { unmount } from './mounts.ts'
-import { asideDirectory, lifeDirectory, templatesDirectory } from './paths.ts'
+import { lifeDirectory } from './paths.ts'
 import { readPowerOf } from './read-power.ts'
 import type { VmRecord } from './record.ts'
-import { redefine } from './redefine.ts'
+import { settleLayers } from './settle-layers.ts'
+import { settleSave } from './settle-save.ts'
+import { settleUnderWay } from './under-way.ts'
+
+/** A VM that takes longer, such as one that libvirt is still saving, keeps nobody waiting but those who ask for it. */
+const PATIENCE_MS = 60_000
 
 /**
  * Puts the host in order after anything died: what was half made or half deleted is taken away,
- * a layer that no definition names is taken away or taken over, and the folders of running guests
- * are put back. Each VM in its own turn, so that work under way is not disturbed.
+ * what was under way is finished or taken back, and the folders of running guests are put back.
+ * Each VM in its own turn, so that work under way is not disturbed.
  */
 export async function heal(host: Host): Promise<void> {
-  await Promise.all(
-    host.records.all().map(({ id }) =>
-      host.turns
-        .take(id, async () => {
-          const record = host.records.get(id)
-          if (record) await healVm(host, record)
-        })
-        .catch((error: unknown) => host.note(`VM ${id} could not be put in order`, error)),
-    ),
+  const all = host.records.all().map(({ id }) =>
+    host.turns
+      .take(id, async () => {
+        const record = host.records.get(id)
+        if (record) await healVm(host, record)
+      })
+      .catch((error: unknown) => host.note(`VM ${id} could not be put in order`, error)),
   )
-  await clearUnfinished(host)
+  const waiting = new AbortController()
+  const late = sleep(PATIENCE_MS, undefined, { signal: waiting.signal }).catch(() => undefined)
+  await Promise.race([Promise.all(all), late])
+  waiting.abort()
 }
 
 async function healVm(host: Host, record: VmRecord): Promise<void> {
@@ -39,31 +45,16 @@ async function healVm(host: Host, record: VmRecord): Promise<void> {
     host.note(`VM ${record.id} is written down, but libvirt does not know it`)
     return
   }
+  const found = { record: await settleUnderWay(host, { record, dom }), dom }
   const { power } = await readPowerOf(host, dom)
   await clearTemporary(lifeDirectory(host.paths, record))
-  if (power === 'off') await settleLayers(host, { record, dom })
-  await settleShare(host, { record, dom })
-}
-
-/**
- * A power cut may fall between a guest's switch to a new layer and libvirt's writing it down. The
- * guest may have been told by then that its data is safe, so a layer that holds any is taken over.
- */
-async function settleLayers(host: Host, found: Found): Promise<void> {
-  const { disk } = await readFacts(host, found.dom, 'next')
-  const [above, ...more] = await layersAbove(disk)
-  if (above === undefined || more.length > 0) return
-  if (await hasData(above)) await redefine(host, found, { layers: await readLayers(above) })
-  else await rm(above)
+  await settleSave(host, dom, power)
+  await settleLayers(host, found, power)
+  await settleShare(host, found)
+  if (power === 'off') await checkDisk(host, record, (await readFacts(host, dom)).disk)
 }
 
 async function clearTemporary(directory: string): Promise<void> {
   const names = await readdir(directory).catch(() => [])
   for (const name of names.filter((each) => each.endsWith('.tmp'))) await rm(join(directory, name))
-}
-
-async function clearUnfinished(host: Host): Promise<void> {
-  await clearTemporary(templatesDirectory(host.paths))
-  const aside = asideDirectory(host.paths)
-  for (const name of await readdir(aside).catch(() => [])) await unmount(join(aside, name))
 }

@@ -30,7 +30,8 @@ export async function checkHostPath(
   })
   const { uid: owner, isDirectory } = await describe(real)
   if (!isDirectory) throw new Fault('invalid', `${hostPath} is not a directory`)
-  if (isBarred(real, [...SYSTEM, data, run])) {
+  const ours = await Promise.all([data, run].map((place) => realpath(place).catch(() => place)))
+  if (isBarred(real, [...SYSTEM, ...ours])) {
     throw new Fault('forbidden', `${hostPath} belongs to the system and is not shared`, {
       hint: 'share a directory of your own',
     })

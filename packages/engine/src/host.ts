@@ -4,6 +4,7 @@ import type { Connection } from '@skerry/libvirt'
 
 import { probeHypervisor } from './acceleration.ts'
 import { Changes } from './changes.ts'
+import { clearUnfinished } from './clear-unfinished.ts'
 import type { Hypervisor } from './definition.ts'
 import { follow } from './follow.ts'
 import { watchSpace } from './full-disk.ts'
@@ -56,6 +57,7 @@ export async function openHost(options: HostOptions): Promise<Host> {
   for (const directory of [paths.data, templatesDirectory(paths), paths.run]) {
     await mkdir(directory, { recursive: true, mode: 0o711 })
   }
+  await clearUnfinished(paths)
   const records = await Records.load(paths)
   const hypervisor = options.hypervisor ?? (await probeHypervisor())
   const ended = new AbortController()

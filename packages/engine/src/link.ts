@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises'
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
 
 import { Fault } from '@skerry/fault'
 import * as libvirt from '@skerry/libvirt'
@@ -23,6 +23,7 @@ export class Link implements AsyncDisposable {
   readonly #ended = new AbortController()
   readonly #running: Promise<void>
   #ready = Promise.withResolvers<libvirt.Connection>()
+  #current: libvirt.Connection | undefined
   #lastFailure: unknown
 
   constructor(
@@ -50,21 +51,24 @@ export class Link implements AsyncDisposable {
 
   /** The connection there is, or the next one, if it comes soon enough. */
   async connection(signal?: AbortSignal): Promise<libvirt.Connection> {
-    const waiting = new AbortController()
-    const signals = [waiting.signal, this.#ended.signal, ...(signal ? [signal] : [])]
-    try {
-      const late = sleep(AWAY_MS, undefined, { signal: AbortSignal.any(signals), ref: false })
-      const connection = await Promise.race([this.#ready.promise, late])
-      if (connection) return connection
-    } catch {
-      signal?.throwIfAborted()
-    } finally {
-      waiting.abort()
+    if (this.#current?.isOpen) return this.#current
+    const away = AbortSignal.timeout(AWAY_MS)
+    const stops = AbortSignal.any([away, this.#ended.signal, ...(signal ? [signal] : [])])
+    while (!stops.aborted) {
+      const connection = await Promise.race([this.#ready.promise, untilAborted(stops)])
+      if (connection?.isOpen) return connection
+      // It is gone, and whoever keeps the link has not heard of it yet.
+      await nextTurn()
     }
+    signal?.throwIfAborted()
     throw new Fault('unavailable', `libvirt does not answer at ${this.#socket}`, {
       cause: this.#lastFailure,
       hint: 'start libvirtd, then ask again',
     })
+  }
+
+  get isOpen(): boolean {
+    return this.#current?.isOpen ?? false
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -83,6 +87,7 @@ export class Link implements AsyncDisposable {
           signal,
         })
         failures = 0
+        this.#current = connection
         this.#ready.resolve(connection)
         onConnected(connection)
         await Promise.race([connection.closed, untilAborted(signal)])
@@ -96,9 +101,9 @@ export class Link implements AsyncDisposable {
   }
 }
 
-function untilAborted(signal: AbortSignal): Promise<void> {
+function untilAborted(signal: AbortSignal): Promise<undefined> {
   return new Promise((resolve) => {
-    if (signal.aborted) resolve()
-    else signal.addEventListener('abort', () => resolve(), { once: true })
+    if (signal.aborted) resolve(undefined)
+    else signal.addEventListener('abort', () => resolve(undefined), { once: true })
   })
 }

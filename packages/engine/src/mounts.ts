@@ -8,18 +8,24 @@ import { runTool } from './tool.ts'
 
 /** The places below a directory, itself included, where something is mounted, deepest last. */
 export async function mountsBelow(directory: string): Promise<string[]> {
-  const table = await readFile('/proc/self/mountinfo', 'utf8')
-  return table
-    .split('\n')
-    .map((line) => unescape(line.split(' ')[4] ?? ''))
+  return (await mountTable())
+    .map(({ place }) => place)
     .filter((place) => place === directory || place.startsWith(`${directory}/`))
 }
 
-/** Makes a directory one whose mounts appear wherever it was already handed out. */
-export async function shareMounts(directory: string): Promise<void> {
-  await mkdir(directory, { recursive: true, mode: 0o755 })
-  if ((await mountsBelow(directory)).includes(directory)) return
-  await runTool('mount', ['--bind', directory, directory])
+/**
+ * Makes a directory that can be handed out: nobody can write to it, and what is mounted below it
+ * appears wherever it was handed out. It shows `points`, where only we get at it and make the
+ * empty directories that mounts stand on: who could make those could make links in their place.
+ */
+export async function shareMounts(points: string, directory: string, aside: string): Promise<void> {
+  const known = (await mountTable()).find(({ place }) => place === directory)
+  if (known?.isShared && known.isReadOnly) return
+  await unmount(directory)
+  for (const each of [points, directory]) await mkdir(each, { recursive: true, mode: 0o755 })
+  await showAt(points, directory, { aside, readOnly: true })
+  // A group of its own, so that what is mounted here is not also mounted where `points` lies.
+  await runTool('mount', ['--make-private', directory])
   await runTool('mount', ['--make-shared', directory])
 }
 
@@ -44,7 +50,6 @@ export async function showAt(
   // of its original: so they are set at a place aside, and the copy goes to where it is seen.
   const aside = join(asides, String(handle.fd))
   await mkdir(aside, { recursive: true, mode: 0o700 })
-  await mkdir(place, { recursive: true, mode: 0o755 })
   const options = ['remount', 'bind', 'nosuid', 'nodev', ...(readOnly ? ['ro'] : [])].join(',')
   try {
     await runTool('mount', ['-c', '--bind', held, aside])
@@ -52,17 +57,43 @@ export async function showAt(
     await runTool('mount', ['-c', '--bind', aside, place])
   } finally {
     await unmount(aside)
+    await removeEmpty(aside)
   }
 }
 
-/** Takes everything at and below a place away, and the empty directory with it. */
+/** Takes away everything that is mounted at and below a place. */
 export async function unmount(place: string): Promise<void> {
   const mounted = await mountsBelow(place)
   for (const each of mounted.toReversed()) await runTool('umount', ['-c', '-l', each])
-  await rmdir(place).catch((error: NodeJS.ErrnoException) => {
+}
+
+/** Takes away a directory that nothing is left in; never what somebody keeps there. */
+export async function removeEmpty(directory: string): Promise<void> {
+  await rmdir(directory).catch((error: NodeJS.ErrnoException) => {
     if (error.code !== 'ENOENT')
-      throw new Fault('unavailable', `${place} is not empty`, { cause: error })
+      throw new Fault('unavailable', `${directory} is not empty`, { cause: error })
   })
+}
+
+interface Mount {
+  readonly place: string
+  readonly isReadOnly: boolean
+  readonly isShared: boolean
+}
+
+async function mountTable(): Promise<Mount[]> {
+  const table = await readFile('/proc/self/mountinfo', 'utf8')
+  return table
+    .trimEnd()
+    .split('\n')
+    .map((line) => {
+      const [, , , , place = '', options = '', ...more] = line.split(' ')
+      return {
+        place: unescape(place),
+        isReadOnly: options.split(',').includes('ro'),
+        isShared: more.slice(0, more.indexOf('-')).some((field) => field.startsWith('shared:')),
+      }
+    })
 }
 
 /** The kernel writes blanks, tabs, newlines and backslashes of a path as octal. */

@@ -8,12 +8,15 @@ export interface Paths {
   readonly run: string
   /** Where libvirt keeps the pid files of its QEMU processes. */
   readonly qemuPids: string
+  /** Where libvirt keeps the memory of suspended guests. */
+  readonly qemuSaves: string
 }
 
 export const defaultPaths: Paths = {
   data: '/var/lib/skerry',
   run: '/run/skerry',
   qemuPids: '/run/libvirt/qemu',
+  qemuSaves: '/var/lib/libvirt/qemu/save',
 }
 
 type Life = { readonly id: VmId; readonly incarnation: string }
@@ -32,11 +35,16 @@ export const seedFile = (paths: Paths, life: Life): string =>
   join(lifeDirectory(paths, life), 'seed.img')
 export const serialFile = (paths: Paths, life: Life): string =>
   join(lifeDirectory(paths, life), 'serial.log')
+/** There while the disk may have been written to since it was last checked. */
+export const openedFile = (paths: Paths, life: Life): string =>
+  join(lifeDirectory(paths, life), 'opened')
 
 export const templatesDirectory = ({ data }: Paths): string => join(data, 'templates')
 
 /** The directory that a VM's virtiofsd serves; each mapping is a mount below it. */
 export const sharesDirectory = ({ run }: Paths, id: VmId): string => join(run, 'shares', id)
+/** The same directory where we may write to it: it holds the empty ones that mappings are mounted on. */
+export const pointsDirectory = ({ run }: Paths, id: VmId): string => join(run, 'points', id)
 export const sharesSocket = ({ run }: Paths, id: VmId): string => join(run, 'sockets', `${id}.sock`)
 /** Where a mount is made ready before anybody sees it. */
 export const asideDirectory = ({ run }: Paths): string => join(run, 'aside')

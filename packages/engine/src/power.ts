@@ -10,6 +10,7 @@ import type { Owner } from './record.ts'
 import { closeShare, openShare, requireUnshared, withoutShare } from './share.ts'
 import { requireRoom } from './space.ts'
 import { saysLibvirt } from './to-fault.ts'
+import { findSettled, writtenDown } from './under-way.ts'
 
 /** Saving and restoring memory takes as long as the disk takes to write it. */
 const MEMORY_TIMEOUT_MS = 600_000
@@ -36,7 +37,7 @@ export function changePower(
   options: PowerOptions = {},
 ): Promise<PowerState> {
   return host.turns.take(id, async () => {
-    const found = await findVm(host, id, options.owner)
+    const found = await findSettled(host, id, options.owner)
     const now = (await readPowerOf(host, found.dom)).power
     const decision = decidePower(now, command)
     if (decision === 'refuse') throw refusal(id, now, command)
@@ -53,7 +54,7 @@ export function reachPower(
   options: PowerOptions = {},
 ): Promise<PowerState> {
   return host.turns.take(id, async () => {
-    const found = await findVm(host, id, options.owner)
+    const found = await findSettled(host, id, options.owner)
     const now = (await readPowerOf(host, found.dom)).power
     const command = commandTo(goal, now)
     if (command === undefined) {
@@ -67,10 +68,13 @@ export function reachPower(
 type Apply = (host: Host, found: Found, now: PowerState, options: PowerOptions) => Promise<void>
 
 const apply: Readonly<Record<PowerCommand, Apply>> = {
-  async on(host, { record, dom }) {
+  async on(host, found, now) {
+    const { record, dom } = found
     await ensureNetwork(host.link)
     // Starting a domain that has a managed save image restores it: also the way out of 'suspended'.
-    await host.link.call(libvirt.domainCreate, { dom }, { timeoutMs: MEMORY_TIMEOUT_MS })
+    await writtenDown(host, found, { change: 'start', power: now }, () =>
+      host.link.call(libvirt.domainCreate, { dom }, { timeoutMs: MEMORY_TIMEOUT_MS }),
+    )
     if (record.sharing) {
       // A guest without its folders is worth more than none; they are tried again when its agent answers.
       await openShare(host, record, dom).catch((error: unknown) =>
@@ -83,16 +87,17 @@ const apply: Readonly<Record<PowerCommand, Apply>> = {
     await closeShare(host, record)
   },
   shutdown,
-  async suspend(host, { record, dom }, now) {
-    const { memoryMiB } = await readFacts(host, dom)
-    await requireRoom(host.paths, memoryMiB * 1024 ** 2, `suspending VM ${record.id}`)
+  async suspend(host, found, now) {
+    const { record, dom } = found
+    const bytes = (await readFacts(host, dom)).memoryMiB * 1024 ** 2
+    await requireRoom(host.paths.qemuSaves, bytes, `suspending VM ${record.id}`)
     if (now === 'paused') await requireUnshared(host, record, dom)
-    await withoutShare(host, record, dom, () =>
-      host.link.call(
-        libvirt.domainManagedSave,
-        { dom, flags: 0 },
-        { timeoutMs: MEMORY_TIMEOUT_MS },
-      ),
+    // A guest that is suspended while it is paused wakes up running: 'on' leads to 'on'.
+    const flags = libvirt.DomainSaveRestoreFlags.running
+    const save = () =>
+      host.link.call(libvirt.domainManagedSave, { dom, flags }, { timeoutMs: MEMORY_TIMEOUT_MS })
+    await writtenDown(host, found, { change: 'suspend', power: now }, () =>
+      withoutShare(host, record, dom, save),
     )
   },
   pause: ({ link }, { dom }) => link.call(libvirt.domainSuspend, { dom }),

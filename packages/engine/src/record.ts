@@ -2,7 +2,7 @@ import { mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 
 import { Fault } from '@skerry/fault'
-import type { Folder, VmId } from '@skerry/vm'
+import type { Folder, PowerState, VmId } from '@skerry/vm'
 
 import { recordFile, recordsDirectory, type Paths } from './paths.ts'
 
@@ -24,8 +24,21 @@ export interface VmRecord {
   readonly asked: string
   readonly autostart: boolean
   readonly sharing: boolean
-  readonly folders: readonly Folder[]
+  readonly folders: readonly KeptFolder[]
+  /** What libvirt was asked to do and has not answered yet. */
+  readonly underWay?: UnderWay | undefined
 }
+
+/** A mapping, and whose directory it must be whenever it is shown; a name can come to mean another. */
+export interface KeptFolder extends Folder {
+  readonly uid?: number
+}
+
+/** A change that a crash may cut in two, and the power that the VM had before. */
+export type UnderWay = { readonly power: PowerState } & (
+  | { readonly change: 'start' | 'suspend' }
+  | { readonly change: 'keep' | 'revert' | 'remove'; readonly snapshot: string }
+)
 
 /** Whose a VM is: each door of a host sees only its own. */
 export type Owner = 'local' | 'cloud'
@@ -78,6 +91,12 @@ export class Records {
     return record
   }
 
+  /** Known as long as this process lives: for what a power cut ends anyway. */
+  remember(record: VmRecord): VmRecord {
+    this.#known.set(record.id, record)
+    return record
+  }
+
   async remove(id: VmId): Promise<void> {
     await rm(recordFile(this.#paths, id), { force: true })
     await syncDirectory(recordsDirectory(this.#paths))
@@ -88,10 +107,13 @@ export class Records {
 /** Replaces a file so that after a power cut it is the old one or the new one, whole. */
 export async function writeDurably(file: string, text: string): Promise<void> {
   const temporary = `${file}.tmp`
-  {
+  try {
     await using handle = await open(temporary, 'w', 0o600)
     await handle.writeFile(text)
     await handle.sync()
+  } catch (error) {
+    await rm(temporary, { force: true })
+    throw error
   }
   await rename(temporary, file)
   await syncDirectory(dirname(file))

@@ -1,9 +1,9 @@
-import { mkdtemp, open, rename, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { mkdir, open, rename, rm, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
 
 import { Fault } from '@skerry/fault'
 
+import { syncDirectory } from './record.ts'
 import { runTool } from './tool.ts'
 
 /** What a guest is told about itself at its first start (cloud-init's NoCloud). */
@@ -53,7 +53,9 @@ export async function writeSeed(
 ): Promise<void> {
   const why = whyNotSeed(seed)
   if (why !== undefined) throw new Fault('invalid', why)
-  const work = await mkdtemp(join(tmpdir(), 'skerry-seed-'))
+  // Beside the seed, so that whoever takes a half made VM away takes its secrets too.
+  const work = `${file}.files`
+  await mkdir(work, { mode: 0o700 })
   try {
     const image = `${file}.tmp`
     await rm(image, { force: true })
@@ -66,6 +68,7 @@ export async function writeSeed(
     await using handle = await open(image, 'r')
     await handle.sync()
     await rename(image, file)
+    await syncDirectory(dirname(file))
   } finally {
     await rm(work, { recursive: true, force: true })
   }

@@ -1,5 +1,5 @@
-import { chmod, mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
-import { dirname } from 'node:path'
+import { chmod, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 
 import { Fault } from '@skerry/fault'
@@ -9,8 +9,8 @@ import { agentAnswers, execInDomain } from './guest.ts'
 import { checkHostPath } from './host-path.ts'
 import type { Host } from './host.ts'
 import { askMonitor } from './monitor.ts'
-import { mountsBelow, shareMounts, showAt, unmount } from './mounts.ts'
-import { asideDirectory, sharesDirectory, sharesSocket } from './paths.ts'
+import { mountsBelow, removeEmpty, shareMounts, showAt, unmount } from './mounts.ts'
+import { asideDirectory, pointsDirectory, sharesDirectory, sharesSocket } from './paths.ts'
 import type { VmRecord } from './record.ts'
 import { startTool } from './tool.ts'
 
@@ -30,12 +30,14 @@ const UNPLUG_TIMEOUT_MS = 15_000
 /** Serves the VM's mappings and plugs them in; what already stands is left alone. */
 export async function openShare(host: Host, record: VmRecord, dom: libvirt.Domain): Promise<void> {
   await showFolders(host, record)
-  const served = await serverPid(host, record)
   if (await isPlugged(host, dom)) {
-    if (served !== undefined) return mountInGuest(host, dom)
+    if ((await serverPid(host, record)) !== undefined) return mountInGuest(host, dom)
     await unplug(host, record, dom)
   }
-  if (served === undefined) await startServer(host, record)
+  // A virtiofsd serves one connection and is of no use after it; an attempt that died may have left both.
+  await removeConnection(host, dom)
+  await endServer(host, record)
+  await startServer(host, record)
   const port = await freePort(host, dom)
   await askMonitor(host, dom, 'chardev-add', {
     id: DEVICE,
@@ -67,15 +69,16 @@ export async function withoutShare<T>(
 ): Promise<T> {
   if (!(await hasShare(host, record, dom))) return work()
   await unplug(host, record, dom)
+  let isGone = false
   try {
     const result = await work()
-    await (after === 'goes on' ? openShare(host, record, dom) : closeShare(host, record))
+    isGone = after === 'gone'
     return result
-  } catch (error) {
-    await openShare(host, record, dom).catch((again: unknown) =>
-      host.note(`the folders of VM ${record.id} could not be put back`, again),
+  } finally {
+    // The work is what was asked for; its folders follow as soon as they can.
+    await (isGone ? closeShare(host, record) : openShare(host, record, dom)).catch(
+      (error: unknown) => host.note(`the folders of VM ${record.id} lag behind`, error),
     )
-    throw error
   }
 }
 
@@ -93,11 +96,15 @@ export async function requireUnshared(
 
 /** Takes away what is left of a share on the host once its guest no longer has it. */
 export async function closeShare(host: Host, { id }: Pick<VmRecord, 'id'>): Promise<void> {
+  await endServer(host, { id })
+  await hideFolders(host, id)
+}
+
+async function endServer(host: Host, { id }: Pick<VmRecord, 'id'>): Promise<void> {
   const pid = await serverPid(host, { id })
   if (pid !== undefined) await end(pid)
   const socket = sharesSocket(host.paths, id)
-  for (const file of [socket, `${socket}.pid`]) await rm(file, { force: true })
-  await hideFolders(host, id)
+  for (const file of [socket, pidFile(socket), lockFile(socket)]) await rm(file, { force: true })
 }
 
 /** Sharing that was never turned on needs no question to QEMU. */
@@ -114,18 +121,23 @@ export async function isPlugged(host: Host, dom: libvirt.Domain): Promise<boolea
 /** Makes the mounts below the served directory be exactly the record's mappings. */
 export async function showFolders(host: Host, { id, folders }: VmRecord): Promise<void> {
   const directory = sharesDirectory(host.paths, id)
-  await shareMounts(directory)
+  const points = pointsDirectory(host.paths, id)
+  const aside = asideDirectory(host.paths)
+  await shareMounts(points, directory, aside)
   const shown = new Set(await mountsBelow(directory))
-  const wanted = new Set(folders.map(({ guestPath }) => `${directory}/${guestPath}`))
-  for (const place of shown) {
-    if (place !== directory && !wanted.has(place)) await unmount(place)
+  const wanted = new Set(folders.map(({ guestPath }) => guestPath))
+  for (const name of await readdir(points)) {
+    if (wanted.has(name)) continue
+    await unmount(join(directory, name))
+    await removeEmpty(join(points, name))
   }
-  for (const { guestPath, hostPath, flags } of folders) {
-    const place = `${directory}/${guestPath}`
+  for (const { guestPath, hostPath, flags, uid } of folders) {
+    const place = join(directory, guestPath)
     if (shown.has(place)) continue
     try {
-      const source = await checkHostPath(host.paths, hostPath)
-      await showAt(source, place, { aside: asideDirectory(host.paths), readOnly: flags === 0 })
+      const source = await checkHostPath(host.paths, hostPath, uid)
+      await mkdir(join(points, guestPath), { recursive: true, mode: 0o755 })
+      await showAt(source, place, { aside, readOnly: flags === 0 })
     } catch (error) {
       // One folder that was removed or renamed on the host must not take the others with it.
       host.note(`folder ${guestPath} of VM ${id} cannot be shown`, error)
@@ -135,9 +147,11 @@ export async function showFolders(host: Host, { id, folders }: VmRecord): Promis
 
 async function hideFolders({ paths }: Host, id: VmRecord['id']): Promise<void> {
   const directory = sharesDirectory(paths, id)
-  const mounted = await mountsBelow(directory)
-  for (const place of mounted.filter((place) => place !== directory)) await unmount(place)
+  const points = pointsDirectory(paths, id)
   await unmount(directory)
+  await removeEmpty(directory)
+  for (const name of await readdir(points).catch(() => [])) await removeEmpty(join(points, name))
+  await removeEmpty(points)
 }
 
 /** Makes the guest mount the share if its agent answers; if it does not, when it begins to. */
@@ -184,8 +198,14 @@ async function unplug(host: Host, record: VmRecord, dom: libvirt.Domain): Promis
 
 async function removed(host: Host, dom: libvirt.Domain): Promise<boolean> {
   if (await isPlugged(host, dom)) return false
-  await askMonitor(host, dom, 'chardev-remove', { id: DEVICE })
+  await removeConnection(host, dom)
   return true
+}
+
+async function removeConnection(host: Host, dom: libvirt.Domain): Promise<void> {
+  const connections = (await askMonitor(host, dom, 'query-chardev')) as { label: string }[]
+  if (!connections.some(({ label }) => label === DEVICE)) return
+  await askMonitor(host, dom, 'chardev-remove', { id: DEVICE })
 }
 
 async function freePort(host: Host, dom: libvirt.Domain): Promise<string> {
@@ -208,13 +228,12 @@ interface PciDevice {
 async function startServer({ paths }: Host, { id }: VmRecord): Promise<void> {
   const socket = sharesSocket(paths, id)
   await mkdir(dirname(socket), { recursive: true, mode: 0o711 })
-  await rm(socket, { force: true })
   const pid = await startTool(VIRTIOFSD, [
     `--socket-path=${socket}`,
     ...['-o', `source=${sharesDirectory(paths, id)}`],
     ...['-o', 'cache=auto', '-o', 'sandbox=namespace'],
   ])
-  await writeFile(`${socket}.pid`, String(pid))
+  await writeFile(pidFile(socket), String(pid))
   const deadline = performance.now() + SOCKET_TIMEOUT_MS
   while (!(await stat(socket).catch(() => undefined))) {
     if (performance.now() > deadline) throw new Fault('unavailable', `${VIRTIOFSD} did not start`)
@@ -223,15 +242,28 @@ async function startServer({ paths }: Host, { id }: VmRecord): Promise<void> {
   await chmod(socket, 0o666)
 }
 
+const pidFile = (socket: string): string => `${socket}.pid`
+/** Where virtiofsd keeps two of its kind from one socket; it leaves the file behind. */
+const lockFile = (socket: string): string => `/run/virtiofsd/${socket.replaceAll('/', '.')}.pid`
+
 /** The virtiofsd of this VM, if it is alive; a number alone may have been given to another process. */
 async function serverPid(
   { paths }: Host,
   { id }: Pick<VmRecord, 'id'>,
 ): Promise<number | undefined> {
   const socket = sharesSocket(paths, id)
-  const pid = Number(await readFile(`${socket}.pid`, 'utf8').catch(() => ''))
-  const words = await readFile(`/proc/${pid || 'none'}/cmdline`, 'utf8').catch(() => '')
-  return words.split('\0').includes(`--socket-path=${socket}`) ? pid : undefined
+  const noted = await readFile(pidFile(socket), 'utf8').catch(() => '')
+  if (await serves(noted, socket)) return Number(noted)
+  if (!(await stat(socket).catch(() => undefined))) return undefined
+  // Whoever started it died before the number was written down.
+  for (const pid of await readdir('/proc')) if (await serves(pid, socket)) return Number(pid)
+  return undefined
+}
+
+async function serves(pid: string, socket: string): Promise<boolean> {
+  if (!/^\d+$/.test(pid)) return false
+  const words = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')
+  return words.split('\0').includes(`--socket-path=${socket}`)
 }
 
 async function end(pid: number): Promise<void> {

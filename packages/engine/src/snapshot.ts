@@ -4,12 +4,14 @@ import { mayDo, whyNotSnapshotName, type Snapshot } from '@skerry/vm'
 import { attribute, element, find, readXml, renderElement, text, type Element } from '@skerry/xml'
 
 import { findVm, readFacts, type Found } from './find-domain.ts'
+import { findSnapshot, lookUpSnapshot } from './find-snapshot.ts'
 import type { Host } from './host.ts'
 import { askMonitor } from './monitor.ts'
+import { readOpenDisk } from './open-disk.ts'
 import { readPowerOf } from './read-power.ts'
 import { closeShare, openShare, requireUnshared, withoutShare } from './share.ts'
 import { requireRoom } from './space.ts'
-import { saysLibvirt } from './to-fault.ts'
+import { findSettled, writtenDown } from './under-way.ts'
 
 const MEMORY_TIMEOUT_MS = 600_000
 const DISK_BYTES = 8 * 1024 * 1024
@@ -26,7 +28,7 @@ export function createSnapshot(host: Host, id: string, asked: NewSnapshot): Prom
   return host.turns.take(id, async () => {
     const why = whyNotSnapshotName(asked.name)
     if (why !== undefined) throw new Fault('invalid', why)
-    const found = await findVm(host, id)
+    const found = await findSettled(host, id)
     const { power } = await readPowerOf(host, found.dom)
     if (!mayDo('snapshot', power)) {
       throw new Fault('conflict', `VM ${id} is ${power} and cannot be snapshotted`, {
@@ -47,10 +49,12 @@ export function createSnapshot(host: Host, id: string, asked: NewSnapshot): Prom
     }
     const { memoryMiB } = await readFacts(host, found.dom)
     const bytes = DISK_BYTES + (memory ? memoryMiB * 1024 ** 2 : 0)
-    await requireRoom(host.paths, bytes, `a snapshot of VM ${id}`)
-    if (!runs) await keepWhole(host, found, asked.name)
-    else if (memory) await keepRunning(host, found, asked.name, power === 'paused')
-    else await keepDiskOf(host, found, asked.name)
+    await requireRoom(host.paths.data, bytes, `a snapshot of VM ${id}`)
+    if (memory && power === 'paused') await requireUnshared(host, found.record, found.dom)
+    const way = !runs ? keepWhole : memory ? keepRunning : keepDiskOf
+    await writtenDown(host, found, { change: 'keep', snapshot: asked.name, power }, () =>
+      way(host, found, asked.name),
+    )
     return readSnapshot(host, id, asked.name)
   })
 }
@@ -74,7 +78,7 @@ export async function readSnapshot(host: Host, id: string, name: string): Promis
 /** Brings the VM back to what it was; a running guest goes on from there if its memory was kept. */
 export function revertSnapshot(host: Host, id: string, name: string): Promise<void> {
   return host.turns.take(id, async () => {
-    const found = await findVm(host, id)
+    const found = await findSettled(host, id)
     const { record, dom } = found
     const { power } = await readPowerOf(host, dom)
     if (!mayDo('revert', power)) {
@@ -91,7 +95,9 @@ export function revertSnapshot(host: Host, id: string, name: string): Promise<vo
         { snap, flags: libvirt.DomainSnapshotRevertFlags.force },
         { timeoutMs: MEMORY_TIMEOUT_MS },
       )
-    await (runs ? withoutShare(host, record, dom, revert) : revert())
+    await writtenDown(host, found, { change: 'revert', snapshot: name, power }, () =>
+      runs ? withoutShare(host, record, dom, revert) : revert(),
+    )
     const after = await readPowerOf(host, dom)
     if (record.sharing && after.power === 'on') await openShare(host, record, dom)
     if (after.power === 'off') await closeShare(host, record)
@@ -100,19 +106,17 @@ export function revertSnapshot(host: Host, id: string, name: string): Promise<vo
 
 export function removeSnapshot(host: Host, id: string, name: string): Promise<void> {
   return host.turns.take(id, async () => {
-    const { dom } = await findVm(host, id)
-    const snap = await findSnapshot(host, id, dom, name)
-    await host.link.call(
-      libvirt.domainSnapshotDelete,
-      { snap, flags: 0 },
-      { timeoutMs: MEMORY_TIMEOUT_MS },
+    const found = await findSettled(host, id)
+    const { power } = await readPowerOf(host, found.dom)
+    const snap = await findSnapshot(host, id, found.dom, name)
+    await writtenDown(host, found, { change: 'remove', snapshot: name, power }, () =>
+      host.link.call(
+        libvirt.domainSnapshotDelete,
+        { snap, flags: 0 },
+        { timeoutMs: MEMORY_TIMEOUT_MS },
+      ),
     )
   })
-}
-
-export async function hasSnapshots({ link }: Host, dom: libvirt.Domain): Promise<boolean> {
-  const { num } = await link.call(libvirt.domainSnapshotNum, { dom, flags: 0 })
-  return num > 0
 }
 
 function keepWhole({ link }: Host, { dom }: Found, name: string): Promise<unknown> {
@@ -123,8 +127,7 @@ function keepWhole({ link }: Host, { dom }: Found, name: string): Promise<unknow
   )
 }
 
-async function keepRunning(host: Host, found: Found, name: string, paused: boolean): Promise<void> {
-  if (paused) await requireUnshared(host, found.record, found.dom)
+async function keepRunning(host: Host, found: Found, name: string): Promise<void> {
   await withoutShare(host, found.record, found.dom, () => keepWhole(host, found, name), 'goes on')
 }
 
@@ -133,45 +136,26 @@ async function keepRunning(host: Host, found: Found, name: string, paused: boole
  * which it cannot go back to; QEMU itself keeps it inside the disk. libvirt is then told of it as
  * of one that was taken while the VM was off, which is what it is good for.
  */
-async function keepDiskOf(host: Host, { record, dom }: Found, name: string): Promise<void> {
-  const device = await diskDevice(host, dom)
+async function keepDiskOf(host: Host, { dom }: Found, name: string): Promise<void> {
+  const { node: device } = await readOpenDisk(host, dom)
   await askMonitor(host, dom, 'blockdev-snapshot-internal-sync', { device, name })
-  try {
-    const flags = libvirt.DomainXMLFlags.inactive
-    const { xml } = await host.link.call(libvirt.domainGetXmlDesc, { dom, flags })
-    const { redefine, current } = libvirt.DomainSnapshotCreateFlags
-    const seconds = Math.floor(host.clock.now().getTime() / 1000)
-    const xmlDesc = renderElement(
-      snapshotElement(
-        name,
-        element('state', {}, 'shutoff'),
-        element('creationTime', {}, seconds),
-        readXml(xml, { bytesMax: XML_BYTES_MAX }),
-      ),
-    )
-    await host.link.call(libvirt.domainSnapshotCreateXml, {
-      dom,
-      xmlDesc,
-      flags: redefine | current,
-    })
-  } catch (error) {
-    await askMonitor(host, dom, 'blockdev-snapshot-delete-internal-sync', { device, name }).catch(
-      (again: unknown) => host.note(`VM ${record.id} keeps an unnamed snapshot ${name}`, again),
-    )
-    throw error
-  }
-}
-
-/** QEMU's name for the disk that is written to: the first disk, under libvirt's own alias. */
-async function diskDevice(host: Host, dom: libvirt.Domain): Promise<string> {
-  const blocks = (await askMonitor(host, dom, 'query-block')) as {
-    qdev?: string
-    inserted?: { 'node-name': string }
-  }[]
-  const disk = blocks.find(({ qdev }) => qdev?.includes('/virtio-disk0/'))
-  const name = disk?.inserted?.['node-name']
-  if (name !== undefined) return name
-  throw new Fault('unavailable', `QEMU does not show the disk of ${dom.name}`)
+  const flags = libvirt.DomainXMLFlags.inactive
+  const { xml } = await host.link.call(libvirt.domainGetXmlDesc, { dom, flags })
+  const { redefine, current } = libvirt.DomainSnapshotCreateFlags
+  const seconds = Math.floor(host.clock.now().getTime() / 1000)
+  const xmlDesc = renderElement(
+    snapshotElement(
+      name,
+      element('state', {}, 'shutoff'),
+      element('creationTime', {}, seconds),
+      readXml(xml, { bytesMax: XML_BYTES_MAX }),
+    ),
+  )
+  await host.link.call(libvirt.domainSnapshotCreateXml, {
+    dom,
+    xmlDesc,
+    flags: redefine | current,
+  })
 }
 
 function snapshotElement(name: string, ...more: readonly Element[]): Element {
@@ -180,37 +164,9 @@ function snapshotElement(name: string, ...more: readonly Element[]): Element {
     {},
     element('name', {}, name),
     ...more,
-    element(
-      'disks',
-      {},
-      element('disk', { name: 'vda', snapshot: 'internal' }),
-      element('disk', { name: 'vdb', snapshot: 'no' }),
-    ),
+    // The seed is read-only, and of such a disk libvirt keeps nothing.
+    element('disks', {}, element('disk', { name: 'vda', snapshot: 'internal' })),
   )
-}
-
-async function findSnapshot(
-  host: Host,
-  id: string,
-  dom: libvirt.Domain,
-  name: string,
-): Promise<libvirt.DomainSnapshot> {
-  const snap = await lookUpSnapshot(host, dom, name)
-  if (snap) return snap
-  throw new Fault('not-found', `VM ${id} has no snapshot ${name}`)
-}
-
-async function lookUpSnapshot(
-  { link }: Host,
-  dom: libvirt.Domain,
-  name: string,
-): Promise<libvirt.DomainSnapshot | undefined> {
-  try {
-    return (await link.call(libvirt.domainSnapshotLookupByName, { dom, name, flags: 0 })).snap
-  } catch (error) {
-    if (saysLibvirt(error, libvirt.ErrorCode.noDomainSnapshot)) return undefined
-    throw error
-  }
 }
 
 async function describe({ link }: Host, snap: libvirt.DomainSnapshot): Promise<Snapshot> {

@@ -39,7 +39,7 @@ export function importTemplate(host: Host, name: string, file: string): Promise<
     const { size } = await stat(file).catch((cause: unknown) => {
       throw new Fault('invalid', `there is no file ${file}`, { cause })
     })
-    await requireRoom(host.paths, 2 * size, `importing ${file}`)
+    await requireRoom(host.paths.data, 2 * size, `importing ${file}`)
     const copy = `${imageFile(host, name)}.tmp`
     const converted = `${imageFile(host, name)}.qcow2.tmp`
     try {

@@ -1,0 +1,222 @@
+// Goal: VMs are made, made again and cloned as the contract says, and what fails leaves nothing.
+// Method: a real libvirtd with its in-memory driver, real disks.
+import assert from 'node:assert/strict'
+import { readdir, stat } from 'node:fs/promises'
+import { after, before, test } from 'node:test'
+
+import { reasonWithoutRoot } from '@skerry/lab'
+import * as libvirt from '@skerry/libvirt'
+
+import { cloneVm } from '../src/clone.ts'
+import { configureVm, setNested } from '../src/configure.ts'
+import { createVm, type NewVm } from '../src/create.ts'
+import { readLayers } from '../src/disk.ts'
+import { findVm, readFacts } from '../src/find-domain.ts'
+import type { Host } from '../src/host.ts'
+import { recordsDirectory } from '../src/paths.ts'
+import { changePower } from '../src/power.ts'
+import { readVm } from '../src/vms.ts'
+import { watchVms } from '../src/watch.ts'
+import { startEmulatedHost, type EmulatedHost } from './emulated-host.ts'
+
+const skip = reasonWithoutRoot('host') ?? false
+
+let emulated: EmulatedHost | undefined
+before(async () => {
+  if (skip === false) emulated = await startEmulatedHost()
+})
+after(() => emulated?.[Symbol.asyncDispose]())
+const onHost = (): Host => {
+  assert(emulated, 'the host has started')
+  return emulated.host
+}
+
+const left = async (host: Host) =>
+  (await readdir(recordsDirectory(host.paths), { recursive: true })).sort()
+const domains = async ({ link }: Host) =>
+  (await link.call(libvirt.connectListAllDomains, { needResults: 1, flags: 0 })).domains.map(
+    ({ name }) => name,
+  )
+const layersOf = async (host: Host, id: string) =>
+  readLayers((await readFacts(host, (await findVm(host, id)).dom, 'next')).disk)
+
+test('what is left out has a default', { skip }, async () => {
+  assert.deepEqual(await createVm(onHost(), { id: 'plain' }), {
+    ...{ id: 'plain', name: 'plain', tag: '', power: 'off', incarnation: '1', boot: null },
+    ...{ cpus: 1, memoryMiB: 512, diskMiB: 64, nested: false, autostart: false, sharing: false },
+  })
+})
+
+test('what is asked for is what there is', { skip }, async () => {
+  const asked = {
+    ...{ id: 'A.b_c-9', name: 'a <name> & "more"', tag: 'x\ny', cpus: 3, memoryMiB: 100 },
+    ...{ diskMiB: 100, autostart: true, incarnation: '7' },
+  }
+  const vm = await createVm(onHost(), asked)
+  assert.deepEqual({ ...vm, ...asked }, vm)
+})
+
+test('the same request again, spelled out or not, is the same VM', { skip }, async () => {
+  const host = onHost()
+  const vm = await createVm(host, { id: 'again', tag: 't' })
+  const spelledOut: NewVm = {
+    ...{ tag: 't', id: 'again', name: 'again', template: 'default', cpus: 1, memoryMiB: 512 },
+    ...{ owner: 'local', incarnation: '1', autostart: false },
+  }
+  assert.deepEqual(await createVm(host, { id: 'again', tag: 't' }), vm)
+  assert.deepEqual(await createVm(host, spelledOut), vm)
+  for (const other of [{ tag: 'u' }, { cpus: 2 }, { seed: {} }, { diskMiB: 64 }]) {
+    await assert.rejects(createVm(host, { id: 'again', tag: 't', ...other }), { kind: 'conflict' })
+  }
+  assert.deepEqual(await readVm(host, 'again'), vm)
+})
+
+test('asked for many times at once it is made once', { skip }, async () => {
+  const host = onHost()
+  const vms = await Promise.all(Array.from({ length: 20 }, () => createVm(host, { id: 'once' })))
+  assert.equal(new Set(vms.map((vm) => JSON.stringify(vm))).size, 1)
+})
+
+test('what cannot be is refused before anything is made', { skip }, async () => {
+  const host = onHost()
+  const before = [await left(host), await domains(host)]
+  const wrong: readonly NewVm[] = [
+    ...['', '.', '../x', 'a b', 'power', 'x'.repeat(64)].map((id) => ({ id })),
+    ...['', 'a\nb', '\u0000', 'x'.repeat(129)].map((name) => ({ id: 'wrong', name })),
+    { id: 'wrong', tag: 'x'.repeat(1025) },
+    { id: 'wrong', seed: { sshKeys: ['no key'] } },
+    ...[0, -1, 1.5, Number.NaN, Infinity, 65].map((cpus) => ({ id: 'wrong', cpus })),
+    ...[0, 63, 2 ** 31].map((memoryMiB) => ({ id: 'wrong', memoryMiB })),
+    ...[0, 63, 2 ** 40].map((diskMiB) => ({ id: 'wrong', diskMiB })),
+  ]
+  for (const asked of wrong) {
+    await assert.rejects(createVm(host, asked), { kind: 'invalid' }, JSON.stringify(asked))
+  }
+  await assert.rejects(createVm(host, { id: 'wrong', template: 'no-such' }), {
+    kind: 'unavailable',
+    message: 'there is no template no-such on this host',
+  })
+  assert.deepEqual([await left(host), await domains(host)], before)
+})
+
+test('a domain of somebody else’s is not taken over', { skip }, async () => {
+  const host = onHost()
+  const xml =
+    "<domain type='test'><name>local-theirs</name><memory>65536</memory><os><type>hvm</type></os></domain>"
+  await host.link.call(libvirt.domainDefineXmlFlags, { xml, flags: 0 })
+  const before = await left(host)
+  await assert.rejects(createVm(host, { id: 'theirs' }), {
+    kind: 'conflict',
+    message: 'libvirt already has a domain local-theirs',
+  })
+  assert.deepEqual(await left(host), before)
+})
+
+test('what libvirt refuses to define leaves nothing', { skip }, async () => {
+  const host = onHost()
+  const before = [await left(host), await domains(host)]
+  // A uuid that another domain has already.
+  const { record } = await findVm(host, 'plain')
+  const twin: Host = { ...host, ids: { uuid: () => record.uuid } }
+  await assert.rejects(createVm(twin, { id: 'twin' }), { name: 'Fault' })
+  assert.deepEqual([await left(host), await domains(host)], before)
+})
+
+test('ids that look like our own files are ids like any other', { skip }, async () => {
+  const host = onHost()
+  const ids = ['plain.json', 'plain.tmp', 'plain.json.tmp', 'plain.vm', 'plain.vm.json']
+  for (const id of ids) assert.equal((await createVm(host, { id })).id, id)
+  assert.equal((await readVm(host, 'plain')).id, 'plain')
+})
+
+test('whoever watches is told of a new VM at once', { skip }, async () => {
+  const host = onHost()
+  const ended = new AbortController()
+  for await (const { id, vm } of watchVms(host, ended.signal)) {
+    if (id === 'plain') void createVm(host, { id: 'news' })
+    if (id !== 'news') continue
+    assert.equal(vm?.power, 'off')
+    ended.abort()
+  }
+})
+
+test('a clone of a VM that is off stands on what the parent was', { skip }, async () => {
+  const host = onHost()
+  await createVm(host, { id: 'parent', cpus: 2, memoryMiB: 96, diskMiB: 80 })
+  const clone = await cloneVm(host, { id: 'child', parent: 'parent', name: 'Child' })
+  assert.deepEqual(
+    [clone.name, clone.cpus, clone.memoryMiB, clone.diskMiB, clone.power],
+    ['Child', 2, 96, 80, 'off'],
+  )
+  const [parent, child] = [await layersOf(host, 'parent'), await layersOf(host, 'child')]
+  assert.deepEqual([parent.length, child.length], [3, 3])
+  const inode = async (file: string | undefined) => (await stat(file ?? '')).ino
+  assert.notEqual(await inode(parent[0]), await inode(child[0]))
+  assert.equal(await inode(parent[1]), await inode(child[1]))
+  assert.deepEqual(await cloneVm(host, { id: 'child', parent: 'parent', name: 'Child' }), clone)
+  await assert.rejects(cloneVm(host, { id: 'child', parent: 'plain', name: 'Child' }), {
+    kind: 'conflict',
+  })
+  await assert.rejects(createVm(host, { id: 'child', name: 'Child' }), { kind: 'conflict' })
+})
+
+test(
+  'a clone of a suspended VM is a copy, and the parent’s disk is untouched',
+  { skip },
+  async () => {
+    const host = onHost()
+    await createVm(host, { id: 'asleep' })
+    await changePower(host, 'asleep', 'on')
+    await changePower(host, 'asleep', 'suspend')
+    const before = await layersOf(host, 'asleep')
+    assert.equal((await cloneVm(host, { id: 'copy', parent: 'asleep' })).power, 'off')
+    assert.deepEqual(await layersOf(host, 'asleep'), before)
+    assert.equal((await layersOf(host, 'copy')).length, 1)
+  },
+)
+
+test('a clone is never smaller than its parent, and never without one', { skip }, async () => {
+  const host = onHost()
+  const before = [await left(host), await domains(host)]
+  await assert.rejects(cloneVm(host, { id: 'small', parent: 'parent', diskMiB: 79 }), {
+    kind: 'invalid',
+    message: /at least 80/,
+  })
+  await assert.rejects(cloneVm(host, { id: 'orphan', parent: 'nobody' }), { kind: 'not-found' })
+  assert.deepEqual([await left(host), await domains(host)], before)
+  const larger = await cloneVm(host, { id: 'larger', parent: 'parent', diskMiB: 100 })
+  assert.equal(larger.diskMiB, 100)
+})
+
+test('VMs cloned from each other at once do not wait in a circle', { skip }, async () => {
+  const host = onHost()
+  const pairs = ['parent', 'child', 'plain'].flatMap((parent) =>
+    [1, 2, 3].map((number) => ({ id: `${parent}-${number}`, parent })),
+  )
+  const made = await Promise.all(pairs.map((asked) => cloneVm(host, asked)))
+  assert.deepEqual(
+    made.map(({ id }) => id as string),
+    pairs.map(({ id }) => id),
+  )
+})
+
+test('what a VM is made of changes only while it is off', { skip }, async () => {
+  const host = onHost()
+  await createVm(host, { id: 'changing' })
+  const settings = { cpus: 2, memoryMiB: 128, diskMiB: 70 }
+  const vm = await configureVm(host, 'changing', settings)
+  assert.deepEqual({ ...vm, ...settings }, vm)
+  assert.equal((await setNested(host, 'changing', true)).nested, true)
+  await assert.rejects(configureVm(host, 'changing', { diskMiB: 69 }), { kind: 'invalid' })
+  await assert.rejects(configureVm(host, 'changing', { cpus: 0 }), { kind: 'invalid' })
+  await changePower(host, 'changing', 'on')
+  await assert.rejects(configureVm(host, 'changing', { cpus: 1 }), { kind: 'conflict' })
+  await assert.rejects(setNested(host, 'changing', false), { kind: 'conflict' })
+  assert.equal((await setNested(host, 'changing', true)).nested, true)
+  await assert.rejects(configureVm(host, 'changing', { cpus: 1, autostart: true }), {
+    kind: 'conflict',
+  })
+  assert.equal((await readVm(host, 'changing')).autostart, false, 'it was refused as a whole')
+  const started = await configureVm(host, 'changing', { autostart: true })
+  assert.deepEqual([started.autostart, started.cpus, started.power], [true, 2, 'on'])
+})

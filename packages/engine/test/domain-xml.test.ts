@@ -1,0 +1,127 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+
+import { whyNotName, type VmId } from '@skerry/vm'
+import { children, find, readXml } from '@skerry/xml'
+
+import { arbitraryText, Random } from '../../xml/test/arbitrary.ts'
+import type { Definition, Hypervisor } from '../src/definition.ts'
+import { domainXml, readDomain } from '../src/domain-xml.ts'
+
+const emulated: Hypervisor = { type: 'qemu', nesting: 'svm' }
+const hypervisors = [
+  emulated,
+  { type: 'kvm', nesting: 'svm' },
+  { type: 'kvm', nesting: 'vmx' },
+] as const satisfies Hypervisor[]
+
+/** Any name that is legal for a VM, most of them made to break out of their element. */
+function hostileTitle(random: Random): string {
+  for (;;) {
+    const title = arbitraryText(random, ['</title>', '<devices>', '\u2028', '😀', ' '])
+    if (whyNotName(title) === undefined) return title
+  }
+}
+
+function arbitraryDefinition(random: Random): Definition {
+  const number = () => String(random.below(1_000_000))
+  const hex = (length: number) =>
+    Array.from({ length }, () => random.below(16).toString(16)).join('')
+  const paths = ['/data/a', '/data/with blank', '/data/<&>"\'', '/data/ü', '/data/%s$(x)'] as const
+  const directory = random.pick(paths)
+  const depth = 1 + random.below(8)
+  const [top = '', ...below] = Array.from(
+    { length: depth },
+    (_, place) => `${directory}/layer-${depth - place}.qcow2`,
+  )
+  return {
+    id: `vm-${number()}` as VmId,
+    owner: random.pick(['local', 'cloud']),
+    incarnation: number(),
+    uuid: [8, 4, 4, 4, 12].map(hex).join('-'),
+    title: hostileTitle(random),
+    cpus: 1 + random.below(64),
+    memoryMiB: 64 + random.below(1024 * 1024),
+    nested: random.below(2) === 0,
+    mac: `52:${Array.from({ length: 5 }, () => hex(2)).join(':')}`,
+    layers: [top, ...below],
+    seed: random.below(2) === 0 ? `${directory}/seed.img` : undefined,
+    serial: `${directory}/serial.log`,
+  }
+}
+
+test('what a definition says is read back from its XML', () => {
+  const random = new Random(11)
+  for (let round = 0; round < 2000; round += 1) {
+    const definition = arbitraryDefinition(random)
+    const { layers, seed: _, serial: __, ...said } = definition
+    assert.deepEqual(readDomain(domainXml(definition, random.pick(hypervisors))), {
+      ...said,
+      disk: layers[0],
+      vncSocket: undefined,
+    })
+  }
+})
+
+test('whatever is in a definition, the elements of its XML are the same', () => {
+  const random = new Random(12)
+  const shape = (xml: string) => {
+    const domain = readXml(xml, { bytesMax: 1024 * 1024 })
+    const devices = find(domain, 'devices')?.children ?? []
+    return [domain.children, devices].map((list) =>
+      list.map((each) => (typeof each === 'string' ? each : each.name)),
+    )
+  }
+  const plain = arbitraryDefinition(random)
+  const one = (definition: Definition) =>
+    shape(domainXml({ ...definition, seed: undefined, layers: plain.layers }, emulated))
+  const expected = one(plain)
+  for (let round = 0; round < 500; round += 1) {
+    assert.deepEqual(one(arbitraryDefinition(random)), expected)
+  }
+})
+
+test('every layer is named with its format, and the lowest stands on nothing', () => {
+  const definition = arbitraryDefinition(new Random(3))
+  const layers: Definition['layers'] = ['/d/layer-2.qcow2', '/d/layer-1.qcow2', '/d/layer-0.qcow2']
+  const domain = readXml(domainXml({ ...definition, layers }, emulated), { bytesMax: 65_536 })
+  let node = find(domain, 'devices', 'disk')
+  const chain: unknown[] = []
+  for (; node; node = find(node, 'backingStore')) {
+    const type = find(node, 'driver') ?? find(node, 'format')
+    chain.push([find(node, 'source')?.attributes['file'], type?.attributes['type']])
+  }
+  assert.deepEqual(chain, [...layers.map((file) => [file, 'qcow2']), [undefined, undefined]])
+})
+
+test('nesting is required or disabled, never left to chance', () => {
+  const definition = arbitraryDefinition(new Random(4))
+  for (const hypervisor of hypervisors) {
+    for (const nested of [true, false]) {
+      const xml = domainXml({ ...definition, nested }, hypervisor)
+      const cpu = find(readXml(xml, { bytesMax: 65_536 }), 'cpu')
+      assert.deepEqual(
+        children(cpu, 'feature').map(({ attributes }) => ({ ...attributes })),
+        [{ policy: nested ? 'require' : 'disable', name: hypervisor.nesting }],
+      )
+    }
+  }
+})
+
+test('a domain without our mark is none of ours', () => {
+  const of = (metadata: string) =>
+    `<domain type='kvm'><name>local-a</name><memory>1024</memory>${metadata}</domain>`
+  assert.equal(readDomain(of('')), undefined)
+  assert.equal(readDomain(of('<metadata><vm id="a"/></metadata>')), undefined)
+  const foreign = '<metadata><x:vm xmlns:x="urn:other" id="a"/></metadata>'
+  assert.equal(readDomain(of(foreign)), undefined)
+})
+
+test('memory is read in whatever unit libvirt gives it, and an unknown one is a fault', () => {
+  const mark = '<metadata><s:vm xmlns:s="urn:skerry:vm:1" id="a"/></metadata>'
+  const of = (memory: string) => readDomain(`<domain>${mark}${memory}</domain>`)?.memoryMiB
+  assert.equal(of('<memory unit="KiB">524288</memory>'), 512)
+  assert.equal(of('<memory>524288</memory>'), 512)
+  assert.equal(of('<memory unit="GiB">2</memory>'), 2048)
+  assert.throws(() => of('<memory unit="parsecs">2</memory>'), { kind: 'unavailable' })
+})

@@ -1,0 +1,52 @@
+// Shows a folder again and again while its name is swapped under it; says what came to be seen.
+// Runs in a mount namespace of its own, so that nothing stays mounted whatever happens.
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdir, readdir, symlink, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+
+import { Fault } from '@skerry/fault'
+
+import { checkHostPath } from '../src/host-path.ts'
+import { showAt, unmount } from '../src/mounts.ts'
+import { defaultPaths, type Paths } from '../src/paths.ts'
+
+const [directory = '', below = '', milliseconds = ''] = process.argv.slice(2)
+const at = (name: string) => join(directory, name)
+const paths: Paths = { ...defaultPaths, data: at('data'), run: at('run') }
+await mkdir(at('mine/inside'), { recursive: true })
+await mkdir(at('data/inside'), { recursive: true })
+const place = at('place')
+await mkdir(place)
+for (const where of ['mine', 'mine/inside']) await writeFile(at(`${where}/harmless`), '')
+for (const where of ['data', 'data/inside']) await writeFile(at(`${where}/secret`), '')
+await symlink(at('data'), at('link'))
+
+const swapping = fork(`${import.meta.dirname}/swap-process.ts`, [
+  at('door'),
+  at('mine'),
+  at('link'),
+])
+await once(swapping, 'message')
+const deadline = performance.now() + Number(milliseconds)
+const seen = { shown: 0, refused: 0, secret: 0 }
+while (performance.now() < deadline) {
+  try {
+    const real = await checkHostPath(paths, join(at('door'), below))
+    await showAt(real, place, { aside: at('aside'), readOnly: true })
+    seen.shown += 1
+    if ((await readdir(place)).includes('secret')) seen.secret += 1
+  } catch (error) {
+    const known = error instanceof Fault || ['ENOENT', 'ELOOP', 'ENOTDIR'].includes(codeOf(error))
+    if (!known) throw error
+    seen.refused += 1
+  } finally {
+    await unmount(place)
+  }
+}
+swapping.disconnect()
+process.stdout.write(JSON.stringify(seen))
+
+function codeOf(error: unknown): string {
+  return (error as NodeJS.ErrnoException).code ?? ''
+}

@@ -1,0 +1,108 @@
+import assert from 'node:assert/strict'
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
+import { test } from 'node:test'
+
+import { Fault } from '@skerry/fault'
+import type { VmId } from '@skerry/vm'
+
+import { defaultPaths, recordFile, vmDirectory, type Paths } from '../src/paths.ts'
+import { newRecord, Records, writeDurably, type VmRecord } from '../src/record.ts'
+import { temporaryDirectory } from './temporary-directory.ts'
+
+const pathsIn = (directory: { at(name: string): string }): Paths => ({
+  ...defaultPaths,
+  data: directory.at('data'),
+})
+
+const recordOf = (id: string): VmRecord =>
+  newRecord({
+    ...{ id: id as VmId, owner: 'local', incarnation: '1', uuid: 'u', name: 'Näme <&>' },
+    ...{ tag: 'a\nb', createdAt: '2026-01-01T00:00:00.000Z', asked: '{}', autostart: true },
+  })
+
+test('what was written is there after a restart, what was removed is not', async () => {
+  await using directory = await temporaryDirectory()
+  const paths = pathsIn(directory)
+  const records = await Records.load(paths)
+  const folder = { guestPath: 'src', hostPath: '/srv/src', flags: 4 } as const
+  const a = await records.write({ ...recordOf('a'), sharing: true, folders: [folder] })
+  await records.write(recordOf('b'))
+  await records.remove('b' as VmId)
+  await records.remove('never-there' as VmId)
+  const again = await Records.load(paths)
+  assert.deepEqual(again.all(), [a])
+  assert.equal(again.get('b'), undefined)
+})
+
+test('a write that a crash cut short is forgotten, and the record before it holds', async () => {
+  await using directory = await temporaryDirectory()
+  const paths = pathsIn(directory)
+  const a = await (await Records.load(paths)).write(recordOf('a'))
+  await writeFile(`${recordFile(paths, a.id)}.tmp`, '{"format": 1, "id": "a", "na')
+  assert.deepEqual((await Records.load(paths)).all(), [a])
+  assert.deepEqual(await readdir(directory.at('data/vms')), ['a.json'])
+})
+
+test('whoever reads while it is written sees one whole text or the other', async () => {
+  await using directory = await temporaryDirectory()
+  const file = directory.at('record')
+  const texts = ['a', 'b'].map((letter) => letter.repeat(100_000))
+  await writeDurably(file, texts[0] ?? '')
+  const progress = { isDone: false, reads: 0 }
+  const write = async () => {
+    for (let round = 0; round < 50; round += 1) await writeDurably(file, texts[round % 2] ?? '')
+    progress.isDone = true
+  }
+  const read = async () => {
+    for (; !progress.isDone; progress.reads += 1) {
+      assert(texts.includes(await readFile(file, 'utf8')))
+    }
+  }
+  await Promise.all([write(), read()])
+  assert(progress.reads > 10, `only ${progress.reads} reads`)
+  assert.deepEqual(await readdir(directory.path), ['record'])
+})
+
+const unreadable: Readonly<Record<string, string>> = {
+  'no JSON': '{"format": 1, "id": "a"',
+  nothing: '',
+  null: 'null',
+  'a list': '[]',
+  'another format': JSON.stringify({ ...recordOf('a'), format: 2 }),
+}
+
+for (const [what, text] of Object.entries(unreadable)) {
+  test(`a record that holds ${what} is a clear fault that names the file`, async () => {
+    await using directory = await temporaryDirectory()
+    const paths = pathsIn(directory)
+    await (await Records.load(paths)).write(recordOf('good'))
+    const file = recordFile(paths, 'a' as VmId)
+    await writeFile(file, text)
+    await assert.rejects(Records.load(paths), (fault) => {
+      assert(fault instanceof Fault)
+      assert.equal(fault.kind, 'unavailable')
+      assert.equal(fault.message, `the record ${file} cannot be read`)
+      assert.match(fault.hint ?? '', /backup/)
+      return true
+    })
+  })
+}
+
+test('no id’s directory or record is in the way of another id’s', async () => {
+  await using directory = await temporaryDirectory()
+  const paths = pathsIn(directory)
+  const endings = ['', '.json', '.tmp', '.json.tmp', '.vm', '.vm.json', '.json.vm']
+  const records = await Records.load(paths)
+  for (const ending of endings) {
+    const { id } = await records.write(recordOf(`a${ending}`))
+    await mkdir(vmDirectory(paths, id))
+  }
+  const again = await Records.load(paths)
+  assert.deepEqual(
+    again
+      .all()
+      .map(({ id }) => id)
+      .sort(),
+    endings.map((end) => `a${end}`).sort(),
+  )
+})

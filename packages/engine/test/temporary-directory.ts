@@ -1,0 +1,15 @@
+import { mkdtempDisposable } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+/** A directory that goes away with the test, and the way to a file in it. */
+export async function temporaryDirectory(): Promise<
+  AsyncDisposable & { readonly path: string; readonly at: (name: string) => string }
+> {
+  const directory = await mkdtempDisposable(join(tmpdir(), 'skerry-engine-'))
+  return {
+    path: directory.path,
+    at: (name) => join(directory.path, name),
+    [Symbol.asyncDispose]: () => directory.remove(),
+  }
+}

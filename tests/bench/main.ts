@@ -1,0 +1,72 @@
+// npm run -s bench -- engine [--json] [--pairs N]
+import { parseArgs } from 'node:util'
+
+import { benchEngine } from './engine.ts'
+import type { Figure } from './figure.ts'
+
+const USAGE = 'usage: npm run -s bench -- engine [--json] [--pairs N]'
+/** Enough to see where we stand; a figure that is to be quoted wants 100. */
+const PAIRS = 15
+const areas: Readonly<Record<string, (pairs: number) => Promise<Figure[]>>> = {
+  engine: benchEngine,
+}
+
+class WrongUse extends Error {}
+
+try {
+  const { bench, pairs, json } = readWords()
+  const figures = await bench(pairs)
+  console.log(json ? JSON.stringify(figures) : asTable(figures, pairs))
+} catch (error) {
+  console.error(error instanceof Error ? error.message : error)
+  process.exitCode = error instanceof WrongUse ? 2 : 1
+}
+
+function readWords() {
+  const { values, positionals } = parse()
+  const [area = '', ...more] = positionals
+  const bench = areas[area]
+  if (!bench || more.length > 0) {
+    const known = Object.keys(areas).join(', ')
+    throw new WrongUse(`there is no benchmark "${positionals.join(' ')}", only: ${known}\n${USAGE}`)
+  }
+  const pairs = Number(values.pairs ?? PAIRS)
+  if (!Number.isInteger(pairs) || pairs < 1) {
+    throw new WrongUse(`--pairs must be a whole number from 1 up, not "${values.pairs}"`)
+  }
+  return { bench, pairs, json: values.json ?? false }
+}
+
+function parse() {
+  try {
+    return parseArgs({
+      allowPositionals: true,
+      options: { json: { type: 'boolean' }, pairs: { type: 'string' } },
+    })
+  } catch (error) {
+    throw new WrongUse(`${(error as Error).message}\n${USAGE}`)
+  }
+}
+
+function asTable(figures: readonly Figure[], pairs: number): string {
+  const head = ['what', 'ours', 'bare', '', 'ratio', 'goal', '']
+  const rows = figures.map(({ name, ours, bare, unit, ratio, goal, met }) => [
+    name,
+    ours.toFixed(1),
+    bare.toFixed(1),
+    unit,
+    ratio.toFixed(3),
+    goal,
+    met ? 'met' : 'NOT met',
+  ])
+  const widths = head.map((_, column) =>
+    Math.max(...[head, ...rows].map((row) => row[column]?.length ?? 0)),
+  )
+  const lines = [head, ...rows].map((row) =>
+    row
+      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+      .join('  ')
+      .trimEnd(),
+  )
+  return [...lines, `medians of ${pairs} interleaved pairs`].join('\n')
+}

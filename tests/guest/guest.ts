@@ -1,0 +1,65 @@
+import assert from 'node:assert/strict'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+
+import { guestImage, startHost, until, type LabHost } from '@skerry/lab'
+
+import { startEngine, type RemoteEngine } from './engine.ts'
+
+/** Generous: many tests may run on few cores, and guests are emulated. */
+export const BOOT_MS = 120_000
+
+export interface Place extends AsyncDisposable {
+  readonly host: LabHost
+  readonly engine: RemoteEngine
+  /** A directory outside of the host's own, seen on the host and here alike. */
+  readonly dir: string
+}
+
+/** A host of the lab with an engine on it and the small guest as its template. */
+export async function startPlace(): Promise<Place> {
+  await using stack = new AsyncDisposableStack()
+  const dir = await mkdtemp(join(tmpdir(), 'guest-'))
+  stack.defer(() => rm(dir, { recursive: true, force: true }))
+  const host = stack.use(await startHost({ dir: join(dir, 'host') }))
+  const engine = stack.use(await startEngine(host))
+  await engine.importTemplate('default', await guestImage('small'))
+  const all = stack.move()
+  return { host, engine, dir, [Symbol.asyncDispose]: () => all.disposeAsync() }
+}
+
+/** Waits until the guest has come up so many times, and its agent answers. */
+export async function untilUp(engine: RemoteEngine, id: string, times = 1): Promise<void> {
+  const isUp = async () => (await timesUp(engine, id)) >= times && (await engine.pingGuest(id))
+  await until(`${id} comes up`, () => slowly(isUp), BOOT_MS)
+}
+
+/** Asked a hundred times a second, a host of two cores would have no time left for its guests. */
+async function slowly<T>(ask: () => Promise<T>): Promise<T> {
+  const answer = await ask()
+  if (answer === false) await sleep(200)
+  return answer
+}
+
+/** Runs a script in the guest; it must succeed. */
+export async function inGuest(engine: RemoteEngine, id: string, script: string): Promise<string> {
+  const { exitCode, stdout, stderr } = await tryInGuest(engine, id, script)
+  assert.equal(exitCode, 0, `${script}: ${stderr}`)
+  return stdout.trim()
+}
+
+export function tryInGuest(engine: RemoteEngine, id: string, script: string) {
+  return engine.execInGuest(id, { path: '/bin/sh', args: ['-c', script] })
+}
+
+/** Seconds since the guest's kernel started, as the guest counts them. */
+export async function uptime(engine: RemoteEngine, id: string): Promise<number> {
+  return Number((await inGuest(engine, id, 'cat /proc/uptime')).split(' ')[0])
+}
+
+/** How many times the guest has come up, by what it printed on its serial port. */
+export async function timesUp(engine: RemoteEngine, id: string): Promise<number> {
+  return (await engine.readSerialLog(id)).match(/guest up in/g)?.length ?? 0
+}

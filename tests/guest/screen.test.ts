@@ -1,0 +1,52 @@
+// Goal: what a person wants to see of a guest can be seen: address, screen, serial log, figures.
+// Method: a booted guest, its own words, and the first bytes of what QEMU says on its VNC socket.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+
+import { reasonToSkip } from '@skerry/lab'
+
+import { BOOT_MS, inGuest, startPlace, untilUp } from './guest.ts'
+
+const skip = reasonToSkip('host', 'small') ?? false
+const PNG = '89504e47'
+
+/** Two clients at once on a VNC socket: both must be greeted, and neither thrown out. */
+const greetTwice = `
+  const { connect } = require('node:net')
+  const { once } = require('node:events')
+  const clients = [0, 1].map(() => connect(process.argv[1]))
+  Promise.all(clients.map((client) => once(client, 'data'))).then((all) => {
+    console.log(all.map(([data]) => data.toString().trim()).join())
+    process.exit(0)
+  })`
+
+test('a guest is seen from outside as it sees itself', { skip }, async () => {
+  await using place = await startPlace()
+  const { engine, host } = place
+  await engine.createVm({ id: 'seen', memoryMiB: 128 })
+  await assert.rejects(engine.readAddress('seen'), { message: /is off and has no address/ })
+  await assert.rejects(engine.takeScreenshot('seen'), { kind: 'conflict', message: /is off/ })
+  assert.equal(await engine.readSerialLog('seen'), '')
+  await engine.changePower('seen', 'on')
+  await assert.rejects(engine.readAddress('seen'), {
+    message: /has no address yet: .*agent does not answer/,
+  })
+  const { address } = await engine.waitForAddress('seen', BOOT_MS)
+  await untilUp(engine, 'seen')
+
+  assert.match(await inGuest(engine, 'seen', 'ifconfig'), new RegExp(`addr:${address} `))
+  assert.equal((await engine.readAddress('seen')).address, address)
+  const reached = await host.run(['bash', '-c', `head -c 4 < /dev/tcp/${address}/22`])
+  assert.equal(reached.stdout, 'SSH-', reached.stderr)
+
+  const { mediaType, bytes } = await engine.takeScreenshot('seen')
+  assert.deepEqual([mediaType, bytes.subarray(0, 4).toString('hex')], ['image/png', PNG])
+  const socket = await engine.displaySocket('seen')
+  const greeted = await host.run([process.execPath, '-e', greetTwice, socket])
+  assert.equal(greeted.stdout.trim(), 'RFB 003.008,RFB 003.008', greeted.stderr)
+  assert.match(await engine.readSerialLog('seen'), /guest up in/)
+
+  const stats = await engine.readStats('seen')
+  assert.ok(stats.cpuNanoseconds > 0n && stats.memoryBytes > 0n)
+  assert.ok(stats.disk.readBytes > 0n && stats.network.receivedBytes > 0n)
+})
