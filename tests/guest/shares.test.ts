@@ -81,6 +81,16 @@ describe('shared folders', { skip }, () => {
     assert.equal((await engine.readVm(ID)).sharing, true)
   })
 
+  test('nobody but its QEMU may connect to what serves it', async () => {
+    const { stdout } = await there().host.run([
+      'stat',
+      '-c',
+      '%a %U',
+      `/run/skerry/sockets/${ID}.sock`,
+    ])
+    assert.equal(stdout.trim(), '600 root')
+  })
+
   test('what the guest writes is on the host, and the reverse', async () => {
     await guest('echo from the guest >/mnt/shares/work/note; mkdir /mnt/shares/work/below')
     assert.equal(await readFile(mine('work/note'), 'utf8'), 'from the guest\n')

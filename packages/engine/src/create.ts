@@ -121,7 +121,7 @@ export async function make(
   undo.move()
   // libvirt told of the domain before it was a VM that anybody is shown.
   host.changes.tell({ kind: 'lifecycle', domain: domainName(record) })
-  return describe(there, laid)
+  return await describe(there, laid)
 }
 
 /** What was just made is known without asking libvirt: it is off, and never ran. */

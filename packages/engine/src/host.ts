@@ -5,6 +5,7 @@ import type { Connection } from '@skerry/libvirt'
 import { probeHypervisor } from './acceleration.ts'
 import { Changes } from './changes.ts'
 import { clearUnfinished } from './clear-unfinished.ts'
+import { clearUnstarted } from './clear-unstarted.ts'
 import type { Hypervisor } from './definition.ts'
 import { follow } from './follow.ts'
 import { watchSpace } from './full-disk.ts'
@@ -59,16 +60,21 @@ export async function openHost(options: HostOptions): Promise<Host> {
   }
   await clearUnfinished(paths)
   const records = await Records.load(paths)
+  await clearUnstarted(paths, records.all())
   const hypervisor = options.hypervisor ?? (await probeHypervisor())
   const ended = new AbortController()
   const first = Promise.withResolvers<void>()
   const host: Host = {
-    link: new Link(options.libvirt, (connection) => {
-      welcome(connection).then(first.resolve, (error: unknown) => {
-        host.note('could not put the host in order', error)
-        first.reject(error)
-      })
-    }),
+    link: new Link(
+      options.libvirt,
+      (connection) => {
+        welcome(connection).then(first.resolve, (error: unknown) => {
+          host.note('could not put the host in order', error)
+          first.reject(error)
+        })
+      },
+      () => clearUnstarted(paths, records.all()),
+    ),
     turns: new Turns(),
     records,
     changes: new Changes(),

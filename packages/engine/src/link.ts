@@ -29,10 +29,12 @@ export class Link implements AsyncDisposable {
   constructor(
     where: { readonly socket: string; readonly uri: string },
     onConnected: (connection: libvirt.Connection) => void,
+    /** Called before it is tried to connect anew. */
+    onLost: () => Promise<void>,
   ) {
     this.#socket = where.socket
     this.#uri = where.uri
-    this.#running = this.#keepConnected(onConnected)
+    this.#running = this.#keepConnected(onConnected, onLost)
   }
 
   /** Asks libvirt; a refusal, a lost link and silence come as a Fault. */
@@ -76,7 +78,10 @@ export class Link implements AsyncDisposable {
     await this.#running
   }
 
-  async #keepConnected(onConnected: (connection: libvirt.Connection) => void): Promise<void> {
+  async #keepConnected(
+    onConnected: (connection: libvirt.Connection) => void,
+    onLost: () => Promise<void>,
+  ): Promise<void> {
     const { signal } = this.#ended
     for (let failures = 0; !signal.aborted;) {
       try {
@@ -92,6 +97,7 @@ export class Link implements AsyncDisposable {
         onConnected(connection)
         await Promise.race([connection.closed, untilAborted(signal)])
         this.#ready = Promise.withResolvers()
+        await onLost()
       } catch (error) {
         this.#lastFailure = error
         const pause = RETRY_MS[Math.min(failures++, RETRY_MS.length - 1)]

@@ -19,6 +19,8 @@ export function powerOfState(state: number, reason: number): Power | undefined {
     case DomainState.pmsuspended:
       return { power: 'on' }
     case DomainState.paused:
+      // Its QEMU does not stand yet: it still is what it was.
+      if (reason === DomainPausedReason.startingUp) return undefined
       return reason === DomainPausedReason.ioerror
         ? { power: 'paused', pausedBy: 'disk error' }
         : { power: 'paused' }

@@ -1,4 +1,4 @@
-import { chmod, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { chmod, chown, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 
@@ -11,6 +11,7 @@ import type { Host } from './host.ts'
 import { askMonitor } from './monitor.ts'
 import { mountsBelow, removeEmpty, shareMounts, showAt, unmount } from './mounts.ts'
 import { asideDirectory, pointsDirectory, sharesDirectory, sharesSocket } from './paths.ts'
+import { readQemuUser } from './qemu-process.ts'
 import type { VmRecord } from './record.ts'
 import { startTool } from './tool.ts'
 
@@ -37,7 +38,7 @@ export async function openShare(host: Host, record: VmRecord, dom: libvirt.Domai
   // A virtiofsd serves one connection and is of no use after it; an attempt that died may have left both.
   await removeConnection(host, dom)
   await endServer(host, record)
-  await startServer(host, record)
+  await startServer(host, record, dom)
   const port = await freePort(host, dom)
   await askMonitor(host, dom, 'chardev-add', {
     id: DEVICE,
@@ -225,7 +226,8 @@ interface PciDevice {
   readonly pci_bridge?: { readonly devices?: readonly unknown[] }
 }
 
-async function startServer({ paths }: Host, { id }: VmRecord): Promise<void> {
+async function startServer(host: Host, { id }: VmRecord, dom: libvirt.Domain): Promise<void> {
+  const { paths } = host
   const socket = sharesSocket(paths, id)
   await mkdir(dirname(socket), { recursive: true, mode: 0o711 })
   const pid = await startTool(VIRTIOFSD, [
@@ -239,7 +241,10 @@ async function startServer({ paths }: Host, { id }: VmRecord): Promise<void> {
     if (performance.now() > deadline) throw new Fault('unavailable', `${VIRTIOFSD} did not start`)
     await sleep(10)
   }
-  await chmod(socket, 0o666)
+  // Whoever connects has the folders: that is this VM's QEMU and nobody else.
+  const { uid, gid } = await readQemuUser(host, dom.name)
+  await chmod(socket, 0o600)
+  await chown(socket, uid, gid)
 }
 
 const pidFile = (socket: string): string => `${socket}.pid`

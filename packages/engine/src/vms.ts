@@ -1,7 +1,3 @@
-import { createHash } from 'node:crypto'
-import { readFile } from 'node:fs/promises'
-import { join } from 'node:path'
-
 import * as libvirt from '@skerry/libvirt'
 import type { PowerState, Vm, VmSummary } from '@skerry/vm'
 
@@ -10,6 +6,7 @@ import { readLayers, virtualBytes } from './disk.ts'
 import { findVm, readFacts } from './find-domain.ts'
 import { hasFullDisk } from './full-disk.ts'
 import type { Host } from './host.ts'
+import { readBoot } from './qemu-process.ts'
 import { powerOfState, readPowerOf } from './read-power.ts'
 import type { Owner } from './record.ts'
 
@@ -72,22 +69,4 @@ async function readPowers({ link }: Host): Promise<Map<string, PowerState>> {
     if (running) powers.set(dom.name, running.power)
   }
   return powers
-}
-
-/** Names one life of a QEMU process: which start of the kernel, which process, begun when. */
-export async function readBoot({ paths }: Host, domain: string): Promise<string | null> {
-  try {
-    const pid = (await readFile(join(paths.qemuPids, `${domain}.pid`), 'utf8')).trim()
-    const kernel = await readFile('/proc/sys/kernel/random/boot_id', 'utf8')
-    const status = await readFile(`/proc/${pid}/stat`, 'utf8')
-    // The name of the program stands in brackets and may contain blanks; its start is the 20th field behind it.
-    const started = status.slice(status.lastIndexOf(')') + 2).split(' ')[19]
-    return createHash('sha256')
-      .update(`${kernel.trim()} ${pid} ${started}`)
-      .digest('hex')
-      .slice(0, 32)
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null
-    throw error
-  }
 }

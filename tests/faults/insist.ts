@@ -1,0 +1,101 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+
+import { Fault, passing, type FaultKind } from '@skerry/fault'
+
+import { EngineGone, type RemoteEngine } from '../guest/engine.ts'
+
+const HANGS_MS = 60_000
+const GIVES_UP_MS = 120_000
+/** The pause of a polite client. */
+const ASK_AGAIN_MS = 100
+
+/** Something to be done, and how to see that it is. */
+export interface Errand {
+  readonly what: string
+  run(engine: RemoteEngine): Promise<unknown>
+  isDone(engine: RemoteEngine): Promise<boolean>
+}
+
+/** The engine that runs now, or the next one: tests kill them. */
+export type Engines = () => Promise<RemoteEngine>
+
+export interface Tally {
+  done: number
+  /** How often an answer was a fault, by its kind. */
+  readonly faults: Map<FaultKind | 'engine gone', number>
+}
+
+export const newTally = (): Tally => ({ done: 0, faults: new Map() })
+
+/**
+ * Asks until it is done, as a client would. Every answer comes in time and is a result or a fault
+ * that says to ask again, unless what was asked for has meanwhile come about.
+ */
+export async function insist(engines: Engines, errand: Errand, tally: Tally): Promise<void> {
+  const deadline = performance.now() + GIVES_UP_MS
+  for (;;) {
+    const fault = await attempt(engines, errand, tally)
+    if (!fault) break
+    if (await settledOtherwise(engines, errand, tally, deadline)) break
+    if (fault instanceof Fault && !passing.has(fault.kind)) {
+      throw new Error(`${errand.what} was refused for good: ${fault.kind}: ${fault.message}`)
+    }
+    if (performance.now() > deadline) throw new Error(`${errand.what} never came about`)
+    await sleep(ASK_AGAIN_MS)
+  }
+  tally.done++
+}
+
+async function attempt(
+  engines: Engines,
+  errand: Errand,
+  tally: Tally,
+): Promise<Fault | EngineGone | undefined> {
+  try {
+    const engine = await engines()
+    await inTime(errand.what, errand.run(engine))
+    return undefined
+  } catch (error) {
+    return expected(error, tally)
+  }
+}
+
+async function settledOtherwise(
+  engines: Engines,
+  errand: Errand,
+  tally: Tally,
+  deadline: number,
+): Promise<boolean> {
+  while (performance.now() < deadline) {
+    try {
+      const engine = await engines()
+      return await inTime(`looking whether ${errand.what}`, errand.isDone(engine))
+    } catch (error) {
+      expected(error, tally)
+      await sleep(ASK_AGAIN_MS)
+    }
+  }
+  return false
+}
+
+function expected(error: unknown, { faults }: Tally): Fault | EngineGone {
+  const kind =
+    error instanceof Fault ? error.kind : error instanceof EngineGone ? 'engine gone' : undefined
+  if (kind === undefined) throw error
+  faults.set(kind, (faults.get(kind) ?? 0) + 1)
+  return error as Fault | EngineGone
+}
+
+/** An answer that does not come is the one thing that no client can deal with. */
+export async function inTime<T>(what: string, work: Promise<T>): Promise<T> {
+  const { promise, reject } = Promise.withResolvers<never>()
+  const timer = setTimeout(
+    () => reject(new Error(`${what}: no answer within ${HANGS_MS / 1000} s`)),
+    HANGS_MS,
+  )
+  try {
+    return await Promise.race([work, promise])
+  } finally {
+    clearTimeout(timer)
+  }
+}
