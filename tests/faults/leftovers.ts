@@ -10,6 +10,8 @@ import { imageFaults, layersOf, snapshotsIn } from './images.ts'
 /** Everything on the host that should not be there when exactly these VMs exist; empty when it is in order. */
 export async function leftovers(host: LabHost, ids: readonly string[]): Promise<string[]> {
   const domains = await readDomains(host)
+  // First, while no tool of our own runs there.
+  const strays = await processes(host, domains)
   const seen = new Map(domains.map((domain) => [domain.id, domain]))
   const strangers = domains
     .filter(({ id }) => !ids.includes(id))
@@ -20,11 +22,10 @@ export async function leftovers(host: LabHost, ids: readonly string[]): Promise<
     ...ids.flatMap((id) => seen.get(id) ?? []).map((domain) => filesOf(host, domain)),
     templates(host),
     shares(host, seen),
-    processes(host, domains),
     libvirtsOwn(host, domains),
     imageFaults(host, domains),
   ])
-  return [...strangers, ...missing, ...found.flat()].sort()
+  return [...strangers, ...missing, ...strays, ...found.flat()].sort()
 }
 
 /** A path of the host as this process sees it, whatever is mounted there. */

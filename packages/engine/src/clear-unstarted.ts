@@ -1,9 +1,12 @@
-import { readdir, readFile, rm } from 'node:fs/promises'
+import { open, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 
 import { domainName } from './definition.ts'
 import type { Paths } from './paths.ts'
 import type { VmRecord } from './record.ts'
+
+/** What we look for stands in the first lines. */
+const HEAD_BYTES = 2048
 
 /**
  * Takes away what libvirt wrote down of a QEMU that never came to be. A libvirtd that dies between
@@ -15,10 +18,21 @@ export async function clearUnstarted(
   records: readonly VmRecord[],
 ): Promise<void> {
   const names = new Set(await readdir(qemuPids).catch(() => []))
-  for (const domain of records.map(domainName)) {
-    if (!names.has(`${domain}.xml`) || names.has(`${domain}.pid`)) continue
-    const file = join(qemuPids, `${domain}.xml`)
-    const status = await readFile(file, 'utf8').catch(() => '')
-    if (/^<domstatus [^>]*\bpid='0'/m.test(status)) await rm(file, { force: true })
+  for (const record of records) {
+    const name = `${domainName(record)}.xml`
+    if (!names.has(name)) continue
+    const file = join(qemuPids, name)
+    if (/^<domstatus [^>]*\bpid='0'/m.test(await readHead(file))) await rm(file, { force: true })
+  }
+}
+
+async function readHead(file: string): Promise<string> {
+  try {
+    await using handle = await open(file, 'r')
+    const { buffer, bytesRead } = await handle.read(Buffer.alloc(HEAD_BYTES))
+    return buffer.toString('utf8', 0, bytesRead)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return ''
+    throw error
   }
 }

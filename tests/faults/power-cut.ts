@@ -1,0 +1,197 @@
+// A host that loses power in the middle of something, and what it finds on its disk afterwards.
+import assert from 'node:assert/strict'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+
+import { guestImage, startHost, until, type LabHost } from '@skerry/lab'
+
+import { startEngine, type RemoteEngine } from '../guest/engine.ts'
+import { readDomains } from './domains.ts'
+import { runInGuest } from './guests.ts'
+import { leftovers } from './leftovers.ts'
+
+const PARENT = 'parent'
+const BOOT_TIMEOUT_MS = 180_000
+/** Behind all that the template has on its disk. */
+const MARKER = { sector: 120_000, byte: 'Z' }
+
+/** Something to be cut off: what must be so before, what is asked, and how long it takes at most. */
+export interface Trial {
+  readonly what: string
+  readonly lastsMs: number
+  prepare(engine: RemoteEngine, name: string): Promise<unknown>
+  act(engine: RemoteEngine, name: string): Promise<unknown>
+}
+
+/** A parent whose guest has written something down for good, on a host that will lose power. */
+export class CutHost implements AsyncDisposable {
+  readonly #host: LabHost
+  readonly #directory: string
+  #engine: RemoteEngine
+  #trials = 0
+  /** Cuts that came before an answer did. */
+  interrupted = 0
+
+  private constructor(host: LabHost, directory: string, engine: RemoteEngine) {
+    this.#host = host
+    this.#directory = directory
+    this.#engine = engine
+  }
+
+  static async start(): Promise<CutHost> {
+    const directory = await mkdtemp(join(tmpdir(), 'cut-'))
+    const host = await startHost({ dir: directory })
+    const cut = new CutHost(host, directory, await startEngine(host))
+    await cut.#engine.importTemplate('default', await guestImage('small'))
+    await cut.#engine.createVm({ id: PARENT, memoryMiB: 128, diskMiB: 64 })
+    await cut.#boot()
+    const { sector, byte } = MARKER
+    await cut.#inParent(
+      `head -c 512 /dev/zero | tr '\\0' ${byte} |
+       dd of=/dev/vda bs=512 seek=${sector} conv=fsync,notrunc`,
+    )
+    // From here on it writes without end to places it has never written to, and has each made safe.
+    await cut.#inParent(
+      `(for place in $(seq 12300 14000); do
+         dd if=/dev/urandom of=/dev/vda bs=4k count=16 seek=$place conv=fsync,notrunc
+       done) >/dev/null 2>&1 &`,
+    )
+    return cut
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#host.powerCut()
+    await rm(this.#directory, { recursive: true, force: true })
+  }
+
+  /** Cuts the power `afterMs` after the trial began, and looks at what the host makes of it. */
+  async run(trial: Trial, afterMs: number): Promise<void> {
+    const name = `cut-${this.#trials++}`
+    await trial.prepare(this.#engine, name)
+    const answered = trial.act(this.#engine, name).then(
+      () => true,
+      () => false,
+    )
+    await sleep(afterMs)
+    await this.#host.powerCut()
+    if (!(await answered)) this.interrupted++
+    await this.#host.powerOn()
+    this.#engine = await startEngine(this.#host)
+    try {
+      await this.#look(name)
+    } catch (error) {
+      throw new Error(
+        `${trial.what}, cut after ${Math.round(afterMs)} ms: ${String(error)}; the engine's log: ${this.#engine.log()}`,
+        { cause: error },
+      )
+    }
+  }
+
+  /** Everything is whole or gone, and what the guest made safe is still there. */
+  async #look(name: string): Promise<void> {
+    const ids = (await this.#engine.listVms()).map(({ id }) => id)
+    assert.ok(ids.includes(PARENT as never), 'the parent is gone')
+    assert.deepEqual(await leftovers(this.#host, ids), [])
+    for (const id of ids) {
+      assert.match(await this.#engine.readPower(id), /^(off|suspended)$/)
+      await this.#assertMarker(id)
+    }
+    for (const id of ids.filter((each) => each !== PARENT)) {
+      assert.equal(id, name, 'a VM of an earlier trial came back')
+      await this.#engine.deleteVm(id)
+    }
+    for (const snapshot of await this.#engine.listSnapshots(PARENT)) {
+      await this.#engine.removeSnapshot(PARENT, snapshot.name)
+    }
+    await this.#engine.changePower(PARENT, 'on')
+    await this.#engine.changePower(PARENT, 'off')
+  }
+
+  async #assertMarker(id: string): Promise<void> {
+    const domain = (await readDomains(this.#host)).find((each) => each.id === id)
+    const { sector, byte } = MARKER
+    const read = `read -P ${byte.charCodeAt(0)} ${sector * 512} 512`
+    const words = ['-r', '-f', 'qcow2', '-c', read, domain?.disk ?? '']
+    const { code, stdout } = await this.#host.run(['qemu-io', ...words])
+    assert.ok(code === 0 && !/failed/i.test(stdout), `${id} lost what it had made safe: ${stdout}`)
+  }
+
+  /** The guest itself starts and finds what it wrote at the beginning. */
+  async assertGuestRemembers(): Promise<void> {
+    await this.#boot()
+    const { sector, byte } = MARKER
+    const read = `dd if=/dev/vda bs=512 skip=${sector} count=1 | tr -d ${byte} | wc -c`
+    assert.equal((await this.#inParent(read)).trim(), '0')
+  }
+
+  async #boot(): Promise<void> {
+    await this.#engine.changePower(PARENT, 'on')
+    await until('the parent starts', () => this.#engine.pingGuest(PARENT), BOOT_TIMEOUT_MS)
+  }
+
+  #inParent(script: string): Promise<string> {
+    return runInGuest(this.#engine, PARENT, script)
+  }
+}
+
+const off = () => Promise.resolve()
+const on = (engine: RemoteEngine) => engine.changePower(PARENT, 'on')
+
+export const trials = {
+  cloneOfOff: {
+    what: 'a clone of a VM that is off',
+    lastsMs: 120,
+    prepare: off,
+    act: (engine, id) => engine.cloneVm({ id, parent: PARENT }),
+  },
+  cloneOfRunning: {
+    what: 'a clone of a VM that runs',
+    lastsMs: 200,
+    prepare: on,
+    act: (engine, id) => engine.cloneVm({ id, parent: PARENT }),
+  },
+  snapshotOfOff: {
+    what: 'a snapshot of a VM that is off',
+    lastsMs: 100,
+    prepare: off,
+    act: (engine, name) => engine.createSnapshot(PARENT, { name }),
+  },
+  snapshotWithMemory: {
+    what: 'a snapshot with memory',
+    lastsMs: 700,
+    prepare: on,
+    act: (engine, name) => engine.createSnapshot(PARENT, { name, memory: true }),
+  },
+  snapshotOfRunning: {
+    what: 'a snapshot without memory of a VM that runs',
+    lastsMs: 120,
+    prepare: on,
+    act: (engine, name) => engine.createSnapshot(PARENT, { name, memory: false }),
+  },
+  revert: {
+    what: 'a revert',
+    lastsMs: 500,
+    prepare: async (engine, name) => {
+      await on(engine)
+      await engine.createSnapshot(PARENT, { name, memory: true })
+    },
+    act: (engine, name) => engine.revertSnapshot(PARENT, name),
+  },
+  suspend: {
+    what: 'a suspend',
+    lastsMs: 500,
+    prepare: on,
+    act: (engine) => engine.changePower(PARENT, 'suspend'),
+  },
+  deletion: {
+    what: 'a deletion',
+    lastsMs: 120,
+    prepare: async (engine, id) => {
+      await engine.cloneVm({ id, parent: PARENT })
+      await engine.changePower(id, 'on')
+    },
+    act: (engine, id) => engine.deleteVm(id),
+  },
+} as const satisfies Record<string, Trial>
