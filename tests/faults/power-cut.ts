@@ -7,12 +7,14 @@ import { setTimeout as sleep } from 'node:timers/promises'
 
 import { guestImage, startHost, until, type LabHost } from '@skerry/lab'
 
-import { startEngine, type RemoteEngine } from '../guest/engine.ts'
+import { EngineGone, startEngine, type RemoteEngine } from '../guest/engine.ts'
 import { readDomains } from './domains.ts'
 import { runInGuest } from './guests.ts'
+import { layersOf } from './images.ts'
 import { leftovers } from './leftovers.ts'
 
-const PARENT = 'parent'
+/** The engine copies a disk of eight layers; a running parent of so many is not cloned at all. */
+const LAYERS_ENOUGH = 6
 const BOOT_TIMEOUT_MS = 180_000
 /** Behind all that the template has on its disk. */
 const MARKER = { sector: 120_000, byte: 'Z' }
@@ -21,8 +23,8 @@ const MARKER = { sector: 120_000, byte: 'Z' }
 export interface Trial {
   readonly what: string
   readonly lastsMs: number
-  prepare(engine: RemoteEngine, name: string): Promise<unknown>
-  act(engine: RemoteEngine, name: string): Promise<unknown>
+  prepare(engine: RemoteEngine, parent: string, name: string): Promise<unknown>
+  act(engine: RemoteEngine, parent: string, name: string): Promise<unknown>
 }
 
 /** A parent whose guest has written something down for good, on a host that will lose power. */
@@ -30,6 +32,7 @@ export class CutHost implements AsyncDisposable {
   readonly #host: LabHost
   readonly #directory: string
   #engine: RemoteEngine
+  #parent = 'parent-0'
   #trials = 0
   /** Cuts that came before an answer did. */
   interrupted = 0
@@ -45,7 +48,7 @@ export class CutHost implements AsyncDisposable {
     const host = await startHost({ dir: directory })
     const cut = new CutHost(host, directory, await startEngine(host))
     await cut.#engine.importTemplate('default', await guestImage('small'))
-    await cut.#engine.createVm({ id: PARENT, memoryMiB: 128, diskMiB: 64 })
+    await cut.#engine.createVm({ id: cut.#parent, memoryMiB: 128, diskMiB: 64 })
     await cut.#boot()
     const { sector, byte } = MARKER
     await cut.#inParent(
@@ -69,11 +72,16 @@ export class CutHost implements AsyncDisposable {
   /** Cuts the power `afterMs` after the trial began, and looks at what the host makes of it. */
   async run(trial: Trial, afterMs: number): Promise<void> {
     const name = `cut-${this.#trials++}`
-    await trial.prepare(this.#engine, name)
-    const answered = trial.act(this.#engine, name).then(
+    await trial.prepare(this.#engine, this.#parent, name)
+    const answered = trial.act(this.#engine, this.#parent, name).then(
       () => true,
-      () => false,
+      (error: unknown) => {
+        if (error instanceof EngineGone) return false
+        throw error
+      },
     )
+    // It may be refused before the power goes; that is looked at afterwards.
+    answered.catch(() => undefined)
     await sleep(afterMs)
     await this.#host.powerCut()
     if (!(await answered)) this.interrupted++
@@ -92,21 +100,39 @@ export class CutHost implements AsyncDisposable {
   /** Everything is whole or gone, and what the guest made safe is still there. */
   async #look(name: string): Promise<void> {
     const ids = (await this.#engine.listVms()).map(({ id }) => id)
-    assert.ok(ids.includes(PARENT as never), 'the parent is gone')
+    assert.ok(ids.includes(this.#parent as never), 'the parent is gone')
     assert.deepEqual(await leftovers(this.#host, ids), [])
     for (const id of ids) {
       assert.match(await this.#engine.readPower(id), /^(off|suspended)$/)
       await this.#assertMarker(id)
     }
-    for (const id of ids.filter((each) => each !== PARENT)) {
+    for (const id of ids.filter((each) => each !== this.#parent)) {
       assert.equal(id, name, 'a VM of an earlier trial came back')
       await this.#engine.deleteVm(id)
     }
-    for (const snapshot of await this.#engine.listSnapshots(PARENT)) {
-      await this.#engine.removeSnapshot(PARENT, snapshot.name)
+    for (const snapshot of await this.#engine.listSnapshots(this.#parent)) {
+      await this.#engine.removeSnapshot(this.#parent, snapshot.name)
     }
-    await this.#engine.changePower(PARENT, 'on')
-    await this.#engine.changePower(PARENT, 'off')
+    await this.#engine.changePower(this.#parent, 'on')
+    await this.#engine.changePower(this.#parent, 'off')
+    await this.#shorten()
+  }
+
+  /** Every clone makes the parent's chain longer; one that is too long is copied, and the copy takes its place. */
+  async #shorten(): Promise<void> {
+    const layers = async (id: string) => {
+      const domain = (await readDomains(this.#host)).find((each) => each.id === id)
+      return (await layersOf(this.#host, domain?.disk ?? '')).length
+    }
+    if ((await layers(this.#parent)) < LAYERS_ENOUGH) return
+    const old = this.#parent
+    for (let copy = 0; this.#parent === old; copy++) {
+      const id = `parent-${this.#trials}-${copy}`
+      await this.#engine.cloneVm({ id, parent: old })
+      if ((await layers(id)) === 1) this.#parent = id
+      else await this.#engine.deleteVm(id)
+    }
+    await this.#engine.deleteVm(old)
   }
 
   async #assertMarker(id: string): Promise<void> {
@@ -127,71 +153,71 @@ export class CutHost implements AsyncDisposable {
   }
 
   async #boot(): Promise<void> {
-    await this.#engine.changePower(PARENT, 'on')
-    await until('the parent starts', () => this.#engine.pingGuest(PARENT), BOOT_TIMEOUT_MS)
+    await this.#engine.changePower(this.#parent, 'on')
+    await until('the parent starts', () => this.#engine.pingGuest(this.#parent), BOOT_TIMEOUT_MS)
   }
 
   #inParent(script: string): Promise<string> {
-    return runInGuest(this.#engine, PARENT, script)
+    return runInGuest(this.#engine, this.#parent, script)
   }
 }
 
 const off = () => Promise.resolve()
-const on = (engine: RemoteEngine) => engine.changePower(PARENT, 'on')
+const on = (engine: RemoteEngine, parent: string) => engine.changePower(parent, 'on')
 
 export const trials = {
   cloneOfOff: {
     what: 'a clone of a VM that is off',
     lastsMs: 120,
     prepare: off,
-    act: (engine, id) => engine.cloneVm({ id, parent: PARENT }),
+    act: (engine, parent, id) => engine.cloneVm({ id, parent }),
   },
   cloneOfRunning: {
     what: 'a clone of a VM that runs',
     lastsMs: 200,
     prepare: on,
-    act: (engine, id) => engine.cloneVm({ id, parent: PARENT }),
+    act: (engine, parent, id) => engine.cloneVm({ id, parent }),
   },
   snapshotOfOff: {
     what: 'a snapshot of a VM that is off',
     lastsMs: 100,
     prepare: off,
-    act: (engine, name) => engine.createSnapshot(PARENT, { name }),
+    act: (engine, parent, name) => engine.createSnapshot(parent, { name }),
   },
   snapshotWithMemory: {
     what: 'a snapshot with memory',
     lastsMs: 700,
     prepare: on,
-    act: (engine, name) => engine.createSnapshot(PARENT, { name, memory: true }),
+    act: (engine, parent, name) => engine.createSnapshot(parent, { name, memory: true }),
   },
   snapshotOfRunning: {
     what: 'a snapshot without memory of a VM that runs',
     lastsMs: 120,
     prepare: on,
-    act: (engine, name) => engine.createSnapshot(PARENT, { name, memory: false }),
+    act: (engine, parent, name) => engine.createSnapshot(parent, { name, memory: false }),
   },
   revert: {
     what: 'a revert',
     lastsMs: 500,
-    prepare: async (engine, name) => {
-      await on(engine)
-      await engine.createSnapshot(PARENT, { name, memory: true })
+    prepare: async (engine, parent, name) => {
+      await on(engine, parent)
+      await engine.createSnapshot(parent, { name, memory: true })
     },
-    act: (engine, name) => engine.revertSnapshot(PARENT, name),
+    act: (engine, parent, name) => engine.revertSnapshot(parent, name),
   },
   suspend: {
     what: 'a suspend',
     lastsMs: 500,
     prepare: on,
-    act: (engine) => engine.changePower(PARENT, 'suspend'),
+    act: (engine, parent) => engine.changePower(parent, 'suspend'),
   },
   deletion: {
     what: 'a deletion',
     lastsMs: 120,
-    prepare: async (engine, id) => {
-      await engine.cloneVm({ id, parent: PARENT })
+    prepare: async (engine, parent, id) => {
+      await engine.cloneVm({ id, parent })
       await engine.changePower(id, 'on')
     },
-    act: (engine, id) => engine.deleteVm(id),
+    act: (engine, _, id) => engine.deleteVm(id),
   },
 } as const satisfies Record<string, Trial>

@@ -4,6 +4,7 @@ import { Fault } from '@skerry/fault'
 import * as libvirt from '@skerry/libvirt'
 import type { Vm, VmId } from '@skerry/vm'
 
+import { noteOpened } from './check-disk.ts'
 import { discard } from './delete.ts'
 import { makeEmptyLayer } from './disk.ts'
 import { domainXml } from './domain-xml.ts'
@@ -29,6 +30,7 @@ export function makeReady(host: Host, departure: Departure, incarnation: string)
     await host.records.write(record)
     try {
       await mkdir(directory, { recursive: true, mode: 0o711 })
+      await noteOpened(host, record)
       const layers = await makeEmptyLayer(directory, departure.virtualBytes)
       const places = { seed: seedFile(host.paths, record), serial: serialFile(host.paths, record) }
       if (departure.seed !== undefined) {

@@ -19,10 +19,11 @@ export async function clearUnstarted(
 ): Promise<void> {
   const names = new Set(await readdir(qemuPids).catch(() => []))
   for (const record of records) {
-    const name = `${domainName(record)}.xml`
-    if (!names.has(name)) continue
-    const file = join(qemuPids, name)
-    if (/^<domstatus [^>]*\bpid='0'/m.test(await readHead(file))) await rm(file, { force: true })
+    const domain = domainName(record)
+    if (!names.has(`${domain}.xml`)) continue
+    const status = join(qemuPids, `${domain}.xml`)
+    if (!/^<domstatus [^>]*\bpid='0'/m.test(await readHead(status))) continue
+    for (const file of [join(qemuPids, `${domain}.pid`), status]) await rm(file, { force: true })
   }
 }
 

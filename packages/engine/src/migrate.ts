@@ -6,12 +6,13 @@ import { mayDo, type VmId } from '@skerry/vm'
 
 import { discard } from './delete.ts'
 import { readLayers, virtualBytes } from './disk.ts'
-import { findVm, readFacts, type Found } from './find-domain.ts'
+import { readFacts, type Found } from './find-domain.ts'
 import type { Host } from './host.ts'
 import { seedFile } from './paths.ts'
 import { readPowerOf } from './read-power.ts'
 import type { Owner, VmRecord } from './record.ts'
 import { withoutShare } from './share.ts'
+import { findSettled } from './under-way.ts'
 
 /**
  * A running guest goes from one host to another with its disk. Each side speaks only to its own
@@ -76,7 +77,7 @@ export function migrateVm(
   options: MigrateOptions = {},
 ): Promise<void> {
   return host.turns.take(id, async () => {
-    const found = await findVm(host, id, options.owner)
+    const found = await findSettled(host, id, options.owner)
     const { power } = await readPowerOf(host, found.dom)
     if (!mayDo('migrate', power)) {
       throw new Fault('conflict', `VM ${id} is ${power}; only a running VM is moved`, {
