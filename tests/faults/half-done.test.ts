@@ -224,10 +224,12 @@ describe('what was half done', { skip: reason ?? false }, () => {
     })
   }
 
-  /** As if the guest had. */
+  /** As if the guest had, and had waited until it is safe: what was not flushed may go with the power. */
   async function write(): Promise<void> {
-    const line = `qemu-io -d /machine/peripheral/virtio-disk0/virtio-backend "write -P ${PATTERN}"`
-    assert.equal(await monitor('human-monitor-command', { 'command-line': line }), '')
+    for (const command of [`write -P ${PATTERN}`, 'flush']) {
+      const line = `qemu-io -d /machine/peripheral/virtio-disk0/virtio-backend "${command}"`
+      assert.equal(await monitor('human-monitor-command', { 'command-line': line }), '')
+    }
   }
 
   async function holds(file: string): Promise<void> {

@@ -59,6 +59,11 @@ export async function uptime(engine: RemoteEngine, id: string): Promise<number> 
   return Number((await inGuest(engine, id, 'cat /proc/uptime')).split(' ')[0])
 }
 
+/** Names one start of the guest's kernel. */
+export function kernelOf(engine: RemoteEngine, id: string): Promise<string> {
+  return inGuest(engine, id, 'cat /proc/sys/kernel/random/boot_id')
+}
+
 /** How many times the guest has come up, by what it printed on its serial port. */
 export async function timesUp(engine: RemoteEngine, id: string): Promise<number> {
   return (await engine.readSerialLog(id)).match(/guest up in/g)?.length ?? 0

@@ -14,7 +14,7 @@ import {
   type PowerState,
 } from '@skerry/vm'
 
-import { inGuest, startPlace, timesUp, tryInGuest, untilUp, uptime } from './guest.ts'
+import { inGuest, kernelOf, startPlace, timesUp, tryInGuest, untilUp, uptime } from './guest.ts'
 import type { Place } from './guest.ts'
 
 const skip = reasonToSkip('host', 'small') ?? false
@@ -65,11 +65,16 @@ async function goNowhere(id: string): Promise<void> {
 /** Does something, after which the guest must have gone on where it was. */
 async function goesOn(id: string, work: () => Promise<void>): Promise<void> {
   const { engine } = there()
-  const before = { up: await uptime(engine, id), times: await timesUp(engine, id) }
+  const before = {
+    kernel: await kernelOf(engine, id),
+    up: await uptime(engine, id),
+    times: await timesUp(engine, id),
+  }
   await inGuest(engine, id, 'echo kept >/tmp/witness')
   await work()
   await untilUp(engine, id)
   assert.equal(await inGuest(engine, id, 'cat /tmp/witness'), 'kept')
+  assert.equal(await kernelOf(engine, id), before.kernel)
   assert((await uptime(engine, id)) >= before.up)
   assert.equal(await timesUp(engine, id), before.times)
 }
@@ -78,14 +83,12 @@ async function goesOn(id: string, work: () => Promise<void>): Promise<void> {
 async function startsAnew(id: string, work: () => Promise<void>): Promise<void> {
   const { engine } = there()
   await inGuest(engine, id, 'echo lost >/tmp/witness')
-  const [times, up] = [await timesUp(engine, id), await uptime(engine, id)]
-  const began = performance.now()
+  const [times, kernel] = [await timesUp(engine, id), await kernelOf(engine, id)]
   await work()
   await untilUp(engine, id, times + 1)
   assert.equal((await tryInGuest(engine, id, 'cat /tmp/witness')).exitCode, 1)
-  const seconds = (performance.now() - began) / 1000
-  const now = await uptime(engine, id)
-  assert(now <= seconds + 1, `up for ${now} s, ${seconds} s after it began and ${up} s before`)
+  // Not by its clock: an emulated guest that starts on a busy machine may take its seconds for shorter than they are.
+  assert.notEqual(await kernelOf(engine, id), kernel)
 }
 
 describe('a real guest', { skip, concurrency: 2 }, () => {
