@@ -17,45 +17,51 @@ export interface Address {
 
 /** The guest's address, or a fault that says why none is known. */
 export async function readAddress(host: Host, id: string, owner?: Owner): Promise<Address> {
-  const { dom } = await findVm(host, id, owner)
-  const { power } = await readPowerOf(host, dom)
-  if (power === 'off' || power === 'suspended') {
-    throw new Fault('conflict', `VM ${id} is ${power} and has no address`, {
-      hint: `turn VM ${id} on`,
-    })
-  }
-  // The guest knows better than a lease that it may have given back; the lease is there sooner.
-  const fromAgent = await addresses(host, dom, DomainInterfaceAddressesSource.agent)
-  const fromLease = await addresses(host, dom, DomainInterfaceAddressesSource.lease)
-  const both = fromLease.find((address) => fromAgent.includes(address))
-  const [agent] = fromAgent
-  const [lease] = fromLease
-  if (both !== undefined || (lease !== undefined && agent === undefined)) {
-    return { address: both ?? (lease as string), from: 'lease' }
-  }
-  if (agent !== undefined) return { address: agent, from: 'agent' }
-  throw new Fault('unavailable', `VM ${id} has no address yet: ${await why(host, dom)}`, {
+  const dom = await findRunning(host, id, owner)
+  const found = await findAddress(host, dom)
+  if (found) return found
+  throw new Fault('conflict', `VM ${id} has no address yet: ${await why(host, dom)}`, {
     hint: 'ask again in a few seconds',
   })
 }
 
+/**
+ * The address that our DHCP server gave a guest that runs. Nobody waits for the guest's agent, so
+ * this is cheap enough for every row of a list.
+ */
+export async function readLease(host: Host, id: string): Promise<string | undefined> {
+  const { dom } = await findVm(host, id)
+  const { power } = await readPowerOf(host, dom)
+  if (power !== 'on' && power !== 'paused') return undefined
+  return (await addresses(host, dom, DomainInterfaceAddressesSource.lease))[0]
+}
+
 /** Waits for the address of a guest that is starting. */
 export async function waitForAddress(host: Host, id: string, timeoutMs: number): Promise<Address> {
-  const { dom } = await findVm(host, id)
-  let last: unknown
-  const found = await host.changes.until(dom.name, timeoutMs, async () => {
-    try {
-      return await readAddress(host, id)
-    } catch (error) {
-      if (!(error instanceof Fault) || error.kind !== 'unavailable') throw error
-      last = error
-      return undefined
-    }
-  })
+  const dom = await findRunning(host, id)
+  const found = await host.changes.until(dom.name, timeoutMs, () => findAddress(host, dom))
   if (found) return found
-  throw new Fault('timed-out', `VM ${id} got no address within ${timeoutMs / 1000} s`, {
-    cause: last,
+  const reason = await why(host, dom)
+  throw new Fault('timed-out', `VM ${id} got no address within ${timeoutMs / 1000} s: ${reason}`)
+}
+
+async function findRunning(host: Host, id: string, owner?: Owner): Promise<libvirt.Domain> {
+  const { dom } = await findVm(host, id, owner)
+  const { power } = await readPowerOf(host, dom)
+  if (power === 'on' || power === 'paused') return dom
+  throw new Fault('conflict', `VM ${id} is ${power} and has no address`, {
+    hint: `turn VM ${id} on`,
   })
+}
+
+/** The guest knows better than a lease that it may have given back; the lease is there sooner. */
+async function findAddress(host: Host, dom: libvirt.Domain): Promise<Address | undefined> {
+  const fromAgent = await addresses(host, dom, DomainInterfaceAddressesSource.agent)
+  const fromLease = await addresses(host, dom, DomainInterfaceAddressesSource.lease)
+  const leased = fromLease.find((address) => fromAgent.length === 0 || fromAgent.includes(address))
+  if (leased !== undefined) return { address: leased, from: 'lease' }
+  const [address] = fromAgent
+  return address === undefined ? undefined : { address, from: 'agent' }
 }
 
 async function why(host: Host, dom: libvirt.Domain): Promise<string> {

@@ -24,7 +24,7 @@ export function makeReady(host: Host, departure: Departure, incarnation: string)
   return host.turns.take(id, async () => {
     if (host.records.get(id)) throw new Fault('conflict', `this host already has a VM ${id}`)
     await requireRoom(host.paths.data, departure.virtualBytes, `taking over VM ${id}`)
-    await ensureNetwork(host.link)
+    await ensureNetwork(host)
     const record: VmRecord = { ...departure.record, incarnation, phase: 'making' }
     const directory = lifeDirectory(host.paths, record)
     await host.records.write(record)

@@ -1,8 +1,8 @@
 import { Fault } from '@skerry/fault'
-import { mayDo, type LifecycleAction, type Vm } from '@skerry/vm'
+import { mayDo, whyNotName, whyNotTag, type LifecycleAction, type Vm } from '@skerry/vm'
 
 import { noteOpened } from './check-disk.ts'
-import { settingLimits } from './create.ts'
+import { whyNotNumbers } from './create.ts'
 import { growDisk, readLayers, virtualBytes } from './disk.ts'
 import { readFacts, type Found } from './find-domain.ts'
 import { hasSnapshots } from './find-snapshot.ts'
@@ -13,6 +13,8 @@ import { findSettled } from './under-way.ts'
 import { readVm } from './vms.ts'
 
 export interface Settings {
+  readonly name?: string
+  readonly tag?: string
   readonly cpus?: number
   readonly memoryMiB?: number
   /** A disk only grows. */
@@ -20,17 +22,13 @@ export interface Settings {
   readonly autostart?: boolean
 }
 
-/** Changes what the VM is made of; all but `autostart` only while it is off. */
+/** Changes what the VM is made of, only while it is off; its name, tag and `autostart` at any time. */
 export function configureVm(host: Host, id: string, settings: Settings): Promise<Vm> {
   return host.turns.take(id, async () => {
-    for (const [name, { min, max }] of Object.entries(settingLimits)) {
-      const value = settings[name as keyof typeof settingLimits]
-      if (value !== undefined && !(Number.isInteger(value) && value >= min && value <= max)) {
-        throw new Fault('invalid', `${name} must be a whole number from ${min} to ${max}`)
-      }
-    }
+    const why = whyNotSettings(settings)
+    if (why !== undefined) throw new Fault('invalid', why)
     const found = await findSettled(host, id)
-    const { cpus, memoryMiB, diskMiB, autostart } = settings
+    const { name, tag, cpus, memoryMiB, diskMiB, autostart } = settings
     if (cpus !== undefined || memoryMiB !== undefined || diskMiB !== undefined) {
       await requireOff(host, found, 'reconfigure')
       if (diskMiB !== undefined) await grow(host, found, diskMiB)
@@ -39,9 +37,27 @@ export function configureVm(host: Host, id: string, settings: Settings): Promise
         ...(memoryMiB !== undefined && { memoryMiB }),
       })
     }
-    if (autostart !== undefined) await host.records.write({ ...found.record, autostart })
+    if (name !== undefined || tag !== undefined || autostart !== undefined) {
+      await host.records.write({
+        ...found.record,
+        ...(name !== undefined && { name }),
+        ...(tag !== undefined && { tag }),
+        ...(autostart !== undefined && { autostart }),
+      })
+      // libvirt knows nothing of it, so nobody else would tell.
+      host.changes.tell({ kind: 'lifecycle', domain: found.dom.name })
+    }
     return readVm(host, id)
   })
+}
+
+function whyNotSettings(settings: Settings): string | undefined {
+  const reasons = [
+    settings.name === undefined ? undefined : whyNotName(settings.name),
+    settings.tag === undefined ? undefined : whyNotTag(settings.tag),
+    whyNotNumbers(settings),
+  ]
+  return reasons.find((reason) => reason !== undefined)
 }
 
 /** Lets the guest run guests of its own, or not. It sees so at its next start. */

@@ -10,7 +10,9 @@ import { discard } from './delete.ts'
 import { addLayer, linkBase, virtualBytes } from './disk.ts'
 import { domainXml } from './domain-xml.ts'
 import { asVmId, lookUp } from './find-domain.ts'
+import { fixAddress } from './fixed-address.ts'
 import type { Host } from './host.ts'
+import { macOf } from './mac.ts'
 import { lifeDirectory, seedFile, serialFile } from './paths.ts'
 import { newRecord, type Owner, type VmRecord } from './record.ts'
 import { whyNotSeed, writeSeed, type Seed } from './seed.ts'
@@ -117,7 +119,9 @@ export async function make(
   }
   const xml = domainXml(definitionOf(host, record, laid, asked.seed !== undefined), host.hypervisor)
   await host.link.call(libvirt.domainDefineXmlFlags, { xml, flags: 0 })
-  const there = await host.records.write({ ...record, phase: 'there' })
+  // The cloud numbers its VMs by itself, because they move between hosts.
+  const placed = owner === 'local' ? await fixAddress(host, record) : record
+  const there = await host.records.write({ ...placed, phase: 'there' })
   undo.move()
   // libvirt told of the domain before it was a VM that anybody is shown.
   host.changes.tell({ kind: 'lifecycle', domain: domainName(record) })
@@ -180,27 +184,26 @@ function requestOf(asked: NewVm & { readonly parent?: string }): string {
   )
 }
 
-export function whyNotNewVm(asked: NewVm): string | undefined {
-  const numbers = Object.entries(settingLimits).map(([name, { min, max }]) => {
+/** Why the settings that are numbers are not legal. */
+export function whyNotNumbers(asked: Pick<NewVm, keyof typeof settingLimits>): string | undefined {
+  const reasons = Object.entries(settingLimits).map(([name, { min, max }]) => {
     const value = asked[name as keyof typeof settingLimits]
     if (value === undefined || (Number.isInteger(value) && value >= min && value <= max))
       return undefined
     return `${name} must be a whole number from ${min} to ${max}`
   })
+  return reasons.find((reason) => reason !== undefined)
+}
+
+export function whyNotNewVm(asked: NewVm): string | undefined {
   const reasons = [
     whyNotId(asked.id),
     asked.name === undefined ? undefined : whyNotName(asked.name),
     asked.tag === undefined ? undefined : whyNotTag(asked.tag),
     asked.seed && whyNotSeed(asked.seed),
-    ...numbers,
+    whyNotNumbers(asked),
   ]
   return reasons.find((reason) => reason !== undefined)
-}
-
-/** 40 bits of the VM's uuid behind the byte of addresses that nobody owns. */
-function macOf(uuid: string): string {
-  const bytes = createHash('sha256').update(uuid).digest().subarray(0, 5)
-  return ['52', ...Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0'))].join(':')
 }
 
 /** An id may hold what a host name may not. */

@@ -1,24 +1,54 @@
 import { rm } from 'node:fs/promises'
 
+import { Fault } from '@skerry/fault'
 import * as libvirt from '@skerry/libvirt'
+import type { PowerState } from '@skerry/vm'
 
 import { domainName } from './definition.ts'
 import { findRecord, lookUp } from './find-domain.ts'
+import { freeAddress } from './fixed-address.ts'
 import type { Host } from './host.ts'
 import { recordsDirectory, vmDirectory } from './paths.ts'
+import { readPowerOf } from './read-power.ts'
 import { syncDirectory, type Owner, type VmRecord } from './record.ts'
 import { closeShare } from './share.ts'
 import { saysLibvirt } from './to-fault.ts'
 
 const { managedSave, snapshotsMetadata, checkpointsMetadata, nvram } = libvirt.DomainUndefineFlags
 
-/** Deletes a VM in whatever state it is, with its disk and all that was kept of it. */
-export function deleteVm(host: Host, id: string, owner?: Owner): Promise<void> {
+export interface DeleteOptions {
+  readonly owner?: Owner
+  /** The states it may be deleted from; any where none are named. */
+  readonly from?: readonly PowerState[]
+}
+
+/** Deletes a VM with its disk and all that was kept of it. */
+export function deleteVm(host: Host, id: string, options: DeleteOptions = {}): Promise<void> {
   return host.turns.take(id, async () => {
-    const record = findRecord(host, id, owner)
+    const record = findRecord(host, id, options.owner)
+    if (options.from) await requirePower(host, record, options.from)
     // From here on it goes, whatever dies: a record that says 'leaving' is finished at the next start.
     await discard(host, await host.records.write({ ...record, phase: 'leaving' }))
   })
+}
+
+async function requirePower(
+  host: Host,
+  record: VmRecord,
+  from: readonly PowerState[],
+): Promise<void> {
+  const dom = await lookUp(host, domainName(record))
+  // What libvirt no longer knows does not run.
+  if (!dom) return
+  const { power } = await readPowerOf(host, dom)
+  if (from.includes(power)) return
+  throw new Fault(
+    'conflict',
+    `VM ${record.id} is ${power}; deleting it needs it to be ${from.join(' or ')}`,
+    {
+      hint: `power VM ${record.id} off first`,
+    },
+  )
 }
 
 /** Takes away everything there may be of a VM; what is already gone is no mistake. */
@@ -26,6 +56,7 @@ export async function discard(host: Host, record: VmRecord): Promise<void> {
   const dom = await lookUp(host, domainName(record))
   if (dom) await undefine(host, dom)
   await closeShare(host, record)
+  await freeAddress(host, record)
   await rm(vmDirectory(host.paths, record.id), { recursive: true, force: true })
   await syncDirectory(recordsDirectory(host.paths))
   await host.records.remove(record.id)

@@ -49,17 +49,34 @@ export async function agentAnswers(host: Host, dom: libvirt.Domain): Promise<boo
   }
 }
 
+/** How long a guest that was asleep may take until its agent answers. */
+const AWAKE_MS = 60_000
+
+/**
+ * Tells a guest what time it is: its clock stood still as long as it did. Waits for the agent, and
+ * gives up where there is none or the link to libvirt is lost.
+ */
+export async function setClock(host: Host, dom: libvirt.Domain): Promise<void> {
+  const answer = await host.changes.until(dom.name, AWAKE_MS, async () => {
+    if (!host.link.isOpen) return 'lost'
+    return (await agentAnswers(host, dom)) ? 'awake' : undefined
+  })
+  if (answer !== 'awake') return
+  const now = host.clock.now().getTime()
+  await host.link.call(libvirt.domainSetTime, {
+    dom,
+    seconds: BigInt(Math.floor(now / 1000)),
+    nseconds: (now % 1000) * 1_000_000,
+    flags: 0,
+  })
+}
+
 export async function execInDomain(
   host: Host,
   dom: libvirt.Domain,
   { path, args = [], input, timeoutMs = EXEC_TIMEOUT_MS }: Command,
 ): Promise<Outcome> {
-  const { pid } = (await askAgent(host, dom, 'guest-exec', {
-    path,
-    arg: args,
-    'capture-output': true,
-    ...(input !== undefined && { 'input-data': Buffer.from(input).toString('base64') }),
-  })) as { pid: number }
+  const pid = await startProgram(host, dom, { path, args, ...(input !== undefined && { input }) })
   const deadline = performance.now() + timeoutMs
   // The agent tells the end of a program only to those who ask.
   for (let pause = 5; ; pause = Math.min(pause * 2, 250)) {
@@ -75,6 +92,29 @@ export async function execInDomain(
       throw new Fault('timed-out', `${path} did not end in the guest within ${timeoutMs / 1000} s`)
     }
     await new Promise((resolve) => setTimeout(resolve, pause))
+  }
+}
+
+async function startProgram(
+  host: Host,
+  dom: libvirt.Domain,
+  { path, args, input }: Command,
+): Promise<number> {
+  try {
+    const started = await askAgent(host, dom, 'guest-exec', {
+      path,
+      arg: args,
+      'capture-output': true,
+      ...(input !== undefined && { 'input-data': Buffer.from(input).toString('base64') }),
+    })
+    return (started as { pid: number }).pid
+  } catch (error) {
+    // So libvirt hands on what the agent itself refused.
+    if (!saysLibvirt(error, libvirt.ErrorCode.internalError)) throw error
+    throw new Fault('invalid', `${path} cannot be started in the guest`, {
+      cause: error,
+      hint: 'give the full path of a program that is there, or /bin/sh with args',
+    })
   }
 }
 

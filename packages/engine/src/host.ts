@@ -7,15 +7,17 @@ import { Changes } from './changes.ts'
 import { clearUnfinished } from './clear-unfinished.ts'
 import { clearUnstarted } from './clear-unstarted.ts'
 import type { Hypervisor } from './definition.ts'
+import { settleAddresses } from './fixed-address.ts'
 import { follow } from './follow.ts'
 import { watchSpace } from './full-disk.ts'
 import { heal } from './heal.ts'
 import { keepShares } from './keep-shares.ts'
 import { Link } from './link.ts'
 import { ensureNetwork } from './network.ts'
-import { defaultPaths, templatesDirectory, type Paths } from './paths.ts'
+import { defaultPaths, fixedAddressesDirectory, templatesDirectory, type Paths } from './paths.ts'
 import { Records } from './record.ts'
 import { Turns } from './turns.ts'
+import { ensureWall, keepWall } from './wall.ts'
 
 /** One hypervisor host and all that must be shared while we drive it. */
 export interface Host extends AsyncDisposable {
@@ -58,10 +60,14 @@ export async function openHost(options: HostOptions): Promise<Host> {
   for (const directory of [paths.data, templatesDirectory(paths), paths.run]) {
     await mkdir(directory, { recursive: true, mode: 0o711 })
   }
+  // The DHCP server is another user, and reads what it finds in here.
+  await mkdir(fixedAddressesDirectory(paths), { recursive: true, mode: 0o755 })
   await clearUnfinished(paths)
   const records = await Records.load(paths)
   await clearUnstarted(paths, records.all())
   const hypervisor = options.hypervisor ?? (await probeHypervisor())
+  // The network of libvirt's in-memory driver is one in name only.
+  const hasBridge = options.libvirt.uri.startsWith('qemu:')
   const ended = new AbortController()
   const first = Promise.withResolvers<void>()
   const host: Host = {
@@ -90,7 +96,10 @@ export async function openHost(options: HostOptions): Promise<Host> {
   }
   async function welcome(connection: Connection): Promise<void> {
     await follow(host, connection)
-    await ensureNetwork(host.link)
+    // Before the network, so that no guest is ever on it without the wall.
+    if (hasBridge) await ensureWall(paths)
+    await settleAddresses(host)
+    await ensureNetwork(host)
     await heal(host)
     host.changes.tell({ kind: 'resync' })
   }
@@ -103,5 +112,6 @@ export async function openHost(options: HostOptions): Promise<Host> {
   }
   keepShares(host, ended.signal)
   watchSpace(host, ended.signal)
+  if (hasBridge) keepWall(host, ended.signal)
   return host
 }

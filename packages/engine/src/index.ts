@@ -1,5 +1,5 @@
 export { probeHypervisor } from './acceleration.ts'
-export { readAddress, waitForAddress, type Address } from './address.ts'
+export { readAddress, readLease, waitForAddress, type Address } from './address.ts'
 export { abandonArrival, finishArrival, makeReady, prepareArrival } from './arrive.ts'
 export { cloneVm, type NewClone } from './clone.ts'
 export { configureVm, setNested, type Settings } from './configure.ts'
@@ -8,6 +8,7 @@ export type { Hypervisor } from './definition.ts'
 export { deleteVm } from './delete.ts'
 export { displaySocket, readSerialLog, takeScreenshot, type Picture } from './display.ts'
 export { addFolder, enableSharing, listFolders, readFolder, removeFolder } from './folders.ts'
+export { addForward, allForwards, listForwards, removeForward, type Forward } from './forward.ts'
 export { execInGuest, pingGuest, type Command, type Outcome } from './guest.ts'
 export { openHost, type Clock, type Host, type HostOptions, type Ids, type Note } from './host.ts'
 export {
@@ -30,6 +31,6 @@ export {
   type NewSnapshot,
 } from './snapshot.ts'
 export { readStats, type Stats } from './stats.ts'
-export { deleteTemplate, importTemplate, listTemplates } from './template.ts'
+export { deleteTemplate, importTemplate, listTemplates, type ImportOptions } from './template.ts'
 export { listVms, readVm } from './vms.ts'
 export { watchVms, type VmChange } from './watch.ts'

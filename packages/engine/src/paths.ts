@@ -39,6 +39,9 @@ export const serialFile = (paths: Paths, life: Life): string =>
 export const openedFile = (paths: Paths, life: Life): string =>
   join(lifeDirectory(paths, life), 'opened')
 
+/** What the DHCP server is told: a file for each VM that has an address of its own. */
+export const fixedAddressesDirectory = ({ data }: Paths): string => join(data, 'dhcp')
+
 export const templatesDirectory = ({ data }: Paths): string => join(data, 'templates')
 
 /** The directory that a VM's virtiofsd serves; each mapping is a mount below it. */

@@ -3,6 +3,7 @@ import * as libvirt from '@skerry/libvirt'
 import { commandTo, decidePower, powerRules, type PowerCommand, type PowerState } from '@skerry/vm'
 
 import { findVm, readFacts, type Found } from './find-domain.ts'
+import { setClock } from './guest.ts'
 import type { Host } from './host.ts'
 import { ensureNetwork } from './network.ts'
 import { readPowerOf } from './read-power.ts'
@@ -70,7 +71,7 @@ type Apply = (host: Host, found: Found, now: PowerState, options: PowerOptions) 
 const apply: Readonly<Record<PowerCommand, Apply>> = {
   async on(host, found, now) {
     const { record, dom } = found
-    await ensureNetwork(host.link)
+    await ensureNetwork(host)
     // Starting a domain that has a managed save image restores it: also the way out of 'suspended'.
     await writtenDown(host, found, { change: 'start', power: now }, () =>
       host.link.call(libvirt.domainCreate, { dom }, { timeoutMs: MEMORY_TIMEOUT_MS }),
@@ -81,6 +82,7 @@ const apply: Readonly<Record<PowerCommand, Apply>> = {
         host.note(`the folders of VM ${record.id} are not there yet`, error),
       )
     }
+    if (now === 'suspended') wakeClock(host, found)
   },
   async off(host, { record, dom }) {
     await host.link.call(libvirt.domainDestroy, { dom })
@@ -101,7 +103,10 @@ const apply: Readonly<Record<PowerCommand, Apply>> = {
     )
   },
   pause: ({ link }, { dom }) => link.call(libvirt.domainSuspend, { dom }),
-  unpause: ({ link }, { dom }) => link.call(libvirt.domainResume, { dom }),
+  async unpause(host, found) {
+    await host.link.call(libvirt.domainResume, { dom: found.dom })
+    wakeClock(host, found)
+  },
   reset: ({ link }, { dom }, now) => reset(link, dom, now),
   reboot: (host, { dom }) =>
     askGuest(
@@ -113,6 +118,13 @@ const apply: Readonly<Record<PowerCommand, Apply>> = {
           flags: libvirt.DomainRebootFlags.acpiPowerBtn,
         }),
     ),
+}
+
+/** Nobody waits for it: a guest whose clock is late is worth more than none. */
+function wakeClock(host: Host, { record, dom }: Found): void {
+  setClock(host, dom).catch((error: unknown) =>
+    host.note(`the clock of VM ${record.id} was not set`, error),
+  )
 }
 
 async function reset(link: Host['link'], dom: libvirt.Domain, now: PowerState): Promise<void> {

@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path'
 import { Fault } from '@skerry/fault'
 import type { Folder, PowerState, VmId } from '@skerry/vm'
 
+import type { Forward } from './forward.ts'
 import { recordFile, recordsDirectory, type Paths } from './paths.ts'
 
 const FORMAT = 1
@@ -25,6 +26,9 @@ export interface VmRecord {
   readonly autostart: boolean
   readonly sharing: boolean
   readonly folders: readonly KeptFolder[]
+  readonly forwards?: readonly Forward[]
+  /** The one that DHCP always gives it. */
+  readonly address?: string
   /** What libvirt was asked to do and has not answered yet. */
   readonly underWay?: UnderWay | undefined
 }

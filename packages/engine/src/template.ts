@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
-import { copyFile, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises'
+import { constants, copyFile, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises'
+import type { FileHandle } from 'node:fs/promises'
 import { join } from 'node:path'
 
 import { Fault } from '@skerry/fault'
@@ -22,35 +23,62 @@ export const imageFile = (host: Host, name: string): string =>
 const factsFile = (host: Host, name: string): string =>
   join(templatesDirectory(host.paths), `${name}.json`)
 
+export interface ImportOptions {
+  /** What the file must be, in hexadecimal; another is not taken. */
+  readonly sha256?: string
+  /** Take the place of the template of this name, if there is one. */
+  readonly replace?: boolean
+  /** Who asks: root may name any file, everybody else one of their own. */
+  readonly uid?: number
+  /** Takes how far it is, from 0 to 100. */
+  readonly progress?: (percent: number) => void
+}
+
+/** Where each part of an import ends, in percent: all go over the whole file once. */
+const COPIED = 40
+const CHECKED = 60
+const CONVERTED = 80
+const LOOK_AGAIN_MS = 100
+
 /**
  * Takes a disk image over as a template. It is copied first and judged afterwards, so that what
  * is judged is what is used; no tool opens it before its header was found to be harmless.
  */
-export function importTemplate(host: Host, name: string, file: string): Promise<Template> {
+export function importTemplate(
+  host: Host,
+  name: string,
+  file: string,
+  { sha256, replace = false, uid = 0, progress = () => undefined }: ImportOptions = {},
+): Promise<Template> {
   const why = whyNotId(name)
   if (why !== undefined)
     return Promise.reject(new Fault('invalid', why.replace('an id', 'a template’s name')))
   return host.turns.take(`template ${name}`, async () => {
-    if ((await listTemplates(host)).some((template) => template.name === name)) {
-      throw new Fault('conflict', `there is already a template ${name}`, {
-        hint: 'delete it first, or choose another name; VMs made from it keep their disks',
-      })
-    }
-    const { size } = await stat(file).catch((cause: unknown) => {
-      throw new Fault('invalid', `there is no file ${file}`, { cause })
-    })
-    await requireRoom(host.paths.data, 2 * size, `importing ${file}`)
+    if (!replace) await requireFree(host, name)
+    await using opened = await openOwn(file, uid)
+    await requireRoom(host.paths.data, 2 * (await opened.stat()).size, `importing ${file}`)
     const copy = `${imageFile(host, name)}.tmp`
     const converted = `${imageFile(host, name)}.qcow2.tmp`
     try {
-      await copyFile(file, copy)
+      // By the open file: its name may mean another by now.
+      {
+        const { size } = await opened.stat()
+        using _ = watchSize(copy, (bytes) => progress((bytes / size) * COPIED))
+        await copyFile(`/proc/self/fd/${opened.fd}`, copy)
+      }
+      progress(COPIED)
+      if (sha256 !== undefined) await requireDigest(copy, sha256)
+      progress(CHECKED)
       const { format, virtualBytes } = await checkImage(copy)
       const ready = format === 'qcow2' ? copy : converted
       if (ready === converted) {
         const words = ['convert', '-q', '-f', 'raw', '-O', 'qcow2', copy, converted]
         await runTool('qemu-img', words, { limits: LIMITS, timeoutMs: CONVERT_TIMEOUT_MS })
       }
+      progress(CONVERTED)
       const template = await describe(name, ready, virtualBytes)
+      // An image beside the facts of another would be worse than none.
+      if (replace) await discard(host, name)
       await writeDurably(factsFile(host, name), `${JSON.stringify(template, null, 2)}\n`)
       await rename(ready, imageFile(host, name))
       await syncDirectory(templatesDirectory(host.paths))
@@ -58,6 +86,48 @@ export function importTemplate(host: Host, name: string, file: string): Promise<
     } finally {
       for (const left of [copy, converted]) await rm(left, { force: true })
     }
+  })
+}
+
+/** The kernel tells nobody how far a copy is; its file does. */
+function watchSize(file: string, tell: (bytes: number) => void): Disposable {
+  const look = () =>
+    stat(file).then(
+      ({ size }) => tell(size),
+      () => undefined,
+    )
+  const timer = setInterval(() => void look(), LOOK_AGAIN_MS)
+  return { [Symbol.dispose]: () => clearInterval(timer) }
+}
+
+async function requireFree(host: Host, name: string): Promise<void> {
+  if (!(await listTemplates(host)).some((template) => template.name === name)) return
+  throw new Fault('conflict', `there is already a template ${name}`, {
+    hint: 'delete it first, or choose another name; VMs made from it keep their disks',
+  })
+}
+
+/** One answer for what is not there and what is somebody else's: files of others are not told of. */
+async function openOwn(file: string, uid: number): Promise<FileHandle> {
+  const whose = uid === 0 ? '' : ' that is yours'
+  // Without O_NONBLOCK a pipe would be waited for.
+  const flags = constants.O_RDONLY | constants.O_NONBLOCK
+  const refusal = (cause?: unknown) =>
+    new Fault('invalid', `there is no file ${file}${whose}`, { cause })
+  const handle = await open(file, flags).catch((cause: unknown) => {
+    throw refusal(cause)
+  })
+  const found = await handle.stat()
+  if (found.isFile() && (uid === 0 || found.uid === uid)) return handle
+  await handle.close()
+  throw refusal()
+}
+
+async function requireDigest(file: string, sha256: string): Promise<void> {
+  const found = await digestOf(file)
+  if (found === sha256.toLowerCase()) return
+  throw new Fault('image-refused', `the file’s SHA-256 is ${found}, not ${sha256.toLowerCase()}`, {
+    hint: 'get the file again, or give the right checksum',
   })
 }
 
@@ -86,17 +156,25 @@ export function deleteTemplate(host: Host, name: string): Promise<void> {
     if (!(await listTemplates(host)).some((template) => template.name === name)) {
       throw new Fault('not-found', `there is no template ${name}`)
     }
-    for (const file of [imageFile(host, name), factsFile(host, name)])
-      await rm(file, { force: true })
-    await syncDirectory(templatesDirectory(host.paths))
+    await discard(host, name)
   })
 }
 
+async function discard(host: Host, name: string): Promise<void> {
+  for (const file of [imageFile(host, name), factsFile(host, name)]) await rm(file, { force: true })
+  await syncDirectory(templatesDirectory(host.paths))
+}
+
 async function describe(name: string, file: string, virtualBytes: number): Promise<Template> {
-  const hash = createHash('sha256')
-  for await (const chunk of createReadStream(file)) hash.update(chunk as Buffer)
+  const digest = await digestOf(file)
   await using handle = await open(file, 'r')
   await handle.sync()
   const { size } = await handle.stat()
-  return { name, digest: hash.digest('hex'), virtualBytes, fileBytes: size }
+  return { name, digest, virtualBytes, fileBytes: size }
+}
+
+async function digestOf(file: string): Promise<string> {
+  const hash = createHash('sha256')
+  for await (const chunk of createReadStream(file)) hash.update(chunk as Buffer)
+  return hash.digest('hex')
 }

@@ -1,0 +1,16 @@
+export { json, word } from './body.ts'
+export { Metrics, metricsType, type Labels, type Sample } from './metrics.ts'
+export { mount, type Edge } from './mount.ts'
+export { openApi, pathNames, type About, type DescribedRow } from './openapi.ts'
+export {
+  fill,
+  rowsOf,
+  type Answer,
+  type Ask,
+  type Body,
+  type Names,
+  type Params,
+  type Route,
+} from './route.ts'
+export { eventStream, streamHeaders, type Message, type StreamOptions } from './sse.ts'
+export type { Clock, Ids } from './world.ts'

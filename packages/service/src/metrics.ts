@@ -1,0 +1,80 @@
+/** Names of labels and their values; values come from our own tables, never from a request. */
+export type Labels = Readonly<Record<string, string | number>>
+export type Sample = readonly [labels: Labels, value: number]
+
+const SECONDS = [0.001, 0.005, 0.025, 0.1, 0.5, 2.5, 10, 60] as const
+
+interface Family {
+  readonly help: string
+  readonly type: 'counter' | 'gauge' | 'histogram'
+  readonly lines: () => string[]
+}
+
+/** What is counted, as Prometheus reads it (text format 0.0.4). */
+export class Metrics {
+  readonly #families = new Map<string, Family>()
+
+  counter(name: string, help: string): (labels: Labels, by?: number) => void {
+    const counts = new Map<string, number>()
+    this.#families.set(name, {
+      help,
+      type: 'counter',
+      lines: () => [...counts].map(([labels, count]) => `${name}${labels} ${count}`),
+    })
+    return (labels, by = 1) => {
+      const key = render(labels)
+      counts.set(key, (counts.get(key) ?? 0) + by)
+    }
+  }
+
+  /** Read when it is asked for. */
+  gauge(name: string, help: string, read: () => readonly Sample[]): void {
+    this.#families.set(name, {
+      help,
+      type: 'gauge',
+      lines: () => read().map(([labels, value]) => `${name}${render(labels)} ${value}`),
+    })
+  }
+
+  histogram(name: string, help: string): (labels: Labels, seconds: number) => void {
+    const all = new Map<string, { labels: Labels; buckets: number[]; sum: number; count: number }>()
+    this.#families.set(name, {
+      help,
+      type: 'histogram',
+      lines: () =>
+        [...all.values()].flatMap(({ labels, buckets, sum, count }) => [
+          ...SECONDS.map((le, at) => `${name}_bucket${render({ ...labels, le })} ${buckets[at]}`),
+          `${name}_bucket${render({ ...labels, le: '+Inf' })} ${count}`,
+          `${name}_sum${render(labels)} ${sum}`,
+          `${name}_count${render(labels)} ${count}`,
+        ]),
+    })
+    return (labels, seconds) => {
+      const key = render(labels)
+      const seen = all.get(key) ?? { labels, buckets: SECONDS.map(() => 0), sum: 0, count: 0 }
+      all.set(key, seen)
+      SECONDS.forEach((le, at) => {
+        if (seconds <= le) seen.buckets[at] = (seen.buckets[at] ?? 0) + 1
+      })
+      seen.sum += seconds
+      seen.count += 1
+    }
+  }
+
+  text(): string {
+    const blocks = [...this.#families].map(([name, { help, type, lines }]) =>
+      [`# HELP ${name} ${help}`, `# TYPE ${name} ${type}`, ...lines()].join('\n'),
+    )
+    return `${blocks.join('\n')}\n`
+  }
+}
+
+export const metricsType = 'text/plain; version=0.0.4; charset=utf-8'
+
+function render(labels: Labels): string {
+  const pairs = Object.entries(labels).map(([name, value]) => `${name}="${escape(String(value))}"`)
+  return pairs.length === 0 ? '' : `{${pairs.join()}}`
+}
+
+const escape = (value: string): string =>
+  value.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('\n', '\\n')
