@@ -1,0 +1,83 @@
+import { parseArgs } from 'node:util'
+
+import { Fault } from '@skerry/fault'
+
+import { restores, stopWays, type Restore, type StopWay } from './autostart.ts'
+
+/** Everything an operator can set, with what happens when it is left out. */
+export interface Config {
+  readonly port: number
+  readonly libvirt: { readonly socket: string; readonly uri: string }
+  /** The file with the word that every request must carry, when one is wanted. */
+  readonly tokenFile: string | undefined
+  /** A third way in, for whoever may write to this file. */
+  readonly unixSocket: string | undefined
+  /** The user who started it by sudo; he, root and the members of the group may ask. */
+  readonly sudoUid: number | undefined
+  /** Which VMs run again after a start of the machine. */
+  readonly restore: Restore
+  /** What becomes of the guests when vmd is stopped. */
+  readonly onStop: StopWay | 'leave'
+  /** Not a daemon: asks the one that runs to stop its guests in this way. */
+  readonly stopGuests: StopWay | undefined
+}
+
+export const usage = `usage: skerry vmd [--port N] [--libvirt-socket PATH] [--token-file PATH] [--unix-socket PATH]
+  --port N                where to listen on 127.0.0.1 and [::1]; 8080 unless told
+  --libvirt-socket PATH   /run/libvirt/libvirt-sock unless told
+  --token-file PATH       every request must carry the word in this file, of mode 0600: Authorization: Bearer WORD
+  --unix-socket PATH      answer here too, to root and the group skerry; folders cannot be shared by this way
+  --restore WHICH         after a start of the machine: autostart (those set to, and those it stopped in order) or previous (all that ran)
+  --on-stop WAY           what becomes of guests when vmd is stopped: leave (they run on, unless told), suspend or shutdown
+  --stop-guests WAY       ask the vmd that runs to suspend or shutdown all guests, as before the machine goes down`
+
+export function readConfig(args: readonly string[], environment: NodeJS.ProcessEnv): Config {
+  const { values } = parse(args)
+  const port = Number(values.port)
+  if (!Number.isInteger(port) || port < 1 || port > 65_535) {
+    throw new Fault('invalid', `--port must be a number from 1 to 65535, not ${values.port}`)
+  }
+  const sudo = Number(environment['SUDO_UID'])
+  return {
+    port,
+    libvirt: { socket: values['libvirt-socket'], uri: 'qemu:///system' },
+    tokenFile: values['token-file'],
+    unixSocket: values['unix-socket'],
+    restore: oneOf('--restore', restores, values.restore),
+    onStop: oneOf('--on-stop', ['leave', ...stopWays] as const, values['on-stop']),
+    stopGuests:
+      values['stop-guests'] === undefined
+        ? undefined
+        : oneOf('--stop-guests', stopWays, values['stop-guests']),
+    sudoUid: Number.isInteger(sudo) && environment['SUDO_UID'] !== undefined ? sudo : undefined,
+  }
+}
+
+function oneOf<const Word extends string>(
+  option: string,
+  words: readonly Word[],
+  value: string,
+): Word {
+  const found = words.find((each) => each === value)
+  if (found !== undefined) return found
+  throw new Fault('invalid', `${option} must be one of ${words.join(', ')}, not ${value}`)
+}
+
+function parse(args: readonly string[]) {
+  try {
+    return parseArgs({
+      args: [...args],
+      options: {
+        port: { type: 'string', default: '8080' },
+        'token-file': { type: 'string' },
+        'unix-socket': { type: 'string' },
+        restore: { type: 'string', default: 'autostart' },
+        'on-stop': { type: 'string', default: 'leave' },
+        'stop-guests': { type: 'string' },
+        'libvirt-socket': { type: 'string', default: '/run/libvirt/libvirt-sock' },
+      },
+    })
+  } catch (cause) {
+    throw new Fault('invalid', `${(cause as Error).message}\n${usage}`, { cause })
+  }
+}

@@ -1,0 +1,161 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
+
+import { passesFence, provenanceOf } from './fence.ts'
+import { peerUid } from './peer.ts'
+import type { Token } from './token.ts'
+
+const REQUEST_MS = 60_000
+const KEEP_ALIVE_MS = 72_000
+/** Whoever may not ask may not keep a connection either. */
+const STRANGER_MS = 2000
+
+/** By which way requests come: over loopback, or through a file whose mode says who may. */
+export type Door = { readonly kind: 'loopback'; readonly port: number } | { readonly kind: 'file' }
+
+export interface GateOptions {
+  readonly door: Door
+  /** Whether this user may ask at all. */
+  readonly admits: (uid: number) => Promise<boolean>
+  /** Asked of every request, where there is one. */
+  readonly token?: Token | undefined
+  readonly log: (message: string, cause: unknown) => void
+}
+
+interface Peer {
+  readonly uid: number
+  readonly admitted: boolean
+}
+
+/** Nobody in particular: owns no directory, so shares none. */
+const NOBODY = -1
+
+/** One answer to all who are not let in, whatever they asked for and whether it is there or not. */
+export const refusal = answerOf(403, {
+  code: 403,
+  message: 'this API answers programs of this machine’s own users only',
+  hint: 'ask as root, as a member of the group skerry or as the user who started vmd with sudo, and by the name localhost or 127.0.0.1',
+})
+const tokenWanted = answerOf(401, {
+  code: 401,
+  message: 'this vmd wants its token with every request',
+  hint: 'send Authorization: Bearer and the word in the file that --token-file names',
+})
+export const unreadable = answerOf(400, { code: 400, message: 'the request cannot be read' })
+const tooSlow = answerOf(408, { code: 408, message: 'the request did not arrive in time' })
+
+export interface RawAnswer {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: string
+}
+
+/**
+ * Stands before everything else: no path is looked up, no body is read and no VM is thought of
+ * before it is known who asks and from where.
+ */
+export class Gate {
+  readonly #options: GateOptions
+  readonly #peers = new WeakMap<Socket, Promise<Peer>>()
+
+  constructor(options: GateOptions) {
+    this.#options = options
+  }
+
+  /** A server that hands on what passes. */
+  serve(hand: (request: IncomingMessage, response: ServerResponse) => void): Server {
+    const pass = async (request: IncomingMessage, response: ServerResponse, goOn?: () => void) => {
+      response.setHeader('x-content-type-options', 'nosniff')
+      const no = await this.#objection(request)
+      if (no) {
+        response.writeHead(no.status, no.headers).end(no.body)
+      } else {
+        goOn?.()
+        hand(request, response)
+      }
+    }
+    // A request without a Host is refused like one with a wrong Host, not in Node's own words.
+    const server = createServer({ requireHostHeader: false, requestTimeout: REQUEST_MS })
+    server.keepAliveTimeout = KEEP_ALIVE_MS
+    server.on('connection', (socket) => this.#meet(socket))
+    server.on('request', (request, response) => void pass(request, response))
+    server.on('checkExpectation', (request, response) => void pass(request, response))
+    server.on(
+      'checkContinue',
+      (request, response) => void pass(request, response, () => response.writeContinue()),
+    )
+    return server
+  }
+
+  /** The user at the other end; one that owns nothing where that cannot be known. */
+  async uidOf(socket: Socket): Promise<number> {
+    return (await this.#peerOf(socket)).uid
+  }
+
+  /** Answers what Node could not read as a request. */
+  async refuse(error: Error & { readonly code?: string }, socket: Socket): Promise<void> {
+    const { admitted } = await this.#peerOf(socket)
+    if (!socket.writable) return void socket.destroy()
+    const late = error.code === 'ERR_HTTP_REQUEST_TIMEOUT'
+    socket.end(written(admitted ? (late ? tooSlow : unreadable) : refusal))
+  }
+
+  async #objection(request: IncomingMessage): Promise<RawAnswer | undefined> {
+    const { door, token } = this.#options
+    const { admitted } = await this.#peerOf(request.socket)
+    const fenced = door.kind === 'file' || passesFence(provenanceOf(request), door.port)
+    if (!admitted || !fenced) return refusal
+    return token && !token.isIn(request.headers.authorization) ? tokenWanted : undefined
+  }
+
+  #meet(socket: Socket): void {
+    void this.#peerOf(socket).then(({ admitted }) => {
+      if (!admitted) socket.setTimeout(STRANGER_MS, () => socket.destroy())
+    })
+  }
+
+  /** Looked up once per connection. */
+  #peerOf(socket: Socket): Promise<Peer> {
+    const known = this.#peers.get(socket)
+    if (known) return known
+    const found = this.#lookUp(socket).catch((error: unknown) => {
+      this.#options.log('could not find out who asks', error)
+      return { uid: NOBODY, admitted: false }
+    })
+    this.#peers.set(socket, found)
+    return found
+  }
+
+  async #lookUp(socket: Socket): Promise<Peer> {
+    if (this.#options.door.kind === 'file') return { uid: NOBODY, admitted: true }
+    const uid = await peerUid(socket)
+    if (uid === undefined) return { uid: NOBODY, admitted: false }
+    return { uid, admitted: await this.#options.admits(uid) }
+  }
+}
+
+function answerOf(status: number, content: object): RawAnswer {
+  const body = JSON.stringify(content)
+  return {
+    status,
+    headers: {
+      'content-type': 'application/json; charset=utf-8',
+      'content-length': String(Buffer.byteLength(body)),
+      'x-content-type-options': 'nosniff',
+      ...(status === 401 && { 'www-authenticate': 'Bearer' }),
+      connection: 'close',
+    },
+    body,
+  }
+}
+
+const reasons: Readonly<Record<number, string>> = {
+  400: 'Bad Request',
+  403: 'Forbidden',
+  408: 'Request Timeout',
+}
+
+function written({ status, headers, body }: RawAnswer): string {
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
+  return `HTTP/1.1 ${status} ${reasons[status]}\r\n${lines.join('')}\r\n${body}`
+}

@@ -1,0 +1,32 @@
+import type { Host } from '@skerry/engine'
+import { rowsOf, type Route } from '@skerry/service'
+
+import type { Stopped, StopWay } from '../autostart.ts'
+import type { Forwards } from '../forwards.ts'
+import type { Journal } from '../journal.ts'
+import type { Operations, Progress } from '../operations.ts'
+import type { Meter } from './meter.ts'
+
+export interface Local {
+  readonly host: Host
+  readonly forwards: Forwards
+  readonly journal: Journal
+  readonly operations: Operations
+  readonly meter: Meter
+  /** All guests, because the machine goes down. */
+  readonly stopGuests: (way: StopWay) => Promise<Stopped>
+}
+
+/** Who asks: the user that owns the other end of the connection. */
+export interface Asker {
+  readonly uid: number
+  /** Whether he would rather follow long work than wait for it. */
+  readonly respondAsync?: boolean
+  /** Takes how far the work is, from 0 to 100, where somebody follows it. */
+  readonly progress?: Progress
+  /** Up to where an earlier event stream of his came. */
+  readonly lastEventId?: string | undefined
+}
+
+export type LocalRoute = Route<Local, Asker, 'local'>
+export const route = rowsOf<Local, Asker, 'local'>()

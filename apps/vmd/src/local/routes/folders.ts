@@ -1,0 +1,82 @@
+import * as engine from '@skerry/engine'
+import { Fault } from '@skerry/fault'
+import { json, word } from '@skerry/service'
+import { folderFlags } from '@skerry/vm'
+import { Type } from 'typebox'
+
+import { route } from '../route.ts'
+import { FolderBody, said, Said } from '../words.ts'
+
+const NewFolder = Type.Object({
+  guestPath: Type.String(),
+  hostPath: Type.String({ maxLength: 4096 }),
+  flags: Type.Integer(),
+})
+
+export const folders = [
+  route({
+    name: 'enableSharing',
+    method: 'PATCH',
+    path: '/api/vms/:id/folders',
+    permission: 'local',
+    takes: word(['true']),
+    answers: { 200: Said },
+    doc: 'Turns folder sharing on, also while the guest runs; the word true is the whole body.',
+    async handle({ host }, { params }) {
+      await engine.enableSharing(host, params.id)
+      return said('shared folders enabled')
+    },
+  }),
+  route({
+    name: 'addFolder',
+    method: 'POST',
+    path: '/api/vms/:id/folders',
+    permission: 'local',
+    takes: json(NewFolder),
+    answers: { 201: FolderBody },
+    doc: 'Shares a directory of the host that the caller owns; flags 4 is read and write, 0 read-only.',
+    async handle({ host }, { params, body, uid }) {
+      const flags = folderFlags.find((each) => each === body.flags)
+      if (flags === undefined)
+        throw new Fault('invalid', 'flags must be 4 (read and write) or 0 (read-only)')
+      const { guestPath, hostPath } = body
+      const folder = await engine.addFolder(host, params.id, { guestPath, hostPath, flags }, uid)
+      return { status: 201, body: folder }
+    },
+  }),
+  route({
+    name: 'listFolders',
+    method: 'GET',
+    path: '/api/vms/:id/folders',
+    permission: 'local',
+    answers: { 200: Type.Array(Type.String()) },
+    doc: 'The guest paths of all shared folders.',
+    async handle({ host }, { params }) {
+      const all = engine.listFolders(host, params.id)
+      return { status: 200, body: all.map(({ guestPath }) => guestPath) }
+    },
+  }),
+  route({
+    name: 'readFolder',
+    method: 'GET',
+    path: '/api/vms/:id/folders/:guestPath',
+    permission: 'local',
+    answers: { 200: FolderBody },
+    doc: 'One shared folder.',
+    async handle({ host }, { params }) {
+      return { status: 200, body: engine.readFolder(host, params.id, params.guestPath) }
+    },
+  }),
+  route({
+    name: 'removeFolder',
+    method: 'DELETE',
+    path: '/api/vms/:id/folders/:guestPath',
+    permission: 'local',
+    answers: { 204: 'nothing' },
+    doc: 'Takes a shared folder away, also from a running guest.',
+    async handle({ host }, { params }) {
+      await engine.removeFolder(host, params.id, params.guestPath)
+      return { status: 204 }
+    },
+  }),
+]

@@ -1,0 +1,71 @@
+import { Fault } from '@skerry/fault'
+import { json } from '@skerry/service'
+import { Type } from 'typebox'
+
+import { route } from '../route.ts'
+
+const PORT_MAX = 65_535
+/** Below, the system itself lets only root listen. */
+const FIRST_OF_ALL = 1024
+const Port = Type.Integer({ minimum: 1, maximum: PORT_MAX })
+const addresses = ['127.0.0.1', '::1'] as const
+
+const NewForward = Type.Object({
+  hostPort: Port,
+  guestPort: Port,
+  protocol: Type.Optional(Type.Enum(['tcp'])),
+  hostAddress: Type.Optional(Type.Enum([...addresses])),
+})
+
+const ForwardBody = Type.Object({
+  hostAddress: Type.Enum([...addresses]),
+  hostPort: Port,
+  guestPort: Port,
+  protocol: Type.Enum(['tcp']),
+})
+
+export const forwards = [
+  route({
+    name: 'addForward',
+    method: 'POST',
+    path: '/api/vms/:id/forwards',
+    permission: 'local',
+    takes: json(NewForward),
+    answers: { 201: ForwardBody },
+    doc: 'Makes a port of this machine, on 127.0.0.1 or ::1 only, lead to a port of the guest; it stays over restarts. A port that is taken is refused with its owner.',
+    async handle({ forwards: all }, { params, body, uid }) {
+      const { hostPort, guestPort, protocol = 'tcp', hostAddress = '127.0.0.1' } = body
+      if (hostPort < FIRST_OF_ALL && uid !== 0)
+        throw new Fault('forbidden', `ports below ${FIRST_OF_ALL} are root’s`)
+      const forward = { hostAddress, hostPort, guestPort, protocol }
+      return { status: 201, body: await all.add(params.id, forward) }
+    },
+  }),
+  route({
+    name: 'listForwards',
+    method: 'GET',
+    path: '/api/vms/:id/forwards',
+    permission: 'local',
+    answers: {
+      200: Type.Array(Type.Intersect([ForwardBody, Type.Object({ listening: Type.Boolean() })])),
+    },
+    doc: 'All forwards of the VM, and whether each has its port now.',
+    async handle({ forwards: all }, { params }) {
+      return { status: 200, body: all.list(params.id) }
+    },
+  }),
+  route({
+    name: 'removeForward',
+    method: 'DELETE',
+    path: '/api/vms/:id/forwards/:hostPort',
+    permission: 'local',
+    answers: { 204: 'nothing' },
+    doc: 'Takes a forward away; connections through it end.',
+    async handle({ forwards: all }, { params }) {
+      if (!/^[1-9]\d{0,4}$/.test(params.hostPort))
+        throw new Fault('invalid', `the port must be a number from 1 to ${PORT_MAX}`)
+      await all.remove(params.id, Number(params.hostPort))
+      return { status: 204 }
+    },
+  }),
+]

@@ -1,0 +1,97 @@
+import * as engine from '@skerry/engine'
+import { json } from '@skerry/service'
+import { Type } from 'typebox'
+
+import { route } from '../route.ts'
+
+/** Nobody waits longer for an answer than a browser or a proxy would. */
+const EXEC_MS_MAX = 600_000
+const SERIAL_BYTES_MAX = 1024 * 1024
+
+const Program = Type.Object({
+  path: Type.String({ minLength: 1 }),
+  args: Type.Optional(Type.Array(Type.String())),
+  input: Type.Optional(Type.String()),
+  timeoutMs: Type.Optional(Type.Integer({ minimum: 1, maximum: EXEC_MS_MAX })),
+})
+
+const OutcomeBody = Type.Object({
+  exitCode: Type.Integer(),
+  stdout: Type.String(),
+  stderr: Type.String(),
+})
+
+const StatsBody = Type.Object({
+  cpuNanoseconds: Type.Number(),
+  memoryBytes: Type.Number(),
+  disk: Type.Object({
+    readBytes: Type.Number(),
+    writtenBytes: Type.Number(),
+    allocatedBytes: Type.Number(),
+  }),
+  network: Type.Object({ receivedBytes: Type.Number(), sentBytes: Type.Number() }),
+})
+
+export const guest = [
+  route({
+    name: 'execInGuest',
+    method: 'POST',
+    path: '/api/vms/:id/exec',
+    permission: 'local',
+    takes: json(Program),
+    answers: { 200: OutcomeBody },
+    doc: 'Runs a program in the guest through its agent, and waits for its end.',
+    async handle({ host }, { params, body: { path, args, input, timeoutMs } }) {
+      const outcome = await engine.execInGuest(host, params.id, {
+        path,
+        ...(args !== undefined && { args }),
+        ...(input !== undefined && { input }),
+        ...(timeoutMs !== undefined && { timeoutMs }),
+      })
+      return { status: 200, body: outcome }
+    },
+  }),
+  route({
+    name: 'readSerialLog',
+    method: 'GET',
+    path: '/api/vms/:id/serial',
+    permission: 'local',
+    query: Type.Object({ bytes: Type.Optional(Type.String({ pattern: '^[1-9][0-9]{0,6}$' })) }),
+    answers: { 200: 'text/plain' },
+    doc: 'The end of what the guest has printed on its serial port: 64 KiB unless bytes says otherwise, at most 1 MiB.',
+    async handle({ host }, { params, query: { bytes } }) {
+      const most = bytes === undefined ? [] : [Math.min(Number(bytes), SERIAL_BYTES_MAX)]
+      return {
+        status: 200,
+        headers: {
+          'content-type': 'text/plain; charset=utf-8',
+          'x-content-type-options': 'nosniff',
+        },
+        body: await engine.readSerialLog(host, params.id, ...most),
+      }
+    },
+  }),
+  route({
+    name: 'readStats',
+    method: 'GET',
+    path: '/api/vms/:id/stats',
+    permission: 'local',
+    answers: { 200: StatsBody },
+    doc: 'What the VM has used since it was powered on; zero while it is off.',
+    async handle({ host }, { params }) {
+      const { cpuNanoseconds, memoryBytes, disk, network } = await engine.readStats(host, params.id)
+      const body = { cpuNanoseconds, memoryBytes, disk, network }
+      return { status: 200, body: asNumbers(body) }
+    },
+  }),
+]
+
+/** JSON has no whole numbers beyond 2^53; a counter that passes it loses its last digits only. */
+function asNumbers(value: object): object {
+  return Object.fromEntries(
+    Object.entries(value).map(([name, each]: [string, bigint | object]) => [
+      name,
+      typeof each === 'bigint' ? Number(each) : asNumbers(each),
+    ]),
+  )
+}

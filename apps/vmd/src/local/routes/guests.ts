@@ -1,0 +1,24 @@
+import { word } from '@skerry/service'
+import { Type } from 'typebox'
+
+import { route } from '../route.ts'
+
+const Stopped = Type.Object({
+  stopped: Type.Array(Type.String()),
+  left: Type.Array(Type.Object({ vm: Type.String(), reason: Type.String() })),
+})
+
+export const guests = [
+  route({
+    name: 'stopGuests',
+    method: 'POST',
+    path: '/api/guests/stop',
+    permission: 'local',
+    takes: word(['suspend', 'shutdown']),
+    answers: { 200: Stopped },
+    doc: 'Suspends or shuts down every guest before the machine goes down; those that were on are turned on when vmd starts again.',
+    async handle({ stopGuests }, { body }) {
+      return { status: 200, body: await stopGuests(body) }
+    },
+  }),
+]

@@ -1,0 +1,82 @@
+import * as engine from '@skerry/engine'
+import { json } from '@skerry/service'
+import { Type } from 'typebox'
+
+import { route } from '../route.ts'
+import { powerWord, said, Said } from '../words.ts'
+
+const NewSnapshot = Type.Object({
+  name: Type.String(),
+  memory: Type.Optional(Type.Boolean()),
+})
+
+const SnapshotBody = Type.Object({
+  name: Type.String(),
+  createdAt: Type.String({ format: 'date-time' }),
+  memory: Type.Boolean(),
+  current: Type.Boolean(),
+})
+
+export const snapshots = [
+  route({
+    name: 'createSnapshot',
+    method: 'POST',
+    path: '/api/vms/:id/snapshots',
+    permission: 'local',
+    takes: json(NewSnapshot),
+    answers: { 201: SnapshotBody },
+    doc: 'Keeps the VM as it is now; of a running guest the memory too, unless memory is false.',
+    async handle({ host }, { params, body: { name, memory } }) {
+      const asked = { name, ...(memory !== undefined && { memory }) }
+      const snapshot = await engine.createSnapshot(host, params.id, asked)
+      const location = `/api/vms/${params.id}/snapshots/${name}`
+      return { status: 201, headers: { location }, body: snapshot }
+    },
+  }),
+  route({
+    name: 'listSnapshots',
+    method: 'GET',
+    path: '/api/vms/:id/snapshots',
+    permission: 'local',
+    answers: { 200: Type.Array(SnapshotBody) },
+    doc: 'All snapshots, the oldest first.',
+    async handle({ host }, { params }) {
+      return { status: 200, body: await engine.listSnapshots(host, params.id) }
+    },
+  }),
+  route({
+    name: 'readSnapshot',
+    method: 'GET',
+    path: '/api/vms/:id/snapshots/:name',
+    permission: 'local',
+    answers: { 200: SnapshotBody },
+    doc: 'One snapshot.',
+    async handle({ host }, { params }) {
+      return { status: 200, body: await engine.readSnapshot(host, params.id, params.name) }
+    },
+  }),
+  route({
+    name: 'removeSnapshot',
+    method: 'DELETE',
+    path: '/api/vms/:id/snapshots/:name',
+    permission: 'local',
+    answers: { 204: 'nothing' },
+    doc: 'Forgets a snapshot; the VM stays as it is.',
+    async handle({ host }, { params }) {
+      await engine.removeSnapshot(host, params.id, params.name)
+      return { status: 204 }
+    },
+  }),
+  route({
+    name: 'revertSnapshot',
+    method: 'POST',
+    path: '/api/vms/:id/snapshots/:name/revert',
+    permission: 'local',
+    answers: { 200: Said },
+    doc: 'Brings the VM back to a snapshot; the answer is the power state it has then.',
+    async handle({ host }, { params }) {
+      await engine.revertSnapshot(host, params.id, params.name)
+      return said(powerWord[await engine.readPower(host, params.id)])
+    },
+  }),
+]

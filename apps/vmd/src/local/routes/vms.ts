@@ -1,0 +1,155 @@
+import * as engine from '@skerry/engine'
+import { Fault } from '@skerry/fault'
+import { json } from '@skerry/service'
+import { Type, type Static } from 'typebox'
+
+import { route } from '../route.ts'
+import { FullVmBody, fullVmBody, powerWord, StateWord, vmBody, VmBody } from '../words.ts'
+
+/** Keys that are not named here are passed over: existing clients send some of their own. */
+const NewVm = Type.Object({
+  id: Type.String(),
+  name: Type.Optional(Type.String()),
+  tag: Type.Optional(Type.String()),
+  parentid: Type.Optional(Type.Union([Type.String(), Type.Null()])),
+  template: Type.Optional(Type.String()),
+  cpus: Type.Optional(Type.Integer()),
+  memoryMiB: Type.Optional(Type.Integer()),
+  diskMiB: Type.Optional(Type.Integer()),
+  autostart: Type.Optional(Type.Boolean()),
+  sshKeys: Type.Optional(Type.Array(Type.String(), { maxItems: 64 })),
+  userData: Type.Optional(Type.String()),
+})
+
+/** Here a key that is not named is most likely one that was mistyped, and is refused. */
+const NewSettings = Type.Object(
+  {
+    name: Type.Optional(Type.String()),
+    tag: Type.Optional(Type.String()),
+    cpus: Type.Optional(Type.Integer()),
+    memoryMiB: Type.Optional(Type.Integer()),
+    diskMiB: Type.Optional(Type.Integer()),
+    autostart: Type.Optional(Type.Boolean()),
+  },
+  { additionalProperties: false },
+)
+
+const Which = Type.Object({
+  view: Type.Optional(Type.Enum(['full'])),
+  id: Type.Optional(Type.String()),
+  state: Type.Optional(StateWord),
+  tag: Type.Optional(Type.String()),
+})
+
+export const vms = [
+  route({
+    name: 'createVm',
+    method: 'POST',
+    path: '/api/vms',
+    permission: 'local',
+    takes: json(NewVm),
+    answers: { 201: VmBody },
+    doc: 'Creates a VM from the default template or, with parentid, as a clone. Done when answered.',
+    async handle({ host }, { body }) {
+      const vm = await make(host, body)
+      return { status: 201, headers: { location: `/api/vms/${vm.id}` }, body: vmBody(vm) }
+    },
+  }),
+  route({
+    name: 'listVms',
+    method: 'GET',
+    path: '/api/vms',
+    permission: 'local',
+    query: Which,
+    answers: { 200: Type.Union([Type.Array(Type.String()), Type.Array(FullVmBody)]) },
+    doc: 'The ids of all VMs, or of those with this id, state or tag; view=full gives all there is to know of each.',
+    async handle({ host }, { query: { view, id, state, tag } }) {
+      const all = (await engine.listVms(host)).filter(
+        (vm) =>
+          (id === undefined || vm.id === id) &&
+          (state === undefined || powerWord[vm.power] === state) &&
+          (tag === undefined || vm.tag === tag),
+      )
+      if (view === undefined) return { status: 200, body: all.map((vm) => vm.id) }
+      const rows = await Promise.all(all.map((vm) => describe(host, vm.id)))
+      return { status: 200, body: rows.filter((row) => row !== undefined) }
+    },
+  }),
+  route({
+    name: 'readVm',
+    method: 'GET',
+    path: '/api/vms/:id',
+    permission: 'local',
+    answers: { 200: VmBody },
+    doc: 'One VM, only while it is powered on.',
+    async handle({ host }, { params }) {
+      const vm = await engine.readVm(host, params.id)
+      if (vm.power === 'on') return { status: 200, body: vmBody(vm) }
+      const state = powerWord[vm.power]
+      const message = `VM ${vm.id} is ${state}; getting a VM needs it powered on`
+      const hint = `power it on, or read GET /api/vms?view=full&id=${vm.id}`
+      return { status: 409, body: { code: 409, message, hint, state } }
+    },
+  }),
+  route({
+    name: 'configureVm',
+    method: 'PATCH',
+    path: '/api/vms/:id',
+    permission: 'local',
+    takes: json(NewSettings),
+    answers: { 200: FullVmBody },
+    doc: 'Changes the name, the tag or autostart at any time; processors, memory and disk only while it is off. A disk only grows.',
+    async handle({ host }, { params, body }) {
+      const vm = await engine.configureVm(host, params.id, body)
+      return { status: 200, body: fullVmBody(vm, await engine.readLease(host, vm.id)) }
+    },
+  }),
+  route({
+    name: 'deleteVm',
+    method: 'DELETE',
+    path: '/api/vms/:id',
+    permission: 'local',
+    answers: { 204: 'nothing' },
+    doc: 'Deletes a VM that is powered off or suspended, with its disk. Its clones keep theirs.',
+    async handle({ host }, { params }) {
+      await engine.deleteVm(host, params.id, { from: ['off', 'suspended'] })
+      return { status: 204 }
+    },
+  }),
+]
+
+function make(host: engine.Host, body: Static<typeof NewVm>) {
+  const { parentid, template, sshKeys, userData, id, name, tag } = body
+  const { cpus, memoryMiB, diskMiB, autostart } = body
+  const seed = {
+    ...(sshKeys !== undefined && { sshKeys }),
+    ...(userData !== undefined && { userData }),
+  }
+  const asked = {
+    id,
+    ...(name !== undefined && { name }),
+    ...(tag !== undefined && { tag }),
+    ...(cpus !== undefined && { cpus }),
+    ...(memoryMiB !== undefined && { memoryMiB }),
+    ...(diskMiB !== undefined && { diskMiB }),
+    ...(autostart !== undefined && { autostart }),
+    ...(Object.keys(seed).length > 0 && { seed }),
+  }
+  // Absent, null and empty all mean a template, and that one is `default` unless it is named.
+  if (!parentid) {
+    return engine.createVm(host, { ...asked, ...(template !== undefined && { template }) })
+  }
+  if (template !== undefined) throw new Fault('invalid', 'give parentid or template, not both')
+  return engine.cloneVm(host, { ...asked, parent: parentid })
+}
+
+/** One row of the list; undefined when the VM went while the list was made. */
+async function describe(host: engine.Host, id: string): Promise<object | undefined> {
+  try {
+    const [vm, address] = await Promise.all([engine.readVm(host, id), engine.readLease(host, id)])
+    return fullVmBody(vm, address)
+  } catch (error) {
+    if (error instanceof Fault && error.kind === 'not-found') return undefined
+    throw error
+  }
+}

@@ -1,0 +1,24 @@
+import { Fault, httpStatus, type FaultKind } from '@skerry/fault'
+
+/** Existing clients know a closed list of statuses; ours beyond it become the nearest in it. */
+const localStatus: Readonly<Record<FaultKind, number>> = {
+  ...httpStatus,
+  gone: 404,
+  'too-many': 503,
+}
+
+export interface FaultAnswer {
+  readonly status: number
+  readonly body: { readonly code: number; readonly message: string; readonly hint?: string }
+}
+
+/** The way out for everything that was not done; what is not a Fault is our mistake and says nothing. */
+export function faultAnswer(error: unknown, requestId: string): FaultAnswer {
+  if (!(error instanceof Fault)) {
+    const message = `request ${requestId} failed by a mistake of ours; the log says more`
+    return { status: 500, body: { code: 500, message } }
+  }
+  const status = localStatus[error.kind]
+  const { message, hint } = error
+  return { status, body: { code: status, message, ...(hint !== undefined && { hint }) } }
+}

@@ -1,0 +1,100 @@
+import { Fault } from '@skerry/fault'
+import { mount } from '@skerry/service'
+import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
+
+import { Gate, type GateOptions } from './gate.ts'
+import type { Asker, Local } from './route.ts'
+import { routes } from './routes.ts'
+import { faultAnswer } from './send-fault.ts'
+
+const BODY_BYTES_MAX = 64 * 1024
+const PARAM_LENGTH_MAX = 256
+
+export interface LocalOptions extends GateOptions {
+  /** Everything that was not done, once, with its causes. */
+  readonly log: (message: string, cause: unknown) => void
+}
+
+/** The laptop's door: loopback, JSON, no credentials. */
+export function buildLocalServer(local: Local, options: LocalOptions): FastifyInstance {
+  const gate = new Gate(options)
+  const server = fastify({
+    serverFactory: (hand) => gate.serve(hand),
+    bodyLimit: BODY_BYTES_MAX,
+    routerOptions: { maxParamLength: PARAM_LENGTH_MAX, ignoreTrailingSlash: false },
+    clientErrorHandler: (error, socket) => void gate.refuse(error, socket),
+    // What the router itself refuses does not come by the error handler.
+    frameworkErrors: (error, request, reply) => {
+      const { status, body } = faultAnswer(asFault(error), request.id)
+      void (reply as FastifyReply).code(status).send(body)
+    },
+  })
+  // Existing clients send bare words and JSON under whatever Content-Type their tool likes, or under
+  // none: so the header decides nothing, the row does.
+  server.removeAllContentTypeParsers()
+  server.addContentTypeParser('*', { parseAs: 'string' }, (_request, body, done) =>
+    done(null, body),
+  )
+
+  server.addHook('onRequest', async ({ headers }) => {
+    if (headers['content-type'] !== undefined) headers['content-type'] = 'text/plain'
+  })
+  server.addHook('onResponse', async (request, reply) => {
+    const { name } = request.routeOptions.config as { readonly name?: string }
+    local.meter.observe(name, request.method, reply.statusCode, reply.elapsedTime / 1000)
+  })
+  server.setErrorHandler((error, request, reply) => {
+    const fault = asFault(error)
+    options.log(`${request.method} ${request.routeOptions.url ?? 'nowhere'}`, fault)
+    const { status, body } = faultAnswer(fault, request.id)
+    return reply.code(status).send(body)
+  })
+  server.setNotFoundHandler(sayWhatThereIs)
+  mount(server, routes, local, {
+    admit: async (_row, request) => ({
+      asker: {
+        uid: await gate.uidOf(request.raw.socket),
+        respondAsync: wantsToFollow(request.headers['prefer']),
+        lastEventId: request.headers['last-event-id']?.toString(),
+      } satisfies Asker,
+      params: request.params as object,
+    }),
+    send: (reply, _row, _asker, { status, headers = {}, body }) =>
+      reply.code(status).headers(headers).send(body),
+  })
+  return server
+}
+
+/** RFC 7240: preferences are separated by commas, here or over several headers. */
+const wantsToFollow = (prefer: string | string[] | undefined): boolean =>
+  /(^|,)\s*respond-async\s*($|[,;])/i.test(prefer?.toString() ?? '')
+
+/** What the HTTP library refuses is the caller's mistake: too large, too long, not a URL. */
+function asFault(error: unknown): unknown {
+  if (error instanceof Fault) return error
+  const { statusCode, message } = error as { statusCode?: number; message?: string }
+  return statusCode !== undefined && statusCode >= 400 && statusCode < 500
+    ? new Fault('invalid', `the request cannot be read: ${message}`, { cause: error })
+    : error
+}
+
+function sayWhatThereIs(request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  const allowed = routes
+    .filter(({ path }) => matches(path, request.url.split('?')[0] ?? ''))
+    .map(({ method }) => method)
+  if (allowed.length === 0) {
+    const message = 'there is nothing at this address'
+    return reply.code(404).send({ code: 404, message, hint: 'GET / lists what there is' })
+  }
+  const message = `only ${allowed.join(', ')} can be done here`
+  return reply.code(405).header('allow', allowed.join(', ')).send({ code: 405, message })
+}
+
+function matches(path: string, asked: string): boolean {
+  const parts = path.split('/')
+  const words = asked.split('/')
+  return (
+    parts.length === words.length &&
+    parts.every((part, at) => part.startsWith(':') || part === words[at])
+  )
+}

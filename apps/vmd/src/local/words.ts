@@ -1,0 +1,63 @@
+import type { Answer } from '@skerry/service'
+import { powerStates, type PowerState, type Vm } from '@skerry/vm'
+import { Type } from 'typebox'
+
+/** The words that clients of this API compare with. */
+export const powerWord: Readonly<Record<PowerState, string>> = {
+  off: 'powered off',
+  on: 'powered on',
+  paused: 'paused',
+  suspended: 'suspended',
+}
+
+export const Said = Type.Object({ code: Type.Integer(), message: Type.String() })
+/** Every answer of something that was not done. */
+export const Refusal = Type.Object({
+  code: Type.Integer(),
+  message: Type.String(),
+  hint: Type.Optional(Type.String()),
+  state: Type.Optional(Type.String()),
+})
+export const VmBody = Type.Object({ id: Type.String(), name: Type.String(), tag: Type.String() })
+export const StateWord = Type.Enum(powerStates.map((power) => powerWord[power]))
+export const FullVmBody = Type.Object({
+  id: Type.String(),
+  name: Type.String(),
+  tag: Type.String(),
+  state: StateWord,
+  pausedBy: Type.Optional(Type.Enum(['full disk', 'disk error'])),
+  address: Type.Optional(Type.String()),
+  cpus: Type.Integer(),
+  memoryMiB: Type.Integer(),
+  diskMiB: Type.Number(),
+  autostart: Type.Boolean(),
+  sharing: Type.Boolean(),
+  nested: Type.Boolean(),
+  boot: Type.Union([Type.String(), Type.Null()]),
+})
+export const FolderBody = Type.Object({
+  guestPath: Type.String(),
+  hostPath: Type.String(),
+  flags: Type.Integer(),
+})
+
+/** Success in the form that existing clients parse: a status and a word. */
+export const said = (message: string): Answer => ({ status: 200, body: { code: 200, message } })
+
+export const vmBody = ({ id, name, tag }: Vm): { id: string; name: string; tag: string } => ({
+  id,
+  name,
+  tag,
+})
+
+/** All there is to know of a VM, in the words of this API. */
+export function fullVmBody(vm: Vm, address: string | undefined): object {
+  const { id, name, tag, power, pausedBy, cpus, memoryMiB, diskMiB } = vm
+  const { autostart, sharing, nested, boot } = vm
+  return {
+    ...{ id, name, tag, state: powerWord[power] },
+    ...(pausedBy !== undefined && { pausedBy }),
+    ...(address !== undefined && { address }),
+    ...{ cpus, memoryMiB, diskMiB, autostart, sharing, nested, boot },
+  }
+}

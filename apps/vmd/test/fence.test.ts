@@ -1,0 +1,91 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+
+import { passesFence, type Provenance } from '../src/local/fence.ts'
+
+const PORT = 8080
+
+const asked = (parts: Partial<Provenance>): boolean =>
+  passesFence(
+    {
+      method: 'GET',
+      path: '/api/vms',
+      host: '127.0.0.1:8080',
+      origin: undefined,
+      site: undefined,
+      mode: undefined,
+      dest: undefined,
+      ...parts,
+    },
+    PORT,
+  )
+
+test('a tool that is no browser passes by each of the three names', () => {
+  for (const host of ['127.0.0.1:8080', 'localhost:8080', 'LocalHost:8080', '[::1]:8080'])
+    assert.equal(asked({ host }), true, host)
+})
+
+test('every other Host is refused', () => {
+  const hosts = [undefined, '', '127.0.0.1', 'localhost', '127.0.0.1:80', '127.0.0.1:08080']
+  for (const host of [
+    ...hosts,
+    'localhost.:8080',
+    'evil.example:8080',
+    'localhost:8080.evil.example',
+    'localhost:8080@evil.example',
+    '127.0.0.2:8080',
+    '127.1:8080',
+    '0.0.0.0:8080',
+    '2130706433:8080',
+    '::1:8080',
+    '[::]:8080',
+    '[::ffff:127.0.0.1]:8080',
+    '[0:0:0:0:0:0:0:1]:8080',
+    'localhost:8080, evil.example',
+    ' localhost:8080',
+  ])
+    assert.equal(asked({ host }), false, host ?? 'none')
+})
+
+test('only where the port is the usual one may it be left out', () => {
+  const parts = { method: 'GET', path: '/', origin: undefined, site: undefined }
+  const bare = { ...parts, mode: undefined, dest: undefined, host: 'localhost' }
+  assert.equal(passesFence(bare, 80), true)
+  assert.equal(passesFence({ ...bare, host: 'localhost:80' }, 80), true)
+  assert.equal(passesFence({ ...bare, host: 'localhost:8080' }, 80), false)
+})
+
+test('a page of ours may ask, a page of anybody else may not', () => {
+  assert.equal(asked({ origin: 'http://127.0.0.1:8080' }), true)
+  assert.equal(asked({ origin: 'http://127.0.0.1:8080', site: 'same-origin' }), true)
+  for (const origin of [
+    'null',
+    '',
+    'http://evil.example',
+    'https://127.0.0.1:8080',
+    'http://127.0.0.1',
+    'http://localhost:8080',
+    'http://127.0.0.1:8080,http://evil.example',
+    'http://127.0.0.1:8080.evil.example',
+  ])
+    assert.equal(asked({ origin }), false, origin)
+  for (const site of ['cross-site', 'same-site', '', 'same-origin,none', 'whatever'])
+    assert.equal(asked({ site }), false, site)
+  assert.equal(asked({ site: 'none' }), true)
+})
+
+test('a person may follow a link to a page from anywhere, but only to a page, and by our name', () => {
+  const visit = { mode: 'navigate', dest: 'document', site: 'cross-site' }
+  for (const path of ['/', '/?a=b', '/console/vm-1', '/console/vm-1?x=/api/vms'])
+    assert.equal(asked({ ...visit, path }), true, path)
+  for (const path of ['/api/vms', '/api/vms/vm-1', '//', '/consoles', '/metrics'])
+    assert.equal(asked({ ...visit, path }), false, path)
+  assert.equal(asked({ ...visit, path: '/', method: 'POST' }), false)
+  assert.equal(asked({ ...visit, path: '/', dest: 'iframe' }), false)
+  assert.equal(asked({ ...visit, path: '/', host: 'evil.example:8080' }), false)
+})
+
+test('a path that names a host of its own is refused', () => {
+  for (const path of ['http://evil.example/api/vms', 'http://127.0.0.1:8080/api/vms', '*', ''])
+    assert.equal(asked({ path }), false, path)
+})

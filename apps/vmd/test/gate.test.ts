@@ -1,0 +1,161 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises'
+import { request, type IncomingMessage, type RequestOptions } from 'node:http'
+import { connect, createServer, type AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { test } from 'node:test'
+
+import fastify, { type FastifyInstance } from 'fastify'
+
+import { Gate, refusal, type GateOptions } from '../src/local/gate.ts'
+import { makeToken } from '../src/local/token.ts'
+import { listenAtFile } from '../src/local/unix-socket.ts'
+
+const WORD = '0123456789abcdef'
+
+/** A server that says yes to whatever gets through the gate. */
+function yesServer(options: Partial<GateOptions>): FastifyInstance {
+  const gate = new Gate({
+    door: { kind: 'file' },
+    admits: async () => true,
+    log: () => undefined,
+    ...options,
+  })
+  const server = fastify({
+    serverFactory: (hand) => gate.serve(hand),
+    clientErrorHandler: (error, socket) => void gate.refuse(error, socket),
+  })
+  server.get('/*', async () => 'yes')
+  return server
+}
+
+/** On loopback, by a port that the fence can only know once it is bound. */
+async function onLoopback(
+  options: Partial<GateOptions>,
+): Promise<AsyncDisposable & { readonly port: number }> {
+  const port = await freePort()
+  const server = yesServer({ ...options, door: { kind: 'loopback', port } })
+  await server.listen({ port, host: '127.0.0.1' })
+  return { port, [Symbol.asyncDispose]: () => server.close() }
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  server.close()
+  await once(server, 'close')
+  return port
+}
+
+async function ask(
+  options: RequestOptions,
+): Promise<{ status: number; body: string; head: object }> {
+  const sent = request({ agent: false, ...options }).end()
+  const [answer] = (await once(sent, 'response')) as [IncomingMessage]
+  return { status: answer.statusCode ?? 0, body: await text(answer), head: answer.headers }
+}
+
+test('who is let in is answered, who is not gets the one refusal', async () => {
+  const seen: number[] = []
+  await using friend = await onLoopback({
+    admits: async (uid) => {
+      seen.push(uid)
+      return true
+    },
+  })
+  assert.equal((await ask({ port: friend.port, host: '127.0.0.1' })).body, 'yes')
+  assert.deepEqual(seen, [process.getuid?.()])
+  const { status, body, head } = await ask({
+    port: friend.port,
+    host: '127.0.0.1',
+    headers: { host: 'evil.example' },
+  })
+  assert.deepEqual([status, body], [403, refusal.body])
+  assert.equal((head as IncomingMessage['headers'])['x-content-type-options'], 'nosniff')
+
+  await using foe = await onLoopback({ admits: async () => false })
+  assert.equal((await ask({ port: foe.port, host: '127.0.0.1' })).body, refusal.body)
+})
+
+test('nobody is let in while it cannot be found out who may', async () => {
+  const logged: unknown[] = []
+  await using server = await onLoopback({
+    admits: () => Promise.reject(new Error('no register')),
+    log: (_, cause) => logged.push(cause),
+  })
+  assert.equal((await ask({ port: server.port, host: '127.0.0.1' })).body, refusal.body)
+  assert.match(String(logged[0]), /no register/)
+})
+
+test('a user is looked up once per connection, however often he asks', async () => {
+  let looks = 0
+  await using server = await onLoopback({ admits: async () => ++looks > 0 })
+  const socket = connect(server.port, '127.0.0.1')
+  const one = `GET / HTTP/1.1\r\nHost: 127.0.0.1:${server.port}\r\n`
+  socket.write(`${one}\r\n`.repeat(9) + `${one}Connection: close\r\n\r\n`)
+  assert.equal((await text(socket)).match(/HTTP\/1\.1 200/g)?.length, 10)
+  assert.equal(looks, 1)
+})
+
+test('what cannot be read is 400 to friends and the one refusal to all others', async () => {
+  for (const [admitted, expected] of [
+    [true, /^HTTP\/1\.1 400 /],
+    [false, /^HTTP\/1\.1 403 /],
+  ] as const) {
+    await using server = await onLoopback({ admits: async () => admitted })
+    const socket = connect(server.port, '127.0.0.1')
+    socket.write('not HTTP at all\r\n\r\n')
+    const answer = await text(socket)
+    assert.match(answer, expected)
+    assert.equal(answer.endsWith(refusal.body), !admitted)
+  }
+})
+
+test('with a token every request must carry it, behind the fence', async () => {
+  await using server = await onLoopback({ token: makeToken(WORD) })
+  const asks = async (headers: Record<string, string>) =>
+    (await ask({ port: server.port, host: '127.0.0.1', headers })).status
+  assert.equal(await asks({}), 401)
+  assert.equal(await asks({ authorization: `Bearer ${WORD}x` }), 401)
+  assert.equal(await asks({ authorization: `Bearer ${WORD}` }), 200)
+  assert.equal(await asks({ authorization: `Bearer ${WORD}`, host: 'evil.example' }), 403)
+})
+
+test('through a file its mode decides, and no Host is asked for', async () => {
+  const dir = await mkdtemp(join(tmpdir(), 'gate-'))
+  const path = join(dir, 'vmd.sock')
+  const isRoot = process.getuid?.() === 0
+  const gid = 54_320
+  const server = yesServer({ admits: async () => false })
+  try {
+    await listenAtFile(server, path, isRoot ? gid : undefined)
+    const { mode, gid: group } = await stat(path)
+    assert.equal(mode & 0o777, isRoot ? 0o660 : 0o600)
+    if (isRoot) assert.equal(group, gid)
+    const headers = { host: 'anything' }
+    assert.equal((await ask({ socketPath: path, headers })).body, 'yes')
+
+    const second = yesServer({})
+    await assert.rejects(listenAtFile(second, path, undefined), /is in use/)
+    await second.close()
+  } finally {
+    await server.close()
+    await rm(dir, { recursive: true })
+  }
+})
+
+test('a file that is no socket is left alone', async () => {
+  const dir = await mkdtemp(join(tmpdir(), 'gate-'))
+  const server = yesServer({})
+  try {
+    await writeFile(join(dir, 'precious'), 'data')
+    await assert.rejects(listenAtFile(server, join(dir, 'precious'), undefined), /is no socket/)
+  } finally {
+    await server.close()
+    await rm(dir, { recursive: true })
+  }
+})
