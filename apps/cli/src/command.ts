@@ -1,0 +1,97 @@
+import type { LocalClient } from './local-client.ts'
+
+/** Everything a command may touch, handed in: main.ts holds the real ones, tests their own. */
+export interface World {
+  readonly api: LocalClient
+  /** A line, or a text of several, on standard output. */
+  readonly print: (text: string) => void
+  /** The same without the end of the line: bytes of a guest as they came. */
+  readonly write: (text: string) => void
+  /** A line on standard error. */
+  readonly complain: (text: string) => void
+  /** Standard error, when it is a terminal that a progress line can be drawn on. */
+  readonly screen: Screen | undefined
+  /** Whether standard output is a terminal, which may have colours. */
+  readonly colours: boolean
+  /** Milliseconds that only go forward. */
+  readonly now: () => number
+  readonly wait: (ms: number) => Promise<void>
+  /** Runs a program with our own terminal and answers its exit code. */
+  readonly runProgram: (command: string, args: readonly string[]) => Promise<number>
+  /** Runs a program that says nothing; when it fails, a Failure has its last words. */
+  readonly runQuietly: (command: string, args: readonly string[]) => Promise<void>
+  /** Whether somebody listens there now. */
+  readonly listens: (address: string, port: number) => Promise<boolean>
+  readonly uid: number
+  /** Where programs are looked for. */
+  readonly path: string
+}
+
+export interface Screen {
+  readonly columns: number
+  readonly write: (text: string) => void
+}
+
+export interface Option {
+  readonly type: 'boolean' | 'string'
+  readonly doc: string
+  /** What stands for the value in the help. */
+  readonly value?: string
+  /** May be given several times. */
+  readonly multiple?: true
+}
+export type Options = Readonly<Record<string, Option>>
+
+type Value<O extends Option> = O['type'] extends 'boolean'
+  ? boolean
+  : O extends { multiple: true }
+    ? readonly string[]
+    : string
+export type Values<All extends Options> = { readonly [Name in keyof All]?: Value<All[Name]> }
+
+export interface Args<All extends Options = {}> {
+  /** One word for each one of the usage; those that may be left out are then undefined. */
+  readonly words: readonly string[]
+  readonly options: Values<All>
+  readonly json: boolean
+}
+
+/** One row of the command line: help, completion and the parser are made from it. */
+export interface Command {
+  /** 'list', or two words: 'share add'. */
+  readonly name: string
+  /**
+   * The words after the name: `VM` must be there, `[NAME]` may be left out, `COMMAND...` is all the rest.
+   * A word that is VM, TEMPLATE or FILE is completed as such.
+   */
+  readonly usage: string
+  readonly summary: string
+  readonly options: Options
+  /** Answers the exit code when it is another program's. */
+  run(world: World, args: Args<Options>): Promise<number | void>
+}
+
+/** Rows infer what their options hold. */
+export const command = <const All extends Options>(
+  row: Omit<Command, 'run' | 'options'> & {
+    readonly options?: All
+    run(world: World, args: Args<All>): Promise<number | void>
+  },
+): Command => ({ options: {}, ...row })
+
+export interface Place {
+  readonly name: string
+  readonly needed: boolean
+  readonly rest: boolean
+}
+
+/** The places of a usage: 'VM [NAME]' has two, of which the second may stay empty. */
+export const places = (usage: string): readonly Place[] =>
+  usage
+    .split(' ')
+    .filter((word) => word !== '' && word !== '--')
+    .map((word) => ({
+      name: word.replace(/[[\].]/g, ''),
+      needed: !word.startsWith('['),
+      rest: word.includes('...'),
+    }))

@@ -1,0 +1,71 @@
+import { command, type Command } from './command.ts'
+import { clone } from './commands/clone.ts'
+import { completion } from './commands/completion.ts'
+import { create } from './commands/create.ts'
+import { doctor } from './commands/doctor.ts'
+import { events } from './commands/events.ts'
+import { exec } from './commands/exec.ts'
+import { forward } from './commands/forward.ts'
+import { info } from './commands/info.ts'
+import { ip } from './commands/ip.ts'
+import { list } from './commands/list.ts'
+import { logs } from './commands/logs.ts'
+import { power } from './commands/power.ts'
+import { rm } from './commands/rm.ts'
+import { set } from './commands/set.ts'
+import { share } from './commands/share.ts'
+import { snapshot } from './commands/snapshot.ts'
+import { ssh } from './commands/ssh.ts'
+import { templateBuild } from './commands/template-build.ts'
+import { template } from './commands/template.ts'
+import { version } from './commands/version.ts'
+import { vmd } from './commands/vmd.ts'
+import { complete } from './complete.ts'
+import { helpOf, overview } from './help.ts'
+import { findCommand } from './run-command.ts'
+
+/** These two tell of all others, so they stand where all others are listed. */
+const telling: readonly Command[] = [
+  command({
+    name: 'complete',
+    usage: '[WORDS...]',
+    summary: 'what may come next on a line, for the completion scripts',
+    async run(world, { words }) {
+      for (const each of await complete(world, commands, words)) world.print(each)
+    },
+  }),
+  command({
+    name: 'help',
+    usage: '[COMMAND...]',
+    summary: 'this list, or more about one command',
+    async run({ print }, { words }) {
+      print(words.length === 0 ? overview(commands) : helpOf(findCommand(commands, words)[0]))
+    },
+  }),
+]
+
+/** The whole command line, in the order of the help. */
+export const commands: readonly Command[] = [
+  vmd,
+  doctor,
+  list,
+  info,
+  create,
+  clone,
+  set,
+  ...power,
+  rm,
+  ip,
+  ssh,
+  exec,
+  logs,
+  ...share,
+  ...snapshot,
+  ...forward,
+  templateBuild,
+  ...template,
+  events,
+  completion,
+  version,
+  ...telling,
+]

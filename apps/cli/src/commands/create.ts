@@ -1,0 +1,68 @@
+import { readFile } from 'node:fs/promises'
+
+import { command } from '../command.ts'
+import { Failure } from '../failure.ts'
+import { path } from '../local-client.ts'
+import { sizeMiB, wholeNumber } from '../number.ts'
+import { doLongWork } from '../operation.ts'
+
+export const create = command({
+  name: 'create',
+  usage: 'ID',
+  summary: 'a new VM from a template; it is off until it is started',
+  options: {
+    name: { type: 'string', doc: 'shown beside the id; the id unless told' },
+    tag: { type: 'string', doc: 'any text, kept with the VM' },
+    template: { type: 'string', value: 'TEMPLATE', doc: 'which template; default unless told' },
+    cpus: { type: 'string', value: 'N', doc: 'processors' },
+    memory: { type: 'string', value: 'SIZE', doc: 'such as 512M or 2G' },
+    disk: { type: 'string', value: 'SIZE', doc: 'such as 10G; the template’s unless told' },
+    autostart: { type: 'boolean', doc: 'start it with the machine' },
+    'ssh-key': {
+      type: 'string',
+      value: 'FILE',
+      multiple: true,
+      doc: 'a public key that may log in; may be given several times',
+    },
+    'cloud-init': {
+      type: 'string',
+      value: 'FILE',
+      doc: 'a user-data document for the first start',
+    },
+    start: { type: 'boolean', doc: 'start it at once' },
+  },
+  async run(world, { words: [id = ''], options, json }) {
+    const { name, tag, template, autostart, start } = options
+    const settings = {
+      cpus: wholeNumber('--cpus', options.cpus),
+      memoryMiB: sizeMiB('--memory', options.memory),
+      diskMiB: sizeMiB('--disk', options.disk),
+      sshKeys: await readKeys(options['ssh-key']),
+      userData: await readText(options['cloud-init']),
+    }
+    const body = { id, name, tag, template, autostart, ...settings }
+    const made = await doLongWork(world, `creating ${id}`, 'POST', path('vms'), body)
+    if (start === true) await world.api.ask('PATCH', path('vms', 'power', id), { body: 'on' })
+    if (json) return world.print(JSON.stringify(made, null, 2))
+    world.print(start === true ? `${id} is made and powered on` : `${id} is made`)
+    if (start !== true) world.complain(`next: skerry start ${id}`)
+  },
+})
+
+async function readKeys(files: readonly string[] | undefined) {
+  if (files === undefined) return undefined
+  const texts = await Promise.all(files.map(readText))
+  return texts.flatMap((text) => (text ?? '').split('\n').filter((line) => line.trim() !== ''))
+}
+
+async function readText(file: string | undefined): Promise<string | undefined> {
+  if (file === undefined) return undefined
+  try {
+    return await readFile(file, 'utf8')
+  } catch (cause) {
+    throw new Failure('usage', `${file} cannot be read`, {
+      cause,
+      hint: 'give the path of a file that is there and that you may read',
+    })
+  }
+}

@@ -1,0 +1,27 @@
+import { examine, machinePlaces, type Finding } from '../checks.ts'
+import { command } from '../command.ts'
+import { exitCodes } from '../failure.ts'
+import { renderTable, type Column } from '../table.ts'
+
+const columns: readonly Column<Finding>[] = [
+  { head: 'STATE', cell: ({ state }) => state },
+  { head: 'POINT', cell: ({ check }) => check },
+  { head: 'FOUND', cell: ({ found }) => found },
+]
+
+export const doctor = command({
+  name: 'doctor',
+  usage: '',
+  summary: 'look at this machine and say how to mend what is amiss',
+  async run(world, { json }) {
+    const findings = await examine(world, machinePlaces)
+    if (json) world.print(JSON.stringify(findings, null, 2))
+    else {
+      world.print(renderTable(columns, findings, world.colours))
+      for (const { check, mend } of findings) {
+        if (mend !== undefined) world.print(`mend ${check}: ${mend}`)
+      }
+    }
+    return findings.some(({ state }) => state === 'fail') ? exitCodes.refused : exitCodes.done
+  },
+})

@@ -1,0 +1,39 @@
+import { command } from '../command.ts'
+import { Failure } from '../failure.ts'
+import { path } from '../local-client.ts'
+import { sizeMiB, wholeNumber } from '../number.ts'
+
+export const set = command({
+  name: 'set',
+  usage: 'VM',
+  summary: 'change a VM: its size while it is off, its name, tag and autostart at any time',
+  options: {
+    name: { type: 'string', doc: 'shown beside the id' },
+    tag: { type: 'string', doc: 'any text, kept with the VM' },
+    cpus: { type: 'string', value: 'N', doc: 'processors' },
+    memory: { type: 'string', value: 'SIZE', doc: 'such as 512M or 2G' },
+    disk: { type: 'string', value: 'SIZE', doc: 'such as 10G; a disk only grows' },
+    autostart: { type: 'string', value: 'yes|no', doc: 'whether it starts with the machine' },
+  },
+  async run({ api, print }, { words: [id = ''], options, json }) {
+    const { name, tag } = options
+    const settings = {
+      ...{ name, tag, autostart: yesOrNo(options.autostart) },
+      cpus: wholeNumber('--cpus', options.cpus),
+      memoryMiB: sizeMiB('--memory', options.memory),
+      diskMiB: sizeMiB('--disk', options.disk),
+    }
+    if (Object.values(settings).every((each) => each === undefined)) {
+      throw new Failure('usage', 'nothing to change is given', { hint: 'skerry set --help' })
+    }
+    const { body } = await api.ask('PATCH', path('vms', id), { body: settings })
+    print(json ? JSON.stringify(body, null, 2) : `${id} is changed`)
+  },
+})
+
+function yesOrNo(text: string | undefined): boolean | undefined {
+  if (text === undefined || text === 'yes' || text === 'no') {
+    return text === undefined ? undefined : text === 'yes'
+  }
+  throw new Failure('usage', `--autostart must be yes or no, not ${text}`)
+}

@@ -1,0 +1,121 @@
+import { mkdtemp, open, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+
+import { command, type World } from '../command.ts'
+import { Failure } from '../failure.ts'
+import { path } from '../local-client.ts'
+import { doLongWork } from '../operation.ts'
+import { showProgress } from '../progress.ts'
+import { mebibytes, renderTable, type Column } from '../table.ts'
+
+interface Template {
+  readonly name: string
+  readonly digest: string
+  readonly virtualBytes: number
+  readonly fileBytes: number
+}
+
+const MIB = 1024 ** 2
+const SHOWN_DIGITS = 19
+
+const columns: readonly Column<Template>[] = [
+  { head: 'NAME', cell: ({ name }) => name },
+  { head: 'DISK', align: 'right', cell: ({ virtualBytes }) => mebibytes(virtualBytes / MIB) },
+  { head: 'FILE', align: 'right', cell: ({ fileBytes }) => mebibytes(fileBytes / MIB) },
+  { head: 'DIGEST', cell: ({ digest }) => digest.slice(0, SHOWN_DIGITS) },
+]
+
+export const template = [
+  command({
+    name: 'template list',
+    usage: '',
+    summary: 'the images that VMs can be made from',
+    async run({ api, print, complain, colours }, { json }) {
+      const { body } = await api.ask<readonly Template[]>('GET', path('templates'))
+      print(json ? JSON.stringify(body, null, 2) : renderTable(columns, body, colours))
+      if (body.length === 0 && !json)
+        complain('next: sudo skerry template build, or skerry template import FILE --default')
+    },
+  }),
+  command({
+    name: 'template import',
+    usage: 'FILE',
+    summary: 'take over a qcow2 or raw image of yours, or one at an http address',
+    options: {
+      name: { type: 'string', doc: 'what to call it; the name of the file unless told' },
+      default: { type: 'boolean', doc: 'make it the one VMs are made from, in place of the old' },
+      sha256: { type: 'string', value: 'DIGEST', doc: 'refuse it unless this is its digest' },
+    },
+    async run(world, { words: [source = ''], options, json }) {
+      await using image = await fetchImage(world, source)
+      const name = options.name ?? nameOf(source)
+      const where = options.default === true ? `${path('templates')}?default` : path('templates')
+      const body = { name, file: image.file, sha256: options.sha256 }
+      const made = await doLongWork<Template>(world, `importing ${name}`, 'POST', where, body)
+      world.print(json ? JSON.stringify(made, null, 2) : `template ${made.name} is there`)
+    },
+  }),
+  command({
+    name: 'template rm',
+    usage: 'TEMPLATE',
+    summary: 'delete a template; VMs made from it keep their disks',
+    async run({ api, print }, { words: [name = ''], json }) {
+      await api.ask('DELETE', path('templates', name))
+      print(json ? JSON.stringify({ removed: name }, null, 2) : `template ${name} is deleted`)
+    },
+  }),
+]
+
+const nameOf = (source: string): string =>
+  (source.split(/[?#]/)[0] ?? '').replace(/^.*\//, '').replace(/\.(qcow2|img|raw)$/, '')
+
+/** A file of this machine as it is; what lies at an address is fetched into a file that goes away again. */
+async function fetchImage(
+  world: World,
+  source: string,
+): Promise<{ file: string } & AsyncDisposable> {
+  if (!/^https?:\/\//.test(source)) {
+    return { file: resolve(source), [Symbol.asyncDispose]: async () => undefined }
+  }
+  const directory = await mkdtemp(join(tmpdir(), 'skerry-'))
+  const away = async () => rm(directory, { recursive: true, force: true })
+  const file = join(directory, 'image')
+  try {
+    await showProgress(world, `fetching ${nameOf(source)}`, async (tell) =>
+      download(source, file, tell),
+    )
+  } catch (error) {
+    await away()
+    throw error
+  }
+  return { file, [Symbol.asyncDispose]: away }
+}
+
+async function download(
+  source: string,
+  to: string,
+  tell: (percent: number | undefined) => void,
+): Promise<void> {
+  const response = await fetch(source).catch((cause: unknown) => {
+    throw new Failure('refused', `${source} cannot be reached`, { cause })
+  })
+  if (!response.ok || response.body === null) {
+    throw new Failure('refused', `${source} answered ${response.status}`)
+  }
+  const size = Number(response.headers.get('content-length') ?? 0)
+  await using file = await open(to, 'wx', 0o600)
+  let count = 0
+  try {
+    for await (const chunk of response.body) {
+      await file.writeFile(chunk)
+      count += chunk.length
+      tell(size > 0 ? (count / size) * 100 : undefined)
+    }
+  } catch (cause) {
+    throw new Failure('refused', `${source} broke off after ${count} bytes`, {
+      cause,
+      hint: 'ask again',
+    })
+  }
+}

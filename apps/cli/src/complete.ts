@@ -1,0 +1,76 @@
+import { places, type Command, type World } from './command.ts'
+import { path } from './local-client.ts'
+import { everywhere } from './run-command.ts'
+
+/** What may stand at the last of these words; `skerry` itself is not one of them. Files are left to the shell. */
+export async function complete(
+  { api }: Pick<World, 'api'>,
+  commands: readonly Command[],
+  words: readonly string[],
+): Promise<readonly string[]> {
+  const begun = words.at(-1) ?? ''
+  const before = words.slice(0, -1)
+  const fitting = (all: readonly string[]) =>
+    [...new Set(all)].filter((each) => each.startsWith(begun)).sort()
+
+  const [first, second] = before
+  const named = (name: string) => commands.find((each) => each.name === name)
+  const group = commands.filter(({ name }) => name.startsWith(`${first} `))
+  const command =
+    (second === undefined ? undefined : named(`${first} ${second}`)) ?? named(first ?? '')
+  if (command === undefined) {
+    if (before.length === 0) return fitting(commands.map(({ name }) => name.split(' ')[0] ?? ''))
+    return before.length === 1 ? fitting(group.map(({ name }) => name.split(' ')[1] ?? '')) : []
+  }
+  if (begun.startsWith('-')) {
+    return fitting(Object.keys({ ...command.options, ...everywhere }).map((name) => `--${name}`))
+  }
+  return fitting(await valuesAt(api, command, before.slice(command.name.split(' ').length)))
+}
+
+async function valuesAt(
+  api: World['api'],
+  { usage, options }: Command,
+  given: readonly string[],
+): Promise<readonly string[]> {
+  const all: Command['options'] = { ...options, ...everywhere }
+  const takesValue = (word: string | undefined) =>
+    word?.startsWith('--') === true && all[word.slice(2)]?.type === 'string'
+  const last = given.at(-1)
+  if (last !== undefined && takesValue(last)) return named(api, all[last.slice(2)]?.value)
+  const words = given.filter((word, at) => !word.startsWith('-') && !takesValue(given[at - 1]))
+  const wanted = places(usage)
+  const place = wanted[words.length] ?? wanted.findLast(({ rest }) => rest)
+  return named(api, place?.name)
+}
+
+/** A daemon that does not answer completes nothing, and says nothing in the middle of a line that is being typed. */
+async function named(api: World['api'], what: string | undefined): Promise<readonly string[]> {
+  try {
+    if (what === 'VM') return (await api.ask<readonly string[]>('GET', path('vms'))).body
+    if (what === 'TEMPLATE') {
+      const { body } = await api.ask<readonly { name: string }[]>('GET', path('templates'))
+      return body.map(({ name }) => name)
+    }
+    if (what === 'SHELL') return ['bash', 'zsh']
+    return []
+  } catch {
+    return []
+  }
+}
+
+/** Scripts that ask `skerry complete`, so that they never grow old; without an answer the shell offers files. */
+export const completionScripts = {
+  bash: `_skerry() {
+  local IFS=$'\\n'
+  COMPREPLY=($(skerry complete -- "\${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null))
+}
+complete -o default -F _skerry skerry`,
+  zsh: `#compdef skerry
+_skerry() {
+  local -a found
+  found=(\${(f)"$(skerry complete -- "\${(@)words[2,CURRENT]}" 2>/dev/null)"})
+  if (( \${#found} )); then compadd -a found; else _files; fi
+}
+compdef _skerry skerry`,
+} as const

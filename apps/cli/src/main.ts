@@ -1,0 +1,42 @@
+import { setTimeout as wait } from 'node:timers/promises'
+
+import { whyNotConnected } from './checks.ts'
+import { runProgram, runQuietly } from './child.ts'
+import { commands } from './commands.ts'
+import { runCommand } from './run-command.ts'
+
+const CONNECT_MS = 2000
+const { stdout, stderr, env } = process
+// A reader that has seen enough, such as head, closes the pipe: that is no failure of ours.
+stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (error.code === 'EPIPE') process.exit(0)
+  throw error
+})
+
+process.exitCode = await runCommand(
+  {
+    url: env['SKERRY_URL'] || 'http://127.0.0.1:8080',
+    token: env['SKERRY_TOKEN'] || undefined,
+    print: (text) => void stdout.write(`${text}\n`),
+    write: (text) => void stdout.write(text),
+    complain: (text) => void stderr.write(`${text}\n`),
+    screen: stderr.isTTY
+      ? {
+          // Some terminals do not know how wide they are.
+          columns: stderr.columns || 80,
+          write: (text) => void stderr.write(text),
+        }
+      : undefined,
+    colours: stdout.isTTY && !env['NO_COLOR'],
+    now: () => performance.now(),
+    wait: async (ms) => wait(ms),
+    runProgram,
+    runQuietly,
+    listens: async (address, port) =>
+      (await whyNotConnected({ host: address, port, timeout: CONNECT_MS })) === undefined,
+    uid: process.getuid?.() ?? -1,
+    path: env['PATH'] ?? '',
+  },
+  commands,
+  process.argv.slice(2),
+)

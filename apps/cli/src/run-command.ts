@@ -1,0 +1,159 @@
+import { parseArgs, type ParseArgsOptionsConfig } from 'node:util'
+
+import { places, type Args, type Command, type Options, type World } from './command.ts'
+import { exitCodes, Failure } from './failure.ts'
+import { helpOf, overview } from './help.ts'
+import { localClient } from './local-client.ts'
+import { printable } from './table.ts'
+
+/** Understood by every command. */
+export const everywhere = {
+  json: { type: 'boolean', doc: 'print the daemon’s JSON instead of text' },
+  url: {
+    type: 'string',
+    value: 'URL',
+    doc: 'where vmd answers; http://127.0.0.1:8080 unless told',
+  },
+  help: { type: 'boolean', doc: 'print how the command is used' },
+} as const satisfies Options
+
+/** What main.ts hands in; the client is made when the address is known. */
+export type Machine = Omit<World, 'api'> & {
+  readonly url: string
+  readonly token: string | undefined
+}
+
+/** Runs one command line and answers its exit code; whatever happens, the person reads one line and the next step. */
+export async function runCommand(
+  machine: Machine,
+  commands: readonly Command[],
+  argv: readonly string[],
+): Promise<number> {
+  const wantsJson = argv.slice(0, argv.indexOf('--') === -1 ? undefined : argv.indexOf('--'))
+  try {
+    return await run(machine, commands, argv)
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error
+    complain(machine, error, wantsJson.includes('--json'))
+    return exitCodes[error.reason]
+  }
+}
+
+async function run(
+  machine: Machine,
+  commands: readonly Command[],
+  argv: readonly string[],
+): Promise<number> {
+  if (argv.length === 0) {
+    machine.complain(overview(commands))
+    return exitCodes.usage
+  }
+  if (argv[0] === '--help' || argv[0] === '-h') return say(machine, overview(commands))
+  // The daemon reads its own options.
+  const [command, rest] = findCommand(commands, argv)
+  if (command.name === 'vmd') return (await command.run(worldAt(machine), raw(rest))) ?? 0
+  const { values, positionals } = parse(command, rest)
+  if (values['help'] === true) return say(machine, helpOf(command))
+  checkWords(command, positionals)
+  const { json, url, help: _, ...options } = values
+  const world = worldAt(machine, url as string | undefined)
+  const args = { words: positionals, options, json: json === true } as Args<Options>
+  return (await command.run(world, args)) ?? exitCodes.done
+}
+
+function say(machine: Machine, text: string): number {
+  machine.print(text)
+  return exitCodes.done
+}
+
+const raw = (words: readonly string[]): Args<Options> => ({ words, options: {}, json: false })
+
+const worldAt = (machine: Machine, url: string = machine.url): World => ({
+  ...machine,
+  api: localClient(url, machine.token),
+})
+
+/** 'share add' before 'share': the longest name that the line begins with. */
+export function findCommand(
+  commands: readonly Command[],
+  argv: readonly string[],
+): readonly [Command, readonly string[]] {
+  for (const length of [2, 1]) {
+    const name = argv.slice(0, length).join(' ')
+    const found = commands.find((each) => each.name === name)
+    if (found) return [found, argv.slice(length)]
+  }
+  const [first = ''] = argv
+  const group = commands.filter(({ name }) => name.startsWith(`${first} `))
+  if (group.length > 0) {
+    const words = group.map(({ name }) => name.slice(first.length + 1))
+    throw new Failure('usage', `${first} must be followed by one of ${words.join(', ')}`, {
+      hint: `skerry ${group[0]?.name} --help`,
+    })
+  }
+  const near = nearest(first, [...new Set(commands.map(({ name }) => name.split(' ')[0] ?? ''))])
+  throw new Failure('usage', `there is no command ${printable(first)}`, {
+    hint: near === undefined ? 'skerry help lists all commands' : `did you mean skerry ${near}?`,
+  })
+}
+
+function parse(command: Command, rest: readonly string[]) {
+  const all: Options = { ...command.options, ...everywhere }
+  const options: ParseArgsOptionsConfig = Object.fromEntries(
+    Object.entries(all).map(([name, { type, multiple = false }]) => [name, { type, multiple }]),
+  )
+  try {
+    return parseArgs({ args: [...rest], options, allowPositionals: true })
+  } catch (cause) {
+    // Only the first sentence: the others explain how parseArgs would like it.
+    const [said = ''] = (cause as Error).message.split(/\. |\n/)
+    throw wrongUsage(command, said.replace(/\.$/, ''), cause)
+  }
+}
+
+function checkWords(command: Command, words: readonly string[]): void {
+  const wanted = places(command.usage)
+  const missing = wanted.find(({ needed }, at) => needed && words[at] === undefined)
+  if (missing) throw wrongUsage(command, `${missing.name} is missing`)
+  const extra = words[wanted.length]
+  if (extra !== undefined && wanted.at(-1)?.rest !== true) {
+    throw wrongUsage(command, `${printable(extra)} is one word too many`)
+  }
+}
+
+const wrongUsage = (command: Command, message: string, cause?: unknown): Failure =>
+  new Failure('usage', message, {
+    cause,
+    hint: `usage: skerry ${[command.name, command.usage].join(' ').trim()}; more by --help`,
+  })
+
+function complain(machine: Machine, failure: Failure, asJson: boolean): void {
+  if (asJson) {
+    const { reason, message, hint } = failure
+    machine.print(JSON.stringify(failure.body ?? { reason, message, hint }))
+  }
+  machine.complain(`skerry: ${printable(failure.message)}`)
+  if (failure.hint !== undefined) machine.complain(`next: ${printable(failure.hint)}`)
+}
+
+/** The word that was probably meant: at most two letters away. */
+export function nearest(word: string, words: readonly string[]): string | undefined {
+  return words
+    .map((each) => ({ each, far: distance(word, each) }))
+    .filter(({ each, far }) => far <= Math.min(2, each.length - 1))
+    .sort((a, b) => a.far - b.far)[0]?.each
+}
+
+/** Letters to add, drop or change. */
+function distance(one: string, other: string): number {
+  let row = Array.from({ length: other.length + 1 }, (_, at) => at)
+  for (const [at, letter] of Array.from(one).entries()) {
+    const next = [at + 1]
+    for (const [to, wanted] of Array.from(other).entries()) {
+      const changed = (row[to] ?? 0) + (letter === wanted ? 0 : 1)
+      next.push(Math.min(changed, (row[to + 1] ?? 0) + 1, (next[to] ?? 0) + 1))
+    }
+    row = next
+  }
+  return row[other.length] ?? 0
+}

@@ -1,0 +1,104 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+
+import { places } from '../src/command.ts'
+import { commands } from '../src/commands.ts'
+import { sizeMiB, wholeNumber } from '../src/number.ts'
+import { nearest } from '../src/run-command.ts'
+import { skerry } from './terminal.ts'
+
+/** Nothing listens there: whoever gets as far as asking ends with 3, not with 2. */
+const NOWHERE = 'http://127.0.0.1:9'
+
+test('usage says which words must be there, may be there, and go on', () => {
+  assert.deepEqual(places('VM [NAME] -- COMMAND...'), [
+    { name: 'VM', needed: true, rest: false },
+    { name: 'NAME', needed: false, rest: false },
+    { name: 'COMMAND', needed: true, rest: true },
+  ])
+})
+
+test('every command has a name of its own, a summary, and documented options', () => {
+  const names = commands.map(({ name }) => name)
+  assert.equal(new Set(names).size, names.length)
+  for (const { name, summary, options } of commands) {
+    assert.ok(summary.length > 10, name)
+    for (const { doc } of Object.values(options)) assert.ok(doc.length > 5, name)
+  }
+})
+
+test('wrong usage ends with 2, and the next step is how it is used', async () => {
+  const wrong: readonly (readonly [readonly string[], RegExp, RegExp])[] = [
+    [['start'], /VM is missing/, /usage: skerry start VM/],
+    [['start', 'a', 'b'], /b is one word too many/, /usage: skerry start VM/],
+    [['list', '--fast'], /Unknown option '--fast'/, /usage: skerry list/],
+    [['stop', 'a', '--force=yes'], /--force/, /usage: skerry stop VM/],
+    [['share'], /share must be followed by one of enable, add, list, remove/, /--help/],
+    [['share', 'fly'], /share must be followed by one of/, /--help/],
+    [['lits'], /there is no command lits/, /did you mean skerry list\?/],
+    [['xyzzy'], /there is no command xyzzy/, /skerry help/],
+    [['create', 'a', '--cpus', 'two'], /--cpus must be a whole number above 0/, /^$/],
+    [['create', 'a', '--memory', '2X'], /--memory must be a size such as 512M or 2G/, /^$/],
+    [['create', 'a', '--ssh-key', '/nowhere'], /\/nowhere cannot be read/, /give the path/],
+    [['forward', 'add', 'a', '22'], /ports must be such as 8022:22/, /first the port of this/],
+    [['set', 'a'], /nothing to change is given/, /skerry set --help/],
+    [['set', 'a', '--autostart', 'maybe'], /must be yes or no/, /^$/],
+    [['completion', 'fish'], /must be bash or zsh, not fish/, /source/],
+    [['list', '--url', 'ftp://x'], /--url must be such as/, /^$/],
+  ]
+  for (const [words, message, next] of wrong) {
+    const { code, out, err } = await skerry(NOWHERE, words)
+    const [first = '', second = ''] = err.split('\n')
+    assert.deepEqual([code, out], [2, ''], words.join(' '))
+    assert.match(first, /^skerry: /)
+    assert.match(first, message)
+    assert.match(second.replace(/^next: /, ''), next)
+  }
+})
+
+test('without words all commands are told, with exit code 2; when asked for, with 0', async () => {
+  const none = await skerry(NOWHERE, [])
+  assert.deepEqual([none.code, none.out], [2, ''])
+  const help = await skerry(NOWHERE, ['help'])
+  assert.equal(help.code, 0)
+  assert.equal(help.out, none.err)
+  for (const { name } of commands) assert.ok(help.out.includes(`  ${name} `), name)
+  assert.match(
+    help.out,
+    /0 done, 1 refused by vmd, 2 wrong usage, 3 vmd not reachable, 4 timed out/,
+  )
+})
+
+test('every command explains itself', async () => {
+  for (const { name, options } of commands.filter((each) => each.name !== 'vmd')) {
+    const { code, out } = await skerry(NOWHERE, [...name.split(' '), '--help'])
+    assert.equal(code, 0, name)
+    assert.ok(out.startsWith(`usage: skerry ${name}`), out)
+    for (const option of Object.keys(options)) assert.ok(out.includes(`--${option}`), out)
+    assert.equal((await skerry(NOWHERE, ['help', ...name.split(' ')])).out, out)
+  }
+})
+
+test('the daemon is started with its own options, and its exit code is ours', async () => {
+  const { code, programs } = await skerry(NOWHERE, ['vmd', '--port', '9', '--help'])
+  assert.equal(code, 7)
+  assert.match(programs[0]?.slice(1).join(' ') ?? '', /apps\/vmd\/src\/main\.ts --port 9 --help$/)
+})
+
+test('numbers and sizes are read as people write them', () => {
+  assert.deepEqual(
+    ['512', '512M', '2G', '2gib', '1T'].map((text) => sizeMiB('--disk', text)),
+    [512, 512, 2048, 2048, 1_048_576],
+  )
+  assert.equal(wholeNumber('--cpus', '4'), 4)
+  for (const text of ['', '0', '-1', '1.5', '1e3', 'G'])
+    assert.throws(() => sizeMiB('--disk', text), { reason: 'usage' })
+})
+
+test('a word that is two letters off is recognised, a strange one is not', () => {
+  const words = ['list', 'start', 'stop', 'ip']
+  assert.deepEqual(
+    ['lst', 'strat', 'stpo', 'banana', 'x'].map((word) => nearest(word, words)),
+    ['list', 'start', 'stop', undefined, undefined],
+  )
+})

@@ -1,0 +1,56 @@
+import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
+import { test } from 'node:test'
+
+import { completionScripts } from '../src/complete.ts'
+import { answer, skerry, startDaemon } from './terminal.ts'
+
+const daemonOf = () =>
+  startDaemon((asked, reply) =>
+    asked === 'GET /api/templates'
+      ? answer(reply, 200, [{ name: 'default' }])
+      : answer(reply, 200, ['web-1', 'web-2', 'db']),
+  )
+
+test('commands, their second words, options, VMs and templates are completed', async () => {
+  await using daemon = await daemonOf()
+  const completed = async (...words: readonly string[]) =>
+    (await skerry(daemon.url, ['complete', '--', ...words])).out.split('\n').slice(0, -1)
+  assert.deepEqual(await completed('sn'), ['snapshot'])
+  assert.deepEqual(await completed('s'), [
+    'set',
+    'share',
+    'snapshot',
+    'ssh',
+    'start',
+    'stop',
+    'suspend',
+  ])
+  assert.deepEqual(await completed('share', ''), ['add', 'enable', 'list', 'remove'])
+  assert.deepEqual(await completed('start', 'w'), ['web-1', 'web-2'])
+  assert.deepEqual(await completed('rm', 'web-1', 'd'), ['db'])
+  assert.deepEqual(await completed('snapshot', 'list', ''), ['db', 'web-1', 'web-2'])
+  assert.deepEqual(await completed('stop', 'db', '--f'), ['--force'])
+  assert.deepEqual(await completed('stop', '--url', 'http://x', 'db', ''), [])
+  assert.deepEqual(await completed('create', 'x', '--template', ''), ['default'])
+  assert.deepEqual(await completed('completion', ''), ['bash', 'zsh'])
+  assert.deepEqual(await completed('start', 'web-1', ''), [])
+  assert.deepEqual(await completed('nonsense', 'x'), [])
+})
+
+test('without a daemon nothing is completed and nothing is said', async () => {
+  const { code, out, err } = await skerry('http://127.0.0.1:9', ['complete', '--', 'start', ''])
+  assert.deepEqual([code, out, err], [0, '', ''])
+})
+
+test('bash completes with the script it is given', () => {
+  const script = `${completionScripts.bash}
+skerry() { (IFS=' '; echo "$*"); echo web-1; }
+COMP_WORDS=(skerry start we); COMP_CWORD=2
+_skerry
+printf '%s|' "\${COMPREPLY[@]}"`
+  assert.equal(
+    execFileSync('bash', ['-c', script], { encoding: 'utf8' }),
+    'complete -- start we|web-1|',
+  )
+})

@@ -1,0 +1,130 @@
+// Goal: a script can rely on what `skerry` ends with. Method: a small server says what a real daemon says in trouble.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+
+import { answer, skerry, startDaemon } from './terminal.ts'
+
+test('1: what the daemon refuses is told in its own words, with its hint', async () => {
+  await using daemon = await startDaemon((_, reply) =>
+    answer(reply, 409, { code: 409, message: 'VM a is off', hint: 'turn VM a on' }),
+  )
+  const { code, out, err } = await skerry(daemon.url, ['suspend', 'a'])
+  assert.deepEqual([code, out, err], [1, '', 'skerry: VM a is off\nnext: turn VM a on\n'])
+  const json = await skerry(daemon.url, ['suspend', 'a', '--json'])
+  assert.deepEqual(JSON.parse(json.out), {
+    code: 409,
+    message: 'VM a is off',
+    hint: 'turn VM a on',
+  })
+  assert.equal(json.code, 1)
+})
+
+test('1: an answer that is no JSON is a refusal too, not a crash', async () => {
+  await using daemon = await startDaemon((_, reply) => reply.writeHead(500).end('<html>'))
+  const { code, err } = await skerry(daemon.url, ['list'])
+  assert.deepEqual([code, err], [1, 'skerry: vmd answered 500 without a reason\n'])
+})
+
+test('1: what needs root says so before anything is begun', async () => {
+  const { code, err } = await skerry('http://127.0.0.1:9', ['template', 'build'])
+  assert.equal(code, 1)
+  assert.match(err, /needs root.*\nnext: sudo skerry template build\n/)
+})
+
+test('3: a daemon that is not there is told with how to start it', async () => {
+  const { code, out, err } = await skerry('http://127.0.0.1:9', ['list'])
+  assert.deepEqual([code, out], [3, ''])
+  assert.equal(
+    err,
+    'skerry: vmd does not answer at http://127.0.0.1:9\nnext: start it in another terminal: sudo skerry vmd\n',
+  )
+})
+
+test('3: so is one that goes away in the middle of its answer', async () => {
+  await using daemon = await startDaemon((_, reply) => {
+    reply.writeHead(200, { 'content-length': 100 }).write('[')
+    reply.destroy()
+  })
+  assert.equal((await skerry(daemon.url, ['list'])).code, 3)
+})
+
+test('4: what took too long may still be done, which is no refusal', async () => {
+  await using daemon = await startDaemon((_, reply) =>
+    answer(reply, 504, { code: 504, message: 'VM a did not shut down within 60 s' }),
+  )
+  const { code, err } = await skerry(daemon.url, ['stop', 'a'])
+  assert.deepEqual([code, err], [4, 'skerry: VM a did not shut down within 60 s\n'])
+})
+
+test('4: waiting for an address ends, and says where to look', async () => {
+  let clock = 0
+  await using daemon = await startDaemon((_, reply) => {
+    clock += 30_000
+    answer(reply, 504, { code: 504, message: 'VM a got no address' })
+  })
+  const waiting = ['ip', 'a', '--wait', '--timeout', '70']
+  const { code, err } = await skerry(daemon.url, waiting, { now: () => clock })
+  assert.equal(code, 4)
+  assert.equal(
+    err,
+    'skerry: a has no address after 70 s\nnext: see what the guest says: skerry logs a\n',
+  )
+  assert.deepEqual(daemon.asked, [
+    'GET /api/vms/a/ipaddress?wait=30',
+    'GET /api/vms/a/ipaddress?wait=30',
+    'GET /api/vms/a/ipaddress?wait=10',
+  ])
+})
+
+test('ssh and exec end as the program did', async () => {
+  await using daemon = await startDaemon((asked, reply) =>
+    asked.includes('exec')
+      ? answer(reply, 200, { exitCode: 3, stdout: 'said\n', stderr: 'but\n' })
+      : answer(reply, 200, { code: 200, message: '192.0.2.7' }),
+  )
+  const exec = await skerry(daemon.url, ['exec', 'a', '--', 'sh', '-c', 'exit 3'])
+  assert.deepEqual([exec.code, exec.out, exec.err], [3, 'said\n', 'but\n'])
+  assert.ok(daemon.asked.includes('POST /api/vms/a/exec {"path":"sh","args":["-c","exit 3"]}'))
+  const ssh = await skerry(daemon.url, ['ssh', 'a', '--user', 'me', '--', 'ls', '-l'])
+  assert.equal(ssh.code, 7)
+  assert.deepEqual(ssh.programs, [
+    [
+      ...['ssh', '-o', 'HostKeyAlias=skerry-a', '-o', 'StrictHostKeyChecking=accept-new'],
+      ...['me@192.0.2.7', '--', 'ls', '-l'],
+    ],
+  ])
+  const shown = await skerry(daemon.url, ['ssh', 'a', '--print', '--', 'echo', "it's"])
+  assert.deepEqual([shown.code, shown.programs], [0, []])
+  assert.match(shown.out, /^ssh -o HostKeyAlias=skerry-a .* -- echo 'it'\\''s'\n$/)
+})
+
+test('ssh waits for the guest’s server, and not for ever', async () => {
+  await using daemon = await startDaemon((_, reply) =>
+    answer(reply, 200, { code: 200, message: '192.0.2.7' }),
+  )
+  const tries = [false, false, true]
+  const late = await skerry(daemon.url, ['ssh', 'a'], {
+    listens: async () => tries.shift() === true,
+  })
+  assert.deepEqual([late.code, late.programs.length, tries], [7, 1, []])
+  const never = await skerry(daemon.url, ['ssh', 'a', '--timeout', '5'], {
+    listens: async () => false,
+  })
+  assert.deepEqual([never.code, never.programs], [4, []])
+  assert.match(
+    never.err,
+    /nothing answers at 192\.0\.2\.7, port 22, after 5 s\nnext: .* skerry logs a/,
+  )
+})
+
+test('a daemon with a token is sent it', async () => {
+  await using daemon = await startDaemon((_, reply) => answer(reply, 200, []))
+  await skerry(daemon.url, ['list'], { token: 'secret' })
+  assert.equal(daemon.headers[0]?.authorization, 'Bearer secret')
+})
+
+test('an id is one word of the address, whatever is in it', async () => {
+  await using daemon = await startDaemon((_, reply) => answer(reply, 204))
+  await skerry(daemon.url, ['rm', '../templates/default?x'])
+  assert.deepEqual(daemon.asked, ['DELETE /api/vms/..%2Ftemplates%2Fdefault%3Fx'])
+})

@@ -1,0 +1,55 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+
+import { mebibytes, renderTable, width, type Column } from '../src/table.ts'
+
+interface Row {
+  readonly name: string
+  readonly size: number
+}
+const columns: readonly Column<Row>[] = [
+  { head: 'NAME', cell: ({ name }) => name },
+  { head: 'SIZE', align: 'right', cell: ({ size }) => mebibytes(size) },
+  { head: 'NOTE', cell: () => '' },
+]
+
+test('columns are as wide as their widest cell, and numbers stand to the right', () => {
+  const text = renderTable(columns, [
+    { name: 'a', size: 512 },
+    { name: 'longer', size: 10240 },
+  ])
+  assert.deepEqual(text.split('\n'), [
+    'NAME       SIZE  NOTE',
+    'a       512 MiB  -',
+    'longer   10 GiB  -',
+  ])
+})
+
+test('a table without rows is its head', () => {
+  assert.equal(renderTable(columns, []), 'NAME  SIZE  NOTE')
+})
+
+test('a name cannot give orders to the terminal, nor begin a line of its own', () => {
+  const text = renderTable(columns, [{ name: 'a\u001B[31m\nb', size: 1 }])
+  assert.equal(text.split('\n').length, 2)
+  assert.ok(!text.includes('\u001B'))
+})
+
+test('wide characters take two columns', () => {
+  assert.deepEqual(['abc', 'é', '機械', '🙂'].map(width), [3, 1, 4, 2])
+})
+
+test('only the head has colour, and only when asked for', () => {
+  assert.equal(renderTable(columns, [], true), '\u001B[1mNAME  SIZE  NOTE\u001B[22m')
+})
+
+test('sizes are told in the unit a person would choose', () => {
+  assert.deepEqual([undefined, 1, 1023, 1536, 2 ** 20, 3 * 2 ** 30].map(mebibytes), [
+    '',
+    '1 MiB',
+    '1023 MiB',
+    '1.5 GiB',
+    '1 TiB',
+    '3072 TiB',
+  ])
+})

@@ -1,0 +1,98 @@
+// The command line in one process with the test: what it prints is kept, and time passes when it waits.
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+
+import { commands } from '../src/commands.ts'
+import { runCommand, type Machine } from '../src/run-command.ts'
+
+export interface Ran {
+  readonly code: number
+  readonly out: string
+  readonly err: string
+  /** Programs that were started, with their words. */
+  readonly programs: readonly (readonly string[])[]
+  /** What was drawn on the terminal. */
+  readonly drawn: string
+}
+
+/** Runs `skerry` with these words against a daemon. */
+export async function skerry(
+  url: string,
+  words: readonly string[],
+  more: Partial<Machine> & { readonly terminal?: boolean } = {},
+): Promise<Ran> {
+  const kept = { out: '', err: '', drawn: '' }
+  const programs: string[][] = []
+  let clock = 0
+  const code = await runCommand(
+    {
+      url,
+      token: undefined,
+      print: (text) => void (kept.out += `${text}\n`),
+      write: (text) => void (kept.out += text),
+      complain: (text) => void (kept.err += `${text}\n`),
+      screen: more.terminal
+        ? { columns: 80, write: (text) => void (kept.drawn += text) }
+        : undefined,
+      colours: false,
+      now: () => clock,
+      wait: async (ms) => {
+        clock += ms
+        await new Promise((resolve) => setImmediate(resolve))
+      },
+      runProgram: async (command, args) => {
+        programs.push([command, ...args])
+        return 7
+      },
+      runQuietly: async (command) => Promise.reject(new Error(`${command} was run`)),
+      listens: async () => true,
+      uid: 1000,
+      path: '',
+      ...more,
+    },
+    commands,
+    words,
+  )
+  return { code, programs, ...kept }
+}
+
+export interface Daemon extends AsyncDisposable {
+  readonly url: string
+  /** `METHOD /path body`, in the order they came. */
+  readonly asked: readonly string[]
+  readonly headers: readonly IncomingMessage['headers'][]
+}
+
+export type Script = (asked: string, reply: ServerResponse) => void
+
+/** Answers what a real daemon answers only in trouble: time-outs, refusals, operations half done. */
+export async function startDaemon(script: Script): Promise<Daemon> {
+  const asked: string[] = []
+  const headers: IncomingMessage['headers'][] = []
+  const server = createServer((request, reply) => {
+    let body = ''
+    request.on('data', (chunk: Buffer) => (body += chunk.toString()))
+    request.on('end', () => {
+      const line = `${request.method} ${request.url} ${body}`.trim()
+      asked.push(line)
+      headers.push(request.headers)
+      script(line, reply)
+    })
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo
+  return {
+    url: `http://127.0.0.1:${port}`,
+    asked,
+    headers,
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections()
+      await new Promise((resolve) => server.close(resolve))
+    },
+  }
+}
+
+export function answer(reply: ServerResponse, status: number, body?: unknown, headers = {}): void {
+  reply.writeHead(status, { 'content-type': 'application/json; charset=utf-8', ...headers })
+  reply.end(body === undefined ? undefined : JSON.stringify(body))
+}
