@@ -24,6 +24,7 @@ import {
 import { startReaper } from './reaper.ts'
 import type { Outcome } from './run.ts'
 import { outcomeOf } from './run.ts'
+import { killVmd, readVmd, startVmd, wantsVmd, wantVmd, type VmdReport } from './vmd.ts'
 import { until } from './wait.ts'
 
 const LIBVIRT_TIMEOUT_MS = 30_000
@@ -67,6 +68,11 @@ export interface LabHost extends AsyncDisposable {
   killLibvirt(signal?: NodeJS.Signals): Promise<void>
   /** Starts libvirtd when it does not run, and waits until it answers. */
   startLibvirt(): Promise<void>
+  /** Our daemon on the host, while it runs. */
+  readonly vmd: VmdReport | undefined
+  /** Starts vmd, now and whenever the host is switched on. */
+  startVmd(): Promise<VmdReport>
+  killVmd(signal?: NodeJS.Signals): Promise<void>
   /** Every process on the host dies at once; its network is gone. What is on disk stays. */
   powerCut(): Promise<void>
   powerOn(): Promise<void>
@@ -159,6 +165,19 @@ export class Host implements LabHost {
     )
   }
 
+  get vmd(): VmdReport | undefined {
+    return readVmd(this)
+  }
+
+  async startVmd(): Promise<VmdReport> {
+    await wantVmd(this)
+    return startVmd(this)
+  }
+
+  async killVmd(signal: NodeJS.Signals = 'SIGKILL'): Promise<void> {
+    await killVmd(this, signal)
+  }
+
   async powerOn(): Promise<void> {
     if (this.isOn) return this.startLibvirt()
     // What a power cut of another kind left, such as a kill by hand, would be in the way.
@@ -176,6 +195,7 @@ export class Host implements LabHost {
       await lendCapabilities(this.dir)
       await this.#daemon(['virtlogd', '--daemon'])
       await this.startLibvirt()
+      if (wantsVmd(this)) await startVmd(this)
     } catch (error) {
       await this.powerCut()
       throw error

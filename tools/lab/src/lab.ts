@@ -10,6 +10,7 @@ import { lockFile } from './lock-file.ts'
 import { unmountBelow } from './mounts.ts'
 import { addressOf, makeSwitch, namesBeginning } from './netns.ts'
 import { requirePrograms } from './packages.ts'
+import type { VmdReport } from './vmd.ts'
 
 /** The object that `npm run lab` prints. Others build on these fields; what is not there has no key. */
 export interface LabReport {
@@ -26,6 +27,8 @@ export interface HostReport {
   readonly address: string
   /** Absent when no libvirtd runs. */
   readonly libvirt?: { readonly socket: string; readonly pid: number }
+  /** Absent when no vmd runs. */
+  readonly vmd?: VmdReport
 }
 
 export interface Lab extends AsyncDisposable {
@@ -49,8 +52,13 @@ export async function startLab(options: { dir: string; hosts: number }): Promise
 }
 
 /** Starts a lab that goes on after this program; what runs already stays as it is, what is off is switched on. */
-export async function up(directory: string, count: number): Promise<LabReport> {
+export async function up(
+  directory: string,
+  count: number,
+  { vmd = false }: { vmd?: boolean } = {},
+): Promise<LabReport> {
   const { dir, hosts } = await raise(directory, count, { outlives: true })
+  if (vmd) await Promise.all(hosts.map((host) => host.startVmd()))
   return { dir, hosts: hosts.map(reportOf) }
 }
 
@@ -195,6 +203,7 @@ function reportOf(host: Host): HostReport {
     ...(host.isOn && { init: host.init }),
     address: host.address ?? '',
     ...(pid !== undefined && { libvirt: { socket: socketIn(host.dir), pid } }),
+    ...(host.vmd && { vmd: host.vmd }),
   }
 }
 

@@ -6,12 +6,13 @@ import { down, powerCut, powerOn, status, up } from './lab.ts'
 
 const USAGE = `usage: npm run -s lab -- COMMAND --dir D
   up [--hosts N]     starts N hosts (1 unless told) and returns when all of them answer
+     [--vmd]         with vmd on each of them
   status             says what runs
   power-cut NAME     every process on the host dies at once; its disks stay
   power-on NAME      starts the host again
   down               removes every trace of the lab`
 
-const LATER = ['vmd', 'cells', 'console', 'workflow', 's3'] as const
+const LATER = ['cells', 'console', 'workflow', 's3'] as const
 const MOST_HOSTS = 200
 
 /** The command line is wrong; nothing was done. */
@@ -29,7 +30,9 @@ async function obey(args: string[]): Promise<LabReport> {
   const [command, name, ...more] = positionals
   const asked = LATER.find((part) => values[part] !== undefined)
   if (asked !== undefined) {
-    throw new Misuse(`--${asked} comes later: this lab has hosts with libvirt only; leave it out`)
+    throw new Misuse(
+      `--${asked} comes later: this lab has hosts with libvirt and vmd only; leave it out`,
+    )
   }
   const { dir } = values
   if (dir === undefined || dir === '') throw new Misuse(`--dir is missing\n${USAGE}`)
@@ -39,9 +42,10 @@ async function obey(args: string[]): Promise<LabReport> {
   }
   if (values.hosts !== undefined && command !== 'up')
     throw new Misuse(`--hosts goes with "up" only`)
+  if (values.vmd !== undefined && command !== 'up') throw new Misuse(`--vmd goes with "up" only`)
   switch (command) {
     case 'up':
-      return up(dir, countOf(values.hosts ?? '1'))
+      return up(dir, countOf(values.hosts ?? '1'), { vmd: values.vmd ?? false })
     case 'status':
       return status(dir)
     case 'down':

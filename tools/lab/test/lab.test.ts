@@ -158,9 +158,32 @@ test('down clears away what an up that was killed had begun, at any moment', { s
   }
 })
 
+test(
+  'vmd is started on every host, comes back with its power, and goes with the lab',
+  { skip },
+  async () => {
+    await using own = await ownMachine()
+    const { dir, lab, machine } = own
+    const before = await own.traces()
+    const up = await lab('up', '--dir', join(dir, 'v'), '--vmd')
+    assert.equal(up.code, 0, up.stderr)
+    const [first] = up.report().hosts
+    assert.equal(first?.vmd?.url, 'http://127.0.0.1:8080')
+    const ask = ['ip', 'netns', 'exec', first.netns, 'curl', '-s', 'http://127.0.0.1:8080/api/vms']
+    assert.equal((await machine.run(ask)).stdout, '[]')
+    await lab('power-cut', '--dir', join(dir, 'v'), 'host-1')
+    const on = await lab('power-on', '--dir', join(dir, 'v'), 'host-1')
+    assert.notEqual(on.report().hosts[0]?.vmd?.pid, undefined, on.stderr)
+    assert.equal((await machine.run(ask)).stdout, '[]')
+    assert.equal((await lab('down', '--dir', join(dir, 'v'))).code, 0)
+    assert.deepEqual(await own.traces(), before)
+  },
+)
+
 test('what comes later and what makes no sense is refused before anything is done', async () => {
   const cases: [words: string[], message: RegExp][] = [
-    [['up', '--dir', 'D', '--vmd'], /--vmd comes later/],
+    [['up', '--dir', 'D', '--console'], /--console comes later/],
+    [['down', '--dir', 'D', '--vmd'], /--vmd goes with "up" only/],
     [['up', '--dir', 'D', '--cells', '2'], /--cells comes later/],
     [['up'], /--dir is missing/],
     [['up', '--dir', 'D', '--hosts', '0'], /from 1 to 200/],

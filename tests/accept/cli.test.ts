@@ -1,0 +1,215 @@
+// Goal: `skerry` does what its help says, on a host with vmd and a real guest.
+// Method: the words of docs/tasks/first-vm.md in their order, each run as a person would, and what it prints and ends with.
+import assert from 'node:assert/strict'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, suite, test } from 'node:test'
+
+import { guestImage, reasonToSkip, startHost, until, type LabHost, type Outcome } from '@skerry/lab'
+
+const skip = reasonToSkip('host', 'small') ?? false
+const BOOT_MS = 120_000
+const PROGRAM = join(import.meta.dirname, '../../apps/cli/bin/skerry')
+
+let dir: string
+let host: LabHost
+
+const skerry = (...words: readonly string[]): Promise<Outcome> => host.run([PROGRAM, ...words])
+
+/** Runs it and answers what it printed; anything but success ends the test. */
+async function done(...words: readonly string[]): Promise<string> {
+  const { code, stdout, stderr } = await skerry(...words)
+  assert.equal(code, 0, `skerry ${words.join(' ')}: ${stderr}`)
+  return stdout
+}
+
+const json = async (...words: readonly string[]): Promise<unknown> =>
+  JSON.parse(await done(...words, '--json'))
+
+async function refuses(words: readonly string[], code: number, ...lines: readonly RegExp[]) {
+  const ended = await skerry(...words)
+  assert.equal(ended.code, code, `skerry ${words.join(' ')}: ${ended.stdout}${ended.stderr}`)
+  const [first = '', second = ''] = ended.stderr.split('\n')
+  const [message = /./, next = /^/] = lines
+  assert.match(first, message)
+  assert.match(second, next)
+}
+
+suite('the command line, with a daemon and a guest', { skip }, () => {
+  before(async () => {
+    dir = await mkdtemp(join(tmpdir(), 'cli-'))
+    host = await startHost({ dir: join(dir, 'host') })
+  })
+  after(async () => {
+    await host[Symbol.asyncDispose]()
+    await rm(dir, { recursive: true, force: true })
+  })
+
+  test('without a daemon it says how to start one', async () => {
+    await refuses(
+      ['list'],
+      3,
+      /^skerry: vmd does not answer at http:\/\/127\.0\.0\.1:8080$/,
+      /^next: start it in another terminal: sudo skerry vmd$/,
+    )
+    const { code, stdout } = await skerry('doctor')
+    assert.equal(code, 1)
+    assert.match(stdout, /^fail +vmd /m)
+    assert.match(stdout, /^ok +libvirt /m)
+  })
+
+  test('vmd is started by it, and ends when it is told to', async () => {
+    const script = `echo $$ && exec ${PROGRAM} vmd`
+    const child = host.spawn(['sh', '-c', script], { stdio: ['ignore', 'pipe', 'pipe'] })
+    let said = ''
+    for (const stream of [child.stdout, child.stderr])
+      stream?.on('data', (chunk: Buffer) => (said += chunk.toString()))
+    await until('vmd answers', () => said.includes('vmd answers at'), BOOT_MS)
+    await refuses(['create', 'my-vm'], 1, /there is no template default/, /skerry template/)
+    await host.run(['kill', '-TERM', /^\d+/.exec(said)?.[0] ?? ''])
+    await until('it has ended', () => child.exitCode !== null, BOOT_MS)
+    assert.equal(child.exitCode, 0, said)
+    await host.startVmd()
+  })
+
+  test('a template is imported, and listed', async () => {
+    assert.match(
+      await done('template', 'import', await guestImage('small'), '--default'),
+      /^template default is there\n$/,
+    )
+    assert.match(
+      await done('template', 'list'),
+      /^NAME +DISK +FILE +DIGEST\ndefault +[\d.]+ MiB +[\d.]+ MiB +\S+\n$/,
+    )
+    const [template] = (await json('template', 'list')) as { name: string }[]
+    assert.equal(template?.name, 'default')
+    const { stdout } = await skerry('doctor', '--json')
+    const points = JSON.parse(stdout) as { check: string; state: string }[]
+    const failing = points.filter(({ state }) => state === 'fail')
+    assert.deepEqual(failing, [])
+  })
+
+  test('a VM is created, shown in the table, and started', async () => {
+    const made = ['create', 'my-vm', '--name', 'Mine', '--tag', 'first', '--memory', '256M']
+    assert.equal(await done(...made), 'my-vm is made\n')
+    assert.match(
+      await done('list'),
+      /^ID +NAME +STATE +ADDRESS +CPUS +MEMORY +DISK +TAG\nmy-vm +Mine +powered off +- +1 +256 MiB +\S+ \S+ +first\n$/,
+    )
+    assert.equal(await done('start', 'my-vm'), 'my-vm is powered on\n')
+    const [row] = (await json('list')) as { id: string; state: string; memoryMiB: number }[]
+    assert.deepEqual([row?.id, row?.state, row?.memoryMiB], ['my-vm', 'powered on', 256])
+    assert.equal(await done('list', '--quiet', '--state', 'powered off'), '')
+    assert.equal(await done('list', '--quiet', '--tag', 'first'), 'my-vm\n')
+    assert.match(await done('info', 'my-vm'), /^state +powered on$/m)
+  })
+
+  test('its address is waited for, and ssh is told to go there', async () => {
+    const address = (await done('ip', 'my-vm', '--wait')).trim()
+    assert.match(address, /^\d+\.\d+\.\d+\.\d+$/)
+    assert.deepEqual(await json('ip', 'my-vm'), { code: 200, message: address })
+    const command = await done('ssh', 'my-vm', '--print')
+    assert.ok(command.endsWith(`@${address}\n`), command)
+    assert.match(await done('list'), new RegExp(`powered on +${address.replaceAll('.', '\\.')} `))
+  })
+
+  test('a program is run in the guest, and its exit code is ours', async () => {
+    await until('the agent answers', async () => (await echo('here')) === 'here\n', BOOT_MS)
+    const { code, stdout, stderr } = await skerry(
+      ...['exec', 'my-vm', '--', '/bin/sh', '-c', 'echo said; echo but >&2; exit 3'],
+    )
+    assert.deepEqual([code, stdout, stderr], [3, 'said\n', 'but\n'])
+    assert.match(await done('logs', 'my-vm'), /guest up in/)
+  })
+
+  const echo = async (word: string) =>
+    (await skerry('exec', 'my-vm', '--', '/bin/echo', word)).stdout
+
+  test('a directory is shared, seen in the guest, and taken away', async () => {
+    const shared = join(dir, 'shared')
+    await mkdir(shared)
+    await writeFile(join(shared, 'hello'), 'from the host')
+    assert.equal(
+      await done('share', 'add', 'my-vm', 'docs', shared),
+      `${shared} is /mnt/shares/docs in my-vm\n`,
+    )
+    const cat = ['exec', 'my-vm', '--', '/bin/cat', '/mnt/shares/docs/hello']
+    await until(
+      'it is seen',
+      async () => (await skerry(...cat)).stdout === 'from the host',
+      BOOT_MS,
+    )
+    assert.match(
+      await done('share', 'list', 'my-vm'),
+      /^NAME +IN THE GUEST +ON THE HOST +ACCESS\ndocs +\/mnt\/shares\/docs +\S+ +read and write\n$/,
+    )
+    await done('share', 'remove', 'my-vm', 'docs')
+    assert.deepEqual(await json('share', 'list', 'my-vm'), [])
+  })
+
+  test('a port of the host leads to the guest until it is taken away', async () => {
+    assert.equal(
+      await done('forward', 'add', 'my-vm', '8022:22'),
+      '127.0.0.1:8022 leads to port 22 of my-vm\n',
+    )
+    assert.match(
+      await done('forward', 'list', 'my-vm'),
+      /^ON THE HOST +IN THE GUEST +PROTOCOL +LISTENING\n127\.0\.0\.1:8022 +22 +tcp +yes\n$/,
+    )
+    const { stdout } = await host.run(['bash', '-c', 'head -c 4 < /dev/tcp/127.0.0.1/8022'])
+    assert.equal(stdout, 'SSH-')
+    await done('forward', 'rm', 'my-vm', '8022')
+    assert.deepEqual(await json('forward', 'list', 'my-vm'), [])
+  })
+
+  test('a snapshot is made, gone back to, and forgotten', async () => {
+    await refuses(['rm', 'my-vm'], 1, /is on; deleting it needs it to be off/, /^next: power VM/)
+    assert.equal(await done('stop', 'my-vm'), 'my-vm is powered off\n')
+    assert.equal(await done('snapshot', 'create', 'my-vm', 'clean'), 'my-vm is kept as clean\n')
+    assert.match(
+      await done('snapshot', 'list', 'my-vm'),
+      /^NAME +MADE AT +KEEPS +CURRENT\nclean +20\S+ +disk +yes\n$/,
+    )
+    assert.match(await done('snapshot', 'revert', 'my-vm', 'clean'), /powered off\n$/)
+    await done('snapshot', 'rm', 'my-vm', 'clean')
+    assert.deepEqual(await json('snapshot', 'list', 'my-vm'), [])
+  })
+
+  test('a VM is cloned, and VMs are deleted, one of them while it runs', async () => {
+    assert.equal(await done('clone', 'my-vm', 'other'), 'other is made from my-vm\n')
+    await done('set', 'other', '--cpus', '2', '--tag', 'second')
+    assert.match(await done('list'), /^other +other +powered off +- +2 .* second$/m)
+    await done('start', 'other')
+    assert.equal(
+      await done('rm', 'my-vm', 'other', '--force'),
+      'my-vm is deleted\nother is deleted\n',
+    )
+    assert.deepEqual(await json('list'), [])
+    assert.match((await skerry('list')).stderr, /^no VMs yet; make one: skerry create my-vm$/m)
+  })
+
+  test('what it does not know it says, with the word that was meant', async () => {
+    await refuses(
+      ['sart', 'x'],
+      2,
+      /^skerry: there is no command sart$/,
+      /did you mean skerry start/,
+    )
+    await refuses(['start'], 2, /^skerry: VM is missing$/, /^next: usage: skerry start VM/)
+    await refuses(['start', 'nobody'], 1, /^skerry: there is no VM nobody$/)
+    assert.match(await done('version'), /^skerry \d+\.\d+\.\d+\n$/)
+  })
+
+  test('what happened is told again from the first event on', async () => {
+    const told = await done('events', '--since', '0', '--count', '3', '--json')
+    const events = told
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as { id: number; type: string })
+    assert.deepEqual(
+      events.map(({ id }) => id),
+      [1, 2, 3],
+    )
+  })
+})

@@ -1,0 +1,37 @@
+// A guest asked by its own agent, past everything of ours.
+import { until, type LabHost } from '@skerry/lab'
+
+interface AgentAnswer {
+  readonly pid?: number
+  readonly exited?: boolean
+  readonly 'out-data'?: string
+}
+
+/** What a script prints in the guest. */
+export async function inGuest(
+  host: LabHost,
+  id: string,
+  script: string,
+  timeoutMs = 30_000,
+): Promise<string> {
+  const agent = async (command: object) => {
+    const words = ['virsh', '-q', 'qemu-agent-command', `local-${id}`, JSON.stringify(command)]
+    const { stdout } = await host.run(words)
+    return (JSON.parse(stdout || '{}') as { return?: AgentAnswer }).return
+  }
+  const started = await until('the agent takes the script', () =>
+    agent({
+      execute: 'guest-exec',
+      arguments: { path: '/bin/sh', arg: ['-c', script], 'capture-output': true },
+    }),
+  )
+  const done = await until(
+    'the guest is done',
+    async () => {
+      const status = await agent({ execute: 'guest-exec-status', arguments: { pid: started.pid } })
+      return status?.exited === true && status
+    },
+    timeoutMs,
+  )
+  return Buffer.from(done['out-data'] ?? '', 'base64').toString()
+}

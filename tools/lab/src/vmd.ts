@@ -1,0 +1,75 @@
+// Our own daemon on a host of the lab, started as the machine's init would start it.
+import { existsSync, openSync, closeSync, readFileSync } from 'node:fs'
+import { rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+
+import type { Host } from './host.ts'
+import { isAlive, killAndWait } from './processes.ts'
+import { until } from './wait.ts'
+
+const PROGRAM = join(import.meta.dirname, '../../../apps/vmd/src/main.ts')
+const START_TIMEOUT_MS = 60_000
+export const VMD_URL = 'http://127.0.0.1:8080'
+
+export interface VmdReport {
+  readonly pid: number
+  /** Inside the host: reach it with `ip netns exec NETNS curl`. */
+  readonly url: string
+  readonly log: string
+}
+
+const pidFile = (dir: string): string => join(dir, 'vmd.pid')
+const logFile = (dir: string): string => join(dir, 'log', 'vmd.log')
+/** There when vmd belongs to the host and starts with it. */
+const wantedFile = (dir: string): string => join(dir, 'vmd.wanted')
+
+export const wantsVmd = ({ dir }: { readonly dir: string }): boolean => existsSync(wantedFile(dir))
+
+export async function wantVmd({ dir }: { readonly dir: string }): Promise<void> {
+  await writeFile(wantedFile(dir), '')
+}
+
+/** The vmd that runs on the host now. */
+export function readVmd({ dir }: { readonly dir: string }): VmdReport | undefined {
+  const pid = Number(existsSync(pidFile(dir)) ? readFileSync(pidFile(dir), 'utf8') : 0)
+  if (pid === 0 || !isAlive(pid) || !isVmd(pid)) return undefined
+  return { pid, url: VMD_URL, log: logFile(dir) }
+}
+
+/** Starts vmd where it does not run, and waits until it answers. */
+export async function startVmd(host: Host): Promise<VmdReport> {
+  const running = readVmd(host)
+  if (running) return running
+  const log = openSync(logFile(host.dir), 'a')
+  try {
+    const child = host.spawn([process.execPath, PROGRAM], {
+      detached: true,
+      stdio: ['ignore', log, log],
+      env: { PATH: '/usr/sbin:/usr/bin:/sbin:/bin', HOME: '/root' },
+    })
+    await writeFile(pidFile(host.dir), String(child.pid))
+    child.unref()
+  } finally {
+    closeSync(log)
+  }
+  const asks = ['curl', '-sf', '-o', '/dev/null', `${VMD_URL}/api/vms`]
+  return until(
+    `vmd on ${host.name} should answer; see ${logFile(host.dir)}`,
+    async () => ((await host.run(asks)).code === 0 ? readVmd(host) : undefined),
+    START_TIMEOUT_MS,
+  )
+}
+
+export async function killVmd(host: Host, signal: NodeJS.Signals = 'SIGKILL'): Promise<void> {
+  const running = readVmd(host)
+  if (running) await killAndWait([running.pid], signal)
+  await rm(pidFile(host.dir), { force: true })
+}
+
+function isVmd(pid: number): boolean {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0').includes(PROGRAM)
+  } catch {
+    return false
+  }
+}
