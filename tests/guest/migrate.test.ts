@@ -10,9 +10,9 @@ import { test } from 'node:test'
 import { guestImage, reasonToSkip, startLab, until } from '@skerry/lab'
 
 import { startEngine, type Errands, type RemoteEngine } from './engine.ts'
+import { BOOT_MS, tryInGuest, uptime } from './guest.ts'
 
 const INCARNATION = '2'
-const BOOT_MS = 120_000
 
 /** What the other host does when the first one asks for it. */
 const errandsOf =
@@ -26,25 +26,27 @@ const errandsOf =
     return functions[call]?.(...args, ...more) ?? Promise.reject(new Error(call))
   }
 
-const uptime = async (engine: RemoteEngine, id: string) => {
-  const { stdout } = await engine.execInGuest(id, { path: '/bin/cat', args: ['/proc/uptime'] })
-  return Number(stdout.split(' ')[0])
+/** Two hosts of a lab with an engine on each; the first reaches the second by what it is told is its address. */
+async function startTwo(reachedBy?: string) {
+  await using stack = new AsyncDisposableStack()
+  const dir = await mkdtemp(join(tmpdir(), 'move-'))
+  stack.defer(() => rm(dir, { recursive: true, force: true }))
+  const lab = stack.use(await startLab({ dir, hosts: 2 }))
+  const [from, to] = lab.hosts
+  assert.ok(from && to?.address !== undefined)
+  const there = stack.use(await startEngine(to))
+  const here = stack.use(await startEngine(from, errandsOf(there, reachedBy ?? to.address)))
+  await here.importTemplate('default', await guestImage('small'))
+  const all = stack.move()
+  return { from, to, here, there, [Symbol.asyncDispose]: () => all.disposeAsync() }
 }
-const inGuest = (engine: RemoteEngine, id: string, script: string) =>
-  engine.execInGuest(id, { path: '/bin/sh', args: ['-c', script] })
 
 test('a running guest moves to another host with its disk and goes on', async (t) => {
   const reason = reasonToSkip('host', 'small')
   if (reason !== undefined) return t.skip(reason)
-  const dir = await mkdtemp(join(tmpdir(), 'move-'))
-  t.after(() => rm(dir, { recursive: true, force: true }))
-  await using lab = await startLab({ dir, hosts: 2 })
-  const [from, to] = lab.hosts
-  assert.ok(from && to?.address !== undefined)
-  await using there = await startEngine(to)
-  await using here = await startEngine(from, errandsOf(there, to.address))
+  await using two = await startTwo()
+  const { from, here, there } = two
 
-  await here.importTemplate('default', await guestImage('small'))
   await here.createVm({
     id: 'walker',
     memoryMiB: 128,
@@ -55,7 +57,7 @@ test('a running guest moves to another host with its disk and goes on', async (t
   await here.changePower('walker', 'on')
   await until('the agent of walker answers', () => here.pingGuest('walker'), BOOT_MS)
   await here.enableSharing('walker')
-  await inGuest(here, 'walker', 'echo carried over | dd of=/dev/vda bs=1M seek=60 conv=fsync')
+  await tryInGuest(here, 'walker', 'echo carried over | dd of=/dev/vda bs=1M seek=60 conv=fsync')
   const before = await uptime(here, 'walker')
 
   await here.migrateVm('walker')
@@ -63,7 +65,7 @@ test('a running guest moves to another host with its disk and goes on', async (t
   assert.equal(await there.readPower('walker'), 'on')
   const after = await uptime(there, 'walker')
   assert.ok(after >= before, `uptime went from ${before} to ${after}`)
-  const { stdout } = await inGuest(
+  const { stdout } = await tryInGuest(
     there,
     'walker',
     'dd if=/dev/vda bs=1M skip=60 count=1 | head -n 1',
@@ -74,7 +76,7 @@ test('a running guest moves to another host with its disk and goes on', async (t
     [vm.tag, vm.incarnation, vm.diskMiB, vm.sharing],
     ['kept', INCARNATION, 64, true],
   )
-  const { stdout: mounted } = await inGuest(there, 'walker', 'grep virtiofs /proc/mounts')
+  const { stdout: mounted } = await tryInGuest(there, 'walker', 'grep virtiofs /proc/mounts')
   assert.match(mounted, /shares \/mnt\/shares virtiofs/)
 
   await assert.rejects(here.readPower('walker'), { kind: 'not-found' })
@@ -88,22 +90,20 @@ test('a running guest moves to another host with its disk and goes on', async (t
   await there.changePower('walker', 'off')
   await there.changePower('walker', 'on')
   await until('the agent of walker answers', () => there.pingGuest('walker'), BOOT_MS)
-  const again = await inGuest(there, 'walker', 'dd if=/dev/vda bs=1M skip=60 count=1 | head -n 1')
+  const again = await tryInGuest(
+    there,
+    'walker',
+    'dd if=/dev/vda bs=1M skip=60 count=1 | head -n 1',
+  )
   assert.equal(again.stdout, 'carried over\n')
 })
 
 test('a move that fails leaves the guest running where it was and nothing on the other host', async (t) => {
   const reason = reasonToSkip('host', 'small')
   if (reason !== undefined) return t.skip(reason)
-  const dir = await mkdtemp(join(tmpdir(), 'move-'))
-  t.after(() => rm(dir, { recursive: true, force: true }))
-  await using lab = await startLab({ dir, hosts: 2 })
-  const [from, to] = lab.hosts
-  assert.ok(from && to?.address !== undefined)
-  await using there = await startEngine(to)
   // An address that nobody answers at: memory and disk have nowhere to go.
-  await using here = await startEngine(from, errandsOf(there, '127.0.0.1'))
-  await here.importTemplate('default', await guestImage('small'))
+  await using two = await startTwo('127.0.0.1')
+  const { to, here, there } = two
   await here.createVm({ id: 'stayer', memoryMiB: 128 })
   await here.changePower('stayer', 'on')
   await until('the agent of stayer answers', () => here.pingGuest('stayer'), BOOT_MS)
