@@ -14,7 +14,12 @@ export interface Operation {
   readonly ended?: string
   /** What the request would have been answered with. */
   readonly result?: unknown
-  readonly error?: { readonly code: number; readonly message: string; readonly hint?: string }
+  readonly error?: {
+    readonly code: number
+    readonly message: string
+    readonly hint?: string
+    readonly state?: string
+  }
   /** The power it is to lead to, for who finds it cut short. */
   readonly goal?: PowerState
 }

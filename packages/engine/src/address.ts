@@ -51,6 +51,7 @@ async function findRunning(host: Host, id: string, owner?: Owner): Promise<libvi
   if (power === 'on' || power === 'paused') return dom
   throw new Fault('conflict', `VM ${id} is ${power} and has no address`, {
     hint: `turn VM ${id} on`,
+    state: power,
   })
 }
 

@@ -97,6 +97,7 @@ async function wayOf(
       hint: snapshots
         ? 'remove its snapshots, or power it off, then clone'
         : 'power it off, then clone',
+      state: power,
     },
   )
 }

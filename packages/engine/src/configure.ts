@@ -81,6 +81,7 @@ async function requireOff(
   if (mayDo(action, power)) return
   throw new Fault('conflict', `VM ${record.id} is ${power}; this needs it to be off`, {
     hint: `shut VM ${record.id} down first`,
+    state: power,
   })
 }
 

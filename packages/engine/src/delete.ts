@@ -47,6 +47,7 @@ async function requirePower(
     `VM ${record.id} is ${power}; deleting it needs it to be ${from.join(' or ')}`,
     {
       hint: `power VM ${record.id} off first`,
+      state: power,
     },
   )
 }

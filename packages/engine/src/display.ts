@@ -60,5 +60,6 @@ async function requireScreen(host: Host, id: string, dom: libvirt.Domain): Promi
   if (power === 'on' || power === 'paused') return
   throw new Fault('conflict', `VM ${id} is ${power} and has no screen`, {
     hint: `turn VM ${id} on`,
+    state: power,
   })
 }

@@ -151,7 +151,7 @@ async function shutdown(
     throw new Fault(
       'timed-out',
       `VM ${record.id} did not shut down within ${shutdownTimeoutMs / 1000} s and is still on`,
-      { hint: `wait and ask again, or power VM ${record.id} off` },
+      { hint: `wait and ask again, or power VM ${record.id} off`, state: 'on' },
     )
   }
   await closeShare(host, record)
@@ -176,6 +176,7 @@ async function askGuest(
 function refusal(id: string, now: PowerState, command: PowerCommand): Fault {
   const needed = powerRules[command].from.join(' or ')
   return new Fault('conflict', `VM ${id} is ${now}; '${command}' needs it to be ${needed}`, {
+    state: now,
     ...(now === 'suspended' &&
       command === 'off' && {
         hint: `this would throw its memory away: turn VM ${id} on, or delete it`,

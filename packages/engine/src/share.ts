@@ -92,6 +92,7 @@ export async function requireUnshared(
   if (!(await hasShare(host, record, dom))) return
   throw new Fault('conflict', `VM ${record.id} is paused and has shared folders plugged in`, {
     hint: `unpause VM ${record.id} first`,
+    state: 'paused',
   })
 }
 

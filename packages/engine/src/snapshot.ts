@@ -33,6 +33,7 @@ export function createSnapshot(host: Host, id: string, asked: NewSnapshot): Prom
     if (!mayDo('snapshot', power)) {
       throw new Fault('conflict', `VM ${id} is ${power} and cannot be snapshotted`, {
         hint: `turn VM ${id} on first`,
+        state: power,
       })
     }
     if (await lookUpSnapshot(host, found.dom, asked.name)) {
@@ -45,6 +46,7 @@ export function createSnapshot(host: Host, id: string, asked: NewSnapshot): Prom
     if (memory && !runs) {
       throw new Fault('conflict', `VM ${id} is off and has no memory to keep`, {
         hint: 'leave memory out',
+        state: power,
       })
     }
     const { memoryMiB } = await readFacts(host, found.dom)
@@ -84,6 +86,7 @@ export function revertSnapshot(host: Host, id: string, name: string): Promise<vo
     if (!mayDo('revert', power)) {
       throw new Fault('conflict', `VM ${id} is ${power} and cannot be brought back`, {
         hint: `turn VM ${id} on first, or delete it`,
+        state: power,
       })
     }
     const snap = await findSnapshot(host, id, dom, name)

@@ -27,12 +27,21 @@ export class Fault extends Error {
   readonly kind: FaultKind
   /** What to do next, when we know it. */
   readonly hint: string | undefined
+  /** The state that stood in the way, where that is the reason; the edge has its own word for it. */
+  readonly state: string | undefined
 
-  constructor(kind: FaultKind, message: string, more: { cause?: unknown; hint?: string } = {}) {
+  constructor(kind: FaultKind, message: string, more: More = {}) {
     super(message, { cause: more.cause })
     this.kind = kind
     this.hint = more.hint
+    this.state = more.state
   }
+}
+
+interface More {
+  readonly cause?: unknown
+  readonly hint?: string
+  readonly state?: string
 }
 
 /** How a fault travels between our own processes. */

@@ -1,4 +1,7 @@
 import { Fault, httpStatus, type FaultKind } from '@skerry/fault'
+import { powerStates } from '@skerry/vm'
+
+import { powerWord } from './words.ts'
 
 /** Existing clients know a closed list of statuses; ours beyond it become the nearest in it. */
 const localStatus: Readonly<Record<FaultKind, number>> = {
@@ -9,7 +12,12 @@ const localStatus: Readonly<Record<FaultKind, number>> = {
 
 export interface FaultAnswer {
   readonly status: number
-  readonly body: { readonly code: number; readonly message: string; readonly hint?: string }
+  readonly body: {
+    readonly code: number
+    readonly message: string
+    readonly hint?: string
+    readonly state?: string
+  }
 }
 
 /** The way out for everything that was not done; what is not a Fault is our mistake and says nothing. */
@@ -20,5 +28,13 @@ export function faultAnswer(error: unknown, requestId: string): FaultAnswer {
   }
   const status = localStatus[error.kind]
   const { message, hint } = error
-  return { status, body: { code: status, message, ...(hint !== undefined && { hint }) } }
+  const power = powerStates.find((each) => each === error.state)
+  return {
+    status,
+    body: {
+      ...{ code: status, message },
+      ...(hint !== undefined && { hint }),
+      ...(power !== undefined && { state: powerWord[power] }),
+    },
+  }
 }

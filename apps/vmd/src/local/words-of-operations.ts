@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 
 import type { JournalEvent, Operation } from '../known.ts'
-import { powerWord } from './words.ts'
+import { powerWord, Refusal } from './words.ts'
 
 export const OperationBody = Type.Object({
   id: Type.String(),
@@ -12,13 +12,7 @@ export const OperationBody = Type.Object({
   started: Type.String(),
   ended: Type.Optional(Type.String()),
   result: Type.Optional(Type.Unknown()),
-  error: Type.Optional(
-    Type.Object({
-      code: Type.Integer(),
-      message: Type.String(),
-      hint: Type.Optional(Type.String()),
-    }),
-  ),
+  error: Type.Optional(Refusal),
 })
 
 /** What it is to lead to is ours to know. */
