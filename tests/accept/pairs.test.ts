@@ -2,15 +2,13 @@
 // Method: the contract's table, cell by cell. libvirt alone brings the VM to its state, so that the way there is not what is
 // looked at; after the answer libvirt is asked what the VM is now, and whether it is still the same QEMU.
 import assert from 'node:assert/strict'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { after, before, suite, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 
-import { guestImage, reasonToSkip, startHost, until, type LabHost } from '@skerry/lab'
+import { reasonToSkip, until, type LabHost } from '@skerry/lab'
 
 import { assertSaid, curlOn, refused, type Answer } from './curl.ts'
+import { startVmdPlace, type VmdPlace } from './vmd-place.ts'
 
 const skip = reasonToSkip('host', 'small') ?? false
 const BOOT_MS = 120_000
@@ -39,7 +37,7 @@ const inOrder = pairs.toSorted(
     Number(typeof a.cell === 'string') - Number(typeof b.cell === 'string'),
 )
 
-let dir: string
+let place: VmdPlace | undefined
 let host: LabHost
 const { get, post, patch, remove } = curlOn(() => host)
 
@@ -110,17 +108,11 @@ function assertRefused(answer: Answer, { state }: Seen, message: RegExp, hint?: 
 
 suite('every pair of power state and command', { skip }, () => {
   before(async () => {
-    dir = await mkdtemp(join(tmpdir(), 'pairs-'))
-    host = await startHost({ dir: join(dir, 'host') })
-    await host.startVmd()
-    const file = await guestImage('small')
-    assert.equal((await post('/api/templates?default', { file })).status, 201)
+    place = await startVmdPlace()
+    host = place.host
     assert.equal((await post('/api/vms', { id: ID, memoryMiB: 128 })).status, 201)
   })
-  after(async () => {
-    await host[Symbol.asyncDispose]()
-    await rm(dir, { recursive: true, force: true })
-  })
+  after(() => place?.[Symbol.asyncDispose]())
 
   test('there are 24 of them', () => {
     assert.equal(pairs.length, 24)
