@@ -2,7 +2,7 @@
 import { Fault } from '@skerry/fault'
 import type { PowerCommand, PowerState } from '@skerry/vm'
 
-import type { RemoteEngine } from '../guest/engine.ts'
+import type { Driven } from './driven.ts'
 import type { Errand } from './insist.ts'
 
 export const create = (id: string): Errand => ({
@@ -78,7 +78,7 @@ export const look = (id: string): Errand => ({
   isDone: () => Promise.resolve(false),
 })
 
-async function exists(engine: RemoteEngine, id: string): Promise<boolean> {
+export async function exists(engine: Driven, id: string): Promise<boolean> {
   try {
     await engine.readVm(id)
     return true
@@ -88,10 +88,10 @@ async function exists(engine: RemoteEngine, id: string): Promise<boolean> {
   }
 }
 
-async function hasSnapshot(engine: RemoteEngine, id: string, name: string): Promise<boolean> {
+async function hasSnapshot(engine: Driven, id: string, name: string): Promise<boolean> {
   return (await engine.listSnapshots(id)).some((snapshot) => snapshot.name === name)
 }
 
-async function hasFolder(engine: RemoteEngine, id: string, guestPath: string): Promise<boolean> {
+async function hasFolder(engine: Driven, id: string, guestPath: string): Promise<boolean> {
   return (await engine.listFolders(id)).some((folder) => folder.guestPath === guestPath)
 }

@@ -3,7 +3,8 @@ import assert from 'node:assert/strict'
 import { Fault } from '@skerry/fault'
 import { until } from '@skerry/lab'
 
-import { EngineGone, type RemoteEngine } from '../guest/engine.ts'
+import { EngineGone } from '../guest/engine.ts'
+import type { Driven } from './driven.ts'
 import type { Engines } from './insist.ts'
 
 const BOOT_TIMEOUT_MS = 180_000
@@ -19,7 +20,7 @@ export interface Life {
 }
 
 /** Makes guests and starts them, two at a time: an emulated start takes a whole core. */
-export async function bootGuests(engine: RemoteEngine, ids: readonly string[]): Promise<void> {
+export async function bootGuests(engine: Driven, ids: readonly string[]): Promise<void> {
   const waiting = [...ids]
   const next = async () => {
     for (let id = waiting.shift(); id !== undefined; id = waiting.shift()) {
@@ -60,11 +61,7 @@ export function assertWentOn(id: string, before: Life, after: Life): void {
   assert.ok(ran > passed / 3, `${id} ran ${ran} s of ${passed} s`)
 }
 
-export async function runInGuest(
-  engine: RemoteEngine,
-  id: string,
-  script: string,
-): Promise<string> {
+export async function runInGuest(engine: Driven, id: string, script: string): Promise<string> {
   const { exitCode, stdout, stderr } = await engine.execInGuest(id, {
     path: '/bin/sh',
     args: ['-c', script],

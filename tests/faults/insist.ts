@@ -2,7 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 
 import { Fault, passing, type FaultKind } from '@skerry/fault'
 
-import { EngineGone, type RemoteEngine } from '../guest/engine.ts'
+import { EngineGone } from '../guest/engine.ts'
+import type { Driven } from './driven.ts'
 
 const HANGS_MS = 60_000
 const GIVES_UP_MS = 120_000
@@ -10,14 +11,14 @@ const GIVES_UP_MS = 120_000
 const ASK_AGAIN_MS = 100
 
 /** Something to be done, and how to see that it is. */
-export interface Errand {
+export interface Errand<E = Driven> {
   readonly what: string
-  run(engine: RemoteEngine): Promise<unknown>
-  isDone(engine: RemoteEngine): Promise<boolean>
+  run(engine: E): Promise<unknown>
+  isDone(engine: E): Promise<boolean>
 }
 
 /** The engine that runs now, or the next one: tests kill them. */
-export type Engines = () => Promise<RemoteEngine>
+export type Engines<E = Driven> = () => Promise<E>
 
 export interface Tally {
   done: number
@@ -31,7 +32,11 @@ export const newTally = (): Tally => ({ done: 0, faults: new Map() })
  * Asks until it is done, as a client would. Every answer comes in time and is a result or a fault
  * that says to ask again, unless what was asked for has meanwhile come about.
  */
-export async function insist(engines: Engines, errand: Errand, tally: Tally): Promise<void> {
+export async function insist<E>(
+  engines: Engines<E>,
+  errand: Errand<E>,
+  tally: Tally,
+): Promise<void> {
   const deadline = performance.now() + GIVES_UP_MS
   for (;;) {
     const fault = await attempt(engines, errand, tally)
@@ -46,9 +51,9 @@ export async function insist(engines: Engines, errand: Errand, tally: Tally): Pr
   tally.done++
 }
 
-async function attempt(
-  engines: Engines,
-  errand: Errand,
+async function attempt<E>(
+  engines: Engines<E>,
+  errand: Errand<E>,
   tally: Tally,
 ): Promise<Fault | EngineGone | undefined> {
   try {
@@ -60,9 +65,9 @@ async function attempt(
   }
 }
 
-async function settledOtherwise(
-  engines: Engines,
-  errand: Errand,
+async function settledOtherwise<E>(
+  engines: Engines<E>,
+  errand: Errand<E>,
   tally: Tally,
   deadline: number,
 ): Promise<boolean> {

@@ -1,27 +1,19 @@
 // Goal: the engine may die at any moment. Method: kill -9 its process during whatever clients happen to do; the next
 // one must put the host in order, and what is asked again must come about.
 import { test } from 'node:test'
-import { setTimeout as sleep } from 'node:timers/promises'
 
 import { reasonToSkip } from '@skerry/lab'
 
 import { startEngine } from '../guest/engine.ts'
-import { runStorm } from './storm.ts'
+import { killDriven, runStorm } from './storm.ts'
 
 test('the engine is killed twelve times: guests go on, errands are done, nothing is left over', async (t) => {
   const reason = reasonToSkip('host', 'small')
   if (reason !== undefined) return t.skip(reason)
   const figures = await runStorm({
     ...{ seed: 5, kills: 12, guests: 2 },
-    kill: async (scene, chance) => {
-      const dying = await scene.engine
-      const next = Promise.withResolvers<typeof dying>()
-      scene.engine = next.promise
-      await dying.kill()
-      await sleep(chance.between(0, 300))
-      next.resolve(startEngine(scene.host))
-      await next.promise
-    },
+    kill: killDriven,
+    start: startEngine,
     say: (line) => t.diagnostic(line),
   })
   t.diagnostic(JSON.stringify(figures))

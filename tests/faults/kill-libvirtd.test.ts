@@ -6,6 +6,7 @@ import { test } from 'node:test'
 
 import { reasonToSkip } from '@skerry/lab'
 
+import { startEngine } from '../guest/engine.ts'
 import { killLibvirtd } from './kill-libvirtd.ts'
 import { runStorm } from './storm.ts'
 
@@ -13,7 +14,7 @@ test('libvirtd is killed ten times: guests go on, errands are done, nothing is l
   const reason = reasonToSkip('host', 'small')
   if (reason !== undefined) return t.skip(reason)
   const figures = await runStorm({
-    ...{ seed: 3, kills: 10, guests: 2, kill: killLibvirtd },
+    ...{ seed: 3, kills: 10, guests: 2, kill: killLibvirtd, start: startEngine },
     say: (line) => t.diagnostic(line),
   })
   t.diagnostic(JSON.stringify(figures))

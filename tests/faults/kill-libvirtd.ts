@@ -1,10 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 
 import type { Chance } from './chance.ts'
+import type { Driven } from './driven.ts'
 import type { Scene } from './storm.ts'
 
 /** Ends libvirtd as a crash would; it comes back at once or a while later. */
-export async function killLibvirtd({ host }: Scene, chance: Chance): Promise<void> {
+export async function killLibvirtd({ host }: Scene<Driven>, chance: Chance): Promise<void> {
   await host.killLibvirt()
   await sleep(chance.between(0, 1500))
   await host.startLibvirt()

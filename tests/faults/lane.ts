@@ -1,5 +1,6 @@
 // One client that is never idle: errand after errand around one running guest.
 import type { Chance } from './chance.ts'
+import type { Driven } from './driven.ts'
 import {
   clone,
   create,
@@ -18,8 +19,11 @@ import { insist, type Engines, type Errand, type Tally } from './insist.ts'
 /** A running guest is cloned only so often before its chain of layers is long enough. */
 const CLONES_MAX = 2
 
-export interface LaneOptions {
-  readonly engines: Engines
+/** Errands by the name of their round; each round ends as it began, with the guest running and nothing else there. */
+export type Rounds<E> = Record<string, Errand<E>[]>
+
+export interface LaneOptions<E extends Driven> {
+  readonly engines: Engines<E>
   /** A guest that runs and goes on running. */
   readonly guest: string
   /** What the VMs that it makes are called; nobody else uses it. */
@@ -28,26 +32,41 @@ export interface LaneOptions {
   readonly folder: string
   readonly chance: Chance
   readonly tally: Tally
+  /** Rounds of whoever can do more, around this guest and with VMs whose names begin so. */
+  readonly more?: (guest: string, temporary: string) => Rounds<E>
+  /** Rounds that are still to be chosen before one is chosen again; all who hold it share it. */
+  readonly deck?: string[]
   /** Asked between two errands. */
   readonly isOver: () => boolean
 }
 
 /** Runs errands until it is over, then those that take back what it made. */
-export async function runLane(options: LaneOptions): Promise<void> {
-  const { engines, guest, name, chance, tally, isOver } = options
+export async function runLane<E extends Driven>(options: LaneOptions<E>): Promise<void> {
+  const { engines, guest, name, chance, tally, isOver, more = () => ({}), deck } = options
   let clones = 0
   for (let round = 0; !isOver(); round++) {
     const temporary = `${name}-${round}`
-    const rounds = roundsOf(guest, temporary, options.folder)
+    const rounds: Rounds<E> = {
+      ...roundsOf(guest, temporary, options.folder),
+      ...more(guest, temporary),
+    }
     const kinds = Object.keys(rounds).filter((kind) => kind !== 'clone' || clones < CLONES_MAX)
-    const kind = chance.pick(kinds as [string, ...string[]])
+    const kind = draw(kinds, chance, deck)
     if (kind === 'clone') clones++
     for (const errand of rounds[kind] ?? []) await insist(engines, errand, tally)
   }
 }
 
-/** Each ends as it began: with the guest running and nothing else there. */
-function roundsOf(guest: string, temporary: string, folder: string): Record<string, Errand[]> {
+/** With a deck every round has its turn, however few are run. */
+function draw(kinds: readonly string[], chance: Chance, deck?: string[]): string {
+  if (deck && !deck.some((kind) => kinds.includes(kind))) deck.push(...kinds)
+  const choices = deck ? kinds.filter((kind) => deck.includes(kind)) : kinds
+  const kind = chance.pick(choices as [string, ...string[]])
+  deck?.splice(deck.indexOf(kind), 1)
+  return kind
+}
+
+function roundsOf(guest: string, temporary: string, folder: string): Rounds<Driven> {
   const cloned = `${temporary}-c`
   return {
     create: [create(temporary), remove(temporary)],

@@ -22,6 +22,7 @@ export async function leftovers(host: LabHost, ids: readonly string[]): Promise<
     ...ids.flatMap((id) => seen.get(id) ?? []).map((domain) => filesOf(host, domain)),
     templates(host),
     shares(host, seen),
+    addresses(host, ids),
     libvirtsOwn(host, domains),
     imageFaults(host, domains),
   ])
@@ -77,6 +78,17 @@ async function templates(host: LabHost): Promise<string[]> {
   return names
     .filter((name) => !/^[^.]+\.(qcow2|json)$/.test(name))
     .map((name) => `templates/${name}`)
+}
+
+/** What the DHCP server is told: a file for each VM, named by its UUID. */
+async function addresses(host: LabHost, ids: readonly string[]): Promise<string[]> {
+  const records = await Promise.all(
+    ids.map((id) => readFile(at(host, `/var/lib/skerry/vms/${id}.json`), 'utf8').catch(() => '{}')),
+  )
+  const known = records.map((text) => (JSON.parse(text) as { uuid?: string }).uuid)
+  return (await namesIn(at(host, '/var/lib/skerry/dhcp')))
+    .filter((name) => !known.includes(name))
+    .map((name) => `dhcp/${name}`)
 }
 
 /** Folders are there for a running guest that shares, and for no other. */

@@ -3,6 +3,7 @@
 // Prints one line of JSON; ends with an error on anything that a user would call broken.
 import { parseArgs } from 'node:util'
 
+import { startEngine } from '../guest/engine.ts'
 import { killLibvirtd } from './kill-libvirtd.ts'
 import { runStorm } from './storm.ts'
 
@@ -19,6 +20,7 @@ const figures = await runStorm({
   kills: Number(values.kills),
   guests: Number(values.guests),
   kill: killLibvirtd,
+  start: startEngine,
   say: (line) => console.error(line),
 })
 console.log(JSON.stringify({ proof: 'kill-libvirtd', ...figures }))

@@ -6,31 +6,44 @@ import { setTimeout as sleep } from 'node:timers/promises'
 
 import { guestImage, startHost, until, type LabHost } from '@skerry/lab'
 
-import { startEngine, type RemoteEngine } from '../guest/engine.ts'
 import { chance, type Chance } from './chance.ts'
+import type { Driven } from './driven.ts'
 import { assertWentOn, bootGuests, readLife } from './guests.ts'
 import { newTally, type Engines, type Tally } from './insist.ts'
-import { runLane } from './lane.ts'
+import { runLane, type Rounds } from './lane.ts'
 import { leftovers } from './leftovers.ts'
 
 const IN_ORDER_TIMEOUT_MS = 60_000
+const ERRANDS_TIMEOUT_MS = 600_000
 
-export interface StormOptions {
+export interface StormOptions<E extends Driven> {
   readonly seed: number
   readonly kills: number
   /** Guests that run through all of it. */
   readonly guests: number
   /** How many of them are worked on at once; 2 unless told. */
   readonly lanes?: number
+  /** Goes on until so many errands are done, with the kills spread over them; unless told until the last kill. */
+  readonly errands?: number
+  /** Starts what errands are run on. */
+  readonly start: (host: LabHost) => Promise<E>
   /** Kills something, and lets it come back. */
-  readonly kill: (scene: Scene, chance: Chance) => Promise<void>
+  readonly kill: (scene: Scene<E>, chance: Chance) => Promise<void>
+  /** Makes what is to outlive everything; the ids of its VMs. */
+  readonly prepare?: (scene: Scene<E>, guests: readonly string[]) => Promise<readonly string[]>
+  readonly more?: (guest: string, temporary: string) => Rounds<E>
+  /** Once all errands are done and the host was found in order. */
+  readonly conclude?: (scene: Scene<E>) => Promise<void>
   readonly say?: (line: string) => void
 }
 
-export interface Scene {
+export interface Scene<E extends Driven> {
   readonly host: LabHost
-  /** The engine there is; a test that kills it puts the next one here. */
-  engine: Promise<RemoteEngine>
+  readonly start: () => Promise<E>
+  /** The one there is; a test that kills it puts the next one here. */
+  engine: Promise<E>
+  /** What must go before the host does. */
+  readonly stack: AsyncDisposableStack
 }
 
 export interface StormFigures {
@@ -43,13 +56,15 @@ export interface StormFigures {
 }
 
 /** Runs it all; throws on anything that a user would call broken. */
-export async function runStorm(options: StormOptions): Promise<StormFigures> {
+export async function runStorm<E extends Driven>(options: StormOptions<E>): Promise<StormFigures> {
   const began = performance.now()
   const dir = await mkdtemp(join(tmpdir(), 'storm-'))
   const folder = await mkdtemp(join(tmpdir(), 'storm-folder-'))
   try {
     await using host = await startHost({ dir })
-    const scene: Scene = { host, engine: startEngine(host) }
+    await using stack = new AsyncDisposableStack()
+    const start = () => options.start(host)
+    const scene: Scene<E> = { host, start, stack, engine: start() }
     const tally = newTally()
     try {
       await rage(scene, options, folder, tally)
@@ -71,24 +86,72 @@ export async function runStorm(options: StormOptions): Promise<StormFigures> {
   }
 }
 
-async function rage(
-  scene: Scene,
-  { seed, kills, guests, lanes = 2, kill, say = () => undefined }: StormOptions,
+async function rage<E extends Driven>(
+  scene: Scene<E>,
+  options: StormOptions<E>,
   folder: string,
   tally: Tally,
 ): Promise<void> {
+  const { seed, kills, guests, errands = 0, kill, say = () => undefined } = options
   let broken: Error | undefined
-  const engines: Engines = () => (broken ? Promise.reject(broken) : scene.engine)
+  const engines: Engines<E> = () => (broken ? Promise.reject(broken) : scene.engine)
   const engine = await scene.engine
   await engine.importTemplate('default', await guestImage('small'))
   const ids = Array.from({ length: guests }, (_, number) => `guest-${number}`)
   await bootGuests(engine, ids)
   const before = await Promise.all(ids.map((id) => readLife(engines, id)))
+  const others = (await options.prepare?.(scene, ids)) ?? []
   say(`${guests} guests run`)
 
   const draw = chance(seed)
   const storm = { isOver: false }
-  const work = Array.from({ length: lanes }, async (_, lane) => {
+  const work = runLanes({ engines, ids, folder, tally, storm, draw }, options)
+  const killer = async () => {
+    const random = draw.branch()
+    for (let number = 0; number < kills && !storm.isOver; number++) {
+      await untilDone(tally, (errands * number) / kills, storm)
+      await sleep(random.between(300, 3000))
+      await kill(scene, random)
+      say(`kill ${number + 1} of ${kills}, ${tally.done} errands done`)
+    }
+    await untilDone(tally, errands, storm)
+  }
+  const killing = killer()
+  try {
+    await Promise.race([killing, Promise.all(work)])
+  } catch (error) {
+    broken = error as Error
+    storm.isOver = true
+    await Promise.allSettled([...work, killing])
+    throw error
+  } finally {
+    storm.isOver = true
+  }
+  await Promise.all(work)
+  await assertInOrder(scene.host, [...ids, ...others])
+  for (const [number, id] of ids.entries()) {
+    const seen = before[number]
+    if (seen) assertWentOn(id, seen, await readLife(engines, id))
+  }
+  await options.conclude?.(scene)
+}
+
+interface Lanes<E extends Driven> {
+  readonly engines: Engines<E>
+  readonly ids: readonly string[]
+  readonly folder: string
+  readonly tally: Tally
+  readonly storm: { readonly isOver: boolean }
+  readonly draw: Chance
+}
+
+function runLanes<E extends Driven>(
+  { ids, storm, draw, ...rest }: Lanes<E>,
+  { lanes = 2, errands, more }: StormOptions<E>,
+): Promise<void>[] {
+  // Who wants so many errands and no more wants some of each kind among them.
+  const deck = errands === undefined ? {} : { deck: [] }
+  return Array.from({ length: lanes }, async (_, lane) => {
     const own = ids.filter((_, number) => number % lanes === lane)
     const random = draw.branch()
     // From guest to guest, a few rounds each.
@@ -97,35 +160,33 @@ async function rage(
       const rounds = turn === 0 && own.length === 1 ? Number.POSITIVE_INFINITY : 3
       let done = 0
       await runLane({
-        ...{ engines, guest, folder, chance: random, tally },
+        ...rest,
+        ...{ guest, chance: random, ...deck, ...(more && { more }) },
         name: `${guest}-${turn}`,
         isOver: () => storm.isOver || done++ >= rounds,
       })
     }
   })
-  const killer = async () => {
-    const random = draw.branch()
-    for (let number = 0; number < kills; number++) {
-      await sleep(random.between(300, 3000))
-      await kill(scene, random)
-      say(`kill ${number + 1} of ${kills}, ${tally.done} errands done`)
-    }
-  }
-  try {
-    await Promise.race([killer(), Promise.all(work)])
-  } catch (error) {
-    broken = error as Error
-    await Promise.allSettled(work)
-    throw error
-  } finally {
-    storm.isOver = true
-  }
-  await Promise.all(work)
-  await assertInOrder(scene.host, ids)
-  for (const [number, id] of ids.entries()) {
-    const seen = before[number]
-    if (seen) assertWentOn(id, seen, await readLife(engines, id))
-  }
+}
+
+async function untilDone(
+  tally: Tally,
+  errands: number,
+  storm: { readonly isOver: boolean },
+): Promise<void> {
+  const isDone = () => storm.isOver || tally.done >= errands
+  await until(`${errands} errands should be done`, isDone, ERRANDS_TIMEOUT_MS)
+}
+
+/** Ends what errands are run on as a crash would, and starts the next one at once or a little later. */
+export async function killDriven<E extends Driven>(scene: Scene<E>, chance: Chance): Promise<void> {
+  const dying = await scene.engine
+  const next = Promise.withResolvers<E>()
+  scene.engine = next.promise
+  await dying.kill()
+  await sleep(chance.between(0, 300))
+  next.resolve(scene.start())
+  await next.promise
 }
 
 /** The host is put in order when libvirt comes back, while errands already go on. */

@@ -9,7 +9,7 @@ import { Meter } from './local/meter.ts'
 import type { Local } from './local/route.ts'
 import { faultAnswer } from './local/send-fault.ts'
 import { Operations } from './operations.ts'
-import { tellChanges, tellDifference } from './tell-changes.ts'
+import { tellChanges, tellerOf } from './teller.ts'
 
 /** Longer work that is cut short is found again at the next start. */
 const LAST_WORK_MS = 10_000
@@ -28,9 +28,10 @@ export async function openLocal(host: Host, restore: Restore): Promise<OpenLocal
     return faultAnswer(error, id).body
   }
   const operations = new Operations(journal, clock, () => ids.uuid(), failure)
+  const teller = tellerOf(journal, host)
   try {
     await noteBoot(journal, await machineOf(host), restore)
-    await tellDifference(journal, host)
+    await teller.tell()
     await operations.settle((id) => {
       const vm = journal.known.vms.get(id)
       const record = host.records.get(id)
@@ -42,12 +43,13 @@ export async function openLocal(host: Host, restore: Restore): Promise<OpenLocal
   }
   const forwards = await Forwards.open(host)
   const ended = new AbortController()
-  const telling = tellChanges(journal, host, ended.signal)
+  const telling = tellChanges(teller, host, ended.signal)
   startGuests(journal, host).catch((error: unknown) => note('guests were not started', error))
   return {
     host,
     forwards,
     journal,
+    teller,
     operations,
     meter: new Meter(host, journal, operations),
     stopGuests: (way) => stopGuests(journal, host, way),

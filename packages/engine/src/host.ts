@@ -100,6 +100,8 @@ export async function openHost(options: HostOptions): Promise<Host> {
     if (hasBridge) await ensureWall(paths)
     await settleAddresses(host)
     await ensureNetwork(host)
+    // A network that starts puts rules of libvirt's own in front of it.
+    if (hasBridge) await ensureWall(paths)
     await heal(host)
     host.changes.tell({ kind: 'resync' })
   }

@@ -5,12 +5,14 @@ import type { Stopped, StopWay } from '../autostart.ts'
 import type { Forwards } from '../forwards.ts'
 import type { Journal } from '../journal.ts'
 import type { Operations, Progress } from '../operations.ts'
+import type { Teller } from '../teller.ts'
 import type { Meter } from './meter.ts'
 
 export interface Local {
   readonly host: Host
   readonly forwards: Forwards
   readonly journal: Journal
+  readonly teller: Teller
   readonly operations: Operations
   readonly meter: Meter
   /** All guests, because the machine goes down. */

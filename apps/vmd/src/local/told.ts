@@ -5,19 +5,32 @@ import type { NewOperation } from '../operations.ts'
 import type { LocalRoute } from './route.ts'
 import { OperationBody, operationBody } from './words-of-operations.ts'
 
-/** A row that changes a part of a VM also writes so into the journal, once it is done. */
+/** The rows after which a VM is there or not, or has another power or name. */
+const moving: ReadonlySet<string> = new Set([
+  ...['createVm', 'deleteVm', 'configureVm'],
+  ...['changePower', 'resetVm', 'revertSnapshot'],
+])
+
+/**
+ * What a row has changed is in the journal before it is answered: whoever was told that it is done
+ * finds its event, also when vmd dies with the answer, and when he undoes it the moment after.
+ */
 export function told(row: LocalRoute): LocalRoute {
   const part = changedBy(row)
-  if (part === undefined) return row
+  const moves = moving.has(row.name)
+  if (part === undefined && !moves) return row
   return {
     ...row,
     async handle(local, ask) {
       const answer = await row.handle(local, ask)
-      const { id } = ask.params as { readonly id: string }
       // It is done, whether or not the journal can say so; the journal notes its own failures.
-      await local.journal
-        .append({ type: `vm.${part}`, vm: id, by: row.name })
-        .catch(() => undefined)
+      if (moves) await local.teller.tell().catch(() => undefined)
+      if (part !== undefined) {
+        const { id } = ask.params as { readonly id: string }
+        await local.journal
+          .append({ type: `vm.${part}`, vm: id, by: row.name })
+          .catch(() => undefined)
+      }
       return answer
     },
   }

@@ -1,0 +1,26 @@
+// kill -9 of vmd, many times, during whatever its clients happen to do over HTTP.
+// Usage: node tests/faults/prove-kill-vmd.ts [--seed N] [--kills 50] [--errands 500] [--guests 4]
+// Prints one line of JSON; ends with an error on anything that a user would call broken.
+import { parseArgs } from 'node:util'
+
+import { runKillVmd } from './kill-vmd.ts'
+
+const { values } = parseArgs({
+  options: {
+    seed: { type: 'string', default: '1' },
+    kills: { type: 'string', default: '50' },
+    errands: { type: 'string', default: '500' },
+    guests: { type: 'string', default: '4' },
+  },
+})
+const guests = Number(values.guests)
+
+const figures = await runKillVmd({
+  seed: Number(values.seed),
+  kills: Number(values.kills),
+  errands: Number(values.errands),
+  guests,
+  lanes: guests,
+  say: (line) => console.error(line),
+})
+console.log(JSON.stringify({ proof: 'kill-vmd', ...figures }))
