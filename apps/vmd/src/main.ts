@@ -10,14 +10,14 @@ import { Members } from './local/members.ts'
 import { buildLocalServer } from './local/server.ts'
 import { readToken } from './local/token.ts'
 import { listenAtFile } from './local/unix-socket.ts'
+import { logLine } from './log-line.ts'
 import { requireOnlyOne } from './only-one.ts'
 import { openLocal } from './open-local.ts'
 
 const GROUP = 'skerry'
 
 const log = (message: string, cause?: unknown): void => {
-  const chain = cause instanceof Error ? ` ${cause.stack ?? cause.message}` : ''
-  process.stderr.write(`${new Date().toISOString()} ${message}${chain}\n`)
+  process.stderr.write(logLine(new Date(), message, cause))
 }
 
 async function serve(config: Config): Promise<void> {
