@@ -3,7 +3,7 @@
 // that vmd and libvirt keep is compared before and after. Closes with the same for those who may.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { chown, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { chown, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, suite, test } from 'node:test'
@@ -14,6 +14,7 @@ import { startEngine } from '../guest/engine.ts'
 import { curlOn } from './curl.ts'
 import { asBytes, hostileHosts, operations, origins, sendRaw, strange, tally } from './hostile.ts'
 import { inGuest } from './in-guest.ts'
+import { addMembers } from './member.ts'
 import type { RawAnswer } from './raw-requests.ts'
 
 const skip = reasonToSkip('host', 'small') ?? false
@@ -127,16 +128,10 @@ suite('the fence', { skip }, () => {
   })
 
   test('root, and whoever is in the group skerry, may do all 13 operations', async (t) => {
-    const groups = join(dir, 'group')
-    const users = join(dir, 'passwd')
-    await writeFile(groups, `${await readFile('/etc/group', 'utf8')}skerry:x:54320:anna\n`)
-    const anna = `anna:x:${MEMBER}:${MEMBER}::/home/anna:/bin/sh\n`
-    await writeFile(users, (await readFile('/etc/passwd', 'utf8')) + anna)
     const reads = operations.filter(([method]) => method === 'GET')
     const requests = reads.map((one) => asBytes(one, OWN))
     assertRefused(await sendRaw(host, { uid: MEMBER, requests }))
-    await host.run(['mount', '--bind', groups, '/etc/group'])
-    await host.run(['mount', '--bind', users, '/etc/passwd'])
+    await addMembers(host, dir, [{ name: 'anna', uid: MEMBER, home: '/home/anna' }])
     const hasAddress = async () => (await get('/api/vms/vm-1/ipaddress')).status === 200
     await until('the guest has an address', hasAddress, BOOT_MS)
     for (const uid of [0, MEMBER]) {

@@ -3,6 +3,7 @@ import { isAbsolute } from 'node:path'
 
 import { Fault } from '@skerry/fault'
 
+import { isInDotDirectory } from './homes.ts'
 import type { Paths } from './paths.ts'
 
 /** Directories that belong to the machine, with all that is below them. */
@@ -25,13 +26,10 @@ export async function checkHostPath(
   if (!isAbsolute(hostPath) || hostPath.includes('\0')) {
     throw new Fault('invalid', 'a hostPath must be absolute')
   }
-  const real = await realpath(hostPath).catch((cause: unknown) => {
-    throw new Fault('invalid', `there is no directory ${hostPath} on this host`, { cause })
-  })
-  const { uid: owner, isDirectory } = await describe(real)
+  const { real, owner, isDirectory, isKept } = await lookUp(hostPath)
   if (!isDirectory) throw new Fault('invalid', `${hostPath} is not a directory`)
   const ours = await Promise.all([data, run].map((place) => realpath(place).catch(() => place)))
-  if (isBarred(real, [...SYSTEM, ...ours])) {
+  if (isKept || isBarred(real, [...SYSTEM, ...ours])) {
     throw new Fault('forbidden', `${hostPath} belongs to the system and is not shared`, {
       hint: 'share a directory of your own',
     })
@@ -44,16 +42,29 @@ export async function checkHostPath(
   return real
 }
 
-async function describe(real: string): Promise<{ uid: number; isDirectory: boolean }> {
-  const facts = await stat(real)
-  return { uid: facts.uid, isDirectory: facts.isDirectory() }
+interface Whereabouts {
+  readonly real: string
+  readonly owner: number
+  readonly isDirectory: boolean
+  /** Where programs keep what is nobody else's business. */
+  readonly isKept: boolean
+}
+
+/** Names may change under our eyes: at every step what was there a moment ago may be gone. */
+async function lookUp(hostPath: string): Promise<Whereabouts> {
+  try {
+    const real = await realpath(hostPath)
+    const facts = await stat(real)
+    const isKept = await isInDotDirectory(real)
+    return { real, owner: facts.uid, isDirectory: facts.isDirectory(), isKept }
+  } catch (cause) {
+    throw new Fault('invalid', `there is no directory ${hostPath} on this host`, { cause })
+  }
 }
 
 export function isBarred(real: string, barred: readonly string[] = SYSTEM): boolean {
   if (ONLY_BELOW.includes(real)) return true
-  if (barred.some((place) => contains(place, real) || contains(real, place))) return true
-  // Where programs keep keys and settings: ~/.ssh, ~/.config and the like.
-  return /^\/home\/[^/]+\/\./.test(real)
+  return barred.some((place) => contains(place, real) || contains(real, place))
 }
 
 const contains = (directory: string, path: string): boolean =>

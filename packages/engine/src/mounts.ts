@@ -29,6 +29,13 @@ export async function shareMounts(points: string, directory: string, aside: stri
   await runTool('mount', ['--make-shared', directory])
 }
 
+/** How a directory is shown, and to whom it has to belong where that was asked for. */
+export interface Showing {
+  readonly aside: string
+  readonly readOnly: boolean
+  readonly owner?: number | undefined
+}
+
 /**
  * Shows a directory of the host at another place. The source is held open while it is mounted,
  * so what is shown is what was checked, even if its name means something else meanwhile.
@@ -36,12 +43,14 @@ export async function shareMounts(points: string, directory: string, aside: stri
 export async function showAt(
   source: string,
   place: string,
-  { aside: asides, readOnly }: { readonly aside: string; readonly readOnly: boolean },
+  { aside: asides, readOnly, owner }: Showing,
 ): Promise<void> {
   await using handle = await open(source, constants.O_DIRECTORY | constants.O_NOFOLLOW)
   const held = `/proc/${process.pid}/fd/${handle.fd}`
-  // A link in the middle of the path is followed all the same: what counts is where it led.
-  if ((await readlink(held)) !== source) {
+  // A link in the middle of the path is followed all the same: what counts is where it led. Another's directory may have
+  // been given the same name without any link.
+  const isOwned = owner === undefined || (await handle.stat()).uid === owner
+  if (!isOwned || (await readlink(held)) !== source) {
     throw new Fault('conflict', `${source} was moved while it was being shared`, {
       hint: 'ask again',
     })

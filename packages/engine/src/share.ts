@@ -139,7 +139,7 @@ export async function showFolders(host: Host, { id, folders }: VmRecord): Promis
     try {
       const source = await checkHostPath(host.paths, hostPath, uid)
       await mkdir(join(points, guestPath), { recursive: true, mode: 0o755 })
-      await showAt(source, place, { aside, readOnly: flags === 0 })
+      await showAt(source, place, { aside, readOnly: flags === 0, owner: uid })
     } catch (error) {
       // One folder that was removed or renamed on the host must not take the others with it.
       host.note(`folder ${guestPath} of VM ${id} cannot be shown`, error)

@@ -1,21 +1,17 @@
 // Goal: no way of writing a path shows a guest a directory that belongs to the machine or to us.
 // Method: paths written in many ways, judged by which directories they lead to, not by their text.
 import assert from 'node:assert/strict'
-import { chown, mkdir, stat, symlink, writeFile } from 'node:fs/promises'
+import { chown, mkdir, symlink, writeFile } from 'node:fs/promises'
 import { test } from 'node:test'
 
 import { Fault } from '@skerry/fault'
 
 import { Random } from '../../xml/test/arbitrary.ts'
+import { isInDotDirectory } from '../src/homes.ts'
 import { checkHostPath, isBarred } from '../src/host-path.ts'
 import { defaultPaths, type Paths } from '../src/paths.ts'
+import { BARRED, disguised, identity, nowhere, ONLY_BELOW } from './hostile-paths.ts'
 import { temporaryDirectory } from './temporary-directory.ts'
-
-const BARRED = [
-  ...['/bin', '/boot', '/dev', '/etc', '/lib', '/lib64', '/proc', '/root', '/run', '/sbin', '/sys'],
-  ...['/usr', '/var/lib', '/var/log', '/var/run', '/var/spool'],
-]
-const ONLY_BELOW = ['/', '/home', '/media', '/mnt', '/opt', '/srv', '/tmp', '/var']
 
 async function ground() {
   const directory = await temporaryDirectory()
@@ -30,11 +26,6 @@ async function ground() {
   return { ...directory, at, paths }
 }
 
-const identity = async (path: string): Promise<string | undefined> => {
-  const facts = await stat(path, { bigint: true }).catch(() => undefined)
-  return facts && `${facts.dev}:${facts.ino}`
-}
-
 /** Whether the directory is, or lies below, one of those: asked of the kernel step by step upwards. */
 async function liesIn(path: string, places: ReadonlySet<string | undefined>): Promise<boolean> {
   for (let here = path, last = ''; ; here += '/..') {
@@ -43,23 +34,6 @@ async function liesIn(path: string, places: ReadonlySet<string | undefined>): Pr
     if (now === last) return false
     last = now
   }
-}
-
-/** A path that leads somewhere, written as nobody would write it. */
-function disguised(random: Random, path: string, at: (name: string) => string): string {
-  const disguises = [
-    (each: string) => each,
-    (each: string) => each.replaceAll('/', '//'),
-    (each: string) => each.replaceAll('/', '/./'),
-    (each: string) => `${each}/`,
-    (each: string) => `${each}/.`,
-    (each: string) => `${at('mine/deep')}/../../../..${each}`,
-    (each: string) => `/tmp/../..${each}`,
-    (each: string) => `/proc/self/root${each}`,
-    (each: string) => `${at('mine')}/${'../'.repeat(20)}${each}`,
-    (each: string) => `${each}/../${each.split('/').at(-1) ?? ''}`,
-  ] as const
-  return random.pick(disguises)(random.pick(disguises)(path))
 }
 
 test('of 500 paths to what is barred and to what is not, nothing barred passes', async () => {
@@ -76,11 +50,11 @@ test('of 500 paths to what is barred and to what is not, nothing barred passes',
   let passed = 0
   for (let round = 0; round < 500; round += 1) {
     const target = random.pick([...barred, ...ONLY_BELOW, ...allowed, at('own')] as [string])
-    let path = disguised(random, target, at)
+    let path = disguised(random, target, at('mine'))
     for (let hops = random.below(4); hops > 0; hops -= 1) {
       const link = at(`mine/link-${round}-${hops}`)
       await symlink(path, link)
-      path = random.below(2) === 0 ? link : disguised(random, link, at)
+      path = random.below(2) === 0 ? link : disguised(random, link, at('mine'))
     }
     const real = await checkHostPath(paths, path).catch((fault: unknown) => {
       assert(fault instanceof Fault, String(fault))
@@ -101,7 +75,7 @@ test('a directory of one’s own is allowed, however it is written', async () =>
   const { at, paths } = place
   const random = new Random(22)
   for (let round = 0; round < 50; round += 1) {
-    const path = disguised(random, at('mine/with blank'), at)
+    const path = disguised(random, at('mine/with blank'), at('mine'))
     assert.equal(await checkHostPath(paths, path), at('mine/with blank'), path)
   }
 })
@@ -111,12 +85,7 @@ test('what is no directory of this host is invalid', async () => {
   const { at, paths } = place
   await symlink(at('loop-b'), at('loop-a'))
   await symlink(at('loop-a'), at('loop-b'))
-  const wrong = [
-    ...['', '.', '..', 'mine', './mine', '~', '~root', 'C:\\', '\\\\host\\share', 'file:///etc'],
-    ...[`${at('mine')}\0`, `\0${at('mine')}`, `/etc\0${at('mine')}`, at('mine/file')],
-    ...[at('nowhere'), at('mine/file/'), at('loop-a'), `/${'x'.repeat(5000)}`],
-    ...[`${at('mine')}\n`, ` ${at('mine')}`, at('mine/%2e%2e'), at('MINE')],
-  ]
+  const wrong = [...nowhere(at('mine')), at('loop-a')]
   for (const path of wrong) {
     await assert.rejects(checkHostPath(paths, path), { kind: 'invalid' }, JSON.stringify(path))
   }
@@ -130,12 +99,33 @@ test('a directory above our data is not shown, and neither is our data by anothe
   await assert.rejects(checkHostPath(linked, at('own/data/vms')), { kind: 'forbidden' })
 })
 
-test('dot-directories of a home are barred with all below them, the home is not', () => {
+test('dot-directories of a home are barred with all below them, the home is not', async () => {
   for (const path of ['/home/a/.ssh', '/home/a/.config/x', '/home/a/.x/y/z']) {
-    assert.equal(isBarred(path), true, path)
+    assert.equal(await isInDotDirectory(path), true, path)
   }
-  for (const path of ['/home/a', '/home/a/src', '/home/a/src/.git', '/srv/.x', '/etcetera']) {
-    assert.equal(isBarred(path), false, path)
+  for (const path of ['/home/a', '/home/a/src', '/srv/x', '/etcetera']) {
+    assert.equal(isBarred(path) || (await isInDotDirectory(path)), false, path)
+  }
+})
+
+test('so are those of a home that lies elsewhere, by whatever name the register has it', async () => {
+  await using place = await ground()
+  const { at } = place
+  for (const name of ['far/a/.ssh/keys', 'far/a/src/.git', 'far/b/.config']) {
+    await mkdir(at(name), { recursive: true })
+  }
+  await symlink(at('far'), at('near'))
+  const register = at('passwd')
+  const [id, other] = [process.getuid?.() ?? 0, 4_000_000]
+  await writeFile(
+    register,
+    `a:x:${id}:1::${at('near/a')}:/bin/sh\nb:x:${other}:1::${at('far/b')}:/bin/sh\nc:x:${id}:1::/nonexistent:\n\n`,
+  )
+  for (const name of ['far/a/.ssh', 'far/a/.ssh/keys', 'far/b/.config']) {
+    assert.equal(await isInDotDirectory(at(name), register), true, name)
+  }
+  for (const name of ['far/a', 'far/a/src/.git', 'far/b']) {
+    assert.equal(await isInDotDirectory(at(name), register), false, name)
   }
 })
 
