@@ -135,7 +135,7 @@ async function pretend(id: string): Promise<void> {
 function definitionOf(id: string, overlay: string): string {
   const definition: Definition = {
     ...{ id: id as VmId, owner: 'local' as const, incarnation: '1', uuid: randomUUID(), title: id },
-    ...{ cpus: 1, memoryMiB: 512, nested: false, seed: undefined },
+    ...{ cpus: 1, memoryMiB: 512, nested: false, bridge: undefined, seed: undefined },
     mac: `52:${randomUUID().slice(0, 8).match(/../g)?.join(':')}:01`,
     layers: [overlay, template],
     serial: join(SCRATCH, `${id}.log`),

@@ -256,6 +256,7 @@ describe('hostile names', { skip }, () => {
         ...{
           uuid: `00000000-0000-4000-8000-00000000${hex}`,
           nested: false,
+          bridge: undefined,
           seed: undefined,
           ...own,
         },

@@ -1,6 +1,7 @@
 import { parseArgs } from 'node:util'
 
 import { Fault } from '@skerry/fault'
+import { whyNotBridge } from '@skerry/vm'
 
 import { restores, stopWays, type Restore, type StopWay } from './autostart.ts'
 
@@ -14,6 +15,8 @@ export interface Config {
   readonly unixSocket: string | undefined
   /** The user who started it by sudo; he, root and the members of the group may ask. */
   readonly sudoUid: number | undefined
+  /** The bridges of this machine that VMs may join when they are asked to. */
+  readonly bridges: readonly string[]
   /** Which VMs run again after a start of the machine. */
   readonly restore: Restore
   /** What becomes of the guests when vmd is stopped. */
@@ -27,6 +30,7 @@ export const usage = `usage: skerry vmd [--port N] [--libvirt-socket PATH] [--to
   --libvirt-socket PATH   /run/libvirt/libvirt-sock unless told
   --token-file PATH       every request must carry the word in this file, of mode 0600: Authorization: Bearer WORD
   --unix-socket PATH      answer here too, to root and the group skerry; folders cannot be shared by this way
+  --bridge NAME           VMs may join this bridge of the machine when they are asked to, and are then outside of vmd's wall; may be given several times
   --restore WHICH         after a start of the machine: autostart (those set to, and those it stopped in order) or previous (all that ran)
   --on-stop WAY           what becomes of guests when vmd is stopped: leave (they run on, unless told), suspend or shutdown
   --stop-guests WAY       ask the vmd that runs to suspend or shutdown all guests, as before the machine goes down`
@@ -43,6 +47,7 @@ export function readConfig(args: readonly string[], environment: NodeJS.ProcessE
     libvirt: { socket: values['libvirt-socket'], uri: 'qemu:///system' },
     tokenFile: values['token-file'],
     unixSocket: values['unix-socket'],
+    bridges: values.bridge.map(legalBridge),
     restore: oneOf('--restore', restores, values.restore),
     onStop: oneOf('--on-stop', ['leave', ...stopWays] as const, values['on-stop']),
     stopGuests:
@@ -51,6 +56,12 @@ export function readConfig(args: readonly string[], environment: NodeJS.ProcessE
         : oneOf('--stop-guests', stopWays, values['stop-guests']),
     sudoUid: Number.isInteger(sudo) && environment['SUDO_UID'] !== undefined ? sudo : undefined,
   }
+}
+
+function legalBridge(name: string): string {
+  const why = whyNotBridge(name)
+  if (why !== undefined) throw new Fault('invalid', `--bridge: ${why}`)
+  return name
 }
 
 function oneOf<const Word extends string>(
@@ -71,6 +82,7 @@ function parse(args: readonly string[]) {
         port: { type: 'string', default: '8080' },
         'token-file': { type: 'string' },
         'unix-socket': { type: 'string' },
+        bridge: { type: 'string', multiple: true, default: [] },
         restore: { type: 'string', default: 'autostart' },
         'on-stop': { type: 'string', default: 'leave' },
         'stop-guests': { type: 'string' },

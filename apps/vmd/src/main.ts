@@ -26,6 +26,7 @@ async function serve(config: Config): Promise<void> {
   await requireOnlyOne(join(defaultPaths.run, 'vmd.pid'), process.pid)
   const host = await openHost({
     libvirt: config.libvirt,
+    bridges: config.bridges,
     clock: { now: () => new Date() },
     ids: { uuid: () => randomUUID() },
     note: log,

@@ -4,6 +4,7 @@ import { Fault } from '@skerry/fault'
 import * as libvirt from '@skerry/libvirt'
 import type { Vm, VmId } from '@skerry/vm'
 
+import { requireBridge } from './bridge.ts'
 import { noteOpened } from './check-disk.ts'
 import { discard } from './delete.ts'
 import { makeEmptyLayer } from './disk.ts'
@@ -24,6 +25,7 @@ export function makeReady(host: Host, departure: Departure, incarnation: string)
   return host.turns.take(id, async () => {
     if (host.records.get(id)) throw new Fault('conflict', `this host already has a VM ${id}`)
     await requireRoom(host.paths.data, departure.virtualBytes, `taking over VM ${id}`)
+    await requireBridge(host, departure.facts.bridge)
     await ensureNetwork(host)
     const record: VmRecord = { ...departure.record, incarnation, phase: 'making' }
     const directory = lifeDirectory(host.paths, record)

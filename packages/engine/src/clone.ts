@@ -3,6 +3,7 @@ import * as libvirt from '@skerry/libvirt'
 import { cloneWays, type PowerState, type Vm } from '@skerry/vm'
 import { element, renderElement } from '@skerry/xml'
 
+import { requireBridge } from './bridge.ts'
 import { make, whyNotNewVm, type NewVm } from './create.ts'
 import {
   addLayer,
@@ -40,7 +41,9 @@ export function cloneVm(host: Host, asked: NewClone): Promise<Vm> {
       const parent = await findSettled(host, asked.parent, asked.owner)
       const { power } = await readPowerOf(host, parent.dom)
       await settleLayers(host, parent, power)
-      const { disk, cpus, memoryMiB, nested } = await readFacts(host, parent.dom)
+      const { disk, cpus, memoryMiB, nested, ...was } = await readFacts(host, parent.dom)
+      const bridge = asked.bridge === undefined ? was.bridge : (asked.bridge ?? undefined)
+      await requireBridge(host, bridge)
       const layers = await readLayers(disk)
       const bytes = await wantedBytes(layers, asked)
       const way = await wayOf(host, parent, power, layers)
@@ -58,6 +61,7 @@ export function cloneVm(host: Host, asked: NewClone): Promise<Vm> {
         cpus: asked.cpus ?? cpus,
         memoryMiB: asked.memoryMiB ?? memoryMiB,
         nested,
+        bridge,
       }
     }),
   )

@@ -1,6 +1,14 @@
 import { Fault } from '@skerry/fault'
-import { mayDo, whyNotName, whyNotTag, type LifecycleAction, type Vm } from '@skerry/vm'
+import {
+  mayDo,
+  whyNotBridge,
+  whyNotName,
+  whyNotTag,
+  type LifecycleAction,
+  type Vm,
+} from '@skerry/vm'
 
+import { requireBridge } from './bridge.ts'
 import { noteOpened } from './check-disk.ts'
 import { whyNotNumbers } from './create.ts'
 import { growDisk, readLayers, virtualBytes } from './disk.ts'
@@ -20,6 +28,8 @@ export interface Settings {
   /** A disk only grows. */
   readonly diskMiB?: number
   readonly autostart?: boolean
+  /** A bridge of the host to join, or null for the host's own network. */
+  readonly bridge?: string | null
 }
 
 /** Changes what the VM is made of, only while it is off; its name, tag and `autostart` at any time. */
@@ -28,13 +38,15 @@ export function configureVm(host: Host, id: string, settings: Settings): Promise
     const why = whyNotSettings(settings)
     if (why !== undefined) throw new Fault('invalid', why)
     const found = await findSettled(host, id)
-    const { name, tag, cpus, memoryMiB, diskMiB, autostart } = settings
-    if (cpus !== undefined || memoryMiB !== undefined || diskMiB !== undefined) {
+    const { name, tag, cpus, memoryMiB, diskMiB, bridge, autostart } = settings
+    if ([cpus, memoryMiB, diskMiB, bridge].some((each) => each !== undefined)) {
       await requireOff(host, found, 'reconfigure')
+      await requireBridge(host, bridge ?? undefined)
       if (diskMiB !== undefined) await grow(host, found, diskMiB)
       await redefine(host, found, {
         ...(cpus !== undefined && { cpus }),
         ...(memoryMiB !== undefined && { memoryMiB }),
+        ...(bridge !== undefined && { bridge: bridge ?? undefined }),
       })
     }
     if (name !== undefined || tag !== undefined || autostart !== undefined) {
@@ -55,6 +67,7 @@ function whyNotSettings(settings: Settings): string | undefined {
   const reasons = [
     settings.name === undefined ? undefined : whyNotName(settings.name),
     settings.tag === undefined ? undefined : whyNotTag(settings.tag),
+    typeof settings.bridge === 'string' ? whyNotBridge(settings.bridge) : undefined,
     whyNotNumbers(settings),
   ]
   return reasons.find((reason) => reason !== undefined)

@@ -3,8 +3,9 @@ import { mkdir } from 'node:fs/promises'
 
 import { Fault } from '@skerry/fault'
 import * as libvirt from '@skerry/libvirt'
-import { whyNotId, whyNotName, whyNotTag, type Vm } from '@skerry/vm'
+import { whyNotBridge, whyNotId, whyNotName, whyNotTag, type Vm } from '@skerry/vm'
 
+import { requireBridge } from './bridge.ts'
 import { domainName, type Definition } from './definition.ts'
 import { discard } from './delete.ts'
 import { addLayer, linkBase, virtualBytes } from './disk.ts'
@@ -39,6 +40,8 @@ export interface NewVm {
   /** At least the template's; the same when left out. */
   readonly diskMiB?: number
   readonly autostart?: boolean
+  /** A bridge of the host to join; null for the host's own network, which is also what a template means. */
+  readonly bridge?: string | null
   readonly seed?: Seed
 }
 
@@ -58,6 +61,7 @@ export function createVm(host: Host, asked: NewVm): Promise<Vm> {
         const least = Math.ceil(template.virtualBytes / 1024 ** 2)
         throw new Fault('invalid', `diskMiB must be at least ${least}, the size of the template`)
       }
+      await requireBridge(host, asked.bridge ?? undefined)
       await requireRoom(host.paths.data, NEW_VM_BYTES, `creating VM ${asked.id}`)
       const base = await linkBase(imageFile(host, template.name), await begin())
       return {
@@ -65,6 +69,7 @@ export function createVm(host: Host, asked: NewVm): Promise<Vm> {
         cpus: asked.cpus ?? DEFAULTS.cpus,
         memoryMiB: asked.memoryMiB ?? DEFAULTS.memoryMiB,
         nested: false,
+        bridge: asked.bridge ?? undefined,
       }
     }),
   )
@@ -72,7 +77,7 @@ export function createVm(host: Host, asked: NewVm): Promise<Vm> {
 
 /** Writes down that the VM is being made, and gives the directory for its disk. */
 type Begin = () => Promise<string>
-type Laid = Pick<Definition, 'layers' | 'cpus' | 'memoryMiB' | 'nested'>
+type Laid = Pick<Definition, 'layers' | 'cpus' | 'memoryMiB' | 'nested' | 'bridge'>
 
 /**
  * The way every VM comes to be: written down as 'making', its disk laid, its domain defined,
@@ -131,11 +136,12 @@ export async function make(
 /** What was just made is known without asking libvirt: it is off, and never ran. */
 async function describe(record: VmRecord, laid: Laid): Promise<Vm> {
   const { id, name, tag, incarnation, autostart, sharing } = record
-  const { layers, cpus, memoryMiB, nested } = laid
+  const { layers, cpus, memoryMiB, nested, bridge } = laid
   return {
     ...{ id, name, tag, power: 'off', incarnation, boot: null, cpus, memoryMiB },
     diskMiB: (await virtualBytes(layers)) / 1024 ** 2,
     ...{ nested, autostart, sharing },
+    ...(bridge !== undefined && { bridge }),
   }
 }
 
@@ -172,11 +178,14 @@ async function takeBack(host: Host, record: VmRecord): Promise<void> {
 
 /** One form for one meaning: defaults that are spelled out are the same as defaults. */
 function requestOf(asked: NewVm & { readonly parent?: string }): string {
-  const { seed, ...rest } = asked
+  const { seed, bridge, ...rest } = asked
+  // Of a clone null is a wish of its own: it leaves the parent's bridge.
+  const joined = bridge === null && asked.parent === undefined ? undefined : bridge
   const plain = {
     ...{ name: asked.id, tag: '', owner: 'local', incarnation: '1', autostart: false },
     ...(asked.parent === undefined && DEFAULTS),
     ...Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== undefined)),
+    ...(joined !== undefined && { bridge: joined }),
     ...(seed && { seed: createHash('sha256').update(JSON.stringify(seed)).digest('hex') }),
   }
   return JSON.stringify(
@@ -201,6 +210,7 @@ export function whyNotNewVm(asked: NewVm): string | undefined {
     asked.name === undefined ? undefined : whyNotName(asked.name),
     asked.tag === undefined ? undefined : whyNotTag(asked.tag),
     asked.seed && whyNotSeed(asked.seed),
+    typeof asked.bridge === 'string' ? whyNotBridge(asked.bridge) : undefined,
     whyNotNumbers(asked),
   ]
   return reasons.find((reason) => reason !== undefined)

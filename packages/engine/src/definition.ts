@@ -14,6 +14,8 @@ export interface Definition {
   readonly memoryMiB: number
   readonly nested: boolean
   readonly mac: string
+  /** The host's bridge that its network card joins; undefined for our own network. */
+  readonly bridge: string | undefined
   /** The layers of its disk, the one that is written to first. */
   readonly layers: readonly [string, ...string[]]
   readonly seed: string | undefined

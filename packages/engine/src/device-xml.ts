@@ -10,7 +10,7 @@ import { NETWORK } from './network.ts'
 const ROOT_PORTS = 14
 
 /** The devices of a guest, always the same list in the same order. */
-export function devices({ layers, seed, mac, serial }: Definition): Element {
+export function devices({ layers, seed, mac, bridge, serial }: Definition): Element {
   return element(
     'devices',
     {},
@@ -19,9 +19,9 @@ export function devices({ layers, seed, mac, serial }: Definition): Element {
     seed !== undefined && seedDisk(seed),
     element(
       'interface',
-      { type: 'network' },
+      { type: bridge === undefined ? 'network' : 'bridge' },
       element('mac', { address: mac }),
-      element('source', { network: NETWORK }),
+      element('source', bridge === undefined ? { network: NETWORK } : { bridge }),
       element('model', { type: 'virtio' }),
     ),
     // A terminal that can be opened, and all that was ever printed on it, cut to size by virtlogd.

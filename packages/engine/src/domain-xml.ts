@@ -96,6 +96,7 @@ export function readDomain(xml: string): DomainFacts | undefined {
         attribute(feature, 'policy') === 'require',
     ),
     mac: attribute(find(domain, 'devices', 'interface', 'mac'), 'address') ?? '',
+    bridge: bridgeOf(domain),
     disk: attribute(disk, 'file') ?? '',
     vncSocket: displaySocket(domain),
   }
@@ -106,6 +107,14 @@ export interface DomainFacts extends Omit<Definition, 'layers' | 'seed' | 'seria
   readonly disk: string
   /** Only while it runs. */
   readonly vncSocket: string | undefined
+}
+
+/** A running guest's card on one of libvirt's networks also names a bridge: libvirt's own. */
+export function bridgeOf(domain: Element | undefined): string | undefined {
+  const card = find(domain, 'devices', 'interface')
+  return attribute(card, 'type') === 'bridge'
+    ? attribute(find(card, 'source'), 'bridge')
+    : undefined
 }
 
 function displaySocket(domain: Element): string | undefined {

@@ -27,6 +27,8 @@ export interface Host extends AsyncDisposable {
   readonly changes: Changes
   readonly paths: Paths
   readonly hypervisor: Hypervisor
+  /** The bridges that guests may join. */
+  readonly bridges: readonly string[]
   readonly clock: Clock
   readonly ids: Ids
   /** For the log: what went wrong where nobody waits for an answer. */
@@ -48,6 +50,8 @@ export interface HostOptions {
   readonly paths?: Partial<Paths>
   /** Found out by trying when it is left out. */
   readonly hypervisor?: Hypervisor
+  /** The bridges of this host that guests may join when they are asked to; none when it is left out. */
+  readonly bridges?: readonly string[]
   readonly note?: Note
 }
 
@@ -86,6 +90,7 @@ export async function openHost(options: HostOptions): Promise<Host> {
     changes: new Changes(),
     paths,
     hypervisor,
+    bridges: options.bridges ?? [],
     clock: options.clock,
     ids: options.ids,
     note: options.note ?? (() => {}),

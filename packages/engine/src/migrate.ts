@@ -32,6 +32,7 @@ export interface Departure {
     readonly memoryMiB: number
     readonly nested: boolean
     readonly mac: string
+    readonly bridge: string | undefined
   }
   /** The running domain, in libvirt's words. */
   readonly xml: string
@@ -184,11 +185,11 @@ async function describe(host: Host, { record, dom }: Found, flags: number): Prom
     dom,
     flags: migratable | secure,
   })
-  const { cpus, memoryMiB, nested, mac, disk } = await readFacts(host, dom)
+  const { cpus, memoryMiB, nested, mac, bridge, disk } = await readFacts(host, dom)
   const seed = await readFile(seedFile(host.paths, record)).catch(() => undefined)
   return {
     record,
-    facts: { cpus, memoryMiB, nested, mac },
+    facts: { cpus, memoryMiB, nested, mac, bridge },
     xml,
     virtualBytes: await virtualBytes(await readLayers(disk)),
     seed: seed?.toString('base64'),

@@ -19,6 +19,8 @@ const ADDRESSES = {
   last: '10.83.31.254',
 }
 
+export const NETWORK_BYTES_MAX = 4 * 1024 * 1024
+
 interface Where {
   readonly link: Link
   readonly paths: Paths

@@ -2,9 +2,11 @@ import { Fault } from '@skerry/fault'
 import * as libvirt from '@skerry/libvirt'
 import { commandTo, decidePower, powerRules, type PowerCommand, type PowerState } from '@skerry/vm'
 
+import { requireBridge } from './bridge.ts'
 import { findVm, readFacts, type Found } from './find-domain.ts'
 import { setClock } from './guest.ts'
 import type { Host } from './host.ts'
+import { forgetNeighbour } from './neighbours.ts'
 import { ensureNetwork } from './network.ts'
 import { readPowerOf } from './read-power.ts'
 import type { Owner } from './record.ts'
@@ -71,6 +73,14 @@ type Apply = (host: Host, found: Found, now: PowerState, options: PowerOptions) 
 const apply: Readonly<Record<PowerCommand, Apply>> = {
   async on(host, found, now) {
     const { record, dom } = found
+    const { bridge, mac } = await readFacts(host, dom)
+    // Whoever runs this host may have thought otherwise since, and a bridge may be gone.
+    await requireBridge(host, bridge)
+    if (bridge !== undefined && now === 'off') {
+      await forgetNeighbour(bridge, mac).catch((error: unknown) =>
+        host.note(`an old address of VM ${record.id} may be told for a while`, error),
+      )
+    }
     await ensureNetwork(host)
     // Starting a domain that has a managed save image restores it: also the way out of 'suspended'.
     await writtenDown(host, found, { change: 'start', power: now }, () =>

@@ -15,11 +15,11 @@ export async function redefine(
   { record, dom }: Found,
   change: Partial<Definition>,
 ): Promise<void> {
-  const { id, owner, incarnation, uuid, title, cpus, memoryMiB, nested, mac, disk } =
+  const { id, owner, incarnation, uuid, title, cpus, memoryMiB, nested, mac, bridge, disk } =
     await readFacts(host, dom, 'next')
   const seed = seedFile(host.paths, record)
   const definition: Definition = {
-    ...{ id, owner, incarnation, uuid, title, cpus, memoryMiB, nested, mac },
+    ...{ id, owner, incarnation, uuid, title, cpus, memoryMiB, nested, mac, bridge },
     layers: change.layers ?? (await readLayers(disk)),
     seed: (await stat(seed).catch(() => undefined)) ? seed : undefined,
     serial: serialFile(host.paths, record),

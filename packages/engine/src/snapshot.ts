@@ -3,6 +3,8 @@ import * as libvirt from '@skerry/libvirt'
 import { mayDo, whyNotSnapshotName, type Snapshot } from '@skerry/vm'
 import { attribute, element, find, readXml, renderElement, text, type Element } from '@skerry/xml'
 
+import { requireBridge } from './bridge.ts'
+import { bridgeOf } from './domain-xml.ts'
 import { findVm, readFacts, type Found } from './find-domain.ts'
 import { findSnapshot, lookUpSnapshot } from './find-snapshot.ts'
 import type { Host } from './host.ts'
@@ -90,6 +92,7 @@ export function revertSnapshot(host: Host, id: string, name: string): Promise<vo
       })
     }
     const snap = await findSnapshot(host, id, dom, name)
+    await requireItsBridge(host, snap)
     const runs = power !== 'off'
     if (power === 'paused') await requireUnshared(host, record, dom)
     const revert = () =>
@@ -106,6 +109,16 @@ export function revertSnapshot(host: Host, id: string, name: string): Promise<vo
     if (after.power === 'off') await closeShare(host, record)
   })
 }
+
+/** With its memory a guest runs at once, on the network that it was on. */
+async function requireItsBridge(host: Host, snap: libvirt.DomainSnapshot): Promise<void> {
+  const { xml } = await host.link.call(libvirt.domainSnapshotGetXmlDesc, { snap, flags: 0 })
+  const document = readXml(xml, { bytesMax: XML_BYTES_MAX })
+  if (keepsMemory(document)) await requireBridge(host, bridgeOf(find(document, 'domain')))
+}
+
+const keepsMemory = (document: Element): boolean =>
+  attribute(find(document, 'memory'), 'snapshot') === 'internal'
 
 export function removeSnapshot(host: Host, id: string, name: string): Promise<void> {
   return host.turns.take(id, async () => {
@@ -182,7 +195,7 @@ async function describe({ link }: Host, snap: libvirt.DomainSnapshot): Promise<S
   return {
     name: snap.name,
     createdAt: new Date(seconds * 1000).toISOString(),
-    memory: attribute(find(document, 'memory'), 'snapshot') === 'internal',
+    memory: keepsMemory(document),
     current: current === 1,
   }
 }

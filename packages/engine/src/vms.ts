@@ -50,6 +50,7 @@ export async function readVm(host: Host, id: string, owner?: Owner): Promise<Vm>
     nested: facts.nested,
     autostart: record.autostart,
     sharing: record.sharing,
+    ...(facts.bridge !== undefined && { bridge: facts.bridge }),
   }
 }
 

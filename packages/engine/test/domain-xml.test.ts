@@ -44,6 +44,7 @@ function arbitraryDefinition(random: Random): Definition {
     memoryMiB: 64 + random.below(1024 * 1024),
     nested: random.below(2) === 0,
     mac: `52:${Array.from({ length: 5 }, () => hex(2)).join(':')}`,
+    bridge: random.pick([undefined, 'br0', 'br-lan.7']),
     layers: [top, ...below],
     seed: random.below(2) === 0 ? `${directory}/seed.img` : undefined,
     serial: `${directory}/serial.log`,

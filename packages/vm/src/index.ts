@@ -1,6 +1,7 @@
 export type { HostId, Id, OrgId, TaskId, UserId, VmId } from './id.ts'
 export { cloneWays, lifecycleRules, mayDo, type LifecycleAction } from './lifecycle.ts'
 export {
+  whyNotBridge,
   whyNotGuestPath,
   whyNotId,
   whyNotName,

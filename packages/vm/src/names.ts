@@ -5,6 +5,8 @@
 export const ID_PATTERN = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,62}$/
 export const GUEST_PATH_PATTERN = /^[A-Za-z0-9_.-]{1,64}$/
 export const SNAPSHOT_PATTERN = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,62}$/
+/** What the kernel takes as the name of a link, without what a shell or a path would read otherwise. */
+export const BRIDGE_PATTERN = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,14}$/
 export const NAME_LENGTH_MAX = 128
 export const TAG_LENGTH_MAX = 1024
 
@@ -43,6 +45,12 @@ export function whyNotGuestPath(guestPath: string): string | undefined {
     return `a guestPath must match ${GUEST_PATH_PATTERN.source} and not be . or ..`
   }
   return undefined
+}
+
+export function whyNotBridge(bridge: string): string | undefined {
+  return BRIDGE_PATTERN.test(bridge)
+    ? undefined
+    : `a bridge's name must match ${BRIDGE_PATTERN.source}`
 }
 
 export function whyNotSnapshotName(name: string): string | undefined {

@@ -17,6 +17,8 @@ export interface Vm {
   readonly memoryMiB: number
   readonly diskMiB: number
   readonly nested: boolean
+  /** The bridge of its host that it is on, where it is not on the host's own network for guests. */
+  readonly bridge?: string
   readonly autostart: boolean
   readonly sharing: boolean
 }

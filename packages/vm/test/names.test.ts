@@ -1,7 +1,14 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
-import { whyNotGuestPath, whyNotId, whyNotName, whyNotSnapshotName, whyNotTag } from '@skerry/vm'
+import {
+  whyNotBridge,
+  whyNotGuestPath,
+  whyNotId,
+  whyNotName,
+  whyNotSnapshotName,
+  whyNotTag,
+} from '@skerry/vm'
 
 test('ids of the contract are legal', () => {
   for (const id of ['a', 'vm-7', 'A.b_c-9', '0', 'x'.repeat(63), 'powered']) {
@@ -17,6 +24,13 @@ test('other ids are refused with the pattern', () => {
 
 test('segments of the API are no ids, in any case', () => {
   for (const id of ['power', 'Folders', 'IPADDRESS']) assert.match(whyNotId(id) ?? '', /one of/)
+})
+
+test('a bridge has a name that the kernel takes and no shell or path reads otherwise', () => {
+  for (const name of ['br0', 'br-lan.7', 'x'.repeat(15)])
+    assert.equal(whyNotBridge(name), undefined)
+  for (const name of ['', '.', '..', '-a', 'a/b', 'a b', 'a\n', 'ä', 'x'.repeat(16), '$(id)'])
+    assert.match(whyNotBridge(name) ?? '', /must match/, JSON.stringify(name))
 })
 
 test('names are 1 to 128 characters without control characters', () => {

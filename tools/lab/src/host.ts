@@ -70,8 +70,8 @@ export interface LabHost extends AsyncDisposable {
   startLibvirt(): Promise<void>
   /** Our daemon on the host, while it runs. */
   readonly vmd: VmdReport | undefined
-  /** Starts vmd, now and whenever the host is switched on. */
-  startVmd(): Promise<VmdReport>
+  /** Starts vmd, now and whenever the host is switched on, with these words or those it had before. */
+  startVmd(words?: readonly string[]): Promise<VmdReport>
   killVmd(signal?: NodeJS.Signals): Promise<void>
   /** Every process on the host dies at once; its network is gone. What is on disk stays. */
   powerCut(): Promise<void>
@@ -169,8 +169,8 @@ export class Host implements LabHost {
     return readVmd(this)
   }
 
-  async startVmd(): Promise<VmdReport> {
-    await wantVmd(this)
+  async startVmd(words?: readonly string[]): Promise<VmdReport> {
+    await wantVmd(this, words)
     return startVmd(this)
   }
 

@@ -20,13 +20,23 @@ export interface VmdReport {
 
 const pidFile = (dir: string): string => join(dir, 'vmd.pid')
 const logFile = (dir: string): string => join(dir, 'log', 'vmd.log')
-/** There when vmd belongs to the host and starts with it. */
+/** There when vmd belongs to the host and starts with it; the words after its name, one a line. */
 const wantedFile = (dir: string): string => join(dir, 'vmd.wanted')
 
 export const wantsVmd = ({ dir }: { readonly dir: string }): boolean => existsSync(wantedFile(dir))
 
-export async function wantVmd({ dir }: { readonly dir: string }): Promise<void> {
-  await writeFile(wantedFile(dir), '')
+export async function wantVmd(
+  host: { readonly dir: string },
+  words: readonly string[] = wordsOf(host),
+): Promise<void> {
+  await writeFile(wantedFile(host.dir), words.join('\n'))
+}
+
+function wordsOf(host: { readonly dir: string }): string[] {
+  if (!wantsVmd(host)) return []
+  return readFileSync(wantedFile(host.dir), 'utf8')
+    .split('\n')
+    .filter((word) => word !== '')
 }
 
 /** The vmd that runs on the host now. */
@@ -42,7 +52,7 @@ export async function startVmd(host: Host): Promise<VmdReport> {
   if (running) return running
   const log = openSync(logFile(host.dir), 'a')
   try {
-    const child = host.spawn([process.execPath, PROGRAM], {
+    const child = host.spawn([process.execPath, PROGRAM, ...wordsOf(host)], {
       detached: true,
       stdio: ['ignore', log, log],
       env: { PATH: '/usr/sbin:/usr/bin:/sbin:/bin', HOME: '/root' },

@@ -18,6 +18,11 @@ export const create = command({
     memory: { type: 'string', value: 'SIZE', doc: 'such as 512M or 2G' },
     disk: { type: 'string', value: 'SIZE', doc: 'such as 10G; the template’s unless told' },
     autostart: { type: 'boolean', doc: 'start it with the machine' },
+    bridge: {
+      type: 'string',
+      value: 'BRIDGE',
+      doc: 'join this bridge of the machine, which vmd must allow, instead of the network for guests',
+    },
     'ssh-key': {
       type: 'string',
       value: 'FILE',
@@ -32,7 +37,7 @@ export const create = command({
     start: { type: 'boolean', doc: 'start it at once' },
   },
   async run(world, { words: [id = ''], options, json }) {
-    const { name, tag, template, autostart, start } = options
+    const { name, tag, template, autostart, bridge, start } = options
     const settings = {
       cpus: wholeNumber('--cpus', options.cpus),
       memoryMiB: sizeMiB('--memory', options.memory),
@@ -40,7 +45,7 @@ export const create = command({
       sshKeys: await readKeys(options['ssh-key']),
       userData: await readText(options['cloud-init']),
     }
-    const body = { id, name, tag, template, autostart, ...settings }
+    const body = { id, name, tag, template, autostart, bridge, ...settings }
     const made = await doLongWork(world, `creating ${id}`, 'POST', path('vms'), body)
     if (start === true) await world.api.ask('PATCH', path('vms', 'power', id), { body: 'on' })
     if (json) return world.print(JSON.stringify(made, null, 2))

@@ -6,7 +6,8 @@ import { sizeMiB, wholeNumber } from '../number.ts'
 export const set = command({
   name: 'set',
   usage: 'VM',
-  summary: 'change a VM: its size while it is off, its name, tag and autostart at any time',
+  summary:
+    'change a VM: its size and network while it is off, its name, tag and autostart at any time',
   options: {
     name: { type: 'string', doc: 'shown beside the id' },
     tag: { type: 'string', doc: 'any text, kept with the VM' },
@@ -14,11 +15,21 @@ export const set = command({
     memory: { type: 'string', value: 'SIZE', doc: 'such as 512M or 2G' },
     disk: { type: 'string', value: 'SIZE', doc: 'such as 10G; a disk only grows' },
     autostart: { type: 'string', value: 'yes|no', doc: 'whether it starts with the machine' },
+    bridge: {
+      type: 'string',
+      value: 'BRIDGE',
+      doc: 'join this bridge of the machine, which vmd must allow',
+    },
+    nat: { type: 'boolean', doc: 'leave the bridge for the network for guests' },
   },
   async run({ api, print }, { words: [id = ''], options, json }) {
-    const { name, tag } = options
+    const { name, tag, bridge, nat } = options
+    if (bridge !== undefined && nat === true) {
+      throw new Failure('usage', 'give --bridge or --nat, not both')
+    }
     const settings = {
       ...{ name, tag, autostart: yesOrNo(options.autostart) },
+      bridge: nat === true ? null : bridge,
       cpus: wholeNumber('--cpus', options.cpus),
       memoryMiB: sizeMiB('--memory', options.memory),
       diskMiB: sizeMiB('--disk', options.disk),

@@ -33,6 +33,7 @@ export const FullVmBody = Type.Object({
   autostart: Type.Boolean(),
   sharing: Type.Boolean(),
   nested: Type.Boolean(),
+  bridge: Type.Optional(Type.String()),
   boot: Type.Union([Type.String(), Type.Null()]),
 })
 export const FolderBody = Type.Object({
@@ -53,11 +54,12 @@ export const vmBody = ({ id, name, tag }: Vm): { id: string; name: string; tag: 
 /** All there is to know of a VM, in the words of this API. */
 export function fullVmBody(vm: Vm, address: string | undefined): object {
   const { id, name, tag, power, pausedBy, cpus, memoryMiB, diskMiB } = vm
-  const { autostart, sharing, nested, boot } = vm
+  const { autostart, sharing, nested, bridge, boot } = vm
   return {
     ...{ id, name, tag, state: powerWord[power] },
     ...(pausedBy !== undefined && { pausedBy }),
     ...(address !== undefined && { address }),
     ...{ cpus, memoryMiB, diskMiB, autostart, sharing, nested, boot },
+    ...(bridge !== undefined && { bridge }),
   }
 }

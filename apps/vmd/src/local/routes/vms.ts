@@ -6,6 +6,9 @@ import { Type, type Static } from 'typebox'
 import { route } from '../route.ts'
 import { FullVmBody, fullVmBody, powerWord, StateWord, vmBody, VmBody } from '../words.ts'
 
+/** A bridge of this machine that it joins; null and empty mean the network that every VM has. */
+const Bridge = Type.Union([Type.String(), Type.Null()])
+
 /** Keys that are not named here are passed over: existing clients send some of their own. */
 const NewVm = Type.Object({
   id: Type.String(),
@@ -17,6 +20,7 @@ const NewVm = Type.Object({
   memoryMiB: Type.Optional(Type.Integer()),
   diskMiB: Type.Optional(Type.Integer()),
   autostart: Type.Optional(Type.Boolean()),
+  bridge: Type.Optional(Bridge),
   sshKeys: Type.Optional(Type.Array(Type.String(), { maxItems: 64 })),
   userData: Type.Optional(Type.String()),
 })
@@ -30,6 +34,7 @@ const NewSettings = Type.Object(
     memoryMiB: Type.Optional(Type.Integer()),
     diskMiB: Type.Optional(Type.Integer()),
     autostart: Type.Optional(Type.Boolean()),
+    bridge: Type.Optional(Bridge),
   },
   { additionalProperties: false },
 )
@@ -98,9 +103,11 @@ export const vms = [
     permission: 'local',
     takes: json(NewSettings),
     answers: { 200: FullVmBody },
-    doc: 'Changes the name, the tag or autostart at any time; processors, memory and disk only while it is off. A disk only grows.',
+    doc: 'Changes the name, the tag or autostart at any time; processors, memory, disk and bridge only while it is off. A disk only grows.',
     async handle({ host }, { params, body }) {
-      const vm = await engine.configureVm(host, params.id, body)
+      const { bridge, ...rest } = body
+      const settings = { ...rest, ...(bridge !== undefined && { bridge: bridge || null }) }
+      const vm = await engine.configureVm(host, params.id, settings)
       return { status: 200, body: fullVmBody(vm, await engine.readLease(host, vm.id)) }
     },
   }),
@@ -120,7 +127,7 @@ export const vms = [
 
 function make(host: engine.Host, body: Static<typeof NewVm>) {
   const { parentid, template, sshKeys, userData, id, name, tag } = body
-  const { cpus, memoryMiB, diskMiB, autostart } = body
+  const { cpus, memoryMiB, diskMiB, autostart, bridge } = body
   const seed = {
     ...(sshKeys !== undefined && { sshKeys }),
     ...(userData !== undefined && { userData }),
@@ -133,6 +140,7 @@ function make(host: engine.Host, body: Static<typeof NewVm>) {
     ...(memoryMiB !== undefined && { memoryMiB }),
     ...(diskMiB !== undefined && { diskMiB }),
     ...(autostart !== undefined && { autostart }),
+    ...(bridge !== undefined && { bridge: bridge || null }),
     ...(Object.keys(seed).length > 0 && { seed }),
   }
   // Absent, null and empty all mean a template, and that one is `default` unless it is named.
