@@ -2,6 +2,8 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
 import { changePower, listVms, type Host } from '@skerry/engine'
+import { Fault } from '@skerry/fault'
+import type { PowerState } from '@skerry/vm'
 
 import type { Journal } from './journal.ts'
 
@@ -77,8 +79,7 @@ export async function stopGuests(journal: Journal, host: Host, way: StopWay): Pr
   const lanes = way === 'shutdown' ? running.length : AT_ONCE
   await inLanes(running, lanes, async ({ id, power }) => {
     try {
-      // Who is paused hears no request to shut down.
-      await changePower(host, id, power === 'paused' ? 'suspend' : way)
+      await stop(host, id, power, way)
       stopped.push(id)
     } catch (error) {
       host.note(`VM ${id} could not be stopped`, error)
@@ -86,6 +87,17 @@ export async function stopGuests(journal: Journal, host: Host, way: StopWay): Pr
     }
   })
   return { stopped, left }
+}
+
+/** Who is paused hears no request to shut down, and whoever passes over it would lose his work with the machine. */
+async function stop(host: Host, id: string, power: PowerState, way: StopWay): Promise<void> {
+  try {
+    await changePower(host, id, power === 'paused' ? 'suspend' : way)
+  } catch (error) {
+    if (!(error instanceof Fault) || error.kind !== 'timed-out' || way === 'suspend') throw error
+    host.note(`VM ${id} does not shut down and is suspended instead`, error)
+    await changePower(host, id, 'suspend')
+  }
 }
 
 async function inLanes<T>(

@@ -5,6 +5,8 @@ import { whyNotBridge } from '@skerry/vm'
 
 import { restores, stopWays, type Restore, type StopWay } from './autostart.ts'
 
+const SHUTDOWN_SECONDS_MAX = 3600
+
 /** Everything an operator can set, with what happens when it is left out. */
 export interface Config {
   readonly port: number
@@ -21,6 +23,8 @@ export interface Config {
   readonly restore: Restore
   /** What becomes of the guests when vmd is stopped. */
   readonly onStop: StopWay | 'leave'
+  /** How long a guest may take to shut itself down. */
+  readonly shutdownTimeoutMs: number
   /** Not a daemon: asks the one that runs to stop its guests in this way. */
   readonly stopGuests: StopWay | undefined
 }
@@ -33,23 +37,22 @@ export const usage = `usage: skerry vmd [--port N] [--libvirt-socket PATH] [--to
   --bridge NAME           VMs may join this bridge of the machine when they are asked to, and are then outside of vmd's wall; may be given several times
   --restore WHICH         after a start of the machine: autostart (those set to, and those it stopped in order) or previous (all that ran)
   --on-stop WAY           what becomes of guests when vmd is stopped: leave (they run on, unless told), suspend or shutdown
+  --shutdown-timeout S    how many seconds a guest may take to shut itself down; 60 unless told
   --stop-guests WAY       ask the vmd that runs to suspend or shutdown all guests, as before the machine goes down`
 
 export function readConfig(args: readonly string[], environment: NodeJS.ProcessEnv): Config {
   const { values } = parse(args)
-  const port = Number(values.port)
-  if (!Number.isInteger(port) || port < 1 || port > 65_535) {
-    throw new Fault('invalid', `--port must be a number from 1 to 65535, not ${values.port}`)
-  }
   const sudo = Number(environment['SUDO_UID'])
   return {
-    port,
+    port: numberOf('--port', values.port, 65_535),
     libvirt: { socket: values['libvirt-socket'], uri: 'qemu:///system' },
     tokenFile: values['token-file'],
     unixSocket: values['unix-socket'],
     bridges: values.bridge.map(legalBridge),
     restore: oneOf('--restore', restores, values.restore),
     onStop: oneOf('--on-stop', ['leave', ...stopWays] as const, values['on-stop']),
+    shutdownTimeoutMs:
+      numberOf('--shutdown-timeout', values['shutdown-timeout'], SHUTDOWN_SECONDS_MAX) * 1000,
     stopGuests:
       values['stop-guests'] === undefined
         ? undefined
@@ -62,6 +65,12 @@ function legalBridge(name: string): string {
   const why = whyNotBridge(name)
   if (why !== undefined) throw new Fault('invalid', `--bridge: ${why}`)
   return name
+}
+
+function numberOf(option: string, value: string, max: number): number {
+  const number = Number(value)
+  if (Number.isInteger(number) && number >= 1 && number <= max) return number
+  throw new Fault('invalid', `${option} must be a number from 1 to ${max}, not ${value}`)
 }
 
 function oneOf<const Word extends string>(
@@ -85,6 +94,7 @@ function parse(args: readonly string[]) {
         bridge: { type: 'string', multiple: true, default: [] },
         restore: { type: 'string', default: 'autostart' },
         'on-stop': { type: 'string', default: 'leave' },
+        'shutdown-timeout': { type: 'string', default: '60' },
         'stop-guests': { type: 'string' },
         'libvirt-socket': { type: 'string', default: '/run/libvirt/libvirt-sock' },
       },

@@ -27,6 +27,7 @@ async function serve(config: Config): Promise<void> {
   const host = await openHost({
     libvirt: config.libvirt,
     bridges: config.bridges,
+    shutdownTimeoutMs: config.shutdownTimeoutMs,
     clock: { now: () => new Date() },
     ids: { uuid: () => randomUUID() },
     note: log,

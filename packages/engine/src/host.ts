@@ -19,6 +19,8 @@ import { Records } from './record.ts'
 import { Turns } from './turns.ts'
 import { ensureWall, keepWall } from './wall.ts'
 
+const SHUTDOWN_TIMEOUT_MS = 60_000
+
 /** One hypervisor host and all that must be shared while we drive it. */
 export interface Host extends AsyncDisposable {
   readonly link: Link
@@ -29,6 +31,8 @@ export interface Host extends AsyncDisposable {
   readonly hypervisor: Hypervisor
   /** The bridges that guests may join. */
   readonly bridges: readonly string[]
+  /** How long a guest may take to shut itself down. */
+  readonly shutdownTimeoutMs: number
   readonly clock: Clock
   readonly ids: Ids
   /** For the log: what went wrong where nobody waits for an answer. */
@@ -52,6 +56,8 @@ export interface HostOptions {
   readonly hypervisor?: Hypervisor
   /** The bridges of this host that guests may join when they are asked to; none when it is left out. */
   readonly bridges?: readonly string[]
+  /** How long a guest may take to shut itself down; a minute when it is left out. */
+  readonly shutdownTimeoutMs?: number
   readonly note?: Note
 }
 
@@ -91,6 +97,7 @@ export async function openHost(options: HostOptions): Promise<Host> {
     paths,
     hypervisor,
     bridges: options.bridges ?? [],
+    shutdownTimeoutMs: options.shutdownTimeoutMs ?? SHUTDOWN_TIMEOUT_MS,
     clock: options.clock,
     ids: options.ids,
     note: options.note ?? (() => {}),

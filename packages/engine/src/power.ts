@@ -17,13 +17,12 @@ import { findSettled, writtenDown } from './under-way.ts'
 
 /** Saving and restoring memory takes as long as the disk takes to write it. */
 const MEMORY_TIMEOUT_MS = 600_000
-export const SHUTDOWN_TIMEOUT_MS = 60_000
 /** A guest that is still starting hears neither its agent nor the button: it is asked again. */
 const ASK_AGAIN_MS = 10_000
 
 export interface PowerOptions {
   readonly owner?: Owner
-  /** How long a guest may take to shut itself down. */
+  /** How long this guest may take to shut itself down; as the host says where it is left out. */
   readonly shutdownTimeoutMs?: number
 }
 
@@ -146,7 +145,7 @@ async function shutdown(
   host: Host,
   { record, dom }: Found,
   _: PowerState,
-  { shutdownTimeoutMs = SHUTDOWN_TIMEOUT_MS }: PowerOptions,
+  { shutdownTimeoutMs = host.shutdownTimeoutMs }: PowerOptions,
 ): Promise<void> {
   const ask = (flags: number) => () => host.link.call(libvirt.domainShutdownFlags, { dom, flags })
   const { guestAgent, acpiPowerBtn } = libvirt.DomainShutdownFlags
