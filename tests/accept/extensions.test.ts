@@ -187,6 +187,23 @@ suite('the local API beyond its specification, by curl', { skip }, () => {
     assert.equal((await remove('/api/vms/two')).status, 204)
   })
 
+  test('a broken VM says so in its own row and hides no other', async () => {
+    for (const id of ['lost', 'hurt']) assert.equal((await post('/api/vms', { id })).status, 201)
+    await host.run(['virsh', '-q', 'undefine', 'local-lost'])
+    await host.run(['sh', '-c', 'rm /var/lib/skerry/vms/hurt.vm/1/layer-0.qcow2'])
+    const [hurt, lost, one] = await rows('')
+    assert.deepEqual([one?.id, one?.boot], ['one', null])
+    const broken = (id: string) => ({ id, name: id, tag: '', state: 'powered off' })
+    const gone = 'libvirt no longer knows VM lost, but its disk is there'
+    const next = 'delete VM lost, or define its domain local-lost again'
+    assert.deepEqual(lost, { ...broken('lost'), problem: `${gone}; ${next}` })
+    const { problem, ...rest } = hurt as Row & { readonly problem: string }
+    assert.deepEqual(rest, broken('hurt'))
+    assert.match(problem, /^the disk .*hurt\.vm.*layer-0\.qcow2 is not there; put it back/)
+    refused(await get('/api/vms/power/lost'), 503, /libvirt no longer knows VM lost/)
+    for (const id of ['lost', 'hurt']) assert.equal((await remove(`/api/vms/${id}`)).status, 204)
+  })
+
   test('the address is waited for, and is in the full list', async () => {
     refused(await get('/api/vms/one/ipaddress?wait=5'), 409, /is off and has no address/)
     assertSaid(await patch('/api/vms/power/one', 'on'), 200, 'powered on')

@@ -34,7 +34,7 @@ const layerNumber = (file: string): number => Number(LAYER.exec(basename(file))?
 export async function readLayers(top: string): Promise<Layers> {
   const layers: [string, ...string[]] = [top]
   for (let file = top; ;) {
-    const { backingFile, backingFormat, incompatible } = await readQcow2(file)
+    const { backingFile, backingFormat, incompatible } = await readLayer(file)
     if ((incompatible & DATA_FILE_BIT) !== 0n) throw notOurs(file)
     if (backingFile === undefined) return layers
     if (!LAYER.test(backingFile) || backingFormat !== 'qcow2' || layers.length > LAYERS_MAX) {
@@ -43,6 +43,19 @@ export async function readLayers(top: string): Promise<Layers> {
     if (layerNumber(backingFile) >= layerNumber(file)) throw notOurs(file)
     file = join(dirname(top), backingFile)
     layers.push(file)
+  }
+}
+
+/** A layer that is missing is not a VM that is. */
+async function readLayer(file: string): ReturnType<typeof readQcow2> {
+  try {
+    return await readQcow2(file)
+  } catch (cause) {
+    if (!(cause instanceof Fault) || cause.kind !== 'not-found') throw cause
+    throw new Fault('unavailable', `the disk ${file} is not there`, {
+      cause,
+      hint: 'put it back from a backup, or delete the VM',
+    })
   }
 }
 

@@ -1,5 +1,5 @@
 import type { Answer } from '@skerry/service'
-import { powerStates, type PowerState, type Vm } from '@skerry/vm'
+import { powerStates, type PowerState, type Vm, type VmSummary } from '@skerry/vm'
 import { Type } from 'typebox'
 
 /** The words that clients of this API compare with. */
@@ -36,6 +36,14 @@ export const FullVmBody = Type.Object({
   bridge: Type.Optional(Type.String()),
   boot: Type.Union([Type.String(), Type.Null()]),
 })
+/** A VM of which no more can be told, and why: libvirt has lost it, or its disk is damaged. */
+export const BrokenVmBody = Type.Object({
+  id: Type.String(),
+  name: Type.String(),
+  tag: Type.String(),
+  state: StateWord,
+  problem: Type.String(),
+})
 export const FolderBody = Type.Object({
   guestPath: Type.String(),
   hostPath: Type.String(),
@@ -50,6 +58,10 @@ export const vmBody = ({ id, name, tag }: Vm): { id: string; name: string; tag: 
   name,
   tag,
 })
+
+export function brokenVmBody({ id, name, tag, power }: VmSummary, problem: string): object {
+  return { id, name, tag, state: powerWord[power], problem }
+}
 
 /** All there is to know of a VM, in the words of this API. */
 export function fullVmBody(vm: Vm, address: string | undefined): object {

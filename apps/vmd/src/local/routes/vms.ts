@@ -1,10 +1,20 @@
 import * as engine from '@skerry/engine'
 import { Fault } from '@skerry/fault'
 import { json } from '@skerry/service'
+import type { VmSummary } from '@skerry/vm'
 import { Type, type Static } from 'typebox'
 
 import { route } from '../route.ts'
-import { FullVmBody, fullVmBody, powerWord, StateWord, vmBody, VmBody } from '../words.ts'
+import {
+  BrokenVmBody,
+  brokenVmBody,
+  FullVmBody,
+  fullVmBody,
+  powerWord,
+  StateWord,
+  vmBody,
+  VmBody,
+} from '../words.ts'
 
 /** A bridge of this machine that it joins; null and empty mean the network that every VM has. */
 const Bridge = Type.Union([Type.String(), Type.Null()])
@@ -66,8 +76,13 @@ export const vms = [
     path: '/api/vms',
     permission: 'local',
     query: Which,
-    answers: { 200: Type.Union([Type.Array(Type.String()), Type.Array(FullVmBody)]) },
-    doc: 'The ids of all VMs, or of those with this id, state or tag; view=full gives all there is to know of each.',
+    answers: {
+      200: Type.Union([
+        Type.Array(Type.String()),
+        Type.Array(Type.Union([FullVmBody, BrokenVmBody])),
+      ]),
+    },
+    doc: 'The ids of all VMs, or of those with this id, state or tag; view=full gives all there is to know of each, or the problem where one is broken.',
     async handle({ host }, { query: { view, id, state, tag } }) {
       const all = (await engine.listVms(host)).filter(
         (vm) =>
@@ -76,7 +91,7 @@ export const vms = [
           (tag === undefined || vm.tag === tag),
       )
       if (view === undefined) return { status: 200, body: all.map((vm) => vm.id) }
-      const rows = await Promise.all(all.map((vm) => describe(host, vm.id)))
+      const rows = await Promise.all(all.map((vm) => describe(host, vm)))
       return { status: 200, body: rows.filter((row) => row !== undefined) }
     },
   }),
@@ -151,13 +166,22 @@ function make(host: engine.Host, body: Static<typeof NewVm>) {
   return engine.cloneVm(host, { ...asked, parent: parentid })
 }
 
-/** One row of the list; undefined when the VM went while the list was made. */
-async function describe(host: engine.Host, id: string): Promise<object | undefined> {
+/**
+ * One row of the list; undefined when the VM went while the list was made. One that is broken says
+ * so in its own row and does not keep the others from being seen.
+ */
+async function describe(host: engine.Host, listed: VmSummary): Promise<object | undefined> {
+  const { id } = listed
   try {
     const [vm, address] = await Promise.all([engine.readVm(host, id), engine.readLease(host, id)])
     return fullVmBody(vm, address)
   } catch (error) {
-    if (error instanceof Fault && error.kind === 'not-found') return undefined
-    throw error
+    if (host.records.get(id)?.phase !== 'there') return undefined
+    if (error instanceof Fault) {
+      const { message, hint } = error
+      return brokenVmBody(listed, hint === undefined ? message : `${message}; ${hint}`)
+    }
+    host.note(`VM ${id} could not be read`, error)
+    return brokenVmBody(listed, 'it could not be read; the log of vmd says why')
   }
 }
