@@ -16,6 +16,7 @@ import { Link } from './link.ts'
 import { ensureNetwork } from './network.ts'
 import { defaultPaths, fixedAddressesDirectory, templatesDirectory, type Paths } from './paths.ts'
 import { Records } from './record.ts'
+import { renewNetwork } from './renew-network.ts'
 import { Turns } from './turns.ts'
 import { ensureWall, keepWall } from './wall.ts'
 
@@ -111,6 +112,11 @@ export async function openHost(options: HostOptions): Promise<Host> {
     // Before the network, so that no guest is ever on it without the wall.
     if (hasBridge) await ensureWall(paths)
     await settleAddresses(host)
+    if (hasBridge) {
+      await renewNetwork(host).catch((error: unknown) =>
+        host.note('the network for guests could not be brought up to date', error),
+      )
+    }
     await ensureNetwork(host)
     // A network that starts puts rules of libvirt's own in front of it.
     if (hasBridge) await ensureWall(paths)

@@ -39,7 +39,8 @@ export async function ensureNetwork({ link, paths }: Where): Promise<void> {
   }
 }
 
-async function findNetwork({ link, paths }: Where): Promise<libvirt.Network> {
+/** Defined where it is missing. */
+export async function findNetwork({ link, paths }: Where): Promise<libvirt.Network> {
   try {
     return (await link.call(libvirt.networkLookupByName, { name: NETWORK })).net
   } catch (error) {
@@ -48,13 +49,15 @@ async function findNetwork({ link, paths }: Where): Promise<libvirt.Network> {
   return (await link.call(libvirt.networkDefineXml, { xml: networkXml(paths) })).net
 }
 
-function networkXml(paths: Paths): string {
+/** The network as we want it; with the uuid of one that is there it replaces that one. */
+export function networkXml(paths: Paths, uuid?: string): string {
   const { host, mask, first, last } = ADDRESSES
   return renderElement(
     element(
       'network',
       { 'xmlns:dnsmasq': 'http://libvirt.org/schemas/network/dnsmasq/1.0' },
       element('name', {}, NETWORK),
+      uuid !== undefined && element('uuid', {}, uuid),
       element('forward', { mode: 'nat' }),
       element('bridge', { name: BRIDGE, stp: 'off', delay: 0 }),
       element(

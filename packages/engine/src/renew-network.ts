@@ -1,0 +1,76 @@
+import * as libvirt from '@skerry/libvirt'
+import {
+  attribute,
+  children,
+  childrenByLocalName,
+  find,
+  readXml,
+  text,
+  type Element,
+} from '@skerry/xml'
+
+import type { Host } from './host.ts'
+import { findNetwork, NETWORK, NETWORK_BYTES_MAX, networkXml } from './network.ts'
+
+const DUMP_BYTES_MAX = 4 * 1024 * 1024
+
+/**
+ * Brings the network that an older version defined to what is wanted now. To start it anew takes
+ * its bridge away from under the guests that are on it, so that waits until there are none.
+ */
+export async function renewNetwork(host: Host): Promise<void> {
+  const { link, paths } = host
+  const net = await findNetwork(host)
+  const read = async (flags: number): Promise<Element> => {
+    const { xml } = await link.call(libvirt.networkGetXmlDesc, { net, flags })
+    return readXml(xml, { bytesMax: NETWORK_BYTES_MAX })
+  }
+  const wanted = shapeOf(readXml(networkXml(paths), { bytesMax: NETWORK_BYTES_MAX }))
+  const defined = await read(libvirt.NetworkXMLFlags.inactive)
+  if (shapeOf(defined) !== wanted) {
+    await link.call(libvirt.networkDefineXml, {
+      xml: networkXml(paths, text(find(defined, 'uuid'))),
+    })
+  }
+  const { active } = await link.call(libvirt.networkIsActive, { net })
+  if (active !== 1 || shapeOf(await read(0)) === wanted) return
+  const guests = await guestsOnNetwork(host)
+  if (guests.length === 0) {
+    await link.call(libvirt.networkDestroy, { net })
+    return
+  }
+  host.note(
+    `the network ${NETWORK} stays as an older version made it while ${guests.join(', ')} run: addresses are not kept; shut them down, then restart vmd`,
+  )
+}
+
+/** What we say of a network, in one text; libvirt adds much of its own. */
+function shapeOf(network: Element): string {
+  const ip = find(network, 'ip')
+  const range = find(ip, 'dhcp', 'range')
+  const [options] = childrenByLocalName(network, 'options')
+  return JSON.stringify([
+    attribute(find(network, 'forward'), 'mode'),
+    attribute(find(network, 'bridge'), 'name'),
+    [attribute(ip, 'address'), attribute(ip, 'netmask')],
+    [attribute(range, 'start'), attribute(range, 'end')],
+    childrenByLocalName(options, 'option').map((option) => attribute(option, 'value')),
+  ])
+}
+
+async function guestsOnNetwork({ link }: Host): Promise<string[]> {
+  const flags = libvirt.ConnectListAllDomainsFlags.active
+  const { domains } = await link.call(libvirt.connectListAllDomains, { needResults: 1, flags })
+  const names = await Promise.all(
+    domains.map(async (dom) => {
+      const { xml } = await link.call(libvirt.domainGetXmlDesc, { dom, flags: 0 })
+      const cards = children(
+        find(readXml(xml, { bytesMax: DUMP_BYTES_MAX }), 'devices'),
+        'interface',
+      )
+      const isOn = cards.some((card) => attribute(find(card, 'source'), 'network') === NETWORK)
+      return isOn ? dom.name : undefined
+    }),
+  )
+  return names.filter((name) => name !== undefined)
+}
