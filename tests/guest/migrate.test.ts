@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 
-import { guestImage, reasonToSkip, startLab, until } from '@skerry/lab'
+import { guestImage, reasonToSkip, startLab, until, type LabHost } from '@skerry/lab'
 
 import { startEngine, type Errands, type RemoteEngine } from './engine.ts'
 import { BOOT_MS, tryInGuest, uptime } from './guest.ts'
@@ -45,7 +45,9 @@ test('a running guest moves to another host with its disk and goes on', async (t
   const reason = reasonToSkip('host', 'small')
   if (reason !== undefined) return t.skip(reason)
   await using two = await startTwo()
-  const { from, here, there } = two
+  const { from, to, here, there } = two
+  const fixed = async (host: LabHost) =>
+    (await host.run(['sh', '-c', 'cat /var/lib/skerry/dhcp/* 2>/dev/null'])).stdout
 
   await here.createVm({
     id: 'walker',
@@ -59,8 +61,13 @@ test('a running guest moves to another host with its disk and goes on', async (t
   await here.enableSharing('walker')
   await tryInGuest(here, 'walker', 'echo carried over | dd of=/dev/vda bs=1M seek=60 conv=fsync')
   const before = await uptime(here, 'walker')
+  const { address } = await here.waitForAddress('walker', BOOT_MS)
+  const line = await fixed(from)
+  assert.ok(line.endsWith(`,${address}\n`), line)
 
   await here.migrateVm('walker')
+
+  assert.deepEqual([await fixed(from), await fixed(to)], ['', line])
 
   assert.equal(await there.readPower('walker'), 'on')
   const after = await uptime(there, 'walker')
@@ -96,6 +103,7 @@ test('a running guest moves to another host with its disk and goes on', async (t
     'dd if=/dev/vda bs=1M skip=60 count=1 | head -n 1',
   )
   assert.equal(again.stdout, 'carried over\n')
+  assert.equal((await there.waitForAddress('walker', BOOT_MS)).address, address)
 })
 
 test('a move that fails leaves the guest running where it was and nothing on the other host', async (t) => {

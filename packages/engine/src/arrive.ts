@@ -9,6 +9,7 @@ import { noteOpened } from './check-disk.ts'
 import { discard } from './delete.ts'
 import { makeEmptyLayer } from './disk.ts'
 import { domainXml } from './domain-xml.ts'
+import { keepAddress } from './fixed-address.ts'
 import type { Host } from './host.ts'
 import { settleShare } from './keep-shares.ts'
 import type { Departure, Landing } from './migrate.ts'
@@ -27,10 +28,11 @@ export function makeReady(host: Host, departure: Departure, incarnation: string)
     await requireRoom(host.paths.data, departure.virtualBytes, `taking over VM ${id}`)
     await requireBridge(host, departure.facts.bridge)
     await ensureNetwork(host)
-    const record: VmRecord = { ...departure.record, incarnation, phase: 'making' }
-    const directory = lifeDirectory(host.paths, record)
-    await host.records.write(record)
+    const arriving: VmRecord = { ...departure.record, incarnation, phase: 'making' }
+    const directory = lifeDirectory(host.paths, arriving)
+    let record = await host.records.write(arriving)
     try {
+      record = await host.records.write(await keepAddress(host, record))
       await mkdir(directory, { recursive: true, mode: 0o711 })
       await noteOpened(host, record)
       const layers = await makeEmptyLayer(directory, departure.virtualBytes)

@@ -26,6 +26,16 @@ export async function fixAddress(host: Host, record: VmRecord): Promise<VmRecord
   return fixed
 }
 
+/** A VM that comes from another host keeps the address it has, where nobody here has it already. */
+export async function keepAddress(host: Host, record: VmRecord): Promise<VmRecord> {
+  const { address, uuid } = record
+  if (address === undefined) return record
+  const isTaken = host.records.all().some((each) => each.uuid !== uuid && each.address === address)
+  if (isTaken) return fixAddress(host, record)
+  await writeEntry(host.paths, record)
+  return record
+}
+
 /** The DHCP server forgets it at its next start; until then nobody has that network card. */
 export async function freeAddress({ paths }: Host, { uuid }: VmRecord): Promise<void> {
   await rm(join(fixedAddressesDirectory(paths), uuid), { force: true })
