@@ -19,6 +19,7 @@ import {
 import { readFacts, type Found } from './find-domain.ts'
 import { hasSnapshots } from './find-snapshot.ts'
 import type { Host } from './host.ts'
+import { mergeLayers } from './merge-layers.ts'
 import { readPowerOf } from './read-power.ts'
 import { redefine } from './redefine.ts'
 import { settleLayers } from './settle-layers.ts'
@@ -49,15 +50,16 @@ export function cloneVm(host: Host, asked: NewClone): Promise<Vm> {
       const way = await wayOf(host, parent, power, layers)
       const room = way === 'freeze' ? FREEZE_BYTES : await allocatedBytes(layers)
       await requireRoom(host.paths.data, room, `cloning VM ${asked.parent}`)
+      const base = way === 'merge' ? await mergeLayers(host, parent) : layers
       const directory = await begin()
       return {
         layers:
-          way === 'freeze'
-            ? await addLayer(
-                await linkLayers(await freeze(host, parent, power, layers), directory),
+          way === 'copy'
+            ? await copied(base, directory, bytes)
+            : await addLayer(
+                await linkLayers(await freeze(host, parent, power, base), directory),
                 bytes,
-              )
-            : await copied(layers, directory, bytes),
+              ),
         cpus: asked.cpus ?? cpus,
         memoryMiB: asked.memoryMiB ?? memoryMiB,
         nested,
@@ -90,19 +92,15 @@ async function wayOf(
   { record, dom }: Found,
   power: PowerState,
   layers: Layers,
-): Promise<'freeze' | 'copy'> {
+): Promise<'freeze' | 'merge' | 'copy'> {
   const snapshots = await hasSnapshots(host, dom)
   if (!snapshots && layers.length < LAYERS_MAX) return cloneWays[power]
   if (power === 'off' || power === 'suspended') return 'copy'
+  if (!snapshots) return 'merge'
   throw new Fault(
     'conflict',
-    `VM ${record.id} is ${power} and ${snapshots ? 'has snapshots' : 'was cloned too often'}: its disk can only be copied while it is off`,
-    {
-      hint: snapshots
-        ? 'remove its snapshots, or power it off, then clone'
-        : 'power it off, then clone',
-      state: power,
-    },
+    `VM ${record.id} is ${power} and has snapshots: its disk can only be copied while it is off`,
+    { hint: 'remove its snapshots, or power it off, then clone', state: power },
   )
 }
 

@@ -19,10 +19,11 @@ import { runTool } from './tool.ts'
  */
 export type Layers = readonly [top: string, ...below: string[]]
 
-/** A longer chain costs every read; a disk that has grown to it is copied instead of frozen. */
+/** A longer chain costs every read; a disk that has grown to it is copied, or made one layer first. */
 export const LAYERS_MAX = 8
 
-const LAYER = /^layer-(\d{1,3})\.qcow2$/
+/** Numbers only rise, by one for each clone that is made while the VM runs. */
+const LAYER = /^layer-(\d{1,6})\.qcow2$/
 /** The guest's bytes are in a file elsewhere (qcow2 specification, incompatible features). */
 const DATA_FILE_BIT = 4n
 const COPY_TIMEOUT_MS = 3_600_000
@@ -135,6 +136,16 @@ export async function layersAbove(top: string): Promise<string[]> {
     .filter((name) => layerNumber(name) > layerNumber(top))
     .sort((a, b) => layerNumber(a) - layerNumber(b))
     .map((name) => join(dirname(top), name))
+}
+
+/** Takes the layers below one that stands on nothing out of this directory; others keep theirs. */
+export async function removeLayersBelow(bottom: string): Promise<void> {
+  const directory = dirname(bottom)
+  const names = await readdir(directory)
+  for (const name of names.filter((each) => layerNumber(each) < layerNumber(bottom))) {
+    await rm(join(directory, name))
+  }
+  await syncDirectory(directory)
 }
 
 /** When this returns, a power cut no longer takes the file away. */

@@ -6,6 +6,8 @@ import * as libvirt from '@skerry/libvirt'
 import { toFault } from './to-fault.ts'
 
 const CALL_TIMEOUT_MS = 30_000
+/** Saving and restoring memory takes as long as the disk takes to write it. */
+export const MEMORY_TIMEOUT_MS = 600_000
 /** How long a call waits for a daemon that is away before it says so. */
 const AWAY_MS = 20_000
 const RETRY_MS = [50, 100, 200, 500, 1000] as const

@@ -6,6 +6,7 @@ import { requireBridge } from './bridge.ts'
 import { findVm, readFacts, type Found } from './find-domain.ts'
 import { setClock } from './guest.ts'
 import type { Host } from './host.ts'
+import { MEMORY_TIMEOUT_MS } from './link.ts'
 import { forgetNeighbour } from './neighbours.ts'
 import { ensureNetwork } from './network.ts'
 import { readPowerOf } from './read-power.ts'
@@ -15,8 +16,6 @@ import { requireRoom } from './space.ts'
 import { saysLibvirt } from './to-fault.ts'
 import { findSettled, writtenDown } from './under-way.ts'
 
-/** Saving and restoring memory takes as long as the disk takes to write it. */
-const MEMORY_TIMEOUT_MS = 600_000
 /** A guest that is still starting hears neither its agent nor the button: it is asked again. */
 const ASK_AGAIN_MS = 10_000
 

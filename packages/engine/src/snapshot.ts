@@ -8,6 +8,7 @@ import { bridgeOf } from './domain-xml.ts'
 import { findVm, readFacts, type Found } from './find-domain.ts'
 import { findSnapshot, lookUpSnapshot } from './find-snapshot.ts'
 import type { Host } from './host.ts'
+import { MEMORY_TIMEOUT_MS } from './link.ts'
 import { askMonitor } from './monitor.ts'
 import { readOpenDisk } from './open-disk.ts'
 import { readPowerOf } from './read-power.ts'
@@ -15,7 +16,6 @@ import { closeShare, openShare, requireUnshared, withoutShare } from './share.ts
 import { requireRoom } from './space.ts'
 import { findSettled, writtenDown } from './under-way.ts'
 
-const MEMORY_TIMEOUT_MS = 600_000
 const DISK_BYTES = 8 * 1024 * 1024
 const XML_BYTES_MAX = 8 * 1024 * 1024
 
