@@ -23,6 +23,8 @@ export interface World {
   /** Whether somebody listens there now. */
   readonly listens: (address: string, port: number) => Promise<boolean>
   readonly uid: number
+  /** The day that a page written now bears. */
+  readonly today: () => Date
   /** Where programs are looked for. */
   readonly path: string
 }
@@ -66,6 +68,12 @@ export interface Command {
    */
   readonly usage: string
   readonly summary: string
+  /** Whole lines as they are typed, the commonest first. */
+  readonly examples: readonly string[]
+  /** What is mostly done after it. */
+  readonly next: string
+  /** What its exit code tells beyond the five that all commands have. */
+  readonly exits?: string
   readonly options: Options
   /** Answers the exit code when it is another program's. */
   run(world: World, args: Args<Options>): Promise<number | void>

@@ -18,10 +18,11 @@ import { snapshot } from './commands/snapshot.ts'
 import { ssh } from './commands/ssh.ts'
 import { templateBuild } from './commands/template-build.ts'
 import { template } from './commands/template.ts'
-import { version } from './commands/version.ts'
+import { readVersion, version } from './commands/version.ts'
 import { vmd } from './commands/vmd.ts'
 import { complete } from './complete.ts'
 import { helpOf, overview } from './help.ts'
+import { manPage } from './man-page.ts'
 import { findCommand } from './run-command.ts'
 
 /** These two tell of all others, so they stand where all others are listed. */
@@ -30,6 +31,8 @@ const telling: readonly Command[] = [
     name: 'complete',
     usage: '[WORDS...]',
     summary: 'what may come next on a line, for the completion scripts',
+    examples: ["skerry complete -- start ''"],
+    next: 'skerry completion bash prints the script that asks this',
     async run(world, { words }) {
       for (const each of await complete(world, commands, words)) world.print(each)
     },
@@ -38,8 +41,14 @@ const telling: readonly Command[] = [
     name: 'help',
     usage: '[COMMAND...]',
     summary: 'this list, or more about one command',
-    async run({ print }, { words }) {
-      print(words.length === 0 ? overview(commands) : helpOf(findCommand(commands, words)[0]))
+    examples: ['skerry help', 'skerry help share add', 'skerry help --man'],
+    next: 'skerry COMMAND --help',
+    options: {
+      man: { type: 'boolean', doc: 'the whole of it as a man page, to be read by man -l' },
+    },
+    async run({ print, today }, { words, options: { man } }) {
+      if (man === true) print(manPage(commands, await readVersion(), today()))
+      else print(words.length === 0 ? overview(commands) : helpOf(findCommand(commands, words)[0]))
     },
   }),
 ]

@@ -1,6 +1,6 @@
 import { places, type Command, type World } from './command.ts'
+import { everywhere } from './everywhere.ts'
 import { path } from './local-client.ts'
-import { everywhere } from './run-command.ts'
 
 /** What may stand at the last of these words; `skerry` itself is not one of them. Files are left to the shell. */
 export async function complete(

@@ -6,6 +6,14 @@ export const exitCodes = {
   unreachable: 3,
   timedOut: 4,
 } as const
+
+export const exitMeanings: Readonly<Record<keyof typeof exitCodes, string>> = {
+  done: 'done',
+  refused: 'refused by vmd, or by this machine',
+  usage: 'wrong usage',
+  unreachable: 'vmd not reachable',
+  timedOut: 'timed out, and the work may still be done',
+}
 export type Reason = Exclude<keyof typeof exitCodes, 'done'>
 
 /** Ends a command: the message says what is the matter, the hint what to do next. */

@@ -1,34 +1,63 @@
 import type { Command, Options } from './command.ts'
+import { environment, everywhere } from './everywhere.ts'
+import { exitCodes, exitMeanings } from './failure.ts'
 
 /** All commands, one line each. */
 export function overview(commands: readonly Command[]): string {
-  const names = commands.map(({ name, usage }) => `${name} ${usage}`.trim())
-  const wide = Math.max(...names.map(({ length }) => length))
+  const rows = commands.map((each) => [usageOf(each), each.summary] as const)
   return [
     'usage: skerry COMMAND [--json] [--url URL]',
     '',
-    ...commands.map(({ summary }, at) => `  ${(names[at] ?? '').padEnd(wide)}  ${summary}`),
+    ...aligned(rows),
     '',
-    'skerry COMMAND --help says more. SKERRY_URL is the address of vmd when --url is left out,',
-    'SKERRY_TOKEN the word that a vmd with --token-file wants.',
-    'exit codes: 0 done, 1 refused by vmd, 2 wrong usage, 3 vmd not reachable, 4 timed out',
+    'environment:',
+    ...aligned(Object.entries(environment)),
+    '',
+    'skerry COMMAND --help says more, skerry help --man says all.',
+    `exit codes: ${exitLine}`,
   ].join('\n')
 }
 
-export function helpOf({ name, usage, summary, options }: Command): string {
-  const all: Options = { ...options }
-  const rows = Object.entries(all).map(([option, { type, value, doc }]) => ({
-    left: `  --${option}${type === 'string' ? ` ${value ?? 'TEXT'}` : ''}`,
-    doc,
-  }))
-  const wide = Math.max(0, ...rows.map(({ left }) => left.length))
-  const line = `usage: skerry ${name} ${usage}`.trim()
+/** One command, as a page of a manual would tell it. */
+export function helpOf(command: Command): string {
+  const { name, summary, options, examples, next, exits } = command
   return [
-    rows.length === 0 ? line : `${line} [options]`,
+    `usage: skerry ${usageOf(command)}${Object.keys(options).length > 0 ? ' [options]' : ''}`,
     '',
     summary,
-    ...(rows.length === 0
-      ? []
-      : ['', ...rows.map(({ left, doc }) => `${left.padEnd(wide)}  ${doc}`)]),
+    '',
+    'options:',
+    ...aligned(optionRows(optionsOf(command))),
+    '',
+    examples.length === 1 ? 'example:' : 'examples:',
+    ...examples.map((line) => `  ${line}`),
+    '',
+    `next: ${next}`,
+    name === 'vmd' ? `exit codes: 0 when it was told to end, ${exits}` : `exit codes: ${exitLine}`,
+    ...(exits === undefined || name === 'vmd' ? [] : [`            ${exits}`]),
   ].join('\n')
+}
+
+export const usageOf = ({ name, usage }: Command): string => `${name} ${usage}`.trim()
+
+/** The daemon is no client of itself: of what all others understand it only knows --help. */
+export const optionsOf = ({ name, options }: Command): Options =>
+  name === 'vmd' ? { ...options, help: everywhere.help } : { ...options, ...everywhere }
+
+/** `--memory SIZE` and what it is for. */
+export const optionRows = (options: Options): readonly (readonly [string, string])[] =>
+  Object.entries(options).map(([option, { type, value, doc }]) => [
+    `--${option}${type === 'string' ? ` ${value ?? 'TEXT'}` : ''}`,
+    doc,
+  ])
+
+export const exitRows: readonly (readonly [string, string])[] = Object.entries(exitCodes).map(
+  ([reason, code]) => [String(code), exitMeanings[reason as keyof typeof exitCodes]],
+)
+/** The words before the comma: all that a line has room for. */
+const exitLine = exitRows.map(([code, meaning]) => `${code} ${meaning.split(',')[0]}`).join(', ')
+
+function aligned(rows: readonly (readonly [string, string])[]): readonly string[] {
+  const wide = Math.max(...rows.map(([left]) => left.length))
+  return rows.map(([left, right]) => `  ${left.padEnd(wide)}  ${right}`)
 }

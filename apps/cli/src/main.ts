@@ -35,6 +35,8 @@ process.exitCode = await runCommand(
     listens: async (address, port) =>
       (await whyNotConnected({ host: address, port, timeout: CONNECT_MS })) === undefined,
     uid: process.getuid?.() ?? -1,
+    // Whoever builds a package twice wants the same page twice (reproducible-builds.org).
+    today: () => new Date(Number(env['SOURCE_DATE_EPOCH']) * 1000 || Date.now()),
     path: env['PATH'] ?? '',
   },
   commands,

@@ -1,21 +1,11 @@
 import { parseArgs, type ParseArgsOptionsConfig } from 'node:util'
 
 import { places, type Args, type Command, type Options, type World } from './command.ts'
+import { everywhere } from './everywhere.ts'
 import { exitCodes, Failure } from './failure.ts'
 import { helpOf, overview } from './help.ts'
 import { localClient } from './local-client.ts'
 import { printable } from './table.ts'
-
-/** Understood by every command. */
-export const everywhere = {
-  json: { type: 'boolean', doc: 'print the daemon’s JSON instead of text' },
-  url: {
-    type: 'string',
-    value: 'URL',
-    doc: 'where vmd answers; http://127.0.0.1:8080 unless told',
-  },
-  help: { type: 'boolean', doc: 'print how the command is used' },
-} as const satisfies Options
 
 /** What main.ts hands in; the client is made when the address is known. */
 export type Machine = Omit<World, 'api'> & {
@@ -49,24 +39,33 @@ async function run(
     return exitCodes.usage
   }
   if (argv[0] === '--help' || argv[0] === '-h') return say(machine, overview(commands))
-  // The daemon reads its own options.
+  const { command, args, url, help } = readLine(commands, argv)
+  if (help) return say(machine, helpOf(command))
+  return (await command.run(worldAt(machine, url), args)) ?? exitCodes.done
+}
+
+/** Which command a line names, and what it is given; anything that it does not take is a Failure. */
+export function readLine(
+  commands: readonly Command[],
+  argv: readonly string[],
+): { command: Command; args: Args<Options>; url: string | undefined; help: boolean } {
   const [command, rest] = findCommand(commands, argv)
-  if (command.name === 'vmd') return (await command.run(worldAt(machine), raw(rest))) ?? 0
+  // The daemon reads its own options.
+  if (command.name === 'vmd') {
+    const help = rest.includes('--help')
+    return { command, args: { words: rest, options: {}, json: false }, url: undefined, help }
+  }
   const { values, positionals } = parse(command, rest)
-  if (values['help'] === true) return say(machine, helpOf(command))
-  checkWords(command, positionals)
-  const { json, url, help: _, ...options } = values
-  const world = worldAt(machine, url as string | undefined)
+  const { json, url, help, ...options } = values
+  if (help !== true) checkWords(command, positionals)
   const args = { words: positionals, options, json: json === true } as Args<Options>
-  return (await command.run(world, args)) ?? exitCodes.done
+  return { command, args, url: url as string | undefined, help: help === true }
 }
 
 function say(machine: Machine, text: string): number {
   machine.print(text)
   return exitCodes.done
 }
-
-const raw = (words: readonly string[]): Args<Options> => ({ words, options: {}, json: false })
 
 const worldAt = (machine: Machine, url: string = machine.url): World => ({
   ...machine,

@@ -62,27 +62,18 @@ test('without words all commands are told, with exit code 2; when asked for, wit
   const help = await skerry(NOWHERE, ['help'])
   assert.equal(help.code, 0)
   assert.equal(help.out, none.err)
-  for (const { name } of commands) assert.ok(help.out.includes(`  ${name} `), name)
+  for (const { name } of commands) assert.match(help.out, new RegExp(`^  ${name} `, 'm'))
   assert.match(
     help.out,
     /0 done, 1 refused by vmd, 2 wrong usage, 3 vmd not reachable, 4 timed out/,
   )
 })
 
-test('every command explains itself', async () => {
-  for (const { name, options } of commands.filter((each) => each.name !== 'vmd')) {
-    const { code, out } = await skerry(NOWHERE, [...name.split(' '), '--help'])
-    assert.equal(code, 0, name)
-    assert.ok(out.startsWith(`usage: skerry ${name}`), out)
-    for (const option of Object.keys(options)) assert.ok(out.includes(`--${option}`), out)
-    assert.equal((await skerry(NOWHERE, ['help', ...name.split(' ')])).out, out)
-  }
-})
-
 test('the daemon is started with its own options, and its exit code is ours', async () => {
-  const { code, programs } = await skerry(NOWHERE, ['vmd', '--port', '9', '--help'])
+  const { code, programs } = await skerry(NOWHERE, ['vmd', '--port', '9', '--stop-guests', 'all'])
   assert.equal(code, 7)
-  assert.match(programs[0]?.slice(1).join(' ') ?? '', /apps\/vmd\/src\/main\.ts --port 9 --help$/)
+  const [, ...words] = programs[0] ?? []
+  assert.match(words.join(' '), /apps\/vmd\/src\/main\.ts --port 9 --stop-guests all$/)
 })
 
 test('numbers and sizes are read as people write them', () => {

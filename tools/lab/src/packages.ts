@@ -4,8 +4,11 @@ import { join } from 'node:path'
 
 const LIST = join(import.meta.dirname, '../../debian-packages.txt')
 
-/** What somebody wants to do: run our programs at all, run a host, build the small guest, build the Debian guest, compare with others. */
-export type Use = 'node' | 'host' | 'small' | 'debian' | 'bench'
+/**
+ * What somebody wants to do: run our programs at all, run a host, build the small guest, build the Debian guest, compare with others,
+ * look at what a person's terminal shows.
+ */
+export type Use = 'node' | 'host' | 'small' | 'debian' | 'bench' | 'terminal'
 
 /** The packages that are not there: for one use, or for all of them. */
 export function missingPackages(use?: Use): string[] {

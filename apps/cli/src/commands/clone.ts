@@ -6,6 +6,8 @@ export const clone = command({
   name: 'clone',
   usage: 'VM ID',
   summary: 'a new VM with the disk of another, which may go on running',
+  examples: ['skerry clone web web-2', "skerry clone web web-2 --name 'Second web' --tag tests"],
+  next: 'skerry start VM turns the clone on',
   options: {
     name: { type: 'string', doc: 'shown beside the id; the id unless told' },
     tag: { type: 'string', doc: 'any text, kept with the VM' },

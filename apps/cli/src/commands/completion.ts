@@ -6,6 +6,8 @@ export const completion = command({
   name: 'completion',
   usage: 'SHELL',
   summary: 'a script that completes our words in bash or zsh: source <(skerry completion bash)',
+  examples: ['skerry completion bash', 'skerry completion zsh'],
+  next: 'put this into ~/.bashrc: source <(skerry completion bash)',
   async run({ print }, { words: [shell = ''] }) {
     if (shell !== 'bash' && shell !== 'zsh') {
       throw new Failure('usage', `the shell must be bash or zsh, not ${shell}`, {

@@ -10,6 +10,12 @@ export const create = command({
   name: 'create',
   usage: 'ID',
   summary: 'a new VM from a template; it is off until it is started',
+  examples: [
+    'skerry create web --ssh-key ~/.ssh/id_ed25519.pub --start',
+    'skerry create db --cpus 2 --memory 2G --disk 20G --tag tests --autostart',
+    'skerry create ci --cloud-init user-data.yaml --start',
+  ],
+  next: 'skerry start VM, where --start was left out; then skerry ssh VM',
   options: {
     name: { type: 'string', doc: 'shown beside the id; the id unless told' },
     tag: { type: 'string', doc: 'any text, kept with the VM' },

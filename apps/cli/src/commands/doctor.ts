@@ -13,6 +13,9 @@ export const doctor = command({
   name: 'doctor',
   usage: '',
   summary: 'look at this machine and say how to mend what is amiss',
+  examples: ['skerry doctor', 'sudo skerry doctor --json'],
+  next: 'do what stands behind mend, then look again: skerry doctor',
+  exits: '1 when a point fails; a warning is none',
   async run(world, { json }) {
     const findings = await examine(world, machinePlaces)
     if (json) world.print(JSON.stringify(findings, null, 2))

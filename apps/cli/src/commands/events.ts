@@ -22,6 +22,8 @@ export const events = command({
   name: 'events',
   usage: '',
   summary: 'what happens to VMs, as it happens; goes on where it was when vmd restarts',
+  examples: ['skerry events', 'skerry events --since 0 --count 20 --json'],
+  next: 'skerry info VM tells more of a VM that an event names',
   options: {
     since: { type: 'string', value: 'ID', doc: 'first all that happened after this event' },
     count: { type: 'string', value: 'N', doc: 'end after so many' },

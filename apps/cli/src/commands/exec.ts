@@ -13,6 +13,12 @@ export const exec = command({
   name: 'exec',
   usage: 'VM -- COMMAND...',
   summary: 'run a program in the guest by its agent; exits as the program did',
+  examples: [
+    'skerry exec web -- /bin/ls -l /mnt/shares',
+    'skerry exec web --timeout 300 -- /usr/bin/apt-get update',
+  ],
+  next: 'skerry logs VM, where the agent does not answer',
+  exits: 'the exit code of the program, once it ran',
   options: {
     timeout: { type: 'string', value: 'SECONDS', doc: 'how long it may take; 30 unless told' },
   },

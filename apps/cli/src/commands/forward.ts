@@ -26,6 +26,8 @@ export const forward = [
     name: 'forward add',
     usage: 'VM HOSTPORT:GUESTPORT',
     summary: 'make a port of this machine lead to a port of the guest; it stays over restarts',
+    examples: ['skerry forward add web 8022:22', 'skerry forward add web 8443:443 --ipv6'],
+    next: 'ask there: ssh -p 8022 root@127.0.0.1',
     options: { ipv6: { type: 'boolean', doc: 'listen on [::1] instead of 127.0.0.1' } },
     async run({ api, print }, { words: [id = '', ports = ''], options, json }) {
       const { body } = await api.ask<Forward>('POST', path('vms', id, 'forwards'), {
@@ -39,6 +41,8 @@ export const forward = [
     name: 'forward list',
     usage: 'VM',
     summary: 'the ports that lead to a guest',
+    examples: ['skerry forward list web'],
+    next: 'skerry forward rm VM HOSTPORT takes one away',
     async run({ api, print, colours }, { words: [id = ''], json }) {
       const { body } = await api.ask<readonly Forward[]>('GET', path('vms', id, 'forwards'))
       print(json ? JSON.stringify(body, null, 2) : renderTable(columns, body, colours))
@@ -48,6 +52,8 @@ export const forward = [
     name: 'forward rm',
     usage: 'VM HOSTPORT',
     summary: 'take a forward away; connections through it end',
+    examples: ['skerry forward rm web 8022'],
+    next: 'skerry forward list VM shows what is left',
     async run({ api, print }, { words: [id = '', port = ''], json }) {
       await api.ask('DELETE', path('vms', id, 'forwards', port))
       print(json ? JSON.stringify({ removed: port }, null, 2) : `port ${port} leads nowhere now`)

@@ -7,6 +7,8 @@ export const info = command({
   name: 'info',
   usage: 'VM',
   summary: 'all there is to know of one VM',
+  examples: ['skerry info web'],
+  next: 'skerry set VM changes what is shown',
   async run(world, { words: [id = ''], json }) {
     const [vm] = (await readVms(world, { id })).filter((each) => each.id === id)
     if (vm === undefined) {

@@ -17,6 +17,8 @@ export const ip = command({
   name: 'ip',
   usage: 'VM',
   summary: 'the address of a VM',
+  examples: ['skerry ip web', 'skerry ip web --wait --timeout 60'],
+  next: 'skerry ssh VM logs in there',
   options: {
     wait: { type: 'boolean', doc: 'wait until it has one' },
     timeout: {

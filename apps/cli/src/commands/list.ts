@@ -6,6 +6,8 @@ export const list = command({
   name: 'list',
   usage: '',
   summary: 'all VMs with state, address and size',
+  examples: ['skerry list', "skerry list --state 'powered on' --tag web", 'skerry list --quiet'],
+  next: 'skerry info VM tells all of one; skerry start VM turns it on',
   options: {
     state: { type: 'string', value: 'STATE', doc: 'only those that are so, such as "powered on"' },
     tag: { type: 'string', value: 'TAG', doc: 'only those with this tag' },

@@ -10,6 +10,8 @@ export const logs = command({
   name: 'logs',
   usage: 'VM',
   summary: 'the end of what the guest printed on its serial port',
+  examples: ['skerry logs web', 'skerry logs web --bytes 4096'],
+  next: 'skerry reset VM, where the guest hangs',
   options: { bytes: { type: 'string', value: 'N', doc: 'how much; 65536 unless told' } },
   async run({ api, write, print }, { words: [id = ''], options, json }) {
     const bytes = wholeNumber('--bytes', options.bytes)

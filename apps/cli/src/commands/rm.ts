@@ -7,6 +7,8 @@ export const rm = command({
   name: 'rm',
   usage: 'VM...',
   summary: 'delete VMs with their disks; clones keep theirs',
+  examples: ['skerry rm web', 'skerry rm web db --force'],
+  next: 'skerry list shows what is left',
   options: { force: { type: 'boolean', doc: 'pull the plug first where a VM is on' } },
   async run(world, { words, options: { force }, json }) {
     for (const id of words) {

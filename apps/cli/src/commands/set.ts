@@ -8,6 +8,8 @@ export const set = command({
   usage: 'VM',
   summary:
     'change a VM: its size and network while it is off, its name, tag and autostart at any time',
+  examples: ['skerry set web --cpus 2 --memory 2G', 'skerry set web --tag tests --autostart yes'],
+  next: 'skerry info VM shows what it is now',
   options: {
     name: { type: 'string', doc: 'shown beside the id' },
     tag: { type: 'string', doc: 'any text, kept with the VM' },

@@ -25,6 +25,8 @@ export const share = [
     name: 'share enable',
     usage: 'VM',
     summary: 'turn folder sharing on for a VM',
+    examples: ['skerry share enable web'],
+    next: 'skerry share add VM NAME DIRECTORY',
     async run({ api, print }, { words: [id = ''], json }) {
       const { body } = await api.ask<{ message: string }>('PATCH', path('vms', id, 'folders'), {
         body: 'true',
@@ -36,6 +38,11 @@ export const share = [
     name: 'share add',
     usage: 'VM NAME DIRECTORY',
     summary: 'show a directory of yours in the guest as /mnt/shares/NAME',
+    examples: [
+      'skerry share add web docs ~/docs',
+      'skerry share add web music ~/music --read-only',
+    ],
+    next: 'skerry exec VM -- /bin/ls /mnt/shares/NAME',
     options: { 'read-only': { type: 'boolean', doc: 'the guest may not write' } },
     async run({ api, print }, { words: [id = '', guestPath = '', directory = ''], options, json }) {
       const where = path('vms', id, 'folders')
@@ -56,6 +63,8 @@ export const share = [
     name: 'share list',
     usage: 'VM',
     summary: 'the folders that a VM shares',
+    examples: ['skerry share list web'],
+    next: 'skerry share remove VM NAME takes one away',
     async run({ api, print, colours }, { words: [id = ''], json }) {
       const names = await api.ask<readonly string[]>('GET', path('vms', id, 'folders'))
       const folders = await Promise.all(
@@ -70,6 +79,8 @@ export const share = [
     name: 'share remove',
     usage: 'VM NAME',
     summary: 'take a shared folder away; its files stay',
+    examples: ['skerry share remove web docs'],
+    next: 'skerry share list VM shows what is left',
     async run({ api, print }, { words: [id = '', name = ''], json }) {
       await api.ask('DELETE', path('vms', id, 'folders', name))
       print(json ? JSON.stringify({ removed: name }, null, 2) : `${id} shares ${name} no more`)

@@ -22,6 +22,11 @@ export const snapshot = [
     name: 'snapshot create',
     usage: 'VM NAME',
     summary: 'keep a VM as it is now, with its memory if it runs',
+    examples: [
+      'skerry snapshot create web clean',
+      'skerry snapshot create web before-upgrade --disk-only',
+    ],
+    next: 'skerry snapshot revert VM NAME brings it back',
     options: { 'disk-only': { type: 'boolean', doc: 'leave the memory of a running guest out' } },
     async run(world, { words: [id = '', name = ''], options, json }) {
       const memory = options['disk-only'] === true ? { memory: false } : {}
@@ -35,6 +40,8 @@ export const snapshot = [
     name: 'snapshot list',
     usage: 'VM',
     summary: 'the snapshots of a VM, the oldest first',
+    examples: ['skerry snapshot list web'],
+    next: 'skerry snapshot revert VM NAME brings the VM back to one',
     async run({ api, print, colours }, { words: [id = ''], json }) {
       const { body } = await api.ask<readonly Snapshot[]>('GET', path('vms', id, 'snapshots'))
       print(json ? JSON.stringify(body, null, 2) : renderTable(columns, body, colours))
@@ -44,6 +51,8 @@ export const snapshot = [
     name: 'snapshot revert',
     usage: 'VM NAME',
     summary: 'bring a VM back to a snapshot; what came after it is lost',
+    examples: ['skerry snapshot revert web clean'],
+    next: 'skerry start VM, where the snapshot has no memory',
     async run(world, { words: [id = '', name = ''], json }) {
       const { body } = await showProgress(world, `bringing ${id} back to ${name}`, async () =>
         world.api.ask<{ message: string }>('POST', path('vms', id, 'snapshots', name, 'revert')),
@@ -56,6 +65,8 @@ export const snapshot = [
     name: 'snapshot rm',
     usage: 'VM NAME',
     summary: 'forget a snapshot; the VM stays as it is',
+    examples: ['skerry snapshot rm web clean'],
+    next: 'skerry snapshot list VM shows what is left',
     async run(world, { words: [id = '', name = ''], json }) {
       await showProgress(world, `forgetting ${name}`, async () =>
         world.api.ask('DELETE', path('vms', id, 'snapshots', name)),

@@ -15,6 +15,13 @@ export const ssh = command({
   name: 'ssh',
   usage: 'VM [COMMAND...]',
   summary: 'a shell in the guest, by the system’s ssh',
+  examples: [
+    'skerry ssh web',
+    'skerry ssh web --user debian --identity ~/.ssh/work -- uname -a',
+    'skerry ssh web --print',
+  ],
+  next: 'skerry logs VM, where the guest does not answer',
+  exits: 'the exit code of ssh, once it ran: that of the command in the guest, or 255',
   options: {
     user: { type: 'string', value: 'NAME', doc: 'who to log in as; root unless told' },
     identity: { type: 'string', value: 'FILE', doc: 'the private key to use' },

@@ -14,6 +14,8 @@ export const templateBuild = command({
   name: 'template build',
   usage: '',
   summary: 'make the template default: Debian 12 out of packages, as root, in some minutes',
+  examples: ['sudo skerry template build'],
+  next: 'skerry create my-vm --ssh-key ~/.ssh/id_ed25519.pub --start',
   async run(world, { json }) {
     if (world.uid !== 0) {
       throw new Failure('refused', 'building a template needs root, whose files are in it', {

@@ -31,6 +31,8 @@ export const template = [
     name: 'template list',
     usage: '',
     summary: 'the images that VMs can be made from',
+    examples: ['skerry template list'],
+    next: 'skerry create ID --template TEMPLATE makes a VM from one',
     async run({ api, print, complain, colours }, { json }) {
       const { body } = await api.ask<readonly Template[]>('GET', path('templates'))
       print(json ? JSON.stringify(body, null, 2) : renderTable(columns, body, colours))
@@ -42,6 +44,11 @@ export const template = [
     name: 'template import',
     usage: 'FILE',
     summary: 'take over a qcow2 or raw image of yours, or one at an http address',
+    examples: [
+      'skerry template import debian-12.qcow2 --default',
+      'skerry template import https://example.org/debian-12.qcow2 --name debian --sha256 8f434346648f6b96df89dda901c5176b10a6d83961dd3c1ac88b59b2dc327aa4',
+    ],
+    next: 'skerry create ID, or skerry create ID --template TEMPLATE',
     options: {
       name: { type: 'string', doc: 'what to call it; the name of the file unless told' },
       default: { type: 'boolean', doc: 'make it the one VMs are made from, in place of the old' },
@@ -60,6 +67,8 @@ export const template = [
     name: 'template rm',
     usage: 'TEMPLATE',
     summary: 'delete a template; VMs made from it keep their disks',
+    examples: ['skerry template rm old'],
+    next: 'skerry template list shows what is left',
     async run({ api, print }, { words: [name = ''], json }) {
       await api.ask('DELETE', path('templates', name))
       print(json ? JSON.stringify({ removed: name }, null, 2) : `template ${name} is deleted`)

@@ -8,8 +8,15 @@ export const version = command({
   name: 'version',
   usage: '',
   summary: 'the version of this program',
+  examples: ['skerry version', 'skerry version --json'],
+  next: 'skerry doctor looks at the machine that it runs on',
   async run({ print }, { json }) {
-    const { version } = JSON.parse(await readFile(PACKAGE, 'utf8')) as { version: string }
+    const version = await readVersion()
     print(json ? JSON.stringify({ version }, null, 2) : `skerry ${version}`)
   },
 })
+
+export async function readVersion(): Promise<string> {
+  const { version } = JSON.parse(await readFile(PACKAGE, 'utf8')) as { version: string }
+  return version
+}

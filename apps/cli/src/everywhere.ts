@@ -1,0 +1,19 @@
+import type { Options } from './command.ts'
+
+/** Understood by every command. */
+export const everywhere = {
+  json: { type: 'boolean', doc: 'print the daemon’s JSON instead of text' },
+  url: {
+    type: 'string',
+    value: 'URL',
+    doc: 'where vmd answers; http://127.0.0.1:8080 unless told',
+  },
+  help: { type: 'boolean', doc: 'print how the command is used' },
+} as const satisfies Options
+
+/** Read by main.ts and handed in. */
+export const environment: Readonly<Record<string, string>> = {
+  SKERRY_URL: 'the address of vmd when --url is left out',
+  SKERRY_TOKEN: 'the word that a vmd with --token-file wants',
+  NO_COLOR: 'no colours on a terminal either',
+}
