@@ -59,7 +59,11 @@ async function named(api: World['api'], what: string | undefined): Promise<reado
   }
 }
 
-/** Scripts that ask `skerry complete`, so that they never grow old; without an answer the shell offers files. */
+/**
+ * Scripts that ask `skerry complete`, so that they never grow old; without an answer the shell offers files. The one for zsh
+ * may be sourced, or lie as _skerry in a directory of $fpath: then zsh runs the whole file at the first Tab, and it must
+ * answer that one too.
+ */
 export const completionScripts = {
   bash: `_skerry() {
   local IFS=$'\\n'
@@ -72,5 +76,5 @@ _skerry() {
   found=(\${(f)"$(skerry complete -- "\${(@)words[2,CURRENT]}" 2>/dev/null)"})
   if (( \${#found} )); then compadd -a found; else _files; fi
 }
-compdef _skerry skerry`,
+if [[ \${funcstack[1]} == _skerry ]]; then _skerry "$@"; else compdef _skerry skerry; fi`,
 } as const
