@@ -14,20 +14,26 @@ const say = (line: string) => void process.stderr.write(`guest image: ${line}\n`
 
 /** The path of the image, which is built first when it is not there. Whoever asks meanwhile waits for the same one. */
 export async function cachedImage(recipe: Recipe): Promise<string> {
+  const image = await placeInCache(recipe)
+  if (existsSync(image)) return image
+  await using _ = await lockFile(join(cacheDirectory(), `guest-${recipe.kind}.lock`))
+  if (!existsSync(image)) await build(recipe, image)
+  return image
+}
+
+/** Where the image is, or will be once somebody built it. */
+export async function placeInCache(recipe: Recipe): Promise<string> {
   const cache = cacheDirectory()
   await mkdir(cache, { recursive: true })
   const ours = await digestOf(recipe.files)
   const remembered = await recall(cache, recipe.kind, ours)
   if (remembered !== undefined) return remembered
-
   const versions = await versionsOf(recipe.packages)
   const name = createHash('sha256')
     .update(JSON.stringify([ours, versions]))
     .digest('hex')
     .slice(0, 16)
   const image = join(cache, `guest-${recipe.kind}-${name}.qcow2`)
-  await using _ = await lockFile(join(cache, `guest-${recipe.kind}.lock`))
-  if (!existsSync(image)) await build(recipe, image)
   await remember(cache, recipe.kind, ours, image)
   return image
 }
@@ -82,7 +88,7 @@ async function recall(cache: string, kind: string, ours: string): Promise<string
   try {
     const text = await readFile(join(cache, `guest-${kind}.json`), 'utf8')
     const { state, image } = JSON.parse(text) as Remembered
-    return state === stateOf(ours) && existsSync(image) ? image : undefined
+    return state === stateOf(ours) ? image : undefined
   } catch {
     return undefined
   }
@@ -91,6 +97,7 @@ async function recall(cache: string, kind: string, ours: string): Promise<string
 async function remember(cache: string, kind: string, ours: string, image: string): Promise<void> {
   const file = join(cache, `guest-${kind}.json`)
   const remembered: Remembered = { state: stateOf(ours), image }
-  await writeFile(`${file}.new`, JSON.stringify(remembered))
-  await rename(`${file}.new`, file)
+  const unfinished = `${file}.${process.pid}`
+  await writeFile(unfinished, JSON.stringify(remembered))
+  await rename(unfinished, file)
 }

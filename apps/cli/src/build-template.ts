@@ -13,7 +13,8 @@ const BOOT_SIZE = 127
 const ROOT_AT = BOOT_AT + BOOT_SIZE
 const DISK_SIZE = 3072
 
-const packages = [
+/** All of it without what is only recommended. */
+export const packages = [
   ...['linux-image-cloud-amd64', 'systemd-sysv', 'systemd-resolved', 'udev', 'dbus'],
   ...['cloud-init', 'cloud-guest-utils', 'e2fsprogs', 'iproute2', 'netbase', 'ca-certificates'],
   ...['openssh-server', 'qemu-guest-agent', 'sudo', 'less', 'vim-tiny'],
@@ -65,32 +66,61 @@ const bootMenu = [
   '',
 ].join('\n')
 
-type Run = (command: string, args: readonly string[]) => Promise<void>
+/** Runs a program; `hear` gets every line that it says on the way. */
+export type Run = (
+  command: string,
+  args: readonly string[],
+  hear?: (line: string) => void,
+) => Promise<void>
 
-/** Builds the image in an empty directory and answers its file. `tell` hears what is being done. */
+/** What the person is told, in order; the first ones begin when mmdebstrap says so. */
+const steps = [
+  { text: 'reading the archive', begins: /running apt-get update/ },
+  { text: 'fetching the first packages', begins: /downloading packages/ },
+  { text: 'unpacking them', begins: /extracting archives/ },
+  { text: 'installing them', begins: /installing essential/ },
+  { text: 'fetching and installing the others', begins: /installing remaining/ },
+  { text: 'tidying up', begins: /cleaning package lists/ },
+  { text: 'making the boot partition' },
+  { text: 'making the root partition' },
+  { text: 'packing the disk' },
+] as const
+
+/** Builds the image as a file that is not there yet, with an empty directory to work in. `tell` hears each step. */
 export async function buildTemplate(
   work: string,
+  image: string,
   run: Run,
-  tell: (doing: string) => void,
-): Promise<string> {
+  tell: (step: string) => void,
+): Promise<void> {
   const root = join(work, 'root')
   const disk = join(work, 'disk.img')
-  const image = join(work, 'debian-12.qcow2')
-  tell('installing Debian 12 into a directory, which takes some minutes')
-  await installSystem(work, root, run)
-  tell('making the disk')
+  const begin = (text: (typeof steps)[number]['text']) => {
+    const at = steps.findIndex((step) => step.text === text) + 1
+    tell(`step ${at} of ${steps.length}, ${text}`)
+  }
+  await installSystem(work, root, run, (line) => {
+    const begun = steps.find((step) => 'begins' in step && step.begins.test(line))
+    if (begun) begin(begun.text)
+  })
+  begin('making the boot partition')
   await using file = await open(disk, 'wx', 0o600)
   await file.truncate(DISK_SIZE * MIB)
   await makeBootPartition(work, root, disk, run)
+  begin('making the root partition')
   await makeRootPartition(root, disk, run)
   await file.write(await partitionTable(), 0, SECTOR, 0)
   await file.sync()
-  tell('packing the disk')
+  begin('packing the disk')
   await run('qemu-img', ['convert', '-q', '-f', 'raw', '-O', 'qcow2', disk, image])
-  return image
 }
 
-async function installSystem(work: string, root: string, run: Run): Promise<void> {
+async function installSystem(
+  work: string,
+  root: string,
+  run: Run,
+  hear: (line: string) => void,
+): Promise<void> {
   const ours = join(work, 'files')
   for (const [name, text] of Object.entries(files)) {
     await mkdir(dirname(join(ours, name)), { recursive: true })
@@ -98,7 +128,7 @@ async function installSystem(work: string, root: string, run: Run): Promise<void
   }
   const inside = (script: string) => `--customize-hook=chroot "$1" sh -euc '${script}'`
   const copy = `cp -rT --no-preserve=ownership '${ours}' "$1"`
-  await run('mmdebstrap', [
+  const words = [
     ...['--mode=root', '--variant=minbase', `--include=${packages.join(',')}`],
     ...['--aptopt=APT::Install-Recommends "false"', '--aptopt=Acquire::Retries "3"'],
     // Before the kernel comes, so that its RAM disk is made as these files say; and at the end, over what packages bring.
@@ -110,7 +140,8 @@ async function installSystem(work: string, root: string, run: Run): Promise<void
     inside('mkdir -p /mnt/shares; systemctl enable systemd-networkd systemd-resolved'),
     `--customize-hook=${copy}`,
     ...[SUITE, root],
-  ])
+  ]
+  await run('mmdebstrap', words, hear)
 }
 
 async function makeBootPartition(work: string, root: string, disk: string, run: Run) {

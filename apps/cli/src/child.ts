@@ -2,6 +2,7 @@
 import { spawn, type StdioOptions } from 'node:child_process'
 import { once } from 'node:events'
 import { constants } from 'node:os'
+import { createInterface } from 'node:readline'
 
 import { Failure } from './failure.ts'
 
@@ -13,9 +14,13 @@ export async function runProgram(command: string, args: readonly string[]): Prom
   return (await run(command, args, 'inherit')).code
 }
 
-/** Runs a program that has nothing to say unless it fails. */
-export async function runQuietly(command: string, args: readonly string[]): Promise<void> {
-  const { code, said } = await run(command, args, ['ignore', 'ignore', 'pipe'])
+/** Runs a program that nobody sees; `hear` gets each line that it says, and a Failure its last one. */
+export async function runQuietly(
+  command: string,
+  args: readonly string[],
+  hear?: (line: string) => void,
+): Promise<void> {
+  const { code, said } = await run(command, args, ['ignore', 'ignore', 'pipe'], hear)
   if (code === 0) return
   const [last = ''] = said.trim().split('\n').slice(-1)
   throw new Failure('refused', `${command} ended with ${code}: ${last}`)
@@ -25,8 +30,14 @@ export async function runQuietly(command: string, args: readonly string[]): Prom
  * Waits for the end of a program. Signals that we get are passed on to it, and it decides what comes of them: a daemon
  * ends in order, and we tidy up behind a builder.
  */
-async function run(command: string, args: readonly string[], stdio: StdioOptions) {
+async function run(
+  command: string,
+  args: readonly string[],
+  stdio: StdioOptions,
+  hear?: (line: string) => void,
+) {
   const child = spawn(command, [...args], { stdio })
+  if (child.stderr && hear) createInterface({ input: child.stderr }).on('line', hear)
   let said = ''
   child.stderr?.on('data', (chunk: Buffer) => {
     said = (said + chunk.toString()).slice(-SAID_MAX)

@@ -18,8 +18,12 @@ export interface World {
   readonly wait: (ms: number) => Promise<void>
   /** Runs a program with our own terminal and answers its exit code. */
   readonly runProgram: (command: string, args: readonly string[]) => Promise<number>
-  /** Runs a program that says nothing; when it fails, a Failure has its last words. */
-  readonly runQuietly: (command: string, args: readonly string[]) => Promise<void>
+  /** Runs a program that nobody sees; `hear` gets each line it says, and a Failure its last words. */
+  readonly runQuietly: (
+    command: string,
+    args: readonly string[],
+    hear?: (line: string) => void,
+  ) => Promise<void>
   /** Whether somebody listens there now. */
   readonly listens: (address: string, port: number) => Promise<boolean>
   readonly uid: number

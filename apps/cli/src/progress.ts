@@ -22,19 +22,22 @@ export function renderProgress({ label, elapsedMs, percent }: Shown, columns: nu
   return `${label}  ${bar} ${Math.floor(percent)} %  ${seconds}`.slice(0, columns - 1)
 }
 
+/** How far the work is, where it knows, and what it is doing now, in place of the label. */
+export type Tell = (percent: number | undefined, doing?: string) => void
+
 /** Draws on the terminal while the work goes on, and leaves nothing behind; without one only works. */
 export async function showProgress<Result>(
   { screen, now, wait }: Pick<World, 'screen' | 'now' | 'wait'>,
   label: string,
-  work: (tell: (percent: number | undefined) => void) => Promise<Result>,
+  work: (tell: Tell) => Promise<Result>,
 ): Promise<Result> {
   const began = now()
-  let percent: number | undefined
-  const working = work((told) => (percent = told))
+  let shown: Pick<Shown, 'label' | 'percent'> = { label }
+  const working = work((percent, doing = label) => (shown = { label: doing, percent }))
   if (screen === undefined) return working
   const over = working.then(isOver, isOver)
   do {
-    const line = renderProgress({ label, elapsedMs: now() - began, percent }, screen.columns)
+    const line = renderProgress({ ...shown, elapsedMs: now() - began }, screen.columns)
     screen.write(`${CLEAR}${line}`)
   } while (!(await Promise.race([wait(TICK_MS).then(isNot), over])))
   screen.write(CLEAR)

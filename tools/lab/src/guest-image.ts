@@ -1,5 +1,5 @@
 // Guests to start in tests.
-import { cachedImage } from '../../guest-image/cached.ts'
+import { cachedImage, placeInCache } from '../../guest-image/cached.ts'
 import { debian } from '../../guest-image/debian.ts'
 import { small } from '../../guest-image/small.ts'
 import { requirePrograms } from './packages.ts'
@@ -13,4 +13,9 @@ export async function guestImage(kind: 'small' | 'debian'): Promise<string> {
   if (kind === 'small') return cachedImage(small)
   requirePrograms('debian')
   return cachedImage(debian)
+}
+
+/** Where the Debian image is kept, for whoever makes it by the product's own command. */
+export async function debianImagePlace(): Promise<string> {
+  return placeInCache(debian)
 }

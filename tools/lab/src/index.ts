@@ -1,5 +1,5 @@
 // @skerry/lab: real hosts, real guests and real daemons for tests, and `npm run lab`.
-export { guestImage } from './guest-image.ts'
+export { debianImagePlace, guestImage } from './guest-image.ts'
 export type { HostOptions, LabHost } from './host.ts'
 export { startHost } from './host.ts'
 export type { HostReport, Lab, LabReport } from './lab.ts'

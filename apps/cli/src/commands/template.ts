@@ -1,12 +1,12 @@
-import { mkdtemp, open, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 
 import { command, type World } from '../command.ts'
+import { download } from '../download.ts'
 import { Failure } from '../failure.ts'
 import { path } from '../local-client.ts'
 import { doLongWork } from '../operation.ts'
 import { showProgress } from '../progress.ts'
+import { scratchDirectory } from '../scratch.ts'
 import { mebibytes, renderTable, type Column } from '../table.ts'
 
 interface Template {
@@ -18,6 +18,8 @@ interface Template {
 
 const MIB = 1024 ** 2
 const SHOWN_DIGITS = 19
+/** As packages/vm has it for every name. */
+const NAME_MAX = 63
 
 const columns: readonly Column<Template>[] = [
   { head: 'NAME', cell: ({ name }) => name },
@@ -55,8 +57,10 @@ export const template = [
       sha256: { type: 'string', value: 'DIGEST', doc: 'refuse it unless this is its digest' },
     },
     async run(world, { words: [source = ''], options, json }) {
+      const name = options.default === true ? 'default' : (options.name ?? nameOf(source))
+      if (options.default !== true) await requireFree(world, name)
+      if (options.sha256 !== undefined) requireDigest(options.sha256)
       await using image = await fetchImage(world, source)
-      const name = options.name ?? nameOf(source)
       const where = options.default === true ? `${path('templates')}?default` : path('templates')
       const body = { name, file: image.file, sha256: options.sha256 }
       const made = await doLongWork<Template>(world, `importing ${name}`, 'POST', where, body)
@@ -76,8 +80,14 @@ export const template = [
   }),
 ]
 
-const nameOf = (source: string): string =>
-  (source.split(/[?#]/)[0] ?? '').replace(/^.*\//, '').replace(/\.(qcow2|img|raw)$/, '')
+/** The last word of the address, made into a name that a template may have. */
+export const nameOf = (source: string): string =>
+  (source.split(/[?#]/)[0] ?? '')
+    .replace(/^.*\//, '')
+    .replace(/\.(qcow2|img|raw)$/, '')
+    .replace(/%[0-9A-Fa-f]{2}|[^A-Za-z0-9_.-]/g, '-')
+    .replace(/^[^A-Za-z0-9]+/, '')
+    .slice(0, NAME_MAX) || 'image'
 
 /** A file of this machine as it is; what lies at an address is fetched into a file that goes away again. */
 async function fetchImage(
@@ -87,44 +97,30 @@ async function fetchImage(
   if (!/^https?:\/\//.test(source)) {
     return { file: resolve(source), [Symbol.asyncDispose]: async () => undefined }
   }
-  const directory = await mkdtemp(join(tmpdir(), 'skerry-'))
-  const away = async () => rm(directory, { recursive: true, force: true })
-  const file = join(directory, 'image')
+  const scratch = await scratchDirectory()
+  const file = join(scratch.path, 'image')
+  const label = `fetching ${nameOf(source)}`
   try {
-    await showProgress(world, `fetching ${nameOf(source)}`, async (tell) =>
-      download(source, file, tell),
-    )
+    await showProgress(world, label, async (tell) => download(source, file, label, tell))
   } catch (error) {
-    await away()
+    await scratch[Symbol.asyncDispose]()
     throw error
   }
-  return { file, [Symbol.asyncDispose]: away }
+  return { file, [Symbol.asyncDispose]: scratch[Symbol.asyncDispose] }
 }
 
-async function download(
-  source: string,
-  to: string,
-  tell: (percent: number | undefined) => void,
-): Promise<void> {
-  const response = await fetch(source).catch((cause: unknown) => {
-    throw new Failure('refused', `${source} cannot be reached`, { cause })
+/** What the daemon would refuse at the end is better known before minutes of fetching. */
+async function requireFree(world: World, name: string): Promise<void> {
+  const { body } = await world.api.ask<readonly Template[]>('GET', path('templates'))
+  if (!body.some((each) => each.name === name)) return
+  throw new Failure('refused', `there is already a template ${name}`, {
+    hint: `choose another by --name, or delete it first: skerry template rm ${name}`,
   })
-  if (!response.ok || response.body === null) {
-    throw new Failure('refused', `${source} answered ${response.status}`)
-  }
-  const size = Number(response.headers.get('content-length') ?? 0)
-  await using file = await open(to, 'wx', 0o600)
-  let count = 0
-  try {
-    for await (const chunk of response.body) {
-      await file.writeFile(chunk)
-      count += chunk.length
-      tell(size > 0 ? (count / size) * 100 : undefined)
-    }
-  } catch (cause) {
-    throw new Failure('refused', `${source} broke off after ${count} bytes`, {
-      cause,
-      hint: 'ask again',
-    })
-  }
+}
+
+function requireDigest(text: string): void {
+  if (/^[0-9A-Fa-f]{64}$/.test(text)) return
+  throw new Failure('usage', `--sha256 must be 64 digits of 0-9 and a-f, not ${text}`, {
+    hint: 'sha256sum FILE prints it, and so do most places that offer images',
+  })
 }
