@@ -32,3 +32,6 @@ export interface Hypervisor {
 /** Two owners' ids may be equal; their domains may not. */
 export const domainName = ({ owner, id }: Pick<Definition, 'owner' | 'id'>): string =>
   `${owner}-${id}`
+
+/** The id in a domain's name. */
+export const vmIdOf = (domain: string): string => domain.slice(domain.indexOf('-') + 1)

@@ -12,6 +12,7 @@ import { follow } from './follow.ts'
 import { watchSpace } from './full-disk.ts'
 import { heal } from './heal.ts'
 import { keepShares } from './keep-shares.ts'
+import { KnownPowers } from './known-powers.ts'
 import { Link } from './link.ts'
 import { ensureNetwork } from './network.ts'
 import { defaultPaths, fixedAddressesDirectory, templatesDirectory, type Paths } from './paths.ts'
@@ -28,6 +29,7 @@ export interface Host extends AsyncDisposable {
   readonly turns: Turns
   readonly records: Records
   readonly changes: Changes
+  readonly powers: KnownPowers
   readonly paths: Paths
   readonly hypervisor: Hypervisor
   /** The bridges that guests may join. */
@@ -81,6 +83,9 @@ export async function openHost(options: HostOptions): Promise<Host> {
   const hasBridge = options.libvirt.uri.startsWith('qemu:')
   const ended = new AbortController()
   const first = Promise.withResolvers<void>()
+  const powers = new KnownPowers()
+  const changes = new Changes()
+  changes.listen(({ domain }) => powers.forgetDomain(domain))
   const host: Host = {
     link: new Link(
       options.libvirt,
@@ -92,9 +97,11 @@ export async function openHost(options: HostOptions): Promise<Host> {
       },
       () => clearUnstarted(paths, records.all()),
     ),
-    turns: new Turns(),
+    // Whoever has a turn may change the VM before libvirt tells of it.
+    turns: new Turns((id) => powers.forget(id)),
     records,
-    changes: new Changes(),
+    changes,
+    powers,
     paths,
     hypervisor,
     bridges: options.bridges ?? [],

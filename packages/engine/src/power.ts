@@ -3,7 +3,7 @@ import * as libvirt from '@skerry/libvirt'
 import { commandTo, decidePower, powerRules, type PowerCommand, type PowerState } from '@skerry/vm'
 
 import { requireBridge } from './bridge.ts'
-import { findVm, readFacts, type Found } from './find-domain.ts'
+import { findRecord, findVm, readFacts, type Found } from './find-domain.ts'
 import { setClock } from './guest.ts'
 import type { Host } from './host.ts'
 import { MEMORY_TIMEOUT_MS } from './link.ts'
@@ -26,8 +26,12 @@ export interface PowerOptions {
 }
 
 export async function readPower(host: Host, id: string, owner?: Owner): Promise<PowerState> {
-  const { dom } = await findVm(host, id, owner)
-  return (await readPowerOf(host, dom)).power
+  findRecord(host, id, owner)
+  const ask = async () => {
+    const { dom } = await findVm(host, id, owner)
+    return (await readPowerOf(host, dom)).power
+  }
+  return host.turns.isTaken(id) ? ask() : host.powers.read(id, ask)
 }
 
 /** Does what the command says, or says why not; the power the VM has afterwards. */

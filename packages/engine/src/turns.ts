@@ -1,11 +1,23 @@
 /** Whoever asks first goes first, one at a time per name; nobody is told "busy". */
 export class Turns {
   readonly #last = new Map<string, Promise<unknown>>()
+  readonly #onTake: (name: string) => void
+
+  /** Hears of every turn as it is asked for. */
+  constructor(onTake: (name: string) => void = () => {}) {
+    this.#onTake = onTake
+  }
+
+  /** Whether somebody has this turn, or waits for it. */
+  isTaken(name: string): boolean {
+    return this.#last.has(name)
+  }
 
   take<T>(name: string, work: () => Promise<T>): Promise<T> {
     const before = this.#last.get(name) ?? Promise.resolve()
     const mine = before.then(work, work)
     this.#last.set(name, mine)
+    this.#onTake(name)
     const forget = () => {
       if (this.#last.get(name) === mine) this.#last.delete(name)
     }

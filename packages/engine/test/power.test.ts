@@ -191,6 +191,7 @@ test('after libvirtd died and came back, the host answers again', { skip }, asyn
   const id = 'outlived'
   await vmThatIs('on', id)
   await libvirt.kill()
+  await until('we should hear of its end', () => !host.link.isOpen)
   const asked = readPower(host, id)
   await libvirt.restart()
   await assert.rejects(asked, {

@@ -1,0 +1,172 @@
+// Goal: the power that is answered without asking libvirt is never one that an answered command has changed.
+// Method: the rules one by one; then libvirt's in-memory driver, changed by us, by others, and under many readers.
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+
+import { reasonWithoutRoot, until } from '@skerry/lab'
+import * as libvirt from '@skerry/libvirt'
+import type { PowerState } from '@skerry/vm'
+
+import { createVm } from '../src/create.ts'
+import { deleteVm } from '../src/delete.ts'
+import { KnownPowers } from '../src/known-powers.ts'
+import { changePower, readPower } from '../src/power.ts'
+import { startEmulatedHost, type EmulatedHost } from './emulated-host.ts'
+
+const skip = reasonWithoutRoot('host') ?? false
+const ROUNDS = 20
+const READERS = 16
+
+/** Asks that answer with these powers in turn, and count. */
+function asking(...powers: readonly PowerState[]) {
+  const ask = async () => powers[Math.min(ask.times++, powers.length - 1)] ?? 'off'
+  ask.times = 0
+  return ask
+}
+
+const trusted = (link = { isOpen: true }): KnownPowers => {
+  const powers = new KnownPowers()
+  powers.trust(link)
+  return powers
+}
+
+test('what libvirt said once is not asked again', async () => {
+  const powers = trusted()
+  const ask = asking('on', 'off')
+  assert.deepEqual([await powers.read('a', ask), await powers.read('a', ask)], ['on', 'on'])
+  assert.equal(ask.times, 1)
+})
+
+test('it is asked again after a change of that VM, and not after one of another', async () => {
+  const powers = trusted()
+  const ask = asking('on', 'off', 'paused', 'on')
+  await powers.read('a', ask)
+  powers.forgetDomain('local-b')
+  assert.equal(await powers.read('a', ask), 'on')
+  powers.forgetDomain('local-a')
+  assert.equal(await powers.read('a', ask), 'off')
+  powers.forget('a')
+  assert.equal(await powers.read('a', ask), 'paused')
+  powers.forgetDomain(undefined)
+  assert.equal(await powers.read('a', ask), 'on')
+})
+
+test('an answer that a change overtook is not kept', async () => {
+  const powers = trusted()
+  const { promise, resolve } = Promise.withResolvers<PowerState>()
+  const early = powers.read('a', () => promise)
+  powers.forget('a')
+  resolve('on')
+  assert.equal(await early, 'on')
+  assert.equal(await powers.read('a', asking('off')), 'off')
+})
+
+test('nothing is kept before libvirt tells of changes, nor once it no longer does', async () => {
+  const powers = new KnownPowers()
+  const ask = asking('on', 'off', 'on', 'off', 'on')
+  assert.deepEqual([await powers.read('a', ask), await powers.read('a', ask)], ['on', 'off'])
+  const link = { isOpen: true }
+  powers.trust(link)
+  assert.equal(await powers.read('a', ask), 'on')
+  link.isOpen = false
+  assert.equal(await powers.read('a', ask), 'off')
+  powers.trust({ isOpen: true })
+  assert.equal(await powers.read('a', ask), 'on', 'what the old link said is forgotten')
+})
+
+test('events that were lost end the trust in their own link only', async () => {
+  const [old, link] = [{ isOpen: true }, { isOpen: true }]
+  const powers = trusted(link)
+  const ask = asking('on', 'off')
+  await powers.read('a', ask)
+  powers.distrust(old)
+  assert.equal(await powers.read('a', ask), 'on')
+  powers.distrust(link)
+  assert.equal(await powers.read('a', ask), 'off')
+})
+
+test('a failure is not kept, and neither is what libvirt does not tell of', async () => {
+  const powers = trusted()
+  await assert.rejects(
+    powers.read('a', () => Promise.reject(new Error('no'))),
+    /no/,
+  )
+  const ask = asking('suspended', 'off')
+  assert.equal(await powers.read('a', ask), 'suspended')
+  assert.equal(await powers.read('a', ask), 'off', 'a saved image may be thrown away untold')
+})
+
+let emulated: EmulatedHost | undefined
+before(async () => {
+  if (skip === false) emulated = await startEmulatedHost()
+})
+after(() => emulated?.[Symbol.asyncDispose]())
+const there = (): EmulatedHost => {
+  assert(emulated, 'the host has started')
+  return emulated
+}
+
+test('whoever has the turn of a VM leaves nothing known of it', { skip }, async () => {
+  const { host } = there()
+  await createVm(host, { id: 'turn' })
+  // As if it had been paused before, and libvirt's word of its end were still on the way.
+  const lie = () => host.powers.read('turn', async () => 'paused')
+  await lie()
+  assert.equal(await readPower(host, 'turn'), 'paused', 'what is known is answered')
+  await host.turns.take('turn', async () => {
+    assert.equal(await readPower(host, 'turn'), 'off', 'meanwhile libvirt is asked')
+  })
+  assert.equal(await readPower(host, 'turn'), 'off')
+})
+
+test('whoever reads after an answered command sees it, however many read', { skip }, async () => {
+  const { host } = there()
+  await createVm(host, { id: 'busy' })
+  let reads = 0
+  const ended = new AbortController()
+  const readers = Array.from({ length: READERS }, async () => {
+    while (!ended.signal.aborted) {
+      await readPower(host, 'busy')
+      reads++
+      // Lets what comes from libvirt in.
+      await new Promise(setImmediate)
+    }
+  })
+  for (let round = 0; round < ROUNDS; round++) {
+    for (const command of ['on', 'pause', 'unpause', 'suspend', 'on', 'off'] as const) {
+      const answered = await changePower(host, 'busy', command)
+      assert.equal(await readPower(host, 'busy'), answered, `after ${command} in round ${round}`)
+    }
+  }
+  ended.abort()
+  await Promise.all(readers)
+  assert(reads > ROUNDS, `only ${reads} reads`)
+})
+
+test('what somebody else does to a domain is seen', { skip }, async () => {
+  const { host, libvirt: daemon } = there()
+  await createVm(host, { id: 'other' })
+  await using stranger = await libvirt.Connection.open({
+    socket: daemon.socket,
+    uri: 'test:///default',
+  })
+  const { dom } = await stranger.call(libvirt.domainLookupByName, { name: 'local-other' })
+  const seen = (power: PowerState) =>
+    until(`it should be ${power}`, async () => (await readPower(host, 'other')) === power)
+  await seen('off')
+  await stranger.call(libvirt.domainCreate, { dom })
+  await seen('on')
+  await stranger.call(libvirt.domainSuspend, { dom })
+  await seen('paused')
+  await stranger.call(libvirt.domainDestroy, { dom })
+  await seen('off')
+  await stranger.call(libvirt.domainUndefineFlags, { dom, flags: 0 })
+  await until('it should be missed', () =>
+    readPower(host, 'other').then(
+      () => false,
+      (error: unknown) => /no longer knows VM other/.test(String(error)),
+    ),
+  )
+  await deleteVm(host, 'other')
+  await assert.rejects(readPower(host, 'other'), { kind: 'not-found' })
+})
