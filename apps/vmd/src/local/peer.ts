@@ -2,8 +2,15 @@ import { readFile } from 'node:fs'
 import type { Socket } from 'node:net'
 import { promisify } from 'node:util'
 
+import { sharedRead } from './shared-read.ts'
+
 /** In a quarter of the time that the one of node:fs/promises needs for a file of unknown length. */
-const readTable = promisify(readFile)
+const read = promisify(readFile)
+/** The kernel writes a table in a millisecond or two, so connections that come together share one. */
+const readTable = {
+  tcp: sharedRead(() => read('/proc/net/tcp', 'ascii')),
+  tcp6: sharedRead(() => read('/proc/net/tcp6', 'ascii')),
+}
 
 /** The kernel hands its table out in pieces, and a line can slip between two of them. */
 const LOOKS = 3
@@ -27,7 +34,7 @@ export async function peerUid(socket: Socket): Promise<number | undefined> {
   }
   for (let look = 0; look < LOOKS; look++) {
     for (const table of tablesOf(ends)) {
-      const uid = findUid(await readTable(table, 'ascii'), ends)
+      const uid = findUid(await readTable[table](), ends)
       if (uid !== undefined) return uid
     }
   }
@@ -35,8 +42,8 @@ export async function peerUid(socket: Socket): Promise<number | undefined> {
 }
 
 /** Programs may speak IPv4 by a socket of the newer kind; their end is then in the newer table. */
-const tablesOf = ({ theirs }: Ends): readonly string[] =>
-  theirs.address.includes(':') ? ['/proc/net/tcp6'] : ['/proc/net/tcp', '/proc/net/tcp6']
+const tablesOf = ({ theirs }: Ends): readonly (keyof typeof readTable)[] =>
+  theirs.address.includes(':') ? ['tcp6'] : ['tcp', 'tcp6']
 
 /** Seen from the other end: its own address is the local one of its line. */
 export function findUid(table: string, { theirs, ours }: Ends): number | undefined {
