@@ -15,15 +15,16 @@ export class Metrics {
   readonly #families = new Map<string, Family>()
 
   counter(name: string, help: string): (labels: Labels, by?: number) => void {
-    const counts = new Map<string, number>()
+    const all = new Map<string, { labels: Labels; count: number }>()
     this.#families.set(name, {
       help,
       type: 'counter',
-      lines: () => [...counts].map(([labels, count]) => `${name}${labels} ${count}`),
+      lines: () =>
+        [...all.values()].map(({ labels, count }) => `${name}${render(labels)} ${count}`),
     })
     return (labels, by = 1) => {
-      const key = render(labels)
-      counts.set(key, (counts.get(key) ?? 0) + by)
+      const seen = seenOf(all, labels, () => ({ labels, count: 0 }))
+      seen.count += by
     }
   }
 
@@ -50,12 +51,11 @@ export class Metrics {
         ]),
     })
     return (labels, seconds) => {
-      const key = render(labels)
-      const seen = all.get(key) ?? { labels, buckets: SECONDS.map(() => 0), sum: 0, count: 0 }
-      all.set(key, seen)
-      SECONDS.forEach((le, at) => {
-        if (seconds <= le) seen.buckets[at] = (seen.buckets[at] ?? 0) + 1
-      })
+      const buckets = () => SECONDS.map(() => 0)
+      const seen = seenOf(all, labels, () => ({ labels, buckets: buckets(), sum: 0, count: 0 }))
+      for (let at = SECONDS.length - 1; at >= 0 && seconds <= (SECONDS[at] ?? 0); at--) {
+        seen.buckets[at] = (seen.buckets[at] ?? 0) + 1
+      }
       seen.sum += seconds
       seen.count += 1
     }
@@ -70,6 +70,14 @@ export class Metrics {
 }
 
 export const metricsType = 'text/plain; version=0.0.4; charset=utf-8'
+
+/** Every sample of a family has the same labels, so their values tell one from another. */
+function seenOf<Seen>(all: Map<string, Seen>, labels: Labels, make: () => Seen): Seen {
+  const key = Object.values(labels).join('\n')
+  const seen = all.get(key) ?? make()
+  all.set(key, seen)
+  return seen
+}
 
 function render(labels: Labels): string {
   const pairs = Object.entries(labels).map(([name, value]) => `${name}="${escape(String(value))}"`)

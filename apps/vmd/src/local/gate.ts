@@ -27,6 +27,12 @@ interface Peer {
   readonly admitted: boolean
 }
 
+/** Who is at the other end of a connection: being found out, then known. */
+interface Meeting {
+  readonly found: Promise<Peer>
+  peer?: Peer
+}
+
 /** Nobody in particular: owns no directory, so shares none. */
 const NOBODY = -1
 
@@ -56,7 +62,7 @@ export interface RawAnswer {
  */
 export class Gate {
   readonly #options: GateOptions
-  readonly #peers = new WeakMap<Socket, Promise<Peer>>()
+  readonly #meetings = new WeakMap<Socket, Meeting>()
 
   constructor(options: GateOptions) {
     this.#options = options
@@ -64,66 +70,72 @@ export class Gate {
 
   /** A server that hands on what passes. */
   serve(hand: (request: IncomingMessage, response: ServerResponse) => void): Server {
-    const pass = async (request: IncomingMessage, response: ServerResponse, goOn?: () => void) => {
-      response.setHeader('x-content-type-options', 'nosniff')
-      const no = await this.#objection(request)
-      if (no) {
-        response.writeHead(no.status, no.headers).end(no.body)
-      } else {
-        goOn?.()
-        hand(request, response)
+    const pass = (request: IncomingMessage, response: ServerResponse, goOn?: () => void) => {
+      const judge = (peer: Peer) => {
+        response.setHeader('x-content-type-options', 'nosniff')
+        const no = this.#objection(request, peer)
+        if (no) {
+          response.writeHead(no.status, no.headers).end(no.body)
+        } else {
+          goOn?.()
+          hand(request, response)
+        }
       }
+      // Only the first requests of a connection have to wait.
+      const { peer, found } = this.#meet(request.socket)
+      if (peer) judge(peer)
+      else void found.then(judge)
     }
     // A request without a Host is refused like one with a wrong Host, not in Node's own words.
     const server = createServer({ requireHostHeader: false, requestTimeout: REQUEST_MS })
     server.keepAliveTimeout = KEEP_ALIVE_MS
-    server.on('connection', (socket) => this.#meet(socket))
-    server.on('request', (request, response) => void pass(request, response))
-    server.on('checkExpectation', (request, response) => void pass(request, response))
-    server.on(
-      'checkContinue',
-      (request, response) => void pass(request, response, () => response.writeContinue()),
+    server.on('connection', (socket) => this.#receive(socket))
+    server.on('request', (request, response) => pass(request, response))
+    server.on('checkExpectation', (request, response) => pass(request, response))
+    server.on('checkContinue', (request, response) =>
+      pass(request, response, () => response.writeContinue()),
     )
     return server
   }
 
-  /** The user at the other end; one that owns nothing where that cannot be known. */
-  async uidOf(socket: Socket): Promise<number> {
-    return (await this.#peerOf(socket)).uid
+  /** The user at the other end, of whom a request was let through; one that owns nothing where that cannot be known. */
+  uidOf(socket: Socket): number {
+    return this.#meet(socket).peer?.uid ?? NOBODY
   }
 
   /** Answers what Node could not read as a request. */
   async refuse(error: Error & { readonly code?: string }, socket: Socket): Promise<void> {
-    const { admitted } = await this.#peerOf(socket)
+    const { admitted } = await this.#meet(socket).found
     if (!socket.writable) return void socket.destroy()
     const late = error.code === 'ERR_HTTP_REQUEST_TIMEOUT'
     socket.end(written(admitted ? (late ? tooSlow : unreadable) : refusal))
   }
 
-  async #objection(request: IncomingMessage): Promise<RawAnswer | undefined> {
+  #objection(request: IncomingMessage, { admitted }: Peer): RawAnswer | undefined {
     const { door, token } = this.#options
-    const { admitted } = await this.#peerOf(request.socket)
     const fenced = door.kind === 'file' || passesFence(provenanceOf(request), door.port)
     if (!admitted || !fenced) return refusal
     return token && !token.isIn(request.headers.authorization) ? tokenWanted : undefined
   }
 
-  #meet(socket: Socket): void {
-    void this.#peerOf(socket).then(({ admitted }) => {
+  #receive(socket: Socket): void {
+    void this.#meet(socket).found.then(({ admitted }) => {
       if (!admitted) socket.setTimeout(STRANGER_MS, () => socket.destroy())
     })
   }
 
   /** Looked up once per connection. */
-  #peerOf(socket: Socket): Promise<Peer> {
-    const known = this.#peers.get(socket)
+  #meet(socket: Socket): Meeting {
+    const known = this.#meetings.get(socket)
     if (known) return known
     const found = this.#lookUp(socket).catch((error: unknown) => {
       this.#options.log('could not find out who asks', error)
       return { uid: NOBODY, admitted: false }
     })
-    this.#peers.set(socket, found)
-    return found
+    const meeting: Meeting = { found }
+    void found.then((peer) => (meeting.peer = peer))
+    this.#meetings.set(socket, meeting)
+    return meeting
   }
 
   async #lookUp(socket: Socket): Promise<Peer> {

@@ -36,12 +36,14 @@ export function buildLocalServer(local: Local, options: LocalOptions): FastifyIn
     done(null, body),
   )
 
-  server.addHook('onRequest', async ({ headers }) => {
+  server.addHook('onRequest', ({ headers }, _reply, done) => {
     if (headers['content-type'] !== undefined) headers['content-type'] = 'text/plain'
+    done()
   })
-  server.addHook('onResponse', async (request, reply) => {
+  server.addHook('onResponse', (request, reply, done) => {
     const { name } = request.routeOptions.config as { readonly name?: string }
     local.meter.observe(name, request.method, reply.statusCode, reply.elapsedTime / 1000)
+    done()
   })
   server.setErrorHandler((error, request, reply) => {
     const fault = asFault(error)
@@ -51,9 +53,9 @@ export function buildLocalServer(local: Local, options: LocalOptions): FastifyIn
   })
   server.setNotFoundHandler(sayWhatThereIs)
   mount(server, routes, local, {
-    admit: async (_row, request) => ({
+    admit: (_row, request) => ({
       asker: {
-        uid: await gate.uidOf(request.raw.socket),
+        uid: gate.uidOf(request.raw.socket),
         respondAsync: wantsToFollow(request.headers['prefer']),
         lastEventId: request.headers['last-event-id']?.toString(),
       } satisfies Asker,
@@ -67,7 +69,7 @@ export function buildLocalServer(local: Local, options: LocalOptions): FastifyIn
 
 /** RFC 7240: preferences are separated by commas, here or over several headers. */
 const wantsToFollow = (prefer: string | string[] | undefined): boolean =>
-  /(^|,)\s*respond-async\s*($|[,;])/i.test(prefer?.toString() ?? '')
+  prefer !== undefined && /(^|,)\s*respond-async\s*($|[,;])/i.test(prefer.toString())
 
 /** What the HTTP library refuses is the caller's mistake: too large, too long, not a URL. */
 function asFault(error: unknown): unknown {
