@@ -32,5 +32,5 @@ export {
 } from './snapshot.ts'
 export { readStats, type Stats } from './stats.ts'
 export { deleteTemplate, importTemplate, listTemplates, type ImportOptions } from './template.ts'
-export { listVms, readVm } from './vms.ts'
+export { listKnown, listVms, readVm } from './vms.ts'
 export { watchVms, type VmChange } from './watch.ts'

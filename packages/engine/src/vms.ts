@@ -16,13 +16,18 @@ import type { Owner } from './record.ts'
  */
 export async function listVms(host: Host, owner: Owner = 'local'): Promise<VmSummary[]> {
   const powers = await readPowers(host)
+  return listKnown(host, owner).map((vm) => ({
+    ...vm,
+    power: powers.get(domainName({ owner, id: vm.id })) ?? 'off',
+  }))
+}
+
+/** The same without their power, for which libvirt need not be asked. */
+export function listKnown(host: Host, owner: Owner = 'local'): Omit<VmSummary, 'power'>[] {
   return host.records
     .all()
     .filter((record) => record.owner === owner && record.phase === 'there')
-    .map((record) => {
-      const { id, name, tag } = record
-      return { id, name, tag, power: powers.get(domainName(record)) ?? 'off' }
-    })
+    .map(({ id, name, tag }) => ({ id, name, tag }))
     .sort((a, b) => (a.id < b.id ? -1 : 1))
 }
 
