@@ -61,6 +61,26 @@ def list_at_once():
     return answer_to_list(seen, begun)
 
 
+def list_names():
+    begun = time.perf_counter()
+    seen = {dom.name() for dom in conn.listAllDomains()}
+    return answer_to_list(seen, begun)
+
+
+def list_full():
+    begun = time.perf_counter()
+    seen = {}
+    for dom in conn.listAllDomains():
+        state, _ = dom.state()
+        running = state in (libvirt.VIR_DOMAIN_RUNNING, libvirt.VIR_DOMAIN_PAUSED)
+        saved = not running and dom.hasManagedSaveImage() == 1
+        capacity = dom.blockInfo("vda")[0]
+        source = libvirt.VIR_DOMAIN_INTERFACE_ADDRESSES_SRC_LEASE
+        addresses = dom.interfaceAddresses(source) if running else {}
+        seen[dom.name()] = (state, saved, dom.XMLDesc(), capacity, addresses)
+    return answer_to_list(seen, begun)
+
+
 def answer_to_list(seen, begun):
     return {"seconds": time.perf_counter() - begun, "count": len(seen)}
 
@@ -73,6 +93,8 @@ work = {
     "undefine": undefine,
     "listOneByOne": list_one_by_one,
     "listAtOnce": list_at_once,
+    "listNames": list_names,
+    "listFull": list_full,
 }
 
 for line in sys.stdin:

@@ -8,17 +8,23 @@ export interface Figure {
   readonly ours: number
   readonly bare: number
   readonly unit: string
+  /** The lower and the upper quartile of the pairs' own ratios. */
+  readonly spread: readonly [number, number]
+  /** Whether that spread lies on one side of the goal; otherwise noise hides on which we are. */
+  readonly clear: boolean
 }
 
 /** What is compared, and how good we mean to be. */
 export interface Aim {
   readonly name: string
-  readonly unit: 'calls/s' | 'ms'
+  readonly unit: 'calls/s' | 'requests/s' | 'requests/CPU s' | 'ms'
   readonly atLeast?: number
   readonly atMost?: number
 }
 
 type Measure = () => Promise<number>
+/** One value for each of several aims, all from the same work. */
+type MeasureAll = () => Promise<readonly number[]>
 
 /**
  * Measures both sides in turn, so that whatever else the machine does falls on both alike; each
@@ -30,34 +36,61 @@ export async function compare(
   ours: Measure,
   bare: Measure,
 ): Promise<Figure> {
-  const measured = { ours: [] as number[], bare: [] as number[] }
+  const figures = await compareAll(
+    [aim],
+    pairs,
+    async () => [await ours()],
+    async () => [await bare()],
+  )
+  return figures[0] as Figure
+}
+
+export async function compareAll(
+  aims: readonly Aim[],
+  pairs: number,
+  ours: MeasureAll,
+  bare: MeasureAll,
+): Promise<Figure[]> {
+  const measured = { ours: [] as (readonly number[])[], bare: [] as (readonly number[])[] }
   for (let pair = -WARM_UP_PAIRS; pair < pairs; pair += 1) {
     const sides = [['ours', ours] as const, ['bare', bare] as const]
     for (const [side, measure] of pair % 2 === 0 ? sides : sides.toReversed()) {
-      const value = await measure()
-      if (pair >= 0) measured[side].push(value)
+      const values = await measure()
+      if (pair >= 0) measured[side].push(values)
     }
   }
-  return toFigure(aim, median(measured.ours), median(measured.bare))
+  return aims.map((aim, at) => {
+    const of = (side: 'ours' | 'bare') => measured[side].map((values) => values[at] ?? Number.NaN)
+    return toFigure(aim, of('ours'), of('bare'))
+  })
 }
 
 const WARM_UP_PAIRS = 3
 
-function toFigure({ name, unit, atLeast, atMost }: Aim, ours: number, bare: number): Figure {
-  const ratio = round(ours / bare)
-  const met =
+function toFigure(
+  { name, unit, atLeast, atMost }: Aim,
+  allOurs: readonly number[],
+  allBare: readonly number[],
+): Figure {
+  const [ours, bare] = [quantile(allOurs, 0.5), quantile(allBare, 0.5)]
+  const meets = (ratio: number) =>
     (atLeast === undefined || ratio >= atLeast) && (atMost === undefined || ratio <= atMost)
+  const ratio = round(ours / bare)
+  const ratios = allOurs.map((value, at) => value / (allBare[at] ?? Number.NaN))
+  const spread = [round(quantile(ratios, 0.25)), round(quantile(ratios, 0.75))] as const
   const goal = atLeast === undefined ? `≤ ${atMost}` : `≥ ${atLeast}`
-  return { name, ratio, goal, met, ours: round(ours), bare: round(bare), unit }
+  return {
+    ...{ name, ratio, goal, met: meets(ratio), ours: round(ours), bare: round(bare), unit },
+    ...{ spread, clear: meets(spread[0]) === meets(spread[1]) },
+  }
 }
 
-function median(values: readonly number[]): number {
+/** The value below which this part of all values lies; between two of them where it falls between. */
+function quantile(values: readonly number[], part: number): number {
   const sorted = values.toSorted((a, b) => a - b)
-  const [low = Number.NaN, high = low] = [
-    sorted[Math.floor((sorted.length - 1) / 2)],
-    sorted[Math.floor(sorted.length / 2)],
-  ]
-  return (low + high) / 2
+  const place = (sorted.length - 1) * part
+  const [low = Number.NaN, high = low] = [sorted[Math.floor(place)], sorted[Math.ceil(place)]]
+  return low + (high - low) * (place - Math.floor(place))
 }
 
 const round = (value: number): number => Math.round(value * 1000) / 1000

@@ -1,14 +1,16 @@
-// npm run -s bench -- engine [--json] [--pairs N]
+// npm run -s bench -- engine|local [--json] [--pairs N]
 import { parseArgs } from 'node:util'
 
 import { benchEngine } from './engine.ts'
 import type { Figure } from './figure.ts'
+import { benchLocal } from './local.ts'
 
-const USAGE = 'usage: npm run -s bench -- engine [--json] [--pairs N]'
+const USAGE = 'usage: npm run -s bench -- engine|local [--json] [--pairs N]'
 /** Enough to see where we stand; a figure that is to be quoted wants 100. */
 const PAIRS = 15
 const areas: Readonly<Record<string, (pairs: number) => Promise<Figure[]>>> = {
   engine: benchEngine,
+  local: benchLocal,
 }
 
 class WrongUse extends Error {}
@@ -49,15 +51,16 @@ function parse() {
 }
 
 function asTable(figures: readonly Figure[], pairs: number): string {
-  const head = ['what', 'ours', 'bare', '', 'ratio', 'goal', '']
-  const rows = figures.map(({ name, ours, bare, unit, ratio, goal, met }) => [
+  const head = ['what', 'ours', 'bare', '', 'ratio', 'middle half', 'goal', '']
+  const rows = figures.map(({ name, ours, bare, unit, ratio, spread, goal, met, clear }) => [
     name,
     ours.toFixed(1),
     bare.toFixed(1),
     unit,
     ratio.toFixed(3),
+    spread.map((each) => each.toFixed(2)).join('–'),
     goal,
-    met ? 'met' : 'NOT met',
+    `${met ? 'met' : 'NOT met'}${clear ? '' : ', noise hides it'}`,
   ])
   const widths = head.map((_, column) =>
     Math.max(...[head, ...rows].map((row) => row[column]?.length ?? 0)),
@@ -68,5 +71,8 @@ function asTable(figures: readonly Figure[], pairs: number): string {
       .join('  ')
       .trimEnd(),
   )
-  return [...lines, `medians of ${pairs} interleaved pairs`].join('\n')
+  return [
+    ...lines,
+    `medians of ${pairs} interleaved pairs, and between which ratios the middle half of the pairs lies`,
+  ].join('\n')
 }

@@ -1,0 +1,53 @@
+import { execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
+import { createInterface } from 'node:readline'
+import { promisify } from 'node:util'
+
+const run = promisify(execFile)
+const CONNECTIONS = 64
+const SECONDS = 2
+/** sysconf(_SC_CLK_TCK), the same on every Linux that Debian makes. */
+const TICKS_PER_SECOND = 100
+
+export interface Server {
+  readonly pid: number
+  readonly url: string
+}
+
+/** How often a server answers on 64 connections that stay open: in a second, and in a second of its processor. */
+export async function load({ pid, url }: Server): Promise<readonly [number, number]> {
+  const words = ['-t', '1', '-c', String(CONNECTIONS), '-d', `${SECONDS}s`, url]
+  const before = processorSeconds(pid)
+  const { stdout } = await run('wrk', words)
+  const used = processorSeconds(pid) - before
+  const wrong = /^.*(Non-2xx|Socket errors).*$/m.exec(stdout)?.[0]
+  if (wrong !== undefined) throw new Error(`${url}: ${wrong.trim()}`)
+  const perSecond = Number(/^Requests\/sec:\s+([\d.]+)/m.exec(stdout)?.[1])
+  const requests = Number(/(\d+) requests in/.exec(stdout)?.[1])
+  return [perSecond, requests / used]
+}
+
+function processorSeconds(pid: number): number {
+  const status = readFileSync(`/proc/${pid}/stat`, 'utf8')
+  const fields = status.slice(status.lastIndexOf(')') + 2).split(' ')
+  return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND
+}
+
+/** A server of node:http alone that always answers with this. */
+export async function startBareServer(body: string): Promise<Server & AsyncDisposable> {
+  const child = spawn(process.execPath, [`${import.meta.dirname}/bare-http.ts`, body], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+  })
+  const ended = once(child, 'exit')
+  const lines = createInterface({ input: child.stdout })
+  const [port] = (await once(lines, 'line')) as [string]
+  return {
+    pid: child.pid ?? 0,
+    url: `http://127.0.0.1:${port}/`,
+    async [Symbol.asyncDispose]() {
+      child.stdin.end()
+      await ended
+    },
+  }
+}

@@ -1,0 +1,22 @@
+import { Agent, request, type IncomingMessage } from 'node:http'
+import { text } from 'node:stream/consumers'
+
+/** vmd asked on one connection that stays open. */
+export class VmdClient implements Disposable {
+  readonly #agent = new Agent({ keepAlive: true, maxSockets: 1 })
+
+  /** What was answered, as text; any other status than a good one is an error. */
+  async ask(method: string, path: string, body?: string): Promise<string> {
+    const asked = request({ agent: this.#agent, host: '127.0.0.1', port: 8080, method, path })
+    const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>()
+    asked.on('response', resolve).on('error', reject).end(body)
+    const answer = await promise
+    const said = await text(answer)
+    if ((answer.statusCode ?? 0) < 300) return said
+    throw new Error(`${method} ${path} was answered ${answer.statusCode}: ${said}`)
+  }
+
+  [Symbol.dispose](): void {
+    this.#agent.destroy()
+  }
+}
