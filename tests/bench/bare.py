@@ -67,6 +67,10 @@ def list_names():
     return answer_to_list(seen, begun)
 
 
+def count_running():
+    return len(conn.listAllDomains(libvirt.VIR_CONNECT_LIST_DOMAINS_RUNNING))
+
+
 def list_full():
     begun = time.perf_counter()
     seen = {}
@@ -95,6 +99,7 @@ work = {
     "listAtOnce": list_at_once,
     "listNames": list_names,
     "listFull": list_full,
+    "countRunning": count_running,
 }
 
 for line in sys.stdin:

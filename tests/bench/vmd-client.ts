@@ -1,9 +1,13 @@
 import { Agent, request, type IncomingMessage } from 'node:http'
 import { text } from 'node:stream/consumers'
 
-/** vmd asked on one connection that stays open. */
+/** vmd asked on connections that stay open. */
 export class VmdClient implements Disposable {
-  readonly #agent = new Agent({ keepAlive: true, maxSockets: 1 })
+  readonly #agent: Agent
+
+  constructor(connections = 1) {
+    this.#agent = new Agent({ keepAlive: true, maxSockets: connections })
+  }
 
   /** What was answered, as text; any other status than a good one is an error. */
   async ask(method: string, path: string, body?: string): Promise<string> {

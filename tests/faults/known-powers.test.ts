@@ -96,6 +96,7 @@ suite('the power that is known', { skip }, () => {
     await turned('on', 'powered on')
     await host.killLibvirt()
     await killQemu()
+    assert.deepEqual((await get('/api/vms')).body, ['vm'], 'the list needs no libvirt')
     await host.startLibvirt()
     await seen('powered off')
     await turned('on', 'powered on')
