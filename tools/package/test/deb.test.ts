@@ -1,0 +1,122 @@
+// Goal: the package has in it what runs, and nothing else. Method: build it, look into it with dpkg's own tools, and run
+// what is in it without anything of this tree.
+import assert from 'node:assert/strict'
+import { createHash } from 'node:crypto'
+import { existsSync } from 'node:fs'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, test } from 'node:test'
+
+import { attempt, run } from '../../lab/src/run.ts'
+import { buildDeb } from '../build-deb.ts'
+
+const DEBIAN = join(import.meta.dirname, '../debian')
+const parser = '/sbin/apparmor_parser'
+const withoutParser = existsSync(parser) ? false : 'needs apparmor: run npm run setup as root'
+
+let work = ''
+let deb = ''
+let tree = ''
+before(async () => {
+  work = await mkdtemp(join(tmpdir(), 'deb-test-'))
+  deb = await buildDeb({ out: join(work, 'one'), version: '1.2.3', quick: true })
+  tree = join(work, 'tree')
+  await run(['dpkg-deb', '-x', deb, tree])
+})
+after(() => rm(work, { recursive: true, force: true }))
+
+const bare = { env: { PATH: '/usr/bin:/bin' }, cwd: '/' }
+const digest = async (file: string) =>
+  createHash('sha256')
+    .update(await readFile(file))
+    .digest('hex')
+
+test('built again it is the same, byte for byte', async () => {
+  const again = await buildDeb({ out: join(work, 'two'), version: '1.2.3', quick: true })
+  assert.equal(await digest(again), await digest(deb))
+})
+
+test('it names what the programs in it are run with', async () => {
+  const depends = await run(['dpkg-deb', '-f', deb, 'Depends'])
+  const named = new Set(depends.split(',').map((each) => each.trim().split(' ')[0]))
+  const used = {
+    'libvirt-daemon-system': 'libvirtd',
+    'qemu-system-x86': 'qemu-system-x86_64',
+    'qemu-system-common': 'virtiofsd',
+    'qemu-utils': 'qemu-img',
+    'dnsmasq-base': 'DHCP of libvirt’s network',
+    iptables: 'iptables-restore',
+    dosfstools: 'mkfs.vfat',
+    mtools: 'mcopy',
+    libatomic1: 'Node',
+  }
+  assert.deepEqual(
+    Object.keys(used).filter((name) => !named.has(name)),
+    [],
+  )
+})
+
+test('everything in it is root’s, and nothing is for developers', async () => {
+  const lines = (await run(['dpkg-deb', '-c', deb])).trim().split('\n')
+  const rows = lines.map((line) => line.split(/\s+/))
+  assert.deepEqual([...new Set(rows.map(([, owner]) => owner))], ['root/root'])
+  const modes = [...new Set(rows.map(([mode = '']) => mode))].sort()
+  assert.deepEqual(modes, ['-rw-r--r--', '-rwxr-xr-x', 'drwxr-xr-x', 'lrwxrwxrwx'])
+  const paths = rows.map((row) => row[5] ?? '')
+  const foreign = /\/(test|tests)\/|\.test\.ts$|\.d\.ts$|oxlint|oxfmt|\/typescript\/|\/@types\//
+  assert.deepEqual(
+    paths.filter((path) => foreign.test(path)),
+    [],
+  )
+  for (const path of [
+    './usr/bin/skerry',
+    './usr/share/man/man1/skerry.1.gz',
+    './usr/share/bash-completion/completions/skerry',
+    './usr/share/zsh/vendor-completions/_skerry',
+    './lib/systemd/system/skerry-vmd.service',
+    './lib/systemd/system/skerry-guests.service',
+  ]) {
+    assert.ok(paths.includes(path), path)
+  }
+})
+
+test('the command line runs from the unpacked tree alone', async () => {
+  assert.equal(await run([join(tree, 'usr/bin/skerry'), 'version'], bare), 'skerry 1.2.3\n')
+})
+
+test('vmd finds all its modules in the unpacked tree', async () => {
+  // It reads its options after everything was imported.
+  const home = join(tree, 'usr/lib/skerry')
+  const words = [join(home, 'bin/node'), join(home, 'apps/vmd/src/main.ts'), '--port', 'none']
+  const { code, stderr } = await attempt(words, bare)
+  assert.equal(stderr, 'vmd: --port must be a number from 1 to 65535, not none\n')
+  assert.equal(code, 2)
+})
+
+test('the manual page is there', async () => {
+  const page = join(tree, 'usr/share/man/man1/skerry.1.gz')
+  const text = await run(['zcat', page])
+  assert.match(text, /^\.TH "?SKERRY"? 1/im)
+})
+
+test('the scripts of the package are whole', async () => {
+  for (const script of ['postinst', 'prerm', 'postrm'])
+    await run(['sh', '-n', join(DEBIAN, script)])
+  await run(['sh', '-n', join(tree, 'usr/lib/skerry/bin/stop-guests')])
+})
+
+test('while the machine stays up, stopping the unit of the guests asks nobody', async () => {
+  // There is no Node where the script would look for it, so asking would be an error.
+  const script = join(tree, 'usr/lib/skerry/bin/stop-guests')
+  assert.deepEqual(await attempt(['sh', script], bare), { stdout: '', stderr: '', code: 0 })
+})
+
+test('AppArmor reads what is added to QEMU’s profile', { skip: withoutParser }, async () => {
+  const lines = join(tree, 'etc/apparmor.d/abstractions/skerry-qemu')
+  const profile = `profile guest {\n  include "${lines}"\n}\n`
+  const { code, stderr } = await attempt([parser, '-Q', '-K'], {
+    input: profile,
+  })
+  assert.equal(code, 0, stderr)
+})
