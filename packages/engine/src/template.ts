@@ -59,6 +59,7 @@ export function importTemplate(
     await requireRoom(host.paths.data, 2 * (await opened.stat()).size, `importing ${file}`)
     const copy = `${imageFile(host, name)}.tmp`
     const converted = `${imageFile(host, name)}.qcow2.tmp`
+    const facts = `${factsFile(host, name)}.next`
     try {
       // By the open file: its name may mean another by now.
       {
@@ -74,17 +75,20 @@ export function importTemplate(
       if (ready === converted) {
         const words = ['convert', '-q', '-f', 'raw', '-O', 'qcow2', copy, converted]
         await runTool('qemu-img', words, { limits: LIMITS, timeoutMs: CONVERT_TIMEOUT_MS })
+        await rm(copy)
       }
       progress(CONVERTED)
       const template = await describe(name, ready, virtualBytes)
-      // An image beside the facts of another would be worse than none.
-      if (replace) await discard(host, name)
-      await writeDurably(factsFile(host, name), `${JSON.stringify(template, null, 2)}\n`)
+      // The old one is there until the new one is. Whoever dies between the two renames is found out by this: the facts
+      // still wait and the image does not (clear-unfinished.ts).
+      await writeDurably(facts, `${JSON.stringify(template, null, 2)}\n`)
       await rename(ready, imageFile(host, name))
+      await rename(facts, factsFile(host, name))
       await syncDirectory(templatesDirectory(host.paths))
       return template
     } finally {
-      for (const left of [copy, converted]) await rm(left, { force: true })
+      // The facts first: without an image that waits they would be taken for those of the image that is there.
+      for (const left of [facts, copy, converted]) await rm(left, { force: true })
     }
   })
 }

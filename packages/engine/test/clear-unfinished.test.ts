@@ -1,0 +1,49 @@
+// Goal: an import that dies at any step leaves one whole template. Method: the files as each step leaves them, made by hand.
+import assert from 'node:assert/strict'
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { test } from 'node:test'
+
+import { clearUnfinished } from '../src/clear-unfinished.ts'
+import { defaultPaths, templatesDirectory } from '../src/paths.ts'
+import { temporaryDirectory } from './temporary-directory.ts'
+
+type Files = Readonly<Record<string, string>>
+const old: Files = { 'a.qcow2': 'old', 'a.json': 'old' }
+const fresh: Files = { 'a.qcow2': 'new', 'a.json': 'new' }
+
+/** What there is when it dies, and what there must be after the next start. */
+const steps: readonly (readonly [string, Files, Files])[] = [
+  ['the copy is being made', { ...old, 'a.qcow2.tmp': 'ne' }, old],
+  ['it is being converted', { ...old, 'a.qcow2.tmp': 'raw', 'a.qcow2.qcow2.tmp': 'n' }, old],
+  ['the facts are being written', { ...old, 'a.qcow2.tmp': 'new', 'a.json.next.tmp': '{' }, old],
+  ['the facts wait', { ...old, 'a.qcow2.tmp': 'new', 'a.json.next': 'new' }, old],
+  [
+    'the facts of a converted one wait',
+    { ...old, 'a.qcow2.qcow2.tmp': 'new', 'a.json.next': 'new' },
+    old,
+  ],
+  ['the image is in its place', { ...old, 'a.qcow2': 'new', 'a.json.next': 'new' }, fresh],
+  ['all is in its place', fresh, fresh],
+  ['there was none and the facts wait', { 'a.qcow2.tmp': 'new', 'a.json.next': 'new' }, {}],
+  ['there was none and the image is there', { 'a.qcow2': 'new', 'a.json.next': 'new' }, fresh],
+  ['it is being deleted', { 'a.json': 'old' }, {}],
+]
+
+test('an import that dies leaves the template that was there, or the new one, and nothing else', async () => {
+  for (const [step, files, expected] of steps) {
+    await using directory = await temporaryDirectory()
+    const paths = { ...defaultPaths, data: directory.at('data'), run: directory.at('run') }
+    const templates = templatesDirectory(paths)
+    await mkdir(templates, { recursive: true })
+    for (const [name, text] of Object.entries(files)) await writeFile(join(templates, name), text)
+    await clearUnfinished(paths)
+    const left = await Promise.all(
+      (await readdir(templates)).map(async (name) => [
+        name,
+        await readFile(join(templates, name), 'utf8'),
+      ]),
+    )
+    assert.deepEqual(Object.fromEntries(left), expected, step)
+  }
+})
