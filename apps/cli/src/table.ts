@@ -3,10 +3,19 @@ export interface Column<Row> {
   readonly head: string
   readonly align?: 'left' | 'right'
   readonly cell: (row: Row) => string
+  /** What a terminal with colours shows it in. */
+  readonly colour?: (row: Row) => keyof typeof COLOURS | undefined
 }
 
 const GAP = '  '
 const BOLD = ['\u001B[1m', '\u001B[22m'] as const
+const COLOURS = {
+  red: ['\u001B[31m', '\u001B[39m'],
+  green: ['\u001B[32m', '\u001B[39m'],
+  yellow: ['\u001B[33m', '\u001B[39m'],
+  blue: ['\u001B[36m', '\u001B[39m'],
+  faint: ['\u001B[2m', '\u001B[22m'],
+} as const
 
 /** Aligned columns with a head; the last one is not filled up, so that no line ends in blanks. */
 export function renderTable<Row>(
@@ -19,13 +28,24 @@ export function renderTable<Row>(
   const widths = heads.map((head, at) =>
     Math.max(width(head), ...cells.map((line) => width(line[at] ?? ''))),
   )
-  const line = (texts: readonly string[]) =>
-    texts
-      .map((text, at) => pad(text, widths[at] ?? 0, columns[at]?.align ?? 'left'))
+  const padded = (texts: readonly string[]) =>
+    texts.map((text, at) => pad(text, widths[at] ?? 0, columns[at]?.align ?? 'left'))
+  const head = padded(heads).join(GAP).trimEnd()
+  const lines = cells.map((texts, row) =>
+    padded(texts)
+      .map((text, at) => (colours ? painted(text, columns[at], rows[row]) : text))
       .join(GAP)
-      .trimEnd()
-  const head = line(heads)
-  return [colours ? `${BOLD[0]}${head}${BOLD[1]}` : head, ...cells.map(line)].join('\n')
+      .trimEnd(),
+  )
+  return [colours ? `${BOLD[0]}${head}${BOLD[1]}` : head, ...lines].join('\n')
+}
+
+/** Only the text, not the blanks beside it. */
+function painted<Row>(text: string, column: Column<Row> | undefined, row: Row | undefined): string {
+  const name = row === undefined ? undefined : column?.colour?.(row)
+  if (name === undefined) return text
+  const [on, off] = COLOURS[name]
+  return text.replace(/\S(?:.*\S)?/, (words) => `${on}${words}${off}`)
 }
 
 /** What the daemon knows may hold anything that a terminal would obey. */

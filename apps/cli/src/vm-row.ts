@@ -14,10 +14,17 @@ export interface VmRow {
   readonly diskMiB?: number
 }
 
+const stateColours: Readonly<Record<string, 'green' | 'yellow' | 'blue' | 'faint'>> = {
+  'powered on': 'green',
+  paused: 'yellow',
+  suspended: 'blue',
+  'powered off': 'faint',
+}
+
 export const vmColumns: readonly Column<VmRow>[] = [
   { head: 'ID', cell: ({ id }) => id },
   { head: 'NAME', cell: ({ name = '' }) => name },
-  { head: 'STATE', cell: ({ state }) => state },
+  { head: 'STATE', cell: ({ state }) => state, colour: ({ state }) => stateColours[state] },
   { head: 'ADDRESS', cell: ({ address }) => address ?? '' },
   { head: 'CPUS', align: 'right', cell: ({ cpus }) => String(cpus ?? '') },
   { head: 'MEMORY', align: 'right', cell: ({ memoryMiB }) => mebibytes(memoryMiB) },

@@ -39,8 +39,15 @@ test('wide characters take two columns', () => {
   assert.deepEqual(['abc', 'é', '機械', '🙂'].map(width), [3, 1, 4, 2])
 })
 
-test('only the head has colour, and only when asked for', () => {
+test('the head is bold and a column has its colour, only when asked for, and blanks have none', () => {
   assert.equal(renderTable(columns, [], true), '\u001B[1mNAME  SIZE  NOTE\u001B[22m')
+  const coloured = columns.map((each) => ({ ...each, colour: () => 'green' as const }))
+  const rows = [{ name: 'a b', size: 512 }]
+  assert.equal(
+    renderTable(coloured.slice(0, 2), rows, true).split('\n')[1],
+    '\u001B[32ma b\u001B[39m   \u001B[32m512 MiB\u001B[39m',
+  )
+  assert.equal(renderTable(coloured, rows), renderTable(columns, rows))
 })
 
 test('sizes are told in the unit a person would choose', () => {

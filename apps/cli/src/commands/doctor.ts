@@ -3,8 +3,10 @@ import { command } from '../command.ts'
 import { exitCodes } from '../failure.ts'
 import { renderTable, type Column } from '../table.ts'
 
+const stateColours = { ok: 'green', warn: 'yellow', fail: 'red' } as const
+
 const columns: readonly Column<Finding>[] = [
-  { head: 'STATE', cell: ({ state }) => state },
+  { head: 'STATE', cell: ({ state }) => state, colour: ({ state }) => stateColours[state] },
   { head: 'POINT', cell: ({ check }) => check },
   { head: 'FOUND', cell: ({ found }) => found },
 ]

@@ -1,0 +1,105 @@
+// The pictures of the documents, made anew from the real thing: vmd and guests on a host of the lab, `skerry` on a terminal,
+// and Chromium, which draws. Usage: npm run pictures, as root, with the Debian packages chromium and fonts-dejavu-core.
+import { once } from 'node:events'
+import { existsSync } from 'node:fs'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+
+import { guestImage, reasonToSkip, startHost } from '@skerry/lab'
+
+import { keepTop } from './crop.ts'
+import { terminalPage, type Page } from './page.ts'
+
+const ROOT = join(import.meta.dirname, '../..')
+const PICTURES = join(ROOT, 'docs/pictures')
+const BROWSER = '/usr/bin/chromium'
+/** Fine enough for a screen of today. */
+const SCALE = 1.5
+/** A window without a screen still keeps room for its bars, and leaves as much of the page's end undrawn. */
+const MORE = 200
+const SERVER = join(ROOT, 'tests/accept/image-server.ts')
+
+const missing =
+  reasonToSkip('host', 'small') ??
+  (existsSync(BROWSER) ? undefined : 'needs chromium: apt install chromium fonts-dejavu-core')
+if (missing !== undefined) {
+  console.error(`pictures: ${missing}`)
+  process.exit(1)
+}
+
+await using stack = new AsyncDisposableStack()
+const dir = await mkdtemp(join(tmpdir(), 'pictures-'))
+stack.defer(() => rm(dir, { recursive: true, force: true }))
+const host = stack.use(await startHost({ dir: join(dir, 'host') }))
+await host.startVmd()
+
+const bin = join(ROOT, 'apps/cli/bin')
+const { NO_COLOR: _, ...environment } = process.env
+const env = {
+  ...environment,
+  ...{ PATH: `${bin}:${process.env['PATH']}`, TERM: 'xterm', LC_ALL: 'C.UTF-8', HOME: dir },
+}
+
+/** Runs a line on a terminal and answers every byte that it wrote there. */
+async function typed(line: string): Promise<string> {
+  const words = ['script', '-qfec', `stty cols 110; ${line}`, '/dev/null']
+  const { code, stdout, stderr } = await host.run(words, { env })
+  if (code !== 0) throw new Error(`${line} ended with ${code}: ${stdout}${stderr}`)
+  return stdout
+}
+
+/** Draws what lies at an address that the host can reach. */
+async function draw(url: string, name: string, width: number, height: number): Promise<void> {
+  const file = join(PICTURES, `${name}.png`)
+  const words = [
+    ...[BROWSER, '--headless=new', '--no-sandbox', '--disable-gpu', '--hide-scrollbars'],
+    ...['--disable-dev-shm-usage', `--user-data-dir=${join(dir, 'browser')}`],
+    ...[`--window-size=${width},${height + MORE}`, `--force-device-scale-factor=${SCALE}`],
+    ...[`--screenshot=${file}`, url],
+  ]
+  const { code, stderr } = await host.run(words, { env })
+  if (code !== 0) throw new Error(`chromium ended with ${code}: ${stderr}`)
+  await writeFile(file, keepTop(await readFile(file), Math.round(height * SCALE)))
+  console.log(file)
+}
+
+async function drawPage({ html, width, height }: Page, name: string): Promise<void> {
+  const file = join(dir, `${name}.html`)
+  await writeFile(file, html)
+  await draw(`file://${file}`, name, width, height)
+}
+
+/** The moment at which a bar is more than half full. */
+function inTheMiddle(written: string): string {
+  const [until] = /^[^]*?\] [56]\d %[^\r]*/.exec(written) ?? []
+  if (until === undefined) throw new Error(`no bar was drawn: ${written}`)
+  return until
+}
+
+const image = await guestImage('small')
+const server = host.spawn([process.execPath, SERVER, image], {
+  stdio: ['ignore', 'pipe', 'inherit'],
+})
+if (server.stdout === null) throw new Error('the server has no standard output')
+const [port] = (await once(createInterface({ input: server.stdout }), 'line')) as [string]
+const fetching = `skerry template import http://127.0.0.1:${port}/good.qcow2 --default`
+const bar = inTheMiddle(await typed(fetching))
+
+const vms = [
+  'web-1 --name "Web server" --tag shop --memory 192M',
+  'web-2 --name "Web server" --tag shop --memory 192M',
+  'database --name Database --tag shop --memory 256M --cpus 2',
+  'build --name "Build machine" --tag ci --memory 192M',
+  'scratch --memory 128M',
+]
+for (const vm of vms) await typed(`skerry create ${vm}`)
+for (const id of ['web-1', 'web-2', 'database', 'build']) await typed(`skerry start ${id}`)
+for (const id of ['web-1', 'web-2', 'database', 'build']) await typed(`skerry ip ${id} --wait`)
+await typed('skerry pause web-2')
+await typed('skerry suspend build')
+
+await drawPage(terminalPage('skerry', [['skerry list', await typed('skerry list')]]), 'list')
+await drawPage(terminalPage('skerry', [[fetching, bar]]), 'progress')
+await draw('http://127.0.0.1:8080/', 'reference-page', 1100, 900)
