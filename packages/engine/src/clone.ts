@@ -50,7 +50,7 @@ export function cloneVm(host: Host, asked: NewClone): Promise<Vm> {
       const way = await wayOf(host, parent, power, layers)
       const room = way === 'freeze' ? FREEZE_BYTES : await allocatedBytes(layers)
       await requireRoom(host.paths.data, room, `cloning VM ${asked.parent}`)
-      const base = way === 'merge' ? await mergeLayers(host, parent) : layers
+      const base = way === 'merge' ? await mergeLayers(host, parent, power) : layers
       const directory = await begin()
       return {
         layers:

@@ -138,14 +138,14 @@ export async function layersAbove(top: string): Promise<string[]> {
     .map((name) => join(dirname(top), name))
 }
 
-/** Takes the layers below one that stands on nothing out of this directory; others keep theirs. */
-export async function removeLayersBelow(bottom: string): Promise<void> {
-  const directory = dirname(bottom)
-  const names = await readdir(directory)
-  for (const name of names.filter((each) => layerNumber(each) < layerNumber(bottom))) {
-    await rm(join(directory, name))
-  }
-  await syncDirectory(directory)
+/** Layers in the directory that stand below the one that is written to, but that it does not stand on. */
+export async function layersLeftBelow(layers: Layers): Promise<string[]> {
+  const [top] = layers
+  const names = await readdir(dirname(top))
+  return names
+    .filter((name) => layerNumber(name) < layerNumber(top))
+    .map((name) => join(dirname(top), name))
+    .filter((file) => !layers.includes(file))
 }
 
 /** When this returns, a power cut no longer takes the file away. */

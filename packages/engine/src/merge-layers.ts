@@ -1,9 +1,11 @@
 import { Fault } from '@skerry/fault'
 import * as libvirt from '@skerry/libvirt'
+import type { PowerState } from '@skerry/vm'
 
-import { readLayers, removeLayersBelow, type Layers } from './disk.ts'
+import { readLayers, type Layers } from './disk.ts'
 import { readFacts, type Found } from './find-domain.ts'
 import type { Host } from './host.ts'
+import { letGoBelow } from './settle-layers.ts'
 
 const DISK = 'vda'
 /** As long as a copy of the disk may take. */
@@ -14,7 +16,8 @@ const MERGE_TIMEOUT_MS = 3_600_000
  * that is written to, while the guest goes on. The lower layers are only let go of, because others
  * may stand on them. Cut short it does no harm: the chain is what it was.
  */
-export async function mergeLayers(host: Host, { record, dom }: Found): Promise<Layers> {
+export async function mergeLayers(host: Host, found: Found, power: PowerState): Promise<Layers> {
+  const { record, dom } = found
   // One that was begun by a vmd that has died goes on without it.
   await untilIdle(host, dom)
   await host.link.call(libvirt.domainBlockPull, { dom, path: DISK, bandwidth: 0n, flags: 0 })
@@ -26,7 +29,7 @@ export async function mergeLayers(host: Host, { record, dom }: Found): Promise<L
       hint: 'see that there is room on the disk, then ask again; or power it off, then clone',
     })
   }
-  await removeLayersBelow(disk)
+  await letGoBelow(host, found, power)
   return layers
 }
 

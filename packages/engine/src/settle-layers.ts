@@ -1,15 +1,17 @@
 import { rm } from 'node:fs/promises'
+import { basename, dirname } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 
 import { Fault } from '@skerry/fault'
-import type * as libvirt from '@skerry/libvirt'
+import * as libvirt from '@skerry/libvirt'
 import type { PowerState } from '@skerry/vm'
 
-import { hasData, layersAbove, readLayers } from './disk.ts'
+import { hasData, layersAbove, layersLeftBelow, readLayers } from './disk.ts'
 import { readFacts, type Found } from './find-domain.ts'
 import type { Host } from './host.ts'
 import { askMonitor } from './monitor.ts'
 import { fileOf, readOpenDisk } from './open-disk.ts'
+import { syncDirectory } from './record.ts'
 import { redefine } from './redefine.ts'
 
 const TAKE_BACK = 'take-back'
@@ -22,9 +24,27 @@ const TAKE_BACK_TIMEOUT_MS = 60_000
 export async function settleLayers(host: Host, found: Found, power: PowerState): Promise<void> {
   const { disk } = await readFacts(host, found.dom, 'next')
   const above = await layersAbove(disk)
-  if (above.length === 0) return
-  if (power === 'on' || power === 'paused') await takeBack(host, found.dom, disk, above)
+  if (above.length > 0 && (power === 'on' || power === 'paused'))
+    await takeBack(host, found.dom, disk, above)
   else for (const file of above) await takeAwayOrOver(host, found, power, file)
+  await letGoBelow(host, found, power)
+}
+
+/**
+ * Takes away layers that the disk no longer stands on, once no definition names them either; libvirt
+ * may have died before it wrote its own anew. Others that stand on them have links of their own.
+ */
+export async function letGoBelow(host: Host, found: Found, power: PowerState): Promise<void> {
+  // What was saved with its memory says for itself what it stands on.
+  if (power === 'suspended') return
+  const { disk } = await readFacts(host, found.dom, 'next')
+  const left = await layersLeftBelow(await readLayers(disk))
+  if (left.length === 0) return
+  if (power === 'off') await redefine(host, found, {})
+  const flags = libvirt.DomainXMLFlags.inactive
+  const { xml } = await host.link.call(libvirt.domainGetXmlDesc, { dom: found.dom, flags })
+  for (const file of left) if (!xml.includes(basename(file))) await rm(file)
+  await syncDirectory(dirname(disk))
 }
 
 /** The guest may have been told that its data is safe, so a layer that holds any is taken over. */
