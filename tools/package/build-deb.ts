@@ -1,6 +1,6 @@
 // Builds the Debian package: the same bytes from the same commit, wherever and whenever it is built.
-// Usage: node tools/package/build-deb.ts [--version V] [--out DIRECTORY] [--quick]
-//   --quick packs loosely, in seconds, for tests.
+// Usage: node tools/package/build-deb.ts [--version V] [--out DIRECTORY] [--quick] [--judge]
+//   --quick packs loosely, in seconds, for tests. --judge lets lintian read it, and an error or a warning of its ends it.
 // Prints the path of the package.
 import type { Dirent } from 'node:fs'
 import {
@@ -119,8 +119,11 @@ if (import.meta.main) {
       version: { type: 'string' },
       out: { type: 'string', default: join(ROOT, 'dist') },
       quick: { type: 'boolean', default: false },
+      judge: { type: 'boolean', default: false },
     },
   })
-  const { version, out, quick } = values
-  console.log(await buildDeb({ out, quick, ...(version !== undefined && { version }) }))
+  const { version, out, quick, judge } = values
+  const deb = await buildDeb({ out, quick, ...(version !== undefined && { version }) })
+  if (judge) await run(['lintian', '--fail-on', 'error,warning', deb])
+  console.log(deb)
 }

@@ -1,0 +1,139 @@
+// A whole Debian 12 with systemd as its first process, made of packages and booted in namespaces by systemd-nspawn.
+import { spawn, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { closeSync, openSync, readFileSync } from 'node:fs'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { basename, join } from 'node:path'
+
+import { childrenOf, nameOf } from '../../tools/lab/src/processes.ts'
+import { attempt, run, type Outcome, type RunOptions } from '../../tools/lab/src/run.ts'
+import { until } from '../../tools/lab/src/wait.ts'
+
+const SUITE = 'bookworm'
+const BOOT_TIMEOUT_MS = 120_000
+const ENVIRONMENT = ['PATH=/usr/sbin:/usr/bin:/sbin:/bin', 'HOME=/root', 'LC_ALL=C.UTF-8']
+
+export class DebianMachine implements AsyncDisposable {
+  /** Its file system, seen from outside. */
+  readonly root: string
+  readonly #directory: string
+  #nspawn: ChildProcess | undefined
+
+  private constructor(directory: string) {
+    this.#directory = directory
+    this.root = join(directory, 'root')
+  }
+
+  /** Installs a system with these packages and what they depend on, and nothing that is merely recommended. */
+  static async make(packages: readonly string[]): Promise<DebianMachine> {
+    const machine = new DebianMachine(await mkdtemp(join(tmpdir(), 'skerry-machine-')))
+    try {
+      await run([
+        ...['mmdebstrap', '--mode=root', '--variant=minbase'],
+        `--include=${['systemd-sysv', 'dbus', ...packages].join(',')}`,
+        ...['--aptopt=APT::Install-Recommends "false"', '--aptopt=Acquire::Retries "3"'],
+        ...[SUITE, machine.root],
+      ])
+    } catch (error) {
+      await machine[Symbol.asyncDispose]()
+      throw error
+    }
+    return machine
+  }
+
+  /** Its first process, in our numbering. */
+  get #first(): number {
+    const first = childrenOf(this.#nspawn?.pid ?? 0).find((pid) => nameOf(pid) === 'systemd')
+    if (first === undefined) throw new Error('the machine is off: boot it first')
+    return first
+  }
+
+  get #log(): string {
+    return join(this.#directory, 'console.log')
+  }
+
+  /** All that it wrote on its console since it was last switched on. */
+  get console(): string {
+    return readFileSync(this.#log, 'utf8')
+  }
+
+  /** Switches it on and waits until systemd has started everything. */
+  async boot(): Promise<void> {
+    const log = openSync(this.#log, 'w')
+    this.#nspawn = spawn(
+      'systemd-nspawn',
+      [
+        ...['--quiet', '--boot', '--directory', this.root, '--machine', basename(this.#directory)],
+        // There is no systemd outside that it could be made known to. Its network leads nowhere.
+        ...['--register=no', '--keep-unit', '--private-network', '--console=read-only'],
+        '--bind=/dev/net/tun',
+      ],
+      {
+        stdio: ['ignore', log, log],
+        // As on a Debian 12 of its own, whatever the machine outside has.
+        env: { ...process.env, SYSTEMD_NSPAWN_UNIFIED_HIERARCHY: '1' },
+      },
+    )
+    closeSync(log)
+    const asks = ['systemctl', 'is-system-running']
+    await until(
+      `systemd should have started everything; see ${this.#log}`,
+      async () => {
+        try {
+          return /^(running|degraded)/.test((await this.attempt(asks)).stdout)
+        } catch {
+          return false
+        }
+      },
+      BOOT_TIMEOUT_MS,
+    )
+  }
+
+  /** Runs a program on it to its end, whatever its exit code. */
+  async attempt(command: readonly string[], options?: RunOptions): Promise<Outcome> {
+    return attempt(this.#inside(command), options)
+  }
+
+  /** Runs a program on it; an exit code other than 0 is an error. */
+  async run(command: readonly string[], options?: RunOptions): Promise<string> {
+    return run(this.#inside(command), options)
+  }
+
+  #inside(command: readonly string[]): string[] {
+    return [
+      'nsenter',
+      '-t',
+      String(this.#first),
+      '-a',
+      '--wdns=/',
+      'env',
+      '-i',
+      ...ENVIRONMENT,
+    ].concat(command)
+  }
+
+  /** Asks a server on it, with the curl that is outside. */
+  async curl(...words: string[]): Promise<Outcome> {
+    return attempt(['nsenter', '-t', String(this.#first), '-n', 'curl', '-s', '-m', '5', ...words])
+  }
+
+  /** As somebody at its button would, and waits until it is off. */
+  async powerOff(): Promise<void> {
+    const off = this.#nspawn && once(this.#nspawn, 'exit')
+    await this.run(['systemctl', 'poweroff', '--no-block'])
+    await off
+    this.#nspawn = undefined
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    if (this.#nspawn?.exitCode === null) {
+      const off = once(this.#nspawn, 'exit')
+      this.#nspawn.kill('SIGKILL')
+      await off
+    }
+    await rm(this.#directory, { recursive: true, force: true, maxRetries: 5 })
+    const name = basename(this.#directory)
+    await rm(`/run/systemd/nspawn/propagate/${name}`, { recursive: true, force: true })
+  }
+}
