@@ -119,11 +119,7 @@ export async function openHost(options: HostOptions): Promise<Host> {
     // Before the network, so that no guest is ever on it without the wall.
     if (hasBridge) await ensureWall(paths)
     await settleAddresses(host)
-    if (hasBridge) {
-      await renewNetwork(host).catch((error: unknown) =>
-        host.note('the network for guests could not be brought up to date', error),
-      )
-    }
+    if (hasBridge) await renewNetwork(host)
     await ensureNetwork(host)
     // A network that starts puts rules of libvirt's own in front of it.
     if (hasBridge) await ensureWall(paths)

@@ -19,6 +19,12 @@ const DUMP_BYTES_MAX = 4 * 1024 * 1024
  * its bridge away from under the guests that are on it, so that waits until there are none.
  */
 export async function renewNetwork(host: Host): Promise<void> {
+  await bringUpToDate(host).catch((error: unknown) =>
+    host.note('the network for guests could not be brought up to date', error),
+  )
+}
+
+async function bringUpToDate(host: Host): Promise<void> {
   const { link, paths } = host
   const net = await findNetwork(host)
   const read = async (flags: number): Promise<Element> => {
