@@ -6,6 +6,7 @@ import { Fault } from '@skerry/fault'
 
 import { askToStop } from './ask-to-stop.ts'
 import { readConfig, type Config } from './config.ts'
+import { GiveBack, wholeCollection } from './give-back.ts'
 import { Members } from './local/members.ts'
 import { buildLocalServer } from './local/server.ts'
 import { readToken } from './local/token.ts'
@@ -36,12 +37,14 @@ async function serve(config: Config): Promise<void> {
     await host[Symbol.asyncDispose]()
     throw error
   })
+  const giveBack = new GiveBack(wholeCollection())
   const options = {
     door: { kind: 'loopback', port: config.port } as const,
     admits: async (uid: number) =>
       uid === 0 || uid === config.sudoUid || (await members.read()).uids.has(uid),
     token,
     log,
+    asked: () => giveBack.asked(),
   }
   // Exactly these two, and never a name that the machine could resolve to another address.
   const servers = [buildLocalServer(local, options), buildLocalServer(local, options)]

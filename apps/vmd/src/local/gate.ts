@@ -20,6 +20,8 @@ export interface GateOptions {
   /** Asked of every request, where there is one. */
   readonly token?: Token | undefined
   readonly log: (message: string, cause: unknown) => void
+  /** Told of every request, also of those that are refused. */
+  readonly asked?: () => void
 }
 
 interface Peer {
@@ -71,6 +73,7 @@ export class Gate {
   /** A server that hands on what passes. */
   serve(hand: (request: IncomingMessage, response: ServerResponse) => void): Server {
     const pass = (request: IncomingMessage, response: ServerResponse, goOn?: () => void) => {
+      this.#options.asked?.()
       const judge = (peer: Peer) => {
         response.setHeader('x-content-type-options', 'nosniff')
         const no = this.#objection(request, peer)
