@@ -177,8 +177,9 @@ function make(host: engine.Host, body: Static<typeof NewVm>) {
 async function describe(host: engine.Host, listed: VmSummary): Promise<object | undefined> {
   const { id } = listed
   try {
-    const [vm, address] = await Promise.all([engine.readVm(host, id), engine.readLease(host, id)])
-    return fullVmBody(vm, address)
+    const vm = await engine.readVm(host, id)
+    const runs = vm.power === 'on' || vm.power === 'paused'
+    return fullVmBody(vm, runs ? await engine.readLease(host, id) : undefined)
   } catch (error) {
     if (host.records.get(id)?.phase !== 'there') return undefined
     if (error instanceof Fault) {
