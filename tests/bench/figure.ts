@@ -10,7 +10,7 @@ export interface Figure {
   readonly unit: string
   /** The lower and the upper quartile of the pairs' own ratios. */
   readonly spread: readonly [number, number]
-  /** Whether that spread lies on one side of the goal; otherwise noise hides on which we are. */
+  /** Whether that spread lies on the same side of the goal as the ratio; otherwise noise hides on which we are. */
   readonly clear: boolean
 }
 
@@ -81,7 +81,7 @@ function toFigure(
   const goal = atLeast === undefined ? `≤ ${atMost}` : `≥ ${atLeast}`
   return {
     ...{ name, ratio, goal, met: meets(ratio), ours: round(ours), bare: round(bare), unit },
-    ...{ spread, clear: meets(spread[0]) === meets(spread[1]) },
+    ...{ spread, clear: spread.every((end) => meets(end) === meets(ratio)) },
   }
 }
 
