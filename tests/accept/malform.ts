@@ -150,6 +150,30 @@ const pieces = [
   'constructor',
   '__proto__',
 ]
+/** Odd, but the operation is still the one that was meant. */
+const queries = [
+  '?',
+  '?x',
+  '?view=',
+  '?id=a&id=b',
+  '?%00',
+  '?a[b]=c',
+  '?__proto__=1',
+  '?=&&',
+  `?${'q'.repeat(3000)}`,
+]
+const oddities = [
+  'Content-Type: ',
+  'Content-Type: text/html; charset=',
+  'Accept: nothing/at-all',
+  'Prefer: return=minimal, respond-async=no',
+  'Last-Event-ID: -1',
+  'If-Match: "x"',
+  'X-HTTP-Method-Override: DELETE',
+  'X-Forwarded-For: 10.83.0.2',
+  'Authorization: Basic !!!',
+  'Cookie: a=b; a=c; =',
+]
 const tails = [
   '\r\n\r\n\r\n',
   'GARBAGE\u0000\u0001',
@@ -169,6 +193,8 @@ const mistakes: readonly ((draft: Draft, chance: Chance) => void)[] = [
     draft.path = draft.path.slice(0, at) + pick(pieces, chance) + draft.path.slice(at)
   },
   (draft, chance) => (draft.path = pick(pieces, chance)),
+  (draft, chance) => (draft.path += pick(queries, chance)),
+  (draft, chance) => draft.headers.push(pick(oddities, chance)),
   (draft, chance) => (draft.tail = pick(tails, chance)),
   (draft, chance) => {
     draft.length = String(draft.body.length + 1 + chance(100_000))

@@ -2,13 +2,15 @@
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 
-import { operations } from './hostile.ts'
 import { chanceOf, malform, type Malformed } from './malform.ts'
+import { found, makeAll, operations, setRight } from './standing.ts'
 
 export interface Report {
   readonly sent: number
   /** How often each status came; 0 where the connection ended without an answer. */
   readonly statuses: Record<string, number>
+  /** For each operation, how many came as far as its own code and the VM that they name. */
+  readonly met: readonly number[]
   /** Answers that say it was not the asker's mistake. */
   readonly broken: readonly { readonly request: string; readonly answer: string }[]
 }
@@ -18,6 +20,7 @@ const LINES = 8
 const BATCH = 100
 
 const statuses: Record<string, number> = {}
+const met = operations.map(() => 0)
 const broken: { request: string; answer: string }[] = []
 let sent = 0
 
@@ -28,15 +31,23 @@ async function open(): Promise<Socket> {
   return socket
 }
 
+function statusOf(answer: string): number {
+  return Number(/^HTTP\/1\.1 (\d+)/.exec(answer)?.[1] ?? 0)
+}
+
 function note(request: string, answer: string): void {
   sent++
-  const status = Number(/^HTTP\/1\.1 (\d+)/.exec(answer)?.[1] ?? 0)
+  const status = statusOf(answer)
   statuses[status] = (statuses[status] ?? 0) + 1
   if (status >= 500) broken.push({ request: request.slice(0, 500), answer: answer.slice(0, 500) })
 }
 
 /** Sends it and reads one answer; the connection comes back when it can be used again. */
-async function send(request: Malformed, on: Socket | undefined): Promise<Socket | undefined> {
+async function send(
+  request: Malformed,
+  operation: number,
+  on: Socket | undefined,
+): Promise<Socket | undefined> {
   const socket = on ?? (await open())
   const answer = await new Promise<string>((resolve) => {
     let seen = ''
@@ -55,6 +66,9 @@ async function send(request: Malformed, on: Socket | undefined): Promise<Socket 
     else socket.write(request.bytes, 'latin1')
   })
   note(request.bytes, answer)
+  if (found(statusOf(answer), answer)) met[operation] = (met[operation] ?? 0) + 1
+  // What it did is undone, so that the next meets the same. It may have been done without an answer, or after it.
+  if (/^(2|0|404)/.test(String(statusOf(answer)))) await setRight(operation)
   const isDone =
     request.needsOwnConnection || answer === '' || /\r\nconnection: close/i.test(answer)
   if (!isDone && !socket.destroyed) return socket
@@ -74,20 +88,20 @@ function isWhole(seen: string, isHead: boolean): boolean {
 
 async function sendMalformed(each: number, seed: number): Promise<void> {
   const chance = chanceOf(seed)
-  const all = operations.flatMap((operation) =>
+  await makeAll(process.argv[5] ?? '')
+  const requests = operations.map((operation) =>
     Array.from({ length: each }, () => malform(operation, chance)),
   )
-  let next = 0
-  const work = async () => {
+  // Each operation has a VM of its own and a line of its own: what one of its requests does is undone before the next.
+  const work = async (own: readonly Malformed[], operation: number) => {
     let line: Socket | undefined
-    for (let at = next++; at < all.length; at = next++) {
-      const request = all[at] as Malformed
-      if (request.needsOwnConnection) await send(request, undefined)
-      else line = await send(request, line?.destroyed ? undefined : line)
+    for (const request of own) {
+      if (request.needsOwnConnection) await send(request, operation, undefined)
+      else line = await send(request, operation, line?.destroyed ? undefined : line)
     }
     line?.destroy()
   }
-  await Promise.all(Array.from({ length: LINES }, work))
+  await Promise.all(requests.map(work))
 }
 
 /** Many at once on each connection, all different. */
@@ -119,5 +133,5 @@ const [kind = '', count = '', seed = '1'] = process.argv.slice(2)
 if (kind === 'malformed') await sendMalformed(Number(count), Number(seed))
 else await askForUnknown(Number(count))
 process.stdout.write(
-  JSON.stringify({ sent, statuses, broken: broken.slice(0, 50) } satisfies Report),
+  JSON.stringify({ sent, statuses, met, broken: broken.slice(0, 50) } satisfies Report),
 )
