@@ -237,6 +237,10 @@ suite('the fence', { skip }, () => {
     assert.equal(await by(MEMBER, '-H', bearer, ...byFile), 200)
     assert.equal(await by(MEMBER, ...byFile), 401)
     assert.equal(await by(STRANGER, '-H', bearer, ...byFile), 0)
+    const folder = JSON.stringify({ guestPath: 'by-file', hostPath: dir, flags: 4 })
+    const shareByFile = ['--unix-socket', SOCKET, '-d', folder, 'http://any/api/vms/vm-1/folders']
+    const { stdout: told } = await host.run(['curl', '-s', '-H', bearer, ...shareByFile])
+    assert.match(told, /^{"code":403,"message":"folders cannot be shared through the Unix socket",/)
     assert.equal((await host.run(['stat', '-c', '%a %g', SOCKET])).stdout, '660 54320\n')
     vmd.kill('SIGTERM')
     await once(vmd, 'close')

@@ -36,7 +36,7 @@ interface Meeting {
 }
 
 /** Nobody in particular: owns no directory, so shares none. */
-const NOBODY = -1
+export const NOBODY = -1
 
 /** One answer to all who are not let in, whatever they asked for and whether it is there or not. */
 export const refusal = answerOf(403, {

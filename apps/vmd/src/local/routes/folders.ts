@@ -4,6 +4,7 @@ import { json, word } from '@skerry/service'
 import { folderFlags } from '@skerry/vm'
 import { Type } from 'typebox'
 
+import { NOBODY } from '../gate.ts'
 import { route } from '../route.ts'
 import { FolderBody, said, Said } from '../words.ts'
 
@@ -36,6 +37,11 @@ export const folders = [
     answers: { 201: FolderBody },
     doc: 'Shares a directory of the host that the caller owns; flags 4 is read and write, 0 read-only.',
     async handle({ host }, { params, body, uid }) {
+      if (uid === NOBODY) {
+        throw new Fault('forbidden', 'folders cannot be shared through the Unix socket', {
+          hint: 'ask at 127.0.0.1 instead: there it is known who asks, and whether the folder is his',
+        })
+      }
       const flags = folderFlags.find((each) => each === body.flags)
       if (flags === undefined)
         throw new Fault('invalid', 'flags must be 4 (read and write) or 0 (read-only)')
