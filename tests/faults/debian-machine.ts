@@ -6,7 +6,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 
-import { childrenOf, nameOf } from '../../tools/lab/src/processes.ts'
+import { childrenOf, killAndWait, nameOf } from '../../tools/lab/src/processes.ts'
 import { attempt, run, type Outcome, type RunOptions } from '../../tools/lab/src/run.ts'
 import { until } from '../../tools/lab/src/wait.ts'
 
@@ -44,9 +44,13 @@ export class DebianMachine implements AsyncDisposable {
 
   /** Its first process, in our numbering. */
   get #first(): number {
-    const first = childrenOf(this.#nspawn?.pid ?? 0).find((pid) => nameOf(pid) === 'systemd')
+    const first = this.#findFirst()
     if (first === undefined) throw new Error('the machine is off: boot it first')
     return first
+  }
+
+  #findFirst(): number | undefined {
+    return childrenOf(this.#nspawn?.pid ?? 0).find((pid) => nameOf(pid) === 'systemd')
   }
 
   get #log(): string {
@@ -127,8 +131,11 @@ export class DebianMachine implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    if (this.#nspawn?.exitCode === null) {
+    if (this.#nspawn?.exitCode === null && this.#nspawn.signalCode === null) {
       const off = once(this.#nspawn, 'exit')
+      // All others end with the first process; nspawn alone would leave them running.
+      const first = this.#findFirst()
+      if (first !== undefined) await killAndWait([first])
       this.#nspawn.kill('SIGKILL')
       await off
     }
