@@ -98,6 +98,12 @@ describe('shared folders', { skip }, () => {
     assert((await soon('cat /mnt/shares/work/below/answer', 'from the host')) < SOON_MS)
   })
 
+  test('a guest leaves no device in a folder', async () => {
+    const { exitCode } = await tryInGuest(engine, ID, 'mknod /mnt/shares/work/null c 1 3')
+    assert.notEqual(exitCode, 0)
+    await assert.rejects(readFile(mine('work/null')))
+  })
+
   test('a read-only folder is read, and nothing the guest does writes to it', async () => {
     await engine.addFolder(ID, { guestPath: 'docs', hostPath: mine('docs'), flags: 0 })
     assert((await soon('cat /mnt/shares/docs/hello', 'hello from docs')) < SOON_MS)

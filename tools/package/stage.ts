@@ -5,7 +5,6 @@ import { gzipSync } from 'node:zlib'
 
 import { run } from '../lab/src/run.ts'
 import { copyright } from './copyright.ts'
-import { manualPage } from './manual-page.ts'
 import { runTimeModules, type Module } from './run-time-modules.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
@@ -83,7 +82,7 @@ async function stageDocuments(
   const share = join(tree, 'usr/share')
   await put(join(share, 'bash-completion/completions/skerry'), await skerry('completion', 'bash'))
   await put(join(share, 'zsh/vendor-completions/_skerry'), await skerry('completion', 'zsh'))
-  await put(join(share, 'man/man1/skerry.1.gz'), packed(await manualPage(skerry, edition)))
+  await put(join(share, 'man/man1/skerry.1.gz'), packed(await skerry('help', '--man')))
   await put(join(share, 'doc/skerry/changelog.gz'), packed(changelog(edition)))
   await put(join(share, 'doc/skerry/NEWS.gz'), packed(await readFile(join(ROOT, 'CHANGELOG.md'))))
   await put(join(share, 'doc/skerry/copyright'), copyright(modules))

@@ -235,6 +235,8 @@ async function startServer(host: Host, { id }: VmRecord, dom: libvirt.Domain): P
     `--socket-path=${socket}`,
     ...['-o', `source=${sharesDirectory(paths, id)}`],
     ...['-o', 'cache=auto', '-o', 'sandbox=namespace'],
+    // What a guest's root leaves in a folder must not give its owner more than he has: no devices, no capabilities.
+    ...['-o', 'modcaps=-mknod:-setfcap'],
   ])
   await writeFile(pidFile(socket), String(pid))
   const deadline = performance.now() + SOCKET_TIMEOUT_MS

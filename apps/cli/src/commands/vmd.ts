@@ -33,6 +33,11 @@ export const vmd = command({
       value: 'PATH',
       doc: 'answer here too, to root and the group skerry; folders cannot be shared by this way',
     },
+    bridge: {
+      type: 'string',
+      value: 'NAME',
+      doc: "VMs may join this bridge of the machine when they are asked to, and are then outside of vmd's wall; may be given several times",
+    },
     restore: {
       type: 'string',
       value: 'WHICH',
@@ -42,6 +47,11 @@ export const vmd = command({
       type: 'string',
       value: 'WAY',
       doc: 'what becomes of guests when vmd is stopped: leave (they run on, unless told), suspend or shutdown',
+    },
+    'shutdown-timeout': {
+      type: 'string',
+      value: 'S',
+      doc: 'how many seconds a guest may take to shut itself down; 60 unless told',
     },
     'stop-guests': {
       type: 'string',
