@@ -19,7 +19,7 @@ const EACH = Number(process.env['SKERRY_MALFORMED'] ?? 1000)
 const SEED = Number(process.env['SKERRY_SEED'] ?? 20_261_115)
 const OPERATIONS = 13
 const MIB = 1024 * 1024
-/** A second of rest, and time to collect on a busy machine. */
+/** Ten seconds of rest, and time to collect on a busy machine. */
 const REST_MS = 20_000
 /** The closed list that existing clients know, without the mistakes of ours. */
 const LEGAL = [0, 200, 201, 202, 204, 400, 401, 403, 404, 405, 406, 408, 409, 415, 503]

@@ -3,11 +3,15 @@ import { runInNewContext } from 'node:vm'
 
 /** Fewer requests leave nothing behind that would be worth a pause. */
 const WORTH = 500
-const QUIET_MS = 1000
+/**
+ * With the garbage goes what V8 has learnt of the code, and the next burst runs at half its speed until that is learnt
+ * again: so not in every short pause of somebody who asks often.
+ */
+const QUIET_MS = 5000
 
 /**
  * Under many requests V8 lets its heap grow by some 60 MiB, nearly all of it garbage, and keeps that for the next burst. On
- * somebody's laptop the next may never come: once nobody has asked for a second, what is not needed is given back.
+ * somebody's laptop the next may never come: once nobody has asked for a while, what is not needed is given back.
  */
 export class GiveBack {
   readonly #collect: () => void

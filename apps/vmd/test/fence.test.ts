@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
+import type { IncomingMessage } from 'node:http'
 import { test } from 'node:test'
 
-import { passesFence, type Provenance } from '../src/local/fence.ts'
+import { ownHosts, passesFence, provenanceOf, type Provenance } from '../src/local/fence.ts'
 
 const PORT = 8080
 
@@ -17,7 +18,7 @@ const asked = (parts: Partial<Provenance>): boolean =>
       dest: undefined,
       ...parts,
     },
-    PORT,
+    ownHosts(PORT),
   )
 
 test('a tool that is no browser passes by each of the three names', () => {
@@ -50,9 +51,10 @@ test('every other Host is refused', () => {
 test('only where the port is the usual one may it be left out', () => {
   const parts = { method: 'GET', path: '/', origin: undefined, site: undefined }
   const bare = { ...parts, mode: undefined, dest: undefined, host: 'localhost' }
-  assert.equal(passesFence(bare, 80), true)
-  assert.equal(passesFence({ ...bare, host: 'localhost:80' }, 80), true)
-  assert.equal(passesFence({ ...bare, host: 'localhost:8080' }, 80), false)
+  const own = ownHosts(80)
+  assert.equal(passesFence(bare, own), true)
+  assert.equal(passesFence({ ...bare, host: 'localhost:80' }, own), true)
+  assert.equal(passesFence({ ...bare, host: 'localhost:8080' }, own), false)
 })
 
 test('a page of ours may ask, a page of anybody else may not', () => {
@@ -88,4 +90,23 @@ test('a person may follow a link to a page from anywhere, but only to a page, an
 test('a path that names a host of its own is refused', () => {
   for (const path of ['http://evil.example/api/vms', 'http://127.0.0.1:8080/api/vms', '*', ''])
     assert.equal(asked({ path }), false, path)
+})
+
+test('headers count however they are written, and two of a kind are never one', () => {
+  const read = (...rawHeaders: string[]) =>
+    provenanceOf({ method: 'GET', url: '/', rawHeaders } as IncomingMessage)
+  const page = ['ORIGIN', 'http://a', 'Sec-Fetch-Site', 'none', 'sec-fetch-MODE', 'cors']
+  assert.deepEqual(read('hOST', 'localhost:8080', ...page, 'Sec-Fetch-Dest', 'empty'), {
+    ...{ method: 'GET', path: '/', host: 'localhost:8080', origin: 'http://a' },
+    ...{ site: 'none', mode: 'cors', dest: 'empty' },
+  })
+  const one = ['Host', 'localhost:8080']
+  assert.equal(read().host, undefined)
+  for (const count of [2, 3, 4])
+    assert.equal(read(...Array.from({ length: count }, () => one).flat()).host, undefined)
+  const twice = read(...one, ...page, 'Sec-Fetch-Dest', 'document', ...page)
+  assert.deepEqual(
+    [twice.origin, twice.site, twice.mode, twice.dest],
+    ['http://a,http://a', 'none,none', 'cors,cors', 'document'],
+  )
 })

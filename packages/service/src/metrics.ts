@@ -73,8 +73,11 @@ export const metricsType = 'text/plain; version=0.0.4; charset=utf-8'
 
 /** Every sample of a family has the same labels, so their values tell one from another. */
 function seenOf<Seen>(all: Map<string, Seen>, labels: Labels, make: () => Seen): Seen {
-  const key = Object.values(labels).join('\n')
-  const seen = all.get(key) ?? make()
+  let key = ''
+  for (const name in labels) key += `${labels[name]}\n`
+  const known = all.get(key)
+  if (known) return known
+  const seen = make()
   all.set(key, seen)
   return seen
 }

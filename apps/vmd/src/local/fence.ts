@@ -21,36 +21,57 @@ const DEFAULT_PORT = 80
  * resolved must be this machine's own, and no other page may have sent it. Tools other than browsers
  * send neither Origin nor Sec-Fetch-Site.
  */
-export function passesFence(request: Provenance, port: number): boolean {
+export function passesFence(request: Provenance, own: ReadonlySet<string>): boolean {
   const host = request.host?.toLowerCase()
   // A whole URL as the path names a host of its own, which would then be the one that counts.
-  if (host === undefined || !isOwn(host, port) || !request.path.startsWith('/')) return false
+  if (host === undefined || !own.has(host) || !request.path.startsWith('/')) return false
   if (isVisit(request)) return true
   const { origin, site } = request
   if (origin !== undefined && origin.toLowerCase() !== `http://${host}`) return false
   return site === undefined || site === 'same-origin' || site === 'none'
 }
 
-export function provenanceOf({ method, url, headersDistinct }: IncomingMessage): Provenance {
-  const all = (name: string) => headersDistinct[name]?.join()
-  const hosts = headersDistinct['host'] ?? []
-  return {
-    method: method ?? '',
-    path: url ?? '',
-    host: hosts.length === 1 ? hosts[0] : undefined,
-    origin: all('origin'),
-    site: all('sec-fetch-site'),
-    mode: all('sec-fetch-mode'),
-    dest: all('sec-fetch-dest'),
-  }
+/** Every Host by which this machine may be asked at this port. */
+export function ownHosts(port: number): ReadonlySet<string> {
+  const names = ['127.0.0.1', 'localhost', '[::1]']
+  const withPort = names.map((name) => `${name}:${port}`)
+  return new Set(port === DEFAULT_PORT ? [...withPort, ...names] : withPort)
 }
 
-function isOwn(host: string, port: number): boolean {
-  const names = ['127.0.0.1', 'localhost', '[::1]']
-  return names.some(
-    (name) => host === `${name}:${port}` || (port === DEFAULT_PORT && host === name),
-  )
+/** Read from the headers as they came: the sums that Node makes of them cost more than all the rest of the fence. */
+export function provenanceOf({ method = '', url = '', rawHeaders }: IncomingMessage): Provenance {
+  let hosts = 0
+  let host: string | undefined
+  let origin: string | undefined
+  let site: string | undefined
+  let mode: string | undefined
+  let dest: string | undefined
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const value = rawHeaders[at + 1] ?? ''
+    switch ((rawHeaders[at] ?? '').toLowerCase()) {
+      case 'host':
+        host = ++hosts === 1 ? value : undefined
+        break
+      case 'origin':
+        origin = joined(origin, value)
+        break
+      case 'sec-fetch-site':
+        site = joined(site, value)
+        break
+      case 'sec-fetch-mode':
+        mode = joined(mode, value)
+        break
+      case 'sec-fetch-dest':
+        dest = joined(dest, value)
+        break
+    }
+  }
+  return { method, path: url, host, origin, site, mode, dest }
 }
+
+/** Two of a kind are no longer a word that anybody knows. */
+const joined = (before: string | undefined, value: string): string =>
+  before === undefined ? value : `${before},${value}`
 
 /** A person follows a link, or types an address, in a window of its own: not in a frame of another page. */
 const isVisit = ({ method, path, mode, dest }: Provenance): boolean =>

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 
-import { passesFence, provenanceOf } from './fence.ts'
+import { ownHosts, passesFence, provenanceOf } from './fence.ts'
 import { peerUid } from './peer.ts'
 import type { Token } from './token.ts'
 
@@ -64,10 +64,13 @@ export interface RawAnswer {
  */
 export class Gate {
   readonly #options: GateOptions
+  /** Undefined where no Host is asked for. */
+  readonly #own: ReadonlySet<string> | undefined
   readonly #meetings = new WeakMap<Socket, Meeting>()
 
   constructor(options: GateOptions) {
     this.#options = options
+    this.#own = options.door.kind === 'file' ? undefined : ownHosts(options.door.port)
   }
 
   /** A server that hands on what passes. */
@@ -115,8 +118,8 @@ export class Gate {
   }
 
   #objection(request: IncomingMessage, { admitted }: Peer): RawAnswer | undefined {
-    const { door, token } = this.#options
-    const fenced = door.kind === 'file' || passesFence(provenanceOf(request), door.port)
+    const { token } = this.#options
+    const fenced = this.#own === undefined || passesFence(provenanceOf(request), this.#own)
     if (!admitted || !fenced) return refusal
     return token && !token.isIn(request.headers.authorization) ? tokenWanted : undefined
   }
