@@ -61,8 +61,10 @@ export function buildLocalServer(local: Local, options: LocalOptions): FastifyIn
       } satisfies Asker,
       params: request.params as object,
     }),
-    send: (reply, _row, _asker, { status, headers = {}, body }) =>
-      reply.code(status).headers(headers).send(body),
+    send: (reply, _row, _asker, { status, headers, body }) => {
+      if (headers) reply.headers(headers)
+      return reply.code(status).send(body)
+    },
   })
   return server
 }
