@@ -16,6 +16,7 @@ import { readFacts, type Found } from './find-domain.ts'
 import { hasSnapshots } from './find-snapshot.ts'
 import type { Host } from './host.ts'
 import { readPowerOf } from './read-power.ts'
+import type { Owner } from './record.ts'
 import { redefine } from './redefine.ts'
 import { findSettled } from './under-way.ts'
 import { readVm } from './vms.ts'
@@ -33,11 +34,16 @@ export interface Settings {
 }
 
 /** Changes what the VM is made of, only while it is off; its name, tag and `autostart` at any time. */
-export function configureVm(host: Host, id: string, settings: Settings): Promise<Vm> {
+export function configureVm(
+  host: Host,
+  id: string,
+  settings: Settings,
+  owner?: Owner,
+): Promise<Vm> {
   return host.turns.take(id, async () => {
     const why = whyNotSettings(settings)
     if (why !== undefined) throw new Fault('invalid', why)
-    const found = await findSettled(host, id)
+    const found = await findSettled(host, id, owner)
     const { name, tag, cpus, memoryMiB, diskMiB, bridge, autostart } = settings
     if ([cpus, memoryMiB, diskMiB, bridge].some((each) => each !== undefined)) {
       await requireOff(host, found, 'reconfigure')
@@ -59,7 +65,7 @@ export function configureVm(host: Host, id: string, settings: Settings): Promise
       // libvirt knows nothing of it, so nobody else would tell.
       host.changes.tell({ kind: 'lifecycle', domain: found.dom.name })
     }
-    return readVm(host, id)
+    return readVm(host, id, owner)
   })
 }
 

@@ -89,7 +89,7 @@ export async function make(
   asked: NewVm & { readonly parent?: string },
   layDisk: (begin: Begin) => Promise<Laid>,
 ): Promise<Vm> {
-  const known = host.records.get(asked.id)
+  const known = host.records.get(asked.id, asked.owner)
   const request = requestOf(asked)
   if (known) return again(host, known, request)
   const id = asVmId(asked.id)

@@ -30,8 +30,5 @@ export interface Hypervisor {
 }
 
 /** Two owners' ids may be equal; their domains may not. */
-export const domainName = ({ owner, id }: Pick<Definition, 'owner' | 'id'>): string =>
+export const domainName = ({ owner, id }: { owner: Definition['owner']; id: string }): string =>
   `${owner}-${id}`
-
-/** The id in a domain's name. */
-export const vmIdOf = (domain: string): string => domain.slice(domain.indexOf('-') + 1)

@@ -5,7 +5,7 @@ import * as libvirt from '@skerry/libvirt'
 import type { PowerState } from '@skerry/vm'
 
 import { domainName } from './definition.ts'
-import { findRecord, lookUp } from './find-domain.ts'
+import { asVmId, findRecord, lookUp } from './find-domain.ts'
 import { freeAddress } from './fixed-address.ts'
 import type { Host } from './host.ts'
 import { recordsDirectory, vmDirectory } from './paths.ts'
@@ -29,6 +29,20 @@ export function deleteVm(host: Host, id: string, options: DeleteOptions = {}): P
     if (options.from) await requirePower(host, record, options.from)
     // From here on it goes, whatever dies: a record that says 'leaving' is finished at the next start.
     await discard(host, await host.records.write({ ...record, phase: 'leaving' }))
+  })
+}
+
+/** Makes a VM be no more, whole or half; where there is none, it is so already. */
+export function removeVm(host: Host, id: string, owner: Owner): Promise<void> {
+  return host.turns.take(id, async () => {
+    const record = host.records.get(id, owner)
+    if (record) return discard(host, await host.records.write({ ...record, phase: 'leaving' }))
+    const name = domainName({ id: asVmId(id), owner })
+    if (!(await lookUp(host, name))) return
+    throw new Fault('wrong-state', `libvirt has a domain ${name} that nothing here knows of`, {
+      detail: 'quarantined',
+      hint: 'look at it with libvirt’s own tools, then adopt or remove it',
+    })
   })
 }
 
@@ -58,9 +72,9 @@ export async function discard(host: Host, record: VmRecord): Promise<void> {
   if (dom) await undefine(host, dom)
   await closeShare(host, record)
   await freeAddress(host, record)
-  await rm(vmDirectory(host.paths, record.id), { recursive: true, force: true })
-  await syncDirectory(recordsDirectory(host.paths))
-  await host.records.remove(record.id)
+  await rm(vmDirectory(host.paths, record), { recursive: true, force: true })
+  await syncDirectory(recordsDirectory(host.paths, record.owner))
+  await host.records.remove(record)
 }
 
 async function undefine({ link }: Host, dom: libvirt.Domain): Promise<void> {
@@ -77,6 +91,12 @@ async function undefine({ link }: Host, dom: libvirt.Domain): Promise<void> {
     operationInvalid,
     noDomain,
   )
-  const flags = managedSave | snapshotsMetadata | checkpointsMetadata | nvram
-  await ignoring(link.call(libvirt.domainUndefineFlags, { dom, flags }), noDomain)
+  const undefine = (flags: number) => link.call(libvirt.domainUndefineFlags, { dom, flags })
+  const always = managedSave | snapshotsMetadata
+  // A driver that has neither checkpoints nor firmware files does not take the flags for them.
+  const work = undefine(always | checkpointsMetadata | nvram).catch((error: unknown) => {
+    if (saysLibvirt(error, libvirt.ErrorCode.invalidArg)) return undefine(always)
+    throw error
+  })
+  await ignoring(work, noDomain)
 }

@@ -26,8 +26,8 @@ export async function findVm(host: Host, id: string, owner: Owner = 'local'): Pr
 
 /** What is not whole yet, or no longer, is not there. */
 export function findRecord({ records }: Host, id: string, owner: Owner = 'local'): VmRecord {
-  const record = records.get(id)
-  if (record?.phase === 'there' && record.owner === owner) return record
+  const record = records.get(id, owner)
+  if (record?.phase === 'there') return record
   throw new Fault('not-found', `there is no VM ${id}`)
 }
 

@@ -3,6 +3,7 @@ import * as libvirt from '@skerry/libvirt'
 import { domainName } from './definition.ts'
 import { lookUp } from './find-domain.ts'
 import type { Host } from './host.ts'
+import type { VmRecord } from './record.ts'
 import { freeBytes } from './space.ts'
 
 const LOOK_EVERY_MS = 2000
@@ -26,23 +27,23 @@ export function watchSpace(host: Host, signal: AbortSignal): void {
 async function resumeWhereRoom(host: Host): Promise<void> {
   const stopped = await stoppedByFullDisk(host)
   if (stopped.length === 0 || (await freeBytes(host.paths.data)) < ENOUGH_BYTES) return
-  for (const id of stopped) {
+  for (const { id, owner } of stopped) {
     await host.turns.take(id, async () => {
-      const record = host.records.get(id)
+      const record = host.records.get(id, owner)
       const dom = record && (await lookUp(host, domainName(record)))
       if (dom && (await hasFullDisk(host, dom))) await host.link.call(libvirt.domainResume, { dom })
     })
   }
 }
 
-async function stoppedByFullDisk(host: Host): Promise<string[]> {
+async function stoppedByFullDisk(host: Host): Promise<VmRecord[]> {
   const flags = libvirt.ConnectListAllDomainsFlags.paused
   const { domains } = await host.link.call(libvirt.connectListAllDomains, { needResults: 1, flags })
   const paused = new Map(domains.map((dom) => [dom.name, dom]))
-  const stopped: string[] = []
+  const stopped: VmRecord[] = []
   for (const record of host.records.all()) {
     const dom = paused.get(domainName(record))
-    if (dom && (await hasFullDisk(host, dom))) stopped.push(record.id)
+    if (dom && (await hasFullDisk(host, dom))) stopped.push(record)
   }
   return stopped
 }

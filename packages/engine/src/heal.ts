@@ -24,10 +24,10 @@ const PATIENCE_MS = 60_000
  * Each VM in its own turn, so that work under way is not disturbed.
  */
 export async function heal(host: Host): Promise<void> {
-  const all = host.records.all().map(({ id }) =>
+  const all = host.records.all().map(({ id, owner }) =>
     host.turns
       .take(id, async () => {
-        const record = host.records.get(id)
+        const record = host.records.get(id, owner)
         if (record) await healVm(host, record)
       })
       .catch((error: unknown) => host.note(`VM ${id} could not be put in order`, error)),

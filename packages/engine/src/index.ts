@@ -3,14 +3,23 @@ export { readAddress, readLease, waitForAddress, type Address } from './address.
 export { abandonArrival, finishArrival, makeReady, prepareArrival } from './arrive.ts'
 export { cloneVm, type NewClone } from './clone.ts'
 export { configureVm, setNested, type Settings } from './configure.ts'
+export { createFromImage, type NewCloudVm } from './create-from-image.ts'
 export { createVm, settingLimits, type NewVm } from './create.ts'
 export type { Hypervisor } from './definition.ts'
-export { deleteVm } from './delete.ts'
+export { deleteVm, removeVm } from './delete.ts'
 export { displaySocket, readSerialLog, takeScreenshot, type Picture } from './display.ts'
 export { addFolder, enableSharing, listFolders, readFolder, removeFolder } from './folders.ts'
 export { addForward, allForwards, listForwards, removeForward, type Forward } from './forward.ts'
 export { execInGuest, pingGuest, type Command, type Outcome } from './guest.ts'
 export { openHost, type Clock, type Host, type HostOptions, type Ids, type Note } from './host.ts'
+export {
+  cachedImage,
+  clearImages,
+  hasImage,
+  storeImage,
+  type IncomingImage,
+  type StoreOptions,
+} from './image-cache.ts'
 export {
   migrateVm,
   type Departure,
@@ -18,9 +27,11 @@ export {
   type MigrateOptions,
   type Target,
 } from './migrate.ts'
-export { defaultPaths, type Paths } from './paths.ts'
+export { onChange, vmIds } from './on-change.ts'
+export { Orders, type Work } from './orders.ts'
+export { cloudDirectory, defaultPaths, ordersDirectory, type Paths } from './paths.ts'
 export { changePower, reachPower, readPower, type PowerOptions } from './power.ts'
-export type { Owner } from './record.ts'
+export { writeDurably, type Owner } from './record.ts'
 export type { Seed } from './seed.ts'
 export {
   createSnapshot,

@@ -1,6 +1,6 @@
 import type { PowerState } from '@skerry/vm'
 
-import { vmIdOf } from './definition.ts'
+import { domainName } from './definition.ts'
 
 /** A link by which libvirt tells of every change, for as long as it is open. */
 export interface Telling {
@@ -29,25 +29,26 @@ export class KnownPowers {
     if (this.#telling === telling) this.#telling = undefined
   }
 
+  /** Somebody may change it here, whichever door it belongs to. */
   forget(id: string): void {
-    this.#asked.delete(id)
+    for (const owner of ['local', 'cloud'] as const) this.#asked.delete(domainName({ owner, id }))
   }
 
   /** A domain that libvirt told of; without one it may be any. */
   forgetDomain(domain: string | undefined): void {
     if (domain === undefined) this.#asked.clear()
-    else this.forget(vmIdOf(domain))
+    else this.#asked.delete(domain)
   }
 
-  /** The power of a VM that nobody here is changing. */
-  read(id: string, ask: () => Promise<PowerState>): Promise<PowerState> {
+  /** The power of a VM's domain that nobody here is changing. */
+  read(domain: string, ask: () => Promise<PowerState>): Promise<PowerState> {
     if (this.#telling?.isOpen !== true) return ask()
-    const known = this.#asked.get(id)
+    const known = this.#asked.get(domain)
     if (known) return known
     const asked = ask()
-    this.#asked.set(id, asked)
+    this.#asked.set(domain, asked)
     const drop = () => {
-      if (this.#asked.get(id) === asked) this.#asked.delete(id)
+      if (this.#asked.get(domain) === asked) this.#asked.delete(domain)
     }
     // libvirt says nothing when somebody throws a saved image away, so that one is always asked about.
     asked.then((power) => power === 'suspended' && drop(), drop)

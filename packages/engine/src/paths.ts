@@ -2,6 +2,8 @@ import { join } from 'node:path'
 
 import type { VmId } from '@skerry/vm'
 
+import type { Owner } from './record.ts'
+
 /** Where things lie on a host. What is under `data` outlives a power cut, what is under `run` does not. */
 export interface Paths {
   readonly data: string
@@ -19,18 +21,24 @@ export const defaultPaths: Paths = {
   qemuSaves: '/var/lib/libvirt/qemu/save',
 }
 
-type Life = { readonly id: VmId; readonly incarnation: string }
+type Whose = { readonly id: VmId; readonly owner: Owner }
+type Life = Whose & { readonly incarnation: string }
 
-export const recordsDirectory = ({ data }: Paths): string => join(data, 'vms')
-export const recordFile = (paths: Paths, id: VmId): string =>
-  join(recordsDirectory(paths), `${id}.json`)
+/** All that is there because this machine belongs to a cloud. */
+export const cloudDirectory = ({ data }: Paths): string => join(data, 'cloud')
+
+/** Two owners' ids may be equal, so each owner's VMs lie apart. */
+export const recordsDirectory = (paths: Paths, owner: Owner): string =>
+  join(owner === 'cloud' ? cloudDirectory(paths) : paths.data, 'vms')
+export const recordFile = (paths: Paths, { id, owner }: Whose): string =>
+  join(recordsDirectory(paths, owner), `${id}.json`)
 /** Files end in .json and directories in .vm, so that no id's directory is another id's record. */
-export const vmDirectory = (paths: Paths, id: VmId): string =>
-  join(recordsDirectory(paths), `${id}.vm`)
+export const vmDirectory = (paths: Paths, { id, owner }: Whose): string =>
+  join(recordsDirectory(paths, owner), `${id}.vm`)
 
 /** Everything that belongs to one life of a VM: its layers, its seed, its serial log. */
-export const lifeDirectory = (paths: Paths, { id, incarnation }: Life): string =>
-  join(vmDirectory(paths, id), incarnation)
+export const lifeDirectory = (paths: Paths, life: Life): string =>
+  join(vmDirectory(paths, life), life.incarnation)
 export const seedFile = (paths: Paths, life: Life): string =>
   join(lifeDirectory(paths, life), 'seed.img')
 export const serialFile = (paths: Paths, life: Life): string =>
@@ -41,6 +49,11 @@ export const openedFile = (paths: Paths, life: Life): string =>
 
 /** What the DHCP server is told: a file for each VM that has an address of its own. */
 export const fixedAddressesDirectory = ({ data }: Paths): string => join(data, 'dhcp')
+
+/** What VMs of this host were ordered, and what became of it. It outlives the VMs. */
+export const ordersDirectory = (paths: Paths): string => join(cloudDirectory(paths), 'orders')
+/** Images that came from the cloud, each named after the SHA-256 of its bytes. */
+export const imagesDirectory = (paths: Paths): string => join(cloudDirectory(paths), 'images')
 
 export const templatesDirectory = ({ data }: Paths): string => join(data, 'templates')
 

@@ -3,6 +3,7 @@ import * as libvirt from '@skerry/libvirt'
 import { commandTo, decidePower, powerRules, type PowerCommand, type PowerState } from '@skerry/vm'
 
 import { requireBridge } from './bridge.ts'
+import { domainName } from './definition.ts'
 import { findRecord, findVm, readFacts, type Found } from './find-domain.ts'
 import { setClock } from './guest.ts'
 import type { Host } from './host.ts'
@@ -25,13 +26,17 @@ export interface PowerOptions {
   readonly shutdownTimeoutMs?: number
 }
 
-export async function readPower(host: Host, id: string, owner?: Owner): Promise<PowerState> {
+export async function readPower(
+  host: Host,
+  id: string,
+  owner: Owner = 'local',
+): Promise<PowerState> {
   findRecord(host, id, owner)
   const ask = async () => {
     const { dom } = await findVm(host, id, owner)
     return (await readPowerOf(host, dom)).power
   }
-  return host.turns.isTaken(id) ? ask() : host.powers.read(id, ask)
+  return host.turns.isTaken(id) ? ask() : host.powers.read(domainName({ owner, id }), ask)
 }
 
 /** Does what the command says, or says why not; the power the VM has afterwards. */
@@ -63,7 +68,9 @@ export function reachPower(
     const now = (await readPowerOf(host, found.dom)).power
     const command = commandTo(goal, now)
     if (command === undefined) {
-      throw new Fault('wrong-state', `VM ${id} is ${now}; nothing makes it ${goal} from there`)
+      throw new Fault('wrong-state', `VM ${id} is ${now}; nothing makes it ${goal} from there`, {
+        detail: now,
+      })
     }
     if (command !== 'nothing') await apply[command](host, found, now, options)
     return (await readPowerOf(host, found.dom)).power

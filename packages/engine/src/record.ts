@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path'
 import { Fault } from '@skerry/fault'
 import type { Folder, PowerState, VmId } from '@skerry/vm'
 
+import { domainName } from './definition.ts'
 import type { Forward } from './forward.ts'
 import { recordFile, recordsDirectory, type Paths } from './paths.ts'
 
@@ -45,7 +46,8 @@ export type UnderWay = { readonly power: PowerState } & (
 )
 
 /** Whose a VM is: each door of a host sees only its own. */
-export type Owner = 'local' | 'cloud'
+export const owners = ['local', 'cloud'] as const
+export type Owner = (typeof owners)[number]
 
 export const newRecord = (
   fields: Pick<
@@ -57,7 +59,8 @@ export const newRecord = (
 /** All records of a host, kept in memory beside the files: this process is their only writer. */
 export class Records {
   readonly #paths: Paths
-  readonly #known = new Map<VmId, VmRecord>()
+  /** By the name of the domain: two owners' ids may be equal. */
+  readonly #known = new Map<string, VmRecord>()
 
   private constructor(paths: Paths) {
     this.#paths = paths
@@ -65,23 +68,19 @@ export class Records {
 
   static async load(paths: Paths): Promise<Records> {
     const records = new Records(paths)
-    const directory = recordsDirectory(paths)
-    await mkdir(directory, { recursive: true, mode: 0o711 })
-    for (const file of await readdir(directory)) {
-      // A temporary file is a write that a crash cut short; the file it was to replace still holds.
-      if (file.endsWith('.tmp')) await rm(join(directory, file))
-      if (!file.endsWith('.json')) continue
-      const record = parseRecord(
-        join(directory, file),
-        await readFile(join(directory, file), 'utf8'),
-      )
-      records.#known.set(record.id, record)
+    for (const owner of owners) {
+      const directory = recordsDirectory(paths, owner)
+      await mkdir(directory, { recursive: true, mode: 0o711 })
+      for (const text of await readWhole(directory)) {
+        const record = parseRecord(text.file, text.text)
+        records.#known.set(domainName(record), record)
+      }
     }
     return records
   }
 
-  get(id: string): VmRecord | undefined {
-    return this.#known.get(id as VmId)
+  get(id: string, owner: Owner = 'local'): VmRecord | undefined {
+    return this.#known.get(domainName({ id, owner }))
   }
 
   all(): VmRecord[] {
@@ -90,22 +89,34 @@ export class Records {
 
   /** When this returns, a power cut no longer takes it back. */
   async write(record: VmRecord): Promise<VmRecord> {
-    await writeDurably(recordFile(this.#paths, record.id), `${JSON.stringify(record, null, 2)}\n`)
-    this.#known.set(record.id, record)
+    await writeDurably(recordFile(this.#paths, record), `${JSON.stringify(record, null, 2)}\n`)
+    this.#known.set(domainName(record), record)
     return record
   }
 
   /** Known as long as this process lives: for what a power cut ends anyway. */
   remember(record: VmRecord): VmRecord {
-    this.#known.set(record.id, record)
+    this.#known.set(domainName(record), record)
     return record
   }
 
-  async remove(id: VmId): Promise<void> {
-    await rm(recordFile(this.#paths, id), { force: true })
-    await syncDirectory(recordsDirectory(this.#paths))
-    this.#known.delete(id)
+  async remove(record: Pick<VmRecord, 'id' | 'owner'>): Promise<void> {
+    await rm(recordFile(this.#paths, record), { force: true })
+    await syncDirectory(recordsDirectory(this.#paths, record.owner))
+    this.#known.delete(domainName(record))
   }
+}
+
+/** The files of a directory that were written to their end. */
+export async function readWhole(directory: string): Promise<{ file: string; text: string }[]> {
+  const whole: { file: string; text: string }[] = []
+  for (const name of await readdir(directory)) {
+    const file = join(directory, name)
+    // A temporary file is a write that a crash cut short; the file it was to replace still holds.
+    if (name.endsWith('.tmp')) await rm(file)
+    if (name.endsWith('.json')) whole.push({ file, text: await readFile(file, 'utf8') })
+  }
+  return whole
 }
 
 /** Replaces a file so that after a power cut it is the old one or the new one, whole. */

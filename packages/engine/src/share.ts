@@ -97,7 +97,12 @@ export async function requireUnshared(
 }
 
 /** Takes away what is left of a share on the host once its guest no longer has it. */
-export async function closeShare(host: Host, { id }: Pick<VmRecord, 'id'>): Promise<void> {
+export async function closeShare(
+  host: Host,
+  { id, owner }: Pick<VmRecord, 'id' | 'owner'>,
+): Promise<void> {
+  // The cloud shares no folders; what is there under this id is a laptop's.
+  if (owner === 'cloud') return
   await endServer(host, { id })
   await hideFolders(host, id)
 }

@@ -32,7 +32,7 @@ const onHost = (): Host => {
 }
 
 const left = async (host: Host) =>
-  (await readdir(recordsDirectory(host.paths), { recursive: true })).sort()
+  (await readdir(recordsDirectory(host.paths, 'local'), { recursive: true })).sort()
 const domains = async ({ link }: Host) =>
   (await link.call(libvirt.connectListAllDomains, { needResults: 1, flags: 0 })).domains.map(
     ({ name }) => name,

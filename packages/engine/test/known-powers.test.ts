@@ -33,67 +33,73 @@ const trusted = (link = { isOpen: true }): KnownPowers => {
 test('what libvirt said once is not asked again', async () => {
   const powers = trusted()
   const ask = asking('on', 'off')
-  assert.deepEqual([await powers.read('a', ask), await powers.read('a', ask)], ['on', 'on'])
+  assert.deepEqual(
+    [await powers.read('local-a', ask), await powers.read('local-a', ask)],
+    ['on', 'on'],
+  )
   assert.equal(ask.times, 1)
 })
 
 test('it is asked again after a change of that VM, and not after one of another', async () => {
   const powers = trusted()
   const ask = asking('on', 'off', 'paused', 'on')
-  await powers.read('a', ask)
+  await powers.read('local-a', ask)
   powers.forgetDomain('local-b')
-  assert.equal(await powers.read('a', ask), 'on')
+  assert.equal(await powers.read('local-a', ask), 'on')
   powers.forgetDomain('local-a')
-  assert.equal(await powers.read('a', ask), 'off')
+  assert.equal(await powers.read('local-a', ask), 'off')
   powers.forget('a')
-  assert.equal(await powers.read('a', ask), 'paused')
+  assert.equal(await powers.read('local-a', ask), 'paused')
   powers.forgetDomain(undefined)
-  assert.equal(await powers.read('a', ask), 'on')
+  assert.equal(await powers.read('local-a', ask), 'on')
 })
 
 test('an answer that a change overtook is not kept', async () => {
   const powers = trusted()
   const { promise, resolve } = Promise.withResolvers<PowerState>()
-  const early = powers.read('a', () => promise)
+  const early = powers.read('local-a', () => promise)
   powers.forget('a')
   resolve('on')
   assert.equal(await early, 'on')
-  assert.equal(await powers.read('a', asking('off')), 'off')
+  assert.equal(await powers.read('local-a', asking('off')), 'off')
 })
 
 test('nothing is kept before libvirt tells of changes, nor once it no longer does', async () => {
   const powers = new KnownPowers()
   const ask = asking('on', 'off', 'on', 'off', 'on')
-  assert.deepEqual([await powers.read('a', ask), await powers.read('a', ask)], ['on', 'off'])
+  assert.deepEqual(
+    [await powers.read('local-a', ask), await powers.read('local-a', ask)],
+    ['on', 'off'],
+  )
   const link = { isOpen: true }
   powers.trust(link)
-  assert.equal(await powers.read('a', ask), 'on')
+  assert.equal(await powers.read('local-a', ask), 'on')
   link.isOpen = false
-  assert.equal(await powers.read('a', ask), 'off')
+  assert.equal(await powers.read('local-a', ask), 'off')
   powers.trust({ isOpen: true })
-  assert.equal(await powers.read('a', ask), 'on', 'what the old link said is forgotten')
+  assert.equal(await powers.read('local-a', ask), 'on', 'what the old link said is forgotten')
 })
 
 test('events that were lost end the trust in their own link only', async () => {
   const [old, link] = [{ isOpen: true }, { isOpen: true }]
   const powers = trusted(link)
   const ask = asking('on', 'off')
-  await powers.read('a', ask)
+  await powers.read('local-a', ask)
   powers.distrust(old)
-  assert.equal(await powers.read('a', ask), 'on')
+  assert.equal(await powers.read('local-a', ask), 'on')
   powers.distrust(link)
-  assert.equal(await powers.read('a', ask), 'off')
+  assert.equal(await powers.read('local-a', ask), 'off')
 })
 
 test('a failure is not kept, and neither is what libvirt does not tell of', async () => {
   const powers = trusted()
   await assert.rejects(
-    powers.read('a', () => Promise.reject(new Error('no'))),
+    powers.read('local-a', () => Promise.reject(new Error('no'))),
     /no/,
   )
   const ask = asking('suspended', 'off')
-  assert.equal(await powers.read('a', ask), 'suspended')
-  assert.equal(await powers.read('a', ask), 'off', 'a saved image may be thrown away untold')
+  assert.equal(await powers.read('local-a', ask), 'suspended')
+  assert.equal(await powers.read('local-a', ask), 'off', 'a saved image may be thrown away untold')
 })
 
 let emulated: EmulatedHost | undefined

@@ -27,18 +27,31 @@ test('what was written is there after a restart, what was removed is not', async
   const folder = { guestPath: 'src', hostPath: '/srv/src', flags: 4 } as const
   const a = await records.write({ ...recordOf('a'), sharing: true, folders: [folder] })
   await records.write(recordOf('b'))
-  await records.remove('b' as VmId)
-  await records.remove('never-there' as VmId)
+  await records.remove(recordOf('b'))
+  await records.remove(recordOf('never-there'))
   const again = await Records.load(paths)
   assert.deepEqual(again.all(), [a])
   assert.equal(again.get('b'), undefined)
+})
+
+test('two owners’ VMs of one id are two', async () => {
+  await using directory = await temporaryDirectory()
+  const paths = pathsIn(directory)
+  const records = await Records.load(paths)
+  const local = await records.write(recordOf('a'))
+  const cloud = await records.write({ ...local, owner: 'cloud', name: 'theirs' })
+  assert.notEqual(vmDirectory(paths, local), vmDirectory(paths, cloud))
+  const again = await Records.load(paths)
+  assert.deepEqual([again.get('a'), again.get('a', 'cloud')], [local, cloud])
+  await again.remove(local)
+  assert.deepEqual((await Records.load(paths)).all(), [cloud])
 })
 
 test('a write that a crash cut short is forgotten, and the record before it holds', async () => {
   await using directory = await temporaryDirectory()
   const paths = pathsIn(directory)
   const a = await (await Records.load(paths)).write(recordOf('a'))
-  await writeFile(`${recordFile(paths, a.id)}.tmp`, '{"format": 1, "id": "a", "na')
+  await writeFile(`${recordFile(paths, a)}.tmp`, '{"format": 1, "id": "a", "na')
   assert.deepEqual((await Records.load(paths)).all(), [a])
   assert.deepEqual(await readdir(directory.at('data/vms')), ['a.json'])
 })
@@ -76,7 +89,7 @@ for (const [what, text] of Object.entries(unreadable)) {
     await using directory = await temporaryDirectory()
     const paths = pathsIn(directory)
     await (await Records.load(paths)).write(recordOf('good'))
-    const file = recordFile(paths, 'a' as VmId)
+    const file = recordFile(paths, recordOf('a'))
     await writeFile(file, text)
     await assert.rejects(Records.load(paths), (fault) => {
       assert(fault instanceof Fault)
@@ -94,8 +107,7 @@ test('no id’s directory or record is in the way of another id’s', async () =
   const endings = ['', '.json', '.tmp', '.json.tmp', '.vm', '.vm.json', '.json.vm']
   const records = await Records.load(paths)
   for (const ending of endings) {
-    const { id } = await records.write(recordOf(`a${ending}`))
-    await mkdir(vmDirectory(paths, id))
+    await mkdir(vmDirectory(paths, await records.write(recordOf(`a${ending}`))))
   }
   const again = await Records.load(paths)
   assert.deepEqual(

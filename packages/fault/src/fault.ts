@@ -30,11 +30,15 @@ export class Fault extends Error {
   /** The state that stood in the way, where that is the reason; the edge has its own word for it. */
   readonly state: string | undefined
 
+  /** What a program needs to go on: the highest number, the incarnation or the state there is. */
+  readonly detail: string | undefined
+
   constructor(kind: FaultKind, message: string, more: More = {}) {
     super(message, { cause: more.cause })
     this.kind = kind
     this.hint = more.hint
     this.state = more.state
+    this.detail = more.detail
   }
 }
 
@@ -42,12 +46,14 @@ interface More {
   readonly cause?: unknown
   readonly hint?: string
   readonly state?: string
+  readonly detail?: string
 }
 
 /** How a fault travels between our own processes. */
 export interface FaultBody {
   readonly error: FaultKind
   readonly message: string
+  readonly detail?: string
 }
 
 /** Repeating may help with these and with no other. */

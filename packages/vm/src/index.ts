@@ -1,3 +1,15 @@
+export {
+  decideOrder,
+  withBegun,
+  withOutcome,
+  withoutBegun,
+  type AtWork,
+  type GoalNature,
+  type Ledger,
+  type OrderRefusal,
+  type StepOutcome,
+  type Verdict,
+} from './decide-order.ts'
 export type { HostId, Id, OrgId, TaskId, UserId, VmId } from './id.ts'
 export { cloneWays, lifecycleRules, mayDo, type LifecycleAction } from './lifecycle.ts'
 export {
