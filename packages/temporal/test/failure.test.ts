@@ -1,0 +1,111 @@
+// Goal: a Fault passes through Temporal unharmed, and nothing waits for a Temporal that is away. No server is needed for that.
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { type AddressInfo, createServer, type Socket } from 'node:net'
+import { test } from 'node:test'
+
+import { Fault, faultKinds, passing } from '@skerry/fault'
+import {
+  ActivityFailure,
+  ApplicationFailure,
+  CancelledFailure,
+  TimeoutFailure,
+} from '@temporalio/common'
+
+import {
+  BUG,
+  bundleWorkflows,
+  connectTemporal,
+  ensureNamespace,
+  fromFailure,
+  runWorker,
+  toFailure,
+} from '../src/index.ts'
+
+const wrapped = (cause: Error) =>
+  new ActivityFailure('failed', 'step', 'id', 'NON_RETRYABLE_FAILURE', 'worker', cause)
+
+test('every kind of fault goes there and back, and only a passing one is tried again', () => {
+  for (const kind of faultKinds) {
+    const failure = toFailure(new Fault(kind, 'why', { hint: 'what next' }))
+    assert.ok(failure instanceof ApplicationFailure)
+    assert.deepEqual([failure.type, failure.nonRetryable], [kind, !passing.has(kind)])
+    const back = fromFailure(wrapped(failure))
+    assert.ok(back instanceof Fault)
+    assert.deepEqual([back.kind, back.message, back.hint], [kind, 'why', 'what next'])
+  }
+})
+
+test('a bug is not tried again and tells nobody its words', () => {
+  const failure = toFailure(new TypeError('cannot read x of undefined'))
+  assert.ok(failure instanceof ApplicationFailure)
+  assert.deepEqual([failure.type, failure.nonRetryable], [BUG, true])
+  assert.doesNotMatch(failure.message, /undefined/)
+  assert.equal(fromFailure(failure), failure)
+})
+
+test('time-outs and cancellation have their kinds; what is of Temporal stays so', () => {
+  const late = fromFailure(wrapped(new TimeoutFailure('late', undefined, 'HEARTBEAT')))
+  assert.ok(late instanceof Fault && late.kind === 'timed-out')
+  const stopped = fromFailure(new CancelledFailure('stop'))
+  assert.ok(stopped instanceof Fault && stopped.kind === 'canceled')
+  const own = new CancelledFailure('stop')
+  assert.equal(toFailure(own), own)
+})
+
+test('a Temporal that is away, or silent, fails a call in time', async () => {
+  // One listens and never says a word, the other is not there.
+  const open: Socket[] = []
+  await using silent = createServer((socket) => open.push(socket)).listen(0, '127.0.0.1')
+  using _ = { [Symbol.dispose]: () => open.forEach((socket) => socket.destroy()) }
+  await once(silent, 'listening')
+  const { port } = silent.address() as AddressInfo
+  const gone = createServer().listen(0, '127.0.0.1')
+  await once(gone, 'listening')
+  const free = (gone.address() as AddressInfo).port
+  await gone[Symbol.asyncDispose]()
+  for (const [what, at] of [
+    ['silent', port],
+    ['away', free],
+  ] as const) {
+    await using temporal = connectTemporal({
+      address: `127.0.0.1:${at}`,
+      namespace: 'n',
+      callTimeoutMs: 500,
+    })
+    const isAway = (error: unknown) => error instanceof Fault && error.kind === 'unavailable'
+    const began = performance.now()
+    await assert.rejects(
+      temporal.within((client) =>
+        client.workflow.start('any', { taskQueue: 'q', workflowId: 'w' }),
+      ),
+      isAway,
+      what,
+    )
+    assert.ok(performance.now() - began < 3_000, `${what}: ${performance.now() - began} ms`)
+    await assert.rejects(ensureNamespace(temporal, { patienceMs: 0 }), isAway)
+  }
+})
+
+test('workflows are bundled from TypeScript as it stands, once per process', async () => {
+  const path = `${import.meta.dirname}/workflows/index.ts`
+  const code = await bundleWorkflows(path)
+  assert.match(code, /twoSteps/)
+  assert.match(code, /timed-out/, 'a room of ours is in it')
+  assert.equal(await bundleWorkflows(path), code)
+})
+
+test('a worker whose Temporal never comes can be stopped', async () => {
+  const worker = runWorker({
+    address: '127.0.0.1:1',
+    namespace: 'n',
+    taskQueue: 'q',
+    workflows: { bundle: '' },
+    activities: {},
+    say: () => undefined,
+  })
+  const began = performance.now()
+  await worker.stop()
+  assert.ok(performance.now() - began < 5_000)
+  await assert.rejects(worker.ready, /stopped before it came up/)
+})
