@@ -1,7 +1,23 @@
 export { json, word } from './body.ts'
+export { renameDurably, writeDurably } from './durable-file.ts'
+export {
+  fingerprintOf,
+  isIssuedBy,
+  issueCertificate,
+  makeIssuer,
+  makeKey,
+  makeRequest,
+  publicKeyOf,
+  readRequest,
+  type Issuer,
+  type NewCertificate,
+  type Span,
+} from './issuer.ts'
+export { listenAddress, type ListenAddress } from './listen-address.ts'
 export { Metrics, metricsType, type Labels, type Sample } from './metrics.ts'
 export { mount, type Edge } from './mount.ts'
 export { openApi, pathNames, type About, type DescribedRow } from './openapi.ts'
+export { isDue, keepRenewed, lifetimes, spanFrom, type Renewal } from './renewal.ts'
 export {
   fill,
   rowsOf,

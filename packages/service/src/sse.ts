@@ -3,14 +3,15 @@ import { PassThrough, type Readable } from 'node:stream'
 
 /** One message of an event stream (WHATWG HTML, 9.2). */
 export interface Message {
-  readonly id: number
+  /** A number, or a word that the source can find its place by. */
+  readonly id: number | string
   readonly event: string
   readonly data: unknown
 }
 
 export interface StreamOptions {
   /** The number that the reader has when it starts: it may be lost before the first event comes. */
-  readonly since: number
+  readonly since: number | string
   /** Said into the silence, so that whoever stands between does not take the link for dead. */
   readonly heartbeatMs?: number
   /** A reader that takes nothing for this long, while something waits for it, is ended. */

@@ -1,0 +1,45 @@
+import { createHash } from 'node:crypto'
+
+import { Fault } from '@skerry/fault'
+import type { VmId } from '@skerry/vm'
+
+/** Longer than a ticket lives by the database's clock, because the ticket itself is judged there. */
+const ARMED_MS = 40_000
+/** More would be a mistake of somebody's: a person opens one screen at a time. */
+const ARMED_MAX = 1000
+
+interface Armed {
+  readonly vm: VmId
+  readonly boot: string
+  readonly until: number
+}
+
+/** Tickets that a bearer may show here, each once. Only their hashes are kept. */
+export class ArmedScreens {
+  readonly #armed = new Map<string, Armed>()
+  readonly #now: () => number
+
+  /** `now` is monotonic, in milliseconds. */
+  constructor(now: () => number = () => performance.now()) {
+    this.#now = now
+  }
+
+  arm({ vm, boot, ticketHash }: { vm: VmId; boot: string; ticketHash: string }): void {
+    for (const [hash, { until }] of this.#armed) {
+      if (until <= this.#now()) this.#armed.delete(hash)
+    }
+    if (this.#armed.size >= ARMED_MAX) {
+      throw new Fault('unavailable', 'too many screens wait to be opened', { hint: 'ask again' })
+    }
+    this.#armed.set(ticketHash, { vm, boot, until: this.#now() + ARMED_MS })
+  }
+
+  /** The boot whose screen this ticket opens. Whatever comes of it, the ticket is used. */
+  redeem(vm: VmId, ticket: string): string {
+    const hash = createHash('sha256').update(ticket).digest('hex')
+    const armed = this.#armed.get(hash)
+    this.#armed.delete(hash)
+    if (armed?.vm === vm && armed.until > this.#now()) return armed.boot
+    throw new Fault('forbidden', 'this ticket opens no screen here', { hint: 'ask for a new one' })
+  }
+}

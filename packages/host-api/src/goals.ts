@@ -1,0 +1,71 @@
+import type { GoalNature } from '@skerry/vm'
+import { Type, type Static, type TObject } from 'typebox'
+
+/** Something that a host can be asked to make so. Data: vmd checks it, the reference prints it. */
+export interface GoalKind<Shape extends TObject> extends GoalNature {
+  readonly shape: Shape
+  readonly doc: string
+}
+
+function goal<Shape extends TObject>(
+  doc: string,
+  shape: Shape,
+  nature: Partial<GoalNature> = {},
+): GoalKind<Shape> {
+  return { shape, doc, repeatable: true, life: 'needs', ...nature }
+}
+
+const closed = { additionalProperties: false }
+const Digest = Type.String({ pattern: '^[0-9a-f]{64}$' })
+
+/** What a VM is made as, and who it is for: enough to tell, from the host alone, whose it was. */
+export const Deed = Type.Object(
+  {
+    org: Type.String({ maxLength: 64 }),
+    vApp: Type.String({ maxLength: 64 }),
+    name: Type.String({ minLength: 1, maxLength: 128 }),
+    cpus: Type.Integer({ minimum: 1, maximum: 256 }),
+    memoryMiB: Type.Integer({ minimum: 16 }),
+    diskMiB: Type.Integer({ minimum: 1 }),
+    image: Digest,
+  },
+  closed,
+)
+export type Deed = Static<typeof Deed>
+
+/** All that the cloud can ask of a host. No goal names a path, a command or XML. */
+export const goals = {
+  image: goal(
+    'The image with this SHA-256 lies here; fetched from a cell and held against it.',
+    Type.Object({ be: Type.Literal('image'), digest: Digest }, closed),
+    { life: 'begins' },
+  ),
+  defined: goal(
+    'The VM is there and looks like this.',
+    Type.Object({ be: Type.Literal('defined'), deed: Deed }, closed),
+    { life: 'begins' },
+  ),
+  power: goal(
+    'The VM has this power.',
+    Type.Object({ be: Type.Literal('power'), to: Type.Enum(['off', 'on', 'suspended']) }, closed),
+  ),
+  reset: goal('The VM was reset.', Type.Object({ be: Type.Literal('reset') }, closed), {
+    repeatable: false,
+  }),
+  adopted: goal(
+    'The VM is there, and what was lost of its orders begins anew with this one.',
+    Type.Object({ be: Type.Literal('adopted'), deed: Deed }, closed),
+    { life: 'begins' },
+  ),
+  gone: goal(
+    'The VM and its disks are no more; a tombstone stays.',
+    Type.Object({ be: Type.Literal('gone') }, closed),
+    { life: 'ends' },
+  ),
+} as const
+
+export type Goals = typeof goals
+export type GoalName = keyof Goals
+
+/** {be: 'power', to: 'on'} */
+export type Goal = { [Name in GoalName]: Readonly<Static<Goals[Name]['shape']>> }[GoalName]

@@ -1,0 +1,255 @@
+import type { IncomingMessage, Server, ServerResponse } from 'node:http'
+import { createServer, type Server as SecureServer } from 'node:https'
+import type { Duplex } from 'node:stream'
+
+import { Fault } from '@skerry/fault'
+import type { Report, VmId } from '@skerry/vm'
+
+import { admitPeers, type Admit, type Epochs } from './admit.ts'
+import type { HostApi } from './host-api.ts'
+import type { MachineRole } from './machine-name.ts'
+import { SILENCE_MS } from './sessions.ts'
+import * as wire from './wire.ts'
+
+export interface ServeOptions {
+  readonly admit: Admit
+  readonly log?: (message: string, cause?: unknown) => void
+  /** After this a step that is not done is answered with how far it is. */
+  readonly answerWithinMs?: number
+}
+
+interface Call {
+  readonly host: HostApi
+  readonly vm: VmId
+  readonly key: string
+  readonly query: URLSearchParams
+  readonly request: IncomingMessage
+  readonly response: ServerResponse
+  readonly options: ServeOptions
+}
+
+interface Row {
+  readonly method: string
+  readonly path: RegExp
+  readonly roles: readonly MachineRole[]
+  handle(call: Call): Promise<void>
+}
+
+const HANDSHAKE_MS = 10_000
+const REQUEST_MS = 30_000
+/** Longer than the pause between two pings or two steps: a handshake costs more than a kept link. */
+const KEEP_ALIVE_MS = 60_000
+
+const CELLS = ['cell'] as const
+const VM = '/host/v1/vms/(?<vm>[^/]+)'
+const row = (method: string, path: string, handle: Row['handle']): Row => ({
+  ...{ method, path: new RegExp(`^${path}$`), roles: CELLS, handle },
+})
+
+/** Every address of a host. All are for cells; a screen is also for consoles. */
+const rows: readonly Row[] = [
+  row('POST', `${VM}/steps/(?<key>[^/]+)`, step),
+  row('DELETE', `${VM}/steps/(?<key>[^/]+)`, async ({ host, vm, key, response }) => {
+    await host.stop(vm, key)
+    response.writeHead(204).end()
+  }),
+  row('GET', '/host/v1/changes', async (call) => {
+    const session = wire.readSession(call.query.get('session'))
+    await sendLines(call, (signal) => call.host.follow(session, signal))
+  }),
+  row('POST', '/host/v1/changes/ping', async ({ host, request, response }) => {
+    const { session, number } = wire.readPing(await readJson(request))
+    send(response, 200, await host.ping(session, number))
+  }),
+  row('GET', '/host/v1/records', async (call) => {
+    await sendLines(call, (signal) => call.host.records(signal))
+  }),
+  row('POST', `${VM}/display/arm`, async ({ host, vm, request, response }) => {
+    await host.arm({ vm, ...wire.readArm(await readJson(request)) })
+    response.writeHead(204).end()
+  }),
+]
+const display = new RegExp(`^${VM}/display$`)
+
+/** A listener for any HostApi: vmd gives the real one, the lab a simulated one. */
+export function hostServer(
+  tls: { readonly key: string; readonly cert: string; readonly ca: string | readonly string[] },
+  host: HostApi,
+  rules: { readonly cloud: string; readonly epochs: Epochs; readonly log?: ServeOptions['log'] },
+): SecureServer {
+  const { key, cert, ca } = tls
+  const server = createServer({
+    ...{ key, cert, ca: typeof ca === 'string' ? ca : [...ca], minVersion: 'TLSv1.3' },
+    ...{ requestCert: true, rejectUnauthorized: true, handshakeTimeout: HANDSHAKE_MS },
+    ...{ requestTimeout: REQUEST_MS, keepAliveTimeout: KEEP_ALIVE_MS },
+  })
+  serveHost(server, host, { admit: admitPeers(rules), ...(rules.log && { log: rules.log }) })
+  return server
+}
+
+export function serveHost(server: Pick<Server, 'on'>, host: HostApi, options: ServeOptions): void {
+  server.on('request', (request: IncomingMessage, response: ServerResponse) => {
+    answer(host, options, request, response).catch((error: unknown) => {
+      if (isWorthALine(error)) options.log?.(`${request.method} ${request.url}`, error)
+      const { status, body } = wire.faultAnswer(error)
+      if (response.headersSent) response.destroy()
+      else send(response, status, body)
+    })
+  })
+  server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+    socket.on('error', () => undefined)
+    openScreen(host, options, request, socket, head).catch((error: unknown) => {
+      options.log?.(`upgrade ${request.url}`, error)
+      const { status, body } = wire.faultAnswer(error)
+      const text = JSON.stringify(body)
+      socket.end(
+        `HTTP/1.1 ${status} Refused\r\ncontent-type: application/json\r\ncontent-length: ${Buffer.byteLength(text)}\r\nconnection: close\r\n\r\n${text}`,
+      )
+    })
+  })
+}
+
+async function answer(
+  host: HostApi,
+  options: ServeOptions,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  const { pathname, searchParams } = urlOf(request)
+  const found = rows.find(({ method, path }) => method === request.method && path.test(pathname))
+  // Who may ask for nothing is not told what there is.
+  await options.admit(request.socket, found?.roles ?? CELLS)
+  if (!found) throw new Fault('invalid', 'there is nothing at this address')
+  const { vm, key = '' } = found.path.exec(pathname)?.groups ?? {}
+  await found.handle({
+    ...{ host, options, request, response, query: searchParams },
+    // Where the address names none, nobody asks for it.
+    vm: vm === undefined ? ('' as VmId) : wire.readVmId(decoded(vm)),
+    key: decoded(key),
+  })
+}
+
+async function step({ host, vm, key, request, response, options }: Call): Promise<void> {
+  const { order, goal } = wire.readStep(vm, key, await readJson(request))
+  let progress = 0
+  const done = host.step(order, goal, undefined, (percent) => (progress = percent))
+  const late = Promise.withResolvers<undefined>()
+  const timer = setTimeout(
+    () => late.resolve(undefined),
+    options.answerWithinMs ?? wire.ANSWER_WITHIN_MS,
+  )
+  // Nobody waits for it any more once "running" was said: who asks again joins it.
+  done.catch(() => undefined)
+  try {
+    const report: Report | undefined = await Promise.race([done, late.promise])
+    if (report) send(response, 200, report)
+    else send(response, 202, { running: true, progress } satisfies wire.StillRunning)
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+/** One JSON text per line, as fast as they are read; a reader that takes nothing is let go. */
+async function sendLines(
+  { response }: Call,
+  source: (signal: AbortSignal) => AsyncIterable<unknown>,
+): Promise<void> {
+  const gone = new AbortController()
+  response.on('close', () => gone.abort())
+  response.socket?.setNoDelay(true)
+  response.writeHead(200, { 'content-type': 'application/x-ndjson', 'cache-control': 'no-store' })
+  response.flushHeaders()
+  for await (const line of source(gone.signal)) {
+    if (gone.signal.aborted) return
+    if (response.write(`${JSON.stringify(line)}\n`)) continue
+    if (!(await drained(response))) return void response.destroy()
+  }
+  response.end()
+}
+
+async function drained(response: ServerResponse): Promise<boolean> {
+  const end = Promise.withResolvers<boolean>()
+  const timer = setTimeout(() => end.resolve(false), SILENCE_MS)
+  const onDrain = () => end.resolve(true)
+  const onClose = () => end.resolve(false)
+  response.once('drain', onDrain).once('close', onClose)
+  try {
+    return await end.promise
+  } finally {
+    clearTimeout(timer)
+    response.off('drain', onDrain).off('close', onClose)
+  }
+}
+
+async function openScreen(
+  host: HostApi,
+  { admit }: ServeOptions,
+  request: IncomingMessage,
+  socket: Duplex,
+  head: Buffer,
+): Promise<void> {
+  await admit(socket, ['cell', 'console'])
+  const vm = display.exec(urlOf(request).pathname)?.groups?.['vm']
+  const ticket = request.headers[wire.TICKET_HEADER]
+  const isOurs = request.headers.upgrade === wire.DISPLAY_PROTOCOL
+  if (vm === undefined || typeof ticket !== 'string' || !isOurs) {
+    throw new Fault('invalid', 'this is no screen')
+  }
+  const gone = new AbortController()
+  socket.once('close', () => gone.abort())
+  const screen = await host.open(wire.readVmId(decoded(vm)), ticket, gone.signal)
+  socket.write(
+    `HTTP/1.1 101 Switching Protocols\r\nconnection: Upgrade\r\nupgrade: ${wire.DISPLAY_PROTOCOL}\r\n\r\n`,
+  )
+  if (head.length > 0) socket.unshift(head)
+  // Either end closes both; what went wrong on the way is the same to a viewer.
+  screen.on('error', () => undefined)
+  socket.once('close', () => screen.destroy())
+  screen.once('close', () => socket.destroy())
+  socket.pipe(screen).pipe(socket)
+}
+
+/** A late order is an ordinary thing; a stranger, or a host that could not, is for people to know. */
+const isWorthALine = (error: unknown): boolean =>
+  !(error instanceof Fault) || ['forbidden', 'unavailable', 'timed-out'].includes(error.kind)
+
+function urlOf(request: IncomingMessage): URL {
+  try {
+    return new URL(request.url ?? '', 'https://host')
+  } catch (cause) {
+    throw new Fault('invalid', 'this is no address', { cause })
+  }
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch (cause) {
+    throw new Fault('invalid', 'this is no address', { cause })
+  }
+}
+
+async function readJson(request: IncomingMessage): Promise<unknown> {
+  const chunks: Buffer[] = []
+  let bytes = 0
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    bytes += chunk.length
+    if (bytes > wire.BODY_BYTES_MAX) throw new Fault('invalid', 'the body is too large')
+    chunks.push(chunk)
+  }
+  try {
+    return JSON.parse(Buffer.concat(chunks).toString('utf8'))
+  } catch (cause) {
+    throw new Fault('invalid', 'the body is no JSON', { cause })
+  }
+}
+
+function send(response: ServerResponse, status: number, body: unknown): void {
+  const text = JSON.stringify(body)
+  response
+    .writeHead(status, {
+      'content-type': 'application/json',
+      'content-length': Buffer.byteLength(text),
+    })
+    .end(text)
+}

@@ -1,0 +1,48 @@
+import assert from 'node:assert/strict'
+import { createHash } from 'node:crypto'
+import { test } from 'node:test'
+
+import type { VmId } from '@skerry/vm'
+
+import { ArmedScreens } from '../src/index.ts'
+
+const [vm, other] = ['vm' as VmId, 'other' as VmId]
+const hashOf = (ticket: string) => createHash('sha256').update(ticket).digest('hex')
+const armed = (screens: ArmedScreens, ticket: string) =>
+  screens.arm({ vm, boot: 'boot', ticketHash: hashOf(ticket) })
+
+test('a ticket opens the screen it was made for, once', () => {
+  const screens = new ArmedScreens(() => 0)
+  armed(screens, 'a')
+  assert.throws(() => screens.redeem(vm, 'b'), { kind: 'forbidden' })
+  assert.throws(() => screens.redeem(vm, hashOf('a')), { kind: 'forbidden' })
+  assert.equal(screens.redeem(vm, 'a'), 'boot')
+  assert.throws(() => screens.redeem(vm, 'a'), { kind: 'forbidden' })
+})
+
+test('a ticket that was shown at the wrong screen is used', () => {
+  const screens = new ArmedScreens(() => 0)
+  armed(screens, 'a')
+  assert.throws(() => screens.redeem(other, 'a'), { kind: 'forbidden' })
+  assert.throws(() => screens.redeem(vm, 'a'), { kind: 'forbidden' })
+})
+
+test('a ticket lives for 40 s of a clock that nobody sets', () => {
+  let now = 0
+  const screens = new ArmedScreens(() => now)
+  armed(screens, 'a')
+  armed(screens, 'b')
+  now = 39_999
+  assert.equal(screens.redeem(vm, 'a'), 'boot')
+  now = 40_000
+  assert.throws(() => screens.redeem(vm, 'b'), { kind: 'forbidden' })
+})
+
+test('more tickets than anybody needs are refused, and room comes back by itself', () => {
+  let now = 0
+  const screens = new ArmedScreens(() => now)
+  for (let ticket = 0; ticket < 1000; ticket += 1) armed(screens, String(ticket))
+  assert.throws(() => armed(screens, 'more'), { kind: 'unavailable' })
+  now = 40_000
+  armed(screens, 'more')
+})
