@@ -26,13 +26,13 @@ export function namespaceOf(pid: number | 'self', kind: 'net' | 'pid' | 'mnt'): 
   return quietly(() => readlinkSync(`/proc/${pid}/ns/${kind}`))
 }
 
-/** First processes of hosts whose directory the given test accepts, wherever they came from. */
-export function findMarked(accepts: (hostDirectory: string) => boolean): number[] {
+/** Processes that bear a mark whose directory the given test accepts, wherever they came from: first processes of hosts unless told. */
+export function findMarked(accepts: (directory: string) => boolean, mark = HOST_MARK): number[] {
   return allPids().filter((pid) => {
     const environment = quietly(() => readFileSync(`/proc/${pid}/environ`, 'latin1')) ?? ''
-    const mark = environment.split('\0').find((entry) => entry.startsWith(`${HOST_MARK}=`))
-    if (mark === undefined) return false
-    const directory = Buffer.from(mark.slice(HOST_MARK.length + 1), 'latin1').toString()
+    const found = environment.split('\0').find((entry) => entry.startsWith(`${mark}=`))
+    if (found === undefined) return false
+    const directory = Buffer.from(found.slice(mark.length + 1), 'latin1').toString()
     return accepts(directory) && isAlive(pid)
   })
 }

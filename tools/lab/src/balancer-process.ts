@@ -1,0 +1,64 @@
+// The balancer as a process of a lab.
+import { existsSync, realpathSync } from 'node:fs'
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { connect } from 'node:net'
+import { join } from 'node:path'
+
+import type { Target } from './balancer.ts'
+import { findEngines, lastWords, startDaemon } from './daemon.ts'
+import { freePorts } from './ports.ts'
+import { killAndWait } from './processes.ts'
+import { until } from './wait.ts'
+
+const PROGRAM = join(import.meta.dirname, 'balancer-main.ts')
+
+export interface BalancerProcess extends AsyncDisposable {
+  readonly port: number
+  readonly pid: number
+}
+
+/** Starts a balancer that keeps its port and its log in a directory of its own; one that runs there is replaced. */
+export async function startBalancerProcess(
+  directory: string,
+  targets: readonly Target[],
+  { outlives = false }: { outlives?: boolean } = {},
+): Promise<BalancerProcess> {
+  await mkdir(directory, { recursive: true })
+  const dir = realpathSync(directory)
+  const saved = join(dir, 'port')
+  if (!existsSync(saved)) await writeFile(saved, String(await freePorts()))
+  const port = Number(await readFile(saved, 'utf8'))
+  await killAndWait(findEngines((other) => other === dir))
+  const log = join(dir, 'balancer.log')
+  const names = targets.map((target) => `${target.host}:${target.port}`)
+  const child = startDaemon({
+    dir,
+    log,
+    command: [process.execPath, PROGRAM, String(port), ...names],
+    outlives,
+  })
+  await until(`the balancer should listen on ${port}`, async () => {
+    if (child.exitCode !== null)
+      throw new Error(`the balancer did not start: ${await lastWords(log)}`)
+    return accepts(port)
+  })
+  return {
+    port,
+    pid: child.pid,
+    async [Symbol.asyncDispose]() {
+      await killAndWait([child.pid])
+    },
+  }
+}
+
+async function accepts(port: number): Promise<boolean> {
+  const socket = connect(port, '127.0.0.1')
+  try {
+    return await new Promise((resolve) => {
+      socket.once('connect', () => resolve(true))
+      socket.once('error', () => resolve(false))
+    })
+  } finally {
+    socket.destroy()
+  }
+}

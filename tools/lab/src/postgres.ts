@@ -1,0 +1,268 @@
+// A real PostgreSQL 15 of a test's or a lab's own, on loopback. It can be killed, started again, copied and promoted.
+import { existsSync, readFileSync, realpathSync } from 'node:fs'
+import { chmod, chown, mkdir, readFile, stat, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+
+import { asUser, lastWords, startDaemon } from './daemon.ts'
+import { reasonWithoutRoot } from './packages.ts'
+import { freePorts } from './ports.ts'
+import { childrenOf, isAlive, killAndWait, nameOf } from './processes.ts'
+import { attempt, run } from './run.ts'
+import { until } from './wait.ts'
+
+const BIN = '/usr/lib/postgresql/15/bin'
+const USER = 'postgres'
+const START_TIMEOUT_MS = 60_000
+
+export interface PostgresOptions {
+  /** Whether a commit is on disk before it is answered; true unless told. Tests that survive no power cut are quicker without. */
+  readonly durable?: boolean
+  /** Whether it goes on when this program ends; otherwise it is shut down with it. */
+  readonly outlives?: boolean
+}
+
+export interface Postgres extends AsyncDisposable {
+  readonly dir: string
+  readonly port: number
+  /** The superuser's way in, to the database `postgres`. */
+  readonly url: string
+  /** The pid of its first process now. */
+  readonly pid: number
+  readonly log: string
+  urlOf(database: string, user?: string): string
+  /** Runs SQL as the superuser and answers what psql prints: rows in lines, columns apart by "|". */
+  psql(sql: string, database?: string): Promise<string>
+  /** Every process of it dies at once, as in a crash. */
+  kill9(): Promise<void>
+  /** Shuts it down in order: clients are cut off, what they committed is kept. */
+  stop(): Promise<void>
+  /** Starts it on the same port, shutting it down first when it runs; answers when it takes connections. */
+  restart(): Promise<void>
+  /** A streaming standby of it in another directory, on a port of its own, that has received all there is by now. */
+  standby(dir: string): Promise<Postgres>
+  /** Makes a standby a primary on a timeline of its own. The old primary is not told. */
+  promote(): Promise<void>
+}
+
+/** Starts a PostgreSQL that keeps its data below a directory; one that runs there already is taken as it is. */
+export async function startPostgres(dir: string, options: PostgresOptions = {}): Promise<Postgres> {
+  const postgres = await prepare(dir, options)
+  if (!existsSync(join(postgres.data, 'PG_VERSION'))) {
+    const init = ['-D', postgres.data, '-A', 'trust', '--no-sync', '--no-instructions']
+    await asPostgres(['initdb', ...init, '--locale=C.UTF-8', '--encoding=UTF8'])
+  }
+  await postgres.start()
+  return postgres
+}
+
+async function prepare(directory: string, options: PostgresOptions): Promise<Server> {
+  const missing = reasonWithoutRoot('cloud')
+  if (missing !== undefined) throw new Error(missing)
+  await mkdir(directory, { recursive: true })
+  const dir = realpathSync(directory)
+  if (process.getuid?.() === 0) {
+    await makePassable(dir)
+    const { uid, gid } = await ownerOf()
+    await mkdir(join(dir, 'pg'), { recursive: true, mode: 0o700 })
+    await chown(join(dir, 'pg'), uid, gid)
+  }
+  const saved = join(dir, 'pg-port')
+  if (!existsSync(saved)) await writeFile(saved, String(await freePorts()))
+  return new Server(dir, Number(await readFile(saved, 'utf8')), options)
+}
+
+class Server implements Postgres {
+  readonly dir: string
+  readonly data: string
+  readonly log: string
+  readonly #options: PostgresOptions
+  #port: number
+
+  constructor(dir: string, port: number, options: PostgresOptions) {
+    this.dir = dir
+    this.data = join(dir, 'pg')
+    this.log = join(dir, 'postgres.log')
+    this.#port = port
+    this.#options = options
+  }
+
+  get port(): number {
+    return this.#port
+  }
+
+  get url(): string {
+    return this.urlOf('postgres')
+  }
+
+  urlOf(database: string, user = USER): string {
+    return `postgres://${user}@127.0.0.1:${this.port}/${database}`
+  }
+
+  get pid(): number {
+    const pid = this.#running()
+    if (pid === undefined) throw new Error(`no PostgreSQL runs in ${this.dir}: restart it first`)
+    return pid
+  }
+
+  async psql(sql: string, database = 'postgres'): Promise<string> {
+    const flags = ['--no-psqlrc', '--quiet', '--tuples-only', '--no-align', '-v', 'ON_ERROR_STOP=1']
+    const said = await run(['psql', ...flags, this.urlOf(database)], { input: sql })
+    return said.trim()
+  }
+
+  async start(): Promise<void> {
+    const first = !existsSync(join(this.dir, 'postgres.log'))
+    const deadline = performance.now() + START_TIMEOUT_MS
+    while (!(await this.#attemptStart())) {
+      const said = await lastWords(this.log)
+      // What a killed one left may take a moment to end. A port can only be chosen again while nobody knows it.
+      const passes = /shared memory block|still running|lock file .* already exists/.test(said)
+      const taken = /Address already in use/.test(said)
+      if (performance.now() > deadline || !(passes || taken)) {
+        throw new Error(`PostgreSQL did not start in ${this.dir}: ${said}`)
+      }
+      if (taken && first) {
+        this.#port = await freePorts()
+        await writeFile(join(this.dir, 'pg-port'), String(this.#port))
+      }
+    }
+  }
+
+  async kill9(): Promise<void> {
+    const pid = this.#running()
+    if (pid !== undefined) await killAndWait([pid, ...childrenOf(pid)])
+  }
+
+  async stop(): Promise<void> {
+    const pid = this.#running()
+    if (pid !== undefined) await killAndWait([pid], 'SIGINT')
+  }
+
+  async restart(): Promise<void> {
+    await this.stop()
+    await this.start()
+  }
+
+  async standby(dir: string): Promise<Postgres> {
+    const copy = await prepare(dir, this.#options)
+    const from = ['-h', '127.0.0.1', '-p', String(this.port), '-U', USER]
+    const how = ['--checkpoint=fast', '--no-sync', '--write-recovery-conf', '-X', 'stream']
+    await asPostgres(['pg_basebackup', ...from, ...how, '-D', copy.data])
+    await copy.start()
+    const now = await this.psql('select pg_current_wal_flush_lsn()')
+    await until('the standby should have received all', async () => {
+      const behind = await copy.psql(`select pg_last_wal_replay_lsn() >= '${now}'::pg_lsn`)
+      return behind === 't'
+    })
+    return copy
+  }
+
+  async promote(): Promise<void> {
+    await this.psql('select pg_promote(true, 60)')
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    const pid = this.#running()
+    if (pid === undefined) return this.#forgetMemory()
+    // Immediate shutdown: no checkpoint, but its shared memory goes with it.
+    await killAndWait([pid, ...childrenOf(pid)], 'SIGQUIT')
+    await this.#forgetMemory()
+  }
+
+  /** Answers whether it came up; false when it ended instead. */
+  async #attemptStart(): Promise<boolean> {
+    if (this.#running() !== undefined) return this.#ready()
+    const settings = {
+      listen_addresses: '127.0.0.1',
+      port: String(this.port),
+      unix_socket_directories: '',
+      max_connections: '300',
+      // Files in the data directory instead of in /dev/shm, where a killed server's would stay.
+      dynamic_shared_memory_type: 'mmap',
+      ...(this.#options.durable === false && {
+        fsync: 'off',
+        synchronous_commit: 'off',
+        full_page_writes: 'off',
+      }),
+    }
+    const flags = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])
+    const child = startDaemon({
+      dir: this.dir,
+      log: this.log,
+      command: [join(BIN, 'postgres'), '-D', this.data, ...flags],
+      user: USER,
+      outlives: this.#options.outlives ?? false,
+      deathSignal: 'QUIT',
+    })
+    return until(
+      `PostgreSQL in ${this.dir} should take connections; see ${this.log}`,
+      () => (this.#ready(child.pid) ? 'up' : child.exitCode !== null ? 'ended' : undefined),
+      START_TIMEOUT_MS,
+    ).then((state) => state === 'up')
+  }
+
+  /** What the server itself wrote down: its pid in the first line, whether it takes connections in the eighth. */
+  #note(): readonly string[] {
+    try {
+      return readFileSync(join(this.data, 'postmaster.pid'), 'utf8').split('\n')
+    } catch {
+      return []
+    }
+  }
+
+  #ready(pid = this.#running()): boolean {
+    const [written, , , , , , , state = ''] = this.#note()
+    return Number(written) === pid && ['ready', 'standby'].includes(state.trim())
+  }
+
+  #running(): number | undefined {
+    const pid = Number(this.#note()[0] ?? 0)
+    // The note outlives a killed server, and its number may be somebody else's by now.
+    return pid > 0 && isAlive(pid) && nameOf(pid) === 'postgres' && this.#isOurs(pid)
+      ? pid
+      : undefined
+  }
+
+  #isOurs(pid: number): boolean {
+    try {
+      return readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0').includes(this.data)
+    } catch {
+      return false
+    }
+  }
+
+  /** A killed server leaves a few bytes of shared memory that only its next start would take away. */
+  async #forgetMemory(): Promise<void> {
+    const [, id] = this.#note()[6]?.trim().split(/\s+/) ?? []
+    if (id !== undefined && /^\d+$/.test(id)) await attempt(['ipcrm', '-m', id])
+  }
+}
+
+/** PostgreSQL refuses to run as root, and its own user must be able to pass through directories that a test made for itself. */
+async function makePassable(dir: string): Promise<void> {
+  for (let at = dir; at !== dirname(at); at = dirname(at)) {
+    const { mode } = await stat(at)
+    if ((mode & 0o001) !== 0) continue
+    if (at !== dir && !at.startsWith(`${realpathSync(tmpdir())}/`)) {
+      throw new Error(
+        `PostgreSQL's user cannot pass through ${at}: choose a directory below ${tmpdir()}, or run chmod o+x ${at}`,
+      )
+    }
+    await chmod(at, mode | 0o011)
+  }
+}
+
+async function ownerOf(): Promise<{ uid: number; gid: number }> {
+  const [uid = 0, gid = 0] = (await run(['sh', '-c', `id -u ${USER}; id -g ${USER}`]))
+    .trim()
+    .split('\n')
+    .map(Number)
+  return { uid, gid }
+}
+
+async function asPostgres([program = '', ...args]: readonly string[]): Promise<void> {
+  const command = [join(BIN, program), ...args]
+  const user = asUser(USER)
+  await run(user.length === 0 ? command : ['setpriv', ...user, '--', ...command], { cwd: '/' })
+}

@@ -1,0 +1,233 @@
+import { Fault } from '@skerry/fault'
+import {
+  ArmedScreens,
+  goals,
+  Sessions,
+  type Deed,
+  type Goal,
+  type Hello,
+  type HostApi,
+  type HostRecord,
+} from '@skerry/host-api'
+import {
+  commandTo,
+  decideOrder,
+  decidePower,
+  withOutcome,
+  type Ledger,
+  type Order,
+  type Report,
+  type Vm,
+  type VmId,
+} from '@skerry/vm'
+
+export interface SimulatedHost extends HostApi {
+  /** Every step that was acted on, by its key. */
+  readonly done: readonly string[]
+  find(id: VmId): Vm | undefined
+  /** The guest did this by itself: 'off' is a guest that shut itself down. */
+  changePower(id: VmId, to: Vm['power']): void
+  /** Its QEMU is no more, and nobody wanted that. */
+  crash(id: VmId): void
+  /** Its kernel starts anew: what ran is off, whoever followed is gone. */
+  reboot(): void
+}
+
+export interface SimulatedHostOptions {
+  readonly vms?: readonly Vm[]
+  readonly hello?: Partial<Hello>
+}
+
+/**
+ * A host without machines: the rules of packages/vm, the orders and sessions of a real one, nothing
+ * else. Nothing in it ticks but the pings of its one session, so thousands fit into a process.
+ */
+export function simulatedHost({ vms = [], hello = {} }: SimulatedHostOptions = {}): SimulatedHost {
+  return new InMemory(vms, hello)
+}
+
+class InMemory implements SimulatedHost {
+  readonly done: string[] = []
+  readonly #vms: Map<VmId, Vm>
+  readonly #ledgers = new Map<VmId, Ledger>()
+  readonly #stoppedByGuest = new Set<VmId>()
+  readonly #screens = new ArmedScreens()
+  readonly #hello: Partial<Hello>
+  #boots = 1
+  #highest = 0n
+  #sessions: Sessions
+
+  constructor(vms: readonly Vm[], hello: Partial<Hello>) {
+    this.#vms = new Map(vms.map((vm) => [vm.id, vm]))
+    this.#hello = hello
+    this.#sessions = this.#newSessions()
+    for (const { id: vm, incarnation } of vms) {
+      const kept = { vm, incarnation, highest: incarnation, results: {}, begun: [] }
+      this.#ledgers.set(vm, { ...kept, task: '' as Ledger['task'] })
+      this.#hear(incarnation)
+    }
+  }
+
+  find(id: VmId): Vm | undefined {
+    return this.#vms.get(id)
+  }
+
+  /** In one go: nothing here takes time, so no step can meet another that is under way. */
+  async step(order: Order, goal: Goal): Promise<Report> {
+    const known = this.#ledgers.get(order.vm)
+    const verdict = decideOrder(known, order, goals[goal.be])
+    if (verdict.say === 'refuse') {
+      throw new Fault(verdict.why, `${order.key}: ${verdict.why}`, { detail: verdict.detail })
+    }
+    this.#ledgers.set(order.vm, verdict.ledger)
+    this.#hear(order.number)
+    if (verdict.say === 'known') return verdict.report
+    const now = this.#ofThisLife(order)
+    requireFrom(order, goal, now)
+    const vm = reach(now, order, goal, () => this.#nextBoot())
+    if (vm?.power !== now?.power) this.#stoppedByGuest.delete(order.vm)
+    if (vm) this.#vms.set(order.vm, vm)
+    else if (goal.be !== 'image') this.#vms.delete(order.vm)
+    this.done.push(order.key)
+    const report: Report = { ...this.#sessions.next(), ...(vm && { vm }) }
+    const outcome = {
+      report,
+      ...('deed' in goal && { deed: goal.deed }),
+      ...(goal.be === 'gone' && { gone: '1970-01-01T00:00:00.000Z' }),
+    }
+    this.#ledgers.set(order.vm, withOutcome(verdict.ledger, order, outcome))
+    this.#sessions.changed(order.vm)
+    return report
+  }
+
+  stop(): Promise<void> {
+    return Promise.resolve()
+  }
+
+  follow(session: string, signal: AbortSignal) {
+    return this.#sessions.follow(session, signal)
+  }
+
+  async ping(session: string, number: string): Promise<{ readonly highest: string }> {
+    this.#sessions.heard(session)
+    this.#hear(number)
+    return { highest: String(this.#highest) }
+  }
+
+  async *records(): AsyncGenerator<HostRecord, void> {
+    for (const { results: _, begun: __, deed, ...rest } of this.#ledgers.values()) {
+      yield { ...rest, ...(deed !== undefined && { deed: deed as Deed }) }
+    }
+  }
+
+  async arm(screen: { vm: VmId; boot: string; ticketHash: string }): Promise<void> {
+    if (this.#vms.get(screen.vm)?.boot !== screen.boot) {
+      throw new Fault('wrong-state', `VM ${screen.vm} is in another boot, or in none`)
+    }
+    this.#screens.arm(screen)
+  }
+
+  async open(vm: VmId, ticket: string): Promise<never> {
+    this.#screens.redeem(vm, ticket)
+    throw new Fault('unavailable', 'a simulated host has no screens')
+  }
+
+  changePower(id: VmId, to: Vm['power']): void {
+    this.#become(id, to)
+    if (to === 'off') this.#stoppedByGuest.add(id)
+    this.#sessions.changed(id)
+  }
+
+  crash(id: VmId): void {
+    this.#become(id, 'off')
+    this.#sessions.changed(id)
+  }
+
+  reboot(): void {
+    this.#boots += 1
+    for (const [id, vm] of this.#vms) {
+      if (vm.power === 'on' || vm.power === 'paused') {
+        this.#vms.set(id, { ...vm, power: 'off', boot: null })
+      }
+    }
+    this.#sessions = this.#newSessions()
+  }
+
+  #newSessions(): Sessions {
+    return new Sessions({
+      hello: async () => ({
+        ...{ version: 'simulated', boot: `kernel-${this.#boots}`, highest: String(this.#highest) },
+        ...{ cpus: 64, memoryMiB: 256 * 1024, diskMiB: 4 * 1024 * 1024 },
+        local: { cpus: 0, memoryMiB: 0 },
+        ...this.#hello,
+      }),
+      list: () => [...this.#vms.keys()],
+      read: async (id) => this.#vms.get(id),
+      stopped: (id) => (this.#stoppedByGuest.has(id) ? 'by guest' : undefined),
+    })
+  }
+
+  #become(id: VmId, to: Vm['power']): void {
+    const vm = this.#vms.get(id)
+    if (!vm) throw new Error(`there is no VM ${id}`)
+    this.#stoppedByGuest.delete(id)
+    this.#vms.set(
+      id,
+      withPower(vm, to, () => this.#nextBoot()),
+    )
+  }
+
+  /** What an order for a later life finds of an earlier one goes, unless it runs. */
+  #ofThisLife({ vm, incarnation }: Order): Vm | undefined {
+    const now = this.#vms.get(vm)
+    if (!now || now.incarnation === incarnation) return now
+    if (now.boot !== null) throw new Fault('wrong-state', `VM ${vm} runs`, { detail: now.power })
+    this.#vms.delete(vm)
+    return undefined
+  }
+
+  #hear(number: string): void {
+    if (BigInt(number) > this.#highest) this.#highest = BigInt(number)
+  }
+
+  #nextBoot(): string {
+    return `kernel-${this.#boots}/${this.done.length}`
+  }
+}
+
+function requireFrom({ vm, from }: Order, goal: Goal, now: Vm | undefined): void {
+  if (!now || !from || from.includes(now.power)) return
+  if (goal.be === 'power' && goal.to === now.power) return
+  throw new Fault('wrong-state', `VM ${vm} is ${now.power}`, { detail: now.power })
+}
+
+function reach(
+  now: Vm | undefined,
+  { vm: id, incarnation }: Order,
+  goal: Goal,
+  boot: () => string,
+): Vm | undefined {
+  if (goal.be === 'gone') return undefined
+  if (goal.be === 'image' || (goal.be === 'adopted' && now)) return now
+  if (goal.be === 'defined') {
+    const { name, cpus, memoryMiB, diskMiB } = goal.deed
+    if (now) return { ...now, name, cpus, memoryMiB, diskMiB }
+    return {
+      ...{ id, name, tag: '', power: 'off', incarnation, boot: null, cpus, memoryMiB, diskMiB },
+      ...{ nested: false, autostart: false, sharing: false },
+    }
+  }
+  if (!now || goal.be === 'adopted') throw new Fault('gone', `there is no VM ${id} on this host`)
+  const may =
+    goal.be === 'reset'
+      ? decidePower(now.power, 'reset') === 'go'
+      : commandTo(goal.to, now.power) !== undefined
+  if (!may) throw new Fault('wrong-state', `VM ${id} is ${now.power}`, { detail: now.power })
+  return goal.be === 'reset' ? { ...now, power: 'on' } : withPower(now, goal.to, boot)
+}
+
+function withPower(vm: Vm, to: Vm['power'], boot: () => string): Vm {
+  const runs = (power: Vm['power']) => power === 'on' || power === 'paused'
+  if (!runs(to)) return { ...vm, power: to, boot: null }
+  return { ...vm, power: to, boot: runs(vm.power) ? vm.boot : boot() }
+}

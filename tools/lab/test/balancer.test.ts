@@ -1,0 +1,84 @@
+// Goal: a client of the balancer sees a cloud, not its cells. Method: cells that say who they are, and that come and go.
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { mkdtemp, rm } from 'node:fs/promises'
+import type { AddressInfo, Server } from 'node:net'
+import { connect, createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { test } from 'node:test'
+
+import { startBalancer, startBalancerProcess } from '../src/index.ts'
+import { isAlive } from '../src/processes.ts'
+
+/** A cell that says its name, and then whatever it is told. */
+async function cell(name: string, port = 0): Promise<Server & AsyncDisposable> {
+  const server = createServer({ allowHalfOpen: true }, (socket) => {
+    socket.on('error', () => undefined)
+    socket.write(`${name}:`)
+    socket.pipe(socket)
+  })
+  server.listen(port, '127.0.0.1')
+  await once(server, 'listening')
+  return server
+}
+const portOf = (server: Server) => (server.address() as AddressInfo).port
+
+async function ask(port: number, said = 'hello'): Promise<string> {
+  const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true })
+  socket.end(said)
+  return text(socket)
+}
+
+const places = (...ports: number[]) => ports.map((port) => ({ host: '127.0.0.1', port }))
+
+test('cells are asked in turn, one that is down is passed over, and comes back by itself', async () => {
+  await using a = await cell('a')
+  const b = await cell('b')
+  const home = portOf(b)
+  await using balancer = await startBalancer({ targets: places(portOf(a), home) })
+  const answers = async () => {
+    const all = [await ask(balancer.port), await ask(balancer.port), await ask(balancer.port)]
+    return [...new Set(all)].sort()
+  }
+  assert.deepEqual(await answers(), ['a:hello', 'b:hello'])
+
+  await b[Symbol.asyncDispose]()
+  assert.deepEqual(await answers(), ['a:hello'])
+  await using again = await cell('b', home)
+  assert.equal(portOf(again), home)
+  assert.deepEqual(await answers(), ['a:hello', 'b:hello'])
+})
+
+test('much passes whole in both directions', async () => {
+  await using a = await cell('a')
+  await using balancer = await startBalancer({ targets: places(portOf(a)) })
+  const much = 'skerry '.repeat(300_000)
+  assert.ok((await ask(balancer.port, much)) === `a:${much}`)
+})
+
+test('without any cell the caller is cut off, and the balancer stays', async () => {
+  const gone = await cell('gone')
+  const port = portOf(gone)
+  await gone[Symbol.asyncDispose]()
+  await using balancer = await startBalancer({ targets: places(port) })
+  assert.equal(await ask(balancer.port).catch(() => ''), '')
+  await using back = await cell('back', port)
+  assert.equal(portOf(back), port)
+  assert.equal(await ask(balancer.port), 'back:hello')
+})
+
+test('as a process it keeps its port when it is started again', async () => {
+  const dir = await mkdtemp(join(tmpdir(), 'lab-balancer-'))
+  try {
+    await using a = await cell('a')
+    await using first = await startBalancerProcess(dir, places(portOf(a)))
+    assert.equal(await ask(first.port), 'a:hello')
+    await using second = await startBalancerProcess(dir, places(portOf(a)))
+    assert.deepEqual([second.port, isAlive(first.pid)], [first.port, false])
+    assert.equal(await ask(second.port, 'again'), 'a:again')
+  } finally {
+    await rm(dir, { recursive: true, force: true })
+  }
+})
