@@ -1,5 +1,6 @@
 import { command, type Command } from './command.ts'
 import { clone } from './commands/clone.ts'
+import { cloud } from './commands/cloud.ts'
 import { completion } from './commands/completion.ts'
 import { create } from './commands/create.ts'
 import { doctor } from './commands/doctor.ts'
@@ -56,6 +57,7 @@ const telling: readonly Command[] = [
 /** The whole command line, in the order of the help. */
 export const commands: readonly Command[] = [
   vmd,
+  cloud,
   doctor,
   list,
   info,

@@ -50,9 +50,9 @@ export function readLine(
   argv: readonly string[],
 ): { command: Command; args: Args<Options>; url: string | undefined; help: boolean } {
   const [command, rest] = findCommand(commands, argv)
-  // The daemon reads its own options.
-  if (command.name === 'vmd') {
-    const help = rest.includes('--help')
+  // The programs that it starts read their own options.
+  if (command.name === 'vmd' || command.name === 'cloud') {
+    const help = command.name === 'vmd' ? rest.includes('--help') : rest[0] === '--help'
     return { command, args: { words: rest, options: {}, json: false }, url: undefined, help }
   }
   const { values, positionals } = parse(command, rest)

@@ -69,11 +69,17 @@ test('without words all commands are told, with exit code 2; when asked for, wit
   )
 })
 
-test('the daemon is started with its own options, and its exit code is ours', async () => {
+test('the daemon and the cloud are started with their own options, and their exit code is ours', async () => {
   const { code, programs } = await skerry(NOWHERE, ['vmd', '--port', '9', '--stop-guests', 'all'])
   assert.equal(code, 7)
   const [, ...words] = programs[0] ?? []
   assert.match(words.join(' '), /apps\/vmd\/src\/main\.ts --port 9 --stop-guests all$/)
+  const cloud = await skerry(NOWHERE, ['cloud', 'host', 'list', '--json'])
+  assert.equal(cloud.code, 7)
+  assert.match(
+    cloud.programs[0]?.slice(1).join(' ') ?? '',
+    /cloud\/src\/main\.ts host list --json$/,
+  )
 })
 
 test('numbers and sizes are read as people write them', () => {

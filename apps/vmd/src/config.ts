@@ -1,6 +1,7 @@
 import { parseArgs } from 'node:util'
 
 import { Fault } from '@skerry/fault'
+import { listenAddress } from '@skerry/service'
 import { whyNotBridge } from '@skerry/vm'
 
 import { restores, stopWays, type Restore, type StopWay } from './autostart.ts'
@@ -23,6 +24,8 @@ export interface Config {
   readonly restore: Restore
   /** What becomes of the guests when vmd is stopped. */
   readonly onStop: StopWay | 'leave'
+  /** Where the cloud's cells ask, once this machine has joined one. */
+  readonly hostApi: { readonly address: string; readonly port: number }
   /** How long a guest may take to shut itself down. */
   readonly shutdownTimeoutMs: number
   /** Not a daemon: asks the one that runs to stop its guests in this way. */
@@ -37,8 +40,11 @@ export const usage = `usage: skerry vmd [--port N] [--libvirt-socket PATH] [--to
   --bridge NAME           VMs may join this bridge of the machine when they are asked to, and are then outside of vmd's wall; may be given several times
   --restore WHICH         after a start of the machine: autostart (those set to, and those it stopped in order) or previous (all that ran)
   --on-stop WAY           what becomes of guests when vmd is stopped: leave (they run on, unless told), suspend or shutdown
+  --host-api ADDRESS:PORT  where the cells of its cloud ask, once this machine has joined one; [::]:8443 unless told
   --shutdown-timeout S    how many seconds a guest may take to shut itself down; 60 unless told
-  --stop-guests WAY       ask the vmd that runs to suspend or shutdown all guests, as before the machine goes down`
+  --stop-guests WAY       ask the vmd that runs to suspend or shutdown all guests, as before the machine goes down
+
+skerry vmd join makes this machine a host of a cloud; skerry cloud invite prints the line to run`
 
 export function readConfig(args: readonly string[], environment: NodeJS.ProcessEnv): Config {
   const { values } = parse(args)
@@ -51,6 +57,7 @@ export function readConfig(args: readonly string[], environment: NodeJS.ProcessE
     bridges: values.bridge.map(legalBridge),
     restore: oneOf('--restore', restores, values.restore),
     onStop: oneOf('--on-stop', ['leave', ...stopWays] as const, values['on-stop']),
+    hostApi: listenAddress('--host-api', values['host-api']),
     shutdownTimeoutMs:
       numberOf('--shutdown-timeout', values['shutdown-timeout'], SHUTDOWN_SECONDS_MAX) * 1000,
     stopGuests:
@@ -96,6 +103,7 @@ function parse(args: readonly string[]) {
         'on-stop': { type: 'string', default: 'leave' },
         'shutdown-timeout': { type: 'string', default: '60' },
         'stop-guests': { type: 'string' },
+        'host-api': { type: 'string', default: '[::]:8443' },
         'libvirt-socket': { type: 'string', default: '/run/libvirt/libvirt-sock' },
       },
     })

@@ -1,12 +1,20 @@
 import { randomUUID } from 'node:crypto'
+import { hostname } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as wait } from 'node:timers/promises'
 
-import { defaultPaths, openHost } from '@skerry/engine'
+import { cloudDirectory, defaultPaths, openHost } from '@skerry/engine'
 import { Fault } from '@skerry/fault'
+import { keepRenewed, lifetimes } from '@skerry/service'
 
+import packageFile from '../package.json' with { type: 'json' }
 import { askToStop } from './ask-to-stop.ts'
 import { readConfig, type Config } from './config.ts'
 import { GiveBack, wholeCollection } from './give-back.ts'
+import { renewMembership } from './host/certificate.ts'
+import { readJoinConfig } from './host/join-config.ts'
+import { joinCloud } from './host/join.ts'
+import { openHostApi, type OpenHostApi } from './host/open-host-api.ts'
 import { Members } from './local/members.ts'
 import { buildLocalServer } from './local/server.ts'
 import { readToken } from './local/token.ts'
@@ -16,6 +24,7 @@ import { requireOnlyOne } from './only-one.ts'
 import { openLocal } from './open-local.ts'
 
 const GROUP = 'skerry'
+const VERSION = packageFile.version
 
 const log = (message: string, cause?: unknown): void => {
   process.stderr.write(logLine(new Date(), message, cause))
@@ -58,8 +67,19 @@ async function serve(config: Config): Promise<void> {
     await listenAtFile(server, config.unixSocket, (await members.read()).gid)
   }
   log(`vmd answers at http://127.0.0.1:${config.port} and http://[::1]:${config.port}`)
+  // Whatever is wrong with the cloud, this machine's own users are served.
+  const cloud = await openHostApi(host, { ...config.hostApi, version: VERSION, log }).catch(
+    (error: unknown) => {
+      log('the cloud’s door stays closed', error)
+      return undefined
+    },
+  )
+  const ended = new AbortController()
+  if (cloud) void keepCertificate(cloud, ended.signal)
   const stop = async () => {
+    ended.abort()
     local.endStreams()
+    await cloud?.[Symbol.asyncDispose]()
     if (config.onStop !== 'leave') await local.stopGuests(config.onStop)
     await Promise.all(servers.map((server) => server.close()))
     await local[Symbol.asyncDispose]()
@@ -69,10 +89,42 @@ async function serve(config: Config): Promise<void> {
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => void stop())
 }
 
+const keepCertificate = (cloud: OpenHostApi, signal: AbortSignal): Promise<void> =>
+  keepRenewed(
+    {
+      clock: { now: () => new Date() },
+      afterMs: lifetimes.host.renewMs,
+      current: () => cloud.membership.identity.cert,
+      async renew() {
+        await renewMembership(cloudDirectory(defaultPaths), cloud.membership)
+        await cloud.renew()
+      },
+      pause: (ms, until) =>
+        wait(ms, undefined, { signal: until, ref: false }).catch(() => undefined),
+      log,
+    },
+    signal,
+  )
+
+async function joinOne(args: readonly string[]): Promise<string> {
+  const { invitation, machine } = readJoinConfig(args, hostname())
+  const directory = cloudDirectory(defaultPaths)
+  const { cloud, host, again } = await joinCloud(invitation, { ...machine, directory })
+  return [
+    `this machine is ${again ? 'already ' : ''}host ${host} of the cloud ${cloud}`,
+    'next: start vmd, or start it again, so that it opens the door for the cloud',
+    '',
+  ].join('\n')
+}
+
 try {
-  const config = readConfig(process.argv.slice(2), process.env)
-  if (config.stopGuests === undefined) await serve(config)
-  else process.stdout.write(await askToStop(config))
+  const [command, ...rest] = process.argv.slice(2)
+  if (command === 'join') process.stdout.write(await joinOne(rest))
+  else {
+    const config = readConfig(process.argv.slice(2), process.env)
+    if (config.stopGuests === undefined) await serve(config)
+    else process.stdout.write(await askToStop(config))
+  }
 } catch (error) {
   if (!(error instanceof Fault)) throw error
   process.stderr.write(

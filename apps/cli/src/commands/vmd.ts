@@ -48,6 +48,11 @@ export const vmd = command({
       value: 'WAY',
       doc: 'what becomes of guests when vmd is stopped: leave (they run on, unless told), suspend or shutdown',
     },
+    'host-api': {
+      type: 'string',
+      value: 'ADDRESS:PORT',
+      doc: 'where the cells of its cloud ask, once this machine has joined one; [::]:8443 unless told',
+    },
     'shutdown-timeout': {
       type: 'string',
       value: 'S',

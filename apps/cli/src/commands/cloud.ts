@@ -1,0 +1,15 @@
+import { join } from 'node:path'
+
+import { command } from '../command.ts'
+
+const PROGRAM = join(import.meta.dirname, '../../../cloud/src/main.ts')
+
+export const cloud = command({
+  name: 'cloud',
+  usage: '[COMMAND...]',
+  summary:
+    'make and administer a cloud, on the machine of a cell: init, invite, host list and more',
+  examples: ['sudo skerry cloud host list', 'sudo skerry cloud invite'],
+  next: 'skerry cloud without a word tells its own commands',
+  run: async ({ runProgram }, { words }) => runProgram(process.execPath, [PROGRAM, ...words]),
+})

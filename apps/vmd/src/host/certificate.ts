@@ -1,0 +1,102 @@
+import { X509Certificate } from 'node:crypto'
+import { readFile, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+
+import { writeDurably } from '@skerry/engine'
+import { Fault } from '@skerry/fault'
+import { MachineLink, readText, reviveFault, whoIsPeer } from '@skerry/host-api'
+import { makeKey, makeRequest, publicKeyOf, renameDurably } from '@skerry/service'
+
+import { membershipFiles, type Membership } from './membership.ts'
+
+export interface Issued {
+  readonly certificate: string
+  /** The control issuers as the cloud has them now. */
+  readonly issuers: string
+}
+
+/** The key that the next certificate is for: the same one until there is a certificate for it. */
+export async function nextKey(directory: string): Promise<string> {
+  const file = join(directory, membershipFiles.nextKey)
+  const found = await readIfThere(file)
+  if (found !== undefined) return found
+  const key = await makeKey()
+  await writeDurably(file, key)
+  return key
+}
+
+/** Throws where what was issued is not for this key and this host of this cloud. */
+export function requireOurs(
+  { certificate, issuers }: Issued,
+  key: string,
+  { cloud, host }: { readonly cloud: string; readonly host: string },
+): void {
+  try {
+    const issued = new X509Certificate(certificate)
+    const peer = whoIsPeer(issued)
+    const isForUs = peer.role === 'host' && peer.cloud === cloud && peer.id === host
+    if (!isForUs || publicPem(issued) !== publicKeyOf(key)) throw new Error('it is for another')
+    void new X509Certificate(issuers)
+  } catch (cause) {
+    throw new Fault('unavailable', 'the cell gave a certificate that is not for this machine', {
+      cause,
+    })
+  }
+}
+
+/** When this returns, a power cut leaves the new key with the new certificate, or the old with the old. */
+export async function keepIssued(directory: string, issued: Issued): Promise<void> {
+  await writeDurably(join(directory, membershipFiles.ca), issued.issuers)
+  await writeDurably(join(directory, membershipFiles.nextCert), issued.certificate)
+  await settleCertificate(directory)
+}
+
+/** Ends what was begun: two files cannot be replaced at once, so the certificate says which key is its own. */
+export async function settleCertificate(directory: string): Promise<void> {
+  const at = (file: keyof typeof membershipFiles) => join(directory, membershipFiles[file])
+  const next = await readIfThere(at('nextCert'))
+  if (next === undefined) return
+  const wanted = publicPem(new X509Certificate(next))
+  const isFor = async (file: 'key' | 'nextKey') => {
+    const key = await readIfThere(at(file))
+    return key !== undefined && publicKeyOf(key) === wanted
+  }
+  if (await isFor('nextKey')) await renameDurably(at('nextKey'), at('key'))
+  if (await isFor('key')) await renameDurably(at('nextCert'), at('cert'))
+  else await rm(at('nextCert'), { force: true })
+}
+
+/** The same host with a new key, over the old certificate, by whichever cell answers. */
+export async function renewMembership(
+  directory: string,
+  { cloud, host, identity, cells }: Membership,
+): Promise<void> {
+  const key = await nextKey(directory)
+  const body = { csr: await makeRequest(key) }
+  let last: unknown = new Fault('unavailable', 'this host knows of no cell')
+  for (const cell of cells) {
+    try {
+      using link = new MachineLink(cell, identity, { role: 'cell' })
+      const answer = await link.ask({ method: 'POST', path: '/machine/v1/renew', body })
+      const text = await readText(answer)
+      if (answer.statusCode !== 200) throw reviveFault(text)
+      const issued = JSON.parse(text) as Issued
+      requireOurs(issued, key, { cloud, host })
+      await keepIssued(directory, issued)
+      return
+    } catch (error) {
+      last = error
+    }
+  }
+  throw last
+}
+
+const publicPem = (certificate: X509Certificate): string =>
+  certificate.publicKey.export({ type: 'spki', format: 'pem' })
+
+export async function readIfThere(file: string): Promise<string | undefined> {
+  return readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return undefined
+    throw error
+  })
+}

@@ -1,0 +1,71 @@
+import { readFile, statfs } from 'node:fs/promises'
+import { availableParallelism, totalmem } from 'node:os'
+
+import { onChange, readVm, vmIds, type Host } from '@skerry/engine'
+import { Fault } from '@skerry/fault'
+import { Sessions, type Hello } from '@skerry/host-api'
+import type { Vm, VmId } from '@skerry/vm'
+
+/** Events can be lost with the link they would have come by; nobody waits longer than this for the truth. */
+const SCAN_MS = 60_000
+const MIB = 1024 ** 2
+
+/** Tells the cloud's follower what becomes of the cloud's VMs, from libvirt's events and by looking. */
+export function openSessions(
+  host: Host,
+  { version, highest }: { readonly version: string; readonly highest: () => string },
+  signal: AbortSignal,
+): Sessions {
+  const sessions = new Sessions({
+    hello: () => sayHello(host, version, highest()),
+    list: () => vmIds(host, 'cloud'),
+    read: (id) => readUnlessGone(host, id),
+    note: (message, cause) => host.note(message, cause),
+  })
+  const listening = onChange(host, 'cloud', (id) => sessions.changed(id))
+  const timer = setInterval(() => sessions.changed(), SCAN_MS)
+  timer.unref()
+  signal.addEventListener('abort', () => {
+    listening[Symbol.dispose]()
+    clearInterval(timer)
+  })
+  return sessions
+}
+
+/** Gone is what our own record no longer has; what libvirt does not answer for is not gone. */
+export async function readUnlessGone(host: Host, id: VmId): Promise<Vm | undefined> {
+  try {
+    return await readVm(host, id, 'cloud')
+  } catch (error) {
+    if (error instanceof Fault && error.kind === 'not-found') {
+      if (host.records.get(id, 'cloud')?.phase !== 'there') return undefined
+    }
+    throw error
+  }
+}
+
+async function sayHello(host: Host, version: string, highest: string): Promise<Hello> {
+  const [boot, { blocks, bsize }, local] = await Promise.all([
+    readFile('/proc/sys/kernel/random/boot_id', 'utf8'),
+    statfs(host.paths.data),
+    localUse(host),
+  ])
+  return {
+    ...{ version, boot: boot.trim(), highest, local },
+    cpus: availableParallelism(),
+    memoryMiB: Math.floor(totalmem() / MIB),
+    diskMiB: Math.floor((blocks * bsize) / MIB),
+  }
+}
+
+async function localUse(host: Host): Promise<Hello['local']> {
+  let [cpus, memoryMiB] = [0, 0]
+  for (const id of vmIds(host, 'local')) {
+    const vm = await readVm(host, id).catch((error: unknown) => {
+      host.note(`VM ${id} cannot be counted`, error)
+    })
+    cpus += vm?.cpus ?? 0
+    memoryMiB += vm?.memoryMiB ?? 0
+  }
+  return { cpus, memoryMiB }
+}

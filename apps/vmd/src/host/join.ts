@@ -1,0 +1,164 @@
+import { createHash, X509Certificate } from 'node:crypto'
+import { access, constants, mkdir } from 'node:fs/promises'
+import type { IncomingMessage } from 'node:http'
+import { request } from 'node:https'
+import { join } from 'node:path'
+
+import { writeDurably } from '@skerry/engine'
+import { Fault } from '@skerry/fault'
+import { readText, reviveFault, whoIsPeer } from '@skerry/host-api'
+import { makeRequest, publicKeyOf } from '@skerry/service'
+
+import {
+  keepIssued,
+  nextKey,
+  readIfThere,
+  requireOurs,
+  settleCertificate,
+  type Issued,
+} from './certificate.ts'
+import { lookAtCloud, type Seen } from './look-at-cloud.ts'
+import { membershipFiles, readMembership } from './membership.ts'
+
+export interface Invitation {
+  /** Where cells listen for machines; tried in this order. */
+  readonly cells: readonly URL[]
+  readonly token: string
+  /** SHA-256 of the control issuer's certificate, in hexadecimal. */
+  readonly fingerprint: string
+}
+
+export interface Newcomer {
+  /** Where the membership is kept. */
+  readonly directory: string
+  readonly name: string
+  /** Where its host API answers; the address that leads to the cell where none is told. */
+  readonly address: string | undefined
+  readonly port: number
+}
+
+export interface Joined {
+  readonly cloud: string
+  readonly host: string
+  readonly again: boolean
+}
+
+const ANSWER_MS = 30_000
+
+/**
+ * Makes this machine a host of the cloud that invited it. May be repeated: the same invitation is
+ * used with the same key until there is a certificate, and then it is known to be used.
+ */
+export async function joinCloud(invitation: Invitation, machine: Newcomer): Promise<Joined> {
+  const { directory } = machine
+  await requireWritable(directory)
+  await settleCertificate(directory)
+  const before = await readMembership(directory)
+  const joinedFile = join(directory, membershipFiles.joined)
+  const kept = await readIfThere(joinedFile)
+  const isKept = (key: string) => kept === useOf(invitation, key)
+  if (before && isKept(before.identity.key)) {
+    return { cloud: before.cloud, host: before.host, again: true }
+  }
+  const { url, seen } = await firstThatAnswers(invitation)
+  if (before && before.cloud !== seen.cloud) {
+    throw new Fault('conflict', `this machine is a host of the cloud ${before.cloud}`, {
+      hint: `nothing was sent; what it has of that cloud lies in ${directory}`,
+    })
+  }
+  const key = await nextKey(directory)
+  // Before the question: if only the answer is kept, the next run still knows whose invitation it was.
+  await writeDurably(joinedFile, useOf(invitation, key))
+  const answer = await ask(url, seen, {
+    ...{ token: invitation.token, csr: await makeRequest(key), name: machine.name },
+    ...{ address: machine.address ?? seen.from, port: machine.port },
+    ...(before && { host: before.host }),
+  })
+  requireOurs(answer, key, { cloud: seen.cloud, host: answer.host })
+  const cells = invitation.cells.map(({ hostname, port }) => ({
+    ...{ address: hostname.replace(/^\[|\]$/g, ''), port: Number(port || 443) },
+  }))
+  await writeDurably(join(directory, membershipFiles.cells), `${JSON.stringify(cells)}\n`)
+  await keepIssued(directory, answer)
+  return { cloud: seen.cloud, host: answer.host, again: false }
+}
+
+/** An invitation must not be spent where its certificate cannot be kept. */
+async function requireWritable(directory: string): Promise<void> {
+  try {
+    await mkdir(directory, { recursive: true, mode: 0o711 })
+    await access(directory, constants.W_OK)
+  } catch (cause) {
+    throw new Fault('forbidden', `nothing can be written to ${directory}`, {
+      ...{ cause, hint: 'nothing was sent; run the line as root' },
+    })
+  }
+}
+
+/** Which key used which invitation. */
+const useOf = ({ token }: Invitation, key: string): string => {
+  const hash = (text: string) => createHash('sha256').update(text).digest('hex')
+  return `${JSON.stringify({ token: hash(token), key: hash(publicKeyOf(key)) })}\n`
+}
+
+async function firstThatAnswers({
+  cells,
+  fingerprint,
+}: Invitation): Promise<{ url: URL; seen: Seen }> {
+  let last: unknown = new Fault('invalid', 'no address of a cell was given')
+  for (const url of cells) {
+    try {
+      return { url, seen: await lookAtCloud(url, fingerprint) }
+    } catch (error) {
+      if (!(error instanceof Fault) || error.kind !== 'unavailable') throw error
+      last = error
+    }
+  }
+  throw last
+}
+
+type Answer = Issued & { readonly host: string }
+
+/** Only now is anything said, and only to a cell of the issuer that was seen. */
+async function ask(url: URL, { issuer, cloud }: Seen, body: unknown): Promise<Answer> {
+  const text = JSON.stringify(body)
+  const sent = request({
+    ...{
+      host: url.hostname.replace(/^\[|\]$/g, ''),
+      port: Number(url.port || 443),
+      method: 'POST',
+    },
+    ...{
+      path: '/machine/v1/join',
+      ca: issuer,
+      minVersion: 'TLSv1.3',
+      servername: '',
+      agent: false,
+    },
+    checkServerIdentity: (_host, shown) => whyNotCell(new X509Certificate(shown.raw), cloud),
+    headers: { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) },
+    signal: AbortSignal.timeout(ANSWER_MS),
+  })
+  const answered = Promise.withResolvers<IncomingMessage>()
+  sent.once('response', answered.resolve)
+  sent.once('error', answered.reject)
+  sent.end(text)
+  try {
+    const response = await answered.promise
+    const said = await readText(response)
+    if (response.statusCode !== 200) throw reviveFault(said)
+    return JSON.parse(said) as Answer
+  } catch (cause) {
+    if (cause instanceof Fault) throw cause
+    throw new Fault('unavailable', `the cell at ${url.host} gave no answer`, {
+      cause,
+      hint: 'run the same line again: the invitation is then used by the same key',
+    })
+  }
+}
+
+function whyNotCell(certificate: X509Certificate, wanted: string): Error | undefined {
+  const { cloud, role } = whoIsPeer(certificate)
+  if (cloud === wanted && role === 'cell') return undefined
+  return new Fault('forbidden', 'this is no cell of the cloud that invited')
+}

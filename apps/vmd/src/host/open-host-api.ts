@@ -1,0 +1,71 @@
+import { once } from 'node:events'
+import type { Socket } from 'node:net'
+
+import { clearImages, cloudDirectory, Orders, ordersDirectory, type Host } from '@skerry/engine'
+import { hostServer } from '@skerry/host-api'
+
+import { settleCertificate } from './certificate.ts'
+import { openDoor } from './door.ts'
+import { openEpochs, readMembership, type Membership } from './membership.ts'
+import { pullImageFor } from './pull-image.ts'
+
+export interface HostApiOptions {
+  readonly address: string
+  readonly port: number
+  readonly version: string
+  readonly log: (message: string, cause?: unknown) => void
+}
+
+export interface OpenHostApi extends AsyncDisposable {
+  readonly port: number
+  readonly membership: Membership
+  /** Reads certificate, key, issuers and cells anew; links that are open go on. */
+  renew(): Promise<void>
+}
+
+/** Opens the cloud's door where this machine has joined a cloud; undefined where it has not. */
+export async function openHostApi(
+  host: Host,
+  { address, port, version, log }: HostApiOptions,
+): Promise<OpenHostApi | undefined> {
+  const directory = cloudDirectory(host.paths)
+  await settleCertificate(directory)
+  const joined = await readMembership(directory)
+  if (!joined) return undefined
+  let membership = joined
+  const { cloud, identity } = joined
+  await clearImages(host.paths)
+  const orders = await Orders.open(ordersDirectory(host.paths))
+  const ended = new AbortController()
+  const pull = pullImageFor(host, () => membership)
+  const door = openDoor({ host, orders, pull, version, signal: ended.signal })
+  const server = hostServer(identity, door, { cloud, epochs: await openEpochs(directory), log })
+  // An open screen is no longer the HTTP server's, but it ends with it.
+  const sockets = new Set<Socket>()
+  server.on('connection', (socket: Socket) => {
+    sockets.add(socket)
+    socket.once('close', () => sockets.delete(socket))
+  })
+  server.listen(port, address)
+  await once(server, 'listening')
+  const bound = server.address()
+  log(`vmd is host ${membership.host} of the cloud ${cloud} and answers its cells at port ${port}`)
+  return {
+    get membership() {
+      return membership
+    },
+    async renew() {
+      membership = (await readMembership(directory)) ?? membership
+      const { key, cert, ca } = membership.identity
+      server.setSecureContext({ key, cert, ca: typeof ca === 'string' ? ca : [...ca] })
+    },
+    port: typeof bound === 'object' && bound ? bound.port : port,
+    async [Symbol.asyncDispose]() {
+      ended.abort()
+      const closed = once(server, 'close')
+      server.close()
+      for (const socket of sockets) socket.destroy()
+      await closed
+    },
+  }
+}

@@ -1,0 +1,83 @@
+import {
+  changePower,
+  configureVm,
+  createFromImage,
+  hasImage,
+  reachPower,
+  readVm,
+  removeVm,
+  type Host,
+} from '@skerry/engine'
+import { Fault } from '@skerry/fault'
+import type { Deed, Goal, GoalName } from '@skerry/host-api'
+import type { Order } from '@skerry/vm'
+
+import type { PullImage } from './pull-image.ts'
+
+export interface At {
+  readonly host: Host
+  readonly order: Order
+  readonly pull: PullImage
+  readonly signal: AbortSignal
+  readonly progress: (percent: number) => void
+}
+
+type Of<Name extends GoalName> = Extract<Goal, { be: Name }>
+type Reach = { readonly [Name in GoalName]: (at: At, goal: Of<Name>) => Promise<unknown> }
+
+const owner = 'cloud'
+
+/** How each goal is reached; each is content where it is so already. */
+const ways: Reach = {
+  image: ({ pull, order, signal, progress }, { digest }) =>
+    pull(digest, order.vm, { signal, progress }),
+  defined: (at, { deed }) => define(at, deed),
+  adopted: async () => undefined,
+  power: ({ host, order }, { to }) => reachPower(host, order.vm, to, { owner }),
+  reset: ({ host, order }) => changePower(host, order.vm, 'reset', { owner }),
+  gone: ({ host, order }) => removeVm(host, order.vm, owner),
+}
+
+export async function reach(at: At, goal: Goal): Promise<void> {
+  const way = ways[goal.be] as (at: At, goal: Goal) => Promise<unknown>
+  await way(at, goal)
+}
+
+async function define({ host, order, pull, signal, progress }: At, deed: Deed): Promise<void> {
+  const { vm: id, incarnation } = order
+  const { name, image, cpus, memoryMiB, diskMiB } = deed
+  const record = host.records.get(id, owner)
+  if (record?.phase === 'there') return change({ host, id }, deed)
+  // Half of it may be left from an attempt that died.
+  if (record) await removeVm(host, id, owner)
+  // The cache may have been emptied since the image was asked for.
+  if (!(await hasImage(host, image))) await pull(image, id, { signal, progress })
+  await createFromImage(host, { id, incarnation, name, image, cpus, memoryMiB, diskMiB })
+}
+
+/** Only what differs, because most of it can be changed only while the VM is off. */
+async function change({ host, id }: { host: Host; id: string }, deed: Deed): Promise<void> {
+  const now = await readVm(host, id, owner)
+  const wanted = {
+    ...(deed.name !== now.name && { name: deed.name }),
+    ...(deed.cpus !== now.cpus && { cpus: deed.cpus }),
+    ...(deed.memoryMiB !== now.memoryMiB && { memoryMiB: deed.memoryMiB }),
+    ...(deed.diskMiB !== now.diskMiB && { diskMiB: deed.diskMiB }),
+  }
+  if (Object.keys(wanted).length > 0) await configureVm(host, id, wanted, owner)
+}
+
+/** A later life begins where nothing is left of an earlier one. What runs is never taken away for it. */
+export async function leaveEarlierLife({ host, order }: Pick<At, 'host' | 'order'>): Promise<void> {
+  const record = host.records.get(order.vm, owner)
+  if (!record || record.incarnation === order.incarnation) return
+  if (record.phase === 'there') {
+    const { power } = await readVm(host, order.vm, owner)
+    if (power === 'on' || power === 'paused') {
+      throw new Fault('wrong-state', `an earlier life of VM ${order.vm} is ${power} here`, {
+        detail: power,
+      })
+    }
+  }
+  await removeVm(host, order.vm, owner)
+}

@@ -1,0 +1,37 @@
+import { once } from 'node:events'
+import { connect } from 'node:net'
+import type { Duplex } from 'node:stream'
+
+import { displaySocket, readVm, type Host } from '@skerry/engine'
+import { Fault } from '@skerry/fault'
+import type { VmId } from '@skerry/vm'
+
+/** Throws unless the VM is in this boot: a ticket is for one life of a screen. */
+export async function requireBoot(host: Host, vm: VmId, boot: string): Promise<void> {
+  const now = await readVm(host, vm, 'cloud')
+  if (now.boot === boot) return
+  throw new Fault('wrong-state', `VM ${vm} is ${now.power}, in another boot or in none`, {
+    detail: now.power,
+  })
+}
+
+/** The screen of this boot as a stream of bytes; QEMU ends it together with the boot. */
+export async function openScreen(
+  host: Host,
+  vm: VmId,
+  boot: string,
+  signal: AbortSignal,
+): Promise<Duplex> {
+  const socket = connect(await displaySocket(host, vm, 'cloud'))
+  try {
+    await once(socket, 'connect', { signal })
+    // The socket's name is the VM's: only now is it known whose screen it is.
+    await requireBoot(host, vm, boot)
+    return socket
+  } catch (error) {
+    socket.destroy()
+    throw error instanceof Fault
+      ? error
+      : new Fault('unavailable', `VM ${vm} shows no screen now`, { cause: error })
+  }
+}

@@ -1,0 +1,38 @@
+import type { Deed, Goal, HostApi } from '@skerry/host-api'
+import type { Order, TaskId, VmId } from '@skerry/vm'
+
+import type { CloudHost } from './cloud-host.ts'
+
+export const to = (power: 'on' | 'off' | 'suspended'): Goal => ({ be: 'power', to: power })
+export const gone: Goal = { be: 'gone' }
+
+export const idOf = (last: number): string =>
+  `7b0f0dc1-0000-4000-8000-${String(last).padStart(12, '0')}`
+
+export const orderOf = (
+  vm: string,
+  step: string,
+  number: number,
+  more: Partial<Order> = {},
+): Order => {
+  const task = more.task ?? ('t' as TaskId)
+  const order = { vm: vm as VmId, key: `${task}/${step}`, number: String(number) }
+  return { ...order, incarnation: '1', ...more, task }
+}
+
+/** What a cloud asks of the host that a test has started. */
+export function ordersTo(cloud: () => CloudHost) {
+  const deedOf = (more: Partial<Deed> = {}): Deed => ({
+    ...{ org: 'org', vApp: 'vapp', name: 'a VM', cpus: 1, memoryMiB: 64, diskMiB: 64 },
+    ...{ image: cloud().image, ...more },
+  })
+  const defined = (more: Partial<Deed> = {}): Goal => ({ be: 'defined', deed: deedOf(more) })
+  /** A VM of the cloud's that is off. */
+  const made = async (id: string, number = 10): Promise<HostApi & Disposable> => {
+    const link = cloud().connect()
+    await link.step(orderOf(id, 'image', number), { be: 'image', digest: cloud().image })
+    await link.step(orderOf(id, 'define', number), defined())
+    return link
+  }
+  return { deedOf, defined, made }
+}
