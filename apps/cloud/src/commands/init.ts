@@ -1,0 +1,160 @@
+import { access, mkdir } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+
+import { Fault } from '@skerry/fault'
+import { migrate, openDatabase } from '@skerry/postgres'
+import { listenAddress, writeDurably } from '@skerry/service'
+import type { Kysely } from 'kysely'
+
+import { maybe, needed, type Asked, type Command, type CommandWorld } from '../command.ts'
+import { checkConfig, readConfig, type Config } from '../config.ts'
+import {
+  ensureIssuers,
+  identityFiles,
+  makeCell,
+  makeServer,
+  readIdentity,
+} from '../identity/issuers.ts'
+import { hashPassword } from '../identity/password.ts'
+import { namedBy } from '../identity/renew-cell.ts'
+import { addAdministrator, hasAdministrator } from '../store/accounts.ts'
+import type { Database } from '../store/database.ts'
+import { readCloud } from '../store/machines.ts'
+import { configFile, withDatabase } from './with-store.ts'
+
+const MIGRATIONS = join(import.meta.dirname, '../../migrations')
+const ADMINISTRATOR = { org: 'System', name: 'administrator' } as const
+
+export const init: Command = {
+  name: 'init',
+  words: [],
+  options: {
+    base: 'https://NAME:PORT',
+    database: 'postgres://…',
+    temporal: 'ADDRESS:PORT',
+    namespace: 'NAME',
+    listen: 'ADDRESS:PORT',
+    machines: 'ADDRESS:PORT',
+    cell: 'NAME',
+    identity: 'DIR',
+    images: 'DIR',
+    'password-stdin': true,
+  },
+  summary:
+    'makes a cloud: configuration, issuers, certificates, tables, the first administrator; run again, it changes nothing',
+  async run(world, asked) {
+    const file = configFile(asked)
+    const known = await isThere(file)
+    const config = known ? await readConfig(file) : newConfig(file, asked)
+    await migrateAll(config)
+    const password = await withDatabase(config, async (db) => {
+      await makeIdentity(world, config, db)
+      if (!known) {
+        await mkdir(dirname(file), { recursive: true })
+        await writeDurably(file, `${JSON.stringify(config, null, 2)}\n`)
+      }
+      return makeAdministrator(world, asked, db)
+    })
+    report(world, asked, { file, config, password })
+  },
+}
+
+function newConfig(file: string, asked: Asked): Config {
+  const value: Config = {
+    base: needed(asked, 'base'),
+    cell: maybe(asked, 'cell') ?? 'cell-1',
+    listen: listenAddress('--listen', maybe(asked, 'listen') ?? '[::]:443'),
+    machines: listenAddress('--machines', maybe(asked, 'machines') ?? '[::]:8444'),
+    database: needed(asked, 'database'),
+    temporal: {
+      address: maybe(asked, 'temporal') ?? '127.0.0.1:7233',
+      namespace: maybe(asked, 'namespace') ?? 'skerry',
+    },
+    identity: maybe(asked, 'identity') ?? join(dirname(file), 'identity'),
+    images: maybe(asked, 'images') ?? '/var/lib/skerry/cloud-images',
+  }
+  return checkConfig(value, 'the configuration')
+}
+
+async function migrateAll({ database }: Config): Promise<void> {
+  const db = openDatabase<Database>({ url: database, applicationName: 'skerry cloud', size: 1 })
+  try {
+    await migrate(db, MIGRATIONS)
+  } finally {
+    await db.destroy()
+  }
+}
+
+async function makeIdentity(
+  { issuing }: CommandWorld,
+  { identity: directory, images, base, cell }: Config,
+  db: Kysely<Database>,
+): Promise<void> {
+  const { id: cloud, epoch } = await readCloud(db)
+  const hasIssuers = await isThere(join(directory, identityFiles.control.cert))
+  if (!hasIssuers && (await hasAdministrator(db))) {
+    throw new Fault('conflict', 'this cloud was made before, and its issuers are not here', {
+      hint: 'on the machine that has them: skerry cloud cell; or put them back from a backup',
+    })
+  }
+  const issuers = await ensureIssuers(directory, cloud, issuing)
+  const cellFile = join(directory, identityFiles.cell)
+  if (!(await isThere(cellFile))) {
+    await writeDurably(cellFile, await makeCell(issuers, { cloud, id: cell, epoch }, issuing))
+  }
+  const serverFile = join(directory, identityFiles.server)
+  if (!(await isThere(serverFile))) {
+    await writeDurably(serverFile, await makeServer(issuers, [namedBy(base)], issuing))
+  }
+  const { name } = await readIdentity(directory)
+  if (name.cloud !== cloud) {
+    throw new Fault(
+      'conflict',
+      `${directory} is of the cloud ${name.cloud}, the database of ${cloud}`,
+    )
+  }
+  await mkdir(images, { recursive: true, mode: 0o700 })
+}
+
+/** The password that was made, or nothing where there was an administrator or the password was given. */
+async function makeAdministrator(
+  world: CommandWorld,
+  { options }: Asked,
+  db: Kysely<Database>,
+): Promise<string | undefined> {
+  if (await hasAdministrator(db)) return undefined
+  const isGiven = options['password-stdin'] === true
+  const password = isGiven ? (await world.readInput()).trimEnd() : world.secret()
+  if (password === '') throw new Fault('invalid', 'the password on standard input is empty')
+  const hash = await hashPassword(password, world.salt())
+  await addAdministrator(db, { ...ADMINISTRATOR, password: hash })
+  return isGiven ? undefined : password
+}
+
+function report(
+  { print }: CommandWorld,
+  { options }: Asked,
+  { file, config, password }: { file: string; config: Config; password: string | undefined },
+): void {
+  const ca = join(config.identity, identityFiles.site.cert)
+  const { name, org } = ADMINISTRATOR
+  if (options['json'] === true) {
+    return print(JSON.stringify({ config: file, ca, user: name, org, password }))
+  }
+  print(`the cloud at ${config.base} is made; its configuration is ${file}`)
+  if (password !== undefined) {
+    print(`administrator: ${name}@${org}, password (shown only now): ${password}`)
+  }
+  print(`clients need the certificate ${ca}`)
+  print(
+    `back up ${config.identity}: whoever has its keys has the cloud, and without them it is lost`,
+  )
+  print('next: skerry cloud serve, then skerry cloud invite for every host')
+}
+
+async function isThere(file: string): Promise<boolean> {
+  return access(file).then(
+    () => true,
+    () => false,
+  )
+}

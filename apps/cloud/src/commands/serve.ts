@@ -1,0 +1,37 @@
+import { once } from 'node:events'
+import { setTimeout as sleep } from 'node:timers/promises'
+
+import { startCell } from '../cell.ts'
+import type { Command } from '../command.ts'
+import { openIdentity } from '../identity/keep-identity.ts'
+import { openMachineDoor } from '../machine/server.ts'
+import { withStore } from './with-store.ts'
+
+/** The cell itself: both doors, work and following, until it is told to stop. */
+export const serve: Command = {
+  name: 'serve',
+  words: [],
+  options: {},
+  summary: 'runs this cell, until it is told to stop',
+  run: ({ issuing, uuid, secret, salt, log, stopped }, asked) =>
+    withStore(asked, async (db, config) => {
+      await using opened = new AsyncDisposableStack()
+      const pause = (ms: number) => sleep(ms, undefined, { signal: stopped }).catch(() => undefined)
+      const renewed = () => door.renewed()
+      const kept = await openIdentity({ config, db, issuing, pause, log, renewed })
+      const { images } = config
+      const door = opened.use(
+        openMachineDoor({ db, identity: () => kept.current(), issuing, images, log }),
+      )
+      door.server.listen({ host: config.machines.address, port: config.machines.port })
+      await once(door.server, 'listening')
+      const identity = () => {
+        const { cell, trusted } = kept.current()
+        return { ...cell, ca: trusted.hosts }
+      }
+      const ids = { uuid, secret, salt }
+      const tls = kept.current().server
+      opened.use(await startCell(config, { clock: issuing.clock, ids, log, identity, tls }))
+      await kept.keep(stopped)
+    }),
+}

@@ -1,0 +1,52 @@
+import { element, type Element } from '@skerry/xml'
+
+import type { Asker } from '../http/asker.ts'
+import { link, type Hrefs } from '../http/links.ts'
+import { operations } from '../operations.ts'
+import type { Task } from '../store/queue.ts'
+import { instantiate, vappOperations } from '../vapp-operations.ts'
+
+const DAY_MS = 86_400_000
+/** Tasks are kept this long; clients are told so. */
+const KEPT_DAYS = 90
+
+const texts = new Map(
+  [instantiate({ power: false }), ...vappOperations, ...operations].map(({ name, task }) => [
+    name,
+    task,
+  ]),
+)
+
+export function task(row: Task, { dialect }: Pick<Asker, 'dialect'>, hrefs: Hrefs): Element {
+  const { name = row.operation, doing = '', done = '' } = texts.get(row.operation) ?? {}
+  const href = hrefs.task(row.id)
+  const over = row.ended_at !== null
+  const began = row.started_at ?? row.created_at
+  const object = row.vm === null ? hrefs.vapp(row.vapp) : hrefs.vm(row.vm)
+  const type = dialect.media(row.vm === null ? 'vApp' : 'vm')
+  return element(
+    'Task',
+    {
+      ...{ name: 'task', id: dialect.urn('task', row.id), href, type: dialect.media('task') },
+      ...{ status: row.state, operationName: name },
+      operation: `${row.state === 'success' ? done : doing} ${row.vm === null ? 'vApp' : 'VM'} ${row.vm ?? row.vapp}`,
+      startTime: began.toISOString(),
+      endTime: row.ended_at?.toISOString(),
+      expiryTime: new Date(began.getTime() + KEPT_DAYS * DAY_MS).toISOString(),
+      cancelRequested: row.cancel,
+    },
+    !over && link('task:cancel', `${href}/action/cancel`),
+    element('Owner', { type, href: object }),
+    row.state === 'error' && failure(row, dialect),
+    element('User', { name: row.owner }),
+    element('Organization', { type: dialect.media('org'), href: hrefs.org(row.org) }),
+    element('Progress', {}, row.progress),
+  )
+}
+
+const failure = ({ fault, message }: Task, { status }: Asker['dialect']): Element =>
+  element('Error', {
+    majorErrorCode: fault === null ? 500 : status[fault],
+    minorErrorCode: (fault ?? 'internal-server-error').toUpperCase().replaceAll('-', '_'),
+    message: message ?? '',
+  })

@@ -1,0 +1,39 @@
+import { element, type Element } from '@skerry/xml'
+
+import type { Asker } from '../http/asker.ts'
+import { link, vappLinks, type Hrefs } from '../http/links.ts'
+import type { Task } from '../store/queue.ts'
+import type { VappRow } from '../store/vapps.ts'
+import type { VmRow } from '../store/vms.ts'
+import { statusNumber, statusOfAll } from '../vm-status.ts'
+import { task } from './task.ts'
+import { vm } from './vm.ts'
+
+const MIXED = 10
+
+export interface WholeVapp {
+  readonly vapp: VappRow
+  readonly vms: readonly VmRow[]
+  /** Those of the vApp itself; each VM shows its own. */
+  readonly tasks: readonly Task[]
+}
+
+export function vapp({ vapp: row, vms, tasks }: WholeVapp, asker: Asker, hrefs: Hrefs): Element {
+  const { dialect } = asker
+  const href = hrefs.vapp(row.id)
+  const status = statusOfAll(vms.map(({ shown }) => shown))
+  return element(
+    'VApp',
+    {
+      ...{ name: row.name, id: dialect.urn('vapp', row.id), href, type: dialect.media('vApp') },
+      status: status === 'MIXED' ? MIXED : statusNumber[status],
+      deployed: vms.some(({ shown }) => shown === 'POWERED_ON'),
+    },
+    ...(row.closed ? [] : vappLinks(vms, href, asker)),
+    link('up', hrefs.vdc(row.vdc), { type: dialect.media('vdc') }),
+    tasks.length > 0 && element('Tasks', {}, ...tasks.map((each) => task(each, asker, hrefs))),
+    element('DateCreated', {}, row.created_at.toISOString()),
+    element('Owner', {}, element('User', { name: row.owner })),
+    vms.length > 0 && element('Children', {}, ...vms.map((each) => vm(each, [], asker, hrefs))),
+  )
+}

@@ -1,0 +1,26 @@
+import { element, type Element } from '@skerry/xml'
+
+import type { Asker } from '../http/asker.ts'
+import { link, vmLinks, type Hrefs } from '../http/links.ts'
+import type { Task } from '../store/queue.ts'
+import type { VmRow } from '../store/vms.ts'
+import { statusNumber } from '../vm-status.ts'
+import { task } from './task.ts'
+
+export function vm(row: VmRow, tasks: readonly Task[], asker: Asker, hrefs: Hrefs): Element {
+  const { dialect } = asker
+  const href = hrefs.vm(row.id)
+  return element(
+    'Vm',
+    {
+      ...{ name: row.name, id: dialect.urn('vm', row.id), href, type: dialect.media('vm') },
+      ...{ status: statusNumber[row.shown], deployed: row.shown === 'POWERED_ON' },
+      needsCustomization: false,
+    },
+    ...vmLinks(row, href, asker),
+    link('up', hrefs.vapp(row.vapp), { type: dialect.media('vApp') }),
+    tasks.length > 0 && element('Tasks', {}, ...tasks.map((each) => task(each, asker, hrefs))),
+    element('DateCreated', {}, row.created_at.toISOString()),
+    row.unseen && row.seen_at !== null && element('LastSeen', {}, row.seen_at.toISOString()),
+  )
+}

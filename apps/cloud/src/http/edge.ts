@@ -1,0 +1,89 @@
+import { createHash } from 'node:crypto'
+
+import { Fault } from '@skerry/fault'
+import type { Edge } from '@skerry/service'
+import { renderDocument, type Element } from '@skerry/xml'
+import type { FastifyRequest } from 'fastify'
+
+import { authorize, type Owned, type Who } from '../identity/authorize.ts'
+import type { Sessions } from '../identity/sessions.ts'
+import type { CloudRoute } from '../route.ts'
+import type { RequestKey } from '../store/request-keys.ts'
+import type { RequestWorld } from '../world.ts'
+import type { Asker } from './asker.ts'
+import { readBasic } from './basic.ts'
+import type { Dialect } from './dialect.ts'
+import { things } from './things.ts'
+import { versionOf } from './version.ts'
+
+const nobody = { user: '', role: 'console only' } as Who
+
+/** In: version, token, things, right, in this order. Out: media type and version. */
+export function makeEdge(
+  world: RequestWorld,
+  sessions: Sessions,
+  dialect: Dialect,
+): Edge<Asker, CloudRoute> {
+  async function whoIs({ permission }: CloudRoute, { headers, ip }: FastifyRequest) {
+    if (permission === 'anyone') return { who: nobody, token: '' }
+    if (permission === 'login') return sessions.logIn(readBasic(headers.authorization), ip)
+    const token = headers[dialect.tokenHeader]
+    const who = typeof token === 'string' ? await sessions.find(token) : undefined
+    if (who) return { who, token: token as string }
+    throw new Fault('unauthenticated', `send a valid token in the header ${dialect.tokenHeader}`, {
+      hint: 'log in: POST /api/sessions with the credentials of user@organisation',
+    })
+  }
+
+  return {
+    async admit(row, request) {
+      const { headers } = request
+      const version = row.name === 'listVersions' ? '1.5' : versionOf(headers.accept, row.since)
+      const { who, token } = await whoIs(row, request)
+      const asked = request.params as Readonly<Record<string, string>>
+      const params: Record<string, unknown> = { ...asked }
+      for (const [name, find] of Object.entries(things)) {
+        const id = asked[name]
+        if (id === undefined) continue
+        const thing = await world.as<Owned | undefined>(who, (tx) => find(tx, id))
+        authorize(who, row.permission, thing)
+        params[name] = thing
+      }
+      if (row.permission !== 'anyone' && row.permission !== 'login') {
+        authorize(who, row.permission, 'none')
+      }
+      const lastEventId = headers['last-event-id']?.toString()
+      const asker: Asker = { who, token, version, dialect, lastEventId, request: keyOf(request) }
+      return { asker, params }
+    },
+    send(reply, row, { dialect: { media, namespace }, version }, { status, headers = {}, body }) {
+      const answer = reply.code(status).headers(headers)
+      if (body === undefined) return answer.send()
+      const document = row.answers[status]
+      if (typeof document !== 'string') {
+        throw new TypeError(`${row.name} does not say what comes with ${status}`)
+      }
+      if (document === 'events') return answer.send(body)
+      const root = body as Element
+      // A row may answer with one of several documents: what the document says it is, it comes as.
+      const said = root.attributes['type']?.split(';')[0] ?? media(document)
+      return answer.type(`${said};version=${version}`).send(renderDocument(rooted(root, namespace)))
+    },
+  }
+}
+
+export const rooted = (root: Element, namespace: string): Element => ({
+  ...root,
+  attributes: { xmlns: namespace, ...root.attributes },
+})
+
+/** The same key must mean the same request: what is asked for is part of it. */
+function keyOf({ headers, method, url, body }: FastifyRequest): RequestKey | undefined {
+  const key = headers['idempotency-key']
+  if (key === undefined) return undefined
+  if (typeof key !== 'string' || key.length < 1 || key.length > 255) {
+    throw new Fault('invalid', 'Idempotency-Key must be one word of at most 255 characters')
+  }
+  const hash = createHash('sha256').update(JSON.stringify([method, url, body ?? '']))
+  return { key, bodyHash: hash.digest() }
+}

@@ -1,0 +1,59 @@
+import { fill } from '@skerry/service'
+import { element, type Element } from '@skerry/xml'
+
+import { at } from '../addresses.ts'
+import { may } from '../identity/authorize.ts'
+import { operations } from '../operations.ts'
+import type { VmRow } from '../store/vms.ts'
+import { vappOperations } from '../vapp-operations.ts'
+import { decide } from '../vm-status.ts'
+import type { RequestWorld } from '../world.ts'
+import type { Asker } from './asker.ts'
+
+/** Where documents point: the configured public address, never the cell's own. */
+export class Hrefs {
+  readonly #base: URL
+  constructor(base: RequestWorld['base']) {
+    this.#base = base
+  }
+  to = (path: string): string => new URL(path, this.#base).href
+  vm = (id: string): string => this.to(fill(at.entity, { entity: `vm-${id}` }))
+  vapp = (id: string): string => this.to(fill(at.entity, { entity: `vapp-${id}` }))
+  task = (id: string): string => this.to(fill(at.task, { task: id }))
+  org = (id: string): string => this.to(fill(at.org, { org: id }))
+  vdc = (id: string): string => this.to(fill(at.vdc, { vdc: id }))
+  template = (id: string): string => this.to(fill(at.template, { template: `vappTemplate-${id}` }))
+}
+
+export const link = (
+  rel: string,
+  href: string,
+  more: { readonly type?: string; readonly name?: string } = {},
+): Element => element('Link', { rel, type: more.type, name: more.name, href })
+
+type Sees = Pick<Asker, 'who'>
+
+/** The actions that would be accepted now: right and state, from the same row as the route. */
+export function vmLinks(vm: VmRow, href: string, { who }: Sees): Element[] {
+  if (vm.closed) return []
+  const legal = operations.filter(
+    (operation) => may(who, operation.permission, vm) && decide(vm.desired, operation) === 'go',
+  )
+  return legal.flatMap(({ name, action }) => [
+    ...(action ? [link(action.rel, `${href}/${action.path}`)] : []),
+    ...(name === 'delete' ? [link('remove', href)] : []),
+  ])
+}
+
+export function vappLinks(vms: readonly VmRow[], href: string, { who }: Sees): Element[] {
+  const fits = (name: string, all: boolean): boolean => {
+    const operation = operations.find((each) => each.name === name)
+    const legal = (vm: VmRow) =>
+      operation !== undefined && !vm.closed && decide(vm.desired, operation) === 'go'
+    return all ? vms.every(legal) : vms.some(legal)
+  }
+  return vappOperations.flatMap(({ name, permission, action, closes }) => {
+    if (!may(who, permission) || !fits(name, closes ?? false)) return []
+    return action ? [link(action.rel, `${href}/${action.path}`)] : [link('remove', href)]
+  })
+}

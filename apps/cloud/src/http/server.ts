@@ -1,0 +1,47 @@
+import { Fault } from '@skerry/fault'
+import { mount } from '@skerry/service'
+import fastify, { type FastifyInstance } from 'fastify'
+
+import type { Sessions } from '../identity/sessions.ts'
+import type { CloudRoute } from '../route.ts'
+import type { RequestWorld } from '../world.ts'
+import type { Dialect } from './dialect.ts'
+import { makeEdge } from './edge.ts'
+import { sendFault } from './send-fault.ts'
+
+export interface DoorOptions {
+  readonly dialect: Dialect
+  readonly tls?: { readonly key: string; readonly cert: string }
+  readonly requestId: () => string
+  readonly log: (message: string, cause?: unknown) => void
+}
+
+/** The tenants' door. */
+export function buildServer(
+  world: RequestWorld,
+  routes: readonly CloudRoute[],
+  sessions: Sessions,
+  { dialect, tls, requestId, log }: DoorOptions,
+): FastifyInstance {
+  const server = fastify({
+    ...(tls && { https: tls }),
+    bodyLimit: 1024 * 1024,
+    genReqId: requestId,
+    routerOptions: { ignoreTrailingSlash: true, maxParamLength: 256 },
+    forceCloseConnections: true,
+  }) as FastifyInstance
+  server.addHook('onRequest', async (request, reply) => {
+    reply.header(dialect.requestIdHeader, request.id)
+  })
+  server.setErrorHandler(sendFault(dialect, log))
+  server.setNotFoundHandler(() => {
+    throw new Fault('not-found', 'there is nothing at this address')
+  })
+  // A row knows what it takes; the Content-Type header does not.
+  server.removeAllContentTypeParsers()
+  server.addContentTypeParser('*', { parseAs: 'string' }, (_request, body, done) =>
+    done(null, body),
+  )
+  mount(server, routes, world, makeEdge(world, sessions, dialect))
+  return server
+}

@@ -1,0 +1,67 @@
+import type { Owned } from '../identity/authorize.ts'
+import { findTask } from '../store/find-task.ts'
+import {
+  findOrg,
+  findTemplate,
+  findVdc,
+  type OrgRow,
+  type TemplateRow,
+  type VdcRow,
+} from '../store/orgs.ts'
+import type { Task } from '../store/queue.ts'
+import { findVapp, type VappRow } from '../store/vapps.ts'
+import { findVm, type VmRow } from '../store/vms.ts'
+import type { Tx } from '../world.ts'
+
+/** A vApp or a VM: both live below /api/vApp/, told apart by the prefix of their id. */
+export type Entity =
+  | (Owned & { readonly is: 'vm'; readonly vm: VmRow })
+  | (Owned & { readonly is: 'vapp'; readonly vapp: VappRow })
+
+/** What a ':name' in a path stands for. */
+export interface Things {
+  readonly org: OrgRow & Owned
+  readonly vdc: VdcRow
+  readonly template: TemplateRow
+  readonly entity: Entity
+  readonly task: Task
+}
+
+type Finders = {
+  readonly [Name in keyof Things]: (tx: Tx, id: string) => Promise<Things[Name] | undefined>
+}
+
+const UUID = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
+/** What stands before the uuid says what it is; an id that is no uuid is unknown, not an error. */
+const uuidOf = (id: string, kind: RegExp): string | undefined =>
+  kind.test(id) ? UUID.exec(id)?.[0] : undefined
+
+export const things: Finders = {
+  async org(tx, id) {
+    const uuid = uuidOf(id, /^[0-9a-f]/)
+    const org = uuid === undefined ? undefined : await findOrg(tx, uuid)
+    return org && { ...org, org: org.id }
+  },
+  async vdc(tx, id) {
+    const uuid = uuidOf(id, /^[0-9a-f]/)
+    return uuid === undefined ? undefined : findVdc(tx, uuid)
+  },
+  async template(tx, id) {
+    const uuid = uuidOf(id, /^vappTemplate-/)
+    return uuid === undefined ? undefined : findTemplate(tx, uuid)
+  },
+  async entity(tx, id) {
+    const ofVm = uuidOf(id, /^(vm-|urn:[^:]+:vm:)/)
+    if (ofVm !== undefined) {
+      const vm = await findVm(tx, ofVm)
+      return vm && { is: 'vm', vm, org: vm.org }
+    }
+    const ofVapp = uuidOf(id, /^(vapp-|urn:[^:]+:vapp:)/)
+    const vapp = ofVapp === undefined ? undefined : await findVapp(tx, ofVapp)
+    return vapp && { is: 'vapp', vapp, org: vapp.org }
+  },
+  async task(tx, id) {
+    const uuid = uuidOf(id, /^([0-9a-f]|urn:[^:]+:task:)/)
+    return uuid === undefined ? undefined : findTask(tx, uuid)
+  },
+}

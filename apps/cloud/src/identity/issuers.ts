@@ -1,0 +1,185 @@
+import { X509Certificate } from 'node:crypto'
+import { mkdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+
+import { Fault } from '@skerry/fault'
+import { epochUri, machineUri, whoIsPeer, type MachineName } from '@skerry/host-api'
+import {
+  issueCertificate,
+  lifetimes,
+  makeIssuer,
+  makeKey,
+  publicKeyOf,
+  spanFrom,
+  writeDurably,
+  type Clock,
+  type Issuer,
+} from '@skerry/service'
+
+/** Serials that nobody can guess, and the time. */
+export interface Issuing {
+  readonly clock: Clock
+  readonly serial: () => string
+}
+
+/** Signs for cells, consoles and workflow servers, or for hosts, or for what browsers look at. */
+export const issuerKinds = ['control', 'hosts', 'site'] as const
+export type IssuerKind = (typeof issuerKinds)[number]
+export type Issuers = Readonly<Record<IssuerKind, Issuer>>
+
+/** In the identity directory. Keys of issuers are only where certificates may be issued. */
+export const identityFiles = {
+  control: { cert: 'control.pem', key: 'control.key' },
+  hosts: { cert: 'hosts.pem', key: 'hosts.key' },
+  /** Clients of the public address are given this certificate. */
+  site: { cert: 'ca.pem', key: 'ca.key' },
+  /** What this cell shows to other machines: certificate, its issuer and key in one file, replaced as one. */
+  cell: 'cell.pem',
+  /** What it shows to its users, likewise. */
+  server: 'server.pem',
+} as const
+
+export interface Shown {
+  readonly key: string
+  /** With its issuer behind it, so that a machine that joins can see whose it is. */
+  readonly cert: string
+}
+
+export interface CellIdentity {
+  readonly name: MachineName
+  readonly epoch: number
+  readonly cell: Shown
+  readonly server: Shown
+  /** Certificates only. */
+  readonly trusted: Readonly<Record<IssuerKind, string>>
+  /** undefined on a cell that may not issue. */
+  readonly issuers: Issuers | undefined
+}
+
+export async function readIdentity(directory: string): Promise<CellIdentity> {
+  const read = (file: string) => readFile(join(directory, file), 'utf8')
+  const certOf = (kind: IssuerKind) => read(identityFiles[kind].cert)
+  try {
+    const [control, hosts, site] = await Promise.all(issuerKinds.map(certOf))
+    const cell = splitBundle(await read(identityFiles.cell))
+    const { epoch, ...name } = whoIsPeer(new X509Certificate(cell.cert))
+    return {
+      ...{ name, epoch, cell, server: splitBundle(await read(identityFiles.server)) },
+      trusted: { control: control ?? '', hosts: hosts ?? '', site: site ?? '' },
+      issuers: await readIssuers(directory),
+    }
+  } catch (cause) {
+    throw new Fault('unavailable', `the certificates in ${directory} are not whole`, {
+      cause,
+      hint: 'skerry cloud init makes them, or skerry cloud cell on a machine that has the issuers',
+    })
+  }
+}
+
+/** undefined where there is not one of each: this machine may not issue. */
+export async function readIssuers(directory: string): Promise<Issuers | undefined> {
+  const found: Partial<Record<IssuerKind, Issuer>> = {}
+  for (const kind of issuerKinds) {
+    const cert = await readIfThere(join(directory, identityFiles[kind].cert))
+    const key = await readIfThere(join(directory, identityFiles[kind].key))
+    if (cert === undefined || key === undefined) return undefined
+    found[kind] = { cert, key }
+  }
+  return found as Issuers
+}
+
+/** Makes what is missing; what is there stays as it is. */
+export async function ensureIssuers(
+  directory: string,
+  cloud: string,
+  issuing: Issuing,
+): Promise<Issuers> {
+  await mkdir(directory, { recursive: true, mode: 0o700 })
+  const found: Partial<Record<IssuerKind, Issuer>> = {}
+  for (const kind of issuerKinds) {
+    const files = identityFiles[kind]
+    // The certificate is written last: where it is, its key is too.
+    const cert = await readIfThere(join(directory, files.cert))
+    if (cert !== undefined) {
+      found[kind] = { cert, key: await readFile(join(directory, files.key), 'utf8') }
+      continue
+    }
+    const made = await makeIssuer({
+      ...{ key: await makeKey(), subject: `Skerry ${kind} ${cloud}`, serial: issuing.serial() },
+      ...spanFrom(issuing.clock.now(), lifetimes.issuer.holdMs),
+    })
+    await writeDurably(join(directory, files.key), made.key)
+    await writeDurably(join(directory, files.cert), made.cert)
+    found[kind] = made
+  }
+  return found as Issuers
+}
+
+/** A certificate for a cell, console or workflow server. */
+export async function issueControl(
+  { control }: Pick<Issuers, 'control'>,
+  name: MachineName & { readonly epoch: number },
+  publicKey: string,
+  { clock, serial }: Issuing,
+): Promise<string> {
+  return issueCertificate(control, {
+    ...{ publicKey, serial: serial(), subject: `${name.role} ${name.id}` },
+    uris: [machineUri(name), epochUri(name.cloud, name.epoch)],
+    ...spanFrom(clock.now(), lifetimes.control.holdMs),
+  })
+}
+
+export async function issueHost(
+  { hosts }: Pick<Issuers, 'hosts'>,
+  name: Pick<MachineName, 'cloud' | 'id'>,
+  publicKey: string,
+  { clock, serial }: Issuing,
+): Promise<string> {
+  return issueCertificate(hosts, {
+    ...{ publicKey, serial: serial(), subject: `host ${name.id}` },
+    uris: [machineUri({ ...name, role: 'host' })],
+    ...spanFrom(clock.now(), lifetimes.host.holdMs),
+  })
+}
+
+/** What a cell shows to machines, with a new key. */
+export async function makeCell(
+  issuers: Issuers,
+  name: { readonly cloud: string; readonly id: string; readonly epoch: number },
+  issuing: Issuing,
+): Promise<string> {
+  const key = await makeKey()
+  const cert = await issueControl(issuers, { ...name, role: 'cell' }, publicKeyOf(key), issuing)
+  return bundle({ key, cert: cert + issuers.control.cert })
+}
+
+/** What a cell shows to users at these DNS names and addresses, with a new key. */
+export async function makeServer(
+  { site }: Issuers,
+  hosts: readonly string[],
+  { clock, serial }: Issuing,
+): Promise<string> {
+  const key = await makeKey()
+  const cert = await issueCertificate(site, {
+    ...{ publicKey: publicKeyOf(key), serial: serial(), subject: hosts[0] ?? 'Skerry', hosts },
+    ...spanFrom(clock.now(), lifetimes.public.holdMs),
+  })
+  return bundle({ key, cert })
+}
+
+export const bundle = ({ key, cert }: Shown): string => cert + key
+
+export function splitBundle(text: string): Shown {
+  const blocks = text.match(/-----BEGIN [^-]+-----[^-]+-----END [^-]+-----\n/g) ?? []
+  const key = blocks.find((block) => block.includes('PRIVATE KEY'))
+  const cert = blocks.filter((block) => block.includes('BEGIN CERTIFICATE-')).join('')
+  if (key === undefined || cert === '') throw new Error('a key or a certificate is missing')
+  return { key, cert }
+}
+
+async function readIfThere(file: string): Promise<string | undefined> {
+  return readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return undefined
+    throw error
+  })
+}

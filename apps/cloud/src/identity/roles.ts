@@ -1,0 +1,31 @@
+export const permissions = [
+  'anyone',
+  'login',
+  'session',
+  'org:read',
+  'vm:read',
+  'vm:power',
+  'vm:edit',
+  'vm:console',
+  'host:admin',
+] as const
+export type Permission = (typeof permissions)[number]
+
+const user = [
+  'session',
+  'org:read',
+  'vm:read',
+  'vm:power',
+  'vm:console',
+] as const satisfies Permission[]
+const author = [...user, 'vm:edit'] as const satisfies Permission[]
+
+/** Roles as data. What is not listed is not allowed. */
+export const roles = {
+  'console only': ['session', 'vm:console'],
+  user,
+  author,
+  'organisation administrator': author,
+  'system administrator': [...author, 'host:admin'],
+} as const satisfies Record<string, readonly Permission[]>
+export type Role = keyof typeof roles

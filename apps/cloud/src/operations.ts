@@ -1,0 +1,13 @@
+import type { Operation } from './operation.ts'
+import { create } from './operations/create.ts'
+import { deleteVm } from './operations/delete.ts'
+import { powerOperations } from './operations/power.ts'
+
+/** Everything that ends as a Task of one VM. */
+export const operations: readonly Operation[] = [create, ...powerOperations, deleteVm]
+
+export function operationNamed(name: string): Operation {
+  const found = operations.find((each) => each.name === name)
+  if (!found) throw new TypeError(`there is no operation ${name}`)
+  return found
+}

@@ -1,0 +1,37 @@
+import { Fault } from '@skerry/fault'
+import type { Body } from '@skerry/service'
+import { attribute, childrenByLocalName, localName, readXml } from '@skerry/xml'
+
+export interface Instantiate {
+  readonly name: string
+  readonly power: boolean
+  /** The uuid at the end of the template's address. */
+  readonly template: string
+}
+
+const UUID = /vappTemplate-([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/
+const NAME_MAX = 128
+
+/** InstantiateVAppTemplateParams: a name, whether to start it, and the address of a template. */
+export const instantiateParams: Body<Instantiate> = {
+  media: 'instantiateVAppTemplateParams',
+  shape: 'InstantiateVAppTemplateParams',
+  read(raw) {
+    const root = readXml(raw)
+    if (localName(root.name) !== 'InstantiateVAppTemplateParams') {
+      throw new Fault('invalid', 'the body must be InstantiateVAppTemplateParams')
+    }
+    const name = attribute(root, 'name') ?? ''
+    if (name.length < 1 || name.length > NAME_MAX) {
+      throw new Fault('invalid', `name must have 1 to ${NAME_MAX} characters`)
+    }
+    const [source] = childrenByLocalName(root, 'Source')
+    const template = UUID.exec((source && attribute(source, 'href')) ?? '')?.[1]
+    if (template === undefined) {
+      throw new Fault('invalid', 'Source must have the href of a template', {
+        hint: 'GET the vdc: its ResourceEntities name them',
+      })
+    }
+    return { name, template, power: attribute(root, 'powerOn') !== 'false' }
+  },
+}

@@ -1,0 +1,105 @@
+import { Fault } from '@skerry/fault'
+
+export const operators = ['==', '!=', '=lt=', '=le=', '=gt=', '=ge='] as const
+export type Operator = (typeof operators)[number]
+
+export interface Comparison {
+  readonly field: string
+  readonly is: Operator
+  /** The parts between its wildcards: one part has none. */
+  readonly value: readonly string[]
+  /** Where it stands in the text, from 1. */
+  readonly column: number
+}
+
+/** A filter as data. What the client wrote never meets SQL. */
+export type Filter =
+  | { readonly any: readonly Filter[] }
+  | { readonly all: readonly Filter[] }
+  | Comparison
+
+const DEPTH_MAX = 16
+const LENGTH_MAX = 4096
+
+/** status==POWERED_ON;(name==a*,name==b): `;` is "and" and binds tighter than `,`, which is "or". */
+export function parseFilter(text: string): Filter {
+  if (text.length > LENGTH_MAX) {
+    throw new Fault('invalid', `a filter has at most ${LENGTH_MAX} characters`)
+  }
+  const reader = new FilterReader(text)
+  const filter = reader.any(0)
+  reader.end()
+  return filter
+}
+
+class FilterReader {
+  readonly #text: string
+  #at = 0
+
+  constructor(text: string) {
+    this.#text = text
+  }
+
+  any(depth: number): Filter {
+    const parts = [this.#all(depth)]
+    while (this.#take(',')) parts.push(this.#all(depth))
+    return parts.length === 1 ? (parts[0] as Filter) : { any: parts }
+  }
+
+  end(): void {
+    if (this.#at < this.#text.length) throw this.#wrong('nothing more was expected')
+  }
+
+  #all(depth: number): Filter {
+    const parts = [this.#term(depth)]
+    while (this.#take(';')) parts.push(this.#term(depth))
+    return parts.length === 1 ? (parts[0] as Filter) : { all: parts }
+  }
+
+  #term(depth: number): Filter {
+    if (depth > DEPTH_MAX) throw this.#wrong('brackets stand too deep in each other')
+    if (!this.#take('(')) return this.#comparison()
+    const inside = this.any(depth + 1)
+    if (!this.#take(')')) throw this.#wrong('a closing bracket was expected')
+    return inside
+  }
+
+  #comparison(): Comparison {
+    const column = this.#at + 1
+    const rest = this.#text.slice(this.#at)
+    const field = /^[A-Za-z]\w*/.exec(rest)?.[0]
+    if (field === undefined) throw this.#wrong('the name of an attribute was expected')
+    const is = operators.find((each) => rest.startsWith(each, field.length))
+    this.#at += field.length
+    if (is === undefined) throw this.#wrong(`one of ${operators.join(' ')} was expected`)
+    this.#at += is.length
+    return { field, is, value: this.#value(), column }
+  }
+
+  #value(): readonly string[] {
+    const parts = ['']
+    for (;;) {
+      const next = this.#text[this.#at]
+      if (next === undefined || '(),;'.includes(next)) return parts
+      this.#at += 1
+      if (next === '*') parts.push('')
+      else if (next !== '\\') parts.push(parts.pop() + next)
+      else {
+        const escaped = this.#text[this.#at]
+        if (escaped === undefined) throw this.#wrong('a character was expected after \\')
+        this.#at += 1
+        parts.push(parts.pop() + escaped)
+      }
+    }
+  }
+
+  #take(sign: string): boolean {
+    if (this.#text[this.#at] !== sign) return false
+    this.#at += 1
+    return true
+  }
+
+  #wrong(expected: string): Fault {
+    return new Fault('invalid', `filter, column ${this.#at + 1}: ${expected}`)
+  }
+}

@@ -1,0 +1,22 @@
+import { ensureSchedule, type Schedule, type TemporalClient } from '@skerry/temporal'
+
+import { TASK_QUEUE } from '../bell.ts'
+import type { Reconcilers } from './reconcilers.ts'
+
+const every = (
+  workflow: keyof Reconcilers,
+  id: string,
+  everyMs: number,
+  timeoutMs: number,
+): Schedule => ({ id: `reconcile/${id}`, workflow, everyMs, timeoutMs, taskQueue: TASK_QUEUE })
+
+/** What is kept true, and how often it is looked at. One pass at a time, in the whole cloud. */
+export const schedules: readonly Schedule[] = [
+  every('reconcilePower', 'power', 15_000, 5 * 60_000),
+  every('keepHouse', 'house', 60 * 60_000, 60 * 60_000),
+]
+
+/** Any number of cells may make sure of it at once, as often as they like. */
+export async function ensureSchedules(temporal: TemporalClient): Promise<void> {
+  for (const schedule of schedules) await ensureSchedule(temporal, schedule)
+}

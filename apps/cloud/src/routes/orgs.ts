@@ -1,0 +1,103 @@
+import { Fault } from '@skerry/fault'
+
+import { at } from '../addresses.ts'
+import * as browse from '../documents/browse.ts'
+import { vapp } from '../documents/vapp.ts'
+import { Hrefs } from '../http/links.ts'
+import { instantiateParams } from '../params/instantiate.ts'
+import { route } from '../route.ts'
+import { openTasks } from '../store/find-task.ts'
+import { findTemplate, templatesOf, vdcsOf } from '../store/orgs.ts'
+import { submitTogether } from '../store/submit-task.ts'
+import { addVapp, readVapp, vmsOf } from '../store/vapps.ts'
+import { submit } from '../submit.ts'
+import { instantiate } from '../vapp-operations.ts'
+
+export const orgs = [
+  route({
+    name: 'listOrgs',
+    method: 'GET',
+    path: at.orgs,
+    permission: 'org:read',
+    answers: { 200: 'orgList' },
+    doc: 'The organisations that the caller can see.',
+    async handle(world, asker) {
+      const { who } = asker
+      const all = await world.as(who, (tx) => {
+        const rows = tx.selectFrom('org').selectAll().orderBy('name')
+        return (
+          who.role === 'system administrator' ? rows : rows.where('id', '=', who.org)
+        ).execute()
+      })
+      return { status: 200, body: browse.orgList(all, asker, new Hrefs(world.base)) }
+    },
+  }),
+  route({
+    name: 'readOrg',
+    method: 'GET',
+    path: at.org,
+    permission: 'org:read',
+    answers: { 200: 'org' },
+    doc: 'An organisation, with its virtual data centres.',
+    async handle(world, asker) {
+      const { org } = asker.params
+      const vdcs = await world.as(asker.who, (tx) => vdcsOf(tx, org.id))
+      return { status: 200, body: browse.org(org, vdcs, asker, new Hrefs(world.base)) }
+    },
+  }),
+  route({
+    name: 'readVdc',
+    method: 'GET',
+    path: at.vdc,
+    permission: 'org:read',
+    answers: { 200: 'vdc' },
+    doc: 'A virtual data centre, with what can be made in it.',
+    async handle(world, asker) {
+      const { vdc } = asker.params
+      const templates = await world.as(asker.who, (tx) => templatesOf(tx, vdc.org))
+      return { status: 200, body: browse.vdc(vdc, templates, asker, new Hrefs(world.base)) }
+    },
+  }),
+  route({
+    name: 'readTemplate',
+    method: 'GET',
+    path: at.template,
+    permission: 'org:read',
+    answers: { 200: 'vAppTemplate' },
+    doc: 'A template that vApps can be made of.',
+    async handle({ base }, asker) {
+      return { status: 200, body: browse.template(asker.params.template, asker, new Hrefs(base)) }
+    },
+  }),
+  route({
+    name: 'instantiate',
+    method: 'POST',
+    path: at.instantiate,
+    permission: 'vm:edit',
+    takes: instantiateParams,
+    answers: { 201: 'vApp' },
+    doc: 'Makes a vApp of a template: the document of one that is being made, with its task.',
+    async handle(world, asker) {
+      const { who, body, params } = asker
+      const task = await submit(world, asker, async (tx, id) => {
+        const template = await findTemplate(tx, body.template)
+        if (!template) throw new Fault('invalid', 'there is no such template in this organisation')
+        const { vdc } = params
+        const made = await addVapp(tx, { vdc, template, name: body.name, owner: who.user })
+        return submitTogether(tx, instantiate(body), { vapp: made, owner: who.user, id })
+      })
+      const hrefs = new Hrefs(world.base)
+      const whole = await world.as(who, async (tx) => ({
+        vapp: await readVapp(tx, task.vapp),
+        vms: await vmsOf(tx, task.vapp),
+        tasks: await openTasks(tx, task.vapp),
+      }))
+      const tasks = whole.tasks.some(({ id }) => id === task.id) ? whole.tasks : [task]
+      return {
+        status: 201,
+        headers: { location: hrefs.vapp(task.vapp) },
+        body: vapp({ ...whole, tasks }, asker, hrefs),
+      }
+    },
+  }),
+]

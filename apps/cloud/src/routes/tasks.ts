@@ -1,0 +1,31 @@
+import { at } from '../addresses.ts'
+import { task } from '../documents/task.ts'
+import { Hrefs } from '../http/links.ts'
+import { route } from '../route.ts'
+import { cancelTask } from '../store/end-task.ts'
+
+export const tasks = [
+  route({
+    name: 'readTask',
+    method: 'GET',
+    path: at.task,
+    permission: 'vm:read',
+    answers: { 200: 'task' },
+    doc: 'What was asked, how far it is, how it ended.',
+    async handle({ base }, asker) {
+      return { status: 200, body: task(asker.params.task, asker, new Hrefs(base)) }
+    },
+  }),
+  route({
+    name: 'cancelTask',
+    method: 'POST',
+    path: at.cancelTask,
+    permission: 'vm:power',
+    answers: { 204: 'nothing' },
+    doc: 'Asks a task to stop. One that waits ends at once; one that runs turns back, unless it is too late.',
+    async handle(world, { who, params }) {
+      for (const vm of await world.as(who, (tx) => cancelTask(tx, params.task.id))) world.ring(vm)
+      return { status: 204 }
+    },
+  }),
+]

@@ -1,0 +1,190 @@
+import type { FaultKind } from '@skerry/fault'
+import type { Goal } from '@skerry/host-api'
+import type { HostId, OrgId, TaskId, UserId, VmId } from '@skerry/vm'
+import type { ColumnType, Generated, GeneratedAlways, JSONColumnType } from 'kysely'
+
+import type { Role } from '../identity/roles.ts'
+import type { VappId } from '../ids.ts'
+import type { Shown, Status, Wanted } from '../vm-status.ts'
+
+// The tables of migrations/, column by column. What each is for stands there.
+
+type Time = ColumnType<Date, Date | undefined, Date>
+type MaybeTime = ColumnType<Date | null, Date | null | undefined, Date | null>
+/** A bigint: a decimal string, here as on the wire. */
+type Big = Generated<string>
+
+export interface Database {
+  cloud: {
+    single: Generated<boolean>
+    id: Generated<string>
+    recovering: Generated<boolean>
+    epoch: Generated<number>
+  }
+  cell: { id: string; alive_until: Time }
+  org: { id: Generated<OrgId>; name: string }
+  account: {
+    org: OrgId
+    id: Generated<UserId>
+    name: string
+    role: Role
+    password: string
+    disabled: Generated<boolean>
+  }
+  session: { token_hash: Buffer; org: OrgId; account: UserId; began_at: Time; seen_at: Time }
+  vdc: { org: OrgId; id: Generated<string>; name: string }
+  image: { digest: string; bytes: string; virtual_mib: number }
+  template: {
+    org: OrgId
+    id: Generated<string>
+    name: string
+    image: string
+    cpus: number
+    memory_mib: number
+    disk_mib: number
+  }
+  host: HostTable
+  invitation: {
+    token_hash: Buffer
+    expires_at: Time
+    host: HostId | null
+    public_key: string | null
+    made: HostId | null
+  }
+  vapp: {
+    org: OrgId
+    id: Generated<VappId>
+    vdc: string
+    name: string
+    owner: string
+    created_at: Time
+    closed: Generated<boolean>
+    deleted_at: MaybeTime
+  }
+  vm: VmTable
+  task: TaskTable
+  request_key: {
+    org: OrgId
+    account: UserId
+    key: string
+    body_hash: Buffer
+    task: TaskId
+    made_at: Time
+  }
+  debt: {
+    host: HostId
+    vm: VmId
+    incarnation: string
+    goal: JSONColumnType<Goal>
+    task: TaskId
+    made_at: Time
+  }
+  event: EventTable
+}
+
+interface HostTable {
+  id: Generated<HostId>
+  name: string
+  address: string
+  port: number
+  public_key: string
+  state: Generated<'joined' | 'revoked' | 'lost'>
+  enabled: Generated<boolean>
+  introduced: Generated<boolean>
+  quarantine: string | null
+  follower: string | null
+  follow_until: MaybeTime
+  session: Big
+  listed: Big
+  seen_at: MaybeTime
+  boot: string | null
+  highest: Big
+  version: string | null
+  cpus: Generated<number>
+  memory_mib: Generated<number>
+  disk_mib: Generated<number>
+  local_cpus: Generated<number>
+  local_memory_mib: Generated<number>
+  placed_cpus: Generated<number>
+  placed_memory_mib: Generated<number>
+  placed_disk_mib: Generated<number>
+}
+
+interface VmTable {
+  org: OrgId
+  id: Generated<VmId>
+  vapp: VappId
+  name: string
+  start_order: Generated<number>
+  image: string
+  cpus: number
+  memory_mib: number
+  disk_mib: number
+  created_at: Time
+  closed: Generated<boolean>
+  deleted_at: MaybeTime
+  host: HostId | null
+  incarnation: Big
+  sent_on: Generated<boolean>
+  status: Generated<Status>
+  boot: string | null
+  last_boot: string | null
+  seen_session: Big
+  seen_seq: Generated<number>
+  seen_at: MaybeTime
+  unseen: Generated<boolean>
+  missing: Generated<number>
+  shown: GeneratedAlways<Shown>
+  wanted: Generated<Wanted>
+  leads: Status | null
+  desired: GeneratedAlways<Status>
+  places: Generated<number>
+  number: Big
+  holder: string | null
+  lease_until: MaybeTime
+  rings: Generated<number>
+  rung_at: MaybeTime
+}
+
+export const taskStates = ['queued', 'running', 'success', 'error', 'canceled'] as const
+export type TaskState = (typeof taskStates)[number]
+
+interface TaskTable {
+  id: Generated<TaskId>
+  org: OrgId
+  vapp: VappId
+  vm: VmId | null
+  parent: TaskId | null
+  rank: Generated<number>
+  strict: Generated<boolean>
+  place: number | null
+  owner: string
+  operation: string
+  input: ColumnType<unknown, string, string>
+  leads: Status | null
+  found: Status | null
+  state: Generated<TaskState>
+  direction: Generated<'forward' | 'back'>
+  cancel: Generated<boolean>
+  committed: Generated<boolean>
+  progress: Generated<number>
+  fault: FaultKind | null
+  message: string | null
+  created_at: Time
+  started_at: MaybeTime
+  deadline: MaybeTime
+  ended_at: MaybeTime
+}
+
+interface EventTable {
+  tx: GeneratedAlways<string>
+  seq: GeneratedAlways<string>
+  at: Time
+  org: OrgId | null
+  kind: string
+  vapp: VappId | null
+  vm: VmId | null
+  task: TaskId | null
+  host: HostId | null
+  what: ColumnType<Readonly<Record<string, unknown>>, string | undefined, never>
+}

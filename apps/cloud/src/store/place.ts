@@ -1,0 +1,80 @@
+import { Fault } from '@skerry/fault'
+import type { HostId, TaskId, VmId } from '@skerry/vm'
+import { sql, type Kysely, type RawBuilder } from 'kysely'
+
+import type { Tx } from '../world.ts'
+import { open } from './claim-task.ts'
+import type { Database } from './database.ts'
+import { owe } from './debts.ts'
+import { nowhere, staleClaim, type VmRow } from './vms.ts'
+
+/** How many guests' processors may share one of the machine's. Memory and disk are never shared. */
+const CPUS_PER_CPU = 8
+
+/**
+ * Gives the VM a host and a new incarnation; one that has a host it can reach keeps it. A host that
+ * went away before the VM ever ran is left, and owes us that nothing of it remains.
+ */
+export async function placeVm(
+  db: Kysely<Database>,
+  { vm: id, number, task }: { readonly vm: VmId; readonly number: string; readonly task: TaskId },
+): Promise<void> {
+  await db.transaction().execute(async (tx) => {
+    const vm = await tx
+      .selectFrom('vm')
+      .selectAll()
+      .where('id', '=', id)
+      .where('number', '=', number)
+      .forNoKeyUpdate()
+      .executeTakeFirst()
+    if (!vm) throw staleClaim(number)
+    if (vm.host !== null) {
+      if (vm.sent_on || (await isOpen(tx, vm.host))) return
+      const { host, incarnation } = vm
+      await owe(tx, { host, vm: id, incarnation, goal: { be: 'gone' }, task })
+    }
+    // A host that another placement holds is passed by first; before "no room" it is waited for.
+    const host =
+      (await choose(tx, vm, sql`for no key update of host skip locked`)) ??
+      (await choose(tx, vm, sql`for no key update of host`))
+    if (host === undefined) throw noRoom(vm)
+    await tx
+      .updateTable('vm')
+      .set({
+        ...{ ...nowhere, host, incarnation: sql`next_number()` },
+        ...{ seen_session: '0', seen_seq: 0 },
+      })
+      .where('id', '=', id)
+      .execute()
+  })
+}
+
+async function isOpen(tx: Tx, host: HostId): Promise<boolean> {
+  const { rows } = await sql`select from host where id = ${host} and ${open}`.execute(tx)
+  return rows.length > 0
+}
+
+/** Enabled, open, with room; without a VM of the same vApp if there is one; then the least used. */
+async function choose(
+  tx: Tx,
+  { vapp, cpus, memory_mib, disk_mib }: VmRow,
+  lock: RawBuilder<unknown>,
+): Promise<HostId | undefined> {
+  const { rows } = await sql<{ id: HostId }>`
+    select host.id from host
+    where host.enabled and ${open}
+      and host.memory_mib - host.local_memory_mib - host.placed_memory_mib >= ${memory_mib}
+      and host.disk_mib - host.placed_disk_mib >= ${disk_mib}
+      and (host.cpus * ${CPUS_PER_CPU} - host.local_cpus - host.placed_cpus) >= ${cpus}
+    order by (select count(*) from vm where vm.host = host.id and vm.vapp = ${vapp} and vm.deleted_at is null),
+      host.placed_memory_mib::float / nullif(host.memory_mib, 0), host.id
+    limit 1 ${lock}`.execute(tx)
+  return rows[0]?.id
+}
+
+const noRoom = ({ name, cpus, memory_mib, disk_mib }: VmRow): Fault =>
+  new Fault(
+    'no-room',
+    `no host has room for VM ${name}: ${cpus} processors, ${memory_mib} MiB of memory, ${disk_mib} MiB of disk`,
+    { hint: 'delete VMs, or let the administrator add or enable a host' },
+  )

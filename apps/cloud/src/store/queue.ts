@@ -1,0 +1,79 @@
+import { Fault } from '@skerry/fault'
+import type { TaskId, VmId } from '@skerry/vm'
+import { sql, type Selectable } from 'kysely'
+
+import type { Operation } from '../operation.ts'
+import { decide, type Status } from '../vm-status.ts'
+import type { Tx } from '../world.ts'
+import type { Database } from './database.ts'
+import { tell } from './events.ts'
+import type { VmRow } from './vms.ts'
+
+export type Task = Selectable<Database['task']>
+
+/** What stands beside the operation in a task. */
+export interface Ask {
+  readonly owner: string
+  readonly input?: unknown
+  readonly id?: TaskId
+  readonly parent?: TaskId
+  readonly rank?: number
+  readonly strict?: boolean
+}
+
+/** Judged by where the queue will have left the VM: a busy VM queues, it never answers "busy". */
+export function judge(vm: VmRow, operation: Operation): 'go' | 'nothing' {
+  if (vm.closed) throw new Fault('conflict', `VM ${vm.name} is being deleted`)
+  const decision = decide(vm.desired, operation)
+  if (decision !== 'refuse') return decision
+  throw new Fault(
+    'conflict',
+    `VM ${vm.name} is ${vm.desired}; ${operation.name} needs ${operation.from.join(' or ')}`,
+  )
+}
+
+/** Puts a task behind all others of a VM whose row is locked: task, intent and event. */
+export async function enqueue(
+  tx: Tx,
+  vm: VmRow,
+  operation: Operation,
+  { owner, input = null, id, parent, rank = 0, strict = false }: Ask,
+): Promise<Task> {
+  const place = vm.places + 1
+  await tx
+    .updateTable('vm')
+    .set({
+      places: place,
+      leads: operation.to ?? vm.leads,
+      ...(operation.closes && { closed: true }),
+    })
+    .where('id', '=', vm.id)
+    .execute()
+  const task = await tx
+    .insertInto('task')
+    .values({
+      ...(id !== undefined && { id }),
+      ...{ org: vm.org, vapp: vm.vapp, vm: vm.id, place, owner, rank, strict },
+      ...{ parent: parent ?? null, operation: operation.name, leads: operation.to ?? null },
+      input: JSON.stringify(input),
+    })
+    .returningAll()
+    .executeTakeFirstOrThrow()
+  await tell(tx, { kind: 'task.queued', task })
+  return task
+}
+
+/** What the queue of a locked VM leads to, if anything in it leads anywhere. */
+export async function leadsOf(tx: Tx, vm: VmId): Promise<Status | null> {
+  const last = await tx
+    .selectFrom('task')
+    .select('leads')
+    .where('vm', '=', vm)
+    .where('state', 'in', ['queued', 'running'])
+    .where('direction', '=', 'forward')
+    .where('leads', 'is not', null)
+    .orderBy(sql`place desc`)
+    .limit(1)
+    .executeTakeFirst()
+  return last?.leads ?? null
+}

@@ -1,0 +1,78 @@
+import { Fault } from '@skerry/fault'
+import type { Kysely, Selectable } from 'kysely'
+
+import type { VappId } from '../ids.ts'
+import type { Tx } from '../world.ts'
+import type { Database } from './database.ts'
+import type { TemplateRow, VdcRow } from './orgs.ts'
+import type { VmRow } from './vms.ts'
+
+export type VappRow = Selectable<Database['vapp']>
+
+export async function findVapp(db: Kysely<Database>, id: string): Promise<VappRow | undefined> {
+  return db
+    .selectFrom('vapp')
+    .selectAll()
+    .where('id', '=', id as VappId)
+    .where('deleted_at', 'is', null)
+    .executeTakeFirst()
+}
+
+export async function lockVapp(tx: Tx, id: VappId): Promise<VappRow | undefined> {
+  return tx.selectFrom('vapp').selectAll().where('id', '=', id).forNoKeyUpdate().executeTakeFirst()
+}
+
+/** Its VMs by id, which is the order of their locks. */
+export async function vmsOf(
+  db: Kysely<Database>,
+  id: VappId,
+  { locked = false } = {},
+): Promise<VmRow[]> {
+  const query = db
+    .selectFrom('vm')
+    .selectAll()
+    .where('vapp', '=', id)
+    .where('deleted_at', 'is', null)
+    .orderBy('id')
+  return (locked ? query.forNoKeyUpdate() : query).execute()
+}
+
+/** Also one that was deleted: a request that comes again is told of what it made. */
+export async function readVapp(db: Kysely<Database>, id: VappId): Promise<VappRow> {
+  return db.selectFrom('vapp').selectAll().where('id', '=', id).executeTakeFirstOrThrow()
+}
+
+/** Written down, not made: a vApp of one VM, which its tasks will make. */
+export async function addVapp(
+  tx: Tx,
+  {
+    vdc,
+    template,
+    name,
+    owner,
+  }: {
+    readonly vdc: VdcRow
+    readonly template: TemplateRow
+    readonly name: string
+    readonly owner: string
+  },
+): Promise<VappId> {
+  const made = await tx
+    .insertInto('vapp')
+    .values({ org: vdc.org, vdc: vdc.id, name, owner })
+    .onConflict((conflict) => conflict.doNothing())
+    .returning('id')
+    .executeTakeFirst()
+  if (!made) {
+    throw new Fault('conflict', `there is already a vApp ${name}`, { hint: 'choose another name' })
+  }
+  const { image, cpus, memory_mib, disk_mib } = template
+  await tx
+    .insertInto('vm')
+    .values({
+      ...{ org: vdc.org, vapp: made.id, name: template.name },
+      ...{ image, cpus, memory_mib, disk_mib },
+    })
+    .execute()
+  return made.id
+}

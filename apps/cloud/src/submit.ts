@@ -1,0 +1,43 @@
+import { Fault } from '@skerry/fault'
+import type { TaskId, VmId } from '@skerry/vm'
+
+import type { Asker } from './http/asker.ts'
+import { findTask } from './store/find-task.ts'
+import type { Task } from './store/queue.ts'
+import { keepRequest } from './store/request-keys.ts'
+import type { RequestWorld, Tx } from './world.ts'
+
+export interface Submitted {
+  readonly task: Task
+  readonly vms: readonly VmId[]
+}
+
+/**
+ * Everything that ends as a Task begins here: request key, task, intent and event in one
+ * transaction, then the bell. The same key again is the same task, and nothing is asked for twice.
+ */
+export async function submit(
+  world: RequestWorld,
+  { who, request }: Pick<Asker, 'who' | 'request'>,
+  work: (tx: Tx, id: TaskId) => Promise<Submitted>,
+): Promise<Task> {
+  const { task, vms } = await world.as(who, async (tx): Promise<Submitted> => {
+    await requireSound(tx)
+    const { task: id, again } = await keepRequest(tx, who, request)
+    if (!again) return work(tx, id)
+    const before = await findTask(tx, id)
+    if (!before) throw new Fault('not-found', 'the task of this key is no more')
+    return { task: before, vms: [] }
+  })
+  for (const vm of vms) world.ring(vm)
+  return task
+}
+
+/** After a restore nothing is accepted until it is known what there is. */
+async function requireSound(tx: Tx): Promise<void> {
+  const cloud = await tx.selectFrom('cloud').select('recovering').executeTakeFirst()
+  if (!cloud?.recovering) return
+  throw new Fault('unavailable', 'the cloud finds out what is there after a restore', {
+    hint: 'skerry cloud recover shows how far it is; ask again later',
+  })
+}

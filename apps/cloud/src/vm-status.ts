@@ -1,0 +1,46 @@
+import type { Decision, PowerState } from '@skerry/vm'
+
+/** The API's words for a VM and the numbers that its documents carry (docs/api/cloud.md). */
+export const statusNumber = {
+  FAILED_CREATION: -1,
+  UNRESOLVED: 0,
+  RESOLVED: 1,
+  SUSPENDED: 3,
+  POWERED_ON: 4,
+  UNKNOWN: 6,
+  POWERED_OFF: 8,
+} as const
+
+/** What a client is shown. */
+export type Shown = keyof typeof statusNumber
+/** What a VM is, as far as it was ever seen: not to be seen is not a state of it. */
+export type Status = Exclude<Shown, 'UNKNOWN'>
+/** What it may be wished to be. */
+export type Wanted = Extract<Status, 'POWERED_ON' | 'POWERED_OFF' | 'SUSPENDED'>
+
+export const statusOf: Readonly<Record<PowerState, Wanted>> = {
+  off: 'POWERED_OFF',
+  on: 'POWERED_ON',
+  suspended: 'SUSPENDED',
+  // The cloud never pauses a VM; QEMU does, when a disk is full. powerOn lets it go on.
+  paused: 'SUSPENDED',
+}
+
+export interface Rule {
+  /** Legal from these. */
+  readonly from: readonly Status[]
+  /** What is so afterwards; where it is so already there is nothing to do. */
+  readonly to?: Status
+}
+
+/** The same three answers as decidePower, for any operation. */
+export function decide(now: Status, { from, to }: Rule): Decision {
+  if (from.includes(now)) return 'go'
+  return now === to ? 'nothing' : 'refuse'
+}
+
+/** A vApp is what its VMs are, or MIXED. */
+export function statusOfAll(vms: readonly Shown[]): Shown | 'MIXED' {
+  const [first = 'RESOLVED', ...others] = vms
+  return others.every((each) => each === first) ? first : 'MIXED'
+}

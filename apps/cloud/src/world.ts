@@ -1,0 +1,27 @@
+import type { HostApi } from '@skerry/host-api'
+import type { Clock } from '@skerry/service'
+import type { HostId, VmId } from '@skerry/vm'
+import type { Kysely, Transaction } from 'kysely'
+
+import type { Who } from './identity/authorize.ts'
+import type { Database } from './store/database.ts'
+
+export type Tx = Transaction<Database>
+
+/** What a request may reach: rows only as somebody, and of the hosts only screens. */
+export interface RequestWorld {
+  /** A transaction in which Postgres shows this asker's rows and no others. */
+  as<T>(who: Who, work: (tx: Tx) => Promise<T>): Promise<T>
+  readonly screens: (host: HostId) => Pick<HostApi, 'arm'>
+  /** "Look at this VM's queue." Carries nothing; losing it loses nothing, so nobody waits for it. */
+  ring(vm: VmId): void
+  readonly clock: Clock
+  readonly base: URL
+}
+
+/** What a step may reach: all rows, and the hosts. */
+export interface StepWorld {
+  readonly db: Kysely<Database>
+  hosts(id: HostId): HostApi
+  ring(vm: VmId): void
+}

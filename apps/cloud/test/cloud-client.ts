@@ -1,0 +1,119 @@
+// A client of the cloud's API as a test needs it: requests by hand, documents read, tasks waited for.
+import { request } from 'node:https'
+import { text as textOf } from 'node:stream/consumers'
+
+import { until } from '@skerry/lab'
+import { attribute, childrenByLocalName, readXml, type Element } from '@skerry/xml'
+
+export interface Reply {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>
+  readonly text: string
+  readonly root: Element | undefined
+}
+
+interface Sent {
+  readonly body?: string
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+export class CloudClient {
+  readonly #base: string
+  readonly #ca: string
+  readonly #headers: Readonly<Record<string, string>>
+
+  constructor(base: string, ca: string, headers: Readonly<Record<string, string>>) {
+    this.#base = base
+    this.#ca = ca
+    this.#headers = headers
+  }
+
+  static async logIn(base: string, ca: string, user: string, password: string) {
+    const accept = { accept: 'application/*+xml;version=5.1' }
+    const basic = Buffer.from(`${user}:${password}`).toString('base64')
+    const stranger = new CloudClient(base, ca, { ...accept, authorization: `Basic ${basic}` })
+    const { status, headers, text } = await stranger.ask('POST', '/api/sessions')
+    if (status !== 200) throw new Error(`login: ${status} ${text}`)
+    const token = String(headers['x-cloud-authorization'])
+    return new CloudClient(base, ca, { ...accept, 'x-cloud-authorization': token })
+  }
+
+  /** The same client at another cell. */
+  at(base: string): CloudClient {
+    return new CloudClient(base, this.#ca, this.#headers)
+  }
+
+  async ask(method: string, where: string, { body, headers }: Sent = {}): Promise<Reply> {
+    const path = where.startsWith('https:')
+      ? new URL(where).pathname + new URL(where).search
+      : where
+    const asked = request(new URL(path, this.#base), {
+      method,
+      ca: this.#ca,
+      agent: false,
+      headers: { ...this.#headers, ...headers },
+    })
+    const { promise, resolve, reject } = Promise.withResolvers<Reply>()
+    asked.on('error', reject)
+    asked.on('response', (response) => {
+      textOf(response).then((text) => {
+        const { statusCode: status = 0, headers: got } = response
+        resolve({ status, headers: got, text, root: text === '' ? undefined : readXml(text) })
+      }, reject)
+    })
+    asked.end(body)
+    return promise
+  }
+
+  async get(where: string): Promise<Element> {
+    const { status, text, root } = await this.ask('GET', where)
+    if (status !== 200 || !root) throw new Error(`GET ${where}: ${status} ${text}`)
+    return root
+  }
+
+  /** The hrefs that lead from a login to a new vApp. */
+  async start(): Promise<{ vdc: string; template: string }> {
+    const [org] = linksTo(await this.get('/api/session'), 'org+xml')
+    const [vdc = ''] = linksTo(await this.get(org ?? ''), 'vdc+xml')
+    const [entities] = childrenByLocalName(await this.get(vdc), 'ResourceEntities')
+    const [template] = childrenByLocalName(entities, 'ResourceEntity')
+    return { vdc, template: attribute(template, 'href') ?? '' }
+  }
+
+  async instantiate(name: string, { power = true, key = '' } = {}): Promise<Reply> {
+    const { vdc, template } = await this.start()
+    const body = `<InstantiateVAppTemplateParams name="${name}" powerOn="${power}"><Source href="${template}"/></InstantiateVAppTemplateParams>`
+    return this.ask('POST', `${vdc}/action/instantiateVAppTemplate`, {
+      body,
+      headers: key === '' ? {} : { 'idempotency-key': key },
+    })
+  }
+
+  /** Waits for the task to end; its last document. */
+  async ended(task: string, withinMs = 60_000): Promise<Element> {
+    let last: Element | undefined
+    await until(
+      `task ${task} ends`,
+      async () => {
+        last = await this.get(task).catch(() => undefined)
+        const status = attribute(last, 'status') ?? ''
+        return ['success', 'error', 'canceled'].includes(status)
+      },
+      withinMs,
+    )
+    return last as Element
+  }
+}
+
+/** The href of the Task in a document, or of the document itself. */
+export function taskOf(root: Element | undefined): string {
+  if (root?.name === 'Task') return attribute(root, 'href') ?? ''
+  const [tasks] = childrenByLocalName(root, 'Tasks')
+  const [task] = childrenByLocalName(tasks, 'Task')
+  return attribute(task, 'href') ?? ''
+}
+
+export const linksTo = (root: Element, type: string): string[] =>
+  childrenByLocalName(root, 'Link')
+    .filter((link) => attribute(link, 'type')?.endsWith(type) && attribute(link, 'rel') === 'down')
+    .map((link) => attribute(link, 'href') ?? '')

@@ -1,0 +1,272 @@
+// Goal: what an administrator types makes a cloud, and typed again changes nothing. Method: the real
+// commands on a real PostgreSQL, with certificates checked by TLS's own eyes.
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { createHash, randomBytes, X509Certificate } from 'node:crypto'
+import { once } from 'node:events'
+import { mkdtempDisposable, readdir, readFile, rename, stat, writeFile } from 'node:fs/promises'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, test } from 'node:test'
+import { promisify } from 'node:util'
+
+import { whoIsPeer } from '@skerry/host-api'
+import { freshDatabase, type Postgres } from '@skerry/lab'
+import { openDatabase } from '@skerry/postgres'
+import { isIssuedBy } from '@skerry/service'
+
+import { runCommand } from '../src/command.ts'
+import { commands } from '../src/commands.ts'
+import { readConfig } from '../src/config.ts'
+import { readIdentity } from '../src/identity/issuers.ts'
+import { openIdentity } from '../src/identity/keep-identity.ts'
+import { verifyPassword } from '../src/identity/password.ts'
+import { openMachineDoor } from '../src/machine/server.ts'
+import { actingAs } from '../src/store/acting-as.ts'
+import type { Database } from '../src/store/database.ts'
+import { raiseEpoch } from '../src/store/machines.ts'
+import { openCloudDatabase, startDatabases } from './cloud-database.ts'
+
+const run = promisify(execFile)
+const DAY_MS = 24 * 60 * 60 * 1000
+
+let postgres: (Postgres & AsyncDisposable) | undefined
+before(async () => {
+  postgres = await startDatabases()
+})
+after(async () => {
+  await postgres?.[Symbol.asyncDispose]()
+})
+
+async function openSite() {
+  assert(postgres)
+  await using stack = new AsyncDisposableStack()
+  const { url } = stack.use(await freshDatabase(postgres))
+  const { path: dir } = stack.use(await mkdtempDisposable(join(tmpdir(), 'skerry-site-')))
+  const db = openDatabase<Database>({
+    ...{ url: actingAs(url, 'skerry_system'), applicationName: 'test' },
+  })
+  stack.defer(() => db.destroy())
+  const config = join(dir, 'cloud.json')
+  let now = new Date()
+  const issuing = {
+    clock: { now: () => now },
+    serial: () => `01${randomBytes(15).toString('hex')}`,
+  }
+  const type = async (line: readonly string[], input = ''): Promise<string> => {
+    const said: string[] = []
+    await runCommand(
+      {
+        ...{ issuing, print: (text: string) => said.push(text), readInput: async () => input },
+        secret: () => randomBytes(32).toString('base64url'),
+        uuid: () => '00000000-0000-4000-8000-000000000001',
+        log: () => undefined,
+        stopped: new AbortController().signal,
+        salt: () => randomBytes(16),
+      },
+      commands,
+      [...line, '--config', config],
+    )
+    return said.join('\n')
+  }
+  const init = () =>
+    type([
+      ...['init', '--base', 'https://127.0.0.1:8443', '--database', url, '--json'],
+      ...['--machines', '127.0.0.1:8444', '--images', join(dir, 'images')],
+    ])
+  const moved = stack.move()
+  return {
+    ...{ db, dir, config, type, init, issuing },
+    pass: (ms: number) => {
+      now = new Date(now.getTime() + ms)
+    },
+    [Symbol.asyncDispose]: () => moved.disposeAsync(),
+  }
+}
+
+async function filesIn(dir: string): Promise<Record<string, string>> {
+  const names = (await readdir(dir, { recursive: true, withFileTypes: true })).filter((each) =>
+    each.isFile(),
+  )
+  const all = names.map(async ({ parentPath, name }) => {
+    const file = join(parentPath, name)
+    assert.equal((await stat(file)).mode & 0o077, 0, `${file} is for its owner only`)
+    return [file, await readFile(file, 'utf8')] as const
+  })
+  return Object.fromEntries(await Promise.all(all))
+}
+
+test('init makes a cloud once; again it changes nothing, and not without its issuers', async () => {
+  await using site = await openSite()
+  const { db, dir, config, init } = site
+  const { password } = JSON.parse(await init()) as { password: string }
+  const account = await db.selectFrom('account').selectAll().executeTakeFirstOrThrow()
+  assert.deepEqual([account.name, account.role], ['administrator', 'system administrator'])
+  assert.ok(await verifyPassword(password, account.password))
+  const { name, epoch, trusted, server, cell } = await readIdentity(
+    (await readConfig(config)).identity,
+  )
+  const { id: cloud } = await db.selectFrom('cloud').select('id').executeTakeFirstOrThrow()
+  assert.deepEqual([name, epoch], [{ cloud, role: 'cell', id: 'cell-1' }, 1])
+  assert.ok(isIssuedBy(new X509Certificate(cell.cert), trusted.control))
+  assert.ok(isIssuedBy(new X509Certificate(server.cert), trusted.site))
+  assert.equal(new X509Certificate(server.cert).checkIP('127.0.0.1'), '127.0.0.1')
+  const files = await filesIn(dir)
+  assert.deepEqual(JSON.parse(await init()), {
+    ...{ config, ca: join(dir, 'identity/ca.pem'), user: 'administrator', org: 'System' },
+  })
+  assert.deepEqual(await filesIn(dir), files)
+  await rename(join(dir, 'identity'), join(dir, 'away'))
+  await assert.rejects(init(), /issuers are not here/)
+})
+
+test('another cell gets a certificate of its own and no key of an issuer', async () => {
+  await using site = await openSite()
+  await site.init()
+  const out = join(site.dir, 'two')
+  await site.type(['cell', '--name', 'cell-2', '--out', out, '--machines', '127.0.0.1:9444'])
+  const config = await readConfig(join(out, 'cloud.json'))
+  const identity = await readIdentity(config.identity)
+  assert.deepEqual([identity.name.id, identity.issuers], ['cell-2', undefined])
+  assert.deepEqual(config.renewFrom, [{ address: '127.0.0.1', port: 8444 }])
+  assert.equal(config.machines.port, 9444)
+  await site.type(['recall'])
+  const first = await readIdentity((await readConfig(site.config)).identity)
+  assert.equal(first.epoch, 2)
+  assert.equal(whoIsPeer(new X509Certificate(identity.cell.cert)).epoch, 1)
+})
+
+/** Two halves of a day at a time, from now on for so many days. Answers with the certificates that were shown. */
+async function keepFor(site: Awaited<ReturnType<typeof openSite>>, file: string, days: number) {
+  const config = await readConfig(file)
+  const ended = new AbortController()
+  const began = site.issuing.clock.now().getTime()
+  const told: string[] = []
+  const identity = await openIdentity({
+    ...{ config, db: site.db, issuing: site.issuing, log: (message) => told.push(message) },
+    renewed: () => shown.push(identity.current().cell.cert),
+    async pause() {
+      site.pass(DAY_MS / 2)
+      if (site.issuing.clock.now().getTime() - began > days * DAY_MS) ended.abort()
+    },
+  })
+  const shown = [identity.current().cell.cert]
+  await identity.keep(ended.signal)
+  assert.deepEqual(await readIdentity(config.identity), identity.current())
+  return { shown, told, epoch: identity.current().epoch }
+}
+
+test('a cell that may issue renews itself each day, and at once after a recall', async () => {
+  await using site = await openSite()
+  await site.init()
+  assert.equal((await keepFor(site, site.config, 3.2)).shown.length, 4)
+  await raiseEpoch(site.db)
+  const { shown, epoch } = await keepFor(site, site.config, 0.1)
+  assert.deepEqual([new Set(shown).size, epoch], [2, 2])
+})
+
+test('a cell that may not issue is renewed by one that may, and tries again while that is away', async () => {
+  await using site = await openSite()
+  await site.init()
+  const out = join(site.dir, 'two')
+  const first = await readIdentity((await readConfig(site.config)).identity)
+  await using door = openMachineDoor({
+    ...{ db: site.db, identity: () => first, issuing: site.issuing, images: site.dir },
+    log: () => undefined,
+  })
+  door.server.listen(0, '127.0.0.1')
+  await once(door.server, 'listening')
+  const { port } = door.server.address() as AddressInfo
+  await site.type(['cell', '--name', 'cell-2', '--out', out])
+  const file = join(out, 'cloud.json')
+  const away = await keepFor(site, file, 1.2)
+  assert.equal(away.shown.length, 1)
+  assert.match(away.told[0] ?? '', /tried again/)
+  const config = JSON.parse(await readFile(file, 'utf8')) as object
+  const renewFrom = [{ address: '127.0.0.1', port }]
+  await writeFile(file, JSON.stringify({ ...config, renewFrom }))
+  const { shown } = await keepFor(site, file, 0.1)
+  assert.equal(shown.length, 2)
+  assert.equal(whoIsPeer(new X509Certificate(shown[1] ?? '')).id, 'cell-2')
+})
+
+test('an invitation is one line; hosts are listed, disabled, revoked and lost', async () => {
+  await using site = await openSite()
+  const { db, type } = site
+  await site.init()
+  assert.match(
+    await type(['invite']),
+    /^skerry vmd join --cloud https:\/\/127\.0\.0\.1:8444 --token [\w-]{43} --fingerprint [0-9a-f]{64}$/,
+  )
+  const { id } = await db
+    .insertInto('host')
+    .values({ name: 'one', address: '192.0.2.7', port: 8443, public_key: 'k', enabled: true })
+    .returning('id')
+    .executeTakeFirstOrThrow()
+  const [head, line] = (await type(['host', 'list'])).split('\n')
+  assert.match(head ?? '', /^ID +NAME +STATE/)
+  assert.match(line ?? '', new RegExp(`^${id} +one +joined +yes +no +- +0 +192.0.2.7 +8443$`))
+  await type(['host', 'disable', id])
+  const listed = JSON.parse(await type(['host', 'list', '--json'])) as { enabled: boolean }[]
+  assert.equal(listed[0]?.enabled, false)
+  await type(['host', 'revoke', id])
+  await assert.rejects(type(['host', 'enable', id]), { kind: 'conflict' })
+  assert.match(await type(['host', 'declare-lost', id]), /is lost, and 0 VMs/)
+  await assert.rejects(type(['invite', '--host', id]), { kind: 'forbidden' })
+  await assert.rejects(type(['host', 'revoke', 'x']), { kind: 'invalid' })
+  await assert.rejects(type(['nothing']), /usage/)
+})
+
+test('what was asked of the VMs of a lost host ends in error', async () => {
+  assert(postgres)
+  await using cloud = await openCloudDatabase(postgres)
+  const { db, host } = cloud
+  const { vms } = await cloud.addVms(1)
+  const { submitTask } = await import('../src/store/submit-task.ts')
+  const { operationNamed } = await import('../src/operations.ts')
+  const { declareLost } = await import('../src/store/host-states.ts')
+  const [vm] = vms
+  assert(vm)
+  await cloud.as(cloud.who, (tx) =>
+    submitTask(tx, operationNamed('powerOn'), { vm, owner: cloud.who.user }),
+  )
+  assert.equal(await declareLost(db, host), 1)
+  const task = await db.selectFrom('task').select(['state', 'message']).executeTakeFirstOrThrow()
+  assert.equal(task.state, 'error')
+  assert.match(task.message ?? '', /lost/)
+})
+
+test('organisations, users and templates are made from words and a file', async () => {
+  await using site = await openSite()
+  const { db, dir, type } = site
+  await site.init()
+  await type(['org', 'add', 'eng'])
+  await assert.rejects(type(['org', 'add', 'eng']), { kind: 'conflict' })
+  await type(['user', 'add', 'alice@eng', '--role', 'author'], 'secret word\n')
+  const alice = await db
+    .selectFrom('account')
+    .selectAll()
+    .where('name', '=', 'alice')
+    .executeTakeFirst()
+  assert.ok(await verifyPassword('secret word', alice?.password ?? ''))
+  await assert.rejects(type(['user', 'add', 'bob@eng', '--role', 'king'], 'x'), { kind: 'invalid' })
+  await assert.rejects(type(['user', 'add', 'bob@ops', '--role', 'user'], 'x'), {
+    kind: 'not-found',
+  })
+  const image = join(dir, 'disk.qcow2')
+  await run('qemu-img', ['create', '-q', '-f', 'qcow2', image, '64M'])
+  const add = ['template', 'add', image, '--org', 'eng', '--name', 'small'] as const
+  const { digest } = JSON.parse(await type([...add, '--json'])) as { digest: string }
+  const bytes = await readFile(image)
+  assert.equal(digest, createHash('sha256').update(bytes).digest('hex'))
+  assert.deepEqual(await readFile(join(dir, 'images', digest)), bytes)
+  const row = await db.selectFrom('template').selectAll().executeTakeFirstOrThrow()
+  assert.deepEqual([row.image, row.cpus, row.memory_mib, row.disk_mib], [digest, 1, 512, 64])
+  await assert.rejects(type(add), { kind: 'conflict' })
+  const based = join(dir, 'based.qcow2')
+  await run('qemu-img', ['create', '-q', '-f', 'qcow2', '-b', image, '-F', 'qcow2', based])
+  const hostile = ['template', 'add', based, '--org', 'eng', '--name', 'based'] as const
+  await assert.rejects(type(hostile), { kind: 'image-refused' })
+  assert.deepEqual(await readdir(join(dir, 'images')), [digest])
+})

@@ -1,0 +1,333 @@
+// Goal: the thin API as a client meets it: login, browsing, instantiate, power, tasks, query, events.
+// Method: a real HTTP server and a real Postgres. No Temporal: whatever is asked stays queued, which is what is looked at.
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+
+import type { VmId } from '@skerry/vm'
+import { attribute, localName, readXml, type Element } from '@skerry/xml'
+
+import {
+  BASE,
+  find,
+  hrefOf,
+  instantiate,
+  linksOf,
+  logIn as logInAt,
+  openDoor,
+  pathOf,
+  read,
+  XML,
+  type Ask,
+  type Door,
+} from './tenants-door.ts'
+
+let door: Door
+before(async () => {
+  door = await openDoor()
+})
+after(() => door[Symbol.asyncDispose]())
+
+const ask: Ask = (method, path, asked) => door.ask(method, path, asked)
+const get = (path: string) => ask('GET', path, { token: door.eng.token })
+const logIn = (name: string, password?: string) => logInAt(ask, name, password)
+
+test('the versions are told to anybody, without a version', async () => {
+  const answer = await ask('GET', '/api/versions', { headers: { accept: '*/*' } })
+  const versions = find(readXml(answer.text), 'VersionInfo', 'LoginUrl')
+  assert.equal(answer.status, 200)
+  assert.equal(versions.length, 2)
+  assert.ok(answer.text.includes(`<LoginUrl>${BASE}/api/sessions</LoginUrl>`))
+})
+
+test('no version, or one that is not known, is 406 and lists those there are', async () => {
+  for (const accept of ['*/*', 'application/*+xml;version=31.0']) {
+    const answer = await ask('GET', '/api/org', { token: door.eng.token, headers: { accept } })
+    assert.equal(answer.status, 406)
+    const error = readXml(answer.text)
+    assert.deepEqual(
+      [
+        localName(error.name),
+        attribute(error, 'majorErrorCode'),
+        attribute(error, 'minorErrorCode'),
+      ],
+      ['Error', '406', 'NOT_ACCEPTABLE'],
+    )
+    assert.match(attribute(error, 'message') ?? '', /\[1\.5, 5\.1, 5\.5\]/)
+  }
+  const malformed = { accept: 'vnd.cloud.org+xml;version=5.5' }
+  assert.equal(
+    (await ask('GET', '/api/org', { token: door.eng.token, headers: malformed })).status,
+    200,
+  )
+})
+
+test('login: a token in a header and a cookie, and the links that clients start from', async () => {
+  const answer = await logIn('alice@eng')
+  const session = read(answer)
+  assert.match(answer.token, /^\S{20,}$/)
+  assert.deepEqual(answer.headers['set-cookie'], [
+    `cloud-token=${answer.token}; Secure; Path=/; HttpOnly; SameSite=Strict`,
+  ])
+  assert.deepEqual([attribute(session, 'user'), attribute(session, 'org')], ['alice', 'eng'])
+  assert.match(attribute(session, 'type') ?? '', /session\+xml;version=5\.1$/)
+  const rels = find(session, 'Link').map((each) => attribute(each, 'rel') ?? '')
+  assert.deepEqual(rels.toSorted(), ['down', 'down', 'down', 'remove'])
+  assert.ok(find(session, 'Link').some((each) => attribute(each, 'name') === 'eng'))
+  const again = await ask('GET', '/api/session', { token: answer.token })
+  assert.deepEqual(find(read(again), 'Link').length, 4)
+  assert.equal(again.headers['x-cloud-authorization'], undefined, 'sent at login only')
+  const gone = await ask('DELETE', '/api/session', { token: answer.token })
+  assert.deepEqual([gone.status, gone.text], [204, ''])
+  assert.equal((await ask('GET', '/api/session', { token: answer.token })).status, 401)
+})
+
+test('a wrong password, an unknown user, no credentials, and the cookie alone are 401 with a challenge', async () => {
+  const cookie = { cookie: `cloud-token=${door.eng.token}` }
+  const refused = [
+    await logIn('alice@eng', 'wrong'),
+    await logIn('nobody@eng'),
+    await logIn('alice@nowhere'),
+    await ask('POST', '/api/sessions'),
+    await ask('GET', '/api/session', { headers: cookie }),
+    await ask('GET', '/api/session'),
+  ]
+  for (const { status, headers, text } of refused) {
+    assert.equal(status, 401)
+    assert.equal(headers['www-authenticate'], 'Basic realm="skerry"')
+    assert.equal(localName(readXml(text).name), 'Error')
+  }
+  assert.equal(refused[0]?.text, refused[1]?.text, 'nobody learns which users there are')
+})
+
+test('from the session to a template, link by link', async () => {
+  const org = read(await get(`/api/org/${door.eng.org}`))
+  assert.equal(attribute(org, 'name'), 'eng')
+  const list = read(await get('/api/org/'))
+  assert.deepEqual(
+    find(list, 'Org').map((each) => attribute(each, 'name')),
+    ['eng'],
+  )
+  const vdcLink = find(org, 'Link').find((each) => attribute(each, 'name') === 'centre')
+  const vdc = read(await get(pathOf(hrefOf(vdcLink))))
+  assert.equal(attribute(vdc, 'status'), '1')
+  const [entity] = find(vdc, 'ResourceEntities', 'ResourceEntity')
+  const template = read(await get(pathOf(hrefOf(entity))))
+  assert.equal(attribute(template, 'name'), 'debian')
+  assert.ok(linksOf(vdc)['add']?.endsWith('/action/instantiateVAppTemplate'))
+})
+
+test('instantiate is 201 with the vApp, its task inside, and each can be read', async () => {
+  const { vdc, template = '' } = door.eng.ids
+  const body = instantiate('second', template.replace('vappTemplate-', ''), true)
+  const path = `/api/vdc/${vdc}/action/instantiateVAppTemplate`
+  const answer = await ask('POST', path, { token: door.eng.token, body })
+  const vapp = read(answer, 201)
+  assert.equal(answer.headers['location'], hrefOf(vapp))
+  assert.deepEqual([attribute(vapp, 'status'), attribute(vapp, 'deployed')], ['0', 'false'])
+  const [inside] = find(vapp, 'Tasks', 'Task')
+  const task = read(await get(pathOf(hrefOf(inside))))
+  assert.equal(attribute(task, 'status'), 'running')
+  assert.equal(attribute(task, 'operationName'), 'vdcInstantiateVapp')
+  assert.equal(hrefOf(find(task, 'Owner')[0]), hrefOf(vapp))
+  const started = new Date(attribute(task, 'startTime') ?? '').getTime()
+  const expires = new Date(attribute(task, 'expiryTime') ?? '').getTime()
+  assert.equal(expires - started, 90 * 86_400_000)
+  const [child] = find(vapp, 'Children', 'Vm')
+  const vm = read(await get(pathOf(hrefOf(child))))
+  assert.deepEqual([localName(vm.name), attribute(vm, 'status')], ['Vm', '0'])
+  assert.equal(find(vm, 'Tasks', 'Task').length, 2, 'it is made, then started')
+  const twice = await ask('POST', path, { token: door.eng.token, body })
+  assert.equal(twice.status, 409)
+  for (const wrong of ['', '<Other/>', body.replace('vappTemplate-', 'x-')]) {
+    assert.equal((await ask('POST', path, { token: door.eng.token, body: wrong })).status, 400)
+  }
+})
+
+test('power: 202 with the task and where it is; what is not linked is 409; cancel is 204', async () => {
+  const [vm] = (await door.cloud.addVms(1, 'POWERED_OFF')).vms as [VmId]
+  const path = `/api/vApp/vm-${vm}`
+  const links = linksOf(read(await get(path)))
+  assert.ok(links['power:powerOn'] && links['remove'] && !links['power:powerOff'])
+  const answer = await ask('POST', pathOf(links['power:powerOn']), { token: door.eng.token })
+  const task = read(answer, 202)
+  assert.equal(answer.headers['location'], hrefOf(task))
+  assert.deepEqual(
+    [attribute(task, 'status'), attribute(task, 'operationName')],
+    ['queued', 'vappDeploy'],
+  )
+  assert.equal((await ask('DELETE', path, { token: door.eng.token })).status, 409)
+  const off = read(
+    await ask('POST', `${path}/power/action/powerOff`, { token: door.eng.token }),
+    202,
+  )
+  assert.equal(attribute(off, 'status'), 'queued', 'a busy VM queues')
+  const cancel = linksOf(off)['task:cancel'] ?? ''
+  const canceled = await ask('POST', pathOf(cancel), { token: door.eng.token })
+  assert.deepEqual([canceled.status, canceled.text], [204, ''])
+  const ended = read(await get(pathOf(hrefOf(off))))
+  assert.equal(attribute(ended, 'status'), 'canceled')
+  assert.ok(attribute(ended, 'endTime'))
+  assert.equal(linksOf(ended)['task:cancel'], undefined)
+})
+
+test('a vApp is asked as one, and deleted as one; nothing can be asked behind that', async () => {
+  const { vapp } = await door.cloud.addVms(2, 'POWERED_OFF')
+  const path = `/api/vApp/vapp-${vapp}`
+  const answer = await ask('DELETE', `${path}?force=False&recursive=False`, {
+    token: door.eng.token,
+  })
+  const task = read(answer, 202)
+  assert.equal(attribute(task, 'operationName'), 'vdcDeleteVapp')
+  const after = await ask('POST', `${path}/power/action/powerOn`, { token: door.eng.token })
+  assert.equal(after.status, 409)
+  const document = read(await get(`/api/vApp/urn:skerry:vapp:${vapp}/`))
+  assert.equal(linksOf(document)['remove'], undefined)
+})
+
+test('the query: filtered, with the fields that were asked for, a page at a time', async () => {
+  const { vms } = await door.cloud.addVms(3, 'SUSPENDED')
+  const query = async (rest: string) => read(await get(`/api/query?type=vm${rest}`))
+  const found = await query('&filter=status==SUSPENDED&fields=name,containerName&sortAsc=name')
+  const records = find(found, 'VMRecord')
+  assert.equal(attribute(found, 'total'), '3')
+  assert.deepEqual(
+    records.map((each) => Object.keys(each.attributes).toSorted()),
+    records.map(() => ['containerName', 'href', 'name']),
+  )
+  assert.deepEqual(
+    records.map((each) => attribute(each, 'name')),
+    ['vm-0', 'vm-1', 'vm-2'],
+  )
+  assert.deepEqual(
+    records.map(hrefOf),
+    vms.map((vm) => `${BASE}/api/vApp/vm-${vm}`),
+  )
+  const page = await query('&filter=status==SUSPENDED&pageSize=2&page=2&sortDesc=name')
+  assert.deepEqual(
+    find(page, 'VMRecord').map((each) => attribute(each, 'name')),
+    ['vm-0'],
+  )
+  assert.deepEqual(Object.keys(linksOf(page)), ['firstPage', 'previousPage'])
+  const first = read(await get(pathOf(linksOf(page)['firstPage'] ?? '')))
+  assert.equal(find(first, 'VMRecord').length, 2)
+  const past = await query('&filter=status==SUSPENDED&page=99')
+  assert.deepEqual([attribute(past, 'total'), find(past, 'VMRecord').length], ['3', 0])
+  assert.equal(attribute(await query('&pageSize=1000'), 'pageSize'), '128')
+  const some = await query('&filter=(name==vm-*;status==SUSPENDED),name==none')
+  assert.equal(attribute(some, 'total'), '3')
+})
+
+test('a query that is wrong is 400 and says where', async () => {
+  const wrong: readonly (readonly [string, RegExp])[] = [
+    ['type=vm&filter=size==3', /column 1: vm has no attribute size; it has name/],
+    ['type=vm&filter=name==a;', /column 9/],
+    ['type=vm&filter=(name==a', /column 9: a closing bracket/],
+    ['type=vm&fields=size', /no attribute size/],
+    ['type=moon', /one of vm/],
+    ['type=vm&page=0', /page/],
+    ['type=vm&pageSize=-1', /pageSize/],
+    ["type=vm&sortAsc=name'--", /no attribute/],
+  ]
+  for (const [rest, says] of wrong) {
+    const { status, text } = await get(`/api/query?${rest}`)
+    assert.equal(status, 400, rest)
+    assert.match(attribute(readXml(text), 'message') ?? '', says, rest)
+  }
+  const quoted = await get(`/api/query?type=vm&filter=name==${encodeURIComponent("a' or 'a'='a")}`)
+  assert.equal(attribute(read(quoted), 'total'), '0')
+})
+
+test('the same Idempotency-Key is the same task, for another body 409, for another organisation its own', async () => {
+  const { vdc, template = '' } = door.eng.ids
+  const path = `/api/vdc/${vdc}/action/instantiateVAppTemplate`
+  const uuid = template.replace('vappTemplate-', '')
+  const once = (name: string) =>
+    ask('POST', path, {
+      token: door.eng.token,
+      headers: { 'idempotency-key': 'k-1' },
+      body: instantiate(name, uuid, false),
+    })
+  const answers = await Promise.all(Array.from({ length: 10 }, () => once('same')))
+  const hrefs = new Set(answers.map((answer) => hrefOf(read(answer, 201))))
+  assert.equal(hrefs.size, 1)
+  assert.equal((await once('other')).status, 409)
+  const theirs = await ask(
+    'POST',
+    `/api/vdc/${door.ops.ids['vdc']}/action/instantiateVAppTemplate`,
+    {
+      token: door.ops.token,
+      headers: { 'idempotency-key': 'k-1' },
+      body: instantiate(
+        'same',
+        (door.ops.ids['template'] ?? '').replace('vappTemplate-', ''),
+        false,
+      ),
+    },
+  )
+  assert.equal(theirs.status, 201)
+  const [vm] = (await door.cloud.addVms(1, 'POWERED_OFF')).vms as [VmId]
+  const power = () =>
+    ask('POST', `/api/vApp/vm-${vm}/power/action/powerOn`, {
+      token: door.eng.token,
+      headers: { 'idempotency-key': 'k-2' },
+    })
+  assert.equal(hrefOf(read(await power(), 202)), hrefOf(read(await power(), 202)))
+})
+
+/** Reads messages of an event stream until there are as many. */
+async function events(path: string, count: number, token = door.eng.token): Promise<string[][]> {
+  const response = await fetch(`http://127.0.0.1:${door.port}${path}`, {
+    headers: { accept: XML, 'x-cloud-authorization': token },
+    signal: AbortSignal.timeout(10_000),
+  })
+  assert.equal(response.status, 200)
+  assert.match(response.headers.get('content-type') ?? '', /^text\/event-stream/)
+  const messages: string[][] = []
+  let text = ''
+  const decoder = new TextDecoder()
+  for await (const chunk of response.body as ReadableStream<Uint8Array>) {
+    text += decoder.decode(chunk, { stream: true })
+    const whole = text.split('\n\n')
+    text = whole.pop() ?? ''
+    messages.push(
+      ...whole.filter((each) => each.includes('event:')).map((each) => each.split('\n')),
+    )
+    if (messages.length >= count) break
+  }
+  return messages.slice(0, count)
+}
+
+test('events come with a cursor, go on after it, and are those of one organisation', async () => {
+  const all = await events('/api/events?after=0-0', 3)
+  const [first, second] = all
+  assert.match(first?.[0] ?? '', /^id: \d+-\d+$/)
+  assert.equal(first?.[1], 'event: task.queued')
+  const cursor = first?.[0]?.slice('id: '.length)
+  const [next] = await events(`/api/events?after=${cursor}`, 1)
+  assert.deepEqual(next, second)
+  const mine = all.map((lines) => JSON.parse(lines[2]?.slice('data: '.length) ?? '') as object)
+  for (const each of mine) assert.ok('task' in each && 'vapp' in each)
+  const [theirs] = await events('/api/events?after=0-0', 1, door.ops.token)
+  assert.ok(theirs?.[2]?.includes(door.ops.vapp.replace('vapp-', '')))
+  assert.equal((await get('/api/events?after=yesterday')).status, 400)
+})
+
+/** Every address that a document names and that is not something to do. */
+function* toRead(node: Element): Iterable<string> {
+  const rel = attribute(node, 'rel') ?? ''
+  const acts = /^(remove|add|power:|task:)/.test(rel)
+  if (hrefOf(node) !== '' && !acts) yield hrefOf(node)
+  for (const each of node.children) if (typeof each !== 'string') yield* toRead(each)
+}
+
+test('every link can be followed, from the session to everything there is', async () => {
+  await door.cloud.addVms(2, 'POWERED_ON')
+  const seen = new Set([`${BASE}/api/session`])
+  for (const href of seen) {
+    const document = read(await get(pathOf(href)))
+    for (const next of toRead(document)) seen.add(next)
+  }
+  const kinds = new Set([...seen].map((href) => pathOf(href).split(/[/?]/).slice(0, 3).join('/')))
+  const all = ['org', 'query', 'session', 'task', 'vApp', 'vAppTemplate', 'vdc']
+  assert.deepEqual([...kinds].toSorted(), all.map((each) => `/api/${each}`).toSorted())
+})

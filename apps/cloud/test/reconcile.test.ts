@@ -1,0 +1,159 @@
+// Goal: what should be on is on again, asked for once per cause, and nobody is started who should not be. Method: the passes
+// themselves on a real Postgres, with a simulated host that is followed.
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+
+import { simulatedHost, until, type Postgres } from '@skerry/lab'
+import type { VmId } from '@skerry/vm'
+import { sql, type RawBuilder } from 'kysely'
+
+import { keepHouse } from '../src/reconcile/house.ts'
+import { reconcilePower } from '../src/reconcile/power.ts'
+import { reconcilers } from '../src/reconcile/reconcilers.ts'
+import { schedules } from '../src/reconcile/schedules.ts'
+import { claimTask, turnBack } from '../src/store/claim-task.ts'
+import { endTask } from '../src/store/end-task.ts'
+import { CutHost, followed, vmAt } from './away-host.ts'
+import { openCloudDatabase, startDatabases, vmOf, type CloudDatabase } from './cloud-database.ts'
+
+let postgres: Postgres
+before(async () => {
+  postgres = await startDatabases()
+})
+after(() => postgres[Symbol.asyncDispose]())
+
+const rules = { perHost: 10, perOrg: 10, within: () => 60 }
+
+/** The start that was asked for fails: the VM stays off. */
+async function failStart({ db }: CloudDatabase, vm: VmId): Promise<void> {
+  const claimed = await claimTask(db, vm, 'run', rules)
+  assert.ok(claimed)
+  const claim = { task: claimed.task.id, number: claimed.number }
+  const number = await turnBack(db, claim, { kind: 'interrupted', message: 'it did not start' })
+  await endTask(db, { ...claim, number })
+  assert.equal(await claimTask(db, vm, 'run', rules), undefined)
+}
+
+/** VMs that should be on and are seen to be off. */
+async function fallen(cloud: CloudDatabase, count: number): Promise<readonly VmId[]> {
+  const { vms } = await cloud.addVms(count, 'POWERED_OFF')
+  await cloud.db
+    .updateTable('vm')
+    .set({ wanted: 'POWERED_ON', last_boot: 'life-1', seen_session: '1' })
+    .where('id', 'in', vms)
+    .execute()
+  return vms
+}
+
+test('a VM that fell is started once for each life of it and each boot of its host', async () => {
+  await using cloud = await openCloudDatabase(postgres)
+  const [vm] = (await cloud.addVms(1, 'POWERED_ON')).vms as [VmId]
+  await cloud.db.updateTable('vm').set({ wanted: 'POWERED_ON' }).execute()
+  const host = simulatedHost({ vms: [vmAt(vm, 'on')] })
+  const shows = (word: string) =>
+    until(`the VM is ${word}`, async () => (await vmOf(cloud.db, vm)).shown === word)
+  await using following = await followed(cloud.db, cloud.host, new CutHost(host))
+  assert.deepEqual(await reconcilePower(cloud.db), [], 'it is as it should be')
+
+  host.crash(vm)
+  await shows('POWERED_OFF')
+  assert.deepEqual(await reconcilePower(cloud.db), [vm])
+  const task = await cloud.db.selectFrom('task').selectAll().executeTakeFirstOrThrow()
+  assert.deepEqual([task.operation, task.owner, task.state], ['powerOn', 'system', 'queued'])
+  assert.deepEqual(await reconcilePower(cloud.db), [], 'a task is open')
+  await failStart(cloud, vm)
+  assert.deepEqual(await reconcilePower(cloud.db), [], 'it was tried for this life')
+
+  host.changePower(vm, 'on')
+  await shows('POWERED_ON')
+  host.crash(vm)
+  await shows('POWERED_OFF')
+  assert.deepEqual(await reconcilePower(cloud.db), [vm], 'another life has ended')
+  await failStart(cloud, vm)
+
+  await following.goAway()
+  host.reboot()
+  assert.deepEqual(await reconcilePower(cloud.db), [], 'who cannot be seen is not off')
+  await following.comeBack()
+  await shows('POWERED_OFF')
+  assert.deepEqual(await reconcilePower(cloud.db), [vm], 'the host was down')
+})
+
+test('a guest that shut itself down stays off', async () => {
+  await using cloud = await openCloudDatabase(postgres)
+  const [vm] = (await cloud.addVms(1, 'POWERED_ON')).vms as [VmId]
+  await cloud.db.updateTable('vm').set({ wanted: 'POWERED_ON' }).execute()
+  const host = simulatedHost({ vms: [vmAt(vm, 'on')] })
+  await using _ = await followed(cloud.db, cloud.host, new CutHost(host))
+  host.changePower(vm, 'off')
+  await until('it is off', async () => (await vmOf(cloud.db, vm)).shown === 'POWERED_OFF')
+  assert.deepEqual(await reconcilePower(cloud.db), [])
+})
+
+const reasons: Readonly<Record<string, RawBuilder<unknown>>> = {
+  'it should be off': sql`update vm set wanted = 'POWERED_OFF'`,
+  'it is suspended': sql`update vm set status = 'SUSPENDED'`,
+  'nobody can see it': sql`update vm set unseen = true`,
+  'it is being deleted': sql`update vm set closed = true`,
+  'it was deleted': sql`update vm set deleted_at = clock_timestamp()`,
+  'it has no host': sql`update vm set host = null`,
+  'its host is away': sql`update host set listed = 0`,
+  'its host is in quarantine': sql`update host set quarantine = 'it forgot'`,
+  'its host was revoked': sql`update host set state = 'revoked'`,
+  'the cloud recovers': sql`update cloud set recovering = true`,
+  'something is owed for it': sql`insert into debt (host, vm, incarnation, goal, task)
+    select host, id, 1, '{"be": "power", "to": "off"}', id from vm`,
+}
+
+for (const [why, statement] of Object.entries(reasons)) {
+  test(`nobody is started when ${why}`, async () => {
+    await using cloud = await openCloudDatabase(postgres)
+    await fallen(cloud, 1)
+    await statement.execute(cloud.db)
+    assert.deepEqual(await reconcilePower(cloud.db), [])
+    assert.deepEqual(await cloud.db.selectFrom('task').select('id').execute(), [])
+  })
+}
+
+test('many passes at once ask once for each VM, and each is rung', async () => {
+  await using cloud = await openCloudDatabase(postgres)
+  const vms = await fallen(cloud, 20)
+  const rung: VmId[] = []
+  const passes = reconcilers({ db: cloud.db, ring: (vm) => rung.push(vm) })
+  const counts = await Promise.all(Array.from({ length: 4 }, () => passes.reconcilePower()))
+  assert.equal(
+    counts.reduce((sum, each) => sum + each, 0),
+    20,
+  )
+  assert.deepEqual(rung.toSorted(), vms.toSorted())
+  const tasks = await cloud.db.selectFrom('task').select('vm').execute()
+  assert.equal(new Set(tasks.map(({ vm }) => vm)).size, 20)
+  assert.equal(tasks.length, 20)
+})
+
+test('keys of requests are kept for 30 days and tokens for one, and no longer', async () => {
+  await using cloud = await openCloudDatabase(postgres)
+  const { db, who } = cloud
+  const { org, account } = who
+  await sql`insert into account (org, id, name, role, password)
+    values (${org}, ${account}, 'alice', 'author', '')`.execute(db)
+  await sql`insert into request_key (org, account, key, body_hash, task, made_at)
+    select ${org}, ${account}, 'k-' || n, '', gen_random_uuid(), clock_timestamp() - n * interval '1 h'
+    from generate_series(1, 5000) n`.execute(db)
+  await sql`insert into session (token_hash, org, account, began_at)
+    select sha256(n::text::bytea), ${org}, ${account}, clock_timestamp() - n * interval '1 h'
+    from generate_series(1, 30) n`.execute(db)
+  assert.equal(await keepHouse(db), 5000 - 719 + 30 - 23)
+  const keys = await db.selectFrom('request_key').select('key').execute()
+  assert.equal(keys.length, 719, 'those of less than 30 days')
+  assert.equal((await db.selectFrom('session').selectAll().execute()).length, 23)
+  assert.equal(await keepHouse(db), 0)
+})
+
+test('every pass has a schedule, and every schedule a pass', () => {
+  const passes = reconcilers({ db: undefined as never, ring: () => undefined })
+  assert.deepEqual(
+    schedules.map(({ workflow }) => workflow).toSorted(),
+    Object.keys(passes).toSorted(),
+  )
+})

@@ -1,0 +1,178 @@
+// The tenants' door of a cloud with two organisations, as a client meets it over HTTP. No Temporal: whatever is asked stays queued.
+import assert from 'node:assert/strict'
+import { randomBytes, randomUUID } from 'node:crypto'
+import { request } from 'node:http'
+import type { AddressInfo } from 'node:net'
+
+import type { OrgId } from '@skerry/vm'
+import { attribute, childrenByLocalName, readXml, type Element } from '@skerry/xml'
+
+import { ours } from '../src/http/dialect.ts'
+import { buildServer } from '../src/http/server.ts'
+import { hashPassword } from '../src/identity/password.ts'
+import { makeSessions } from '../src/identity/sessions.ts'
+import { routes } from '../src/routes.ts'
+import { DIGEST, openCloudDatabase, startDatabases, type CloudDatabase } from './cloud-database.ts'
+
+/** The public address: it stands in every link, although the test listens elsewhere. */
+export const BASE = 'https://cloud.example'
+export const XML = 'application/*+xml;version=5.1'
+
+export interface Answered {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>
+  readonly text: string
+}
+
+export interface Asked {
+  readonly token?: string
+  readonly headers?: Readonly<Record<string, string>>
+  readonly body?: string
+}
+
+/** An organisation with a user, and the id of everything that a path may name. */
+export interface Tenant {
+  readonly org: OrgId
+  readonly token: string
+  readonly ids: Readonly<Record<string, string>>
+  readonly vapp: string
+}
+
+export type Ask = (method: string, path: string, asked?: Asked) => Promise<Answered>
+
+export interface Door extends AsyncDisposable {
+  readonly cloud: CloudDatabase
+  readonly port: number
+  readonly ask: Ask
+  readonly eng: Tenant
+  readonly ops: Tenant
+}
+
+export async function openDoor(): Promise<Door> {
+  const postgres = await startDatabases()
+  const cloud = await openCloudDatabase(postgres)
+  const password = await hashPassword('secret', randomBytes(16))
+  const sessions = makeSessions(cloud.db, () => randomBytes(32).toString('base64url'), password)
+  const world = {
+    as: (who: CloudDatabase['who'], work: Parameters<CloudDatabase['as']>[1]) =>
+      cloud.as(who, work),
+    screens: () => ({ arm: async () => undefined }),
+    ring: () => undefined,
+    clock: { now: () => new Date() },
+    base: new URL(BASE),
+  } as Parameters<typeof buildServer>[0]
+  const mistakes: unknown[] = []
+  const log = (message: string, cause?: unknown) => mistakes.push([message, cause])
+  const server = buildServer(world, routes, sessions, { dialect: ours, requestId: randomUUID, log })
+  await server.listen({ port: 0, host: '127.0.0.1' })
+  const { port } = server.server.address() as AddressInfo
+  const ask: Ask = (method, path, asked = {}) => send(port, method, path, asked)
+  return {
+    ...{ cloud, port, ask },
+    eng: await addTenant(cloud, ask, 'eng', password),
+    ops: await addTenant(cloud, ask, 'ops', password),
+    async [Symbol.asyncDispose]() {
+      await server.close()
+      await cloud[Symbol.asyncDispose]()
+      await postgres[Symbol.asyncDispose]()
+      assert.deepEqual(mistakes, [], 'nothing that was asked met a mistake of ours')
+    },
+  }
+}
+
+async function addTenant(
+  { db }: CloudDatabase,
+  ask: Ask,
+  name: string,
+  password: string,
+): Promise<Tenant> {
+  const known = await db.selectFrom('org').select('id').where('name', '=', name).executeTakeFirst()
+  const { id: org } =
+    known ?? (await db.insertInto('org').values({ name }).returning('id').executeTakeFirstOrThrow())
+  await db.insertInto('account').values({ org, name: 'alice', role: 'author', password }).execute()
+  const vdc = await db
+    .insertInto('vdc')
+    .values({ org, name: 'centre' })
+    .returning('id')
+    .executeTakeFirstOrThrow()
+  const template = await db
+    .insertInto('template')
+    .values({ org, name: 'debian', image: DIGEST, cpus: 1, memory_mib: 64, disk_mib: 64 })
+    .returning('id')
+    .executeTakeFirstOrThrow()
+  const { token } = await logIn(ask, `alice@${name}`)
+  const made = await ask('POST', `/api/vdc/${vdc.id}/action/instantiateVAppTemplate`, {
+    token,
+    body: instantiate('first', template.id, false),
+  })
+  assert.equal(made.status, 201, made.text)
+  const vapp = readXml(made.text)
+  const [[task], [vm]] = [find(vapp, 'Tasks', 'Task'), find(vapp, 'Children', 'Vm')]
+  const idOf = (node: Element | undefined) => hrefOf(node).split('/').at(-1) ?? ''
+  const ids = {
+    ...{ org, vdc: vdc.id, template: `vappTemplate-${template.id}` },
+    ...{ entity: idOf(vm), task: idOf(task) },
+  }
+  return { org, token, ids, vapp: idOf(vapp) }
+}
+
+/** Logs in; the token comes in a header. */
+export async function logIn(
+  ask: Ask,
+  name: string,
+  password = 'secret',
+): Promise<Answered & { readonly token: string }> {
+  const coded = Buffer.from(`${name}:${password}`).toString('base64')
+  const answer = await ask('POST', '/api/sessions', {
+    headers: { authorization: `Basic ${coded}` },
+  })
+  return { ...answer, token: String(answer.headers['x-cloud-authorization']) }
+}
+
+export const instantiate = (name: string, template: string, powerOn: boolean): string =>
+  `<InstantiateVAppTemplateParams xmlns="${ours.namespace}" name="${name}" powerOn="${powerOn}">` +
+  `<Source href="${BASE}/api/vAppTemplate/vappTemplate-${template}"/></InstantiateVAppTemplateParams>`
+
+async function send(port: number, method: string, path: string, asked: Asked): Promise<Answered> {
+  const { token, body } = asked
+  const own = token === undefined ? {} : { 'x-cloud-authorization': token }
+  const headers = { accept: XML, ...own, ...asked.headers }
+  const answer = Promise.withResolvers<Answered>()
+  const sent = request({ port, host: '127.0.0.1', method, path, headers }, (response) => {
+    let text = ''
+    response.setEncoding('utf8')
+    response.on('data', (chunk: string) => (text += chunk))
+    response.on('end', () =>
+      answer.resolve({ status: response.statusCode ?? 0, headers: response.headers, text }),
+    )
+    response.on('error', answer.reject)
+  })
+  sent.on('error', answer.reject)
+  sent.end(body)
+  return answer.promise
+}
+
+export const pathOf = (href: string): string => href.replace(BASE, '')
+export const hrefOf = (node: Element | undefined): string => attribute(node, 'href') ?? ''
+
+/** The nodes at the end of this way down from a node. */
+export function find(node: Element, ...way: readonly string[]): Element[] {
+  return way.reduce<Element[]>(
+    (nodes, name) => nodes.flatMap((each) => childrenByLocalName(each, name)),
+    [node],
+  )
+}
+
+export const linksOf = (node: Element): Record<string, string> =>
+  Object.fromEntries(find(node, 'Link').map((each) => [attribute(each, 'rel') ?? '', hrefOf(each)]))
+
+/** The document of an answer that has this status and the type that goes with it. */
+export function read({ status, text, headers }: Answered, expected = 200): Element {
+  assert.equal(status, expected, text)
+  const root = readXml(text)
+  const type = String(headers['content-type'])
+  assert.match(type, /^application\/vnd\.skerry\.cloud\.\S+\+xml;version=5\.1$/)
+  const said = attribute(root, 'type')?.split(';')[0]
+  if (said !== undefined) assert.equal(type, `${said};version=5.1`)
+  return root
+}

@@ -1,0 +1,77 @@
+// Goal: from an empty database to a host that answers its cell, by the lines that people type. Method:
+// the real commands, a host of the lab, vmd as it is installed.
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempDisposable, readFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { promisify } from 'node:util'
+
+import { freshDatabase, reasonToSkip, startHost } from '@skerry/lab'
+import { openDatabase } from '@skerry/postgres'
+
+import { readIdentity } from '../../apps/cloud/src/identity/issuers.ts'
+import { openMachineDoor } from '../../apps/cloud/src/machine/server.ts'
+import { actingAs } from '../../apps/cloud/src/store/acting-as.ts'
+import type { Database } from '../../apps/cloud/src/store/database.ts'
+import { startDatabases } from '../../apps/cloud/test/cloud-database.ts'
+import { issuing } from '../../apps/cloud/test/machine-door.ts'
+
+const run = promisify(execFile)
+const CLI = join(import.meta.dirname, '../../apps/cli/src/main.ts')
+const skip = reasonToSkip('host') ?? false
+
+test('init, invite, join: vmd answers its cell as the host that it became', { skip }, async () => {
+  await using directory = await mkdtempDisposable(join(tmpdir(), 'skerry-joins-'))
+  const dir = directory.path
+  await using postgres = await startDatabases()
+  await using fresh = await freshDatabase(postgres)
+  const config = join(dir, 'cloud.json')
+  const skerry = async (...words: readonly string[]) =>
+    (await run(process.execPath, [CLI, 'cloud', ...words, '--config', config])).stdout.trim()
+  await skerry(
+    ...['init', '--base', 'https://127.0.0.1:8443', '--database', fresh.url],
+    ...['--machines', '127.0.0.1:8444', '--images', join(dir, 'images')],
+  )
+  const identity = await readIdentity(join(dir, 'identity'))
+  const url = actingAs(fresh.url, 'skerry_system')
+  const db = openDatabase<Database>({ url, applicationName: 'test' })
+  await using stack = new AsyncDisposableStack()
+  stack.defer(() => db.destroy())
+  await using door = openMachineDoor({
+    ...{ db, identity: () => identity, issuing, images: join(dir, 'images') },
+    log: () => undefined,
+  })
+  const socket = join(dir, 'door')
+  door.server.listen(socket)
+  await once(door.server, 'listening')
+
+  await using host = await startHost({ dir: join(dir, 'host') })
+  const relay = host.spawn(
+    [process.execPath, join(import.meta.dirname, 'relay-process.ts'), '8444', socket],
+    { stdio: ['ignore', 'pipe', 'inherit'] },
+  )
+  assert(relay.stdout)
+  await once(relay.stdout, 'data')
+  const [, ...line] = (await skerry('invite')).split(' ')
+  const joining = [process.execPath, CLI, ...line, '--host-api', '127.0.0.1:8443', '--name', 'one']
+  const joined = await host.run(joining)
+  assert.equal(joined.code, 0, joined.stderr)
+  assert.match(joined.stdout, /^this machine is host [0-9a-f-]{36} of the cloud/)
+  const again = await host.run(joining)
+  assert.match(again.stdout, /^this machine is already host/)
+  const listed = JSON.parse(await skerry('host', 'list', '--json')) as Record<string, unknown>[]
+  assert.equal(listed.length, 1)
+  const [{ id, name, address, port } = {}] = listed
+  assert.deepEqual([name, address, port], ['one', '127.0.0.1', 8443])
+
+  const { log } = await host.startVmd()
+  const asks = [process.execPath, join(import.meta.dirname, 'hello-process.ts')]
+  const told = await host.run([...asks, join(dir, 'identity'), String(id)])
+  assert.equal(told.code, 0, `${told.stderr}\n${await readFile(log, 'utf8')}`)
+  assert.equal((JSON.parse(told.stdout) as { is: string }).is, 'hello')
+  const other = await host.run([...asks, join(dir, 'identity'), 'another'])
+  assert.notEqual(other.code, 0)
+})

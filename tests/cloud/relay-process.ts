@@ -1,0 +1,10 @@
+// Inside a host: what comes to a port goes out by a socket file, to a cell that is in another network.
+import { connect, createServer } from 'node:net'
+
+const [port, file = ''] = process.argv.slice(2)
+createServer((near) => {
+  const far = connect(file)
+  near.on('error', () => far.destroy())
+  far.on('error', () => near.destroy())
+  near.pipe(far).pipe(near)
+}).listen(Number(port), '127.0.0.1', () => console.log('ready'))
