@@ -14,8 +14,12 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   'packages/image': ['fault'],
   'packages/xml': ['fault'],
   'packages/service': ['fault'],
+  'packages/host-api': ['fault', 'vm'],
+  'packages/postgres': ['fault'],
+  'packages/temporal': ['fault'],
   'apps/cli': ['fault', 'vm'],
-  'apps/vmd': ['engine', 'fault', 'service', 'vm', 'xml'],
+  'apps/cloud': ['fault', 'host-api', 'image', 'postgres', 'service', 'temporal', 'vm', 'xml'],
+  'apps/vmd': ['engine', 'fault', 'host-api', 'service', 'vm', 'xml'],
   'packages/engine': ['fault', 'image', 'libvirt', 'vm', 'xml'],
 }
 

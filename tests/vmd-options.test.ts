@@ -8,7 +8,7 @@ import { readConfig, usage } from '../apps/vmd/src/config.ts'
 
 test('the command line tells of every option of the daemon as the daemon does', () => {
   const told = commands.find(({ name }) => name === 'vmd')?.options ?? {}
-  const own = usage.split('\n').slice(1)
+  const own = usage.split('\n').filter((line) => line.startsWith('  --'))
   assert.deepEqual(
     optionRows(told).map(([option, doc]) => `  ${option.padEnd(22)}  ${doc}`),
     own,
