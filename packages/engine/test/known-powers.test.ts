@@ -116,7 +116,7 @@ test('whoever has the turn of a VM leaves nothing known of it', { skip }, async 
   const { host } = there()
   await createVm(host, { id: 'turn' })
   // As if it had been paused before, and libvirt's word of its end were still on the way.
-  const lie = () => host.powers.read('turn', async () => 'paused')
+  const lie = () => host.powers.read('local-turn', async () => 'paused')
   await lie()
   assert.equal(await readPower(host, 'turn'), 'paused', 'what is known is answered')
   await host.turns.take('turn', async () => {
