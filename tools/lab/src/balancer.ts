@@ -85,6 +85,7 @@ function join(caller: Socket, cell: Socket): void {
   caller.pipe(cell)
   cell.pipe(caller)
   cell.on('error', () => cell.destroy())
-  cell.once('close', () => caller.destroy())
-  caller.once('close', () => cell.destroy())
+  // One that ended in order may have said something that the other has not yet been given.
+  cell.once('close', (broken) => (broken ? caller.destroy() : caller.destroySoon()))
+  caller.once('close', (broken) => (broken ? cell.destroy() : cell.destroySoon()))
 }
