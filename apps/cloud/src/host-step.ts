@@ -1,9 +1,8 @@
 import { Fault } from '@skerry/fault'
 import type { Goal } from '@skerry/host-api'
-import { sql } from 'kysely'
 
 import type { At, Step } from './operation.ts'
-import { open } from './store/claim-task.ts'
+import { isOpen } from './store/claim-task.ts'
 import { owe } from './store/debts.ts'
 import { recordSeen } from './store/vms.ts'
 
@@ -48,8 +47,7 @@ async function reachOrOwe(at: At, goal: Goal): Promise<void> {
   } catch (error) {
     const { vm, world, order, task } = at
     if (!(error instanceof Fault) || error.kind !== 'unavailable' || vm.host === null) throw error
-    const { rows } = await sql`select from host where id = ${vm.host} and ${open}`.execute(world.db)
-    if (rows.length > 0) throw error
+    if (await isOpen(world.db, vm.host)) throw error
     const { incarnation } = order
     await owe(world.db, { host: vm.host, vm: vm.id, incarnation, goal, task: task.id })
   }

@@ -18,7 +18,8 @@ import type { Tx } from '../src/world.ts'
 
 const MIGRATIONS = join(import.meta.dirname, '../migrations')
 
-async function prepare(url: string): Promise<void> {
+/** Brings a database to what the cloud needs. */
+export async function prepare(url: string): Promise<void> {
   const db = openDatabase<Database>({ url, applicationName: 'prepare' })
   try {
     await migrate(db, MIGRATIONS)

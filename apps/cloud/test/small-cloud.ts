@@ -21,7 +21,7 @@ import {
   type SimulatedHost,
   type Temporal,
 } from '@skerry/lab'
-import { migrate, openDatabase } from '@skerry/postgres'
+import { openDatabase } from '@skerry/postgres'
 import type { HostId } from '@skerry/vm'
 import { sql, type Kysely } from 'kysely'
 
@@ -30,11 +30,10 @@ import { hashPassword } from '../src/identity/password.ts'
 import { actingAs } from '../src/store/acting-as.ts'
 import type { Database } from '../src/store/database.ts'
 import { CloudClient } from './cloud-client.ts'
+import { DIGEST, prepare } from './cloud-database.ts'
 
 const CLOUD = 'lab'
 const CELL_PROGRAM = join(import.meta.dirname, 'cell-process.ts')
-const MIGRATIONS = join(import.meta.dirname, '../migrations')
-export const DIGEST = 'a'.repeat(64)
 export const PASSWORD = 'correct horse'
 
 export interface Cell extends AsyncDisposable {
@@ -97,15 +96,6 @@ export async function startSmallCloud({ cells = 1, hosts = 1 } = {}): Promise<Sm
     ...{ postgres, temporal, db, cells: made, hosts: served },
     logIn: (at = 0) => CloudClient.logIn(made[at]?.url ?? '', site.cert, 'alice@eng', PASSWORD),
     [Symbol.asyncDispose]: () => all.disposeAsync(),
-  }
-}
-
-async function prepare(url: string): Promise<void> {
-  const db = openDatabase<Database>({ url, applicationName: 'prepare' })
-  try {
-    await migrate(db, MIGRATIONS)
-  } finally {
-    await db.destroy()
   }
 }
 

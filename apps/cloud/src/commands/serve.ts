@@ -1,7 +1,6 @@
 import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 
-import { startCell } from '../cell.ts'
 import type { Command } from '../command.ts'
 import { openIdentity } from '../identity/keep-identity.ts'
 import { openMachineDoor } from '../machine/server.ts'
@@ -15,6 +14,8 @@ export const serve: Command = {
   summary: 'runs this cell, until it is told to stop',
   run: ({ issuing, uuid, secret, salt, log, stopped }, asked) =>
     withStore(asked, async (db, config) => {
+      // Only this command needs the cell, and with it Temporal's worker, which takes its time to load.
+      const { startCell } = await import('../cell.ts')
       await using opened = new AsyncDisposableStack()
       const pause = (ms: number) => sleep(ms, undefined, { signal: stopped }).catch(() => undefined)
       const renewed = () => door.renewed()

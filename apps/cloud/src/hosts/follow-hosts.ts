@@ -22,7 +22,6 @@ interface Link {
   readonly host: HostApi
   readonly over: Promise<void>
   session: string
-  pinged: number
 }
 
 /** Follows this cell's share of the hosts, until the signal says otherwise. */
@@ -76,7 +75,7 @@ function openLink(world: Followers, row: HostRow, signal: AbortSignal, ended: ()
   const over = followHost(following, row.id, row, host)
     .catch((error: unknown) => world.log(`host ${row.id} is not followed any more`, error))
     .finally(ended)
-  return { stop, host, over, session: row.session, pinged: 0 }
+  return { stop, host, over, session: row.session }
 }
 
 /** Each ping brings a committed number and takes back the highest that is on the host's disk. */

@@ -1,5 +1,5 @@
 import type { FaultKind } from '@skerry/fault'
-import type { TaskId, VmId } from '@skerry/vm'
+import type { HostId, TaskId, VmId } from '@skerry/vm'
 import { sql, type Kysely } from 'kysely'
 
 import type { Tx } from '../world.ts'
@@ -117,6 +117,11 @@ async function mayBegin(tx: Tx, vm: VmRow, head: Task, rules: ClaimRules): Promi
 /** A host with which work can be done: followed, its list read, its debts paid, nothing against it. */
 export const open = sql<boolean>`host.state = 'joined' and host.quarantine is null
   and host.follow_until > clock_timestamp() and host.listed = host.session and host.session > 0`
+
+export async function isOpen(db: Kysely<Database>, host: HostId): Promise<boolean> {
+  const { rows } = await sql`select from host where id = ${host} and ${open}`.execute(db)
+  return rows.length > 0
+}
 
 /** Task and VM, as long as the claim is the newest; and the lease goes on. */
 export async function readClaimed(

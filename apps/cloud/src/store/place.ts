@@ -3,7 +3,7 @@ import type { HostId, TaskId, VmId } from '@skerry/vm'
 import { sql, type Kysely, type RawBuilder } from 'kysely'
 
 import type { Tx } from '../world.ts'
-import { open } from './claim-task.ts'
+import { isOpen, open } from './claim-task.ts'
 import type { Database } from './database.ts'
 import { owe } from './debts.ts'
 import { nowhere, staleClaim, type VmRow } from './vms.ts'
@@ -47,11 +47,6 @@ export async function placeVm(
       .where('id', '=', id)
       .execute()
   })
-}
-
-async function isOpen(tx: Tx, host: HostId): Promise<boolean> {
-  const { rows } = await sql`select from host where id = ${host} and ${open}`.execute(tx)
-  return rows.length > 0
 }
 
 /** Enabled, open, with room; without a VM of the same vApp if there is one; then the least used. */
