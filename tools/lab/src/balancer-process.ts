@@ -1,16 +1,23 @@
 // The balancer as a process of a lab.
 import { existsSync, realpathSync } from 'node:fs'
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
-import { connect } from 'node:net'
 import { join } from 'node:path'
 
-import type { Target } from './balancer.ts'
 import { findEngines, lastWords, startDaemon } from './daemon.ts'
+import { isListening } from './listening.ts'
 import { freePorts } from './ports.ts'
 import { killAndWait } from './processes.ts'
 import { until } from './wait.ts'
 
 const PROGRAM = join(import.meta.dirname, 'balancer-main.ts')
+
+export interface BalancerProcessOptions {
+  readonly outlives?: boolean
+  /** Where it listens at its first start; a free one unless told. */
+  readonly port?: number
+  /** The named network that it is in; the machine's own unless told. */
+  readonly netns?: string
+}
 
 export interface BalancerProcess extends AsyncDisposable {
   readonly port: number
@@ -20,13 +27,13 @@ export interface BalancerProcess extends AsyncDisposable {
 /** Starts a balancer that keeps its port and its log in a directory of its own; one that runs there is replaced. */
 export async function startBalancerProcess(
   directory: string,
-  targets: readonly Target[],
-  { outlives = false }: { outlives?: boolean } = {},
+  targets: readonly { readonly host: string; readonly port: number }[],
+  { outlives = false, port: wanted, netns }: BalancerProcessOptions = {},
 ): Promise<BalancerProcess> {
   await mkdir(directory, { recursive: true })
   const dir = realpathSync(directory)
   const saved = join(dir, 'port')
-  if (!existsSync(saved)) await writeFile(saved, String(await freePorts()))
+  if (!existsSync(saved)) await writeFile(saved, String(wanted ?? (await freePorts())))
   const port = Number(await readFile(saved, 'utf8'))
   await killAndWait(findEngines((other) => other === dir))
   // The kernel goes on to accept for a moment, until the last thread of a killed process is gone.
@@ -38,11 +45,12 @@ export async function startBalancerProcess(
     log,
     command: [process.execPath, PROGRAM, String(port), ...names],
     outlives,
+    ...(netns !== undefined && { netns }),
   })
   await until(`the balancer should listen on ${port}`, async () => {
     if (child.exitCode !== null)
       throw new Error(`the balancer did not start: ${await lastWords(log)}`)
-    return accepts(port)
+    return isListening(child.pid, port)
   })
   return {
     port,
@@ -50,17 +58,5 @@ export async function startBalancerProcess(
     async [Symbol.asyncDispose]() {
       await killAndWait([child.pid])
     },
-  }
-}
-
-async function accepts(port: number): Promise<boolean> {
-  const socket = connect(port, '127.0.0.1')
-  try {
-    return await new Promise((resolve) => {
-      socket.once('connect', () => resolve(true))
-      socket.once('error', () => resolve(false))
-    })
-  } finally {
-    socket.destroy()
   }
 }

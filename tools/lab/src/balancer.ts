@@ -3,15 +3,15 @@ import { once } from 'node:events'
 import type { AddressInfo, Socket } from 'node:net'
 import { connect, createServer } from 'node:net'
 
-export interface Target {
-  readonly host: string
-  readonly port: number
-}
+/** Where a connection leads: a port, or a socket in the file system. */
+export type Target = { readonly host: string; readonly port: number } | { readonly path: string }
 
 export interface BalancerOptions {
   readonly targets: readonly Target[]
   /** A free one unless told. */
   readonly port?: number
+  /** The file to listen at, instead of a port of loopback. */
+  readonly path?: string
   /** How long a target may take to accept a connection before the next is tried. */
   readonly patienceMs?: number
 }
@@ -22,9 +22,9 @@ export interface Balancer extends AsyncDisposable {
 
 const PATIENCE_MS = 1_000
 
-/** Listens on loopback and hands each connection to the next target that accepts one; the caller is cut off when none does. */
+/** Listens and hands each connection to the next target that accepts one; the caller is cut off when none does. */
 export async function startBalancer(options: BalancerOptions): Promise<Balancer> {
-  const { targets, patienceMs = PATIENCE_MS } = options
+  const { targets, path, port = 0, patienceMs = PATIENCE_MS } = options
   const open = new Set<Socket>()
   let turn = 0
   const server = createServer({ allowHalfOpen: true }, (caller) => {
@@ -33,10 +33,10 @@ export async function startBalancer(options: BalancerOptions): Promise<Balancer>
     caller.on('error', () => caller.destroy())
     void serve(caller, inTurn(targets, turn++), patienceMs)
   })
-  server.listen(options.port ?? 0, '127.0.0.1')
+  server.listen(path === undefined ? { port, host: '127.0.0.1' } : { path })
   await once(server, 'listening')
   return {
-    port: (server.address() as AddressInfo).port,
+    port: path === undefined ? (server.address() as AddressInfo).port : 0,
     async [Symbol.asyncDispose]() {
       const closed = once(server, 'close')
       server.close()
@@ -67,8 +67,8 @@ async function serve(caller: Socket, order: readonly Target[], patienceMs: numbe
 }
 
 /** An open connection to a target, or undefined when it refuses or is silent for too long. */
-async function reach({ host, port }: Target, patienceMs: number): Promise<Socket | undefined> {
-  const socket = connect({ host, port, allowHalfOpen: true })
+async function reach(target: Target, patienceMs: number): Promise<Socket | undefined> {
+  const socket = connect({ ...target, allowHalfOpen: true })
   try {
     await once(socket, 'connect', { signal: AbortSignal.timeout(patienceMs) })
     return socket

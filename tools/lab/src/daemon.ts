@@ -4,7 +4,9 @@ import { spawn } from 'node:child_process'
 import { closeSync, openSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 
+import { inNetworkNamed } from './netns.ts'
 import { findMarked, killAndWait } from './processes.ts'
+import { forgetSharedMemory } from './shared-memory.ts'
 
 /** The mark that a server bears in its environment; its value is the directory that the server keeps its things in. */
 export const ENGINE_MARK = 'SKERRY_LAB_ENGINE'
@@ -16,6 +18,8 @@ export interface DaemonOptions {
   readonly command: readonly string[]
   /** The user it runs as when we are root. */
   readonly user?: string
+  /** The named network that it is in; the machine's own unless told. */
+  readonly netns?: string
   /** Whether it goes on when this program ends; otherwise it dies with it, by this signal. */
   readonly outlives: boolean
   readonly deathSignal?: 'KILL' | 'QUIT'
@@ -27,8 +31,8 @@ export function startDaemon(options: DaemonOptions): ChildProcess & { readonly p
   const { dir, command, outlives, deathSignal = 'KILL' } = options
   const death = outlives ? [] : ['--pdeathsig', deathSignal]
   const prefix = [...asUser(options.user), ...death]
-  const [program = '', ...args] =
-    prefix.length === 0 ? command : ['setpriv', ...prefix, '--', ...command]
+  const confined = prefix.length === 0 ? command : ['setpriv', ...prefix, '--', ...command]
+  const [program = '', ...args] = inNetworkNamed(options.netns, confined)
   const log = openSync(options.log, 'a')
   const child = spawn(program, args, {
     cwd: dir,
@@ -63,7 +67,10 @@ export function findEngines(accepts: (directory: string) => boolean): number[] {
 export async function killEngines(below: string): Promise<void> {
   const found = () => findEngines((dir) => dir === below || dir.startsWith(`${below}/`))
   // A dying server may have been starting another process while we looked.
-  for (let pids = found(); pids.length > 0; pids = found()) await killAndWait(pids)
+  for (let pids = found(); pids.length > 0; pids = found()) {
+    await killAndWait(pids)
+    await forgetSharedMemory(pids)
+  }
 }
 
 /** The end of what a server wrote, for the error that says it did not start. */

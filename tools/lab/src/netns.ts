@@ -40,6 +40,13 @@ export async function forgetNetwork(name: string): Promise<void> {
   await rm(path, { force: true })
 }
 
+/** The same command in a named network; as it is where none is named. It keeps its pid: nothing stays in between. */
+export function inNetworkNamed(name: string | undefined, command: readonly string[]): string[] {
+  return name === undefined
+    ? [...command]
+    : ['nsenter', `--net=${join(NAMES, name)}`, '--', ...command]
+}
+
 /** Takes away the names of hosts that died with the program that had started them, which could not do it any more. */
 export async function forgetDeadHosts(): Promise<void> {
   for (const name of await namesBeginning('skerry-')) {

@@ -5,10 +5,12 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 
 import { asUser, lastWords, startDaemon } from './daemon.ts'
+import { inNetworkNamed } from './netns.ts'
 import { reasonWithoutRoot } from './packages.ts'
 import { freePorts } from './ports.ts'
 import { childrenOf, isAlive, killAndWait, nameOf } from './processes.ts'
-import { attempt, run } from './run.ts'
+import { run } from './run.ts'
+import { forgetSharedMemory } from './shared-memory.ts'
 import { until } from './wait.ts'
 
 const BIN = '/usr/lib/postgresql/15/bin'
@@ -20,6 +22,10 @@ export interface PostgresOptions {
   readonly durable?: boolean
   /** Whether it goes on when this program ends; otherwise it is shut down with it. */
   readonly outlives?: boolean
+  /** Where it listens at its first start; a free one unless told. */
+  readonly port?: number
+  /** The named network on whose loopback it listens; the machine's own unless told. */
+  readonly netns?: string
 }
 
 export interface Postgres extends AsyncDisposable {
@@ -68,7 +74,7 @@ async function prepare(directory: string, options: PostgresOptions): Promise<Ser
     await chown(join(dir, 'pg'), uid, gid)
   }
   const saved = join(dir, 'pg-port')
-  if (!existsSync(saved)) await writeFile(saved, String(await freePorts()))
+  if (!existsSync(saved)) await writeFile(saved, String(options.port ?? (await freePorts())))
   return new Server(dir, Number(await readFile(saved, 'utf8')), options)
 }
 
@@ -107,7 +113,8 @@ class Server implements Postgres {
 
   async psql(sql: string, database = 'postgres'): Promise<string> {
     const flags = ['--no-psqlrc', '--quiet', '--tuples-only', '--no-align', '-v', 'ON_ERROR_STOP=1']
-    const said = await run(['psql', ...flags, this.urlOf(database)], { input: sql })
+    const command = ['psql', ...flags, this.urlOf(database)]
+    const said = await run(inNetworkNamed(this.#options.netns, command), { input: sql })
     return said.trim()
   }
 
@@ -145,10 +152,11 @@ class Server implements Postgres {
   }
 
   async standby(dir: string): Promise<Postgres> {
-    const copy = await prepare(dir, this.#options)
+    const { port: _, ...options } = this.#options
+    const copy = await prepare(dir, options)
     const from = ['-h', '127.0.0.1', '-p', String(this.port), '-U', USER]
     const how = ['--checkpoint=fast', '--no-sync', '--write-recovery-conf', '-X', 'stream']
-    await asPostgres(['pg_basebackup', ...from, ...how, '-D', copy.data])
+    await asPostgres(['pg_basebackup', ...from, ...how, '-D', copy.data], options.netns)
     await copy.start()
     const now = await this.psql('select pg_current_wal_flush_lsn()')
     await until('the standby should have received all', async () => {
@@ -192,6 +200,7 @@ class Server implements Postgres {
       log: this.log,
       command: [join(BIN, 'postgres'), '-D', this.data, ...flags],
       user: USER,
+      ...(this.#options.netns !== undefined && { netns: this.#options.netns }),
       outlives: this.#options.outlives ?? false,
       deathSignal: 'QUIT',
     })
@@ -234,8 +243,8 @@ class Server implements Postgres {
 
   /** A killed server leaves a few bytes of shared memory that only its next start would take away. */
   async #forgetMemory(): Promise<void> {
-    const [, id] = this.#note()[6]?.trim().split(/\s+/) ?? []
-    if (id !== undefined && /^\d+$/.test(id)) await attempt(['ipcrm', '-m', id])
+    const [written] = this.#note()
+    if (written !== undefined) await forgetSharedMemory([Number(written)])
   }
 }
 
@@ -261,8 +270,12 @@ async function ownerOf(): Promise<{ uid: number; gid: number }> {
   return { uid, gid }
 }
 
-async function asPostgres([program = '', ...args]: readonly string[]): Promise<void> {
+async function asPostgres(
+  [program = '', ...args]: readonly string[],
+  netns?: string,
+): Promise<void> {
   const command = [join(BIN, program), ...args]
   const user = asUser(USER)
-  await run(user.length === 0 ? command : ['setpriv', ...user, '--', ...command], { cwd: '/' })
+  const confined = user.length === 0 ? command : ['setpriv', ...user, '--', ...command]
+  await run(inNetworkNamed(netns, confined), { cwd: '/' })
 }

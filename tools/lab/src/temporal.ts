@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import type { Connection } from '@temporalio/client'
 
 import { findEngines, lastWords, startDaemon } from './daemon.ts'
+import { inNetworkNamed } from './netns.ts'
 import { freePorts } from './ports.ts'
 import type { Postgres } from './postgres.ts'
 import { killAndWait } from './processes.ts'
@@ -25,6 +26,10 @@ export interface TemporalOptions {
   readonly namespace?: string
   /** Whether it goes on when this program ends; otherwise it dies with it. */
   readonly outlives?: boolean
+  /** The first of its TEMPORAL_PORTS at its first start; free ones unless told. */
+  readonly port?: number
+  /** The named network on whose loopback it listens, as its PostgreSQL does. Its address must be seen from ours too. */
+  readonly netns?: string
 }
 
 export interface Temporal extends AsyncDisposable {
@@ -51,7 +56,9 @@ export async function startTemporal(
   await mkdir(directory, { recursive: true })
   const dir = realpathSync(directory)
   const saved = join(dir, 'port')
-  if (!existsSync(saved)) await writeFile(saved, String(await freePorts(TEMPORAL_PORTS)))
+  if (!existsSync(saved)) {
+    await writeFile(saved, String(options.port ?? (await freePorts(TEMPORAL_PORTS))))
+  }
   const port = Number(await readFile(saved, 'utf8'))
   const server = new Server(dir, port, postgres, programs, options)
   if (!existsSync(join(dir, 'schema.done'))) await server.makeTables()
@@ -69,13 +76,14 @@ class Server implements Temporal {
   readonly #postgres: Postgres
   readonly #programs: TemporalPrograms
   readonly #outlives: boolean
+  readonly #netns: string | undefined
 
   constructor(
     dir: string,
     port: number,
     postgres: Postgres,
     programs: TemporalPrograms,
-    { namespace = 'skerry', outlives = false }: TemporalOptions,
+    { namespace = 'skerry', outlives = false, netns }: TemporalOptions,
   ) {
     this.dir = dir
     this.address = `127.0.0.1:${port}`
@@ -85,6 +93,7 @@ class Server implements Temporal {
     this.#postgres = postgres
     this.#programs = programs
     this.#outlives = outlives
+    this.#netns = netns
   }
 
   get pid(): number {
@@ -97,7 +106,8 @@ class Server implements Temporal {
     const way = ['--ep', '127.0.0.1', '-p', String(this.#postgres.port), '-u', 'postgres']
     const tool = [this.#programs.sql, ...way, '--pw', 'any', '--pl', 'postgres12']
     const make = async (schema: string, database: string) => {
-      const sql = (...words: string[]) => run([...tool, '--db', database, ...words])
+      const sql = (...words: string[]) =>
+        run(inNetworkNamed(this.#netns, [...tool, '--db', database, ...words]))
       await sql('create')
       await sql('setup-schema', '-v', '0.0')
       await sql('update-schema', '--schema-name', `postgresql/v12/${schema}`)
@@ -119,6 +129,7 @@ class Server implements Temporal {
           ...['--config-file', join(this.dir, 'temporal.yaml'), '--allow-no-auth', 'start'],
         ],
         outlives: this.#outlives,
+        ...(this.#netns !== undefined && { netns: this.#netns }),
       })
     }
     await this.#call('should take calls', (connection) =>

@@ -1,0 +1,53 @@
+// A window: ports of a closed network's loopback, seen from the machine's own under the same numbers.
+// Two relays make one, on either side of a socket in the file system, which both networks see. No link joins the networks.
+import { existsSync, realpathSync } from 'node:fs'
+import { mkdir, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+
+import { findEngines, lastWords, startDaemon } from './daemon.ts'
+import { isListening } from './listening.ts'
+import { killAndWait } from './processes.ts'
+import { until } from './wait.ts'
+
+const PROGRAM = join(import.meta.dirname, 'window-main.ts')
+
+export interface WindowOptions {
+  /** The named network whose ports are to be seen. */
+  readonly netns: string
+  readonly ports: readonly number[]
+  /** Whether it goes on when this program ends; otherwise it dies with it. */
+  readonly outlives?: boolean
+}
+
+export const paneOf = (directory: string, port: number): string => join(directory, `${port}.sock`)
+
+/** Opens a window that keeps its sockets in a directory of its own; one that is open there is replaced. */
+export async function openWindow(
+  directory: string,
+  { netns, ports, outlives = false }: WindowOptions,
+): Promise<AsyncDisposable> {
+  await mkdir(directory, { recursive: true })
+  const dir = realpathSync(directory)
+  await killAndWait(findEngines((other) => other === dir))
+  await rm(join(dir, 'open'), { force: true })
+  const start = async (side: 'inner' | 'outer', isOpen: (pid: number) => boolean) => {
+    const log = join(dir, `${side}.log`)
+    const child = startDaemon({
+      ...{ dir, log, outlives },
+      command: [process.execPath, PROGRAM, side, dir, ...ports.map(String)],
+      ...(side === 'inner' && { netns }),
+    })
+    await until(`the ${side} side of the window should be open; see ${log}`, async () => {
+      if (child.exitCode === null) return isOpen(child.pid)
+      throw new Error(`the window's ${side} side did not open: ${await lastWords(log)}`)
+    })
+    return child.pid
+  }
+  const inner = await start('inner', () => existsSync(join(dir, 'open')))
+  const outer = await start('outer', (pid) => ports.every((port) => isListening(pid, port)))
+  return {
+    async [Symbol.asyncDispose]() {
+      await killAndWait([inner, outer])
+    },
+  }
+}

@@ -1,0 +1,130 @@
+// Goal: servers in a closed network are seen from the machine, and nothing else of it is. Method: a network with nothing in it
+// but a server that says who it is.
+import assert from 'node:assert/strict'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { connect } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { test } from 'node:test'
+
+import { killEngines, startDaemon } from '../src/daemon.ts'
+import { freePorts, reasonToSkip, startPostgres, until } from '../src/index.ts'
+import { isListening } from '../src/listening.ts'
+import { forgetNetwork, inNetworkNamed, makeSwitch } from '../src/netns.ts'
+import { killAndWait } from '../src/processes.ts'
+import { attempt, run } from '../src/run.ts'
+import { openWindow } from '../src/window.ts'
+
+const skip = reasonToSkip('host') ?? false
+const skipCloud = reasonToSkip('cloud') ?? skip
+
+const SERVER = `
+const { createServer } = require('node:net')
+const server = createServer({ allowHalfOpen: true }, (s) => { s.write(process.argv[2] + ':'); s.pipe(s) })
+server.listen(Number(process.argv[3]), '127.0.0.1')
+`
+
+/** A closed network and a directory, both gone afterwards with all that was started in them. */
+async function closedNetwork() {
+  const dir = await mkdtemp(join(tmpdir(), 'lab-window-'))
+  const netns = `skerry-window-${process.pid}`
+  await makeSwitch(netns)
+  await writeFile(join(dir, 'server.cjs'), SERVER)
+  const serve = async (name: string, port: number) => {
+    const command = [process.execPath, join(dir, 'server.cjs'), name, String(port)]
+    const log = join(dir, 'server.log')
+    const { pid } = startDaemon({ dir, log, command, netns, outlives: false })
+    await until('the server listens', () => isListening(pid, port))
+    return pid
+  }
+  return {
+    ...{ dir, netns, serve },
+    async [Symbol.asyncDispose]() {
+      await killEngines(dir)
+      await forgetNetwork(netns)
+      await rm(dir, { recursive: true, force: true })
+    },
+  }
+}
+
+async function ask(port: number, said = 'hello'): Promise<string> {
+  const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true })
+  socket.end(said)
+  return text(socket)
+}
+
+test(
+  'a port of a closed network is seen under the same number, whenever it is there',
+  { skip },
+  async () => {
+    await using closed = await closedNetwork()
+    const port = await freePorts(2)
+    const pid = await closed.serve('a', port)
+    await assert.rejects(ask(port), { code: 'ECONNREFUSED' })
+    await using _ = await openWindow(join(closed.dir, 'window'), {
+      ...{ netns: closed.netns, ports: [port, port + 1] },
+    })
+    const much = 'skerry '.repeat(100_000)
+    assert.ok((await ask(port, much)) === `a:${much}`)
+    assert.equal(await ask(port + 1).catch(() => ''), '', 'nobody listens there yet')
+
+    await killAndWait([pid])
+    assert.equal(await ask(port).catch(() => ''), '')
+    await closed.serve('b', port)
+    await closed.serve('c', port + 1)
+    assert.deepEqual([await ask(port), await ask(port + 1)], ['b:hello', 'c:hello'])
+  },
+)
+
+test(
+  'a window takes the place of one that was killed, and the network stays closed',
+  { skip },
+  async () => {
+    await using closed = await closedNetwork()
+    const port = await freePorts()
+    await closed.serve('a', port)
+    const where = join(closed.dir, 'window')
+    const options = { netns: closed.netns, ports: [port] }
+    await openWindow(where, options)
+    await killEngines(where)
+    await using _ = await openWindow(where, options)
+    assert.equal(await ask(port), 'a:hello')
+    // No route leads out of it: not even to the machine.
+    const routes = await run(inNetworkNamed(closed.netns, ['ip', '-4', 'route', 'show']))
+    assert.match(routes, /^10\.91\.0\.0\/16 dev lab [^\n]*\n$/)
+    const links = await run(inNetworkNamed(closed.netns, ['ip', '-brief', 'link']))
+    assert.deepEqual(
+      links
+        .trim()
+        .split('\n')
+        .map((line) => line.split(' ')[0]),
+      ['lo', 'lab'],
+    )
+    const out = inNetworkNamed(closed.netns, ['curl', '-s', '--max-time', '2', 'http://192.0.2.1/'])
+    assert.notEqual((await attempt(out)).code, 0)
+  },
+)
+
+test(
+  'a PostgreSQL of a closed network answers its own and the machine',
+  { skip: skipCloud },
+  async () => {
+    await using closed = await closedNetwork()
+    const port = await freePorts()
+    const { netns } = closed
+    await using postgres = await startPostgres(join(closed.dir, 'pg'), {
+      durable: false,
+      netns,
+      port,
+    })
+    assert.deepEqual([postgres.port, await postgres.psql('select 1')], [port, '1'])
+    assert.notEqual((await attempt(['psql', postgres.url, '-c', 'select 1'])).code, 0)
+    await using _ = await openWindow(join(closed.dir, 'window'), { netns, ports: [port] })
+    assert.match(await run(['psql', postgres.url, '-Atc', 'select 2']), /^2$/m)
+    const { pid } = postgres
+    await killEngines(postgres.dir)
+    const memory = await run(['ipcs', '-m', '-p'])
+    assert.ok(!memory.split('\n').some((line) => line.split(/\s+/).includes(String(pid))), memory)
+  },
+)
