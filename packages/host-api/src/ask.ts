@@ -33,6 +33,11 @@ export interface Asked {
 
 /** Until the answer begins, with all that comes before it: name, connection, handshake. */
 const ANSWER_MS = 28_000
+/**
+ * Until the other machine's kernel takes the connection. One that is off answers nothing, and the kernel here asks it again
+ * more and more seldom: after so long it is better to begin anew, or a machine that is back would be seen half a minute late.
+ */
+const CONNECT_MS = 5_000
 const IDLE_SOCKETS = 4
 /** What Node and OpenSSL call it when one side does not accept the other's certificate. */
 const DISTRUST = /^ERR_(SSL|TLS)|CERT|SIGNATURE|ISSUER|CRL/
@@ -115,6 +120,13 @@ export class MachineLink implements Disposable {
       sent.destroy(new Fault('unavailable', `the ${this.#where} did not answer in time`))
     }, ANSWER_MS)
     sent.once('close', () => clearTimeout(timer))
+    sent.once('socket', (socket) => {
+      if (!socket.connecting) return
+      const late = new Fault('unavailable', `the ${this.#where} does not take connections`)
+      const waiting = setTimeout(() => sent.destroy(late), CONNECT_MS)
+      socket.once('connect', () => clearTimeout(waiting))
+      socket.once('close', () => clearTimeout(waiting))
+    })
     sent.once('response', (response) => {
       clearTimeout(timer)
       answer.resolve(response)
