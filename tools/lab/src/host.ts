@@ -203,10 +203,11 @@ export class Host implements LabHost {
   }
 
   async powerCut(): Promise<void> {
+    // First of all: a machine without power says no farewell, and dying processes would.
+    if (this.#options.bridge !== undefined) await unplug(this.name, this.#options.bridge)
     await sweep((directory) => directory === this.dir, [this.netns])
     this.#init = undefined
     await keepCapabilities(this.dir)
-    if (this.#options.bridge !== undefined) await unplug(this.name, this.#options.bridge)
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -19,6 +19,12 @@ export function addressOf(n: number): string {
   return `10.91.${Math.floor(n / 256)}.${n % 256}/16`
 }
 
+/** The hardware address of a card: a machine has the same one whenever it is switched on, and others remember it. */
+function cardOf(address: string): string {
+  const numbers = address.replace(/\/.*/, '').split('.').map(Number)
+  return ['02', '5e', ...numbers.map((each) => each.toString(16).padStart(2, '0'))].join(':')
+}
+
 /** Gives the network namespace of a process a name, in place of whatever had that name before. */
 export async function nameNetwork(name: string, pid: number): Promise<void> {
   await forgetNetwork(name)
@@ -82,7 +88,8 @@ export async function makeSwitch(name: string): Promise<void> {
   if (bridge.code === 0) return
   await inNetwork(name, [
     'link set lo up',
-    `link add ${BRIDGE} type bridge`,
+    // One of its own: otherwise a bridge takes that of a port, and another one when the port goes.
+    `link add ${BRIDGE} address ${cardOf(SWITCH_ADDRESS)} type bridge`,
     `address add ${SWITCH_ADDRESS} dev ${BRIDGE}`,
     `link set ${BRIDGE} up`,
   ])
@@ -95,7 +102,7 @@ export async function plug(
 ): Promise<void> {
   await unplug(host.name, into)
   await inNetwork(into, [
-    `link add ${host.name} type veth peer name eth0 netns ${host.netns}`,
+    `link add ${host.name} type veth peer name eth0 address ${cardOf(host.address)} netns ${host.netns}`,
     `link set ${host.name} master ${BRIDGE} up`,
   ])
   await inNetwork(host.netns, [`address add ${host.address} dev eth0`, 'link set eth0 up'])
