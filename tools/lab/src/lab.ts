@@ -3,6 +3,9 @@ import { existsSync, realpathSync } from 'node:fs'
 import { mkdir, readdir, readFile, rename, rm, rmdir, writeFile } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 
+import { CLOUD_DIRECTORIES } from './cloud-plan.ts'
+import { reportCloud, startCloud, type CloudReport, type LabCloud } from './cloud.ts'
+import { killEngines } from './daemon.ts'
 import { checkDirectory, shortNameOf, socketIn } from './host-directory.ts'
 import type { LabHost } from './host.ts'
 import { Host, sweep } from './host.ts'
@@ -13,7 +16,7 @@ import { requirePrograms } from './packages.ts'
 import type { VmdReport } from './vmd.ts'
 
 /** The object that `npm run lab` prints. Others build on these fields; what is not there has no key. */
-export interface LabReport {
+export interface LabReport extends Partial<CloudReport> {
   readonly dir: string
   readonly hosts: readonly HostReport[]
 }
@@ -36,15 +39,26 @@ export interface Lab extends AsyncDisposable {
   /** The network namespace of the switch: from here every host's address can be reached. */
   readonly netns: string
   readonly hosts: LabHost[]
+  /** The cloud that the hosts joined, where cells were asked for. */
+  readonly cloud?: LabCloud
+}
+
+/** What is on the hosts, beside libvirt. */
+interface Wanted {
+  readonly vmd?: boolean
+  /** How many cells the cloud has that the hosts join; none unless told. */
+  readonly cells?: number
 }
 
 /** Starts a lab for a test: it ends when disposed, and loses power when the test's process dies. */
-export async function startLab(options: { dir: string; hosts: number }): Promise<Lab> {
-  const { dir, hosts } = await raise(options.dir, options.hosts, { outlives: false })
+export async function startLab(
+  options: { readonly dir: string; readonly hosts: number } & Wanted,
+): Promise<Lab> {
+  const { dir, hosts, cloud } = await raise(options.dir, options.hosts, options, {
+    outlives: false,
+  })
   return {
-    dir,
-    netns: switchOf(dir),
-    hosts,
+    ...{ dir, netns: switchOf(dir), hosts, ...(cloud && { cloud }) },
     async [Symbol.asyncDispose]() {
       await down(dir)
     },
@@ -55,16 +69,15 @@ export async function startLab(options: { dir: string; hosts: number }): Promise
 export async function up(
   directory: string,
   count: number,
-  { vmd = false }: { vmd?: boolean } = {},
+  wanted: Wanted = {},
 ): Promise<LabReport> {
-  const { dir, hosts } = await raise(directory, count, { outlives: true })
-  if (vmd) await Promise.all(hosts.map((host) => host.startVmd()))
-  return { dir, hosts: hosts.map(reportOf) }
+  const { dir, hosts } = await raise(directory, count, wanted, { outlives: true })
+  return reportOn(dir, hosts)
 }
 
 export async function status(directory: string): Promise<LabReport> {
   const dir = pathOf(directory)
-  return { dir, hosts: (await hostsIn(dir, true)).map(reportOf) }
+  return reportOn(dir, await hostsIn(dir, true))
 }
 
 export async function powerCut(directory: string, name: string): Promise<LabReport> {
@@ -83,6 +96,7 @@ export async function down(directory: string): Promise<LabReport> {
   const dir = pathOf(directory)
   const below = (host: string) => dirname(host) === dir
   const clear = async () => {
+    await killEngines(dir)
     // The switch's own name is among them.
     await sweep(below, await namesBeginning(switchOf(dir)))
   }
@@ -95,7 +109,9 @@ export async function down(directory: string): Promise<LabReport> {
     await using _ = await lockFile(join(dir, 'lab.lock'))
     await clear()
     await unmountBelow(dir)
-    const ours = (await readdir(dir)).filter((name) => /^host-\d+$/.test(name))
+    const ours = (await readdir(dir)).filter(
+      (name) => /^host-\d+$/.test(name) || CLOUD_DIRECTORIES.test(name),
+    )
     for (const name of [...ours, 'lab.json', 'lab.json.new']) {
       await rm(join(dir, name), { recursive: true, force: true })
     }
@@ -109,8 +125,9 @@ export async function down(directory: string): Promise<LabReport> {
 async function raise(
   directory: string,
   count: number,
+  { vmd = false, cells = 0 }: Wanted,
   { outlives }: { outlives: boolean },
-): Promise<{ dir: string; hosts: Host[] }> {
+): Promise<{ dir: string; hosts: Host[]; cloud: LabCloud | undefined }> {
   requirePrograms('host')
   await mkdir(directory, { recursive: true })
   const dir = pathOf(directory)
@@ -126,7 +143,11 @@ async function raise(
   await save(dir, hosts)
   const failed = results.find((result) => result.status === 'rejected')
   if (failed !== undefined) throw failed.reason
-  return { dir, hosts }
+  if (vmd) await Promise.all(hosts.map((host) => host.startVmd()))
+  const started = { cells, netns: switchOf(dir), outlives }
+  const cloud = cells === 0 ? undefined : await startCloud(dir, hosts, started)
+  await save(dir, hosts)
+  return { dir, hosts, cloud }
 }
 
 async function withHost(
@@ -145,7 +166,7 @@ async function withHost(
   }
   await act(host)
   await save(dir, hosts)
-  return { dir, hosts: hosts.map(reportOf) }
+  return await reportOn(dir, hosts)
 }
 
 async function hostsIn(dir: string, outlives: boolean): Promise<Host[]> {
@@ -189,9 +210,13 @@ async function knownHosts(dir: string): Promise<string[]> {
 }
 
 async function save(dir: string, hosts: readonly Host[]): Promise<void> {
-  const report: LabReport = { dir, hosts: hosts.map(reportOf) }
+  const report = await reportOn(dir, hosts)
   await writeFile(join(dir, 'lab.json.new'), JSON.stringify(report, null, 2) + '\n')
   await rename(join(dir, 'lab.json.new'), join(dir, 'lab.json'))
+}
+
+async function reportOn(dir: string, hosts: readonly Host[]): Promise<LabReport> {
+  return { dir, hosts: hosts.map(reportOf), ...(await reportCloud(dir)) }
 }
 
 function reportOf(host: Host): HostReport {

@@ -7,13 +7,15 @@ import { down, powerCut, powerOn, status, up } from './lab.ts'
 const USAGE = `usage: npm run -s lab -- COMMAND --dir D
   up [--hosts N]     starts N hosts (1 unless told) and returns when all of them answer
      [--vmd]         with vmd on each of them
+     [--cells M]     with PostgreSQL, Temporal, M cells behind a balancer, and the hosts joined to that cloud
   status             says what runs
   power-cut NAME     every process on the host dies at once; its disks stay
   power-on NAME      starts the host again
   down               removes every trace of the lab`
 
-const LATER = ['cells', 'console', 'workflow', 's3'] as const
+const LATER = ['console', 'workflow', 's3'] as const
 const MOST_HOSTS = 200
+const MOST_CELLS = 20
 
 /** The command line is wrong; nothing was done. */
 class Misuse extends Error {}
@@ -30,9 +32,7 @@ async function obey(args: string[]): Promise<LabReport> {
   const [command, name, ...more] = positionals
   const asked = LATER.find((part) => values[part] !== undefined)
   if (asked !== undefined) {
-    throw new Misuse(
-      `--${asked} comes later: this lab has hosts with libvirt and vmd only; leave it out`,
-    )
+    throw new Misuse(`--${asked} comes later: this lab has hosts, vmd and cells only; leave it out`)
   }
   const { dir } = values
   if (dir === undefined || dir === '') throw new Misuse(`--dir is missing\n${USAGE}`)
@@ -40,12 +40,16 @@ async function obey(args: string[]): Promise<LabReport> {
   if (more.length > 0 || (name !== undefined) !== named) {
     throw new Misuse(named ? `name one host\n${USAGE}` : `too many words\n${USAGE}`)
   }
-  if (values.hosts !== undefined && command !== 'up')
-    throw new Misuse(`--hosts goes with "up" only`)
-  if (values.vmd !== undefined && command !== 'up') throw new Misuse(`--vmd goes with "up" only`)
+  const wished = (['hosts', 'vmd', 'cells'] as const).find((part) => values[part] !== undefined)
+  if (wished !== undefined && command !== 'up') {
+    throw new Misuse(`--${wished} goes with "up" only`)
+  }
   switch (command) {
     case 'up':
-      return up(dir, countOf(values.hosts ?? '1'), { vmd: values.vmd ?? false })
+      return up(dir, countOf('hosts', values.hosts ?? '1', MOST_HOSTS), {
+        vmd: values.vmd ?? false,
+        ...(values.cells !== undefined && { cells: countOf('cells', values.cells, MOST_CELLS) }),
+      })
     case 'status':
       return status(dir)
     case 'down':
@@ -81,8 +85,8 @@ function read(args: string[]) {
   }
 }
 
-function countOf(text: string): number {
+function countOf(option: string, text: string, most: number): number {
   const count = Number(text)
-  if (Number.isInteger(count) && count >= 1 && count <= MOST_HOSTS) return count
-  throw new Misuse(`--hosts must be a number from 1 to ${MOST_HOSTS}, not "${text}"`)
+  if (Number.isInteger(count) && count >= 1 && count <= most) return count
+  throw new Misuse(`--${option} must be a number from 1 to ${most}, not "${text}"`)
 }

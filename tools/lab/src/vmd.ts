@@ -7,7 +7,7 @@ import type { Host } from './host.ts'
 import { isAlive, killAndWait } from './processes.ts'
 import { until } from './wait.ts'
 
-const PROGRAM = join(import.meta.dirname, '../../../apps/vmd/src/main.ts')
+export const VMD_PROGRAM = join(import.meta.dirname, '../../../apps/vmd/src/main.ts')
 const START_TIMEOUT_MS = 60_000
 export const VMD_URL = 'http://127.0.0.1:8080'
 
@@ -52,7 +52,7 @@ export async function startVmd(host: Host): Promise<VmdReport> {
   if (running) return running
   const log = openSync(logFile(host.dir), 'a')
   try {
-    const child = host.spawn([process.execPath, PROGRAM, ...wordsOf(host)], {
+    const child = host.spawn([process.execPath, VMD_PROGRAM, ...wordsOf(host)], {
       detached: true,
       stdio: ['ignore', log, log],
       env: { PATH: '/usr/sbin:/usr/bin:/sbin:/bin', HOME: '/root' },
@@ -78,7 +78,7 @@ export async function killVmd(host: Host, signal: NodeJS.Signals = 'SIGKILL'): P
 
 function isVmd(pid: number): boolean {
   try {
-    return readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0').includes(PROGRAM)
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0').includes(VMD_PROGRAM)
   } catch {
     return false
   }

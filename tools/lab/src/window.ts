@@ -21,14 +21,17 @@ export interface WindowOptions {
 
 export const paneOf = (directory: string, port: number): string => join(directory, `${port}.sock`)
 
-/** Opens a window that keeps its sockets in a directory of its own; one that is open there is replaced. */
+/** Opens a window that keeps its sockets in a directory of its own; one that is open there is taken as it is. */
 export async function openWindow(
   directory: string,
   { netns, ports, outlives = false }: WindowOptions,
 ): Promise<AsyncDisposable> {
   await mkdir(directory, { recursive: true })
   const dir = realpathSync(directory)
-  await killAndWait(findEngines((other) => other === dir))
+  const sides = findEngines((other) => other === dir)
+  const close = async () => killAndWait(findEngines((other) => other === dir))
+  if (sides.length === 2) return { [Symbol.asyncDispose]: close }
+  await killAndWait(sides)
   await rm(join(dir, 'open'), { force: true })
   const start = async (side: 'inner' | 'outer', isOpen: (pid: number) => boolean) => {
     const log = join(dir, `${side}.log`)
@@ -41,13 +44,8 @@ export async function openWindow(
       if (child.exitCode === null) return isOpen(child.pid)
       throw new Error(`the window's ${side} side did not open: ${await lastWords(log)}`)
     })
-    return child.pid
   }
-  const inner = await start('inner', () => existsSync(join(dir, 'open')))
-  const outer = await start('outer', (pid) => ports.every((port) => isListening(pid, port)))
-  return {
-    async [Symbol.asyncDispose]() {
-      await killAndWait([inner, outer])
-    },
-  }
+  await start('inner', () => existsSync(join(dir, 'open')))
+  await start('outer', (pid) => ports.every((port) => isListening(pid, port)))
+  return { [Symbol.asyncDispose]: close }
 }

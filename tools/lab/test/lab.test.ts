@@ -105,12 +105,18 @@ test('two labs run at once, and one goes without the other noticing', { skip }, 
 
 test('a host of a lab loses power and comes back', { skip }, async () => {
   await using own = await ownMachine()
-  const { dir, lab } = own
+  const { dir, lab, machine } = own
   const up = (await lab('up', '--dir', join(dir, 'a'))).report()
+  const card = async () => {
+    const link = ['ip', '-n', up.hosts[0]?.netns ?? '', '-brief', 'link', 'show', 'eth0']
+    return (await machine.run(link)).stdout.split(/\s+/)[2]
+  }
+  const before = await card()
   const off = (await lab('power-cut', '--dir', join(dir, 'a'), 'host-1')).report()
   assert.deepEqual(Object.keys(off.hosts[0] ?? {}), ['name', 'netns', 'dir', 'address'])
   const on = (await lab('power-on', '--dir', join(dir, 'a'), 'host-1')).report()
   assert.notEqual(on.hosts[0]?.init, up.hosts[0]?.init)
+  assert.deepEqual([before, await card()], ['02:5e:0a:5b:00:01', '02:5e:0a:5b:00:01'])
   assert.deepEqual((await lab('status', '--dir', join(dir, 'a'))).report(), on)
 
   const unknown = await lab('power-cut', '--dir', join(dir, 'a'), 'host-7')
@@ -184,7 +190,8 @@ test('what comes later and what makes no sense is refused before anything is don
   const cases: [words: string[], message: RegExp][] = [
     [['up', '--dir', 'D', '--console'], /--console comes later/],
     [['down', '--dir', 'D', '--vmd'], /--vmd goes with "up" only/],
-    [['up', '--dir', 'D', '--cells', '2'], /--cells comes later/],
+    [['up', '--dir', 'D', '--cells', '0'], /--cells must be a number from 1 to 20/],
+    [['status', '--dir', 'D', '--cells', '2'], /--cells goes with "up" only/],
     [['up'], /--dir is missing/],
     [['up', '--dir', 'D', '--hosts', '0'], /from 1 to 200/],
     [['power-cut', '--dir', 'D'], /name one host/],

@@ -1,0 +1,107 @@
+// Goal: one command starts a whole cloud, prints the object that others build on, and takes all of it away again.
+// Method: the lab runs on a lab host of its own, where nobody else works: whatever is there afterwards and was not before is the lab's.
+import assert from 'node:assert/strict'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test } from 'node:test'
+
+import type { LabReport } from '../src/index.ts'
+import { reasonToSkip, reasonWithoutTemporal, startHost } from '../src/index.ts'
+
+const skip = reasonToSkip('host', 'small', 'cloud') ?? (await reasonWithoutTemporal()) ?? false
+const MAIN = join(import.meta.dirname, '../src/main.ts')
+
+async function ownMachine() {
+  const dir = await mkdtemp(join(tmpdir(), 'lab-'))
+  const machine = await startHost({ dir: join(dir, 'm') })
+  return {
+    ...{ dir, machine },
+    lab: async (...args: string[]) => {
+      const { code, stdout, stderr } = await machine.run([process.execPath, MAIN, ...args])
+      assert.equal(code, 0, stderr)
+      return JSON.parse(stdout) as LabReport
+    },
+    traces: async () => {
+      const looks = [
+        'ps -eo pid,args --no-headers | grep -v "sh -c ps\\|ps -eo\\|grep"',
+        'cut -d" " -f4,5 /proc/self/mountinfo | grep -v ^net:',
+        'ip -brief link | cut -d" " -f1',
+        'lsns --noheadings --type net --output NS',
+        'ls -A /run/netns',
+        'ss -Hlntx | grep -v libvirt | grep -v virtlog | awk "{print \\$5}"',
+        `ls -A ${dir}`,
+      ]
+      const { stdout } = await machine.run(['sh', '-c', looks.join('; echo; ')])
+      return stdout.split('\n')
+    },
+    async [Symbol.asyncDispose]() {
+      await machine[Symbol.asyncDispose]()
+      await rm(dir, { recursive: true, force: true })
+    },
+  }
+}
+
+test(
+  'a cloud of two hosts and two cells comes up, is told of, loses a host, and leaves no trace',
+  { skip, timeout: 600_000 },
+  async (t) => {
+    await using own = await ownMachine()
+    const { lab, machine } = own
+    const dir = join(own.dir, 'c')
+    const before = await own.traces()
+    const began = performance.now()
+    const up = await lab('up', '--dir', dir, '--hosts', '2', '--cells', '2')
+    t.diagnostic(`up after ${Math.round(performance.now() - began)} ms`)
+    assert.deepEqual(Object.keys(up), ['dir', 'hosts', 'postgres', 'temporal', 'cloud'])
+    const { hosts, postgres, temporal, cloud } = up
+    assert.ok(postgres && temporal && cloud)
+    assert.deepEqual(Object.keys(postgres), ['url', 'pid'])
+    assert.deepEqual(Object.keys(temporal), ['address', 'namespace', 'pid'])
+    assert.deepEqual(Object.keys(cloud), ['url', 'ca', 'cells', 'admin', 'tenants'])
+    for (const cell of cloud.cells) assert.deepEqual(Object.keys(cell), ['url', 'pid', 'log'])
+    assert.deepEqual(Object.keys(cloud.admin), ['org', 'user', 'password'])
+    const keys = ['org', 'user', 'password', 'vdc', 'template']
+    assert.deepEqual(cloud.tenants.map(Object.keys), [keys, keys])
+    assert.deepEqual([hosts.length, cloud.cells.length], [2, 2])
+    assert.ok(hosts.every(({ vmd }) => vmd !== undefined))
+    assert.deepEqual(await lab('status', '--dir', dir), up)
+    assert.deepEqual(JSON.parse(await readFile(join(dir, 'lab.json'), 'utf8')), up)
+    assert.deepEqual(await lab('up', '--dir', dir, '--cells', '2'), up, 'what runs stays as it is')
+
+    const logIn = async (url: string, { user, org, password }: typeof cloud.admin) => {
+      const word = [
+        '-u',
+        `${user}@${org}:${password}`,
+        '-H',
+        'Accept: application/*+xml;version=5.1',
+      ]
+      const show = ['-s', '-o', '/dev/null', '-w', '%{http_code}', '--cacert', cloud.ca]
+      const asked = ['curl', '-X', 'POST', ...show, ...word, `${url}/api/sessions`]
+      return (await machine.run(asked)).stdout
+    }
+    for (const { url } of [cloud, ...cloud.cells]) {
+      for (const who of [cloud.admin, ...cloud.tenants]) assert.equal(await logIn(url, who), '200')
+    }
+    const rows = await machine.run(['psql', postgres.url, '-Atc', 'select count(*) from host'])
+    assert.equal(rows.stdout.trim(), '2')
+
+    // One that is down is told of without its pid, and another up brings it back.
+    await machine.run(['kill', '-9', String(cloud.cells[0]?.pid)])
+    const down = await lab('status', '--dir', dir)
+    assert.deepEqual(Object.keys(down.cloud?.cells[0] ?? {}), ['url', 'log'])
+    assert.equal(await logIn(cloud.url, cloud.admin), '200', 'the balancer passes it over')
+    const again = await lab('up', '--dir', dir, '--cells', '2')
+    assert.equal(await logIn(again.cloud?.cells[0]?.url ?? '', cloud.admin), '200')
+
+    const off = await lab('power-cut', '--dir', dir, 'host-1')
+    assert.equal(off.hosts[0]?.vmd, undefined)
+    assert.ok((await lab('power-on', '--dir', dir, 'host-1')).hosts[0]?.vmd)
+
+    await lab('down', '--dir', dir)
+    const memory = await machine.run(['ipcs', '-m', '-p'])
+    const makers = memory.stdout.split('\n').map((line) => line.trim().split(/\s+/)[2])
+    assert.ok(!makers.includes(String(postgres.pid)), memory.stdout)
+    assert.deepEqual(await own.traces(), before)
+  },
+)
