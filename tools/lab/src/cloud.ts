@@ -1,7 +1,7 @@
 // A lab's cloud: its engines and cells in the network of the lab's switch, its hosts joined, two tenants in it.
 import { existsSync } from 'node:fs'
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 
 import { administering, type Administer } from './administer.ts'
 import { startBalancerProcess } from './balancer-process.ts'
@@ -81,7 +81,8 @@ export async function startCloud(
   const behind = plan.cells.map(({ port }) => ({ host: '127.0.0.1', port }))
   await startBalancerProcess(join(lab, 'balancer'), behind, { ...started, port: ports.balancer })
   await joinHosts(administer, hosts, plan.cells)
-  const made = (await readMade(plan)) ?? (await furnish(plan, administer, init))
+  const made = init === undefined ? await readMade(plan) : await furnish(plan, administer, init)
+  if (made === undefined) throw new Error('what was made of the cloud is gone')
   await untilOpen(
     administer,
     hosts.map(({ name }) => name),
@@ -97,6 +98,11 @@ async function prepare(
   administer: Administer,
 ): Promise<Pick<Made, 'ca' | 'admin'> | undefined> {
   if (existsSync(join(dir, 'made.json'))) return undefined
+  // Whoever broke off took the passwords with him.
+  if (existsSync(join(dir, 'begun'))) {
+    throw new Error(`the cloud of ${dirname(dir)} is half made: take the lab down and start again`)
+  }
+  await writeFile(join(dir, 'begun'), '')
   const [first, ...others] = cells
   if (first === undefined) throw new Error('a cloud needs a cell')
   const there = await postgres.psql(`select 1 from pg_database where datname = '${DATABASE}'`)
@@ -123,9 +129,8 @@ async function prepare(
 async function furnish(
   { dir, url }: CloudPlan,
   administer: Administer,
-  init: Pick<Made, 'ca' | 'admin'> | undefined,
+  init: Pick<Made, 'ca' | 'admin'>,
 ): Promise<Made> {
-  if (init === undefined) throw new Error(`${dir} is not whole: take the lab down and start again`)
   const cloud = { url, ca: await readFile(init.ca, 'utf8') }
   const tenants: Tenant[] = []
   for (const [org, user] of [

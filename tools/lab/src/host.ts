@@ -246,7 +246,9 @@ export async function sweep(
   await killAndWait(marked, 'SIGKILL', () => {
     for (const pid of findInNetworks(networks)) signalTo(pid, 'SIGCONT')
   })
-  // Whoever entered the host's network from outside would keep it alive.
-  await killAndWait(findInNetworks(networks))
+  // Whoever entered the host's network from outside would keep it alive, and may have been starting others while we looked.
+  for (let pids = findInNetworks(networks); pids.length > 0; pids = findInNetworks(networks)) {
+    await killAndWait(pids)
+  }
   for (const name of netns) await forgetNetwork(name)
 }

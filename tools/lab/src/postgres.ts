@@ -56,7 +56,9 @@ export async function startPostgres(dir: string, options: PostgresOptions = {}):
   const postgres = await prepare(dir, options)
   if (!existsSync(join(postgres.data, 'PG_VERSION'))) {
     const init = ['-D', postgres.data, '-A', 'trust', '--no-sync', '--no-instructions']
-    await asPostgres(['initdb', ...init, '--locale=C.UTF-8', '--encoding=UTF8'])
+    // In its network too, so that whoever clears a lab away finds it there.
+    const command = ['initdb', ...init, '--locale=C.UTF-8', '--encoding=UTF8']
+    await asPostgres(command, options.netns)
   }
   await postgres.start()
   return postgres

@@ -1,13 +1,14 @@
 // Goal: one command starts a whole cloud, prints the object that others build on, and takes all of it away again.
 // Method: the lab runs on a lab host of its own, where nobody else works: whatever is there afterwards and was not before is the lab's.
 import assert from 'node:assert/strict'
+import { existsSync } from 'node:fs'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 
 import type { LabReport } from '../src/index.ts'
-import { reasonToSkip, reasonWithoutTemporal, startHost } from '../src/index.ts'
+import { reasonToSkip, reasonWithoutTemporal, startHost, until } from '../src/index.ts'
 
 const skip = reasonToSkip('host', 'small', 'cloud') ?? (await reasonWithoutTemporal()) ?? false
 const MAIN = join(import.meta.dirname, '../src/main.ts')
@@ -103,5 +104,35 @@ test(
     const makers = memory.stdout.split('\n').map((line) => line.trim().split(/\s+/)[2])
     assert.ok(!makers.includes(String(postgres.pid)), memory.stdout)
     assert.deepEqual(await own.traces(), before)
+  },
+)
+
+test(
+  'down clears away what an up with cells that was killed had begun, at any moment',
+  { skip, timeout: 600_000 },
+  async () => {
+    await using own = await ownMachine()
+    const { lab, machine } = own
+    const dir = join(own.dir, 'c')
+    const before = await own.traces()
+    const command = [process.execPath, MAIN, 'up', '--dir', dir, '--cells', '1']
+    // The servers run one after the other: the window, PostgreSQL, Temporal, the cells.
+    for (const seen of [
+      'window/open',
+      'postgres/pg/postmaster.pid',
+      'temporal/temporal.log',
+      'cell-1/cell.log',
+    ]) {
+      const up = machine.spawn(command, { stdio: 'ignore' })
+      await until(`${seen} is there`, () => existsSync(join(dir, seen)), 200_000)
+      up.kill('SIGKILL')
+      await until('up should be gone', () => up.exitCode !== null || up.signalCode !== null)
+      if (seen === 'cell-1/cell.log') {
+        const again = await machine.run(command)
+        assert.match(again.stderr, /half made: take the lab down and start again/)
+      }
+      await lab('down', '--dir', dir)
+      assert.deepEqual(await own.traces(), before, `after: ${seen}`)
+    }
   },
 )
