@@ -36,8 +36,6 @@ export async function startBalancerProcess(
   if (!existsSync(saved)) await writeFile(saved, String(wanted ?? (await freePorts())))
   const port = Number(await readFile(saved, 'utf8'))
   await killAndWait(findEngines((other) => other === dir))
-  // The kernel goes on to accept for a moment, until the last thread of a killed process is gone.
-  await until(`port ${port} should be free`, async () => !(await accepts(port)))
   const log = join(dir, 'balancer.log')
   const names = targets.map((target) => `${target.host}:${target.port}`)
   const child = startDaemon({

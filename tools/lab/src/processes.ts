@@ -15,10 +15,12 @@ export function allPids(): number[] {
     .map(Number)
 }
 
-/** A process of which nothing is left but its exit code holds no file, no lock and no namespace. */
+/** A process of which nothing is left but its exit code holds no file, no lock, no port and no namespace. */
 export function isAlive(pid: number): boolean {
   const state = statusField(pid, 'State')
-  return state !== undefined && !state.startsWith('Z') && !state.startsWith('X')
+  if (state === undefined) return false
+  // Its first thread may be gone while others still hold all of that.
+  return !/^[ZX]/.test(state) || statusField(pid, 'Threads') !== '1'
 }
 
 /** The name of a process's namespace as the kernel writes it, or undefined when the process is gone. */
