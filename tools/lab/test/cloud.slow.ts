@@ -2,43 +2,24 @@
 // Method: the lab runs on a lab host of its own, where nobody else works: whatever is there afterwards and was not before is the lab's.
 import assert from 'node:assert/strict'
 import { existsSync } from 'node:fs'
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
 
-import type { LabReport } from '../src/index.ts'
-import { reasonToSkip, reasonWithoutTemporal, startHost, until } from '../src/index.ts'
+import { reasonToSkip, reasonWithoutTemporal, until } from '../src/index.ts'
+import { MAIN, ownMachine } from './own-machine.ts'
 
 const skip = reasonToSkip('host', 'small', 'cloud') ?? (await reasonWithoutTemporal()) ?? false
-const MAIN = join(import.meta.dirname, '../src/main.ts')
 
-async function ownMachine() {
-  const dir = await mkdtemp(join(tmpdir(), 'lab-'))
-  const machine = await startHost({ dir: join(dir, 'm') })
+/** A machine on which every command of the lab succeeds. */
+async function started() {
+  const own = await ownMachine()
   return {
-    ...{ dir, machine },
+    ...own,
     lab: async (...args: string[]) => {
-      const { code, stdout, stderr } = await machine.run([process.execPath, MAIN, ...args])
+      const { code, stderr, report } = await own.lab(...args)
       assert.equal(code, 0, stderr)
-      return JSON.parse(stdout) as LabReport
-    },
-    traces: async () => {
-      const looks = [
-        'ps -eo pid,args --no-headers | grep -v "sh -c ps\\|ps -eo\\|grep"',
-        'cut -d" " -f4,5 /proc/self/mountinfo | grep -v ^net:',
-        'ip -brief link | cut -d" " -f1',
-        'lsns --noheadings --type net --output NS',
-        'ls -A /run/netns',
-        'ss -Hlntx | grep -v libvirt | grep -v virtlog | awk "{print \\$5}"',
-        `ls -A ${dir}`,
-      ]
-      const { stdout } = await machine.run(['sh', '-c', looks.join('; echo; ')])
-      return stdout.split('\n')
-    },
-    async [Symbol.asyncDispose]() {
-      await machine[Symbol.asyncDispose]()
-      await rm(dir, { recursive: true, force: true })
+      return report()
     },
   }
 }
@@ -47,7 +28,7 @@ test(
   'a cloud of two hosts and two cells comes up, is told of, loses a host, and leaves no trace',
   { skip, timeout: 600_000 },
   async (t) => {
-    await using own = await ownMachine()
+    await using own = await started()
     const { lab, machine } = own
     const dir = join(own.dir, 'c')
     const before = await own.traces()
@@ -111,7 +92,7 @@ test(
   'down clears away what an up with cells that was killed had begun, at any moment',
   { skip, timeout: 600_000 },
   async () => {
-    await using own = await ownMachine()
+    await using own = await started()
     const { lab, machine } = own
     const dir = join(own.dir, 'c')
     const before = await own.traces()

@@ -2,50 +2,16 @@
 // Method: each lab runs on a lab host of its own. Nobody else works on that machine, so every process, mount, link and
 // namespace that is there afterwards and was not before is the lab's.
 import assert from 'node:assert/strict'
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
 
-import type { LabReport } from '../src/index.ts'
-import { reasonToSkip, startHost, until } from '../src/index.ts'
+import { reasonToSkip, until } from '../src/index.ts'
 import { HOST_MARK } from '../src/processes.ts'
 import { attempt } from '../src/run.ts'
+import { MAIN, ownMachine } from './own-machine.ts'
 
 const skip = reasonToSkip('host') ?? false
-const MAIN = join(import.meta.dirname, '../src/main.ts')
-
-/** A machine to run labs on, and the ways to look at it. */
-async function ownMachine() {
-  const dir = await mkdtemp(join(tmpdir(), 'lab-'))
-  const machine = await startHost({ dir: join(dir, 'm') })
-  return {
-    machine,
-    /** Where labs may be. */
-    dir,
-    lab: async (...args: string[]) => {
-      const outcome = await machine.run([process.execPath, MAIN, ...args])
-      return { ...outcome, report: () => JSON.parse(outcome.stdout) as LabReport }
-    },
-    traces: async () => {
-      const looks = [
-        'ps -eo pid,args --no-headers | grep -v "sh -c ps\\|ps -eo\\|grep"',
-        // The networks' names are looked at below; the mounts of other people's come and go.
-        'cut -d" " -f4,5 /proc/self/mountinfo | grep -v ^net:',
-        'ip -brief link | cut -d" " -f1',
-        'lsns --noheadings --type net --output NS',
-        'ls -A /run/netns',
-        `ls -A ${dir}`,
-      ]
-      const { stdout } = await machine.run(['sh', '-c', looks.join('; echo; ')])
-      return stdout.split('\n')
-    },
-    async [Symbol.asyncDispose]() {
-      await machine[Symbol.asyncDispose]()
-      await rm(dir, { recursive: true, force: true })
-    },
-  }
-}
 
 test(
   'up starts hosts that reach each other, status tells of them, down leaves no trace',
