@@ -99,6 +99,19 @@ async function domainsOn(host: LabHost): Promise<Map<string, string>> {
   return new Map(await Promise.all(states))
 }
 
+const pidFile = ({ domain }: Made) => `/run/libvirt/qemu/${domain}.pid`
+
+const inDatabase = async (question: string) => (await cloud.postgres.psql(question, 'cloud')).trim()
+
+const wantedOf = ({ vm }: Made) => inDatabase(`select wanted from vm where id = '${vm.slice(-36)}'`)
+
+/** How often the cloud itself asked for it to be started. */
+const startsOf = async ({ vm }: Made) =>
+  Number(
+    await inDatabase(`select count(*) from task
+      where vm = '${vm.slice(-36)}' and operation = 'powerOn' and owner = 'system'`),
+  )
+
 /** Waits until the guest's agent answers: its kernel is up, and programs run in it. */
 async function untilUp({ host, domain }: Made): Promise<void> {
   const ping = ['virsh', 'qemu-agent-command', domain, '{"execute":"guest-ping"}']
@@ -261,6 +274,43 @@ test(
       await succeed(client, await client.ask('POST', `${vapp}/power/action/powerOff`))
       await succeed(client, await client.ask('DELETE', vapp))
     }
+  },
+)
+
+test(
+  'a guest that shuts itself down stays off; one whose QEMU is killed is started again, once',
+  { skip },
+  async (t) => {
+    await untilOpen(cloud.administer, ['host-1', 'host-2'])
+    const client = await logIn()
+    const left = await make(client, 'left')
+    const killed = await make(client, 'killed')
+    await Promise.all([untilUp(left), untilUp(killed)])
+    const shows = (name: string, word: string, withinMs: number) =>
+      within(`${name} is ${word}`, async () => (await statusOf(client, name)) === word, withinMs)
+
+    const leave = { path: '/bin/poweroff', arg: ['-f'], 'capture-output': false }
+    const asks = JSON.stringify({ execute: 'guest-exec', arguments: leave })
+    await left.host.run(['virsh', 'qemu-agent-command', left.domain, asks])
+    t.diagnostic(`its power off is told after ${await shows('left', 'POWERED_OFF', UNKNOWN_MS)} ms`)
+    assert.equal(await wantedOf(left), 'POWERED_OFF')
+
+    const { stdout: before } = await killed.host.run(['cat', pidFile(killed)])
+    await killed.host.run(['kill', '-9', before.trim()])
+    const again = async () => {
+      const { code, stdout } = await killed.host.run(['cat', pidFile(killed)])
+      return code === 0 && stdout !== before && (await statusOf(client, 'killed')) === 'POWERED_ON'
+    }
+    t.diagnostic(
+      `what was killed is on again after ${await within('it is on again', again, AGAIN_MS)} ms`,
+    )
+    // The pass that started the one has seen the other too.
+    assert.equal(await statusOf(client, 'left'), 'POWERED_OFF')
+    assert.deepEqual([await startsOf(left), await startsOf(killed)], [0, 1])
+    assert.equal((await domainsOn(left.host)).get(left.domain), 'shut off')
+
+    await succeed(client, await client.ask('POST', `${killed.vapp}/power/action/powerOff`))
+    for (const { vapp } of [left, killed]) await succeed(client, await client.ask('DELETE', vapp))
   },
 )
 

@@ -32,3 +32,7 @@ export interface Hypervisor {
 /** Two owners' ids may be equal; their domains may not. */
 export const domainName = ({ owner, id }: { owner: Definition['owner']; id: string }): string =>
   `${owner}-${id}`
+
+/** The id of the VM whose domain is called so; undefined for a domain that is none of ours. */
+export const idOfDomain = (name: string): string | undefined =>
+  /^(?:local|cloud)-(?<id>.+)$/s.exec(name)?.groups?.['id']

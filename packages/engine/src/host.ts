@@ -7,9 +7,11 @@ import { Changes } from './changes.ts'
 import { clearUnfinished } from './clear-unfinished.ts'
 import { clearUnstarted } from './clear-unstarted.ts'
 import type { Hypervisor } from './definition.ts'
+import { Endings } from './endings.ts'
 import { settleAddresses } from './fixed-address.ts'
 import { follow } from './follow.ts'
 import { watchSpace } from './full-disk.ts'
+import { isGoingDown } from './going-down.ts'
 import { heal } from './heal.ts'
 import { keepShares } from './keep-shares.ts'
 import { KnownPowers } from './known-powers.ts'
@@ -30,6 +32,7 @@ export interface Host extends AsyncDisposable {
   readonly records: Records
   readonly changes: Changes
   readonly powers: KnownPowers
+  readonly endings: Endings
   readonly paths: Paths
   readonly hypervisor: Hypervisor
   /** The bridges that guests may join. */
@@ -99,11 +102,8 @@ export async function openHost(options: HostOptions): Promise<Host> {
     ),
     // Whoever has a turn may change the VM before libvirt tells of it.
     turns: new Turns((id) => powers.forget(id)),
-    records,
-    changes,
-    powers,
-    paths,
-    hypervisor,
+    ...{ records, changes, powers, paths, hypervisor },
+    endings: new Endings(isGoingDown),
     bridges: options.bridges ?? [],
     shutdownTimeoutMs: options.shutdownTimeoutMs ?? SHUTDOWN_TIMEOUT_MS,
     clock: options.clock,

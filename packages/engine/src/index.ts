@@ -42,6 +42,7 @@ export {
   type NewSnapshot,
 } from './snapshot.ts'
 export { readStats, type Stats } from './stats.ts'
+export { stoppedByGuest } from './stopped-by-guest.ts'
 export { deleteTemplate, importTemplate, listTemplates, type ImportOptions } from './template.ts'
 export { listKnown, listVms, readVm } from './vms.ts'
 export { watchVms, type VmChange } from './watch.ts'

@@ -16,7 +16,7 @@ export interface Shown {
   /** The VM as it is now; undefined when it is gone. */
   read(id: VmId): Promise<Vm | undefined>
   /** Why a VM that was just read as off is off, where that is told. */
-  stopped?(id: VmId): Stopped | undefined
+  stopped?(id: VmId): Promise<Stopped | undefined>
   /** A VM that could not be read now; it is tried again when something changes. */
   note?(message: string, cause: unknown): void
 }
@@ -141,14 +141,15 @@ export class Sessions {
     // Its place is taken before it is read: whatever is read later is newer.
     const seq = (session.seq += 1)
     let vm: Vm | undefined
+    let stopped: Stopped | undefined
     try {
       vm = await this.#shown.read(id)
+      if (vm?.power === 'off') stopped = await this.#shown.stopped?.(id)
     } catch (error) {
       // Nothing is said of what is not known; "gone" would be a lie.
       this.#shown.note?.(`VM ${id} cannot be read and is not told of`, error)
       return
     }
-    const stopped = vm?.power === 'off' ? this.#shown.stopped?.(id) : undefined
     const text = JSON.stringify([vm ?? null, stopped])
     const before = session.told.get(id)
     if (text === before || (vm === undefined && before === undefined)) return

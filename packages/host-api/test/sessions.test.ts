@@ -24,7 +24,7 @@ function start(times: { pingMs?: number; silenceMs?: number; now?: () => number 
       hello: async () => hello,
       list: () => [...vms.keys()],
       read: async (id) => vms.get(id),
-      stopped: (id) => (byGuest.has(id) ? 'by guest' : undefined),
+      stopped: async (id) => (byGuest.has(id) ? 'by guest' : undefined),
     },
     times,
   )

@@ -163,7 +163,7 @@ class InMemory implements SimulatedHost {
       }),
       list: () => [...this.#vms.keys()],
       read: async (id) => this.#vms.get(id),
-      stopped: (id) => (this.#stoppedByGuest.has(id) ? 'by guest' : undefined),
+      stopped: async (id) => (this.#stoppedByGuest.has(id) ? 'by guest' : undefined),
     })
   }
 

@@ -1,7 +1,7 @@
 import { readFile, statfs } from 'node:fs/promises'
 import { availableParallelism, totalmem } from 'node:os'
 
-import { onChange, readVm, vmIds, type Host } from '@skerry/engine'
+import { onChange, readVm, stoppedByGuest, vmIds, type Host } from '@skerry/engine'
 import { Fault } from '@skerry/fault'
 import { Sessions, type Hello } from '@skerry/host-api'
 import type { Vm, VmId } from '@skerry/vm'
@@ -20,6 +20,7 @@ export function openSessions(
     hello: () => sayHello(host, version, highest()),
     list: () => vmIds(host, 'cloud'),
     read: (id) => readUnlessGone(host, id),
+    stopped: async (id) => ((await stoppedByGuest(host, id, 'cloud')) ? 'by guest' : undefined),
     note: (message, cause) => host.note(message, cause),
   })
   const listening = onChange(host, 'cloud', (id) => sessions.changed(id))
