@@ -6,7 +6,7 @@ import type { Config } from './config.ts'
 import { openEngines, type Engines } from './engines.ts'
 import type { Identity } from './hosts/connect.ts'
 import { ours } from './http/dialect.ts'
-import { buildServer } from './http/server.ts'
+import { buildServer, showCertificate, type ServerCertificate } from './http/server.ts'
 import { hashPassword } from './identity/password.ts'
 import { makeSessions } from './identity/sessions.ts'
 import { routes } from './routes.ts'
@@ -19,12 +19,17 @@ export interface Given {
   readonly log: (message: string, cause?: unknown) => void
   /** What this cell is to other machines. */
   readonly identity: () => Identity
-  /** What it is to clients. */
-  readonly tls: { readonly key: string; readonly cert: string }
+  /** What it is to clients, as it is at that moment. */
+  readonly tls: () => ServerCertificate
+}
+
+export interface Cell extends AsyncDisposable {
+  /** Shows clients the certificate as it is now; whoever is connected stays so. */
+  renewed(): void
 }
 
 /** One cell: the tenants' door, a worker, a follower of its share of the hosts. Any of them may die with it. */
-export async function startCell(config: Config, given: Given): Promise<AsyncDisposable> {
+export async function startCell(config: Config, given: Given): Promise<Cell> {
   await using started = new AsyncDisposableStack()
   const engines = started.use(openEngines(config, given.identity))
   started.use(startWork(config, engines, given.log))
@@ -34,7 +39,10 @@ export async function startCell(config: Config, given: Given): Promise<AsyncDisp
   await door.listen({ host: address, port })
   given.log(`cell ${config.cell} answers at https://${address}:${port}`)
   const all = started.move()
-  return { [Symbol.asyncDispose]: () => all.disposeAsync() }
+  return {
+    renewed: () => showCertificate(door, given.tls()),
+    [Symbol.asyncDispose]: () => all.disposeAsync(),
+  }
 }
 
 async function buildDoor(
@@ -53,5 +61,5 @@ async function buildDoor(
   const spare = await hashPassword(ids.secret(), ids.salt())
   const sessions = makeSessions(db, () => ids.secret(), spare)
   const requestId = () => ids.uuid()
-  return buildServer(world, routes, sessions, { dialect: ours, tls, requestId, log })
+  return buildServer(world, routes, sessions, { dialect: ours, tls: tls(), requestId, log })
 }

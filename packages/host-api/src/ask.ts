@@ -95,6 +95,20 @@ export class MachineLink implements Disposable {
     }
   }
 
+  /** What is under way goes on to its end; nothing is kept for later. */
+  retire(): void {
+    this.#kept.maxFreeSockets = 0
+    for (const free of Object.values(this.#kept.freeSockets)) {
+      for (const socket of free ?? []) socket.destroy()
+    }
+  }
+
+  /** Whether anything is under way. */
+  get isUsed(): boolean {
+    const agents = [this.#kept, this.#fresh]
+    return agents.some(({ sockets }) => Object.keys(sockets).length > 0)
+  }
+
   [Symbol.dispose](): void {
     this.#kept.destroy()
     this.#fresh.destroy()

@@ -18,8 +18,16 @@ export interface HostAddress {
   readonly hostId: HostId
 }
 
+/** A host somewhere else, and the links to it. */
+export interface ConnectedHost extends HostApi, Disposable {
+  /** What is under way goes on to its end; nothing is kept for later. */
+  retire(): void
+  /** Whether anything is under way. */
+  readonly isUsed: boolean
+}
+
 /** A host somewhere else. A fault that it threw is thrown again here, word for word. */
-export function connectHost({ address, port, tls, hostId }: HostAddress): HostApi & Disposable {
+export function connectHost({ address, port, tls, hostId }: HostAddress): ConnectedHost {
   const link = new MachineLink({ address, port }, tls, { role: 'host', id: hostId })
   const vmPath = (vm: string) => `/host/v1/vms/${encodeURIComponent(vm)}`
   const stepPath = (vm: string, key: string) => `${vmPath(vm)}/steps/${encodeURIComponent(key)}`
@@ -63,6 +71,10 @@ export function connectHost({ address, port, tls, hostId }: HostAddress): HostAp
       const opened = await link.upgrade(asked, DISPLAY_PROTOCOL)
       if ('statusCode' in opened) throw reviveFault(await readText(opened))
       return opened as Duplex
+    },
+    retire: () => link.retire(),
+    get isUsed() {
+      return link.isUsed
     },
     [Symbol.dispose]: () => link[Symbol.dispose](),
   }

@@ -18,7 +18,11 @@ export const serve: Command = {
       const { startCell } = await import('../cell.ts')
       await using opened = new AsyncDisposableStack()
       const pause = (ms: number) => sleep(ms, undefined, { signal: stopped }).catch(() => undefined)
-      const renewed = () => door.renewed()
+      // Renewal begins once all of it is open.
+      const renewed = () => {
+        door.renewed()
+        cell.renewed()
+      }
       const kept = await openIdentity({ config, db, issuing, pause, log, renewed })
       const { images } = config
       const door = opened.use(
@@ -31,8 +35,9 @@ export const serve: Command = {
         return { ...cell, ca: trusted.hosts }
       }
       const ids = { uuid, secret, salt }
-      const tls = kept.current().server
-      opened.use(await startCell(config, { clock: issuing.clock, ids, log, identity, tls }))
+      const tls = () => kept.current().server
+      const { clock } = issuing
+      const cell = opened.use(await startCell(config, { clock, ids, log, identity, tls }))
       await kept.keep(stopped)
     }),
 }

@@ -1,3 +1,5 @@
+import { Server as TlsServer } from 'node:tls'
+
 import { Fault } from '@skerry/fault'
 import { mount } from '@skerry/service'
 import fastify, { type FastifyInstance } from 'fastify'
@@ -9,9 +11,15 @@ import type { Dialect } from './dialect.ts'
 import { makeEdge } from './edge.ts'
 import { sendFault } from './send-fault.ts'
 
+/** PEM, both. */
+export interface ServerCertificate {
+  readonly key: string
+  readonly cert: string
+}
+
 export interface DoorOptions {
   readonly dialect: Dialect
-  readonly tls?: { readonly key: string; readonly cert: string }
+  readonly tls?: ServerCertificate
   readonly requestId: () => string
   readonly log: (message: string, cause?: unknown) => void
 }
@@ -44,4 +52,9 @@ export function buildServer(
   )
   mount(server, routes, world, makeEdge(world, sessions, dialect))
   return server
+}
+
+/** From now on whoever connects is shown this certificate; whoever is connected stays so. */
+export function showCertificate({ server }: FastifyInstance, tls: ServerCertificate): void {
+  if (server instanceof TlsServer) server.setSecureContext({ ...tls })
 }

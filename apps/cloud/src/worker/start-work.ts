@@ -53,7 +53,10 @@ export function startWork(
   const loops = [
     again(SWEEP_MS, () => sweep(db, bell)),
     again(SCHEDULES_MS, () => ensureSchedules(temporal)),
-    followHosts({ db, cell: config.cell, log, connect: (row) => links.of(row), pause }, signal),
+    followHosts(
+      { db, cell: config.cell, log, connect: (row) => links.following(row), pause },
+      signal,
+    ),
   ]
   return {
     async [Symbol.asyncDispose]() {
