@@ -8,7 +8,7 @@ import type { HostId, Vm, VmId } from '@skerry/vm'
 import { sql, type Kysely } from 'kysely'
 
 import { followHost } from '../src/hosts/follow-host.ts'
-import { open } from '../src/store/claim-task.ts'
+import { open } from '../src/store/claimable.ts'
 import type { Database } from '../src/store/database.ts'
 import { nextSession } from '../src/store/hosts.ts'
 

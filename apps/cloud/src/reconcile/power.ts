@@ -2,7 +2,7 @@ import type { OrgId, VmId } from '@skerry/vm'
 import { sql, type Kysely } from 'kysely'
 
 import { operationNamed } from '../operations.ts'
-import { open } from '../store/claim-task.ts'
+import { open } from '../store/claimable.ts'
 import type { Database } from '../store/database.ts'
 import { keepRequest } from '../store/request-keys.ts'
 import { submitTask } from '../store/submit-task.ts'

@@ -3,6 +3,7 @@ import type { HostId, TaskId, VmId } from '@skerry/vm'
 import { sql, type Kysely } from 'kysely'
 
 import type { Tx } from '../world.ts'
+import { claimable, open } from './claimable.ts'
 import type { Database } from './database.ts'
 import type { Task } from './queue.ts'
 import { staleClaim, type VmRow } from './vms.ts'
@@ -92,31 +93,18 @@ export async function claimTask(
   })
 }
 
-/**
- * Whether the head may act now. One that goes back, or must, needs no host: what cannot be undone
- * becomes a debt.
- */
+/** Whether the head may act now, and there are hands for it. */
 async function mayBegin(tx: Tx, vm: VmRow, head: Task, rules: ClaimRules): Promise<boolean> {
-  const returning = head.direction === 'back' || head.cancel || vm.host === null
   const { rows } = await sql<{ may: boolean }>`
-    select not cloud.recovering
-      and (${returning} or ${!vm.sent_on && head.operation === 'create'}
-        or clock_timestamp() > ${head.deadline}::timestamptz
-        or exists (select from host where id = ${vm.host} and ${open}
-          and not exists (select from debt where debt.host = host.id and debt.vm = ${vm.id})))
-      and (${head.state === 'running'} or not exists (select from task where parent = ${head.parent}
-        and rank < ${head.rank} and state in ('queued', 'running')))
-      and (select count(*) from vm other where other.host = ${vm.host} and other.id <> ${vm.id}
+    select ${claimable}
+      and (select count(*) from vm other where other.host = vm.host and other.id <> vm.id
         and other.deleted_at is null and other.lease_until > clock_timestamp()) < ${rules.perHost}
-      and (select count(*) from vm other where other.org = ${vm.org} and other.id <> ${vm.id}
+      and (select count(*) from vm other where other.org = vm.org and other.id <> vm.id
         and other.holder is not null and other.lease_until > clock_timestamp()) < ${rules.perOrg} as may
-    from cloud`.execute(tx)
+    from vm join task head on head.vm = vm.id
+    where vm.id = ${vm.id} and head.id = ${head.id}`.execute(tx)
   return rows[0]?.may ?? false
 }
-
-/** A host with which work can be done: followed, its list read, its debts paid, nothing against it. */
-export const open = sql<boolean>`host.state = 'joined' and host.quarantine is null
-  and host.follow_until > clock_timestamp() and host.listed = host.session and host.session > 0`
 
 export async function isOpen(db: Kysely<Database>, host: HostId): Promise<boolean> {
   const { rows } = await sql`select from host where id = ${host} and ${open}`.execute(db)

@@ -1,7 +1,7 @@
 import type { VmId } from '@skerry/vm'
 import { sql, type Kysely } from 'kysely'
 
-import { open } from './claim-task.ts'
+import { claimable } from './claimable.ts'
 import type { Database } from './database.ts'
 
 /** A bell that nobody answered is rung again after this long. */
@@ -21,15 +21,10 @@ export async function takeUnattended(
       select vm.id from vm
       join lateral (select * from task where task.vm = vm.id and task.state in ('queued', 'running')
         order by place limit 1) head on true
-      left join host on host.id = vm.host
       where vm.id in (select task.vm from task where task.state in ('queued', 'running') and task.vm is not null)
         and (vm.holder is null or vm.lease_until < clock_timestamp())
         and (vm.rung_at is null or vm.rung_at < clock_timestamp() - make_interval(secs => ${PATIENCE_SECONDS}))
-        and not (select recovering from cloud)
-        and (vm.host is null or ${open} or head.direction = 'back' or head.cancel
-          or head.deadline < clock_timestamp() or (head.operation = 'create' and not vm.sent_on))
-        and (head.state = 'running' or not exists (select from task other where other.parent = head.parent
-          and other.rank < head.rank and other.state in ('queued', 'running')))
+        and ${claimable}
       order by head.id
       limit ${limit}
       for no key update of vm skip locked
