@@ -1,0 +1,25 @@
+// The same vApp asked for 2 to 50 times in parallel with one key, of two cells, round after round.
+// Usage: node tests/cloud/prove-creates.ts [--seed N] [--rounds 500]
+// Prints one line of JSON; ends with an error on a second vApp or task, an answer that differs, or a wrong conflict.
+import { parseArgs } from 'node:util'
+
+import { startSmallCloud, untilOpen } from '../../apps/cloud/test/small-cloud.ts'
+import { runRounds } from './parallel-creates.ts'
+
+const { values } = parseArgs({
+  options: {
+    seed: { type: 'string', default: '1' },
+    rounds: { type: 'string', default: '500' },
+  },
+})
+const seed = Number(values.seed)
+
+await using cloud = await startSmallCloud({ cells: 2, hosts: 2 })
+await untilOpen(cloud.db, 2)
+const began = performance.now()
+const figures = await runRounds({
+  ...{ cloud, seed, rounds: Number(values.rounds) },
+  say: (line) => console.error(line),
+})
+const seconds = Math.round((performance.now() - began) / 1000)
+console.log(JSON.stringify({ proof: 'cloud-creates', seed, ...figures, seconds }))
