@@ -29,7 +29,7 @@ import type { Config } from '../src/config.ts'
 import { hashPassword } from '../src/identity/password.ts'
 import { actingAs } from '../src/store/acting-as.ts'
 import type { Database } from '../src/store/database.ts'
-import { CloudClient } from './cloud-client.ts'
+import { CloudClient, type Reply } from './cloud-client.ts'
 import { DIGEST, prepare } from './cloud-database.ts'
 
 const CLOUD = 'lab'
@@ -53,6 +53,8 @@ export interface SmallCloud extends AsyncDisposable {
   readonly hosts: readonly (SimulatedHost & { readonly id: HostId })[]
   /** A client that has logged in as an author of the organisation. */
   logIn(cell?: number): Promise<CloudClient>
+  /** What that cell says to such a login now. */
+  tryLogIn(cell: number): Promise<Reply>
 }
 
 export async function startSmallCloud({ cells = 1, hosts = 1 } = {}): Promise<SmallCloud> {
@@ -95,6 +97,7 @@ export async function startSmallCloud({ cells = 1, hosts = 1 } = {}): Promise<Sm
   return {
     ...{ postgres, temporal, db, cells: made, hosts: served },
     logIn: (at = 0) => CloudClient.logIn(made[at]?.url ?? '', site.cert, 'alice@eng', PASSWORD),
+    tryLogIn: (at) => CloudClient.tryLogIn(made[at]?.url ?? '', site.cert, 'alice@eng', PASSWORD),
     [Symbol.asyncDispose]: () => all.disposeAsync(),
   }
 }

@@ -18,7 +18,10 @@ const USER = 'postgres'
 const START_TIMEOUT_MS = 60_000
 
 export interface PostgresOptions {
-  /** Whether a commit is on disk before it is answered; true unless told. Tests that survive no power cut are quicker without. */
+  /**
+   * Whether a commit is on disk before it is answered; true unless told. Tests that survive no power cut are quicker without: the
+   * machine's memory then has it, which a killed server does not take along.
+   */
   readonly durable?: boolean
   /** Whether it goes on when this program ends; otherwise it is shut down with it. */
   readonly outlives?: boolean
@@ -192,7 +195,6 @@ class Server implements Postgres {
       dynamic_shared_memory_type: 'mmap',
       ...(this.#options.durable === false && {
         fsync: 'off',
-        synchronous_commit: 'off',
         full_page_writes: 'off',
       }),
     }

@@ -1,0 +1,136 @@
+// Goal: an engine that is away costs waiting and nothing else. Method: two real cells that are asked for everything all the time,
+// while Postgres or Temporal is killed under them, stays away for ten seconds, and comes back.
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+
+import { reasonWithoutRoot, reasonWithoutTemporal, until } from '@skerry/lab'
+import type { TaskId } from '@skerry/vm'
+import { attribute } from '@skerry/xml'
+
+import { hashToken } from '../../apps/cloud/src/identity/sessions.ts'
+import { taskOf, type CloudClient } from '../../apps/cloud/test/cloud-client.ts'
+import { startSmallCloud, untilOpen, type SmallCloud } from '../../apps/cloud/test/small-cloud.ts'
+import { create, startAskers, type Answer } from './askers.ts'
+
+const AWAY_MS = 10_000
+const skip = reasonWithoutRoot('cloud') ?? (await reasonWithoutTemporal()) ?? false
+let cloud: SmallCloud
+let client: CloudClient
+/** A vApp that is powered all the time, and the name of one that nobody touches: it is on. */
+let asked: { power: string; still: string }
+before(async () => {
+  if (skip !== false) return
+  cloud = await startSmallCloud({ cells: 2, hosts: 2 })
+  await untilOpen(cloud.db, 2)
+  client = await cloud.logIn()
+  const still = await client.instantiate('still')
+  const busy = await client.instantiate('busy')
+  for (const { root } of [still, busy]) await client.ended(taskOf(root))
+  asked = { power: attribute(busy.root, 'href') ?? '', still: 'still' }
+})
+after(() => cloud?.[Symbol.asyncDispose]())
+
+const seconds = (ms: number): string => `${(ms / 1000).toFixed(1)} s`
+
+/** Every task that was ever accepted. */
+async function untilAllEnded(withinMs = 120_000): Promise<void> {
+  const open = async () => {
+    const { count } = await cloud.db
+      .selectFrom('task')
+      .select(({ fn }) => fn.countAll<string>().as('count'))
+      .where('ended_at', 'is', null)
+      .executeTakeFirstOrThrow()
+    return Number(count)
+  }
+  await until('every task ends', async () => (await open()) === 0, withinMs)
+}
+
+/** What was answered with 2xx is there: tasks, vApps, logins. */
+async function assertNoLie(answers: readonly Answer[]): Promise<void> {
+  const well = answers.filter(({ status }) => status < 300)
+  const tasks = await cloud.db.selectFrom('task').select('id').execute()
+  const known = new Set(tasks.map(({ id }) => id))
+  const tokens = await cloud.db.selectFrom('session').select('token_hash').execute()
+  const hashes = new Set(tokens.map(({ token_hash: hash }) => hash.toString('hex')))
+  for (const { kind, told, text } of well) {
+    if (kind === 'create' || kind === 'power') assert.ok(known.has(told as TaskId), text)
+    if (kind === 'logIn')
+      assert.ok(hashes.has(hashToken(told).toString('hex')), 'the login is known')
+    if (kind === 'query') assert.match(told, /^(POWERED_ON|UNKNOWN)$/, 'not seen is not off')
+  }
+}
+
+/** Nobody touched it: it runs in its first life, is shown so, and nobody has thought that it fell. */
+async function assertStill(): Promise<void> {
+  const { db, hosts } = cloud
+  const shown = () =>
+    db
+      .selectFrom('vm')
+      .innerJoin('vapp', 'vapp.id', 'vm.vapp')
+      .select(['vm.id', 'vm.shown'])
+      .where('vapp.name', '=', asked.still)
+      .executeTakeFirstOrThrow()
+  await until('it is seen again', async () => (await shown()).shown === 'POWERED_ON', 60_000)
+  const { id } = await shown()
+  const tasks = await db.selectFrom('task').select('operation').where('vm', '=', id).execute()
+  assert.deepEqual(tasks.map(({ operation }) => operation).toSorted(), ['create', 'powerOn'])
+  assert.equal(hosts.map((host) => host.find(id)?.power).find(Boolean), 'on')
+}
+
+test(
+  'Postgres is away for 10 s: 503 with Retry-After, no lie, and whole again by itself',
+  { skip },
+  async (t) => {
+    await using askers = await startAskers(cloud, asked)
+    await askers.untilAllWell(30_000)
+    const before = performance.now()
+    await cloud.postgres.kill9()
+    const gone = performance.now()
+    await sleep(AWAY_MS)
+    const returning = performance.now()
+    await cloud.postgres.restart()
+    const back = performance.now()
+    await askers.untilAllWell(60_000)
+    t.diagnostic(
+      `all is answered well again ${seconds(performance.now() - back)} after it was back`,
+    )
+    await askers.stop()
+    const { answers } = askers
+
+    const during = answers.filter((one) => one.beganAt > gone && one.endedAt < returning)
+    assert.ok(during.length > 50, `${during.length} requests while it was away`)
+    for (const { status, text } of during) assert.equal(status, 503, text)
+    for (const { status, retryAfter, text, kind } of answers) {
+      if (status !== 503) assert.ok(status < 300, `${kind}: ${status} ${text}`)
+      else assert.equal(retryAfter, '2', kind)
+    }
+    const slowest = Math.max(...answers.map(({ beganAt, endedAt }) => endedAt - beganAt))
+    assert.ok(slowest < 15_000, `the slowest answer took ${seconds(slowest)}`)
+    const first = answers.find(({ status, endedAt }) => status < 300 && endedAt > returning)
+    assert.ok(first)
+    t.diagnostic(
+      `${during.length} of ${answers.length} while away, all 503; slowest ${seconds(slowest)}`,
+    )
+    t.diagnostic(`first success ${seconds(Math.max(0, first.endedAt - back))} after it was back`)
+
+    await assertNoLie(answers)
+    // Nobody can say of a create without an answer whether it was made: with its key it is asked for again.
+    const start = await client.start()
+    const creates = answers.filter(({ kind }) => kind === 'create')
+    for (const { key } of creates.filter(({ endedAt }) => endedAt > before)) {
+      assert.equal((await create(client, start, key)).status, 201)
+    }
+    await untilAllEnded()
+    const made = await cloud.db
+      .selectFrom('vapp')
+      .select('name')
+      .where('name', '~', '^create-')
+      .execute()
+    assert.deepEqual(
+      made.map(({ name }) => name).toSorted(),
+      creates.map(({ key }) => key).toSorted(),
+    )
+    await assertStill()
+  },
+)
