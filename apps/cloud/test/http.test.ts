@@ -274,6 +274,22 @@ test('the same Idempotency-Key is the same task, for another body 409, for anoth
   assert.equal(hrefOf(read(await power(), 202)), hrefOf(read(await power(), 202)))
 })
 
+test('a delete whose answer was lost is the same task when it is asked for again and all is gone', async () => {
+  const { vms, vapp } = await door.cloud.addVms(1, 'POWERED_OFF')
+  const [vm] = vms as [VmId]
+  const path = `/api/vApp/vapp-${vapp}`
+  const remove = (key: string, { token } = door.eng) =>
+    ask('DELETE', path, { token, headers: { 'idempotency-key': key } })
+  const first = hrefOf(read(await remove('k-3'), 202))
+  const gone = { deleted_at: new Date() }
+  await door.cloud.db.updateTable('vm').set(gone).where('id', '=', vm).execute()
+  await door.cloud.db.updateTable('vapp').set(gone).where('id', '=', vapp).execute()
+  assert.equal(hrefOf(read(await remove('k-3'), 202)), first)
+  assert.equal((await remove('k-4')).status, 404)
+  assert.equal((await remove('k-3', door.ops)).status, 404)
+  assert.equal((await get(path)).status, 404)
+})
+
 /** Reads messages of an event stream until there are as many. */
 async function events(path: string, count: number, token = door.eng.token): Promise<string[][]> {
   const response = await fetch(`http://127.0.0.1:${door.port}${path}`, {

@@ -8,7 +8,7 @@ import type { FastifyRequest } from 'fastify'
 import { authorize, type Owned, type Who } from '../identity/authorize.ts'
 import type { Sessions } from '../identity/sessions.ts'
 import type { CloudRoute } from '../route.ts'
-import type { RequestKey } from '../store/request-keys.ts'
+import { wasAccepted, type RequestKey } from '../store/request-keys.ts'
 import type { RequestWorld } from '../world.ts'
 import type { Asker } from './asker.ts'
 import { readBasic } from './basic.ts'
@@ -42,10 +42,16 @@ export function makeEdge(
       const { who, token } = await whoIs(row, request)
       const asked = request.params as Readonly<Record<string, string>>
       const params: Record<string, unknown> = { ...asked }
+      const key = keyOf(request)
       for (const [name, find] of Object.entries(things)) {
         const id = asked[name]
         if (id === undefined) continue
-        const thing = await world.as<Owned | undefined>(who, (tx) => find(tx, id))
+        const thing = await world.as<Owned | undefined>(who, async (tx) => {
+          const there = await find(tx, id)
+          if (there || !key || !(await wasAccepted(tx, who, key))) return there
+          // A delete whose answer was lost is asked for again when what it deleted is gone.
+          return find(tx, id, { gone: true })
+        })
         authorize(who, row.permission, thing)
         params[name] = thing
       }
@@ -53,7 +59,7 @@ export function makeEdge(
         authorize(who, row.permission, 'none')
       }
       const lastEventId = headers['last-event-id']?.toString()
-      const asker: Asker = { who, token, version, dialect, lastEventId, request: keyOf(request) }
+      const asker: Asker = { who, token, version, dialect, lastEventId, request: key }
       return { asker, params }
     },
     send(reply, row, { dialect: { media, namespace }, version }, { status, headers = {}, body }) {

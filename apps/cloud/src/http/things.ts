@@ -28,7 +28,12 @@ export interface Things {
 }
 
 type Finders = {
-  readonly [Name in keyof Things]: (tx: Tx, id: string) => Promise<Things[Name] | undefined>
+  readonly [Name in keyof Things]: (
+    tx: Tx,
+    id: string,
+    /** `gone`: also what was deleted. */
+    how?: { readonly gone: boolean },
+  ) => Promise<Things[Name] | undefined>
 }
 
 const UUID = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
@@ -50,14 +55,14 @@ export const things: Finders = {
     const uuid = uuidOf(id, /^vappTemplate-/)
     return uuid === undefined ? undefined : findTemplate(tx, uuid)
   },
-  async entity(tx, id) {
+  async entity(tx, id, how) {
     const ofVm = uuidOf(id, /^(vm-|urn:[^:]+:vm:)/)
     if (ofVm !== undefined) {
-      const vm = await findVm(tx, ofVm)
+      const vm = await findVm(tx, ofVm, how)
       return vm && { is: 'vm', vm, org: vm.org }
     }
     const ofVapp = uuidOf(id, /^(vapp-|urn:[^:]+:vapp:)/)
-    const vapp = ofVapp === undefined ? undefined : await findVapp(tx, ofVapp)
+    const vapp = ofVapp === undefined ? undefined : await findVapp(tx, ofVapp, how)
     return vapp && { is: 'vapp', vapp, org: vapp.org }
   },
   async task(tx, id) {

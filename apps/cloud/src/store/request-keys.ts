@@ -5,6 +5,17 @@ import { sql } from 'kysely'
 import type { Who } from '../identity/authorize.ts'
 import type { Tx } from '../world.ts'
 
+/** Whether this very request was accepted before. */
+export async function wasAccepted(
+  tx: Tx,
+  who: Pick<Who, 'org' | 'account'>,
+  { key, bodyHash }: RequestKey,
+): Promise<boolean> {
+  const { rows } = await sql`select from request_key where org = ${who.org}
+    and account = ${who.account} and key = ${key} and body_hash = ${bodyHash}`.execute(tx)
+  return rows.length > 0
+}
+
 export interface RequestKey {
   readonly key: string
   /** Of method, address and body: the same key must mean the same request. */

@@ -9,13 +9,16 @@ import type { VmRow } from './vms.ts'
 
 export type VappRow = Selectable<Database['vapp']>
 
-export async function findVapp(db: Kysely<Database>, id: string): Promise<VappRow | undefined> {
-  return db
+export async function findVapp(
+  db: Kysely<Database>,
+  id: string,
+  { gone = false } = {},
+): Promise<VappRow | undefined> {
+  const query = db
     .selectFrom('vapp')
     .selectAll()
     .where('id', '=', id as VappId)
-    .where('deleted_at', 'is', null)
-    .executeTakeFirst()
+  return (gone ? query : query.where('deleted_at', 'is', null)).executeTakeFirst()
 }
 
 export async function lockVapp(tx: Tx, id: VappId): Promise<VappRow | undefined> {

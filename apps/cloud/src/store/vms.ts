@@ -10,13 +10,16 @@ import type { Database } from './database.ts'
 
 export type VmRow = Selectable<Database['vm']>
 
-export async function findVm(db: Kysely<Database>, id: string): Promise<VmRow | undefined> {
-  return db
+export async function findVm(
+  db: Kysely<Database>,
+  id: string,
+  { gone = false } = {},
+): Promise<VmRow | undefined> {
+  const query = db
     .selectFrom('vm')
     .selectAll()
     .where('id', '=', id as VmId)
-    .where('deleted_at', 'is', null)
-    .executeTakeFirst()
+  return (gone ? query : query.where('deleted_at', 'is', null)).executeTakeFirst()
 }
 
 /**
