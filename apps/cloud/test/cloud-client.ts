@@ -15,6 +15,7 @@ export interface Reply {
 interface Sent {
   readonly body?: string
   readonly headers?: Readonly<Record<string, string>>
+  readonly signal?: AbortSignal
 }
 
 const accept = { accept: 'application/*+xml;version=5.1' }
@@ -44,12 +45,17 @@ export class CloudClient {
     return stranger.ask('POST', '/api/sessions')
   }
 
+  /** What it says who it is with, for whoever asks without it. */
+  get headers(): Readonly<Record<string, string>> {
+    return this.#headers
+  }
+
   /** The same client at another cell. */
   at(base: string): CloudClient {
     return new CloudClient(base, this.#ca, this.#headers)
   }
 
-  async ask(method: string, where: string, { body, headers }: Sent = {}): Promise<Reply> {
+  async ask(method: string, where: string, { body, headers, signal }: Sent = {}): Promise<Reply> {
     const path = where.startsWith('https:')
       ? new URL(where).pathname + new URL(where).search
       : where
@@ -58,6 +64,7 @@ export class CloudClient {
       ca: this.#ca,
       agent: false,
       headers: { ...this.#headers, ...headers },
+      ...(signal && { signal }),
     })
     const { promise, resolve, reject } = Promise.withResolvers<Reply>()
     asked.on('error', reject)

@@ -1,0 +1,61 @@
+// A tenant who reads the events from the first on, and comes back with his cursor whenever the stream ends.
+import type { request } from 'node:https'
+import { createInterface } from 'node:readline'
+import { setTimeout as sleep } from 'node:timers/promises'
+
+const COME_BACK_MS = 200
+
+export class EventReader implements AsyncDisposable {
+  /** The ids in the order in which they were told. */
+  readonly seen: string[] = []
+  breaks = 0
+  readonly #open: (after: string) => ReturnType<typeof request>
+  readonly #over = new AbortController()
+  readonly #running: Promise<void>
+
+  /** `open` asks for the stream behind a cursor, each time by the way in that it likes. */
+  constructor(open: (after: string) => ReturnType<typeof request>) {
+    this.#open = open
+    this.#running = this.#run()
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#over.abort()
+    await this.#running
+  }
+
+  async #run(): Promise<void> {
+    while (!this.#over.signal.aborted) {
+      await this.#read().catch(() => undefined)
+      this.breaks += 1
+      await sleep(COME_BACK_MS)
+    }
+  }
+
+  async #read(): Promise<void> {
+    const asked = this.#open(this.seen.at(-1) ?? '0-0')
+    const stop = () => asked.destroy()
+    this.#over.signal.addEventListener('abort', stop, { once: true })
+    try {
+      const { promise, resolve, reject } = Promise.withResolvers<NodeJS.ReadableStream>()
+      asked.on('error', reject)
+      asked.on('response', (response) => {
+        if (response.statusCode === 200) resolve(response)
+        else reject(new Error(`the stream: ${response.statusCode}`))
+      })
+      asked.end()
+      let [id, data] = ['', '']
+      for await (const line of createInterface({ input: await promise })) {
+        if (line.startsWith('id: ')) id = line.slice(4)
+        if (line.startsWith('data: ')) data = line.slice(6)
+        // An event counts when it is whole.
+        if (line !== '') continue
+        if (id !== '' && data !== '') this.seen.push(id)
+        ;[id, data] = ['', '']
+      }
+    } finally {
+      this.#over.signal.removeEventListener('abort', stop)
+      asked.destroy()
+    }
+  }
+}

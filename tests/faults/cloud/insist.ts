@@ -1,0 +1,69 @@
+// A tenant who asks again, with the same key, until somebody answers; and what no answer may be.
+import { setTimeout as sleep } from 'node:timers/promises'
+
+import type { CloudClient, Reply } from '../../../apps/cloud/test/cloud-client.ts'
+import type { Chance } from '../chance.ts'
+
+/** Longer than this is a hang. */
+const HANGS_MS = 30_000
+const GIVES_UP_MS = 120_000
+const ASK_AGAIN_MS = 250
+
+export interface Answers {
+  /** Nobody answered, or the answer was lost. */
+  lost: number
+  /** 503 with Retry-After. */
+  later: number
+  /** What no client should have to read. */
+  readonly wrong: string[]
+}
+
+export interface Asking {
+  readonly client: CloudClient
+  readonly ways: readonly [string, ...string[]]
+  readonly chance: Chance
+  readonly answers: Answers
+}
+
+export interface Question {
+  readonly method: 'GET' | 'POST' | 'DELETE'
+  readonly path: string
+  readonly body?: string
+  /** The same in every attempt. */
+  readonly key?: string
+}
+
+/** By whichever way in, until the answer is one that says something. */
+export async function insist(asking: Asking, question: Question): Promise<Reply> {
+  const { method, path } = question
+  const deadline = performance.now() + GIVES_UP_MS
+  for (;;) {
+    const reply = await askOnce(asking, question)
+    if (reply) return reply
+    if (performance.now() > deadline) throw new Error(`${method} ${path} was never answered`)
+    await sleep(ASK_AGAIN_MS)
+  }
+}
+
+async function askOnce(
+  { client, ways, chance, answers }: Asking,
+  { method, path, body, key }: Question,
+): Promise<Reply | undefined> {
+  const way = chance.pick(ways)
+  const signal = AbortSignal.timeout(HANGS_MS)
+  try {
+    const reply = await client.at(way).ask(method, path, {
+      ...(body !== undefined && { body }),
+      ...(key !== undefined && { headers: { 'idempotency-key': key } }),
+      signal,
+    })
+    if (reply.status < 500) return reply
+    if (reply.status === 503 && reply.headers['retry-after'] !== undefined) answers.later += 1
+    else answers.wrong.push(`${method} ${path} at ${way}: ${reply.status} ${reply.text}`)
+  } catch (error) {
+    if (signal.aborted) answers.wrong.push(`${method} ${path} at ${way}: no answer in 30 s`)
+    else if ((error as NodeJS.ErrnoException).code === undefined) throw error
+    answers.lost += 1
+  }
+  return undefined
+}

@@ -1,0 +1,133 @@
+// Whoever kills, and whoever starts what is down, as the init of a machine does. Nobody else helps.
+import { setTimeout as sleep } from 'node:timers/promises'
+
+import type { Chance } from '../chance.ts'
+import type { Place } from './place.ts'
+import { takeOver } from './takeover.ts'
+
+export const killable = ['cell', 'vmd', 'libvirtd', 'qemu', 'postgres', 'temporal'] as const
+export type Killable = (typeof killable)[number]
+
+/** An init waits a little before it starts again what has died. */
+const RESTART_MS = 1500
+
+export interface Kill {
+  readonly what: Killable
+  readonly whose: string
+  /** Milliseconds since 1970, as the database counts too. */
+  readonly at: number
+  /** cell: how long until another went on with what it was at. */
+  readonly takenOverMs?: number
+  /** qemu: the process. */
+  readonly pid?: number
+}
+
+export class Killer {
+  readonly kills: Kill[] = []
+  readonly #place: Place
+  readonly #chance: Chance
+  readonly #reviving = new Set<Promise<void>>()
+  #broken: unknown
+
+  constructor(place: Place, chance: Chance) {
+    this.#place = place
+    this.#chance = chance
+  }
+
+  async kill(what: Killable): Promise<Kill> {
+    const { whose, ...more } = await this.#ways[what]()
+    const kill = { what, whose, at: Date.now(), ...more }
+    this.kills.push(kill)
+    return kill
+  }
+
+  /** When all is up that was killed. */
+  async allUp(): Promise<void> {
+    while (this.#reviving.size > 0) await Promise.all(this.#reviving)
+    if (this.#broken !== undefined) throw this.#broken
+  }
+
+  readonly #ways: Readonly<Record<Killable, () => Promise<Omit<Kill, 'what' | 'at'>>>> = {
+    cell: async () => {
+      // One fault at a time: what is measured is how long it takes without this cell, not without all others.
+      await this.allUp()
+      const taken = await takeOver(this.#place, this.#chance)
+      this.#revive(() => taken.cell.start())
+      return { whose: taken.cell.name, takenOverMs: taken.ms }
+    },
+    vmd: async () => {
+      const host = this.#pick(this.#place.hosts)
+      await host.killVmd()
+      this.#revive(async () => void (await host.startVmd()))
+      return { whose: host.name }
+    },
+    libvirtd: async () => {
+      const host = this.#pick(this.#place.hosts)
+      await host.killLibvirt()
+      this.#revive(() => host.startLibvirt())
+      return { whose: host.name }
+    },
+    qemu: async () => {
+      const { pid, vm } = await this.#aQemu()
+      process.kill(pid, 'SIGKILL')
+      return { whose: vm, pid }
+    },
+    postgres: async () => {
+      const { postgres } = this.#place.cloud
+      await this.#afterOwn('postgres', () => postgres.kill9())
+      this.#revive(() => postgres.restart(), 'postgres')
+      return { whose: 'postgres' }
+    },
+    temporal: async () => {
+      const { temporal } = this.#place.cloud
+      await this.#afterOwn('temporal', () => temporal.kill9())
+      this.#revive(() => temporal.restart(), 'temporal')
+      return { whose: 'temporal' }
+    },
+  }
+
+  readonly #own = new Map<string, Promise<void>>()
+
+  /** What is not up yet cannot be killed again. */
+  async #afterOwn(name: string, kill: () => Promise<void>): Promise<void> {
+    await this.#own.get(name)
+    await kill()
+  }
+
+  #revive(start: () => Promise<void>, name?: string): void {
+    const run = async () => {
+      await sleep(this.#chance.between(0, RESTART_MS))
+      await start()
+    }
+    const reviving = run().catch((error: unknown) => {
+      this.#broken ??= error
+    })
+    this.#reviving.add(reviving)
+    if (name !== undefined) this.#own.set(name, reviving)
+    void reviving.finally(() => this.#reviving.delete(reviving))
+  }
+
+  /** One that the storm's own VMs run in; waited for where there is none just now. */
+  async #aQemu() {
+    for (;;) {
+      const { rows } = await this.#ours()
+      const running = this.#place.qemus.running().filter(({ vm }) => rows.has(vm))
+      const [first, ...others] = running
+      if (first) return this.#chance.pick([first, ...others])
+      await sleep(100)
+    }
+  }
+
+  async #ours() {
+    const found = await this.#place.db
+      .selectFrom('vm')
+      .select('id')
+      .execute()
+      .catch(() => [])
+    return { rows: new Set<string>(found.map(({ id }) => id)) }
+  }
+
+  #pick<T>(things: readonly T[]): T {
+    return this.#chance.pick(things as readonly [T, ...T[]])
+  }
+}

@@ -1,0 +1,169 @@
+// One tenant's hands: vApp after vApp is made, powered and deleted, sometimes without waiting for the end of what was asked before.
+import { setTimeout as sleep } from 'node:timers/promises'
+
+import { until } from '@skerry/lab'
+import { attribute, childrenByLocalName } from '@skerry/xml'
+
+import { statusNumber, type Shown } from '../../../apps/cloud/src/vm-status.ts'
+import { taskOf, type Reply } from '../../../apps/cloud/test/cloud-client.ts'
+import { insist, type Asking } from './insist.ts'
+
+/** No fault may hold a task for longer than this after the last of them; here others may follow. */
+const ENDS_MS = 240_000
+const LOOK_MS = 300
+
+/** What was accepted, with the task that the answer named. */
+export interface Accepted {
+  readonly key: string
+  readonly what: string
+  readonly task: string
+}
+
+export interface Lane extends Asking {
+  readonly name: string
+  readonly template: string
+  readonly vdc: string
+  readonly accepted: Accepted[]
+  readonly refused: string[]
+  /** Takes one operation of those that are still to be asked for; false when there is none left. */
+  take(): boolean
+  giveBack(): void
+}
+
+type Power = 'POWERED_ON' | 'POWERED_OFF' | 'SUSPENDED'
+
+interface Held {
+  readonly vapp: string
+  readonly vm: string
+  /** What all that was asked for leads to, if nothing goes wrong. */
+  leads: Shown
+  readonly tasks: string[]
+}
+
+const choices: Readonly<Record<Power, readonly [string, ...string[]]>> = {
+  POWERED_OFF: ['powerOn', 'powerOn', 'powerOn', 'delete'],
+  POWERED_ON: ['powerOff', 'powerOff', 'suspend', 'reset', 'reset'],
+  SUSPENDED: ['powerOn', 'powerOn', 'delete'],
+}
+const leadsTo: Readonly<Record<string, Power | undefined>> = {
+  powerOn: 'POWERED_ON',
+  powerOff: 'POWERED_OFF',
+  suspend: 'SUSPENDED',
+}
+
+export async function runLane(lane: Lane): Promise<void> {
+  let held: Held | undefined
+  for (let number = 0; lane.take(); number += 1) {
+    if (!held) {
+      held = await instantiate(lane, `${lane.name}-${number}`)
+      continue
+    }
+    // What leads nowhere is waited for, and seen as it has become.
+    if (!(held.leads in choices)) held.leads = await settled(lane, held)
+    const what = held.leads in choices ? lane.chance.pick(choices[held.leads as Power]) : 'delete'
+    const reply = await ask(lane, held, what)
+    if (!reply) {
+      lane.giveBack()
+      held.leads = await settled(lane, held)
+      continue
+    }
+    held.leads = leadsTo[what] ?? held.leads
+    if (what === 'delete') {
+      const ended = await untilEnded(lane, taskOf(reply.root))
+      if (ended === 'success') held = undefined
+      else held.leads = 'UNRESOLVED'
+    } else if (lane.chance.between(0, 1) < 0.6) {
+      if ((await untilEnded(lane, taskOf(reply.root))) !== 'success') held.leads = 'UNRESOLVED'
+    }
+  }
+}
+
+async function instantiate(lane: Lane, name: string): Promise<Held> {
+  const power = lane.chance.between(0, 1) < 0.7
+  const body = `<InstantiateVAppTemplateParams name="${name}" powerOn="${power}"><Source href="${lane.template}"/></InstantiateVAppTemplateParams>`
+  const path = `${lane.vdc}/action/instantiateVAppTemplate`
+  const reply = await accept(lane, `instantiate ${name}`, path, body)
+  if (!reply) throw new Error(`${name} was refused: ${lane.refused.at(-1)}`)
+  const vapp = attribute(reply.root, 'href') ?? ''
+  const [children] = childrenByLocalName(await read(lane, vapp), 'Children')
+  const vm = attribute(childrenByLocalName(children, 'Vm')[0], 'href') ?? ''
+  const tasks = [taskOf(reply.root)]
+  return { vapp, vm, leads: power ? 'POWERED_ON' : 'POWERED_OFF', tasks }
+}
+
+async function ask(lane: Lane, held: Held, what: string): Promise<Reply | undefined> {
+  const whole = what === 'delete' || lane.chance.between(0, 1) < 0.4
+  const entity = whole ? held.vapp : held.vm
+  const reply =
+    what === 'delete'
+      ? await accept(lane, `${what} ${entity}`, entity)
+      : await accept(lane, `${what} ${entity}`, `${entity}/power/action/${what}`, '')
+  if (reply) held.tasks.push(taskOf(reply.root))
+  return reply
+}
+
+/** Asks for a task. Some ask twice, as one does who did not hear: it must be the same task. */
+async function accept(
+  lane: Lane,
+  what: string,
+  path: string,
+  body?: string,
+): Promise<Reply | undefined> {
+  const key = `${lane.name}/${lane.accepted.length + lane.refused.length}`
+  const method = body === undefined ? 'DELETE' : 'POST'
+  const question = { method, path, key, ...(body !== undefined && { body }) } as const
+  const reply = await insist(lane, question)
+  if (reply.status !== 201 && reply.status !== 202) {
+    lane.refused.push(`${what}: ${reply.status} ${reply.text}`)
+    if (reply.status === 409) return undefined
+    throw new Error(`${what}: ${reply.status} ${reply.text}`)
+  }
+  const task = taskOf(reply.root)
+  lane.accepted.push({ key, what, task })
+  if (lane.chance.between(0, 1) < 0.25) {
+    const again = await insist(lane, question)
+    if (again.status !== reply.status || taskOf(again.root) !== task) {
+      throw new Error(
+        `${what} asked for again: ${again.status} ${again.text}; first it was ${task}`,
+      )
+    }
+  }
+  return reply
+}
+
+async function read(lane: Lane, path: string) {
+  const { status, text, root } = await insist(lane, { method: 'GET', path })
+  if (status !== 200 || !root) throw new Error(`GET ${path}: ${status} ${text}`)
+  return root
+}
+
+async function untilEnded(lane: Lane, task: string): Promise<string> {
+  return until(
+    `task ${task} ends`,
+    async () => {
+      const status = attribute(await read(lane, task), 'status') ?? ''
+      if (['success', 'error', 'canceled'].includes(status)) return status
+      await sleep(LOOK_MS)
+      return undefined
+    },
+    ENDS_MS,
+  )
+}
+
+/** How the VM is once nothing is open any more and it can be seen. */
+async function settled(lane: Lane, { vm, tasks }: Held): Promise<Shown> {
+  for (const task of tasks) await untilEnded(lane, task)
+  const words = new Map(Object.entries(statusNumber).map(([word, number]) => [number, word]))
+  return until(
+    `${vm} is seen`,
+    async () => {
+      const root = await read(lane, vm)
+      const status = words.get(Number(attribute(root, 'status')) as 0) as Shown
+      const open = childrenByLocalName(root, 'Tasks').length > 0
+      if (status !== 'UNKNOWN' && !open) return status
+      await sleep(LOOK_MS)
+      return undefined
+    },
+    ENDS_MS,
+  )
+}

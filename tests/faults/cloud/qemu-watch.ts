@@ -1,0 +1,88 @@
+// Looks ten times a second which QEMU processes there are: a VM has one at most, on whichever host, at every look.
+import { readdirSync, readFileSync } from 'node:fs'
+
+const LOOK_MS = 100
+
+/** One QEMU process of a VM. */
+export interface Life {
+  readonly pid: number
+  readonly vm: string
+  /** Between which looks it ended, in milliseconds since 1970; undefined while it runs. */
+  readonly ended?: { readonly after: number; readonly before: number }
+}
+
+export class QemuWatch implements Disposable {
+  /** All that was ever seen twice at the same look. */
+  readonly doubled: string[] = []
+  /** Every one that was ever seen and is no more. */
+  readonly over: Life[] = []
+  looks = 0
+  #last: readonly Life[] = []
+  #lastAt = 0
+  readonly #timer: NodeJS.Timeout
+  /** Which VM a process is of; undefined for all other processes of the machine. */
+  readonly #known = new Map<string, string | undefined>()
+
+  constructor() {
+    this.#timer = setInterval(() => this.#look(), LOOK_MS)
+  }
+
+  /** Those that run now. */
+  running(): Life[] {
+    const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name))
+    const there = new Set(pids)
+    for (const pid of this.#known.keys()) if (!there.has(pid)) this.#known.delete(pid)
+    return pids.flatMap((pid) => {
+      const vm = this.#vmOf(pid)
+      return vm === undefined || !isAlive(pid) ? [] : [{ pid: Number(pid), vm }]
+    })
+  }
+
+  [Symbol.dispose](): void {
+    clearInterval(this.#timer)
+  }
+
+  #look(): void {
+    this.looks += 1
+    const seen = new Map<string, number>()
+    const running = this.running()
+    for (const { pid, vm } of running) {
+      const other = seen.get(vm)
+      if (other !== undefined) this.doubled.push(`VM ${vm} has the QEMUs ${other} and ${pid}`)
+      seen.set(vm, pid)
+    }
+    const now = Date.now()
+    const ended = { after: this.#lastAt, before: now }
+    for (const life of this.#last) {
+      if (!running.some(({ pid, vm }) => pid === life.pid && vm === life.vm))
+        this.over.push({ ...life, ended })
+    }
+    this.#last = running
+    this.#lastAt = now
+  }
+
+  #vmOf(pid: string): string | undefined {
+    if (this.#known.has(pid)) return this.#known.get(pid)
+    const name = read(`/proc/${pid}/comm`)
+    // A child that has not yet become the program that it will be is looked at again.
+    if (name === undefined || !name.startsWith('qemu-system')) {
+      if (name !== undefined && !/libvirt|rpc-|setpriv|sh$/.test(name.trim()))
+        this.#known.set(pid, undefined)
+      return undefined
+    }
+    const vm = /guest=cloud-([0-9a-f-]{36})/.exec(read(`/proc/${pid}/cmdline`) ?? '')?.[1]
+    this.#known.set(pid, vm)
+    return vm
+  }
+}
+
+/** What is left of a killed process until somebody asks how it ended is no QEMU any more. */
+const isAlive = (pid: string): boolean => /^State:\s+[^ZX]/m.test(read(`/proc/${pid}/status`) ?? '')
+
+function read(file: string): string | undefined {
+  try {
+    return readFileSync(file, 'latin1')
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,24 @@
+// kill -9 of everything a cloud stands on, many times, while tenants make, power and delete VMs with real guests.
+// Usage: node tests/faults/prove-cloud-storm.ts [--seed N] [--operations 300] [--kills 102] [--keep DIRECTORY]
+// Prints one line of JSON; ends with an error on anything that a user would call broken.
+import { parseArgs } from 'node:util'
+
+import { runCloudStorm } from './cloud-storm.ts'
+
+const { values } = parseArgs({
+  options: {
+    seed: { type: 'string', default: '1' },
+    operations: { type: 'string', default: '300' },
+    kills: { type: 'string', default: '102' },
+    keep: { type: 'string' },
+  },
+})
+
+const figures = await runCloudStorm({
+  seed: Number(values.seed),
+  operations: Number(values.operations),
+  kills: Number(values.kills),
+  ...(values.keep !== undefined && { keep: values.keep }),
+  say: (line) => console.error(`${new Date().toISOString().slice(11, 19)} ${line}`),
+})
+console.log(JSON.stringify({ proof: 'cloud-storm', ...figures }))
