@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process'
+import { spawn, type ChildProcess, type SpawnOptions } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 
@@ -8,22 +8,28 @@ export interface Bare extends AsyncDisposable {
   ask<T = number>(work: string, ...args: readonly unknown[]): Promise<T>
 }
 
-export function startBare(): Bare {
+type Start = (command: readonly string[], options: SpawnOptions) => ChildProcess
+const here: Start = ([program = '', ...words], options) => spawn(program, words, options)
+
+/** `start`: on which machine it runs; this one unless told. */
+export function startBare(start: Start = here): Bare {
   // Debian's own Python: another one that is first in PATH does not have Debian's modules.
-  const child = spawn('/usr/bin/python3', [`${import.meta.dirname}/bare.py`], {
+  const child = start(['/usr/bin/python3', `${import.meta.dirname}/bare.py`], {
     stdio: ['pipe', 'pipe', 'inherit'],
   })
+  const { stdin, stdout } = child
+  if (!stdin || !stdout) throw new Error('the bare engine has no line to us')
   const ended = once(child, 'exit')
-  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]()
+  const lines = createInterface({ input: stdout })[Symbol.asyncIterator]()
   return {
     async ask<T>(work: string, ...args: readonly unknown[]): Promise<T> {
-      child.stdin.write(`${JSON.stringify({ do: work, args })}\n`)
+      stdin.write(`${JSON.stringify({ do: work, args })}\n`)
       const { done, value } = await lines.next()
       if (done === true) throw new Error(`python3-libvirt gave up at ${work}; its words are above`)
       return (JSON.parse(value) as { value: T }).value
     },
     async [Symbol.asyncDispose]() {
-      child.stdin.end()
+      stdin.end()
       await ended
     },
   }

@@ -1,14 +1,13 @@
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { readFileSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 import { promisify } from 'node:util'
+
+import { processorSeconds } from './processor.ts'
 
 const run = promisify(execFile)
 const CONNECTIONS = 64
 const SECONDS = 2
-/** sysconf(_SC_CLK_TCK), the same on every Linux that Debian makes. */
-const TICKS_PER_SECOND = 100
 
 export interface Server {
   readonly pid: number
@@ -26,12 +25,6 @@ export async function load({ pid, url }: Server): Promise<readonly [number, numb
   const perSecond = Number(/^Requests\/sec:\s+([\d.]+)/m.exec(stdout)?.[1])
   const requests = Number(/(\d+) requests in/.exec(stdout)?.[1])
   return [perSecond, requests / used]
-}
-
-function processorSeconds(pid: number): number {
-  const status = readFileSync(`/proc/${pid}/stat`, 'utf8')
-  const fields = status.slice(status.lastIndexOf(')') + 2).split(' ')
-  return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND
 }
 
 /** A server of node:http alone that always answers with this. */

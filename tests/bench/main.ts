@@ -1,14 +1,20 @@
-// npm run -s bench -- engine|local [--json] [--pairs N]
+// npm run -s bench -- engine|local|cloud|cloud-power|cloud-operations [--json] [--pairs N] [--verbose]
 import { parseArgs } from 'node:util'
 
+import { benchOperations } from './cloud-operations.ts'
+import { benchPowerOn } from './cloud-power-on.ts'
 import { benchEngine } from './engine.ts'
 import type { Figure } from './figure.ts'
 import { benchLocal } from './local.ts'
 
-const USAGE = 'usage: npm run -s bench -- engine|local [--json] [--pairs N]'
+const USAGE =
+  'usage: npm run -s bench -- engine|local|cloud|cloud-power|cloud-operations [--json] [--pairs N] [--verbose]'
 /** Enough to see where we stand; a figure that is to be quoted wants 100. */
 const PAIRS = 15
 const areas: Readonly<Record<string, (pairs: number) => Promise<Figure[]>>> = {
+  cloud: async (pairs) => [...(await benchPowerOn(pairs)), ...(await benchOperations(pairs))],
+  'cloud-power': benchPowerOn,
+  'cloud-operations': benchOperations,
   engine: benchEngine,
   local: benchLocal,
 }
@@ -43,7 +49,11 @@ function parse() {
   try {
     return parseArgs({
       allowPositionals: true,
-      options: { json: { type: 'boolean' }, pairs: { type: 'string' } },
+      options: {
+        json: { type: 'boolean' },
+        pairs: { type: 'string' },
+        verbose: { type: 'boolean' },
+      },
     })
   } catch (error) {
     throw new WrongUse(`${(error as Error).message}\n${USAGE}`)

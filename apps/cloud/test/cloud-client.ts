@@ -1,5 +1,5 @@
 // A client of the cloud's API as a test needs it: requests by hand, documents read, tasks waited for.
-import { request } from 'node:https'
+import { request, type Agent } from 'node:https'
 import { text as textOf } from 'node:stream/consumers'
 
 import { until } from '@skerry/lab'
@@ -24,11 +24,18 @@ export class CloudClient {
   readonly #base: string
   readonly #ca: string
   readonly #headers: Readonly<Record<string, string>>
+  readonly #agent: Agent | false
 
-  constructor(base: string, ca: string, headers: Readonly<Record<string, string>>) {
+  constructor(
+    base: string,
+    ca: string,
+    headers: Readonly<Record<string, string>>,
+    agent: Agent | false = false,
+  ) {
     this.#base = base
     this.#ca = ca
     this.#headers = headers
+    this.#agent = agent
   }
 
   static async logIn(base: string, ca: string, user: string, password: string) {
@@ -52,7 +59,12 @@ export class CloudClient {
 
   /** The same client at another cell. */
   at(base: string): CloudClient {
-    return new CloudClient(base, this.#ca, this.#headers)
+    return new CloudClient(base, this.#ca, this.#headers, this.#agent)
+  }
+
+  /** The same client over connections that stay open: a handshake costs more than most answers. */
+  over(agent: Agent): CloudClient {
+    return new CloudClient(this.#base, this.#ca, this.#headers, agent)
   }
 
   async ask(method: string, where: string, { body, headers, signal }: Sent = {}): Promise<Reply> {
@@ -62,7 +74,7 @@ export class CloudClient {
     const asked = request(new URL(path, this.#base), {
       method,
       ca: this.#ca,
-      agent: false,
+      agent: this.#agent,
       headers: { ...this.#headers, ...headers },
       ...(signal && { signal }),
     })

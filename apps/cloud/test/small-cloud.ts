@@ -57,11 +57,16 @@ export interface SmallCloud extends AsyncDisposable {
   tryLogIn(cell: number): Promise<Reply>
 }
 
-export async function startSmallCloud({ cells = 1, hosts = 1 } = {}): Promise<SmallCloud> {
+/** `durable`: whether a commit is on disk before it is answered, which only measurements need. */
+export async function startSmallCloud({
+  cells = 1,
+  hosts = 1,
+  durable = false,
+} = {}): Promise<SmallCloud> {
   const dir = await mkdtemp(join(tmpdir(), 'skerry-small-'))
   await using stack = new AsyncDisposableStack()
   stack.defer(() => rm(dir, { recursive: true, force: true }))
-  const postgres = stack.use(await startPostgres(join(dir, 'postgres'), { durable: false }))
+  const postgres = stack.use(await startPostgres(join(dir, 'postgres'), { durable }))
   const temporal = stack.use(await startTemporal(join(dir, 'temporal'), postgres))
   const control = stack.use(await startIssuer('control'))
   const issuer = stack.use(await startIssuer('hosts'))
