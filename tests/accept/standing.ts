@@ -26,9 +26,12 @@ const rights: Readonly<Record<number, () => readonly Call[]>> = {
   1: () => [['DELETE', '/api/vms/evil-2']],
   8: () => [['DELETE', `/api/vms/${vmOf(8)}/folders/x`]],
   10: () => [docsOf(10)],
-  11: () => [docsOf(11)],
-  12: () => [['POST', '/api/vms', { id: vmOf(12) }]],
+  // Cut short, its address is that of the VM, which it then deletes.
+  11: () => [vmAgain(11), docsOf(11)],
+  12: () => [vmAgain(12)],
 }
+
+const vmAgain = (at: number): Call => ['POST', '/api/vms', { id: vmOf(at) }]
 
 const docsOf = (at: number): Call => [
   'POST',
