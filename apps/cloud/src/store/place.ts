@@ -11,6 +11,8 @@ import { nowhere, staleClaim, type VmRow } from './vms.ts'
 
 /** How many guests' processors may share one of the machine's. Memory and disk are never shared. */
 const CPUS_PER_CPU = 8
+/** A host that was seen so short a time ago is waited for. */
+const EXPECTED_SECONDS = 60
 
 /**
  * Gives the VM a host and a new incarnation; one that has a host it can reach keeps it. A host that
@@ -38,7 +40,7 @@ export async function placeVm(
     const host =
       (await choose(tx, vm, sql`for no key update of host skip locked`)) ??
       (await choose(tx, vm, sql`for no key update of host`))
-    if (host === undefined) throw noRoom(vm)
+    if (host === undefined) throw (await isExpected(tx, vm)) ? notNow(vm) : noRoom(vm)
     await tx
       .updateTable('vm')
       .set({
@@ -50,23 +52,39 @@ export async function placeVm(
   })
 }
 
+/** Nobody can take more than a machine has. */
+const hasRoom = ({ cpus, memory_mib, disk_mib }: VmRow): RawBuilder<boolean> => sql`
+  host.memory_mib - host.local_memory_mib - host.placed_memory_mib >= ${memory_mib}
+  and host.disk_mib - host.placed_disk_mib >= ${disk_mib}
+  and (host.cpus * ${CPUS_PER_CPU} - host.local_cpus - host.placed_cpus) >= ${cpus}`
+
 /** Enabled, open, with room; without a VM of the same vApp if there is one; then the least used. */
-async function choose(
-  tx: Tx,
-  { vapp, cpus, memory_mib, disk_mib }: VmRow,
-  lock: RawBuilder<unknown>,
-): Promise<HostId | undefined> {
+async function choose(tx: Tx, vm: VmRow, lock: RawBuilder<unknown>): Promise<HostId | undefined> {
   const { rows } = await sql<{ id: HostId }>`
     select host.id from host
-    where host.enabled and ${open}
-      and host.memory_mib - host.local_memory_mib - host.placed_memory_mib >= ${memory_mib}
-      and host.disk_mib - host.placed_disk_mib >= ${disk_mib}
-      and (host.cpus * ${CPUS_PER_CPU} - host.local_cpus - host.placed_cpus) >= ${cpus}
-    order by (select count(*) from vm where vm.host = host.id and vm.vapp = ${vapp} and vm.deleted_at is null),
+    where host.enabled and ${open} and ${hasRoom(vm)}
+    order by (select count(*) from vm where vm.host = host.id and vm.vapp = ${vm.vapp} and vm.deleted_at is null),
       host.placed_memory_mib::float / nullif(host.memory_mib, 0), host.id
     limit 1 ${lock}`.execute(tx)
   return rows[0]?.id
 }
+
+/**
+ * A host with room that nobody has looked at since its follower died, or that was seen a moment ago,
+ * is about to be open again: that a cell or a vmd was killed is no reason to say that there is no room.
+ */
+async function isExpected(tx: Tx, vm: VmRow): Promise<boolean> {
+  const { rows } = await sql`select from host
+    where host.enabled and host.state = 'joined' and host.quarantine is null and not coalesce(${open}, false)
+      and (coalesce(host.follow_until < clock_timestamp(), true)
+        or host.seen_at > clock_timestamp() - ${sql.lit(`${EXPECTED_SECONDS} s`)}::interval)
+      and ${hasRoom(vm)} limit 1`.execute(tx)
+  return rows.length > 0
+}
+
+/** Passes: the step is tried again. */
+const notNow = ({ name }: VmRow): Fault =>
+  new Fault('unavailable', `no host that can be reached now has room for VM ${name}`)
 
 const noRoom = ({ name, cpus, memory_mib, disk_mib }: VmRow): Fault =>
   new Fault(
