@@ -83,11 +83,11 @@ async function rage(
   const deck = shuffle(kills, draw.branch())
   await using rows = new RowWatch(place.db)
   await using reader = readEvents(place, draw.branch())
-  const budget = { left: operations }
+  const over = new AbortController()
+  const budget = new Budget(operations, kills, killer, over.signal)
   const lanes = Array.from({ length: LANES }, (_, number) =>
     runLane(laneOf(place, number, { answers, accepted, refused, draw: draw.branch(), budget })),
   )
-  const over = new AbortController()
   const killing = killAll(killer, deck, {
     due: (share) => accepted.length >= Math.floor(operations * share),
     signal: over.signal,
@@ -123,7 +123,46 @@ async function rage(
   }
 }
 
-/** Each kind as often as any other, as far as it goes. */
+/** So many operations, spread over the kills: nobody is done before the last of them. */
+class Budget {
+  readonly #operations: number
+  readonly #kills: number
+  readonly #killer: Killer
+  readonly #over: AbortSignal
+  #taken = 0
+
+  constructor(operations: number, kills: number, killer: Killer, over: AbortSignal) {
+    this.#operations = operations
+    this.#kills = kills
+    this.#killer = killer
+    this.#over = over
+  }
+
+  async take(): Promise<boolean> {
+    while (this.#taken < this.#operations) {
+      if (this.#killer.isLooking || this.#taken < this.#allowed()) {
+        this.#taken += 1
+        return true
+      }
+      if (this.#over.aborted) return false
+      await sleep(50)
+    }
+    return false
+  }
+
+  giveBack(): void {
+    this.#taken -= 1
+  }
+
+  #allowed(): number {
+    return (this.#operations * (this.#killer.kills.length + 2)) / this.#kills
+  }
+}
+
+/** What is always there to be killed. */
+const servers: readonly Killable[] = ['vmd', 'libvirtd', 'postgres', 'temporal']
+
+/** Each kind as often as any other, as far as it goes; last one that needs nobody to be at work. */
 function shuffle(kills: number, draw: Chance): Killable[] {
   const deck: Killable[] = []
   while (deck.length < kills) {
@@ -132,7 +171,8 @@ function shuffle(kills: number, draw: Chance): Killable[] {
       deck.push(...round.splice(Math.floor(draw.between(0, round.length)), 1))
     }
   }
-  return deck
+  const last = deck.findLastIndex((what) => servers.includes(what))
+  return last < 0 ? deck : [...deck.toSpliced(last, 1), deck[last] as Killable]
 }
 
 interface Rhythm {
@@ -162,7 +202,7 @@ interface Hands {
   readonly accepted: Accepted[]
   readonly refused: string[]
   readonly draw: Chance
-  readonly budget: { left: number }
+  readonly budget: Budget
 }
 
 function laneOf(place: Place, number: number, { draw, budget, ...hands }: Hands): Lane {
@@ -173,10 +213,8 @@ function laneOf(place: Place, number: number, { draw, budget, ...hands }: Hands)
   return {
     ...{ client, ways: place.ways, chance: draw, ...hands, name: `lane${number}` },
     ...{ template: tenant.template, vdc: tenant.vdc },
-    take: () => budget.left-- > 0,
-    giveBack: () => {
-      budget.left += 1
-    },
+    take: () => budget.take(),
+    giveBack: () => budget.giveBack(),
   }
 }
 

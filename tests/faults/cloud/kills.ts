@@ -1,8 +1,11 @@
 // Whoever kills, and whoever starts what is down, as the init of a machine does. Nobody else helps.
 import { setTimeout as sleep } from 'node:timers/promises'
 
+import { until } from '@skerry/lab'
+
 import type { Chance } from '../chance.ts'
 import type { Place } from './place.ts'
+import type { Life } from './qemu-watch.ts'
 import { takeOver } from './takeover.ts'
 
 export const killable = ['cell', 'vmd', 'libvirtd', 'qemu', 'postgres', 'temporal'] as const
@@ -10,6 +13,7 @@ export type Killable = (typeof killable)[number]
 
 /** An init waits a little before it starts again what has died. */
 const RESTART_MS = 1500
+const FOUND_MS = 120_000
 
 export interface Kill {
   readonly what: Killable
@@ -28,6 +32,8 @@ export class Killer {
   readonly #chance: Chance
   readonly #reviving = new Set<Promise<void>>()
   #broken: unknown
+  /** What is to be killed has to be there, or at work: nobody should wait for this kill. */
+  isLooking = false
 
   constructor(place: Place, chance: Chance) {
     this.#place = place
@@ -51,7 +57,7 @@ export class Killer {
     cell: async () => {
       // One fault at a time: what is measured is how long it takes without this cell, not without all others.
       await this.allUp()
-      const taken = await takeOver(this.#place, this.#chance)
+      const taken = await this.#looking(() => takeOver(this.#place, this.#chance))
       this.#revive(() => taken.cell.start())
       return { whose: taken.cell.name, takenOverMs: taken.ms }
     },
@@ -107,24 +113,23 @@ export class Killer {
     void reviving.finally(() => this.#reviving.delete(reviving))
   }
 
-  /** One that the storm's own VMs run in; waited for where there is none just now. */
-  async #aQemu() {
-    for (;;) {
-      const { rows } = await this.#ours()
-      const running = this.#place.qemus.running().filter(({ vm }) => rows.has(vm))
-      const [first, ...others] = running
-      if (first) return this.#chance.pick([first, ...others])
-      await sleep(100)
+  /** One that the cloud's own VMs run in; waited for where there is none just now. */
+  async #aQemu(): Promise<Life> {
+    const look = async () => {
+      const rows = await this.#place.db.selectFrom('vm').select('id').execute()
+      const ours = new Set<string>(rows.map(({ id }) => id))
+      const [first, ...others] = this.#place.qemus.running().filter(({ vm }) => ours.has(vm))
+      return first && this.#chance.pick([first, ...others])
     }
+    const looking = () => look().catch(() => undefined)
+    return this.#looking(() => until('a guest runs', looking, FOUND_MS))
   }
 
-  async #ours() {
-    const found = await this.#place.db
-      .selectFrom('vm')
-      .select('id')
-      .execute()
-      .catch(() => [])
-    return { rows: new Set<string>(found.map(({ id }) => id)) }
+  async #looking<T>(look: () => Promise<T>): Promise<T> {
+    this.isLooking = true
+    return look().finally(() => {
+      this.isLooking = false
+    })
   }
 
   #pick<T>(things: readonly T[]): T {

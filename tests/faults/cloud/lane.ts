@@ -25,9 +25,9 @@ export interface Lane extends Asking {
   readonly vdc: string
   readonly accepted: Accepted[]
   readonly refused: string[]
-  /** Takes one operation of those that are still to be asked for; false when there is none left. */
-  take(): boolean
-  giveBack(): void
+  /** Takes one operation of those that are still to be asked for, when it is its time; false when there is none left. */
+  readonly take: () => Promise<boolean>
+  readonly giveBack: () => void
 }
 
 type Power = 'POWERED_ON' | 'POWERED_OFF' | 'SUSPENDED'
@@ -53,7 +53,7 @@ const leadsTo: Readonly<Record<string, Power | undefined>> = {
 
 export async function runLane(lane: Lane): Promise<void> {
   let held: Held | undefined
-  for (let number = 0; lane.take(); number += 1) {
+  for (let number = 0; await lane.take(); number += 1) {
     if (!held) {
       held = await instantiate(lane, `${lane.name}-${number}`)
       continue
