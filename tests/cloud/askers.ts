@@ -48,10 +48,10 @@ export async function startAskers(cloud: SmallCloud, asked: Asked): Promise<Aske
   const client = await cloud.logIn()
   const start = await client.start()
   const answers: (Answer & { cell: number })[] = []
-  let asking = true
+  const over = new AbortController()
   const loop = async (kind: Kind, cell: number): Promise<void> => {
     const at = client.at(cloud.cells[cell]?.url ?? '')
-    for (let n = 0; asking; n += 1) {
+    for (let n = 0; !over.signal.aborted; n += 1) {
       const key = `${kind}-${cell}-${n}`
       const beganAt = performance.now()
       const reply = await ways[kind](cloud, { cell, at, key, ...start, ...asked }).catch(unanswered)
@@ -65,7 +65,7 @@ export async function startAskers(cloud: SmallCloud, asked: Asked): Promise<Aske
   }
   const loops = kinds.flatMap((kind) => cloud.cells.map((_, cell) => loop(kind, cell)))
   const stop = async () => {
-    asking = false
+    over.abort()
     await Promise.all(loops)
   }
   return {
