@@ -39,6 +39,8 @@ export interface Askers extends AsyncDisposable {
 
 /** What the askers need: a vApp that they may power, and the name of those whose state they ask for. */
 export interface Asked {
+  /** What the names of their vApps begin with. */
+  readonly prefix: string
   readonly power: string
   readonly still: string
 }
@@ -52,9 +54,11 @@ export async function startAskers(cloud: SmallCloud, asked: Asked): Promise<Aske
   const loop = async (kind: Kind, cell: number): Promise<void> => {
     const at = client.at(cloud.cells[cell]?.url ?? '')
     for (let n = 0; !over.signal.aborted; n += 1) {
-      const key = `${kind}-${cell}-${n}`
+      const key = `${asked.prefix}-${kind}-${cell}-${n}`
       const beganAt = performance.now()
-      const reply = await ways[kind](cloud, { cell, at, key, ...start, ...asked }).catch(unanswered)
+      const reply = await ways[kind](cloud, { cell, n, at, key, ...start, ...asked }).catch(
+        unanswered,
+      )
       const { status, headers, text } = reply
       const retryAfter = headers['retry-after']?.toString()
       const told = toldBy(kind, reply)
@@ -95,6 +99,7 @@ const unanswered = (error: unknown): Reply => ({
 
 interface Ask extends Asked {
   readonly cell: number
+  readonly n: number
   readonly at: CloudClient
   readonly key: string
   readonly vdc: string
@@ -106,10 +111,8 @@ const ways: Readonly<Record<Kind, (cloud: SmallCloud, ask: Ask) => Promise<Reply
   query: (_, { at, still }) => at.ask('GET', `/api/query?type=vm&filter=containerName==${still}`),
   logIn: (cloud, { cell }) => cloud.tryLogIn(cell),
   create: (_, { at, key, ...start }) => create(at, start, key),
-  power: (_, { at, key, power }) => {
-    const turn = Number(key.split('-')[2]) % 2 === 0 ? 'powerOff' : 'powerOn'
-    return at.ask('POST', `${power}/power/action/${turn}`)
-  },
+  power: (_, { at, n, power }) =>
+    at.ask('POST', `${power}/power/action/${n % 2 === 0 ? 'powerOff' : 'powerOn'}`),
 }
 
 /** The same key again is the same request. */

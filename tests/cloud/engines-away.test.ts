@@ -3,12 +3,15 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { isDeepStrictEqual } from 'node:util'
 
 import { reasonWithoutRoot, reasonWithoutTemporal, until } from '@skerry/lab'
+import { connectTemporal } from '@skerry/temporal'
 import type { TaskId } from '@skerry/vm'
 import { attribute } from '@skerry/xml'
 
 import { hashToken } from '../../apps/cloud/src/identity/sessions.ts'
+import { schedules } from '../../apps/cloud/src/reconcile/schedules.ts'
 import { taskOf, type CloudClient } from '../../apps/cloud/test/cloud-client.ts'
 import { startSmallCloud, untilOpen, type SmallCloud } from '../../apps/cloud/test/small-cloud.ts'
 import { create, startAskers, type Answer } from './askers.ts'
@@ -35,15 +38,16 @@ const seconds = (ms: number): string => `${(ms / 1000).toFixed(1)} s`
 
 /** Every task that was ever accepted. */
 async function untilAllEnded(withinMs = 120_000): Promise<void> {
-  const open = async () => {
-    const { count } = await cloud.db
-      .selectFrom('task')
-      .select(({ fn }) => fn.countAll<string>().as('count'))
-      .where('ended_at', 'is', null)
-      .executeTakeFirstOrThrow()
-    return Number(count)
-  }
-  await until('every task ends', async () => (await open()) === 0, withinMs)
+  await until('every task ends', async () => (await openTasks()) === 0, withinMs)
+}
+
+async function openTasks(): Promise<number> {
+  const { count } = await cloud.db
+    .selectFrom('task')
+    .select(({ fn }) => fn.countAll<string>().as('count'))
+    .where('ended_at', 'is', null)
+    .executeTakeFirstOrThrow()
+  return Number(count)
 }
 
 /** What was answered with 2xx is there: tasks, vApps, logins. */
@@ -78,11 +82,73 @@ async function assertStill(): Promise<void> {
   assert.equal(hosts.map((host) => host.find(id)?.power).find(Boolean), 'on')
 }
 
+/** Each task that ended has told so once. */
+async function assertToldOnce(): Promise<void> {
+  const rows = await cloud.db
+    .selectFrom('task')
+    .leftJoin('event', (join) =>
+      join
+        .onRef('event.task', '=', 'task.id')
+        .on('event.kind', 'in', ['task.success', 'task.error', 'task.canceled']),
+    )
+    .select(['task.id', 'task.state', ({ fn }) => fn.count<string>('event.seq').as('told')])
+    .groupBy(['task.id', 'task.state'])
+    .execute()
+  for (const { id, state, told } of rows) assert.deepEqual([state, told], ['success', '1'], id)
+}
+
+/** The ids of all that must never be lost. */
+async function everything(): Promise<Readonly<Record<'vms' | 'tasks' | 'events', Set<string>>>> {
+  const { db } = cloud
+  const vms = await db.selectFrom('vm').select('id').execute()
+  const tasks = await db.selectFrom('task').select('id').execute()
+  const events = await db.selectFrom('event').select(['tx', 'seq']).execute()
+  return {
+    vms: new Set(vms.map(({ id }) => id)),
+    tasks: new Set(tasks.map(({ id }) => id)),
+    events: new Set(events.map(({ tx, seq }) => `${tx}-${seq}`)),
+  }
+}
+
+let lostAt = 0
+
+test(
+  "Temporal's database is lost: no VM, task or event is, and what was unfinished ends",
+  { skip },
+  async (t) => {
+    const start = await client.start()
+    const other = client.at(cloud.cells[1]?.url ?? '')
+    const replies = await Promise.all(
+      Array.from({ length: 10 }, (_, n) => [
+        create(client, start, `lost-${n}`),
+        other.ask('POST', `${asked.power}/power/action/${n % 2 === 0 ? 'powerOff' : 'powerOn'}`),
+      ]).flat(),
+    )
+    for (const { status, text } of replies) assert.ok(status === 201 || status === 202, text)
+    await cloud.temporal.kill9()
+    const unfinished = await openTasks()
+    assert.ok(unfinished > 0, 'some are not over')
+    const before = await everything()
+    await cloud.temporal.dropDatabase()
+    lostAt = performance.now()
+    await untilAllEnded()
+    t.diagnostic(
+      `${unfinished} tasks ended ${seconds(performance.now() - lostAt)} after it was back`,
+    )
+    const now = await everything()
+    for (const what of ['vms', 'tasks', 'events'] as const) {
+      assert.equal(before[what].difference(now[what]).size, 0, what)
+    }
+    await assertToldOnce()
+    await assertStill()
+  },
+)
+
 test(
   'Postgres is away for 10 s: 503 with Retry-After, no lie, and whole again by itself',
   { skip },
   async (t) => {
-    await using askers = await startAskers(cloud, asked)
+    await using askers = await startAskers(cloud, { ...asked, prefix: 'postgres' })
     await askers.untilAllWell(30_000)
     const before = performance.now()
     await cloud.postgres.kill9()
@@ -125,12 +191,50 @@ test(
     const made = await cloud.db
       .selectFrom('vapp')
       .select('name')
-      .where('name', '~', '^create-')
+      .where('name', '~', '^postgres-create-')
       .execute()
     assert.deepEqual(
       made.map(({ name }) => name).toSorted(),
       creates.map(({ key }) => key).toSorted(),
     )
     await assertStill()
+  },
+)
+
+test(
+  'Temporal is away for 10 s: all is accepted and queued, reads go on, and the tasks end afterwards',
+  { skip },
+  async (t) => {
+    await using askers = await startAskers(cloud, { ...asked, prefix: 'temporal' })
+    await askers.untilAllWell(30_000)
+    await cloud.temporal.kill9()
+    await sleep(AWAY_MS)
+    assert.ok((await openTasks()) > 0, 'they wait')
+    await cloud.temporal.restart()
+    const back = performance.now()
+    await askers.stop()
+    const { answers } = askers
+    for (const { status, text, kind } of answers) assert.ok(status < 300, `${kind}: ${text}`)
+    await untilAllEnded()
+    t.diagnostic(`all tasks ended ${seconds(performance.now() - back)} after it was back`)
+    await assertNoLie(answers)
+    await assertToldOnce()
+    await assertStill()
+  },
+)
+
+test(
+  'the namespace and the schedules that were lost are there again, and nobody helped',
+  { skip },
+  async (t) => {
+    await using temporal = connectTemporal(cloud.temporal)
+    const known = async () => {
+      const all = await temporal.within(({ schedule }) => Array.fromAsync(schedule.list()))
+      return all.map(({ scheduleId }) => scheduleId).toSorted()
+    }
+    const wanted = schedules.map(({ id }) => id).toSorted()
+    const there = async () => isDeepStrictEqual(await known().catch(() => []), wanted)
+    await until('the schedules are there', there, 75_000)
+    t.diagnostic(`seen ${seconds(performance.now() - lostAt)} after the loss`)
   },
 )

@@ -1,4 +1,5 @@
 // A client of the cloud's API as a test needs it: requests by hand, documents read, tasks waited for.
+import type { IncomingMessage } from 'node:http'
 import { request, type Agent } from 'node:https'
 import { text as textOf } from 'node:stream/consumers'
 
@@ -67,7 +68,19 @@ export class CloudClient {
     return new CloudClient(this.#base, this.#ca, this.#headers, agent)
   }
 
-  async ask(method: string, where: string, { body, headers, signal }: Sent = {}): Promise<Reply> {
+  async ask(method: string, where: string, sent: Sent = {}): Promise<Reply> {
+    const response = await this.open(method, where, sent)
+    const text = await textOf(response)
+    const { statusCode: status = 0, headers } = response
+    return { status, headers, text, root: text === '' ? undefined : readXml(text) }
+  }
+
+  /** The answer as it comes: of a stream the end may never come. */
+  async open(
+    method: string,
+    where: string,
+    { body, headers, signal }: Sent = {},
+  ): Promise<IncomingMessage> {
     const path = where.startsWith('https:')
       ? new URL(where).pathname + new URL(where).search
       : where
@@ -78,14 +91,9 @@ export class CloudClient {
       headers: { ...this.#headers, ...headers },
       ...(signal && { signal }),
     })
-    const { promise, resolve, reject } = Promise.withResolvers<Reply>()
+    const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>()
     asked.on('error', reject)
-    asked.on('response', (response) => {
-      textOf(response).then((text) => {
-        const { statusCode: status = 0, headers: got } = response
-        resolve({ status, headers: got, text, root: text === '' ? undefined : readXml(text) })
-      }, reject)
-    })
+    asked.on('response', resolve)
     asked.end(body)
     return promise
   }

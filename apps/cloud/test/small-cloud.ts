@@ -42,7 +42,10 @@ export interface Cell extends AsyncDisposable {
   readonly log: string
   readonly pid: number
   kill9(): Promise<void>
-  start(): Promise<void>
+  /** Runs another program instead of a plain cell when told, with more words for it. */
+  start(program?: string, ...words: readonly string[]): Promise<void>
+  /** Waits for its end; the signal that ended it. */
+  died(): Promise<NodeJS.Signals | null>
 }
 
 export interface SmallCloud extends AsyncDisposable {
@@ -55,6 +58,8 @@ export interface SmallCloud extends AsyncDisposable {
   logIn(cell?: number): Promise<CloudClient>
   /** What that cell says to such a login now. */
   tryLogIn(cell: number): Promise<Reply>
+  /** One more cell, which has a name of its own. */
+  addCell(): Promise<Cell>
 }
 
 /** `durable`: whether a commit is on disk before it is answered, which only measurements need. */
@@ -86,8 +91,9 @@ export async function startSmallCloud({
   }
   const tls = await site.issue('IP:127.0.0.1', 'DNS:localhost')
   const made: Cell[] = []
-  for (let n = 0; n < cells; n += 1) {
-    const name = `cell-${n + 1}`
+  const running = stack.use(new AsyncDisposableStack())
+  const addCell = async (): Promise<Cell> => {
+    const name = `cell-${made.length + 1}`
     const machine = await control.issue(`URI:skerry://${CLOUD}/cell/${name}`)
     const port = await freePorts()
     const config: Config = {
@@ -96,11 +102,14 @@ export async function startSmallCloud({
       temporal: { address: temporal.address, namespace: temporal.namespace },
       ...{ identity: dir, images: dir },
     }
-    made.push(stack.use(await startCell(dir, config, { machine, ca: issuer.cert, tls })))
+    const cell = running.use(await startCell(dir, config, { machine, ca: issuer.cert, tls }))
+    made.push(cell)
+    return cell
   }
+  for (let n = 0; n < cells; n += 1) await addCell()
   const all = stack.move()
   return {
-    ...{ postgres, temporal, db, cells: made, hosts: served },
+    ...{ postgres, temporal, db, cells: made, hosts: served, addCell },
     logIn: (at = 0) => CloudClient.logIn(made[at]?.url ?? '', site.cert, 'alice@eng', PASSWORD),
     tryLogIn: (at) => CloudClient.tryLogIn(made[at]?.url ?? '', site.cert, 'alice@eng', PASSWORD),
     [Symbol.asyncDispose]: () => all.disposeAsync(),
@@ -173,8 +182,8 @@ async function startCell(
     child.kill(signal)
     await gone
   }
-  const start = async () => {
-    child = spawn(process.execPath, [CELL_PROGRAM, at('config'), at('identity')], {
+  const start = async (program = CELL_PROGRAM, ...words: readonly string[]) => {
+    child = spawn(process.execPath, [program, at('config'), at('identity'), ...words], {
       stdio: ['ignore', 'pipe', 'pipe'],
     })
     child.stderr?.pipe(createWriteStream(log, { flags: 'a' }))
@@ -192,6 +201,10 @@ async function startCell(
       return child?.pid ?? 0
     },
     kill9: () => stop('SIGKILL'),
+    async died() {
+      if (child && child.exitCode === null && child.signalCode === null) await once(child, 'exit')
+      return child?.signalCode ?? null
+    },
     [Symbol.asyncDispose]: () => stop('SIGKILL'),
   }
 }

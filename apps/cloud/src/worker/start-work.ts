@@ -15,6 +15,8 @@ import { sweep } from './sweep.ts'
 const SWEEP_MS = 2000
 /** Temporal's database may be lost with all that was to be done again and again. */
 const SCHEDULES_MS = 60_000
+/** What is done rarely and failed is tried again sooner: an engine that was away may be back. */
+const SOON_MS = 5000
 const CLAIMS = { perHost: 20, perOrg: 200 } as const
 const WORKFLOWS = new URL('../durable/workflows.ts', import.meta.url).pathname
 
@@ -43,11 +45,14 @@ export function startWork(
   })
   const pause = (ms: number, until: AbortSignal) =>
     sleep(ms, undefined, { signal: until }).catch(() => undefined)
-  /** What goes wrong once is tried again the next time. */
   const again = async (everyMs: number, work: () => Promise<unknown>): Promise<void> => {
     while (!signal.aborted) {
-      await work().catch((error: unknown) => log('what is done again and again failed', error))
-      await pause(everyMs, signal)
+      let restMs = everyMs
+      await work().catch((error: unknown) => {
+        log('what is done again and again failed', error)
+        restMs = Math.min(everyMs, SOON_MS)
+      })
+      await pause(restMs, signal)
     }
   }
   const loops = [
