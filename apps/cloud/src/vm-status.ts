@@ -1,4 +1,4 @@
-import type { Decision, PowerState } from '@skerry/vm'
+import { powerStates, type Decision, type PowerState } from '@skerry/vm'
 
 /** The API's words for a VM and the numbers that its documents carry (docs/api/cloud.md). */
 export const statusNumber = {
@@ -24,6 +24,12 @@ export const statusOf: Readonly<Record<PowerState, Wanted>> = {
   suspended: 'SUSPENDED',
   // The cloud never pauses a VM; QEMU does, when a disk is full. powerOn lets it go on.
   paused: 'SUSPENDED',
+}
+
+/** What a host calls a VM of one of these; undefined where no host has it yet, or none any more. */
+export function powersOf(statuses: readonly Status[]): readonly PowerState[] | undefined {
+  const powers = powerStates.filter((power) => statuses.includes(statusOf[power]))
+  return powers.length > 0 ? powers : undefined
 }
 
 export interface Rule {

@@ -119,6 +119,30 @@ test('what was done and not written down is found done', { skip }, async () => {
   await assert.rejects(link.step(wrong, { be: 'reset' }), { kind: 'wrong-state', detail: 'on' })
 })
 
+test(
+  'a step that names the states it starts from is refused in any other, and nothing changes',
+  { skip },
+  async () => {
+    const { emulated } = cloud()
+    const vm = idOf(14)
+    const link = await made(vm)
+    await changePower(emulated.host, vm, 'on', { owner: 'cloud' })
+    const power = async () =>
+      (await listVms(emulated.host, 'cloud')).find(({ id }) => id === vm)?.power
+    const order = (step: string, number: number, from: Order['from']) =>
+      orderOf(vm, step, number, { task: `${step}-${number}` as TaskId, from: from ?? [] })
+    const wrong = { kind: 'wrong-state', detail: 'on' }
+    await assert.rejects(link.step(order('gone', 11, ['off', 'suspended']), gone), wrong)
+    await assert.rejects(link.step(order('off', 12, ['suspended']), to('off')), wrong)
+    assert.equal(await power(), 'on')
+    assert.equal((await link.step(order('on', 13, ['off']), to('on'))).vm?.power, 'on')
+    await link.step(order('off', 14, ['on']), to('off'))
+    const deleted = order('gone', 15, ['off', 'suspended'])
+    assert.equal((await link.step(deleted, gone)).vm, undefined)
+    assert.equal((await link.step({ ...deleted, key: 'again' }, gone)).vm, undefined)
+  },
+)
+
 test('a create that died half way is made whole by the same step', { skip }, async () => {
   const { emulated, restart, connect } = cloud()
   const { host } = emulated

@@ -15,7 +15,7 @@ import {
 import { endTask } from '../store/end-task.ts'
 import type { Task } from '../store/queue.ts'
 import type { VmRow } from '../store/vms.ts'
-import { decide } from '../vm-status.ts'
+import { decide, powersOf } from '../vm-status.ts'
 import type { StepWorld } from '../world.ts'
 
 /** A claimed task as the queue needs it: names only, so that no history depends on our code. */
@@ -122,9 +122,12 @@ export class Activities {
     const operation = this.#named(task.operation)
     const step = operation.steps.find((one) => one.name === name)
     if (!step) throw new Fault('conflict', `${task.operation} has no step ${name}`)
+    // The host looks for itself: what is written here of the VM may be over. Later steps begin where the first has led, and
+    // undo leads back from anywhere.
+    const from = mark === '' && step === operation.steps[0] ? powersOf(operation.from) : undefined
     const order = {
       ...{ vm: vm.id, task: task.id, key: `${task.id}:${name}${mark}` },
-      ...{ number: claim.number, incarnation: vm.incarnation },
+      ...{ number: claim.number, incarnation: vm.incarnation, ...(from && { from }) },
     }
     const host = () => {
       if (vm.host === null) throw new Fault('conflict', `VM ${vm.name} has no host yet`)
