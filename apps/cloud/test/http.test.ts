@@ -99,6 +99,14 @@ test('a wrong password, an unknown user, no credentials, and the cookie alone ar
   assert.equal(refused[0]?.text, refused[1]?.text, 'nobody learns which users there are')
 })
 
+test('after five wrong passwords it is 429, and says for how long', async () => {
+  for (let n = 0; n < 5; n += 1) assert.equal((await logIn('mallory@eng', 'guess')).status, 401)
+  const { status, headers, text } = await logIn('mallory@eng', 'guess')
+  assert.deepEqual([status, headers['retry-after']], [429, '1'])
+  assert.match(text, /minorErrorCode="TOO_MANY"/)
+  assert.equal((await logIn('alice@eng')).status, 200)
+})
+
 test('from the session to a template, link by link', async () => {
   const org = read(await get(`/api/org/${door.eng.org}`))
   assert.equal(attribute(org, 'name'), 'eng')

@@ -15,7 +15,9 @@ export function sendFault(dialect: Dialect, log: (message: string, cause: unknow
     if (!fault) log(`${request.method} ${request.routeOptions.url ?? 'nowhere'}`, error)
     const status = fault ? dialect.status[fault.kind] : 500
     if (status === 401) reply.header('www-authenticate', `Basic realm="${dialect.realm}"`)
-    if (status === 503 || status === 429) reply.header('retry-after', RETRY_SECONDS)
+    if (status === 503) reply.header('retry-after', RETRY_SECONDS)
+    // Who asked too often is told for how long.
+    if (status === 429) reply.header('retry-after', fault?.detail ?? RETRY_SECONDS)
     const message = fault
       ? [fault.message, fault.hint].filter(Boolean).join('; ')
       : `request ${request.id} failed by a mistake of ours`

@@ -32,6 +32,7 @@ export interface Database {
     disabled: Generated<boolean>
   }
   session: { token_hash: Buffer; org: OrgId; account: UserId; began_at: Time; seen_at: Time }
+  login_failure: { key: Buffer; failures: number; last_at: Time; until: Time }
   vdc: { org: OrgId; id: Generated<string>; name: string }
   image: { digest: string; bytes: string; virtual_mib: number }
   template: {
