@@ -8,7 +8,7 @@ import { after, before, test } from 'node:test'
 import { Fault, passing } from '@skerry/fault'
 import type { HostApi } from '@skerry/host-api'
 import { simulatedHost, type Postgres, type SimulatedHost } from '@skerry/lab'
-import type { PowerState, VmId } from '@skerry/vm'
+import type { PowerState, TaskId, VmId } from '@skerry/vm'
 import { sql } from 'kysely'
 
 import { carryOut, type Verbs } from '../src/durable/carry-out.ts'
@@ -215,7 +215,7 @@ for (const each of cases) {
     const { id } = await cloud.as(cloud.who, (tx) =>
       submitTask(tx, operation, { vm, owner: 'alice' }),
     )
-    const { fired, crashed } = await runBroken(each, vm)
+    const { fired, crashed } = await runBroken(each, vm, id)
     assert.ok(fired > 0, 'the fault happened')
     assert.equal(crashed, fault.includes('crash') ? 1 : 0)
     const task = await taskOf(cloud.db, id)
@@ -246,7 +246,7 @@ test('no step was done twice, and what is placed is what is counted', async () =
   console.log(`${cases.length} cases`)
 })
 
-async function runBroken({ operation, step, fault }: Case, vm: VmId) {
+async function runBroken({ operation, step, fault }: Case, vm: VmId, id: TaskId) {
   let fired = 0
   let crashed = 0
   const hands = { fire: () => (fired += 1), leave: () => following.goAway() }
@@ -269,7 +269,9 @@ async function runBroken({ operation, step, fault }: Case, vm: VmId) {
       ) {
         await carryOut(plan, () => verbs, reasonOf)
       }
-      return { fired, crashed }
+      if ((await taskOf(cloud.db, id)).ended_at !== null) return { fired, crashed }
+      // On a busy machine the host's session breaks and is opened again: whoever sweeps rings then.
+      await following.comeBack()
     } catch (error) {
       if (!(error instanceof Crash)) throw error
       crashed += 1
@@ -280,7 +282,7 @@ async function runBroken({ operation, step, fault }: Case, vm: VmId) {
         .execute()
     }
   }
-  throw new Error('it crashed again and again')
+  throw new Error('it does not come to its end')
 }
 
 /** What passes is tried again, as Temporal does. */
