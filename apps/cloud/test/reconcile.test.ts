@@ -7,6 +7,7 @@ import { simulatedHost, until, type Postgres } from '@skerry/lab'
 import type { VmId } from '@skerry/vm'
 import { sql, type RawBuilder } from 'kysely'
 
+import { reconcileCounts } from '../src/reconcile/counts.ts'
 import { keepHouse } from '../src/reconcile/house.ts'
 import { reconcilePower } from '../src/reconcile/power.ts'
 import { reconcilers } from '../src/reconcile/reconcilers.ts'
@@ -22,6 +23,7 @@ before(async () => {
 })
 after(() => postgres[Symbol.asyncDispose]())
 
+const running = () => ({ signal: new AbortController().signal })
 const rules = { perHost: 10, perOrg: 10, within: () => 60 }
 
 /** The start that was asked for fails: the VM stays off. */
@@ -119,7 +121,10 @@ test('many passes at once ask once for each VM, and each is rung', async () => {
   await using cloud = await openCloudDatabase(postgres)
   const vms = await fallen(cloud, 20)
   const rung: VmId[] = []
-  const passes = reconcilers({ db: cloud.db, ring: (vm) => rung.push(vm) })
+  const passes = reconcilers(
+    { db: cloud.db, ring: (vm) => rung.push(vm), hosts: () => assert.fail('no host is asked') },
+    running,
+  )
   const counts = await Promise.all(Array.from({ length: 4 }, () => passes.reconcilePower()))
   assert.equal(
     counts.reduce((sum, each) => sum + each, 0),
@@ -129,6 +134,67 @@ test('many passes at once ask once for each VM, and each is rung', async () => {
   const tasks = await cloud.db.selectFrom('task').select('vm').execute()
   assert.equal(new Set(tasks.map(({ vm }) => vm)).size, 20)
   assert.equal(tasks.length, 20)
+})
+
+test('what is owed at a host that is open is paid without a new session', async () => {
+  await using cloud = await openCloudDatabase(postgres)
+  const { db } = cloud
+  const [vm, other] = (await cloud.addVms(2, 'POWERED_ON')).vms as [VmId, VmId]
+  const host = simulatedHost({ vms: [vmAt(vm, 'on'), vmAt(other, 'on')] })
+  const rung: VmId[] = []
+  const passes = reconcilers({ db, ring: (id) => rung.push(id), hosts: () => host }, running)
+  const owe = (id: VmId, seconds: number) =>
+    sql`
+    insert into debt (host, vm, incarnation, goal, task, made_at) select host, id, 1,
+      '{"be": "power", "to": "off"}', id, clock_timestamp() - make_interval(secs => ${seconds})
+    from vm where id = ${id}`.execute(db)
+  await owe(vm, 0)
+  assert.equal(await passes.reconcileDebts(), 0, 'a hello may be paying it')
+  await owe(other, 60)
+  await sql`update host set listed = 0`.execute(db)
+  assert.equal(await passes.reconcileDebts(), 0, 'a host that is away pays at its hello')
+  await sql`update host set listed = session`.execute(db)
+  assert.equal(await passes.reconcileDebts(), 1)
+  assert.deepEqual([host.find(other)?.power, rung], ['off', [other]])
+  const left = await db.selectFrom('debt').select('vm').where('vm', '=', other).execute()
+  assert.deepEqual(left, [])
+})
+
+test('sums that are wrong are put right once, and told', async () => {
+  await using cloud = await openCloudDatabase(postgres)
+  const { db, host } = cloud
+  await cloud.addVms(3, 'POWERED_OFF')
+  assert.deepEqual(await reconcileCounts(db), [])
+  await sql`update host set placed_cpus = 40, placed_memory_mib = placed_memory_mib - 1`.execute(db)
+  const passes = await Promise.all(Array.from({ length: 4 }, () => reconcileCounts(db)))
+  assert.deepEqual(passes.flat(), [host])
+  const row = await db.selectFrom('host').selectAll().executeTakeFirstOrThrow()
+  assert.deepEqual([row.placed_cpus, row.placed_memory_mib, row.placed_disk_mib], [3, 192, 192])
+  const told = await db.selectFrom('event').select(['kind', 'what']).execute()
+  const [kept, found] = [
+    { cpus: 40, memoryMiB: 191, diskMiB: 192 },
+    { cpus: 3, memoryMiB: 192, diskMiB: 192 },
+  ]
+  assert.deepEqual(told, [{ kind: 'host.recounted', what: { kept, found } }])
+})
+
+test('sums are right under whoever places and takes away meanwhile', async () => {
+  await using cloud = await openCloudDatabase(postgres)
+  const { db } = cloud
+  const { vms } = await cloud.addVms(20, 'POWERED_OFF')
+  const moving = vms.map(async (id) => {
+    for (let n = 0; n < 6; n += 1) {
+      const host = n % 2 === 0 ? null : cloud.host
+      await db.updateTable('vm').set({ host }).where('id', '=', id).execute()
+    }
+  })
+  let wrong = 0
+  const looking = (async () => {
+    for (let n = 0; n < 20; n += 1) wrong += (await reconcileCounts(db)).length
+  })()
+  await Promise.all([...moving, looking])
+  assert.equal(wrong, 0, 'nothing was wrong, and nothing was made wrong')
+  assert.deepEqual(await reconcileCounts(db), [])
 })
 
 test('keys of requests are kept for 30 days and tokens for one, and no longer', async () => {
@@ -151,7 +217,8 @@ test('keys of requests are kept for 30 days and tokens for one, and no longer', 
 })
 
 test('every pass has a schedule, and every schedule a pass', () => {
-  const passes = reconcilers({ db: undefined as never, ring: () => undefined })
+  const none = undefined as never
+  const passes = reconcilers({ db: none, ring: () => undefined, hosts: () => none }, running)
   assert.deepEqual(
     schedules.map(({ workflow }) => workflow).toSorted(),
     Object.keys(passes).toSorted(),

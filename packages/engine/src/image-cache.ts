@@ -11,6 +11,10 @@ import { syncDirectory } from './record.ts'
 import { requireRoom } from './space.ts'
 
 const DIGEST = /^[0-9a-f]{64}$/
+/** An image that no VM here has needed for a day is fetched again if one ever does. */
+const UNNEEDED_MS = 24 * 3_600_000
+/** Where room is short: only what was asked for a moment ago is on its way into a VM. */
+const HURRIED_MS = 10 * 60_000
 
 /** An image on its way here. */
 export interface IncomingImage {
@@ -73,7 +77,10 @@ async function receive(
   { bytes, length }: IncomingImage,
   { signal, progress }: StoreOptions,
 ): Promise<string> {
-  await requireRoom(host.paths.data, length ?? 0, 'an image')
+  await requireRoom(host.paths.data, length ?? 0, 'an image').catch(async () => {
+    await dropImages(host, HURRIED_MS)
+    await requireRoom(host.paths.data, length ?? 0, 'an image')
+  })
   const hash = createHash('sha256')
   await using handle = await open(file, 'w', 0o644)
   let received = 0
@@ -94,4 +101,26 @@ export async function clearImages(paths: Paths): Promise<void> {
   for (const name of await readdir(directory).catch(() => [])) {
     if (name.endsWith('.tmp')) await rm(join(directory, name))
   }
+}
+
+/**
+ * Takes away the images that nobody needs, and answers how many. Every VM holds a link to its own: one that has no other link is
+ * nobody's, and no race can take a base from a disk that stands on it.
+ */
+export async function dropImages(host: Host, unneededMs = UNNEEDED_MS): Promise<number> {
+  const names = await readdir(imagesDirectory(host.paths)).catch(() => [])
+  let dropped = 0
+  for (const digest of names.map((name) => name.replace(/\.qcow2$/, ''))) {
+    const turn = `image ${digest}`
+    // One that somebody is at is needed; who waited for it here could wait for whoever waits for us.
+    if (!DIGEST.test(digest) || host.turns.isTaken(turn)) continue
+    await host.turns.take(turn, async () => {
+      const file = cachedImage(host.paths, digest)
+      const { nlink, mtimeMs } = await stat(file)
+      if (nlink > 1 || host.clock.now().getTime() - mtimeMs < unneededMs) return
+      await rm(file)
+      dropped += 1
+    })
+  }
+  return dropped
 }

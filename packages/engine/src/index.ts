@@ -15,6 +15,7 @@ export { openHost, type Clock, type Host, type HostOptions, type Ids, type Note 
 export {
   cachedImage,
   clearImages,
+  dropImages,
   hasImage,
   storeImage,
   type IncomingImage,

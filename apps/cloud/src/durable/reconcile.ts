@@ -15,6 +15,16 @@ export async function reconcilePower(): Promise<void> {
   await passes.reconcilePower()
 }
 
+/** What is owed at a host that is open is paid. */
+export async function reconcileDebts(): Promise<void> {
+  await passes.reconcileDebts()
+}
+
+/** What is counted as placed on a host is what is placed there. */
+export async function reconcileCounts(): Promise<void> {
+  await passes.reconcileCounts()
+}
+
 /** What nobody can ask for any more goes. */
 export async function keepHouse(): Promise<void> {
   await passes.keepHouse()

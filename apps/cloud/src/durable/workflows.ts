@@ -1,3 +1,3 @@
 // What Temporal may start, by name. The bundle is made of this file.
-export { keepHouse, reconcilePower } from './reconcile.ts'
+export { keepHouse, reconcileCounts, reconcileDebts, reconcilePower } from './reconcile.ts'
 export { vmQueue } from './vm-queue.ts'

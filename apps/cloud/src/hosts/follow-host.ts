@@ -95,7 +95,7 @@ async function oneSession(
 }
 
 /** Before anything else: what was left undone here while it was away. */
-async function payDebts(
+export async function payDebts(
   db: Kysely<Database>,
   id: HostId,
   host: HostApi,

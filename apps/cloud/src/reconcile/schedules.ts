@@ -13,6 +13,8 @@ const every = (
 /** What is kept true, and how often it is looked at. One pass at a time, in the whole cloud. */
 export const schedules: readonly Schedule[] = [
   every('reconcilePower', 'power', 15_000, 5 * 60_000),
+  every('reconcileDebts', 'debts', 30_000, 5 * 60_000),
+  every('reconcileCounts', 'counts', 10 * 60_000, 5 * 60_000),
   every('keepHouse', 'house', 60 * 60_000, 60 * 60_000),
 ]
 

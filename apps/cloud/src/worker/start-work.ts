@@ -39,7 +39,7 @@ export function startWork(
     workflows: { path: WORKFLOWS },
     activities: {
       ...{ claimTask, runStep, undoStep, turnBack, endTask },
-      ...reconcilers({ db, ring }),
+      ...reconcilers(world, running),
     },
     say: log,
   })

@@ -1,13 +1,23 @@
 import { once } from 'node:events'
 import type { Socket } from 'node:net'
 
-import { clearImages, cloudDirectory, Orders, ordersDirectory, type Host } from '@skerry/engine'
+import {
+  clearImages,
+  cloudDirectory,
+  dropImages,
+  Orders,
+  ordersDirectory,
+  type Host,
+} from '@skerry/engine'
 import { hostServer } from '@skerry/host-api'
 
 import { settleCertificate } from './certificate.ts'
 import { openDoor } from './door.ts'
 import { openEpochs, readMembership, type Membership } from './membership.ts'
 import { pullImageFor } from './pull-image.ts'
+
+/** How often images that nobody needs are looked for. */
+const DROP_MS = 3_600_000
 
 export interface HostApiOptions {
   readonly address: string
@@ -37,6 +47,11 @@ export async function openHostApi(
   await clearImages(host.paths)
   const orders = await Orders.open(ordersDirectory(host.paths))
   const ended = new AbortController()
+  const timer = setInterval(() => {
+    dropImages(host).catch((error: unknown) => log('images that nobody needs are kept', error))
+  }, DROP_MS)
+  timer.unref()
+  ended.signal.addEventListener('abort', () => clearInterval(timer))
   const pull = pullImageFor(host, () => membership)
   const door = openDoor({ host, orders, pull, version, signal: ended.signal })
   const server = hostServer(identity, door, { cloud, epochs: await openEpochs(directory), log })
