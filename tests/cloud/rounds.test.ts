@@ -1,10 +1,15 @@
 // Goal: what is asked of a cloud many times at once, at two cells, happens once and in one order.
 // Method: two real cells, Postgres and Temporal; the hosts are simulated. `npm run prove:cloud-creates` runs 500 rounds.
+import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 
-import { reasonWithoutRoot, reasonWithoutTemporal } from '@skerry/lab'
+import { reasonWithoutRoot, reasonWithoutTemporal, until } from '@skerry/lab'
+import { connectTemporal } from '@skerry/temporal'
 
+import { schedules } from '../../apps/cloud/src/reconcile/schedules.ts'
+import { taskOf } from '../../apps/cloud/test/cloud-client.ts'
 import { startSmallCloud, untilOpen, type SmallCloud } from '../../apps/cloud/test/small-cloud.ts'
+import { readUnderWriters } from './feed.ts'
 import { runRounds } from './parallel-creates.ts'
 import { runStartStop } from './start-stop.ts'
 
@@ -34,5 +39,58 @@ test(
     const began = performance.now()
     const figures = await runStartStop(cloud, 20)
     t.diagnostic(`${JSON.stringify(figures)} in ${Math.round(performance.now() - began)} ms`)
+  },
+)
+
+test(
+  'a reader of events that comes back again and again misses none of twenty writers, and sees none twice',
+  { skip },
+  async (t) => {
+    const began = performance.now()
+    const figures = await readUnderWriters(cloud, 11)
+    t.diagnostic(`${JSON.stringify(figures)} in ${Math.round(performance.now() - began)} ms`)
+  },
+)
+
+test(
+  'a VM that fell is started by the one schedule that both cells have made',
+  { skip },
+  async (t) => {
+    const client = await cloud.logIn()
+    const made = await client.instantiate('fallen')
+    await client.ended(taskOf(made.root))
+    const { db, hosts } = cloud
+    const { id } = await db
+      .selectFrom('vm')
+      .innerJoin('vapp', 'vapp.id', 'vm.vapp')
+      .select('vm.id')
+      .where('vapp.name', '=', 'fallen')
+      .executeTakeFirstOrThrow()
+    const host = hosts.find((each) => each.find(id))
+    assert.ok(host)
+    const began = performance.now()
+    host.crash(id)
+    await until('it is on again', () => host.find(id)?.power === 'on', 60_000)
+    t.diagnostic(`on again after ${Math.round(performance.now() - began)} ms`)
+    const started = () =>
+      db
+        .selectFrom('task')
+        .select(['operation', 'state'])
+        .where('vm', '=', id)
+        .where('owner', '=', 'system')
+        .execute()
+    await until('its task is over', async () => (await started())[0]?.state === 'success')
+    assert.deepEqual(await started(), [{ operation: 'powerOn', state: 'success' }])
+
+    await using temporal = connectTemporal(cloud.temporal)
+    const all = await temporal.within(({ schedule }) => Array.fromAsync(schedule.list()))
+    const wanted = schedules.map((each) => each.id)
+    assert.deepEqual(all.map(({ scheduleId }) => scheduleId).toSorted(), wanted.toSorted())
+    const { info } = await temporal.within(({ schedule }) =>
+      schedule.getHandle('reconcile/power').describe(),
+    )
+    const starts = info.recentActions.map(({ scheduledAt }) => scheduledAt.getTime())
+    assert.ok(starts.length > 0)
+    assert.equal(new Set(starts).size, starts.length, 'one pass at a time')
   },
 )
