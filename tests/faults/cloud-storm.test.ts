@@ -10,6 +10,7 @@ import { reasonToSkip, reasonWithoutTemporal } from '@skerry/lab'
 
 import { runCloudStorm, TAKEN_OVER_MS } from './cloud-storm.ts'
 import { killable } from './cloud/kills.ts'
+import { spread } from './cloud/weather.ts'
 
 const skip = reasonToSkip('host', 'small', 'cloud') ?? (await reasonWithoutTemporal()) ?? false
 const seed = Number(process.env['SKERRY_SEED'] ?? 7)
@@ -20,7 +21,8 @@ test(
   async (t) => {
     t.diagnostic(`seed ${seed}`)
     const figures = await runCloudStorm({
-      ...{ seed, operations: 40, kills: 8 },
+      seed,
+      weather: (draw, sky) => spread({ operations: 40, kills: 8 }, draw, sky),
       say: (line) => t.diagnostic(line),
     })
     t.diagnostic(JSON.stringify(figures))

@@ -15,10 +15,11 @@ import { unexplained, type Ended } from './cloud/explain.ts'
 import type { Answers } from './cloud/insist.ts'
 import { invariants } from './cloud/invariants.ts'
 import { keep } from './cloud/keep.ts'
-import { killable, Killer, type Killable } from './cloud/kills.ts'
-import { runLane, type Accepted, type Lane } from './cloud/lane.ts'
+import { Killer } from './cloud/kills.ts'
+import { clearAway, runLane, type Accepted, type Lane } from './cloud/lane.ts'
 import { openPlace, type Place } from './cloud/place.ts'
 import { RowWatch } from './cloud/row-watch.ts'
+import type { Sky, Weather } from './cloud/weather.ts'
 
 const LANES = 4
 /** reliability.md, I1: after the last fault. */
@@ -30,10 +31,7 @@ export const TAKEN_OVER_MS = 15_000
 
 export interface CloudStormOptions {
   readonly seed: number
-  /** How many operations are accepted in all. */
-  readonly operations: number
-  /** SIGKILLs, spread over the operations; each kind at least once, in an order that the seed gives. */
-  readonly kills: number
+  readonly weather: (draw: Chance, sky: Sky) => Weather
   readonly say?: (line: string) => void
   /** Where logs and rows are put when it fails. */
   readonly keep?: string
@@ -43,6 +41,8 @@ export interface CloudStormFigures {
   readonly seed: number
   readonly operations: number
   readonly ended: Readonly<Record<string, number>>
+  /** Parts that ended otherwise, each because of what was killed. */
+  readonly unlucky: Readonly<Record<string, number>>
   readonly kills: Readonly<Record<string, number>>
   readonly refused: number
   readonly lost: number
@@ -73,39 +73,36 @@ export async function runCloudStorm(options: CloudStormOptions): Promise<CloudSt
 
 async function rage(
   place: Place,
-  { seed, operations, kills, say = () => undefined }: CloudStormOptions,
+  { seed, weather: makeWeather, say = () => undefined }: CloudStormOptions,
 ): Promise<Omit<CloudStormFigures, 'seconds'>> {
   const draw = chance(seed)
   const answers: Answers = { lost: 0, later: 0, wrong: [] }
   const accepted: Accepted[] = []
   const refused: string[] = []
+  const over = new AbortController()
   const killer = new Killer(place, draw.branch())
-  const deck = shuffle(kills, draw.branch())
+  const weather = makeWeather(draw.branch(), {
+    ...{ killer, accepted: () => accepted.length, signal: over.signal, say },
+  })
   await using rows = new RowWatch(place.db)
   await using reader = readEvents(place, draw.branch())
-  const over = new AbortController()
-  const budget = new Budget(operations, kills, killer, over.signal)
   const lanes = Array.from({ length: LANES }, (_, number) =>
-    runLane(laneOf(place, number, { answers, accepted, refused, draw: draw.branch(), budget })),
+    laneOf(place, number, { answers, accepted, refused, draw: draw.branch(), weather }),
   )
-  const killing = killAll(killer, deck, {
-    due: (share) => accepted.length >= Math.floor(operations * share),
-    signal: over.signal,
-    say: (line) => say(`${line}; ${accepted.length} of ${operations} accepted`),
-  })
+  const work = [weather.rage(), ...lanes.map((lane) => runLane(lane))]
   try {
-    await Promise.all([killing, ...lanes])
+    await Promise.all(work)
   } catch (error) {
     over.abort()
-    await Promise.allSettled([killing, ...lanes])
+    await Promise.allSettled(work)
     throw error
   }
   await killer.allUp()
-  say(`the storm is over: ${accepted.length} accepted, ${killer.kills.length} killed`)
+  const operations = accepted.length
+  say(`the storm is over: ${operations} accepted, ${killer.kills.length} killed`)
   await untilQuiet(place)
+  await untilTrue(() => invariants(place, { accepted }), MATCHES_MS)
   const ended = await readEnded(place)
-  const asked = { accepted }
-  await untilTrue(() => invariants(place, asked), 'the invariants', MATCHES_MS)
   const broken = [
     ...answers.wrong,
     ...rows.wrong,
@@ -113,87 +110,24 @@ async function rage(
     ...(await untold(place, reader)),
   ]
   if (broken.length > 0) throw new Error(`seed ${seed}:\n  ${broken.join('\n  ')}`)
+  say('all that was asked for has come to its end; now everything goes')
+  for (const lane of lanes) await clearAway(lane)
+  await untilTrue(async () => {
+    const { rows: left } = await sql`select from vm where deleted_at is null`.execute(place.db)
+    const more = left.length > 0 ? [`${left.length} VMs are left`] : []
+    return [...more, ...(await invariants(place, { accepted }))]
+  }, MATCHES_MS)
+  const unlucky = ended.filter(({ vm, state }) => vm !== null && state !== 'success')
   return {
-    ...{ seed, operations: accepted.length, refused: refused.length },
+    ...{ seed, operations, refused: refused.length },
     ...{ lost: answers.lost, later: answers.later },
     ended: count(ended.filter(({ parent }) => parent === null).map(({ state }) => state)),
+    unlucky: count(
+      unlucky.map(({ operation, state, fault }) => [operation, state, fault].join(' ')),
+    ),
     kills: count(killer.kills.map(({ what }) => what)),
     takenOverMs: killer.kills.flatMap(({ takenOverMs }) => takenOverMs ?? []),
     ...{ events: reader.seen.length, looks: place.qemus.looks },
-  }
-}
-
-/** So many operations, spread over the kills: nobody is done before the last of them. */
-class Budget {
-  readonly #operations: number
-  readonly #kills: number
-  readonly #killer: Killer
-  readonly #over: AbortSignal
-  #taken = 0
-
-  constructor(operations: number, kills: number, killer: Killer, over: AbortSignal) {
-    this.#operations = operations
-    this.#kills = kills
-    this.#killer = killer
-    this.#over = over
-  }
-
-  async take(): Promise<boolean> {
-    while (this.#taken < this.#operations) {
-      if (this.#killer.isLooking || this.#taken < this.#allowed()) {
-        this.#taken += 1
-        return true
-      }
-      if (this.#over.aborted) return false
-      await sleep(50)
-    }
-    return false
-  }
-
-  giveBack(): void {
-    this.#taken -= 1
-  }
-
-  #allowed(): number {
-    return (this.#operations * (this.#killer.kills.length + 2)) / this.#kills
-  }
-}
-
-/** What is always there to be killed. */
-const servers: readonly Killable[] = ['vmd', 'libvirtd', 'postgres', 'temporal']
-
-/** Each kind as often as any other, as far as it goes; last one that needs nobody to be at work. */
-function shuffle(kills: number, draw: Chance): Killable[] {
-  const deck: Killable[] = []
-  while (deck.length < kills) {
-    const round = [...killable]
-    while (round.length > 0 && deck.length < kills) {
-      deck.push(...round.splice(Math.floor(draw.between(0, round.length)), 1))
-    }
-  }
-  const last = deck.findLastIndex((what) => servers.includes(what))
-  return last < 0 ? deck : [...deck.toSpliced(last, 1), deck[last] as Killable]
-}
-
-interface Rhythm {
-  /** Whether this share of the work was accepted. */
-  readonly due: (share: number) => boolean
-  readonly signal: AbortSignal
-  readonly say: (line: string) => void
-}
-
-async function killAll(
-  killer: Killer,
-  deck: readonly Killable[],
-  { due, signal, say }: Rhythm,
-): Promise<void> {
-  for (const [number, what] of deck.entries()) {
-    while (!due((number + 0.5) / deck.length)) {
-      await sleep(50, undefined, { signal })
-    }
-    const { whose, takenOverMs } = await killer.kill(what)
-    const taken = takenOverMs === undefined ? '' : `, its work taken over after ${takenOverMs} ms`
-    say(`kill ${number + 1} of ${deck.length}: ${what} ${whose}${taken}`)
   }
 }
 
@@ -202,10 +136,10 @@ interface Hands {
   readonly accepted: Accepted[]
   readonly refused: string[]
   readonly draw: Chance
-  readonly budget: Budget
+  readonly weather: Weather
 }
 
-function laneOf(place: Place, number: number, { draw, budget, ...hands }: Hands): Lane {
+function laneOf(place: Place, number: number, { draw, weather, ...hands }: Hands): Lane {
   const who = number % place.clients.length
   const client = place.clients[who]
   const tenant = place.cloud.tenants[who]
@@ -213,8 +147,7 @@ function laneOf(place: Place, number: number, { draw, budget, ...hands }: Hands)
   return {
     ...{ client, ways: place.ways, chance: draw, ...hands, name: `lane${number}` },
     ...{ template: tenant.template, vdc: tenant.vdc },
-    take: () => budget.take(),
-    giveBack: () => budget.giveBack(),
+    ...{ take: weather.take, giveBack: weather.giveBack },
   }
 }
 
@@ -251,19 +184,15 @@ async function readEnded({ db }: Place): Promise<Ended[]> {
   return rows
 }
 
-async function untilTrue(
-  look: () => Promise<string[]>,
-  what: string,
-  withinMs: number,
-): Promise<void> {
+async function untilTrue(look: () => Promise<string[]>, withinMs: number): Promise<void> {
   let broken: string[] = []
   const holds = async () => {
     broken = await look()
     if (broken.length > 0) await sleep(1000)
     return broken.length === 0
   }
-  await until(what, holds, withinMs).catch((cause: unknown) => {
-    throw new Error(`${what} do not hold:\n  ${broken.join('\n  ')}`, { cause })
+  await until('all invariants hold', holds, withinMs).catch((cause: unknown) => {
+    throw new Error(`what must hold does not:\n  ${broken.join('\n  ')}`, { cause })
   })
 }
 

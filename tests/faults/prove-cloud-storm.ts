@@ -4,6 +4,7 @@
 import { parseArgs } from 'node:util'
 
 import { runCloudStorm } from './cloud-storm.ts'
+import { spread } from './cloud/weather.ts'
 
 const { values } = parseArgs({
   options: {
@@ -14,10 +15,10 @@ const { values } = parseArgs({
   },
 })
 
+const storm = { operations: Number(values.operations), kills: Number(values.kills) }
 const figures = await runCloudStorm({
   seed: Number(values.seed),
-  operations: Number(values.operations),
-  kills: Number(values.kills),
+  weather: (draw, sky) => spread(storm, draw, sky),
   ...(values.keep !== undefined && { keep: values.keep }),
   say: (line) => console.error(`${new Date().toISOString().slice(11, 19)} ${line}`),
 })

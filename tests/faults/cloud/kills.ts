@@ -6,7 +6,7 @@ import { until } from '@skerry/lab'
 import type { Chance } from '../chance.ts'
 import type { Place } from './place.ts'
 import type { Life } from './qemu-watch.ts'
-import { takeOver } from './takeover.ts'
+import { findAtWork, takeOver } from './takeover.ts'
 
 export const killable = ['cell', 'vmd', 'libvirtd', 'qemu', 'postgres', 'temporal'] as const
 export type Killable = (typeof killable)[number]
@@ -57,9 +57,10 @@ export class Killer {
     cell: async () => {
       // One fault at a time: what is measured is how long it takes without this cell, not without all others.
       await this.allUp()
-      const taken = await this.#looking(() => takeOver(this.#place, this.#chance))
-      this.#revive(() => taken.cell.start())
-      return { whose: taken.cell.name, takenOverMs: taken.ms }
+      const frozen = await this.#looking(() => findAtWork(this.#place, this.#chance))
+      const takenOverMs = await takeOver(this.#place, frozen)
+      this.#revive(() => frozen.cell.start())
+      return { whose: frozen.cell.name, takenOverMs }
     },
     vmd: async () => {
       const host = this.#pick(this.#place.hosts)

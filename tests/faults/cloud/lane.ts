@@ -28,11 +28,13 @@ export interface Lane extends Asking {
   /** Takes one operation of those that are still to be asked for, when it is its time; false when there is none left. */
   readonly take: () => Promise<boolean>
   readonly giveBack: () => void
+  /** The vApp that it has now. */
+  held?: Held | undefined
 }
 
 type Power = 'POWERED_ON' | 'POWERED_OFF' | 'SUSPENDED'
 
-interface Held {
+export interface Held {
   readonly vapp: string
   readonly vm: string
   /** What all that was asked for leads to, if nothing goes wrong. */
@@ -52,10 +54,10 @@ const leadsTo: Readonly<Record<string, Power | undefined>> = {
 }
 
 export async function runLane(lane: Lane): Promise<void> {
-  let held: Held | undefined
   for (let number = 0; await lane.take(); number += 1) {
+    const { held } = lane
     if (!held) {
-      held = await instantiate(lane, `${lane.name}-${number}`)
+      lane.held = await instantiate(lane, `${lane.name}-${number}`)
       continue
     }
     // What leads nowhere is waited for, and seen as it has become.
@@ -70,12 +72,26 @@ export async function runLane(lane: Lane): Promise<void> {
     held.leads = leadsTo[what] ?? held.leads
     if (what === 'delete') {
       const ended = await untilEnded(lane, taskOf(reply.root))
-      if (ended === 'success') held = undefined
+      if (ended === 'success') lane.held = undefined
       else held.leads = 'UNRESOLVED'
     } else if (lane.chance.between(0, 1) < 0.6) {
       if ((await untilEnded(lane, taskOf(reply.root))) !== 'success') held.leads = 'UNRESOLVED'
     }
   }
+}
+
+/** Nothing of the lane's is left when this returns. */
+export async function clearAway(lane: Lane): Promise<void> {
+  const { held } = lane
+  if (!held) return
+  const wants = (await settled(lane, held)) === 'POWERED_ON' ? ['powerOff', 'delete'] : ['delete']
+  for (const what of wants) {
+    const reply = await ask(lane, held, what)
+    const ended = reply && (await untilEnded(lane, taskOf(reply.root)))
+    if (ended !== 'success')
+      throw new Error(`${what} ${held.vapp}: ${ended ?? lane.refused.at(-1)}`)
+  }
+  lane.held = undefined
 }
 
 async function instantiate(lane: Lane, name: string): Promise<Held> {

@@ -18,21 +18,27 @@ interface AtWork {
   readonly number: string
 }
 
-/**
- * Kills a cell that is in the middle of a task, and measures until that task has a newer number or
- * has ended. The cell stays down until then: it is the other one that goes on.
- */
-export async function takeOver(
-  place: Place,
-  chance: Chance,
-): Promise<{ cell: LabCell; ms: number }> {
+/** A cell that is stopped in the middle of a task. */
+export interface Frozen {
+  readonly cell: LabCell
+  readonly work: AtWork
+}
+
+export async function findAtWork(place: Place, chance: Chance): Promise<Frozen> {
   const cells = place.cloud.cells as readonly [LabCell, ...LabCell[]]
   const first = chance.pick(cells)
-  const { cell, work } = await until(
+  return until(
     'a cell should be at work',
     () => freezeAtWork(place, [first, ...cells.filter((each) => each !== first)]),
     FOUND_MS,
   )
+}
+
+/**
+ * Kills the cell, and measures until its task has a newer number or has ended. The cell stays down
+ * until then: it is the other one that goes on.
+ */
+export async function takeOver(place: Place, { cell, work }: Frozen): Promise<number> {
   const began = performance.now()
   await cell.kill()
   await until(
@@ -45,14 +51,11 @@ export async function takeOver(
     },
     TAKEN_MS,
   )
-  return { cell, ms: Math.round(performance.now() - began) }
+  return Math.round(performance.now() - began)
 }
 
 /** Stopped first: what is seen of its work then is still so when it is killed. */
-async function freezeAtWork(
-  place: Place,
-  cells: readonly LabCell[],
-): Promise<{ cell: LabCell; work: AtWork } | undefined> {
+async function freezeAtWork(place: Place, cells: readonly LabCell[]): Promise<Frozen | undefined> {
   const running = await atWork(place).catch(() => [])
   for (const work of running) {
     const name = await cellOf(place, work.vm).catch(() => undefined)

@@ -1,0 +1,97 @@
+// When something is killed, and how much is asked for meanwhile.
+import { setTimeout as sleep } from 'node:timers/promises'
+
+import type { Chance } from '../chance.ts'
+import { killable, type Killable, type Killer } from './kills.ts'
+
+const LOOK_MS = 50
+
+export interface Sky {
+  readonly killer: Killer
+  /** How many operations were accepted by now. */
+  readonly accepted: () => number
+  readonly signal: AbortSignal
+  readonly say: (line: string) => void
+}
+
+export interface Weather {
+  /** Kills until it is over. */
+  readonly rage: () => Promise<void>
+  /** One more operation, when it is its time; false when there is none left. */
+  readonly take: () => Promise<boolean>
+  readonly giveBack: () => void
+}
+
+/** So many operations and kills, of each kind as many, the ones spread over the others: nobody is done before the last kill. */
+export function spread(
+  { operations, kills }: { readonly operations: number; readonly kills: number },
+  draw: Chance,
+  { killer, accepted, signal, say }: Sky,
+): Weather {
+  const deck = shuffle(kills, draw)
+  let taken = 0
+  const isAllowed = () =>
+    killer.isLooking || taken < (operations * (killer.kills.length + 2)) / kills
+  return {
+    async rage() {
+      for (const [number, what] of deck.entries()) {
+        while (accepted() < Math.floor((operations * (number + 0.5)) / kills)) {
+          await sleep(LOOK_MS, undefined, { signal })
+        }
+        const { whose, takenOverMs } = await killer.kill(what)
+        const taken =
+          takenOverMs === undefined ? '' : `, its work another’s after ${takenOverMs} ms`
+        say(`kill ${number + 1} of ${kills}: ${what} ${whose}${taken}; ${accepted()} accepted`)
+      }
+    },
+    async take() {
+      while (taken < operations && !signal.aborted) {
+        if (isAllowed()) return (taken += 1) > 0
+        await sleep(LOOK_MS)
+      }
+      return false
+    },
+    giveBack() {
+      taken -= 1
+    },
+  }
+}
+
+/** One kind, again and again after a while that the seed gives, for so long; and as many operations as there is time for. */
+export function steady(
+  what: Killable,
+  { forMs, everyMs }: { readonly forMs: number; readonly everyMs: readonly [number, number] },
+  draw: Chance,
+  { killer, accepted, signal, say }: Sky,
+): Weather {
+  const end = performance.now() + forMs
+  const isOver = () => signal.aborted || performance.now() > end
+  return {
+    async rage() {
+      while (!isOver()) {
+        await sleep(draw.between(...everyMs), undefined, { signal })
+        const { whose } = await killer.kill(what)
+        const left = Math.max(0, Math.round((end - performance.now()) / 1000))
+        say(`kill ${killer.kills.length}: ${whose}; ${accepted()} accepted, ${left} s left`)
+      }
+    },
+    take: async () => !isOver(),
+    giveBack: () => undefined,
+  }
+}
+
+/** What is always there to be killed. */
+const servers: readonly Killable[] = ['vmd', 'libvirtd', 'postgres', 'temporal']
+
+/** Each kind as often as any other, as far as it goes; last one that needs nobody to be at work. */
+function shuffle(kills: number, draw: Chance): Killable[] {
+  const deck: Killable[] = []
+  while (deck.length < kills) {
+    const round = [...killable]
+    while (round.length > 0 && deck.length < kills) {
+      deck.push(...round.splice(Math.floor(draw.between(0, round.length)), 1))
+    }
+  }
+  const last = deck.findLastIndex((what) => servers.includes(what))
+  return last < 0 ? deck : [...deck.toSpliced(last, 1), deck[last] as Killable]
+}
