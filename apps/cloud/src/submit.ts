@@ -34,10 +34,12 @@ export async function submit(
 }
 
 /** After a restore nothing is accepted until it is known what there is. */
-async function requireSound(tx: Tx): Promise<void> {
+export async function requireSound(tx: Tx): Promise<void> {
   const cloud = await tx.selectFrom('cloud').select('recovering').executeTakeFirst()
   if (!cloud?.recovering) return
-  throw new Fault('unavailable', 'the cloud finds out what is there after a restore', {
-    hint: 'skerry cloud recover shows how far it is; ask again later',
-  })
+  throw new Fault(
+    'unavailable',
+    'the cloud was restored from a backup and finds out what its hosts have: until then nothing can be changed',
+    { hint: 'ask again later; administrators see how far it is by skerry cloud recover --status' },
+  )
 }

@@ -6,7 +6,7 @@ import { operationNamed } from './operations.ts'
 import { judge } from './store/queue.ts'
 import type { Parent, Part } from './store/submit-task.ts'
 import type { VmRow } from './store/vms.ts'
-import { decide } from './vm-status.ts'
+import { decideFor } from './vm-status.ts'
 
 /** Something that can be asked of a vApp: what it means for each of its VMs, and in which order. */
 export interface VappOperation extends Parent {
@@ -31,7 +31,7 @@ function each(name: string, rank: (vm: VmRow) => number, strict: boolean): VappO
       // What must be done to all or to none is judged so; power passes over those it does not fit.
       const fits = operation.closes
         ? vms.filter((vm) => judge(vm, operation))
-        : vms.filter((vm) => !vm.closed && decide(vm.desired, operation) !== 'refuse')
+        : vms.filter((vm) => !vm.closed && decideFor(vm, vm.desired, operation) !== 'refuse')
       if (fits.length === 0 && vms.length > 0) {
         throw new Fault('conflict', `${name} fits none of its VMs as they are`)
       }

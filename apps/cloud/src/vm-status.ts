@@ -9,12 +9,17 @@ export const statusNumber = {
   POWERED_ON: 4,
   UNKNOWN: 6,
   POWERED_OFF: 8,
+  // Both are 9 in documents, INCONSISTENT_STATE to older clients: what is written here and what there is differ.
+  MISSING: 9,
+  LOST: 9,
 } as const
 
 /** What a client is shown. */
 export type Shown = keyof typeof statusNumber
 /** What a VM is, as far as it was ever seen: not to be seen is not a state of it. */
-export type Status = Exclude<Shown, 'UNKNOWN'>
+export type Status = Exclude<Shown, 'UNKNOWN' | Fate>
+/** MISSING: after a restore its host does not have it. LOST: its host is gone for good, and its disks with it. */
+export type Fate = 'MISSING' | 'LOST'
 /** What it may be wished to be. */
 export type Wanted = Extract<Status, 'POWERED_ON' | 'POWERED_OFF' | 'SUSPENDED'>
 
@@ -43,6 +48,16 @@ export interface Rule {
 export function decide(now: Status, { from, to }: Rule): Decision {
   if (from.includes(now)) return 'go'
   return now === to ? 'nothing' : 'refuse'
+}
+
+/** The same for a VM that may not be there any more: such a one can only be deleted. */
+export function decideFor(
+  { fate }: { readonly fate: Fate | null },
+  now: Status,
+  operation: Rule & { readonly closes?: true },
+): Decision {
+  if (fate === null) return decide(now, operation)
+  return operation.closes ? 'go' : 'refuse'
 }
 
 /** A vApp is what its VMs are, or MIXED. */

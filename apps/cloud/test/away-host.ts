@@ -36,7 +36,10 @@ export class CutHost {
       ping: (session, number) => ask(() => host.ping(session, number)),
       arm: (screen) => ask(() => host.arm(screen)),
       open: (vm, ticket, signal) => ask(() => host.open(vm, ticket, signal)),
-      records: (signal) => host.records(signal),
+      async *records(signal) {
+        reachable()
+        yield* host.records(signal)
+      },
       async *follow(session, signal) {
         const link = reachable()
         yield* host.follow(session, AbortSignal.any([signal, link.signal]))

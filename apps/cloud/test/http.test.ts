@@ -355,3 +355,31 @@ test('every link can be followed, from the session to everything there is', asyn
   const all = ['org', 'query', 'session', 'task', 'vApp', 'vAppTemplate', 'vdc']
   assert.deepEqual([...kinds].toSorted(), all.map((each) => `/api/${each}`).toSorted())
 })
+
+test('while the cloud recovers, reading goes on and every change is answered 503, in words', async () => {
+  const { db } = door.cloud
+  const { token, ids } = door.eng
+  const vm = `/api/vApp/${ids['entity']}`
+  await db.updateTable('cloud').set({ recovering: true }).execute()
+  try {
+    const body = instantiate('late', (ids['template'] ?? '').slice('vappTemplate-'.length), false)
+    for (const [method, path, sent] of [
+      ['POST', `${vm}/power/action/powerOn`],
+      ['DELETE', vm],
+      ['POST', `/api/vdc/${ids['vdc']}/action/instantiateVAppTemplate`, body],
+      ['POST', `/api/task/${ids['task']}/action/cancel`],
+    ] as const) {
+      const answer = await ask(method, path, { token, ...(sent !== undefined && { body: sent }) })
+      assert.equal(answer.status, 503, `${method} ${path}: ${answer.text}`)
+      assert.match(String(answer.headers['retry-after']), /^\d+$/)
+      const said = attribute(readXml(answer.text), 'message') ?? ''
+      assert.match(said, /restored from a backup.*ask again later.*skerry cloud recover --status/)
+    }
+    for (const path of [vm, `/api/task/${ids['task']}`, '/api/query?type=vm', '/api/org']) {
+      assert.equal((await get(path)).status, 200, path)
+    }
+    assert.equal((await logIn('alice@eng')).status, 200)
+  } finally {
+    await db.updateTable('cloud').set({ recovering: false }).execute()
+  }
+})

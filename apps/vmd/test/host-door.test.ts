@@ -220,10 +220,15 @@ test('a VM whose orders are lost is quarantined until it is adopted', { skip }, 
     }
   }
   const link = connect()
+  const told = async () => (await Array.fromAsync(link.records())).filter((each) => each.vm === vm)
+  const nothing = { vm, incarnation: '1', highest: '0', task: '', there: true, lost: true }
+  assert.deepEqual(await told(), [nothing], 'it says that it has it, and that it knows no more')
   const adopted: Goal = { be: 'adopted', deed: deedOf() }
   const other = orderOf(vm, 'adopt', 41, { incarnation: '2' })
   await assert.rejects(link.step(other, adopted), { kind: 'other-incarnation' })
   await link.step(orderOf(vm, 'adopt', 41), adopted)
+  const [known] = await told()
+  assert.deepEqual([known?.highest, known?.deed, known?.there], ['41', deedOf(), true])
   assert.equal((await link.step(orderOf(vm, 'on', 41), to('on'))).vm?.power, 'on')
 })
 

@@ -27,6 +27,10 @@ export interface HostRecord {
   readonly deed?: Deed
   /** When it was deleted. */
   readonly gone?: string
+  /** Whether there is a VM now, of this incarnation. */
+  readonly there: boolean
+  /** What it was ordered is lost: the VM is quarantined, and its numbers are not known any more. */
+  readonly lost?: true
 }
 
 /**

@@ -108,7 +108,7 @@ test('a step is done, answered again, and refused with the host’s own words', 
     detail: 'on',
   })
   const records = await Array.fromAsync(link.records())
-  assert.deepEqual(records, [{ vm, incarnation: '1', highest: '6', task: 't', deed }])
+  assert.deepEqual(records, [{ vm, incarnation: '1', highest: '6', task: 't', deed, there: true }])
 })
 
 test('what is no step is refused before anybody acts', async () => {

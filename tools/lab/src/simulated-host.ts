@@ -29,6 +29,10 @@ export interface SimulatedHost extends HostApi {
   changePower(id: VmId, to: Vm['power']): void
   /** Its QEMU is no more, and nobody wanted that. */
   crash(id: VmId): void
+  /** The file is gone that says what this VM was ordered. */
+  loseRecord(id: VmId): void
+  /** As if somebody had destroyed it past vmd, with its record. */
+  vanish(id: VmId): void
   /** Its kernel starts anew: what ran is off, whoever followed is gone. */
   reboot(): void
 }
@@ -75,6 +79,10 @@ class InMemory implements SimulatedHost {
   /** In one go: nothing here takes time, so no step can meet another that is under way. */
   async step(order: Order, goal: Goal): Promise<Report> {
     const known = this.#ledgers.get(order.vm)
+    if (!known && goal.be !== 'adopted' && this.#vms.has(order.vm)) {
+      const detail = 'quarantined'
+      throw new Fault('wrong-state', `VM ${order.vm} is quarantined`, { detail })
+    }
     const verdict = decideOrder(known, order, goals[goal.be])
     if (verdict.say === 'refuse') {
       throw new Fault(verdict.why, `${order.key}: ${verdict.why}`, { detail: verdict.detail })
@@ -116,7 +124,13 @@ class InMemory implements SimulatedHost {
 
   async *records(): AsyncGenerator<HostRecord, void> {
     for (const { results: _, begun: __, deed, ...rest } of this.#ledgers.values()) {
-      yield { ...rest, ...(deed !== undefined && { deed: deed as Deed }) }
+      const there = this.#vms.get(rest.vm)?.incarnation === rest.incarnation
+      yield { ...rest, there, ...(deed !== undefined && { deed: deed as Deed }) }
+    }
+    for (const { id: vm, incarnation } of this.#vms.values()) {
+      if (this.#ledgers.has(vm)) continue
+      const nothing = { highest: '0', task: '' as Ledger['task'] }
+      yield { vm, incarnation, ...nothing, there: true, lost: true }
     }
   }
 
@@ -140,6 +154,16 @@ class InMemory implements SimulatedHost {
 
   crash(id: VmId): void {
     this.#become(id, 'off')
+    this.#sessions.changed(id)
+  }
+
+  loseRecord(id: VmId): void {
+    this.#ledgers.delete(id)
+  }
+
+  vanish(id: VmId): void {
+    this.#ledgers.delete(id)
+    this.#vms.delete(id)
     this.#sessions.changed(id)
   }
 

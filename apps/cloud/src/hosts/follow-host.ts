@@ -28,7 +28,7 @@ export interface Following {
 const unwelcome: Readonly<Record<Exclude<Welcome, 'welcome'>, string>> = {
   replaced: 'another session has taken the place of this one',
   quarantined: 'it is in quarantine: a person has to decide',
-  recovering: 'it knows more than the database: skerry cloud recover',
+  recovering: 'the cloud recovers from a restore: skerry cloud recover --status',
 }
 
 const AGAIN_MS = 1000
@@ -72,6 +72,7 @@ async function oneSession(
   }
   const listed = new Set<VmId>()
   let listing = true
+  let paid: ReadonlySet<VmId> = new Set()
   const over = new AbortController()
   const following = host.follow(session, AbortSignal.any([signal, over.signal]))
   for await (const lines of together(following, BATCH, over)) {
@@ -79,14 +80,16 @@ async function oneSession(
       if (told.is === 'hello') {
         const welcome = await recordHello(db, id, begun, told.hello)
         if (welcome !== 'welcome') throw new Error(unwelcome[welcome])
-        await payDebts(db, id, host, signal)
+        paid = await payDebts(db, id, host, signal)
       } else if (told.is === 'vm') {
         if (listing) listed.add(told.id)
         const { id: vmId, seq, vm, stopped } = told
         if (vm) sights.push({ id: vmId, session, seq, vm, ...(stopped && { stopped }) })
       } else if (told.is === 'listed') {
         await write()
-        await recordListed(db, id, session, await straysAmong(db, id, [...listed]))
+        // The list may have been made before the debts were paid.
+        const left = [...listed].filter((vm) => !paid.has(vm))
+        await recordListed(db, id, session, await straysAmong(db, id, left))
         listing = false
       }
     }
@@ -94,13 +97,14 @@ async function oneSession(
   }
 }
 
-/** Before anything else: what was left undone here while it was away. */
+/** Before anything else: what was left undone here while it was away. Answers with the VMs that it was owed for. */
 export async function payDebts(
   db: Kysely<Database>,
   id: HostId,
   host: HostApi,
   signal: AbortSignal,
-): Promise<void> {
+): Promise<ReadonlySet<VmId>> {
+  const paid = new Set<VmId>()
   for (const debt of await debtsOf(db, id)) {
     const { vm, incarnation, number } = debt
     const task = `debt-${debt.task}` as TaskId
@@ -120,7 +124,9 @@ export async function payDebts(
       })
     }
     await forgive(db, debt)
+    paid.add(vm)
   }
+  return paid
 }
 
 const isRefused = (error: unknown): error is Fault =>

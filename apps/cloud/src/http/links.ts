@@ -6,7 +6,7 @@ import { may } from '../identity/authorize.ts'
 import { operations } from '../operations.ts'
 import type { VmRow } from '../store/vms.ts'
 import { vappOperations } from '../vapp-operations.ts'
-import { decide } from '../vm-status.ts'
+import { decideFor } from '../vm-status.ts'
 import type { RequestWorld } from '../world.ts'
 import type { Asker } from './asker.ts'
 
@@ -37,7 +37,8 @@ type Sees = Pick<Asker, 'who'>
 export function vmLinks(vm: VmRow, href: string, { who }: Sees): Element[] {
   if (vm.closed) return []
   const legal = operations.filter(
-    (operation) => may(who, operation.permission, vm) && decide(vm.desired, operation) === 'go',
+    (operation) =>
+      may(who, operation.permission, vm) && decideFor(vm, vm.desired, operation) === 'go',
   )
   return legal.flatMap(({ name, action }) => [
     ...(action ? [link(action.rel, `${href}/${action.path}`)] : []),
@@ -49,7 +50,7 @@ export function vappLinks(vms: readonly VmRow[], href: string, { who }: Sees): E
   const fits = (name: string, all: boolean): boolean => {
     const operation = operations.find((each) => each.name === name)
     const legal = (vm: VmRow) =>
-      operation !== undefined && !vm.closed && decide(vm.desired, operation) === 'go'
+      operation !== undefined && !vm.closed && decideFor(vm, vm.desired, operation) === 'go'
     return all ? vms.every(legal) : vms.some(legal)
   }
   return vappOperations.flatMap(({ name, permission, action, closes }) => {

@@ -6,13 +6,16 @@ import { nowhere, writeClaimed } from '../store/vms.ts'
 
 const gone = hostStep('gone', { be: 'gone' }, { none: 'disks that were deleted stay deleted' })
 
-/** A VM that was never placed is nowhere to be deleted from; one that is gone takes no room and cannot be seen. */
+/**
+ * A VM that was never placed is nowhere to be deleted from, and a lost host is not asked. One that is gone takes no room and
+ * cannot be seen.
+ */
 const clear: Step = {
   ...gone,
   async run(at) {
     const { world, vm, order } = at
     if (vm.host === null) return
-    await gone.run(at)
+    if (vm.fate !== 'LOST') await gone.run(at)
     await writeClaimed(world.db, vm.id, order.number, { ...nowhere, status: 'RESOLVED' })
   },
 }

@@ -3,6 +3,7 @@ import { task } from '../documents/task.ts'
 import { Hrefs } from '../http/links.ts'
 import { route } from '../route.ts'
 import { cancelTask } from '../store/end-task.ts'
+import { requireSound } from '../submit.ts'
 
 export const tasks = [
   route({
@@ -24,7 +25,11 @@ export const tasks = [
     answers: { 204: 'nothing' },
     doc: 'Asks a task to stop. One that waits ends at once; one that runs turns back, unless it is too late.',
     async handle(world, { who, params }) {
-      for (const vm of await world.as(who, (tx) => cancelTask(tx, params.task.id))) world.ring(vm)
+      const rung = await world.as(who, async (tx) => {
+        await requireSound(tx)
+        return cancelTask(tx, params.task.id)
+      })
+      for (const vm of rung) world.ring(vm)
       return { status: 204 }
     },
   }),

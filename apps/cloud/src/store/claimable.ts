@@ -6,10 +6,11 @@ export const open = sql<boolean>`host.state = 'joined' and host.quarantine is nu
 
 /**
  * Whether `head`, the first task in the queue of `vm`, may act now: the one rule for whoever claims and for whoever rings. One
- * that goes back, or must, needs no host: what cannot be undone becomes a debt. What is owed for a VM is paid first.
+ * that goes back, or must, needs no host: what cannot be undone becomes a debt. What is left of a VM
+ * whose host is lost needs none either. What is owed for a VM is paid first.
  */
 export const claimable = sql<boolean>`not (select recovering from cloud)
-  and (vm.host is null or head.direction = 'back' or head.cancel
+  and (vm.host is null or vm.fate = 'LOST' or head.direction = 'back' or head.cancel
     or clock_timestamp() > head.deadline or (head.operation = 'create' and not vm.sent_on)
     or exists (select from host where host.id = vm.host and ${open}
       and not exists (select from debt where debt.host = host.id and debt.vm = vm.id)))

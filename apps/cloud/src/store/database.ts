@@ -5,7 +5,7 @@ import type { ColumnType, Generated, GeneratedAlways, JSONColumnType } from 'kys
 
 import type { Role } from '../identity/roles.ts'
 import type { VappId } from '../ids.ts'
-import type { Shown, Status, Wanted } from '../vm-status.ts'
+import type { Fate, Shown, Status, Wanted } from '../vm-status.ts'
 
 // The tables of migrations/, column by column. What each is for stands there.
 
@@ -20,6 +20,14 @@ export interface Database {
     id: Generated<string>
     recovering: Generated<boolean>
     epoch: Generated<number>
+    recovery: Generated<number>
+    recovering_since: MaybeTime
+    new_era: Generated<boolean>
+    recovered: ColumnType<
+      Readonly<Record<string, number>> | null,
+      string | null | undefined,
+      string | null
+    >
   }
   cell: { id: string; alive_until: Time }
   org: { id: Generated<OrgId>; name: string }
@@ -81,6 +89,17 @@ export interface Database {
     made_at: Time
   }
   event: EventTable
+  host_record: {
+    host: HostId
+    vm: VmId
+    incarnation: string
+    highest: string
+    there: boolean
+    gone: boolean
+    lost: boolean
+    deed: ColumnType<unknown, string | null, never>
+  }
+  stray: { host: HostId; vm: VmId; found_at: Time }
 }
 
 interface HostTable {
@@ -109,6 +128,8 @@ interface HostTable {
   placed_cpus: Generated<number>
   placed_memory_mib: Generated<number>
   placed_disk_mib: Generated<number>
+  read_in: Generated<number>
+  waived_in: Generated<number>
 }
 
 interface VmTable {
@@ -135,6 +156,8 @@ interface VmTable {
   seen_at: MaybeTime
   unseen: Generated<boolean>
   missing: Generated<number>
+  fate: Fate | null
+  unsure: Generated<boolean>
   shown: GeneratedAlways<Shown>
   wanted: Generated<Wanted>
   leads: Status | null

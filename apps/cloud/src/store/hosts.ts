@@ -4,6 +4,8 @@ import { sql, type Kysely, type Selectable } from 'kysely'
 
 import type { Database } from './database.ts'
 import { tell } from './events.ts'
+import { beginRecovery } from './recovery.ts'
+import { keepStrays } from './strays.ts'
 import { loseSight } from './vms.ts'
 
 export type HostRow = Selectable<Database['host']>
@@ -98,6 +100,13 @@ export async function nextSession(
 export type Welcome = 'welcome' | 'replaced' | 'quarantined' | 'recovering'
 
 /**
+ * A number that this database never gave out: of an era that it has not reached, or with a counter that it has not. The counter
+ * goes on from era to era, so a standby that was promoted without the last of it is found out too.
+ */
+const aheadOf = (highest: string) => sql<boolean>`${highest}::bigint > highest_number()
+  or ${highest}::bigint % 1099511627776 > (select last_value from number_counter)`
+
+/**
  * What a hello tells. A host that has seen a higher number than we ever gave knows more than this
  * database: it was restored from a backup. A host that has forgotten numbers was itself restored.
  */
@@ -108,24 +117,25 @@ export async function recordHello(
   hello: Hello,
 ): Promise<Welcome> {
   return db.transaction().execute(async (tx) => {
-    const { rows } = await sql<{ ahead: boolean; behind: boolean; quarantine: string | null }>`
-      select ${hello.highest}::bigint > highest_number() as ahead, quarantine,
+    const { rows } = await sql<{
+      ahead: boolean
+      behind: boolean
+      quarantine: string | null
+      recovering: boolean
+    }>`
+      select ${aheadOf(hello.highest)} as ahead, quarantine, (select recovering from cloud) as recovering,
         -- What a person has decided counts at once, also for a session that began before.
         ${hello.highest}::bigint < least(highest, ${highest}::bigint) as behind
       from host where id = ${id} and session = ${session} for no key update`.execute(tx)
     const [known] = rows
     if (!known) return 'replaced'
     const { ahead, behind } = known
-    if (ahead) {
-      const begun = await tx
-        .updateTable('cloud')
-        .set({ recovering: true })
-        .where('recovering', '=', false)
-        .returning('id')
-        .executeTakeFirst()
-      const what = { highest: hello.highest }
-      // Said once: the host comes back with the same news every second.
-      if (begun) await tell(tx, { kind: 'cloud.recovering', host: id, what })
+    if (ahead || known.recovering) {
+      // What it has on disk counts when the numbers are raised above all that were ever seen.
+      const highest = sql<string>`greatest(highest, ${hello.highest}::bigint)`
+      const seen = { highest, seen_at: sql<Date>`clock_timestamp()` }
+      await tx.updateTable('host').set(seen).where('id', '=', id).execute()
+      if (ahead) await beginRecovery(tx, { host: id, highest: hello.highest })
       return 'recovering'
     }
     const why = behind ? 'it has forgotten numbers that it had on disk' : null
@@ -169,6 +179,7 @@ export async function recordListed(
       .set({ unseen: true, missing: sql`missing + 1` })
       .where('host', '=', id)
       .where('deleted_at', 'is', null)
+      .where('fate', 'is', null)
       .where('seen_session', '>', '0')
       .where('seen_session', '<', session)
       .returning(['id', 'org', 'vapp', 'missing'])
@@ -177,7 +188,7 @@ export async function recordListed(
     for (const vm of missing.filter((each) => each.missing === 2)) {
       await tell(tx, { kind: 'vm.missing', vm, host: id })
     }
-    for (const vm of strays) await tell(tx, { kind: 'vm.stray', host: id, what: { vm } })
+    await keepStrays(tx, id, strays)
   })
 }
 

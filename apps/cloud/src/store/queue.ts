@@ -3,7 +3,7 @@ import type { TaskId, VmId } from '@skerry/vm'
 import { sql, type Selectable } from 'kysely'
 
 import type { Operation } from '../operation.ts'
-import { decide, type Status } from '../vm-status.ts'
+import { decideFor, type Fate, type Status } from '../vm-status.ts'
 import type { Tx } from '../world.ts'
 import type { Database } from './database.ts'
 import { tell } from './events.ts'
@@ -24,13 +24,19 @@ export interface Ask {
 /** Judged by where the queue will have left the VM: a busy VM queues, it never answers "busy". */
 export function judge(vm: VmRow, operation: Operation): 'go' | 'nothing' {
   if (vm.closed) throw new Fault('conflict', `VM ${vm.name} is being deleted`)
-  const decision = decide(vm.desired, operation)
+  const decision = decideFor(vm, vm.desired, operation)
   if (decision !== 'refuse') return decision
+  if (vm.fate !== null) throw new Fault('conflict', whyOnlyDelete(vm.name, vm.fate))
   throw new Fault(
     'conflict',
     `VM ${vm.name} is ${vm.desired}; ${operation.name} needs ${operation.from.join(' or ')}`,
   )
 }
+
+const whyOnlyDelete = (name: string, fate: Fate): string =>
+  fate === 'LOST'
+    ? `VM ${name} is lost with its host: it can only be deleted`
+    : `VM ${name} is missing since a restore: its host does not have it, and it can only be deleted`
 
 /** Puts a task behind all others of a VM whose row is locked: task, intent and event. */
 export async function enqueue(

@@ -41,7 +41,8 @@ export interface Sight {
 
 /**
  * Written as seen, all in one statement. An older sight than the one we have changes nothing. A guest
- * that shut itself down is wanted off, unless a task is open: then the task says what is wanted.
+ * that shut itself down is wanted off, unless a task is open: then the task says what is wanted. Where a restore has taken away
+ * what was wanted, what is seen is wanted.
  */
 export async function recordSeen(
   db: Kysely<Database>,
@@ -54,15 +55,18 @@ export async function recordSeen(
     ...{ status: statusOf[vm.power], boot: vm.boot, by_guest: stopped === 'by guest' },
   }))
   await sql`
-    update vm set status = seen.status, boot = seen.boot, last_boot = coalesce(seen.boot, vm.last_boot), unseen = false, missing = 0,
+    update vm set status = seen.status, boot = seen.boot, last_boot = coalesce(seen.boot, vm.last_boot), unseen = false, missing = 0, fate = null, unsure = false,
       seen_session = seen.session, seen_seq = seen.seq, seen_at = clock_timestamp(),
-      wanted = case when seen.by_guest and vm.leads is null and vm.holder is null and not vm.closed
+      wanted = case when vm.unsure then seen.status
+        when seen.by_guest and vm.leads is null and vm.holder is null and not vm.closed
         then 'POWERED_OFF' else vm.wanted end
     from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb)
       as seen(id uuid, session bigint, seq integer, incarnation bigint, status text, boot text,
         by_guest boolean)
     where vm.id = seen.id and vm.host = ${host} and vm.incarnation = seen.incarnation and vm.deleted_at is null
-      and (vm.seen_session, vm.seen_seq) < (seen.session, seen.seq)`.execute(db)
+      and vm.fate is distinct from 'LOST' and (vm.seen_session, vm.seen_seq) < (seen.session, seen.seq)`.execute(
+    db,
+  )
 }
 
 /** Nobody can see the VMs of this host now. They keep what they were last seen as. */

@@ -15,7 +15,7 @@ import {
 import { endTask } from '../store/end-task.ts'
 import type { Task } from '../store/queue.ts'
 import type { VmRow } from '../store/vms.ts'
-import { decide, powersOf } from '../vm-status.ts'
+import { decideFor, powersOf } from '../vm-status.ts'
 import type { StepWorld } from '../world.ts'
 
 /** A claimed task as the queue needs it: names only, so that no history depends on our code. */
@@ -67,7 +67,7 @@ export class Activities {
       const steps = operation.steps.map(planned)
       const { direction } = task
       if (direction === 'back') return { ...claim, direction, steps }
-      const decision = decide(vm.status, operation)
+      const decision = decideFor(vm, vm.status, operation)
       if (decision === 'go' && !task.cancel) return { ...claim, direction, steps }
       if (decision === 'nothing' && !task.cancel) {
         await this.endTask(claim)
@@ -165,7 +165,10 @@ const planned = ({ name, long, undo }: Step): Plan['steps'][number] => ({
 const whyNot = (task: Task, vm: VmRow): Reason =>
   task.cancel
     ? { kind: 'canceled', message: 'it was asked to stop' }
-    : { kind: 'conflict', message: `${task.operation}: the VM has become ${vm.status} meanwhile` }
+    : {
+        kind: 'conflict',
+        message: `${task.operation}: the VM has become ${vm.fate ?? vm.status} meanwhile`,
+      }
 
 /** Not a fault that passes: it would be tried again for ever. */
 const tooLate = ({ task, withinSeconds }: Operation): Fault =>

@@ -6,9 +6,11 @@ import { TASK_QUEUE } from '../bell.ts'
 import type { Config } from '../config.ts'
 import type { Engines } from '../engines.ts'
 import { followHosts } from '../hosts/follow-hosts.ts'
+import { recoverHosts } from '../hosts/recover-hosts.ts'
 import { operations } from '../operations.ts'
 import { reconcilers } from '../reconcile/reconcilers.ts'
 import { ensureSchedules } from '../reconcile/schedules.ts'
+import type { HostRow } from '../store/hosts.ts'
 import { Activities } from './activities.ts'
 import { sweep } from './sweep.ts'
 
@@ -55,8 +57,10 @@ export function startWork(
       await pause(restMs, signal)
     }
   }
+  const ask = (row: HostRow) => links.of(row)
   const loops = [
     again(SWEEP_MS, () => sweep(db, bell)),
+    again(SWEEP_MS, () => recoverHosts({ db, cell: config.cell, log, connect: ask }, signal)),
     again(SCHEDULES_MS, () => ensureSchedules(temporal)),
     followHosts(
       { db, cell: config.cell, log, connect: (row) => links.following(row), pause },

@@ -1,4 +1,4 @@
-import type { Host, Orders } from '@skerry/engine'
+import { vmIds, type Host, type Orders } from '@skerry/engine'
 import { Fault } from '@skerry/fault'
 import {
   ArmedScreens,
@@ -8,7 +8,7 @@ import {
   type HostApi,
   type HostRecord,
 } from '@skerry/host-api'
-import type { Order, PowerState, Report, StepOutcome } from '@skerry/vm'
+import type { Order, PowerState, Report, StepOutcome, TaskId, VmId } from '@skerry/vm'
 
 import { openSessions, readUnlessGone } from './changes.ts'
 import type { PullImage } from './pull-image.ts'
@@ -71,20 +71,33 @@ export function openDoor({ host, orders, pull, version, signal }: DoorOptions): 
       return { highest: ledgers.highest }
     },
     async *records() {
-      for (const { vm, incarnation, highest, task, deed, gone } of ledgers.all()) {
-        const record: HostRecord = { vm, incarnation, highest, task }
-        yield {
-          ...record,
-          ...(deed !== undefined && { deed: deed as Deed }),
-          ...(gone !== undefined && { gone }),
-        }
-      }
+      yield* recordsOf(host, orders)
     },
     async arm(screen) {
       await requireBoot(host, screen.vm, screen.boot)
       screens.arm(screen)
     },
     open: async (vm, ticket, leaving) => openScreen(host, vm, screens.redeem(vm, ticket), leaving),
+  }
+}
+
+/** What was ordered, VM by VM, and the VMs of which nobody knows any more what they were ordered. */
+function* recordsOf(host: Host, { ledgers }: Orders): Generator<HostRecord, void> {
+  const lifeOf = (vm: VmId): string | undefined => {
+    const record = host.records.get(vm, 'cloud')
+    return record?.phase === 'there' ? record.incarnation : undefined
+  }
+  for (const { vm, incarnation, highest, task, deed, gone } of ledgers.all()) {
+    yield {
+      ...{ vm, incarnation, highest, task, there: lifeOf(vm) === incarnation },
+      ...(deed !== undefined && { deed: deed as Deed }),
+      ...(gone !== undefined && { gone }),
+    }
+  }
+  for (const vm of vmIds(host, 'cloud')) {
+    const incarnation = lifeOf(vm)
+    if (incarnation === undefined || ledgers.get(vm)) continue
+    yield { vm, incarnation, highest: '0', task: '' as TaskId, there: true, lost: true }
   }
 }
 
