@@ -24,6 +24,8 @@ export interface Sessions {
 /** Idle this long, or alive this long in all, a token is worth nothing. */
 const IDLE = sql`interval '30 min'`
 const LIFE = sql`interval '24 h'`
+/** That a token was used is written down this often at most: a write for each request would make all of a user's wait for each other. */
+const NOTED = sql`interval '1 min'`
 
 export const hashToken = (token: string): Buffer => createHash('sha256').update(token).digest()
 
@@ -62,15 +64,23 @@ export function makeSessions(db: Kysely<Database>, secret: () => string, spare: 
       return { token, who: { user, account: id, org, orgName, role } }
     },
     async find(token) {
-      const { rows } = await sql<Who>`
-        update session set seen_at = clock_timestamp() from account, org
-        where token_hash = ${hashToken(token)} and session.seen_at > clock_timestamp() - ${IDLE}
-          and session.began_at > clock_timestamp() - ${LIFE}
-          and account.org = session.org and account.id = session.account and not account.disabled
-          and org.id = session.org
-        returning account.name as user, account.id as account, account.org as org, org.name as "orgName",
-          account.role as role`.execute(db)
-      return rows[0]
+      const hash = hashToken(token)
+      const { rows } = await sql<Who & { noted: boolean }>`
+        select account.name as user, account.id as account, account.org as org, org.name as "orgName",
+          account.role as role, session.seen_at > clock_timestamp() - ${NOTED} as noted
+        from session join account on account.org = session.org and account.id = session.account
+          join org on org.id = session.org
+        where token_hash = ${hash} and session.seen_at > clock_timestamp() - ${IDLE}
+          and session.began_at > clock_timestamp() - ${LIFE} and not account.disabled`.execute(db)
+      const [found] = rows
+      if (!found) return undefined
+      const { noted, ...who } = found
+      if (!noted) {
+        await sql`update session set seen_at = clock_timestamp() where token_hash = ${hash}`.execute(
+          db,
+        )
+      }
+      return who
     },
   }
 }
