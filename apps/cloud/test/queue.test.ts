@@ -100,6 +100,23 @@ test('fifty at once to one VM are claimed in the order of their places', async (
   assert.equal((await vmOf(cloud.db, vm)).holder, null, 'who finds the queue empty lets go')
 })
 
+test('who ends the last task of a queue lets go with it; who ends another goes on', async () => {
+  await using cloud = await openCloudDatabase(postgres)
+  const [vm] = (await cloud.addVms(1)).vms as [VmId]
+  await ask(cloud, vm, 'powerOn')
+  await ask(cloud, vm, 'powerOff')
+  const first = await claim(cloud, vm)
+  const claimOf = ({ task, number }: Claimed) => ({ task: task.id, number })
+  assert.deepEqual(await endTask(cloud.db, claimOf(first)), { others: [], more: true })
+  assert.notEqual((await vmOf(cloud.db, vm)).holder, null, 'nobody else comes in between')
+  const last = await claim(cloud, vm)
+  assert.deepEqual(await endTask(cloud.db, claimOf(last)), { others: [], more: false })
+  const { holder, lease_until: lease } = await vmOf(cloud.db, vm)
+  assert.deepEqual([holder, lease], [null, null])
+  // Temporal may run it again: nobody knows by then what has come into the queue.
+  assert.deepEqual(await endTask(cloud.db, claimOf(last)), { others: [], more: true })
+})
+
 test('a newer claim shuts out the older: its step, its turning back and its end', async () => {
   await using cloud = await openCloudDatabase(postgres)
   const [vm] = (await cloud.addVms(1)).vms as [VmId]
@@ -178,8 +195,8 @@ test('the parts of a vApp begin rank by rank, and the last of them ends the whol
   )
   assert.equal(await claimTask(cloud.db, b, 'run-b', rules), undefined, 'b waits for a')
   const first = await claim(cloud, a)
-  const next = await endTask(cloud.db, { task: first.task.id, number: first.number })
-  assert.deepEqual(next, [b], 'and is rung when a has ended')
+  const { others } = await endTask(cloud.db, { task: first.task.id, number: first.number })
+  assert.deepEqual(others, [b], 'and is rung when a has ended')
   assert.equal((await taskOf(cloud.db, task.id)).progress, 50)
   const second = await claim(cloud, b, 'run-b')
   await endTask(cloud.db, { task: second.task.id, number: second.number })

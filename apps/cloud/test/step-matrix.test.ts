@@ -262,12 +262,9 @@ async function runBroken({ operation, step, fault }: Case, vm: VmId, id: TaskId)
     const verbs = retried(activities)
     try {
       const holder = `${vm}/${run}`
-      for (
-        let plan = await activities.claimTask(vm, holder);
-        plan;
-        plan = await activities.claimTask(vm, holder)
-      ) {
-        await carryOut(plan, () => verbs, reasonOf)
+      for (let more = true; more;) {
+        const plan = await activities.claimTask(vm, holder)
+        more = plan !== undefined && (await carryOut(plan, () => verbs, reasonOf))
       }
       if ((await taskOf(cloud.db, id)).ended_at !== null) return { fired, crashed }
       // On a busy machine the host's session breaks and is opened again: whoever sweeps rings then.

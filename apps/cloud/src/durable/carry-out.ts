@@ -6,23 +6,23 @@ export type Verbs = Pick<Activities, 'runStep' | 'undoStep' | 'turnBack' | 'endT
 /**
  * One task from its claim to its end, forward or back. Remembers nothing: a run that is thrown away
  * is begun again by the next claim. Knows nothing of Temporal either: the queue gives it verbs that
- * are written down, the step matrix verbs that fail, the model verbs that come late.
+ * are written down, the step matrix verbs that fail, the model verbs that come late. Answers whether
+ * the VM's queue should be looked at again: if not, it is empty and nobody holds it.
  */
 export async function carryOut(
   { steps, direction, ...claim }: Plan,
   verbs: (step?: Plan['steps'][number]) => Verbs,
   reasonOf: (error: unknown) => Reason | 'stale',
-): Promise<void> {
+): Promise<boolean> {
   let { number } = claim
   try {
     if (direction === 'forward') {
       try {
         for (const step of steps) await verbs(step).runStep(claim, step.name)
-        await verbs().endTask(claim)
-        return
+        return await verbs().endTask(claim)
       } catch (error) {
         const reason = reasonOf(error)
-        if (reason === 'stale') return
+        if (reason === 'stale') return true
         number = await verbs().turnBack(claim, reason)
       }
     }
@@ -30,8 +30,9 @@ export async function carryOut(
     for (const step of steps.toReversed()) {
       if (step.undo) await verbs(step).undoStep({ ...claim, number }, step.name)
     }
-    await verbs().endTask({ ...claim, number })
+    return await verbs().endTask({ ...claim, number })
   } catch (error) {
     if (reasonOf(error) !== 'stale') throw error
+    return true
   }
 }

@@ -4,7 +4,6 @@ import type { VmId } from '@skerry/vm'
 import {
   ActivityFailure,
   ApplicationFailure,
-  condition,
   continueAsNew,
   defineSignal,
   proxyActivities,
@@ -33,25 +32,27 @@ const slow = proxyActivities<Activities>({
   retry,
 })
 
-/** Carries out the tasks of one VM, one after the other, in the order they were asked for. */
+/**
+ * Carries out the tasks of one VM, one after the other, in the order they were asked for, and ends with
+ * the last: to wait for a bell would cost a timer and a second turn of the engine for each operation.
+ * A bell that comes too late for the end is not lost: Temporal refuses the end and runs this turn again.
+ */
 export async function vmQueue(vm: VmId): Promise<void> {
-  let rung = true
+  let rung = false
   setHandler(bell, () => {
     rung = true
   })
   const holder = workflowInfo().runId
-  while (await condition(() => rung, '30s')) {
+  let more = true
+  while (more || rung) {
     rung = false
-    for (
-      let plan = await quick.claimTask(vm, holder);
-      plan;
-      plan = await quick.claimTask(vm, holder)
-    ) {
-      await carryOut(plan, (step) => (step?.long ? slow : quick), reasonOf)
-      if (workflowInfo().continueAsNewSuggested) await continueAsNew<typeof vmQueue>(vm)
-    }
+    const plan = await quick.claimTask(vm, holder)
+    more = plan !== undefined && (await carryOut(plan, verbsFor, reasonOf))
+    if (workflowInfo().continueAsNewSuggested) await continueAsNew<typeof vmQueue>(vm)
   }
 }
+
+const verbsFor = (step?: { readonly long: boolean }) => (step?.long ? slow : quick)
 
 function reasonOf(error: unknown): Reason | 'stale' {
   const cause = error instanceof ActivityFailure ? error.cause : error

@@ -19,8 +19,9 @@ const back = ({ task }: At): Goal => ({
 const stays = { none: 'what the guest lost by it cannot be given back' }
 
 /** From the first start on, the VM leaves its host only by migration. */
-const marked = ({ world, vm, order }: At): Promise<void> =>
-  writeClaimed(world.db, vm.id, order.number, { sent_on: true })
+async function marked({ world, vm, order }: At): Promise<void> {
+  if (!vm.sent_on) await writeClaimed(world.db, vm.id, order.number, { sent_on: true })
+}
 
 const to = (power: 'on' | 'off' | 'suspended'): Goal => ({ be: 'power', to: power })
 

@@ -6,7 +6,7 @@ import type { Tx } from '../world.ts'
 import { claimable, open } from './claimable.ts'
 import type { Database } from './database.ts'
 import type { Task } from './queue.ts'
-import { staleClaim, type VmRow } from './vms.ts'
+import { staleClaim, writeClaimed, type VmRow } from './vms.ts'
 
 /** How long a claim lasts that nobody renews. Leases decide who tries; numbers decide who may. */
 export const LEASE_SECONDS = 15
@@ -60,7 +60,8 @@ export async function claimTask(
       .selectFrom('task')
       .selectAll()
       .where('vm', '=', id)
-      .where('state', 'in', ['queued', 'running'])
+      // As it stands in the index: a plan that is kept for all values cannot know that these two are meant.
+      .where(sql<boolean>`state in ('queued', 'running')`)
       .orderBy('place')
       .limit(1)
       .executeTakeFirst()
@@ -111,19 +112,27 @@ export async function isOpen(db: Kysely<Database>, host: HostId): Promise<boolea
   return rows.length > 0
 }
 
+/** With so much of its time left a lease goes on as it is: a step that comes at once after its claim writes nothing. */
+const FRESH = sql.lit(`${LEASE_SECONDS - 1} s`)
+
 /** Task and VM, as long as the claim is the newest; and the lease goes on. */
 export async function readClaimed(
   db: Kysely<Database>,
   { task: id, number }: Claim,
 ): Promise<{ task: Task & { late: boolean }; vm: VmRow }> {
   const vm = await db
-    .updateTable('vm')
-    .set({ lease_until: lease })
+    .selectFrom('vm')
+    .selectAll()
+    .select(
+      sql<boolean>`coalesce(lease_until > clock_timestamp() + ${FRESH}::interval, false)`.as(
+        'fresh',
+      ),
+    )
     .where('id', '=', (eb) => eb.selectFrom('task').select('task.vm').where('task.id', '=', id))
     .where('number', '=', number)
-    .returningAll()
     .executeTakeFirst()
   if (!vm) throw staleClaim(number)
+  if (!vm.fresh) await writeClaimed(db, vm.id, number, { lease_until: lease })
   const task = await db
     .selectFrom('task')
     .selectAll()

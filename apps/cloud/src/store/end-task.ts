@@ -7,26 +7,34 @@ import type { Tx } from '../world.ts'
 import type { Claim } from './claim-task.ts'
 import type { Database, TaskState } from './database.ts'
 import { tell } from './events.ts'
-import { leadsOf, type Task } from './queue.ts'
+import { queueOf, type Task } from './queue.ts'
 import { lockVapp } from './vapps.ts'
 import { lockVm, type VmRow } from './vms.ts'
 
 type Ended = Extract<TaskState, 'success' | 'error' | 'canceled'>
 
+export interface End {
+  /** Other VMs that may go on because of it. */
+  readonly others: readonly VmId[]
+  /** Whether the VM's own queue should be looked at again; if not, its holder has let go. */
+  readonly more: boolean
+}
+
 /**
  * The end and its event in one transaction, guarded by the number; a task never leaves an end state.
- * Answers with the VMs that may go on because of it.
+ * Where it was the last of its queue, the holder lets go in the same one.
  */
-export async function endTask(
-  db: Kysely<Database>,
-  { task: id, number }: Claim,
-): Promise<readonly VmId[]> {
-  return withTask(db, id, async (tx, task, vm) => {
-    if (vm.number !== number || task.state !== 'running') return []
+export async function endTask(db: Kysely<Database>, { task: id, number }: Claim): Promise<End> {
+  return withTask<End>(db, id, async (tx, task, vm) => {
+    if (vm.number !== number || task.state !== 'running') return { others: [], more: true }
     const back = task.fault === 'canceled' ? 'canceled' : 'error'
-    return end(tx, task, vm, task.direction === 'forward' ? 'success' : back)
+    const state = task.direction === 'forward' ? 'success' : back
+    const { others, empty } = await end(tx, task, vm, state, free)
+    return { others, more: !empty }
   })
 }
+
+const free = { holder: null, lease_until: null, rings: 0 } as const
 
 /** A queued task ends at once; a running one turns back at its next step, unless it is too late. */
 export async function cancelTask(db: Kysely<Database>, id: TaskId): Promise<readonly VmId[]> {
@@ -40,8 +48,8 @@ export async function cancelTask(db: Kysely<Database>, id: TaskId): Promise<read
   const rung: VmId[] = []
   for (const each of children.length > 0 ? children.map((child) => child.id) : [id]) {
     rung.push(
-      ...(await withTask(db, each, async (tx, task, vm) => {
-        if (task.state === 'queued') return end(tx, task, vm, 'canceled')
+      ...(await withTask<readonly VmId[]>(db, each, async (tx, task, vm) => {
+        if (task.state === 'queued') return (await end(tx, task, vm, 'canceled')).others
         if (task.state !== 'running') return []
         await tx.updateTable('task').set({ cancel: true }).where('id', '=', each).execute()
         return [vm.id]
@@ -53,8 +61,8 @@ export async function cancelTask(db: Kysely<Database>, id: TaskId): Promise<read
 
 /** An open task ends in error where it is, and whoever holds its VM holds it no longer. */
 export async function failTask(db: Kysely<Database>, id: TaskId, message: string): Promise<void> {
-  await withTask(db, id, async (tx, task, vm) => {
-    if (task.state !== 'queued' && task.state !== 'running') return []
+  await withTask<void>(db, id, async (tx, task, vm) => {
+    if (task.state !== 'queued' && task.state !== 'running') return
     await tx
       .updateTable('vm')
       .set({ number: sql`next_number()`, holder: null, lease_until: null })
@@ -65,17 +73,17 @@ export async function failTask(db: Kysely<Database>, id: TaskId, message: string
       .set({ fault: 'unavailable', message })
       .where('id', '=', id)
       .execute()
-    return end(tx, task, vm, 'error')
+    await end(tx, task, vm, 'error')
   })
 }
 
 /** Locks in their order: the vApp of a child first, since the end of a child may end its parent. */
-async function withTask(
+async function withTask<T>(
   db: Kysely<Database>,
   id: TaskId,
-  work: (tx: Tx, task: Task, vm: VmRow) => Promise<readonly VmId[]>,
-): Promise<readonly VmId[]> {
-  const run = async (tx: Tx): Promise<readonly VmId[]> => {
+  work: (tx: Tx, task: Task, vm: VmRow) => Promise<T>,
+): Promise<T> {
+  const run = async (tx: Tx): Promise<T> => {
     const found = await tx
       .selectFrom('task')
       .selectAll()
@@ -96,7 +104,14 @@ async function withTask(
   return db.isTransaction ? run(db as Tx) : db.transaction().execute(run)
 }
 
-async function end(tx: Tx, task: Task, vm: VmRow, state: Ended): Promise<readonly VmId[]> {
+/** `whenEmpty`: what becomes of the VM's row if nothing is left in its queue. */
+async function end(
+  tx: Tx,
+  task: Task,
+  vm: VmRow,
+  state: Ended,
+  whenEmpty: Partial<typeof free> = {},
+): Promise<{ readonly others: readonly VmId[]; readonly empty: boolean }> {
   const ended = await tx
     .updateTable('task')
     .set({
@@ -112,17 +127,20 @@ async function end(tx: Tx, task: Task, vm: VmRow, state: Ended): Promise<readonl
   // A delete that did not happen opens the queue again.
   const undeleted = state !== 'success' && vm.closed && vm.deleted_at === null
   const reopened = undeleted && !(await closing(tx, vm.id))
+  const { empty, leads } = await queueOf(tx, vm.id)
   await tx
     .updateTable('vm')
     .set({
-      leads: await leadsOf(tx, vm.id),
+      leads,
+      ...(empty && whenEmpty),
       ...(state === 'success' && isWanted(task.leads) && { wanted: task.leads }),
       ...(reopened && { closed: false }),
     })
     .where('id', '=', vm.id)
     .execute()
   await tell(tx, { kind: `task.${state}`, task: ended, what: { message: ended.message } })
-  return ended.parent === null ? [] : endParent(tx, ended, ended.parent, state)
+  const others = ended.parent === null ? [] : await endParent(tx, ended, ended.parent, state)
+  return { others, empty }
 }
 
 async function closing(tx: Tx, vm: VmId): Promise<boolean> {

@@ -69,17 +69,14 @@ export async function enqueue(
   return task
 }
 
-/** What the queue of a locked VM leads to, if anything in it leads anywhere. */
-export async function leadsOf(tx: Tx, vm: VmId): Promise<Status | null> {
-  const last = await tx
-    .selectFrom('task')
-    .select('leads')
-    .where('vm', '=', vm)
-    .where('state', 'in', ['queued', 'running'])
-    .where('direction', '=', 'forward')
-    .where('leads', 'is not', null)
-    .orderBy(sql`place desc`)
-    .limit(1)
-    .executeTakeFirst()
-  return last?.leads ?? null
+/** Whether anything is left in the queue of a locked VM, and what it leads to if any of it leads anywhere. */
+export async function queueOf(
+  tx: Tx,
+  vm: VmId,
+): Promise<{ readonly empty: boolean; readonly leads: Status | null }> {
+  const { rows } = await sql<{ empty: boolean; leads: Status | null }>`
+    select count(*) = 0 as empty, (array_agg(leads order by place desc)
+      filter (where direction = 'forward' and leads is not null))[1] as leads
+    from task where vm = ${vm} and state in ('queued', 'running')`.execute(tx)
+  return rows[0] ?? { empty: true, leads: null }
 }

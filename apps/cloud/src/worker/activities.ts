@@ -70,12 +70,12 @@ export class Activities {
       const decision = decideFor(vm, vm.status, operation)
       if (decision === 'go' && !task.cancel) return { ...claim, direction, steps }
       if (decision === 'nothing' && !task.cancel) {
-        await this.endTask(claim)
-        continue
+        if (await this.endTask(claim)) continue
+        return undefined
       }
       const back = await turnBack(db, claim, whyNot(task, vm))
       if (!first) return { ...claim, number: back, direction: 'back', steps }
-      await this.endTask({ ...claim, number: back })
+      if (!(await this.endTask({ ...claim, number: back }))) return undefined
     }
   }
 
@@ -94,7 +94,8 @@ export class Activities {
       clearInterval(look)
     }
     const share = (operation.steps.indexOf(step) + 1) / operation.steps.length
-    await recordProgress(db, claim, 99 * share)
+    // After the last one comes the end, which says it better.
+    if (share < 1) await recordProgress(db, claim, 99 * share)
   }
 
   undoStep = async (claim: Claim, name: string): Promise<void> => {
@@ -105,9 +106,12 @@ export class Activities {
   turnBack = (claim: Claim, reason: Reason): Promise<string> =>
     turnBack(this.#world.db, claim, reason)
 
-  endTask = async (claim: Claim): Promise<void> => {
+  /** Whether the VM's queue should be looked at again. */
+  endTask = async (claim: Claim): Promise<boolean> => {
+    const { others, more } = await endTask(this.#world.db, claim)
     // A bell that is lost is rung again by the sweep.
-    for (const vm of await endTask(this.#world.db, claim)) this.#world.ring(vm)
+    for (const vm of others) this.#world.ring(vm)
+    return more
   }
 
   #named(name: string): Operation {
