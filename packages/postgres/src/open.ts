@@ -11,7 +11,8 @@ import {
 import type { DatabaseConnection, Dialect } from 'kysely'
 import { Pool, type PoolClient } from 'pg'
 
-import { toFault } from './sqlstate.ts'
+import { hasOldPlan, toFault } from './sqlstate.ts'
+import { StatementNames } from './statement-names.ts'
 
 export interface DatabaseOptions {
   /** postgres://user@host:port/database */
@@ -54,23 +55,32 @@ function openPool(options: DatabaseOptions): Pool {
   })
   // The pool drops a connection that dies while nobody uses it. Without a listener the error would end the process.
   pool.on('error', () => undefined)
+  const names = new StatementNames()
   // One that dies in somebody's hands fails the query that runs, or the next.
   pool.on('connect', (client) => {
     client.on('error', () => undefined)
-    giveUpAfter(client, statementTimeoutMs + GRACE_MS)
+    watchQueries(client, names, statementTimeoutMs + GRACE_MS)
   })
   return pool
 }
 
-/** Breaks a connection whose query gets no answer at all: the database's own time-out does not reach us when it hangs. */
-function giveUpAfter(client: PoolClient, timeoutMs: number): void {
+/**
+ * Names statements, so that the database reads and plans each once per connection. Breaks a connection whose query gets no
+ * answer at all, because the database's own time-out does not reach us when it hangs; and one whose plans are of older tables.
+ */
+function watchQueries(client: PoolClient, names: StatementNames, timeoutMs: number): void {
   const ask = client.query.bind(client) as (...args: unknown[]) => unknown
   const { connection } = client as unknown as { connection: { stream: Socket } }
   const query = (...args: unknown[]): unknown => {
-    const answer = ask(...args)
+    const answer = ask(...names.named(args))
     if (!(answer instanceof Promise)) return answer
     const timer = setTimeout(() => connection.stream.destroy(), timeoutMs)
-    return answer.finally(() => clearTimeout(timer))
+    return answer
+      .catch((error: unknown) => {
+        if (hasOldPlan(error)) connection.stream.destroy()
+        throw error
+      })
+      .finally(() => clearTimeout(timer))
   }
   Object.assign(client, { query })
 }

@@ -44,11 +44,25 @@ export function toFault(error: unknown): unknown {
   const code = codeOf(error)
   const said = passingStates[code]
   if (said !== undefined) return new Fault('unavailable', said, { cause: error, hint: HINT })
+  if (hasOldPlan(error)) {
+    return new Fault('unavailable', 'the tables of the database have changed', {
+      cause: error,
+      hint: HINT,
+    })
+  }
   // Class 08: connection exceptions. Class 53: no memory, no disk.
   if (/^(08|53)/.test(code) || networkCodes.has(code) || lostLink.test(error.message)) {
     return new Fault('unavailable', 'the database cannot be reached', { cause: error, hint: HINT })
   }
   return error
+}
+
+/**
+ * A statement that this connection has planned before gives other columns now: a newer version has migrated the tables. By the
+ * place in the server, because the words are in its language and the code stands for much else.
+ */
+export function hasOldPlan(error: unknown): boolean {
+  return error instanceof DatabaseError && error.routine === 'RevalidateCachedQuery'
 }
 
 /** The name of the unique key, foreign key or check that a statement would have broken. */

@@ -177,3 +177,34 @@ test('acting as an organisation leaves nothing behind in the connection', { skip
     .execute((tx) => sql`select set_config('app.org', 'four', true)`.execute(tx))
   assert.ok([null, ''].includes((await setting()) ?? null))
 })
+
+test(
+  'a statement is planned once per connection, and anew when its tables have changed',
+  { skip },
+  async () => {
+    await using db = open({ size: 1 })
+    await sql`create table grown (id integer)`.execute(db)
+    await sql`insert into grown values (7)`.execute(db)
+    const read = async (id: number) =>
+      (await sql`select * from grown where id = ${id}`.execute(db)).rows
+    assert.deepEqual([await read(7), await read(8)], [[{ id: 7 }], []])
+    const prepared = await sql<{ count: string }>`select count(*) from pg_prepared_statements
+    where statement like 'select * from grown%'`.execute(db)
+    assert.equal(prepared.rows[0]?.count, '1')
+    await postgres.psql('alter table grown add column more integer')
+    await assert.rejects(read(7), isUnavailable, 'what it planned is of older tables')
+    // Whoever asks while that connection is being closed may still get it.
+    const again = await until('a new connection is there', () => read(7).catch(() => undefined))
+    assert.deepEqual(again, [{ id: 7, more: null }])
+  },
+)
+
+test('statements without end are not all kept', { skip }, async () => {
+  await using db = open({ size: 1 })
+  for (let n = 0; n < 400; n += 1)
+    await sql`select ${sql.raw(String(n))}::integer + ${n}`.execute(db)
+  const { rows } = await sql<{
+    count: number
+  }>`select count(*)::integer as count from pg_prepared_statements`.execute(db)
+  assert.ok((rows[0]?.count ?? 0) <= 256, `${rows[0]?.count} are kept`)
+})

@@ -12,7 +12,7 @@ export async function refusedAmong(
   const joined = await db
     .selectFrom('host')
     .select('id')
-    .where('id', 'in', hosts as readonly HostId[])
+    .where(sql<boolean>`id = any(${hosts}::uuid[])`)
     .where('state', '=', 'joined')
     .execute()
   const known = new Set<string>(joined.map(({ id }) => id))
