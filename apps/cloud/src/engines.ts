@@ -1,5 +1,5 @@
 import { openDatabase, openTenants, type TenantPool } from '@skerry/postgres'
-import { connectTemporal, type TemporalClient } from '@skerry/temporal'
+import { connectTemporal, type NearClient, type TemporalClient } from '@skerry/temporal'
 import type { VmId } from '@skerry/vm'
 import type { Kysely } from 'kysely'
 
@@ -18,6 +18,8 @@ export interface Engines extends AsyncDisposable {
   readonly temporal: TemporalClient
   readonly links: HostLinks
   readonly bell: Bell
+  /** The way to Temporal of this cell's worker, which is up later than we are. */
+  readonly useWorker: (worker: { near(): NearClient | undefined }) => void
   /** Nobody waits for it, and a lost one is rung again. */
   readonly ring: (vm: VmId) => void
 }
@@ -34,9 +36,11 @@ export function openEngines(config: Config, identity: () => Identity): Engines {
   )
   const temporal = opened.use(connectTemporal(config.temporal))
   const links = opened.use(new HostLinks(db, identity))
-  const bell = makeBell(temporal)
+  let near: () => NearClient | undefined = () => undefined
+  const bell = makeBell(temporal, () => near())
   return {
     ...{ db, tenants, temporal, links, bell },
+    useWorker: (worker) => void (near = () => worker.near()),
     ring: (vm) => void bell.ring(vm).catch(() => undefined),
     [Symbol.asyncDispose]: () => opened.disposeAsync(),
   }

@@ -162,9 +162,27 @@ test('nothing is begun on a host that nobody follows, but what must go back may'
   const { id } = await ask(cloud, vm, 'powerOn')
   await cloud.db.updateTable('host').set({ listed: '0' }).execute()
   assert.equal(await claimTask(cloud.db, vm, 'run-1', rules), undefined)
+  await cloud.db.updateTable('vm').set({ rung_at: null }).execute()
   assert.deepEqual(await takeUnattended(cloud.db, 10), [], 'and nobody is rung for it')
   await cloud.db.updateTable('task').set({ cancel: true, state: 'running' }).execute()
   assert.equal((await claim(cloud, vm)).task.id, id)
+})
+
+test('a queue that nobody looks at is seen to, and again after twice as long each time', async () => {
+  await using cloud = await openCloudDatabase(postgres)
+  const [vm] = (await cloud.addVms(1)).vms as [VmId]
+  await ask(cloud, vm, 'powerOn')
+  assert.deepEqual(await takeUnattended(cloud.db, 10), [], 'whoever asked has just rung')
+  const passed = (seconds: number) =>
+    sql`update vm set rung_at = rung_at - make_interval(secs => ${seconds})`.execute(cloud.db)
+  for (const [rings, patience] of [2, 4, 8, 16, 32, 64, 64].entries()) {
+    await passed(patience - 1)
+    assert.deepEqual(await takeUnattended(cloud.db, 10), [], `ring ${rings + 1} is too early`)
+    await passed(1)
+    assert.deepEqual(await takeUnattended(cloud.db, 10), [{ id: vm, rings: rings + 1 }])
+  }
+  await claim(cloud, vm)
+  assert.equal((await vmOf(cloud.db, vm)).rings, 0, 'who comes is rung for as at first')
 })
 
 test('a queued task that is canceled ends at once; a running one is asked to', async () => {

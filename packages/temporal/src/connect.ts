@@ -6,6 +6,8 @@ import {
   isGrpcCancelledError,
   isGrpcDeadlineError,
   isGrpcServiceError,
+  WorkflowExecutionAlreadyStartedError,
+  type ConnectionLike,
   type TLSConfig,
 } from '@temporalio/client'
 
@@ -29,6 +31,7 @@ export interface TemporalClient extends AsyncDisposable {
   close(): Promise<void>
 }
 
+const CALL_MS = 3_000
 // gRPC's own would wait up to two minutes before it looks again for a server that has long been back.
 const RECONNECT_MS = { least: 100, most: 1_000 }
 /** gRPC's numbers for: unavailable, unknown (a broken link), resource exhausted, aborted, internal (a broken stream). */
@@ -36,7 +39,7 @@ const passingCodes = new Set([14, 2, 8, 10, 13])
 
 /** Makes a client. Nothing is connected before the first call, so the server may be away. */
 export function connectTemporal(options: TemporalOptions): TemporalClient {
-  const { address, namespace, tls, callTimeoutMs = 3_000 } = options
+  const { address, namespace, tls, callTimeoutMs = CALL_MS } = options
   const connection = Connection.lazy({
     address,
     ...(tls !== undefined && { tls }),
@@ -52,12 +55,23 @@ export function connectTemporal(options: TemporalOptions): TemporalClient {
       'grpc.keepalive_timeout_ms': 3_000,
     },
   })
-  const client = new Client({ connection, namespace })
   const close = () => connection.close()
   return {
-    client,
+    ...callsOver(connection, options),
     namespace,
     close,
+    [Symbol.asyncDispose]: close,
+  }
+}
+
+/** Calls over a connection that somebody else opened and will close. */
+export function callsOver(
+  connection: ConnectionLike,
+  { address, namespace, callTimeoutMs = CALL_MS }: TemporalOptions,
+): Pick<TemporalClient, 'client' | 'within'> {
+  const client = new Client({ connection, namespace })
+  return {
+    client,
     async within(work, timeoutMs = callTimeoutMs) {
       try {
         return await inTime(timeoutMs, (signal) =>
@@ -67,9 +81,12 @@ export function connectTemporal(options: TemporalOptions): TemporalClient {
         throw away(error, address)
       }
     },
-    [Symbol.asyncDispose]: close,
   }
 }
+
+/** That a run of this name is there already. */
+export const isAlreadyStarted = (error: unknown): boolean =>
+  error instanceof WorkflowExecutionAlreadyStartedError
 
 /** The client stops the call that is under way when the time is over, but would let a later one begin and wait for ever. */
 async function inTime<T>(timeoutMs: number, work: (signal: AbortSignal) => Promise<T>): Promise<T> {

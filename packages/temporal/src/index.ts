@@ -1,7 +1,18 @@
 // @skerry/temporal: connects, works, keeps schedules. Code that Temporal replays does not come here: it reads a failure's type.
 export { activitySignal } from './activity-signal.ts'
-export { connectTemporal, type TemporalClient, type TemporalOptions } from './connect.ts'
+export {
+  connectTemporal,
+  isAlreadyStarted,
+  type TemporalClient,
+  type TemporalOptions,
+} from './connect.ts'
 export { BUG, fromFailure, toFailure } from './failure.ts'
 export { ensureNamespace, type NamespaceOptions } from './namespace.ts'
-export { bundleWorkflows, runWorker, type RunningWorker, type WorkerOptions } from './run-worker.ts'
+export {
+  bundleWorkflows,
+  runWorker,
+  type NearClient,
+  type RunningWorker,
+  type WorkerOptions,
+} from './run-worker.ts'
 export { ensureSchedule, type Schedule } from './schedules.ts'

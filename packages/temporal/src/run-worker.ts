@@ -11,7 +11,7 @@ import {
 
 import { aroundActivities } from './beat.ts'
 import type { TemporalClient, TemporalOptions } from './connect.ts'
-import { connectTemporal } from './connect.ts'
+import { callsOver, connectTemporal } from './connect.ts'
 import { ensureNamespace } from './namespace.ts'
 
 export interface WorkerOptions extends TemporalOptions {
@@ -27,7 +27,15 @@ export interface WorkerOptions extends TemporalOptions {
   readonly identity?: string
 }
 
+/** Calls over a worker's own connection. */
+export type NearClient = Pick<TemporalClient, 'client' | 'within'>
+
 export interface RunningWorker extends AsyncDisposable {
+  /**
+   * The way to Temporal that the worker has, while it has one. A run that is started over it with `requestEagerStart` comes
+   * back with its first turn in the answer: this worker takes it without asking for it.
+   */
+  near(): NearClient | undefined
   /** Resolves when it takes work for the first time; rejects when the workflows cannot be bundled. */
   readonly ready: Promise<void>
   /** Takes no new work, lets what runs come to an end within the grace, and stops; all of it goes on elsewhere. */
@@ -62,7 +70,13 @@ export function runWorker(options: WorkerOptions): RunningWorker {
   const ready = Promise.withResolvers<void>()
   // A worker that is stopped before it ever came up is nobody's error.
   ready.promise.catch(() => undefined)
-  const ended = keepRunning(options, stopping.signal, () => ready.resolve()).then(
+  let near: NearClient | undefined
+  const up = (client: NearClient) => {
+    near = client
+    ready.resolve()
+  }
+  const down = () => (near = undefined)
+  const ended = keepRunning(options, stopping.signal, { up, down }).then(
     () => ready.reject(new Error('the worker was stopped before it came up')),
     // Workflows that cannot be bundled: whoever waits for the worker hears of it.
     (error: unknown) => ready.reject(error),
@@ -71,7 +85,7 @@ export function runWorker(options: WorkerOptions): RunningWorker {
     stopping.abort()
     await ended
   }
-  return { ready: ready.promise, stop, [Symbol.asyncDispose]: stop }
+  return { near: () => near, ready: ready.promise, stop, [Symbol.asyncDispose]: stop }
 }
 
 /** Once per process, before anything else: signals are the program's own business, and so is the log. */
@@ -82,10 +96,15 @@ function installRuntime(): void {
   Runtime.install({ shutdownSignals: [], logger: new DefaultLogger('ERROR') })
 }
 
+interface Told {
+  readonly up: (near: NearClient) => void
+  readonly down: () => void
+}
+
 async function keepRunning(
   options: WorkerOptions,
   stopping: AbortSignal,
-  up: () => void,
+  told: Told,
 ): Promise<void> {
   const { workflows } = options
   const code = 'bundle' in workflows ? workflows.bundle : await bundleWorkflows(workflows.path)
@@ -94,7 +113,7 @@ async function keepRunning(
   while (!stopping.aborted) {
     try {
       await ensureNamespace(temporal, { signal: stopping })
-      await runOnce(options, code, stopping, up)
+      await runOnce(options, code, stopping, told)
     } catch (error) {
       if (stopping.aborted) break
       options.say('the worker lost Temporal and begins again', error)
@@ -116,7 +135,7 @@ async function runOnce(
   options: WorkerOptions,
   code: string,
   stopping: AbortSignal,
-  up: () => void,
+  { up, down }: Told,
 ): Promise<void> {
   const connection = await NativeConnection.connect({
     address: options.address,
@@ -148,10 +167,11 @@ async function runOnce(
     }
     stopping.addEventListener('abort', shutDown, { once: true })
     if (stopping.aborted) shutDown()
-    up()
+    up(callsOver(connection, options))
     try {
       await running
     } finally {
+      down()
       stopping.removeEventListener('abort', shutDown)
     }
   } finally {

@@ -50,6 +50,8 @@ export async function enqueue(
     .updateTable('vm')
     .set({
       places: place,
+      // Whoever asks rings when it is committed; the sweep comes only after that should have helped.
+      rung_at: sql`clock_timestamp()`,
       leads: operation.to ?? vm.leads,
       ...(operation.closes && { closed: true }),
     })

@@ -25,7 +25,7 @@ const WORKFLOWS = new URL('../durable/workflows.ts', import.meta.url).pathname
 /** Carries operations out, rings lost bells, follows this cell's share of the hosts. */
 export function startWork(
   config: Config,
-  { db, temporal, links, bell, ring }: Engines,
+  { db, temporal, links, bell, ring, useWorker }: Engines,
   log: (message: string, cause?: unknown) => void,
 ): AsyncDisposable {
   const stopping = new AbortController()
@@ -45,6 +45,7 @@ export function startWork(
     },
     say: log,
   })
+  useWorker(worker)
   const pause = (ms: number, until: AbortSignal) =>
     sleep(ms, undefined, { signal: until }).catch(() => undefined)
   const again = async (everyMs: number, work: () => Promise<unknown>): Promise<void> => {
