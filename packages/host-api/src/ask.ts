@@ -2,7 +2,7 @@ import { X509Certificate } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import { Agent, request, type AgentOptions, type RequestOptions } from 'node:https'
 import type { Duplex } from 'node:stream'
-import type { PeerCertificate } from 'node:tls'
+import { createSecureContext, type PeerCertificate, type SecureContext } from 'node:tls'
 
 import { Fault } from '@skerry/fault'
 
@@ -15,7 +15,21 @@ export interface Identity {
   readonly cert: string
   /** The issuers whose word counts for the other side. */
   readonly ca: string | readonly string[]
+  /** The same, read before: links to many machines share it. */
+  readonly context?: SecureContext
 }
+
+/** The identity with what is read of it, for many links. */
+export const sharing = (identity: Identity): Identity => ({
+  ...identity,
+  context: contextOf(identity),
+})
+
+const contextOf = ({ key, cert, ca, context }: Identity): SecureContext =>
+  context ??
+  createSecureContext({
+    ...{ key, cert, ca: typeof ca === 'string' ? ca : [...ca], minVersion: 'TLSv1.3' },
+  })
 
 /** The machine that must be at the other end; any of that role where no id is named. */
 export interface Expected {
@@ -52,14 +66,14 @@ export class MachineLink implements Disposable {
 
   constructor(
     { address, port }: { address: string; port: number },
-    { key, cert, ca }: Identity,
+    identity: Identity,
     expected: Expected,
   ) {
-    const { cloud } = whoIsPeer(new X509Certificate(cert))
+    const { cloud } = whoIsPeer(new X509Certificate(identity.cert))
     this.#where = `${expected.role} ${expected.id ?? ''} at ${address}:${port}`.replace('  ', ' ')
     this.#target = { host: address, port }
     const options: AgentOptions = {
-      ...{ key, cert, ca: typeof ca === 'string' ? ca : [...ca], minVersion: 'TLSv1.3' },
+      secureContext: contextOf(identity),
       // Which address it has and what DNS calls it says nothing about who it is.
       servername: '',
       checkServerIdentity: (_host, shown) => notExpected(shown, { cloud, ...expected }),

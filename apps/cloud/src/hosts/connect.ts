@@ -1,6 +1,7 @@
 import { Fault } from '@skerry/fault'
 import {
   connectHost,
+  sharing,
   type ConnectedHost,
   type HostApi,
   type HostRecord,
@@ -35,6 +36,7 @@ export class HostLinks implements Disposable {
   readonly #db: Kysely<Database>
   readonly #identity: () => Identity
   readonly #open = new Map<HostId, Open>()
+  #shared: ReturnType<typeof sharing> | undefined
 
   constructor(db: Kysely<Database>, identity: () => Identity) {
     this.#db = db
@@ -48,7 +50,7 @@ export class HostLinks implements Disposable {
       throw new Fault('unavailable', `host ${id} is ${state}: nothing is sent to it`)
     }
     const where = `${address}:${port}`
-    const tls = this.#identity()
+    const tls = this.#tls()
     const known = this.#open.get(id)
     if (known?.where === where && known.cert === tls.cert) return known.api
     if (known && known.where !== where) this.close(id)
@@ -56,6 +58,14 @@ export class HostLinks implements Disposable {
     const retired = known?.where === where ? retire(known) : []
     this.#open.set(id, { where, cert: tls.cert, api, retired })
     return api
+  }
+
+  /** Read once for all links: a context for each would be most of what a cell with many hosts keeps in memory. */
+  #tls(): Identity {
+    const { key, cert, ca } = this.#identity()
+    const known = this.#shared
+    if (known?.key === key && known.cert === cert && known.ca === ca) return known as Identity
+    return (this.#shared = sharing({ key, cert, ca })) as Identity
   }
 
   /** A host by its id alone; its row is read again for every question. */

@@ -1,7 +1,7 @@
 import { Fault, passing } from '@skerry/fault'
 import type { HostApi, Told } from '@skerry/host-api'
 import type { HostId, TaskId, VmId } from '@skerry/vm'
-import type { Kysely } from 'kysely'
+import { sql, type Kysely } from 'kysely'
 
 import type { Database } from '../store/database.ts'
 import { debtsOf, forgive } from '../store/debts.ts'
@@ -44,16 +44,24 @@ export async function followHost(
 ): Promise<void> {
   const { db, cell, signal, log } = world
   let session: Session | undefined = first
+  let isSeen = true
   while (!signal.aborted && session) {
+    // A session whose hello was never heard is still to begin: a host that is off costs no statement.
+    let isBegun = false
     try {
-      await oneSession(world, id, session, host)
+      await oneSession(world, id, session, host, () => (isSeen = isBegun = true))
     } catch (error) {
       if (!signal.aborted) log(`host ${id}: ${(error as Error).message}`)
     }
-    await loseHost(db, id, session.session).catch(() => undefined)
+    if (isSeen) {
+      await loseHost(db, id, session.session).then(
+        () => (isSeen = false),
+        () => undefined,
+      )
+    }
     await world.pause(AGAIN_MS)
     if (signal.aborted) return
-    session = await nextSession(db, id, cell).catch(() => session)
+    if (isBegun) session = await nextSession(db, id, cell).catch(() => session)
   }
 }
 
@@ -62,6 +70,7 @@ async function oneSession(
   id: HostId,
   begun: Session,
   host: HostApi,
+  heard: () => void,
 ): Promise<void> {
   const { session } = begun
   let sights: Sight[] = []
@@ -78,6 +87,7 @@ async function oneSession(
   for await (const lines of together(following, BATCH, over)) {
     for (const told of lines) {
       if (told.is === 'hello') {
+        heard()
         const welcome = await recordHello(db, id, begun, told.hello)
         if (welcome !== 'welcome') throw new Error(unwelcome[welcome])
         paid = await payDebts(db, id, host, signal)
@@ -143,7 +153,7 @@ async function straysAmong(
     .selectFrom('vm')
     .select('id')
     .where('host', '=', id)
-    .where('id', 'in', listed)
+    .where(sql<boolean>`id = any(${listed}::uuid[])`)
     .where('deleted_at', 'is', null)
     .execute()
   const mine = new Set(known.map((vm) => vm.id))

@@ -22,11 +22,14 @@ interface Link {
   readonly host: HostApi
   readonly over: Promise<void>
   session: string
+  /** A ping is on its way: a host that does not answer is not asked again and again. */
+  asked: boolean
 }
 
 /** Follows this cell's share of the hosts, until the signal says otherwise. */
 export async function followHosts(world: Followers, signal: AbortSignal): Promise<void> {
   const links = new Map<HostId, Link>()
+  const answers = new Map<HostId, string>()
   let beat = 0
   while (!signal.aborted) {
     try {
@@ -41,7 +44,9 @@ export async function followHosts(world: Followers, signal: AbortSignal): Promis
             openLink(world, host, signal, () => links.delete(host.id)),
           )
       }
-      if (beat % Math.ceil(PING_MS / BEAT_MS) === 0) void pingAll(world, links, number)
+      await recordHighest(world.db, answers)
+      answers.clear()
+      if (beat % Math.ceil(PING_MS / BEAT_MS) === 0) pingAll(links, number, answers)
       beat += 1
     } catch (error) {
       // Without a lease there is no right to follow; the links end when another cell opens a session.
@@ -75,19 +80,28 @@ function openLink(world: Followers, row: HostRow, signal: AbortSignal, ended: ()
   const over = followHost(following, row.id, row, host)
     .catch((error: unknown) => world.log(`host ${row.id} is not followed any more`, error))
     .finally(ended)
-  return { stop, host, over, session: row.session }
+  return { stop, host, over, session: row.session, asked: false }
 }
 
-/** Each ping brings a committed number and takes back the highest that is on the host's disk. */
-async function pingAll(
-  { db }: Followers,
+/**
+ * Each ping brings a committed number and takes back the highest that is on the host's disk. Nobody
+ * waits for the slowest: what has been answered is written down at the next beat.
+ */
+function pingAll(
   links: ReadonlyMap<HostId, Link>,
   number: string,
-): Promise<void> {
-  await Promise.allSettled(
-    [...links].map(async ([id, { host, session }]) => {
-      const { highest } = await host.ping(session, number)
-      await recordHighest(db, id, highest)
-    }),
-  )
+  answers: Map<HostId, string>,
+): void {
+  for (const [id, link] of links) {
+    if (link.asked) continue
+    link.asked = true
+    link.host
+      .ping(link.session, number)
+      .then(
+        ({ highest }) => answers.set(id, highest),
+        // Whoever follows it notices the silence.
+        () => undefined,
+      )
+      .finally(() => (link.asked = false))
+  }
 }
