@@ -1,5 +1,6 @@
 import { Fault } from '@skerry/fault'
 import type { TaskId, VmId } from '@skerry/vm'
+import { sql } from 'kysely'
 
 import type { Asker } from './http/asker.ts'
 import { findTask } from './store/find-task.ts'
@@ -22,7 +23,8 @@ export async function submit(
   work: (tx: Tx, id: TaskId) => Promise<Submitted>,
 ): Promise<Task> {
   const { task, vms } = await world.as(who, async (tx): Promise<Submitted> => {
-    await requireSound(tx)
+    const fresh = await requireSound(tx)
+    if (!request) return work(tx, fresh)
     const { task: id, again } = await keepRequest(tx, who, request)
     if (!again) return work(tx, id)
     const before = await findTask(tx, id)
@@ -33,10 +35,13 @@ export async function submit(
   return task
 }
 
-/** After a restore nothing is accepted until it is known what there is. */
-export async function requireSound(tx: Tx): Promise<void> {
-  const cloud = await tx.selectFrom('cloud').select('recovering').executeTakeFirst()
-  if (!cloud?.recovering) return
+/** After a restore nothing is accepted until it is known what there is. Answers with an id for a new task. */
+export async function requireSound(tx: Tx): Promise<TaskId> {
+  const cloud = await tx
+    .selectFrom('cloud')
+    .select(['recovering', sql<TaskId>`uuid_v7()`.as('id')])
+    .executeTakeFirstOrThrow()
+  if (!cloud.recovering) return cloud.id
   throw new Fault(
     'unavailable',
     'the cloud was restored from a backup and finds out what its hosts have: until then nothing can be changed',

@@ -73,24 +73,28 @@ export async function claimTask(
         .execute()
       return undefined
     }
-    const vm = await tx
-      .updateTable('vm')
-      .set({ number: sql`next_number()`, holder, lease_until: lease, rings: 0 })
-      .where('id', '=', id)
-      .returningAll()
-      .executeTakeFirstOrThrow()
-    const task = await tx
+    const { number, ...task } = await tx
+      .with('claimed', (with_) =>
+        with_
+          .updateTable('vm')
+          .set({ number: sql`next_number()`, holder, lease_until: lease, rings: 0 })
+          .where('id', '=', id)
+          .returning('number'),
+      )
       .updateTable('task')
       .set({
         state: 'running',
         started_at: sql`coalesce(started_at, clock_timestamp())`,
         deadline: sql`coalesce(deadline, clock_timestamp() + make_interval(secs => ${rules.within(head.operation)}))`,
-        found: sql`coalesce(found, ${vm.status})`,
+        found: sql`coalesce(found, ${locked.status})`,
       })
-      .where('id', '=', head.id)
-      .returningAll()
+      .from('claimed')
+      .where('task.id', '=', head.id)
+      .returningAll('task')
+      .returning('claimed.number')
       .executeTakeFirstOrThrow()
-    return { task, vm, number: vm.number, first: head.state === 'queued' }
+    const { held: _, ...vm } = locked
+    return { task, vm: { ...vm, number, holder }, number, first: head.state === 'queued' }
   })
 }
 
