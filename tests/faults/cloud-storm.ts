@@ -33,6 +33,8 @@ export interface CloudStormOptions {
   readonly seed: number
   readonly weather: (draw: Chance, sky: Sky) => Weather
   readonly say?: (line: string) => void
+  /** How many ask at once; 4 unless told. */
+  readonly lanes?: number
   /** Where logs and rows are put when it fails. */
   readonly keep?: string
 }
@@ -73,7 +75,7 @@ export async function runCloudStorm(options: CloudStormOptions): Promise<CloudSt
 
 async function rage(
   place: Place,
-  { seed, weather: makeWeather, say = () => undefined }: CloudStormOptions,
+  { seed, weather: makeWeather, lanes: hands = LANES, say = () => undefined }: CloudStormOptions,
 ): Promise<Omit<CloudStormFigures, 'seconds'>> {
   const draw = chance(seed)
   const answers: Answers = { lost: 0, later: 0, wrong: [] }
@@ -86,7 +88,7 @@ async function rage(
   })
   await using rows = new RowWatch(place.db)
   await using reader = readEvents(place, draw.branch())
-  const lanes = Array.from({ length: LANES }, (_, number) =>
+  const lanes = Array.from({ length: hands }, (_, number) =>
     laneOf(place, number, { answers, accepted, refused, draw: draw.branch(), weather }),
   )
   const work = [weather.rage(), ...lanes.map((lane) => runLane(lane))]

@@ -17,6 +17,7 @@ const { values } = parseArgs({
 const rhythm = { forMs: Number(values.seconds) * 1000, everyMs: [5_000, 10_000] } as const
 const figures = await runCloudStorm({
   seed: Number(values.seed),
+  lanes: 8,
   weather: (draw, sky) => steady('postgres', rhythm, draw, sky),
   ...(values.keep !== undefined && { keep: values.keep }),
   say: (line) => console.error(`${new Date().toISOString().slice(11, 19)} ${line}`),
