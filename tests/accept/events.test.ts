@@ -2,22 +2,20 @@
 // Method: vmd on a host with real guests; a reader that comes back by Last-Event-ID; kill -9 and power cuts in the middle.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, suite, test } from 'node:test'
 
-import { guestImage, reasonToSkip, startHost, until, type LabHost } from '@skerry/lab'
+import { guestImage, reasonToSkip, until, type LabHost } from '@skerry/lab'
 
-import { startEngine } from '../guest/engine.ts'
 import { BASE, curlOn, refused } from './curl.ts'
 import { EventReader, type Seen } from './event-reader.ts'
+import { startVmdPlace, type VmdPlace } from './vmd-place.ts'
 
 const skip = reasonToSkip('host', 'small') ?? false
 const BOOT_MS = 120_000
 const PROGRAM = join(import.meta.dirname, '../../apps/vmd/src/main.ts')
 
-let dir: string
+let place: VmdPlace | undefined
 let host: LabHost
 const { curl, get, post, patch, remove } = curlOn(() => host)
 
@@ -61,18 +59,10 @@ async function ask(...words: readonly string[]): Promise<Operation & { location:
 
 suite('events, operations and starts of the machine', { skip }, () => {
   before(async () => {
-    dir = await mkdtemp(join(tmpdir(), 'events-'))
-    host = await startHost({ dir: join(dir, 'host') })
-    {
-      await using engine = await startEngine(host)
-      await engine.importTemplate('default', await guestImage('small'))
-    }
-    await host.startVmd()
+    place = await startVmdPlace()
+    host = place.host
   })
-  after(async () => {
-    await host[Symbol.asyncDispose]()
-    await rm(dir, { recursive: true, force: true })
-  })
+  after(() => place?.[Symbol.asyncDispose]())
 
   test('the stream tells what happens to a VM, by us and past us', async () => {
     await using reader = new EventReader(host, 0)

@@ -3,16 +3,15 @@
 // all the same is undone, so that the next meets a VM that is there. Then 100,000 different
 // URLs that are not there. Before and after: the process, its memory as the kernel counts it, its VMs.
 import assert from 'node:assert/strict'
-import { mkdir, mkdtemp, readFile, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { mkdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { after, before, suite, test } from 'node:test'
 
-import { guestImage, reasonToSkip, startHost, until, type LabHost } from '@skerry/lab'
+import { reasonToSkip, until, type LabHost } from '@skerry/lab'
 
-import { startEngine } from '../guest/engine.ts'
 import { curlOn } from './curl.ts'
 import type { Report } from './malformed-requests.ts'
+import { startVmdPlace, type VmdPlace } from './vmd-place.ts'
 
 const skip = reasonToSkip('host', 'small') ?? false
 const EACH = Number(process.env['SKERRY_MALFORMED'] ?? 1000)
@@ -24,7 +23,7 @@ const REST_MS = 20_000
 /** The closed list that existing clients know, without the mistakes of ours. */
 const LEGAL = [0, 200, 201, 202, 204, 400, 401, 403, 404, 405, 406, 408, 409, 415, 503]
 
-let dir: string
+let place: VmdPlace | undefined
 let host: LabHost
 const { get } = curlOn(() => host)
 
@@ -43,22 +42,14 @@ async function memory(): Promise<number> {
 
 suite('malformed requests', { skip }, () => {
   before(async () => {
-    dir = await mkdtemp(join(tmpdir(), 'malformed-'))
-    host = await startHost({ dir: join(dir, 'host') })
-    {
-      await using engine = await startEngine(host)
-      await engine.importTemplate('default', await guestImage('small'))
-    }
-    await host.startVmd()
+    place = await startVmdPlace()
+    host = place.host
   })
-  after(async () => {
-    await host[Symbol.asyncDispose]()
-    await rm(dir, { recursive: true, force: true })
-  })
+  after(() => place?.[Symbol.asyncDispose]())
 
   test(`${EACH} per operation: no crash, and no answer that says it was our mistake`, async (t) => {
     const { pid } = host.vmd ?? {}
-    const folder = join(dir, 'folder')
+    const folder = join(place?.dir ?? '', 'folder')
     await mkdir(folder)
     const report = await send('malformed', String(EACH), String(SEED), folder)
     const { sent, statuses, broken, met } = report
