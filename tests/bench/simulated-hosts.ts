@@ -1,0 +1,104 @@
+// Many simulated hosts in one process, each with a certificate of its own from the real join and the real host API over mTLS.
+// Told what to do in lines of JSON, answers each with a line: node simulated-hosts.ts
+import { once } from 'node:events'
+import { createInterface } from 'node:readline'
+
+import { hostServer, type Epochs } from '@skerry/host-api'
+import { simulatedHost, type SimulatedHost } from '@skerry/lab'
+import type { Vm, VmId } from '@skerry/vm'
+
+import { joinCloud } from '../../apps/vmd/src/host/join.ts'
+import { readMembership, type Membership } from '../../apps/vmd/src/host/membership.ts'
+
+/** A host that is to be: where it will answer, its invitation, and the VMs that it has. */
+export interface Planned {
+  readonly name: string
+  readonly directory: string
+  readonly address: string
+  readonly port: number
+  readonly token: string
+  readonly vms: readonly { readonly id: VmId; readonly power: 'on' | 'off' }[]
+}
+
+/** What this process may be told. */
+export type Told =
+  | {
+      readonly do: 'join'
+      readonly hosts: readonly Planned[]
+      readonly cell: string
+      readonly fingerprint: string
+    }
+  | { readonly do: 'serve' }
+  /** These VMs start by themselves, as if somebody had started them on the host. */
+  | { readonly do: 'start'; readonly vms: readonly VmId[] }
+
+/** Joins under way at once. */
+const LANES = 4
+
+const joined = new Map<string, { readonly planned: Planned; readonly membership: Membership }>()
+const homes = new Map<VmId, SimulatedHost>()
+
+for await (const line of createInterface({ input: process.stdin })) {
+  const said = await obey(JSON.parse(line) as Told)
+  process.stdout.write(`${JSON.stringify(said)}\n`)
+}
+process.exit()
+
+async function obey(told: Told): Promise<unknown> {
+  if (told.do === 'join') return joinAll(told)
+  if (told.do === 'serve') return serveAll()
+  for (const vm of told.vms) homes.get(vm)?.changePower(vm, 'on')
+  return told.vms.length
+}
+
+/** Which host of the cloud each has become. */
+async function joinAll({ hosts, cell, fingerprint }: Extract<Told, { do: 'join' }>) {
+  const left = [...hosts]
+  const lane = async () => {
+    for (let planned = left.shift(); planned; planned = left.shift()) {
+      const { directory, name, address, port, token } = planned
+      const invitation = { cells: [new URL(cell)], token, fingerprint }
+      await joinCloud(invitation, { directory, name, address, port })
+      const membership = await readMembership(directory)
+      if (!membership) throw new Error(`${name} joined and knows nothing of it`)
+      joined.set(name, { planned, membership })
+    }
+  }
+  await Promise.all(Array.from({ length: LANES }, lane))
+  return Object.fromEntries([...joined].map(([name, { membership }]) => [name, membership.host]))
+}
+
+async function serveAll(): Promise<number> {
+  for (const { planned, membership } of joined.values()) {
+    const vms = planned.vms.map(({ id, power }): Vm => ({
+      ...{
+        id,
+        name: id,
+        tag: '',
+        power,
+        incarnation: '1',
+        boot: power === 'on' ? `boot-${id}` : null,
+      },
+      ...{ cpus: 1, memoryMiB: 64, diskMiB: 64, nested: false, autostart: false, sharing: false },
+    }))
+    const host = simulatedHost({ vms })
+    for (const { id } of vms) homes.set(id, host)
+    const { cloud, identity } = membership
+    const server = hostServer(identity, host, { cloud, epochs: inMemory() })
+    server.listen(planned.port, planned.address)
+    await once(server, 'listening')
+  }
+  return joined.size
+}
+
+function inMemory(): Epochs {
+  let highest = 0
+  return {
+    get highest() {
+      return highest
+    },
+    raise: async (epoch) => {
+      highest = Math.max(highest, epoch)
+    },
+  }
+}
