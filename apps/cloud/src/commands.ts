@@ -1,7 +1,9 @@
 import type { Command } from './command.ts'
+import { adoption } from './commands/adopt.ts'
 import { cell, invite, recall } from './commands/cells.ts'
 import { hosts } from './commands/hosts.ts'
 import { init } from './commands/init.ts'
+import { recover } from './commands/recover.ts'
 import { serve } from './commands/serve.ts'
 import { tenants } from './commands/tenants.ts'
 
@@ -13,5 +15,7 @@ export const commands: readonly Command[] = [
   recall,
   invite,
   ...hosts,
+  ...adoption,
+  recover,
   ...tenants,
 ]

@@ -237,6 +237,35 @@ test('what was asked of the VMs of a lost host ends in error', async () => {
   assert.match(task.message ?? '', /lost/)
 })
 
+test('how far a recovery is, is told with the next step; a host can be done without', async () => {
+  await using site = await openSite()
+  const { db, type } = site
+  await site.init()
+  assert.match(await type(['recover', '--status']), /^the cloud is not recovering; .* era 1$/)
+  const { id } = await db
+    .insertInto('host')
+    .values({ name: 'one', address: '192.0.2.7', port: 8443, public_key: 'k', enabled: true })
+    .returning('id')
+    .executeTakeFirstOrThrow()
+  await assert.rejects(type(['recover', '--waive', id]), /not recovering/)
+  const [first = '', head, line, next] = (await type(['recover'])).split('\n')
+  assert.match(first, /^the cloud recovers since .*: 0 of 1 hosts are read or waived$/)
+  assert.match(head ?? '', /^ID +NAME +IS +SEENAT$/)
+  assert.match(line ?? '', new RegExp(`^${id} +one +waited for +-$`))
+  assert.match(next ?? '', /skerry cloud recover --waive HOST/)
+  await assert.rejects(type(['recover', '--waive', 'one']), { kind: 'invalid' })
+  assert.match(await type(['recover', '--waive', id]), /1 of 1 hosts/)
+  const status = JSON.parse(await type(['recover', '--status', '--json'])) as { era: string }
+  assert.equal(status.era, '2', 'asked for the status, the era stays')
+  const { finishRecovery } = await import('../src/store/recovery.ts')
+  assert.ok(await finishRecovery(db, 1))
+  assert.match(await type(['recover', '--status']), /vm\.missing +0/)
+  assert.match(await type(['vm', 'strays']), /^VM +HOST +HOSTNAME +FOUND$/)
+  const unknown = '01980000-0000-7000-8000-000000001111'
+  await assert.rejects(type(['vm', 'adopt', unknown]), { kind: 'not-found' })
+  await assert.rejects(type(['host', 'adopt', id]), /not in quarantine/)
+})
+
 test('organisations, users and templates are made from words and a file', async () => {
   await using site = await openSite()
   const { db, dir, type } = site

@@ -67,6 +67,6 @@ export const hosts: readonly Command[] = [
   }),
   change('declare-lost', 'its disks are gone for good: tasks end, VMs are lost', async (db, id) => {
     const count = await declareLost(db, id)
-    return `host ${id} is lost, and ${count} VMs with it; what was asked of them has ended in error`
+    return `host ${id} is lost, and ${count} VMs with it; what was asked of them has ended in error\nnext: their owners may delete them, which frees what they took`
   }),
 ]

@@ -6,7 +6,13 @@ import { Type } from 'typebox'
 
 import { at } from '../addresses.ts'
 import { route } from '../route.ts'
-import { endOfEvents, readEvents, type Cursor, type EventRow } from '../store/events.ts'
+import {
+  endOfEvents,
+  readEvents,
+  requireReached,
+  type Cursor,
+  type EventRow,
+} from '../store/events.ts'
 
 const LOOK_AGAIN_MS = 300
 const PAGE = 500
@@ -31,6 +37,7 @@ export const events = [
     async handle(world, { who, query, lastEventId }) {
       const since = lastEventId ?? query.after
       let cursor = since === undefined ? await world.as(who, endOfEvents) : read(since)
+      await world.as(who, (tx) => requireReached(tx, cursor))
       async function* source(signal: AbortSignal): AsyncIterable<Message> {
         while (!signal.aborted) {
           const rows = await world.as(who, (tx) => readEvents(tx, cursor, PAGE))

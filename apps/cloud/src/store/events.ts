@@ -1,3 +1,4 @@
+import { Fault } from '@skerry/fault'
 import type { HostId, OrgId } from '@skerry/vm'
 import { sql, type Kysely, type Selectable } from 'kysely'
 
@@ -71,4 +72,14 @@ export async function endOfEvents(db: Kysely<Database>): Promise<Cursor> {
     .limit(1)
     .executeTakeFirst()
   return last ?? { tx: '0', seq: '0' }
+}
+
+/** A cursor that lies ahead of all that there is comes from a time that a restore has taken back. */
+export async function requireReached(db: Kysely<Database>, { tx }: Cursor): Promise<void> {
+  const { rows } = await sql<{ ahead: boolean }>`
+    select ${tx}::xid8 >= pg_snapshot_xmax(pg_current_snapshot()) as ahead`.execute(db)
+  if (rows[0]?.ahead !== true) return
+  throw new Fault('gone', 'this cursor is of a time that a restore has taken back', {
+    hint: 'read what there is, then follow without a cursor',
+  })
 }
