@@ -1,5 +1,3 @@
-import { createHash } from 'node:crypto'
-
 import { Fault } from '@skerry/fault'
 import type { Edge } from '@skerry/service'
 import { renderDocument, type Element } from '@skerry/xml'
@@ -8,11 +6,12 @@ import type { FastifyRequest } from 'fastify'
 import { authorize, type Owned, type Who } from '../identity/authorize.ts'
 import type { Sessions } from '../identity/sessions.ts'
 import type { CloudRoute } from '../route.ts'
-import { wasAccepted, type RequestKey } from '../store/request-keys.ts'
+import { wasAccepted } from '../store/request-keys.ts'
 import type { RequestWorld } from '../world.ts'
 import type { Asker } from './asker.ts'
 import { readBasic } from './basic.ts'
 import type { Dialect } from './dialect.ts'
+import { requestKeyOf } from './request-key.ts'
 import { things } from './things.ts'
 import { versionOf } from './version.ts'
 
@@ -42,7 +41,7 @@ export function makeEdge(
       const { who, token } = await whoIs(row, request)
       const asked = request.params as Readonly<Record<string, string>>
       const params: Record<string, unknown> = { ...asked }
-      const key = keyOf(request)
+      const key = requestKeyOf(request, row.takes !== undefined)
       for (const [name, find] of Object.entries(things)) {
         const id = asked[name]
         if (id === undefined) continue
@@ -82,14 +81,3 @@ export const rooted = (root: Element, namespace: string): Element => ({
   ...root,
   attributes: { xmlns: namespace, ...root.attributes },
 })
-
-/** The same key must mean the same request: what is asked for is part of it. */
-function keyOf({ headers, method, url, body }: FastifyRequest): RequestKey | undefined {
-  const key = headers['idempotency-key']
-  if (key === undefined) return undefined
-  if (typeof key !== 'string' || key.length < 1 || key.length > 255) {
-    throw new Fault('invalid', 'Idempotency-Key must be one word of at most 255 characters')
-  }
-  const hash = createHash('sha256').update(JSON.stringify([method, url, body ?? '']))
-  return { key, bodyHash: hash.digest() }
-}
