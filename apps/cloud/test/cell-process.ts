@@ -17,6 +17,6 @@ await startCell(await readConfig(config), {
   log: (message, cause) =>
     void process.stderr.write(`${message} ${(cause as Error | undefined)?.stack ?? ''}\n`),
   identity: () => machine,
-  tls,
+  tls: () => tls,
 })
 process.stdout.write('up\n')
