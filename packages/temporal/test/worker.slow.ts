@@ -112,6 +112,27 @@ test('a run goes through quick and long steps', { skip, timeout }, async () => {
 })
 
 test(
+  'a run that is started over a worker’s own connection begins there',
+  { skip, timeout },
+  async () => {
+    const heard: string[] = []
+    await using worker = ownWorker('near', heard)
+    assert.equal(worker.near(), undefined, 'it is not up yet')
+    await worker.ready
+    const run = await worker.near()?.within((client) =>
+      client.workflow.start('mark', {
+        ...{ taskQueue: 'near', workflowId: randomUUID(), requestEagerStart: true },
+      }),
+    )
+    assert.equal(run?.eagerlyStarted, true)
+    await run?.result()
+    assert.deepEqual(heard, ['marked'])
+    await worker.stop()
+    assert.equal(worker.near(), undefined)
+  },
+)
+
+test(
   'a fault reaches the workflow by its kind; a bug is not tried again',
   { skip, timeout },
   async () => {
