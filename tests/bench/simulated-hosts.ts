@@ -3,8 +3,9 @@
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 
+import { Fault } from '@skerry/fault'
 import { hostServer, type Epochs } from '@skerry/host-api'
-import { simulatedHost, type SimulatedHost } from '@skerry/lab'
+import { simulatedHost, until, type SimulatedHost } from '@skerry/lab'
 import type { Vm, VmId } from '@skerry/vm'
 
 import { joinCloud } from '../../apps/vmd/src/host/join.ts'
@@ -34,6 +35,7 @@ export type Told =
 
 /** Joins under way at once. */
 const LANES = 4
+const JOIN_MS = 120_000
 
 const joined = new Map<string, { readonly planned: Planned; readonly membership: Membership }>()
 const homes = new Map<VmId, SimulatedHost>()
@@ -58,7 +60,17 @@ async function joinAll({ hosts, cell, fingerprint }: Extract<Told, { do: 'join' 
     for (let planned = left.shift(); planned; planned = left.shift()) {
       const { directory, name, address, port, token } = planned
       const invitation = { cells: [new URL(cell)], token, fingerprint }
-      await joinCloud(invitation, { directory, name, address, port })
+      const machine = { directory, name, address, port }
+      // With hundreds of machines at the door some are told to come again, as vmd's own words would say.
+      await until(
+        `${name} joins`,
+        () =>
+          joinCloud(invitation, machine).catch((error: unknown) => {
+            if (error instanceof Fault && error.kind === 'unavailable') return undefined
+            throw error
+          }),
+        JOIN_MS,
+      )
       const membership = await readMembership(directory)
       if (!membership) throw new Error(`${name} joined and knows nothing of it`)
       joined.set(name, { planned, membership })
