@@ -13,6 +13,8 @@ export type Killable = (typeof killable)[number]
 
 /** An init waits a little before it starts again what has died. */
 const RESTART_MS = 1500
+/** And it goes on trying: Temporal ends at its start while Postgres is down. */
+const UP_MS = 60_000
 const FOUND_MS = 120_000
 
 export interface Kill {
@@ -50,6 +52,11 @@ export class Killer {
   /** When all is up that was killed. */
   async allUp(): Promise<void> {
     while (this.#reviving.size > 0) await Promise.all(this.#reviving)
+    this.check()
+  }
+
+  /** Fails where something that was killed did not come up again. */
+  check(): void {
     if (this.#broken !== undefined) throw this.#broken
   }
 
@@ -103,8 +110,14 @@ export class Killer {
 
   #revive(start: () => Promise<void>, name?: string): void {
     const run = async () => {
-      await sleep(this.#chance.between(0, RESTART_MS))
-      await start()
+      for (const began = performance.now(); ;) {
+        await sleep(this.#chance.between(0, RESTART_MS))
+        try {
+          return await start()
+        } catch (error) {
+          if (performance.now() - began > UP_MS) throw error
+        }
+      }
     }
     const reviving = run().catch((error: unknown) => {
       this.#broken ??= error

@@ -36,6 +36,7 @@ export function spread(
     async rage() {
       for (const [number, what] of deck.entries()) {
         while (accepted() < Math.floor((operations * (number + 0.5)) / kills)) {
+          killer.check()
           await sleep(LOOK_MS, undefined, { signal })
         }
         const { whose, takenOverMs } = await killer.kill(what)
@@ -70,6 +71,7 @@ export function steady(
     async rage() {
       while (!isOver()) {
         await sleep(draw.between(...everyMs), undefined, { signal })
+        killer.check()
         const { whose } = await killer.kill(what)
         const left = Math.max(0, Math.round((end - performance.now()) / 1000))
         say(`kill ${killer.kills.length}: ${whose}; ${accepted()} accepted, ${left} s left`)
