@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 
-import { until, type Postgres } from '@skerry/lab'
+import { simulatedHost, until, type Postgres } from '@skerry/lab'
 import type { HostId, TaskId, VmId } from '@skerry/vm'
 import { sql } from 'kysely'
 
@@ -228,4 +228,25 @@ test('a standby that was promoted without the last of it is found out by its cou
   await untilRecovered(db)
   await allOpen(cloud, [host])
   assert.ok((await highestNumber(db)) % 2n ** 40n > 5000n + 2n ** 20n)
+})
+
+test('a cell that is started again opens no host before it has heard it, whatever its rows say', async () => {
+  await using cloud = await openCloudDatabase(postgres)
+  const { db, host } = cloud
+  // As a backup has it, or a killed cell of the same name has left it.
+  const left = { follower: 'again', follow_until: sql<Date>`clock_timestamp() - interval '1 h'` }
+  await db
+    .updateTable('host')
+    .set({ ...left, session: '5', listed: '5' })
+    .execute()
+  const whenAsked: boolean[] = []
+  const simulated = simulatedHost()
+  const follow = simulated.follow.bind(simulated)
+  simulated.follow = async function* watched(...asked) {
+    whenAsked.push(await isOpen(db, host))
+    yield* follow(...asked)
+  }
+  await using _ = startRecovering(db, 'again', new Map([[host, new LaterHost(5000, simulated)]]))
+  await allOpen(cloud, [host])
+  assert.deepEqual(whenAsked, [false])
 })

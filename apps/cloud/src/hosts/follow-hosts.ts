@@ -31,8 +31,12 @@ export async function followHosts(world: Followers, signal: AbortSignal): Promis
   const links = new Map<HostId, Link>()
   const answers = new Map<HostId, string>()
   let beat = 0
+  let isNew = true
   while (!signal.aborted) {
     try {
+      // A killed cell of the same name held them, or a backup says so: until a host was heard anew, nobody knows what it has.
+      if (isNew) await releaseHosts(world.db, world.cell)
+      isNew = false
       const { hosts, number } = await renewHosts(world.db, world.cell)
       keepOnly(links, new Set(hosts.map(({ id }) => id)))
       for (const host of hosts) {
