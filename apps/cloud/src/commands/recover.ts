@@ -15,7 +15,7 @@ export const recover: Command = {
   words: [],
   options: { status: true, waive: 'HOST' },
   summary:
-    'after a dump was restored into a new cluster: raises the era and finds out what the hosts have; --status tells how far it is, --waive does without a host',
+    'after the database was restored, before a cell is started: raises the era and finds out what the hosts have; --status tells how far it is, --waive does without a host',
   run: (world, asked) =>
     withStore(asked, async (db) => {
       const waived = maybe(asked, 'waive')
