@@ -149,7 +149,7 @@ function laneOf(place: Place, number: number, { draw, weather, ...hands }: Hands
   return {
     ...{ client, ways: place.ways, chance: draw, ...hands, name: `lane${number}` },
     ...{ template: tenant.template, vdc: tenant.vdc },
-    ...{ take: weather.take, giveBack: weather.giveBack },
+    ...{ take: weather.take, giveBack: weather.giveBack, patienceMs: weather.patienceMs },
   }
 }
 

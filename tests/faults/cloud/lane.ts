@@ -8,8 +8,6 @@ import { statusNumber, type Shown } from '../../../apps/cloud/src/vm-status.ts'
 import { taskOf, type Reply } from '../../../apps/cloud/test/cloud-client.ts'
 import { insist, type Asking } from './insist.ts'
 
-/** No fault may hold a task for longer than this after the last of them; here others may follow. */
-const ENDS_MS = 240_000
 const LOOK_MS = 300
 
 /** What was accepted, with the task that the answer named. */
@@ -28,6 +26,8 @@ export interface Lane extends Asking {
   /** Takes one operation of those that are still to be asked for, when it is its time; false when there is none left. */
   readonly take: () => Promise<boolean>
   readonly giveBack: () => void
+  /** How long a task may be held by the faults that there are. */
+  readonly patienceMs: number
   /** The vApp that it has now. */
   held?: Held | undefined
 }
@@ -162,7 +162,7 @@ async function untilEnded(lane: Lane, task: string): Promise<string> {
       await sleep(LOOK_MS)
       return undefined
     },
-    ENDS_MS,
+    lane.patienceMs,
   )
 }
 
@@ -180,6 +180,6 @@ async function settled(lane: Lane, { vm, tasks }: Held): Promise<Shown> {
       await sleep(LOOK_MS)
       return undefined
     },
-    ENDS_MS,
+    lane.patienceMs,
   )
 }

@@ -5,6 +5,8 @@ import type { Chance } from '../chance.ts'
 import { killable, type Killable, type Killer } from './kills.ts'
 
 const LOOK_MS = 50
+/** No fault may hold a task for longer than this after the last of them; where they are spread, others may follow. */
+const ENDS_MS = 240_000
 
 export interface Sky {
   readonly killer: Killer
@@ -20,6 +22,8 @@ export interface Weather {
   /** One more operation, when it is its time; false when there is none left. */
   readonly take: () => Promise<boolean>
   readonly giveBack: () => void
+  /** How long a task may be held. */
+  readonly patienceMs: number
 }
 
 /** So many operations and kills, of each kind as many, the ones spread over the others: nobody is done before the last kill. */
@@ -33,6 +37,7 @@ export function spread(
   const isAllowed = () =>
     killer.isLooking || taken < (operations * (killer.kills.length + 2)) / kills
   return {
+    patienceMs: ENDS_MS,
     async rage() {
       for (const [number, what] of deck.entries()) {
         while (accepted() < Math.floor((operations * (number + 0.5)) / kills)) {
@@ -68,6 +73,8 @@ export function steady(
   const end = performance.now() + forMs
   const isOver = () => signal.aborted || performance.now() > end
   return {
+    // Temporal needs more than the time between two kills to read its tables anew: a task may wait for the last of them.
+    patienceMs: forMs + ENDS_MS,
     async rage() {
       while (!isOver()) {
         await sleep(draw.between(...everyMs), undefined, { signal })
