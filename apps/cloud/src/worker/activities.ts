@@ -67,7 +67,7 @@ export class Activities {
       const steps = operation.steps.map(planned)
       const { direction } = task
       if (direction === 'back') return { ...claim, direction, steps }
-      const decision = decideFor(vm, vm.status, operation)
+      const decision = isAtHost(vm, operation) ? 'go' : decideFor(vm, vm.status, operation)
       if (decision === 'go' && !task.cancel) return { ...claim, direction, steps }
       if (decision === 'nothing' && !task.cancel) {
         if (await this.endTask(claim)) continue
@@ -161,6 +161,13 @@ export class Activities {
     return setInterval(() => void look().catch(() => undefined), LOOK_MS)
   }
 }
+
+/**
+ * What a host has is judged by that host, which looks at it when its turn comes: what is written here may be behind, as
+ * after a restart of vmd, and then neither "it is so already" nor "it cannot be" would be true.
+ */
+const isAtHost = ({ host, fate, status }: VmRow, { from }: Operation): boolean =>
+  host !== null && fate === null && powersOf([status]) !== undefined && powersOf(from) !== undefined
 
 const planned = ({ name, long, undo }: Step): Plan['steps'][number] => ({
   ...{ name, long: long ?? false, undo: typeof undo === 'function' },
