@@ -68,10 +68,12 @@ export class Sessions {
     session.wake()
   }
 
-  /** The next place in the session, for a report that is read after this was called. */
-  next(): Pick<Report, 'session' | 'seq'> {
+  /** The next place in the session, for a report of this VM that is read after this was called. */
+  next(id: VmId): Pick<Report, 'session' | 'seq'> {
     const session = this.#current
     if (!session) return { session: '0', seq: 0 }
+    // It is told past the reader of this session: however the VM is when it is looked at next, that is news again.
+    session.told.set(id, '')
     return { session: String(session.number), seq: (session.seq += 1) }
   }
 

@@ -121,6 +121,18 @@ test('a lower session and one that was there before get hello and the door', asy
   assert.equal(await one.next(), 'end')
 })
 
+test('a VM that is as it was before a step told otherwise is told of again', async () => {
+  const { put, sessions, follow, end } = start()
+  put(vmOf('a'))
+  const one = follow('5')
+  await one.listed()
+  // A step has started it and told so; it was killed before it was looked at.
+  assert.deepEqual(sessions.next('a' as VmId), { session: '5', seq: 3 })
+  sessions.changed('a' as VmId)
+  assert.deepEqual(await one.next(), { is: 'vm', id: 'a', seq: 4, vm: vmOf('a') })
+  end()
+})
+
 test('a higher session takes over, at once and with a whole list', async () => {
   const { put, sessions, follow, end } = start()
   put(vmOf('a'))
@@ -130,7 +142,7 @@ test('a higher session takes over, at once and with a whole list', async () => {
   const two = follow('10')
   assert.deepEqual(await two.listed(), ['a'])
   assert.equal(await waiting, 'end')
-  assert.deepEqual(sessions.next(), { session: '10', seq: 3 })
+  assert.deepEqual(sessions.next('a' as VmId), { session: '10', seq: 3 })
   assert.throws(() => sessions.heard('5'), { kind: 'stale', detail: '10' })
   sessions.heard('10')
   end()

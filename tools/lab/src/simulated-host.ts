@@ -97,7 +97,7 @@ class InMemory implements SimulatedHost {
     if (vm) this.#vms.set(order.vm, vm)
     else if (goal.be !== 'image') this.#vms.delete(order.vm)
     this.done.push(order.key)
-    const report: Report = { ...this.#sessions.next(), ...(vm && { vm }) }
+    const report: Report = { ...this.#sessions.next(order.vm), ...(vm && { vm }) }
     const outcome = {
       report,
       ...('deed' in goal && { deed: goal.deed }),

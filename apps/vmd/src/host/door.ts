@@ -40,7 +40,7 @@ export function openDoor({ host, orders, pull, version, signal }: DoorOptions): 
   signal.addEventListener('abort', () => clearInterval(timer))
 
   const report = async ({ vm }: Order): Promise<Report> => {
-    const place = sessions.next()
+    const place = sessions.next(vm)
     const now = await readUnlessGone(host, vm)
     return { ...place, ...(now && { vm: now }) }
   }
