@@ -212,6 +212,20 @@ test('a host that knows higher numbers than the database stops the cloud: recove
   await opened[Symbol.asyncDispose]()
 })
 
+test('a VM that is being deleted is not missed', async () => {
+  await using cloud = await openCloudDatabase(postgres)
+  const { db, host: id } = cloud
+  const [gone] = (await cloud.addVms(1, 'POWERED_OFF')).vms as [VmId]
+  await db.updateTable('vm').set({ seen_session: '1', closed: true }).execute()
+  await using following = await followed(db, id, new CutHost(simulatedHost()))
+  for (let round = 0; round < 2; round += 1) {
+    await following.goAway()
+    await following.comeBack()
+  }
+  assert.deepEqual(await kindsOf(db), [])
+  assert.equal((await vmOf(db, gone)).missing, 0)
+})
+
 test('a VM missing from two lists, and one that is not ours, are told to people; nothing is touched', async () => {
   await using cloud = await openCloudDatabase(postgres)
   const { db, host: id } = cloud

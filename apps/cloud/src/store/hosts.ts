@@ -175,12 +175,14 @@ export async function recordListed(
       .returning('id')
       .executeTakeFirst()
     if (!opened) return
+    // One that is being deleted may be gone already: its task says so, as soon as it can.
     const missing = await tx
       .updateTable('vm')
       .set({ unseen: true, missing: sql`missing + 1` })
       .where('host', '=', id)
       .where('deleted_at', 'is', null)
       .where('fate', 'is', null)
+      .where('closed', '=', false)
       .where('seen_session', '>', '0')
       .where('seen_session', '<', session)
       .returning(['id', 'org', 'vapp', 'missing'])
