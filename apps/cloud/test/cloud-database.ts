@@ -133,3 +133,7 @@ export const vmOf = (db: Kysely<Database>, id: VmId) =>
   db.selectFrom('vm').selectAll().where('id', '=', id).executeTakeFirstOrThrow()
 
 export type { OrgId }
+
+/** What was told of, in its order. */
+export const kindsOf = async (db: Kysely<Database>): Promise<string[]> =>
+  (await db.selectFrom('event').select('kind').orderBy('seq').execute()).map(({ kind }) => kind)

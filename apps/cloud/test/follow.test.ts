@@ -25,6 +25,7 @@ import type { RequestWorld } from '../src/world.ts'
 import { CutHost, followed, isOpen, vmAt } from './away-host.ts'
 import {
   addHost,
+  kindsOf,
   openCloudDatabase,
   startDatabases,
   vmOf,
@@ -39,9 +40,6 @@ after(() => postgres[Symbol.asyncDispose]())
 
 const off: Goal = { be: 'power', to: 'off' }
 const task = '00000000-0000-4000-8000-000000000009' as TaskId
-
-const kindsOf = async (db: Kysely<Database>): Promise<string[]> =>
-  (await db.selectFrom('event').select('kind').orderBy('seq').execute()).map(({ kind }) => kind)
 
 const hostOf = (db: Kysely<Database>, id: HostId) =>
   db.selectFrom('host').selectAll().where('id', '=', id).executeTakeFirstOrThrow()
@@ -210,42 +208,6 @@ test('a host that knows higher numbers than the database stops the cloud: recove
   const opened = await following
   assert.ok(!(opened instanceof Error))
   await opened[Symbol.asyncDispose]()
-})
-
-test('a VM that is being deleted is not missed', async () => {
-  await using cloud = await openCloudDatabase(postgres)
-  const { db, host: id } = cloud
-  const [gone] = (await cloud.addVms(1, 'POWERED_OFF')).vms as [VmId]
-  await db.updateTable('vm').set({ seen_session: '1', closed: true }).execute()
-  await using following = await followed(db, id, new CutHost(simulatedHost()))
-  for (let round = 0; round < 2; round += 1) {
-    await following.goAway()
-    await following.comeBack()
-  }
-  assert.deepEqual(await kindsOf(db), [])
-  assert.equal((await vmOf(db, gone)).missing, 0)
-})
-
-test('a VM missing from two lists, and one that is not ours, are told to people; nothing is touched', async () => {
-  await using cloud = await openCloudDatabase(postgres)
-  const { db, host: id } = cloud
-  const [lost] = (await cloud.addVms(1, 'POWERED_ON')).vms as [VmId]
-  const stray = '01980000-0000-7000-8000-00000000abcd' as VmId
-  await db.updateTable('vm').set({ seen_session: '1' }).execute()
-  const host = simulatedHost({ vms: [vmAt(stray, 'on')] })
-  await using following = await followed(db, id, new CutHost(host))
-  assert.equal((await vmOf(db, lost)).shown, 'UNKNOWN')
-  assert.deepEqual(await kindsOf(db), ['vm.stray'], 'once may be chance')
-  for (let round = 0; round < 2; round += 1) {
-    await following.goAway()
-    await following.comeBack()
-  }
-  const missing = (await kindsOf(db)).filter((kind) => kind === 'vm.missing')
-  assert.deepEqual(missing, ['vm.missing'])
-  const [told] = await db.selectFrom('event').selectAll().where('kind', '=', 'vm.missing').execute()
-  assert.deepEqual([told?.vm, told?.org, told?.host], [lost, cloud.who.org, id])
-  assert.deepEqual(host.done, [])
-  assert.equal(host.find(stray)?.power, 'on')
 })
 
 test('a thousand VMs are listed in a few statements', async () => {

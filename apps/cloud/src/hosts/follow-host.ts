@@ -142,7 +142,13 @@ export async function payDebts(
 const isRefused = (error: unknown): error is Fault =>
   error instanceof Fault && !passing.has(error.kind) && error.kind !== 'stale'
 
-/** VMs that are there although they are not placed there: told to people, never touched. */
+/** Longer than the making of any list takes. */
+const LISTED_WITHIN = '5 min'
+
+/**
+ * VMs that are there although they are not placed there: told to people, never touched. One that is being deleted, or was a
+ * moment ago, may have been listed before it went.
+ */
 async function straysAmong(
   db: Kysely<Database>,
   id: HostId,
@@ -152,9 +158,11 @@ async function straysAmong(
   const known = await db
     .selectFrom('vm')
     .select('id')
-    .where('host', '=', id)
     .where(sql<boolean>`id = any(${listed}::uuid[])`)
-    .where('deleted_at', 'is', null)
+    .where(
+      sql<boolean>`((host = ${id} and deleted_at is null) or (closed
+        and coalesce(deleted_at > clock_timestamp() - ${sql.lit(LISTED_WITHIN)}::interval, true)))`,
+    )
     .execute()
   const mine = new Set(known.map((vm) => vm.id))
   return listed.filter((vm) => !mine.has(vm))
