@@ -91,6 +91,7 @@ async function rage(
   const lanes = Array.from({ length: hands }, (_, number) =>
     laneOf(place, number, { answers, accepted, refused, draw: draw.branch(), weather }),
   )
+  await using _ = killer.keepUp()
   const work = [weather.rage(), ...lanes.map((lane) => runLane(lane))]
   try {
     await Promise.all(work)

@@ -100,6 +100,27 @@ export class Killer {
     },
   }
 
+  /** Temporal ends by itself when Postgres goes while it starts: an init starts that again, too. */
+  keepUp(): AsyncDisposable {
+    const { temporal } = this.#place.cloud
+    const over = new AbortController()
+    const { signal } = over
+    const keep = async () => {
+      while (!signal.aborted) {
+        await sleep(RESTART_MS, undefined, { signal }).catch(() => undefined)
+        await this.#own.get('temporal')
+        if (!signal.aborted && !temporal.isRunning) this.#revive(() => temporal.start(), 'temporal')
+      }
+    }
+    const keeping = keep()
+    return {
+      async [Symbol.asyncDispose]() {
+        over.abort()
+        await keeping
+      },
+    }
+  }
+
   readonly #own = new Map<string, Promise<void>>()
 
   /** What is not up yet cannot be killed again. */

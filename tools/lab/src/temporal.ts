@@ -39,7 +39,10 @@ export interface Temporal extends AsyncDisposable {
   /** The server's pid now. */
   readonly pid: number
   readonly log: string
+  readonly isRunning: boolean
   kill9(): Promise<void>
+  /** Starts it where it does not run; answers when it takes calls. */
+  start(): Promise<void>
   /** Starts it on the same ports, killing it first when it runs; answers when it takes calls. */
   restart(): Promise<void>
   /** Kills it, drops its databases and starts it on empty ones: no namespace, no run, no schedule is left, and none is made. */
@@ -94,6 +97,10 @@ class Server implements Temporal {
     this.#programs = programs
     this.#outlives = outlives
     this.#netns = netns
+  }
+
+  get isRunning(): boolean {
+    return this.#running().length > 0
   }
 
   get pid(): number {
