@@ -9,13 +9,14 @@ import type { HostId, TaskId, VmId } from '@skerry/vm'
 
 import { adoptHost, adoptVm } from '../src/adopt.ts'
 import { operationNamed, operations } from '../src/operations.ts'
+import { isOpen } from '../src/store/claim-task.ts'
 import { owe } from '../src/store/debts.ts'
 import { declareLost } from '../src/store/host-states.ts'
 import { nextSession } from '../src/store/hosts.ts'
 import { beginNewEra, recoveryStatus } from '../src/store/recovery-status.ts'
 import { submitTask } from '../src/store/submit-task.ts'
 import { Activities } from '../src/worker/activities.ts'
-import { CutHost, followed, isOpen, vmAt } from './away-host.ts'
+import { CutHost, followed, vmAt } from './away-host.ts'
 import {
   addHost,
   openCloudDatabase,

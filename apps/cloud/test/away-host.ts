@@ -5,10 +5,10 @@ import { Fault } from '@skerry/fault'
 import type { HostApi } from '@skerry/host-api'
 import { until } from '@skerry/lab'
 import type { HostId, Vm, VmId } from '@skerry/vm'
-import { sql, type Kysely } from 'kysely'
+import type { Kysely } from 'kysely'
 
 import { followHost } from '../src/hosts/follow-host.ts'
-import { open } from '../src/store/claimable.ts'
+import { isOpen } from '../src/store/claim-task.ts'
 import type { Database } from '../src/store/database.ts'
 import { nextSession } from '../src/store/hosts.ts'
 
@@ -56,11 +56,6 @@ export class CutHost {
   mend(): void {
     this.#cut ??= new AbortController()
   }
-}
-
-export const isOpen = async (db: Kysely<Database>, host: HostId): Promise<boolean> => {
-  const { rows } = await sql`select from host where id = ${host} and ${open}`.execute(db)
-  return rows.length > 0
 }
 
 export interface Followed extends AsyncDisposable {

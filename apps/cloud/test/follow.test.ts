@@ -15,14 +15,14 @@ import { sql, type Kysely } from 'kysely'
 
 import { followHosts } from '../src/hosts/follow-hosts.ts'
 import { operationNamed } from '../src/operations.ts'
-import { claimTask } from '../src/store/claim-task.ts'
+import { claimTask, isOpen } from '../src/store/claim-task.ts'
 import type { Database } from '../src/store/database.ts'
 import { owe } from '../src/store/debts.ts'
 import { finishRecovery, waiveHost } from '../src/store/recovery.ts'
 import { submitTask } from '../src/store/submit-task.ts'
 import { submit } from '../src/submit.ts'
 import type { RequestWorld } from '../src/world.ts'
-import { CutHost, followed, isOpen, vmAt } from './away-host.ts'
+import { CutHost, followed, vmAt } from './away-host.ts'
 import {
   addHost,
   kindsOf,

@@ -9,12 +9,11 @@ import { sql } from 'kysely'
 
 import { operationNamed } from '../src/operations.ts'
 import { reconcilePower } from '../src/reconcile/power.ts'
-import { claimTask } from '../src/store/claim-task.ts'
+import { claimTask, isOpen } from '../src/store/claim-task.ts'
 import { owe } from '../src/store/debts.ts'
 import { waiveHost } from '../src/store/recovery.ts'
 import { submitTask } from '../src/store/submit-task.ts'
 import { takeUnattended } from '../src/store/unattended.ts'
-import { isOpen } from './away-host.ts'
 import {
   addHost,
   openCloudDatabase,
