@@ -104,7 +104,10 @@ const apply: Readonly<Record<PowerCommand, Apply>> = {
     if (now === 'suspended') wakeClock(host, found)
   },
   async off(host, { record, dom }) {
-    await host.link.call(libvirt.domainDestroy, { dom })
+    await host.link.call(libvirt.domainDestroy, { dom }).catch((error: unknown) => {
+      // It went off after it was looked at; or libvirtd, just started, had yet to see that it had.
+      if (!saysLibvirt(error, libvirt.ErrorCode.operationInvalid)) throw error
+    })
     await closeShare(host, record)
   },
   shutdown,

@@ -131,6 +131,24 @@ test(
   },
 )
 
+test('a VM that goes off by itself while it is turned off is off', { skip }, async () => {
+  const { host } = there()
+  const { link } = host
+  const id = 'quicker'
+  await vmThatIs('off', id)
+  const { dom } = await link.call(libvirt.domainLookupByName, { name: `local-${id}` })
+  // Calls are answered in turn: with each round the other one comes a call later, before, between and after ours.
+  for (let calls = 0; calls < 10; calls++) {
+    await link.call(libvirt.domainCreate, { dom })
+    const other = async () => {
+      for (let n = 0; n < calls; n++) await link.call(libvirt.domainGetState, { dom, flags: 0 })
+      await link.call(libvirt.domainDestroy, { dom }).catch(() => undefined)
+    }
+    const [power] = await Promise.all([changePower(host, id, 'off'), other()])
+    assert.equal(power, 'off', `another one after ${calls} calls`)
+  }
+})
+
 test('the hint of a refused power-off names the two ways on', { skip }, async () => {
   const { host } = there()
   const id = 'hint'

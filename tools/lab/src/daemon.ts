@@ -5,7 +5,7 @@ import { closeSync, openSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 
 import { inNetworkNamed } from './netns.ts'
-import { findMarked, killAndWait } from './processes.ts'
+import { findMarked, isAlive, killAndWait } from './processes.ts'
 import { forgetSharedMemory } from './shared-memory.ts'
 
 /** The mark that a server bears in its environment; its value is the directory that the server keeps its things in. */
@@ -26,8 +26,13 @@ export interface DaemonOptions {
   readonly env?: Readonly<Record<string, string>>
 }
 
+type Daemon = ChildProcess & { readonly pid: number }
+
+/** Those that this program started, with their directories: the mark cannot be read while a process becomes another program. */
+const ours = new Map<Daemon, string>()
+
 /** Starts a server. The child's pid is the server's own. */
-export function startDaemon(options: DaemonOptions): ChildProcess & { readonly pid: number } {
+export function startDaemon(options: DaemonOptions): Daemon {
   const { dir, command, outlives, deathSignal = 'KILL' } = options
   const death = outlives ? [] : ['--pdeathsig', deathSignal]
   const prefix = [...asUser(options.user), ...death]
@@ -48,7 +53,10 @@ export function startDaemon(options: DaemonOptions): ChildProcess & { readonly p
   closeSync(log)
   child.unref()
   if (child.pid === undefined) throw new Error(`${command[0]} did not start: is it installed?`)
-  return child as ChildProcess & { readonly pid: number }
+  const daemon = child as Daemon
+  ours.set(daemon, dir)
+  daemon.once('exit', () => ours.delete(daemon))
+  return daemon
 }
 
 /** What setpriv needs to hear to become a user; nothing when we are not root and could not. */
@@ -60,7 +68,8 @@ export function asUser(user: string | undefined): string[] {
 
 /** The servers that keep their things in one of these directories. */
 export function findEngines(accepts: (directory: string) => boolean): number[] {
-  return findMarked(accepts, ENGINE_MARK)
+  const started = [...ours].flatMap(([{ pid }, dir]) => (accepts(dir) && isAlive(pid) ? [pid] : []))
+  return [...new Set([...started, ...findMarked(accepts, ENGINE_MARK)])]
 }
 
 /** Ends every server below a directory at once, and waits until the kernel has taken back all they held. */
