@@ -15,6 +15,8 @@ export interface Followers {
   readonly log: (message: string, cause?: unknown) => void
   connect(host: HostRow): HostApi
   pause(ms: number, signal: AbortSignal): Promise<void>
+  /** Takes every number that was committed here. */
+  keep?(number: string): Promise<void>
 }
 
 interface Link {
@@ -38,6 +40,7 @@ export async function followHosts(world: Followers, signal: AbortSignal): Promis
       if (isNew) await releaseHosts(world.db, world.cell)
       isNew = false
       const { hosts, number } = await renewHosts(world.db, world.cell)
+      await world.keep?.(number)
       keepOnly(links, new Set(hosts.map(({ id }) => id)))
       for (const host of hosts) {
         const link = links.get(host.id)

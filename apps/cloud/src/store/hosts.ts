@@ -4,7 +4,7 @@ import { sql, type Kysely, type Selectable } from 'kysely'
 
 import type { Database } from './database.ts'
 import { tell } from './events.ts'
-import { beginRecovery } from './recovery.ts'
+import { aheadOf, beginRecovery } from './recovery.ts'
 import { keepStrays } from './strays.ts'
 import { loseSight } from './vms.ts'
 
@@ -99,13 +99,6 @@ export async function nextSession(
 }
 
 export type Welcome = 'welcome' | 'replaced' | 'quarantined' | 'recovering'
-
-/**
- * A number that this database never gave out: of an era that it has not reached, or with a counter that it has not. The counter
- * goes on from era to era, so a standby that was promoted without the last of it is found out too.
- */
-const aheadOf = (highest: string) => sql<boolean>`${highest}::bigint > highest_number()
-  or ${highest}::bigint % 1099511627776 > (select last_value from number_counter)`
 
 /**
  * What a hello tells. A host that has seen a higher number than we ever gave knows more than this

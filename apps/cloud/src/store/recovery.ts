@@ -17,6 +17,13 @@ const NUMBER = /^(0|[1-9]\d{0,18})$/
 const ASK_AGAIN =
   'the cloud was restored from a backup while this was asked for: look what there is, then ask again'
 
+/**
+ * A number that this database never gave out: of an era that it has not reached, or with a counter that it has not. The counter
+ * goes on from era to era, so a standby that was promoted without the last of it is found out too.
+ */
+export const aheadOf = (highest: string) => sql<boolean>`${highest}::bigint > highest_number()
+  or ${highest}::bigint % 1099511627776 > (select last_value from number_counter)`
+
 /** From now on nothing is begun and nothing accepted, until it is known what there is. Said once, however many hosts say so. */
 export async function beginRecovery(
   tx: Tx,
@@ -37,6 +44,19 @@ export async function beginRecovery(
   const what = { ...(highest !== undefined && { highest }), newEra }
   await tell(tx, { kind: 'cloud.recovering', ...(host && { host }), what })
   return true
+}
+
+/** A cell has seen this number of this cloud: where the database has not, it was restored. True where that is so. */
+export async function noticeRestore(db: Kysely<Database>, seen: string): Promise<boolean> {
+  const isBehind = await db.transaction().execute(async (tx) => {
+    const { rows } = await sql<{ ahead: boolean }>`select ${aheadOf(seen)} as ahead`.execute(tx)
+    if (rows[0]?.ahead !== true) return false
+    await beginRecovery(tx, { highest: seen })
+    return true
+  })
+  // No host may have seen it; it must not be found ahead once more when the next cell starts.
+  if (isBehind) await raiseAbove(db, seen)
+  return isBehind
 }
 
 /** Which recovery is on, if any. */

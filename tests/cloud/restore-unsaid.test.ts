@@ -1,0 +1,96 @@
+// Goal: a restore that nobody speaks of is noticed before anything is begun, also while no host can be heard. Method: a dump while
+// a VM is being made, the VM made, the dump restored long after; the cells start, the hosts are silent, and nothing may be undone.
+import assert from 'node:assert/strict'
+import { join } from 'node:path'
+import { test } from 'node:test'
+
+import { reasonWithoutRoot, reasonWithoutTemporal, until } from '@skerry/lab'
+import { attribute } from '@skerry/xml'
+import { sql } from 'kysely'
+
+import { taskOf } from '../../apps/cloud/test/cloud-client.ts'
+import { startSmallCloud, untilOpen, type SmallCloud } from '../../apps/cloud/test/small-cloud.ts'
+import { backUp, restore } from './restore-page.ts'
+import { make } from './vapps.ts'
+
+const skip = reasonWithoutRoot('cloud') ?? (await reasonWithoutTemporal()) ?? false
+const RECOVERED_MS = 60_000
+
+/** Every step at every host waits until it is told to go on. */
+function hold({ hosts }: SmallCloud): { readonly asked: Promise<void>; readonly goOn: () => void } {
+  const [asked, go] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  for (const host of hosts) {
+    const step = host.step.bind(host)
+    host.step = async (...order) => {
+      asked.resolve()
+      await go.promise
+      return step(...order)
+    }
+  }
+  return { asked: asked.promise, goOn: go.resolve }
+}
+
+/** No host says anything by itself before it is told to; what it is ordered it does. */
+function silence({ hosts }: SmallCloud): () => void {
+  const spoken = Promise.withResolvers<void>()
+  for (const host of hosts) {
+    const follow = host.follow.bind(host)
+    host.follow = async function* follow_(...session) {
+      await spoken.promise
+      yield* follow(...session)
+    }
+  }
+  return spoken.resolve
+}
+
+const isRecovering = async ({ db }: SmallCloud) =>
+  (await db.selectFrom('cloud').select('recovering').executeTakeFirstOrThrow()).recovering
+
+test(
+  'a restore that nobody speaks of is noticed by the cells, before a host is heard',
+  { skip },
+  async (t) => {
+    await using cloud = await startSmallCloud({ cells: 2, hosts: 2 })
+    await untilOpen(cloud.db, 2)
+    const client = await cloud.logIn()
+    await make(client, 'old')
+    const held = hold(cloud)
+    const young = await client.instantiate('young')
+    await held.asked
+    const kept = {
+      database: cloud.postgres.urlOf('cloud'),
+      dump: join(cloud.postgres.dir, 'cloud.dump'),
+    }
+    await backUp(kept)
+    held.goOn()
+    assert.equal(attribute(await client.ended(taskOf(young.root)), 'status'), 'success')
+    await make(client, 'younger')
+    const onHosts = () => cloud.hosts.map((host) => host.done.length)
+    const before = onHosts()
+
+    for (const cell of cloud.cells) await cell.kill9()
+    await restore(kept)
+    // As if it had been down for long: whoever held the task has let it go, and its time is over.
+    await sql`update task set deadline = clock_timestamp() where state = 'running'`.execute(
+      cloud.db,
+    )
+    await sql`update vm set lease_until = clock_timestamp() where lease_until is not null`.execute(
+      cloud.db,
+    )
+    const speak = silence(cloud)
+    const began = performance.now()
+    for (const cell of cloud.cells) await cell.start()
+    await until('the cloud is recovering', () => isRecovering(cloud), RECOVERED_MS)
+    t.diagnostic(`noticed ${Math.round(performance.now() - began)} ms after the cells were started`)
+    const task = taskOf(young.root)
+    await until(
+      'what was open has ended',
+      async () => attribute(await client.get(task), 'status') === 'error',
+      RECOVERED_MS,
+    )
+    assert.deepEqual(onHosts(), before, 'nothing was done at any host')
+    speak()
+    await until('the cloud has recovered', async () => !(await isRecovering(cloud)), RECOVERED_MS)
+    assert.deepEqual(onHosts(), before, 'and nothing was undone')
+  },
+)
