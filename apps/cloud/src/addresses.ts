@@ -12,5 +12,12 @@ export const at = {
   task: '/api/task/:task',
   cancelTask: '/api/task/:task/action/cancel',
   query: '/api/query',
+  queryVms: '/api/vms/query',
+  queryVapps: '/api/vApps/query',
+  queryTemplates: '/api/vAppTemplates/query',
+  queryOrgs: '/api/admin/orgs/query',
+  queryAllVms: '/api/admin/extension/vms/query',
+  queryAllVapps: '/api/admin/extension/vapps/query',
+  queryHosts: '/api/admin/extension/hosts/query',
   events: '/api/events',
 } as const

@@ -47,7 +47,7 @@ export async function startCell(config: Config, given: Given): Promise<Cell> {
 
 async function buildDoor(
   { base }: Config,
-  { db, tenants, links, ring }: Engines,
+  { db, tenants, reads, links, ring }: Engines,
   { clock, ids, log, tls }: Given,
 ): Promise<FastifyInstance> {
   const world: RequestWorld = {
@@ -55,6 +55,7 @@ async function buildDoor(
       who.role === 'system administrator'
         ? db.transaction().execute(work)
         : inOrg(tenants, who.org, work),
+    reads: (reach) => reads.of(reach),
     screens: (host) => links.at(host),
     ...{ ring, clock, base: new URL(base) },
   }

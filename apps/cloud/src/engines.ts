@@ -8,6 +8,7 @@ import type { Config } from './config.ts'
 import { HostLinks, type Identity } from './hosts/connect.ts'
 import { actingAs } from './store/acting-as.ts'
 import type { Database } from './store/database.ts'
+import { openReads, type Reads } from './store/reads.ts'
 
 const CONNECTIONS = 16
 
@@ -15,6 +16,7 @@ const CONNECTIONS = 16
 export interface Engines extends AsyncDisposable {
   readonly db: Kysely<Database>
   readonly tenants: TenantPool<Database>
+  readonly reads: Reads
   readonly temporal: TemporalClient
   readonly links: HostLinks
   readonly bell: Bell
@@ -34,12 +36,13 @@ export function openEngines(config: Config, identity: () => Identity): Engines {
   const tenants = opened.use(
     openTenants<Database>({ ...pool, url: actingAs(database, 'skerry_tenant') }),
   )
+  const reads = opened.use(openReads(database, pool))
   const temporal = opened.use(connectTemporal(config.temporal))
   const links = opened.use(new HostLinks(db, identity))
   let near: () => NearClient | undefined = () => undefined
   const bell = makeBell(temporal, () => near())
   return {
-    ...{ db, tenants, temporal, links, bell },
+    ...{ db, tenants, reads, temporal, links, bell },
     useWorker: (worker) => void (near = () => worker.near()),
     ring: (vm) => void bell.ring(vm).catch(() => undefined),
     [Symbol.asyncDispose]: () => opened.disposeAsync(),

@@ -1,6 +1,7 @@
 import type { HostApi } from '@skerry/host-api'
+import type { Asking } from '@skerry/postgres'
 import type { Clock } from '@skerry/service'
-import type { HostId, VmId } from '@skerry/vm'
+import type { HostId, OrgId, VmId } from '@skerry/vm'
 import type { Kysely, Transaction } from 'kysely'
 
 import type { Who } from './identity/authorize.ts'
@@ -12,6 +13,8 @@ export type Tx = Transaction<Database>
 export interface RequestWorld {
   /** A transaction in which Postgres shows this asker's rows and no others. */
   as<T>(who: Who, work: (tx: Tx) => Promise<T>): Promise<T>
+  /** The query service's way to the rows: reads only, of one organisation or of all, and gives up after a while. */
+  reads(reach: OrgId | 'all'): Asking
   readonly screens: (host: HostId) => Pick<HostApi, 'arm'>
   /** "Look at this VM's queue." Carries nothing; losing it loses nothing, so nobody waits for it. */
   ring(vm: VmId): void

@@ -13,6 +13,7 @@ import type { Who } from '../src/identity/authorize.ts'
 import type { VappId } from '../src/ids.ts'
 import { actingAs } from '../src/store/acting-as.ts'
 import type { Database } from '../src/store/database.ts'
+import { openReads, type Reads } from '../src/store/reads.ts'
 import type { Status } from '../src/vm-status.ts'
 import type { Tx } from '../src/world.ts'
 
@@ -45,13 +46,17 @@ export interface CloudDatabase extends AsyncDisposable {
   readonly db: Kysely<Database>
   readonly who: Who
   readonly host: HostId
+  readonly reads: Reads
   /** Connections of a cell's own. */
   openPool(): Kysely<Database>
+  /** As who owns the tables; its statements take as long as they take. */
+  readonly asOwner: <T>(work: (db: Kysely<Database>) => Promise<T>) => Promise<T>
   as<T>(who: Who, work: (tx: Tx) => Promise<T>): Promise<T>
   /** A vApp of as many VMs, which are what they are said to be, on the host. */
   addVms(count: number, status?: Status): Promise<{ vapp: VappId; vms: readonly VmId[] }>
 }
 
+const OWNER_MS = 3_600_000
 export const DIGEST = 'a'.repeat(64)
 
 export async function openCloudDatabase(postgres: Postgres): Promise<CloudDatabase> {
@@ -60,6 +65,7 @@ export async function openCloudDatabase(postgres: Postgres): Promise<CloudDataba
   const openPool = () => openDatabase<Database>({ ...options, url: actingAs(url, 'skerry_system') })
   const db = openPool()
   const tenants = openTenants<Database>({ ...options, url: actingAs(url, 'skerry_tenant') })
+  const reads = openReads(url, options)
   const org = await db
     .insertInto('org')
     .values({ name: 'eng' })
@@ -76,7 +82,16 @@ export async function openCloudDatabase(postgres: Postgres): Promise<CloudDataba
   return {
     db,
     host,
+    reads,
     openPool,
+    async asOwner(work) {
+      const owner = openDatabase<Database>({ ...options, url, statementTimeoutMs: OWNER_MS })
+      try {
+        return await work(owner)
+      } finally {
+        await owner.destroy()
+      }
+    },
     who: { user: 'alice', account, org: org.id, orgName: 'eng', role: 'author' },
     as: (who, work) => inOrg(tenants, who.org, work),
     async addVms(count, status = 'POWERED_OFF') {
@@ -106,6 +121,7 @@ export async function openCloudDatabase(postgres: Postgres): Promise<CloudDataba
     async [Symbol.asyncDispose]() {
       await db.destroy()
       await tenants.destroy()
+      await reads[Symbol.asyncDispose]()
       await drop()
     },
   }

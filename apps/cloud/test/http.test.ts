@@ -215,7 +215,7 @@ test('the query: filtered, with the fields that were asked for, a page at a time
     find(page, 'VMRecord').map((each) => attribute(each, 'name')),
     ['vm-0'],
   )
-  assert.deepEqual(Object.keys(linksOf(page)), ['firstPage', 'previousPage'])
+  assert.deepEqual(Object.keys(linksOf(page)), ['alternate', 'firstPage', 'previousPage'])
   const first = read(await get(pathOf(linksOf(page)['firstPage'] ?? '')))
   assert.equal(find(first, 'VMRecord').length, 2)
   const past = await query('&filter=status==SUSPENDED&page=99')

@@ -56,6 +56,7 @@ export async function openDoor(): Promise<Door> {
   const world = {
     as: (who: CloudDatabase['who'], work: Parameters<CloudDatabase['as']>[1]) =>
       cloud.as(who, work),
+    reads: (reach: OrgId | 'all') => cloud.reads.of(reach),
     screens: () => ({ arm: async () => undefined }),
     ring: () => undefined,
     clock: { now: () => new Date() },

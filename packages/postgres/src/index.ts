@@ -10,4 +10,5 @@ export {
   raiseEra,
 } from './number.ts'
 export { type DatabaseOptions, openDatabase } from './open.ts'
-export { brokenConstraint, toFault } from './sqlstate.ts'
+export { openReader, Reader, type Asking } from './reader.ts'
+export { brokenConstraint, isMisfit, toFault, tookTooLong } from './sqlstate.ts'

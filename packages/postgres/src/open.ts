@@ -40,9 +40,11 @@ export function openDatabase<DB>(options: DatabaseOptions): Kysely<DB> {
   return new Kysely<DB>({ dialect: new Translated(openPool(options)) })
 }
 
-function openPool(options: DatabaseOptions): Pool {
+/** `pipeline`: statements are sent as they come, without waiting for the answer to the one before. */
+export function openPool(options: DatabaseOptions, { pipeline = false } = {}): Pool {
   const { statementTimeoutMs = 10_000 } = options
   const pool = new Pool({
+    pipeline,
     connectionString: options.url,
     max: options.size ?? 10,
     application_name: options.applicationName,

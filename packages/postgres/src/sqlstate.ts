@@ -71,6 +71,21 @@ export function brokenConstraint(error: unknown): string | undefined {
   return error.constraint ?? ''
 }
 
+/** Whether the database gave up on a statement because it took longer than its time-out. */
+export function tookTooLong(error: unknown): boolean {
+  return stateOf(error) === '57014'
+}
+
+/** Whether a value does not fit where it was to go: class 22, data exceptions. */
+export function isMisfit(error: unknown): boolean {
+  return stateOf(error).startsWith('22')
+}
+
+function stateOf(error: unknown): string {
+  const cause = error instanceof Fault ? error.cause : error
+  return cause instanceof DatabaseError ? (cause.code ?? '') : ''
+}
+
 /** The five characters of a SQLSTATE, or the operating system's word. Several attempts to connect come as one error with parts. */
 function codeOf(error: Error & { code?: unknown }): string {
   if (typeof error.code === 'string') return error.code

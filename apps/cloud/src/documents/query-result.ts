@@ -1,59 +1,150 @@
-import { element, type Element } from '@skerry/xml'
+import { element, type AttributeInput, type Element } from '@skerry/xml'
 
 import { at } from '../addresses.ts'
 import type { Asker } from '../http/asker.ts'
 import { link, type Hrefs } from '../http/links.ts'
-import type { Query } from '../query/query.ts'
-import { recordTypes } from '../query/record-types.ts'
-import type { RecordRow } from '../store/records.ts'
+import { may } from '../identity/authorize.ts'
+import type { Attribute, Thing } from '../query/attribute.ts'
+import { writeCursor } from '../query/cursor.ts'
+import { formats, type Format, type Query } from '../query/query.ts'
+import { recordTypes, type RecordType } from '../query/record-types.ts'
+import type { Found, RecordRow } from '../store/records.ts'
 
 export interface Page {
   readonly query: Query
-  readonly rows: readonly RecordRow[]
-  readonly total: number
-  /** As it was asked for: the other pages differ in one parameter. */
+  readonly found: Found
+  /** Which address was asked, and how: the other pages differ in their numbers only. */
+  readonly path: string
   readonly asked: URLSearchParams
 }
 
-export function queryResult(
-  { query, rows, total, asked }: Page,
-  { dialect }: Asker,
-  hrefs: Hrefs,
-): Element {
-  const { page, pageSize, type } = query
-  const media = dialect.media('query.records')
-  const last = Math.max(1, Math.ceil(total / pageSize))
-  const to = (rel: string, wanted: number): Element => {
-    const parameters = new URLSearchParams(asked)
-    parameters.set('page', String(wanted))
-    parameters.set('pageSize', String(pageSize))
-    return link(rel, `${hrefs.to(at.query)}?${parameters.toString()}`, { type: media })
-  }
+export function queryResult(page: Page, asker: Asker, hrefs: Hrefs): Element {
+  const { query, found, path, asked } = page
+  const { type, format } = query
+  const [root = '', one = ''] =
+    format === 'references' ? (type.references ?? []) : ['QueryResultRecords', type.element]
+  const { total } = found
   return element(
-    'QueryResultRecords',
+    root,
     {
-      ...{ total, pageSize, page, name: type.name, type: media },
-      href: `${hrefs.to(at.query)}?${asked.toString()}`,
+      ...{ total, pageSize: query.pageSize, page: query.page, name: type.name },
+      ...{ type: mediaOf(format, asker), href: addressOf(hrefs, path, asked, {}) },
     },
-    ...(page > 1 ? [to('firstPage', 1), to('previousPage', page - 1)] : []),
-    ...(page < last ? [to('nextPage', page + 1), to('lastPage', last)] : []),
-    ...rows.map((row) => element(type.element, { ...shown(query, row), href: hrefs.vm(row.id) })),
+    ...formatsOf(type)
+      .filter((each) => each !== format)
+      .map((each) =>
+        link('alternate', addressOf(hrefs, path, asked, { format: each }), {
+          type: mediaOf(each, asker),
+        }),
+      ),
+    ...pagingLinks(page, asker, hrefs),
+    ...found.rows.map((row) => element(one, attributesOf(query, row, asker, hrefs))),
   )
 }
 
-/** Every query there is, as an address that parameters can be added to. */
-export function queryList({ dialect }: Asker, hrefs: Hrefs): Element {
-  const type = dialect.media('query.records')
+function pagingLinks({ query, found, path, asked }: Page, asker: Asker, hrefs: Hrefs): Element[] {
+  const { page, pageSize, format } = query
+  const { total, end } = found
+  const last = Math.max(1, Math.ceil(total / pageSize))
+  const to = (rel: string, wanted: number, after?: string): Element => {
+    const numbers = { page: String(wanted), pageSize: String(pageSize), after }
+    return link(rel, addressOf(hrefs, path, asked, numbers), { type: mediaOf(format, asker) })
+  }
+  return [
+    ...(page > 1 ? [to('firstPage', 1), to('previousPage', page - 1)] : []),
+    ...(page < last
+      ? [to('nextPage', page + 1, end && writeCursor(end)), to('lastPage', last)]
+      : []),
+  ]
+}
+
+/** Every query that the asker may run, in every format, as an address that parameters can be added to. */
+export function queryList(asker: Asker, hrefs: Hrefs): Element {
+  const mine = [...recordTypes.values()].filter(({ permission }) => may(asker.who, permission))
   return element(
     'QueryList',
-    { type: dialect.media('query.queryList'), href: hrefs.to(at.query) },
-    ...Object.keys(recordTypes).map((name) =>
-      link('down', `${hrefs.to(at.query)}?type=${name}&format=records`, { type, name }),
+    { type: asker.dialect.media('query.queryList'), href: hrefs.to(at.query) },
+    ...mine.flatMap((type) =>
+      formatsOf(type).map((format) =>
+        link('down', `${hrefs.to(at.query)}?type=${type.name}&format=${format}`, {
+          ...{ type: mediaOf(format, asker), name: type.name },
+        }),
+      ),
     ),
   )
 }
 
-function shown({ type, fields }: Query, row: RecordRow): Record<string, string> {
-  const written = fields.map((field) => [field, String(row[type.fields[field]?.column ?? ''])])
-  return Object.fromEntries(written) as Record<string, string>
+const formatsOf = ({ references }: RecordType): readonly Format[] =>
+  references ? formats : formats.filter((each) => each !== 'references')
+
+const mediaOf = (format: Format, { dialect }: Asker): string => dialect.media(`query.${format}`)
+
+/** The same question with other numbers. A cursor is of one page: it goes on to no other. */
+function addressOf(
+  hrefs: Hrefs,
+  path: string,
+  asked: URLSearchParams,
+  changed: Readonly<Record<string, string | undefined>>,
+): string {
+  const parameters = new URLSearchParams(asked)
+  for (const [name, value] of Object.entries(changed)) {
+    if (value === undefined) parameters.delete(name)
+    else parameters.set(name, value)
+  }
+  const all = parameters.toString()
+  return all === '' ? hrefs.to(path) : `${hrefs.to(path)}?${all}`
+}
+
+function attributesOf(
+  { type, fields, format }: Query,
+  row: RecordRow,
+  { dialect }: Asker,
+  hrefs: Hrefs,
+): AttributeInput {
+  const ids = format === 'idrecords'
+  const pointTo = (thing: Thing, id: string): string | undefined =>
+    ids ? dialect.urn(urns[thing], id) : hrefTo[thing](hrefs, id)
+  const shown = Object.fromEntries(
+    fields.map(([name, attribute]) => [name, written(name, attribute, row, pointTo)]),
+  )
+  if (type.thing === 'event') {
+    return { ...shown, id: ids ? dialect.urn('event', row.key) : undefined }
+  }
+  const own = pointTo(type.thing, row.key)
+  if (format === 'references')
+    return { ...shown, type: dialect.media(medias[type.thing]), href: own }
+  return { ...shown, [ids ? 'id' : 'href']: own }
+}
+
+function written(
+  name: string,
+  attribute: Attribute,
+  row: RecordRow,
+  pointTo: (thing: Thing, id: string) => string | undefined,
+): AttributeInput[string] {
+  if (attribute.is === 'constant') return attribute.value
+  const value = row[name] ?? undefined
+  if (value instanceof Date) return value.toISOString()
+  if (attribute.is !== 'reference' || value === undefined) return value as AttributeInput[string]
+  const { to } = attribute
+  return pointTo(typeof to === 'string' ? to : (row[`${name}:thing`] as Thing), value as string)
+}
+
+/** A host has no document of its own yet, so nothing points at one. */
+const hrefTo: Readonly<Record<Thing, (hrefs: Hrefs, id: string) => string | undefined>> = {
+  vm: (hrefs, id) => hrefs.vm(id),
+  vapp: (hrefs, id) => hrefs.vapp(id),
+  vdc: (hrefs, id) => hrefs.vdc(id),
+  org: (hrefs, id) => hrefs.org(id),
+  task: (hrefs, id) => hrefs.task(id),
+  template: (hrefs, id) => hrefs.template(id),
+  host: () => undefined,
+}
+const urns: Readonly<Record<Thing, string>> = {
+  ...{ vm: 'vm', vapp: 'vapp', vdc: 'vdc', org: 'org', task: 'task', host: 'host' },
+  template: 'vapptemplate',
+}
+const medias: Readonly<Record<Thing, string>> = {
+  ...{ vm: 'vm', vapp: 'vApp', vdc: 'vdc', org: 'org', task: 'task', host: 'host' },
+  template: 'vAppTemplate',
 }

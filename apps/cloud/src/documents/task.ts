@@ -2,23 +2,15 @@ import { element, type Element } from '@skerry/xml'
 
 import type { Asker } from '../http/asker.ts'
 import { link, type Hrefs } from '../http/links.ts'
-import { operations } from '../operations.ts'
 import type { Task } from '../store/queue.ts'
-import { instantiate, vappOperations } from '../vapp-operations.ts'
+import { taskTexts } from '../task-texts.ts'
 
 const DAY_MS = 86_400_000
 /** Tasks are kept this long; clients are told so. */
 const KEPT_DAYS = 90
 
-const texts = new Map(
-  [instantiate({ power: false }), ...vappOperations, ...operations].map(({ name, task }) => [
-    name,
-    task,
-  ]),
-)
-
 export function task(row: Task, { dialect }: Pick<Asker, 'dialect'>, hrefs: Hrefs): Element {
-  const { name = row.operation, doing = '', done = '' } = texts.get(row.operation) ?? {}
+  const { name = row.operation, doing = '', done = '' } = taskTexts.get(row.operation) ?? {}
   const href = hrefs.task(row.id)
   const over = row.ended_at !== null
   const began = row.started_at ?? row.created_at

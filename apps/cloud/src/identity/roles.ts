@@ -8,6 +8,8 @@ export const permissions = [
   'vm:edit',
   'vm:console',
   'host:admin',
+  // Records of all organisations at once.
+  'cloud:read',
 ] as const
 export type Permission = (typeof permissions)[number]
 
@@ -26,6 +28,6 @@ export const roles = {
   user,
   author,
   'organisation administrator': author,
-  'system administrator': [...author, 'host:admin'],
+  'system administrator': [...author, 'host:admin', 'cloud:read'],
 } as const satisfies Record<string, readonly Permission[]>
 export type Role = keyof typeof roles

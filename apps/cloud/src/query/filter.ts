@@ -21,12 +21,15 @@ export type Filter =
 const DEPTH_MAX = 16
 const LENGTH_MAX = 4096
 
-/** status==POWERED_ON;(name==a*,name==b): `;` is "and" and binds tighter than `,`, which is "or". */
-export function parseFilter(text: string): Filter {
+/**
+ * status==POWERED_ON;(name==a*,name==b): `;` is "and" and binds tighter than `,`, which is "or". A backslash takes the meaning
+ * from what follows it. `encoded`: values are percent-encoded once more, as older clients do to hide brackets in names.
+ */
+export function parseFilter(text: string, { encoded = false } = {}): Filter {
   if (text.length > LENGTH_MAX) {
     throw new Fault('invalid', `a filter has at most ${LENGTH_MAX} characters`)
   }
-  const reader = new FilterReader(text)
+  const reader = new FilterReader(text, encoded)
   const filter = reader.any(0)
   reader.end()
   return filter
@@ -34,10 +37,12 @@ export function parseFilter(text: string): Filter {
 
 class FilterReader {
   readonly #text: string
+  readonly #encoded: boolean
   #at = 0
 
-  constructor(text: string) {
+  constructor(text: string, encoded: boolean) {
     this.#text = text
+    this.#encoded = encoded
   }
 
   any(depth: number): Filter {
@@ -73,14 +78,21 @@ class FilterReader {
     this.#at += field.length
     if (is === undefined) throw this.#wrong(`one of ${operators.join(' ')} was expected`)
     this.#at += is.length
-    return { field, is, value: this.#value(), column }
+    const value = this.#value()
+    if (value.some((part) => part.includes('\0'))) {
+      throw new Fault(
+        'invalid',
+        `filter, column ${column}: a value cannot have the character U+0000`,
+      )
+    }
+    return { field, is, value, column }
   }
 
   #value(): readonly string[] {
     const parts = ['']
     for (;;) {
       const next = this.#text[this.#at]
-      if (next === undefined || '(),;'.includes(next)) return parts
+      if (next === undefined || '(),;'.includes(next)) return this.#decoded(parts)
       this.#at += 1
       if (next === '*') parts.push('')
       else if (next !== '\\') parts.push(parts.pop() + next)
@@ -90,6 +102,15 @@ class FilterReader {
         this.#at += 1
         parts.push(parts.pop() + escaped)
       }
+    }
+  }
+
+  #decoded(parts: readonly string[]): readonly string[] {
+    if (!this.#encoded) return parts
+    try {
+      return parts.map((part) => decodeURIComponent(part))
+    } catch {
+      throw this.#wrong('the value before it is not percent-encoded, as filterEncoded=true says')
     }
   }
 

@@ -1,24 +1,265 @@
-/** What can be asked for by GET /api/query?type=…: the record's element and its attributes. */
+import type { Permission } from '../identity/roles.ts'
+import { taskStates } from '../store/database.ts'
+import { taskTexts } from '../task-texts.ts'
+import { statusNumber } from '../vm-status.ts'
+import {
+  boolean,
+  constant,
+  number,
+  reference,
+  text,
+  time,
+  word,
+  type Attribute,
+  type Thing,
+} from './attribute.ts'
+
+/** A column that tells records apart and says in which order they came to be. */
+export interface Key {
+  readonly sql: string
+  readonly type: 'uuid' | 'xid8' | 'bigint'
+}
+
+/** What can be asked for by GET /api/query?type=…: where it is read, what it shows, and to whom. */
 export interface RecordType {
   readonly name: string
   readonly element: string
-  /** Attribute → column of the view that it is read from. */
-  readonly fields: Readonly<Record<string, { readonly column: string; readonly ordered?: true }>>
+  /** The elements of format=references; undefined: there is no address to refer to. */
+  readonly references?: readonly [list: string, one: string]
+  /** What a record is of. */
+  readonly thing: Thing | 'event'
+  readonly permission: Permission
+  /** Whose records: those of the asker's organisation, all, or all for an administrator and otherwise the asker's. */
+  readonly reach: 'own' | 'all' | 'own or all'
+  readonly table: string
+  readonly key: readonly [Key, ...Key[]]
+  readonly where?: string
+  /** Always true, and said only where all organisations are read: it opens the indexes over all of them. */
+  readonly everywhere?: string
+  readonly tally?: { readonly folded: string; readonly fresh: string }
+  readonly fields: Readonly<Record<string, Attribute>>
 }
 
-export const recordTypes = {
-  vm: {
-    name: 'vm',
-    element: 'VMRecord',
+const id = [{ sql: 'r.id', type: 'uuid' }] as const satisfies [Key]
+const always = "r.created_at > '-infinity'"
+const name = text('r.name')
+const keyedName = text('r.name', { folded: 'r.name_key', walked: true })
+const orgName = text('(select org.name from org where org.id = r.org)')
+const org = reference('r.org', 'org')
+const no = constant(false)
+const yes = constant(true)
+const vmWords = Object.keys(statusNumber)
+
+const vmFields = {
+  name: keyedName,
+  containerName: text('r.container_name', { walked: true }),
+  container: reference('r.vapp', 'vapp'),
+  vdc: reference('r.vdc', 'vdc', { tallied: true }),
+  status: word('r.shown', vmWords, { tallied: true }),
+  numberOfCpus: number('r.cpus'),
+  memoryMB: number('r.memory_mib'),
+  isBusy: boolean('(r.holder is not null)'),
+  isDeployed: boolean("(r.shown = 'POWERED_ON')", { tallied: true }),
+  isDeleted: no,
+  isPublished: no,
+  isVAppTemplate: no,
+  isInMaintenanceMode: no,
+} as const satisfies RecordType['fields']
+
+const vm = {
+  element: 'VMRecord',
+  references: ['VMReferences', 'VMReference'],
+  thing: 'vm',
+  table: 'vm',
+  key: id,
+  where: 'r.deleted_at is null',
+  everywhere: always,
+  tally: { folded: 'vm_tally', fresh: 'vm_tally_delta' },
+} as const
+
+const vmsOfIt = 'vm where vm.org = r.org and vm.vapp = r.id and vm.deleted_at is null'
+const vappFields = {
+  name: keyedName,
+  vdc: reference('r.vdc', 'vdc'),
+  vdcName: text('r.vdc_name'),
+  status: text(`(select case when min(vm.shown) is null then 'RESOLVED'
+    when min(vm.shown) = max(vm.shown) then min(vm.shown) else 'MIXED' end from ${vmsOfIt})`),
+  numberOfVMs: number(`(select count(*)::integer from ${vmsOfIt})`),
+  isBusy: boolean(`exists (select from task where task.org = r.org and task.vapp = r.id
+    and task.state in ('queued', 'running'))`),
+  isDeployed: boolean(`exists (select from ${vmsOfIt} and vm.shown = 'POWERED_ON')`),
+  creationDate: time('r.created_at'),
+  ownerName: text('r.owner'),
+  isEnabled: yes,
+  isPublic: no,
+  isInMaintenanceMode: no,
+  isExpired: constant(false, { since: '5.1' }),
+} as const satisfies RecordType['fields']
+
+const vapp = {
+  element: 'VAppRecord',
+  references: ['VAppReferences', 'VAppReference'],
+  thing: 'vapp',
+  table: 'vapp',
+  key: id,
+  where: 'r.deleted_at is null',
+  everywhere: always,
+} as const
+
+const operationName = `case r.operation ${[...taskTexts]
+  .map(([operation, { name: told }]) => `when '${operation}' then '${told}'`)
+  .join(' ')} else r.operation end collate "C"`
+
+const taskFields = {
+  name: text(`(${operationName})`),
+  status: word('r.state', taskStates),
+  org,
+  orgName,
+  startDate: time('coalesce(r.started_at, r.created_at)'),
+  endDate: time('r.ended_at', { maybe: true }),
+  ownerName: text('r.owner'),
+  object: reference('coalesce(r.vm, r.vapp)', {
+    thing: "case when r.vm is null then 'vapp' else 'vm' end",
+  }),
+  objectType: word("(case when r.vm is null then 'vApp' else 'vm' end)", ['vApp', 'vm']),
+  objectName: text('r.object_name'),
+  progress: number('r.progress'),
+} as const satisfies RecordType['fields']
+
+const task = {
+  element: 'TaskRecord',
+  references: ['TaskReferences', 'TaskReference'],
+  thing: 'task',
+  table: 'task',
+  key: id,
+  everywhere: always,
+} as const
+
+const administrators = { permission: 'cloud:read', reach: 'all' } as const
+const tenants = { permission: 'vm:read', reach: 'own' } as const
+const anybody = { permission: 'vm:read', reach: 'own or all' } as const
+
+const types: readonly RecordType[] = [
+  { name: 'vm', ...vm, ...tenants, fields: vmFields },
+  {
+    ...{ name: 'adminVM', ...vm, ...administrators, element: 'AdminVMRecord' },
     fields: {
-      name: { column: 'name' },
-      containerName: { column: 'container_name' },
-      status: { column: 'shown' },
-      numberOfCpus: { column: 'cpus', ordered: true },
-      memoryMB: { column: 'memory_mib', ordered: true },
-      isBusy: { column: 'is_busy' },
+      ...vmFields,
+      org: reference('r.org', 'org', { tallied: true }),
+      hostName: text('r.host_name', { maybe: true }),
     },
   },
-} as const satisfies Record<string, RecordType>
+  { name: 'vApp', ...vapp, ...tenants, fields: vappFields },
+  {
+    ...{ name: 'adminVApp', ...vapp, ...administrators, element: 'AdminVAppRecord' },
+    fields: { ...vappFields, org },
+  },
+  { name: 'task', ...task, ...tenants, fields: taskFields },
+  {
+    ...{ name: 'adminTask', ...task, ...administrators, element: 'AdminTaskRecord' },
+    fields: taskFields,
+  },
+  {
+    ...{ name: 'organization', element: 'OrgRecord', thing: 'org', table: 'org', key: id },
+    ...{ references: ['OrganizationReferences', 'OrganizationReference'], ...anybody },
+    fields: {
+      name,
+      displayName: name,
+      isEnabled: yes,
+      numberOfVdcs: number('(select count(*)::integer from vdc where vdc.org = r.id)'),
+      numberOfVApps: number(
+        '(select count(*)::integer from vapp where vapp.org = r.id and vapp.deleted_at is null)',
+      ),
+      numberOfRunningVMs: number(`(select coalesce(sum(n), 0)::integer from (
+        select n from vm_tally t where t.org = r.id and t.shown = 'POWERED_ON' union all
+        select n from vm_tally_delta t where t.org = r.id and t.shown = 'POWERED_ON') running)`),
+    },
+  },
+  {
+    ...{ name: 'orgVdc', element: 'OrgVdcRecord', thing: 'vdc', table: 'vdc', key: id },
+    ...{ references: ['OrgVdcReferences', 'OrgVdcReference'], ...tenants },
+    fields: {
+      name,
+      org,
+      orgName,
+      status: constant('READY'),
+      isEnabled: yes,
+      isBusy: no,
+      numberOfVApps: number(`(select count(*)::integer from vapp
+        where vapp.org = r.org and vapp.vdc = r.id and vapp.deleted_at is null)`),
+    },
+  },
+  {
+    ...{ name: 'vAppTemplate', element: 'VAppTemplateRecord', thing: 'template' },
+    ...{ references: ['VAppTemplateReferences', 'VAppTemplateReference'] },
+    ...{ table: 'template', key: id, ...tenants },
+    fields: {
+      name,
+      org,
+      status: constant('POWERED_OFF'),
+      isEnabled: yes,
+      isBusy: no,
+      isDeployed: no,
+      isPublished: no,
+      isExpired: no,
+    },
+  },
+  {
+    ...{ name: 'event', element: 'EventRecord', thing: 'event', table: 'event', ...anybody },
+    key: [
+      { sql: 'r.tx', type: 'xid8' },
+      { sql: 'r.seq', type: 'bigint' },
+    ],
+    fields: {
+      eventType: text('r.kind'),
+      timeStamp: time('r.at'),
+      eventStatus: number(
+        "(case when r.kind in ('task.error', 'task.canceled') then 0 else 1 end)",
+      ),
+      userName: text('(select task.owner from task where task.id = r.task)', { maybe: true }),
+      orgName: text('(select org.name from org where org.id = r.org)', { maybe: true }),
+      entity: reference(
+        'coalesce(r.vm, r.vapp)',
+        {
+          thing: "case when r.vm is null then 'vapp' else 'vm' end",
+        },
+        { maybe: true },
+      ),
+      entityType: text(
+        `(case when r.vm is not null then 'vm' when r.vapp is not null then 'vApp'
+        when r.host is not null then 'host' end)`,
+        { maybe: true },
+      ),
+      entityName: text(
+        `coalesce((select vm.name from vm where vm.id = r.vm),
+        (select vapp.name from vapp where vapp.id = r.vapp and r.vm is null))`,
+        { maybe: true },
+      ),
+    },
+  },
+  {
+    ...{ name: 'host', element: 'HostRecord', thing: 'host', table: 'host', key: id },
+    ...administrators,
+    fields: {
+      name,
+      state: word('r.state', ['joined', 'revoked', 'lost']),
+      isEnabled: boolean('r.enabled'),
+      isBusy: no,
+      numOfCpusLogical: number('r.cpus'),
+      memTotal: number('r.memory_mib'),
+      memUsed: number('(r.placed_memory_mib + r.local_memory_mib)'),
+      storageTotal: number('r.disk_mib'),
+      storageUsed: number('r.placed_disk_mib'),
+      numberOfVMs: number(
+        '(select count(*)::integer from vm where vm.host = r.id and vm.deleted_at is null)',
+      ),
+      version: text('r.version', { maybe: true }),
+      lastSeen: time('r.seen_at', { maybe: true }),
+    },
+  },
+]
 
-export type RecordTypeName = keyof typeof recordTypes
+/** By name; names are case-sensitive. */
+export const recordTypes: ReadonlyMap<string, RecordType> = new Map(
+  types.map((type) => [type.name, type]),
+)

@@ -69,6 +69,8 @@ export interface Database {
     created_at: Time
     closed: Generated<boolean>
     deleted_at: MaybeTime
+    vdc_name: Generated<string>
+    name_key: GeneratedAlways<string>
   }
   vm: VmTable
   task: TaskTable
@@ -168,6 +170,10 @@ interface VmTable {
   lease_until: MaybeTime
   rings: Generated<number>
   rung_at: MaybeTime
+  vdc: Generated<string>
+  container_name: Generated<string>
+  host_name: Generated<string | null>
+  name_key: GeneratedAlways<string>
 }
 
 export const taskStates = ['queued', 'running', 'success', 'error', 'canceled'] as const
@@ -198,6 +204,7 @@ interface TaskTable {
   started_at: MaybeTime
   deadline: MaybeTime
   ended_at: MaybeTime
+  object_name: Generated<string>
 }
 
 interface EventTable {

@@ -13,11 +13,13 @@ import { reconcilers } from '../reconcile/reconcilers.ts'
 import { ensureSchedules } from '../reconcile/schedules.ts'
 import type { HostRow } from '../store/hosts.ts'
 import { noticeRestore } from '../store/recovery.ts'
+import { foldTally } from '../store/tally.ts'
 import { Activities } from './activities.ts'
 import { NumberSeen } from './number-seen.ts'
 import { sweep } from './sweep.ts'
 
 const SWEEP_MS = 2000
+const FOLD_MS = 1000
 /** Temporal's database may be lost with all that was to be done again and again. */
 const SCHEDULES_MS = 60_000
 /** What is done rarely and failed is tried again sooner: an engine that was away may be back. */
@@ -67,6 +69,7 @@ export function startWork(
   const loops = [
     again(SWEEP_MS, () => sweep(db, bell)),
     again(SWEEP_MS, () => recoverHosts({ db, cell: config.cell, log, connect: ask }, signal)),
+    again(FOLD_MS, () => foldTally(db)),
     again(SCHEDULES_MS, () => ensureSchedules(temporal)),
     followHosts(
       {

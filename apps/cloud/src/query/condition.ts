@@ -1,0 +1,154 @@
+import { Fault } from '@skerry/fault'
+
+import type { Attribute } from './attribute.ts'
+import { attributeNamed, type Fields } from './fields.ts'
+import type { Comparison, Filter, Operator } from './filter.ts'
+import type { RecordType } from './record-types.ts'
+
+type Compared<Is extends Attribute['is']> = Extract<Attribute, { readonly is: Is }>
+
+/**
+ * A filter whose names and values were checked against a type of record; what does not depend on a record is decided. What the
+ * client wrote is only in values.
+ */
+export type Test =
+  | boolean
+  | { readonly any: readonly Test[] }
+  | { readonly all: readonly Test[] }
+  /** The record's own key: `equal` to it, or not. */
+  | { readonly is: 'key'; readonly equal: boolean; readonly value: readonly string[] }
+  | {
+      readonly is: 'text'
+      readonly attribute: Compared<'text'>
+      readonly equal: boolean
+      readonly cased: boolean
+      /** The parts between its wildcards. */
+      readonly value: readonly string[]
+    }
+  | {
+      readonly is: 'word'
+      readonly attribute: Compared<'word'>
+      readonly among: readonly string[]
+      readonly others: readonly string[]
+    }
+  | {
+      readonly is: 'value'
+      readonly attribute: Compared<'number' | 'boolean' | 'time' | 'reference'>
+      readonly sign: Operator
+      readonly value: string
+    }
+
+const UUID = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
+
+/** `cased`: == without a wildcard tells capitals from small letters. */
+export function judgeFilter(type: RecordType, known: Fields, filter: Filter, cased: boolean): Test {
+  const each = (part: Filter): Test => judgeFilter(type, known, part, cased)
+  if ('any' in filter) return anyOf(filter.any.map(each))
+  if ('all' in filter) return allOf(filter.all.map(each))
+  if (filter.field === 'href' || filter.field === 'id') return ownKey(type, filter)
+  const where = `filter, column ${filter.column}: `
+  const attribute = attributeNamed(type, known, filter.field, where)
+  return compare(attribute, filter, cased)
+}
+
+const anyOf = (tests: readonly Test[]): Test => {
+  const open = tests.filter((test) => test !== false)
+  return open.includes(true) ? true : open.length === 0 ? false : { any: open }
+}
+
+const allOf = (tests: readonly Test[]): Test => {
+  const open = tests.filter((test) => test !== true)
+  return open.includes(false) ? false : open.length === 0 ? true : { all: open }
+}
+
+function compare(attribute: Attribute, filter: Comparison, cased: boolean): Test {
+  const { is: sign, value, column } = filter
+  const where = `filter, column ${column}: `
+  const wild = value.length > 1
+  const ordered = attribute.is === 'number' || attribute.is === 'time'
+  const equal = sign === '=='
+  if (!equal && sign !== '!=' && !ordered) {
+    throw new Fault('invalid', `${where}${filter.field} has no order: only == and != fit it`)
+  }
+  if (wild && !equal) throw new Fault('invalid', `${where}* may stand only after ==`)
+  if (attribute.is === 'text') return { is: 'text', attribute, equal, cased, value }
+  if (attribute.is === 'word') {
+    const { words } = attribute
+    const among = words.filter((each) => matches(each, value, cased) === equal)
+    if (among.length === 0) return false
+    if (among.length === words.length) return true
+    return { is: 'word', attribute, among, others: words.filter((each) => !among.includes(each)) }
+  }
+  if (attribute.is === 'constant') return matches(String(attribute.value), value, cased) === equal
+  if (wild) throw new Fault('invalid', `${where}* does not fit ${filter.field}`)
+  const [written = ''] = value
+  return { is: 'value', attribute, sign, value: readers[attribute.is](written, where) }
+}
+
+const readers: Readonly<Record<Compared<'number' | 'boolean' | 'time' | 'reference'>['is'], Read>> =
+  {
+    number(written, where) {
+      if (/^-?\d{1,9}$/.test(written)) return written
+      throw new Fault('invalid', `${where}a number of at most 9 digits was expected`)
+    },
+    boolean(written, where) {
+      const told = written.toLowerCase()
+      if (told === 'true' || told === 'false') return told
+      throw new Fault('invalid', `${where}true or false was expected`)
+    },
+    time(written, where) {
+      const form = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:\d\d)?)?$/
+      const at = form.test(written) ? Date.parse(written) : Number.NaN
+      if (!Number.isNaN(at)) return new Date(at).toISOString()
+      throw new Fault('invalid', `${where}a time such as 2026-11-15T12:00:00Z was expected`)
+    },
+    reference(written, where) {
+      const uuid = UUID.exec(written.toLowerCase())?.[0]
+      if (uuid !== undefined) return uuid
+      throw new Fault('invalid', `${where}the address or the id of a thing was expected`)
+    },
+  }
+type Read = (written: string, where: string) => string
+
+/** href==… and id==…: whether it is this one. */
+function ownKey(type: RecordType, { is: sign, value, column, field }: Comparison): Test {
+  const where = `filter, column ${column}: `
+  const equal = sign === '=='
+  if (!equal && sign !== '!=') {
+    throw new Fault('invalid', `${where}${field} has no order: only == and != fit it`)
+  }
+  const [written = ''] = value
+  if (value.length > 1) throw new Fault('invalid', `${where}* does not fit ${field}`)
+  if (type.thing !== 'event') {
+    return { is: 'key', equal, value: [readers.reference(written, where)] }
+  }
+  const found = /(?:^|:)(\d{1,19})-(\d{1,18})$/.exec(written)
+  if (!found) throw new Fault('invalid', `${where}the id of an event was expected`)
+  return { is: 'key', equal, value: [found[1] ?? '', found[2] ?? ''] }
+}
+
+/** Whether a word of ours fits what was written. With a wildcard capitals never count. */
+function matches(word: string, parts: readonly string[], cased: boolean): boolean {
+  if (parts.length === 1) return cased ? word === parts[0] : same(word, parts[0] ?? '')
+  const [first = '', ...rest] = parts.map((part) => part.toLowerCase())
+  const last = rest.pop() ?? ''
+  const whole = word.toLowerCase()
+  if (!whole.startsWith(first)) return false
+  let at = first.length
+  for (const part of rest) {
+    const found = whole.indexOf(part, at)
+    if (found === -1) return false
+    at = found + part.length
+  }
+  return whole.length - last.length >= at && whole.endsWith(last)
+}
+
+const same = (one: string, other: string): boolean => one.toLowerCase() === other.toLowerCase()
+
+/** Whether the tally alone can say how many records it fits. */
+export function isTallied(test: Test): boolean {
+  if (typeof test === 'boolean') return true
+  if ('any' in test) return test.any.every(isTallied)
+  if ('all' in test) return test.all.every(isTallied)
+  return test.is !== 'key' && test.attribute.tallied === true
+}
