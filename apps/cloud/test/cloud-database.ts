@@ -47,6 +47,8 @@ export interface CloudDatabase extends AsyncDisposable {
   readonly who: Who
   readonly host: HostId
   readonly reads: Reads
+  /** The owner's way in. */
+  readonly url: string
   /** Connections of a cell's own. */
   openPool(): Kysely<Database>
   /** As who owns the tables; its statements take as long as they take. */
@@ -83,6 +85,7 @@ export async function openCloudDatabase(postgres: Postgres): Promise<CloudDataba
     db,
     host,
     reads,
+    url,
     openPool,
     async asOwner(work) {
       const owner = openDatabase<Database>({ ...options, url, statementTimeoutMs: OWNER_MS })

@@ -261,6 +261,16 @@ test('every type answers to those who may, in every format, and lists its attrib
   assert.match(await refused('type=VM'), /not VM/)
 })
 
+test('an event is found again by its id', async () => {
+  const [first] = records(await query('type=event&format=idrecords'))
+  const id = attribute(first, 'id') ?? ''
+  assert.match(id, /^urn:skerry:event:[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/)
+  const found = await query(`type=event&format=idrecords&${filter(`id==${id}`)}`)
+  assert.deepEqual(records(found), [first])
+  const none = 'id==urn:skerry:event:ffffffff-ffff-ffff-ffff-ffffffffffff'
+  assert.equal(attribute(await query(`type=event&${filter(none)}`), 'total'), '0')
+})
+
 test('adminVM is of all organisations, for administrators only; vm is of the own one, also for them', async () => {
   const all = await query('type=adminVM&pageSize=128&fields=org', administrator)
   const orgs = new Set(records(all).map((each) => attribute(each, 'org')))

@@ -6,6 +6,7 @@ import { link, type Hrefs } from '../http/links.ts'
 import { may } from '../identity/authorize.ts'
 import type { Attribute, Thing } from '../query/attribute.ts'
 import { writeCursor } from '../query/cursor.ts'
+import { eventId } from '../query/event-id.ts'
 import { formats, type Format, type Query } from '../query/query.ts'
 import { recordTypes, type RecordType } from '../query/record-types.ts'
 import type { Found, RecordRow } from '../store/records.ts'
@@ -108,7 +109,7 @@ function attributesOf(
     fields.map(([name, attribute]) => [name, written(name, attribute, row, pointTo)]),
   )
   if (type.thing === 'event') {
-    return { ...shown, id: ids ? dialect.urn('event', row.key) : undefined }
+    return { ...shown, id: ids ? dialect.urn('event', eventId(row.key)) : undefined }
   }
   const own = pointTo(type.thing, row.key)
   if (format === 'references')

@@ -1,6 +1,7 @@
 import { Fault } from '@skerry/fault'
 
 import type { Attribute } from './attribute.ts'
+import { eventKey } from './event-id.ts'
 import { attributeNamed, type Fields } from './fields.ts'
 import type { Comparison, Filter, Operator } from './filter.ts'
 import type { RecordType } from './record-types.ts'
@@ -119,12 +120,8 @@ function ownKey(type: RecordType, { is: sign, value, column, field }: Comparison
   }
   const [written = ''] = value
   if (value.length > 1) throw new Fault('invalid', `${where}* does not fit ${field}`)
-  if (type.thing !== 'event') {
-    return { is: 'key', equal, value: [readers.reference(written, where)] }
-  }
-  const found = /(?:^|:)(\d{1,19})-(\d{1,18})$/.exec(written)
-  if (!found) throw new Fault('invalid', `${where}the id of an event was expected`)
-  return { is: 'key', equal, value: [found[1] ?? '', found[2] ?? ''] }
+  const uuid = readers.reference(written, where)
+  return { is: 'key', equal, value: type.thing === 'event' ? eventKey(uuid) : [uuid] }
 }
 
 /** Whether a word of ours fits what was written. With a wildcard capitals never count. */

@@ -63,7 +63,8 @@ const vmFields = {
   isDeleted: no,
   isPublished: no,
   isVAppTemplate: no,
-  isInMaintenanceMode: no,
+  diskMB: number('r.disk_mib'),
+  dateCreated: time('r.created_at'),
 } as const satisfies RecordType['fields']
 
 const vm = {
@@ -135,24 +136,29 @@ const task = {
   everywhere: always,
 } as const
 
+/** How many VMs there are, as the tally has it. */
+const summed = (where: string): string => `(select coalesce(sum(n), 0)::integer from (
+  select n from vm_tally t where ${where} union all select n from vm_tally_delta t where ${where}) t)`
+
 const administrators = { permission: 'cloud:read', reach: 'all' } as const
 const tenants = { permission: 'vm:read', reach: 'own' } as const
 const anybody = { permission: 'vm:read', reach: 'own or all' } as const
 
 const types: readonly RecordType[] = [
-  { name: 'vm', ...vm, ...tenants, fields: vmFields },
+  { name: 'vm', ...vm, ...tenants, fields: { ...vmFields, isInMaintenanceMode: no } },
   {
     ...{ name: 'adminVM', ...vm, ...administrators, element: 'AdminVMRecord' },
     fields: {
       ...vmFields,
       org: reference('r.org', 'org', { tallied: true }),
+      orgName,
       hostName: text('r.host_name', { maybe: true }),
     },
   },
   { name: 'vApp', ...vapp, ...tenants, fields: vappFields },
   {
     ...{ name: 'adminVApp', ...vapp, ...administrators, element: 'AdminVAppRecord' },
-    fields: { ...vappFields, org },
+    fields: { ...vappFields, org, orgName },
   },
   { name: 'task', ...task, ...tenants, fields: taskFields },
   {
@@ -170,9 +176,8 @@ const types: readonly RecordType[] = [
       numberOfVApps: number(
         '(select count(*)::integer from vapp where vapp.org = r.id and vapp.deleted_at is null)',
       ),
-      numberOfRunningVMs: number(`(select coalesce(sum(n), 0)::integer from (
-        select n from vm_tally t where t.org = r.id and t.shown = 'POWERED_ON' union all
-        select n from vm_tally_delta t where t.org = r.id and t.shown = 'POWERED_ON') running)`),
+      numberOfVMs: number(summed('t.org = r.id')),
+      numberOfRunningVMs: number(summed("t.org = r.id and t.shown = 'POWERED_ON'")),
     },
   },
   {
@@ -187,6 +192,7 @@ const types: readonly RecordType[] = [
       isBusy: no,
       numberOfVApps: number(`(select count(*)::integer from vapp
         where vapp.org = r.org and vapp.vdc = r.id and vapp.deleted_at is null)`),
+      numberOfVMs: number(summed('t.org = r.org and t.vdc = r.id')),
     },
   },
   {
@@ -202,6 +208,9 @@ const types: readonly RecordType[] = [
       isDeployed: no,
       isPublished: no,
       isExpired: no,
+      numberOfCpus: number('r.cpus'),
+      memoryMB: number('r.memory_mib'),
+      diskMB: number('r.disk_mib'),
     },
   },
   {
@@ -254,6 +263,8 @@ const types: readonly RecordType[] = [
         '(select count(*)::integer from vm where vm.host = r.id and vm.deleted_at is null)',
       ),
       version: text('r.version', { maybe: true }),
+      address: text('r.address'),
+      quarantine: text('r.quarantine', { maybe: true }),
       lastSeen: time('r.seen_at', { maybe: true }),
     },
   },

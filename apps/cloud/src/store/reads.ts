@@ -9,7 +9,8 @@ export interface Reads extends AsyncDisposable {
   of(reach: OrgId | 'all'): Asking
 }
 
-const CONNECTIONS = 8
+/** Beside those of the cell itself, within what two cells may take of a database as it comes. */
+const CONNECTIONS = { skerry_tenant: 6, skerry_system: 2 } as const
 
 export function openReads(
   url: string,
@@ -19,7 +20,7 @@ export function openReads(
   const open = (role: Parameters<typeof readingAs>[1]) =>
     opened.use(
       openReader({
-        ...{ url: readingAs(url, role), applicationName, size: CONNECTIONS },
+        ...{ url: readingAs(url, role), applicationName, size: CONNECTIONS[role] },
         statementTimeoutMs: QUERY_MS,
       }),
     )
