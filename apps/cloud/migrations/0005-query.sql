@@ -21,6 +21,7 @@ alter table vapp
 alter table vm
   add column vdc uuid,
   add column container_name text collate "C",
+  add column container_key text collate "C" generated always as (folded(container_name)) stored,
   add column host_name text collate "C",
   add column name_key text collate "C" not null generated always as (folded(name)) stored;
 -- What a task was asked of, as it was called then.
@@ -32,7 +33,8 @@ update vm set host_name = host.name from host where host.id = vm.host;
 update task set object_name = coalesce((select vm.name from vm where vm.id = task.vm),
   (select vapp.name from vapp where vapp.org = task.org and vapp.id = task.vapp));
 alter table vapp alter column vdc_name set not null;
-alter table vm alter column vdc set not null, alter column container_name set not null;
+alter table vm alter column vdc set not null, alter column container_name set not null,
+  alter column container_key set not null;
 alter table task alter column object_name set not null;
 
 -- The copies are kept here, so that no path of ours can forget one. A row whose vApp is not there goes on to the foreign key,
@@ -185,7 +187,7 @@ drop index if exists vm_shown;
 create index vm_query_id on vm (org, id) include (shown, vdc, cpus, memory_mib) where deleted_at is null;
 create index vm_query_status on vm (org, shown, id) where deleted_at is null;
 create index vm_query_name on vm (org, name_key, id) include (shown, vdc) where deleted_at is null;
-create index vm_query_container on vm (org, container_name, id) include (shown, vdc) where deleted_at is null;
+create index vm_query_container on vm (org, container_key, id) include (shown, vdc) where deleted_at is null;
 create index vapp_query_id on vapp (org, id) where deleted_at is null;
 create index vapp_query_name on vapp (org, name_key, id) where deleted_at is null;
 create index task_query_id on task (org, id);
@@ -198,7 +200,7 @@ create unique index vapp_id on vapp (id);
 create index vm_all_id on vm (id) include (shown, vdc) where deleted_at is null and created_at > '-infinity';
 create index vm_all_status on vm (shown, id) where deleted_at is null and created_at > '-infinity';
 create index vm_all_name on vm (name_key, id) include (shown, vdc) where deleted_at is null and created_at > '-infinity';
-create index vm_all_container on vm (container_name, id) include (shown, vdc)
+create index vm_all_container on vm (container_key, id) include (shown, vdc)
   where deleted_at is null and created_at > '-infinity';
 create index vm_all_host on vm (host_name, id) where deleted_at is null and created_at > '-infinity';
 create index vm_all_vdc on vm (vdc, id) where deleted_at is null and created_at > '-infinity';

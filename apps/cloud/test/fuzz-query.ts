@@ -43,7 +43,11 @@ interface Shape {
 
 function compareBy({ sort, descending }: Shape): (a: Known, b: Known) => number {
   const key = (row: Known) =>
-    sort === '' ? '' : sort === 'name' ? row.name.toLowerCase() : row[sort]
+    sort === ''
+      ? ''
+      : sort === 'name' || sort === 'containerName'
+        ? row[sort].toLowerCase()
+        : row[sort]
   const less = (a: string | number, b: string | number) => (a < b ? -1 : a > b ? 1 : 0)
   const way = descending && sort !== '' ? -1 : 1
   return (a, b) => way * (less(key(a), key(b)) || less(a.id, b.id))

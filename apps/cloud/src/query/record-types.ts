@@ -52,7 +52,7 @@ const vmWords = Object.keys(statusNumber)
 
 const vmFields = {
   name: keyedName,
-  containerName: text('r.container_name', { walked: true }),
+  containerName: text('r.container_name', { folded: 'r.container_key', walked: true }),
   container: reference('r.vapp', 'vapp'),
   vdc: reference('r.vdc', 'vdc', { tallied: true }),
   status: word('r.shown', vmWords, { tallied: true }),

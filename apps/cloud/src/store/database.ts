@@ -172,6 +172,7 @@ interface VmTable {
   rung_at: MaybeTime
   vdc: Generated<string>
   container_name: Generated<string>
+  container_key: GeneratedAlways<string>
   host_name: Generated<string | null>
   name_key: GeneratedAlways<string>
 }
