@@ -14,9 +14,18 @@ export interface Server {
   readonly url: string
 }
 
+export interface LoadOptions {
+  readonly headers?: Readonly<Record<string, string>>
+  readonly connections?: number
+}
+
 /** How often a server answers on 64 connections that stay open: in a second, and in a second of its processor. */
-export async function load({ pid, url }: Server): Promise<readonly [number, number]> {
-  const words = ['-t', '1', '-c', String(CONNECTIONS), '-d', `${SECONDS}s`, url]
+export async function load(
+  { pid, url }: Server,
+  { headers = {}, connections = CONNECTIONS }: LoadOptions = {},
+): Promise<readonly [number, number]> {
+  const sent = Object.entries(headers).flatMap(([name, value]) => ['-H', `${name}: ${value}`])
+  const words = ['-t', '1', '-c', String(connections), '-d', `${SECONDS}s`, ...sent, url]
   const before = processorSeconds(pid)
   const { stdout } = await run('wrk', words)
   const used = processorSeconds(pid) - before

@@ -1,0 +1,66 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { createInterface } from 'node:readline'
+
+import { compareAll, type Figure } from './figure.ts'
+import { load } from './load.ts'
+
+/** As many as the query service has connections to the database. */
+const CONNECTIONS = 8
+/** Ours also looks the session up, keeps tenants apart, counts exactly and writes XML with links: three statements for one. */
+const AT_LEAST = 0.2
+
+interface Child extends AsyncDisposable {
+  readonly pid: number
+  readonly line: string
+}
+
+/** A process that says one line when it is ready, and ends with its input. */
+async function start(file: string, words: readonly string[] = []): Promise<Child> {
+  const child = spawn(process.execPath, [`${import.meta.dirname}/${file}`, ...words], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+  })
+  const ended = once(child, 'exit')
+  const [line] = (await once(createInterface({ input: child.stdout }), 'line')) as [string]
+  return {
+    ...{ pid: child.pid ?? 0, line },
+    async [Symbol.asyncDispose]() {
+      child.stdin.end()
+      await ended
+    },
+  }
+}
+
+/** The first page by status and the document of a VM, against a Fastify route with one SQL statement in the same database. */
+export async function benchQuery(pairs: number): Promise<Figure[]> {
+  await using door = await start('query-door.ts')
+  const { port, token, org, vm, url } = JSON.parse(door.line) as Record<string, string>
+  await using bare = await start('bare-query.ts', [url ?? '', org ?? '', vm ?? ''])
+  const headers = {
+    ...{ accept: 'application/*+xml;version=5.1', 'x-cloud-authorization': token ?? '' },
+  }
+  const compared: readonly (readonly [name: string, ours: string, theirs: string])[] = [
+    [
+      'first page by status',
+      '/api/query?type=vm&filter=status==POWERED_ON&fields=name,containerName',
+      '/query',
+    ],
+    ['document of a VM', `/api/vApp/vm-${vm}`, '/vm'],
+  ]
+  const figures: Figure[] = []
+  for (const [name, ours, theirs] of compared) {
+    const more = { headers, connections: CONNECTIONS }
+    figures.push(
+      ...(await compareAll(
+        [
+          { name, unit: 'requests/s', atLeast: AT_LEAST },
+          { name, unit: 'requests/CPU s', atLeast: AT_LEAST },
+        ],
+        pairs,
+        () => load({ pid: door.pid, url: `http://127.0.0.1:${port}${ours}` }, more),
+        () => load({ pid: bare.pid, url: `http://127.0.0.1:${bare.line}${theirs}` }, more),
+      )),
+    )
+  }
+  return figures
+}
