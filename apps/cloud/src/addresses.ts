@@ -1,6 +1,7 @@
 /** Every address there is. Rows use these, links use these, so no link can point at nothing. */
 export const at = {
   versions: '/api/versions',
+  schema: '/api/v:version/schema/:file',
   sessions: '/api/sessions',
   session: '/api/session',
   orgs: '/api/org',

@@ -3,6 +3,7 @@ import { entities } from './routes/entities.ts'
 import { events } from './routes/events.ts'
 import { orgs } from './routes/orgs.ts'
 import { query } from './routes/query.ts'
+import { schema } from './routes/schema.ts'
 import { sessions } from './routes/sessions.ts'
 import { tasks } from './routes/tasks.ts'
 
@@ -14,4 +15,5 @@ export const routes: readonly CloudRoute[] = [
   ...tasks,
   ...query,
   ...events,
+  ...schema,
 ]

@@ -6,6 +6,8 @@ import { text as textOf } from 'node:stream/consumers'
 import { until } from '@skerry/lab'
 import { attribute, childrenByLocalName, readXml, type Element } from '@skerry/xml'
 
+import { holdToSchema } from './held-to-schema.ts'
+
 export interface Reply {
   readonly status: number
   readonly headers: Readonly<Record<string, string | string[] | undefined>>
@@ -72,6 +74,11 @@ export class CloudClient {
     const response = await this.open(method, where, sent)
     const text = await textOf(response)
     const { statusCode: status = 0, headers } = response
+    const { accept: wanted } = { ...this.#headers, ...sent.headers }
+    holdToSchema({
+      ...{ asked: `${method} ${where}`, accept: wanted, status },
+      ...{ type: headers['content-type'], text },
+    })
     return { status, headers, text, root: text === '' ? undefined : readXml(text) }
   }
 

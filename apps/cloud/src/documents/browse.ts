@@ -4,6 +4,7 @@ import { at } from '../addresses.ts'
 import type { Asker } from '../http/asker.ts'
 import { link, type Hrefs } from '../http/links.ts'
 import { toldVersions } from '../http/version.ts'
+import { may } from '../identity/authorize.ts'
 import type { OrgRow, TemplateRow, VdcRow } from '../store/orgs.ts'
 
 export const supportedVersions = (hrefs: Hrefs): Element =>
@@ -47,7 +48,7 @@ export const org = (
 export function vdc(
   { id, name }: VdcRow,
   templates: readonly TemplateRow[],
-  { dialect }: Asker,
+  { dialect, who }: Asker,
   hrefs: Hrefs,
 ): Element {
   const href = hrefs.vdc(id)
@@ -55,7 +56,7 @@ export function vdc(
   return element(
     'Vdc',
     { name, id: dialect.urn('vdc', id), status: 1, type: dialect.media('vdc'), href },
-    link('add', `${href}/action/instantiateVAppTemplate`, { type }),
+    may(who, 'vm:edit') && link('add', `${href}/action/instantiateVAppTemplate`, { type }),
     element(
       'ResourceEntities',
       {},

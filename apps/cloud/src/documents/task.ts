@@ -2,6 +2,7 @@ import { element, type Element } from '@skerry/xml'
 
 import type { Asker } from '../http/asker.ts'
 import { link, type Hrefs } from '../http/links.ts'
+import { may } from '../identity/authorize.ts'
 import type { Task } from '../store/queue.ts'
 import { taskTexts } from '../task-texts.ts'
 
@@ -9,7 +10,11 @@ const DAY_MS = 86_400_000
 /** Tasks are kept this long; clients are told so. */
 const KEPT_DAYS = 90
 
-export function task(row: Task, { dialect }: Pick<Asker, 'dialect'>, hrefs: Hrefs): Element {
+export function task(
+  row: Task,
+  { dialect, who }: Pick<Asker, 'dialect' | 'who'>,
+  hrefs: Hrefs,
+): Element {
   const { name = row.operation, doing = '', done = '' } = taskTexts.get(row.operation) ?? {}
   const href = hrefs.task(row.id)
   const over = row.ended_at !== null
@@ -27,7 +32,7 @@ export function task(row: Task, { dialect }: Pick<Asker, 'dialect'>, hrefs: Href
       expiryTime: new Date(began.getTime() + KEPT_DAYS * DAY_MS).toISOString(),
       cancelRequested: row.cancel,
     },
-    !over && link('task:cancel', `${href}/action/cancel`),
+    !over && may(who, 'vm:power') && link('task:cancel', `${href}/action/cancel`),
     element('Owner', { type, href: object }),
     row.state === 'error' && failure(row, dialect),
     element('User', { name: row.owner }),

@@ -5,6 +5,7 @@ import { link, vmLinks, type Hrefs } from '../http/links.ts'
 import type { Task } from '../store/queue.ts'
 import type { VmRow } from '../store/vms.ts'
 import { statusNumber } from '../vm-status.ts'
+import { sections } from './sections.ts'
 import { task } from './task.ts'
 
 export function vm(row: VmRow, tasks: readonly Task[], asker: Asker, hrefs: Hrefs): Element {
@@ -20,7 +21,9 @@ export function vm(row: VmRow, tasks: readonly Task[], asker: Asker, hrefs: Href
     ...vmLinks(row, href, asker),
     link('up', hrefs.vapp(row.vapp), { type: dialect.media('vApp') }),
     tasks.length > 0 && element('Tasks', {}, ...tasks.map((each) => task(each, asker, hrefs))),
+    ...sections(row),
     element('DateCreated', {}, row.created_at.toISOString()),
+    element('VAppScopedLocalId', {}, row.id),
     row.unseen && row.seen_at !== null && element('LastSeen', {}, row.seen_at.toISOString()),
   )
 }

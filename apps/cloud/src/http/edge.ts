@@ -13,7 +13,7 @@ import { readBasic } from './basic.ts'
 import type { Dialect } from './dialect.ts'
 import { requestKeyOf } from './request-key.ts'
 import { things } from './things.ts'
-import { versionOf } from './version.ts'
+import { knownVersion, versionOf } from './version.ts'
 
 const nobody = { user: '', role: 'console only' } as Who
 
@@ -37,9 +37,12 @@ export function makeEdge(
   return {
     async admit(row, request) {
       const { headers } = request
-      const version = row.name === 'listVersions' ? '1.5' : versionOf(headers.accept, row.since)
-      const { who, token } = await whoIs(row, request)
       const asked = request.params as Readonly<Record<string, string>>
+      const version =
+        row.permission === 'anyone'
+          ? knownVersion(asked['version'], headers.accept)
+          : versionOf(headers.accept, row.since)
+      const { who, token } = await whoIs(row, request)
       const params: Record<string, unknown> = { ...asked }
       const key = requestKeyOf(request, row.takes !== undefined)
       for (const [name, find] of Object.entries(things)) {
@@ -69,6 +72,9 @@ export function makeEdge(
         throw new TypeError(`${row.name} does not say what comes with ${status}`)
       }
       if (document === 'events') return answer.send(body)
+      if (typeof body === 'string') {
+        return answer.type(`${media(document)};version=${version}`).send(body)
+      }
       const root = body as Element
       // A row may answer with one of several documents: what the document says it is, it comes as.
       const said = root.attributes['type']?.split(';')[0] ?? media(document)

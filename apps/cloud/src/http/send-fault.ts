@@ -4,7 +4,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 
 import type { Dialect } from './dialect.ts'
 import { rooted } from './edge.ts'
-import { versions } from './version.ts'
+import { knownVersion } from './version.ts'
 
 const RETRY_SECONDS = 2
 
@@ -23,8 +23,7 @@ export function sendFault(dialect: Dialect, log: (message: string, cause: unknow
       : `request ${request.id} failed by a mistake of ours`
     const code = (fault?.kind ?? 'internal-server-error').toUpperCase().replaceAll('-', '_')
     const body = element('Error', { majorErrorCode: status, minorErrorCode: code, message })
-    const asked = /version=([\d.]+)/.exec(request.headers.accept ?? '')?.[1]
-    const version = versions.find((one) => one === asked) ?? '1.5'
+    const version = knownVersion(undefined, request.headers.accept)
     return reply
       .code(status)
       .type(`${dialect.media('error')};version=${version}`)

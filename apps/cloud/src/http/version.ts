@@ -5,10 +5,16 @@ export type Version = (typeof versions)[number]
 /** Those that are told of; the others are taken from clients that know no better. */
 export const toldVersions: readonly Version[] = ['1.5', '5.1']
 
+const askedIn = (accept: string | undefined): string | undefined =>
+  /version=([\d.]+)/.exec(accept ?? '')?.[1]
+
+/** What an answer comes as that needs no version: as asked for, in the address or the header, and else as the first. */
+export const knownVersion = (inAddress: string | undefined, accept: string | undefined): Version =>
+  versions.find((one) => one === (inAddress ?? askedIn(accept))) ?? '1.5'
+
 /** 'application/*+xml;version=5.1' → '5.1'. A row that is younger than the version asked for is not there. */
 export function versionOf(accept: string | undefined, since = '1.5'): Version {
-  const asked = /version=([\d.]+)/.exec(accept ?? '')?.[1]
-  const version = versions.find((one) => one === asked)
+  const version = versions.find((one) => one === askedIn(accept))
   if (!version) {
     throw new Fault(
       'not-acceptable',

@@ -24,7 +24,7 @@ const author = [...user, 'vm:edit'] as const satisfies Permission[]
 
 /** Roles as data. What is not listed is not allowed. */
 export const roles = {
-  'console only': ['session', 'vm:console'],
+  'console only': ['session', 'org:read', 'vm:read', 'vm:console'],
   user,
   author,
   'organisation administrator': author,

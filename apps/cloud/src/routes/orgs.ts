@@ -81,7 +81,8 @@ export const orgs = [
       const { who, body, params } = asker
       const task = await submit(world, asker, async (tx, id) => {
         const template = await findTemplate(tx, body.template)
-        if (!template) throw new Fault('invalid', 'there is no such template in this organisation')
+        if (!template || template.org !== params.vdc.org)
+          throw new Fault('invalid', 'there is no such template in this organisation')
         const { vdc } = params
         const made = await addVapp(tx, { vdc, template, name: body.name, owner: who.user })
         return submitTogether(tx, instantiate(body), { vapp: made, owner: who.user, id })

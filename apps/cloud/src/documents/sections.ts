@@ -1,0 +1,79 @@
+import { element, type Element } from '@skerry/xml'
+
+import type { VmRow } from '../store/vms.ts'
+
+const OVF = {
+  'xmlns:ovf': 'http://schemas.dmtf.org/ovf/envelope/1',
+  'ovf:required': false,
+}
+const RASD = {
+  'xmlns:rasd':
+    'http://schemas.dmtf.org/wbem/wscim/1/cim-schema/2/CIM_ResourceAllocationSettingData',
+}
+
+/** By CIM's numbering of resources. */
+const PROCESSORS = 3
+const MEMORY = 4
+const DISK = 17
+
+interface Item {
+  readonly id: number
+  readonly kind: number
+  readonly name: string
+  readonly text: string
+  readonly units?: string
+  readonly quantity: number
+}
+
+const item = ({ id, kind, name, text, units, quantity }: Item): Element =>
+  element(
+    'ovf:Item',
+    {},
+    units !== undefined && element('rasd:AllocationUnits', {}, units),
+    element('rasd:Description', {}, text),
+    element('rasd:ElementName', {}, name),
+    element('rasd:InstanceID', {}, id),
+    element('rasd:ResourceType', {}, kind),
+    element('rasd:VirtualQuantity', {}, quantity),
+  )
+
+const info = (text: string): Element => element('ovf:Info', {}, text)
+
+/** What a VM is made of, in the words of OVF, which clients of this family read. */
+export const sections = ({ name, cpus, memory_mib, disk_mib }: VmRow): readonly Element[] => [
+  element(
+    'ovf:VirtualHardwareSection',
+    { ...OVF, ...RASD },
+    info('Virtual hardware'),
+    item({
+      ...{ id: 1, kind: PROCESSORS, name: `${cpus} virtual CPU(s)`, text: 'Processors' },
+      ...{ units: 'hertz * 10^6', quantity: cpus },
+    }),
+    item({
+      ...{ id: 2, kind: MEMORY, name: `${memory_mib} MB of memory`, text: 'Memory' },
+      ...{ units: 'byte * 2^20', quantity: memory_mib },
+    }),
+    item({
+      ...{ id: 3, kind: DISK, name: 'Hard disk 1', text: 'Hard disk' },
+      ...{ units: 'byte * 2^20', quantity: disk_mib },
+    }),
+  ),
+  // What runs in a guest is the guest's affair; clients expect the section to be there.
+  element(
+    'ovf:OperatingSystemSection',
+    { ...OVF, 'ovf:id': 0 },
+    info('Operating system'),
+    element('ovf:Description', {}, 'not known'),
+  ),
+  // No section ever holds a password.
+  element(
+    'GuestCustomizationSection',
+    OVF,
+    info('Guest customisation'),
+    element('Enabled', {}, 'false'),
+    element('AdminPasswordEnabled', {}, 'false'),
+    element('AdminPasswordAuto', {}, 'false'),
+    element('ResetPasswordRequired', {}, 'false'),
+    element('ComputerName', {}, name),
+  ),
+]

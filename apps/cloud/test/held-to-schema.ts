@@ -1,0 +1,98 @@
+// Every document that a test is sent is held against the schema that we publish, and comes in the version that was asked for.
+// The documents of a test file are checked together when it ends: one run of xmllint.
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after } from 'node:test'
+
+export const SCHEMA = join(import.meta.dirname, '../schema/v1.5')
+
+export interface Said {
+  /** What was asked: 'GET /api/org'. */
+  readonly asked: string
+  readonly accept: string | undefined
+  readonly status: number
+  readonly type: string | undefined
+  readonly text: string
+}
+
+const UUID = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g
+const TIME = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/g
+
+/** Documents that differ in ids, times and numbers only are alike to the schema. */
+const shapeOf = (text: string): string =>
+  text.replaceAll(UUID, 'U').replaceAll(TIME, 'T').replaceAll(/\d+/g, '0')
+
+/** Benches and proofs use the same client, and are not to be slowed down by it: only test files are watched. */
+const watched = /\.(test|slow)\.ts$/.test(process.argv[1] ?? '')
+
+const seen = new Map<string, Said>()
+
+/** Looks at the type at once, and keeps the document for the end of the file. */
+export function holdToSchema(said: Said): void {
+  if (!watched) return
+  const { asked, accept, status, type = '', text } = said
+  if (text === '') {
+    assert.ok([202, 204].includes(status), `${asked}: ${status} without a document`)
+    return
+  }
+  if (type.startsWith('text/event-stream')) return
+  const found = /^application\/vnd\.skerry\.cloud\.[A-Za-z.]+\+xml;version=(\d+\.\d+)$/.exec(type)
+  assert.ok(found, `${asked}: ${status} comes as ${type}`)
+  const wanted = /version=(1\.5|5\.1|5\.5)\b/.exec(accept ?? '')?.[1]
+  if (wanted !== undefined && !asked.includes('/schema/')) {
+    assert.equal(found[1], wanted, `${asked}: another version than ${accept}`)
+  }
+  if (asked.includes('/schema/') && status === 200) return
+  const shape = shapeOf(text)
+  if (!seen.has(shape)) seen.set(shape, said)
+}
+
+/** What xmllint finds wrong, by the place of the document; nothing when all are valid. */
+export async function validate(documents: readonly string[]): Promise<Map<number, string[]>> {
+  const wrong = new Map<number, string[]>()
+  if (documents.length === 0) return wrong
+  const dir = await mkdtemp(join(tmpdir(), 'skerry-schema-'))
+  try {
+    await Promise.all(documents.map((text, at) => writeFile(join(dir, `${at}.xml`), text)))
+    const names = documents.map((_, at) => `${at}.xml`)
+    const lines = await new Promise<string>((resolve) => {
+      const args = ['--noout', '--nonet', '--schema', join(SCHEMA, 'master.xsd'), ...names]
+      const options = { cwd: dir, maxBuffer: 64 * 1024 * 1024 }
+      execFile('xmllint', args, options, (_error, _stdout, stderr) => resolve(stderr))
+    })
+    let told = 0
+    for (const line of lines.split('\n')) {
+      const at = /^(\d+)\.xml(?::| )/.exec(line)?.[1]
+      if (at === undefined) continue
+      if (line.endsWith(' validates') || line.endsWith(' fails to validate')) told += 1
+      if (!line.endsWith(' validates')) {
+        wrong.set(Number(at), [...(wrong.get(Number(at)) ?? []), line])
+      } else assert.equal(wrong.get(Number(at)), undefined)
+    }
+    assert.ok(
+      told > 0,
+      `xmllint says nothing of any document (npm run setup installs it): ${lines}`,
+    )
+    for (let at = 0; at < documents.length; at += 1) {
+      if (!lines.includes(`${at}.xml validates`) && !wrong.has(at)) wrong.set(at, ['not read'])
+    }
+    return wrong
+  } finally {
+    await rm(dir, { recursive: true, force: true })
+  }
+}
+
+async function holdAll(): Promise<void> {
+  if (seen.size === 0) return
+  const all = [...seen.values()]
+  const wrong = await validate(all.map(({ text }) => text))
+  const report = [...wrong].map(([at, lines]) =>
+    [`${all[at]?.asked}: ${all[at]?.status}`, ...lines, all[at]?.text].join('\n'),
+  )
+  assert.deepEqual(report, [], 'every document is valid')
+}
+
+if (watched) after(holdAll)

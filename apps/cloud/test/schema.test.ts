@@ -1,0 +1,184 @@
+// Goal: the schema that we publish is whole and is what our documents are; every link leads somewhere, and only what may be done is linked.
+// Method: the schema over HTTP; every document of every kind of caller, link by link, each held against it (held-to-schema.ts).
+import assert from 'node:assert/strict'
+import { readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { after, before, test } from 'node:test'
+
+import type { VmId } from '@skerry/vm'
+import { attribute, localName, readXml, type Element } from '@skerry/xml'
+
+import type { Role } from '../src/identity/roles.ts'
+import { operations } from '../src/operations.ts'
+import { recordTypes, type RecordType } from '../src/query/record-types.ts'
+import { routes } from '../src/routes.ts'
+import { vappOperations } from '../src/vapp-operations.ts'
+import type { Status } from '../src/vm-status.ts'
+import { SCHEMA, validate } from './held-to-schema.ts'
+import { BASE, find, hrefOf, openDoor, pathOf, type Answered, type Door } from './tenants-door.ts'
+
+let door: Door
+before(async () => {
+  door = await openDoor()
+})
+after(() => door[Symbol.asyncDispose]())
+
+const accept = (version: string) => ({ accept: `application/*+xml;version=${version}` })
+const roles: readonly Role[] = [
+  'console only',
+  'user',
+  'author',
+  'organisation administrator',
+  'system administrator',
+]
+
+test('the schema is served in every version to anybody, without a version, file by file', async () => {
+  const files = await readdir(SCHEMA)
+  for (const version of ['1.5', '5.1', '5.5']) {
+    const seen = new Set(['master.xsd'])
+    for (const file of seen) {
+      const answer = await door.ask('GET', `/api/v${version}/schema/${file}`, {
+        headers: { accept: '*/*' },
+      })
+      assert.equal(answer.status, 200, file)
+      assert.equal(
+        answer.headers['content-type'],
+        `application/vnd.skerry.cloud.schema+xml;version=${version}`,
+      )
+      assert.equal(answer.text, await readFile(join(SCHEMA, file), 'utf8'))
+      for (const [, next = ''] of answer.text.matchAll(/schemaLocation="([^"]+)"/g)) seen.add(next)
+    }
+    assert.deepEqual([...seen].toSorted(), files.toSorted(), 'each is reached from the first')
+  }
+  const none = [
+    '/api/v1.5/schema/other.xsd',
+    '/api/v9.9/schema/master.xsd',
+    '/api/v1.5/schema/..%2f..%2fpackage.json',
+    '/api/v1.5/schema/master.xsd%00',
+  ]
+  for (const path of none) assert.equal((await door.ask('GET', path)).status, 404, path)
+})
+
+test('the schema refuses what we do not send', async () => {
+  const error = `<Error xmlns="urn:skerry:cloud:1.5" majorErrorCode="404" minorErrorCode="NOT_FOUND" message="no"/>`
+  const wrong = [
+    error.replace('404', 'lost'),
+    error.replace('NOT_FOUND', 'not found'),
+    error.replace('message', 'text'),
+    error.replace('1.5', '1.6'),
+    error.replaceAll('Error', 'Mistake'),
+    error.replace('/>', '><More/></Error>'),
+  ]
+  assert.deepEqual(
+    [...(await validate([error, ...wrong])).keys()].toSorted((a, b) => a - b),
+    wrong.map((_, at) => at + 1),
+  )
+})
+
+test('every attribute that a record can have is in the schema', async () => {
+  const schema = readXml(await readFile(join(SCHEMA, 'query.xsd'), 'utf8'))
+  const types = find(schema, 'complexType')
+  for (const { element: name, fields } of Object.values<RecordType>(recordTypes)) {
+    const type = types.find((each) => attribute(each, 'name') === `${name}Type`)
+    assert.ok(type, `no type for ${name}`)
+    const known = find(type, 'complexContent', 'extension', 'attribute').map((each) =>
+      attribute(each, 'name'),
+    )
+    for (const field of Object.keys(fields)) assert.ok(known.includes(field), `${name}@${field}`)
+  }
+})
+
+/** Relations that say what can be done; all others can be read. */
+const acts =
+  /^(add|edit|remove|enable|disable|deploy|undeploy|discardState|recompose|reconfigureVm|(power|screen|snapshot|task|upload):.*)$/
+
+function* toRead(node: Element): Iterable<string> {
+  if (hrefOf(node) !== '' && !acts.test(attribute(node, 'rel') ?? '')) yield hrefOf(node)
+  for (const each of node.children) if (typeof each !== 'string') yield* toRead(each)
+}
+
+test('every link that can be read answers 200 to whoever it was shown to, in every version', async () => {
+  for (const status of ['POWERED_ON', 'POWERED_OFF', 'SUSPENDED', 'UNRESOLVED'] as const) {
+    await door.cloud.addVms(2, status)
+  }
+  for (const role of roles) {
+    const token = await door.enter(door.eng.org, role)
+    for (const version of role === 'author' ? ['1.5', '5.1', '5.5'] : ['5.1']) {
+      const seen = new Set([`${BASE}/api/session`])
+      for (const href of seen) {
+        assert.ok(href.startsWith(`${BASE}/api/`), href)
+        const headers = accept(version)
+        const answer = await door.ask('GET', pathOf(href), { token, headers })
+        assert.equal(answer.status, 200, `${role}, ${version}: ${href}\n${answer.text}`)
+        for (const next of toRead(readXml(answer.text))) seen.add(next)
+      }
+      assert.ok(seen.size > 20, `${role}: ${seen.size} documents`)
+    }
+  }
+})
+
+/** What stands at the end of every address at which something is done to a VM or a vApp. */
+const actions = [...operations, ...vappOperations].flatMap(({ action }) =>
+  action ? [action.path] : [],
+)
+const linked = (node: Element): Set<string> =>
+  new Set(
+    find(node, 'Link').flatMap((each) => {
+      const rel = attribute(each, 'rel') ?? ''
+      if (rel === 'remove') return ['']
+      return actions.filter((path) => hrefOf(each).endsWith(`/${path}`))
+    }),
+  )
+
+const statuses: readonly Status[] = [
+  'FAILED_CREATION',
+  'UNRESOLVED',
+  'RESOLVED',
+  'SUSPENDED',
+  'POWERED_ON',
+  'POWERED_OFF',
+]
+
+test('what is linked is accepted; what is not is refused, or would change nothing', async () => {
+  for (const role of roles) {
+    const token = await door.enter(door.eng.org, role)
+    for (const status of statuses) {
+      for (const kind of ['vm', 'vapp']) {
+        const add = async () => {
+          const { vapp, vms } = await door.cloud.addVms(1, status)
+          return { vm: vms[0] as VmId, path: `/api/vApp/${kind}-${kind === 'vm' ? vms[0] : vapp}` }
+        }
+        const shown = linked(readXml((await door.ask('GET', (await add()).path, { token })).text))
+        for (const action of new Set(['', ...actions])) {
+          const { vm, path } = await add()
+          const what = `${role}: ${action || 'delete'} of a ${kind} that is ${status}`
+          const answer: Answered =
+            action === ''
+              ? await door.ask('DELETE', path, { token })
+              : await door.ask('POST', `${path}/${action}`, { token })
+          if (shown.has(action)) {
+            assert.equal(answer.status, 202, `${what}\n${answer.text}`)
+            assert.equal(localName(readXml(answer.text).name), 'Task')
+            continue
+          }
+          if (answer.status === 202) {
+            const row = await door.cloud.db
+              .selectFrom('vm')
+              .select(['status', 'desired'])
+              .where('id', '=', vm)
+              .executeTakeFirstOrThrow()
+            assert.equal(row.desired, row.status, `${what} is not linked, and changes it`)
+          } else assert.ok([403, 409].includes(answer.status), `${what}\n${answer.text}`)
+        }
+      }
+    }
+  }
+})
+
+test('every row says what its answers are', () => {
+  for (const row of routes) {
+    for (const [status, document] of Object.entries(row.answers)) {
+      assert.equal(typeof document, 'string', `${row.name} ${status}`)
+    }
+  }
+})
