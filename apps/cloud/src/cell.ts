@@ -57,7 +57,7 @@ async function buildDoor(
         : inOrg(tenants, who.org, work),
     reads: (reach) => reads.of(reach),
     screens: (host) => links.at(host),
-    ...{ ring, clock, base: new URL(base) },
+    ...{ ring, clock, base: new URL(base), secret: () => ids.secret() },
   }
   const spare = await hashPassword(ids.secret(), ids.salt())
   const sessions = makeSessions(db, () => ids.secret(), spare)

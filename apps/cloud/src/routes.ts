@@ -1,6 +1,12 @@
 import type { CloudRoute } from './route.ts'
+import { accessTokens } from './routes/access-tokens.ts'
+import { adminHosts } from './routes/admin-hosts.ts'
+import { adminOrgs } from './routes/admin-orgs.ts'
+import { adminUsers } from './routes/admin-users.ts'
+import { catalogs } from './routes/catalogs.ts'
 import { entities } from './routes/entities.ts'
 import { events } from './routes/events.ts'
+import { notes } from './routes/notes.ts'
 import { orgs } from './routes/orgs.ts'
 import { query } from './routes/query.ts'
 import { schema } from './routes/schema.ts'
@@ -10,10 +16,16 @@ import { tasks } from './routes/tasks.ts'
 /** Every address of the tenants' door. */
 export const routes: readonly CloudRoute[] = [
   ...sessions,
+  ...accessTokens,
   ...orgs,
+  ...catalogs,
   ...entities,
+  ...notes,
   ...tasks,
   ...query,
   ...events,
   ...schema,
+  ...adminOrgs,
+  ...adminUsers,
+  ...adminHosts,
 ]

@@ -19,6 +19,8 @@ export interface RequestWorld {
   /** "Look at this VM's queue." Carries nothing; losing it loses nothing, so nobody waits for it. */
   ring(vm: VmId): void
   readonly clock: Clock
+  /** 256 bits that nobody can guess, as text. */
+  readonly secret: () => string
   readonly base: URL
 }
 

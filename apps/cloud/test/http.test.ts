@@ -71,10 +71,12 @@ test('login: a token in a header and a cookie, and the links that clients start 
   assert.deepEqual([attribute(session, 'user'), attribute(session, 'org')], ['alice', 'eng'])
   assert.match(attribute(session, 'type') ?? '', /session\+xml;version=5\.1$/)
   const rels = find(session, 'Link').map((each) => attribute(each, 'rel') ?? '')
-  assert.deepEqual(rels.toSorted(), ['down', 'down', 'down', 'remove'])
+  assert.equal(rels.filter((rel) => rel === 'remove').length, 1)
+  const targets = find(session, 'Link').map((each) => attribute(each, 'type')?.split('.').at(-1))
+  for (const type of ['orgList+xml', 'org+xml', 'queryList+xml']) assert.ok(targets.includes(type))
   assert.ok(find(session, 'Link').some((each) => attribute(each, 'name') === 'eng'))
   const again = await ask('GET', '/api/session', { token: answer.token })
-  assert.deepEqual(find(read(again), 'Link').length, 4)
+  assert.deepEqual(find(read(again), 'Link').length, rels.length)
   assert.equal(again.headers['x-cloud-authorization'], undefined, 'sent at login only')
   const gone = await ask('DELETE', '/api/session', { token: answer.token })
   assert.deepEqual([gone.status, gone.text], [204, ''])
@@ -355,7 +357,7 @@ test('every link can be followed, from the session to everything there is', asyn
   }
   const kinds = new Set([...seen].map((href) => pathOf(href).split(/[/?]/).slice(0, 3).join('/')))
   const all = ['org', 'query', 'session', 'task', 'vApp', 'vAppTemplate', 'vdc']
-  assert.deepEqual([...kinds].toSorted(), all.map((each) => `/api/${each}`).toSorted())
+  for (const each of all) assert.ok(kinds.has(`/api/${each}`), each)
 })
 
 test('while the cloud recovers, reading goes on and every change is answered 503, in words', async () => {

@@ -13,6 +13,7 @@ import { hashPassword } from '../src/identity/password.ts'
 import type { Role } from '../src/identity/roles.ts'
 import { hashToken, makeSessions } from '../src/identity/sessions.ts'
 import { routes } from '../src/routes.ts'
+import { addToCatalog } from '../src/store/catalogs.ts'
 import { DIGEST, openCloudDatabase, startDatabases, type CloudDatabase } from './cloud-database.ts'
 import { holdToSchema } from './held-to-schema.ts'
 
@@ -66,6 +67,7 @@ export async function openDoor(): Promise<Door> {
     screens: () => ({ arm: async () => undefined }),
     ring: () => undefined,
     clock: { now: () => new Date() },
+    secret: () => randomBytes(32).toString('base64url'),
     base: new URL(BASE),
   } as Parameters<typeof buildServer>[0]
   const mistakes: unknown[] = []
@@ -89,7 +91,7 @@ export async function openDoor(): Promise<Door> {
 }
 
 async function addTenant(
-  { db }: CloudDatabase,
+  { db, host }: CloudDatabase,
   ask: Ask,
   name: string,
   password: string,
@@ -108,6 +110,17 @@ async function addTenant(
     .values({ org, name: 'debian', image: DIGEST, cpus: 1, memory_mib: 64, disk_mib: 64 })
     .returning('id')
     .executeTakeFirstOrThrow()
+  await addToCatalog(db, { org, name: 'debian', template: template.id })
+  const item = await db
+    .selectFrom('catalog_item')
+    .selectAll()
+    .where('org', '=', org)
+    .executeTakeFirstOrThrow()
+  const account = await db
+    .selectFrom('account')
+    .select('id')
+    .where('org', '=', org)
+    .executeTakeFirstOrThrow()
   const { token } = await logIn(ask, `alice@${name}`)
   const made = await ask('POST', `/api/vdc/${vdc.id}/action/instantiateVAppTemplate`, {
     token,
@@ -116,10 +129,16 @@ async function addTenant(
   assert.equal(made.status, 201, made.text)
   const vapp = readXml(made.text)
   const [[task], [vm]] = [find(vapp, 'Tasks', 'Task'), find(vapp, 'Children', 'Vm')]
+  const script = await ask('POST', '/api/session/tokens', {
+    token,
+    body: '<AccessTokenParams name="script"/>',
+  })
   const idOf = (node: Element | undefined) => hrefOf(node).split('/').at(-1) ?? ''
   const ids = {
     ...{ org, vdc: vdc.id, template: `vappTemplate-${template.id}` },
-    ...{ entity: idOf(vm), task: idOf(task) },
+    ...{ entity: idOf(vm), task: idOf(task), accessToken: idOf(readXml(script.text)) },
+    ...{ catalog: item.catalog, catalogItem: item.id, account: account.id, host },
+    ...{ urn: `urn:skerry:vdc:${vdc.id}`, key: 'colour' },
   }
   return { org, token, ids, vapp: idOf(vapp) }
 }

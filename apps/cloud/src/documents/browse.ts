@@ -5,7 +5,9 @@ import type { Asker } from '../http/asker.ts'
 import { link, type Hrefs } from '../http/links.ts'
 import { toldVersions } from '../http/version.ts'
 import { may } from '../identity/authorize.ts'
+import type { CatalogRow } from '../store/catalogs.ts'
 import type { OrgRow, TemplateRow, VdcRow } from '../store/orgs.ts'
+import type { VappRow } from '../store/vapps.ts'
 
 export const supportedVersions = (hrefs: Hrefs): Element =>
   element(
@@ -32,8 +34,11 @@ export const orgList = (orgs: readonly OrgRow[], { dialect }: Asker, hrefs: Href
 
 export const org = (
   { id, name }: OrgRow,
-  vdcs: readonly VdcRow[],
-  { dialect }: Asker,
+  {
+    vdcs,
+    catalogs,
+  }: { readonly vdcs: readonly VdcRow[]; readonly catalogs: readonly CatalogRow[] },
+  { dialect, who }: Asker,
   hrefs: Hrefs,
 ): Element =>
   element(
@@ -42,12 +47,23 @@ export const org = (
     ...vdcs.map((vdc) =>
       link('down', hrefs.vdc(vdc.id), { type: dialect.media('vdc'), name: vdc.name }),
     ),
+    ...catalogs.map((each) =>
+      link('down', hrefs.catalog(each.id), { type: dialect.media('catalog'), name: each.name }),
+    ),
+    link('down', hrefs.tasks(id), { type: dialect.media('tasksList') }),
+    may(who, 'org:admin') &&
+      link('alternate', hrefs.adminOrg(id), { type: dialect.media('admin.org') }),
     element('FullName', {}, name),
   )
 
+interface Inside {
+  readonly templates: readonly TemplateRow[]
+  readonly vapps: readonly Pick<VappRow, 'id' | 'name'>[]
+}
+
 export function vdc(
-  { id, name }: VdcRow,
-  templates: readonly TemplateRow[],
+  { id, org: of, name, disabled }: VdcRow,
+  { templates, vapps }: Inside,
   { dialect, who }: Asker,
   hrefs: Hrefs,
 ): Element {
@@ -56,7 +72,10 @@ export function vdc(
   return element(
     'Vdc',
     { name, id: dialect.urn('vdc', id), status: 1, type: dialect.media('vdc'), href },
-    may(who, 'vm:edit') && link('add', `${href}/action/instantiateVAppTemplate`, { type }),
+    link('up', hrefs.org(of), { type: dialect.media('org') }),
+    may(who, 'vm:edit') &&
+      !disabled &&
+      link('add', `${href}/action/instantiateVAppTemplate`, { type }),
     element(
       'ResourceEntities',
       {},
@@ -66,12 +85,18 @@ export function vdc(
           href: hrefs.template(each.id),
         }),
       ),
+      ...vapps.map((each) =>
+        element('ResourceEntity', {
+          ...{ type: dialect.media('vApp'), name: each.name, href: hrefs.vapp(each.id) },
+        }),
+      ),
     ),
+    element('IsEnabled', {}, String(!disabled)),
   )
 }
 
 export const template = (
-  { id, name, image }: TemplateRow,
+  { id, name, image, cpus, memory_mib, disk_mib }: TemplateRow,
   { dialect }: Asker,
   hrefs: Hrefs,
 ): Element =>
@@ -82,4 +107,7 @@ export const template = (
       ...{ type: dialect.media('vAppTemplate'), href: hrefs.template(id) },
     },
     element('Digest', { algorithm: 'sha256' }, image),
+    element('NumberOfCpus', {}, cpus),
+    element('MemoryMB', {}, memory_mib),
+    element('DiskMB', {}, disk_mib),
   )

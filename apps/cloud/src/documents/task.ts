@@ -3,6 +3,7 @@ import { element, type Element } from '@skerry/xml'
 import type { Asker } from '../http/asker.ts'
 import { link, type Hrefs } from '../http/links.ts'
 import { may } from '../identity/authorize.ts'
+import type { OrgRow } from '../store/orgs.ts'
 import type { Task } from '../store/queue.ts'
 import { taskTexts } from '../task-texts.ts'
 
@@ -47,3 +48,16 @@ const failure = ({ fault, message }: Task, { status }: Asker['dialect']): Elemen
     minorErrorCode: (fault ?? 'internal-server-error').toUpperCase().replaceAll('-', '_'),
     message: message ?? '',
   })
+
+export const tasksList = (
+  { id }: OrgRow,
+  rows: readonly Task[],
+  asker: Asker,
+  hrefs: Hrefs,
+): Element =>
+  element(
+    'TasksList',
+    { name: 'Tasks Lists', type: asker.dialect.media('tasksList'), href: hrefs.tasks(id) },
+    link('up', hrefs.org(id), { type: asker.dialect.media('org') }),
+    ...rows.map((row) => task(row, asker, hrefs)),
+  )

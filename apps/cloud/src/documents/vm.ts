@@ -1,7 +1,7 @@
 import { element, type Element } from '@skerry/xml'
 
 import type { Asker } from '../http/asker.ts'
-import { link, vmLinks, type Hrefs } from '../http/links.ts'
+import { link, noteLinks, vmLinks, type Hrefs } from '../http/links.ts'
 import type { Task } from '../store/queue.ts'
 import type { VmRow } from '../store/vms.ts'
 import { statusNumber } from '../vm-status.ts'
@@ -19,6 +19,7 @@ export function vm(row: VmRow, tasks: readonly Task[], asker: Asker, hrefs: Href
       needsCustomization: false,
     },
     ...vmLinks(row, href, asker),
+    ...noteLinks(row, href, 'vm', asker),
     link('up', hrefs.vapp(row.vapp), { type: dialect.media('vApp') }),
     tasks.length > 0 && element('Tasks', {}, ...tasks.map((each) => task(each, asker, hrefs))),
     ...sections(row),

@@ -49,10 +49,10 @@ export function makeEdge(
         const id = asked[name]
         if (id === undefined) continue
         const thing = await world.as<Owned | undefined>(who, async (tx) => {
-          const there = await find(tx, id)
+          const there = await find(tx, id, { who })
           if (there || !key || !(await wasAccepted(tx, who, key))) return there
           // A delete whose answer was lost is asked for again when what it deleted is gone.
-          return find(tx, id, { gone: true })
+          return find(tx, id, { who, gone: true })
         })
         authorize(who, row.permission, thing)
         params[name] = thing

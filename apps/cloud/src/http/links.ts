@@ -22,6 +22,15 @@ export class Hrefs {
   task = (id: string): string => this.to(fill(at.task, { task: id }))
   org = (id: string): string => this.to(fill(at.org, { org: id }))
   vdc = (id: string): string => this.to(fill(at.vdc, { vdc: id }))
+  accessToken = (id: string): string => this.to(fill(at.accessToken, { accessToken: id }))
+  catalog = (id: string): string => this.to(fill(at.catalog, { catalog: id }))
+  catalogItem = (id: string): string => this.to(fill(at.catalogItem, { catalogItem: id }))
+  resolved = (urn: string): string => `${this.to(at.resolver)}/${urn}`
+  tasks = (org: string): string => this.to(fill(at.tasks, { org }))
+  adminOrg = (org: string): string => this.to(fill(at.adminOrg, { org }))
+  adminUser = (id: string): string => this.to(fill(at.adminUser, { account: id }))
+  adminVdc = (vdc: string): string => this.to(fill(at.adminVdc, { vdc }))
+  adminHost = (host: string): string => this.to(fill(at.adminHost, { host }))
   template = (id: string): string => this.to(fill(at.template, { template: `vappTemplate-${id}` }))
 }
 
@@ -58,3 +67,14 @@ export function vappLinks(vms: readonly VmRow[], href: string, { who }: Sees): E
     return action ? [link(action.rel, `${href}/${action.path}`)] : [link('remove', href)]
   })
 }
+
+/** What is written down about it: its name and its metadata. */
+export const noteLinks = (
+  { closed }: { readonly closed: boolean },
+  href: string,
+  media: 'vm' | 'vApp',
+  { who, dialect }: Pick<Asker, 'who' | 'dialect'>,
+): Element[] => [
+  ...(!closed && may(who, 'vm:edit') ? [link('edit', href, { type: dialect.media(media) })] : []),
+  link('down', `${href}/metadata`, { type: dialect.media('metadata') }),
+]

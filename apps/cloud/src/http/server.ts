@@ -35,7 +35,7 @@ export function buildServer(
     ...(tls && { https: tls }),
     bodyLimit: 1024 * 1024,
     genReqId: requestId,
-    routerOptions: { ignoreTrailingSlash: true, maxParamLength: 256 },
+    routerOptions: { ignoreTrailingSlash: true, maxParamLength: 1024 },
     forceCloseConnections: true,
   }) as FastifyInstance
   server.addHook('onRequest', async (request, reply) => {

@@ -1,5 +1,13 @@
-import type { Owned } from '../identity/authorize.ts'
+import { may, type Owned, type Who } from '../identity/authorize.ts'
+import { findAccessToken, type AccessTokenRow } from '../store/access-tokens.ts'
+import {
+  findCatalog,
+  findCatalogItem,
+  type CatalogItemRow,
+  type CatalogRow,
+} from '../store/catalogs.ts'
 import { findTask } from '../store/find-task.ts'
+import { findHost, type HostRow } from '../store/hosts.ts'
 import {
   findOrg,
   findTemplate,
@@ -9,6 +17,8 @@ import {
   type VdcRow,
 } from '../store/orgs.ts'
 import type { Task } from '../store/queue.ts'
+import { resolve, type Resolved } from '../store/resolve.ts'
+import { findAccount, type AccountRow } from '../store/tenants.ts'
 import { findVapp, type VappRow } from '../store/vapps.ts'
 import { findVm, type VmRow } from '../store/vms.ts'
 import type { Tx } from '../world.ts'
@@ -25,14 +35,20 @@ export interface Things {
   readonly template: TemplateRow
   readonly entity: Entity
   readonly task: Task
+  readonly accessToken: AccessTokenRow
+  readonly catalog: CatalogRow
+  readonly catalogItem: CatalogItemRow
+  readonly urn: Resolved
+  readonly account: AccountRow
+  readonly host: HostRow & Owned
 }
 
 type Finders = {
   readonly [Name in keyof Things]: (
     tx: Tx,
     id: string,
-    /** `gone`: also what was deleted. */
-    how?: { readonly gone: boolean },
+    /** Who asks; `gone`: also for what was deleted. */
+    asked: { readonly who: Who; readonly gone?: boolean },
   ) => Promise<Things[Name] | undefined>
 }
 
@@ -68,5 +84,29 @@ export const things: Finders = {
   async task(tx, id) {
     const uuid = uuidOf(id, /^([0-9a-f]|urn:[^:]+:task:)/)
     return uuid === undefined ? undefined : findTask(tx, uuid)
+  },
+  async catalog(tx, id) {
+    const uuid = uuidOf(id, /^[0-9a-f]/)
+    return uuid === undefined ? undefined : findCatalog(tx, uuid)
+  },
+  async catalogItem(tx, id) {
+    const uuid = uuidOf(id, /^[0-9a-f]/)
+    return uuid === undefined ? undefined : findCatalogItem(tx, uuid)
+  },
+  urn: (tx, id) => resolve(tx, id),
+  async account(tx, id) {
+    const uuid = uuidOf(id, /^[0-9a-f]/)
+    return uuid === undefined ? undefined : findAccount(tx, uuid)
+  },
+  // A host belongs to no organisation: only who may reach all of them can see one.
+  async host(tx, id, { who }) {
+    const uuid = uuidOf(id, /^[0-9a-f]/)
+    if (uuid === undefined || !may(who, 'host:admin')) return undefined
+    const host = await findHost(tx, uuid)
+    return host && { ...host, org: who.org }
+  },
+  async accessToken(tx, id, { who }) {
+    const uuid = uuidOf(id, /^[0-9a-f]/)
+    return uuid === undefined ? undefined : findAccessToken(tx, who, uuid)
   },
 }

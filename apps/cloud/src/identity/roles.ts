@@ -7,6 +7,10 @@ export const permissions = [
   'vm:power',
   'vm:edit',
   'vm:console',
+  // Users of an organisation.
+  'org:admin',
+  // Organisations, and what each may have.
+  'cloud:admin',
   'host:admin',
   // Records of all organisations at once.
   'cloud:read',
@@ -27,7 +31,7 @@ export const roles = {
   'console only': ['session', 'org:read', 'vm:read', 'vm:console'],
   user,
   author,
-  'organisation administrator': author,
-  'system administrator': [...author, 'host:admin', 'cloud:read'],
+  'organisation administrator': [...author, 'org:admin'],
+  'system administrator': [...author, 'org:admin', 'cloud:admin', 'host:admin', 'cloud:read'],
 } as const satisfies Record<string, readonly Permission[]>
 export type Role = keyof typeof roles

@@ -27,6 +27,9 @@ const LIFE = sql`interval '24 h'`
 /** That a token was used is written down this often at most: a write for each request would make all of a user's wait for each other. */
 const NOTED = sql`interval '1 min'`
 
+/** By this one sees what it is: also whoever finds one where it should not be. */
+export const ACCESS_TOKEN = 'skat_'
+
 export const hashToken = (token: string): Buffer => createHash('sha256').update(token).digest()
 
 /** So many passwords for one account are looked at together. Those who wait meet what the others have failed by then. */
@@ -64,6 +67,7 @@ export function makeSessions(db: Kysely<Database>, secret: () => string, spare: 
       return { token, who: { user, account: id, org, orgName, role } }
     },
     async find(token) {
+      if (token.startsWith(ACCESS_TOKEN)) return findByAccessToken(db, token)
       const hash = hashToken(token)
       const { rows } = await sql<Who & { noted: boolean }>`
         select account.name as user, account.id as account, account.org as org, org.name as "orgName",
@@ -71,7 +75,8 @@ export function makeSessions(db: Kysely<Database>, secret: () => string, spare: 
         from session join account on account.org = session.org and account.id = session.account
           join org on org.id = session.org
         where token_hash = ${hash} and session.seen_at > clock_timestamp() - ${IDLE}
-          and session.began_at > clock_timestamp() - ${LIFE} and not account.disabled`.execute(db)
+          and session.began_at > clock_timestamp() - ${LIFE} and not account.disabled
+          and not org.disabled`.execute(db)
       const [found] = rows
       if (!found) return undefined
       const { noted, ...who } = found
@@ -98,6 +103,7 @@ async function check(
     .select('account.disabled')
     .where('org.name', '=', org)
     .where('account.name', '=', user)
+    .where('org.disabled', '=', false)
     .executeTakeFirst()
   // An account that is not there costs as much time as one that is.
   const right = await verifyPassword(password, account?.password ?? spare)
@@ -108,3 +114,24 @@ const tooMany = (seconds: number): Fault =>
   new Fault('too-many', `too many wrong passwords: nothing is tried for another ${seconds} s`, {
     detail: String(seconds),
   })
+
+/** Worth what its user is worth now. When it was last used is kept to the minute: a script asks often. */
+async function findByAccessToken(db: Kysely<Database>, token: string): Promise<Who | undefined> {
+  const { rows } = await sql<Who & { id: string; stale: boolean }>`
+    select account.name as user, account.id as account, account.org as org, org.name as "orgName",
+      account.role as role, access_token.id as id,
+      coalesce(used_at < clock_timestamp() - ${NOTED}, true) as stale
+    from access_token
+      join account on account.org = access_token.org and account.id = access_token.account
+      join org on org.id = access_token.org
+    where token_hash = ${hashToken(token)} and not account.disabled and not org.disabled`.execute(
+    db,
+  )
+  const [found] = rows
+  if (!found) return undefined
+  const { id, stale, ...who } = found
+  if (stale) {
+    await sql`update access_token set used_at = clock_timestamp() where id = ${id}`.execute(db)
+  }
+  return { ...who, script: true }
+}

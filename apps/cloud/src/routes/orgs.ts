@@ -6,10 +6,11 @@ import { vapp } from '../documents/vapp.ts'
 import { Hrefs } from '../http/links.ts'
 import { instantiateParams } from '../params/instantiate.ts'
 import { route } from '../route.ts'
+import { catalogsOf } from '../store/catalogs.ts'
 import { openTasks } from '../store/find-task.ts'
-import { findTemplate, templatesOf, vdcsOf } from '../store/orgs.ts'
+import { findTemplate, orgsSeenBy, templatesOf, vdcsOf } from '../store/orgs.ts'
 import { submitTogether } from '../store/submit-task.ts'
-import { addVapp, readVapp, vmsOf } from '../store/vapps.ts'
+import { addVapp, readVapp, vappsOf, vmsOf } from '../store/vapps.ts'
 import { submit } from '../submit.ts'
 import { instantiate } from '../vapp-operations.ts'
 
@@ -22,13 +23,7 @@ export const orgs = [
     answers: { 200: 'orgList' },
     doc: 'The organisations that the caller can see.',
     async handle(world, asker) {
-      const { who } = asker
-      const all = await world.as(who, (tx) => {
-        const rows = tx.selectFrom('org').selectAll().orderBy('name')
-        return (
-          who.role === 'system administrator' ? rows : rows.where('id', '=', who.org)
-        ).execute()
-      })
+      const all = await world.as(asker.who, (tx) => orgsSeenBy(tx, asker.who))
       return { status: 200, body: browse.orgList(all, asker, new Hrefs(world.base)) }
     },
   }),
@@ -38,11 +33,14 @@ export const orgs = [
     path: at.org,
     permission: 'org:read',
     answers: { 200: 'org' },
-    doc: 'An organisation, with its virtual data centres.',
+    doc: 'An organisation, with its virtual data centres, its catalogs and its tasks.',
     async handle(world, asker) {
       const { org } = asker.params
-      const vdcs = await world.as(asker.who, (tx) => vdcsOf(tx, org.id))
-      return { status: 200, body: browse.org(org, vdcs, asker, new Hrefs(world.base)) }
+      const inside = await world.as(asker.who, async (tx) => ({
+        vdcs: await vdcsOf(tx, org.id),
+        catalogs: await catalogsOf(tx, org.id),
+      }))
+      return { status: 200, body: browse.org(org, inside, asker, new Hrefs(world.base)) }
     },
   }),
   route({
@@ -51,11 +49,14 @@ export const orgs = [
     path: at.vdc,
     permission: 'org:read',
     answers: { 200: 'vdc' },
-    doc: 'A virtual data centre, with what can be made in it.',
+    doc: 'A virtual data centre, with its vApps and with what can be made in it.',
     async handle(world, asker) {
       const { vdc } = asker.params
-      const templates = await world.as(asker.who, (tx) => templatesOf(tx, vdc.org))
-      return { status: 200, body: browse.vdc(vdc, templates, asker, new Hrefs(world.base)) }
+      const inside = await world.as(asker.who, async (tx) => ({
+        templates: await templatesOf(tx, vdc.org),
+        vapps: await vappsOf(tx, vdc),
+      }))
+      return { status: 200, body: browse.vdc(vdc, inside, asker, new Hrefs(world.base)) }
     },
   }),
   route({
@@ -84,6 +85,7 @@ export const orgs = [
         if (!template || template.org !== params.vdc.org)
           throw new Fault('invalid', 'there is no such template in this organisation')
         const { vdc } = params
+        if (vdc.disabled) throw new Fault('conflict', `vdc ${vdc.name} is disabled`)
         const made = await addVapp(tx, { vdc, template, name: body.name, owner: who.user })
         return submitTogether(tx, instantiate(body), { vapp: made, owner: who.user, id })
       })

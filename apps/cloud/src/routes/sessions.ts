@@ -1,3 +1,5 @@
+import { Fault } from '@skerry/fault'
+
 import { at } from '../addresses.ts'
 import { supportedVersions } from '../documents/browse.ts'
 import { session } from '../documents/session.ts'
@@ -51,8 +53,13 @@ export const sessions = [
     path: at.session,
     permission: 'session',
     answers: { 204: 'nothing' },
-    doc: 'Logs out: the token is worth nothing from now on.',
+    doc: 'Logs out: the token is worth nothing from now on. A token for scripts is revoked at its own address instead.',
     async handle(world, { who, token }) {
+      if (who.script) {
+        throw new Fault('conflict', 'this is a token for scripts, not a session', {
+          hint: 'DELETE its own address, below /api/session/tokens',
+        })
+      }
       await world.as(who, (tx) =>
         tx.deleteFrom('session').where('token_hash', '=', hashToken(token)).execute(),
       )

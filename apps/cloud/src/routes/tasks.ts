@@ -1,11 +1,25 @@
 import { at } from '../addresses.ts'
-import { task } from '../documents/task.ts'
+import { task, tasksList } from '../documents/task.ts'
 import { Hrefs } from '../http/links.ts'
 import { route } from '../route.ts'
 import { cancelTask } from '../store/end-task.ts'
+import { newestTasks } from '../store/find-task.ts'
 import { requireSound } from '../submit.ts'
 
 export const tasks = [
+  route({
+    name: 'listTasks',
+    method: 'GET',
+    path: at.tasks,
+    permission: 'vm:read',
+    answers: { 200: 'tasksList' },
+    doc: 'What was last asked in an organisation: the newest 128 tasks, newest first. All there are: GET /api/query?type=task.',
+    async handle(world, asker) {
+      const { org } = asker.params
+      const rows = await world.as(asker.who, (tx) => newestTasks(tx, org.id))
+      return { status: 200, body: tasksList(org, rows, asker, new Hrefs(world.base)) }
+    },
+  }),
   route({
     name: 'readTask',
     method: 'GET',

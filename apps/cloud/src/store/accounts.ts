@@ -4,6 +4,7 @@ import type { OrgId } from '@skerry/vm'
 import type { Kysely } from 'kysely'
 
 import type { Role } from '../identity/roles.ts'
+import { addToCatalog } from './catalogs.ts'
 import type { Database } from './database.ts'
 
 export interface NewAccount {
@@ -101,12 +102,13 @@ export async function addTemplate(db: Kysely<Database>, template: NewTemplate): 
         .values({ org, name, image: digest, ...sizes })
         .returning('id')
         .executeTakeFirstOrThrow()
+      await addToCatalog(tx, { org, name, template: made.id })
       return made.id
     }),
   )
 }
 
-async function orConflict<T>(message: string, work: () => Promise<T>): Promise<T> {
+export async function orConflict<T>(message: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work()
   } catch (error) {

@@ -30,7 +30,7 @@ export interface Database {
     >
   }
   cell: { id: string; alive_until: Time }
-  org: { id: Generated<OrgId>; name: string }
+  org: { id: Generated<OrgId>; name: string; disabled: Generated<boolean> }
   account: {
     org: OrgId
     id: Generated<UserId>
@@ -41,7 +41,33 @@ export interface Database {
   }
   session: { token_hash: Buffer; org: OrgId; account: UserId; began_at: Time; seen_at: Time }
   login_failure: { key: Buffer; failures: number; last_at: Time; until: Time }
-  vdc: { org: OrgId; id: Generated<string>; name: string }
+  access_token: {
+    org: OrgId
+    id: Generated<string>
+    account: UserId
+    name: string
+    token_hash: Buffer
+    made_at: Time
+    used_at: MaybeTime
+  }
+  vdc: { org: OrgId; id: Generated<string>; name: string; disabled: Generated<boolean> }
+  catalog: { org: OrgId; id: Generated<string>; name: string; created_at: Time }
+  catalog_item: {
+    org: OrgId
+    id: Generated<string>
+    catalog: string
+    name: string
+    template: string
+    created_at: Time
+  }
+  metadata: {
+    org: OrgId
+    vapp: VappId
+    vm: VmId | null
+    key: string
+    type: MetadataType
+    value: string
+  }
   image: { digest: string; bytes: string; virtual_mib: number }
   template: {
     org: OrgId
@@ -176,6 +202,9 @@ interface VmTable {
   host_name: Generated<string | null>
   name_key: GeneratedAlways<string>
 }
+
+export const metadataTypes = ['String', 'Number', 'Boolean', 'DateTime'] as const
+export type MetadataType = (typeof metadataTypes)[number]
 
 export const taskStates = ['queued', 'running', 'success', 'error', 'canceled'] as const
 export type TaskState = (typeof taskStates)[number]

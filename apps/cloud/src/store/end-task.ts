@@ -46,7 +46,9 @@ export async function cancelTask(db: Kysely<Database>, id: TaskId): Promise<read
     .orderBy('place', 'desc')
     .execute()
   const rung: VmId[] = []
-  for (const each of children.length > 0 ? children.map((child) => child.id) : [id]) {
+  // One of a vApp ends with its last part: where none is left it has ended, and there is nothing to stop.
+  const alone = db.selectFrom('task').select('id').where('id', '=', id).where('vm', 'is not', null)
+  for (const { id: each } of children.length > 0 ? children : await alone.execute()) {
     rung.push(
       ...(await withTask<readonly VmId[]>(db, each, async (tx, task, vm) => {
         if (task.state === 'queued') return (await end(tx, task, vm, 'canceled')).others

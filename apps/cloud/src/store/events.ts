@@ -13,19 +13,21 @@ export interface Happening {
   readonly task?: Pick<Task, 'id' | 'org' | 'vapp' | 'vm' | 'operation'>
   readonly vm?: { readonly org: OrgId; readonly id: Task['vm']; readonly vapp: Task['vapp'] }
   readonly host?: HostId
+  /** Where it is about nothing else that has one. */
+  readonly org?: OrgId
   readonly what?: Readonly<Record<string, unknown>>
 }
 
 /** In the same transaction as what it tells of, or it is not true. */
 export async function tell(
   tx: Tx | Kysely<Database>,
-  { kind, task, vm, host, what = {} }: Happening,
+  { kind, task, vm, host, org, what = {} }: Happening,
 ): Promise<void> {
   await tx
     .insertInto('event')
     .values({
       kind,
-      org: task?.org ?? vm?.org ?? null,
+      org: task?.org ?? vm?.org ?? org ?? null,
       vapp: task?.vapp ?? vm?.vapp ?? null,
       vm: task?.vm ?? vm?.id ?? null,
       task: task?.id ?? null,

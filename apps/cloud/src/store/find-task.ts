@@ -1,4 +1,4 @@
-import type { TaskId, VmId } from '@skerry/vm'
+import type { OrgId, TaskId, VmId } from '@skerry/vm'
 import type { Kysely } from 'kysely'
 
 import type { VappId } from '../ids.ts'
@@ -27,3 +27,17 @@ export async function openTasks(
     .orderBy('id')
   return (vm === undefined ? open.where('parent', 'is', null) : open.where('vm', '=', vm)).execute()
 }
+
+/** As many as the largest page of a query. */
+const NEWEST = 128
+
+/** What was last asked in an organisation, parts of other tasks left out. */
+export const newestTasks = (db: Kysely<Database>, org: OrgId): Promise<Task[]> =>
+  db
+    .selectFrom('task')
+    .selectAll()
+    .where('org', '=', org)
+    .where('parent', 'is', null)
+    .orderBy('id', 'desc')
+    .limit(NEWEST)
+    .execute()

@@ -37,14 +37,15 @@ export async function enableHost(
   id: HostId,
   enabled: boolean,
 ): Promise<void> {
-  await db.transaction().execute(async (tx) => {
+  const work = async (tx: Tx): Promise<void> => {
     const host = await lockHost(tx, id)
     if (host.state !== 'joined') throw new Fault('conflict', `host ${id} is ${host.state}`)
     if (host.enabled === enabled) return
     // Whoever decides by hand has looked: the first list does not decide again.
     await tx.updateTable('host').set({ enabled }).where('id', '=', id).execute()
     await tell(tx, { kind: enabled ? 'host.enabled' : 'host.disabled', host: id })
-  })
+  }
+  await (db.isTransaction ? work(db as Tx) : db.transaction().execute(work))
 }
 
 /** Nobody listens to it from now on, whatever it shows; its VMs are no longer seen. */

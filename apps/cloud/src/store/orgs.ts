@@ -1,6 +1,7 @@
 import type { OrgId } from '@skerry/vm'
 import type { Kysely, Selectable } from 'kysely'
 
+import type { Who } from '../identity/authorize.ts'
 import type { Database } from './database.ts'
 
 export type OrgRow = Selectable<Database['org']>
@@ -24,6 +25,12 @@ export async function findTemplate(
   id: string,
 ): Promise<TemplateRow | undefined> {
   return db.selectFrom('template').selectAll().where('id', '=', id).executeTakeFirst()
+}
+
+/** All of them for those who run the cloud, their own for everybody else. */
+export function orgsSeenBy(db: Kysely<Database>, { role, org }: Who): Promise<OrgRow[]> {
+  const rows = db.selectFrom('org').selectAll().orderBy('name')
+  return (role === 'system administrator' ? rows : rows.where('id', '=', org)).execute()
 }
 
 export const vdcsOf = (db: Kysely<Database>, org: OrgId): Promise<VdcRow[]> =>

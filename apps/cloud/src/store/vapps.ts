@@ -21,6 +21,20 @@ export async function findVapp(
   return (gone ? query : query.where('deleted_at', 'is', null)).executeTakeFirst()
 }
 
+/** Those that are in a vdc, by name. */
+export const vappsOf = (
+  db: Kysely<Database>,
+  { org, id }: VdcRow,
+): Promise<Pick<VappRow, 'id' | 'name'>[]> =>
+  db
+    .selectFrom('vapp')
+    .select(['id', 'name'])
+    .where('org', '=', org)
+    .where('vdc', '=', id)
+    .where('deleted_at', 'is', null)
+    .orderBy('name')
+    .execute()
+
 export async function lockVapp(tx: Tx, id: VappId): Promise<VappRow | undefined> {
   return tx.selectFrom('vapp').selectAll().where('id', '=', id).forNoKeyUpdate().executeTakeFirst()
 }

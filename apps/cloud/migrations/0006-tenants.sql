@@ -1,0 +1,73 @@
+-- Tokens that users make for their scripts. Like a session's, they are kept as hashes; unlike one, they end only when somebody ends them.
+create table access_token (
+  org uuid not null,
+  id uuid not null default uuid_v7(),
+  account uuid not null,
+  name text not null,
+  token_hash bytea not null unique,
+  made_at timestamptz not null default clock_timestamp(),
+  used_at timestamptz,
+  primary key (org, id),
+  unique (org, account, name),
+  foreign key (org, account) references account on delete cascade
+);
+
+-- Nobody of it can log in, and no token of it is worth anything, while it is disabled. Its VMs stay as they are.
+alter table org add column disabled boolean not null default false;
+
+-- Nothing new is made in it while it is disabled.
+alter table vdc add column disabled boolean not null default false;
+
+-- Where an organisation finds what it can make vApps of.
+create table catalog (
+  org uuid not null references org,
+  id uuid not null default uuid_v7(),
+  name text collate "C" not null,
+  created_at timestamptz not null default clock_timestamp(),
+  primary key (org, id),
+  unique (org, name)
+);
+create table catalog_item (
+  org uuid not null,
+  id uuid not null default uuid_v7(),
+  catalog uuid not null,
+  name text collate "C" not null,
+  template uuid not null,
+  created_at timestamptz not null default clock_timestamp(),
+  primary key (org, id),
+  unique (org, catalog, name),
+  foreign key (org, catalog) references catalog on delete cascade,
+  foreign key (org, template) references template on delete cascade
+);
+insert into catalog (org, name) select distinct org, 'main' from template;
+insert into catalog_item (org, catalog, name, template)
+  select template.org, catalog.id, template.name, template.id from template join catalog on catalog.org = template.org;
+
+-- What people write down about a vApp, or about one of its VMs.
+create table metadata (
+  org uuid not null,
+  vapp uuid not null,
+  vm uuid,
+  key text not null,
+  type text not null check (type in ('String', 'Number', 'Boolean', 'DateTime')),
+  value text not null,
+  foreign key (org, vapp) references vapp,
+  foreign key (org, vm) references vm
+);
+create unique index metadata_key on metadata (org, coalesce(vm, vapp), key);
+
+create index task_of_org on task (org, id) where parent is null;
+
+do $$
+declare each text;
+begin
+  foreach each in array array['access_token', 'catalog', 'catalog_item', 'metadata'] loop
+    execute format('alter table %I enable row level security', each);
+    execute format('alter table %I force row level security', each);
+    execute format(
+      'create policy %I on %I to skerry_tenant using (org = nullif(current_setting(''app.org'', true), '''')::uuid)',
+      each || '_own', each);
+    execute format('create policy %I on %I to skerry_system using (true)', each || '_all', each);
+    execute format('grant select, insert, update, delete on %I to skerry_tenant, skerry_system', each);
+  end loop;
+end $$;

@@ -1,0 +1,112 @@
+import { Fault } from '@skerry/fault'
+import type { Body } from '@skerry/service'
+import { attribute, childrenByLocalName, text, type Element } from '@skerry/xml'
+
+import { roles, type Role } from '../identity/roles.ts'
+import { nameIn, readRoot } from './named.ts'
+
+const PASSWORD_MIN = 8
+const PASSWORD_MAX = 256
+
+/** The text of a child, where there is one. */
+function childText(root: Element, name: string): string | undefined {
+  const [found] = childrenByLocalName(root, name)
+  return found && (text(found) ?? '')
+}
+
+function readBoolean(root: Element, name: string): boolean | undefined {
+  const found = childText(root, name)?.trim()
+  if (found === undefined) return undefined
+  if (found === 'true' || found === '1') return true
+  if (found === 'false' || found === '0') return false
+  throw new Fault('invalid', `${name} must be true or false`)
+}
+
+function roleIn(root: Element): Role | undefined {
+  const [found] = childrenByLocalName(root, 'Role')
+  if (!found) return undefined
+  const name = attribute(found, 'name') ?? ''
+  if (Object.hasOwn(roles, name)) return name as Role
+  throw new Fault('invalid', `Role must be one of: ${Object.keys(roles).join(', ')}`)
+}
+
+function passwordIn(root: Element): string | undefined {
+  const found = childText(root, 'Password')
+  if (found === undefined) return undefined
+  if (found.length >= PASSWORD_MIN && found.length <= PASSWORD_MAX) return found
+  throw new Fault('invalid', `Password must have ${PASSWORD_MIN} to ${PASSWORD_MAX} characters`)
+}
+
+/** A name where one is given; what a thing has no child for stays as it is. */
+const maybeName = (root: Element): { readonly name?: string } =>
+  attribute(root, 'name') === undefined ? {} : { name: nameIn(root) }
+
+const maybeEnabled = (root: Element): { readonly enabled?: boolean } => {
+  const enabled = readBoolean(root, 'IsEnabled')
+  return enabled === undefined ? {} : { enabled }
+}
+
+export interface Made {
+  readonly name: string
+}
+export interface Changed {
+  readonly name?: string
+  readonly enabled?: boolean
+}
+
+const made = (element: string, media: string): Body<Made> => ({
+  media,
+  shape: element,
+  read: (raw) => ({ name: nameIn(readRoot(raw, element)) }),
+})
+const changed = (element: string, media: string): Body<Changed> => ({
+  media,
+  shape: element,
+  read(raw) {
+    const root = readRoot(raw, element)
+    return { ...maybeName(root), ...maybeEnabled(root) }
+  },
+})
+
+export const newOrg = made('AdminOrg', 'admin.org')
+export const changedOrg = changed('AdminOrg', 'admin.org')
+export const newVdc = made('AdminVdc', 'admin.vdc')
+export const changedVdc = changed('AdminVdc', 'admin.vdc')
+
+export const newUser: Body<{
+  readonly name: string
+  readonly role: Role
+  readonly password: string
+}> = {
+  media: 'admin.user',
+  shape: 'User',
+  read(raw) {
+    const root = readRoot(raw, 'User')
+    const [name, role, password] = [nameIn(root), roleIn(root), passwordIn(root)]
+    if (name.includes('@') || name.includes(':')) {
+      throw new Fault('invalid', 'the name of a user holds neither @ nor :')
+    }
+    if (role === undefined || password === undefined) {
+      throw new Fault('invalid', 'a new user needs a Role and a Password')
+    }
+    return { name, role, password }
+  },
+}
+
+export const changedUser: Body<{
+  readonly role?: Role
+  readonly enabled?: boolean
+  readonly password?: string
+}> = {
+  media: 'admin.user',
+  shape: 'User',
+  read(raw) {
+    const root = readRoot(raw, 'User')
+    const [role, password] = [roleIn(root), passwordIn(root)]
+    return {
+      ...maybeEnabled(root),
+      ...(role !== undefined && { role }),
+      ...(password !== undefined && { password }),
+    }
+  },
+}

@@ -1,0 +1,76 @@
+import { Fault } from '@skerry/fault'
+import type { Body } from '@skerry/service'
+import { childrenByLocalName, localName, text, type Element } from '@skerry/xml'
+
+import { metadataTypes, type MetadataType } from '../store/database.ts'
+import type { MetadataEntry } from '../store/metadata.ts'
+import { readRoot } from './named.ts'
+
+const KEY_MAX = 256
+const VALUE_MAX = 16 * 1024
+
+const lexical: Readonly<Record<MetadataType, RegExp>> = {
+  String: /^[^]*$/,
+  Number: /^-?\d{1,18}$/,
+  Boolean: /^(true|false)$/,
+  DateTime: /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)?$/,
+}
+
+/** A key as it stands in a body or an address. */
+export function checkKey(key: string): string {
+  if (key.length < 1 || key.length > KEY_MAX || /\p{Cc}/u.test(key)) {
+    throw new Fault(
+      'invalid',
+      `a key has 1 to ${KEY_MAX} characters, none of them a control character`,
+    )
+  }
+  return key
+}
+
+type Valued = Pick<MetadataEntry, 'type' | 'value'>
+
+/** Value, or since 5.1 TypedValue with its type in xsi:type. */
+function valueIn(node: Element): Valued {
+  const [domain] = childrenByLocalName(node, 'Domain')
+  if (domain && text(domain)?.trim() !== 'GENERAL') {
+    throw new Fault('invalid', 'the only Domain there is is GENERAL')
+  }
+  const [typed] = childrenByLocalName(node, 'TypedValue')
+  const [plain] = childrenByLocalName(typed ?? node, 'Value')
+  if (!plain) throw new Fault('invalid', 'an entry must have a Value or a TypedValue')
+  const type = typed === undefined ? 'String' : typeOf(typed)
+  const value = text(plain) ?? ''
+  if (value.length > VALUE_MAX || !lexical[type].test(value)) {
+    throw new Fault(
+      'invalid',
+      `a value of the type ${type} was expected, of ${VALUE_MAX} characters at most`,
+    )
+  }
+  return { type, value }
+}
+
+function typeOf(typed: Element): MetadataType {
+  const said = Object.entries(typed.attributes).find(([name]) => localName(name) === 'type')?.[1]
+  const found = metadataTypes.find((each) => localName(said ?? '') === `Metadata${each}Value`)
+  if (found) return found
+  const all = metadataTypes.map((each) => `Metadata${each}Value`).join(', ')
+  throw new Fault('invalid', `xsi:type must be one of ${all}`)
+}
+
+export const metadataParams: Body<readonly MetadataEntry[]> = {
+  media: 'metadata',
+  shape: 'Metadata',
+  read(raw) {
+    const root = readRoot(raw, 'Metadata')
+    return childrenByLocalName(root, 'MetadataEntry').map((entry) => {
+      const [key] = childrenByLocalName(entry, 'Key')
+      return { key: checkKey(text(key) ?? ''), ...valueIn(entry) }
+    })
+  },
+}
+
+export const metadataValueParams: Body<Valued> = {
+  media: 'metadata.value',
+  shape: 'MetadataValue',
+  read: (raw) => valueIn(readRoot(raw, 'MetadataValue')),
+}

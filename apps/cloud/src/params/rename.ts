@@ -1,0 +1,18 @@
+import { Fault } from '@skerry/fault'
+import type { Body } from '@skerry/service'
+import { localName, readXml } from '@skerry/xml'
+
+import { nameIn } from './named.ts'
+
+/** The document of a vApp or VM, as it was read: its name is what counts, all else in it is left alone. */
+export const renameParams: Body<{ readonly name: string }> = {
+  media: 'vApp',
+  shape: 'VApp',
+  read(raw) {
+    const root = readXml(raw)
+    if (localName(root.name) !== 'VApp' && localName(root.name) !== 'Vm') {
+      throw new Fault('invalid', 'the body must be VApp or Vm')
+    }
+    return { name: nameIn(root) }
+  },
+}

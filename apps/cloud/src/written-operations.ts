@@ -1,0 +1,12 @@
+/** What is done as soon as it is written down, and is a Task all the same: clients wait for one. */
+export const writtenOperations = [
+  {
+    name: 'rename',
+    task: { name: 'vdcUpdateVapp', doing: 'Renaming', done: 'Renamed' },
+  },
+  {
+    name: 'updateMetadata',
+    task: { name: 'metadataUpdate', doing: 'Writing metadata of', done: 'Wrote metadata of' },
+  },
+] as const
+export type WrittenOperation = (typeof writtenOperations)[number]['name']

@@ -1,0 +1,184 @@
+// Goal: what an organisation has can be found: catalogs, ids of every kind, tasks; names and metadata can be written.
+// Method: over HTTP, with a real Postgres.
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+
+import type { VmId } from '@skerry/vm'
+import { attribute, localName, readXml, text } from '@skerry/xml'
+
+import {
+  BASE,
+  find,
+  hrefOf,
+  linksOf,
+  openDoor,
+  pathOf,
+  read,
+  type Answered,
+  type Door,
+} from './tenants-door.ts'
+
+let door: Door
+before(async () => {
+  door = await openDoor()
+})
+after(() => door[Symbol.asyncDispose]())
+
+const get = (path: string) => door.ask('GET', path, { token: door.eng.token })
+const send = (method: string, path: string, body?: string) =>
+  door.ask(method, path, { token: door.eng.token, ...(body !== undefined && { body }) })
+
+test('from the organisation to a template by its catalog', async () => {
+  const org = read(await get(`/api/org/${door.eng.org}`))
+  const link = find(org, 'Link').find((each) => attribute(each, 'type')?.endsWith('catalog+xml'))
+  assert.equal(attribute(link, 'name'), 'main')
+  const catalog = read(await get(pathOf(hrefOf(link))))
+  const [entry] = find(catalog, 'CatalogItems', 'CatalogItem')
+  const item = read(await get(pathOf(hrefOf(entry))))
+  const [entity] = find(item, 'Entity')
+  const template = read(await get(pathOf(hrefOf(entity))))
+  assert.equal(localName(template.name), 'VAppTemplate')
+  assert.equal(text(find(template, 'MemoryMB')[0]), '64')
+})
+
+test('a vdc names its vApps as well as what they are made of', async () => {
+  const vdc = read(await get(`/api/vdc/${door.eng.ids['vdc']}`))
+  const names = find(vdc, 'ResourceEntities', 'ResourceEntity').map(
+    (each) => attribute(each, 'name') ?? '',
+  )
+  assert.deepEqual(names.toSorted(), ['debian', 'first'])
+})
+
+test('an id of any kind, as a URN or as it stands in an href, is resolved to its document', async () => {
+  const { ids, vapp } = door.eng
+  const uuid = (id = '') => id.replace(/^[a-zA-Z]+-(?=[0-9a-f]{8}-)/, '')
+  const known = [
+    ...[ids['entity'] ?? '', vapp, ids['template'] ?? ''],
+    `urn:skerry:vm:${uuid(ids['entity'])}`,
+    `urn:skerry:vapp:${uuid(vapp)}`,
+    `urn:skerry:org:${ids['org']}`,
+    `urn:skerry:vdc:${ids['vdc']}`,
+    `urn:skerry:task:${ids['task']}`,
+    `urn:skerry:catalog:${ids['catalog']}`,
+    `urn:skerry:catalogitem:${ids['catalogItem']}`,
+    `urn:skerry:vapptemplate:${uuid(ids['template'])}`,
+  ]
+  for (const id of known) {
+    const entity = read(await get(`/api/entity/${id}`))
+    const urn = attribute(entity, 'id')
+    assert.equal(attribute(entity, 'name'), urn)
+    const document = read(await get(pathOf(linksOf(entity)['alternate'] ?? '')))
+    assert.equal(attribute(document, 'id'), urn, id)
+  }
+  for (const id of [
+    'urn:skerry:moon:1',
+    'urn:skerry:vm:1',
+    'constructor',
+    `urn:x:toString:${ids['vdc']}`,
+  ]) {
+    assert.equal((await get(`/api/entity/${id}`)).status, 404, id)
+  }
+})
+
+test('the session leads to the resolver, and an administrator to what they administer', async () => {
+  const ofTenant = linksOf(read(await get('/api/session')))
+  assert.equal(ofTenant['entityResolver'], `${BASE}/api/entity/`)
+  const types = async (role: 'author' | 'organisation administrator') => {
+    const token = await door.enter(door.eng.org, role)
+    const session = read(await door.ask('GET', '/api/session', { token }))
+    return find(session, 'Link').map((each) => attribute(each, 'type') ?? '')
+  }
+  const isAdmin = (type: string) => type.endsWith('admin.cloud+xml')
+  assert.ok(!(await types('author')).some(isAdmin))
+  assert.ok((await types('organisation administrator')).some(isAdmin))
+})
+
+test('what was asked is listed, the newest first, without the parts', async () => {
+  const { vapp } = await door.cloud.addVms(2, 'POWERED_OFF')
+  const task = read(await send('POST', `/api/vApp/vapp-${vapp}/power/action/powerOn`), 202)
+  const list = read(await get(`/api/tasksList/${door.eng.org}`))
+  const tasks = find(list, 'Task')
+  assert.equal(hrefOf(tasks[0]), hrefOf(task))
+  assert.equal(tasks.length, 2, 'this one, and the one that made the first vApp')
+  assert.ok(linksOf(read(await get(`/api/org/${door.eng.org}`)))['down'])
+})
+
+const ended = (answer: Answered): void => {
+  const task = read(answer, 202)
+  assert.equal(attribute(task, 'status'), 'success')
+  assert.ok(attribute(task, 'endTime'))
+  assert.equal(answer.headers['location'], hrefOf(task))
+}
+
+test('a vApp and a VM are renamed, each within its own names', async () => {
+  const { vapp, vms } = await door.cloud.addVms(2, 'POWERED_OFF')
+  const [one, other] = vms as [VmId, VmId]
+  const put = (id: string, body: string) => send('PUT', `/api/vApp/${id}`, body)
+  ended(await put(`vapp-${vapp}`, '<VApp name="shop"><Description>x</Description></VApp>'))
+  ended(await put(`vm-${one}`, '<Vm name="web &amp; more"/>'))
+  assert.equal(attribute(read(await get(`/api/vApp/vapp-${vapp}`)), 'name'), 'shop')
+  assert.equal(attribute(read(await get(`/api/vApp/vm-${one}`)), 'name'), 'web & more')
+  assert.equal((await put(`vm-${other}`, '<Vm name="web &amp; more"/>')).status, 409)
+  assert.equal((await put(`vapp-${vapp}`, '<VApp name="first"/>')).status, 409)
+  for (const wrong of ['', '<Vm/>', '<Vm name=""/>', '<Org name="a"/>', '<Vm name="a&#9;b"/>']) {
+    assert.equal((await put(`vm-${one}`, wrong)).status, 400, wrong)
+  }
+  assert.equal((await send('DELETE', `/api/vApp/vm-${other}`)).status, 202)
+  assert.equal((await put(`vm-${other}`, '<Vm name="late"/>')).status, 409)
+  const links = linksOf(read(await get(`/api/vApp/vm-${other}`)))
+  assert.equal(links['edit'], undefined)
+})
+
+const entry = (key: string, value: string) =>
+  `<MetadataEntry><Key>${key}</Key>${value}</MetadataEntry>`
+const typed = (type: string, value: string) =>
+  `<TypedValue xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" xsi:type="Metadata${type}Value"><Value>${value}</Value></TypedValue>`
+
+test('metadata: merged, with types since 5.1 and as text before, by key, forgotten by key', async () => {
+  const [vm] = (await door.cloud.addVms(1, 'POWERED_OFF')).vms
+  const path = `/api/vApp/vm-${vm}/metadata`
+  const body = `<Metadata>${entry('a/b c?', '<Value>plain</Value>')}${entry('rank', typed('Number', '7'))}${entry('on', typed('Boolean', 'true'))}${entry('at', typed('DateTime', '2026-01-02T03:04:05Z'))}</Metadata>`
+  ended(await send('POST', path, body))
+  ended(await send('POST', path, `<Metadata>${entry('rank', typed('Number', '8'))}</Metadata>`))
+  const young = read(await get(path))
+  const entries = find(young, 'MetadataEntry')
+  assert.deepEqual(
+    entries.map((each) => text(find(each, 'Key')[0])),
+    ['a/b c?', 'at', 'on', 'rank'],
+  )
+  assert.equal(text(find(entries[3] ?? young, 'TypedValue', 'Value')[0]), '8')
+  const old = await door.ask('GET', path, {
+    token: door.eng.token,
+    headers: { accept: 'application/*+xml;version=1.5' },
+  })
+  const values = find(readXml(old.text), 'MetadataEntry', 'Value').map((each) => text(each))
+  assert.deepEqual(values, ['plain', '2026-01-02T03:04:05Z', 'true', '8'])
+  const one = pathOf(hrefOf(entries[0]))
+  assert.equal(text(find(read(await get(one)), 'TypedValue', 'Value')[0]), 'plain')
+  ended(await send('PUT', one, '<MetadataValue><Value>new</Value></MetadataValue>'))
+  assert.ok((await get(one)).text.includes('new'))
+  ended(await send('DELETE', one))
+  assert.equal((await get(one)).status, 404)
+  assert.equal((await send('DELETE', one)).status, 404)
+  const other = read(await get(`/api/vApp/${door.eng.vapp}/metadata`))
+  assert.deepEqual(find(other, 'MetadataEntry'), [], 'each thing has its own')
+})
+
+test('metadata that is not as it should be is refused, and there is an end to it', async () => {
+  const [vm] = (await door.cloud.addVms(1, 'POWERED_OFF')).vms
+  const path = `/api/vApp/vm-${vm}/metadata`
+  const wrong = [
+    '<Metadata><MetadataEntry/></Metadata>',
+    `<Metadata>${entry('', '<Value>x</Value>')}</Metadata>`,
+    `<Metadata>${entry('k'.repeat(257), '<Value>x</Value>')}</Metadata>`,
+    `<Metadata>${entry('k', typed('Number', 'seven'))}</Metadata>`,
+    `<Metadata>${entry('k', typed('Moon', 'x'))}</Metadata>`,
+    `<Metadata>${entry('k', `<Value>${'x'.repeat(20_000)}</Value>`)}</Metadata>`,
+    `<Metadata>${entry('k', '<Domain>SYSTEM</Domain><Value>x</Value>')}</Metadata>`,
+    '<Other/>',
+  ]
+  for (const body of wrong) assert.equal((await send('POST', path, body)).status, 400, body)
+  const many = Array.from({ length: 201 }, (_, at) => entry(`k${at}`, '<Value>x</Value>'))
+  assert.equal((await send('POST', path, `<Metadata>${many.join('')}</Metadata>`)).status, 409)
+  assert.deepEqual(find(read(await get(path)), 'MetadataEntry'), [])
+})

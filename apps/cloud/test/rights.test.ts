@@ -1,0 +1,283 @@
+// Goal: nobody does or learns anything without a right to it: every address, with every kind of credential.
+// Method: every row of the route table over HTTP. Who may is written down here once more, by hand: a row that asks for less fails.
+import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
+import { request } from 'node:http'
+import { after, before, test } from 'node:test'
+
+import type { OrgId } from '@skerry/vm'
+import { readXml } from '@skerry/xml'
+import { sql } from 'kysely'
+
+import type { Role } from '../src/identity/roles.ts'
+import { hashToken } from '../src/identity/sessions.ts'
+import type { CloudRoute } from '../src/route.ts'
+import { routes } from '../src/routes.ts'
+import type { Status } from '../src/vm-status.ts'
+import { hrefOf, instantiate, openDoor, XML, type Answered, type Door } from './tenants-door.ts'
+
+let door: Door
+before(async () => {
+  door = await openDoor()
+})
+after(() => door[Symbol.asyncDispose]())
+
+/** From the one who may least to the one who may most: each may what those before it may. */
+const ladder: readonly Role[] = [
+  'console only',
+  'user',
+  'author',
+  'organisation administrator',
+  'system administrator',
+]
+
+interface Row {
+  /** Who may, with all above; nobody has to be anybody where it is missing. */
+  readonly least?: Role
+  /** What the answer is when they do. */
+  readonly ok: number
+  readonly query?: string
+  readonly body?: (ids: Readonly<Record<string, string>>) => string
+  /** What the VM must be for it. */
+  readonly from?: Status
+  readonly streams?: true
+  /** What everybody else is told: 403, unless it is a thing that to them is not there. */
+  readonly otherwise?: 404
+}
+
+let count = 0
+const fresh = (): string => `n-${(count += 1)}`
+const named = (element: string) => () => `<${element} name="${fresh()}"/>`
+
+const COLOUR = '<MetadataValue><Value>red</Value></MetadataValue>'
+
+/** If you are here because a row has no line: say who may ask for it, and how it is asked rightly. */
+const rows: Readonly<Record<string, Row>> = {
+  listVersions: { ok: 200 },
+  readSchema: { ok: 200 },
+  createSession: { ok: 401 },
+  readSession: { least: 'console only', ok: 200 },
+  deleteSession: { least: 'console only', ok: 204 },
+  listAccessTokens: { least: 'console only', ok: 200 },
+  addAccessToken: { least: 'console only', ok: 201, body: named('AccessTokenParams') },
+  readAccessToken: { least: 'console only', ok: 200 },
+  deleteAccessToken: { least: 'console only', ok: 204 },
+  listOrgs: { least: 'console only', ok: 200 },
+  readOrg: { least: 'console only', ok: 200 },
+  readVdc: { least: 'console only', ok: 200 },
+  readTemplate: { least: 'console only', ok: 200 },
+  instantiate: {
+    least: 'author',
+    ok: 201,
+    body: ({ template = '' }) => instantiate(fresh(), template.replace('vappTemplate-', ''), false),
+  },
+  readEntity: { least: 'console only', ok: 200 },
+  delete: { least: 'author', ok: 202, from: 'POWERED_OFF' },
+  powerOn: { least: 'user', ok: 202, from: 'POWERED_OFF' },
+  powerOff: { least: 'user', ok: 202, from: 'POWERED_ON' },
+  suspend: { least: 'user', ok: 202, from: 'POWERED_ON' },
+  reset: { least: 'user', ok: 202, from: 'POWERED_ON' },
+  readTask: { least: 'console only', ok: 200 },
+  cancelTask: { least: 'user', ok: 204 },
+  runQuery: { least: 'console only', ok: 200, query: '?type=vm' },
+  rename: { least: 'author', ok: 202, body: named('Vm') },
+  readMetadata: { least: 'console only', ok: 200 },
+  mergeMetadata: { least: 'author', ok: 202, body: () => '<Metadata/>' },
+  readMetadataValue: { least: 'console only', ok: 200 },
+  writeMetadataValue: { least: 'author', ok: 202, body: () => COLOUR },
+  deleteMetadataValue: { least: 'author', ok: 202 },
+  readCatalog: { least: 'console only', ok: 200 },
+  readCatalogItem: { least: 'console only', ok: 200 },
+  readResolver: { least: 'console only', ok: 200 },
+  resolve: { least: 'console only', ok: 200 },
+  listTasks: { least: 'console only', ok: 200 },
+  readAdmin: { least: 'organisation administrator', ok: 200 },
+  addOrg: { least: 'system administrator', ok: 201, body: named('AdminOrg') },
+  readAdminOrg: { least: 'organisation administrator', ok: 200 },
+  changeOrg: { least: 'system administrator', ok: 200, body: () => '<AdminOrg/>' },
+  enableOrg: { least: 'system administrator', ok: 204 },
+  disableOrg: { least: 'system administrator', ok: 204 },
+  addVdc: { least: 'system administrator', ok: 201, body: named('AdminVdc') },
+  readAdminVdc: { least: 'organisation administrator', ok: 200 },
+  changeVdc: { least: 'system administrator', ok: 200, body: () => '<AdminVdc/>' },
+  addUser: {
+    least: 'organisation administrator',
+    ok: 201,
+    body: () =>
+      `<User name="${fresh()}"><Role name="user"/><Password>long enough</Password></User>`,
+  },
+  readUser: { least: 'organisation administrator', ok: 200 },
+  changeUser: { least: 'organisation administrator', ok: 200, body: () => '<User/>' },
+  listHosts: { least: 'system administrator', ok: 200 },
+  readHost: { least: 'system administrator', ok: 200, otherwise: 404 },
+  enableHost: { least: 'system administrator', ok: 204, otherwise: 404 },
+  disableHost: { least: 'system administrator', ok: 204, otherwise: 404 },
+  followEvents: { least: 'console only', ok: 200, streams: true },
+}
+
+const NOBODYS = '01980000-0000-7000-8000-00000000abcd'
+const unknown: Readonly<Record<string, string>> = {
+  ...{ org: NOBODYS, vdc: NOBODYS, task: NOBODYS, accessToken: NOBODYS },
+  ...{ catalog: NOBODYS, catalogItem: NOBODYS, account: NOBODYS, host: NOBODYS },
+  ...{ urn: `urn:skerry:vdc:${NOBODYS}`, key: 'colour' },
+  ...{ template: `vappTemplate-${NOBODYS}`, entity: `vm-${NOBODYS}` },
+  ...{ version: '5.1', file: 'master.xsd' },
+}
+
+const rowOf = ({ name }: CloudRoute): Row => rows[name] as Row
+const isOpen = (route: CloudRoute): boolean => rowOf(route).least === undefined
+
+function pathOf(route: CloudRoute, ids: Readonly<Record<string, string>>): string {
+  const path = route.path.replace(/:(\w+)/g, (_, name: string) => {
+    assert.ok(ids[name], `no example of :${name}`)
+    return ids[name]
+  })
+  return path + (rowOf(route).query ?? '')
+}
+
+/** The headers of a stream, which goes on for ever. */
+function beginning(path: string, headers: Readonly<Record<string, string>>): Promise<Answered> {
+  return new Promise((resolve, reject) => {
+    const sent = request({ port: door.port, host: '127.0.0.1', path, headers }, (response) => {
+      const { statusCode: status = 0, headers: got } = response
+      if (status === 200) resolve({ status, headers: got, text: '' })
+      response.destroy()
+    })
+    sent.on('error', reject)
+    sent.end()
+  })
+}
+
+async function tryIt(
+  route: CloudRoute,
+  ids: Readonly<Record<string, string>>,
+  token: string | undefined,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<Answered> {
+  const { body, streams } = rowOf(route)
+  const path = pathOf(route, ids)
+  const own = token === undefined ? {} : { 'x-cloud-authorization': token }
+  if (streams && token !== undefined && headers['cookie'] === undefined) {
+    const plain = await door.ask('GET', '/api/session', { token })
+    if (plain.status === 200) return beginning(path, { accept: XML, ...own })
+  }
+  const text = body?.(ids)
+  return door.ask(route.method, path, {
+    headers: { ...own, ...headers },
+    ...(text !== undefined && { body: text }),
+  })
+}
+
+test('every row of the route table has its line here, and every line its row', () => {
+  assert.deepEqual(
+    [...new Set(routes.map(({ name }) => name))].toSorted(),
+    Object.keys(rows).toSorted(),
+  )
+})
+
+/** A token that was good until now. */
+async function expired(began: string, seen: string): Promise<string> {
+  const token = randomBytes(32).toString('base64url')
+  await sql`insert into session (token_hash, org, account, began_at, seen_at)
+    select ${hashToken(token)}, org, id, clock_timestamp() - ${began}::interval, clock_timestamp() - ${seen}::interval
+    from account where org = ${door.eng.org} limit 1`.execute(door.cloud.db)
+  return token
+}
+
+test('no token, a bad one, one that is over, and the cookie alone: 401 at every address', async () => {
+  const tokens = [undefined, '', 'bad', 'skat_bad', await expired('1 h', '31 min')]
+  tokens.push(await expired('25 h', '1 min'))
+  const cookie = { cookie: `cloud-token=${door.eng.token}` }
+  for (const route of routes.filter((each) => !isOpen(each))) {
+    for (const token of tokens) {
+      const { status } = await tryIt(route, door.eng.ids, token)
+      assert.equal(status, 401, `${route.name} with ${token}`)
+    }
+    assert.equal((await tryIt(route, door.eng.ids, undefined, cookie)).status, 401, route.name)
+  }
+})
+
+/** Everything that is written down of an organisation. */
+async function everythingOf(org: OrgId): Promise<string> {
+  const { rows: tables } = await sql<{ name: string }>`
+    select table_name as name from information_schema.columns
+    where table_schema = 'public' and column_name = 'org' order by 1`.execute(door.cloud.db)
+  const all: unknown[] = []
+  for (const { name } of tables) {
+    const { rows: found } = await sql<{ row: unknown }>`
+      select to_jsonb(each) as row from ${sql.table(name)} each where org = ${org} order by 1`.execute(
+      door.cloud.db,
+    )
+    all.push([name, found])
+  }
+  return JSON.stringify(all)
+}
+
+test('to the users of another organisation what is ours is what never was, and nothing of it changes', async () => {
+  const before = await everythingOf(door.eng.org)
+  const uuids = Object.values(door.eng.ids).flatMap((id) => /[0-9a-f-]{36}$/.exec(id)?.[0] ?? [])
+  for (const role of ladder.filter((each) => each !== 'system administrator')) {
+    for (const route of routes.filter((each) => !isOpen(each))) {
+      const what = `${role} of another organisation: ${route.name}`
+      const token = await door.enter(door.ops.org, role)
+      const ours = await tryIt(route, door.eng.ids, token)
+      if (!route.path.includes(':')) {
+        for (const uuid of uuids) assert.ok(!ours.text.includes(uuid), `${what}: ${ours.text}`)
+        continue
+      }
+      const nobodys = await tryIt(route, unknown, token)
+      assert.deepEqual([ours.status, ours.text], [nobodys.status, nobodys.text], what)
+      assert.equal(nobodys.status, 404, what)
+      if (!route.path.includes(':entity')) continue
+      const whole = await tryIt(route, { ...door.eng.ids, entity: door.eng.vapp }, token)
+      assert.deepEqual([whole.status, whole.text], [nobodys.status, nobodys.text], what)
+    }
+  }
+  assert.equal(await everythingOf(door.eng.org), before)
+})
+
+/** Things to try it on: fresh ones where trying uses them up. */
+async function idsFor({ from }: Row, token: string): Promise<Readonly<Record<string, string>>> {
+  const ids: Record<string, string> = { ...door.eng.ids, version: '5.1', file: 'master.xsd' }
+  const made = await door.ask('POST', '/api/session/tokens', {
+    token,
+    body: `<AccessTokenParams name="${fresh()}"/>`,
+  })
+  await door.ask('PUT', `/api/vApp/${ids['entity']}/metadata/colour`, {
+    token: door.eng.token,
+    body: COLOUR,
+  })
+  const accessToken = hrefOf(readXml(made.text)).split('/').at(-1) ?? ''
+  if (from === undefined) return { ...ids, accessToken }
+  const [vm = ''] = (await door.cloud.addVms(1, from)).vms
+  return { ...ids, accessToken, entity: `vm-${vm}` }
+}
+
+for (const route of routes) {
+  test(`${route.name}: those who may, may; all others 403`, async () => {
+    const row = rowOf(route)
+    for (const role of ladder) {
+      const token = await door.enter(door.eng.org, role)
+      const { status, text } = await tryIt(route, await idsFor(row, token), token)
+      const allowed = row.least === undefined || ladder.indexOf(role) >= ladder.indexOf(row.least)
+      assert.equal(status, allowed ? row.ok : (row.otherwise ?? 403), `${role}: ${text}`)
+    }
+    // One of them disables the organisation that all others are tried in.
+    await sql`update org set disabled = false`.execute(door.cloud.db)
+  })
+}
+
+test('a template of another organisation is as unknown as none, also to the administrator of all', async () => {
+  const path = `/api/vdc/${door.eng.ids['vdc']}/action/instantiateVAppTemplate`
+  for (const role of ['author', 'system administrator'] as const) {
+    const token = await door.enter(door.eng.org, role)
+    const make = (template = '') => {
+      const body = instantiate('stolen', template.replace('vappTemplate-', ''), false)
+      return door.ask('POST', path, { token, body })
+    }
+    const theirs = await make(door.ops.ids['template'])
+    const nobodys = await make(unknown['template'])
+    assert.equal(theirs.status, 400)
+    assert.equal(theirs.text, nobodys.text)
+  }
+})
