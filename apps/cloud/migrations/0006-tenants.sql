@@ -56,12 +56,38 @@ create table metadata (
 );
 create unique index metadata_key on metadata (org, coalesce(vm, vapp), key);
 
+-- Whether its guest may run guests of its own, as its host saw it last.
+alter table vm add column nested boolean not null default false;
+
+-- Tickets to screens, as hashes: a console redeems one, once, within 30 s of this database's clock.
+create table screen_ticket (
+  ticket_hash bytea primary key,
+  org uuid not null,
+  vm uuid not null,
+  boot text not null,
+  -- Who asked: somebody of the organisation, or one of those who run the cloud.
+  account_org uuid not null,
+  account uuid not null,
+  made_at timestamptz not null default clock_timestamp(),
+  used_at timestamptz,
+  foreign key (org, vm) references vm,
+  foreign key (account_org, account) references account on delete cascade
+);
+create index screen_ticket_of_vm on screen_ticket (org, vm);
+
+-- The one snapshot that a VM may have: its name at the host, the user's name for it, and whether it brings a running guest back.
+alter table vm
+  add column snapshot text,
+  add column snapshot_name text,
+  add column snapshot_at timestamptz,
+  add column snapshot_on boolean not null default false;
+
 create index task_of_org on task (org, id) where parent is null;
 
 do $$
 declare each text;
 begin
-  foreach each in array array['access_token', 'catalog', 'catalog_item', 'metadata'] loop
+  foreach each in array array['access_token', 'catalog', 'catalog_item', 'metadata', 'screen_ticket'] loop
     execute format('alter table %I enable row level security', each);
     execute format('alter table %I force row level security', each);
     execute format(

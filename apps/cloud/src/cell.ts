@@ -46,7 +46,7 @@ export async function startCell(config: Config, given: Given): Promise<Cell> {
 }
 
 async function buildDoor(
-  { base }: Config,
+  { base, console: screens }: Config,
   { db, tenants, reads, links, ring }: Engines,
   { clock, ids, log, tls }: Given,
 ): Promise<FastifyInstance> {
@@ -58,6 +58,7 @@ async function buildDoor(
     reads: (reach) => reads.of(reach),
     screens: (host) => links.at(host),
     ...{ ring, clock, base: new URL(base), secret: () => ids.secret() },
+    console: screens ?? `console.${new URL(base).hostname}`,
   }
   const spare = await hashPassword(ids.secret(), ids.salt())
   const sessions = makeSessions(db, () => ids.secret(), spare)

@@ -27,6 +27,8 @@ export const Config = Type.Object(
     renewFrom: Type.Optional(Type.Array(Listener)),
     /** Where images lie. */
     images: Type.String(),
+    /** Where consoles answer, as host or host:port; `console.` before the host of the base unless told. */
+    console: Type.Optional(Type.String({ pattern: '^[A-Za-z0-9.-]+(:[0-9]{1,5})?$' })),
     claims: Type.Optional(
       Type.Object(
         { perHost: Type.Integer({ minimum: 1 }), perOrg: Type.Integer({ minimum: 1 }) },

@@ -45,6 +45,10 @@ export interface Operation<Input = unknown> extends Rule {
   /** Its address and link; none when only other requests ask for it, as instantiate does for create. */
   readonly action?: Action
   readonly takes?: Body<Input>
+  /** First version of the API that has it. */
+  readonly since?: string
+  /** Whether it would change anything, where the status alone does not say so: else it is not linked. */
+  readonly offered?: (vm: VmRow) => boolean
   /** operationName, and the text while it runs and when it is over. */
   readonly task: { readonly name: string; readonly doing: string; readonly done: string }
   /** How long it may take from its start; then it turns back. */

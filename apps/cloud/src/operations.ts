@@ -1,10 +1,18 @@
 import type { Operation } from './operation.ts'
 import { create } from './operations/create.ts'
 import { deleteVm } from './operations/delete.ts'
+import { nestedOperations } from './operations/nested.ts'
 import { powerOperations } from './operations/power.ts'
+import { snapshotOperations } from './operations/snapshot.ts'
 
 /** Everything that ends as a Task of one VM. */
-export const operations: readonly Operation[] = [create, ...powerOperations, deleteVm]
+export const operations: readonly Operation[] = [
+  create,
+  ...powerOperations,
+  ...nestedOperations,
+  ...snapshotOperations,
+  deleteVm,
+]
 
 export function operationNamed(name: string): Operation {
   const found = operations.find((each) => each.name === name)

@@ -10,6 +10,7 @@ import { notes } from './routes/notes.ts'
 import { orgs } from './routes/orgs.ts'
 import { query } from './routes/query.ts'
 import { schema } from './routes/schema.ts'
+import { screens } from './routes/screens.ts'
 import { sessions } from './routes/sessions.ts'
 import { tasks } from './routes/tasks.ts'
 
@@ -21,6 +22,7 @@ export const routes: readonly CloudRoute[] = [
   ...catalogs,
   ...entities,
   ...notes,
+  ...screens,
   ...tasks,
   ...query,
   ...events,

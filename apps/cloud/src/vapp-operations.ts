@@ -1,8 +1,10 @@
 import { Fault } from '@skerry/fault'
+import type { Body } from '@skerry/service'
 
 import type { Permission } from './identity/roles.ts'
 import type { Action, Operation } from './operation.ts'
 import { operationNamed } from './operations.ts'
+import { revertToRunning, revertToStopped } from './operations/snapshot.ts'
 import { judge } from './store/queue.ts'
 import type { Parent, Part } from './store/submit-task.ts'
 import type { VmRow } from './store/vms.ts'
@@ -13,7 +15,11 @@ export interface VappOperation extends Parent {
   readonly permission: Permission
   readonly action?: Action
   readonly task: Operation['task']
+  readonly since?: string
+  readonly takes?: Body<unknown>
   readonly doc: string
+  /** What it is for one VM of it, or for a VM that is asked by itself; undefined: nothing that could be done. */
+  forVm(vm: VmRow): Operation | undefined
 }
 
 const upwards = ({ start_order }: VmRow): number => start_order
@@ -22,9 +28,11 @@ const downwards = ({ start_order }: VmRow): number => -start_order
 /** The operation for each VM that can take it; the others are left as they are. */
 function each(name: string, rank: (vm: VmRow) => number, strict: boolean): VappOperation {
   const operation = operationNamed(name)
-  const { permission, action, task } = operation
+  const { permission, action, task, since, takes } = operation
   return {
     ...{ name, permission, task, strict, ...(action && { action }) },
+    ...{ ...(since !== undefined && { since }), ...(takes && { takes }) },
+    forVm: () => operation,
     ...(operation.closes && { closes: true as const }),
     doc: `${task.done} when the task ends: each of its VMs, in its order.`,
     parts(vms) {
@@ -51,6 +59,7 @@ export function instantiate({ power }: { readonly power: boolean }): VappOperati
     strict: true,
     task: { name: 'vdcInstantiateVapp', doing: 'Creating', done: 'Created' },
     doc: 'Makes a vApp of a template.',
+    forVm: () => create,
     parts: (vms) => [
       ...vms.map((vm) => ({ vm, operation: create, rank: 0 })),
       ...(power ? vms.map((vm) => ({ vm, operation: powerOn, rank: 1 + vm.start_order })) : []),
@@ -58,10 +67,46 @@ export function instantiate({ power }: { readonly power: boolean }): VappOperati
   }
 }
 
+const { action: revertAction, task: revertTask } = revertToRunning
+
+/** Of each VM that has a snapshot, to what that one brings back. */
+const revert: VappOperation = {
+  name: 'revertToCurrentSnapshot',
+  permission: revertToRunning.permission,
+  ...{
+    since: '5.1',
+    strict: false,
+    task: revertTask,
+    ...(revertAction && { action: revertAction }),
+  },
+  doc: 'Brings back what was there when the snapshot was taken: of a VM, or of each VM that has one.',
+  forVm(vm) {
+    if (vm.snapshot === null) return undefined
+    return vm.snapshot_on ? revertToRunning : revertToStopped
+  },
+  parts(vms) {
+    const parts = vms.flatMap((vm): Part[] => {
+      const operation = revert.forVm(vm)
+      return operation ? [{ vm, operation, rank: 0 }] : []
+    })
+    const fits = parts.filter(
+      ({ vm, operation }) => decideFor(vm, vm.desired, operation) !== 'refuse',
+    )
+    if (fits.length === 0)
+      throw new Fault('conflict', 'none of its VMs has a snapshot to revert to')
+    return fits
+  },
+}
+
 export const vappOperations: readonly VappOperation[] = [
   each('powerOn', upwards, true),
   each('powerOff', downwards, false),
   each('suspend', downwards, false),
   each('reset', upwards, false),
+  each('reboot', upwards, false),
+  each('shutdown', downwards, false),
+  each('createSnapshot', upwards, false),
+  revert,
+  each('removeAllSnapshots', upwards, false),
   each('delete', downwards, false),
 ]

@@ -60,6 +60,10 @@ export function decideFor(
   return operation.closes ? 'go' : 'refuse'
 }
 
+/** Whether there is a screen to see: of a VM that is seen to be on, and stays. */
+export const hasScreen = (vm: { readonly shown: Shown; readonly closed: boolean }): boolean =>
+  vm.shown === 'POWERED_ON' && !vm.closed
+
 /** A vApp is what its VMs are, or MIXED. */
 export function statusOfAll(vms: readonly Shown[]): Shown | 'MIXED' {
   const [first = 'RESOLVED', ...others] = vms

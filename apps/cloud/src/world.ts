@@ -22,6 +22,8 @@ export interface RequestWorld {
   /** 256 bits that nobody can guess, as text. */
   readonly secret: () => string
   readonly base: URL
+  /** Where screens are shown, as host or host:port: another host than the base's. */
+  readonly console: string
 }
 
 /** What a step may reach: all rows, and the hosts. */

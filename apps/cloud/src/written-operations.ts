@@ -8,5 +8,9 @@ export const writtenOperations = [
     name: 'updateMetadata',
     task: { name: 'metadataUpdate', doing: 'Writing metadata of', done: 'Wrote metadata of' },
   },
+  {
+    name: 'deploy',
+    task: { name: 'vappDeploy', doing: 'Deploying', done: 'Deployed' },
+  },
 ] as const
 export type WrittenOperation = (typeof writtenOperations)[number]['name']

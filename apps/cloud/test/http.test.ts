@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 
 import type { VmId } from '@skerry/vm'
-import { attribute, localName, readXml, type Element } from '@skerry/xml'
+import { attribute, localName, readXml } from '@skerry/xml'
 
 import {
   BASE,
@@ -16,6 +16,7 @@ import {
   openDoor,
   pathOf,
   read,
+  toRead,
   XML,
   type Ask,
   type Door,
@@ -337,16 +338,6 @@ test('events come with a cursor, go on after it, and are those of one organisati
   assert.ok(theirs?.[2]?.includes(door.ops.vapp.replace('vapp-', '')))
   assert.equal((await get('/api/events?after=yesterday')).status, 400)
 })
-
-/** Every address that a document names and that is not something to do. */
-function* toRead(node: Element): Iterable<string> {
-  const rel = attribute(node, 'rel') ?? ''
-  const acts = /^(remove|add|power:|task:)/.test(rel)
-  // A task is kept longer than what it was asked of, and goes on naming it.
-  if (localName(node.name) === 'Owner') return
-  if (hrefOf(node) !== '' && !acts) yield hrefOf(node)
-  for (const each of node.children) if (typeof each !== 'string') yield* toRead(each)
-}
 
 test('every link can be followed, from the session to everything there is', async () => {
   await door.cloud.addVms(2, 'POWERED_ON')

@@ -77,6 +77,17 @@ const rows: Readonly<Record<string, Row>> = {
   powerOff: { least: 'user', ok: 202, from: 'POWERED_ON' },
   suspend: { least: 'user', ok: 202, from: 'POWERED_ON' },
   reset: { least: 'user', ok: 202, from: 'POWERED_ON' },
+  shutdown: { least: 'user', ok: 202, from: 'POWERED_ON' },
+  reboot: { least: 'user', ok: 202, from: 'POWERED_ON' },
+  enableNestedHypervisor: { least: 'author', ok: 202, from: 'POWERED_OFF' },
+  disableNestedHypervisor: { least: 'author', ok: 202, from: 'POWERED_OFF' },
+  deploy: { least: 'user', ok: 202, from: 'POWERED_OFF' },
+  undeploy: { least: 'user', ok: 202, from: 'POWERED_ON' },
+  createSnapshot: { least: 'author', ok: 202, from: 'POWERED_ON', body: () => '' },
+  revertToCurrentSnapshot: { least: 'author', ok: 202, from: 'POWERED_OFF' },
+  removeAllSnapshots: { least: 'author', ok: 202, from: 'POWERED_OFF' },
+  readSnapshotSection: { least: 'console only', ok: 200 },
+  acquireTicket: { least: 'console only', ok: 200, from: 'POWERED_ON' },
   readTask: { least: 'console only', ok: 200 },
   cancelTask: { least: 'user', ok: 204 },
   runQuery: { least: 'console only', ok: 200, query: '?type=vm' },
@@ -250,6 +261,12 @@ async function idsFor({ from }: Row, token: string): Promise<Readonly<Record<str
   const accessToken = hrefOf(readXml(made.text)).split('/').at(-1) ?? ''
   if (from === undefined) return { ...ids, accessToken }
   const [vm = ''] = (await door.cloud.addVms(1, from)).vms
+  await sql`update vm set snapshot = 's', snapshot_at = clock_timestamp() where id = ${vm}`.execute(
+    door.cloud.db,
+  )
+  await sql`update vm set boot = 'boot' where id = ${vm} and status = 'POWERED_ON'`.execute(
+    door.cloud.db,
+  )
   return { ...ids, accessToken, entity: `vm-${vm}` }
 }
 

@@ -15,7 +15,16 @@ import { routes } from '../src/routes.ts'
 import { vappOperations } from '../src/vapp-operations.ts'
 import type { Status } from '../src/vm-status.ts'
 import { SCHEMA, validate } from './held-to-schema.ts'
-import { BASE, find, hrefOf, openDoor, pathOf, type Answered, type Door } from './tenants-door.ts'
+import {
+  BASE,
+  find,
+  hrefOf,
+  openDoor,
+  pathOf,
+  toRead,
+  type Answered,
+  type Door,
+} from './tenants-door.ts'
 
 let door: Door
 before(async () => {
@@ -90,15 +99,6 @@ test('every attribute that a record can have is in the schema', async () => {
   }
 })
 
-/** Relations that say what can be done; all others can be read. */
-const acts =
-  /^(add|edit|remove|enable|disable|deploy|undeploy|discardState|recompose|reconfigureVm|(power|screen|snapshot|task|upload):.*)$/
-
-function* toRead(node: Element): Iterable<string> {
-  if (hrefOf(node) !== '' && !acts.test(attribute(node, 'rel') ?? '')) yield hrefOf(node)
-  for (const each of node.children) if (typeof each !== 'string') yield* toRead(each)
-}
-
 test('every link that can be read answers 200 to whoever it was shown to, in every version', async () => {
   for (const status of ['POWERED_ON', 'POWERED_OFF', 'SUSPENDED', 'UNRESOLVED'] as const) {
     await door.cloud.addVms(2, status)
@@ -119,10 +119,17 @@ test('every link that can be read answers 200 to whoever it was shown to, in eve
   }
 })
 
-/** What stands at the end of every address at which something is done to a VM or a vApp. */
-const actions = [...operations, ...vappOperations].flatMap(({ action }) =>
-  action ? [action.path] : [],
-)
+/** What stands at the end of every address at which something is done to a VM, or to a vApp. */
+const pathsOf = (all: readonly { readonly action?: { readonly path: string } }[]) => [
+  ...all.flatMap(({ action }) => (action ? [action.path] : [])),
+  'action/deploy',
+  'action/undeploy',
+]
+const ofKind: Readonly<Record<string, readonly string[]>> = {
+  vm: pathsOf(operations),
+  vapp: pathsOf(vappOperations),
+}
+const actions = [...new Set(Object.values(ofKind).flat())]
 const linked = (node: Element): Set<string> =>
   new Set(
     find(node, 'Link').flatMap((each) => {
@@ -151,7 +158,7 @@ test('what is linked is accepted; what is not is refused, or would change nothin
           return { vm: vms[0] as VmId, path: `/api/vApp/${kind}-${kind === 'vm' ? vms[0] : vapp}` }
         }
         const shown = linked(readXml((await door.ask('GET', (await add()).path, { token })).text))
-        for (const action of new Set(['', ...actions])) {
+        for (const action of ['', ...(ofKind[kind] ?? [])]) {
           const { vm, path } = await add()
           const what = `${role}: ${action || 'delete'} of a ${kind} that is ${status}`
           const answer: Answered =

@@ -199,6 +199,13 @@ before(async () => {
     return power === undefined ? [] : [vmAt(id, power)]
   })
   host = simulatedHost({ vms: placed })
+  for (const [{ operation }, id] of vmOfCase) {
+    if (!/^revertTo|^removeAllSnapshots$/.test(operation.name)) continue
+    const on = operation.name === 'revertToRunning'
+    host.keepSnapshot(id, 'kept', on)
+    await sql`update vm set snapshot = 'kept', snapshot_on = ${on}, snapshot_at = clock_timestamp()
+      where id = ${id}`.execute(cloud.db)
+  }
   link = new CutHost(host)
   following = await followed(cloud.db, cloud.host, link)
 })
@@ -331,7 +338,8 @@ async function assertWhole({ operation, status, fault }: Case, vm: VmId): Promis
   const undone = operation.steps.every(
     ({ undo, name }) => name === 'image' || typeof undo === 'function',
   )
-  if (state === 'success') assert.ok(row.deleted_at !== null || row.status === operation.to)
+  if (state === 'success')
+    assert.ok(row.deleted_at !== null || row.status === (operation.to ?? status))
   else if (undone) {
     const left = status === 'UNRESOLVED' ? 'FAILED_CREATION' : status
     assert.deepEqual([row.status, row.host !== null], [left, status !== 'UNRESOLVED'], fault)

@@ -4,7 +4,9 @@ import { randomBytes, randomUUID } from 'node:crypto'
 import { request } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-import type { OrgId } from '@skerry/vm'
+import { Fault } from '@skerry/fault'
+import type { HostApi } from '@skerry/host-api'
+import type { HostId, OrgId } from '@skerry/vm'
 import { attribute, childrenByLocalName, readXml, type Element } from '@skerry/xml'
 
 import { ours } from '../src/http/dialect.ts'
@@ -43,12 +45,20 @@ export interface Tenant {
 
 export type Ask = (method: string, path: string, asked?: Asked) => Promise<Answered>
 
+type ArmedScreen = Parameters<HostApi['arm']>[0]
+interface Screens {
+  readonly armed: ArmedScreen[]
+  away: boolean
+}
+
 export interface Door extends AsyncDisposable {
   readonly cloud: CloudDatabase
   readonly port: number
   readonly ask: Ask
   readonly eng: Tenant
   readonly ops: Tenant
+  /** What hosts were told of screens, and whether they answer. */
+  readonly screens: Screens
   /** A token of a new user of this role: without the cost of a login. */
   enter(org: OrgId, role: Role): Promise<string>
 }
@@ -58,17 +68,24 @@ export async function openDoor(): Promise<Door> {
   const cloud = await openCloudDatabase(postgres)
   const password = await hashPassword('secret', randomBytes(16))
   const sessions = makeSessions(cloud.db, () => randomBytes(32).toString('base64url'), password)
+  const screens: Screens = { armed: [], away: false }
   const world = {
     as: (who: CloudDatabase['who'], work: Parameters<CloudDatabase['as']>[1]) =>
       who.role === 'system administrator'
         ? cloud.db.transaction().execute(work)
         : cloud.as(who, work),
     reads: (reach: OrgId | 'all') => cloud.reads.of(reach),
-    screens: () => ({ arm: async () => undefined }),
+    screens: (host: HostId) => ({
+      async arm(screen: ArmedScreen) {
+        if (screens.away) throw new Fault('unavailable', `host ${host} does not answer`)
+        screens.armed.push(screen)
+      },
+    }),
     ring: () => undefined,
     clock: { now: () => new Date() },
     secret: () => randomBytes(32).toString('base64url'),
     base: new URL(BASE),
+    console: 'console.example',
   } as Parameters<typeof buildServer>[0]
   const mistakes: unknown[] = []
   const log = (message: string, cause?: unknown) => mistakes.push([message, cause])
@@ -77,7 +94,7 @@ export async function openDoor(): Promise<Door> {
   const { port } = server.server.address() as AddressInfo
   const ask: Ask = (method, path, asked = {}) => send(port, method, path, asked)
   return {
-    ...{ cloud, port, ask },
+    ...{ cloud, port, ask, screens },
     eng: await addTenant(cloud, ask, 'eng', password),
     ops: await addTenant(cloud, ask, 'ops', password),
     enter: (org, role) => enter(cloud, org, role),
@@ -218,6 +235,16 @@ export function find(node: Element, ...way: readonly string[]): Element[] {
 
 export const linksOf = (node: Element): Record<string, string> =>
   Object.fromEntries(find(node, 'Link').map((each) => [attribute(each, 'rel') ?? '', hrefOf(each)]))
+
+/** Relations that say what can be done; all others can be read. */
+const acts =
+  /^(add|edit|remove|enable|disable|deploy|undeploy|discardState|recompose|reconfigureVm|(power|screen|snapshot|task|upload):.*)$/
+
+/** Every address that a document names and that is not something to do. */
+export function* toRead(node: Element): Iterable<string> {
+  if (hrefOf(node) !== '' && !acts.test(attribute(node, 'rel') ?? '')) yield hrefOf(node)
+  for (const each of node.children) if (typeof each !== 'string') yield* toRead(each)
+}
 
 /** The document of an answer that has this status and the type that goes with it. */
 export function read({ status, text, headers }: Answered, expected = 200): Element {

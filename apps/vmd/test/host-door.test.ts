@@ -6,7 +6,7 @@ import { readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 
-import { changePower, createVm, listVms } from '@skerry/engine'
+import { changePower, createVm, listSnapshots, listVms } from '@skerry/engine'
 import type { Fault } from '@skerry/fault'
 import type { Goal, HostApi } from '@skerry/host-api'
 import { reasonWithoutRoot, simulatedHost, until } from '@skerry/lab'
@@ -179,6 +179,31 @@ test('what cannot be repeated and has no known end is not repeated', { skip }, a
   }
 })
 
+test(
+  'a snapshot replaces the one before, brings the VM back, and is removed',
+  { skip },
+  async () => {
+    const { host } = cloud().emulated
+    const vm = idOf(41)
+    const link = await made(vm)
+    const names = async () => (await listSnapshots(host, vm, 'cloud')).map(({ name }) => name)
+    const kept = (name: string): Goal => ({ be: 'snapshotted', name, memory: true })
+    for (const name of ['one', 'two']) {
+      await link.step(orderOf(vm, name, 10), kept(name))
+      assert.deepEqual(await names(), [name])
+    }
+    // As a vmd leaves it that dies between taking it and writing that down.
+    await link.step(orderOf(vm, 'two again', 10), kept('two'))
+    assert.deepEqual(await names(), ['two'])
+    const { vm: back } = await link.step(orderOf(vm, 'back', 10), { be: 'reverted', name: 'two' })
+    assert.equal(back?.power, 'off')
+    for (const step of ['none', 'none again']) {
+      await link.step(orderOf(vm, step, 10), { be: 'unsnapshotted' })
+      assert.deepEqual(await names(), [])
+    }
+  },
+)
+
 test('a delete of what is not there leaves a tombstone', { skip }, async () => {
   const { connect } = cloud()
   const [vm, link] = [idOf(10), connect()]
@@ -303,8 +328,12 @@ test('a simulated host answers as a real one does', { skip }, async () => {
     [orderOf(vm, 'on', 12, { ...u, from: ['suspended'] }), to('on')],
     [orderOf(vm, 'on', 12, { ...u, from: ['off'] }), to('on')],
     [orderOf(vm, 'again', 12, { ...u, from: ['off'] }), to('on')],
+    [orderOf(vm, 'nest on', 12, u), { be: 'nested', to: true }],
     [orderOf(vm, 'asleep', 12, u), to('suspended')],
     [orderOf(vm, 'off', 12, u), to('off')],
+    [orderOf(vm, 'nest', 12, u), { be: 'nested', to: true }],
+    [orderOf(vm, 'nest again', 12, u), { be: 'nested', to: true }],
+    [orderOf(vm, 'unnest', 12, u), { be: 'nested', to: false }],
     [orderOf(vm, 'reset', 12, u), { be: 'reset' }],
     [orderOf(vm, 'other', 12), to('on')],
     [orderOf(vm, 'life', 13, later), to('on')],

@@ -80,14 +80,14 @@ function whyNotSettings(settings: Settings): string | undefined {
 }
 
 /** Lets the guest run guests of its own, or not. It sees so at its next start. */
-export function setNested(host: Host, id: string, nested: boolean): Promise<Vm> {
+export function setNested(host: Host, id: string, nested: boolean, owner?: Owner): Promise<Vm> {
   return host.turns.take(id, async () => {
-    const found = await findSettled(host, id)
+    const found = await findSettled(host, id, owner)
     if ((await readFacts(host, found.dom, 'next')).nested !== nested) {
       await requireOff(host, found, 'nest')
       await redefine(host, found, { nested })
     }
-    return readVm(host, id)
+    return readVm(host, id, owner)
   })
 }
 

@@ -12,6 +12,7 @@ import { MEMORY_TIMEOUT_MS } from './link.ts'
 import { askMonitor } from './monitor.ts'
 import { readOpenDisk } from './open-disk.ts'
 import { readPowerOf } from './read-power.ts'
+import type { Owner } from './record.ts'
 import { closeShare, openShare, requireUnshared, withoutShare } from './share.ts'
 import { requireRoom } from './space.ts'
 import { findSettled, writtenDown } from './under-way.ts'
@@ -26,11 +27,16 @@ export interface NewSnapshot {
 }
 
 /** Keeps the VM as it is now, inside its disk. */
-export function createSnapshot(host: Host, id: string, asked: NewSnapshot): Promise<Snapshot> {
+export function createSnapshot(
+  host: Host,
+  id: string,
+  asked: NewSnapshot,
+  owner?: Owner,
+): Promise<Snapshot> {
   return host.turns.take(id, async () => {
     const why = whyNotSnapshotName(asked.name)
     if (why !== undefined) throw new Fault('invalid', why)
-    const found = await findSettled(host, id)
+    const found = await findSettled(host, id, owner)
     const { power } = await readPowerOf(host, found.dom)
     if (!mayDo('snapshot', power)) {
       throw new Fault('conflict', `VM ${id} is ${power} and cannot be snapshotted`, {
@@ -59,12 +65,12 @@ export function createSnapshot(host: Host, id: string, asked: NewSnapshot): Prom
     await writtenDown(host, found, { change: 'keep', snapshot: asked.name, power }, () =>
       way(host, found, asked.name),
     )
-    return readSnapshot(host, id, asked.name)
+    return readSnapshot(host, id, asked.name, owner)
   })
 }
 
-export async function listSnapshots(host: Host, id: string): Promise<Snapshot[]> {
-  const { dom } = await findVm(host, id)
+export async function listSnapshots(host: Host, id: string, owner?: Owner): Promise<Snapshot[]> {
+  const { dom } = await findVm(host, id, owner)
   const { snapshots } = await host.link.call(libvirt.domainListAllSnapshots, {
     dom,
     needResults: 1,
@@ -74,15 +80,20 @@ export async function listSnapshots(host: Host, id: string): Promise<Snapshot[]>
   return all.sort((a, b) => (a.createdAt < b.createdAt ? -1 : 1))
 }
 
-export async function readSnapshot(host: Host, id: string, name: string): Promise<Snapshot> {
-  const { dom } = await findVm(host, id)
+export async function readSnapshot(
+  host: Host,
+  id: string,
+  name: string,
+  owner?: Owner,
+): Promise<Snapshot> {
+  const { dom } = await findVm(host, id, owner)
   return describe(host, await findSnapshot(host, id, dom, name))
 }
 
 /** Brings the VM back to what it was; a running guest goes on from there if its memory was kept. */
-export function revertSnapshot(host: Host, id: string, name: string): Promise<void> {
+export function revertSnapshot(host: Host, id: string, name: string, owner?: Owner): Promise<void> {
   return host.turns.take(id, async () => {
-    const found = await findSettled(host, id)
+    const found = await findSettled(host, id, owner)
     const { record, dom } = found
     const { power } = await readPowerOf(host, dom)
     if (!mayDo('revert', power)) {
@@ -120,9 +131,9 @@ async function requireItsBridge(host: Host, snap: libvirt.DomainSnapshot): Promi
 const keepsMemory = (document: Element): boolean =>
   attribute(find(document, 'memory'), 'snapshot') === 'internal'
 
-export function removeSnapshot(host: Host, id: string, name: string): Promise<void> {
+export function removeSnapshot(host: Host, id: string, name: string, owner?: Owner): Promise<void> {
   return host.turns.take(id, async () => {
-    const found = await findSettled(host, id)
+    const found = await findSettled(host, id, owner)
     const { power } = await readPowerOf(host, found.dom)
     const snap = await findSnapshot(host, id, found.dom, name)
     await writtenDown(host, found, { change: 'remove', snapshot: name, power }, () =>

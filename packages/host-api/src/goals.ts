@@ -18,6 +18,8 @@ function goal<Shape extends TObject>(
 const closed = { additionalProperties: false }
 const Digest = Type.String({ pattern: '^[0-9a-f]{64}$' })
 
+const SnapshotName = Type.String({ pattern: '^[A-Za-z0-9][A-Za-z0-9_.-]{0,62}$' })
+
 /** What a VM is made as, and who it is for: enough to tell, from the host alone, whose it was. */
 export const Deed = Type.Object(
   {
@@ -52,6 +54,34 @@ export const goals = {
   reset: goal('The VM was reset.', Type.Object({ be: Type.Literal('reset') }, closed), {
     repeatable: false,
   }),
+  shutdown: goal(
+    'The guest was asked to shut itself down, and did.',
+    Type.Object({ be: Type.Literal('shutdown') }, closed),
+  ),
+  reboot: goal(
+    'The guest was asked to start anew.',
+    Type.Object({ be: Type.Literal('reboot') }, closed),
+    { repeatable: false },
+  ),
+  nested: goal(
+    'The guest may run guests of its own from its next start on, or may not.',
+    Type.Object({ be: Type.Literal('nested'), to: Type.Boolean() }, closed),
+  ),
+  snapshotted: goal(
+    'The VM has this snapshot and no other; with its memory where it runs, unless told.',
+    Type.Object(
+      { be: Type.Literal('snapshotted'), name: SnapshotName, memory: Type.Boolean() },
+      closed,
+    ),
+  ),
+  reverted: goal(
+    'The VM is what it was when this snapshot was taken.',
+    Type.Object({ be: Type.Literal('reverted'), name: SnapshotName }, closed),
+  ),
+  unsnapshotted: goal(
+    'The VM has no snapshot.',
+    Type.Object({ be: Type.Literal('unsnapshotted') }, closed),
+  ),
   adopted: goal(
     'The VM is there, and what was lost of its orders begins anew with this one.',
     Type.Object({ be: Type.Literal('adopted'), deed: Deed }, closed),

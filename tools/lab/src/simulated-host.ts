@@ -13,6 +13,7 @@ import {
   commandTo,
   decideOrder,
   decidePower,
+  mayDo,
   withOutcome,
   type Ledger,
   type Order,
@@ -27,6 +28,8 @@ export interface SimulatedHost extends HostApi {
   find(id: VmId): Vm | undefined
   /** The guest did this by itself: 'off' is a guest that shut itself down. */
   changePower(id: VmId, to: Vm['power']): void
+  /** As if this snapshot had been taken. */
+  keepSnapshot(id: VmId, name: string, on: boolean): void
   /** Its QEMU is no more, and nobody wanted that. */
   crash(id: VmId): void
   /** The file is gone that says what this VM was ordered. */
@@ -54,6 +57,7 @@ class InMemory implements SimulatedHost {
   readonly done: string[] = []
   readonly #vms: Map<VmId, Vm>
   readonly #ledgers = new Map<VmId, Ledger>()
+  readonly #snapshots = new Map<VmId, KeptSnapshot>()
   readonly #stoppedByGuest = new Set<VmId>()
   readonly #screens = new ArmedScreens()
   readonly #hello: Partial<Hello>
@@ -92,7 +96,9 @@ class InMemory implements SimulatedHost {
     if (verdict.say === 'known') return verdict.report
     const now = this.#ofThisLife(order)
     requireFrom(order, goal, now)
-    const vm = reach(now, order, goal, () => this.#nextBoot())
+    const vm = isSnapshot(goal)
+      ? this.#snapshot(now, order, goal)
+      : reach(now, order, goal, () => this.#nextBoot())
     if (vm?.power !== now?.power) this.#stoppedByGuest.delete(order.vm)
     if (vm) this.#vms.set(order.vm, vm)
     else if (goal.be !== 'image') this.#vms.delete(order.vm)
@@ -152,6 +158,10 @@ class InMemory implements SimulatedHost {
     this.#sessions.changed(id)
   }
 
+  keepSnapshot(id: VmId, name: string, on: boolean): void {
+    this.#snapshots.set(id, { name, on })
+  }
+
   crash(id: VmId): void {
     this.#become(id, 'off')
     this.#sessions.changed(id)
@@ -191,6 +201,23 @@ class InMemory implements SimulatedHost {
     })
   }
 
+  #snapshot(now: Vm | undefined, { vm: id }: Order, goal: SnapshotGoal): Vm {
+    if (!now) throw new Fault('gone', `there is no VM ${id} on this host`)
+    const action = goal.be === 'reverted' ? 'revert' : 'snapshot'
+    if (goal.be !== 'unsnapshotted' && !mayDo(action, now.power)) {
+      throw new Fault('wrong-state', `VM ${id} is ${now.power}`, { detail: now.power })
+    }
+    const kept = this.#snapshots.get(id)
+    if (goal.be === 'unsnapshotted') this.#snapshots.delete(id)
+    if (goal.be === 'snapshotted' && kept?.name !== goal.name) {
+      this.#snapshots.set(id, { name: goal.name, on: goal.memory && now.power !== 'off' })
+    }
+    if (goal.be !== 'reverted') return now
+    if (kept?.name !== goal.name)
+      throw new Fault('wrong-state', `there is no snapshot ${goal.name}`)
+    return withPower(now, kept.on ? 'on' : 'off', () => this.#nextBoot())
+  }
+
   #become(id: VmId, to: Vm['power']): void {
     const vm = this.#vms.get(id)
     if (!vm) throw new Error(`there is no VM ${id}`)
@@ -219,16 +246,27 @@ class InMemory implements SimulatedHost {
   }
 }
 
+interface KeptSnapshot {
+  readonly name: string
+  /** With the memory of a guest that ran. */
+  readonly on: boolean
+}
+
+type SnapshotGoal = Extract<Goal, { be: 'snapshotted' | 'reverted' | 'unsnapshotted' }>
+const isSnapshot = (goal: Goal): goal is SnapshotGoal =>
+  goal.be === 'snapshotted' || goal.be === 'reverted' || goal.be === 'unsnapshotted'
+
 function requireFrom({ vm, from }: Order, goal: Goal, now: Vm | undefined): void {
   if (!now || !from || from.includes(now.power)) return
   if (goal.be === 'power' && goal.to === now.power) return
+  if (goal.be === 'shutdown' && now.power === 'off') return
   throw new Fault('wrong-state', `VM ${vm} is ${now.power}`, { detail: now.power })
 }
 
 function reach(
   now: Vm | undefined,
   { vm: id, incarnation }: Order,
-  goal: Goal,
+  goal: Exclude<Goal, SnapshotGoal>,
   boot: () => string,
 ): Vm | undefined {
   if (goal.be === 'gone') return undefined
@@ -242,12 +280,20 @@ function reach(
     }
   }
   if (!now || goal.be === 'adopted') throw new Fault('gone', `there is no VM ${id} on this host`)
-  const may =
-    goal.be === 'reset'
-      ? decidePower(now.power, 'reset') === 'go'
-      : commandTo(goal.to, now.power) !== undefined
-  if (!may) throw new Fault('wrong-state', `VM ${id} is ${now.power}`, { detail: now.power })
-  return goal.be === 'reset' ? { ...now, power: 'on' } : withPower(now, goal.to, boot)
+  if (!may(now, goal)) {
+    throw new Fault('wrong-state', `VM ${id} is ${now.power}`, { detail: now.power })
+  }
+  if (goal.be === 'nested') return { ...now, nested: goal.to }
+  if (goal.be === 'shutdown') return withPower(now, 'off', boot)
+  return goal.be === 'power' ? withPower(now, goal.to, boot) : { ...now, power: 'on' }
+}
+
+/** The same tables as a real host's. */
+function may({ power, nested }: Vm, goal: Goal): boolean {
+  if (goal.be === 'nested') return nested === goal.to || power === 'off'
+  if (goal.be === 'power') return commandTo(goal.to, power) !== undefined
+  if (goal.be === 'shutdown') return decidePower(power, 'shutdown') !== 'refuse'
+  return (goal.be === 'reset' || goal.be === 'reboot') && decidePower(power, goal.be) === 'go'
 }
 
 function withPower(vm: Vm, to: Vm['power'], boot: () => string): Vm {

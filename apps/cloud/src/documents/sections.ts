@@ -1,5 +1,6 @@
 import { element, type Element } from '@skerry/xml'
 
+import type { Asker } from '../http/asker.ts'
 import type { VmRow } from '../store/vms.ts'
 
 const OVF = {
@@ -77,3 +78,25 @@ export const sections = ({ name, cpus, memory_mib, disk_mib }: VmRow): readonly 
     element('ComputerName', {}, name),
   ),
 ]
+
+const MIB = 1024 ** 2
+
+/** Of a VM, or of all those of a vApp: then the newest is shown. */
+export function snapshotSection(vms: readonly VmRow[], of: string, { dialect }: Asker): Element {
+  const [vm] = vms
+    .filter(({ snapshot_at }) => snapshot_at !== null)
+    .toSorted((a, b) => Number(b.snapshot_at) - Number(a.snapshot_at))
+  return element(
+    'SnapshotSection',
+    { ...OVF, type: dialect.media('snapshotSection'), href: `${of}/snapshotSection` },
+    info('Snapshot'),
+    vm !== undefined &&
+      element('Snapshot', {
+        ...{ name: vm.snapshot_name ?? undefined, created: vm.snapshot_at?.toISOString() },
+        ...{ poweredOn: vm.snapshot_on, size: sizeOf(vm) },
+      }),
+  )
+}
+
+const sizeOf = ({ disk_mib, memory_mib, snapshot_on }: VmRow): number =>
+  (disk_mib + (snapshot_on ? memory_mib : 0)) * MIB

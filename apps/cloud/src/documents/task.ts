@@ -39,6 +39,7 @@ export function task(
     element('User', { name: row.owner }),
     element('Organization', { type: dialect.media('org'), href: hrefs.org(row.org) }),
     element('Progress', {}, row.progress),
+    row.state === 'success' && row.message !== null && element('Details', {}, row.message),
   )
 }
 

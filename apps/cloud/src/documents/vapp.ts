@@ -2,10 +2,12 @@ import { element, type Element } from '@skerry/xml'
 
 import type { Asker } from '../http/asker.ts'
 import { link, noteLinks, vappLinks, type Hrefs } from '../http/links.ts'
+import { isIn } from '../http/version.ts'
 import type { Task } from '../store/queue.ts'
 import type { VappRow } from '../store/vapps.ts'
 import type { VmRow } from '../store/vms.ts'
 import { statusNumber, statusOfAll } from '../vm-status.ts'
+import { snapshotSection } from './sections.ts'
 import { task } from './task.ts'
 import { vm } from './vm.ts'
 
@@ -33,6 +35,7 @@ export function vapp({ vapp: row, vms, tasks }: WholeVapp, asker: Asker, hrefs: 
     ...noteLinks(row, href, 'vApp', asker),
     link('up', hrefs.vdc(row.vdc), { type: dialect.media('vdc') }),
     tasks.length > 0 && element('Tasks', {}, ...tasks.map((each) => task(each, asker, hrefs))),
+    isIn(asker.version, '5.1') && snapshotSection(vms, href, asker),
     element('DateCreated', {}, row.created_at.toISOString()),
     element('Owner', {}, element('User', { name: row.owner })),
     vms.length > 0 && element('Children', {}, ...vms.map((each) => vm(each, [], asker, hrefs))),

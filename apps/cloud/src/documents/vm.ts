@@ -2,10 +2,12 @@ import { element, type Element } from '@skerry/xml'
 
 import type { Asker } from '../http/asker.ts'
 import { link, noteLinks, vmLinks, type Hrefs } from '../http/links.ts'
+import { isIn } from '../http/version.ts'
+import { may } from '../identity/authorize.ts'
 import type { Task } from '../store/queue.ts'
 import type { VmRow } from '../store/vms.ts'
-import { statusNumber } from '../vm-status.ts'
-import { sections } from './sections.ts'
+import { hasScreen, statusNumber } from '../vm-status.ts'
+import { sections, snapshotSection } from './sections.ts'
 import { task } from './task.ts'
 
 export function vm(row: VmRow, tasks: readonly Task[], asker: Asker, hrefs: Hrefs): Element {
@@ -17,12 +19,17 @@ export function vm(row: VmRow, tasks: readonly Task[], asker: Asker, hrefs: Href
       ...{ name: row.name, id: dialect.urn('vm', row.id), href, type: dialect.media('vm') },
       ...{ status: statusNumber[row.shown], deployed: row.shown === 'POWERED_ON' },
       needsCustomization: false,
+      ...(isIn(asker.version, '5.1') && { nestedHypervisorEnabled: row.nested }),
     },
     ...vmLinks(row, href, asker),
+    hasScreen(row) &&
+      may(asker.who, 'vm:console') &&
+      link('screen:acquireTicket', `${href}/screen/action/acquireTicket`),
     ...noteLinks(row, href, 'vm', asker),
     link('up', hrefs.vapp(row.vapp), { type: dialect.media('vApp') }),
     tasks.length > 0 && element('Tasks', {}, ...tasks.map((each) => task(each, asker, hrefs))),
     ...sections(row),
+    isIn(asker.version, '5.1') && snapshotSection([row], href, asker),
     element('DateCreated', {}, row.created_at.toISOString()),
     element('VAppScopedLocalId', {}, row.id),
     row.unseen && row.seen_at !== null && element('LastSeen', {}, row.seen_at.toISOString()),

@@ -3,12 +3,14 @@ import { element, type Element } from '@skerry/xml'
 
 import { at } from '../addresses.ts'
 import { may } from '../identity/authorize.ts'
+import type { Action } from '../operation.ts'
 import { operations } from '../operations.ts'
 import type { VmRow } from '../store/vms.ts'
-import { vappOperations } from '../vapp-operations.ts'
+import { vappOperations, type VappOperation } from '../vapp-operations.ts'
 import { decideFor } from '../vm-status.ts'
 import type { RequestWorld } from '../world.ts'
 import type { Asker } from './asker.ts'
+import { isIn } from './version.ts'
 
 /** Where documents point: the configured public address, never the cell's own. */
 export class Hrefs {
@@ -40,31 +42,59 @@ export const link = (
   more: { readonly type?: string; readonly name?: string } = {},
 ): Element => element('Link', { rel, type: more.type, name: more.name, href })
 
-type Sees = Pick<Asker, 'who'>
+type Sees = Pick<Asker, 'who' | 'version' | 'dialect'>
+
+/** Other names for the same, as clients of this family use them. */
+const alsoCalled: Readonly<Record<string, { readonly rel: string; readonly media: string }>> = {
+  powerOn: { rel: 'deploy', media: 'deployVAppParams' },
+  powerOff: { rel: 'undeploy', media: 'undeployVAppParams' },
+}
+
+function actionLinks(name: string, action: Action, href: string, { dialect }: Sees): Element[] {
+  const alias = alsoCalled[name]
+  const other = alias && {
+    ...{ rel: alias.rel, href: `${href}/action/${alias.rel}`, type: dialect.media(alias.media) },
+  }
+  return [
+    link(action.rel, `${href}/${action.path}`),
+    ...(other ? [link(other.rel, other.href, { type: other.type })] : []),
+  ]
+}
 
 /** The actions that would be accepted now: right and state, from the same row as the route. */
-export function vmLinks(vm: VmRow, href: string, { who }: Sees): Element[] {
+export function vmLinks(vm: VmRow, href: string, sees: Sees): Element[] {
+  const { who, version } = sees
   if (vm.closed) return []
   const legal = operations.filter(
     (operation) =>
-      may(who, operation.permission, vm) && decideFor(vm, vm.desired, operation) === 'go',
+      may(who, operation.permission, vm) &&
+      decideFor(vm, vm.desired, operation) === 'go' &&
+      isIn(version, operation.since) &&
+      (operation.offered?.(vm) ?? true),
   )
   return legal.flatMap(({ name, action }) => [
-    ...(action ? [link(action.rel, `${href}/${action.path}`)] : []),
+    ...(action ? actionLinks(name, action, href, sees) : []),
     ...(name === 'delete' ? [link('remove', href)] : []),
   ])
 }
 
-export function vappLinks(vms: readonly VmRow[], href: string, { who }: Sees): Element[] {
-  const fits = (name: string, all: boolean): boolean => {
-    const operation = operations.find((each) => each.name === name)
-    const legal = (vm: VmRow) =>
-      operation !== undefined && !vm.closed && decideFor(vm, vm.desired, operation) === 'go'
-    return all ? vms.every(legal) : vms.some(legal)
+export function vappLinks(vms: readonly VmRow[], href: string, sees: Sees): Element[] {
+  const fits = (whole: VappOperation): boolean => {
+    const legal = (vm: VmRow) => {
+      const operation = whole.forVm(vm)
+      return (
+        operation !== undefined &&
+        !vm.closed &&
+        decideFor(vm, vm.desired, operation) === 'go' &&
+        (operation.offered?.(vm) ?? true)
+      )
+    }
+    return whole.closes ? vms.every(legal) : vms.some(legal)
   }
-  return vappOperations.flatMap(({ name, permission, action, closes }) => {
-    if (!may(who, permission) || !fits(name, closes ?? false)) return []
-    return action ? [link(action.rel, `${href}/${action.path}`)] : [link('remove', href)]
+  return vappOperations.flatMap((whole) => {
+    const { name, permission, action, since } = whole
+    if (!may(sees.who, permission) || !isIn(sees.version, since) || !fits(whole)) return []
+    return action ? actionLinks(name, action, href, sees) : [link('remove', href)]
   })
 }
 

@@ -12,6 +12,10 @@ const askedIn = (accept: string | undefined): string | undefined =>
 export const knownVersion = (inAddress: string | undefined, accept: string | undefined): Version =>
   versions.find((one) => one === (inAddress ?? askedIn(accept))) ?? '1.5'
 
+/** Whether a version has what came with another: 5.5 has what came with 5.1. */
+export const isIn = (version: Version, since = '1.5'): boolean =>
+  versions.indexOf(version) >= versions.findIndex((one) => one === since)
+
 /** 'application/*+xml;version=5.1' → '5.1'. A row that is younger than the version asked for is not there. */
 export function versionOf(accept: string | undefined, since = '1.5'): Version {
   const version = versions.find((one) => one === askedIn(accept))
@@ -22,7 +26,7 @@ export function versionOf(accept: string | undefined, since = '1.5'): Version {
       { hint: 'send Accept: application/*+xml;version=5.1' },
     )
   }
-  if (Number(since) > Number(version)) {
+  if (!isIn(version, since)) {
     throw new Fault('not-acceptable', `this exists from version ${since} on`)
   }
   return version

@@ -55,6 +55,23 @@ export const powerOperations: readonly Operation[] = [
     doc: 'Writes its memory to disk and stops it; powerOn brings it back as it was.',
   }),
   operation({
+    ...rule(
+      'shutdown',
+      ['POWERED_ON'],
+      'POWERED_OFF',
+      hostStep('shutdown', { be: 'shutdown' }, stays, { long: true }),
+    ),
+    task: { name: 'vappShutdownGuest', doing: 'Shutting down', done: 'Shut down' },
+    withinSeconds: 300,
+    doc: 'Asks the guest to shut itself down. One that does not stays on, and the task says so.',
+  }),
+  operation({
+    ...rule('reboot', ['POWERED_ON'], 'POWERED_ON', hostStep('reboot', { be: 'reboot' }, stays)),
+    task: { name: 'vappRebootGuest', doing: 'Rebooting', done: 'Rebooted' },
+    withinSeconds: 300,
+    doc: 'Asks the guest to start anew. If nobody can say whether it was asked, the task says so.',
+  }),
+  operation({
     ...rule('reset', ['POWERED_ON'], 'POWERED_ON', hostStep('reset', { be: 'reset' }, stays)),
     task: { name: 'vappReset', doing: 'Resetting', done: 'Reset' },
     withinSeconds: 300,

@@ -1,11 +1,16 @@
+import { Fault } from '@skerry/fault'
+
 import { at } from '../addresses.ts'
+import { snapshotSection } from '../documents/sections.ts'
 import { task as taskDocument } from '../documents/task.ts'
 import { vapp } from '../documents/vapp.ts'
 import { vm } from '../documents/vm.ts'
 import type { Asker } from '../http/asker.ts'
 import { Hrefs } from '../http/links.ts'
 import type { Entity } from '../http/things.ts'
+import type { Operation } from '../operation.ts'
 import { operations } from '../operations.ts'
+import { deployParams, undeployParams } from '../params/deploy.ts'
 import { route, type CloudRoute } from '../route.ts'
 import { openTasks } from '../store/find-task.ts'
 import { submitTask, submitTogether } from '../store/submit-task.ts'
@@ -13,18 +18,42 @@ import { vmsOf } from '../store/vapps.ts'
 import { submit } from '../submit.ts'
 import { vappOperations, type VappOperation } from '../vapp-operations.ts'
 import type { RequestWorld } from '../world.ts'
+import { write } from '../write-down.ts'
 
 /** Asks for the operation: of a VM as one task, of a vApp as one with a part for each VM. */
-async function ask(world: RequestWorld, asker: Asker, entity: Entity, whole: VappOperation) {
+async function ask(
+  world: RequestWorld,
+  asker: Asker,
+  entity: Entity,
+  whole: VappOperation,
+  input: unknown = null,
+) {
   const owner = asker.who.user
   const task = await submit(world, asker, async (tx, id) => {
     if (entity.is === 'vapp') {
-      return submitTogether(tx, whole, { vapp: entity.vapp.id, owner, id })
+      return submitTogether(tx, whole, { vapp: entity.vapp.id, owner, id, input })
     }
-    const operation = operations.find(({ name }) => name === whole.name)
-    if (!operation) throw new TypeError(`${whole.name} is for vApps only`)
-    const vmId = entity.vm.id
-    return { task: await submitTask(tx, operation, { vm: vmId, owner, id }), vms: [vmId] }
+    const vm = entity.vm.id
+    const operation = whole.forVm(entity.vm)
+    if (!operation)
+      throw new Fault('conflict', `VM ${entity.vm.name} has nothing for ${whole.name}`)
+    return { task: await submitTask(tx, operation, { vm, owner, id, input }), vms: [vm] }
+  })
+  const hrefs = new Hrefs(world.base)
+  const headers = { location: hrefs.task(task.id) }
+  return { status: 202, headers, body: taskDocument(task, asker, hrefs) }
+}
+
+async function askVm(world: RequestWorld, asker: Asker, entity: Entity, operation: Operation) {
+  if (entity.is !== 'vm') {
+    throw new Fault('invalid', `${operation.name} is for VMs, not for vApps`, {
+      hint: 'ask it of each VM in its Children',
+    })
+  }
+  const { id: vm } = entity.vm
+  const task = await submit(world, asker, async (tx, id) => {
+    const owner = asker.who.user
+    return { task: await submitTask(tx, operation, { vm, owner, id }), vms: [vm] }
   })
   const hrefs = new Hrefs(world.base)
   const headers = { location: hrefs.task(task.id) }
@@ -40,13 +69,67 @@ const actions: readonly CloudRoute[] = vappOperations.flatMap((whole) =>
           method: 'POST',
           path: `${at.entity}/${whole.action.path}` as typeof at.entity,
           permission: whole.permission,
+          ...(whole.since !== undefined && { since: whole.since }),
+          ...(whole.takes && { takes: whole.takes }),
           answers: { 202: 'task' },
           doc: whole.doc,
-          handle: (world, asker) => ask(world, asker, asker.params.entity, whole),
+          handle: (world, asker) => ask(world, asker, asker.params.entity, whole, asker.body),
         }),
       ]
     : [],
 )
+
+/** Those that only a VM can be asked for. */
+const ofOneVm: readonly CloudRoute[] = operations
+  .filter(({ action }) => !vappOperations.some((each) => each.action?.path === action?.path))
+  .flatMap((operation) =>
+    operation.action
+      ? [
+          route({
+            name: operation.name,
+            method: 'POST',
+            path: `${at.entity}/${operation.action.path}` as typeof at.entity,
+            permission: operation.permission,
+            ...(operation.since !== undefined && { since: operation.since }),
+            answers: { 202: 'task' },
+            doc: operation.doc,
+            handle: (world, asker) => askVm(world, asker, asker.params.entity, operation),
+          }),
+        ]
+      : [],
+  )
+
+const whole = (name: string): VappOperation => {
+  const found = vappOperations.find((each) => each.name === name)
+  if (!found) throw new TypeError(`a vApp has no operation ${name}`)
+  return found
+}
+
+const deployment: readonly CloudRoute[] = [
+  route({
+    name: 'deploy',
+    method: 'POST',
+    path: at.deploy,
+    permission: 'vm:power',
+    takes: deployParams,
+    answers: { 202: 'task' },
+    doc: 'Starts it, unless powerOn is false: then there is nothing to do, for what is off takes part in nothing here.',
+    handle: (world, asker) =>
+      asker.body.power
+        ? ask(world, asker, asker.params.entity, whole('powerOn'))
+        : write(world, asker, asker.params.entity, 'deploy', async () => undefined),
+  }),
+  route({
+    name: 'undeploy',
+    method: 'POST',
+    path: at.undeploy,
+    permission: 'vm:power',
+    takes: undeployParams,
+    answers: { 202: 'task' },
+    doc: 'Stops it: by powerOff, suspend or shutdown, as UndeployPowerAction says.',
+    handle: (world, asker) => ask(world, asker, asker.params.entity, whole(asker.body)),
+  }),
+]
 
 const [remove] = vappOperations.filter(({ name }) => name === 'delete')
 
@@ -78,6 +161,25 @@ export const entities: readonly CloudRoute[] = [
     },
   }),
   route({
+    name: 'readSnapshotSection',
+    method: 'GET',
+    path: at.snapshot,
+    permission: 'vm:read',
+    since: '5.1',
+    answers: { 200: 'snapshotSection' },
+    doc: 'The snapshot that a VM has, or the newest of those that the VMs of a vApp have.',
+    async handle(world, asker) {
+      const { entity } = asker.params
+      const hrefs = new Hrefs(world.base)
+      const vms =
+        entity.is === 'vm'
+          ? [entity.vm]
+          : await world.as(asker.who, (tx) => vmsOf(tx, entity.vapp.id))
+      const href = entity.is === 'vm' ? hrefs.vm(entity.vm.id) : hrefs.vapp(entity.vapp.id)
+      return { status: 200, body: snapshotSection(vms, href, asker) }
+    },
+  }),
+  route({
     name: 'delete',
     method: 'DELETE',
     path: at.entity,
@@ -87,4 +189,6 @@ export const entities: readonly CloudRoute[] = [
     handle: (world, asker) => ask(world, asker, asker.params.entity, remove as VappOperation),
   }),
   ...actions,
+  ...ofOneVm,
+  ...deployment,
 ]

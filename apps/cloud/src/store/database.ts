@@ -60,6 +60,16 @@ export interface Database {
     template: string
     created_at: Time
   }
+  screen_ticket: {
+    ticket_hash: Buffer
+    org: OrgId
+    vm: VmId
+    boot: string
+    account_org: OrgId
+    account: UserId
+    made_at: Time
+    used_at: MaybeTime
+  }
   metadata: {
     org: OrgId
     vapp: VappId
@@ -187,6 +197,11 @@ interface VmTable {
   fate: Fate | null
   unsure: Generated<boolean>
   shown: GeneratedAlways<Shown>
+  nested: Generated<boolean>
+  snapshot: string | null
+  snapshot_name: string | null
+  snapshot_at: MaybeTime
+  snapshot_on: Generated<boolean>
   wanted: Generated<Wanted>
   leads: Status | null
   desired: GeneratedAlways<Status>

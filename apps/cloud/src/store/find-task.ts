@@ -41,3 +41,8 @@ export const newestTasks = (db: Kysely<Database>, org: OrgId): Promise<Task[]> =
     .orderBy('id', 'desc')
     .limit(NEWEST)
     .execute()
+
+/** What else is worth knowing of a task that goes well. */
+export async function noteOnTask(db: Kysely<Database>, id: TaskId, message: string): Promise<void> {
+  await db.updateTable('task').set({ message }).where('id', '=', id).execute()
+}

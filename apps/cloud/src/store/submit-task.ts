@@ -47,7 +47,7 @@ export interface Parent {
 export async function submitTogether(
   tx: Tx,
   parent: Parent,
-  { vapp: id, owner, id: task }: Ask & { readonly vapp: VappId },
+  { vapp: id, owner, id: task, input: forAll }: Ask & { readonly vapp: VappId },
 ): Promise<{ task: Task; vms: readonly VmId[] }> {
   const vapp = await lockVapp(tx, id)
   if (!vapp || vapp.deleted_at !== null) throw missing()
@@ -68,7 +68,7 @@ export async function submitTogether(
     .executeTakeFirstOrThrow()
   await tell(tx, { kind: 'task.queued', task: row })
   const places = new Map<VmId, VmRow>()
-  for (const { vm: first, operation, rank, input } of parts) {
+  for (const { vm: first, operation, rank, input = forAll } of parts) {
     // The same VM may come twice: created, then powered on.
     const vm = places.get(first.id) ?? first
     await enqueue(tx, vm, operation, { owner, input, parent: row.id, rank, strict: parent.strict })

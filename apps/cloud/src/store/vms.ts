@@ -53,16 +53,18 @@ export async function recordSeen(
   const rows = sights.map(({ id, session, seq, vm, stopped }) => ({
     ...{ id, session, seq, incarnation: vm.incarnation },
     ...{ status: statusOf[vm.power], boot: vm.boot, by_guest: stopped === 'by guest' },
+    nested: vm.nested,
   }))
   await sql`
     update vm set status = seen.status, boot = seen.boot, last_boot = coalesce(seen.boot, vm.last_boot), unseen = false, missing = 0, fate = null, unsure = false,
       seen_session = seen.session, seen_seq = seen.seq, seen_at = clock_timestamp(),
+      nested = coalesce(seen.nested, vm.nested),
       wanted = case when vm.unsure then seen.status
         when seen.by_guest and vm.leads is null and vm.holder is null and not vm.closed
         then 'POWERED_OFF' else vm.wanted end
     from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb)
       as seen(id uuid, session bigint, seq integer, incarnation bigint, status text, boot text,
-        by_guest boolean)
+        by_guest boolean, nested boolean)
     where vm.id = seen.id and vm.host = ${host} and vm.incarnation = seen.incarnation and vm.deleted_at is null
       and vm.fate is distinct from 'LOST' and (vm.seen_session, vm.seen_seq) < (seen.session, seen.seq)`.execute(
     db,

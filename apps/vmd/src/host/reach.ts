@@ -2,10 +2,15 @@ import {
   changePower,
   configureVm,
   createFromImage,
+  createSnapshot,
   hasImage,
+  listSnapshots,
   reachPower,
   readVm,
+  removeSnapshot,
   removeVm,
+  revertSnapshot,
+  setNested,
   type Host,
 } from '@skerry/engine'
 import { Fault } from '@skerry/fault'
@@ -35,12 +40,48 @@ const ways: Reach = {
   adopted: async () => undefined,
   power: ({ host, order }, { to }) => reachPower(host, order.vm, to, { owner }),
   reset: ({ host, order }) => changePower(host, order.vm, 'reset', { owner }),
+  shutdown,
+  reboot: ({ host, order }) => changePower(host, order.vm, 'reboot', { owner }),
+  nested: ({ host, order }, { to }) => setNested(host, order.vm, to, owner),
+  snapshotted,
+  reverted: ({ host, order }, { name }) => revertSnapshot(host, order.vm, name, owner),
+  unsnapshotted: ({ host, order }) => keepOnly(host, order.vm, undefined),
   gone: ({ host, order }) => removeVm(host, order.vm, owner),
 }
 
 export async function reach(at: At, goal: Goal): Promise<void> {
   const way = ways[goal.be] as (at: At, goal: Goal) => Promise<unknown>
   await way(at, goal)
+}
+
+/** A guest that does not listen is no reason to ask for ever: whoever asked decides what comes next. */
+async function shutdown({ host, order }: At): Promise<void> {
+  try {
+    await changePower(host, order.vm, 'shutdown', { owner })
+  } catch (error) {
+    if (!(error instanceof Fault) || error.kind !== 'timed-out') throw error
+    throw new Fault('wrong-state', error.message, { cause: error, detail: 'on' })
+  }
+}
+
+/** The new one first: if it cannot be taken, the one before is still there. */
+async function snapshotted(
+  { host, order }: At,
+  { name, memory }: Of<'snapshotted'>,
+): Promise<void> {
+  const { vm } = order
+  const all = await listSnapshots(host, vm, owner)
+  if (!all.some((each) => each.name === name)) {
+    const runs = (await readVm(host, vm, owner)).power !== 'off'
+    await createSnapshot(host, vm, { name, memory: memory && runs }, owner)
+  }
+  await keepOnly(host, vm, name)
+}
+
+async function keepOnly(host: Host, vm: string, name: string | undefined): Promise<void> {
+  for (const each of await listSnapshots(host, vm, owner)) {
+    if (each.name !== name) await removeSnapshot(host, vm, each.name, owner)
+  }
 }
 
 async function define({ host, order, pull, signal, progress }: At, deed: Deed): Promise<void> {

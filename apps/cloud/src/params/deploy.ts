@@ -1,0 +1,38 @@
+import { Fault } from '@skerry/fault'
+import type { Body } from '@skerry/service'
+import { attribute, childrenByLocalName, text } from '@skerry/xml'
+
+import { readRoot } from './named.ts'
+
+/** To deploy is to start, unless the body says otherwise. No body says nothing. */
+export const deployParams: Body<{ readonly power: boolean }> = {
+  media: 'deployVAppParams',
+  shape: 'DeployVAppParams',
+  read(raw) {
+    if (raw.trim() === '') return { power: true }
+    const said = attribute(readRoot(raw, 'DeployVAppParams'), 'powerOn') ?? 'true'
+    return { power: said !== 'false' && said !== '0' }
+  },
+}
+
+/** What each word means here: a VM that takes no room on its host is one that is off. */
+const actions = {
+  powerOff: 'powerOff',
+  force: 'powerOff',
+  default: 'powerOff',
+  suspend: 'suspend',
+  shutdown: 'shutdown',
+} as const
+
+export const undeployParams: Body<(typeof actions)[keyof typeof actions]> = {
+  media: 'undeployVAppParams',
+  shape: 'UndeployVAppParams',
+  read(raw) {
+    if (raw.trim() === '') return 'powerOff'
+    const [action] = childrenByLocalName(readRoot(raw, 'UndeployVAppParams'), 'UndeployPowerAction')
+    const word = text(action)?.trim() ?? 'default'
+    if (Object.hasOwn(actions, word)) return actions[word as keyof typeof actions]
+    const all = Object.keys(actions).join(', ')
+    throw new Fault('invalid', `UndeployPowerAction must be one of ${all}`)
+  },
+}

@@ -1,0 +1,29 @@
+import { Fault } from '@skerry/fault'
+import type { Body } from '@skerry/service'
+import { attribute } from '@skerry/xml'
+
+import { nameIn, readRoot } from './named.ts'
+
+export interface SnapshotAsked {
+  readonly name?: string
+  /** Left out: with memory where the VM runs. */
+  readonly memory?: boolean
+}
+
+/** No body asks for nothing in particular. */
+export const createSnapshotParams: Body<SnapshotAsked> = {
+  media: 'createSnapshotParams',
+  shape: 'CreateSnapshotParams',
+  read(raw) {
+    if (raw.trim() === '') return {}
+    const root = readRoot(raw, 'CreateSnapshotParams')
+    const memory = attribute(root, 'memory')
+    if (memory !== undefined && !['true', 'false', '1', '0'].includes(memory)) {
+      throw new Fault('invalid', 'memory must be true or false')
+    }
+    return {
+      ...(attribute(root, 'name') !== undefined && { name: nameIn(root) }),
+      ...(memory !== undefined && { memory: memory === 'true' || memory === '1' }),
+    }
+  },
+}
