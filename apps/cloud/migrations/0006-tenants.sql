@@ -82,6 +82,22 @@ alter table vm
   add column snapshot_at timestamptz,
   add column snapshot_on boolean not null default false;
 
+-- The most that an organisation may have at once; null: as much as there is room for. Tenants read it, nobody of them writes it.
+create table quota (
+  org uuid primary key references org,
+  vms integer,
+  running_vms integer,
+  cpus integer,
+  memory_mib bigint,
+  storage_mib bigint
+);
+alter table quota enable row level security;
+alter table quota force row level security;
+create policy quota_own on quota to skerry_tenant using (org = nullif(current_setting('app.org', true), '')::uuid);
+create policy quota_all on quota to skerry_system using (true);
+grant select on quota to skerry_tenant;
+grant select, insert, update, delete on quota to skerry_system;
+
 create index task_of_org on task (org, id) where parent is null;
 
 do $$

@@ -7,6 +7,7 @@ import { may } from '../identity/authorize.ts'
 import { roles } from '../identity/roles.ts'
 import type { ListedHost } from '../store/host-states.ts'
 import type { OrgRow, VdcRow } from '../store/orgs.ts'
+import type { Quota } from '../store/quotas.ts'
 import type { AccountRow } from '../store/tenants.ts'
 
 const bool = (name: string, value: boolean): Element => element(name, {}, String(value))
@@ -38,12 +39,13 @@ export function cloud(orgs: readonly OrgRow[], { dialect, who }: Asker, hrefs: H
 
 export interface WholeOrg {
   readonly org: OrgRow
+  readonly quota: Quota
   readonly accounts: readonly AccountRow[]
   readonly vdcs: readonly VdcRow[]
 }
 
 export function adminOrg(
-  { org, accounts, vdcs }: WholeOrg,
+  { org, quota, accounts, vdcs }: WholeOrg,
   { dialect, who }: Asker,
   hrefs: Hrefs,
 ): Element {
@@ -62,6 +64,10 @@ export function adminOrg(
     rules && link('add', `${href}/vdcs`, { type: media('admin.vdc') }),
     element('FullName', {}, name),
     bool('IsEnabled', !disabled),
+    element('Quota', {
+      ...{ vms: quota.vms, runningVms: quota.runningVms, cpus: quota.cpus },
+      ...{ memoryMB: quota.memoryMiB, storageMB: quota.storageMiB },
+    }),
     element(
       'Users',
       {},

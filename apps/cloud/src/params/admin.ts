@@ -3,6 +3,7 @@ import type { Body } from '@skerry/service'
 import { attribute, childrenByLocalName, text, type Element } from '@skerry/xml'
 
 import { roles, type Role } from '../identity/roles.ts'
+import type { Quota } from '../store/quotas.ts'
 import { nameIn, readRoot } from './named.ts'
 
 const PASSWORD_MIN = 8
@@ -68,8 +69,37 @@ const changed = (element: string, media: string): Body<Changed> => ({
   },
 })
 
+const quotaNames = {
+  vms: 'vms',
+  runningVms: 'runningVms',
+  cpus: 'cpus',
+  memoryMB: 'memoryMiB',
+  storageMB: 'storageMiB',
+} as const satisfies Record<string, keyof Quota>
+
+function quotaIn(root: Element): Quota | undefined {
+  const [found] = childrenByLocalName(root, 'Quota')
+  if (!found) return undefined
+  const read: { -readonly [Name in keyof Quota]: number } = {}
+  for (const [written, name] of Object.entries(quotaNames)) {
+    const value = attribute(found, written)
+    if (value === undefined) continue
+    if (!/^\d{1,9}$/.test(value)) throw new Fault('invalid', `${written} of Quota must be a number`)
+    read[name] = Number(value)
+  }
+  return read
+}
+
 export const newOrg = made('AdminOrg', 'admin.org')
-export const changedOrg = changed('AdminOrg', 'admin.org')
+export const changedOrg: Body<Changed & { readonly quota?: Quota }> = {
+  media: 'admin.org',
+  shape: 'AdminOrg',
+  read(raw) {
+    const root = readRoot(raw, 'AdminOrg')
+    const quota = quotaIn(root)
+    return { ...maybeName(root), ...maybeEnabled(root), ...(quota && { quota }) }
+  },
+}
 export const newVdc = made('AdminVdc', 'admin.vdc')
 export const changedVdc = changed('AdminVdc', 'admin.vdc')
 

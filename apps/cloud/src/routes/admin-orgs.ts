@@ -7,11 +7,20 @@ import type { Who } from '../identity/authorize.ts'
 import { changedOrg, changedVdc, newOrg, newVdc } from '../params/admin.ts'
 import { route } from '../route.ts'
 import { orgsSeenBy, vdcsOf, type OrgRow } from '../store/orgs.ts'
-import { accountsOf, changeOrg, changeVdc, insertOrg, insertVdc } from '../store/tenants.ts'
+import { readQuota } from '../store/quotas.ts'
+import {
+  accountsOf,
+  changeOrg,
+  changeQuota,
+  changeVdc,
+  insertOrg,
+  insertVdc,
+} from '../store/tenants.ts'
 import type { RequestWorld, Tx } from '../world.ts'
 
 const whole = async (tx: Tx, org: OrgRow): Promise<documents.WholeOrg> => ({
   org,
+  quota: await readQuota(tx, org.id),
   accounts: await accountsOf(tx, org.id),
   vdcs: await vdcsOf(tx, org.id),
 })
@@ -87,12 +96,14 @@ export const adminOrgs = [
     permission: 'cloud:admin',
     takes: changedOrg,
     answers: { 200: 'admin.org' },
-    doc: 'Gives it another name, enables or disables it. What the body does not name stays.',
+    doc: 'Gives it another name or quota, enables or disables it. What the body does not name stays; a bound that a Quota does not name is none.',
     async handle(world, asker) {
       const { who, body, params } = asker
-      const found = await world.as(who, async (tx) =>
-        whole(tx, await changeOrg(tx, who, params.org, body)),
-      )
+      const found = await world.as(who, async (tx) => {
+        const { quota, ...rest } = body
+        if (quota) await changeQuota(tx, who, params.org, quota)
+        return whole(tx, await changeOrg(tx, who, params.org, rest))
+      })
       return { status: 200, body: documents.adminOrg(found, asker, new Hrefs(world.base)) }
     },
   }),

@@ -13,14 +13,33 @@ import { operations } from '../operations.ts'
 import { deployParams, undeployParams } from '../params/deploy.ts'
 import { route, type CloudRoute } from '../route.ts'
 import { openTasks } from '../store/find-task.ts'
+import type { Ask, Task } from '../store/queue.ts'
+import { requireQuota } from '../store/quotas.ts'
 import { submitTask, submitTogether } from '../store/submit-task.ts'
 import { vmsOf } from '../store/vapps.ts'
 import { submit } from '../submit.ts'
 import { vappOperations, type VappOperation } from '../vapp-operations.ts'
-import type { RequestWorld } from '../world.ts'
+import type { RequestWorld, Tx } from '../world.ts'
 import { write } from '../write-down.ts'
 
-/** Asks for the operation: of a VM as one task, of a vApp as one with a part for each VM. */
+/** Those after which more may run than before. */
+const starts = new Set(['powerOn', 'revertToCurrentSnapshot'])
+
+/** Of a VM one task, of a vApp one with a part for each VM. */
+async function enter(tx: Tx, entity: Entity, whole: VappOperation, asked: Ask) {
+  if (entity.is === 'vapp') return submitTogether(tx, whole, { ...asked, vapp: entity.vapp.id })
+  const { id: vm, name } = entity.vm
+  const operation = whole.forVm(entity.vm)
+  if (!operation) throw new Fault('conflict', `VM ${name} has nothing for ${whole.name}`)
+  return { task: await submitTask(tx, operation, { ...asked, vm }), vms: [vm] }
+}
+
+const accepted = ({ base }: RequestWorld, asker: Asker, task: Task) => {
+  const hrefs = new Hrefs(base)
+  const headers = { location: hrefs.task(task.id) }
+  return { status: 202, headers, body: taskDocument(task, asker, hrefs) }
+}
+
 async function ask(
   world: RequestWorld,
   asker: Asker,
@@ -30,18 +49,11 @@ async function ask(
 ) {
   const owner = asker.who.user
   const task = await submit(world, asker, async (tx, id) => {
-    if (entity.is === 'vapp') {
-      return submitTogether(tx, whole, { vapp: entity.vapp.id, owner, id, input })
-    }
-    const vm = entity.vm.id
-    const operation = whole.forVm(entity.vm)
-    if (!operation)
-      throw new Fault('conflict', `VM ${entity.vm.name} has nothing for ${whole.name}`)
-    return { task: await submitTask(tx, operation, { vm, owner, id, input }), vms: [vm] }
+    const submitted = await enter(tx, entity, whole, { owner, id, input })
+    if (starts.has(whole.name)) await requireQuota(tx, entity.org, 'start')
+    return submitted
   })
-  const hrefs = new Hrefs(world.base)
-  const headers = { location: hrefs.task(task.id) }
-  return { status: 202, headers, body: taskDocument(task, asker, hrefs) }
+  return accepted(world, asker, task)
 }
 
 async function askVm(world: RequestWorld, asker: Asker, entity: Entity, operation: Operation) {
@@ -55,9 +67,7 @@ async function askVm(world: RequestWorld, asker: Asker, entity: Entity, operatio
     const owner = asker.who.user
     return { task: await submitTask(tx, operation, { vm, owner, id }), vms: [vm] }
   })
-  const hrefs = new Hrefs(world.base)
-  const headers = { location: hrefs.task(task.id) }
-  return { status: 202, headers, body: taskDocument(task, asker, hrefs) }
+  return accepted(world, asker, task)
 }
 
 /** POST {entity}/power/action/powerOn and its like: one row for each operation that has an address. */

@@ -9,6 +9,7 @@ import { route } from '../route.ts'
 import { catalogsOf } from '../store/catalogs.ts'
 import { openTasks } from '../store/find-task.ts'
 import { findTemplate, orgsSeenBy, templatesOf, vdcsOf } from '../store/orgs.ts'
+import { requireQuota } from '../store/quotas.ts'
 import { submitTogether } from '../store/submit-task.ts'
 import { addVapp, readVapp, vappsOf, vmsOf } from '../store/vapps.ts'
 import { submit } from '../submit.ts'
@@ -87,7 +88,11 @@ export const orgs = [
         const { vdc } = params
         if (vdc.disabled) throw new Fault('conflict', `vdc ${vdc.name} is disabled`)
         const made = await addVapp(tx, { vdc, template, name: body.name, owner: who.user })
-        return submitTogether(tx, instantiate(body), { vapp: made, owner: who.user, id })
+        const submitted = await submitTogether(tx, instantiate(body), {
+          ...{ vapp: made, owner: who.user, id },
+        })
+        await requireQuota(tx, vdc.org, 'make', ...(body.power ? (['start'] as const) : []))
+        return submitted
       })
       const hrefs = new Hrefs(world.base)
       const whole = await world.as(who, async (tx) => ({

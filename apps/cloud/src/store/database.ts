@@ -70,6 +70,14 @@ export interface Database {
     made_at: Time
     used_at: MaybeTime
   }
+  quota: {
+    org: OrgId
+    vms: number | null
+    running_vms: number | null
+    cpus: number | null
+    memory_mib: ColumnType<string | null, number | null, number | null>
+    storage_mib: ColumnType<string | null, number | null, number | null>
+  }
   metadata: {
     org: OrgId
     vapp: VappId

@@ -9,6 +9,7 @@ import { orConflict } from './accounts.ts'
 import type { Database } from './database.ts'
 import { tell } from './events.ts'
 import type { OrgRow, VdcRow } from './orgs.ts'
+import { writeQuota, type Quota } from './quotas.ts'
 
 export type AccountRow = Selectable<Database['account']>
 
@@ -58,6 +59,12 @@ export async function changeOrg(
   )
   await tell(tx, { kind: 'org.changed', org: org.id, what: { by: who.user, ...set } })
   return row
+}
+
+/** Whoever has more than it allows keeps it, and gets no more. */
+export async function changeQuota(tx: Tx, who: Who, org: OrgRow, quota: Quota): Promise<void> {
+  await writeQuota(tx, org.id, quota)
+  await tell(tx, { kind: 'org.changed', org: org.id, what: { by: who.user, quota } })
 }
 
 export async function insertVdc(tx: Tx, who: Who, org: OrgId, name: string): Promise<VdcRow> {
