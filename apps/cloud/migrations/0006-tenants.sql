@@ -75,6 +75,9 @@ create table screen_ticket (
 );
 create index screen_ticket_of_vm on screen_ticket (org, vm);
 
+-- While its sizes are being changed: what they were. Meanwhile the larger of both are taken.
+alter table vm add column sizes_before jsonb;
+
 -- The one snapshot that a VM may have: its name at the host, the user's name for it, and whether it brings a running guest back.
 alter table vm
   add column snapshot text,

@@ -49,6 +49,8 @@ export interface Operation<Input = unknown> extends Rule {
   readonly since?: string
   /** Whether it would change anything, where the status alone does not say so: else it is not linked. */
   readonly offered?: (vm: VmRow) => boolean
+  /** Refuses what can be seen to be wrong when it is asked for. */
+  check?(vm: VmRow, input: Input): void
   /** operationName, and the text while it runs and when it is over. */
   readonly task: { readonly name: string; readonly doing: string; readonly done: string }
   /** How long it may take from its start; then it turns back. */

@@ -3,6 +3,7 @@ import { create } from './operations/create.ts'
 import { deleteVm } from './operations/delete.ts'
 import { nestedOperations } from './operations/nested.ts'
 import { powerOperations } from './operations/power.ts'
+import { reconfigure } from './operations/reconfigure.ts'
 import { snapshotOperations } from './operations/snapshot.ts'
 
 /** Everything that ends as a Task of one VM. */
@@ -11,6 +12,7 @@ export const operations: readonly Operation[] = [
   ...powerOperations,
   ...nestedOperations,
   ...snapshotOperations,
+  reconfigure,
   deleteVm,
 ]
 

@@ -226,3 +226,31 @@ test('a snapshot that there is can be reverted to and removed, of a VM and of a 
   assert.ok(own['snapshot:revertToCurrent'] && own['power:powerOff'])
   read(await post(`${path}/action/removeAllSnapshots`), 202)
 })
+
+const hardware = (...items: readonly (readonly [kind: number, quantity: number | string])[]) =>
+  `<Vm xmlns:ovf="urn:o" xmlns:rasd="urn:r"><ovf:VirtualHardwareSection>${items
+    .map(
+      ([kind, quantity]) =>
+        `<ovf:Item><rasd:ResourceType>${kind}</rasd:ResourceType><rasd:VirtualQuantity>${quantity}</rasd:VirtualQuantity></ovf:Item>`,
+    )
+    .join('')}</ovf:VirtualHardwareSection></Vm>`
+
+test('reconfigure: what a VM shall have, as its own document says it; while off, and a disk only grows', async () => {
+  const { vm, path } = await add('POWERED_OFF')
+  const link = linksOf(read(await get(path)))['reconfigureVm'] ?? ''
+  read(await post(pathOf(link), hardware([3, 2], [4, 128], [17, 70], [10, 'x'])), 202)
+  const { input } = await door.cloud.db
+    .selectFrom('task')
+    .select('input')
+    .where('vm', '=', vm)
+    .executeTakeFirstOrThrow()
+  assert.deepEqual(input, { cpus: 2, memoryMiB: 128, diskMiB: 70 })
+  const same = (await get(path)).text
+  assert.equal((await post(pathOf(link), same)).status, 202, 'what was read can be sent back')
+  for (const wrong of [hardware([3, 0]), hardware([4, 'much']), hardware([17, 63]), '<Vm/>', '']) {
+    assert.equal((await post(pathOf(link), wrong)).status, 400, wrong)
+  }
+  const on = await add('POWERED_ON')
+  assert.equal(linksOf(read(await get(on.path)))['reconfigureVm'], undefined)
+  assert.equal((await post(`${on.path}/action/reconfigureVm`, hardware([3, 2]))).status, 409)
+})

@@ -49,6 +49,7 @@ let count = 0
 const fresh = (): string => `n-${(count += 1)}`
 const named = (element: string) => () => `<${element} name="${fresh()}"/>`
 
+const HARDWARE = '<Vm><VirtualHardwareSection/></Vm>'
 const COLOUR = '<MetadataValue><Value>red</Value></MetadataValue>'
 
 /** If you are here because a row has no line: say who may ask for it, and how it is asked rightly. */
@@ -87,6 +88,7 @@ const rows: Readonly<Record<string, Row>> = {
   revertToCurrentSnapshot: { least: 'author', ok: 202, from: 'POWERED_OFF' },
   removeAllSnapshots: { least: 'author', ok: 202, from: 'POWERED_OFF' },
   readSnapshotSection: { least: 'console only', ok: 200 },
+  reconfigureVm: { least: 'author', ok: 202, from: 'POWERED_OFF', body: () => HARDWARE },
   acquireTicket: { least: 'console only', ok: 200, from: 'POWERED_ON' },
   readTask: { least: 'console only', ok: 200 },
   cancelTask: { least: 'user', ok: 204 },

@@ -139,6 +139,9 @@ const linked = (node: Element): Set<string> =>
     }),
   )
 
+/** The one action that must be told something. */
+const HARDWARE = '<Vm><VirtualHardwareSection/></Vm>'
+
 const statuses: readonly Status[] = [
   'FAILED_CREATION',
   'UNRESOLVED',
@@ -164,7 +167,10 @@ test('what is linked is accepted; what is not is refused, or would change nothin
           const answer: Answered =
             action === ''
               ? await door.ask('DELETE', path, { token })
-              : await door.ask('POST', `${path}/${action}`, { token })
+              : await door.ask('POST', `${path}/${action}`, {
+                  token,
+                  ...(action === 'action/reconfigureVm' && { body: HARDWARE }),
+                })
           if (shown.has(action)) {
             assert.equal(answer.status, 202, `${what}\n${answer.text}`)
             assert.equal(localName(readXml(answer.text).name), 'Task')

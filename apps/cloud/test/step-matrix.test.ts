@@ -145,8 +145,12 @@ const powerOf: Readonly<Partial<Record<Status, PowerState>>> = {
   POWERED_ON: 'on',
   SUSPENDED: 'suspended',
 }
+/** What is asked for where there is something to choose. */
+const inputs: Readonly<Record<string, unknown>> = {
+  reconfigureVm: { cpus: 2, memoryMiB: 32, diskMiB: 128 },
+}
 /** Steps that are rows only. */
-const asksNoHost = new Set(['place', 'forget'])
+const asksNoHost = new Set(['place', 'forget', 'reserve'])
 
 interface Case {
   readonly operation: Operation
@@ -220,7 +224,7 @@ for (const each of cases) {
   test(`${operation.name} from ${status}, ${step.name}: ${fault}`, async () => {
     const vm = vmOfCase.get(each) as VmId
     const { id } = await cloud.as(cloud.who, (tx) =>
-      submitTask(tx, operation, { vm, owner: 'alice' }),
+      submitTask(tx, operation, { vm, owner: 'alice', input: inputs[operation.name] ?? null }),
     )
     const { fired, crashed } = await runBroken(each, vm, id)
     assert.ok(fired > 0, 'the fault happened')
@@ -329,6 +333,10 @@ async function assertWhole({ operation, status, fault }: Case, vm: VmId): Promis
   if (!real) assert.equal(row.shown, row.status, 'what is nowhere is not out of sight')
   else {
     assert.deepEqual([row.shown, row.incarnation], [statusOf[real.power], real.incarnation])
+    assert.deepEqual(
+      [row.cpus, row.memory_mib, row.disk_mib, row.sizes_before],
+      [real.cpus, real.memoryMiB, real.diskMiB, null],
+    )
   }
   const { state } = await cloud.db
     .selectFrom('task')

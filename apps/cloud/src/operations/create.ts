@@ -11,7 +11,7 @@ const place: Step = {
     writeClaimed(world.db, vm.id, order.number, { ...nowhere, status: 'FAILED_CREATION' }),
 }
 
-const deed = ({ vm }: At) => ({
+export const deedOf = ({ vm }: At) => ({
   ...{ org: vm.org, vApp: vm.vapp, name: vm.name, image: vm.image },
   ...{ cpus: vm.cpus, memoryMiB: vm.memory_mib, diskMiB: vm.disk_mib },
 })
@@ -33,6 +33,6 @@ export const create = operation({
       { none: 'an image that no VM needs is cleared away by its host' },
       { long: true },
     ),
-    hostStep('define', (at) => ({ be: 'defined', deed: deed(at) }), { be: 'gone' }),
+    hostStep('define', (at) => ({ be: 'defined', deed: deedOf(at) }), { be: 'gone' }),
   ],
 })

@@ -56,16 +56,23 @@ async function ask(
   return accepted(world, asker, task)
 }
 
-async function askVm(world: RequestWorld, asker: Asker, entity: Entity, operation: Operation) {
+async function askVm(
+  world: RequestWorld,
+  asker: Asker,
+  entity: Entity,
+  operation: Operation,
+  input: unknown = null,
+) {
   if (entity.is !== 'vm') {
     throw new Fault('invalid', `${operation.name} is for VMs, not for vApps`, {
       hint: 'ask it of each VM in its Children',
     })
   }
   const { id: vm } = entity.vm
+  operation.check?.(entity.vm, input)
   const task = await submit(world, asker, async (tx, id) => {
     const owner = asker.who.user
-    return { task: await submitTask(tx, operation, { vm, owner, id }), vms: [vm] }
+    return { task: await submitTask(tx, operation, { vm, owner, id, input }), vms: [vm] }
   })
   return accepted(world, asker, task)
 }
@@ -101,9 +108,11 @@ const ofOneVm: readonly CloudRoute[] = operations
             path: `${at.entity}/${operation.action.path}` as typeof at.entity,
             permission: operation.permission,
             ...(operation.since !== undefined && { since: operation.since }),
+            ...(operation.takes && { takes: operation.takes }),
             answers: { 202: 'task' },
             doc: operation.doc,
-            handle: (world, asker) => askVm(world, asker, asker.params.entity, operation),
+            handle: (world, asker) =>
+              askVm(world, asker, asker.params.entity, operation, asker.body),
           }),
         ]
       : [],

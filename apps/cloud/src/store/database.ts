@@ -6,6 +6,7 @@ import type { ColumnType, Generated, GeneratedAlways, JSONColumnType } from 'kys
 import type { Role } from '../identity/roles.ts'
 import type { VappId } from '../ids.ts'
 import type { Fate, Shown, Status, Wanted } from '../vm-status.ts'
+import type { Sizes } from './sizes.ts'
 
 // The tables of migrations/, column by column. What each is for stands there.
 
@@ -205,6 +206,7 @@ interface VmTable {
   fate: Fate | null
   unsure: Generated<boolean>
   shown: GeneratedAlways<Shown>
+  sizes_before: ColumnType<Sizes | null, string | null | undefined, string | null>
   nested: Generated<boolean>
   snapshot: string | null
   snapshot_name: string | null

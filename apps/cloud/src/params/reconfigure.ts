@@ -1,0 +1,40 @@
+import { Fault } from '@skerry/fault'
+import type { Body } from '@skerry/service'
+import { childrenByLocalName, text, type Element } from '@skerry/xml'
+
+import type { Sizes } from '../store/sizes.ts'
+import { readRoot } from './named.ts'
+
+export type Reconfigured = Partial<Sizes>
+
+/** By CIM's numbering of resources, and what each may be (docs/limits.md). */
+const kinds: Readonly<
+  Record<string, { readonly size: keyof Sizes; readonly least: number; readonly most: number }>
+> = {
+  3: { size: 'cpus', least: 1, most: 64 },
+  4: { size: 'memoryMiB', least: 64, most: 1024 ** 2 },
+  17: { size: 'diskMiB', least: 1, most: 2 * 1024 ** 2 },
+}
+
+function sizeIn(item: Element): Reconfigured {
+  const said = (name: string) => text(childrenByLocalName(item, name)[0])?.trim() ?? ''
+  const kind = kinds[said('ResourceType')]
+  // The other devices of a VM are always the same: what a client sends back of them is what it read.
+  if (!kind) return {}
+  const { size, least, most } = kind
+  const quantity = Number(/^\d{1,9}$/.exec(said('VirtualQuantity'))?.[0] ?? Number.NaN)
+  if (quantity >= least && quantity <= most) return { [size]: quantity }
+  throw new Fault('invalid', `VirtualQuantity of ${size} must be from ${least} to ${most}`)
+}
+
+/** The document of a VM, as it was read: the items of its hardware say what it shall have. */
+export const reconfigureParams: Body<Reconfigured> = {
+  media: 'vm',
+  shape: 'Vm',
+  read(raw) {
+    const [hardware] = childrenByLocalName(readRoot(raw, 'Vm'), 'VirtualHardwareSection')
+    if (!hardware) throw new Fault('invalid', 'the body must have a VirtualHardwareSection')
+    const items = childrenByLocalName(hardware, 'Item').map(sizeIn)
+    return Object.assign({}, ...items) as Reconfigured
+  },
+}
