@@ -4,6 +4,7 @@ import { adminHosts } from './routes/admin-hosts.ts'
 import { adminOrgs } from './routes/admin-orgs.ts'
 import { adminUsers } from './routes/admin-users.ts'
 import { catalogs } from './routes/catalogs.ts'
+import { composing } from './routes/compose.ts'
 import { entities } from './routes/entities.ts'
 import { events } from './routes/events.ts'
 import { notes } from './routes/notes.ts'
@@ -21,6 +22,7 @@ export const routes: readonly CloudRoute[] = [
   ...orgs,
   ...catalogs,
   ...entities,
+  ...composing,
   ...notes,
   ...screens,
   ...tasks,

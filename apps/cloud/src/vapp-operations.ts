@@ -1,5 +1,6 @@
 import { Fault } from '@skerry/fault'
 import type { Body } from '@skerry/service'
+import type { VmId } from '@skerry/vm'
 
 import type { Permission } from './identity/roles.ts'
 import type { Action, Operation } from './operation.ts'
@@ -66,6 +67,36 @@ export function instantiate({ power }: { readonly power: boolean }): VappOperati
     ],
   }
 }
+
+/** The same, of any number of templates. */
+export const compose = (how: { readonly power: boolean }): VappOperation => ({
+  ...instantiate(how),
+  name: 'compose',
+  task: { name: 'vdcComposeVapp', doing: 'Composing', done: 'Composed' },
+  doc: 'Makes a vApp of templates.',
+})
+
+const deleteVm = operationNamed('delete')
+
+/** Makes those that were added, and deletes those that shall go: each must be able to. */
+export const recompose = (made: ReadonlySet<VmId>, gone: ReadonlySet<VmId>): VappOperation => ({
+  name: 'recompose',
+  permission: 'vm:edit',
+  strict: false,
+  task: { name: 'vdcRecomposeVapp', doing: 'Recomposing', done: 'Recomposed' },
+  doc: 'Adds VMs to a vApp, and deletes VMs of it.',
+  forVm: () => undefined,
+  parts(vms) {
+    const leaving = vms.filter((vm) => gone.has(vm.id) && judge(vm, deleteVm))
+    if (leaving.length < gone.size) {
+      throw new Fault('invalid', 'DeleteItem must name a VM of this vApp')
+    }
+    return [
+      ...vms.filter((vm) => made.has(vm.id)).map((vm) => ({ vm, operation: create, rank: 0 })),
+      ...leaving.map((vm) => ({ vm, operation: deleteVm, rank: 0 })),
+    ]
+  },
+})
 
 const { action: revertAction, task: revertTask } = revertToRunning
 

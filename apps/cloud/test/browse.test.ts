@@ -4,7 +4,8 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 
 import type { VmId } from '@skerry/vm'
-import { attribute, localName, readXml, text } from '@skerry/xml'
+import { attribute, localName, readXml, text, type Element } from '@skerry/xml'
+import { sql } from 'kysely'
 
 import {
   BASE,
@@ -181,4 +182,46 @@ test('metadata that is not as it should be is refused, and there is an end to it
   const many = Array.from({ length: 201 }, (_, at) => entry(`k${at}`, '<Value>x</Value>'))
   assert.equal((await send('POST', path, `<Metadata>${many.join('')}</Metadata>`)).status, 409)
   assert.deepEqual(find(read(await get(path)), 'MetadataEntry'), [])
+})
+
+test('a vApp is composed of templates, added to, and taken from', async () => {
+  const { ids } = door.eng
+  const source = (name?: string) =>
+    `<SourcedItem><Source href="${BASE}/api/vAppTemplate/${ids['template']}"${name === undefined ? '' : ` name="${name}"`}/></SourcedItem>`
+  const compose = (body: string) => send('POST', `/api/vdc/${ids['vdc']}/action/composeVApp`, body)
+  const body = (inside: string) =>
+    `<ComposeVAppParams name="composed">${inside}</ComposeVAppParams>`
+  const made = read(await compose(body(source() + source('db') + source())), 201)
+  const vms = find(made, 'Children', 'Vm')
+  const namesOf = (nodes: readonly Element[]) =>
+    nodes.map((each) => attribute(each, 'name') ?? '').toSorted()
+  assert.deepEqual(namesOf(vms), ['db', 'debian', 'debian-2'])
+  assert.equal(attribute(find(made, 'Tasks', 'Task')[0], 'operationName'), 'vdcComposeVapp')
+  assert.equal((await compose(body(''))).status, 409, 'its name is taken')
+  const twice = `<ComposeVAppParams name="other">${source('a')}${source('a')}</ComposeVAppParams>`
+  assert.equal((await compose(twice)).status, 409)
+  const empty = read(await compose('<ComposeVAppParams name="empty"/>'), 201)
+  assert.equal(attribute(empty, 'status'), '1')
+
+  const path = pathOf(linksOf(made)['recompose'] ?? '')
+  const change = (inside: string) =>
+    send('POST', path, `<RecomposeVAppParams>${inside}</RecomposeVAppParams>`)
+  await sql`update vm set status = 'POWERED_OFF', leads = null where name = 'db'`.execute(
+    door.cloud.db,
+  )
+  const db = vms.find((each) => attribute(each, 'name') === 'db')
+  const task = read(await change(`${source('web')}<DeleteItem href="${hrefOf(db)}"/>`), 202)
+  assert.equal(attribute(task, 'operationName'), 'vdcRecomposeVapp')
+  const after = read(await get(pathOf(hrefOf(made))))
+  assert.deepEqual(namesOf(find(after, 'Children', 'Vm')), ['db', 'debian', 'debian-2', 'web'])
+  const operations = await door.cloud.db
+    .selectFrom('task')
+    .select('operation')
+    .where('parent', '=', (attribute(task, 'id') ?? '').slice(-36) as never)
+    .execute()
+  assert.deepEqual(operations.map(({ operation }) => operation).toSorted(), ['create', 'delete'])
+  const foreign = `<DeleteItem href="${BASE}/api/vApp/${door.ops.ids['entity']}"/>`
+  assert.equal((await change(foreign)).status, 400)
+  assert.equal((await change(`<DeleteItem href="${hrefOf(db)}"/>`)).status, 409, 'it is going')
+  assert.equal((await change('<SourcedItem/>')).status, 400)
 })

@@ -41,6 +41,8 @@ interface Row {
   /** What the VM must be for it. */
   readonly from?: Status
   readonly streams?: true
+  /** It is asked of a vApp. */
+  readonly whole?: true
   /** What everybody else is told: 403, unless it is a thing that to them is not there. */
   readonly otherwise?: 404
 }
@@ -72,6 +74,12 @@ const rows: Readonly<Record<string, Row>> = {
     ok: 201,
     body: ({ template = '' }) => instantiate(fresh(), template.replace('vappTemplate-', ''), false),
   },
+  compose: {
+    least: 'author',
+    ok: 201,
+    body: () => `<ComposeVAppParams name="${fresh()}"/>`,
+  },
+  recompose: { least: 'author', ok: 202, body: () => '<RecomposeVAppParams/>', whole: true },
   readEntity: { least: 'console only', ok: 200 },
   delete: { least: 'author', ok: 202, from: 'POWERED_OFF' },
   powerOn: { least: 'user', ok: 202, from: 'POWERED_OFF' },
@@ -250,7 +258,10 @@ test('to the users of another organisation what is ours is what never was, and n
 })
 
 /** Things to try it on: fresh ones where trying uses them up. */
-async function idsFor({ from }: Row, token: string): Promise<Readonly<Record<string, string>>> {
+async function idsFor(
+  { from, whole }: Row,
+  token: string,
+): Promise<Readonly<Record<string, string>>> {
   const ids: Record<string, string> = { ...door.eng.ids, version: '5.1', file: 'master.xsd' }
   const made = await door.ask('POST', '/api/session/tokens', {
     token,
@@ -261,6 +272,7 @@ async function idsFor({ from }: Row, token: string): Promise<Readonly<Record<str
     body: COLOUR,
   })
   const accessToken = hrefOf(readXml(made.text)).split('/').at(-1) ?? ''
+  if (whole) return { ...ids, accessToken, entity: door.eng.vapp }
   if (from === undefined) return { ...ids, accessToken }
   const [vm = ''] = (await door.cloud.addVms(1, from)).vms
   await sql`update vm set snapshot = 's', snapshot_at = clock_timestamp() where id = ${vm}`.execute(

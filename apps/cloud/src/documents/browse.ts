@@ -73,9 +73,12 @@ export function vdc(
     'Vdc',
     { name, id: dialect.urn('vdc', id), status: 1, type: dialect.media('vdc'), href },
     link('up', hrefs.org(of), { type: dialect.media('org') }),
-    may(who, 'vm:edit') &&
-      !disabled &&
-      link('add', `${href}/action/instantiateVAppTemplate`, { type }),
+    ...(may(who, 'vm:edit') && !disabled
+      ? [
+          link('add', `${href}/action/instantiateVAppTemplate`, { type }),
+          link('add', `${href}/action/composeVApp`, { type: dialect.media('composeVAppParams') }),
+        ]
+      : []),
     element(
       'ResourceEntities',
       {},

@@ -3,6 +3,7 @@ import { element, type Element } from '@skerry/xml'
 import type { Asker } from '../http/asker.ts'
 import { link, noteLinks, vappLinks, type Hrefs } from '../http/links.ts'
 import { isIn } from '../http/version.ts'
+import { may } from '../identity/authorize.ts'
 import type { Task } from '../store/queue.ts'
 import type { VappRow } from '../store/vapps.ts'
 import type { VmRow } from '../store/vms.ts'
@@ -32,6 +33,11 @@ export function vapp({ vapp: row, vms, tasks }: WholeVapp, asker: Asker, hrefs: 
       deployed: vms.some(({ shown }) => shown === 'POWERED_ON'),
     },
     ...(row.closed ? [] : vappLinks(vms, href, asker)),
+    !row.closed &&
+      may(asker.who, 'vm:edit') &&
+      link('recompose', `${href}/action/recomposeVApp`, {
+        type: dialect.media('recomposeVAppParams'),
+      }),
     ...noteLinks(row, href, 'vApp', asker),
     link('up', hrefs.vdc(row.vdc), { type: dialect.media('vdc') }),
     tasks.length > 0 && element('Tasks', {}, ...tasks.map((each) => task(each, asker, hrefs))),

@@ -2,16 +2,15 @@ import { Fault } from '@skerry/fault'
 
 import { at } from '../addresses.ts'
 import * as browse from '../documents/browse.ts'
-import { vapp } from '../documents/vapp.ts'
 import { Hrefs } from '../http/links.ts'
+import { madeVapp } from '../made-vapp.ts'
 import { instantiateParams } from '../params/instantiate.ts'
 import { route } from '../route.ts'
 import { catalogsOf } from '../store/catalogs.ts'
-import { openTasks } from '../store/find-task.ts'
 import { findTemplate, orgsSeenBy, templatesOf, vdcsOf } from '../store/orgs.ts'
 import { requireQuota } from '../store/quotas.ts'
 import { submitTogether } from '../store/submit-task.ts'
-import { addVapp, readVapp, vappsOf, vmsOf } from '../store/vapps.ts'
+import { addVapp, vappsOf } from '../store/vapps.ts'
 import { submit } from '../submit.ts'
 import { instantiate } from '../vapp-operations.ts'
 
@@ -94,18 +93,7 @@ export const orgs = [
         await requireQuota(tx, vdc.org, 'make', ...(body.power ? (['start'] as const) : []))
         return submitted
       })
-      const hrefs = new Hrefs(world.base)
-      const whole = await world.as(who, async (tx) => ({
-        vapp: await readVapp(tx, task.vapp),
-        vms: await vmsOf(tx, task.vapp),
-        tasks: await openTasks(tx, task.vapp),
-      }))
-      const tasks = whole.tasks.some(({ id }) => id === task.id) ? whole.tasks : [task]
-      return {
-        status: 201,
-        headers: { location: hrefs.vapp(task.vapp) },
-        body: vapp({ ...whole, tasks }, asker, hrefs),
-      }
+      return madeVapp(world, asker, task)
     },
   }),
 ]

@@ -59,37 +59,37 @@ export async function readVapp(db: Kysely<Database>, id: VappId): Promise<VappRo
   return db.selectFrom('vapp').selectAll().where('id', '=', id).executeTakeFirstOrThrow()
 }
 
-/** Written down, not made: a vApp of one VM, which its tasks will make. */
-export async function addVapp(
-  tx: Tx,
-  {
-    vdc,
-    template,
-    name,
-    owner,
-  }: {
-    readonly vdc: VdcRow
-    readonly template: TemplateRow
-    readonly name: string
-    readonly owner: string
-  },
-): Promise<VappId> {
+interface NewVapp {
+  readonly vdc: VdcRow
+  readonly name: string
+  readonly owner: string
+}
+
+/** Written down: a vApp without VMs. */
+export async function addEmptyVapp(tx: Tx, { vdc, name, owner }: NewVapp): Promise<VappId> {
   const made = await tx
     .insertInto('vapp')
     .values({ org: vdc.org, vdc: vdc.id, name, owner })
     .onConflict((conflict) => conflict.doNothing())
     .returning('id')
     .executeTakeFirst()
-  if (!made) {
-    throw new Fault('conflict', `there is already a vApp ${name}`, { hint: 'choose another name' })
-  }
+  if (made) return made.id
+  throw new Fault('conflict', `there is already a vApp ${name}`, { hint: 'choose another name' })
+}
+
+/** Written down, not made: a vApp of one VM, which its tasks will make. */
+export async function addVapp(
+  tx: Tx,
+  { template, ...wanted }: NewVapp & { readonly template: TemplateRow },
+): Promise<VappId> {
+  const vapp = await addEmptyVapp(tx, wanted)
   const { image, cpus, memory_mib, disk_mib } = template
   await tx
     .insertInto('vm')
     .values({
-      ...{ org: vdc.org, vapp: made.id, name: template.name },
+      ...{ org: wanted.vdc.org, vapp, name: template.name },
       ...{ image, cpus, memory_mib, disk_mib },
     })
     .execute()
-  return made.id
+  return vapp
 }

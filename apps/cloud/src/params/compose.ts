@@ -1,0 +1,77 @@
+import { Fault } from '@skerry/fault'
+import type { Body } from '@skerry/service'
+import { attribute, childrenByLocalName, type Element } from '@skerry/xml'
+
+import { nameIn, readNamed, readRoot } from './named.ts'
+
+/** A VM that shall be made: of which template, and under which name if it was told. */
+export interface SourcedItem {
+  readonly template: string
+  readonly name?: string
+}
+
+const UUID = '([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$'
+const TEMPLATE = new RegExp(`vappTemplate-${UUID}`)
+const VM = new RegExp(`vm-${UUID}`)
+const ITEMS_MAX = 128
+
+function itemsIn(root: Element): readonly SourcedItem[] {
+  const items = childrenByLocalName(root, 'SourcedItem')
+  if (items.length > ITEMS_MAX) {
+    throw new Fault('invalid', `at most ${ITEMS_MAX} VMs are made at once`)
+  }
+  return items.map((item) => {
+    const [source] = childrenByLocalName(item, 'Source')
+    const template = TEMPLATE.exec(attribute(source, 'href') ?? '')?.[1]
+    if (!source || template === undefined) {
+      throw new Fault(
+        'invalid',
+        'the Source of each SourcedItem must have the href of a template',
+        {
+          hint: 'GET the vdc: its ResourceEntities name them',
+        },
+      )
+    }
+    return {
+      template,
+      ...(attribute(source, 'name') !== undefined && { name: nameIn(source) }),
+    }
+  })
+}
+
+export interface Compose {
+  readonly name: string
+  readonly power: boolean
+  readonly items: readonly SourcedItem[]
+}
+
+/** ComposeVAppParams: a name, and any number of templates. */
+export const composeParams: Body<Compose> = {
+  media: 'composeVAppParams',
+  shape: 'ComposeVAppParams',
+  read(raw) {
+    const { root, name } = readNamed(raw, 'ComposeVAppParams')
+    // Unlike instantiate, which makes something to be used, this makes something to be finished.
+    return { name, items: itemsIn(root), power: attribute(root, 'powerOn') === 'true' }
+  },
+}
+
+export interface Recompose {
+  readonly items: readonly SourcedItem[]
+  /** Ids of VMs of this vApp. */
+  readonly gone: readonly string[]
+}
+
+export const recomposeParams: Body<Recompose> = {
+  media: 'recomposeVAppParams',
+  shape: 'RecomposeVAppParams',
+  read(raw) {
+    const root = readRoot(raw, 'RecomposeVAppParams')
+    const gone = childrenByLocalName(root, 'DeleteItem').map((item) => {
+      const vm = VM.exec(attribute(item, 'href') ?? '')?.[1]
+      if (vm === undefined) throw new Fault('invalid', 'DeleteItem must have the href of a VM')
+      return vm
+    })
+    return { items: itemsIn(root), gone }
+  },
+}

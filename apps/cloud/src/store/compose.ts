@@ -1,0 +1,75 @@
+import { Fault } from '@skerry/fault'
+import { brokenConstraint } from '@skerry/postgres'
+import type { OrgId, VmId } from '@skerry/vm'
+
+import type { VappId } from '../ids.ts'
+import type { Tx } from '../world.ts'
+import { findTemplate, type TemplateRow } from './orgs.ts'
+
+interface Wanted {
+  readonly template: string
+  readonly name?: string
+}
+
+/** Written down, not made: VMs of a vApp, each of a template of the same organisation. */
+export async function addVmsOf(
+  tx: Tx,
+  { org, vapp }: { readonly org: OrgId; readonly vapp: VappId },
+  wanted: readonly Wanted[],
+): Promise<readonly VmId[]> {
+  const made: VmId[] = []
+  const taken = new Set(await namesIn(tx, vapp))
+  for (const { template: id, name } of wanted) {
+    const template = await findTemplate(tx, id)
+    if (!template || template.org !== org) {
+      throw new Fault('invalid', 'there is no such template in this organisation')
+    }
+    const called = name ?? freeName(template.name, taken)
+    taken.add(called)
+    made.push(await addVm(tx, { org, vapp, name: called, template }))
+  }
+  return made
+}
+
+async function namesIn(tx: Tx, vapp: VappId): Promise<readonly string[]> {
+  const rows = await tx
+    .selectFrom('vm')
+    .select('name')
+    .where('vapp', '=', vapp)
+    .where('deleted_at', 'is', null)
+    .execute()
+  return rows.map(({ name }) => name)
+}
+
+/** 'debian', 'debian-2', 'debian-3' */
+function freeName(name: string, taken: ReadonlySet<string>): string {
+  for (let count = 1; ; count += 1) {
+    const called = count === 1 ? name : `${name}-${count}`
+    if (!taken.has(called)) return called
+  }
+}
+
+interface NewVm {
+  readonly org: OrgId
+  readonly vapp: VappId
+  readonly name: string
+  readonly template: TemplateRow
+}
+
+async function addVm(tx: Tx, { org, vapp, name, template }: NewVm): Promise<VmId> {
+  const { image, cpus, memory_mib, disk_mib } = template
+  try {
+    const { id } = await tx
+      .insertInto('vm')
+      .values({ org, vapp, name, image, cpus, memory_mib, disk_mib })
+      .returning('id')
+      .executeTakeFirstOrThrow()
+    return id
+  } catch (error) {
+    if (brokenConstraint(error) === undefined) throw error
+    throw new Fault('conflict', `there are two VMs ${name} in it`, {
+      cause: error,
+      hint: 'give each its own name',
+    })
+  }
+}
