@@ -6,7 +6,7 @@ import { after, before, test } from 'node:test'
 import { attribute, readXml, text } from '@skerry/xml'
 import { sql } from 'kysely'
 
-import { find, hrefOf, openDoor, pathOf, read, type Door } from './tenants-door.ts'
+import { find, hrefOf, openDoor, pathOf, read, XML, type Door } from './tenants-door.ts'
 
 let door: Door
 before(async () => {
@@ -92,4 +92,24 @@ test('nobody sees those of another user, and nothing that is kept lets anybody i
       (select string_agg(to_jsonb(e)::text, '') from event e) as kept`.execute(door.cloud.db)
   assert.ok(!rows[0]?.kept.includes(token))
   assert.ok(rows[0]?.kept.includes('token.made'), 'who made one is told')
+})
+
+test('an open feed ends with the session, or with the token, that it was asked with', async () => {
+  const session = await door.enter(door.eng.org, 'author')
+  const other = await door.enter(door.eng.org, 'author')
+  const { token, path } = await make(other, 'feed')
+  const ends = [
+    [session, () => door.ask('DELETE', '/api/session', { token: session })],
+    [token, () => door.ask('DELETE', path, { token: other })],
+  ] as const
+  for (const [by, end] of ends) {
+    const feed = await fetch(`http://127.0.0.1:${door.port}/api/events`, {
+      headers: { accept: XML, 'x-cloud-authorization': by },
+      signal: AbortSignal.timeout(20_000),
+    })
+    assert.equal(feed.status, 200)
+    assert.equal((await end()).status, 204)
+    // It would go on for ever.
+    await feed.text()
+  }
 })

@@ -22,10 +22,10 @@ export interface Sessions {
 }
 
 /** Idle this long, or alive this long in all, a token is worth nothing. */
-const IDLE = sql`interval '30 min'`
-const LIFE = sql`interval '24 h'`
+export const IDLE = sql`interval '30 min'`
+export const LIFE = sql`interval '24 h'`
 /** That a token was used is written down this often at most: a write for each request would make all of a user's wait for each other. */
-const NOTED = sql`interval '1 min'`
+export const NOTED = sql`interval '1 min'`
 
 /** By this one sees what it is: also whoever finds one where it should not be. */
 export const ACCESS_TOKEN = 'skat_'

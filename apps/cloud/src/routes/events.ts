@@ -13,6 +13,7 @@ import {
   type Cursor,
   type EventRow,
 } from '../store/events.ts'
+import { isStillIn } from '../store/still-in.ts'
 
 const LOOK_AGAIN_MS = 300
 const PAGE = 500
@@ -33,14 +34,17 @@ export const events = [
     permission: 'vm:read',
     query: Type.Object({ after: Type.Optional(Type.String()) }),
     answers: { 200: 'events' },
-    doc: 'What happens, as it happens (server-sent events). Last-Event-ID or ?after=ID goes on after that event; ?after=0-0 begins at the first.',
-    async handle(world, { who, query, lastEventId }) {
+    doc: 'What happens, as it happens (server-sent events). Last-Event-ID or ?after=ID goes on after that event; ?after=0-0 begins at the first. It ends with the session.',
+    async handle(world, { who, token, query, lastEventId }) {
       const since = lastEventId ?? query.after
       let cursor = since === undefined ? await world.as(who, endOfEvents) : read(since)
       await world.as(who, (tx) => requireReached(tx, cursor))
       async function* source(signal: AbortSignal): AsyncIterable<Message> {
         while (!signal.aborted) {
-          const rows = await world.as(who, (tx) => readEvents(tx, cursor, PAGE))
+          const rows = await world.as(who, async (tx) =>
+            (await isStillIn(tx, token)) ? readEvents(tx, cursor, PAGE) : undefined,
+          )
+          if (!rows) return
           for (const row of rows) {
             yield message(row)
             cursor = row
