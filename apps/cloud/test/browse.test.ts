@@ -225,3 +225,33 @@ test('a vApp is composed of templates, added to, and taken from', async () => {
   assert.equal((await change(`<DeleteItem href="${hrefOf(db)}"/>`)).status, 409, 'it is going')
   assert.equal((await change('<SourcedItem/>')).status, 400)
 })
+
+test('a task goes on naming what it was asked of when that is gone, and points at it no more', async () => {
+  const { vapp, vms } = await door.cloud.addVms(1, 'POWERED_ON')
+  for (const [kind, id] of [
+    ['vm', vms[0]],
+    ['vapp', vapp],
+  ] as const) {
+    const path = `/api/vApp/${kind}-${id}`
+    const task = hrefOf(read(await send('POST', `${path}/power/action/powerOff`), 202))
+    const owners = async () => {
+      const list = find(read(await get(`/api/tasksList/${door.eng.org}`)), 'Task')
+      const listed = list.filter((each) => hrefOf(each) === task)
+      return [read(await get(pathOf(task))), ...listed].flatMap((each) => find(each, 'Owner'))
+    }
+    const there = await owners()
+    assert.deepEqual(there.map(hrefOf), [`${BASE}${path}`, `${BASE}${path}`])
+    await sql`update ${sql.table(kind)} set deleted_at = clock_timestamp() where id = ${id}`.execute(
+      door.cloud.db,
+    )
+    const after = await owners()
+    assert.deepEqual(after.map(hrefOf), ['', ''])
+    for (const name of ['name', 'id', 'type']) {
+      const said = attribute(there[0], name)
+      assert.deepEqual(
+        after.map((each) => attribute(each, name)),
+        [said, said],
+      )
+    }
+  }
+})

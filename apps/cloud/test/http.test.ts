@@ -346,8 +346,9 @@ test('every link can be followed, from the session to everything there is', asyn
   await door.cloud.addVms(2, 'POWERED_ON')
   const seen = new Set([`${BASE}/api/session`])
   for (const href of seen) {
-    const document = read(await get(pathOf(href)))
-    for (const next of toRead(document)) seen.add(next)
+    const answer = await get(pathOf(href))
+    assert.equal(answer.status, 200, href)
+    for (const next of toRead(read(answer))) seen.add(next)
   }
   const kinds = new Set([...seen].map((href) => pathOf(href).split(/[/?]/).slice(0, 3).join('/')))
   const all = ['org', 'query', 'session', 'task', 'vApp', 'vAppTemplate', 'vdc']

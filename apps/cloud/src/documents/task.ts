@@ -3,6 +3,7 @@ import { element, type Element } from '@skerry/xml'
 import type { Asker } from '../http/asker.ts'
 import { link, type Hrefs } from '../http/links.ts'
 import { may } from '../identity/authorize.ts'
+import type { TaskFound } from '../store/find-task.ts'
 import type { OrgRow } from '../store/orgs.ts'
 import type { Task } from '../store/queue.ts'
 import { taskTexts } from '../task-texts.ts'
@@ -12,7 +13,7 @@ const DAY_MS = 86_400_000
 const KEPT_DAYS = 90
 
 export function task(
-  row: Task,
+  row: TaskFound,
   { dialect, who }: Pick<Asker, 'dialect' | 'who'>,
   hrefs: Hrefs,
 ): Element {
@@ -20,8 +21,6 @@ export function task(
   const href = hrefs.task(row.id)
   const over = row.ended_at !== null
   const began = row.started_at ?? row.created_at
-  const object = row.vm === null ? hrefs.vapp(row.vapp) : hrefs.vm(row.vm)
-  const type = dialect.media(row.vm === null ? 'vApp' : 'vm')
   return element(
     'Task',
     {
@@ -34,13 +33,26 @@ export function task(
       cancelRequested: row.cancel,
     },
     !over && may(who, 'vm:power') && link('task:cancel', `${href}/action/cancel`),
-    element('Owner', { type, href: object }),
+    owner(row, dialect, hrefs),
     row.state === 'error' && failure(row, dialect),
     element('User', { name: row.owner }),
     element('Organization', { type: dialect.media('org'), href: hrefs.org(row.org) }),
     element('Progress', {}, row.progress),
     row.state === 'success' && row.message !== null && element('Details', {}, row.message),
   )
+}
+
+/** What is no more is named, and not pointed at. */
+function owner(
+  { vapp, vm, gone, object_name: name }: TaskFound,
+  dialect: Asker['dialect'],
+  hrefs: Hrefs,
+): Element {
+  const [media, id, href] =
+    vm === null
+      ? ['vApp', dialect.urn('vapp', vapp), hrefs.vapp(vapp)]
+      : ['vm', dialect.urn('vm', vm), hrefs.vm(vm)]
+  return element('Owner', { type: dialect.media(media), name, id, href: gone ? undefined : href })
 }
 
 const failure = ({ fault, message }: Task, { status }: Asker['dialect']): Element =>
@@ -52,7 +64,7 @@ const failure = ({ fault, message }: Task, { status }: Asker['dialect']): Elemen
 
 export const tasksList = (
   { id }: OrgRow,
-  rows: readonly Task[],
+  rows: readonly TaskFound[],
   asker: Asker,
   hrefs: Hrefs,
 ): Element =>

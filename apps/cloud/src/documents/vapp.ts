@@ -4,7 +4,7 @@ import type { Asker } from '../http/asker.ts'
 import { link, noteLinks, vappLinks, type Hrefs } from '../http/links.ts'
 import { isIn } from '../http/version.ts'
 import { may } from '../identity/authorize.ts'
-import type { Task } from '../store/queue.ts'
+import type { TaskFound } from '../store/find-task.ts'
 import type { VappRow } from '../store/vapps.ts'
 import type { VmRow } from '../store/vms.ts'
 import { statusNumber, statusOfAll } from '../vm-status.ts'
@@ -18,7 +18,7 @@ export interface WholeVapp {
   readonly vapp: VappRow
   readonly vms: readonly VmRow[]
   /** Those of the vApp itself; each VM shows its own. */
-  readonly tasks: readonly Task[]
+  readonly tasks: readonly TaskFound[]
 }
 
 export function vapp({ vapp: row, vms, tasks }: WholeVapp, asker: Asker, hrefs: Hrefs): Element {

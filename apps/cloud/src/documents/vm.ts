@@ -4,13 +4,13 @@ import type { Asker } from '../http/asker.ts'
 import { link, noteLinks, vmLinks, type Hrefs } from '../http/links.ts'
 import { isIn } from '../http/version.ts'
 import { may } from '../identity/authorize.ts'
-import type { Task } from '../store/queue.ts'
+import type { TaskFound } from '../store/find-task.ts'
 import type { VmRow } from '../store/vms.ts'
 import { hasScreen, statusNumber } from '../vm-status.ts'
 import { sections, snapshotSection } from './sections.ts'
 import { task } from './task.ts'
 
-export function vm(row: VmRow, tasks: readonly Task[], asker: Asker, hrefs: Hrefs): Element {
+export function vm(row: VmRow, tasks: readonly TaskFound[], asker: Asker, hrefs: Hrefs): Element {
   const { dialect } = asker
   const href = hrefs.vm(row.id)
   return element(

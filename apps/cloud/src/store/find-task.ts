@@ -1,14 +1,22 @@
 import type { OrgId, TaskId, VmId } from '@skerry/vm'
-import type { Kysely } from 'kysely'
+import { sql, type Kysely } from 'kysely'
 
 import type { VappId } from '../ids.ts'
 import type { Database } from './database.ts'
 import type { Task } from './queue.ts'
 
-export async function findTask(db: Kysely<Database>, id: string): Promise<Task | undefined> {
+/** `gone`: what it was asked of is no more; a task is kept longer than that. One that was submitted just now is of something there. */
+export type TaskFound = Task & { readonly gone?: boolean }
+
+const gone = sql<boolean>`not case when task.vm is null
+  then exists (select from vapp where vapp.org = task.org and vapp.id = task.vapp and vapp.deleted_at is null)
+  else exists (select from vm where vm.org = task.org and vm.id = task.vm and vm.deleted_at is null) end`
+
+export async function findTask(db: Kysely<Database>, id: string): Promise<TaskFound | undefined> {
   return db
     .selectFrom('task')
     .selectAll()
+    .select(gone.as('gone'))
     .where('id', '=', id as TaskId)
     .executeTakeFirst()
 }
@@ -18,10 +26,11 @@ export async function openTasks(
   db: Kysely<Database>,
   vapp: VappId,
   vm?: VmId,
-): Promise<readonly Task[]> {
+): Promise<readonly TaskFound[]> {
   const open = db
     .selectFrom('task')
     .selectAll()
+    .select(gone.as('gone'))
     .where('vapp', '=', vapp)
     .where('state', 'in', ['queued', 'running'])
     .orderBy('id')
@@ -32,10 +41,11 @@ export async function openTasks(
 const NEWEST = 128
 
 /** What was last asked in an organisation, parts of other tasks left out. */
-export const newestTasks = (db: Kysely<Database>, org: OrgId): Promise<Task[]> =>
+export const newestTasks = (db: Kysely<Database>, org: OrgId): Promise<TaskFound[]> =>
   db
     .selectFrom('task')
     .selectAll()
+    .select(gone.as('gone'))
     .where('org', '=', org)
     .where('parent', 'is', null)
     .orderBy('id', 'desc')
