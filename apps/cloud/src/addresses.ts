@@ -44,6 +44,7 @@ export const at = {
   queryVms: '/api/vms/query',
   queryVapps: '/api/vApps/query',
   queryTemplates: '/api/vAppTemplates/query',
+  queryCatalogs: '/api/catalogs/query',
   queryOrgs: '/api/admin/orgs/query',
   queryAllVms: '/api/admin/extension/vms/query',
   queryAllVapps: '/api/admin/extension/vapps/query',

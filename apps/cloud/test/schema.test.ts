@@ -10,7 +10,7 @@ import { attribute, localName, readXml, type Element } from '@skerry/xml'
 
 import type { Role } from '../src/identity/roles.ts'
 import { operations } from '../src/operations.ts'
-import { recordTypes, type RecordType } from '../src/query/record-types.ts'
+import { recordTypes } from '../src/query/record-types.ts'
 import { routes } from '../src/routes.ts'
 import { vappOperations } from '../src/vapp-operations.ts'
 import type { Status } from '../src/vm-status.ts'
@@ -87,9 +87,8 @@ test('the schema refuses what we do not send', async () => {
 test('every attribute that a record can have is in the schema', async () => {
   const schema = readXml(await readFile(join(SCHEMA, 'query.xsd'), 'utf8'))
   const types = find(schema, 'complexType')
-  const all = Object.values<RecordType>(recordTypes)
-  assert.ok(all.length > 0)
-  for (const { element: name, fields } of all) {
+  assert.ok(recordTypes.size > 0)
+  for (const { element: name, fields } of recordTypes.values()) {
     const type = types.find((each) => attribute(each, 'name') === `${name}Type`)
     assert.ok(type, `no type for ${name}`)
     const known = find(type, 'complexContent', 'extension', 'attribute').map((each) =>

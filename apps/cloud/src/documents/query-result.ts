@@ -103,7 +103,7 @@ function attributesOf(
   hrefs: Hrefs,
 ): AttributeInput {
   const ids = format === 'idrecords'
-  const pointTo = (thing: Thing, id: string): string | undefined =>
+  const pointTo = (thing: Thing, id: string): string =>
     ids ? dialect.urn(urns[thing], id) : hrefTo[thing](hrefs, id)
   const shown = Object.fromEntries(
     fields.map(([name, attribute]) => [name, written(name, attribute, row, pointTo)]),
@@ -121,7 +121,7 @@ function written(
   name: string,
   attribute: Attribute,
   row: RecordRow,
-  pointTo: (thing: Thing, id: string) => string | undefined,
+  pointTo: (thing: Thing, id: string) => string,
 ): AttributeInput[string] {
   if (attribute.is === 'constant') return attribute.value
   const value = row[name] ?? undefined
@@ -131,21 +131,21 @@ function written(
   return pointTo(typeof to === 'string' ? to : (row[`${name}:thing`] as Thing), value as string)
 }
 
-/** A host has no document of its own yet, so nothing points at one. */
-const hrefTo: Readonly<Record<Thing, (hrefs: Hrefs, id: string) => string | undefined>> = {
+const hrefTo: Readonly<Record<Thing, (hrefs: Hrefs, id: string) => string>> = {
   vm: (hrefs, id) => hrefs.vm(id),
   vapp: (hrefs, id) => hrefs.vapp(id),
   vdc: (hrefs, id) => hrefs.vdc(id),
   org: (hrefs, id) => hrefs.org(id),
   task: (hrefs, id) => hrefs.task(id),
   template: (hrefs, id) => hrefs.template(id),
-  host: () => undefined,
+  catalog: (hrefs, id) => hrefs.catalog(id),
+  host: (hrefs, id) => hrefs.adminHost(id),
 }
 const urns: Readonly<Record<Thing, string>> = {
   ...{ vm: 'vm', vapp: 'vapp', vdc: 'vdc', org: 'org', task: 'task', host: 'host' },
-  template: 'vapptemplate',
+  ...{ template: 'vapptemplate', catalog: 'catalog' },
 }
 const medias: Readonly<Record<Thing, string>> = {
-  ...{ vm: 'vm', vapp: 'vApp', vdc: 'vdc', org: 'org', task: 'task', host: 'host' },
-  template: 'vAppTemplate',
+  ...{ vm: 'vm', vapp: 'vApp', vdc: 'vdc', org: 'org', task: 'task', host: 'admin.host' },
+  ...{ template: 'vAppTemplate', catalog: 'catalog' },
 }

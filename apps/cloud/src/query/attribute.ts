@@ -1,7 +1,7 @@
 import type { Version } from '../http/version.ts'
 
 /** What a record may point at: each has an address and a name of its own. */
-export type Thing = 'vm' | 'vapp' | 'vdc' | 'org' | 'task' | 'template' | 'host'
+export type Thing = 'vm' | 'vapp' | 'vdc' | 'org' | 'task' | 'template' | 'catalog' | 'host'
 
 interface Always {
   /** SQL over the row `r`. Ours, never a client's. */

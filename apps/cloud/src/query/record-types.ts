@@ -171,8 +171,9 @@ const types: readonly RecordType[] = [
     fields: {
       name,
       displayName: name,
-      isEnabled: yes,
+      isEnabled: boolean('(not r.disabled)'),
       numberOfVdcs: number('(select count(*)::integer from vdc where vdc.org = r.id)'),
+      numberOfCatalogs: number('(select count(*)::integer from catalog where catalog.org = r.id)'),
       numberOfVApps: number(
         '(select count(*)::integer from vapp where vapp.org = r.id and vapp.deleted_at is null)',
       ),
@@ -188,11 +189,24 @@ const types: readonly RecordType[] = [
       org,
       orgName,
       status: constant('READY'),
-      isEnabled: yes,
+      isEnabled: boolean('(not r.disabled)'),
       isBusy: no,
       numberOfVApps: number(`(select count(*)::integer from vapp
         where vapp.org = r.org and vapp.vdc = r.id and vapp.deleted_at is null)`),
       numberOfVMs: number(summed('t.org = r.org and t.vdc = r.id')),
+    },
+  },
+  {
+    ...{ name: 'catalog', element: 'CatalogRecord', thing: 'catalog', table: 'catalog', key: id },
+    ...{ references: ['CatalogReferences', 'CatalogReference'], ...tenants },
+    fields: {
+      name,
+      org,
+      orgName,
+      creationDate: time('r.created_at'),
+      isPublished: no,
+      numberOfVAppTemplates: number(`(select count(*)::integer from catalog_item
+        where catalog_item.org = r.org and catalog_item.catalog = r.id)`),
     },
   },
   {
@@ -248,7 +262,7 @@ const types: readonly RecordType[] = [
   },
   {
     ...{ name: 'host', element: 'HostRecord', thing: 'host', table: 'host', key: id },
-    ...administrators,
+    ...{ references: ['HostReferences', 'HostReference'], ...administrators },
     fields: {
       name,
       state: word('r.state', ['joined', 'revoked', 'lost']),

@@ -68,6 +68,7 @@ export const query: readonly CloudRoute[] = [
   packaged(at.queryVms, 'vm'),
   packaged(at.queryVapps, 'vApp'),
   packaged(at.queryTemplates, 'vAppTemplate'),
+  packaged(at.queryCatalogs, 'catalog'),
   packaged(at.queryOrgs, 'organization'),
   packaged(at.queryAllVms, 'adminVM'),
   packaged(at.queryAllVapps, 'adminVApp'),
