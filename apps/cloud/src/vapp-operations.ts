@@ -35,7 +35,7 @@ function each(name: string, rank: (vm: VmRow) => number, strict: boolean): VappO
     ...{ ...(since !== undefined && { since }), ...(takes && { takes }) },
     forVm: () => operation,
     ...(operation.closes && { closes: true as const }),
-    doc: `${task.done} when the task ends: each of its VMs, in its order.`,
+    doc: `For each of its VMs, in their order: ${operation.doc}`,
     parts(vms) {
       // What must be done to all or to none is judged so; power passes over those it does not fit.
       const fits = operation.closes
