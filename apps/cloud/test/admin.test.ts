@@ -175,6 +175,10 @@ test('what administrators did is told, with their name and without a password', 
     'host.disabled',
   ]) {
     assert.ok(kinds.has(kind), kind)
+    const path = `/api/query?type=event&filter=eventType==${kind}&fields=userName`
+    const records = find(read(await ask(system, 'GET', path)), 'EventRecord')
+    for (const each of records) assert.match(attribute(each, 'userName') ?? '', /administrator/)
+    assert.ok(records.length > 0, kind)
   }
   const told = JSON.stringify(events)
   for (const secret of ['correct horse', 'another one', 'argon2']) assert.ok(!told.includes(secret))

@@ -239,7 +239,10 @@ const types: readonly RecordType[] = [
       eventStatus: number(
         "(case when r.kind in ('task.error', 'task.canceled') then 0 else 1 end)",
       ),
-      userName: text('(select task.owner from task where task.id = r.task)', { maybe: true }),
+      userName: text(
+        `(coalesce((select task.owner from task where task.id = r.task), r.what ->> 'by', r.what ->> 'user') collate "C")`,
+        { maybe: true },
+      ),
       orgName: text('(select org.name from org where org.id = r.org)', { maybe: true }),
       entity: reference(
         'coalesce(r.vm, r.vapp)',

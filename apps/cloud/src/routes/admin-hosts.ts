@@ -15,7 +15,7 @@ const enabling = (enabled: boolean) =>
     answers: { 204: 'nothing' },
     doc: enabled ? 'Places VMs on it.' : 'Places no more VMs on it; those there stay.',
     async handle(world, { who, params }) {
-      await world.as(who, (tx) => enableHost(tx, params.host.id, enabled))
+      await world.as(who, (tx) => enableHost(tx, params.host.id, enabled, who.user))
       return { status: 204 }
     },
   })

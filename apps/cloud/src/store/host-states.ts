@@ -31,11 +31,12 @@ export async function listHosts(db: Kysely<Database>): Promise<ListedHost[]> {
     .execute()
 }
 
-/** New VMs are placed on it, or not. Those that are there stay. */
+/** New VMs are placed on it, or not. Those that are there stay. `by`: the user who said so; commands know none. */
 export async function enableHost(
   db: Kysely<Database>,
   id: HostId,
   enabled: boolean,
+  by?: string,
 ): Promise<void> {
   const work = async (tx: Tx): Promise<void> => {
     const host = await lockHost(tx, id)
@@ -43,7 +44,8 @@ export async function enableHost(
     if (host.enabled === enabled) return
     // Whoever decides by hand has looked: the first list does not decide again.
     await tx.updateTable('host').set({ enabled }).where('id', '=', id).execute()
-    await tell(tx, { kind: enabled ? 'host.enabled' : 'host.disabled', host: id })
+    const kind = enabled ? 'host.enabled' : 'host.disabled'
+    await tell(tx, { kind, host: id, ...(by !== undefined && { what: { by } }) })
   }
   await (db.isTransaction ? work(db as Tx) : db.transaction().execute(work))
 }
