@@ -236,14 +236,39 @@ test('numbers, words, references and times are compared as what they are', async
   assert.match(await refused(`type=vm&sortAsc=name&sortDesc=name`), /not by both/)
 })
 
+/** Tasks, and their events, of a VM and of a vApp that are no more. */
+async function askedOfWhatIsGone(): Promise<void> {
+  const { vapp, vms } = await door.cloud.addVms(1, 'POWERED_ON')
+  for (const [table, id] of [
+    ['vm', vms[0]],
+    ['vapp', vapp],
+  ] as const) {
+    const path = `/api/vApp/${table}-${id}/power/action/powerOff`
+    const task = read(await door.ask('POST', path, { token: door.eng.token }), 202)
+    await sql`update ${sql.table(table)} set deleted_at = clock_timestamp() where id = ${id}`.execute(
+      door.cloud.db,
+    )
+    const own = filter(`id==${attribute(task, 'id')}`)
+    const [asked] = records(await query(`type=task&${own}`))
+    assert.deepEqual(
+      [attribute(asked, 'object'), attribute(asked, 'objectType')],
+      [undefined, table === 'vm' ? 'vm' : 'vApp'],
+    )
+    const [named] = records(await query(`type=task&format=idrecords&${own}`))
+    assert.equal(attribute(named, 'object'), `urn:skerry:${table}:${id}`)
+  }
+}
+
 test('every type answers to those who may, in every format, and lists its attributes when one is wrong', async () => {
+  await askedOfWhatIsGone()
   for (const [name, type] of recordTypes) {
     const token = type.permission === 'cloud:read' ? administrator : door.eng.token
     for (const format of ['records', 'idrecords', ...(type.references ? ['references'] : [])]) {
       const root = await query(`type=${name}&format=${format}`, token)
       assert.ok(Number(attribute(root, 'total')) > 0, name)
-      for (const each of records(root).filter((one) => hrefOf(one) !== '')) {
-        assert.equal((await get(pathOf(hrefOf(each)), token)).status, 200, hrefOf(each))
+      const all = records(root).flatMap((each) => Object.values(each.attributes))
+      for (const href of new Set(all.filter((each) => each.startsWith(BASE)))) {
+        assert.equal((await get(pathOf(href), token)).status, 200, `${name}: ${href}`)
       }
     }
     for (const [field, { is }] of Object.entries(type.fields)) {

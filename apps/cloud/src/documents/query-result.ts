@@ -103,8 +103,10 @@ function attributesOf(
   hrefs: Hrefs,
 ): AttributeInput {
   const ids = format === 'idrecords'
-  const pointTo = (thing: Thing, id: string): string =>
-    ids ? dialect.urn(urns[thing], id) : hrefTo[thing](hrefs, id)
+  const pointTo: PointTo = (thing, id, there = true) => {
+    if (ids) return dialect.urn(urns[thing], id)
+    return there ? hrefTo[thing](hrefs, id) : undefined
+  }
   const shown = Object.fromEntries(
     fields.map(([name, attribute]) => [name, written(name, attribute, row, pointTo)]),
   )
@@ -117,18 +119,23 @@ function attributesOf(
   return { ...shown, [ids ? 'id' : 'href']: own }
 }
 
+/** What is gone has an id still, and no address. */
+type PointTo = (thing: Thing, id: string, there?: boolean) => string | undefined
+
 function written(
   name: string,
   attribute: Attribute,
   row: RecordRow,
-  pointTo: (thing: Thing, id: string) => string,
+  pointTo: PointTo,
 ): AttributeInput[string] {
   if (attribute.is === 'constant') return attribute.value
   const value = row[name] ?? undefined
   if (value instanceof Date) return value.toISOString()
   if (attribute.is !== 'reference' || value === undefined) return value as AttributeInput[string]
   const { to } = attribute
-  return pointTo(typeof to === 'string' ? to : (row[`${name}:thing`] as Thing), value as string)
+  return typeof to === 'string'
+    ? pointTo(to, value as string)
+    : pointTo(row[`${name}:thing`] as Thing, value as string, row[`${name}:there`] as boolean)
 }
 
 const hrefTo: Readonly<Record<Thing, (hrefs: Hrefs, id: string) => string>> = {

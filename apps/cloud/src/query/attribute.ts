@@ -28,8 +28,8 @@ export type Attribute =
   | (Always & { readonly is: 'number' | 'boolean' | 'time' })
   | (Always & {
       readonly is: 'reference'
-      /** What it points at; where that differs from row to row, `thing` is SQL for it. */
-      readonly to: Thing | { readonly thing: string }
+      /** What it points at; where that differs from row to row and may be gone, SQL for what it is and whether it is there. */
+      readonly to: Thing | { readonly thing: string; readonly there: string }
     })
   /** The same for every record. */
   | (Pick<Always, 'since'> & { readonly is: 'constant'; readonly value: string | boolean })

@@ -111,6 +111,14 @@ const operationName = `case r.operation ${[...taskTexts]
   .map(([operation, { name: told }]) => `when '${operation}' then '${told}'`)
   .join(' ')} else r.operation end collate "C"`
 
+/** Tasks and events are kept longer than what they are of. */
+const vappOrVm = {
+  thing: "case when r.vm is null then 'vapp' else 'vm' end",
+  there: `case when r.vm is null
+    then exists (select from vapp where vapp.id = r.vapp and vapp.deleted_at is null)
+    else exists (select from vm where vm.id = r.vm and vm.deleted_at is null) end`,
+}
+
 const taskFields = {
   name: text(`(${operationName})`),
   status: word('r.state', taskStates),
@@ -119,9 +127,7 @@ const taskFields = {
   startDate: time('coalesce(r.started_at, r.created_at)'),
   endDate: time('r.ended_at', { maybe: true }),
   ownerName: text('r.owner'),
-  object: reference('coalesce(r.vm, r.vapp)', {
-    thing: "case when r.vm is null then 'vapp' else 'vm' end",
-  }),
+  object: reference('coalesce(r.vm, r.vapp)', vappOrVm),
   objectType: word("(case when r.vm is null then 'vApp' else 'vm' end)", ['vApp', 'vm']),
   objectName: text('r.object_name'),
   progress: number('r.progress'),
@@ -244,13 +250,7 @@ const types: readonly RecordType[] = [
         { maybe: true },
       ),
       orgName: text('(select org.name from org where org.id = r.org)', { maybe: true }),
-      entity: reference(
-        'coalesce(r.vm, r.vapp)',
-        {
-          thing: "case when r.vm is null then 'vapp' else 'vm' end",
-        },
-        { maybe: true },
-      ),
+      entity: reference('coalesce(r.vm, r.vapp)', vappOrVm, { maybe: true }),
       entityType: text(
         `(case when r.vm is not null then 'vm' when r.vapp is not null then 'vApp'
         when r.host is not null then 'host' end)`,

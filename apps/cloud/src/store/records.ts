@@ -14,7 +14,7 @@ type Sql = RawBuilder<unknown>
 export const QUERY_MS = 2000
 
 export interface RecordRow {
-  /** Attribute → value; of a reference the id, and under 'name:thing' what it is the id of, where that differs. */
+  /** Attribute → value; of a reference the id, and where that differs, under 'name:thing' what it is the id of, and 'name:there'. */
   readonly [name: string]: unknown
   readonly key: string
 }
@@ -72,7 +72,12 @@ function partsOf({ type, test, fields, sort }: Query, { everywhere }: Reading): 
     if (attribute.is === 'constant') return []
     const value = sql`${sql.raw(attribute.sql)} as ${sql.ref(name)}`
     if (attribute.is !== 'reference' || typeof attribute.to === 'string') return [value]
-    return [value, sql`${sql.raw(attribute.to.thing)} as ${sql.ref(`${name}:thing`)}`]
+    const { thing, there } = attribute.to
+    return [
+      value,
+      sql`${sql.raw(thing)} as ${sql.ref(`${name}:thing`)}`,
+      sql`${sql.raw(there)} as ${sql.ref(`${name}:there`)}`,
+    ]
   })
   const key = sql.join(
     type.key.map((each) => sql`${sql.raw(each.sql)}::text`),
