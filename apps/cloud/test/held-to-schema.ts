@@ -36,6 +36,16 @@ const shapeOf = (text: string): string =>
 const watched = /\.(test|slow)\.ts$/.test(process.argv[1] ?? '')
 
 const seen = new Map<string, Said>()
+/** Looked at together, so that whoever measures answers does not measure this. */
+const waiting: Said[] = []
+const PILE = 256
+
+function sort(): void {
+  for (const said of waiting.splice(0)) {
+    const shape = shapeOf(said.text)
+    if (!seen.has(shape)) seen.set(shape, said)
+  }
+}
 
 /** Looks at the type at once, and keeps the document for the end of the file. */
 export function holdToSchema(said: Said): void {
@@ -53,8 +63,8 @@ export function holdToSchema(said: Said): void {
     assert.equal(found[1], wanted, `${asked}: another version than ${accept}`)
   }
   if (asked.includes('/schema/') && status === 200) return
-  const shape = shapeOf(text)
-  if (!seen.has(shape)) seen.set(shape, said)
+  waiting.push(said)
+  if (waiting.length >= PILE) sort()
 }
 
 /** What xmllint finds wrong, by the place of the document; nothing when all are valid. */
@@ -93,6 +103,7 @@ export async function validate(documents: readonly string[]): Promise<Map<number
 }
 
 async function holdAll(): Promise<void> {
+  sort()
   if (seen.size === 0) return
   const all = [...seen.values()]
   const wrong = await validate(all.map(({ text }) => text))
@@ -102,4 +113,14 @@ async function holdAll(): Promise<void> {
   assert.deepEqual(report, [], 'every document is valid')
 }
 
-if (watched) after(holdAll)
+/** A hook that throws keeps all later ones from running, which are those that close what the file has opened: then it never ends. */
+async function holdAtTheEnd(): Promise<void> {
+  try {
+    await holdAll()
+  } catch (error) {
+    process.stderr.write(`${String(error)}\n`)
+    process.exitCode = 1
+  }
+}
+
+if (watched) after(holdAtTheEnd)
