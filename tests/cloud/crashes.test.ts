@@ -222,7 +222,9 @@ async function assertNothingOver({ db, hosts }: SmallCloud, vms: readonly VmId[]
   for (const host of hosts) {
     for await (const { vm } of host.records()) assert.ok(vms.includes(vm))
   }
-  assert.deepEqual(await db.selectFrom('debt').selectAll().execute(), [])
+  // A placement that moves on just after its host has said hello is owed until the next pass of the reconciler but one.
+  const owed = () => db.selectFrom('debt').selectAll().execute()
+  await until('nothing is owed', async () => (await owed()).length === 0, 90_000)
   const { rows } = await sql<{ counted: number; placed: number }>`
     select placed_memory_mib as counted, (select coalesce(sum(memory_mib), 0)::integer from vm
       where vm.host = host.id and vm.deleted_at is null) as placed from host`.execute(db)
