@@ -164,12 +164,17 @@ function pathOf(route: CloudRoute, ids: Readonly<Record<string, string>>): strin
   return path + (rowOf(route).query ?? '')
 }
 
-/** The headers of a stream, which goes on for ever. */
-function beginning(path: string, headers: Readonly<Record<string, string>>): Promise<Answered> {
+/** The headers of an answer: of a stream, which goes on for ever, or of what is asked for by HEAD. */
+function beginning(
+  path: string,
+  headers: Readonly<Record<string, string>>,
+  method = 'GET',
+): Promise<Answered> {
   return new Promise((resolve, reject) => {
-    const sent = request({ port: door.port, host: '127.0.0.1', path, headers }, (response) => {
+    const to = { port: door.port, host: '127.0.0.1', method, path, headers }
+    const sent = request(to, (response) => {
       const { statusCode: status = 0, headers: got } = response
-      if (status === 200) resolve({ status, headers: got, text: '' })
+      resolve({ status, headers: got, text: '' })
       response.destroy()
     })
     sent.on('error', reject)
@@ -198,10 +203,7 @@ async function tryIt(
 }
 
 test('every row of the route table has its line here, and every line its row', () => {
-  assert.deepEqual(
-    [...new Set(routes.map(({ name }) => name))].toSorted(),
-    Object.keys(rows).toSorted(),
-  )
+  assert.deepEqual(routes.map(({ name }) => name).toSorted(), Object.keys(rows).toSorted())
 })
 
 /** A token that was good until now. */
@@ -223,6 +225,11 @@ test('no token, a bad one, one that is over, and the cookie alone: 401 at every 
       assert.equal(status, 401, `${route.name} with ${token}`)
     }
     assert.equal((await tryIt(route, door.eng.ids, undefined, cookie)).status, 401, route.name)
+    if (route.method !== 'GET') continue
+    // The HTTP library answers HEAD wherever there is a GET: that is an address too.
+    const path = pathOf(route, door.eng.ids)
+    const { status } = await beginning(path, { accept: XML, ...cookie }, 'HEAD')
+    assert.equal(status, 401, `HEAD of ${route.name}`)
   }
 })
 
@@ -239,7 +246,35 @@ async function everythingOf(org: OrgId): Promise<string> {
     )
     all.push([name, found])
   }
-  return JSON.stringify(all)
+  const { rows: itself } = await sql`select to_jsonb(org) from org where id = ${org}
+    union all select to_jsonb(host) from host order by 1`.execute(door.cloud.db)
+  return JSON.stringify([all, itself])
+}
+
+/** All that tells one answer from another: the request's own id and the time are told to everybody. */
+function tellingOf({ status, headers, text }: Answered): unknown {
+  const { date: _date, 'x-request-id': _id, ...rest } = headers
+  return [status, rest, text]
+}
+
+/** What is ours by every name that an address of this route takes. */
+function oursFor({ path }: CloudRoute): Readonly<Record<string, string>>[] {
+  const { ids, vapp } = door.eng
+  const uuidOf = (id = '') => id.slice(-36)
+  const urn = (kind: string, id?: string) => `urn:skerry:${kind}:${uuidOf(id)}`
+  const as = (name: string, ...all: string[]) => all.map((each) => ({ ...ids, [name]: each }))
+  if (path.includes(':entity')) {
+    const { entity = '' } = ids
+    return as('entity', entity, vapp, urn('vm', entity), urn('vapp', vapp))
+  }
+  if (path.includes(':urn')) {
+    const kinds = ['org', 'vdc', 'task', 'catalog', 'catalogItem']
+    const plain = kinds.map((kind) => urn(kind, ids[kind]))
+    const rest = [urn('vm', ids['entity']), urn('vapp', vapp), urn('vappTemplate', ids['template'])]
+    return as('urn', ...plain, ...rest, ids['entity'] ?? '', vapp, ids['template'] ?? '')
+  }
+  if (path.includes(':task')) return as('task', ids['task'] ?? '', urn('task', ids['task']))
+  return [ids]
 }
 
 test('to the users of another organisation what is ours is what never was, and nothing of it changes', async () => {
@@ -249,17 +284,21 @@ test('to the users of another organisation what is ours is what never was, and n
     for (const route of routes.filter((each) => !isOpen(each))) {
       const what = `${role} of another organisation: ${route.name}`
       const token = await door.enter(door.ops.org, role)
-      const ours = await tryIt(route, door.eng.ids, token)
       if (!route.path.includes(':')) {
-        for (const uuid of uuids) assert.ok(!ours.text.includes(uuid), `${what}: ${ours.text}`)
+        const { text } = await tryIt(route, door.eng.ids, token)
+        for (const uuid of uuids) assert.ok(!text.includes(uuid), `${what}: ${text}`)
         continue
       }
       const nobodys = await tryIt(route, unknown, token)
-      assert.deepEqual([ours.status, ours.text], [nobodys.status, nobodys.text], what)
       assert.equal(nobodys.status, 404, what)
-      if (!route.path.includes(':entity')) continue
-      const whole = await tryIt(route, { ...door.eng.ids, entity: door.eng.vapp }, token)
-      assert.deepEqual([whole.status, whole.text], [nobodys.status, nobodys.text], what)
+      for (const ids of oursFor(route)) {
+        const ours = await tryIt(route, ids, token)
+        assert.deepEqual(tellingOf(ours), tellingOf(nobodys), `${what} ${JSON.stringify(ids)}`)
+      }
+      if (route.method !== 'GET') continue
+      const head = (ids: Readonly<Record<string, string>>) =>
+        beginning(pathOf(route, ids), { accept: XML, 'x-cloud-authorization': token }, 'HEAD')
+      assert.deepEqual(tellingOf(await head(door.eng.ids)), tellingOf(await head(unknown)), what)
     }
   }
   assert.equal(await everythingOf(door.eng.org), before)
@@ -291,6 +330,17 @@ async function idsFor(
   )
   return { ...ids, accessToken, entity: `vm-${vm}` }
 }
+
+test('to a colleague, and to any administrator, a token for scripts is what never was', async () => {
+  for (const role of ladder) {
+    const token = await door.enter(door.eng.org, role)
+    for (const route of routes.filter(({ path }) => path.includes(':accessToken'))) {
+      const theirs = await tryIt(route, door.eng.ids, token)
+      assert.equal(theirs.status, 404, `${role}: ${route.name}`)
+      assert.deepEqual(tellingOf(theirs), tellingOf(await tryIt(route, unknown, token)), role)
+    }
+  }
+})
 
 for (const route of routes) {
   test(`${route.name}: those who may, may; all others 403`, async () => {
