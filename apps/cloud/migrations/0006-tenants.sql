@@ -116,3 +116,19 @@ begin
     execute format('grant select, insert, update, delete on %I to skerry_tenant, skerry_system', each);
   end loop;
 end $$;
+
+-- Keys look through row-level security: one that does not begin with the organisation would tell a tenant of another's rows.
+alter table task drop constraint task_vm_place_key, add unique (org, vm, place);
+alter table task drop constraint task_parent_fkey;
+drop index task_query_id;
+create unique index task_query_id on task (org, id);
+alter table task add foreign key (org, parent) references task (org, id);
+-- The place of an event is given by the database alone: nothing has to keep it from coming twice.
+alter table event drop constraint event_pkey;
+create index event_in_order on event (tx, seq);
+-- Only those who run the cloud have tickets to screens of an organisation that is not theirs.
+drop policy screen_ticket_own on screen_ticket;
+create policy screen_ticket_own on screen_ticket to skerry_tenant
+  using (org = nullif(current_setting('app.org', true), '')::uuid)
+  with check (org = nullif(current_setting('app.org', true), '')::uuid
+    and account_org = nullif(current_setting('app.org', true), '')::uuid);
