@@ -8,6 +8,7 @@ import type { Identity } from './hosts/connect.ts'
 import { ours } from './http/dialect.ts'
 import { buildServer, showCertificate, type ServerCertificate } from './http/server.ts'
 import { hashPassword } from './identity/password.ts'
+import type { Seal } from './identity/seal.ts'
 import { makeSessions } from './identity/sessions.ts'
 import { routes } from './routes.ts'
 import { startWork } from './worker/start-work.ts'
@@ -21,6 +22,8 @@ export interface Given {
   readonly identity: () => Identity
   /** What it is to clients, as it is at that moment. */
   readonly tls: () => ServerCertificate
+  /** What is written down for a while and may be secret. */
+  readonly seal: Seal
 }
 
 export interface Cell extends AsyncDisposable {
@@ -32,7 +35,7 @@ export interface Cell extends AsyncDisposable {
 export async function startCell(config: Config, given: Given): Promise<Cell> {
   await using started = new AsyncDisposableStack()
   const engines = started.use(openEngines(config, given.identity))
-  started.use(startWork(config, engines, given.log))
+  started.use(startWork(config, engines, given))
   const door = await buildDoor(config, engines, given)
   started.defer(() => door.close())
   const { address, port } = config.listen
@@ -48,7 +51,7 @@ export async function startCell(config: Config, given: Given): Promise<Cell> {
 async function buildDoor(
   { base, console: screens }: Config,
   { db, tenants, reads, links, ring }: Engines,
-  { clock, ids, log, tls }: Given,
+  { clock, ids, log, tls, seal }: Given,
 ): Promise<FastifyInstance> {
   const world: RequestWorld = {
     as: (who, work) =>
@@ -57,7 +60,7 @@ async function buildDoor(
         : inOrg(tenants, who.org, work),
     reads: (reach) => reads.of(reach),
     screens: (host) => links.at(host),
-    ...{ ring, clock, base: new URL(base), secret: () => ids.secret() },
+    ...{ ring, clock, seal, base: new URL(base), secret: () => ids.secret() },
     console: screens ?? `console.${new URL(base).hostname}`,
   }
   const spare = await hashPassword(ids.secret(), ids.salt())

@@ -6,8 +6,9 @@ import { isOpen } from './store/claim-task.ts'
 import { owe } from './store/debts.ts'
 import { recordSeen } from './store/vms.ts'
 
-type GoalOf = Goal | ((at: At) => Goal)
-const of = (goal: GoalOf, at: At): Goal => (typeof goal === 'function' ? goal(at) : goal)
+type GoalOf = Goal | ((at: At) => Goal | Promise<Goal>)
+const of = async (goal: GoalOf, at: At): Promise<Goal> =>
+  typeof goal === 'function' ? goal(at) : goal
 
 /** A step that is one goal at the VM's host; undone by another goal, or not at all and why. */
 export function hostStep(
@@ -21,14 +22,14 @@ export function hostStep(
     ...(more.long && { long: true }),
     async run(at) {
       await more.before?.(at)
-      await reach(at, of(goal, at))
+      await reach(at, await of(goal, at))
     },
     undo:
       typeof undo === 'object' && 'none' in undo
         ? undo
         : async (at) => {
             // Undo goes over all steps: where the VM was never placed, its host has nothing to undo.
-            if (at.vm.host !== null) await reachOrOwe(at, of(undo, at))
+            if (at.vm.host !== null) await reachOrOwe(at, await of(undo, at))
           },
   }
 }

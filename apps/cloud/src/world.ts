@@ -5,6 +5,7 @@ import type { HostId, OrgId, VmId } from '@skerry/vm'
 import type { Kysely, Transaction } from 'kysely'
 
 import type { Who } from './identity/authorize.ts'
+import type { Seal } from './identity/seal.ts'
 import type { Database } from './store/database.ts'
 
 export type Tx = Transaction<Database>
@@ -21,6 +22,7 @@ export interface RequestWorld {
   readonly clock: Clock
   /** 256 bits that nobody can guess, as text. */
   readonly secret: () => string
+  readonly seal: Pick<Seal, 'close'>
   readonly base: URL
   /** Where screens are shown, as host or host:port: another host than the base's. */
   readonly console: string
@@ -30,5 +32,6 @@ export interface RequestWorld {
 export interface StepWorld {
   readonly db: Kysely<Database>
   hosts(id: HostId): HostApi
+  readonly seal: Pick<Seal, 'open'>
   ring(vm: VmId): void
 }

@@ -20,6 +20,7 @@ import { CutHost, followed, vmAt } from './away-host.ts'
 import {
   addHost,
   openCloudDatabase,
+  seal,
   startDatabases,
   taskOf,
   vmOf,
@@ -197,7 +198,7 @@ test('what a lost host had is LOST: tasks end, deletes need no host, and it neve
   await assert.rejects(ask(cloud, 'powerOn', on), /lost with its host: it can only be deleted/)
 
   const away = () => assert.fail('a lost host is asked nothing')
-  const world = { db, ring: () => undefined, hosts: away }
+  const world = { db, ring: () => undefined, hosts: away, seal }
   const running = () => ({ signal: new AbortController().signal })
   const verbs = new Activities(world, operations, { perHost: 10, perOrg: 10 }, running)
   const removed = [remove, await ask(cloud, 'delete', on)]

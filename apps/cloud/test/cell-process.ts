@@ -4,9 +4,10 @@ import { readFileSync } from 'node:fs'
 
 import { startCell } from '../src/cell.ts'
 import { readConfig } from '../src/config.ts'
+import { makeSeal } from '../src/identity/seal.ts'
 
 const [config = '', identity = ''] = process.argv.slice(2)
-const { machine, tls } = JSON.parse(readFileSync(identity, 'utf8'))
+const { machine, tls, sealKey } = JSON.parse(readFileSync(identity, 'utf8'))
 await startCell(await readConfig(config), {
   clock: { now: () => new Date() },
   ids: {
@@ -18,5 +19,9 @@ await startCell(await readConfig(config), {
     void process.stderr.write(`${message} ${(cause as Error | undefined)?.stack ?? ''}\n`),
   identity: () => machine,
   tls: () => tls,
+  seal: makeSeal(
+    () => sealKey,
+    () => randomBytes(12),
+  ),
 })
 process.stdout.write('up\n')

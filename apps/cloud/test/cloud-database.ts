@@ -10,6 +10,7 @@ import type { HostId, OrgId, TaskId, UserId, VmId } from '@skerry/vm'
 import { sql, type Kysely } from 'kysely'
 
 import type { Who } from '../src/identity/authorize.ts'
+import { makeSeal } from '../src/identity/seal.ts'
 import type { VappId } from '../src/ids.ts'
 import { actingAs } from '../src/store/acting-as.ts'
 import type { Database } from '../src/store/database.ts'
@@ -60,6 +61,13 @@ export interface CloudDatabase extends AsyncDisposable {
 
 const OWNER_MS = 3_600_000
 export const DIGEST = 'a'.repeat(64)
+
+const sealKey = randomBytes(32).toString('base64')
+/** That of all cells of a test. */
+export const seal = makeSeal(
+  () => sealKey,
+  () => randomBytes(12),
+)
 
 export async function openCloudDatabase(postgres: Postgres): Promise<CloudDatabase> {
   const { url, [Symbol.asyncDispose]: drop } = await freshDatabase(postgres, prepare)

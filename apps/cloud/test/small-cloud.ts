@@ -90,6 +90,7 @@ export async function startSmallCloud({
     served.push(await serve(stack, db, n, { issuer, control }))
   }
   const tls = await site.issue('IP:127.0.0.1', 'DNS:localhost')
+  const sealKey = randomBytes(32).toString('base64')
   const made: Cell[] = []
   const running = stack.use(new AsyncDisposableStack())
   const addCell = async (): Promise<Cell> => {
@@ -102,7 +103,9 @@ export async function startSmallCloud({
       temporal: { address: temporal.address, namespace: temporal.namespace },
       ...{ identity: dir, images: dir },
     }
-    const cell = running.use(await startCell(dir, config, { machine, ca: issuer.cert, tls }))
+    const cell = running.use(
+      await startCell(dir, config, { machine, ca: issuer.cert, tls, sealKey }),
+    )
     made.push(cell)
     return cell
   }
@@ -169,11 +172,11 @@ async function serve(
 async function startCell(
   dir: string,
   config: Config,
-  { machine, ca, tls }: { machine: KeyPair; ca: string; tls: KeyPair },
+  { machine, ca, tls, sealKey }: { machine: KeyPair; ca: string; tls: KeyPair; sealKey: string },
 ): Promise<Cell> {
   const at = (end: string) => join(dir, `${config.cell}.${end}`)
   await writeFile(at('config'), JSON.stringify(config))
-  await writeFile(at('identity'), JSON.stringify({ machine: { ...machine, ca }, tls }))
+  await writeFile(at('identity'), JSON.stringify({ machine: { ...machine, ca }, tls, sealKey }))
   const log = at('log')
   let child: ChildProcess | undefined
   const stop = async (signal: NodeJS.Signals) => {

@@ -16,6 +16,7 @@ import { Activities } from '../src/worker/activities.ts'
 import { vmAt } from './away-host.ts'
 import {
   openCloudDatabase,
+  seal,
   startDatabases,
   taskOf,
   vmOf,
@@ -50,7 +51,7 @@ async function work(cloud: CloudDatabase, host: HostApi, vm: VmId): Promise<read
     },
   }
   const activities = new Activities(
-    { db: cloud.db, hosts: () => link, ring: () => undefined },
+    { db: cloud.db, hosts: () => link, ring: () => undefined, seal },
     operations,
     { perHost: 100, perOrg: 100 },
     () => ({ signal: new AbortController().signal }),

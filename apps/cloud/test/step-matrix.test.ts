@@ -15,12 +15,14 @@ import { carryOut, type Verbs } from '../src/durable/carry-out.ts'
 import type { At, Operation, Step } from '../src/operation.ts'
 import { operations } from '../src/operations.ts'
 import type { Reason } from '../src/store/claim-task.ts'
+import { keepSeed } from '../src/store/guest-seeds.ts'
 import { submitTask } from '../src/store/submit-task.ts'
 import { statusOf, type Status } from '../src/vm-status.ts'
 import { Activities } from '../src/worker/activities.ts'
 import { CutHost, followed, vmAt, type Followed } from './away-host.ts'
 import {
   openCloudDatabase,
+  seal,
   startDatabases,
   taskOf,
   vmOf,
@@ -202,6 +204,12 @@ before(async () => {
     const power = powerOf[status]
     return power === undefined ? [] : [vmAt(id, power)]
   })
+  // Half of those that are made have something to tell their guest.
+  const told = [...vmOfCase].filter(([{ operation }], at) => operation.name === 'create' && at % 2)
+  for (const [, id] of told) {
+    const vm = { org: cloud.who.org, id, name: 'told' }
+    await cloud.as(cloud.who, (tx) => keepSeed(tx, vm, { userData: '#cloud-config' }, seal))
+  }
   host = simulatedHost({ vms: placed })
   for (const [{ operation }, id] of vmOfCase) {
     if (!/^revertTo|^removeAllSnapshots$/.test(operation.name)) continue
@@ -244,6 +252,10 @@ for (const each of cases) {
   })
 }
 
+test('what guests were to be told is kept by nobody', async () => {
+  assert.deepEqual(await cloud.db.selectFrom('guest_seed').selectAll().execute(), [])
+})
+
 test('no step was done twice, and what is placed is what is counted', async () => {
   assert.equal(new Set(host.done).size, host.done.length)
   const placed = await cloud.db
@@ -265,7 +277,7 @@ async function runBroken({ operation, step, fault }: Case, vm: VmId, id: TaskId)
   const steps = operation.steps.map((one) => (one === step ? wrong : one))
   for (let run = 1; run <= 3; run += 1) {
     const activities = new Activities(
-      { db: cloud.db, hosts: () => link.api, ring: () => undefined },
+      { db: cloud.db, hosts: () => link.api, ring: () => undefined, seal },
       [{ ...operation, steps }],
       { perHost: 100, perOrg: 100 },
       () => ({ signal: new AbortController().signal }),
@@ -353,6 +365,8 @@ async function assertWhole({ operation, status, fault }: Case, vm: VmId): Promis
     assert.deepEqual([row.status, row.host !== null], [left, status !== 'UNRESOLVED'], fault)
   }
   assert.equal(row.desired, row.status, 'nobody waits for a wish')
+  const isTold = there && row.computer_name !== null
+  assert.equal(host.seedOf(vm)?.userData !== undefined && there, isTold)
   assert.deepEqual([row.holder, row.closed], [null, row.deleted_at !== null])
   const debts = await cloud.db.selectFrom('debt').selectAll().where('vm', '=', vm).execute()
   assert.deepEqual(debts, [], 'what was owed is paid')

@@ -16,7 +16,13 @@ import type { Role } from '../src/identity/roles.ts'
 import { hashToken, makeSessions } from '../src/identity/sessions.ts'
 import { routes } from '../src/routes.ts'
 import { addToCatalog } from '../src/store/catalogs.ts'
-import { DIGEST, openCloudDatabase, startDatabases, type CloudDatabase } from './cloud-database.ts'
+import {
+  DIGEST,
+  openCloudDatabase,
+  seal,
+  startDatabases,
+  type CloudDatabase,
+} from './cloud-database.ts'
 import { holdToSchema } from './held-to-schema.ts'
 
 /** The public address: it stands in every link, although the test listens elsewhere. */
@@ -84,6 +90,7 @@ export async function openDoor(): Promise<Door> {
     ring: () => undefined,
     clock: { now: () => new Date() },
     secret: () => randomBytes(32).toString('base64url'),
+    seal,
     base: new URL(BASE),
     console: 'console.example',
   } as Parameters<typeof buildServer>[0]

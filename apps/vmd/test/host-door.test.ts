@@ -1,10 +1,12 @@
 // Goal: the cloud's door does what it is ordered, once, and finds its way back after anything died.
 // Method: a real libvirtd with its in-memory driver, real disks, real TLS with certificates of openssl.
 import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
+import { promisify } from 'node:util'
 
 import { changePower, createVm, listSnapshots, listVms } from '@skerry/engine'
 import type { Fault } from '@skerry/fault'
@@ -56,6 +58,31 @@ test('a VM lives from its image to its tombstone', { skip }, async () => {
   assert.deepEqual(record?.deed, deedOf())
   assert.match(record?.gone ?? '', /^1970/)
 })
+
+test(
+  'a guest is told its seed, and the record of its orders says nothing of it',
+  { skip },
+  async () => {
+    const { connect, emulated, image, onDisk } = cloud()
+    const [vm, link] = [idOf(30), connect()]
+    const canary = 'canary-c0ffee'
+    const seed = { hostname: 'web-1', userData: `#cloud-config\n# ${canary}\n` }
+    await link.step(orderOf(vm, 'image', 10), { be: 'image', digest: image })
+    await link.step(orderOf(vm, 'define', 10), { be: 'defined', deed: deedOf(), seed })
+    const file = join(emulated.host.paths.data, 'cloud/vms', `${vm}.vm`, '1', 'seed.img')
+    const told = async (name: string) =>
+      (await promisify(execFile)('mtype', ['-i', file, `::${name}`])).stdout
+    assert.equal(await told('user-data'), seed.userData)
+    assert.match(await told('meta-data'), /local-hostname: "web-1"/)
+    for (const [path, base64] of Object.entries(await onDisk())) {
+      if (path === file) continue
+      assert.ok(!Buffer.from(base64, 'base64').includes(canary), `${path} has it too`)
+    }
+    assert.ok(!JSON.stringify(await Array.fromAsync(link.records())).includes(canary))
+    await link.step(orderOf(vm, 'gone', 11, { task: 'delete' as TaskId }), gone)
+    await assert.rejects(stat(file), { code: 'ENOENT' })
+  },
+)
 
 test('each door sees only its own VMs, also when their ids are equal', { skip }, async () => {
   const { emulated, connect } = cloud()

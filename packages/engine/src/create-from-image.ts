@@ -1,6 +1,6 @@
 import { Fault } from '@skerry/fault'
 import { readQcow2 } from '@skerry/image'
-import type { Vm } from '@skerry/vm'
+import type { Seed, Vm } from '@skerry/vm'
 
 import { make, whyNotNewVm } from './create.ts'
 import { addLayer, linkBase } from './disk.ts'
@@ -18,6 +18,7 @@ export interface NewCloudVm {
   readonly cpus: number
   readonly memoryMiB: number
   readonly diskMiB: number
+  readonly seed?: Seed
 }
 
 /** An overlay's header and tables. */
@@ -25,8 +26,9 @@ const NEW_VM_BYTES = 2 * 1024 * 1024
 
 /** Makes a VM for the cloud. The same request again answers with the same VM. */
 export function createFromImage(host: Host, asked: NewCloudVm): Promise<Vm> {
-  const { id, incarnation, name, image, cpus, memoryMiB, diskMiB } = asked
-  const request = { id, incarnation, name, cpus, memoryMiB, diskMiB, owner: 'cloud' } as const
+  const { image, ...rest } = asked
+  const { id, cpus, memoryMiB, diskMiB } = rest
+  const request = { ...rest, owner: 'cloud' } as const
   const why = whyNotNewVm(request)
   if (why !== undefined) return Promise.reject(new Fault('invalid', why))
   return host.turns.take(id, () =>

@@ -3,7 +3,16 @@ import { mkdir } from 'node:fs/promises'
 
 import { Fault } from '@skerry/fault'
 import * as libvirt from '@skerry/libvirt'
-import { whyNotBridge, whyNotId, whyNotName, whyNotTag, type Vm } from '@skerry/vm'
+import {
+  hostnameOf,
+  whyNotBridge,
+  whyNotId,
+  whyNotName,
+  whyNotSeed,
+  whyNotTag,
+  type Seed,
+  type Vm,
+} from '@skerry/vm'
 
 import { requireBridge } from './bridge.ts'
 import { domainName, type Definition } from './definition.ts'
@@ -16,7 +25,7 @@ import type { Host } from './host.ts'
 import { macOf } from './mac.ts'
 import { lifeDirectory, seedFile, serialFile } from './paths.ts'
 import { newRecord, type Owner, type VmRecord } from './record.ts'
-import { whyNotSeed, writeSeed, type Seed } from './seed.ts'
+import { writeSeed } from './seed.ts'
 import { requireRoom } from './space.ts'
 import { findTemplate, imageFile } from './template.ts'
 import { readVm } from './vms.ts'
@@ -119,7 +128,7 @@ export async function make(
     return directory
   })
   if (asked.seed) {
-    const vm = { uuid: record.uuid, hostname: hostnameOf(asked.id) }
+    const vm = { uuid: record.uuid, hostname: asked.seed.hostname ?? hostnameOf(asked.id) }
     await writeSeed(seedFile(host.paths, record), vm, asked.seed)
   }
   const xml = domainXml(definitionOf(host, record, laid, asked.seed !== undefined), host.hypervisor)
@@ -215,6 +224,3 @@ export function whyNotNewVm(asked: NewVm): string | undefined {
   ]
   return reasons.find((reason) => reason !== undefined)
 }
-
-/** An id may hold what a host name may not. */
-const hostnameOf = (id: string): string => id.replaceAll(/[_.]/g, '-').replace(/-+$/, '')

@@ -33,7 +33,7 @@ export { Orders, type Work } from './orders.ts'
 export { cloudDirectory, defaultPaths, ordersDirectory, type Paths } from './paths.ts'
 export { changePower, reachPower, readPower, type PowerOptions } from './power.ts'
 export { writeDurably, type Owner } from './record.ts'
-export type { Seed } from './seed.ts'
+export type { Seed } from '@skerry/vm'
 export {
   createSnapshot,
   listSnapshots,

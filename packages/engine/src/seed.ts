@@ -1,35 +1,13 @@
-import { mkdir, open, rename, rm, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, open, rename, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 
 import { Fault } from '@skerry/fault'
+import { whyNotSeed, type Seed } from '@skerry/vm'
 
 import { syncDirectory } from './record.ts'
 import { runTool } from './tool.ts'
 
-/** What a guest is told about itself at its first start (cloud-init's NoCloud). */
-export interface Seed {
-  /** Public keys that may log in. */
-  readonly sshKeys?: readonly string[]
-  /** A cloud-init document of the caller's own; it takes the place of the keys. */
-  readonly userData?: string
-}
-
 const SEED_BYTES = 1024 * 1024
-const USER_DATA_BYTES_MAX = 512 * 1024
-// One line, so that a key cannot bring lines of its own into the document.
-const SSH_KEY =
-  /^(ssh-(ed25519|rsa)|ecdsa-sha2-nistp\d+|sk-[a-z0-9@.-]+) [A-Za-z0-9+/=]{16,}( [^\p{Cc}]*)?$/u
-
-export function whyNotSeed({ sshKeys = [], userData }: Seed): string | undefined {
-  if (userData !== undefined && sshKeys.length > 0) {
-    return 'give sshKeys or userData, not both: put the keys into the document'
-  }
-  if (userData !== undefined && Buffer.byteLength(userData) > USER_DATA_BYTES_MAX) {
-    return `userData must have at most ${USER_DATA_BYTES_MAX} bytes`
-  }
-  const wrong = sshKeys.find((key) => !SSH_KEY.test(key))
-  return wrong === undefined ? undefined : 'an SSH key must be one line as in a .pub file'
-}
 
 /** The two documents of a NoCloud seed. Strings are JSON's, which YAML reads as its own. */
 export function seedFiles(
@@ -61,6 +39,8 @@ export async function writeSeed(
     await rm(image, { force: true })
     const size = String(SEED_BYTES / 1024)
     await runTool('mkfs.vfat', ['-n', 'CIDATA', '-C', image, size])
+    // What is in it is for the guest: libvirt gives it to QEMU when it starts.
+    await chmod(image, 0o600)
     for (const [name, text] of Object.entries(seedFiles(vm, seed))) {
       await writeFile(join(work, name), text, { mode: 0o600 })
       await runTool('mcopy', ['-i', image, join(work, name), `::${name}`])

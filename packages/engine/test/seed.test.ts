@@ -5,8 +5,9 @@ import { test } from 'node:test'
 import { promisify } from 'node:util'
 
 import { reasonWithoutRoot } from '@skerry/lab'
+import { hostnameOf, whyNotSeed } from '@skerry/vm'
 
-import { seedFiles, whyNotSeed, writeSeed } from '../src/seed.ts'
+import { seedFiles, writeSeed } from '../src/seed.ts'
 import { temporaryDirectory } from './temporary-directory.ts'
 
 const run = promisify(execFile)
@@ -45,6 +46,19 @@ test('keys and a document of one’s own are one or the other', () => {
   assert.match(whyNotSeed({ userData: 'ü'.repeat(262_145) }) ?? '', /at most 524288 bytes/)
 })
 
+test('a host name is one label of a DNS name, and every name has one that is near', () => {
+  for (const hostname of ['a', 'Web-1', 'x'.repeat(63)]) {
+    assert.equal(whyNotSeed({ hostname }), undefined)
+  }
+  for (const hostname of ['', '-a', 'a-', 'a.b', 'a b', 'ü', 'x'.repeat(64), 'a\nb']) {
+    assert.match(whyNotSeed({ hostname }) ?? '', /host name/, hostname)
+  }
+  for (const name of ['web_1.example', '  db  ', 'ü', '---', `${'x'.repeat(62)}..`, 'a VM']) {
+    assert.equal(whyNotSeed({ hostname: hostnameOf(name) }), undefined, name)
+  }
+  assert.deepEqual(['a VM', 'web_1', 'ü'].map(hostnameOf), ['a-VM', 'web-1', 'vm'])
+})
+
 test('every text in the documents is a string of JSON, which YAML reads as its own', () => {
   const tricky = `${KEY} "quoted" \\ # not a comment: {yes}`
   const files = seedFiles(vm, { sshKeys: [KEY, tricky] })
@@ -67,7 +81,8 @@ test('the seed is a FAT disk named CIDATA with both files in it', { skip }, asyn
   assert.equal(await read('user-data'), userData)
   assert.equal(await read('meta-data'), seedFiles(vm, {})['meta-data'])
   assert.match((await run('mlabel', ['-i', file, '-s', '::'])).stdout, /CIDATA/)
-  assert.equal((await stat(file)).size, 1024 * 1024)
+  const { size, mode } = await stat(file)
+  assert.deepEqual([size, mode & 0o777], [1024 * 1024, 0o600], 'nobody else on the host reads it')
   assert.deepEqual(await readdir(directory.path), ['seed.img'])
 })
 

@@ -35,6 +35,19 @@ export const Deed = Type.Object(
 )
 export type Deed = Static<typeof Deed>
 
+/**
+ * What the guest is told at its first start. Beside the deed and not in it: a deed is written down and told to whoever asks, and
+ * this may hold secrets.
+ */
+export const GuestSeed = Type.Object(
+  {
+    hostname: Type.String({ minLength: 1, maxLength: 63 }),
+    sshKeys: Type.Optional(Type.Array(Type.String({ maxLength: 16_384 }), { maxItems: 32 })),
+    userData: Type.Optional(Type.String({ maxLength: 16_384 })),
+  },
+  closed,
+)
+
 /** All that the cloud can ask of a host. No goal names a path, a command or XML. */
 export const goals = {
   image: goal(
@@ -43,8 +56,11 @@ export const goals = {
     { life: 'begins' },
   ),
   defined: goal(
-    'The VM is there and looks like this.',
-    Type.Object({ be: Type.Literal('defined'), deed: Deed }, closed),
+    'The VM is there and looks like this; its guest is told the seed, where it is made by this.',
+    Type.Object(
+      { be: Type.Literal('defined'), deed: Deed, seed: Type.Optional(GuestSeed) },
+      closed,
+    ),
     { life: 'begins' },
   ),
   power: goal(

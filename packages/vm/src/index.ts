@@ -33,6 +33,7 @@ export {
   type PowerRule,
   type PowerState,
 } from './power.ts'
+export { hostnameOf, whyNotSeed, type Seed } from './seed.ts'
 export {
   folderFlags,
   type Folder,

@@ -18,6 +18,7 @@ import {
   type Ledger,
   type Order,
   type Report,
+  type Seed,
   type Vm,
   type VmId,
 } from '@skerry/vm'
@@ -26,6 +27,8 @@ export interface SimulatedHost extends HostApi {
   /** Every step that was acted on, by its key. */
   readonly done: readonly string[]
   find(id: VmId): Vm | undefined
+  /** What the guest of this VM would be told at its first start. */
+  seedOf(id: VmId): Seed | undefined
   /** The guest did this by itself: 'off' is a guest that shut itself down. */
   changePower(id: VmId, to: Vm['power']): void
   /** As if this snapshot had been taken. */
@@ -57,6 +60,7 @@ class InMemory implements SimulatedHost {
   readonly done: string[] = []
   readonly #vms: Map<VmId, Vm>
   readonly #ledgers = new Map<VmId, Ledger>()
+  readonly #seeds = new Map<VmId, Seed>()
   readonly #snapshots = new Map<VmId, KeptSnapshot>()
   readonly #stoppedByGuest = new Set<VmId>()
   readonly #screens = new ArmedScreens()
@@ -80,6 +84,10 @@ class InMemory implements SimulatedHost {
     return this.#vms.get(id)
   }
 
+  seedOf(id: VmId): Seed | undefined {
+    return this.#seeds.get(id)
+  }
+
   /** In one go: nothing here takes time, so no step can meet another that is under way. */
   async step(order: Order, goal: Goal): Promise<Report> {
     const known = this.#ledgers.get(order.vm)
@@ -100,6 +108,7 @@ class InMemory implements SimulatedHost {
       ? this.#snapshot(now, order, goal)
       : reach(now, order, goal, () => this.#nextBoot())
     if (vm?.power !== now?.power) this.#stoppedByGuest.delete(order.vm)
+    if (goal.be === 'defined' && goal.seed && !now) this.#seeds.set(order.vm, goal.seed)
     if (vm) this.#vms.set(order.vm, vm)
     else if (goal.be !== 'image') this.#vms.delete(order.vm)
     this.done.push(order.key)

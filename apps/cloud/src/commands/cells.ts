@@ -12,6 +12,7 @@ import {
   issuerKinds,
   makeCell,
   makeServer,
+  newSealKey,
   readIdentity,
   readIssuers,
   type Issuers,
@@ -56,6 +57,15 @@ export const cell: Command = {
         const { cert } = identityFiles[kind]
         await copyFile(join(config.identity, cert), join(identity, cert))
       }
+      await copyFile(
+        join(config.identity, identityFiles.seal),
+        join(identity, identityFiles.seal),
+      ).catch((cause: unknown) => {
+        throw new Fault('conflict', 'this cell has no key to seal secrets with', {
+          cause,
+          hint: 'skerry cloud init, run again, makes one',
+        })
+      })
       const { issuing } = world
       const shown = await makeCell(issuers, { cloud, id: made.cell, epoch }, issuing)
       await writeDurably(join(identity, identityFiles.cell), shown)
@@ -77,10 +87,12 @@ export const recall: Command = {
   options: {},
   summary:
     'makes all certificates of cells and consoles count no longer but this cell’s new one; for when one was taken',
-  run: ({ issuing, print }, asked) =>
+  run: ({ issuing, secret, print }, asked) =>
     withStore(asked, async (db, config) => {
       await requireIssuers(config)
       const epoch = await raiseEpoch(db)
+      // Whoever took a cell has this as well. What is sealed by now is asked for anew.
+      await writeDurably(join(config.identity, identityFiles.seal), newSealKey(secret))
       await renewCell({ config, issuing, epoch: async () => epoch })
       print(
         asked.options['json'] === true

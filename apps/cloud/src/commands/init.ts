@@ -13,6 +13,7 @@ import {
   identityFiles,
   makeCell,
   makeServer,
+  newSealKey,
   readIdentity,
 } from '../identity/issuers.ts'
 import { hashPassword } from '../identity/password.ts'
@@ -86,7 +87,7 @@ async function migrateAll({ database }: Config): Promise<void> {
 }
 
 async function makeIdentity(
-  { issuing }: CommandWorld,
+  { issuing, secret }: CommandWorld,
   { identity: directory, images, base, cell }: Config,
   db: Kysely<Database>,
 ): Promise<void> {
@@ -106,6 +107,8 @@ async function makeIdentity(
   if (!(await isThere(serverFile))) {
     await writeDurably(serverFile, await makeServer(issuers, [namedBy(base)], issuing))
   }
+  const sealFile = join(directory, identityFiles.seal)
+  if (!(await isThere(sealFile))) await writeDurably(sealFile, newSealKey(secret))
   const { name } = await readIdentity(directory)
   if (name.cloud !== cloud) {
     throw new Fault(

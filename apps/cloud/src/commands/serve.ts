@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 
 import type { Command } from '../command.ts'
 import { openIdentity } from '../identity/keep-identity.ts'
+import { makeSeal } from '../identity/seal.ts'
 import { openMachineDoor } from '../machine/server.ts'
 import { withStore } from './with-store.ts'
 
@@ -37,7 +38,8 @@ export const serve: Command = {
       const ids = { uuid, secret, salt }
       const tls = () => kept.current().server
       const { clock } = issuing
-      const cell = opened.use(await startCell(config, { clock, ids, log, identity, tls }))
+      const seal = makeSeal(() => kept.current().sealKey, salt)
+      const cell = opened.use(await startCell(config, { clock, ids, log, identity, tls, seal }))
       await kept.keep(stopped)
     }),
 }

@@ -41,7 +41,13 @@ const item = ({ id, kind, name, text, units, quantity }: Item): Element =>
 const info = (text: string): Element => element('ovf:Info', {}, text)
 
 /** What a VM is made of, in the words of OVF, which clients of this family read. */
-export const sections = ({ name, cpus, memory_mib, disk_mib }: VmRow): readonly Element[] => [
+export const sections = ({
+  name,
+  cpus,
+  memory_mib,
+  disk_mib,
+  computer_name,
+}: VmRow): readonly Element[] => [
   element(
     'ovf:VirtualHardwareSection',
     { ...OVF, ...RASD },
@@ -66,16 +72,16 @@ export const sections = ({ name, cpus, memory_mib, disk_mib }: VmRow): readonly 
     info('Operating system'),
     element('ovf:Description', {}, 'not known'),
   ),
-  // No section ever holds a password.
+  // No section ever holds a password, nor anything else that a guest was told in confidence.
   element(
     'GuestCustomizationSection',
     OVF,
     info('Guest customisation'),
-    element('Enabled', {}, 'false'),
+    element('Enabled', {}, `${computer_name !== null}`),
     element('AdminPasswordEnabled', {}, 'false'),
     element('AdminPasswordAuto', {}, 'false'),
     element('ResetPasswordRequired', {}, 'false'),
-    element('ComputerName', {}, name),
+    element('ComputerName', {}, computer_name ?? name),
   ),
 ]
 

@@ -37,6 +37,8 @@ export const identityFiles = {
   cell: 'cell.pem',
   /** What it shows to its users, likewise. */
   server: 'server.pem',
+  /** What cells seal secrets with before they write them down: the same on all of them, and in no database. */
+  seal: 'seal.key',
 } as const
 
 export interface Shown {
@@ -54,6 +56,8 @@ export interface CellIdentity {
   readonly trusted: Readonly<Record<IssuerKind, string>>
   /** undefined on a cell that may not issue. */
   readonly issuers: Issuers | undefined
+  /** undefined on a cell that was made before there was one. */
+  readonly sealKey: string | undefined
 }
 
 export async function readIdentity(directory: string): Promise<CellIdentity> {
@@ -67,6 +71,7 @@ export async function readIdentity(directory: string): Promise<CellIdentity> {
       ...{ name, epoch, cell, server: splitBundle(await read(identityFiles.server)) },
       trusted: { control: control ?? '', hosts: hosts ?? '', site: site ?? '' },
       issuers: await readIssuers(directory),
+      sealKey: (await readIfThere(join(directory, identityFiles.seal)))?.trim(),
     }
   } catch (cause) {
     throw new Fault('unavailable', `the certificates in ${directory} are not whole`, {
@@ -166,6 +171,10 @@ export async function makeServer(
   })
   return bundle({ key, cert })
 }
+
+/** `secret`: 256 bits as text. */
+export const newSealKey = (secret: () => string): string =>
+  `${Buffer.from(secret(), 'base64url').toString('base64')}\n`
 
 export const bundle = ({ key, cert }: Shown): string => cert + key
 

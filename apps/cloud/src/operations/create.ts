@@ -1,5 +1,8 @@
+import type { Goal } from '@skerry/host-api'
+
 import { hostStep } from '../host-step.ts'
 import { operation, type At, type Step } from '../operation.ts'
+import { readSeed } from '../store/guest-seeds.ts'
 import { placeVm } from '../store/place.ts'
 import { nowhere, writeClaimed } from '../store/vms.ts'
 
@@ -15,6 +18,13 @@ export const deedOf = ({ vm }: At) => ({
   ...{ org: vm.org, vApp: vm.vapp, name: vm.name, image: vm.image },
   ...{ cpus: vm.cpus, memoryMiB: vm.memory_mib, diskMiB: vm.disk_mib },
 })
+
+/** With what its guest is to be told, if anything is. */
+async function toldDefined(at: At): Promise<Goal> {
+  const { db, seal } = at.world
+  const seed = await readSeed(db, at.vm.id, seal)
+  return { be: 'defined', deed: deedOf(at), ...(seed && { seed }) }
+}
 
 /** Asked for by instantiate, once for each VM; powerOn may wait behind it. */
 export const create = operation({
@@ -33,6 +43,6 @@ export const create = operation({
       { none: 'an image that no VM needs is cleared away by its host' },
       { long: true },
     ),
-    hostStep('define', (at) => ({ be: 'defined', deed: deedOf(at) }), { be: 'gone' }),
+    hostStep('define', toldDefined, { be: 'gone' }),
   ],
 })

@@ -1,13 +1,16 @@
 import { Fault } from '@skerry/fault'
 import type { Body } from '@skerry/service'
+import type { Seed } from '@skerry/vm'
 import { attribute, childrenByLocalName, type Element } from '@skerry/xml'
 
+import { guestIn } from './guest.ts'
 import { nameIn, readNamed, readRoot } from './named.ts'
 
 /** A VM that shall be made: of which template, and under which name if it was told. */
 export interface SourcedItem {
   readonly template: string
   readonly name?: string
+  readonly guest?: Seed
 }
 
 const UUID = '([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$'
@@ -32,8 +35,10 @@ function itemsIn(root: Element): readonly SourcedItem[] {
         },
       )
     }
+    const guest = guestIn(item)
     return {
       template,
+      ...(guest && { guest }),
       ...(attribute(source, 'name') !== undefined && { name: nameIn(source) }),
     }
   })

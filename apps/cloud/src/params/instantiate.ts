@@ -1,9 +1,13 @@
 import { Fault } from '@skerry/fault'
 import type { Body } from '@skerry/service'
+import type { Seed } from '@skerry/vm'
 import { attribute, childrenByLocalName, localName, readXml } from '@skerry/xml'
+
+import { guestIn } from './guest.ts'
 
 export interface Instantiate {
   readonly name: string
+  readonly guest?: Seed
   readonly power: boolean
   /** The uuid at the end of the template's address. */
   readonly template: string
@@ -32,6 +36,8 @@ export const instantiateParams: Body<Instantiate> = {
         hint: 'GET the vdc: its ResourceEntities name them',
       })
     }
-    return { name, template, power: attribute(root, 'powerOn') !== 'false' }
+    const guest = guestIn(root)
+    const power = attribute(root, 'powerOn') !== 'false'
+    return { name, template, power, ...(guest && { guest }) }
   },
 }

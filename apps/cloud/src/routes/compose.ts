@@ -29,7 +29,7 @@ export const composing = [
       const task = await submit(world, asker, async (tx, id) => {
         if (vdc.disabled) throw new Fault('conflict', `vdc ${vdc.name} is disabled`)
         const vapp = await addEmptyVapp(tx, { vdc, name: body.name, owner: who.user })
-        await addVmsOf(tx, { org: vdc.org, vapp }, body.items)
+        await addVmsOf(tx, { org: vdc.org, vapp }, body.items, world.seal)
         const submitted = await submitTogether(tx, compose(body), { vapp, owner: who.user, id })
         await requireQuota(tx, vdc.org, 'make', ...(body.power ? (['start'] as const) : []))
         return submitted
@@ -53,7 +53,7 @@ export const composing = [
       const task = await submit(world, asker, async (tx, id) => {
         const locked = await lockVapp(tx, vapp)
         if (!locked || locked.closed) throw new Fault('conflict', `vApp ${name} is being deleted`)
-        const made = new Set(await addVmsOf(tx, { org, vapp }, body.items))
+        const made = new Set(await addVmsOf(tx, { org, vapp }, body.items, world.seal))
         const whole = recompose(made, new Set(body.gone as readonly VmId[]))
         const submitted = await submitTogether(tx, whole, { vapp, owner: who.user, id })
         if (made.size > 0) await requireQuota(tx, org, 'make')

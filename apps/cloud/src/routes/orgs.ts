@@ -7,10 +7,11 @@ import { madeVapp } from '../made-vapp.ts'
 import { instantiateParams } from '../params/instantiate.ts'
 import { route } from '../route.ts'
 import { catalogsOf } from '../store/catalogs.ts'
-import { findTemplate, orgsSeenBy, templatesOf, vdcsOf } from '../store/orgs.ts'
+import { addVmsOf } from '../store/compose.ts'
+import { orgsSeenBy, templatesOf, vdcsOf } from '../store/orgs.ts'
 import { requireQuota } from '../store/quotas.ts'
 import { submitTogether } from '../store/submit-task.ts'
-import { addVapp, vappsOf } from '../store/vapps.ts'
+import { addEmptyVapp, vappsOf } from '../store/vapps.ts'
 import { submit } from '../submit.ts'
 import { instantiate } from '../vapp-operations.ts'
 
@@ -81,14 +82,14 @@ export const orgs = [
     async handle(world, asker) {
       const { who, body, params } = asker
       const task = await submit(world, asker, async (tx, id) => {
-        const template = await findTemplate(tx, body.template)
-        if (!template || template.org !== params.vdc.org)
-          throw new Fault('invalid', 'there is no such template in this organisation')
         const { vdc } = params
         if (vdc.disabled) throw new Fault('conflict', `vdc ${vdc.name} is disabled`)
-        const made = await addVapp(tx, { vdc, template, name: body.name, owner: who.user })
+        const vapp = await addEmptyVapp(tx, { vdc, name: body.name, owner: who.user })
+        const { template, guest } = body
+        const wanted = { template, ...(guest && { guest }) }
+        await addVmsOf(tx, { org: vdc.org, vapp }, [wanted], world.seal)
         const submitted = await submitTogether(tx, instantiate(body), {
-          ...{ vapp: made, owner: who.user, id },
+          ...{ vapp, owner: who.user, id },
         })
         await requireQuota(tx, vdc.org, 'make', ...(body.power ? (['start'] as const) : []))
         return submitted

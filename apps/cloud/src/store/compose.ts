@@ -1,14 +1,18 @@
 import { Fault } from '@skerry/fault'
 import { brokenConstraint } from '@skerry/postgres'
-import type { OrgId, VmId } from '@skerry/vm'
+import type { OrgId, Seed, VmId } from '@skerry/vm'
 
+import type { Seal } from '../identity/seal.ts'
 import type { VappId } from '../ids.ts'
 import type { Tx } from '../world.ts'
+import { keepSeed } from './guest-seeds.ts'
 import { findTemplate, type TemplateRow } from './orgs.ts'
 
 interface Wanted {
   readonly template: string
   readonly name?: string
+  /** What its guest is told at its first start. */
+  readonly guest?: Seed
 }
 
 /** Written down, not made: VMs of a vApp, each of a template of the same organisation. */
@@ -16,17 +20,20 @@ export async function addVmsOf(
   tx: Tx,
   { org, vapp }: { readonly org: OrgId; readonly vapp: VappId },
   wanted: readonly Wanted[],
+  seal: Pick<Seal, 'close'>,
 ): Promise<readonly VmId[]> {
   const made: VmId[] = []
   const taken = new Set(await namesIn(tx, vapp))
-  for (const { template: id, name } of wanted) {
+  for (const { template: id, name, guest } of wanted) {
     const template = await findTemplate(tx, id)
     if (!template || template.org !== org) {
       throw new Fault('invalid', 'there is no such template in this organisation')
     }
     const called = name ?? freeName(template.name, taken)
     taken.add(called)
-    made.push(await addVm(tx, { org, vapp, name: called, template }))
+    const vm = await addVm(tx, { org, vapp, name: called, template })
+    if (guest) await keepSeed(tx, { org, id: vm, name: called }, guest, seal)
+    made.push(vm)
   }
   return made
 }

@@ -88,6 +88,7 @@ export interface Database {
     value: string
   }
   image: { digest: string; bytes: string; virtual_mib: number }
+  guest_seed: { org: OrgId; vm: VmId; sealed: Buffer }
   template: {
     org: OrgId
     id: Generated<string>
@@ -226,6 +227,7 @@ interface VmTable {
   container_key: GeneratedAlways<string>
   host_name: Generated<string | null>
   name_key: GeneratedAlways<string>
+  computer_name: string | null
 }
 
 export const metadataTypes = ['String', 'Number', 'Boolean', 'DateTime'] as const

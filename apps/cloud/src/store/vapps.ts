@@ -4,7 +4,7 @@ import type { Kysely, Selectable } from 'kysely'
 import type { VappId } from '../ids.ts'
 import type { Tx } from '../world.ts'
 import type { Database } from './database.ts'
-import type { TemplateRow, VdcRow } from './orgs.ts'
+import type { VdcRow } from './orgs.ts'
 import type { VmRow } from './vms.ts'
 
 export type VappRow = Selectable<Database['vapp']>
@@ -75,21 +75,4 @@ export async function addEmptyVapp(tx: Tx, { vdc, name, owner }: NewVapp): Promi
     .executeTakeFirst()
   if (made) return made.id
   throw new Fault('conflict', `there is already a vApp ${name}`, { hint: 'choose another name' })
-}
-
-/** Written down, not made: a vApp of one VM, which its tasks will make. */
-export async function addVapp(
-  tx: Tx,
-  { template, ...wanted }: NewVapp & { readonly template: TemplateRow },
-): Promise<VappId> {
-  const vapp = await addEmptyVapp(tx, wanted)
-  const { image, cpus, memory_mib, disk_mib } = template
-  await tx
-    .insertInto('vm')
-    .values({
-      ...{ org: wanted.vdc.org, vapp, name: template.name },
-      ...{ image, cpus, memory_mib, disk_mib },
-    })
-    .execute()
-  return vapp
 }

@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { activitySignal, runWorker } from '@skerry/temporal'
 
 import { TASK_QUEUE } from '../bell.ts'
+import type { Given } from '../cell.ts'
 import type { Config } from '../config.ts'
 import type { Engines } from '../engines.ts'
 import { followHosts } from '../hosts/follow-hosts.ts'
@@ -31,11 +32,11 @@ const WORKFLOWS = new URL('../durable/workflows.ts', import.meta.url).pathname
 export function startWork(
   config: Config,
   { db, temporal, links, bell, ring, useWorker }: Engines,
-  log: (message: string, cause?: unknown) => void,
+  { log, seal }: Pick<Given, 'log' | 'seal'>,
 ): AsyncDisposable {
   const stopping = new AbortController()
   const { signal } = stopping
-  const world = { db, ring, hosts: (id: Parameters<typeof links.at>[0]) => links.at(id) }
+  const world = { db, ring, seal, hosts: (id: Parameters<typeof links.at>[0]) => links.at(id) }
   const running = () => ({ signal: activitySignal() })
   const verbs = new Activities(world, operations, config.claims ?? CLAIMS, running)
   const { claimTask, runStep, undoStep, turnBack, endTask } = verbs

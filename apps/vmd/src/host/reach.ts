@@ -36,7 +36,7 @@ const owner = 'cloud'
 const ways: Reach = {
   image: ({ pull, order, signal, progress }, { digest }) =>
     pull(digest, order.vm, { signal, progress }),
-  defined: (at, { deed }) => define(at, deed),
+  defined: define,
   adopted: async () => undefined,
   power: ({ host, order }, { to }) => reachPower(host, order.vm, to, { owner }),
   reset: ({ host, order }) => changePower(host, order.vm, 'reset', { owner }),
@@ -84,7 +84,10 @@ async function keepOnly(host: Host, vm: string, name: string | undefined): Promi
   }
 }
 
-async function define({ host, order, pull, signal, progress }: At, deed: Deed): Promise<void> {
+async function define(
+  { host, order, pull, signal, progress }: At,
+  { deed, seed }: Of<'defined'>,
+): Promise<void> {
   const { vm: id, incarnation } = order
   const { name, image, cpus, memoryMiB, diskMiB } = deed
   const record = host.records.get(id, owner)
@@ -93,7 +96,10 @@ async function define({ host, order, pull, signal, progress }: At, deed: Deed): 
   if (record) await removeVm(host, id, owner)
   // The cache may have been emptied since the image was asked for.
   if (!(await hasImage(host, image))) await pull(image, id, { signal, progress })
-  await createFromImage(host, { id, incarnation, name, image, cpus, memoryMiB, diskMiB })
+  await createFromImage(host, {
+    ...{ id, incarnation, name, image, cpus, memoryMiB, diskMiB },
+    ...(seed && { seed }),
+  })
 }
 
 /** Only what differs, because most of it can be changed only while the VM is off. */

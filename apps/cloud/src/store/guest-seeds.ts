@@ -1,0 +1,42 @@
+import { hostnameOf, type OrgId, type Seed, type VmId } from '@skerry/vm'
+import type { Kysely } from 'kysely'
+
+import type { Seal } from '../identity/seal.ts'
+import type { Tx } from '../world.ts'
+import type { Database } from './database.ts'
+
+/** As it is told to a host. */
+export type GuestSeed = Pick<Seed, 'userData'> & {
+  readonly hostname: string
+  readonly sshKeys?: string[]
+}
+
+/**
+ * Keeps what the guest shall be told until it is made, sealed. It is forgotten with the end of the task that makes the VM, by
+ * a trigger.
+ */
+export async function keepSeed(
+  tx: Tx,
+  vm: { readonly org: OrgId; readonly id: VmId; readonly name: string },
+  { hostname: asked, sshKeys, ...rest }: Seed,
+  seal: Pick<Seal, 'close'>,
+): Promise<void> {
+  const hostname = asked ?? hostnameOf(vm.name)
+  const seed: GuestSeed = { hostname, ...(sshKeys && { sshKeys: [...sshKeys] }), ...rest }
+  const sealed = seal.close(JSON.stringify(seed), vm.id)
+  await tx.insertInto('guest_seed').values({ org: vm.org, vm: vm.id, sealed }).execute()
+  await tx.updateTable('vm').set({ computer_name: hostname }).where('id', '=', vm.id).execute()
+}
+
+export async function readSeed(
+  db: Kysely<Database>,
+  vm: VmId,
+  seal: Pick<Seal, 'open'>,
+): Promise<GuestSeed | undefined> {
+  const row = await db
+    .selectFrom('guest_seed')
+    .select('sealed')
+    .where('vm', '=', vm)
+    .executeTakeFirst()
+  return row && (JSON.parse(seal.open(row.sealed, vm)) as GuestSeed)
+}
