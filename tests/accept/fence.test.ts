@@ -203,9 +203,11 @@ suite('the fence', { skip }, () => {
     for (const program of ['iptables', 'ip6tables']) {
       await until(`${program} has the wall first`, async () => {
         const { stdout } = await host.run([program, '-w', '-S', 'INPUT'])
-        const [, first] = stdout.split('\n')
+        const [, first, second] = stdout.split('\n')
         return (
-          first === '-A INPUT -i skerry0 -j SKERRY_GUESTS' && stdout.split('SKERRY').length === 2
+          first === '-A INPUT -i skerry0 -j SKERRY_GUESTS' &&
+          second === '-A INPUT -i sk-+ -j SKERRY_TENANTS' &&
+          stdout.split('SKERRY').length === 3
         )
       })
     }

@@ -14,7 +14,7 @@ import type { Host } from './host.ts'
 import { settleShare } from './keep-shares.ts'
 import type { Departure, Landing } from './migrate.ts'
 import { movedXml } from './moved-xml.ts'
-import { ensureNetwork } from './network.ts'
+import { ensureNetworkOf } from './org-network.ts'
 import { lifeDirectory, seedFile, serialFile } from './paths.ts'
 import type { VmRecord } from './record.ts'
 import { requireRoom } from './space.ts'
@@ -27,7 +27,7 @@ export function makeReady(host: Host, departure: Departure, incarnation: string)
     if (host.records.get(id)) throw new Fault('conflict', `this host already has a VM ${id}`)
     await requireRoom(host.paths.data, departure.virtualBytes, `taking over VM ${id}`)
     await requireBridge(host, departure.facts.bridge)
-    await ensureNetwork(host)
+    await ensureNetworkOf(host, departure.record.network)
     const arriving: VmRecord = { ...departure.record, incarnation, phase: 'making' }
     const directory = lifeDirectory(host.paths, arriving)
     let record = await host.records.write(arriving)
@@ -40,8 +40,9 @@ export function makeReady(host: Host, departure: Departure, incarnation: string)
       if (departure.seed !== undefined) {
         await writeFile(places.seed, Buffer.from(departure.seed, 'base64'), { flush: true })
       }
-      const { owner, uuid, name } = record
-      const definition = { id, owner, incarnation, uuid, title: name, ...departure.facts, layers }
+      const { owner, uuid, name, network } = record
+      const own = { id, owner, incarnation, uuid, title: name, network }
+      const definition = { ...own, ...departure.facts, layers }
       const seed = departure.seed === undefined ? undefined : places.seed
       return {
         xml: movedXml(departure.xml, { incarnation, disk: layers[0], ...places }),

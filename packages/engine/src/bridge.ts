@@ -6,7 +6,8 @@ import { whyNotBridge } from '@skerry/vm'
 import { attribute, find, readXml } from '@skerry/xml'
 
 import type { Host } from './host.ts'
-import { BRIDGE, NETWORK_BYTES_MAX } from './network.ts'
+import { NETWORK_BYTES_MAX } from './network.ts'
+import { hostSegment } from './segment.ts'
 
 /**
  * A guest on a bridge of the host stands on that network as any other machine does, outside of the
@@ -17,7 +18,7 @@ export async function requireBridge(host: Host, bridge: string | undefined): Pro
   if (bridge === undefined) return
   const why = whyNotBridge(bridge)
   if (why !== undefined) throw new Fault('invalid', why)
-  if (bridge === BRIDGE || (await bridgesOfNetworks(host)).has(bridge)) {
+  if (bridge === hostSegment.bridge || (await bridgesOfNetworks(host)).has(bridge)) {
     throw new Fault('invalid', `the bridge ${bridge} belongs to a network of libvirt`, {
       hint: 'name a bridge of your own, or leave bridge out for the network that every VM has',
     })

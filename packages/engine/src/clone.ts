@@ -38,7 +38,7 @@ export function cloneVm(host: Host, asked: NewClone): Promise<Vm> {
   const why = whyNotNewVm(asked)
   if (why !== undefined) return Promise.reject(new Fault('invalid', why))
   return host.turns.takeAll([asked.id, asked.parent], () =>
-    make(host, asked, async (begin) => {
+    make(host, { ...networkOfParent(host, asked), ...asked }, async (begin) => {
       const parent = await findSettled(host, asked.parent, asked.owner)
       const { power } = await readPowerOf(host, parent.dom)
       await settleLayers(host, parent, power)
@@ -67,6 +67,11 @@ export function cloneVm(host: Host, asked: NewClone): Promise<Vm> {
       }
     }),
   )
+}
+
+function networkOfParent({ records }: Host, { parent, owner }: NewClone): Pick<NewVm, 'network'> {
+  const network = records.get(parent, owner)?.network
+  return network === undefined ? {} : { network }
 }
 
 async function copied(layers: Layers, directory: string, bytes?: number): Promise<Layers> {

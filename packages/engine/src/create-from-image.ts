@@ -6,6 +6,7 @@ import { make, whyNotNewVm } from './create.ts'
 import { addLayer, linkBase } from './disk.ts'
 import type { Host } from './host.ts'
 import { cachedImage, hasImage } from './image-cache.ts'
+import { networkOf } from './segment.ts'
 import { requireRoom } from './space.ts'
 
 /** A VM of the cloud's: its disk stands on an image that is here already. */
@@ -13,6 +14,8 @@ export interface NewCloudVm {
   readonly id: string
   readonly incarnation: string
   readonly name: string
+  /** Whose it is: it joins the network of that organisation. */
+  readonly org: string
   /** The SHA-256 of the image. */
   readonly image: string
   readonly cpus: number
@@ -26,13 +29,13 @@ const NEW_VM_BYTES = 2 * 1024 * 1024
 
 /** Makes a VM for the cloud. The same request again answers with the same VM. */
 export function createFromImage(host: Host, asked: NewCloudVm): Promise<Vm> {
-  const { image, ...rest } = asked
+  const { image, org, ...rest } = asked
   const { id, cpus, memoryMiB, diskMiB } = rest
   const request = { ...rest, owner: 'cloud' } as const
   const why = whyNotNewVm(request)
   if (why !== undefined) return Promise.reject(new Fault('invalid', why))
   return host.turns.take(id, () =>
-    make(host, { ...request, template: image }, async (begin) => {
+    make(host, { ...request, template: image, network: networkOf(org) }, async (begin) => {
       if (!(await hasImage(host, image))) {
         throw new Fault('unavailable', `the image ${image} is not on this host`, {
           hint: 'ask for the image first',

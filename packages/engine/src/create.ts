@@ -28,7 +28,7 @@ import { newRecord, type Owner, type VmRecord } from './record.ts'
 import { writeSeed } from './seed.ts'
 import { requireRoom } from './space.ts'
 import { findTemplate, imageFile } from './template.ts'
-import { readVm } from './vms.ts'
+import { cardOf, readVm } from './vms.ts'
 
 export const settingLimits = {
   cpus: { min: 1, max: 64 },
@@ -51,6 +51,8 @@ export interface NewVm {
   readonly autostart?: boolean
   /** A bridge of the host to join; null for the host's own network, which is also what a template means. */
   readonly bridge?: string | null
+  /** The network of its organisation; the host's own when left out. */
+  readonly network?: string
   readonly seed?: Seed
 }
 
@@ -119,6 +121,7 @@ export async function make(
     createdAt: host.clock.now().toISOString(),
     asked: request,
     autostart: asked.autostart ?? false,
+    ...(asked.network !== undefined && { network: asked.network }),
   })
   const laid = await layDisk(async () => {
     undo.defer(() => takeBack(host, record))
@@ -133,8 +136,7 @@ export async function make(
   }
   const xml = domainXml(definitionOf(host, record, laid, asked.seed !== undefined), host.hypervisor)
   await host.link.call(libvirt.domainDefineXmlFlags, { xml, flags: 0 })
-  // The cloud numbers its VMs by itself, because they move between hosts.
-  const placed = owner === 'local' ? await fixAddress(host, record) : record
+  const placed = await fixAddress(host, record)
   const there = await host.records.write({ ...placed, phase: 'there' })
   undo.move()
   // libvirt told of the domain before it was a VM that anybody is shown.
@@ -151,13 +153,14 @@ async function describe(record: VmRecord, laid: Laid): Promise<Vm> {
     diskMiB: (await virtualBytes(layers)) / 1024 ** 2,
     ...{ nested, autostart, sharing },
     ...(bridge !== undefined && { bridge }),
+    ...cardOf(record),
   }
 }
 
 function definitionOf(host: Host, record: VmRecord, laid: Laid, seeded: boolean): Definition {
-  const { id, owner, incarnation, uuid, name } = record
+  const { id, owner, incarnation, uuid, name, network } = record
   return {
-    ...{ id, owner, incarnation, uuid, title: name, ...laid },
+    ...{ id, owner, incarnation, uuid, title: name, network, ...laid },
     mac: macOf(uuid),
     seed: seeded ? seedFile(host.paths, record) : undefined,
     serial: serialFile(host.paths, record),
@@ -187,7 +190,8 @@ async function takeBack(host: Host, record: VmRecord): Promise<void> {
 
 /** One form for one meaning: defaults that are spelled out are the same as defaults. */
 function requestOf(asked: NewVm & { readonly parent?: string }): string {
-  const { seed, bridge, ...rest } = asked
+  // Whose it is follows from its id.
+  const { seed, bridge, network: _, ...rest } = asked
   // Of a clone null is a wish of its own: it leaves the parent's bridge.
   const joined = bridge === null && asked.parent === undefined ? undefined : bridge
   const plain = {

@@ -16,6 +16,8 @@ export interface Definition {
   readonly mac: string
   /** The host's bridge that its network card joins; undefined for our own network. */
   readonly bridge: string | undefined
+  /** The network of an organisation that it joins where it joins no bridge; undefined for our own. */
+  readonly network?: string | undefined
   /** The layers of its disk, the one that is written to first. */
   readonly layers: readonly [string, ...string[]]
   readonly seed: string | undefined

@@ -8,6 +8,7 @@ import { domainName } from './definition.ts'
 import { asVmId, findRecord, lookUp } from './find-domain.ts'
 import { freeAddress } from './fixed-address.ts'
 import type { Host } from './host.ts'
+import { dropUnusedNetworks } from './org-network.ts'
 import { recordsDirectory, vmDirectory } from './paths.ts'
 import { readPowerOf } from './read-power.ts'
 import { syncDirectory, type Owner, type VmRecord } from './record.ts'
@@ -75,6 +76,7 @@ export async function discard(host: Host, record: VmRecord): Promise<void> {
   await rm(vmDirectory(host.paths, record), { recursive: true, force: true })
   await syncDirectory(recordsDirectory(host.paths, record.owner))
   await host.records.remove(record)
+  if (record.network !== undefined) await dropUnusedNetworks(host)
 }
 
 async function undefine({ link }: Host, dom: libvirt.Domain): Promise<void> {

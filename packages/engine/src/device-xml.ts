@@ -1,7 +1,7 @@
 import { element, type Element } from '@skerry/xml'
 
 import type { Definition } from './definition.ts'
-import { NETWORK } from './network.ts'
+import { hostSegment } from './segment.ts'
 
 /**
  * Root ports of the PCI Express bus. The devices below take seven; the rest stay free for what is
@@ -10,7 +10,7 @@ import { NETWORK } from './network.ts'
 const ROOT_PORTS = 14
 
 /** The devices of a guest, always the same list in the same order. */
-export function devices({ layers, seed, mac, bridge, serial }: Definition): Element {
+export function devices({ layers, seed, mac, bridge, network, serial }: Definition): Element {
   return element(
     'devices',
     {},
@@ -21,7 +21,10 @@ export function devices({ layers, seed, mac, bridge, serial }: Definition): Elem
       'interface',
       { type: bridge === undefined ? 'network' : 'bridge' },
       element('mac', { address: mac }),
-      element('source', bridge === undefined ? { network: NETWORK } : { bridge }),
+      element(
+        'source',
+        bridge === undefined ? { network: network ?? hostSegment.network } : { bridge },
+      ),
       element('model', { type: 'virtio' }),
     ),
     // A terminal that can be opened, and all that was ever printed on it, cut to size by virtlogd.

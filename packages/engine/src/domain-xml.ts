@@ -15,6 +15,7 @@ import {
 import { domainName, type Definition, type Hypervisor } from './definition.ts'
 import { devices } from './device-xml.ts'
 import type { Owner } from './record.ts'
+import { hostSegment } from './segment.ts'
 
 /** Namespace of what we write into a domain. Written at define and never again. */
 const METADATA = 'urn:skerry:vm:1'
@@ -97,6 +98,7 @@ export function readDomain(xml: string): DomainFacts | undefined {
     ),
     mac: attribute(find(domain, 'devices', 'interface', 'mac'), 'address') ?? '',
     bridge: bridgeOf(domain),
+    network: networkIn(domain),
     disk: attribute(disk, 'file') ?? '',
     vncSocket: displaySocket(domain),
   }
@@ -115,6 +117,12 @@ export function bridgeOf(domain: Element | undefined): string | undefined {
   return attribute(card, 'type') === 'bridge'
     ? attribute(find(card, 'source'), 'bridge')
     : undefined
+}
+
+/** undefined where it is our own. */
+function networkIn(domain: Element): string | undefined {
+  const name = attribute(find(domain, 'devices', 'interface', 'source'), 'network')
+  return name === hostSegment.network ? undefined : name
 }
 
 function displaySocket(domain: Element): string | undefined {

@@ -1,18 +1,15 @@
 import { createHash } from 'node:crypto'
-import { open, readdir, rename, rm } from 'node:fs/promises'
+import { mkdir, open, readdir, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 
 import { Fault } from '@skerry/fault'
 
 import type { Host } from './host.ts'
 import { macOf } from './mac.ts'
+import { ensureNetworkOf } from './org-network.ts'
 import { fixedAddressesDirectory, type Paths } from './paths.ts'
 import { syncDirectory, type VmRecord } from './record.ts'
-
-/** 10.83.32.0 to 10.83.255.255, behind those that DHCP gives out by itself. */
-const FIRST_BLOCK = 32
-const BLOCKS = 256 - FIRST_BLOCK
-const PER_BLOCK = 254
+import { hostSegment, isFixedIn, type Segment } from './segment.ts'
 
 /**
  * Gives a VM the address that DHCP will answer it with for as long as it is there, whatever
@@ -20,8 +17,10 @@ const PER_BLOCK = 254
  * libvirt would take the network's firewall rules away and put them back each time.
  */
 export async function fixAddress(host: Host, record: VmRecord): Promise<VmRecord> {
+  const segment = await segmentOf(host, record)
   // Chosen and remembered in one go, so that no other VM chooses the same.
-  const fixed = host.records.remember({ ...record, address: firstFree(host, record.uuid) })
+  const address = firstFree(host, segment, record.uuid)
+  const fixed = host.records.remember({ ...record, address })
   await writeEntry(host.paths, fixed)
   return fixed
 }
@@ -30,46 +29,57 @@ export async function fixAddress(host: Host, record: VmRecord): Promise<VmRecord
 export async function keepAddress(host: Host, record: VmRecord): Promise<VmRecord> {
   const { address, uuid } = record
   if (address === undefined) return record
+  const segment = await segmentOf(host, record)
   const isTaken = host.records.all().some((each) => each.uuid !== uuid && each.address === address)
-  if (isTaken) return fixAddress(host, record)
+  // The same organisation may have another network here.
+  if (isTaken || !isFixedIn(segment, address)) return fixAddress(host, record)
   await writeEntry(host.paths, record)
   return record
 }
 
+/** The host's own is there already. */
+const segmentOf = async (host: Host, { network }: VmRecord): Promise<Segment> =>
+  network === undefined ? hostSegment : ensureNetworkOf(host, network)
+
 /** The DHCP server forgets it at its next start; until then nobody has that network card. */
-export async function freeAddress({ paths }: Host, { uuid }: VmRecord): Promise<void> {
-  await rm(join(fixedAddressesDirectory(paths), uuid), { force: true })
+export async function freeAddress({ paths }: Host, { uuid, network }: VmRecord): Promise<void> {
+  await rm(join(fixedAddressesDirectory(paths, network), uuid), { force: true })
 }
 
 /** Puts back what is missing, and takes away what nobody has any more. */
 export async function settleAddresses({ paths, records }: Host): Promise<void> {
-  const directory = fixedAddressesDirectory(paths)
-  const left = new Set(await readdir(directory))
-  for (const record of records.all()) {
-    if (!left.delete(record.uuid) && record.address !== undefined) await writeEntry(paths, record)
+  const all = records.all()
+  for (const network of new Set([undefined, ...all.map((each) => each.network)])) {
+    const directory = fixedAddressesDirectory(paths, network)
+    // The DHCP server is another user, and reads what it finds in here.
+    await mkdir(directory, { recursive: true, mode: 0o755 })
+    const left = new Set(await readdir(directory))
+    for (const record of all.filter((each) => each.network === network)) {
+      if (!left.delete(record.uuid) && record.address !== undefined) await writeEntry(paths, record)
+    }
+    for (const name of left) await rm(join(directory, name), { force: true })
   }
-  for (const name of left) await rm(join(directory, name), { force: true })
 }
 
 /**
  * Looked for from a place of this VM's own: an address that was just given back is not for the next
  * VM, because the DHCP server keeps it for its last user for a while.
  */
-function firstFree({ records }: Host, uuid: string): string {
+function firstFree({ records }: Host, { fixed, network }: Segment, uuid: string): string {
   const taken = new Set(records.all().map(({ address }) => address))
-  const all = BLOCKS * PER_BLOCK
-  const first = createHash('sha256').update(uuid).digest().readUInt32BE(8) % all
-  for (let step = 0; step < all; step++) {
-    const at = (first + step) % all
-    const address = `10.83.${FIRST_BLOCK + Math.floor(at / PER_BLOCK)}.${1 + (at % PER_BLOCK)}`
+  const first = createHash('sha256').update(uuid).digest().readUInt32BE(8) % fixed.count
+  for (let step = 0; step < fixed.count; step++) {
+    const address = fixed.at((first + step) % fixed.count)
     if (!taken.has(address)) return address
   }
-  throw new Fault('no-room', 'every address of the network is taken', { hint: 'delete VMs' })
+  throw new Fault('no-room', `all ${fixed.count} addresses of the network ${network} are taken`, {
+    hint: 'delete VMs that are on it',
+  })
 }
 
 /** The DHCP server passes over names that begin with a dot, and reads what comes by a rename at once. */
-async function writeEntry(paths: Paths, { uuid, address }: VmRecord): Promise<void> {
-  const directory = fixedAddressesDirectory(paths)
+async function writeEntry(paths: Paths, { uuid, address, network }: VmRecord): Promise<void> {
+  const directory = fixedAddressesDirectory(paths, network)
   const temporary = join(directory, `.${uuid}`)
   {
     await using handle = await open(temporary, 'w', 0o644)

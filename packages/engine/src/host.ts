@@ -17,7 +17,8 @@ import { keepShares } from './keep-shares.ts'
 import { KnownPowers } from './known-powers.ts'
 import { Link } from './link.ts'
 import { ensureNetwork } from './network.ts'
-import { defaultPaths, fixedAddressesDirectory, templatesDirectory, type Paths } from './paths.ts'
+import { settleOrgNetworks } from './org-network.ts'
+import { defaultPaths, templatesDirectory, type Paths } from './paths.ts'
 import { Records } from './record.ts'
 import { renewNetwork } from './renew-network.ts'
 import { Turns } from './turns.ts'
@@ -37,6 +38,8 @@ export interface Host extends AsyncDisposable {
   readonly hypervisor: Hypervisor
   /** The bridges that guests may join. */
   readonly bridges: readonly string[]
+  /** Not where networks are such in name only, as those of libvirt's in-memory driver. */
+  readonly hasWall: boolean
   /** How long a guest may take to shut itself down. */
   readonly shutdownTimeoutMs: number
   readonly clock: Clock
@@ -76,14 +79,10 @@ export async function openHost(options: HostOptions): Promise<Host> {
   for (const directory of [paths.data, templatesDirectory(paths), paths.run]) {
     await mkdir(directory, { recursive: true, mode: 0o711 })
   }
-  // The DHCP server is another user, and reads what it finds in here.
-  await mkdir(fixedAddressesDirectory(paths), { recursive: true, mode: 0o755 })
   await clearUnfinished(paths)
   const records = await Records.load(paths)
   await clearUnstarted(paths, records.all())
   const hypervisor = options.hypervisor ?? (await probeHypervisor())
-  // The network of libvirt's in-memory driver is one in name only.
-  const hasBridge = options.libvirt.uri.startsWith('qemu:')
   const ended = new AbortController()
   const first = Promise.withResolvers<void>()
   const powers = new KnownPowers()
@@ -105,6 +104,7 @@ export async function openHost(options: HostOptions): Promise<Host> {
     ...{ records, changes, powers, paths, hypervisor },
     endings: new Endings(isGoingDown),
     bridges: options.bridges ?? [],
+    hasWall: options.libvirt.uri.startsWith('qemu:'),
     shutdownTimeoutMs: options.shutdownTimeoutMs ?? SHUTDOWN_TIMEOUT_MS,
     clock: options.clock,
     ids: options.ids,
@@ -117,12 +117,13 @@ export async function openHost(options: HostOptions): Promise<Host> {
   async function welcome(connection: Connection): Promise<void> {
     await follow(host, connection)
     // Before the network, so that no guest is ever on it without the wall.
-    if (hasBridge) await ensureWall(paths)
+    await ensureWall(host)
     await settleAddresses(host)
-    if (hasBridge) await renewNetwork(host)
+    if (host.hasWall) await renewNetwork(host)
     await ensureNetwork(host)
+    await settleOrgNetworks(host)
     // A network that starts puts rules of libvirt's own in front of it.
-    if (hasBridge) await ensureWall(paths)
+    await ensureWall(host)
     await heal(host)
     host.changes.tell({ kind: 'resync' })
   }
@@ -135,6 +136,6 @@ export async function openHost(options: HostOptions): Promise<Host> {
   }
   keepShares(host, ended.signal)
   watchSpace(host, ended.signal)
-  if (hasBridge) keepWall(host, ended.signal)
+  keepWall(host, ended.signal)
   return host
 }

@@ -1,6 +1,7 @@
 export { probeHypervisor } from './acceleration.ts'
 export { readAddress, readLease, waitForAddress, type Address } from './address.ts'
 export { abandonArrival, finishArrival, makeReady, prepareArrival } from './arrive.ts'
+export { joinNetwork } from './join-network.ts'
 export { cloneVm, type NewClone } from './clone.ts'
 export { configureVm, setNested, type Settings } from './configure.ts'
 export { createFromImage, type NewCloudVm } from './create-from-image.ts'

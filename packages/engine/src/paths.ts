@@ -47,8 +47,9 @@ export const serialFile = (paths: Paths, life: Life): string =>
 export const openedFile = (paths: Paths, life: Life): string =>
   join(lifeDirectory(paths, life), 'opened')
 
-/** What the DHCP server is told: a file for each VM that has an address of its own. */
-export const fixedAddressesDirectory = ({ data }: Paths): string => join(data, 'dhcp')
+/** What the DHCP server of a network is told: a file for each VM that has an address of its own. */
+export const fixedAddressesDirectory = ({ data }: Paths, network?: string): string =>
+  network === undefined ? join(data, 'dhcp') : join(data, 'networks', network)
 
 /** What VMs of this host were ordered, and what became of it. It outlives the VMs. */
 export const ordersDirectory = (paths: Paths): string => join(cloudDirectory(paths), 'orders')

@@ -9,9 +9,10 @@ import { setClock } from './guest.ts'
 import type { Host } from './host.ts'
 import { MEMORY_TIMEOUT_MS } from './link.ts'
 import { forgetNeighbour } from './neighbours.ts'
-import { ensureNetwork } from './network.ts'
+import { ensureNetworkOf } from './org-network.ts'
 import { readPowerOf } from './read-power.ts'
 import type { Owner } from './record.ts'
+import { redefine } from './redefine.ts'
 import { closeShare, openShare, requireUnshared, withoutShare } from './share.ts'
 import { requireRoom } from './space.ts'
 import { saysLibvirt } from './to-fault.ts'
@@ -82,7 +83,7 @@ type Apply = (host: Host, found: Found, now: PowerState, options: PowerOptions) 
 const apply: Readonly<Record<PowerCommand, Apply>> = {
   async on(host, found, now) {
     const { record, dom } = found
-    const { bridge, mac } = await readFacts(host, dom)
+    const { bridge, mac, network } = await readFacts(host, dom)
     // Whoever runs this host may have thought otherwise since, and a bridge may be gone.
     await requireBridge(host, bridge)
     if (bridge !== undefined && now === 'off') {
@@ -90,7 +91,11 @@ const apply: Readonly<Record<PowerCommand, Apply>> = {
         host.note(`an old address of VM ${record.id} may be told for a while`, error),
       )
     }
-    await ensureNetwork(host)
+    await ensureNetworkOf(host, record.network)
+    // A revert to a snapshot takes the definition back, also to a network that it has left since.
+    if (now === 'off' && record.network !== undefined && network !== record.network) {
+      await redefine(host, found, {})
+    }
     // Starting a domain that has a managed save image restores it: also the way out of 'suspended'.
     await writtenDown(host, found, { change: 'start', power: now }, () =>
       host.link.call(libvirt.domainCreate, { dom }, { timeoutMs: MEMORY_TIMEOUT_MS }),

@@ -28,6 +28,8 @@ export interface VmRecord {
   readonly sharing: boolean
   readonly folders: readonly KeptFolder[]
   readonly forwards?: readonly Forward[]
+  /** The network of its organisation; the host's own where none is named. */
+  readonly network?: string
   /** The one that DHCP always gives it. */
   readonly address?: string
   /** What libvirt was asked to do and has not answered yet. */
@@ -53,7 +55,8 @@ export const newRecord = (
   fields: Pick<
     VmRecord,
     'id' | 'owner' | 'incarnation' | 'uuid' | 'name' | 'tag' | 'createdAt' | 'asked' | 'autostart'
-  >,
+  > &
+    Pick<VmRecord, 'network'>,
 ): VmRecord => ({ format: FORMAT, phase: 'making', sharing: false, folders: [], ...fields })
 
 /** All records of a host, kept in memory beside the files: this process is their only writer. */

@@ -20,6 +20,7 @@ export async function redefine(
   const seed = seedFile(host.paths, record)
   const definition: Definition = {
     ...{ id, owner, incarnation, uuid, title, cpus, memoryMiB, nested, mac, bridge },
+    network: record.network,
     layers: change.layers ?? (await readLayers(disk)),
     seed: (await stat(seed).catch(() => undefined)) ? seed : undefined,
     serial: serialFile(host.paths, record),

@@ -10,7 +10,8 @@ import {
 } from '@skerry/xml'
 
 import type { Host } from './host.ts'
-import { findNetwork, NETWORK, NETWORK_BYTES_MAX, networkXml } from './network.ts'
+import { findNetwork, NETWORK_BYTES_MAX, networkXml } from './network.ts'
+import { hostSegment } from './segment.ts'
 
 const DUMP_BYTES_MAX = 4 * 1024 * 1024
 
@@ -31,11 +32,11 @@ async function bringUpToDate(host: Host): Promise<void> {
     const { xml } = await link.call(libvirt.networkGetXmlDesc, { net, flags })
     return readXml(xml, { bytesMax: NETWORK_BYTES_MAX })
   }
-  const wanted = shapeOf(readXml(networkXml(paths), { bytesMax: NETWORK_BYTES_MAX }))
+  const wanted = shapeOf(readXml(networkXml(hostSegment, paths), { bytesMax: NETWORK_BYTES_MAX }))
   const defined = await read(libvirt.NetworkXMLFlags.inactive)
   if (shapeOf(defined) !== wanted) {
     await link.call(libvirt.networkDefineXml, {
-      xml: networkXml(paths, text(find(defined, 'uuid'))),
+      xml: networkXml(hostSegment, paths, text(find(defined, 'uuid'))),
     })
   }
   const { active } = await link.call(libvirt.networkIsActive, { net })
@@ -46,7 +47,7 @@ async function bringUpToDate(host: Host): Promise<void> {
     return
   }
   host.note(
-    `the network ${NETWORK} stays as an older version made it while ${guests.join(', ')} run: addresses are not kept; shut them down, then restart vmd`,
+    `the network ${hostSegment.network} stays as an older version made it while ${guests.join(', ')} run: addresses are not kept; shut them down, then restart vmd`,
   )
 }
 
@@ -74,7 +75,9 @@ async function guestsOnNetwork({ link }: Host): Promise<string[]> {
         find(readXml(xml, { bytesMax: DUMP_BYTES_MAX }), 'devices'),
         'interface',
       )
-      const isOn = cards.some((card) => attribute(find(card, 'source'), 'network') === NETWORK)
+      const isOn = cards.some(
+        (card) => attribute(find(card, 'source'), 'network') === hostSegment.network,
+      )
       return isOn ? dom.name : undefined
     }),
   )

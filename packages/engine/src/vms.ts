@@ -6,9 +6,10 @@ import { readLayers, virtualBytes } from './disk.ts'
 import { findVm, readFacts } from './find-domain.ts'
 import { hasFullDisk } from './full-disk.ts'
 import type { Host } from './host.ts'
+import { macOf } from './mac.ts'
 import { readBoot } from './qemu-process.ts'
 import { powerOfState, readPowerOf } from './read-power.ts'
-import type { Owner } from './record.ts'
+import type { Owner, VmRecord } from './record.ts'
 
 /**
  * Every VM of this owner with its power, in the order of their ids. Two questions to libvirt, however many
@@ -56,8 +57,15 @@ export async function readVm(host: Host, id: string, owner?: Owner): Promise<Vm>
     autostart: record.autostart,
     sharing: record.sharing,
     ...(facts.bridge !== undefined && { bridge: facts.bridge }),
+    ...(facts.network === record.network && cardOf(record)),
   }
 }
+
+/** Known from the day it was made: DHCP gives it no other. */
+export const cardOf = ({ uuid, network, address }: VmRecord): Pick<Vm, 'card'> =>
+  network === undefined || address === undefined
+    ? {}
+    : { card: { network, mac: macOf(uuid), address } }
 
 /** The power of every domain there is, by its name. */
 async function readPowers({ link }: Host): Promise<Map<string, PowerState>> {

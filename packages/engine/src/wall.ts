@@ -1,44 +1,30 @@
 import { writeFile } from 'node:fs/promises'
+import { networkInterfaces } from 'node:os'
 import { join } from 'node:path'
 
 import type { Host } from './host.ts'
-import { BRIDGE, HOST_ADDRESS } from './network.ts'
-import type { Paths } from './paths.ts'
+import { readBlock, type Block } from './ipv4.ts'
+import { bridgeOfNetwork, hostSegment, ORG_BRIDGES } from './segment.ts'
 import { runTool } from './tool.ts'
+import { wallOf, type Part } from './wall-rules.ts'
 
-const CHAIN = 'SKERRY_GUESTS'
 const LOOK_EVERY_MS = 15_000
 /** Another program that is at the rules just now is waited for, not failed at. */
 const WAIT = ['-w', '10']
-
-type Family = 'iptables' | 'ip6tables'
-
-/**
- * The wall between guests and their host, as the rules of its own chain in the form in which
- * iptables prints them. It only takes away: what it lets by still meets the host's other rules.
- * A guest is refused rather than ignored, so that a program in it fails at once; that is the answer
- * of a closed port, so it does not tell which ports are open.
- */
-const rules: Readonly<Record<Family, readonly string[]>> = {
-  iptables: [
-    '-m conntrack --ctstate ESTABLISHED -j RETURN',
-    '-p icmp -m conntrack --ctstate RELATED -j RETURN',
-    '-d 255.255.255.255/32 -p udp -m udp --dport 67 -j RETURN',
-    `-d ${HOST_ADDRESS}/32 -p udp -m udp --dport 67 -j RETURN`,
-    `-d ${HOST_ADDRESS}/32 -p udp -m udp --dport 53 -j RETURN`,
-    `-d ${HOST_ADDRESS}/32 -p tcp -m tcp --dport 53 -j RETURN`,
-    '-p tcp -j REJECT --reject-with tcp-reset',
-    '-j REJECT --reject-with icmp-port-unreachable',
-  ],
-  ip6tables: ['-m conntrack --ctstate ESTABLISHED -j RETURN', '-j DROP'],
-}
-
-const JUMP = `-i ${BRIDGE} -j ${CHAIN}`
+/** What is read here is changed a moment later, so one at a time. No VM may be called so. */
+const TURN = 'the wall'
 
 /** Puts the wall up where it is not whole. It may stand before there is a bridge. */
-export async function ensureWall(paths: Paths): Promise<void> {
+export async function ensureWall(host: Host): Promise<void> {
+  if (host.hasWall) await host.turns.take(TURN, () => build(host))
+}
+
+async function build({ records, paths }: Host): Promise<void> {
+  const networks = new Set(records.all().map(({ network }) => network))
+  const bridges = [...networks].filter((each) => each !== undefined).map(bridgeOfNetwork)
   for (const family of ['iptables', 'ip6tables'] as const) {
-    const change = mend(await runTool(family, [...WAIT, '-S']), rules[family])
+    const wanted = wallOf(family, { bridges, own: ownBlocks() })
+    const change = mend(await runTool(family, [...WAIT, '-S']), wanted)
     if (change === undefined) continue
     const file = join(paths.run, `wall.${family}`)
     await writeFile(file, change, { mode: 0o600 })
@@ -47,35 +33,56 @@ export async function ensureWall(paths: Paths): Promise<void> {
   }
 }
 
+/** The networks that this machine itself is in, beside those of its guests. */
+export function ownBlocks(): Block[] {
+  return Object.entries(networkInterfaces())
+    .filter(([name]) => name !== hostSegment.bridge && !name.startsWith(ORG_BRIDGES))
+    .flatMap(([, addresses]) => addresses ?? [])
+    .filter(({ family, internal }) => family === 'IPv4' && !internal)
+    .map(({ cidr }) => readBlock(cidr ?? ''))
+}
+
 /**
  * What must be fed to iptables-restore to make the listed rules contain the wall, first of all; or
  * undefined when they do.
  */
-export function mend(listing: string, wanted: readonly string[]): string | undefined {
+export function mend(listing: string, wanted: readonly Part[]): string | undefined {
   const lines = listing.split('\n')
-  const own = lines.filter((line) => line.startsWith(`-A ${CHAIN} `))
-  const input = lines.filter((line) => line.startsWith('-A INPUT '))
-  const jumps = input.filter((line) => line === `-A INPUT ${JUMP}`)
-  const isFirst = input[0] === jumps[0] && jumps.length === 1
-  const isWhole = own.join('\n') === wanted.map((rule) => `-A ${CHAIN} ${rule}`).join('\n')
-  if (isFirst && isWhole) return undefined
+  const jumps = wanted.flatMap(({ of, chain }) =>
+    of ? [{ hook: of.hook, line: `${of.hook} ${of.packets} -j ${chain}` }] : [],
+  )
+  const areFirst = (['INPUT', 'FORWARD'] as const).every((hook) => {
+    const own = jumps.filter((each) => each.hook === hook).map(({ line }) => `-A ${line}`)
+    const there = lines.filter((line) => line.startsWith(`-A ${hook} `))
+    const last = there.findLastIndex((line) => own.includes(line))
+    return last + 1 === own.length && own.every((line, at) => there[at] === line)
+  })
+  const areWhole = wanted.every(
+    ({ chain, rules }) =>
+      lines.filter((line) => line.startsWith(`-A ${chain} `)).join('\n') ===
+      rules.map((rule) => `-A ${chain} ${rule}`).join('\n'),
+  )
+  if (areFirst && areWhole) return undefined
+  const old = lines.filter((line) => jumps.some((jump) => line === `-A ${jump.line}`))
   return [
     '*filter',
-    `:${CHAIN} - [0:0]`,
-    ...wanted.map((rule) => `-A ${CHAIN} ${rule}`),
-    ...jumps.map(() => `-D INPUT ${JUMP}`),
-    `-I INPUT 1 ${JUMP}`,
+    ...wanted.map(({ chain }) => `:${chain} - [0:0]`),
+    ...wanted.flatMap(({ chain, rules }) => rules.map((rule) => `-A ${chain} ${rule}`)),
+    ...old.map((line) => line.replace(/^-A/, '-D')),
+    // Each goes before those that are there, so the last comes first.
+    ...jumps.toReversed().map(({ hook, line }) => `-I ${line.replace(hook, `${hook} 1`)}`),
     'COMMIT\n',
   ].join('\n')
 }
 
 /** Other programs rewrite the host's rules too; what they took of the wall is put back. */
 export function keepWall(host: Host, signal: AbortSignal): void {
+  if (!host.hasWall) return
   let looking = false
   const timer = setInterval(() => {
     if (looking) return
     looking = true
-    ensureWall(host.paths)
+    ensureWall(host)
       .catch((error: unknown) => host.note('the wall between guests and host may be down', error))
       .finally(() => (looking = false))
   }, LOOK_EVERY_MS)

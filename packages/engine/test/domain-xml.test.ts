@@ -44,7 +44,12 @@ function arbitraryDefinition(random: Random): Definition {
     memoryMiB: 64 + random.below(1024 * 1024),
     nested: random.below(2) === 0,
     mac: `52:${Array.from({ length: 5 }, () => hex(2)).join(':')}`,
-    bridge: random.pick([undefined, 'br0', 'br-lan.7']),
+    ...random.pick<Pick<Definition, 'bridge' | 'network'>>([
+      { bridge: undefined, network: undefined },
+      { bridge: undefined, network: 'skerry-0123456789' },
+      { bridge: 'br0', network: undefined },
+      { bridge: 'br-lan.7', network: undefined },
+    ]),
     layers: [top, ...below],
     seed: random.below(2) === 0 ? `${directory}/seed.img` : undefined,
     serial: `${directory}/serial.log`,

@@ -36,6 +36,7 @@ export {
 export { hostnameOf, whyNotSeed, type Seed } from './seed.ts'
 export {
   folderFlags,
+  type Card,
   type Folder,
   type FolderFlags,
   type Report,

@@ -19,8 +19,17 @@ export interface Vm {
   readonly nested: boolean
   /** The bridge of its host that it is on, where it is not on the host's own network for guests. */
   readonly bridge?: string
+  /** Its card, where it is on the network of an organisation. */
+  readonly card?: Card
   readonly autostart: boolean
   readonly sharing: boolean
+}
+
+/** A network card, and the address that it always has on its network. */
+export interface Card {
+  readonly network: string
+  readonly mac: string
+  readonly address: string
 }
 
 /** What a list says of each VM: cheap enough for thousands. */

@@ -50,7 +50,8 @@ export function openDoor({ host, orders, pull, version, signal }: DoorOptions): 
         ready: () => requireReady(host, order, goal),
         act: async (how: { signal: AbortSignal; progress: (percent: number) => void }) => {
           if (goals[goal.be].life === 'begins') await leaveEarlierLife({ host, order })
-          await reach({ host, order, pull, ...how }, goal)
+          const deed = ledgers.get(order.vm)?.deed as Deed | undefined
+          await reach({ host, order, org: deed?.org, pull, ...how }, goal)
           const outcome: StepOutcome = {
             report: await report(order),
             ...('deed' in goal && { deed: goal.deed }),

@@ -4,6 +4,7 @@ import {
   createFromImage,
   createSnapshot,
   hasImage,
+  joinNetwork,
   listSnapshots,
   reachPower,
   readVm,
@@ -22,6 +23,8 @@ import type { PullImage } from './pull-image.ts'
 export interface At {
   readonly host: Host
   readonly order: Order
+  /** Whose VM it is, where that is written down. */
+  readonly org: string | undefined
   readonly pull: PullImage
   readonly signal: AbortSignal
   readonly progress: (percent: number) => void
@@ -38,7 +41,7 @@ const ways: Reach = {
     pull(digest, order.vm, { signal, progress }),
   defined: define,
   adopted: async () => undefined,
-  power: ({ host, order }, { to }) => reachPower(host, order.vm, to, { owner }),
+  power,
   reset: ({ host, order }) => changePower(host, order.vm, 'reset', { owner }),
   shutdown,
   reboot: ({ host, order }) => changePower(host, order.vm, 'reboot', { owner }),
@@ -52,6 +55,11 @@ const ways: Reach = {
 export async function reach(at: At, goal: Goal): Promise<void> {
   const way = ways[goal.be] as (at: At, goal: Goal) => Promise<unknown>
   await way(at, goal)
+}
+
+async function power({ host, order, org }: At, { to }: Of<'power'>): Promise<void> {
+  if (to === 'on' && org !== undefined) await joinNetwork(host, order.vm, org)
+  await reachPower(host, order.vm, to, { owner })
 }
 
 /** A guest that does not listen is no reason to ask for ever: whoever asked decides what comes next. */
@@ -89,7 +97,7 @@ async function define(
   { deed, seed }: Of<'defined'>,
 ): Promise<void> {
   const { vm: id, incarnation } = order
-  const { name, image, cpus, memoryMiB, diskMiB } = deed
+  const { org, name, image, cpus, memoryMiB, diskMiB } = deed
   const record = host.records.get(id, owner)
   if (record?.phase === 'there') return change({ host, id }, deed)
   // Half of it may be left from an attempt that died.
@@ -97,7 +105,7 @@ async function define(
   // The cache may have been emptied since the image was asked for.
   if (!(await hasImage(host, image))) await pull(image, id, { signal, progress })
   await createFromImage(host, {
-    ...{ id, incarnation, name, image, cpus, memoryMiB, diskMiB },
+    ...{ id, incarnation, name, org, image, cpus, memoryMiB, diskMiB },
     ...(seed && { seed }),
   })
 }

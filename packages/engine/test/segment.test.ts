@@ -1,0 +1,53 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+
+import { meet, prefixOf, readBlock, writeBlock } from '../src/ipv4.ts'
+import {
+  bridgeOfNetwork,
+  freeOrgNumber,
+  isOrgNetwork,
+  networkOf,
+  ORG_NETWORKS_MAX,
+  orgNumberOf,
+  orgSegment,
+} from '../src/segment.ts'
+
+test('the network of an organisation has one name everywhere, and a bridge that Linux takes', () => {
+  const network = networkOf('0198a1c2-0000-7000-8000-000000000001')
+  assert.match(network, /^skerry-[0-9a-f]{10}$/)
+  assert.equal(network, networkOf('0198a1c2-0000-7000-8000-000000000001'))
+  assert.notEqual(network, networkOf('0198a1c2-0000-7000-8000-000000000002'))
+  assert.ok(isOrgNetwork(network) && !isOrgNetwork('skerry'))
+  assert.equal(bridgeOfNetwork(network), network.replace('skerry-', 'sk-'))
+  assert.ok(bridgeOfNetwork(network).length <= 15)
+})
+
+test('each has a /24 of its own, of 1,024', () => {
+  const { host, mask, first, last, fixed } = orgSegment('n', 0)
+  assert.deepEqual(
+    [host, mask, first, last],
+    ['10.84.0.1', '255.255.255.0', '10.84.0.2', '10.84.0.31'],
+  )
+  assert.deepEqual([fixed.at(0), fixed.at(fixed.count - 1)], ['10.84.0.32', '10.84.0.254'])
+  assert.equal(orgSegment('n', ORG_NETWORKS_MAX - 1).host, '10.87.255.1')
+  const numbers = ['10.84.0.40', '10.84.1.1', '10.87.255.254', '10.83.0.1', '10.88.0.1']
+  assert.deepEqual(numbers.map(orgNumberOf), [0, 1, 1023, undefined, undefined])
+})
+
+test('the first that meets nothing is chosen, however wide or narrow that is', () => {
+  const chosen = (...taken: readonly string[]) => freeOrgNumber(taken.map(readBlock))
+  assert.equal(chosen(), 0)
+  assert.equal(chosen('10.83.0.0/16', '192.168.122.1/24'), 0)
+  assert.equal(chosen('10.84.0.1/24', '10.84.2.1/24'), 1)
+  assert.equal(chosen('10.84.0.200/30', '10.84.1.77/32'), 2)
+  assert.equal(chosen('10.84.0.0/16'), 256)
+  assert.equal(chosen('10.0.0.0/8'), undefined)
+})
+
+test('addresses, blocks and masks are read and written', () => {
+  assert.equal(writeBlock(readBlock('10.91.3.7/16')), '10.91.0.0/16')
+  assert.equal(writeBlock(readBlock('203.0.113.9/32')), '203.0.113.9/32')
+  assert.deepEqual(['255.255.255.0', '255.255.0.0', '255.255.255.252'].map(prefixOf), [24, 16, 30])
+  assert.ok(meet(readBlock('10.0.0.0/8'), readBlock('10.84.7.0/24')))
+  assert.ok(!meet(readBlock('10.84.6.0/24'), readBlock('10.84.7.0/24')))
+})
