@@ -133,6 +133,7 @@ export const vappOperations: readonly VappOperation[] = [
   each('powerOn', upwards, true),
   each('powerOff', downwards, false),
   each('suspend', downwards, false),
+  each('discardSuspendedState', downwards, false),
   each('reset', upwards, false),
   each('reboot', upwards, false),
   each('shutdown', downwards, false),

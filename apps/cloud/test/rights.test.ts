@@ -85,6 +85,7 @@ const rows: Readonly<Record<string, Row>> = {
   powerOn: { least: 'user', ok: 202, from: 'POWERED_OFF' },
   powerOff: { least: 'user', ok: 202, from: 'POWERED_ON' },
   suspend: { least: 'user', ok: 202, from: 'POWERED_ON' },
+  discardSuspendedState: { least: 'user', ok: 202, from: 'SUSPENDED' },
   reset: { least: 'user', ok: 202, from: 'POWERED_ON' },
   shutdown: { least: 'user', ok: 202, from: 'POWERED_ON' },
   reboot: { least: 'user', ok: 202, from: 'POWERED_ON' },

@@ -80,6 +80,9 @@ const surprises: readonly [Status, PowerState, string, string, PowerState | unde
   ['POWERED_ON', 'off', 'suspend', 'wrong-state', 'off'],
   ['POWERED_OFF', 'suspended', 'delete', 'success', undefined],
   ['SUSPENDED', 'paused', 'powerOn', 'success', 'on'],
+  ['SUSPENDED', 'paused', 'discardSuspendedState', 'success', 'off'],
+  ['SUSPENDED', 'off', 'discardSuspendedState', 'success', 'off'],
+  ['SUSPENDED', 'on', 'discardSuspendedState', 'wrong-state', 'on'],
 ]
 
 for (const [believed, real, name, end, left] of surprises) {

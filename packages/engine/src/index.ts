@@ -32,7 +32,7 @@ export {
 export { onChange, vmIds } from './on-change.ts'
 export { Orders, type Work } from './orders.ts'
 export { cloudDirectory, defaultPaths, ordersDirectory, type Paths } from './paths.ts'
-export { changePower, reachPower, readPower, type PowerOptions } from './power.ts'
+export { changePower, discardMemory, reachPower, readPower, type PowerOptions } from './power.ts'
 export { writeDurably, type Owner } from './record.ts'
 export type { Seed } from '@skerry/vm'
 export {

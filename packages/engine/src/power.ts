@@ -78,6 +78,26 @@ export function reachPower(
   })
 }
 
+/** Makes a VM that does not run be off: what its guest had in memory, on disk or standing still, is thrown away. */
+export function discardMemory(
+  host: Host,
+  id: string,
+  options: PowerOptions = {},
+): Promise<PowerState> {
+  return host.turns.take(id, async () => {
+    const found = await findSettled(host, id, options.owner)
+    const now = (await readPowerOf(host, found.dom)).power
+    if (now === 'on') {
+      throw new Fault('wrong-state', `VM ${id} is on; its memory is in use`, { detail: now })
+    }
+    if (now === 'suspended') {
+      await host.link.call(libvirt.domainManagedSaveRemove, { dom: found.dom, flags: 0 })
+    }
+    if (now === 'paused') await apply.off(host, found, now, options)
+    return (await readPowerOf(host, found.dom)).power
+  })
+}
+
 type Apply = (host: Host, found: Found, now: PowerState, options: PowerOptions) => Promise<void>
 
 const apply: Readonly<Record<PowerCommand, Apply>> = {

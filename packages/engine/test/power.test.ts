@@ -10,7 +10,7 @@ import { powerCommands, powerStates, type PowerCommand, type PowerState } from '
 
 import { createVm } from '../src/create.ts'
 import { deleteVm } from '../src/delete.ts'
-import { changePower, reachPower, readPower } from '../src/power.ts'
+import { changePower, discardMemory, reachPower, readPower } from '../src/power.ts'
 import { listVms } from '../src/vms.ts'
 import { watchVms, type VmChange } from '../src/watch.ts'
 import { startEmulatedHost, type EmulatedHost } from './emulated-host.ts'
@@ -128,6 +128,21 @@ test(
     await vmThatIs('paused', 'rested')
     assert.equal(await changePower(host, 'rested', 'suspend'), 'suspended')
     assert.equal(await changePower(host, 'rested', 'on'), 'on')
+  },
+)
+
+test(
+  'what a guest that does not run had in memory is thrown away, of one that runs never',
+  { skip },
+  async () => {
+    const { host } = there()
+    for (const from of powerStates) {
+      const id = `${from}-discarded`
+      await vmThatIs(from, id)
+      if (from === 'on') await assert.rejects(discardMemory(host, id), { kind: 'wrong-state' })
+      else assert.equal(await discardMemory(host, id), 'off', from)
+      assert.equal(await readPower(host, id), from === 'on' ? 'on' : 'off')
+    }
   },
 )
 

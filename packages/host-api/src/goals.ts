@@ -74,6 +74,10 @@ export const goals = {
     'The guest was asked to shut itself down, and did.',
     Type.Object({ be: Type.Literal('shutdown') }, closed),
   ),
+  discarded: goal(
+    'The VM is off; what a suspended guest had in memory is thrown away.',
+    Type.Object({ be: Type.Literal('discarded') }, closed),
+  ),
   reboot: goal(
     'The guest was asked to start anew.',
     Type.Object({ be: Type.Literal('reboot') }, closed),

@@ -268,7 +268,7 @@ const isSnapshot = (goal: Goal): goal is SnapshotGoal =>
 function requireFrom({ vm, from }: Order, goal: Goal, now: Vm | undefined): void {
   if (!now || !from || from.includes(now.power)) return
   if (goal.be === 'power' && goal.to === now.power) return
-  if (goal.be === 'shutdown' && now.power === 'off') return
+  if ((goal.be === 'shutdown' || goal.be === 'discarded') && now.power === 'off') return
   throw new Fault('wrong-state', `VM ${vm} is ${now.power}`, { detail: now.power })
 }
 
@@ -293,7 +293,7 @@ function reach(
     throw new Fault('wrong-state', `VM ${id} is ${now.power}`, { detail: now.power })
   }
   if (goal.be === 'nested') return { ...now, nested: goal.to }
-  if (goal.be === 'shutdown') return withPower(now, 'off', boot)
+  if (goal.be === 'shutdown' || goal.be === 'discarded') return withPower(now, 'off', boot)
   return goal.be === 'power' ? withPower(now, goal.to, boot) : { ...now, power: 'on' }
 }
 
@@ -302,6 +302,7 @@ function may({ power, nested }: Vm, goal: Goal): boolean {
   if (goal.be === 'nested') return nested === goal.to || power === 'off'
   if (goal.be === 'power') return commandTo(goal.to, power) !== undefined
   if (goal.be === 'shutdown') return decidePower(power, 'shutdown') !== 'refuse'
+  if (goal.be === 'discarded') return power !== 'on'
   return (goal.be === 'reset' || goal.be === 'reboot') && decidePower(power, goal.be) === 'go'
 }
 

@@ -77,4 +77,19 @@ export const powerOperations: readonly Operation[] = [
     withinSeconds: 300,
     doc: 'Presses the reset button. If nobody can say whether it happened, the task says so.',
   }),
+  operation({
+    name: 'discardSuspendedState',
+    permission: 'vm:power',
+    action: { path: 'action/discardSuspendedState', rel: 'discardState' },
+    from: ['SUSPENDED'],
+    to: 'POWERED_OFF',
+    task: {
+      name: 'vappDiscardSuspendedState',
+      doing: 'Discarding the suspended state of',
+      done: 'Discarded the suspended state of',
+    },
+    withinSeconds: 300,
+    doc: 'Throws away what a suspended guest had in memory: the VM is off, and boots at its next start.',
+    steps: [hostStep('discard', { be: 'discarded' }, stays)],
+  }),
 ]

@@ -134,7 +134,8 @@ async function requireReady(host: Host, order: Order, goal: Goal): Promise<void>
 
 /** A step that died before it was written down finds its own work done. */
 const isSo = (goal: Goal, power: PowerState): boolean =>
-  (goal.be === 'power' && goal.to === power) || (goal.be === 'shutdown' && power === 'off')
+  (goal.be === 'power' && goal.to === power) ||
+  ((goal.be === 'shutdown' || goal.be === 'discarded') && power === 'off')
 
 /** Who leaves is no longer waited with; the step goes on. */
 async function unlessLeft<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
