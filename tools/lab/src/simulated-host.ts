@@ -1,3 +1,5 @@
+import { createHash } from 'node:crypto'
+
 import { Fault } from '@skerry/fault'
 import {
   ArmedScreens,
@@ -15,6 +17,7 @@ import {
   decidePower,
   mayDo,
   withOutcome,
+  type Card,
   type Ledger,
   type Order,
   type Report,
@@ -284,6 +287,7 @@ function reach(
     const { name, cpus, memoryMiB, diskMiB } = goal.deed
     if (now) return { ...now, name, cpus, memoryMiB, diskMiB }
     return {
+      card: cardFor(id),
       ...{ id, name, tag: '', power: 'off', incarnation, boot: null, cpus, memoryMiB, diskMiB },
       ...{ nested: false, autostart: false, sharing: false },
     }
@@ -295,6 +299,14 @@ function reach(
   if (goal.be === 'nested') return { ...now, nested: goal.to }
   if (goal.be === 'shutdown' || goal.be === 'discarded') return withPower(now, 'off', boot)
   return goal.be === 'power' ? withPower(now, goal.to, boot) : { ...now, power: 'on' }
+}
+
+/** Nothing here is on a network: it only looks so. */
+function cardFor(id: VmId): Card {
+  const [a = 0, b = 0] = createHash('sha256').update(id).digest()
+  const hex = (byte: number) => byte.toString(16).padStart(2, '0')
+  const mac = `52:00:00:00:${hex(a)}:${hex(b)}`
+  return { network: 'simulated', mac, address: `10.84.${a}.${b}` }
 }
 
 /** The same tables as a real host's. */

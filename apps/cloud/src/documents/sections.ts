@@ -47,6 +47,7 @@ export const sections = ({
   memory_mib,
   disk_mib,
   computer_name,
+  ...row
 }: VmRow): readonly Element[] => [
   element(
     'ovf:VirtualHardwareSection',
@@ -72,6 +73,7 @@ export const sections = ({
     info('Operating system'),
     element('ovf:Description', {}, 'not known'),
   ),
+  networkSection(row),
   // No section ever holds a password, nor anything else that a guest was told in confidence.
   element(
     'GuestCustomizationSection',
@@ -84,6 +86,26 @@ export const sections = ({
     element('ComputerName', {}, computer_name ?? name),
   ),
 ]
+
+type OfCard = Pick<VmRow, 'network' | 'mac' | 'address' | 'shown'>
+
+/** Its one card, once its host has told of it. The address is its own from then on, whether it runs or not. */
+const networkSection = ({ network, mac, address, shown }: OfCard): Element =>
+  element(
+    'NetworkConnectionSection',
+    OVF,
+    info('Network connections'),
+    network !== null &&
+      element(
+        'NetworkConnection',
+        { network },
+        element('NetworkConnectionIndex', {}, 0),
+        address !== null && element('IpAddress', {}, address),
+        element('IsConnected', {}, String(shown === 'POWERED_ON')),
+        mac !== null && element('MACAddress', {}, mac),
+        element('IpAddressAllocationMode', {}, 'DHCP'),
+      ),
+  )
 
 const MIB = 1024 ** 2
 

@@ -56,6 +56,8 @@ const vmFields = {
   container: reference('r.vapp', 'vapp'),
   vdc: reference('r.vdc', 'vdc', { tallied: true }),
   status: word('r.shown', vmWords, { tallied: true }),
+  networkName: text('r.network', { maybe: true }),
+  ipAddress: text('r.address', { maybe: true }),
   numberOfCpus: number('r.cpus'),
   memoryMB: number('r.memory_mib'),
   isBusy: boolean('(r.holder is not null)'),

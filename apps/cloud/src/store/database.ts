@@ -209,6 +209,9 @@ interface VmTable {
   shown: GeneratedAlways<Shown>
   sizes_before: ColumnType<Sizes | null, string | null | undefined, string | null>
   nested: Generated<boolean>
+  network: string | null
+  mac: string | null
+  address: string | null
   snapshot: string | null
   snapshot_name: string | null
   snapshot_at: MaybeTime

@@ -54,17 +54,18 @@ export async function recordSeen(
     ...{ id, session, seq, incarnation: vm.incarnation },
     ...{ status: statusOf[vm.power], boot: vm.boot, by_guest: stopped === 'by guest' },
     nested: vm.nested,
+    ...(vm.card && { network: vm.card.network, mac: vm.card.mac, address: vm.card.address }),
   }))
   await sql`
     update vm set status = seen.status, boot = seen.boot, last_boot = coalesce(seen.boot, vm.last_boot), unseen = false, missing = 0, fate = null, unsure = false,
       seen_session = seen.session, seen_seq = seen.seq, seen_at = clock_timestamp(),
-      nested = coalesce(seen.nested, vm.nested),
+      nested = coalesce(seen.nested, vm.nested), network = seen.network, mac = seen.mac, address = seen.address,
       wanted = case when vm.unsure then seen.status
         when seen.by_guest and vm.leads is null and vm.holder is null and not vm.closed
         then 'POWERED_OFF' else vm.wanted end
     from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb)
       as seen(id uuid, session bigint, seq integer, incarnation bigint, status text, boot text,
-        by_guest boolean, nested boolean)
+        by_guest boolean, nested boolean, network text, mac text, address text)
     where vm.id = seen.id and vm.host = ${host} and vm.incarnation = seen.incarnation and vm.deleted_at is null
       and vm.fate is distinct from 'LOST' and (vm.seen_session, vm.seen_seq) < (seen.session, seen.seq)`.execute(
     db,
@@ -99,7 +100,10 @@ export async function writeClaimed(
 }
 
 /** Placed on no host: nothing is reserved for it, and nobody has to see it. */
-export const nowhere = { host: null, boot: null, unseen: false, missing: 0 } as const
+export const nowhere = {
+  ...{ host: null, boot: null, unseen: false, missing: 0 },
+  ...{ network: null, mac: null, address: null },
+} as const
 
 export const staleClaim = (number: string): Fault =>
   new Fault('stale', `${number} is not the newest claim`)
