@@ -7,15 +7,23 @@ interface AgentAnswer {
   readonly 'out-data'?: string
 }
 
-/** What a script prints in the guest. */
-export async function inGuest(
+/** What a script prints in the guest of the local door that has this id. */
+export const inGuest = (
   host: LabHost,
   id: string,
+  script: string,
+  timeoutMs?: number,
+): Promise<string> => inDomain(host, `local-${id}`, script, timeoutMs)
+
+/** What a script prints in the guest of this domain. */
+export async function inDomain(
+  host: LabHost,
+  domain: string,
   script: string,
   timeoutMs = 30_000,
 ): Promise<string> {
   const agent = async (command: object) => {
-    const words = ['virsh', '-q', 'qemu-agent-command', `local-${id}`, JSON.stringify(command)]
+    const words = ['virsh', '-q', 'qemu-agent-command', domain, JSON.stringify(command)]
     const { stdout } = await host.run(words)
     return (JSON.parse(stdout || '{}') as { return?: AgentAnswer }).return
   }
