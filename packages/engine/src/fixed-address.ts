@@ -4,6 +4,7 @@ import { join } from 'node:path'
 
 import { Fault } from '@skerry/fault'
 
+import { leasedOn, rereadEntries } from './dhcp-server.ts'
 import type { Host } from './host.ts'
 import { macOf } from './mac.ts'
 import { ensureNetworkOf } from './org-network.ts'
@@ -18,8 +19,9 @@ import { hostSegment, isFixedIn, type Segment } from './segment.ts'
  */
 export async function fixAddress(host: Host, record: VmRecord): Promise<VmRecord> {
   const segment = await segmentOf(host, record)
+  const leased = record.network === undefined ? NONE : await leasedOn(host, record.network)
   // Chosen and remembered in one go, so that no other VM chooses the same.
-  const address = firstFree(host, segment, record.uuid)
+  const address = firstFree(host, segment, record.uuid, leased)
   const fixed = host.records.remember({ ...record, address })
   await writeEntry(host.paths, fixed)
   return fixed
@@ -41,9 +43,13 @@ export async function keepAddress(host: Host, record: VmRecord): Promise<VmRecor
 const segmentOf = async (host: Host, { network }: VmRecord): Promise<Segment> =>
   network === undefined ? hostSegment : ensureNetworkOf(host, network)
 
-/** The DHCP server forgets it at its next start; until then nobody has that network card. */
-export async function freeAddress({ paths }: Host, { uuid, network }: VmRecord): Promise<void> {
-  await rm(join(fixedAddressesDirectory(paths, network), uuid), { force: true })
+/**
+ * The DHCP server of the host's own network forgets it at its next start; until then nobody has that
+ * network card, and among so many the address is not for the next VM. That of an organisation has few.
+ */
+export async function freeAddress(host: Host, { uuid, network }: VmRecord): Promise<void> {
+  await rm(join(fixedAddressesDirectory(host.paths, network), uuid), { force: true })
+  if (network !== undefined) await rereadEntries(host, network)
 }
 
 /** Puts back what is missing, and takes away what nobody has any more. */
@@ -61,17 +67,28 @@ export async function settleAddresses({ paths, records }: Host): Promise<void> {
   }
 }
 
+const NONE: ReadonlySet<string> = new Set()
+
 /**
- * Looked for from a place of this VM's own: an address that was just given back is not for the next
- * VM, because the DHCP server keeps it for its last user for a while.
+ * Looked for from a place of this VM's own, and past what is lent: an address that was just given back
+ * is not for the next VM, because the DHCP server keeps it for its last user for a while.
  */
-function firstFree({ records }: Host, { fixed, network }: Segment, uuid: string): string {
+function firstFree(
+  { records }: Host,
+  { fixed, network }: Segment,
+  uuid: string,
+  leased: ReadonlySet<string>,
+): string {
   const taken = new Set(records.all().map(({ address }) => address))
   const first = createHash('sha256').update(uuid).digest().readUInt32BE(8) % fixed.count
+  let lent: string | undefined
   for (let step = 0; step < fixed.count; step++) {
     const address = fixed.at((first + step) % fixed.count)
-    if (!taken.has(address)) return address
+    if (taken.has(address)) continue
+    if (!leased.has(address)) return address
+    lent ??= address
   }
+  if (lent !== undefined) return lent
   throw new Fault('no-room', `all ${fixed.count} addresses of the network ${network} are taken`, {
     hint: 'delete VMs that are on it',
   })

@@ -126,8 +126,9 @@ async function drop(host: Host): Promise<void> {
     if (usedNetworks(host).has(net.name) || (await hasGuests(net.name))) continue
     const { active } = await link.call(libvirt.networkIsActive, { net })
     if (active === 1) await link.call(libvirt.networkDestroy, { net })
-    await link.call(libvirt.networkUndefine, { net })
+    // Before libvirt forgets it: as long as it is known, whoever comes after a crash does this again.
     await rm(fixedAddressesDirectory(paths, net.name), { recursive: true, force: true })
+    await link.call(libvirt.networkUndefine, { net })
   }
 }
 

@@ -1,4 +1,4 @@
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 
 import type { VmId } from '@skerry/vm'
 
@@ -50,6 +50,10 @@ export const openedFile = (paths: Paths, life: Life): string =>
 /** What the DHCP server of a network is told: a file for each VM that has an address of its own. */
 export const fixedAddressesDirectory = ({ data }: Paths, network?: string): string =>
   network === undefined ? join(data, 'dhcp') : join(data, 'networks', network)
+
+/** libvirt writes down there which process the DHCP server of a network is. */
+export const dhcpPidFile = ({ qemuPids }: Paths, network: string): string =>
+  join(dirname(qemuPids), 'network', `${network}.pid`)
 
 /** What VMs of this host were ordered, and what became of it. It outlives the VMs. */
 export const ordersDirectory = (paths: Paths): string => join(cloudDirectory(paths), 'orders')
