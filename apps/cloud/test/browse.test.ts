@@ -226,6 +226,28 @@ test('a vApp is composed of templates, added to, and taken from', async () => {
   assert.equal((await change('<SourcedItem/>')).status, 400)
 })
 
+test('a vApp without VMs is made and deleted at once, each by a task that has ended', async () => {
+  const body = '<ComposeVAppParams name="hollow"/>'
+  const compose = () => send('POST', `/api/vdc/${door.eng.ids['vdc']}/action/composeVApp`, body)
+  const made = read(await compose(), 201)
+  const [task] = find(made, 'Tasks', 'Task')
+  assert.deepEqual(
+    [attribute(task, 'status'), attribute(task, 'endTime') !== undefined],
+    ['success', true],
+  )
+  const href = pathOf(linksOf(made)['remove'] ?? '')
+  ended(await send('DELETE', href))
+  assert.equal((await get(href)).status, 404)
+  const { rows } = await sql<{ kind: string }>`
+    select kind from event where vapp = ${href.slice(-36)} order by seq`.execute(door.cloud.db)
+  const once = ['task.queued', 'task.success']
+  assert.deepEqual(
+    rows.map(({ kind }) => kind),
+    [...once, ...once],
+  )
+  read(await compose(), 201)
+})
+
 test('a task goes on naming what it was asked of when that is gone, and points at it no more', async () => {
   const { vapp, vms } = await door.cloud.addVms(1, 'POWERED_ON')
   for (const [kind, id] of [

@@ -36,6 +36,7 @@ const shapeOf = (text: string): string =>
 const watched = /\.(test|slow)\.ts$/.test(process.argv[1] ?? '')
 
 const seen = new Map<string, Said>()
+const counted = { answers: 0, documents: 0 }
 /** Looked at together, so that whoever measures answers does not measure this. */
 const waiting: Said[] = []
 const PILE = 256
@@ -50,6 +51,7 @@ function sort(): void {
 /** Looks at the type at once, and keeps the document for the end of the file. */
 export function holdToSchema(said: Said): void {
   if (!watched) return
+  counted.answers += 1
   const { asked, accept, status, type = '', text } = said
   if (text === '') {
     assert.ok([202, 204].includes(status), `${asked}: ${status} without a document`)
@@ -63,6 +65,7 @@ export function holdToSchema(said: Said): void {
     assert.equal(found[1], wanted, `${asked}: another version than ${accept}`)
   }
   if (asked.includes('/schema/') && status === 200) return
+  counted.documents += 1
   waiting.push(said)
   if (waiting.length >= PILE) sort()
 }
@@ -102,15 +105,20 @@ export async function validate(documents: readonly string[]): Promise<Map<number
   }
 }
 
-async function holdAll(): Promise<void> {
+/** Holds what came so far against the schema, and throws where it is not valid; how much it was. */
+export async function holdAll(): Promise<{
+  readonly answers: number
+  readonly documents: number
+  readonly shapes: number
+}> {
   sort()
-  if (seen.size === 0) return
   const all = [...seen.values()]
   const wrong = await validate(all.map(({ text }) => text))
   const report = [...wrong].map(([at, lines]) =>
     [`${all[at]?.asked}: ${all[at]?.status}`, ...lines, all[at]?.text].join('\n'),
   )
   assert.deepEqual(report, [], 'every document is valid')
+  return { ...counted, shapes: all.length }
 }
 
 /** A hook that throws keeps all later ones from running, which are those that close what the file has opened: then it never ends. */

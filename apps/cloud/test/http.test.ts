@@ -1,6 +1,8 @@
 // Goal: the thin API as a client meets it: login, browsing, instantiate, power, tasks, query, events.
 // Method: a real HTTP server and a real Postgres. No Temporal: whatever is asked stays queued, which is what is looked at.
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { request, type IncomingMessage } from 'node:http'
 import { after, before, test } from 'node:test'
 
 import type { VmId } from '@skerry/vm'
@@ -38,6 +40,19 @@ test('the versions are told to anybody, without a version', async () => {
   assert.equal(answer.status, 200)
   assert.equal(versions.length, 2)
   assert.ok(answer.text.includes(`<LoginUrl>${BASE}/api/sessions</LoginUrl>`))
+})
+
+test('names of headers are in small letters, whoever has added them', async () => {
+  for (const connection of ['keep-alive', 'close']) {
+    const sent = request({ port: door.port, path: '/api/org', headers: { connection } })
+    const [response] = (await once(sent.end(), 'response')) as [IncomingMessage]
+    const names = response.resume().rawHeaders.filter((_, at) => at % 2 === 0)
+    assert.deepEqual(
+      names,
+      names.map((name) => name.toLowerCase()),
+    )
+    assert.equal(response.headers['connection'], connection)
+  }
 })
 
 test('no version, or one that is not known, is 406 and lists those there are', async () => {

@@ -41,6 +41,14 @@ export function buildServer(
   server.addHook('onRequest', async (request, reply) => {
     reply.header(dialect.requestIdHeader, request.id)
   })
+  server.addHook('onSend', async (_request, reply) => {
+    // Names of headers are in small letters, also of those that Node.js would add in its own.
+    reply.raw.sendDate = false
+    reply.header('date', world.clock.now().toUTCString())
+    if (!reply.hasHeader('connection')) {
+      reply.header('connection', reply.raw.shouldKeepAlive ? 'keep-alive' : 'close')
+    }
+  })
   server.setErrorHandler(sendFault(dialect, log))
   server.setNotFoundHandler(() => {
     throw new Fault('not-found', 'there is nothing at this address')

@@ -1,5 +1,6 @@
 import { Fault } from '@skerry/fault'
 import type { VmId } from '@skerry/vm'
+import { sql } from 'kysely'
 
 import type { VappId } from '../ids.ts'
 import type { Operation } from '../operation.ts'
@@ -55,18 +56,26 @@ export async function submitTogether(
   const parts = parent.parts(await vmsOf(tx, id, { locked: true }))
   if (parent.closes)
     await tx.updateTable('vapp').set({ closed: true }).where('id', '=', id).execute()
+  // Without parts nobody is to be waited for: it ends as it begins.
+  const over = parts.length === 0
+  const now = sql<Date>`clock_timestamp()` as unknown as Date
   const row = await tx
     .insertInto('task')
     .values({
       ...(task !== undefined && { id: task }),
       ...{ org: vapp.org, vapp: vapp.id, owner, operation: parent.name, strict: parent.strict },
-      // Nobody is to be waited for: it has ended before it began.
-      state: parts.length === 0 ? 'success' : 'running',
+      ...(over
+        ? { state: 'success', progress: 100, started_at: now, ended_at: now }
+        : { state: 'running' }),
       input: JSON.stringify(null),
     })
     .returningAll()
     .executeTakeFirstOrThrow()
   await tell(tx, { kind: 'task.queued', task: row })
+  if (over) await tell(tx, { kind: 'task.success', task: row })
+  if (over && parent.closes) {
+    await tx.updateTable('vapp').set({ deleted_at: now }).where('id', '=', id).execute()
+  }
   const places = new Map<VmId, VmRow>()
   for (const { vm: first, operation, rank, input = forAll } of parts) {
     // The same VM may come twice: created, then powered on.

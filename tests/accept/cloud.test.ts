@@ -1,0 +1,33 @@
+// Goal: the cloud's API as its clients meet it, whole: the flow of the spec with curl, every action on guests that boot, every
+// error, every link. Method: a lab of two hosts with libvirt and two cells behind a balancer, one for all of it; the
+// parts are in tests/accept/cloud, and each goes on with what those before it have made.
+import { after, before } from 'node:test'
+
+import { testErrors } from './cloud/errors.ts'
+import { testFlow, testLogin, testLogout } from './cloud/flow.ts'
+import { Ledger } from './cloud/links.ts'
+import { openPlace, skip, type Place } from './cloud/place.ts'
+import { testQueries } from './cloud/queries.ts'
+import { testAll, testRest, testWalk } from './cloud/rest.ts'
+import { testTickets, testVappActions } from './cloud/vapp-actions.ts'
+import { testVmActions } from './cloud/vm-actions.ts'
+
+let place: Place | undefined
+before(async () => {
+  if (skip === false) place = await openPlace()
+})
+after(() => place?.[Symbol.asyncDispose]())
+
+const ledger = new Ledger()
+testLogin()
+testFlow(ledger)
+testQueries(ledger)
+testErrors()
+testWalk(ledger, 'one VM on, others off')
+testVmActions(ledger)
+testVappActions(ledger)
+testTickets(ledger)
+testRest(ledger)
+testWalk(ledger, 'after all that was done')
+testLogout()
+testAll(ledger)

@@ -1,0 +1,132 @@
+// Links as a client meets them: what can be read is read, what can be done is done, and it is kept which of them were.
+import assert from 'node:assert/strict'
+
+import { attribute, childrenByLocalName, localName, readXml, type Element } from '@skerry/xml'
+
+import { taskOf, type CloudClient, type Reply } from '../../../apps/cloud/test/cloud-client.ts'
+import { BOOT_MS } from './place.ts'
+
+/** Relations that say what can be done; all others can be read. */
+const acts =
+  /^(add|edit|remove|enable|disable|deploy|undeploy|discardState|recompose|reconfigureVm|(power|screen|snapshot|task|upload):.*)$/
+
+const words: Readonly<Record<string, string>> = {
+  ...{ '-1': 'FAILED_CREATION', 0: 'UNRESOLVED', 1: 'RESOLVED', 3: 'SUSPENDED' },
+  ...{ 4: 'POWERED_ON', 6: 'UNKNOWN', 8: 'POWERED_OFF', 10: 'MIXED' },
+}
+
+const ID = /^(?:vm-|vapp-|vappTemplate-)?[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
+
+/** What is linked, from where, in which state: 'Vm POWERED_ON power:reset'. */
+export function keyOf(node: Element, link: Element): string {
+  const status = attribute(node, 'status')
+  const state = /^(Vm|VApp)$/.test(localName(node.name)) ? words[status ?? ''] : undefined
+  const rel = attribute(link, 'rel') ?? ''
+  const { pathname } = new URL(attribute(link, 'href') ?? '', 'https://anywhere')
+  const tail = pathname.split('/').at(-1) ?? ''
+  const what = rel === 'add' && !ID.test(tail) ? `add ${tail}` : rel
+  return [localName(node.name), state, what].filter(Boolean).join(' ')
+}
+
+export interface Walked {
+  readonly documents: number
+  readonly links: number
+}
+
+/** Which links were shown while nothing was under way, and which of them were followed. */
+export class Ledger {
+  readonly shown = new Set<string>()
+  readonly followed = new Set<string>()
+  read = 0
+
+  /** Reads from where a client begins whatever a link leads to that can be read: each answers 200. */
+  async walk(client: CloudClient, from: readonly string[]): Promise<Walked> {
+    const first = await client.get('/api/session')
+    const base = new URL(attribute(first, 'href') ?? '').origin
+    const seen = new Set(from.map((path) => `${base}${path}`))
+    let links = 0
+    for (const href of seen) {
+      assert.ok(href.startsWith(`${base}/api/`), href)
+      const { status, text } = await client.ask('GET', href)
+      assert.equal(status, 200, `${href}\n${text}`)
+      const root = readXml(text)
+      this.keep(root)
+      for (const next of toRead(root)) {
+        links += 1
+        seen.add(next)
+      }
+    }
+    this.read += seen.size
+    return { documents: seen.size, links }
+  }
+
+  /** Remembers what can be done, of the document and of those inside it. */
+  keep(node: Element): void {
+    for (const link of childrenByLocalName(node, 'Link')) {
+      if (acts.test(attribute(link, 'rel') ?? '')) this.shown.add(keyOf(node, link))
+    }
+    for (const each of node.children) if (typeof each !== 'string') this.keep(each)
+  }
+
+  /** What was followed by somebody else. */
+  note(node: Element, link: Element): void {
+    this.followed.add(keyOf(node, link))
+  }
+
+  /** Does what a document links: there must be such a link, and it must be accepted. */
+  async follow(
+    client: CloudClient,
+    from: string,
+    rel: string,
+    { body = '', end = '' }: { readonly body?: string; readonly end?: string } = {},
+  ): Promise<Reply> {
+    const node = await client.get(from)
+    this.keep(node)
+    const link = childrenByLocalName(node, 'Link').find(
+      (each) =>
+        attribute(each, 'rel') === rel &&
+        acts.test(rel) &&
+        (attribute(each, 'href') ?? '').endsWith(end),
+    )
+    assert.ok(link, `${keyOf(node, linkTo(rel, from))} is not linked`)
+    const method = rel === 'remove' ? 'DELETE' : rel === 'edit' ? 'PUT' : 'POST'
+    const reply = await client.ask(method, attribute(link, 'href') ?? '', { body })
+    const key = keyOf(node, link)
+    assert.ok(reply.status >= 200 && reply.status < 300, `${key}: ${reply.status} ${reply.text}`)
+    this.followed.add(key)
+    return reply
+  }
+
+  /** The same, and waits for the task to end well; its document. */
+  async act(client: CloudClient, from: string, rel: string, body = '', end = ''): Promise<Element> {
+    const reply = await this.follow(client, from, rel, { body, end })
+    assert.ok([201, 202].includes(reply.status), `${rel}: ${reply.status} ${reply.text}`)
+    if (reply.status === 202) assert.equal(reply.headers['location'], taskOf(reply.root))
+    const task = await client.ended(taskOf(reply.root), BOOT_MS)
+    assert.equal(attribute(task, 'status'), 'success', `${rel}: ${JSON.stringify(task)}`)
+    return task
+  }
+
+  get missed(): readonly string[] {
+    return [...this.shown.difference(this.followed)].toSorted()
+  }
+}
+
+const linkTo = (rel: string, href: string): Element => ({
+  name: 'Link',
+  attributes: { rel, href },
+  children: [],
+})
+
+/** Every address that a document names and that is not something to do. */
+function* toRead(node: Element): Iterable<string> {
+  const href = attribute(node, 'href') ?? ''
+  if (href !== '' && !acts.test(attribute(node, 'rel') ?? '')) yield href
+  for (const each of node.children) if (typeof each !== 'string') yield* toRead(each)
+}
+
+/** The links of a document as the spec lists them: rel, type, href and the name where there is one. */
+export const linksIn = (root: Element): readonly string[] =>
+  childrenByLocalName(root, 'Link').map((each) =>
+    ['rel', 'type', 'name', 'href'].map((name) => attribute(each, name) ?? '-').join(' '),
+  )
