@@ -50,6 +50,38 @@ test('a vdc names its vApps as well as what they are made of', async () => {
   assert.deepEqual(names.toSorted(), ['debian', 'first'])
 })
 
+test('a vdc of many vApps names the first of them, says how many there are and leads to all', async () => {
+  const { ids } = door.eng
+  const path = `/api/vdc/${ids['vdc']}`
+  const before = Number(attribute(find(read(await get(path)), 'ResourceEntities')[0], 'total'))
+  await sql`insert into vapp (org, vdc, name, owner)
+    select ${door.eng.org}, ${ids['vdc']}, 'many-' || n, 'alice' from generate_series(1, 1000) n`.execute(
+    door.cloud.db,
+  )
+  const answer = await get(path)
+  assert.ok(answer.text.length < 64 * 1024, `${answer.text.length} bytes`)
+  const vdc = read(answer)
+  const [entities] = find(vdc, 'ResourceEntities')
+  assert.equal(attribute(entities, 'total'), String(before + 1000))
+  const ofType = (type: string) =>
+    find(vdc, 'ResourceEntities', 'ResourceEntity').filter((each) =>
+      attribute(each, 'type')?.endsWith(type),
+    )
+  assert.deepEqual([ofType('vApp+xml').length, ofType('vAppTemplate+xml').length], [128, 1])
+  const down = (name: string) =>
+    hrefOf(find(vdc, 'Link').find((each) => attribute(each, 'name') === name))
+  const all = read(await get(pathOf(down('vApp'))))
+  assert.equal(attribute(all, 'total'), String(before + 1000 - 1))
+  assert.equal(attribute(read(await get(pathOf(down('vAppTemplate')))), 'total'), '1')
+  // Whoever rules sees them too, by the query of all organisations; of his own organisation there are none.
+  const token = await door.enter(door.ops.org, 'system administrator')
+  const seen = read(await door.ask('GET', path, { token }))
+  const link = find(seen, 'Link').find((each) => attribute(each, 'name') === 'adminVApp')
+  const found = read(await door.ask('GET', pathOf(hrefOf(link)), { token }))
+  assert.equal(attribute(found, 'total'), String(before + 1000 - 1))
+  await sql`delete from vapp where name like 'many-%'`.execute(door.cloud.db)
+})
+
 test('an id of any kind, as a URN or as it stands in an href, is resolved to its document', async () => {
   const { ids, vapp } = door.eng
   const uuid = (id = '') => id.replace(/^[a-zA-Z]+-(?=[0-9a-f]{8}-)/, '')

@@ -56,17 +56,43 @@ export const org = (
     element('FullName', {}, name),
   )
 
+/** So many vApps, and so many templates, of a vdc are named in its document: as many as fit on the largest page of a query. */
+export const ENTITIES_SHOWN = 128
+
 interface Inside {
   readonly templates: readonly TemplateRow[]
-  readonly vapps: readonly Pick<VappRow, 'id' | 'name'>[]
+  readonly vapps: {
+    readonly first: readonly Pick<VappRow, 'id' | 'name'>[]
+    readonly total: number
+  }
+}
+
+/** Where all of them are, a page at a time: of another organisation only those who rule see any. */
+function queryLinks(
+  { id, org: of }: VdcRow,
+  { dialect, who }: Asker,
+  hrefs: Hrefs,
+): readonly Element[] {
+  const type = dialect.media('query.records')
+  const own = who.org === of
+  const vapps = own ? 'vApp' : 'adminVApp'
+  const inside = new URLSearchParams({ type: vapps, filter: `vdc==${hrefs.vdc(id)}` })
+  const to = (name: string, parameters: URLSearchParams) =>
+    link('down', `${hrefs.to(at.query)}?${parameters.toString()}`, { type, name })
+  return [
+    to(vapps, inside),
+    ...(own ? [to('vAppTemplate', new URLSearchParams({ type: 'vAppTemplate' }))] : []),
+  ]
 }
 
 export function vdc(
-  { id, org: of, name, disabled }: VdcRow,
+  row: VdcRow,
   { templates, vapps }: Inside,
-  { dialect, who }: Asker,
+  asker: Asker,
   hrefs: Hrefs,
 ): Element {
+  const { id, org: of, name, disabled } = row
+  const { dialect, who } = asker
   const href = hrefs.vdc(id)
   const type = dialect.media('instantiateVAppTemplateParams')
   return element(
@@ -79,16 +105,17 @@ export function vdc(
           link('add', `${href}/action/composeVApp`, { type: dialect.media('composeVAppParams') }),
         ]
       : []),
+    ...queryLinks(row, asker, hrefs),
     element(
       'ResourceEntities',
-      {},
-      ...templates.map((each) =>
+      { total: templates.length + vapps.total },
+      ...templates.slice(0, ENTITIES_SHOWN).map((each) =>
         element('ResourceEntity', {
           ...{ type: dialect.media('vAppTemplate'), name: each.name },
           href: hrefs.template(each.id),
         }),
       ),
-      ...vapps.map((each) =>
+      ...vapps.first.map((each) =>
         element('ResourceEntity', {
           ...{ type: dialect.media('vApp'), name: each.name, href: hrefs.vapp(each.id) },
         }),

@@ -50,12 +50,12 @@ export const orgs = [
     path: at.vdc,
     permission: 'org:read',
     answers: { 200: 'vdc' },
-    doc: 'A virtual data centre, with its vApps and with what can be made in it.',
+    doc: 'A virtual data centre, with what can be made in it, its first 128 vApps by name, and a query for all of them.',
     async handle(world, asker) {
       const { vdc } = asker.params
       const inside = await world.as(asker.who, async (tx) => ({
         templates: await templatesOf(tx, vdc.org),
-        vapps: await vappsOf(tx, vdc),
+        vapps: await vappsOf(tx, vdc, browse.ENTITIES_SHOWN),
       }))
       return { status: 200, body: browse.vdc(vdc, inside, asker, new Hrefs(world.base)) }
     },

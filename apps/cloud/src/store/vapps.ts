@@ -21,19 +21,24 @@ export async function findVapp(
   return (gone ? query : query.where('deleted_at', 'is', null)).executeTakeFirst()
 }
 
-/** Those that are in a vdc, by name. */
-export const vappsOf = (
+/** Those that are in a vdc: the first by name, and how many there are. */
+export async function vappsOf(
   db: Kysely<Database>,
   { org, id }: VdcRow,
-): Promise<Pick<VappRow, 'id' | 'name'>[]> =>
-  db
+  most: number,
+): Promise<{ readonly first: Pick<VappRow, 'id' | 'name'>[]; readonly total: number }> {
+  const there = db
     .selectFrom('vapp')
-    .select(['id', 'name'])
     .where('org', '=', org)
     .where('vdc', '=', id)
     .where('deleted_at', 'is', null)
-    .orderBy('name')
-    .execute()
+  const first = await there.select(['id', 'name']).orderBy('name').limit(most).execute()
+  if (first.length < most) return { first, total: first.length }
+  const { count } = await there
+    .select(({ fn }) => fn.countAll<string>().as('count'))
+    .executeTakeFirstOrThrow()
+  return { first, total: Number(count) }
+}
 
 export async function lockVapp(tx: Tx, id: VappId): Promise<VappRow | undefined> {
   return tx.selectFrom('vapp').selectAll().where('id', '=', id).forNoKeyUpdate().executeTakeFirst()
