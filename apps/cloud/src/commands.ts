@@ -3,9 +3,11 @@ import { adoption } from './commands/adopt.ts'
 import { cell, invite, recall } from './commands/cells.ts'
 import { hosts } from './commands/hosts.ts'
 import { init } from './commands/init.ts'
+import { orgs } from './commands/orgs.ts'
 import { recover } from './commands/recover.ts'
 import { serve } from './commands/serve.ts'
-import { tenants } from './commands/tenants.ts'
+import { templates } from './commands/templates.ts'
+import { users } from './commands/users.ts'
 
 /** All that an administrator does on the machine of a cell, in the order of the help. */
 export const commands: readonly Command[] = [
@@ -17,5 +19,7 @@ export const commands: readonly Command[] = [
   ...hosts,
   ...adoption,
   recover,
-  ...tenants,
+  ...orgs,
+  ...users,
+  ...templates,
 ]

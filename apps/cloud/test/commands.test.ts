@@ -2,31 +2,26 @@
 // commands on a real PostgreSQL, with certificates checked by TLS's own eyes.
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
-import { createHash, randomBytes, X509Certificate } from 'node:crypto'
+import { createHash, X509Certificate } from 'node:crypto'
 import { once } from 'node:events'
-import { mkdtempDisposable, readdir, readFile, rename, stat, writeFile } from 'node:fs/promises'
+import { readdir, readFile, rename, stat, writeFile } from 'node:fs/promises'
 import type { AddressInfo } from 'node:net'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { promisify } from 'node:util'
 
 import { whoIsPeer } from '@skerry/host-api'
-import { freshDatabase, type Postgres } from '@skerry/lab'
-import { openDatabase } from '@skerry/postgres'
+import type { Postgres } from '@skerry/lab'
 import { isIssuedBy } from '@skerry/service'
 
-import { runCommand } from '../src/command.ts'
-import { commands } from '../src/commands.ts'
 import { readConfig } from '../src/config.ts'
 import { readIdentity } from '../src/identity/issuers.ts'
 import { openIdentity } from '../src/identity/keep-identity.ts'
 import { verifyPassword } from '../src/identity/password.ts'
 import { openMachineDoor } from '../src/machine/server.ts'
-import { actingAs } from '../src/store/acting-as.ts'
-import type { Database } from '../src/store/database.ts'
 import { raiseEpoch } from '../src/store/machines.ts'
 import { openCloudDatabase, startDatabases } from './cloud-database.ts'
+import { openCommands } from './command-site.ts'
 
 const run = promisify(execFile)
 const DAY_MS = 24 * 60 * 60 * 1000
@@ -39,51 +34,7 @@ after(async () => {
   await postgres?.[Symbol.asyncDispose]()
 })
 
-async function openSite() {
-  assert(postgres)
-  await using stack = new AsyncDisposableStack()
-  const { url } = stack.use(await freshDatabase(postgres))
-  const { path: dir } = stack.use(await mkdtempDisposable(join(tmpdir(), 'skerry-site-')))
-  const db = openDatabase<Database>({
-    ...{ url: actingAs(url, 'skerry_system'), applicationName: 'test' },
-  })
-  stack.defer(() => db.destroy())
-  const config = join(dir, 'cloud.json')
-  let now = new Date()
-  const issuing = {
-    clock: { now: () => now },
-    serial: () => `01${randomBytes(15).toString('hex')}`,
-  }
-  const type = async (line: readonly string[], input = ''): Promise<string> => {
-    const said: string[] = []
-    await runCommand(
-      {
-        ...{ issuing, print: (text: string) => said.push(text), readInput: async () => input },
-        secret: () => randomBytes(32).toString('base64url'),
-        uuid: () => '00000000-0000-4000-8000-000000000001',
-        log: () => undefined,
-        stopped: new AbortController().signal,
-        salt: () => randomBytes(16),
-      },
-      commands,
-      [...line, '--config', config],
-    )
-    return said.join('\n')
-  }
-  const init = () =>
-    type([
-      ...['init', '--base', 'https://127.0.0.1:8443', '--database', url, '--json'],
-      ...['--machines', '127.0.0.1:8444', '--images', join(dir, 'images')],
-    ])
-  const moved = stack.move()
-  return {
-    ...{ db, dir, config, type, init, issuing },
-    pass: (ms: number) => {
-      now = new Date(now.getTime() + ms)
-    },
-    [Symbol.asyncDispose]: () => moved.disposeAsync(),
-  }
-}
+const openSite = () => openCommands(postgres)
 
 async function filesIn(dir: string): Promise<Record<string, string>> {
   const names = (await readdir(dir, { recursive: true, withFileTypes: true })).filter((each) =>

@@ -8,8 +8,12 @@ export const cloud = command({
   name: 'cloud',
   usage: '[COMMAND...]',
   summary:
-    'make and administer a cloud, on the machine of a cell: init, invite, host list and more',
-  examples: ['sudo skerry cloud host list', 'sudo skerry cloud invite'],
+    'make and administer a cloud, on the machine of a cell: hosts, organisations, users, quotas and more',
+  examples: [
+    'sudo skerry cloud host list',
+    'sudo skerry cloud user list',
+    'sudo skerry cloud quota set blue --vms 20',
+  ],
   next: 'skerry cloud without a word tells its own commands',
   run: async ({ runProgram }, { words }) => runProgram(process.execPath, [PROGRAM, ...words]),
 })

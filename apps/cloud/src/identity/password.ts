@@ -6,6 +6,9 @@ const derive = promisify(argon2)
 /** RFC 9106, its second recommendation, for machines that check many at once. */
 const COST = { parallelism: 1, tagLength: 32, memory: 64 * 1024, passes: 3 } as const
 
+/** Of a password that is given: whoever makes one is told. */
+export const passwordLength = { least: 8, most: 256 } as const
+
 /** '$argon2id$m=…,t=…,p=…$salt$hash': what it cost is kept with it, so that the cost can grow. */
 export async function hashPassword(password: string, nonce: Buffer): Promise<string> {
   const hash = await tag(password, { ...COST, nonce })

@@ -2,12 +2,10 @@ import { Fault } from '@skerry/fault'
 import type { Body } from '@skerry/service'
 import { attribute, childrenByLocalName, text, type Element } from '@skerry/xml'
 
+import { passwordLength } from '../identity/password.ts'
 import { roles, type Role } from '../identity/roles.ts'
 import type { Quota } from '../store/quotas.ts'
 import { nameIn, readRoot } from './named.ts'
-
-const PASSWORD_MIN = 8
-const PASSWORD_MAX = 256
 
 /** The text of a child, where there is one. */
 function childText(root: Element, name: string): string | undefined {
@@ -34,8 +32,9 @@ function roleIn(root: Element): Role | undefined {
 function passwordIn(root: Element): string | undefined {
   const found = childText(root, 'Password')
   if (found === undefined) return undefined
-  if (found.length >= PASSWORD_MIN && found.length <= PASSWORD_MAX) return found
-  throw new Fault('invalid', `Password must have ${PASSWORD_MIN} to ${PASSWORD_MAX} characters`)
+  const { least, most } = passwordLength
+  if (found.length >= least && found.length <= most) return found
+  throw new Fault('invalid', `Password must have ${least} to ${most} characters`)
 }
 
 /** A name where one is given; what a thing has no child for stays as it is. */

@@ -39,7 +39,7 @@ export async function writeQuota(tx: Tx, org: OrgId, quota: Quota): Promise<void
 }
 
 /** What an organisation has, and what it will have running when its queues are empty. */
-async function used(tx: Tx, org: OrgId): Promise<Required<Quota>> {
+export async function used(tx: Kysely<Database>, org: OrgId): Promise<Required<Quota>> {
   const { rows } = await sql<Record<keyof Quota, string>>`
     select count(*) as vms, count(*) filter (where desired = 'POWERED_ON') as "runningVms",
       coalesce(sum(cpus), 0) as cpus, coalesce(sum(memory_mib), 0) as "memoryMiB",

@@ -14,7 +14,7 @@ import { writeQuota, type Quota } from './quotas.ts'
 export type AccountRow = Selectable<Database['account']>
 
 /** The organisation of those who run the cloud. */
-const SYSTEM = 'System'
+export const SYSTEM = 'System'
 
 export const findAccount = (db: Kysely<Database>, id: string): Promise<AccountRow | undefined> =>
   db

@@ -1,0 +1,60 @@
+import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
+import { mkdtempDisposable } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+import { freshDatabase, type Postgres } from '@skerry/lab'
+import { openDatabase } from '@skerry/postgres'
+
+import { runCommand } from '../src/command.ts'
+import { commands } from '../src/commands.ts'
+import { actingAs } from '../src/store/acting-as.ts'
+import type { Database } from '../src/store/database.ts'
+
+/** What an administrator has on the machine of a cell: a database that is empty, and the commands. */
+export async function openCommands(postgres: Postgres | undefined) {
+  assert(postgres)
+  await using stack = new AsyncDisposableStack()
+  const { url } = stack.use(await freshDatabase(postgres))
+  const { path: dir } = stack.use(await mkdtempDisposable(join(tmpdir(), 'skerry-site-')))
+  const db = openDatabase<Database>({
+    ...{ url: actingAs(url, 'skerry_system'), applicationName: 'test' },
+  })
+  stack.defer(() => db.destroy())
+  const config = join(dir, 'cloud.json')
+  let now = new Date()
+  const issuing = {
+    clock: { now: () => now },
+    serial: () => `01${randomBytes(15).toString('hex')}`,
+  }
+  const type = async (line: readonly string[], input = ''): Promise<string> => {
+    const said: string[] = []
+    await runCommand(
+      {
+        ...{ issuing, print: (text: string) => said.push(text), readInput: async () => input },
+        secret: () => randomBytes(32).toString('base64url'),
+        uuid: () => '00000000-0000-4000-8000-000000000001',
+        log: () => undefined,
+        stopped: new AbortController().signal,
+        salt: () => randomBytes(16),
+      },
+      commands,
+      [...line, '--config', config],
+    )
+    return said.join('\n')
+  }
+  const init = () =>
+    type([
+      ...['init', '--base', 'https://127.0.0.1:8443', '--database', url, '--json'],
+      ...['--machines', '127.0.0.1:8444', '--images', join(dir, 'images')],
+    ])
+  const moved = stack.move()
+  return {
+    ...{ db, dir, config, type, init, issuing },
+    pass: (ms: number) => {
+      now = new Date(now.getTime() + ms)
+    },
+    [Symbol.asyncDispose]: () => moved.disposeAsync(),
+  }
+}
