@@ -26,6 +26,11 @@ export function findUncarried(text: string): number {
   return text.search(NOT_A_CHARACTER)
 }
 
+/** The text with a replacement character for each that XML 1.0 cannot carry: for what others wrote and we only repeat. */
+export function carried(text: string): string {
+  return text.replaceAll(new RegExp(NOT_A_CHARACTER, 'gu'), '\uFFFD')
+}
+
 /** "U+0007", the way people look a character up. */
 export function codePointName(text: string, at: number): string {
   return `U+${(text.codePointAt(at) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
 import { Fault } from '@skerry/fault'
-import { element, renderDocument, renderElement } from '@skerry/xml'
+import { carried, element, renderDocument, renderElement } from '@skerry/xml'
 
 test('an element is rendered with its attributes and children in order', () => {
   const disk = element('disk', { type: 'file', index: 2, shared: true }, element('x'), 'text', 7)
@@ -110,4 +110,10 @@ test('a lone surrogate beside a whole pair is refused, the pair is carried', () 
     () => renderElement(element('a', { b: '\uD83D'.concat('\u{1F600}') })),
     /the attribute b of a holds the character U\+D83D/,
   )
+})
+
+test('what XML cannot carry is replaced where we repeat what others wrote', () => {
+  assert.equal(carried('a\u0000b\u0007c\uFFFEd\uD800e'), 'a\uFFFDb\uFFFDc\uFFFDd\uFFFDe')
+  const fine = 'tab\t line\n é 😀 \uFFFD'
+  assert.equal(carried(fine), fine)
 })

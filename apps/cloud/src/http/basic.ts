@@ -6,6 +6,9 @@ export interface Credentials {
   readonly password: string
 }
 
+/** No name holds one, and PostgreSQL could not even look for it. */
+const CONTROL = /\p{Cc}/u
+
 /** 'Basic …' of user@organisation:password. The organisation stands behind the last @. */
 export function readBasic(header: string | undefined): Credentials {
   const coded = /^Basic ([A-Za-z0-9+/=]+)$/i.exec(header ?? '')?.[1]
@@ -13,7 +16,7 @@ export function readBasic(header: string | undefined): Credentials {
   const colon = text.indexOf(':')
   const name = text.slice(0, Math.max(colon, 0))
   const last = name.lastIndexOf('@')
-  if (colon < 1 || last < 1) {
+  if (colon < 1 || last < 1 || CONTROL.test(name)) {
     throw new Fault('unauthenticated', 'log in with Basic credentials of user@organisation')
   }
   return {

@@ -7,6 +7,7 @@ import type { FastifyRequest } from 'fastify'
 import type { RequestKey } from '../store/request-keys.ts'
 
 const LENGTH_MAX = 255
+const LEGAL = /^\P{Cc}+$/u
 
 /**
  * What a client calls its request, so that the same one again is the same Task: in the header Idempotency-Key, as the attribute
@@ -25,8 +26,8 @@ export function requestKeyOf(
   ]
   const [key, ...others] = given.filter((each) => each !== undefined)
   if (key === undefined) return undefined
-  if (typeof key !== 'string' || key.length < 1 || key.length > LENGTH_MAX) {
-    const expected = `must be one word of at most ${LENGTH_MAX} characters`
+  if (typeof key !== 'string' || !LEGAL.test(key) || key.length > LENGTH_MAX) {
+    const expected = `must be one word of at most ${LENGTH_MAX} characters, none of them a control character`
     throw new Fault('invalid', `Idempotency-Key, or operationKey, ${expected}`)
   }
   if (others.some((each) => each !== key)) {

@@ -1,5 +1,8 @@
+import { STATUS_CODES } from 'node:http'
+import type { Socket } from 'node:net'
+
 import { Fault } from '@skerry/fault'
-import { element, renderDocument } from '@skerry/xml'
+import { carried, element, renderDocument } from '@skerry/xml'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 
 import type { Dialect } from './dialect.ts'
@@ -22,12 +25,45 @@ export function sendFault(dialect: Dialect, log: (message: string, cause: unknow
       ? [fault.message, fault.hint].filter(Boolean).join('; ')
       : `request ${request.id} failed by a mistake of ours`
     const code = (fault?.kind ?? 'internal-server-error').toUpperCase().replaceAll('-', '_')
-    const body = element('Error', { majorErrorCode: status, minorErrorCode: code, message })
     const version = knownVersion(undefined, request.headers.accept)
     return reply
       .code(status)
       .type(`${dialect.media('error')};version=${version}`)
-      .send(renderDocument(rooted(body, dialect.namespace)))
+      .send(errorDocument(dialect, { status, code, message }))
+  }
+}
+
+const errorDocument = (
+  { namespace }: Dialect,
+  { status, code, message }: Readonly<{ status: number; code: string; message: string }>,
+): string => {
+  // A message may repeat what was asked for, and an address can hold what no document can.
+  const said = carried(message)
+  const body = element('Error', { majorErrorCode: status, minorErrorCode: code, message: said })
+  return renderDocument(rooted(body, namespace))
+}
+
+const unread: Readonly<Record<string, readonly [status: number, message: string]>> = {
+  ERR_HTTP_REQUEST_TIMEOUT: [408, 'the request did not come to its end in time'],
+  HPE_HEADER_OVERFLOW: [431, 'the headers of the request are too large'],
+}
+
+/** What is no HTTP meets none of our rows: it is answered as it stands, and the connection ends. */
+export function refuseUnread(dialect: Dialect) {
+  return (error: NodeJS.ErrnoException, socket: Socket): void => {
+    const [status, message] = unread[error.code ?? ''] ?? [400, 'the request is not HTTP/1.1']
+    if (error.code === 'ECONNRESET' || !socket.writable) {
+      socket.destroy()
+      return
+    }
+    const body = errorDocument(dialect, { status, code: 'INVALID', message })
+    const head = [
+      `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
+      `content-type: ${dialect.media('error')};version=${knownVersion(undefined, undefined)}`,
+      `content-length: ${Buffer.byteLength(body)}`,
+      'connection: close',
+    ]
+    socket.end(`${head.join('\r\n')}\r\n\r\n${body}`, () => socket.destroy())
   }
 }
 

@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer'
 import { Server as TlsServer } from 'node:tls'
 
 import { Fault } from '@skerry/fault'
@@ -9,7 +10,7 @@ import type { CloudRoute } from '../route.ts'
 import type { RequestWorld } from '../world.ts'
 import type { Dialect } from './dialect.ts'
 import { makeEdge } from './edge.ts'
-import { sendFault } from './send-fault.ts'
+import { refuseUnread, sendFault } from './send-fault.ts'
 
 /** PEM, both. */
 export interface ServerCertificate {
@@ -31,12 +32,16 @@ export function buildServer(
   sessions: Sessions,
   { dialect, tls, requestId, log }: DoorOptions,
 ): FastifyInstance {
+  const answerFault = sendFault(dialect, log)
   const server = fastify({
     ...(tls && { https: tls }),
     bodyLimit: 1024 * 1024,
     genReqId: requestId,
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: 1024 },
     forceCloseConnections: true,
+    clientErrorHandler: refuseUnread(dialect),
+    frameworkErrors: (error, request, reply) =>
+      void answerFault(error, request, reply.header(dialect.requestIdHeader, request.id)),
   }) as FastifyInstance
   server.addHook('onRequest', async (request, reply) => {
     reply.header(dialect.requestIdHeader, request.id)
@@ -49,14 +54,20 @@ export function buildServer(
       reply.header('connection', reply.raw.shouldKeepAlive ? 'keep-alive' : 'close')
     }
   })
-  server.setErrorHandler(sendFault(dialect, log))
+  server.setErrorHandler(answerFault)
   server.setNotFoundHandler(() => {
     throw new Fault('not-found', 'there is nothing at this address')
   })
   // A row knows what it takes; the Content-Type header does not.
   server.removeAllContentTypeParsers()
-  server.addContentTypeParser('*', { parseAs: 'string' }, (_request, body, done) =>
-    done(null, body),
+  server.addContentTypeParser(
+    '*',
+    { parseAs: 'buffer' },
+    async (_request: unknown, body: Buffer) => {
+      // Decoding would put other characters in the place of what is wrong.
+      if (!isUtf8(body)) throw new Fault('invalid', 'the body must be UTF-8')
+      return body.toString('utf8')
+    },
   )
   mount(server, routes, world, makeEdge(world, sessions, dialect))
   return server

@@ -1,6 +1,6 @@
 import { Fault } from '@skerry/fault'
 import type { Body } from '@skerry/service'
-import { childrenByLocalName, localName, text, type Element } from '@skerry/xml'
+import { carried, childrenByLocalName, localName, text, type Element } from '@skerry/xml'
 
 import { metadataTypes, type MetadataType } from '../store/database.ts'
 import type { MetadataEntry } from '../store/metadata.ts'
@@ -18,7 +18,7 @@ const lexical: Readonly<Record<MetadataType, RegExp>> = {
 
 /** A key as it stands in a body or an address. */
 export function checkKey(key: string): string {
-  if (key.length < 1 || key.length > KEY_MAX || /\p{Cc}/u.test(key)) {
+  if (key.length < 1 || key.length > KEY_MAX || /\p{Cc}/u.test(key) || carried(key) !== key) {
     throw new Fault(
       'invalid',
       `a key has 1 to ${KEY_MAX} characters, none of them a control character`,

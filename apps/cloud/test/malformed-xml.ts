@@ -1,0 +1,126 @@
+// XML documents that began as rightful ones. Bytes are latin1 text: what is no UTF-8 can stand in them.
+export type Chance = (below: number) => number
+
+/** A small generator with a seed: 32 bits of state are plenty for test data. */
+export function chanceOf(seed: number): Chance {
+  let state = seed >>> 0
+  return (below) => {
+    state = (state + 0x6d2b79f5) >>> 0
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
+    return ((mixed ^ (mixed >>> 14)) >>> 0) % below
+  }
+}
+
+export const pick = <T>(from: readonly T[], chance: Chance): T => from[chance(from.length)] as T
+
+export const noise = (chance: Chance): string =>
+  Array.from({ length: chance(200) }, () => String.fromCharCode(chance(256))).join('')
+
+const bytes = (...all: readonly number[]): string => String.fromCharCode(...all)
+
+/** Put into text and values. */
+const odd = [
+  bytes(0),
+  bytes(1, 2, 8),
+  bytes(0x0b),
+  bytes(0x7f),
+  bytes(0xff, 0xfe),
+  bytes(0xc0, 0x80),
+  bytes(0xed, 0xa0, 0x80),
+  bytes(0xef, 0xbf, 0xbe),
+  bytes(0xe2, 0x80, 0xae),
+  bytes(0xf0, 0x9f, 0x92, 0xa9),
+  '&#0;',
+  '&#1;',
+  '&#xD800;',
+  '&#xFFFFFFFF;',
+  '&#x10FFFF;',
+  '&#10;',
+  '&undefined;',
+  '&amp;amp;',
+  '&',
+  '<',
+  ']]>',
+  '<!-- -- -->',
+  '<?xml version="1.0"?>',
+  '<?php echo 1 ?>',
+  '<![CDATA[<x>]]>',
+  '<!DOCTYPE x>',
+  '<!ENTITY x "y">',
+  '\n\r\t',
+]
+/** Put in the place of values. */
+const instead = [
+  '',
+  ' ',
+  '-1',
+  '0',
+  '1e309',
+  'NaN',
+  '0x10',
+  '99999999999999999999',
+  '1.5',
+  'null',
+  'true ',
+]
+  .concat('__proto__', 'constructor', "' or 1=1 --", '${7*7}', '../../etc/passwd', 'a'.repeat(129))
+  .concat('a'.repeat(100_000), '%00', 'https://127.0.0.1:1/', 'file:///etc/passwd', 'vappTemplate-')
+  .concat('/api/vAppTemplate/vappTemplate-01980000-0000-7000-8000-00000000abcd')
+
+const splice = (text: string, at: number, gone: number, put: string): string =>
+  text.slice(0, at) + put + text.slice(at + gone)
+
+/** Something in the document that matches is replaced; nothing where nothing does. */
+function replaced(
+  body: string,
+  what: RegExp,
+  chance: Chance,
+  put: (found: string) => string,
+): string {
+  const found = [...body.matchAll(what)]
+  if (found.length === 0) return body
+  const one = pick(found, chance)
+  return splice(body, one.index, one[0].length, put(one[0]))
+}
+
+const ways: readonly ((body: string, chance: Chance) => string)[] = [
+  (body, chance) => body.slice(0, chance(body.length + 1)),
+  (body, chance) => splice(body, chance(body.length + 1), 0, pick(odd, chance)),
+  (body, chance) => splice(body, chance(body.length + 1), 1, bytes(chance(256))),
+  (body, chance) => splice(body, chance(body.length + 1), chance(10), ''),
+  // Values of attributes, texts and names become others.
+  (body, chance) => replaced(body, /"[^"]*"/g, chance, () => `"${pick(instead, chance)}"`),
+  (body, chance) => replaced(body, /"[^"]*"/g, chance, (v) => `"${pick(odd, chance)}${v.slice(1)}`),
+  (body, chance) => replaced(body, />[^<]+</g, chance, () => `>${pick(instead, chance)}<`),
+  (body, chance) => replaced(body, /\d+/g, chance, () => pick(instead, chance)),
+  (body, chance) => replaced(body, /<\/?[A-Za-z]+/g, chance, (tag) => `${tag}x`),
+  (body, chance) => replaced(body, /<[A-Za-z]+/g, chance, (tag) => `<x:${tag.slice(1)}`),
+  (body, chance) =>
+    replaced(body, / [A-Za-z]+=/g, chance, () => ` ${pick(['x', 'xmlns', 'xsi:type'], chance)}=`),
+  (body, chance) => replaced(body, / [a-z]+="[^"]*"/g, chance, (one) => one + one),
+  (body, chance) => replaced(body, / [a-z]+="[^"]*"/g, chance, () => ''),
+  (body, chance) =>
+    replaced(body, /<[A-Za-z]+[^<>]*\/>/g, chance, (one) => one.repeat(1 + chance(300))),
+  (body, chance) => replaced(body, /xmlns(:\w+)?="[^"]*"/g, chance, () => 'xmlns="urn:wrong"'),
+  (body) => body + body,
+  (body) => `<?xml version="1.0" encoding="UTF-16"?>${body}`,
+  (body) => bytes(0xef, 0xbb, 0xbf) + body,
+  (body) => Buffer.from(`\ufeff${body}`, 'utf16le').toString('latin1'),
+  // Deep, wide, many, long.
+  (body, chance) => replaced(body, />/g, chance, () => `>${'<a>'.repeat(5000)}`),
+  (body, chance) => replaced(body, /(?<!\/)>/g, chance, () => `>${'<a/>'.repeat(12_000)}`),
+  (body, chance) =>
+    replaced(body, /<[A-Za-z]+/g, chance, (tag) =>
+      [tag, ...Array.from({ length: 400 }, (_, n) => `a${n}="x"`)].join(' '),
+    ),
+  (body, chance) =>
+    replaced(body, /<[A-Za-z]+/g, chance, (tag) => `${tag} b="${'x'.repeat(100_000)}"`),
+  (body, chance) => (chance(10) ? body.slice(1) : `${body}${' '.repeat(1_050_000)}`),
+  () => '{"name":"x"}',
+  () => 'name=x&powerOn=true',
+  () => '',
+]
+
+/** The document, wrong in one more way. */
+export const broken = (body: string, chance: Chance): string => pick(ways, chance)(body, chance)
