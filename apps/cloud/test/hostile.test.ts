@@ -128,6 +128,10 @@ test('what is no HTTP, no address, no UTF-8 or no character is answered by a doc
     [400, written({ ...create, body: create.body.replace('"x"', '"\u00ff"') })],
     [400, written({ ...create, path: `${create.path}?operationKey=%00` })],
     [400, written({ ...metadata, path: metadata.path.replace('colour', '%ef%bf%be') })],
+    ...['GET', 'DELETE'].map((method) => {
+      const path = metadata.path.replace('colour', 'c%00lour')
+      return [400, written({ ...metadata, method, path, body: '' })] as const
+    }),
     [
       401,
       written({

@@ -62,7 +62,9 @@ export const notes = [
     doc: 'The value of one key.',
     async handle(world, asker) {
       const { entity, key } = asker.params
-      const row = await world.as(asker.who, (tx) => metadataAt(tx, subjectOf(entity), key))
+      const row = await world.as(asker.who, (tx) =>
+        metadataAt(tx, subjectOf(entity), checkKey(key)),
+      )
       const href = hrefTo(new Hrefs(world.base), entity)
       return { status: 200, body: metadataValue(row, href, asker) }
     },
@@ -92,7 +94,7 @@ export const notes = [
     handle(world, asker) {
       const { entity, key } = asker.params
       return write(world, asker, entity, 'updateMetadata', (tx, subject) =>
-        dropMetadata(tx, subject, key),
+        dropMetadata(tx, subject, checkKey(key)),
       )
     },
   }),
