@@ -11,6 +11,7 @@ export const at = {
   vdc: '/api/vdc/:vdc',
   instantiate: '/api/vdc/:vdc/action/instantiateVAppTemplate',
   compose: '/api/vdc/:vdc/action/composeVApp',
+  clone: '/api/vdc/:vdc/action/cloneVApp',
   template: '/api/vAppTemplate/:template',
   entity: '/api/vApp/:entity',
   recompose: '/api/vApp/:entity/action/recomposeVApp',

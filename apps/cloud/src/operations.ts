@@ -1,4 +1,5 @@
 import type { Operation } from './operation.ts'
+import { clone, lend } from './operations/clone.ts'
 import { create } from './operations/create.ts'
 import { deleteVm } from './operations/delete.ts'
 import { nestedOperations } from './operations/nested.ts'
@@ -9,6 +10,8 @@ import { snapshotOperations } from './operations/snapshot.ts'
 /** Everything that ends as a Task of one VM. */
 export const operations: readonly Operation[] = [
   create,
+  clone,
+  lend,
   ...powerOperations,
   ...nestedOperations,
   ...snapshotOperations,

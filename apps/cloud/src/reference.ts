@@ -48,6 +48,7 @@ function section(operation: Operation): string[] {
 
 function askedBy(name: string, action: Operation['action']): string {
   if (action) return `\`POST {href}/${action.path}\``
+  if (name === 'clone' || name === 'lend') return 'copying a vApp'
   return name === 'delete' ? '`DELETE {href}`' : 'instantiating a template'
 }
 

@@ -4,6 +4,7 @@ import { adminHosts } from './routes/admin-hosts.ts'
 import { adminOrgs } from './routes/admin-orgs.ts'
 import { adminUsers } from './routes/admin-users.ts'
 import { catalogs } from './routes/catalogs.ts'
+import { cloning } from './routes/clone.ts'
 import { composing } from './routes/compose.ts'
 import { entities } from './routes/entities.ts'
 import { events } from './routes/events.ts'
@@ -23,6 +24,7 @@ export const routes: readonly CloudRoute[] = [
   ...catalogs,
   ...entities,
   ...composing,
+  ...cloning,
   ...notes,
   ...screens,
   ...tasks,

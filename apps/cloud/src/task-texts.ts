@@ -1,11 +1,12 @@
 import { operations } from './operations.ts'
-import { compose, instantiate, recompose, vappOperations } from './vapp-operations.ts'
+import { clone, compose, instantiate, recompose, vappOperations } from './vapp-operations.ts'
 import { writtenOperations } from './written-operations.ts'
 
 const wholes = [
   instantiate({ power: false }),
   compose({ power: false }),
   recompose(new Set(), new Set()),
+  clone([]),
 ]
 
 /** Operation → what clients are told of it: its name in the API, and what it does in words. */

@@ -76,6 +76,23 @@ export const compose = (how: { readonly power: boolean }): VappOperation => ({
   doc: 'Makes a vApp of templates.',
 })
 
+const copy = operationNamed('clone')
+const lend = operationNamed('lend')
+
+/** Each is made of the VM it is a copy of, whose own queue waits until all of them are. */
+export const clone = (sources: readonly VmRow[]): VappOperation => ({
+  name: 'cloneVApp',
+  permission: 'vm:edit',
+  strict: false,
+  task: { name: 'vdcCopyVapp', doing: 'Copying', done: 'Copied' },
+  doc: 'Makes a vApp as a copy of another.',
+  forVm: () => undefined,
+  parts: (vms) => [
+    ...vms.map((vm) => ({ vm, operation: copy, rank: 0 })),
+    ...sources.map((vm) => ({ vm, operation: lend, rank: 1 })),
+  ],
+})
+
 const deleteVm = operationNamed('delete')
 
 /** Makes those that were added, and deletes those that shall go: each must be able to. */

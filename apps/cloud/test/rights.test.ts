@@ -79,6 +79,13 @@ const rows: Readonly<Record<string, Row>> = {
     ok: 201,
     body: () => `<ComposeVAppParams name="${fresh()}"/>`,
   },
+  clone: {
+    least: 'author',
+    ok: 201,
+    whole: true,
+    body: ({ entity = '' }) =>
+      `<CloneVAppParams name="${fresh()}"><Source href="/api/vApp/${entity}"/></CloneVAppParams>`,
+  },
   recompose: { least: 'author', ok: 202, body: () => '<RecomposeVAppParams/>', whole: true },
   readEntity: { least: 'console only', ok: 200 },
   delete: { least: 'author', ok: 202, from: 'POWERED_OFF' },

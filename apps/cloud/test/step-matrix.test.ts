@@ -151,6 +151,8 @@ const powerOf: Readonly<Partial<Record<Status, PowerState>>> = {
 const inputs: Readonly<Record<string, unknown>> = {
   reconfigureVm: { cpus: 2, memoryMiB: 32, diskMiB: 128 },
 }
+/** Those that begin with nothing at the host. */
+const makes = new Set(['create', 'clone'])
 /** Steps that are rows only. */
 const asksNoHost = new Set(['place', 'forget', 'reserve'])
 
@@ -175,7 +177,7 @@ const cases: readonly Case[] = operations.flatMap((operation) =>
 /** An answer is lost only where one was asked for, and an undo fails only where there is one. */
 function applies({ step, fault, status, operation }: Case): boolean {
   if (fault === 'answer lost') {
-    return !asksNoHost.has(step.name) && (operation.name === 'create' || status in powerOf)
+    return !asksNoHost.has(step.name) && (makes.has(operation.name) || status in powerOf)
   }
   return !/undo$|^undo/.test(fault) || typeof step.undo === 'function'
 }
@@ -200,6 +202,12 @@ before(async () => {
     .set({ host: null })
     .where('status', 'in', ['FAILED_CREATION', 'RESOLVED'])
     .execute()
+  const { vms: sources } = await cloud.addVms(1, 'POWERED_OFF')
+  const [source] = sources as [VmId]
+  const copies = [...vmOfCase].filter(([{ operation }]) => operation.name === 'clone')
+  for (const [, id] of copies) {
+    await cloud.db.updateTable('vm').set({ source }).where('id', '=', id).execute()
+  }
   const placed = [...vmOfCase].flatMap(([{ status }, id]) => {
     const power = powerOf[status]
     return power === undefined ? [] : [vmAt(id, power)]
@@ -210,7 +218,7 @@ before(async () => {
     const vm = { org: cloud.who.org, id, name: 'told' }
     await cloud.as(cloud.who, (tx) => keepSeed(tx, vm, { userData: '#cloud-config' }, seal))
   }
-  host = simulatedHost({ vms: placed })
+  host = simulatedHost({ vms: [...placed, vmAt(source, 'off')] })
   for (const [{ operation }, id] of vmOfCase) {
     if (!/^revertTo|^removeAllSnapshots$/.test(operation.name)) continue
     const on = operation.name === 'revertToRunning'

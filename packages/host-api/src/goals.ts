@@ -63,6 +63,17 @@ export const goals = {
     ),
     { life: 'begins' },
   ),
+  cloned: goal(
+    'The VM is there and looks like this; its disk began as that of another VM here, which was off.',
+    Type.Object(
+      {
+        ...{ be: Type.Literal('cloned'), deed: Deed, seed: Type.Optional(GuestSeed) },
+        source: Type.String({ pattern: '^[A-Za-z0-9][A-Za-z0-9_.-]{0,62}$' }),
+      },
+      closed,
+    ),
+    { life: 'begins' },
+  ),
   power: goal(
     'The VM has this power.',
     Type.Object({ be: Type.Literal('power'), to: Type.Enum(['off', 'on', 'suspended']) }, closed),

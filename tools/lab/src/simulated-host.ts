@@ -107,11 +107,12 @@ class InMemory implements SimulatedHost {
     if (verdict.say === 'known') return verdict.report
     const now = this.#ofThisLife(order)
     requireFrom(order, goal, now)
+    if (goal.be === 'cloned' && !now) this.#requireOff(goal.source as VmId)
     const vm = isSnapshot(goal)
       ? this.#snapshot(now, order, goal)
       : reach(now, order, goal, () => this.#nextBoot())
     if (vm?.power !== now?.power) this.#stoppedByGuest.delete(order.vm)
-    if (goal.be === 'defined' && goal.seed && !now) this.#seeds.set(order.vm, goal.seed)
+    if ('seed' in goal && goal.seed && !now) this.#seeds.set(order.vm, goal.seed)
     if (vm) this.#vms.set(order.vm, vm)
     else if (goal.be !== 'image') this.#vms.delete(order.vm)
     this.done.push(order.key)
@@ -230,6 +231,13 @@ class InMemory implements SimulatedHost {
     return withPower(now, kept.on ? 'on' : 'off', () => this.#nextBoot())
   }
 
+  #requireOff(id: VmId): void {
+    const vm = this.#vms.get(id)
+    if (!vm) throw new Fault('gone', `there is no VM ${id} on this host`)
+    if (vm.power === 'off') return
+    throw new Fault('wrong-state', `VM ${id} is ${vm.power}`, { detail: vm.power })
+  }
+
   #become(id: VmId, to: Vm['power']): void {
     const vm = this.#vms.get(id)
     if (!vm) throw new Error(`there is no VM ${id}`)
@@ -283,7 +291,7 @@ function reach(
 ): Vm | undefined {
   if (goal.be === 'gone') return undefined
   if (goal.be === 'image' || (goal.be === 'adopted' && now)) return now
-  if (goal.be === 'defined') {
+  if (goal.be === 'defined' || goal.be === 'cloned') {
     const { name, cpus, memoryMiB, diskMiB } = goal.deed
     if (now) return { ...now, name, cpus, memoryMiB, diskMiB }
     return {

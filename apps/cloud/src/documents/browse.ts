@@ -103,6 +103,7 @@ export function vdc(
       ? [
           link('add', `${href}/action/instantiateVAppTemplate`, { type }),
           link('add', `${href}/action/composeVApp`, { type: dialect.media('composeVAppParams') }),
+          link('add', `${href}/action/cloneVApp`, { type: dialect.media('cloneVAppParams') }),
         ]
       : []),
     ...queryLinks(row, asker, hrefs),

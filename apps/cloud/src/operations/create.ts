@@ -6,12 +6,15 @@ import { readSeed } from '../store/guest-seeds.ts'
 import { placeVm } from '../store/place.ts'
 import { nowhere, writeClaimed } from '../store/vms.ts'
 
+/** It is nowhere, and was not made. */
+export const unplace = ({ world, vm, order }: At): Promise<void> =>
+  writeClaimed(world.db, vm.id, order.number, { ...nowhere, status: 'FAILED_CREATION' })
+
 const place: Step = {
   name: 'place',
   run: ({ world, vm, order, task }) =>
     placeVm(world.db, { vm: vm.id, number: order.number, task: task.id }),
-  undo: ({ world, vm, order }) =>
-    writeClaimed(world.db, vm.id, order.number, { ...nowhere, status: 'FAILED_CREATION' }),
+  undo: unplace,
 }
 
 export const deedOf = ({ vm }: At) => ({

@@ -231,6 +231,7 @@ interface VmTable {
   host_name: Generated<string | null>
   name_key: GeneratedAlways<string>
   computer_name: string | null
+  source: VmId | null
 }
 
 export const metadataTypes = ['String', 'Number', 'Boolean', 'DateTime'] as const

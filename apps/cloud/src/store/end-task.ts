@@ -2,6 +2,7 @@ import { Fault } from '@skerry/fault'
 import type { TaskId, VmId } from '@skerry/vm'
 import { sql, type Kysely } from 'kysely'
 
+import type { VappId } from '../ids.ts'
 import type { Wanted } from '../vm-status.ts'
 import type { Tx } from '../world.ts'
 import type { Claim } from './claim-task.ts'
@@ -79,7 +80,7 @@ export async function failTask(db: Kysely<Database>, id: TaskId, message: string
   })
 }
 
-/** Locks in their order: the vApp of a child first, since the end of a child may end its parent. */
+/** Locks in their order: first the vApp of the parent, which need not be the child's, since the end of a child may end its parent. */
 async function withTask<T>(
   db: Kysely<Database>,
   id: TaskId,
@@ -92,7 +93,7 @@ async function withTask<T>(
       .where('id', '=', id)
       .executeTakeFirstOrThrow()
     if (found.vm === null) throw new Fault('conflict', 'a task of a vApp ends with its last part')
-    if (found.parent !== null) await lockVapp(tx, found.vapp)
+    if (found.parent !== null) await lockVapp(tx, await vappOf(tx, found.parent))
     const vm = await lockVm(tx, found.vm)
     if (!vm) throw new Fault('not-found', 'the VM of this task is no more')
     // Read again: it may have changed before the lock was ours.
@@ -104,6 +105,15 @@ async function withTask<T>(
     return work(tx, task, vm)
   }
   return db.isTransaction ? run(db as Tx) : db.transaction().execute(run)
+}
+
+async function vappOf(tx: Tx, task: TaskId): Promise<VappId> {
+  const { vapp } = await tx
+    .selectFrom('task')
+    .select('vapp')
+    .where('id', '=', task)
+    .executeTakeFirstOrThrow()
+  return vapp
 }
 
 /** `whenEmpty`: what becomes of the VM's row if nothing is left in its queue. */

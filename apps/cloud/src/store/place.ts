@@ -41,15 +41,47 @@ export async function placeVm(
       (await choose(tx, vm, sql`for no key update of host skip locked`)) ??
       (await choose(tx, vm, sql`for no key update of host`))
     if (host === undefined) throw (await isExpected(tx, vm)) ? notNow(vm) : noRoom(vm)
-    await tx
-      .updateTable('vm')
-      .set({
-        ...{ ...nowhere, host, incarnation: sql`next_number()` },
-        ...{ seen_session: '0', seen_seq: 0 },
-      })
-      .where('id', '=', id)
-      .execute()
+    await settle(tx, id, host)
   })
+}
+
+/** Gives a copy the host of the VM that it is a copy of: its disk is there, and nowhere else. */
+export async function placeBeside(
+  db: Kysely<Database>,
+  { vm: id, number, source }: { readonly vm: VmId; readonly number: string; readonly source: VmId },
+): Promise<void> {
+  await db.transaction().execute(async (tx) => {
+    const vm = await tx
+      .selectFrom('vm')
+      .selectAll()
+      .where('id', '=', id)
+      .where('number', '=', number)
+      .forNoKeyUpdate()
+      .executeTakeFirst()
+    if (!vm) throw staleClaim(number)
+    if (vm.host !== null) return
+    const { rows } = await sql<{ id: HostId; enabled: boolean; open: boolean; room: boolean }>`
+      select host.id, host.enabled, coalesce(${open}, false) as open, ${hasRoom(vm)} as room
+      from host where host.id = (select host from vm where id = ${source} and deleted_at is null and fate is null)
+      for no key update`.execute(tx)
+    const [host] = rows
+    if (!host) throw new Fault('conflict', `what VM ${vm.name} is to be a copy of is no more`)
+    if (!host.open) throw notNow(vm)
+    if (!host.enabled || !host.room) throw noRoom(vm, 'the host of what it is a copy of has no')
+    await settle(tx, id, host.id)
+  })
+}
+
+/** From here on it is that host's, in a new life. */
+async function settle(tx: Tx, id: VmId, host: HostId): Promise<void> {
+  await tx
+    .updateTable('vm')
+    .set({
+      ...{ ...nowhere, host, incarnation: sql`next_number()` },
+      ...{ seen_session: '0', seen_seq: 0 },
+    })
+    .where('id', '=', id)
+    .execute()
 }
 
 /** Nobody can take more than a machine has. */
@@ -86,9 +118,9 @@ async function isExpected(tx: Tx, vm: VmRow): Promise<boolean> {
 const notNow = ({ name }: VmRow): Fault =>
   new Fault('unavailable', `no host that can be reached now has room for VM ${name}`)
 
-const noRoom = ({ name, cpus, memory_mib, disk_mib }: VmRow): Fault =>
+const noRoom = ({ name, cpus, memory_mib, disk_mib }: VmRow, who = 'no host has'): Fault =>
   new Fault(
     'no-room',
-    `no host has room for VM ${name}: ${cpus} processors, ${memory_mib} MiB of memory, ${disk_mib} MiB of disk`,
+    `${who} room for VM ${name}: ${cpus} processors, ${memory_mib} MiB of memory, ${disk_mib} MiB of disk`,
     { hint: 'delete VMs, or let the administrator add or enable a host' },
   )

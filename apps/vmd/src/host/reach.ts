@@ -1,5 +1,6 @@
 import {
   changePower,
+  cloneVm,
   configureVm,
   createFromImage,
   createSnapshot,
@@ -41,6 +42,7 @@ const ways: Reach = {
   image: ({ pull, order, signal, progress }, { digest }) =>
     pull(digest, order.vm, { signal, progress }),
   defined: define,
+  cloned: clone,
   adopted: async () => undefined,
   power,
   reset: ({ host, order }) => changePower(host, order.vm, 'reset', { owner }),
@@ -108,6 +110,26 @@ async function define(
   if (!(await hasImage(host, image))) await pull(image, id, { signal, progress })
   await createFromImage(host, {
     ...{ id, incarnation, name, org, image, cpus, memoryMiB, diskMiB },
+    ...(seed && { seed }),
+  })
+}
+
+/** A copy of what stands still: whether it does is seen here, whatever the cloud believes. */
+async function clone({ host, order }: At, { deed, source, seed }: Of<'cloned'>): Promise<void> {
+  const { vm: id, incarnation } = order
+  const { name, cpus, memoryMiB, diskMiB } = deed
+  const record = host.records.get(id, owner)
+  if (record?.phase === 'there') return change({ host, id }, deed)
+  // Half of it may be left from an attempt that died.
+  if (record) await removeVm(host, id, owner)
+  const { power } = await readVm(host, source, owner)
+  if (power !== 'off') {
+    throw new Fault('wrong-state', `VM ${source} is ${power}; to be copied it must be off`, {
+      detail: power,
+    })
+  }
+  await cloneVm(host, {
+    ...{ id, incarnation, owner, parent: source, name, cpus, memoryMiB, diskMiB },
     ...(seed && { seed }),
   })
 }

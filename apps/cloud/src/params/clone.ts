@@ -1,0 +1,35 @@
+import { Fault } from '@skerry/fault'
+import type { Body } from '@skerry/service'
+import { attribute, childrenByLocalName, text } from '@skerry/xml'
+
+import { readNamed } from './named.ts'
+
+export interface Clone {
+  readonly name: string
+  /** The uuid at the end of the address of a vApp. */
+  readonly source: string
+}
+
+const VAPP = /vapp-([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/
+
+/** CloneVAppParams: a name, and the address of the vApp that is copied, which stays. */
+export const cloneParams: Body<Clone> = {
+  media: 'cloneVAppParams',
+  shape: 'CloneVAppParams',
+  read(raw) {
+    const { root, name } = readNamed(raw, 'CloneVAppParams')
+    const source = VAPP.exec(attribute(childrenByLocalName(root, 'Source')[0], 'href') ?? '')?.[1]
+    if (source === undefined) {
+      throw new Fault('invalid', 'Source must have the href of a vApp', {
+        hint: 'GET the vdc: its ResourceEntities name them',
+      })
+    }
+    const moves = text(childrenByLocalName(root, 'IsSourceDelete')[0])?.trim() ?? 'false'
+    if (moves !== 'false' && moves !== '0') {
+      throw new Fault('invalid', 'IsSourceDelete must be false: what is copied stays', {
+        hint: 'delete it when the copy is made',
+      })
+    }
+    return { name, source }
+  },
+}
