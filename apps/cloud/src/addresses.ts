@@ -19,6 +19,7 @@ export const at = {
   undeploy: '/api/vApp/:entity/action/undeploy',
   ticket: '/api/vApp/:entity/screen/action/acquireTicket',
   snapshot: '/api/vApp/:entity/snapshotSection',
+  lease: '/api/vApp/:entity/leaseSettingsSection',
   metadata: '/api/vApp/:entity/metadata',
   metadataKey: '/api/vApp/:entity/metadata/:key',
   catalog: '/api/catalog/:catalog',

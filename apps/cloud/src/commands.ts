@@ -3,6 +3,7 @@ import { adoption } from './commands/adopt.ts'
 import { cell, invite, recall } from './commands/cells.ts'
 import { hosts } from './commands/hosts.ts'
 import { init } from './commands/init.ts'
+import { leasesAllow } from './commands/leases.ts'
 import { orgs } from './commands/orgs.ts'
 import { recover } from './commands/recover.ts'
 import { serve } from './commands/serve.ts'
@@ -22,4 +23,5 @@ export const commands: readonly Command[] = [
   ...orgs,
   ...users,
   ...templates,
+  leasesAllow,
 ]

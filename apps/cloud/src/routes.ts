@@ -8,6 +8,7 @@ import { cloning } from './routes/clone.ts'
 import { composing } from './routes/compose.ts'
 import { entities } from './routes/entities.ts'
 import { events } from './routes/events.ts'
+import { leases } from './routes/leases.ts'
 import { notes } from './routes/notes.ts'
 import { orgs } from './routes/orgs.ts'
 import { query } from './routes/query.ts'
@@ -25,6 +26,7 @@ export const routes: readonly CloudRoute[] = [
   ...entities,
   ...composing,
   ...cloning,
+  ...leases,
   ...notes,
   ...screens,
   ...tasks,

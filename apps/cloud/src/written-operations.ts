@@ -9,6 +9,10 @@ export const writtenOperations = [
     task: { name: 'metadataUpdate', doing: 'Writing metadata of', done: 'Wrote metadata of' },
   },
   {
+    name: 'updateLease',
+    task: { name: 'vdcUpdateVapp', doing: 'Setting leases of', done: 'Set leases of' },
+  },
+  {
     name: 'deploy',
     task: { name: 'vappDeploy', doing: 'Deploying', done: 'Deployed' },
   },

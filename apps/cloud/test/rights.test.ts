@@ -103,6 +103,13 @@ const rows: Readonly<Record<string, Row>> = {
   createSnapshot: { least: 'author', ok: 202, from: 'POWERED_ON', body: () => '' },
   revertToCurrentSnapshot: { least: 'author', ok: 202, from: 'POWERED_OFF' },
   removeAllSnapshots: { least: 'author', ok: 202, from: 'POWERED_OFF' },
+  readLease: { least: 'console only', ok: 200, whole: true },
+  changeLease: {
+    least: 'author',
+    ok: 202,
+    whole: true,
+    body: () => '<LeaseSettingsSection/>',
+  },
   readSnapshotSection: { least: 'console only', ok: 200 },
   reconfigureVm: { least: 'author', ok: 202, from: 'POWERED_OFF', body: () => HARDWARE },
   acquireTicket: { least: 'console only', ok: 200, from: 'POWERED_ON' },

@@ -6,6 +6,7 @@ import { link, type Hrefs } from '../http/links.ts'
 import { may } from '../identity/authorize.ts'
 import { roles } from '../identity/roles.ts'
 import type { ListedHost } from '../store/host-states.ts'
+import type { LeaseRule } from '../store/leases.ts'
 import type { OrgRow, VdcRow } from '../store/orgs.ts'
 import type { Quota } from '../store/quotas.ts'
 import type { AccountRow } from '../store/tenants.ts'
@@ -40,12 +41,13 @@ export function cloud(orgs: readonly OrgRow[], { dialect, who }: Asker, hrefs: H
 export interface WholeOrg {
   readonly org: OrgRow
   readonly quota: Quota
+  readonly leases: LeaseRule
   readonly accounts: readonly AccountRow[]
   readonly vdcs: readonly VdcRow[]
 }
 
 export function adminOrg(
-  { org, quota, accounts, vdcs }: WholeOrg,
+  { org, quota, leases, accounts, vdcs }: WholeOrg,
   { dialect, who }: Asker,
   hrefs: Hrefs,
 ): Element {
@@ -68,6 +70,7 @@ export function adminOrg(
       ...{ vms: quota.vms, runningVms: quota.runningVms, cpus: quota.cpus },
       ...{ memoryMB: quota.memoryMiB, storageMB: quota.storageMiB },
     }),
+    element('Leases', { ...leases }),
     element(
       'Users',
       {},

@@ -1,6 +1,7 @@
 import { element, type Element } from '@skerry/xml'
 
 import type { Asker } from '../http/asker.ts'
+import type { Lease } from '../store/leases.ts'
 import type { VmRow } from '../store/vms.ts'
 
 const OVF = {
@@ -105,6 +106,19 @@ const networkSection = ({ network, mac, address, shown }: OfCard): Element =>
         mac !== null && element('MACAddress', {}, mac),
         element('IpAddressAllocationMode', {}, 'DHCP'),
       ),
+  )
+
+export const leaseSection = (lease: Lease, of: string, { dialect }: Asker): Element =>
+  element(
+    'LeaseSettingsSection',
+    { ...OVF, type: dialect.media('leaseSettingsSection'), href: `${of}/leaseSettingsSection` },
+    info('Leases'),
+    element('DeploymentLeaseInSeconds', {}, lease.deployment),
+    element('StorageLeaseInSeconds', {}, lease.storage),
+    lease.deploymentEnds !== null &&
+      element('DeploymentLeaseExpiration', {}, lease.deploymentEnds.toISOString()),
+    lease.storageEnds !== null &&
+      element('StorageLeaseExpiration', {}, lease.storageEnds.toISOString()),
   )
 
 const MIB = 1024 ** 2

@@ -5,10 +5,11 @@ import { link, noteLinks, vappLinks, type Hrefs } from '../http/links.ts'
 import { isIn } from '../http/version.ts'
 import { may } from '../identity/authorize.ts'
 import type { TaskFound } from '../store/find-task.ts'
+import type { Lease } from '../store/leases.ts'
 import type { VappRow } from '../store/vapps.ts'
 import type { VmRow } from '../store/vms.ts'
 import { statusNumber, statusOfAll } from '../vm-status.ts'
-import { snapshotSection } from './sections.ts'
+import { leaseSection, snapshotSection } from './sections.ts'
 import { task } from './task.ts'
 import { vm } from './vm.ts'
 
@@ -19,9 +20,14 @@ export interface WholeVapp {
   readonly vms: readonly VmRow[]
   /** Those of the vApp itself; each VM shows its own. */
   readonly tasks: readonly TaskFound[]
+  readonly lease: Lease
 }
 
-export function vapp({ vapp: row, vms, tasks }: WholeVapp, asker: Asker, hrefs: Hrefs): Element {
+export function vapp(
+  { vapp: row, vms, tasks, lease }: WholeVapp,
+  asker: Asker,
+  hrefs: Hrefs,
+): Element {
   const { dialect } = asker
   const href = hrefs.vapp(row.id)
   const status = statusOfAll(vms.map(({ shown }) => shown))
@@ -41,6 +47,7 @@ export function vapp({ vapp: row, vms, tasks }: WholeVapp, asker: Asker, hrefs: 
     ...noteLinks(row, href, 'vApp', asker),
     link('up', hrefs.vdc(row.vdc), { type: dialect.media('vdc') }),
     tasks.length > 0 && element('Tasks', {}, ...tasks.map((each) => task(each, asker, hrefs))),
+    leaseSection(lease, href, asker),
     isIn(asker.version, '5.1') && snapshotSection(vms, href, asker),
     element('DateCreated', {}, row.created_at.toISOString()),
     element('Owner', {}, element('User', { name: row.owner })),

@@ -25,6 +25,11 @@ export async function reconcileCounts(): Promise<void> {
   await passes.reconcileCounts()
 }
 
+/** Leases that are over stop, mark or delete what they are of. */
+export async function reconcileLeases(): Promise<void> {
+  await passes.reconcileLeases()
+}
+
 /** What nobody can ask for any more goes. */
 export async function keepHouse(): Promise<void> {
   await passes.keepHouse()

@@ -4,7 +4,9 @@ import { attribute, childrenByLocalName, text, type Element } from '@skerry/xml'
 
 import { passwordLength } from '../identity/password.ts'
 import { roles, type Role } from '../identity/roles.ts'
+import type { LeaseRule } from '../store/leases.ts'
 import type { Quota } from '../store/quotas.ts'
+import { leasesIn } from './lease.ts'
 import { nameIn, readRoot } from './named.ts'
 
 /** The text of a child, where there is one. */
@@ -90,13 +92,19 @@ function quotaIn(root: Element): Quota | undefined {
 }
 
 export const newOrg = made('AdminOrg', 'admin.org')
-export const changedOrg: Body<Changed & { readonly quota?: Quota }> = {
+export const changedOrg: Body<
+  Changed & { readonly quota?: Quota; readonly leases?: Partial<LeaseRule> }
+> = {
   media: 'admin.org',
   shape: 'AdminOrg',
   read(raw) {
     const root = readRoot(raw, 'AdminOrg')
     const quota = quotaIn(root)
-    return { ...maybeName(root), ...maybeEnabled(root), ...(quota && { quota }) }
+    const leases = leasesIn(root)
+    return {
+      ...{ ...maybeName(root), ...maybeEnabled(root) },
+      ...{ ...(quota && { quota }), ...(leases && { leases }) },
+    }
   },
 }
 export const newVdc = made('AdminVdc', 'admin.vdc')

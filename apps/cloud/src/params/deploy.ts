@@ -2,16 +2,27 @@ import { Fault } from '@skerry/fault'
 import type { Body } from '@skerry/service'
 import { attribute, childrenByLocalName, text } from '@skerry/xml'
 
+import { readSeconds } from './lease.ts'
 import { readRoot } from './named.ts'
 
 /** To deploy is to start, unless the body says otherwise. No body says nothing. */
-export const deployParams: Body<{ readonly power: boolean }> = {
+export const deployParams: Body<{
+  readonly power: boolean
+  /** In seconds; 0: for ever. */
+  readonly deployment?: number
+}> = {
   media: 'deployVAppParams',
   shape: 'DeployVAppParams',
   read(raw) {
     if (raw.trim() === '') return { power: true }
-    const said = attribute(readRoot(raw, 'DeployVAppParams'), 'powerOn') ?? 'true'
-    return { power: said !== 'false' && said !== '0' }
+    const root = readRoot(raw, 'DeployVAppParams')
+    const said = attribute(root, 'powerOn') ?? 'true'
+    const lease = 'deploymentLeaseSeconds'
+    const deployment = readSeconds(attribute(root, lease), lease)
+    return {
+      power: said !== 'false' && said !== '0',
+      ...(deployment !== undefined && { deployment }),
+    }
   },
 }
 

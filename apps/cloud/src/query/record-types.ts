@@ -96,7 +96,7 @@ const vappFields = {
   isEnabled: yes,
   isPublic: no,
   isInMaintenanceMode: no,
-  isExpired: constant(false, { since: '5.1' }),
+  isExpired: boolean('(r.expired_at is not null)', { since: '5.1' }),
 } as const satisfies RecordType['fields']
 
 const vapp = {

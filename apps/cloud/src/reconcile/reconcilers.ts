@@ -2,6 +2,7 @@ import type { StepWorld } from '../world.ts'
 import { reconcileCounts } from './counts.ts'
 import { reconcileDebts } from './debts.ts'
 import { keepHouse } from './house.ts'
+import { reconcileLeases } from './leases.ts'
 import { reconcilePower } from './power.ts'
 
 /** One pass of each, as Temporal calls them: no input, the world is read again. */
@@ -9,6 +10,7 @@ export interface Reconcilers {
   readonly reconcilePower: () => Promise<number>
   readonly reconcileDebts: () => Promise<number>
   readonly reconcileCounts: () => Promise<number>
+  readonly reconcileLeases: () => Promise<number>
   readonly keepHouse: () => Promise<number>
 }
 
@@ -28,6 +30,11 @@ export function reconcilers(
       return paid.length
     },
     reconcileCounts: async () => (await reconcileCounts(world.db)).length,
+    async reconcileLeases() {
+      const asked = await reconcileLeases(world.db)
+      for (const vm of asked) world.ring(vm)
+      return asked.length
+    },
     keepHouse: () => keepHouse(world.db),
   }
 }

@@ -6,10 +6,12 @@ import { Hrefs } from '../http/links.ts'
 import type { Who } from '../identity/authorize.ts'
 import { changedOrg, changedVdc, newOrg, newVdc } from '../params/admin.ts'
 import { route } from '../route.ts'
+import { readLeaseRule } from '../store/leases.ts'
 import { orgsSeenBy, vdcsOf, type OrgRow } from '../store/orgs.ts'
 import { readQuota } from '../store/quotas.ts'
 import {
   accountsOf,
+  changeLeases,
   changeOrg,
   changeQuota,
   changeVdc,
@@ -21,6 +23,7 @@ import type { RequestWorld, Tx } from '../world.ts'
 const whole = async (tx: Tx, org: OrgRow): Promise<documents.WholeOrg> => ({
   org,
   quota: await readQuota(tx, org.id),
+  leases: await readLeaseRule(tx, org.id),
   accounts: await accountsOf(tx, org.id),
   vdcs: await vdcsOf(tx, org.id),
 })
@@ -96,12 +99,13 @@ export const adminOrgs = [
     permission: 'cloud:admin',
     takes: changedOrg,
     answers: { 200: 'admin.org' },
-    doc: 'Gives it another name or quota, enables or disables it. What the body does not name stays; a bound that a Quota does not name is none.',
+    doc: 'Gives it another name, quota or leases, enables or disables it. What the body does not name stays; a bound that a Quota does not name is none, a time that Leases do not name is 0: for ever.',
     async handle(world, asker) {
       const { who, body, params } = asker
       const found = await world.as(who, async (tx) => {
-        const { quota, ...rest } = body
+        const { quota, leases, ...rest } = body
         if (quota) await changeQuota(tx, who, params.org, quota)
+        if (leases) await changeLeases(tx, who, params.org, leases)
         return whole(tx, await changeOrg(tx, who, params.org, rest))
       })
       return { status: 200, body: documents.adminOrg(found, asker, new Hrefs(world.base)) }

@@ -13,6 +13,7 @@ import { operations } from '../operations.ts'
 import { deployParams, undeployParams } from '../params/deploy.ts'
 import { route, type CloudRoute } from '../route.ts'
 import { openTasks } from '../store/find-task.ts'
+import { readLease, setLease } from '../store/leases.ts'
 import type { Ask, Task } from '../store/queue.ts'
 import { requireQuota } from '../store/quotas.ts'
 import { submitTask, submitTogether } from '../store/submit-task.ts'
@@ -20,7 +21,7 @@ import { vmsOf } from '../store/vapps.ts'
 import { submit } from '../submit.ts'
 import { vappOperations, type VappOperation } from '../vapp-operations.ts'
 import type { RequestWorld, Tx } from '../world.ts'
-import { write } from '../write-down.ts'
+import { subjectOf, write } from '../write-down.ts'
 
 /** Those after which more may run than before. */
 const starts = new Set(['powerOn', 'revertToCurrentSnapshot'])
@@ -46,9 +47,11 @@ async function ask(
   entity: Entity,
   whole: VappOperation,
   input: unknown = null,
+  first?: (tx: Tx) => Promise<void>,
 ) {
   const owner = asker.who.user
   const task = await submit(world, asker, async (tx, id) => {
+    await first?.(tx)
     const submitted = await enter(tx, entity, whole, { owner, id, input })
     if (starts.has(whole.name)) await requireQuota(tx, entity.org, 'start')
     return submitted
@@ -132,11 +135,17 @@ const deployment: readonly CloudRoute[] = [
     permission: 'vm:power',
     takes: deployParams,
     answers: { 202: 'task' },
-    doc: 'Starts it, unless powerOn is false: then there is nothing to do, for what is off takes part in nothing here.',
-    handle: (world, asker) =>
-      asker.body.power
-        ? ask(world, asker, asker.params.entity, whole('powerOn'))
-        : write(world, asker, asker.params.entity, 'deploy', async () => undefined),
+    doc: 'Starts it, for deploymentLeaseSeconds if that is told, unless powerOn is false: then there is nothing to do, for what is off takes part in nothing here.',
+    async handle(world, asker) {
+      const { power, deployment } = asker.body
+      const { entity } = asker.params
+      const lease = async (tx: Tx) => {
+        if (deployment !== undefined) await setLease(tx, subjectOf(entity), { deployment })
+      }
+      return power
+        ? ask(world, asker, entity, whole('powerOn'), null, lease)
+        : write(world, asker, entity, 'deploy', lease)
+    },
   }),
   route({
     name: 'undeploy',
@@ -171,6 +180,7 @@ export const entities: readonly CloudRoute[] = [
                 vapp: entity.vapp,
                 vms: await vmsOf(tx, entity.vapp.id),
                 tasks: await openTasks(tx, entity.vapp.id),
+                lease: await readLease(tx, entity.vapp.id),
               },
               asker,
               hrefs,

@@ -21,6 +21,8 @@ export interface Database {
     id: Generated<string>
     recovering: Generated<boolean>
     epoch: Generated<number>
+    expiry_allowed_until: MaybeTime
+    expiry_asked_at: MaybeTime
     recovery: Generated<number>
     recovering_since: MaybeTime
     new_era: Generated<boolean>
@@ -88,6 +90,13 @@ export interface Database {
     value: string
   }
   image: { digest: string; bytes: string; virtual_mib: number }
+  lease_rule: {
+    org: OrgId
+    deployment_default: number
+    deployment_max: number
+    storage_default: number
+    storage_max: number
+  }
   guest_seed: { org: OrgId; vm: VmId; sealed: Buffer }
   template: {
     org: OrgId
@@ -117,6 +126,12 @@ export interface Database {
     deleted_at: MaybeTime
     vdc_name: Generated<string>
     name_key: GeneratedAlways<string>
+    deployment_lease: number | null
+    storage_lease: number | null
+    deployed_since: MaybeTime
+    stored_since: MaybeTime
+    expired_at: MaybeTime
+    lease_warned: Generated<boolean>
   }
   vm: VmTable
   task: TaskTable

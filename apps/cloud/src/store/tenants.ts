@@ -8,6 +8,7 @@ import type { Tx } from '../world.ts'
 import { orConflict } from './accounts.ts'
 import type { Database } from './database.ts'
 import { tell } from './events.ts'
+import { writeLeaseRule, type LeaseRule } from './leases.ts'
 import type { OrgRow, VdcRow } from './orgs.ts'
 import { writeQuota, type Quota } from './quotas.ts'
 
@@ -65,6 +66,17 @@ export async function changeOrg(
 export async function changeQuota(tx: Tx, who: Who, org: OrgRow, quota: Quota): Promise<void> {
   await writeQuota(tx, org.id, quota)
   await tell(tx, { kind: 'org.changed', org: org.id, what: { by: who.user, quota } })
+}
+
+/** Leases that run are held to it at once. */
+export async function changeLeases(
+  tx: Tx,
+  who: Who,
+  org: OrgRow,
+  leases: Partial<LeaseRule>,
+): Promise<void> {
+  await writeLeaseRule(tx, org.id, leases)
+  await tell(tx, { kind: 'org.changed', org: org.id, what: { by: who.user, leases } })
 }
 
 export async function insertVdc(tx: Tx, who: Who, org: OrgId, name: string): Promise<VdcRow> {
