@@ -1,9 +1,13 @@
-// Writes the pages of docs/reference, which are made of the tables in the code.
+// Writes the pages that are made of the tables in the code, and of samples that are recorded here: a PostgreSQL is started for it.
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
+import { apiReference } from '../apps/cloud/src/api-reference.ts'
 import { operationsReference } from '../apps/cloud/src/reference.ts'
+import { routes } from '../apps/cloud/src/routes.ts'
+import { recordSamples } from '../apps/cloud/test/samples.ts'
 
-const directory = join(import.meta.dirname, '../docs/reference')
-await mkdir(directory, { recursive: true })
-await writeFile(join(directory, 'operations.md'), operationsReference())
+const docs = join(import.meta.dirname, '../docs')
+await mkdir(join(docs, 'reference'), { recursive: true })
+await writeFile(join(docs, 'reference/operations.md'), operationsReference())
+await writeFile(join(docs, 'api/cloud.md'), apiReference(routes, await recordSamples()))
