@@ -28,7 +28,7 @@ export function makeEdge(
     if (permission === 'login') return sessions.logIn(readBasic(headers.authorization), ip)
     const token = headers[dialect.tokenHeader]
     const who = typeof token === 'string' ? await sessions.find(token) : undefined
-    if (who) return { who, token: token as string }
+    if (who) return { who: { ...who, address: ip }, token: token as string }
     throw new Fault('unauthenticated', `send a valid token in the header ${dialect.tokenHeader}`, {
       hint: 'log in: POST /api/sessions with the credentials of user@organisation',
     })

@@ -9,6 +9,8 @@ export interface Who {
   readonly org: OrgId
   readonly orgName: string
   readonly role: Role
+  /** Where the request came from; missing where nobody asked from anywhere. */
+  readonly address?: string
   /** Came with a token for scripts: it may do what its user may, but not make more of its kind. */
   readonly script?: true
 }

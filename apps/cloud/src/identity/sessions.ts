@@ -7,6 +7,7 @@ import { sql, type Kysely } from 'kysely'
 import type { Credentials } from '../http/basic.ts'
 import type { Database } from '../store/database.ts'
 import { forgiveFailures, readFailures, recordFailure } from '../store/login-failures.ts'
+import { beginSession, tellRefused } from '../store/logins.ts'
 import type { Who } from './authorize.ts'
 import { Lanes } from './lanes.ts'
 import { networkOf } from './network-of.ts'
@@ -52,19 +53,19 @@ export function makeSessions(db: Kysely<Database>, secret: () => string, spare: 
         // Also with the right password: otherwise the answer would tell which it is.
         if (wait > 0) throw tooMany(wait)
         const found = await check(db, credentials, spare)
-        if (!found) await recordFailure(db, key)
-        else if (any) await forgiveFailures(db, key)
+        if (!found) {
+          await recordFailure(db, key)
+          await tellRefused(db, { ...credentials, address })
+        } else if (any) await forgiveFailures(db, key)
         return found
       })
       if (!account) throw new Fault('unauthenticated', 'user, organisation or password is wrong')
       const token = secret()
-      await db
-        .insertInto('session')
-        .values({ token_hash: hashToken(token), org: account.org, account: account.id })
-        .execute()
       const { user, org: orgName } = credentials
       const { id, role, org } = account
-      return { token, who: { user, account: id, org, orgName, role } }
+      const hash = hashToken(token)
+      await beginSession(db, { hash, org, account: id }, { user, address })
+      return { token, who: { user, account: id, org, orgName, role, address } }
     },
     async find(token) {
       if (token.startsWith(ACCESS_TOKEN)) return findByAccessToken(db, token)

@@ -245,12 +245,13 @@ const types: readonly RecordType[] = [
       eventType: text('r.kind'),
       timeStamp: time('r.at'),
       eventStatus: number(
-        "(case when r.kind in ('task.error', 'task.canceled') then 0 else 1 end)",
+        "(case when r.kind in ('task.error', 'task.canceled', 'session.refused') then 0 else 1 end)",
       ),
       userName: text(
         `(coalesce((select task.owner from task where task.id = r.task), r.what ->> 'by', r.what ->> 'user') collate "C")`,
         { maybe: true },
       ),
+      userAddress: text(`((r.what ->> 'from') collate "C")`, { maybe: true }),
       orgName: text('(select org.name from org where org.id = r.org)', { maybe: true }),
       entity: reference('coalesce(r.vm, r.vapp)', vappOrVm, { maybe: true }),
       entityType: text(

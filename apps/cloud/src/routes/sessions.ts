@@ -6,6 +6,7 @@ import { session } from '../documents/session.ts'
 import { Hrefs } from '../http/links.ts'
 import { hashToken } from '../identity/sessions.ts'
 import { route } from '../route.ts'
+import { endSession } from '../store/logins.ts'
 
 export const sessions = [
   route({
@@ -60,9 +61,7 @@ export const sessions = [
           hint: 'DELETE its own address, below /api/session/tokens',
         })
       }
-      await world.as(who, (tx) =>
-        tx.deleteFrom('session').where('token_hash', '=', hashToken(token)).execute(),
-      )
+      await world.as(who, (tx) => endSession(tx, who, hashToken(token)))
       return { status: 204 }
     },
   }),

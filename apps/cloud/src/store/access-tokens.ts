@@ -4,7 +4,7 @@ import { sql, type Kysely, type Selectable } from 'kysely'
 import type { Who } from '../identity/authorize.ts'
 import type { Tx } from '../world.ts'
 import type { Database } from './database.ts'
-import { tell } from './events.ts'
+import { by, tell } from './events.ts'
 
 export type AccessTokenRow = Selectable<Database['access_token']>
 
@@ -51,11 +51,11 @@ export async function addAccessToken(
   if (!made) {
     throw new Fault('conflict', `there is already a token ${name}`, { hint: 'choose another name' })
   }
-  await tell(tx, { kind: 'token.made', org: who.org, what: { user: who.user, token: name } })
+  await tell(tx, { kind: 'token.made', org: who.org, what: { ...by(who), token: name } })
   return made
 }
 
 export async function dropAccessToken(tx: Tx, who: Who, row: AccessTokenRow): Promise<void> {
   await tx.deleteFrom('access_token').where('org', '=', row.org).where('id', '=', row.id).execute()
-  await tell(tx, { kind: 'token.revoked', org: row.org, what: { user: who.user, token: row.name } })
+  await tell(tx, { kind: 'token.revoked', org: row.org, what: { ...by(who), token: row.name } })
 }

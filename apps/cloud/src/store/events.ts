@@ -2,6 +2,7 @@ import { Fault } from '@skerry/fault'
 import type { HostId, OrgId } from '@skerry/vm'
 import { sql, type Kysely, type Selectable } from 'kysely'
 
+import type { Who } from '../identity/authorize.ts'
 import type { Tx } from '../world.ts'
 import type { Database } from './database.ts'
 import type { Task } from './queue.ts'
@@ -17,6 +18,12 @@ export interface Happening {
   readonly org?: OrgId
   readonly what?: Readonly<Record<string, unknown>>
 }
+
+/** Whoever may do something about others is named with it, and from where it was asked. */
+export const by = ({ user, address }: Pick<Who, 'user' | 'address'>) => ({
+  by: user,
+  ...(address !== undefined && { from: address }),
+})
 
 /** In the same transaction as what it tells of, or it is not true. */
 export async function tell(

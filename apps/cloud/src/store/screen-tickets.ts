@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 
 import type { Who } from '../identity/authorize.ts'
 import type { Tx } from '../world.ts'
-import { tell } from './events.ts'
+import { by, tell } from './events.ts'
 import type { VmRow } from './vms.ts'
 
 export interface NewTicket {
@@ -24,5 +24,5 @@ export async function keepTicket(tx: Tx, who: Who, { vm, boot, hash }: NewTicket
       ...{ account_org: who.org, account: who.account },
     })
     .execute()
-  await tell(tx, { kind: 'screen.ticket', vm, what: { user: who.user } })
+  await tell(tx, { kind: 'screen.ticket', vm, what: by(who) })
 }

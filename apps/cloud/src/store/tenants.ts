@@ -7,7 +7,7 @@ import type { Role } from '../identity/roles.ts'
 import type { Tx } from '../world.ts'
 import { orConflict } from './accounts.ts'
 import type { Database } from './database.ts'
-import { tell } from './events.ts'
+import { by, tell } from './events.ts'
 import { writeLeaseRule, type LeaseRule } from './leases.ts'
 import type { OrgRow, VdcRow } from './orgs.ts'
 import { writeQuota, type Quota } from './quotas.ts'
@@ -31,7 +31,7 @@ export async function insertOrg(tx: Tx, who: Who, name: string): Promise<OrgRow>
   const row = await orConflict(`there is an organisation ${name} already`, () =>
     tx.insertInto('org').values({ name }).returningAll().executeTakeFirstOrThrow(),
   )
-  await tell(tx, { kind: 'org.added', org: row.id, what: { by: who.user, name } })
+  await tell(tx, { kind: 'org.added', org: row.id, what: { ...by(who), name } })
   return row
 }
 
@@ -58,14 +58,14 @@ export async function changeOrg(
       .returningAll()
       .executeTakeFirstOrThrow(),
   )
-  await tell(tx, { kind: 'org.changed', org: org.id, what: { by: who.user, ...set } })
+  await tell(tx, { kind: 'org.changed', org: org.id, what: { ...by(who), ...set } })
   return row
 }
 
 /** Whoever has more than it allows keeps it, and gets no more. */
 export async function changeQuota(tx: Tx, who: Who, org: OrgRow, quota: Quota): Promise<void> {
   await writeQuota(tx, org.id, quota)
-  await tell(tx, { kind: 'org.changed', org: org.id, what: { by: who.user, quota } })
+  await tell(tx, { kind: 'org.changed', org: org.id, what: { ...by(who), quota } })
 }
 
 /** Leases that run are held to it at once. */
@@ -76,14 +76,14 @@ export async function changeLeases(
   leases: Partial<LeaseRule>,
 ): Promise<void> {
   await writeLeaseRule(tx, org.id, leases)
-  await tell(tx, { kind: 'org.changed', org: org.id, what: { by: who.user, leases } })
+  await tell(tx, { kind: 'org.changed', org: org.id, what: { ...by(who), leases } })
 }
 
 export async function insertVdc(tx: Tx, who: Who, org: OrgId, name: string): Promise<VdcRow> {
   const row = await orConflict(`there is a vdc ${name} already`, () =>
     tx.insertInto('vdc').values({ org, name }).returningAll().executeTakeFirstOrThrow(),
   )
-  await tell(tx, { kind: 'vdc.added', org, what: { by: who.user, name } })
+  await tell(tx, { kind: 'vdc.added', org, what: { ...by(who), name } })
   return row
 }
 
@@ -107,7 +107,7 @@ export async function changeVdc(
       .returningAll()
       .executeTakeFirstOrThrow(),
   )
-  await tell(tx, { kind: 'vdc.changed', org: vdc.org, what: { by: who.user, ...set } })
+  await tell(tx, { kind: 'vdc.changed', org: vdc.org, what: { ...by(who), ...set } })
   return row
 }
 
@@ -139,7 +139,7 @@ export async function insertAccount(
       .returningAll()
       .executeTakeFirstOrThrow(),
   )
-  await tell(tx, { kind: 'user.added', org, what: { by: who.user, user: name, role } })
+  await tell(tx, { kind: 'user.added', org, what: { ...by(who), user: name, role } })
   return row
 }
 
@@ -180,7 +180,7 @@ export async function changeAccount(
       .where('account', '=', row.id)
       .execute()
   }
-  const what = { by: who.user, user: row.name, ...told, password: password !== undefined }
+  const what = { ...by(who), user: row.name, ...told, password: password !== undefined }
   await tell(tx, { kind: 'user.changed', org: row.org, what })
   return changed
 }
