@@ -152,6 +152,10 @@ async function runOnce(
       interceptors: {
         activity: [aroundActivities((error, activity) => options.say(`${activity} failed`, error))],
       },
+      // A turn of a run lasts as long as its quick steps: as many turns as quick steps at once. Of the default of 40, two hosts that
+      // do not answer could hold all.
+      maxConcurrentWorkflowTaskExecutions: 100,
+      maxConcurrentLocalActivityExecutions: 100,
       // The next workflow task of a dead worker's run goes to another one after this; 10 s is the default.
       stickyQueueScheduleToStartTimeout: '2s',
       maxHeartbeatThrottleInterval: '2s',
