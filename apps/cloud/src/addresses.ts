@@ -24,6 +24,8 @@ export const at = {
   metadataKey: '/api/vApp/:entity/metadata/:key',
   catalog: '/api/catalog/:catalog',
   catalogItem: '/api/catalogItem/:catalogItem',
+  upload: '/api/catalog/:catalog/action/upload',
+  transfer: '/api/transfer/:upload',
   resolver: '/api/entity',
   resolved: '/api/entity/:urn',
   tasks: '/api/tasksList/:org',

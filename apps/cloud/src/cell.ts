@@ -10,6 +10,7 @@ import { buildServer, showCertificate, type ServerCertificate } from './http/ser
 import { hashPassword } from './identity/password.ts'
 import type { Seal } from './identity/seal.ts'
 import { makeSessions } from './identity/sessions.ts'
+import { openUploads } from './images/uploads.ts'
 import { routes } from './routes.ts'
 import { startWork } from './worker/start-work.ts'
 import type { RequestWorld } from './world.ts'
@@ -49,7 +50,7 @@ export async function startCell(config: Config, given: Given): Promise<Cell> {
 }
 
 async function buildDoor(
-  { base, console: screens }: Config,
+  { base, console: screens, images }: Config,
   { db, tenants, reads, links, ring }: Engines,
   { clock, ids, log, tls, seal }: Given,
 ): Promise<FastifyInstance> {
@@ -61,6 +62,7 @@ async function buildDoor(
     reads: (reach) => reads.of(reach),
     screens: (host) => links.at(host),
     ...{ ring, clock, seal, base: new URL(base), secret: () => ids.secret() },
+    uploads: openUploads(db, images),
     console: screens ?? `console.${new URL(base).hostname}`,
   }
   const spare = await hashPassword(ids.secret(), ids.salt())

@@ -16,6 +16,7 @@ import { schema } from './routes/schema.ts'
 import { screens } from './routes/screens.ts'
 import { sessions } from './routes/sessions.ts'
 import { tasks } from './routes/tasks.ts'
+import { uploading } from './routes/uploads.ts'
 
 /** Every address of the tenants' door. */
 export const routes: readonly CloudRoute[] = [
@@ -23,6 +24,7 @@ export const routes: readonly CloudRoute[] = [
   ...accessTokens,
   ...orgs,
   ...catalogs,
+  ...uploading,
   ...entities,
   ...composing,
   ...cloning,

@@ -6,6 +6,7 @@ import type { Kysely, Transaction } from 'kysely'
 
 import type { Who } from './identity/authorize.ts'
 import type { Seal } from './identity/seal.ts'
+import type { Uploads } from './images/uploads.ts'
 import type { Database } from './store/database.ts'
 
 export type Tx = Transaction<Database>
@@ -23,6 +24,7 @@ export interface RequestWorld {
   /** 256 bits that nobody can guess, as text. */
   readonly secret: () => string
   readonly seal: Pick<Seal, 'close'>
+  readonly uploads: Uploads
   readonly base: URL
   /** Where screens are shown, as host or host:port: another host than the base's. */
   readonly console: string

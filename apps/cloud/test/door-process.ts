@@ -80,6 +80,11 @@ async function setRight(): Promise<void> {
     values (${door.eng.org}, ${door.eng.ids['accessToken']}, ${sessions[0]?.account}, 'script', ${randomBytes(32)})`.execute(
     db,
   )
+  await sql`delete from upload`.execute(db)
+  await sql`insert into upload (org, id, catalog, name, bytes, cpus, memory_mib)
+    values (${door.eng.org}, ${door.eng.ids['upload']}, ${door.eng.ids['catalog']}, 'on its way', 4096, 1, 64)`.execute(
+    db,
+  )
   await sql`delete from metadata`.execute(db)
   await sql`insert into metadata (org, vapp, vm, key, type, value)
     values (${door.eng.org}, ${door.eng.vapp.slice(-36)}, ${door.eng.ids['entity']?.slice(-36)}, 'colour', 'String', 'red')`.execute(

@@ -105,7 +105,7 @@ async function sendAll(
 const byKind = Map.groupBy(routes, kindOf)
 
 test('every kind of route is there', () => {
-  const kinds = ['read', 'action', 'create', 'delete', 'query', 'login', 'admin']
+  const kinds = ['read', 'action', 'create', 'delete', 'upload', 'query', 'login', 'admin']
   for (const kind of kinds) assert.ok(byKind.has(kind), kind)
 })
 

@@ -29,6 +29,12 @@ const bodies: Readonly<Record<string, (opened: Opened, name: string) => string>>
     `<ComposeVAppParams ${XMLNS} name="${name}"><SourcedItem><Source name="${name}" href="https://cloud.example/api/vAppTemplate/${ids['template']}"/></SourcedItem></ComposeVAppParams>`,
   RecomposeVAppParams: ({ ids }, name) =>
     `<RecomposeVAppParams ${XMLNS}><SourcedItem><Source name="${name}" href="https://cloud.example/api/vAppTemplate/${ids['template']}"/></SourcedItem></RecomposeVAppParams>`,
+  CloneVAppParams: ({ vapp }, name) =>
+    `<CloneVAppParams ${XMLNS} name="${name}"><Source href="https://cloud.example/api/vApp/${vapp}"/></CloneVAppParams>`,
+  LeaseSettingsSection: () =>
+    `<LeaseSettingsSection ${XMLNS}><DeploymentLeaseInSeconds>60</DeploymentLeaseInSeconds></LeaseSettingsSection>`,
+  UploadParams: (_, name) =>
+    `<UploadParams ${XMLNS} name="${name}" size="4096" sha256="${'0'.repeat(64)}" memoryMB="96"/>`,
   Metadata: (_, name) =>
     `<Metadata ${XMLNS} xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance"><MetadataEntry><Key>${name}</Key><TypedValue xsi:type="MetadataNumberValue"><Value>7</Value></TypedValue></MetadataEntry></Metadata>`,
   MetadataValue: (_, name) => `<MetadataValue ${XMLNS}><Value>${name}</Value></MetadataValue>`,
@@ -56,7 +62,7 @@ export function bodyOf({ takes }: CloudRoute, opened: Opened, name: string): str
 const QUERY = 'filter=status==POWERED_ON&fields=name&page=1&pageSize=25&sortAsc=name'
 
 export function rightful(route: CloudRoute, opened: Opened, name: string): Draft {
-  const whole = /recompose/.test(route.path)
+  const whole = /recompose|leaseSettings/.test(route.path)
   const ids: Readonly<Record<string, string>> = {
     ...opened.ids,
     ...(whole && { entity: opened.vapp }),

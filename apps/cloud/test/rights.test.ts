@@ -131,6 +131,14 @@ const rows: Readonly<Record<string, Row>> = {
   writeMetadataValue: { least: 'author', ok: 202, body: () => COLOUR },
   deleteMetadataValue: { least: 'author', ok: 202 },
   readCatalog: { least: 'console only', ok: 200 },
+  upload: {
+    least: 'author',
+    ok: 201,
+    body: () => `<UploadParams name="${fresh()}" size="1"/>`,
+  },
+  readUpload: { least: 'author', ok: 200 },
+  sendUpload: { least: 'author', ok: 400, body: () => 'more than one' },
+  deleteUpload: { least: 'author', ok: 204 },
   readCatalogItem: { least: 'console only', ok: 200 },
   readResolver: { least: 'console only', ok: 200 },
   resolve: { least: 'console only', ok: 200 },
@@ -162,7 +170,7 @@ const rows: Readonly<Record<string, Row>> = {
 const NOBODYS = '01980000-0000-7000-8000-00000000abcd'
 const unknown: Readonly<Record<string, string>> = {
   ...{ org: NOBODYS, vdc: NOBODYS, task: NOBODYS, accessToken: NOBODYS },
-  ...{ catalog: NOBODYS, catalogItem: NOBODYS, account: NOBODYS, host: NOBODYS },
+  ...{ catalog: NOBODYS, upload: NOBODYS, catalogItem: NOBODYS, account: NOBODYS, host: NOBODYS },
   ...{ urn: `urn:skerry:vdc:${NOBODYS}`, key: 'colour' },
   ...{ template: `vappTemplate-${NOBODYS}`, entity: `vm-${NOBODYS}` },
   ...{ version: '5.1', file: 'master.xsd' },
@@ -329,6 +337,11 @@ async function idsFor(
     token,
     body: `<AccessTokenParams name="${fresh()}"/>`,
   })
+  const upload = await door.ask('POST', `/api/catalog/${ids['catalog']}/action/upload`, {
+    token: door.eng.token,
+    body: `<UploadParams name="${fresh()}" size="1"/>`,
+  })
+  ids['upload'] = hrefOf(readXml(upload.text)).split('/').at(-1) ?? ''
   await door.ask('PUT', `/api/vApp/${ids['entity']}/metadata/colour`, {
     token: door.eng.token,
     body: COLOUR,

@@ -1,8 +1,11 @@
 // The tenants' door of a cloud with two organisations, as a client meets it over HTTP. No Temporal: whatever is asked stays queued.
 import assert from 'node:assert/strict'
 import { randomBytes, randomUUID } from 'node:crypto'
+import { mkdtemp, rm } from 'node:fs/promises'
 import { request } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 
 import { Fault } from '@skerry/fault'
 import type { HostApi } from '@skerry/host-api'
@@ -14,6 +17,7 @@ import { buildServer } from '../src/http/server.ts'
 import { hashPassword } from '../src/identity/password.ts'
 import type { Role } from '../src/identity/roles.ts'
 import { hashToken, makeSessions } from '../src/identity/sessions.ts'
+import { openUploads } from '../src/images/uploads.ts'
 import { routes } from '../src/routes.ts'
 import { addToCatalog } from '../src/store/catalogs.ts'
 import {
@@ -65,6 +69,8 @@ export interface Door extends AsyncDisposable {
   readonly ops: Tenant
   /** What hosts were told of screens, and whether they answer. */
   readonly screens: Screens
+  /** Where images lie. */
+  readonly images: string
   /** A token of a new user of this role: without the cost of a login. */
   enter(org: OrgId, role: Role): Promise<string>
 }
@@ -75,6 +81,7 @@ export async function openDoor(): Promise<Door> {
   const password = await hashPassword('secret', randomBytes(16))
   const sessions = makeSessions(cloud.db, () => randomBytes(32).toString('base64url'), password)
   const screens: Screens = { armed: [], away: false }
+  const images = await mkdtemp(join(tmpdir(), 'skerry-images-'))
   const world = {
     as: (who: CloudDatabase['who'], work: Parameters<CloudDatabase['as']>[1]) =>
       who.role === 'system administrator'
@@ -91,6 +98,7 @@ export async function openDoor(): Promise<Door> {
     clock: { now: () => new Date() },
     secret: () => randomBytes(32).toString('base64url'),
     seal,
+    uploads: openUploads(cloud.db, images),
     base: new URL(BASE),
     console: 'console.example',
   } as Parameters<typeof buildServer>[0]
@@ -101,7 +109,7 @@ export async function openDoor(): Promise<Door> {
   const { port } = server.server.address() as AddressInfo
   const ask: Ask = (method, path, asked = {}) => send(port, method, path, asked)
   return {
-    ...{ cloud, port, ask, screens },
+    ...{ cloud, port, ask, screens, images },
     eng: await addTenant(cloud, ask, 'eng', password),
     ops: await addTenant(cloud, ask, 'ops', password),
     enter: (org, role) => enter(cloud, org, role),
@@ -109,6 +117,7 @@ export async function openDoor(): Promise<Door> {
       await server.close()
       await cloud[Symbol.asyncDispose]()
       await postgres[Symbol.asyncDispose]()
+      await rm(images, { recursive: true, force: true })
       assert.deepEqual(mistakes, [], 'nothing that was asked met a mistake of ours')
     },
   }
@@ -157,10 +166,15 @@ async function addTenant(
     token,
     body: '<AccessTokenParams name="script"/>',
   })
+  const upload = await ask('POST', `/api/catalog/${item.catalog}/action/upload`, {
+    token,
+    body: '<UploadParams name="on its way" size="1"/>',
+  })
   const idOf = (node: Element | undefined) => hrefOf(node).split('/').at(-1) ?? ''
   const ids = {
     ...{ org, vdc: vdc.id, template: `vappTemplate-${template.id}` },
     ...{ entity: idOf(vm), task: idOf(task), accessToken: idOf(readXml(script.text)) },
+    upload: idOf(readXml(upload.text)),
     ...{ catalog: item.catalog, catalogItem: item.id, account: account.id, host },
     ...{ urn: `urn:skerry:vdc:${vdc.id}`, key: 'colour' },
   }

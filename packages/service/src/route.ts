@@ -1,3 +1,5 @@
+import type { IncomingHttpHeaders } from 'node:http'
+
 import type { Static, TObject, TSchema } from 'typebox'
 
 /** What a request may carry: how it is named in the docs, and how it is read or refused. */
@@ -6,6 +8,8 @@ export interface Body<T> {
   /** For the reference: a JSON Schema, or the name of an XML element. */
   readonly shape: object | string
   read(raw: string): T
+  /** For what is too large to be read first: the bytes as they come. */
+  open?(bytes: AsyncIterable<Buffer>, headers: IncomingHttpHeaders): T
 }
 
 /** The words after ':' in a path. */

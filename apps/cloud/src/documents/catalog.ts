@@ -2,13 +2,14 @@ import { element, type Element } from '@skerry/xml'
 
 import type { Asker } from '../http/asker.ts'
 import { link, type Hrefs } from '../http/links.ts'
+import { may } from '../identity/authorize.ts'
 import type { CatalogItemRow, CatalogRow } from '../store/catalogs.ts'
 import type { TemplateRow } from '../store/orgs.ts'
 
 export const catalog = (
   { id, org, name, created_at }: CatalogRow,
   items: readonly CatalogItemRow[],
-  { dialect }: Asker,
+  { dialect, who }: Asker,
   hrefs: Hrefs,
 ): Element =>
   element(
@@ -18,6 +19,8 @@ export const catalog = (
       ...{ type: dialect.media('catalog'), href: hrefs.catalog(id) },
     },
     link('up', hrefs.org(org), { type: dialect.media('org') }),
+    may(who, 'vm:edit') &&
+      link('add', `${hrefs.catalog(id)}/action/upload`, { type: dialect.media('uploadParams') }),
     element(
       'CatalogItems',
       {},

@@ -26,6 +26,7 @@ export class Hrefs {
   vdc = (id: string): string => this.to(fill(at.vdc, { vdc: id }))
   accessToken = (id: string): string => this.to(fill(at.accessToken, { accessToken: id }))
   catalog = (id: string): string => this.to(fill(at.catalog, { catalog: id }))
+  upload = (id: string): string => this.to(fill(at.transfer, { upload: id }))
   catalogItem = (id: string): string => this.to(fill(at.catalogItem, { catalogItem: id }))
   resolved = (urn: string): string => `${this.to(at.resolver)}/${urn}`
   tasks = (org: string): string => this.to(fill(at.tasks, { org }))

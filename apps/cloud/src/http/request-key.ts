@@ -33,7 +33,9 @@ export function requestKeyOf(
   if (others.some((each) => each !== key)) {
     throw new Fault('invalid', 'a request has one key: Idempotency-Key and operationKey differ')
   }
-  const hash = createHash('sha256').update(JSON.stringify([method, url, body ?? '']))
+  const hash = createHash('sha256').update(
+    JSON.stringify([method, url, typeof body === 'string' ? body : '']),
+  )
   return { key, bodyHash: hash.digest() }
 }
 

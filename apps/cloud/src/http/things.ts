@@ -19,6 +19,7 @@ import {
 import type { Task } from '../store/queue.ts'
 import { resolve, type Resolved } from '../store/resolve.ts'
 import { findAccount, type AccountRow } from '../store/tenants.ts'
+import { findUpload, type UploadRow } from '../store/uploads.ts'
 import { findVapp, type VappRow } from '../store/vapps.ts'
 import { findVm, type VmRow } from '../store/vms.ts'
 import type { Tx } from '../world.ts'
@@ -38,6 +39,7 @@ export interface Things {
   readonly accessToken: AccessTokenRow
   readonly catalog: CatalogRow
   readonly catalogItem: CatalogItemRow
+  readonly upload: UploadRow
   readonly urn: Resolved
   readonly account: AccountRow
   readonly host: HostRow & Owned
@@ -92,6 +94,10 @@ export const things: Finders = {
   async catalogItem(tx, id) {
     const uuid = uuidOf(id, /^[0-9a-f]/)
     return uuid === undefined ? undefined : findCatalogItem(tx, uuid)
+  },
+  async upload(tx, id) {
+    const uuid = uuidOf(id, /^[0-9a-f]/)
+    return uuid === undefined ? undefined : findUpload(tx, uuid)
   },
   urn: (tx, id) => resolve(tx, id),
   async account(tx, id) {

@@ -97,6 +97,19 @@ export interface Database {
     storage_default: number
     storage_max: number
   }
+  upload: {
+    org: OrgId
+    id: Generated<string>
+    catalog: string
+    name: string
+    bytes: string
+    sha256: string | null
+    cpus: number
+    memory_mib: number
+    received: Big
+    sending_until: Time
+    touched_at: Time
+  }
   guest_seed: { org: OrgId; vm: VmId; sealed: Buffer }
   template: {
     org: OrgId

@@ -43,7 +43,9 @@ export async function used(tx: Kysely<Database>, org: OrgId): Promise<Required<Q
   const { rows } = await sql<Record<keyof Quota, string>>`
     select count(*) as vms, count(*) filter (where desired = 'POWERED_ON') as "runningVms",
       coalesce(sum(cpus), 0) as cpus, coalesce(sum(memory_mib), 0) as "memoryMiB",
-      coalesce(sum(disk_mib), 0) as "storageMiB"
+      coalesce(sum(disk_mib), 0) + (select coalesce(sum(bytes), 0)::bigint / 1048576 from (
+        select image.bytes from template join image on image.digest = template.image where template.org = ${org}
+        union all select upload.bytes from upload where upload.org = ${org}) files) as "storageMiB"
     from vm where org = ${org} and deleted_at is null`.execute(tx)
   const count = (key: keyof Quota): number => Number(rows[0]?.[key] ?? 0)
   return {
@@ -63,6 +65,7 @@ const words: Readonly<Record<keyof Quota, string>> = {
 const bounds = {
   make: ['vms', 'cpus', 'memoryMiB', 'storageMiB'],
   start: ['runningVms'],
+  store: ['storageMiB'],
 } as const satisfies Record<string, readonly (keyof Quota)[]>
 
 /**

@@ -1,0 +1,65 @@
+import type { IncomingHttpHeaders } from 'node:http'
+
+import { Fault } from '@skerry/fault'
+import type { Body } from '@skerry/service'
+import { attribute } from '@skerry/xml'
+
+import type { Sent } from '../images/uploads.ts'
+import type { NewUpload } from '../store/uploads.ts'
+import { readNamed } from './named.ts'
+
+/** In bytes: of the file, not of the disk that it holds. */
+export const UPLOAD_BYTES_MAX = 256 * 1024 ** 3
+const SHA256 = /^[0-9a-f]{64}$/
+
+/** UploadParams: the name of a template, how large its image is, what its SHA-256 must be, and what VMs of it have. */
+export const uploadParams: Body<NewUpload> = {
+  media: 'uploadParams',
+  shape: 'UploadParams',
+  read(raw) {
+    const { root, name } = readNamed(raw, 'UploadParams')
+    const count = (what: string, most: number, usual?: number): number => {
+      const said = attribute(root, what)
+      if (said === undefined && usual !== undefined) return usual
+      if (/^[1-9]\d{0,14}$/.test(said ?? '') && Number(said) <= most) return Number(said)
+      throw new Fault('invalid', `${what} must be a number from 1 to ${most}`)
+    }
+    const sha256 = attribute(root, 'sha256')?.toLowerCase()
+    if (sha256 !== undefined && !SHA256.test(sha256)) {
+      throw new Fault('invalid', 'sha256 must be 64 hexadecimal digits')
+    }
+    return {
+      ...{ name, bytes: count('size', UPLOAD_BYTES_MAX), ...(sha256 !== undefined && { sha256 }) },
+      ...{ cpus: count('numberOfCpus', 64, 1), memoryMiB: count('memoryMB', 1024 ** 2, 512) },
+    }
+  },
+}
+
+const RANGE = /^bytes (\d{1,15})-(\d{1,15})\/(\d{1,15}|\*)$/
+const NOTHING = /^bytes \*\/(\d{1,15}|\*)$/
+
+/** What of it is sent: by Content-Range, or all of it. `bytes *\/N` sends nothing: all of it is here already. */
+export function rangeOf(
+  headers: IncomingHttpHeaders,
+  size: number,
+): { readonly from: number; readonly length: number } {
+  const said = headers['content-range']
+  if (said === undefined) return { from: 0, length: size }
+  if (NOTHING.test(said)) return { from: size, length: 0 }
+  const [, first = '', last = '', total = ''] = RANGE.exec(said) ?? []
+  const [from, length] = [Number(first), Number(last) - Number(first) + 1]
+  if (first === '' || length < 1 || from + length > size || (total !== '*' && +total !== size)) {
+    throw new Fault('invalid', `Content-Range must be bytes FIRST-LAST/${size}`)
+  }
+  return { from, length }
+}
+
+/** Bytes as they come; how many there shall be is known when the upload is. */
+export const sentBytes: Body<(size: number) => Sent> = {
+  media: 'octet-stream',
+  shape: { type: 'string', format: 'binary' },
+  read() {
+    throw new TypeError('bytes are taken as they come')
+  },
+  open: (bytes, headers) => (size) => ({ ...rangeOf(headers, size), bytes }),
+}
