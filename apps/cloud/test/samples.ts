@@ -41,6 +41,16 @@ const hows: Readonly<Record<string, How>> = {
     body: (ids) =>
       `<ComposeVAppParams name="site"><SourcedItem>${source(ids, 'web')}</SourcedItem><SourcedItem>${source(ids, 'db')}</SourcedItem></ComposeVAppParams>`,
   },
+  clone: {
+    body: ({ vapp }) =>
+      `<CloneVAppParams name="copy"><Source href="${BASE}/api/vApp/${vapp}"/></CloneVAppParams>`,
+  },
+  readLease: { whole: true },
+  changeLease: {
+    whole: true,
+    body: () =>
+      '<LeaseSettingsSection><DeploymentLeaseInSeconds>86400</DeploymentLeaseInSeconds></LeaseSettingsSection>',
+  },
   recompose: {
     whole: true,
     body: (ids) =>
@@ -128,7 +138,13 @@ async function record(door: Door, route: CloudRoute, running: string): Promise<S
   const how = hows[route.name] ?? {}
   const from = how.from ?? operations.find(({ name }) => name === route.name)?.from[0]
   const ids: Record<string, string> = {
-    ...{ ...door.eng.ids, version: '1.5', file: 'master.xsd', entity: running },
+    ...{
+      ...door.eng.ids,
+      version: '1.5',
+      file: 'master.xsd',
+      entity: running,
+      vapp: door.eng.vapp,
+    },
     ...(how.whole && { entity: door.eng.vapp }),
   }
   if (route.method !== 'GET' && from !== undefined) {
