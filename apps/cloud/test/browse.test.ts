@@ -11,6 +11,7 @@ import {
   BASE,
   find,
   hrefOf,
+  instantiate,
   linksOf,
   openDoor,
   pathOf,
@@ -278,6 +279,20 @@ test('a vApp without VMs is made and deleted at once, each by a task that has en
     [...once, ...once],
   )
   read(await compose(), 201)
+})
+
+test('a vApp whose making is given up before it was begun is FAILED_CREATION, and can be deleted', async () => {
+  const { ids } = door.eng
+  const body = instantiate('given-up', (ids['template'] ?? '').replace('vappTemplate-', ''), true)
+  const path = `/api/vdc/${ids['vdc']}/action/instantiateVAppTemplate`
+  const made = read(await send('POST', path, body), 201)
+  const [task] = find(made, 'Tasks', 'Task')
+  assert.equal((await send('POST', `${pathOf(hrefOf(task))}/action/cancel`)).status, 204)
+  assert.equal(attribute(read(await get(pathOf(hrefOf(task)))), 'status'), 'canceled')
+  const after = read(await get(pathOf(hrefOf(made))))
+  const [vm] = find(after, 'Children', 'Vm')
+  assert.deepEqual([attribute(after, 'status'), attribute(vm, 'status')], ['-1', '-1'])
+  assert.equal((await send('DELETE', pathOf(linksOf(after)['remove'] ?? ''))).status, 202)
 })
 
 test('a task goes on naming what it was asked of when that is gone, and points at it no more', async () => {

@@ -33,6 +33,12 @@ export function testRest(ledger: Ledger): void {
       assert.equal(attribute(await client.get(vapp), 'status'), '1')
       await ledger.act(client, vapp, 'edit', '<VApp name="empty"/>')
       await ledger.act(client, vapp, 'recompose', '<RecomposeVAppParams/>')
+      const copied = `<CloneVAppParams name="copy"><Source href="${vapp}"/></CloneVAppParams>`
+      const copy = await ledger.follow(client, tenant().vdc, 'add', {
+        body: copied,
+        end: 'cloneVApp',
+      })
+      await ledger.act(client, hrefOf(copy.root), 'remove')
       await ledger.act(client, vapp, 'remove')
       assert.equal((await client.ask('GET', vapp)).status, 404)
 

@@ -140,6 +140,7 @@ async function end(
   const undeleted = state !== 'success' && vm.closed && vm.deleted_at === null
   const reopened = undeleted && !(await closing(tx, vm.id))
   const { empty, leads } = await queueOf(tx, vm.id)
+  const unmade = state === 'canceled' && vm.status === 'UNRESOLVED' && vm.host === null
   await tx
     .updateTable('vm')
     .set({
@@ -147,6 +148,8 @@ async function end(
       ...(empty && whenEmpty),
       ...(state === 'success' && isWanted(task.leads) && { wanted: task.leads }),
       ...(reopened && { closed: false }),
+      // What was given up before it was begun can be deleted, as what failed.
+      ...(unmade && !(await making(tx, vm.id)) && { status: 'FAILED_CREATION' as const }),
     })
     .where('id', '=', vm.id)
     .execute()
@@ -157,6 +160,12 @@ async function end(
 
 async function closing(tx: Tx, vm: VmId): Promise<boolean> {
   const { rows } = await sql`select from task where vm = ${vm} and operation = 'delete'
+    and state in ('queued', 'running') limit 1`.execute(tx)
+  return rows.length > 0
+}
+
+async function making(tx: Tx, vm: VmId): Promise<boolean> {
+  const { rows } = await sql`select from task where vm = ${vm} and operation in ('create', 'clone')
     and state in ('queued', 'running') limit 1`.execute(tx)
   return rows.length > 0
 }
