@@ -88,6 +88,11 @@ const hows: Readonly<Record<string, How>> = {
   followEvents: { query: '?after=0-0' },
   addOrg: { body: () => '<AdminOrg name="red"/>' },
   changeOrg: { body: () => '<AdminOrg><Quota vms="10" memoryMB="16384"/></AdminOrg>' },
+  upload: { body: () => '<UploadParams name="bookworm" size="1073741824" memoryMB="1024"/>' },
+  sendUpload: {
+    headers: { 'content-range': 'bytes 0-15/65536' },
+    body: () => 'the first bytes!',
+  },
   addVdc: { body: () => '<AdminVdc name="second"/>' },
   changeVdc: { body: () => '<AdminVdc><IsEnabled>false</IsEnabled></AdminVdc>' },
   addUser: {
@@ -160,6 +165,7 @@ async function record(door: Door, route: CloudRoute, running: string): Promise<S
     })
   }
   const token = await tokenFor(door, route)
+  if (route.path.includes(':upload')) ids['upload'] = await announced(door, route)
   if (route.path.includes(':accessToken')) ids['accessToken'] = await ownToken(door, token)
   const path =
     route.path.replace(/:(\w+)/g, (_, name: string) => ids[name] ?? assert.fail(`no :${name}`)) +
@@ -199,6 +205,14 @@ async function tokenFor(door: Door, { permission, name }: CloudRoute): Promise<s
   return name === 'deleteSession' ? door.enter(door.eng.org, 'author') : door.eng.token
 }
 
+/** An image that is on its way: its size is known, and nothing of it has come. */
+async function announced({ ask, eng }: Door, { name }: CloudRoute): Promise<string> {
+  const { text } = await ask('POST', `/api/catalog/${eng.ids['catalog']}/action/upload`, {
+    token: eng.token,
+    body: `<UploadParams name="image of ${name}" size="65536"/>`,
+  })
+  return hrefOf(readXml(text)).split('/').at(-1) ?? ''
+}
 async function ownToken(door: Door, token: string): Promise<string> {
   const list = readXml((await door.ask('GET', '/api/session/tokens', { token })).text)
   const found = list.children.find(
