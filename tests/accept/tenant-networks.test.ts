@@ -204,9 +204,9 @@ suite('networks of organisations', { skip }, () => {
     ]
     const cloud = lab.cloud
     assert.ok(cloud)
-    const portOf = (url: string) => Number(/:(\d+)/.exec(url.replace(/^\w+:\/\/[^@]*@?/, ''))?.[1])
     const ports = [22, 53, 111, 5432, 7233, 8080, 8081, 16_509, 16_514, cell.port]
-    ports.push(portOf(cloud.temporal.address), Number(new URL(cloud.url).port))
+    const engines = [`tcp://${cloud.temporal.address}`, cloud.postgres.urlOf('cloud'), cloud.url]
+    ports.push(...engines.map((url) => Number(new URL(url).port)))
     const { stdout: listening } = await host.run(['ss', '-Hltn'])
     for (const [, port] of listening.matchAll(/:(\d+)\s/g)) ports.push(Number(port))
     const script = `for a in ${addresses.join(' ')}; do for p in ${[...new Set(ports)].join(' ')}; do
