@@ -28,6 +28,7 @@ export async function runFlow(cloud: SmallCloud): Promise<Flow> {
   await flow.logAllIn()
   await flow.makeTokens()
   await flow.useScreens()
+  await flow.tellGuests()
   await flow.failInEveryWay()
   await flow.invite()
   await flow.logOut()
@@ -114,6 +115,31 @@ class CanaryFlow implements Flow {
     const late = await this.#ask('user-0', 'POST', `${vm}/screen/action/acquireTicket`)
     assert.equal(late.status, 409)
     await client.ended(taskOf((await client.ask('DELETE', vapp)).root))
+  }
+
+  /** What guests are told at their first start may hold secrets. */
+  async tellGuests(): Promise<void> {
+    const { vdc, template } = await this.#client.start()
+    const path = `${new URL(vdc).pathname}/action/instantiateVAppTemplate`
+    const told = (what: string, more = '') =>
+      `<GuestCustomizationSection>${more}<UserData>#cloud-config&#10;password: ${this.#canary(what)}</UserData></GuestCustomizationSection>`
+    const body = (name: string, guest: string) =>
+      `<InstantiateVAppTemplateParams name="${name}"><Source href="${template}"/>${guest}</InstantiateVAppTemplateParams>`
+    for (let n = 0; n < FEW; n += 1) {
+      const made = await this.#ask(
+        'user-1',
+        'POST',
+        path,
+        body(`told-${n}`, told(`user data ${n}`)),
+      )
+      assert.equal(made.status, 201, made.text)
+      const ended = await this.#client.ended(taskOf(made.root))
+      assert.equal(attribute(ended, 'status'), 'success')
+      const vapp = attribute(made.root, 'href') ?? ''
+      assert.equal((await this.#ask('user-1', 'GET', vapp)).status, 200)
+      const wrong = told(`refused user data ${n}`, '<ComputerName>no such_name!</ComputerName>')
+      assert.equal((await this.#ask('user-1', 'POST', path, body(`no-${n}`, wrong))).status, 400)
+    }
   }
 
   /** Secrets that come where they are wrong: what is refused may be told, not what it was refused for. */

@@ -21,10 +21,16 @@ const XMLNS = 'xmlns="urn:skerry:cloud:1.5"'
 const item = (kind: number, quantity: number) =>
   `<Item><ResourceType>${kind}</ResourceType><VirtualQuantity>${quantity}</VirtualQuantity></Item>`
 
+const GUEST =
+  '<GuestCustomizationSection><ComputerName>one</ComputerName><UserData>#cloud-config&#10;a: 1</UserData></GuestCustomizationSection>'
+
 /** By the element that a row takes; one that is not here has a name and nothing else. */
 const bodies: Readonly<Record<string, (opened: Opened, name: string) => string>> = {
   InstantiateVAppTemplateParams: ({ ids }, name) =>
-    instantiate(name, (ids['template'] ?? '').slice(-36), false),
+    instantiate(name, (ids['template'] ?? '').slice(-36), false).replace(
+      '</Inst',
+      `${GUEST}</Inst`,
+    ),
   ComposeVAppParams: ({ ids }, name) =>
     `<ComposeVAppParams ${XMLNS} name="${name}"><SourcedItem><Source name="${name}" href="https://cloud.example/api/vAppTemplate/${ids['template']}"/></SourcedItem></ComposeVAppParams>`,
   RecomposeVAppParams: ({ ids }, name) =>
