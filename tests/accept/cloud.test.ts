@@ -9,6 +9,7 @@ import { Ledger } from './cloud/links.ts'
 import { openPlace, skip, type Place } from './cloud/place.ts'
 import { testQueries } from './cloud/queries.ts'
 import { testAll, testRest, testWalk } from './cloud/rest.ts'
+import { testUpload } from './cloud/upload.ts'
 import { testTickets, testVappActions } from './cloud/vapp-actions.ts'
 import { testVmActions } from './cloud/vm-actions.ts'
 
@@ -28,6 +29,7 @@ testVmActions(ledger)
 testVappActions(ledger)
 testTickets(ledger)
 testRest(ledger)
+testUpload(ledger)
 testWalk(ledger, 'after all that was done')
 testLogout()
 testAll(ledger)

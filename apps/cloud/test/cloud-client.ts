@@ -16,7 +16,7 @@ export interface Reply {
 }
 
 interface Sent {
-  readonly body?: string
+  readonly body?: string | Buffer
   readonly headers?: Readonly<Record<string, string>>
   readonly signal?: AbortSignal
 }
