@@ -1,0 +1,149 @@
+// Who may ask for each row of the route table, and how it is asked rightly: written down by hand, beside the table itself.
+import type { Role } from '../src/identity/roles.ts'
+import type { Status } from '../src/vm-status.ts'
+import { instantiate } from './tenants-door.ts'
+
+/** From the one who may least to the one who may most: each may what those before it may. */
+export const ladder: readonly Role[] = [
+  'console only',
+  'user',
+  'author',
+  'organisation administrator',
+  'system administrator',
+]
+
+export interface Row {
+  /** Who may, with all above; nobody has to be anybody where it is missing. */
+  readonly least?: Role
+  /** What the answer is when they do. */
+  readonly ok: number
+  readonly query?: string
+  readonly body?: (ids: Readonly<Record<string, string>>) => string
+  /** What the VM must be for it. */
+  readonly from?: Status
+  readonly streams?: true
+  /** It is asked of a vApp. */
+  readonly whole?: true
+  /** What everybody else is told: 403, unless it is a thing that to them is not there. */
+  readonly otherwise?: 404
+}
+
+let count = 0
+export const fresh = (): string => `n-${(count += 1)}`
+const named = (element: string) => () => `<${element} name="${fresh()}"/>`
+
+const HARDWARE = '<Vm><VirtualHardwareSection/></Vm>'
+export const COLOUR = '<MetadataValue><Value>red</Value></MetadataValue>'
+
+/** If you are here because a row has no line: say who may ask for it, and how it is asked rightly. */
+export const rows: Readonly<Record<string, Row>> = {
+  listVersions: { ok: 200 },
+  readSchema: { ok: 200 },
+  createSession: { ok: 401 },
+  readSession: { least: 'console only', ok: 200 },
+  deleteSession: { least: 'console only', ok: 204 },
+  listAccessTokens: { least: 'console only', ok: 200 },
+  addAccessToken: { least: 'console only', ok: 201, body: named('AccessTokenParams') },
+  readAccessToken: { least: 'console only', ok: 200 },
+  deleteAccessToken: { least: 'console only', ok: 204 },
+  listOrgs: { least: 'console only', ok: 200 },
+  readOrg: { least: 'console only', ok: 200 },
+  readVdc: { least: 'console only', ok: 200 },
+  readTemplate: { least: 'console only', ok: 200 },
+  instantiate: {
+    least: 'author',
+    ok: 201,
+    body: ({ template = '' }) => instantiate(fresh(), template.replace('vappTemplate-', ''), false),
+  },
+  compose: {
+    least: 'author',
+    ok: 201,
+    body: () => `<ComposeVAppParams name="${fresh()}"/>`,
+  },
+  clone: {
+    least: 'author',
+    ok: 201,
+    whole: true,
+    body: ({ entity = '' }) =>
+      `<CloneVAppParams name="${fresh()}"><Source href="/api/vApp/${entity}"/></CloneVAppParams>`,
+  },
+  recompose: { least: 'author', ok: 202, body: () => '<RecomposeVAppParams/>', whole: true },
+  readEntity: { least: 'console only', ok: 200 },
+  delete: { least: 'author', ok: 202, from: 'POWERED_OFF' },
+  powerOn: { least: 'user', ok: 202, from: 'POWERED_OFF' },
+  powerOff: { least: 'user', ok: 202, from: 'POWERED_ON' },
+  suspend: { least: 'user', ok: 202, from: 'POWERED_ON' },
+  discardSuspendedState: { least: 'user', ok: 202, from: 'SUSPENDED' },
+  reset: { least: 'user', ok: 202, from: 'POWERED_ON' },
+  shutdown: { least: 'user', ok: 202, from: 'POWERED_ON' },
+  reboot: { least: 'user', ok: 202, from: 'POWERED_ON' },
+  enableNestedHypervisor: { least: 'author', ok: 202, from: 'POWERED_OFF' },
+  disableNestedHypervisor: { least: 'author', ok: 202, from: 'POWERED_OFF' },
+  deploy: { least: 'user', ok: 202, from: 'POWERED_OFF' },
+  undeploy: { least: 'user', ok: 202, from: 'POWERED_ON' },
+  createSnapshot: { least: 'author', ok: 202, from: 'POWERED_ON', body: () => '' },
+  revertToCurrentSnapshot: { least: 'author', ok: 202, from: 'POWERED_OFF' },
+  removeAllSnapshots: { least: 'author', ok: 202, from: 'POWERED_OFF' },
+  readLease: { least: 'console only', ok: 200, whole: true },
+  changeLease: {
+    least: 'author',
+    ok: 202,
+    whole: true,
+    body: () => '<LeaseSettingsSection/>',
+  },
+  readSnapshotSection: { least: 'console only', ok: 200 },
+  reconfigureVm: { least: 'author', ok: 202, from: 'POWERED_OFF', body: () => HARDWARE },
+  acquireTicket: { least: 'console only', ok: 200, from: 'POWERED_ON' },
+  readTask: { least: 'console only', ok: 200 },
+  cancelTask: { least: 'user', ok: 204 },
+  runQuery: { least: 'console only', ok: 200, query: '?type=vm' },
+  'query vm': { least: 'console only', ok: 200 },
+  'query vApp': { least: 'console only', ok: 200 },
+  'query vAppTemplate': { least: 'console only', ok: 200 },
+  'query catalog': { least: 'console only', ok: 200 },
+  'query organization': { least: 'console only', ok: 200 },
+  'query adminVM': { least: 'system administrator', ok: 200 },
+  'query adminVApp': { least: 'system administrator', ok: 200 },
+  'query host': { least: 'system administrator', ok: 200 },
+  rename: { least: 'author', ok: 202, body: named('Vm') },
+  readMetadata: { least: 'console only', ok: 200 },
+  mergeMetadata: { least: 'author', ok: 202, body: () => '<Metadata/>' },
+  readMetadataValue: { least: 'console only', ok: 200 },
+  writeMetadataValue: { least: 'author', ok: 202, body: () => COLOUR },
+  deleteMetadataValue: { least: 'author', ok: 202 },
+  readCatalog: { least: 'console only', ok: 200 },
+  upload: {
+    least: 'author',
+    ok: 201,
+    body: () => `<UploadParams name="${fresh()}" size="1"/>`,
+  },
+  readUpload: { least: 'author', ok: 200 },
+  sendUpload: { least: 'author', ok: 400, body: () => 'more than one' },
+  deleteUpload: { least: 'author', ok: 204 },
+  readCatalogItem: { least: 'console only', ok: 200 },
+  readResolver: { least: 'console only', ok: 200 },
+  resolve: { least: 'console only', ok: 200 },
+  listTasks: { least: 'console only', ok: 200 },
+  readAdmin: { least: 'organisation administrator', ok: 200 },
+  addOrg: { least: 'system administrator', ok: 201, body: named('AdminOrg') },
+  readAdminOrg: { least: 'organisation administrator', ok: 200 },
+  changeOrg: { least: 'system administrator', ok: 200, body: () => '<AdminOrg/>' },
+  enableOrg: { least: 'system administrator', ok: 204 },
+  disableOrg: { least: 'system administrator', ok: 204 },
+  addVdc: { least: 'system administrator', ok: 201, body: named('AdminVdc') },
+  readAdminVdc: { least: 'organisation administrator', ok: 200 },
+  changeVdc: { least: 'system administrator', ok: 200, body: () => '<AdminVdc/>' },
+  addUser: {
+    least: 'organisation administrator',
+    ok: 201,
+    body: () =>
+      `<User name="${fresh()}"><Role name="user"/><Password>long enough</Password></User>`,
+  },
+  readUser: { least: 'organisation administrator', ok: 200 },
+  changeUser: { least: 'organisation administrator', ok: 200, body: () => '<User/>' },
+  listHosts: { least: 'system administrator', ok: 200 },
+  readHost: { least: 'system administrator', ok: 200, otherwise: 404 },
+  enableHost: { least: 'system administrator', ok: 204, otherwise: 404 },
+  disableHost: { least: 'system administrator', ok: 204, otherwise: 404 },
+  followEvents: { least: 'console only', ok: 200, streams: true },
+}
