@@ -69,6 +69,8 @@ export interface Door extends AsyncDisposable {
   readonly ops: Tenant
   /** What hosts were told of screens, and whether they answer. */
   readonly screens: Screens
+  /** The clock of the cell, which may run ahead. */
+  readonly time: { aheadMs: number }
   /** Where images lie. */
   readonly images: string
   /** A token of a new user of this role: without the cost of a login. */
@@ -81,6 +83,7 @@ export async function openDoor(): Promise<Door> {
   const password = await hashPassword('secret', randomBytes(16))
   const sessions = makeSessions(cloud.db, () => randomBytes(32).toString('base64url'), password)
   const screens: Screens = { armed: [], away: false }
+  const time = { aheadMs: 0 }
   const images = await mkdtemp(join(tmpdir(), 'skerry-images-'))
   const world = {
     as: (who: CloudDatabase['who'], work: Parameters<CloudDatabase['as']>[1]) =>
@@ -95,7 +98,7 @@ export async function openDoor(): Promise<Door> {
       },
     }),
     ring: () => undefined,
-    clock: { now: () => new Date() },
+    clock: { now: () => new Date(Date.now() + time.aheadMs) },
     secret: () => randomBytes(32).toString('base64url'),
     seal,
     uploads: openUploads(cloud.db, images),
@@ -109,7 +112,7 @@ export async function openDoor(): Promise<Door> {
   const { port } = server.server.address() as AddressInfo
   const ask: Ask = (method, path, asked = {}) => send(port, method, path, asked)
   return {
-    ...{ cloud, port, ask, screens, images },
+    ...{ cloud, port, ask, screens, images, time },
     eng: await addTenant(cloud, ask, 'eng', password),
     ops: await addTenant(cloud, ask, 'ops', password),
     enter: (org, role) => enter(cloud, org, role),

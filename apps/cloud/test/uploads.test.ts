@@ -14,6 +14,7 @@ import { until } from '@skerry/lab'
 import { attribute, localName, readXml } from '@skerry/xml'
 import { sql } from 'kysely'
 
+import { hashToken } from '../src/identity/sessions.ts'
 import { keepHouse } from '../src/reconcile/house.ts'
 import { find, hrefOf, linksOf, openDoor, pathOf, read, XML, type Door } from './tenants-door.ts'
 
@@ -220,4 +221,42 @@ test('names are taken once, uploads count as storage, and one that is taken back
   await announced()
   assert.equal((await door.ask('GET', old, { token: door.eng.token })).status, 404)
   assert.deepEqual(await partsIn(), [], 'its bytes go when the next one comes')
+})
+
+test('a transfer keeps its session alive, and ends with it', async () => {
+  const token = await door.enter(door.eng.org, 'author')
+  const path = pathOf(hrefOf(read(await announce('', image.length, token), 201)))
+  const session = () =>
+    door.cloud.db.selectFrom('session').where('token_hash', '=', hashToken(token))
+  const answered = Promise.withResolvers<number | undefined>()
+  const sent = request(
+    {
+      ...{ port: door.port, host: '127.0.0.1', method: 'PUT', path },
+      headers: {
+        ...{ accept: XML, 'x-cloud-authorization': token },
+        'content-length': String(image.length),
+      },
+    },
+    (response) => {
+      response.resume()
+      answered.resolve(response.statusCode)
+    },
+  )
+  sent.on('error', answered.reject)
+  sent.write(image.subarray(0, 1000))
+  await until('some of it has come', someIsHere)
+  await sql`update session set seen_at = clock_timestamp() - interval '20 min'
+    where token_hash = ${hashToken(token)}`.execute(door.cloud.db)
+  door.time.aheadMs += 60_000
+  sent.write(image.subarray(1000, 2000))
+  await until('that it goes on is written down', async () => {
+    const { seen_at: seen } = await session().select('seen_at').executeTakeFirstOrThrow()
+    return Date.now() - seen.getTime() < 60_000
+  })
+  await door.cloud.db.deleteFrom('session').where('token_hash', '=', hashToken(token)).execute()
+  door.time.aheadMs += 60_000
+  sent.write(image.subarray(2000, 3000))
+  assert.equal(await answered.promise, 401)
+  sent.destroy()
+  assert.equal(await received(path), 2000, 'what came before is kept')
 })

@@ -120,6 +120,7 @@ async function* untilBroken(bytes: AsyncIterable<Buffer>): AsyncGenerator<Buffer
   try {
     yield* bytes
   } catch (cause) {
+    if (cause instanceof Fault) throw cause
     throw new Fault('invalid', 'the sender broke off', { cause })
   }
 }

@@ -3,14 +3,20 @@ import { Fault } from '@skerry/fault'
 import { at } from '../addresses.ts'
 import { catalogItem } from '../documents/catalog.ts'
 import { upload } from '../documents/upload.ts'
+import type { Asker } from '../http/asker.ts'
 import { Hrefs } from '../http/links.ts'
 import { sentBytes, uploadParams } from '../params/upload.ts'
 import { route } from '../route.ts'
 import { findCatalogItem } from '../store/catalogs.ts'
 import { findTemplate } from '../store/orgs.ts'
 import { requireQuota } from '../store/quotas.ts'
+import { isStillIn } from '../store/still-in.ts'
 import { addUpload, findUpload } from '../store/uploads.ts'
 import { requireSound } from '../submit.ts'
+import type { RequestWorld } from '../world.ts'
+
+/** Whether whoever sends is still logged in. */
+const LOOK_AGAIN_MS = 60_000
 
 export const uploading = [
   route({
@@ -55,8 +61,10 @@ export const uploading = [
     answers: { 200: 'upload', 201: 'catalogItem' },
     doc: 'The bytes of an image, or a part of them by Content-Range. With the last of them it is held to its SHA-256, must be a qcow2 that stands on no other file, and becomes a template: 201 with the catalog’s item.',
     async handle(world, asker) {
-      const { who, body, params } = asker
-      const { item } = await world.uploads.take(params.upload, body(Number(params.upload.bytes)))
+      const { body, params, who } = asker
+      const { bytes, ...range } = body(Number(params.upload.bytes))
+      const sent = { ...range, bytes: whileIn(world, asker, bytes) }
+      const { item } = await world.uploads.take(params.upload, sent)
       const hrefs = new Hrefs(world.base)
       const found = await world.as(who, async (tx) => {
         const row = item === undefined ? undefined : await findCatalogItem(tx, item)
@@ -86,3 +94,23 @@ export const uploading = [
     },
   }),
 ]
+
+/** A transfer counts as activity, and ends with the session. */
+async function* whileIn(
+  { as, clock }: RequestWorld,
+  { who, token }: Asker,
+  bytes: AsyncIterable<Buffer>,
+): AsyncGenerator<Buffer, void> {
+  let looked = clock.now().getTime()
+  for await (const chunk of bytes) {
+    if (Math.abs(clock.now().getTime() - looked) >= LOOK_AGAIN_MS) {
+      looked = clock.now().getTime()
+      if (!(await as(who, (tx) => isStillIn(tx, token)))) {
+        throw new Fault('unauthenticated', 'the session has ended: what came until now is kept', {
+          hint: 'log in, and go on from where it is: GET this address says where',
+        })
+      }
+    }
+    yield chunk
+  }
+}
