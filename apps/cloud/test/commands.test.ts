@@ -152,7 +152,7 @@ test('an invitation is one line; hosts are listed, disabled, revoked and lost', 
   await site.init()
   assert.match(
     await type(['invite']),
-    /^skerry vmd join --cloud https:\/\/127\.0\.0\.1:8444 --token [\w-]{43} --fingerprint [0-9a-f]{64}$/,
+    /^skerry vmd join --cloud https:\/\/127\.0\.0\.1:8444 --token skjt_[\w-]{43} --fingerprint [0-9a-f]{64}$/,
   )
   const { id } = await db
     .insertInto('host')

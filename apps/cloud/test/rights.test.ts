@@ -9,7 +9,6 @@ import type { OrgId } from '@skerry/vm'
 import { readXml } from '@skerry/xml'
 import { sql } from 'kysely'
 
-import type { Role } from '../src/identity/roles.ts'
 import { hashToken } from '../src/identity/sessions.ts'
 import type { CloudRoute } from '../src/route.ts'
 import { routes } from '../src/routes.ts'

@@ -54,9 +54,14 @@ interface Wanted {
 export async function startLab(
   options: { readonly dir: string; readonly hosts: number } & Wanted,
 ): Promise<Lab> {
-  const { dir, hosts, cloud } = await raise(options.dir, options.hosts, options, {
-    outlives: false,
-  })
+  const raised = await raise(options.dir, options.hosts, options, { outlives: false }).catch(
+    async (error: unknown) => {
+      // What has started would keep the test's process from ending.
+      await down(options.dir)
+      throw error
+    },
+  )
+  const { dir, hosts, cloud } = raised
   return {
     ...{ dir, netns: switchOf(dir), hosts, ...(cloud && { cloud }) },
     async [Symbol.asyncDispose]() {

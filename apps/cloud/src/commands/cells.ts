@@ -102,6 +102,9 @@ export const recall: Command = {
     }),
 }
 
+/** By this one sees what it is; and it never begins as an option of the line that it stands in. */
+const JOIN_TOKEN = 'skjt_'
+
 export const invite: Command = {
   name: 'invite',
   words: [],
@@ -111,7 +114,7 @@ export const invite: Command = {
   run: ({ secret, print }, asked) =>
     withStore(asked, async (db, config) => {
       const { trusted } = await readIdentity(config.identity)
-      const token = secret()
+      const token = `${JOIN_TOKEN}${secret()}`
       const host = maybe(asked, 'host')
       if (host !== undefined && !isUuid(host)) throw new Fault('invalid', `${host} is no host`)
       await addInvitation(db, token, host as HostId | undefined)

@@ -97,15 +97,16 @@ export const uploading = [
 
 /** A transfer counts as activity, and ends with the session. */
 async function* whileIn(
-  { as, clock }: RequestWorld,
+  world: RequestWorld,
   { who, token }: Asker,
   bytes: AsyncIterable<Buffer>,
 ): AsyncGenerator<Buffer, void> {
+  const { clock } = world
   let looked = clock.now().getTime()
   for await (const chunk of bytes) {
     if (Math.abs(clock.now().getTime() - looked) >= LOOK_AGAIN_MS) {
       looked = clock.now().getTime()
-      if (!(await as(who, (tx) => isStillIn(tx, token)))) {
+      if (!(await world.as(who, (tx) => isStillIn(tx, token)))) {
         throw new Fault('unauthenticated', 'the session has ended: what came until now is kept', {
           hint: 'log in, and go on from where it is: GET this address says where',
         })
