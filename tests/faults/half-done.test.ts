@@ -2,7 +2,7 @@
 // chance meets some of them once in a thousand kills; then start an engine.
 import assert from 'node:assert/strict'
 import { existsSync } from 'node:fs'
-import { copyFile, mkdtemp, open, readFile, rm, writeFile } from 'node:fs/promises'
+import { copyFile, mkdtemp, open, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { before, after, describe, it } from 'node:test'
@@ -96,6 +96,29 @@ describe('what was half done', { skip: reason ?? false }, () => {
     await withVm((engine) => engine.createSnapshot('vm', { name: 'half' }))
     await succeeds(['qemu-img', 'snapshot', '-d', 'half', `${LIFE}/layer-1.qcow2`])
     await noteUnderWay({ change: 'remove', snapshot: 'half', power: 'off' })
+    await withEngine(async (engine) => {
+      assert.deepEqual(await engine.listSnapshots('vm'), [])
+      assert.deepEqual(await leftovers(host, ['vm']), [])
+    })
+  })
+
+  it('a snapshot whose description was not yet called by its name does not come back once it is removed', async () => {
+    await withVm((engine) => engine.createSnapshot('vm', { name: 'half' }))
+    await host.powerCut()
+    // libvirt reads whatever is in there, and takes away only what is called by the snapshot's name.
+    const described = join(dir, 'var/qemu/snapshot/local-vm/half.xml')
+    await rename(described, `${described}.new`)
+    await noteUnderWay({ change: 'keep', snapshot: 'half', power: 'off' })
+    await host.powerOn()
+    await withEngine(async (engine) => {
+      assert.deepEqual(
+        (await engine.listSnapshots('vm')).map(({ name }) => name),
+        ['half'],
+      )
+      await engine.removeSnapshot('vm', 'half')
+    })
+    await host.powerCut()
+    await host.powerOn()
     await withEngine(async (engine) => {
       assert.deepEqual(await engine.listSnapshots('vm'), [])
       assert.deepEqual(await leftovers(host, ['vm']), [])

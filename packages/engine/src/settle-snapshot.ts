@@ -15,6 +15,7 @@ export async function settleSnapshot(
   power: PowerState,
   name: string,
 ): Promise<void> {
+  await describeAnew(host, dom)
   const inside = ['on', 'paused'].includes(power)
     ? await insideOpen(host, dom)
     : await insideClosed(host, dom)
@@ -25,6 +26,26 @@ export async function settleSnapshot(
     await host.link.call(libvirt.domainSnapshotDelete, { snap, flags })
   }
   if (!snap && isKept) await inside.remove(name)
+}
+
+/**
+ * libvirt writes the description of a snapshot under another name first. One that a crash has left so is read at every start of
+ * libvirt, and is still there when the snapshot is removed. Described once more, it has its own name.
+ */
+async function describeAnew({ link }: Host, dom: libvirt.Domain): Promise<void> {
+  const { snapshots } = await link.call(libvirt.domainListAllSnapshots, {
+    ...{ dom, needResults: 1, flags: 0 },
+  })
+  const { redefine, current } = libvirt.DomainSnapshotCreateFlags
+  for (const snap of snapshots) {
+    const { secure } = libvirt.DomainSnapshotXMLFlags
+    const { xml: xmlDesc } = await link.call(libvirt.domainSnapshotGetXmlDesc, {
+      ...{ snap, flags: secure },
+    })
+    const is = await link.call(libvirt.domainSnapshotIsCurrent, { snap, flags: 0 })
+    const flags = redefine | (is.current === 1 ? current : 0)
+    await link.call(libvirt.domainSnapshotCreateXml, { dom, xmlDesc, flags })
+  }
 }
 
 interface Inside {
