@@ -1,6 +1,7 @@
 // Goal: a restore that nobody speaks of is noticed before anything is begun, also while no host can be heard. Method: a dump while
 // a VM is being made, the VM made, the dump restored long after; the cells start, the hosts are silent, and nothing may be undone.
 import assert from 'node:assert/strict'
+import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
 
@@ -10,7 +11,7 @@ import { sql } from 'kysely'
 
 import { taskOf } from '../../apps/cloud/test/cloud-client.ts'
 import { startSmallCloud, untilOpen, type SmallCloud } from '../../apps/cloud/test/small-cloud.ts'
-import { backUp, restore } from './restore-page.ts'
+import { anHourPasses, backUp, restore } from './restore-page.ts'
 import { make } from './vapps.ts'
 
 const skip = reasonWithoutRoot('cloud') ?? (await reasonWithoutTemporal()) ?? false
@@ -62,11 +63,16 @@ test(
       dump: join(cloud.postgres.dir, 'cloud.dump'),
     }
     await backUp(kept)
+    const given = await anHourPasses(cloud.db)
     held.goOn()
     assert.equal(attribute(await client.ended(taskOf(young.root)), 'status'), 'success')
     await make(client, 'younger')
     const onHosts = () => cloud.hosts.map((host) => host.done.length)
     const before = onHosts()
+    await until('every cell has written down what it saw', async () => {
+      const seen = cloud.cells.map(({ log }) => readFile(log.replace(/([^/]+)\.log$/, 'seen-$1')))
+      return (await Promise.all(seen)).every((number) => BigInt(number.toString()) > given)
+    })
 
     for (const cell of cloud.cells) await cell.kill9()
     await restore(kept)

@@ -15,7 +15,7 @@ import { adoptVm } from '../../apps/cloud/src/adopt.ts'
 import type { RecoveryStatus } from '../../apps/cloud/src/store/recovery-status.ts'
 import { taskOf } from '../../apps/cloud/test/cloud-client.ts'
 import { startSmallCloud, untilOpen, type SmallCloud } from '../../apps/cloud/test/small-cloud.ts'
-import { backUp, restore } from './restore-page.ts'
+import { anHourPasses, backUp, restore } from './restore-page.ts'
 import { make, power, remove } from './vapps.ts'
 
 const skip = reasonWithoutRoot('cloud') ?? (await reasonWithoutTemporal()) ?? false
@@ -95,6 +95,7 @@ test(
       dump: join(cloud.postgres.dir, 'cloud.dump'),
     }
     await backUp(kept)
+    await anHourPasses(cloud.db)
     held.goOn()
 
     assert.equal(attribute(await client.ended(taskOf(asked.root)), 'status'), 'success')
