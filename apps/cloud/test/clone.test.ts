@@ -4,18 +4,15 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 
-import { Fault } from '@skerry/fault'
 import { simulatedHost, type SimulatedHost } from '@skerry/lab'
 import type { HostId, VmId } from '@skerry/vm'
 import { attribute, type Element } from '@skerry/xml'
 import { sql } from 'kysely'
 
-import { carryOut } from '../src/durable/carry-out.ts'
-import { operations } from '../src/operations.ts'
-import { Activities } from '../src/worker/activities.ts'
 import { CutHost, followed, type Followed } from './away-host.ts'
 import { addHost, seal, vmOf } from './cloud-database.ts'
 import { BASE, find, hrefOf, openDoor, pathOf, read, type Door } from './tenants-door.ts'
+import { workQueue } from './work-queue.ts'
 
 let door: Door
 const hosts = new Map<HostId, SimulatedHost>()
@@ -49,26 +46,8 @@ const atHost = async (vm: VmId) => {
 
 /** All that can be done now of what waits in the VM's queue. */
 async function work(vm: VmId): Promise<void> {
-  const activities = new Activities(
-    {
-      ...{ db: door.cloud.db, ring: () => undefined, seal },
-      hosts: (id) => hosts.get(id) as SimulatedHost,
-    },
-    operations,
-    { perHost: 100, perOrg: 100 },
-    () => ({ signal: new AbortController().signal }),
-  )
-  const next = () => activities.claimTask(vm, `run ${vm}`)
-  for (let plan = await next(); plan; plan = await next()) {
-    await carryOut(
-      plan,
-      () => activities,
-      (error) => {
-        if (!(error instanceof Fault)) throw error
-        return error.kind === 'stale' ? 'stale' : { kind: error.kind, message: error.message }
-      },
-    )
-  }
+  const at = (id: HostId) => hosts.get(id) as SimulatedHost
+  await workQueue({ db: door.cloud.db, hosts: at, seal }, vm)
 }
 
 const USER =

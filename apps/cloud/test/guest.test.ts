@@ -5,18 +5,15 @@ import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { after, before, test } from 'node:test'
 
-import { Fault } from '@skerry/fault'
 import { simulatedHost, type SimulatedHost } from '@skerry/lab'
 import type { VmId } from '@skerry/vm'
 import { attribute, text, type Element } from '@skerry/xml'
 import { sql } from 'kysely'
 
-import { carryOut } from '../src/durable/carry-out.ts'
 import { makeSeal } from '../src/identity/seal.ts'
-import { operations } from '../src/operations.ts'
-import { Activities } from '../src/worker/activities.ts'
 import { seal } from './cloud-database.ts'
 import { BASE, find, hrefOf, openDoor, pathOf, read, type Door } from './tenants-door.ts'
+import { workQueue } from './work-queue.ts'
 
 const KEY =
   'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIOb0nZpu2ZCzSfzvFxQ0BkTjpkVUXoqm1hP9wF6cTXJG me@home'
@@ -53,23 +50,7 @@ const shownGuest = (vm: Element | undefined) => {
 
 /** All that waits in the VM's queue. */
 async function work(vm: VmId, opens = seal): Promise<void> {
-  const activities = new Activities(
-    { db: door.cloud.db, hosts: () => host, ring: () => undefined, seal: opens },
-    operations,
-    { perHost: 100, perOrg: 100 },
-    () => ({ signal: new AbortController().signal }),
-  )
-  const next = () => activities.claimTask(vm, 'run')
-  for (let plan = await next(); plan; plan = await next()) {
-    await carryOut(
-      plan,
-      () => activities,
-      (error) => {
-        if (!(error instanceof Fault)) throw error
-        return error.kind === 'stale' ? 'stale' : { kind: error.kind, message: error.message }
-      },
-    )
-  }
+  await workQueue({ db: door.cloud.db, hosts: () => host, seal: opens }, vm)
 }
 
 /** Every row of every table, as text. */

@@ -8,11 +8,9 @@ import type { HostApi } from '@skerry/host-api'
 import { simulatedHost, type Postgres } from '@skerry/lab'
 import type { Order, PowerState, VmId } from '@skerry/vm'
 
-import { carryOut } from '../src/durable/carry-out.ts'
-import { operationNamed, operations } from '../src/operations.ts'
+import { operationNamed } from '../src/operations.ts'
 import { submitTask } from '../src/store/submit-task.ts'
 import { powersOf, type Status } from '../src/vm-status.ts'
-import { Activities } from '../src/worker/activities.ts'
 import { vmAt } from './away-host.ts'
 import {
   openCloudDatabase,
@@ -22,6 +20,7 @@ import {
   vmOf,
   type CloudDatabase,
 } from './cloud-database.ts'
+import { workQueue } from './work-queue.ts'
 
 let postgres: Postgres
 before(async () => {
@@ -50,23 +49,7 @@ async function work(cloud: CloudDatabase, host: HostApi, vm: VmId): Promise<read
       return host.step(order, goal)
     },
   }
-  const activities = new Activities(
-    { db: cloud.db, hosts: () => link, ring: () => undefined, seal },
-    operations,
-    { perHost: 100, perOrg: 100 },
-    () => ({ signal: new AbortController().signal }),
-  )
-  const next = () => activities.claimTask(vm, 'run')
-  for (let plan = await next(); plan; plan = await next()) {
-    await carryOut(
-      plan,
-      () => activities,
-      (error) => {
-        if (!(error instanceof Fault)) throw error
-        return error.kind === 'stale' ? 'stale' : { kind: error.kind, message: error.message }
-      },
-    )
-  }
+  await workQueue({ db: cloud.db, hosts: () => link, seal }, vm)
   return orders
 }
 

@@ -7,7 +7,7 @@ import { isOpen } from './claim-task.ts'
 import { open } from './claimable.ts'
 import type { Database } from './database.ts'
 import { owe } from './debts.ts'
-import { nowhere, staleClaim, type VmRow } from './vms.ts'
+import { lockClaimed, nowhere, type VmRow } from './vms.ts'
 
 /** How many guests' processors may share one of the machine's. Memory and disk are never shared. */
 const CPUS_PER_CPU = 8
@@ -23,14 +23,7 @@ export async function placeVm(
   { vm: id, number, task }: { readonly vm: VmId; readonly number: string; readonly task: TaskId },
 ): Promise<void> {
   await db.transaction().execute(async (tx) => {
-    const vm = await tx
-      .selectFrom('vm')
-      .selectAll()
-      .where('id', '=', id)
-      .where('number', '=', number)
-      .forNoKeyUpdate()
-      .executeTakeFirst()
-    if (!vm) throw staleClaim(number)
+    const vm = await lockClaimed(tx, id, number)
     if (vm.host !== null) {
       if (vm.sent_on || (await isOpen(tx, vm.host))) return
       const { host, incarnation } = vm
@@ -51,14 +44,7 @@ export async function placeBeside(
   { vm: id, number, source }: { readonly vm: VmId; readonly number: string; readonly source: VmId },
 ): Promise<void> {
   await db.transaction().execute(async (tx) => {
-    const vm = await tx
-      .selectFrom('vm')
-      .selectAll()
-      .where('id', '=', id)
-      .where('number', '=', number)
-      .forNoKeyUpdate()
-      .executeTakeFirst()
-    if (!vm) throw staleClaim(number)
+    const vm = await lockClaimed(tx, id, number)
     if (vm.host !== null) return
     const { rows } = await sql<{ id: HostId; enabled: boolean; open: boolean; room: boolean }>`
       select host.id, host.enabled, coalesce(${open}, false) as open, ${hasRoom(vm)} as room

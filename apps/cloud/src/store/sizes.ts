@@ -4,7 +4,7 @@ import { sql, type Kysely } from 'kysely'
 
 import type { Database } from './database.ts'
 import { requireQuota } from './quotas.ts'
-import { staleClaim, type VmRow } from './vms.ts'
+import { lockClaimed, type VmRow } from './vms.ts'
 
 /** What a VM takes of its host. */
 export interface Sizes {
@@ -39,14 +39,7 @@ export async function reserveSizes(
   wanted: Partial<Sizes>,
 ): Promise<void> {
   await db.transaction().execute(async (tx) => {
-    const vm = await tx
-      .selectFrom('vm')
-      .selectAll()
-      .where('id', '=', id)
-      .where('number', '=', number)
-      .forNoKeyUpdate()
-      .executeTakeFirst()
-    if (!vm) throw staleClaim(number)
+    const vm = await lockClaimed(tx, id, number)
     if (vm.sizes_before !== null) return
     const now = sizesOf(vm)
     const larger = (name: keyof Sizes) => Math.max(now[name], wanted[name] ?? 0)

@@ -83,6 +83,19 @@ export async function loseSight(db: Kysely<Database>, host: HostId): Promise<voi
     .execute()
 }
 
+/** The VM as it is, for whoever holds its newest claim: until the end of the transaction nobody else changes it. */
+export async function lockClaimed(tx: Tx, id: VmId, number: string): Promise<VmRow> {
+  const vm = await tx
+    .selectFrom('vm')
+    .selectAll()
+    .where('id', '=', id)
+    .where('number', '=', number)
+    .forNoKeyUpdate()
+    .executeTakeFirst()
+  if (!vm) throw staleClaim(number)
+  return vm
+}
+
 /** Every write of a step carries the number of its claim. */
 export async function writeClaimed(
   db: Kysely<Database>,
