@@ -17,9 +17,14 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   'packages/host-api': ['fault', 'vm'],
   'packages/postgres': ['fault'],
   'packages/temporal': ['fault'],
+  'packages/ticket': ['fault', 'postgres', 'vm'],
+  'packages/screen': ['fault'],
+  'apps/console': ['fault', 'host-api', 'postgres', 'screen', 'service', 'ticket', 'vm'],
   'apps/cli': ['fault', 'vm'],
-  'apps/cloud': ['fault', 'host-api', 'image', 'postgres', 'service', 'temporal', 'vm', 'xml'],
-  'apps/vmd': ['engine', 'fault', 'host-api', 'service', 'vm', 'xml'],
+  'apps/cloud': [
+    ...['fault', 'host-api', 'image', 'postgres', 'service', 'temporal', 'ticket', 'vm', 'xml'],
+  ],
+  'apps/vmd': ['engine', 'fault', 'host-api', 'screen', 'service', 'vm', 'xml'],
   'packages/engine': ['fault', 'image', 'libvirt', 'vm', 'xml'],
 }
 

@@ -1,0 +1,2 @@
+process.stderr.write('console: not yet\n')
+process.exitCode = 1

@@ -1,0 +1,1 @@
+export type { Relayed, RelayOptions } from './relay.ts'

@@ -1,0 +1,1 @@
+export type { Ended, OpenConsole, Redeemed, Screen } from './ticket.ts'

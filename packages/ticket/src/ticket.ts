@@ -1,0 +1,33 @@
+import type { HostId, VmId } from '@skerry/vm'
+
+/** Which screen: this VM, this life of its QEMU process, at this host. The console needs no other table. */
+export interface Screen {
+  readonly vm: VmId
+  /** What people call it. */
+  readonly name: string
+  readonly boot: string
+  readonly host: HostId
+  /** Where the host is asked. */
+  readonly address: string
+  readonly port: number
+}
+
+/** What a ticket was good for. */
+export interface Redeemed {
+  /** This opening of the screen, by which it is renewed and closed. */
+  readonly console: string
+  readonly screen: Screen
+}
+
+/** A screen that a console process shows to somebody now. */
+export interface OpenConsole {
+  readonly console: string
+  /** Bytes that went either way so far. */
+  readonly bytes: number
+}
+
+/** One that must be closed now, and why, in words for the person who looks at it. */
+export interface Ended {
+  readonly console: string
+  readonly why: string
+}
