@@ -8,7 +8,16 @@ const LIST = join(import.meta.dirname, '../../debian-packages.txt')
  * What somebody wants to do: run our programs at all, run a host, build the small guest, build the Debian guest, compare with others,
  * look at what a person's terminal shows, judge our package, run a database.
  */
-export type Use = 'node' | 'host' | 'small' | 'debian' | 'bench' | 'terminal' | 'package' | 'cloud'
+export type Use =
+  | 'node'
+  | 'host'
+  | 'small'
+  | 'debian'
+  | 'bench'
+  | 'terminal'
+  | 'package'
+  | 'cloud'
+  | 'browser'
 
 /** The packages that are not there: for one use, or for all of them. */
 export function missingPackages(use?: Use): string[] {
