@@ -39,8 +39,8 @@ async function fill({ org, token, ids, vapp }: Door['eng']): Promise<void> {
   })
   const body = '<MetadataValue><Value>red</Value></MetadataValue>'
   await door.ask('PUT', `/api/vApp/${vapp}/metadata/colour`, { token, body })
-  await sql`insert into screen_ticket (ticket_hash, org, vm, boot, account_org, account)
-    select ${randomBytes(32)}, vm.org, vm.id, 'boot', account.org, account.id
+  await sql`insert into screen_ticket (ticket_hash, org, vm, boot, host, account_org, account)
+    select ${randomBytes(32)}, vm.org, vm.id, 'boot', ${door.cloud.host}, account.org, account.id
     from vm join account using (org) where org = ${org} limit 1`.execute(door.cloud.db)
   await sql`insert into guest_seed (org, vm, sealed) select org, id, ${randomBytes(32)} from vm
     where org = ${org} limit 1`.execute(door.cloud.db)

@@ -30,4 +30,22 @@ export interface OpenConsole {
 export interface Ended {
   readonly console: string
   readonly why: string
+  readonly cause: Cause
+}
+
+/** What it was that ended: the VM's life, the user's right to see it, or the database's trust in the process. */
+export type Cause = 'vm' | 'right' | 'silence'
+
+/** The words of the database (migration 0012 of the cloud), and what each is about. */
+export const endings: Readonly<Record<string, Cause>> = {
+  'the VM was deleted': 'vm',
+  'the VM is not there any more': 'vm',
+  'the VM was suspended': 'vm',
+  'the VM was powered off': 'vm',
+  'the VM was started anew': 'vm',
+  'the user was removed': 'right',
+  'the user was disabled': 'right',
+  'the organisation of the user was disabled': 'right',
+  'the user has no right to this screen any more': 'right',
+  'the console was silent for too long': 'silence',
 }

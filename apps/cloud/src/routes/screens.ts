@@ -1,11 +1,9 @@
-import { createHash } from 'node:crypto'
-
 import { Fault } from '@skerry/fault'
+import { hashOf, issueTicket } from '@skerry/ticket'
 import { element } from '@skerry/xml'
 
 import { at } from '../addresses.ts'
 import { route } from '../route.ts'
-import { keepTicket } from '../store/screen-tickets.ts'
 import { hasScreen } from '../vm-status.ts'
 
 export const screens = [
@@ -26,10 +24,10 @@ export const screens = [
         )
       }
       const ticket = world.secret()
-      const hash = createHash('sha256').update(ticket).digest()
+      const hash = hashOf(ticket)
       // The host first: a ticket to a machine that does not answer is worth nothing, and is not given out.
       await world.screens(host).arm({ vm: id, boot, ticketHash: hash.toString('hex') })
-      await world.as(who, (tx) => keepTicket(tx, who, { vm: entity.vm, boot, hash }))
+      await world.as(who, (tx) => issueTicket(tx, { hash, vm: entity.vm, boot, host, who }))
       const text = `mks://${world.console}/vm-${id}?ticket=${ticket}`
       return { status: 200, body: element('ScreenTicket', {}, text) }
     },

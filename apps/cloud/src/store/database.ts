@@ -31,6 +31,8 @@ export interface Database {
       string | null | undefined,
       string | null
     >
+    consoles_per_vm: Generated<number>
+    consoles_per_user: Generated<number>
   }
   cell: { id: string; alive_until: Time }
   org: { id: Generated<OrgId>; name: string; disabled: Generated<boolean> }
@@ -68,10 +70,30 @@ export interface Database {
     org: OrgId
     vm: VmId
     boot: string
+    host: HostId
     account_org: OrgId
     account: UserId
     made_at: Time
     used_at: MaybeTime
+  }
+  console_role: { role: Role; everywhere: Generated<boolean> }
+  console: {
+    id: Generated<string>
+    org: OrgId
+    vapp: VappId
+    vm: VmId
+    boot: string
+    host: HostId
+    account_org: OrgId
+    account: UserId
+    user_name: string
+    address: string | null
+    via: string
+    opened_at: Time
+    renewed_at: Time
+    bytes: Big
+    ended_at: MaybeTime
+    why: string | null
   }
   quota: {
     org: OrgId
