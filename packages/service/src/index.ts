@@ -1,4 +1,5 @@
 export { json, word } from './body.ts'
+export { bundle, splitBundle, type Shown } from './bundle.ts'
 export { renameDurably, writeDurably } from './durable-file.ts'
 export {
   fingerprintOf,

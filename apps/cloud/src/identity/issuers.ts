@@ -5,15 +5,18 @@ import { join } from 'node:path'
 import { Fault } from '@skerry/fault'
 import { epochUri, machineUri, whoIsPeer, type MachineName } from '@skerry/host-api'
 import {
+  bundle,
   issueCertificate,
   lifetimes,
   makeIssuer,
   makeKey,
   publicKeyOf,
   spanFrom,
+  splitBundle,
   writeDurably,
   type Clock,
   type Issuer,
+  type Shown,
 } from '@skerry/service'
 
 /** Serials that nobody can guess, and the time. */
@@ -40,12 +43,6 @@ export const identityFiles = {
   /** What cells seal secrets with before they write them down: the same on all of them, and in no database. */
   seal: 'seal.key',
 } as const
-
-export interface Shown {
-  readonly key: string
-  /** With its issuer behind it, so that a machine that joins can see whose it is. */
-  readonly cert: string
-}
 
 export interface CellIdentity {
   readonly name: MachineName
@@ -175,16 +172,6 @@ export async function makeServer(
 /** `secret`: 256 bits as text. */
 export const newSealKey = (secret: () => string): string =>
   `${Buffer.from(secret(), 'base64url').toString('base64')}\n`
-
-export const bundle = ({ key, cert }: Shown): string => cert + key
-
-export function splitBundle(text: string): Shown {
-  const blocks = text.match(/-----BEGIN [^-]+-----[^-]+-----END [^-]+-----\n/g) ?? []
-  const key = blocks.find((block) => block.includes('PRIVATE KEY'))
-  const cert = blocks.filter((block) => block.includes('BEGIN CERTIFICATE-')).join('')
-  if (key === undefined || cert === '') throw new Error('a key or a certificate is missing')
-  return { key, cert }
-}
 
 async function readIfThere(file: string): Promise<string | undefined> {
   return readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {

@@ -1,12 +1,10 @@
 import { join } from 'node:path'
 
-import { Fault } from '@skerry/fault'
-import { MachineLink, readText, reviveFault } from '@skerry/host-api'
-import { isDue, lifetimes, makeKey, makeRequest, writeDurably } from '@skerry/service'
+import { askToRenew } from '@skerry/host-api'
+import { bundle, isDue, lifetimes, makeKey, makeRequest, writeDurably } from '@skerry/service'
 
 import type { Config } from '../config.ts'
 import {
-  bundle,
   identityFiles,
   makeCell,
   makeServer,
@@ -34,40 +32,22 @@ export async function renewCell({ config, issuing, epoch }: Renewing): Promise<C
       const shown = await makeServer(issuers, [namedBy(config.base)], issuing)
       await writeDurably(join(directory, identityFiles.server), shown)
     }
-  } else await askToRenew(now, config)
+  } else await renewElsewhere(now, config)
   return readIdentity(directory)
 }
 
-interface Issued {
-  readonly certificate: string
-  readonly issuers: string
-  readonly hosts: string
-}
-
-async function askToRenew(
+/** By a cell that may issue. */
+async function renewElsewhere(
   { cell, trusted }: CellIdentity,
   { identity: directory, renewFrom = [] }: Renewing['config'],
 ): Promise<void> {
   const key = await makeKey()
-  const body = { csr: await makeRequest(key) }
-  let last: unknown = new Fault('unavailable', 'this cell may not issue and knows of none that may')
-  for (const target of renewFrom) {
-    try {
-      using link = new MachineLink(target, { ...cell, ca: trusted.control }, { role: 'cell' })
-      const answer = await link.ask({ method: 'POST', path: '/machine/v1/renew', body })
-      const text = await readText(answer)
-      if (answer.statusCode !== 200) throw reviveFault(text)
-      const { certificate, issuers, hosts } = JSON.parse(text) as Issued
-      await writeDurably(join(directory, identityFiles.control.cert), issuers)
-      await writeDurably(join(directory, identityFiles.hosts.cert), hosts)
-      const shown = bundle({ key, cert: certificate + issuers })
-      await writeDurably(join(directory, identityFiles.cell), shown)
-      return
-    } catch (error) {
-      last = error
-    }
-  }
-  throw last
+  const shown = { ...cell, ca: trusted.control }
+  const { certificate, issuers, hosts } = await askToRenew(renewFrom, shown, await makeRequest(key))
+  await writeDurably(join(directory, identityFiles.control.cert), issuers)
+  await writeDurably(join(directory, identityFiles.hosts.cert), hosts)
+  const made = bundle({ key, cert: certificate + issuers })
+  await writeDurably(join(directory, identityFiles.cell), made)
 }
 
 /** The name or address that users reach the cloud by. */
