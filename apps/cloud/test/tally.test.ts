@@ -34,6 +34,14 @@ const wrongCells = sql<{ org: string; shown: string; told: string; counted: stri
     using (org, vdc, shown)
   where coalesce(told, 0) <> coalesce(counted, 0)`
 
+/** The same of the whole cloud. */
+const wrongSums = sql`
+  select shown, coalesce(told, 0) as told, coalesce(counted, 0) as counted
+  from (select shown, sum(n) as told from (
+      select shown, n from vm_tally_cloud union all select shown, n from vm_tally_delta) t group by 1) tally
+  full join (select shown, count(*) as counted from vm where deleted_at is null group by 1) vms using (shown)
+  where coalesce(told, 0) <> coalesce(counted, 0)`
+
 type Write = (db: Kysely<Database>, some: number) => Promise<unknown>
 const someOf = (some: number) =>
   sql`select id from vm order by md5(id::text || ${some}) limit ${1 + (some % 7)}`
@@ -89,6 +97,7 @@ test('totals are exact while four write and two fold, also where a writer change
     for (; writing.size > 0; looks += 1) {
       const { rows } = await wrongCells.execute(db)
       assert.deepEqual(rows, [])
+      assert.deepEqual((await wrongSums.execute(db)).rows, [])
     }
   }
   await Promise.all([...[...writing].map(write), fold(), fold(), look()])
@@ -97,6 +106,7 @@ test('totals are exact while four write and two fold, also where a writer change
   const { rows: left } = await sql`select from vm_tally_delta`.execute(db)
   assert.equal(left.length, 0)
   assert.deepEqual((await wrongCells.execute(db)).rows, [])
+  assert.deepEqual((await wrongSums.execute(db)).rows, [])
 })
 
 test('a tenant sees the totals of its own organisation, and cannot take any away', async () => {
@@ -106,7 +116,11 @@ test('a tenant sees the totals of its own organisation, and cannot take any away
     sql<{ org: string }>`select org from vm_tally union select org from vm_tally_delta`.execute(tx),
   )
   assert.deepEqual(rows, [{ org: who.org }])
-  for (const statement of [sql`delete from vm_tally_delta`, sql`update vm_tally set n = 0`]) {
+  for (const statement of [
+    sql`delete from vm_tally_delta`,
+    sql`update vm_tally set n = 0`,
+    sql`select from vm_tally_cloud`,
+  ]) {
     await assert.rejects(
       cloud.as(who, (tx) => statement.execute(tx)),
       /permission denied/,

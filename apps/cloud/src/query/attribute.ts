@@ -8,8 +8,8 @@ interface Always {
   readonly sql: string
   /** It may have no value: then it is not shown, and it is unlike every value. */
   readonly maybe?: true
-  /** The tally has it too: a filter of such attributes needs no counting. */
-  readonly tallied?: true
+  /** The tally has it too: a filter of such attributes needs no counting. Of 'cloud' also the tally that knows no organisations. */
+  readonly tallied?: 'org' | 'cloud'
   /** An index delivers the records in its order. */
   readonly walked?: true
   /** The first version of the API that shows it. */

@@ -142,10 +142,11 @@ function matches(word: string, parts: readonly string[], cased: boolean): boolea
 
 const same = (one: string, other: string): boolean => one.toLowerCase() === other.toLowerCase()
 
-/** Whether the tally alone can say how many records it fits. */
-export function isTallied(test: Test): boolean {
-  if (typeof test === 'boolean') return true
-  if ('any' in test) return test.any.every(isTallied)
-  if ('all' in test) return test.all.every(isTallied)
-  return test.is !== 'key' && test.attribute.tallied === true
+/** Which tally alone can say how many records it fits; that of the cloud knows of no organisations, and is the shorter. */
+export function talliedBy(test: Test): 'cloud' | 'org' | undefined {
+  if (typeof test === 'boolean') return 'cloud'
+  const parts = 'any' in test ? test.any : 'all' in test ? test.all : undefined
+  if (!parts) return 'is' in test && test.is !== 'key' ? test.attribute.tallied : undefined
+  const tallies = parts.map(talliedBy)
+  return tallies.includes(undefined) ? undefined : tallies.includes('org') ? 'org' : 'cloud'
 }

@@ -36,7 +36,8 @@ export interface RecordType {
   readonly where?: string
   /** Always true, and said only where all organisations are read: it opens the indexes over all of them. */
   readonly everywhere?: string
-  readonly tally?: { readonly folded: string; readonly fresh: string }
+  /** Totals: of each organisation, of the whole cloud, and what is in neither yet. */
+  readonly tally?: { readonly folded: string; readonly cloud: string; readonly fresh: string }
   readonly fields: Readonly<Record<string, Attribute>>
 }
 
@@ -54,14 +55,14 @@ const vmFields = {
   name: keyedName,
   containerName: text('r.container_name', { folded: 'r.container_key', walked: true }),
   container: reference('r.vapp', 'vapp'),
-  vdc: reference('r.vdc', 'vdc', { tallied: true }),
-  status: word('r.shown', vmWords, { tallied: true }),
+  vdc: reference('r.vdc', 'vdc', { tallied: 'org' }),
+  status: word('r.shown', vmWords, { tallied: 'cloud' }),
   networkName: text('r.network', { maybe: true }),
   ipAddress: text('r.address', { maybe: true }),
   numberOfCpus: number('r.cpus'),
   memoryMB: number('r.memory_mib'),
   isBusy: boolean('(r.holder is not null)'),
-  isDeployed: boolean("(r.shown = 'POWERED_ON')", { tallied: true }),
+  isDeployed: boolean("(r.shown = 'POWERED_ON')", { tallied: 'cloud' }),
   isDeleted: no,
   isPublished: no,
   isVAppTemplate: no,
@@ -77,7 +78,7 @@ const vm = {
   key: id,
   where: 'r.deleted_at is null',
   everywhere: always,
-  tally: { folded: 'vm_tally', fresh: 'vm_tally_delta' },
+  tally: { folded: 'vm_tally', cloud: 'vm_tally_cloud', fresh: 'vm_tally_delta' },
 } as const
 
 const vmsOfIt = 'vm where vm.org = r.org and vm.vapp = r.id and vm.deleted_at is null'
@@ -158,7 +159,7 @@ const types: readonly RecordType[] = [
     ...{ name: 'adminVM', ...vm, ...administrators, element: 'AdminVMRecord' },
     fields: {
       ...vmFields,
-      org: reference('r.org', 'org', { tallied: true }),
+      org: reference('r.org', 'org', { tallied: 'org' }),
       orgName,
       hostName: text('r.host_name', { maybe: true }),
     },

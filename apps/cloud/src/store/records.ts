@@ -2,7 +2,7 @@ import { Fault } from '@skerry/fault'
 import { isMisfit, tookTooLong, type Asking } from '@skerry/postgres'
 import { sql, type RawBuilder } from 'kysely'
 
-import { isTallied } from '../query/condition.ts'
+import { talliedBy, type Test } from '../query/condition.ts'
 import { wrongCursor, type Cursor } from '../query/cursor.ts'
 import type { Query } from '../query/query.ts'
 import type { RecordType } from '../query/record-types.ts'
@@ -88,13 +88,23 @@ function partsOf({ type, test, fields, sort }: Query, { everywhere }: Reading): 
     ...{ where, sorted, descending: sort?.descending ?? false },
     from: sql`${sql.table(type.table)} r`,
     shown: sql.join([sql`${key} as "key"`, ...columns, ...ends]),
-    total: type.tally && isTallied(test) ? tallied(type.tally, own) : undefined,
+    total: totalOf(type, test, everywhere, own),
   }
 }
 
-const tallied = ({ folded, fresh }: NonNullable<RecordType['tally']>, where: Sql): Sql =>
-  sql`(select coalesce(sum(n), 0)::bigint from (select n from ${sql.table(folded)} r where ${where}
-    union all select n from ${sql.table(fresh)} r where ${where}) tally)`
+/** Added up where a tally has all that the filter names. */
+function totalOf(
+  { tally }: RecordType,
+  test: Test,
+  everywhere: boolean,
+  where: Sql,
+): Sql | undefined {
+  const by = talliedBy(test)
+  if (!tally || by === undefined) return undefined
+  const folded = everywhere && by === 'cloud' ? tally.cloud : tally.folded
+  return sql`(select coalesce(sum(n), 0)::bigint from (select n from ${sql.table(folded)} r where ${where}
+    union all select n from ${sql.table(tally.fresh)} r where ${where}) tally)`
+}
 
 /** A name sorts without regard to case, by the column that has the index. */
 function sortColumn(sort: Query['sort']): Sql[] {
