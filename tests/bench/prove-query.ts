@@ -117,7 +117,7 @@ async function race(
   const times = new Map([...runs.keys()].map((name) => [name, [] as number[]]))
   const spent = new Map<string, number>()
   for (let round = -WARM_UP; round < rounds; round += 1) {
-    for (const [name, run] of round % 2 === 0 ? runs : [...runs].reverse()) {
+    for (const [name, run] of round % 2 === 0 ? runs : [...runs].toReversed()) {
       if ((spent.get(name) ?? 0) > 10_000) continue
       const began = performance.now()
       await run()
