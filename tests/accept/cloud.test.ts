@@ -5,6 +5,7 @@ import { after, before } from 'node:test'
 
 import { testErrors } from './cloud/errors.ts'
 import { testFlow, testLogin, testLogout } from './cloud/flow.ts'
+import { testGuestSeed } from './cloud/guest-seed.ts'
 import { Ledger } from './cloud/links.ts'
 import { openPlace, skip, type Place } from './cloud/place.ts'
 import { testQueries } from './cloud/queries.ts'
@@ -30,6 +31,7 @@ testVappActions(ledger)
 testTickets(ledger)
 testRest(ledger)
 testUpload(ledger)
+testGuestSeed(ledger)
 testWalk(ledger, 'after all that was done')
 testLogout()
 testAll(ledger)
