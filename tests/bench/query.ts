@@ -2,13 +2,20 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 
-import { compareAll, type Figure } from './figure.ts'
+import { hashPassword, verifyPassword } from '../../apps/cloud/src/identity/password.ts'
+import { compare, compareAll, type Figure } from './figure.ts'
 import { load } from './load.ts'
+
+/** Whom every door of a test knows. */
+const DOOR_USER = { name: 'alice@eng', password: 'secret' } as const
 
 /** As many as the query service has connections to the database. */
 const CONNECTIONS = 8
 /** Ours also looks the session up, keeps tenants apart, counts exactly and writes XML with links: three statements for one. */
 const AT_LEAST = 0.2
+
+/** A password is made slow to check on purpose; all around it may cost this much of it. */
+const LOGIN_AT_MOST = 1.2
 
 interface Child extends AsyncDisposable {
   readonly pid: number
@@ -62,5 +69,24 @@ export async function benchQuery(pairs: number): Promise<Figure[]> {
       )),
     )
   }
+  figures.push(await benchLogin(`http://127.0.0.1:${port}`, pairs))
   return figures
+}
+
+/** One login after another, against the check of its password alone. */
+async function benchLogin(url: string, pairs: number): Promise<Figure> {
+  const kept = await hashPassword(DOOR_USER.password, Buffer.alloc(16, 1))
+  const coded = Buffer.from(`${DOOR_USER.name}:${DOOR_USER.password}`).toString('base64')
+  const headers = { accept: 'application/*+xml;version=5.1', authorization: `Basic ${coded}` }
+  const timed = async (work: () => Promise<boolean>): Promise<number> => {
+    const began = performance.now()
+    if (!(await work())) throw new Error('the password was refused')
+    return performance.now() - began
+  }
+  return compare(
+    { name: 'login', unit: 'ms', atMost: LOGIN_AT_MOST },
+    pairs,
+    () => timed(async () => (await fetch(`${url}/api/sessions`, { method: 'POST', headers })).ok),
+    () => timed(() => verifyPassword(DOOR_USER.password, kept)),
+  )
 }
