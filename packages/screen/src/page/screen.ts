@@ -1,0 +1,97 @@
+import RFB from '@novnc/novnc'
+
+import { chordOf, strokes, type Chord } from './keys.ts'
+
+/** What a screen tells while it is open. All text in it comes from the guest: it is shown as text and never as anything else. */
+export interface Listeners {
+  shown(): void
+  named(name: string): void
+  copied(text: string): void
+  /** `opened` is false where the WebSocket was refused: a browser does not tell why. */
+  ended(end: {
+    readonly opened: boolean
+    readonly understood: boolean
+    readonly code: number
+  }): void
+}
+
+/** How a person wants to see it; kept over a new connection. */
+export interface View {
+  fits: boolean
+  viewOnly: boolean
+}
+
+/** Between two characters, so that a guest's keyboard controller, which holds sixteen strokes, keeps up. */
+const TYPING_MS = 20
+
+/** One connection to one screen, from its WebSocket's opening to its end. */
+export class Screen {
+  readonly #rfb: RFB
+  readonly #socket: WebSocket
+  readonly #target: HTMLElement
+
+  constructor(target: HTMLElement, address: string, view: View, listeners: Listeners) {
+    this.#target = target
+    const url = new URL(address, location.href)
+    url.protocol = location.protocol === 'https:' ? 'wss:' : 'ws:'
+    this.#socket = new WebSocket(url, 'binary')
+    let opened = false
+    let understood = true
+    this.#socket.addEventListener('open', () => (opened = true))
+    this.#socket.addEventListener('close', ({ code }) => {
+      // noVNC hears of it by its own listener; the page changes after that.
+      setTimeout(() => listeners.ended({ opened, understood, code }))
+    })
+    this.#rfb = new RFB(target, this.#socket, { shared: true })
+    this.#rfb.background = 'transparent'
+    this.show(view)
+    this.#rfb.addEventListener('connect', () => listeners.shown())
+    this.#rfb.addEventListener('disconnect', (event) => {
+      const { clean } = (event as CustomEvent<{ clean: boolean }>).detail
+      // noVNC closes by itself only when it cannot go on.
+      if (!clean && this.#socket.readyState < WebSocket.CLOSING) understood = false
+    })
+    for (const name of ['securityfailure', 'credentialsrequired', 'serververification']) {
+      this.#rfb.addEventListener(name, () => {
+        understood = false
+        this.#rfb.disconnect()
+      })
+    }
+    this.#rfb.addEventListener('desktopname', (event) => {
+      listeners.named((event as CustomEvent<{ name: string }>).detail.name)
+    })
+    this.#rfb.addEventListener('clipboard', (event) => {
+      listeners.copied((event as CustomEvent<{ text: string }>).detail.text)
+    })
+  }
+
+  get canvas(): HTMLCanvasElement | undefined {
+    return this.#target.querySelector('canvas') ?? undefined
+  }
+
+  show({ fits, viewOnly }: View): void {
+    this.#rfb.scaleViewport = fits
+    this.#rfb.viewOnly = viewOnly
+  }
+
+  focus(): void {
+    this.#rfb.focus()
+  }
+
+  press(chord: Chord): void {
+    for (const [{ keysym, code }, isDown] of strokes(chord)) this.#rfb.sendKey(keysym, code, isDown)
+  }
+
+  /** Types a text as a person would, for guests that know of no clipboard. */
+  async type(text: string): Promise<void> {
+    for (const character of text.replaceAll('\r\n', '\n')) {
+      if (this.#socket.readyState !== WebSocket.OPEN) return
+      this.press(chordOf(character))
+      await new Promise((resolve) => setTimeout(resolve, TYPING_MS))
+    }
+  }
+
+  paste(text: string): void {
+    this.#rfb.clipboardPasteFrom(text)
+  }
+}
