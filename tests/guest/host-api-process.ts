@@ -48,13 +48,19 @@ async function look(): Promise<unknown> {
   const screen = await host.open(vm, ticket, signal)
   const greeting = String((await once(screen, 'data'))[0]).trim()
   const twice = await host.open(vm, ticket, signal).catch((error: Error) => error.message)
+  const picture = await host.takeScreenshot(vm, boot)
+  const seen = { kind: picture.subarray(1, 4).toString('latin1'), large: picture.length > 100 }
+  const notSeen = await host.takeScreenshot(vm, 'another').catch(String)
   const reset = { be: 'reset' } as const
   const { vm: afterReset } = await step('reset', 3, reset, { task: 'reset' as TaskId })
   const closed = once(screen, 'close')
   await step('off', 4, { be: 'power', to: 'off' }, { task: 'off' as TaskId })
   await closed
   const { vm: left } = await step('gone', 5, { be: 'gone' }, { task: 'del' as TaskId })
-  return { boot, wrong, greeting, twice, bootAfterReset: afterReset?.boot, left: left ?? 'nothing' }
+  return {
+    ...{ boot, wrong, greeting, twice, seen, notSeen },
+    ...{ bootAfterReset: afterReset?.boot, left: left ?? 'nothing' },
+  }
 }
 
 process.stdout.write(JSON.stringify(await (phase === 'begin' ? begin() : look())))

@@ -51,6 +51,8 @@ test('a cell has a guest, sees its screen and takes it away again', { skip }, as
     wrong: 'Fault: VM 7b0f0dc1-0000-4000-8000-000000000001 is on, in another boot or in none',
     greeting: 'RFB 003.008',
     twice: 'this ticket opens no screen here',
+    seen: { kind: 'PNG', large: true },
+    notSeen: 'Fault: VM 7b0f0dc1-0000-4000-8000-000000000001 is on, in another boot or in none',
     bootAfterReset: begun['boot'],
     left: 'nothing',
   })

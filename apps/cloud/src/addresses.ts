@@ -17,6 +17,7 @@ export const at = {
   recompose: '/api/vApp/:entity/action/recomposeVApp',
   deploy: '/api/vApp/:entity/action/deploy',
   undeploy: '/api/vApp/:entity/action/undeploy',
+  screen: '/api/vApp/:entity/screen',
   ticket: '/api/vApp/:entity/screen/action/acquireTicket',
   snapshot: '/api/vApp/:entity/snapshotSection',
   lease: '/api/vApp/:entity/leaseSettingsSection',

@@ -17,7 +17,7 @@ export interface RequestWorld {
   as<T>(who: Who, work: (tx: Tx) => Promise<T>): Promise<T>
   /** The query service's way to the rows: reads only, of one organisation or of all, and gives up after a while. */
   reads(reach: OrgId | 'all'): Asking
-  readonly screens: (host: HostId) => Pick<HostApi, 'arm'>
+  readonly screens: (host: HostId) => Pick<HostApi, 'arm' | 'takeScreenshot'>
   /** "Look at this VM's queue." Carries nothing; losing it loses nothing, so nobody waits for it. */
   ring(vm: VmId): void
   readonly clock: Clock

@@ -129,6 +129,16 @@ test('a ticket is for a screen that is on: linked then, and 409 in every other s
   assert.match(ticket, /^mks:\/\/console\.example\/vm-[0-9a-f-]{36}\?ticket=[\w-]{43}$/)
   assert.match(answer.text, /<ScreenTicket [^>]*>mks:[^\n]*<\/ScreenTicket>/, 'on one line')
   const secret = ticket.split('ticket=')[1] ?? ''
+  const element = readXml(answer.text)
+  assert.equal(attribute(element, 'wss'), `wss://console.example/screen/vm-${vm}?ticket=${secret}`)
+  const left = Date.parse(attribute(element, 'expires') ?? '') - Date.now()
+  assert.ok(left > 20_000 && left <= 30_000, `${left} ms`)
+  const [, , cut] =
+    answer.text
+      .split('\n')
+      .find((line) => line.includes('ScreenTicket'))
+      ?.split(/[<|>]/) ?? []
+  assert.equal(cut, ticket, 'as scripts of this family cut it out')
   const ticketHash = createHash('sha256').update(secret).digest('hex')
   assert.deepEqual(door.screens.armed.at(-1), { vm, boot: 'boot-1', ticketHash })
   const { rows } = await sql<{ kept: string }>`
@@ -150,6 +160,37 @@ test('a ticket to a host that does not answer is not given out', async () => {
   door.screens.away = false
   assert.deepEqual([answer.status, answer.headers['retry-after']], [503, '2'])
   assert.equal(await count(), before)
+})
+
+test('a picture of a screen is linked in every status: what the host sees of this boot, and black where there is none', async () => {
+  const picture = (path: string, accept = 'image/*;version=5.1') =>
+    door.ask('GET', path, { token: door.eng.token, headers: { accept } })
+  const on = await add('POWERED_ON')
+  for (const version of ['1.5', '5.1']) {
+    const link = linksOf(readXml((await get(on.path, version)).text))['screen:thumbnail'] ?? ''
+    const {
+      status,
+      headers,
+      text: seen,
+    } = await picture(pathOf(link), `image/*;version=${version}`)
+    assert.deepEqual([status, headers['content-type']], [200, 'image/png'])
+    assert.equal(headers['cache-control'], 'no-store')
+    assert.equal(seen, `the picture of ${on.vm} in boot-1`)
+  }
+  for (const status of statuses) {
+    const { path } = await add(status)
+    const link = linksOf(read(await get(path)))['screen:thumbnail'] ?? ''
+    const { headers, text: black } = await picture(pathOf(link))
+    assert.equal(headers['content-type'], 'image/png', status)
+    assert.match(black, /PNG\r\n[^]*IHDR[^]*IDAT[^]*IEND/, status)
+  }
+  await sql`update vm set boot = 'gone' where id = ${on.vm}`.execute(door.cloud.db)
+  assert.match((await picture(`${on.path}/screen`)).text, /PNG/, 'switched off a moment ago')
+  door.screens.away = true
+  assert.equal((await picture(`${on.path}/screen`)).status, 503)
+  door.screens.away = false
+  assert.equal((await picture(`${on.vapp}/screen`)).status, 400)
+  assert.equal((await picture(`${on.path}/screen`, 'image/*')).status, 406)
 })
 
 test('what a VM is made of is shown as clients expect it, and no password', async () => {

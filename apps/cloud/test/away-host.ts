@@ -36,6 +36,7 @@ export class CutHost {
       ping: (session, number) => ask(() => host.ping(session, number)),
       arm: (screen) => ask(() => host.arm(screen)),
       open: (vm, ticket, signal) => ask(() => host.open(vm, ticket, signal)),
+      takeScreenshot: (vm, boot) => ask(() => host.takeScreenshot(vm, boot)),
       async *records(signal) {
         reachable()
         yield* host.records(signal)

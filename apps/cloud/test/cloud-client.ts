@@ -79,7 +79,8 @@ export class CloudClient {
       ...{ asked: `${method} ${where}`, accept: wanted, status },
       ...{ type: headers['content-type'], text },
     })
-    return { status, headers, text, root: text === '' ? undefined : readXml(text) }
+    const isDocument = text !== '' && headers['content-type'] !== 'image/png'
+    return { status, headers, text, root: isDocument ? readXml(text) : undefined }
   }
 
   /** The answer as it comes: of a stream the end may never come. */

@@ -57,7 +57,7 @@ export function holdToSchema(said: Said): void {
     assert.ok([202, 204].includes(status), `${asked}: ${status} without a document`)
     return
   }
-  if (type.startsWith('text/event-stream')) return
+  if (type.startsWith('text/event-stream') || type === 'image/png') return
   const found = /^application\/vnd\.skerry\.cloud\.[A-Za-z.]+\+xml;version=(\d+\.\d+)$/.exec(type)
   assert.ok(found, `${asked}: ${status} comes as ${type}`)
   const wanted = /version=(1\.5|5\.1|5\.5)\b/.exec(accept ?? '')?.[1]

@@ -364,11 +364,11 @@ test('every link can be followed, from the session to everything there is', asyn
   for (const href of seen) {
     const answer = await get(pathOf(href))
     assert.equal(answer.status, 200, href)
-    for (const next of toRead(read(answer))) seen.add(next)
+    if (!href.endsWith('/screen')) for (const next of toRead(read(answer))) seen.add(next)
   }
-  const kinds = new Set([...seen].map((href) => pathOf(href).split(/[/?]/).slice(0, 3).join('/')))
+  const kinds = new Set([...seen].map((href) => pathOf(href).split(/[/?]/)[2]))
   const all = ['org', 'query', 'session', 'task', 'vApp', 'vAppTemplate', 'vdc']
-  for (const each of all) assert.ok(kinds.has(`/api/${each}`), each)
+  for (const each of all) assert.ok(kinds.has(each), each)
 })
 
 test('while the cloud recovers, reading goes on and every change is answered 503, in words', async () => {

@@ -93,6 +93,7 @@ export const rows: Readonly<Record<string, Row>> = {
   },
   readSnapshotSection: { least: 'console only', ok: 200 },
   reconfigureVm: { least: 'author', ok: 202, from: 'POWERED_OFF', body: () => HARDWARE },
+  takeScreenshot: { least: 'console only', ok: 200 },
   acquireTicket: { least: 'console only', ok: 200, from: 'POWERED_ON' },
   readTask: { least: 'console only', ok: 200 },
   cancelTask: { least: 'user', ok: 204 },

@@ -58,6 +58,7 @@ const hows: Readonly<Record<string, How>> = {
   },
   readEntity: { from: 'POWERED_ON' },
   acquireTicket: { from: 'POWERED_ON' },
+  takeScreenshot: { headers: { accept: 'image/*;version=5.1' } },
   createSnapshot: {
     from: 'POWERED_ON',
     body: () => '<CreateSnapshotParams name="before-upgrade" memory="true"/>',
@@ -188,7 +189,8 @@ async function record(door: Door, route: CloudRoute, running: string): Promise<S
     const value = answer.headers[name]
     return value === undefined ? [] : [[name, String(value)] as const]
   })
-  const { status, text } = answer
+  const { status } = answer
+  const text = answer.headers['content-type'] === 'image/png' ? '(a picture)' : answer.text
   return {
     ...{ path, headers, ...(body !== undefined && { body }) },
     answer: { status, headers: Object.fromEntries(kept), text },

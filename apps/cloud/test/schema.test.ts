@@ -111,6 +111,7 @@ test('every link that can be read answers 200 to whoever it was shown to, in eve
         const headers = accept(version)
         const answer = await door.ask('GET', pathOf(href), { token, headers })
         assert.equal(answer.status, 200, `${role}, ${version}: ${href}\n${answer.text}`)
+        if (answer.headers['content-type'] === 'image/png') continue
         for (const next of toRead(readXml(answer.text))) seen.add(next)
       }
       assert.ok(seen.size > 20, `${role}: ${seen.size} documents`)

@@ -44,6 +44,7 @@ async function work(cloud: CloudDatabase, host: HostApi, vm: VmId): Promise<read
     ...{ follow: (session, signal) => host.follow(session, signal), records: () => host.records() },
     ...{ stop: (each, key) => host.stop(each, key), ping: (session, n) => host.ping(session, n) },
     ...{ arm: (screen) => host.arm(screen), open: (each, t, signal) => host.open(each, t, signal) },
+    takeScreenshot: (each, boot) => host.takeScreenshot(each, boot),
     step(order, goal) {
       orders.push(order)
       return host.step(order, goal)

@@ -9,7 +9,7 @@ import { join } from 'node:path'
 
 import { Fault } from '@skerry/fault'
 import type { HostApi } from '@skerry/host-api'
-import type { HostId, OrgId } from '@skerry/vm'
+import type { HostId, OrgId, VmId } from '@skerry/vm'
 import { attribute, childrenByLocalName, readXml, type Element } from '@skerry/xml'
 
 import { ours } from '../src/http/dialect.ts'
@@ -95,6 +95,11 @@ export async function openDoor(): Promise<Door> {
       async arm(screen: ArmedScreen) {
         if (screens.away) throw new Fault('unavailable', `host ${host} does not answer`)
         screens.armed.push(screen)
+      },
+      async takeScreenshot(vm: VmId, boot: string) {
+        if (screens.away) throw new Fault('unavailable', `host ${host} does not answer`)
+        if (boot === 'gone') throw new Fault('wrong-state', `VM ${vm} is off`)
+        return Buffer.from(`the picture of ${vm} in ${boot}`)
       },
     }),
     ring: () => undefined,
@@ -262,7 +267,7 @@ export const linksOf = (node: Element): Record<string, string> =>
 
 /** Relations that say what can be done; all others can be read. */
 const acts =
-  /^(add|edit|remove|enable|disable|deploy|undeploy|discardState|recompose|reconfigureVm|(power|screen|snapshot|task|upload):.*)$/
+  /^(add|edit|remove|enable|disable|deploy|undeploy|discardState|recompose|reconfigureVm|(power|snapshot|task|upload):.*|screen:acquireTicket)$/
 
 /** Every address that a document names and that is not something to do. */
 export function* toRead(node: Element): Iterable<string> {

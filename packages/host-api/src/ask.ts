@@ -203,13 +203,17 @@ function notExpected(
 
 /** A whole answer that is small enough to be one of ours. */
 export async function readText(response: IncomingMessage): Promise<string> {
+  return (await readBytes(response, BODY_BYTES_MAX)).toString('utf8')
+}
+
+export async function readBytes(response: IncomingMessage, bytesMax: number): Promise<Buffer> {
   const chunks: Buffer[] = []
   let bytes = 0
   const timer = setTimeout(() => response.destroy(), ANSWER_MS)
   try {
     for await (const chunk of response as AsyncIterable<Buffer>) {
       bytes += chunk.length
-      if (bytes > BODY_BYTES_MAX) throw new Fault('unavailable', 'the answer is too large')
+      if (bytes > bytesMax) throw new Fault('unavailable', 'the answer is too large')
       chunks.push(chunk)
     }
   } catch (error) {
@@ -218,5 +222,5 @@ export async function readText(response: IncomingMessage): Promise<string> {
   } finally {
     clearTimeout(timer)
   }
-  return Buffer.concat(chunks).toString('utf8')
+  return Buffer.concat(chunks)
 }

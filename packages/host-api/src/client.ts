@@ -4,11 +4,17 @@ import type { Duplex } from 'node:stream'
 import { Fault } from '@skerry/fault'
 import type { HostId, Report } from '@skerry/vm'
 
-import { MachineLink, readText, type Identity } from './ask.ts'
+import { MachineLink, readBytes, readText, type Identity } from './ask.ts'
 import type { HostApi, HostRecord, Told } from './host-api.ts'
 import { readLines } from './lines.ts'
 import { SILENCE_MS } from './sessions.ts'
-import { DISPLAY_PROTOCOL, reviveFault, TICKET_HEADER, type StillRunning } from './wire.ts'
+import {
+  DISPLAY_PROTOCOL,
+  PICTURE_BYTES_MAX,
+  reviveFault,
+  TICKET_HEADER,
+  type StillRunning,
+} from './wire.ts'
 
 export interface HostAddress {
   readonly address: string
@@ -71,6 +77,12 @@ export function connectHost({ address, port, tls, hostId }: HostAddress): Connec
       const opened = await link.upgrade(asked, DISPLAY_PROTOCOL)
       if ('statusCode' in opened) throw reviveFault(await readText(opened))
       return opened as Duplex
+    },
+    async takeScreenshot(vm, boot) {
+      const path = `${vmPath(vm)}/display/picture?boot=${encodeURIComponent(boot)}`
+      const response = await link.ask({ method: 'GET', path })
+      if (response.statusCode !== 200) throw reviveFault(await readText(response))
+      return readBytes(response, PICTURE_BYTES_MAX)
     },
     retire: () => link.retire(),
     get isUsed() {

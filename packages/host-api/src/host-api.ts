@@ -81,4 +81,6 @@ export interface HostApi {
     readonly ticketHash: string
   }): Promise<void>
   open(vm: VmId, ticket: string, signal: AbortSignal): Promise<Duplex>
+  /** What is on the screen of this boot now, as PNG. */
+  takeScreenshot(vm: VmId, boot: string): Promise<Buffer>
 }

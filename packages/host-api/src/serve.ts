@@ -68,6 +68,14 @@ const rows: readonly Row[] = [
     await host.arm({ vm, ...wire.readArm(await readJson(request)) })
     response.writeHead(204).end()
   }),
+  row('GET', `${VM}/display/picture`, async ({ host, vm, query, response }) => {
+    const picture = await host.takeScreenshot(vm, wire.readBoot(query.get('boot')))
+    if (picture.length > wire.PICTURE_BYTES_MAX) {
+      throw new Fault('unavailable', `the screen of VM ${vm} is too large for a picture`)
+    }
+    const headers = { 'content-type': 'image/png', 'content-length': picture.length }
+    response.writeHead(200, headers).end(picture)
+  }),
 ]
 const display = new RegExp(`^${VM}/display$`)
 

@@ -8,6 +8,8 @@ import { goals, type Goal } from './goals.ts'
 /** How both ends write what they say to each other. Longer than this, and a step is asked for again. */
 export const ANSWER_WITHIN_MS = 20_000
 export const BODY_BYTES_MAX = 64 * 1024
+/** No screen that QEMU draws is more, as PNG. */
+export const PICTURE_BYTES_MAX = 8 * 1024 * 1024
 export const TICKET_HEADER = 'skerry-ticket'
 export const DISPLAY_PROTOCOL = 'skerry-display'
 
@@ -32,6 +34,7 @@ const Arm = Compile(
   Type.Object({ boot: Word, ticketHash: Type.String({ pattern: '^[0-9a-f]{64}$' }) }, closed),
 )
 const Session = Compile(Count)
+const Boot = Compile(Word)
 
 /** What vmd answers to a step that is not done yet. */
 export interface StillRunning {
@@ -67,6 +70,7 @@ export const readPing = (body: unknown) =>
   read(Ping, body, 'ping') as { session: string; number: string }
 export const readArm = (body: unknown) =>
   read(Arm, body, 'screen to arm') as { boot: string; ticketHash: string }
+export const readBoot = (text: string | null): string => read(Boot, text, 'boot') as string
 export const readSession = (text: string | null): string => read(Session, text, 'session') as string
 
 /** All that a host ever answers. Only `unavailable` is worth another try. */

@@ -200,6 +200,7 @@ test('only a cell of this cloud is served; a console opens screens and does noth
   })
   const screen = { vm, boot: 'b', ticketHash: '0'.repeat(64) }
   await assert.rejects(viewer.arm(screen), { kind: 'forbidden', message: /console may not/ })
+  await assert.rejects(viewer.takeScreenshot(vm, 'b'), { message: /console may not/ })
 })
 
 test('a certificate of a lower epoch than was ever shown is refused, also on an open link', async () => {
@@ -279,6 +280,22 @@ test('a screen is a stream of bytes both ways, and ends with either side', async
   await gone
 })
 
+test('a picture of a screen comes as it is, of one boot only, and never larger than a screen is', async () => {
+  const host = simulatedHost()
+  await using server = await listen(host)
+  const link = server.connect()
+  await link.step(orderOf('define', 5), defined)
+  const { vm: seen } = await link.step(orderOf('power', 6), on)
+  const boot = seen?.boot ?? ''
+  assert.deepEqual(await link.takeScreenshot(vm, boot), await host.takeScreenshot(vm, boot))
+  await assert.rejects(link.takeScreenshot(vm, 'another'), { kind: 'wrong-state' })
+  await assert.rejects(link.takeScreenshot(vm, ''), { kind: 'invalid' })
+  const huge = { ...forwarding(host), takeScreenshot: async () => Buffer.alloc(9 * 1024 * 1024) }
+  await using other = await listen(huge)
+  const refused = { kind: 'unavailable', message: /too large/ }
+  await assert.rejects(other.connect().takeScreenshot(vm, boot), refused)
+})
+
 test('a host that is away is said to be', async () => {
   const link = await (async () => {
     await using server = await listen(simulatedHost())
@@ -324,5 +341,6 @@ function forwarding(host: HostApi): HostApi {
     ping: (...asked) => host.ping(...asked),
     arm: (...asked) => host.arm(...asked),
     open: (...asked) => host.open(...asked),
+    takeScreenshot: (...asked) => host.takeScreenshot(...asked),
   }
 }

@@ -68,9 +68,10 @@ export function testVmActions(ledger: Ledger): void {
       const [child] = nodesIn(nodesIn(made.root, 'Children')[0], 'Vm')
       vm = attribute(child, 'href') ?? ''
       assert.equal(attribute(child, 'status'), '0', 'UNRESOLVED')
-      assert.ok(
-        !nodesIn(child, 'Link').some((each) => attribute(each, 'rel')?.startsWith('screen:')),
-      )
+      const screens = nodesIn(child, 'Link')
+        .map((each) => attribute(each, 'rel') ?? '')
+        .filter((rel) => rel.startsWith('screen:'))
+      assert.deepEqual(screens, ['screen:thumbnail'])
       assert.equal((await client.ask('POST', `${vm}/screen/action/acquireTicket`)).status, 409)
       assert.equal(attribute(await client.ended(taskOf(made.root)), 'status'), 'success')
       domain = await domainOf(vm)

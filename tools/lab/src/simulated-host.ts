@@ -51,6 +51,12 @@ export interface SimulatedHostOptions {
   readonly hello?: Partial<Hello>
 }
 
+/** What every screen of it shows: one white pixel, as PNG. */
+const DOT = Buffer.from(
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABAQAAAAA3bvkkAAAACklEQVR4nGNoAAAAggCBd81ytgAAAABJRU5ErkJggg==',
+  'base64',
+)
+
 /**
  * A host without machines: the rules of packages/vm, the orders and sessions of a real one, nothing
  * else. Nothing in it ticks but the pings of its one session, so thousands fit into a process.
@@ -163,6 +169,11 @@ class InMemory implements SimulatedHost {
   async open(vm: VmId, ticket: string): Promise<never> {
     this.#screens.redeem(vm, ticket)
     throw new Fault('unavailable', 'a simulated host has no screens')
+  }
+
+  async takeScreenshot(vm: VmId, boot: string): Promise<Buffer> {
+    if (this.#vms.get(vm)?.boot === boot) return DOT
+    throw new Fault('wrong-state', `VM ${vm} is in another boot, or in none`)
   }
 
   changePower(id: VmId, to: Vm['power']): void {

@@ -25,6 +25,7 @@ export function vm(row: VmRow, tasks: readonly TaskFound[], asker: Asker, hrefs:
     hasScreen(row) &&
       may(asker.who, 'vm:console') &&
       link('screen:acquireTicket', `${href}/screen/action/acquireTicket`),
+    may(asker.who, 'vm:console') && link('screen:thumbnail', `${href}/screen`),
     ...noteLinks(row, href, 'vm', asker),
     link('up', hrefs.vapp(row.vapp), { type: dialect.media('vApp') }),
     tasks.length > 0 && element('Tasks', {}, ...tasks.map((each) => task(each, asker, hrefs))),

@@ -115,6 +115,7 @@ const findingEachTime = (find: () => Promise<HostApi>): HostApi => ({
   ping: async (...asked) => (await find()).ping(...asked),
   arm: async (...asked) => (await find()).arm(...asked),
   open: async (...asked) => (await find()).open(...asked),
+  takeScreenshot: async (...asked) => (await find()).takeScreenshot(...asked),
   async *follow(session, signal): AsyncIterable<Told> {
     yield* (await find()).follow(session, signal)
   },

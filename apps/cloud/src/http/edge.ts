@@ -72,6 +72,7 @@ export function makeEdge(
         throw new TypeError(`${row.name} does not say what comes with ${status}`)
       }
       if (document === 'events') return answer.send(body)
+      if (Buffer.isBuffer(body)) return answer.type(document).send(body)
       if (typeof body === 'string') {
         return answer.type(`${media(document)};version=${version}`).send(body)
       }

@@ -3,8 +3,15 @@ import { hashOf, issueTicket } from '@skerry/ticket'
 import { element } from '@skerry/xml'
 
 import { at } from '../addresses.ts'
+import { blackPicture } from '../documents/black-picture.ts'
+import type { Things } from '../http/things.ts'
 import { route } from '../route.ts'
+import type { VmRow } from '../store/vms.ts'
 import { hasScreen } from '../vm-status.ts'
+import type { RequestWorld } from '../world.ts'
+
+/** As QEMU's own, before a guest has chosen another size. */
+const black = blackPicture(720, 400)
 
 export const screens = [
   route({
@@ -13,11 +20,11 @@ export const screens = [
     path: at.ticket,
     permission: 'vm:console',
     answers: { 200: 'screenTicket' },
-    doc: 'A ticket to the screen of a VM that is on: good once, for 30 seconds.',
+    doc: 'A ticket to the screen of a VM that is on: good once, for 30 seconds. Beside it, until when it is good, and where a WebSocket finds the screen.',
     async handle(world, { who, params: { entity } }) {
-      if (entity.is !== 'vm') throw new Fault('invalid', 'a vApp has no screen; its VMs have')
-      const { id, name, shown, host, boot } = entity.vm
-      if (!hasScreen(entity.vm) || host === null || boot === null) {
+      const vm = vmOf(entity)
+      const { id, name, shown, host, boot } = vm
+      if (!hasScreen(vm) || host === null || boot === null) {
         throw new Fault(
           'conflict',
           `VM ${name} is ${shown}; only one that is POWERED_ON has a screen`,
@@ -27,9 +34,40 @@ export const screens = [
       const hash = hashOf(ticket)
       // The host first: a ticket to a machine that does not answer is worth nothing, and is not given out.
       await world.screens(host).arm({ vm: id, boot, ticketHash: hash.toString('hex') })
-      await world.as(who, (tx) => issueTicket(tx, { hash, vm: entity.vm, boot, host, who }))
+      const expires = await world.as(who, (tx) => issueTicket(tx, { hash, vm, boot, host, who }))
       const text = `mks://${world.console}/vm-${id}?ticket=${ticket}`
-      return { status: 200, body: element('ScreenTicket', {}, text) }
+      const wss = `wss://${world.console}/screen/vm-${id}?ticket=${ticket}`
+      const more = { expires: expires.toISOString(), wss }
+      return { status: 200, body: element('ScreenTicket', more, text) }
+    },
+  }),
+  route({
+    name: 'takeScreenshot',
+    method: 'GET',
+    path: at.screen,
+    permission: 'vm:console',
+    answers: { 200: 'image/png' },
+    doc: 'What is on the screen of a VM now, as PNG; a black picture of a VM that has none.',
+    async handle(world, { params: { entity } }) {
+      const body = await pictureOf(world, vmOf(entity))
+      return { status: 200, headers: { 'cache-control': 'no-store' }, body }
     },
   }),
 ]
+
+function vmOf(entity: Things['entity']): VmRow {
+  if (entity.is === 'vm') return entity.vm
+  throw new Fault('invalid', 'a vApp has no screen; its VMs have')
+}
+
+async function pictureOf(world: RequestWorld, vm: VmRow): Promise<Buffer> {
+  const { id, host, boot } = vm
+  if (!hasScreen(vm) || host === null || boot === null) return black
+  try {
+    return await world.screens(host).takeScreenshot(id, boot)
+  } catch (error) {
+    // It was switched off, or on again, since it was last seen.
+    if (error instanceof Fault && ['wrong-state', 'gone'].includes(error.kind)) return black
+    throw error
+  }
+}

@@ -13,7 +13,7 @@ import type { Order, PowerState, Report, StepOutcome, TaskId, VmId } from '@sker
 import { openSessions, readUnlessGone } from './changes.ts'
 import type { PullImage } from './pull-image.ts'
 import { leaveEarlierLife, reach } from './reach.ts'
-import { openScreen, requireBoot } from './screen.ts'
+import { openScreen, pictureOf, requireBoot } from './screen.ts'
 
 /** How often the highest number is written down and old tombstones go. */
 const KEEP_MS = 60_000
@@ -79,6 +79,7 @@ export function openDoor({ host, orders, pull, version, signal }: DoorOptions): 
       screens.arm(screen)
     },
     open: async (vm, ticket, leaving) => openScreen(host, vm, screens.redeem(vm, ticket), leaving),
+    takeScreenshot: (vm, boot) => pictureOf(host, vm, boot),
   }
 }
 

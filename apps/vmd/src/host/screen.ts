@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { connect } from 'node:net'
 import type { Duplex } from 'node:stream'
 
-import { displaySocket, readVm, type Host } from '@skerry/engine'
+import { displaySocket, readVm, takeScreenshot, type Host } from '@skerry/engine'
 import { Fault } from '@skerry/fault'
 import type { VmId } from '@skerry/vm'
 
@@ -34,4 +34,15 @@ export async function openScreen(
       ? error
       : new Fault('unavailable', `VM ${vm} shows no screen now`, { cause: error })
   }
+}
+
+/** What is on the screen of this boot now, as PNG. */
+export async function pictureOf(host: Host, vm: VmId, boot: string): Promise<Buffer> {
+  const { mediaType, bytes } = await takeScreenshot(host, vm, 'cloud')
+  // Only now is it known whose screen it was.
+  await requireBoot(host, vm, boot)
+  if (mediaType === 'image/png') return bytes
+  throw new Fault('unavailable', `this host’s QEMU draws ${mediaType}, not PNG`, {
+    hint: 'QEMU 7.1 and libvirt 8.8 or newer are needed on the host',
+  })
 }
