@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto'
+import { randomBytes, randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
@@ -25,6 +25,7 @@ import { openLocal } from './open-local.ts'
 
 const GROUP = 'skerry'
 const VERSION = packageFile.version
+const SECRET_BYTES = 32
 
 const log = (message: string, cause?: unknown): void => {
   process.stderr.write(logLine(new Date(), message, cause))
@@ -42,7 +43,11 @@ async function serve(config: Config): Promise<void> {
     ids: { uuid: () => randomUUID() },
     note: log,
   })
-  const local = await openLocal(host, config.restore).catch(async (error: unknown) => {
+  const local = await openLocal(host, {
+    restore: config.restore,
+    secret: () => randomBytes(SECRET_BYTES).toString('base64url'),
+    locked: token !== undefined,
+  }).catch(async (error: unknown) => {
     await host[Symbol.asyncDispose]()
     throw error
   })

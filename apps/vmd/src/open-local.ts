@@ -5,6 +5,7 @@ import type { Host } from '@skerry/engine'
 import { machineOf, noteBoot, startGuests, stopGuests, type Restore } from './autostart.ts'
 import { Forwards } from './forwards.ts'
 import { Journal } from './journal.ts'
+import { Consoles } from './local/consoles.ts'
 import { Meter } from './local/meter.ts'
 import type { Local } from './local/route.ts'
 import { faultAnswer } from './local/send-fault.ts'
@@ -15,12 +16,23 @@ import { tellChanges, tellerOf } from './teller.ts'
 const LAST_WORK_MS = 10_000
 
 export interface OpenLocal extends Local, AsyncDisposable {
-  /** Ends event streams; what still runs may go on writing. */
+  /** Ends event streams and screens; what still runs may go on writing. */
   endStreams(): void
 }
 
+export interface LocalSettings {
+  readonly restore: Restore
+  /** 256 bits that nobody can guess, as a word. */
+  readonly secret: () => string
+  /** Whether every request must carry a token. */
+  readonly locked: boolean
+}
+
 /** What the local API stands on beside the host: opened, and with all told that happened meanwhile. */
-export async function openLocal(host: Host, restore: Restore): Promise<OpenLocal> {
+export async function openLocal(
+  host: Host,
+  { restore, secret, locked }: LocalSettings,
+): Promise<OpenLocal> {
   const { clock, ids, note, paths } = host
   const journal = await Journal.open({ directory: join(paths.data, 'journal'), clock, note })
   const failure = (error: unknown, id: string) => {
@@ -42,6 +54,7 @@ export async function openLocal(host: Host, restore: Restore): Promise<OpenLocal
     note('what happened meanwhile could not be written down', error)
   }
   const forwards = await Forwards.open(host)
+  const consoles = new Consoles({ host, secret, locked })
   const ended = new AbortController()
   const telling = tellChanges(teller, host, ended.signal)
   startGuests(journal, host).catch((error: unknown) => note('guests were not started', error))
@@ -52,8 +65,12 @@ export async function openLocal(host: Host, restore: Restore): Promise<OpenLocal
     teller,
     operations,
     meter: new Meter(host, journal, operations),
+    consoles,
     stopGuests: (way) => stopGuests(journal, host, way),
-    endStreams: () => journal.endReaders(),
+    endStreams() {
+      journal.endReaders()
+      consoles[Symbol.dispose]()
+    },
     async [Symbol.asyncDispose]() {
       const late = Promise.withResolvers<void>()
       const timer = setTimeout(late.resolve, LAST_WORK_MS)

@@ -2,12 +2,18 @@ import assert from 'node:assert/strict'
 import type { IncomingMessage } from 'node:http'
 import { test } from 'node:test'
 
-import { ownHosts, passesFence, provenanceOf, type Provenance } from '../src/local/fence.ts'
+import {
+  ownHosts,
+  passesFence,
+  passesSocketFence,
+  provenanceOf,
+  type Provenance,
+} from '../src/local/fence.ts'
 
 const PORT = 8080
 
-const asked = (parts: Partial<Provenance>): boolean =>
-  passesFence(
+const asked = (parts: Partial<Provenance>, fence = passesFence): boolean =>
+  fence(
     {
       method: 'GET',
       path: '/api/vms',
@@ -80,11 +86,41 @@ test('a person may follow a link to a page from anywhere, but only to a page, an
   const visit = { mode: 'navigate', dest: 'document', site: 'cross-site' }
   for (const path of ['/', '/?a=b', '/console/vm-1', '/console/vm-1?x=/api/vms'])
     assert.equal(asked({ ...visit, path }), true, path)
-  for (const path of ['/api/vms', '/api/vms/vm-1', '//', '/consoles', '/metrics'])
+  for (const path of [
+    '/api/vms',
+    '/api/vms/vm-1',
+    '//',
+    '/consoles',
+    '/metrics',
+    '/console/vm-1/screen',
+  ])
     assert.equal(asked({ ...visit, path }), false, path)
   assert.equal(asked({ ...visit, path: '/', method: 'POST' }), false)
   assert.equal(asked({ ...visit, path: '/', dest: 'iframe' }), false)
   assert.equal(asked({ ...visit, path: '/', host: 'evil.example:8080' }), false)
+})
+
+test('a socket is opened by our own page and by what is no browser, never by a visit', () => {
+  const socket = (parts: Partial<Provenance>) =>
+    asked({ path: '/console/vm-1/screen', ...parts }, passesSocketFence)
+  const own = { origin: 'http://127.0.0.1:8080' }
+  assert.equal(socket({}), true)
+  assert.equal(socket(own), true)
+  assert.equal(socket({ ...own, site: 'same-origin', mode: 'websocket', dest: 'websocket' }), true)
+  for (const origin of [
+    'null',
+    '',
+    'http://evil.example',
+    'http://localhost:8080',
+    'ws://127.0.0.1:8080',
+  ])
+    assert.equal(socket({ origin }), false, origin)
+  for (const site of ['same-origin', 'none'])
+    assert.equal(socket({ site }), false, 'a browser that hides its Origin')
+  assert.equal(socket({ mode: 'websocket' }), true, 'a program in Node')
+  assert.equal(socket({ mode: 'navigate', dest: 'document', site: 'cross-site' }), false)
+  assert.equal(socket({ ...own, host: 'evil.example:8080' }), false)
+  assert.equal(socket({ ...own, site: 'cross-site' }), false)
 })
 
 test('a path that names a host of its own is refused', () => {

@@ -25,7 +25,11 @@ function yesServer(options: Partial<GateOptions>): FastifyInstance {
     ...options,
   })
   const server = fastify({
-    serverFactory: (hand) => gate.serve(hand),
+    serverFactory: (hand) =>
+      gate.serve(hand, {
+        wants: ({ url }) => url === '/socket',
+        take: ({ socket, carriesToken }) => socket.end(`taken ${carriesToken}`),
+      }),
     clientErrorHandler: (error, socket) => void gate.refuse(error, socket),
   })
   server.get('/*', async () => 'yes')
@@ -123,6 +127,65 @@ test('with a token every request must carry it, behind the fence', async () => {
   assert.equal(await asks({ authorization: `Bearer ${WORD}x` }), 401)
   assert.equal(await asks({ authorization: `Bearer ${WORD}` }), 200)
   assert.equal(await asks({ authorization: `Bearer ${WORD}`, host: 'evil.example' }), 403)
+})
+
+/** All that comes back for a request that asks to become a socket. */
+async function upgrade(port: number, lines: readonly string[], path = '/socket'): Promise<string> {
+  const socket = connect(port, '127.0.0.1')
+  const head = [`GET ${path} HTTP/1.1`, ...lines, 'Connection: Upgrade', 'Upgrade: websocket']
+  socket.write(`${head.join('\r\n')}\r\n\r\n`)
+  return text(socket)
+}
+
+test('a socket goes through the same gate, and with a token it is told whether it was carried', async () => {
+  await using server = await onLoopback({ token: makeToken(WORD) })
+  const own = [`Host: 127.0.0.1:${server.port}`]
+  assert.equal(await upgrade(server.port, own), 'taken false')
+  const bearer = [...own, `Authorization: Bearer ${WORD}`]
+  assert.equal(await upgrade(server.port, bearer), 'taken true')
+  const page = [...own, `Origin: http://127.0.0.1:${server.port}`, 'Sec-Fetch-Site: same-origin']
+  assert.equal(await upgrade(server.port, page), 'taken false')
+  for (const hostile of [
+    [],
+    ['Host: evil.example'],
+    [...own, 'Origin: null'],
+    [...own, 'Origin: http://evil.example'],
+    [...own, `Origin: http://localhost:${server.port}`],
+    [...own, 'Sec-Fetch-Site: cross-site', 'Sec-Fetch-Mode: navigate', 'Sec-Fetch-Dest: document'],
+  ]) {
+    const said = await upgrade(server.port, [...hostile, `Authorization: Bearer ${WORD}`])
+    assert.match(said, /^HTTP\/1\.1 403 Forbidden\r\n/, hostile.join())
+    assert.ok(said.endsWith(refusal.body))
+  }
+  await using foe = await onLoopback({ admits: async () => false })
+  assert.match(await upgrade(foe.port, [`Host: 127.0.0.1:${foe.port}`]), /^HTTP\/1\.1 403 /)
+})
+
+test('whoever asks to become a socket where there is none is answered as if he had not', async () => {
+  await using server = await onLoopback({})
+  const once = [`Host: 127.0.0.1:${server.port}`, 'Connection: close']
+  const said = await upgrade(server.port, once, '/other')
+  assert.match(said, /^HTTP\/1\.1 200 [^]*yes$/)
+})
+
+test('the console’s page is asked for without a token, nothing else is', async () => {
+  await using server = await onLoopback({ token: makeToken(WORD) })
+  const status = async (path: string, method = 'GET') =>
+    (await ask({ port: server.port, host: '127.0.0.1', path, method })).status
+  assert.deepEqual(
+    await Promise.all(['/console/vm-1', '/console/a/b.js'].map((one) => status(one))),
+    [200, 200],
+  )
+  for (const path of [
+    '/',
+    '/console',
+    '/consoles/x',
+    '/api/vms',
+    '/api/vms/console/x',
+    '//console/x',
+  ])
+    assert.equal(await status(path), 401, path)
+  assert.equal(await status('/console/vm-1', 'POST'), 401)
 })
 
 test('through a file its mode decides, and no Host is asked for', async () => {

@@ -3,13 +3,19 @@ import { buffer } from 'node:stream/consumers'
 
 import { Fault } from '@skerry/fault'
 import * as libvirt from '@skerry/libvirt'
+import type { PowerState, Vm } from '@skerry/vm'
 
+import { domainName } from './definition.ts'
 import { findRecord, findVm, readFacts } from './find-domain.ts'
 import type { Host } from './host.ts'
 import { serialFile } from './paths.ts'
 import { readPowerOf } from './read-power.ts'
 import type { Owner } from './record.ts'
 import { toFault } from './to-fault.ts'
+import { readVm } from './vms.ts'
+
+/** QEMU closes its screen before libvirt knows that it has ended. */
+const ENDING_MS = 5000
 
 /** The Unix socket where QEMU speaks VNC for this VM; several may be on it at once. */
 export async function displaySocket(host: Host, id: string, owner?: Owner): Promise<string> {
@@ -18,6 +24,33 @@ export async function displaySocket(host: Host, id: string, owner?: Owner): Prom
   const { vncSocket } = await readFacts(host, dom)
   if (vncSocket !== undefined) return vncSocket
   throw new Fault('unavailable', `VM ${id} shows no screen yet`, { hint: 'ask again' })
+}
+
+/**
+ * What became of a VM whose screen has ended: what it is now, 'on' when it runs in another boot, or 'gone'. Undefined when it
+ * is in the same boot still, so that only its screen is lost.
+ */
+export async function readAfterBoot(
+  host: Host,
+  id: string,
+  boot: string,
+  owner: Owner = 'local',
+): Promise<PowerState | 'gone' | undefined> {
+  return host.changes.until(domainName({ owner, id }), ENDING_MS, async () => {
+    const now = await readUnlessGone(host, id, owner)
+    if (now === undefined) return 'gone'
+    const isEnding = now.boot === null && (now.power === 'on' || now.power === 'paused')
+    return now.boot === boot || isEnding ? undefined : now.power
+  })
+}
+
+async function readUnlessGone(host: Host, id: string, owner: Owner): Promise<Vm | undefined> {
+  try {
+    return await readVm(host, id, owner)
+  } catch (error) {
+    if (error instanceof Fault && error.kind === 'not-found') return undefined
+    throw error
+  }
 }
 
 export interface Picture {

@@ -8,7 +8,13 @@ export { createFromImage, type NewCloudVm } from './create-from-image.ts'
 export { createVm, settingLimits, type NewVm } from './create.ts'
 export type { Hypervisor } from './definition.ts'
 export { deleteVm, removeVm } from './delete.ts'
-export { displaySocket, readSerialLog, takeScreenshot, type Picture } from './display.ts'
+export {
+  displaySocket,
+  readAfterBoot,
+  readSerialLog,
+  takeScreenshot,
+  type Picture,
+} from './display.ts'
 export { addFolder, enableSharing, listFolders, readFolder, removeFolder } from './folders.ts'
 export { addForward, allForwards, listForwards, removeForward, type Forward } from './forward.ts'
 export { execInGuest, pingGuest, type Command, type Outcome } from './guest.ts'

@@ -1,10 +1,10 @@
-import { once } from 'node:events'
-import { connect } from 'node:net'
 import type { Duplex } from 'node:stream'
 
-import { displaySocket, readVm, takeScreenshot, type Host } from '@skerry/engine'
+import { readVm, takeScreenshot, type Host } from '@skerry/engine'
 import { Fault } from '@skerry/fault'
 import type { VmId } from '@skerry/vm'
+
+import { connectDisplay } from '../connect-display.ts'
 
 /** Throws unless the VM is in this boot: a ticket is for one life of a screen. */
 export async function requireBoot(host: Host, vm: VmId, boot: string): Promise<void> {
@@ -22,17 +22,14 @@ export async function openScreen(
   boot: string,
   signal: AbortSignal,
 ): Promise<Duplex> {
-  const socket = connect(await displaySocket(host, vm, 'cloud'))
+  const socket = await connectDisplay(host, vm, 'cloud', signal)
   try {
-    await once(socket, 'connect', { signal })
     // The socket's name is the VM's: only now is it known whose screen it is.
     await requireBoot(host, vm, boot)
     return socket
   } catch (error) {
     socket.destroy()
-    throw error instanceof Fault
-      ? error
-      : new Fault('unavailable', `VM ${vm} shows no screen now`, { cause: error })
+    throw error
   }
 }
 

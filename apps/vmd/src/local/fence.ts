@@ -13,7 +13,7 @@ export interface Provenance {
 }
 
 /** Pages that a person may open by a link from anywhere: they show nothing until they ask by themselves. */
-const PAGES = /^\/(console\/.*)?$/
+const PAGES = /^\/(console\/[^/]+)?$/
 const DEFAULT_PORT = 80
 
 /**
@@ -22,11 +22,27 @@ const DEFAULT_PORT = 80
  * send neither Origin nor Sec-Fetch-Site.
  */
 export function passesFence(request: Provenance, own: ReadonlySet<string>): boolean {
-  const host = request.host?.toLowerCase()
+  const host = ownHost(request, own)
+  return host !== undefined && (isVisit(request) || comesFromUs(request, host))
+}
+
+/**
+ * The same for a WebSocket: nobody visits one, and whoever says as browsers do from which site he comes shows our own Origin
+ * too. (Node's own client sends Sec-Fetch-Mode alone.)
+ */
+export function passesSocketFence(request: Provenance, own: ReadonlySet<string>): boolean {
+  const host = ownHost(request, own)
+  if (host === undefined || !comesFromUs(request, host)) return false
+  return request.origin !== undefined || request.site === undefined
+}
+
+function ownHost({ host, path }: Provenance, own: ReadonlySet<string>): string | undefined {
+  const name = host?.toLowerCase()
   // A whole URL as the path names a host of its own, which would then be the one that counts.
-  if (host === undefined || !own.has(host) || !request.path.startsWith('/')) return false
-  if (isVisit(request)) return true
-  const { origin, site } = request
+  return name !== undefined && own.has(name) && path.startsWith('/') ? name : undefined
+}
+
+function comesFromUs({ origin, site }: Provenance, host: string): boolean {
   if (origin !== undefined && origin.toLowerCase() !== `http://${host}`) return false
   return site === undefined || site === 'same-origin' || site === 'none'
 }

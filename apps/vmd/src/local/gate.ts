@@ -1,7 +1,14 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import {
+  createServer,
+  STATUS_CODES,
+  type IncomingMessage,
+  type Server,
+  type ServerResponse,
+} from 'node:http'
 import type { Socket } from 'node:net'
+import type { Duplex } from 'node:stream'
 
-import { ownHosts, passesFence, provenanceOf } from './fence.ts'
+import { ownHosts, passesFence, passesSocketFence, provenanceOf } from './fence.ts'
 import { peerUid } from './peer.ts'
 import type { Token } from './token.ts'
 
@@ -22,6 +29,22 @@ export interface GateOptions {
   readonly log: (message: string, cause: unknown) => void
   /** Told of every request, also of those that are refused. */
   readonly asked?: () => void
+}
+
+/** Connections that become something else than requests and answers. */
+export interface Upgrades {
+  /** Whether this is such a request; all others are answered as if they had not asked for it. */
+  readonly wants: (request: IncomingMessage) => boolean
+  /** Takes one that has passed the fence; whether it carried the token is for the taker to judge. */
+  readonly take: (upgrade: Upgrade) => void
+}
+
+export interface Upgrade {
+  readonly request: IncomingMessage
+  readonly socket: Duplex
+  readonly head: Buffer
+  /** So also where no token is wanted. */
+  readonly carriesToken: boolean
 }
 
 interface Peer {
@@ -74,7 +97,10 @@ export class Gate {
   }
 
   /** A server that hands on what passes. */
-  serve(hand: (request: IncomingMessage, response: ServerResponse) => void): Server {
+  serve(
+    hand: (request: IncomingMessage, response: ServerResponse) => void,
+    upgrades?: Upgrades,
+  ): Server {
     const pass = (request: IncomingMessage, response: ServerResponse, goOn?: () => void) => {
       this.#options.asked?.()
       const judge = (peer: Peer) => {
@@ -93,7 +119,10 @@ export class Gate {
       else void found.then(judge)
     }
     // A request without a Host is refused like one with a wrong Host, not in Node's own words.
-    const server = createServer({ requireHostHeader: false, requestTimeout: REQUEST_MS })
+    const server = createServer({
+      ...{ requireHostHeader: false, requestTimeout: REQUEST_MS },
+      shouldUpgradeCallback: (request) => upgrades?.wants(request) === true,
+    })
     server.keepAliveTimeout = KEEP_ALIVE_MS
     server.on('connection', (socket) => this.#receive(socket))
     server.on('request', (request, response) => pass(request, response))
@@ -101,7 +130,22 @@ export class Gate {
     server.on('checkContinue', (request, response) =>
       pass(request, response, () => response.writeContinue()),
     )
+    server.on('upgrade', (request, socket, head) => {
+      this.#options.asked?.()
+      // Whoever goes away before the answer is nobody's mistake.
+      socket.on('error', () => undefined)
+      void this.#meet(request.socket).found.then(({ admitted }) => {
+        if (!admitted || !this.#passes(request, passesSocketFence)) socket.end(written(refusal))
+        else upgrades?.take({ request, socket, head, carriesToken: this.carriesToken(request) })
+      })
+    })
     return server
+  }
+
+  /** So also where no token is wanted. */
+  carriesToken({ headers }: IncomingMessage): boolean {
+    const { token } = this.#options
+    return token === undefined || token.isIn(headers.authorization)
   }
 
   /** The user at the other end, of whom a request was let through; one that owns nothing where that cannot be known. */
@@ -118,10 +162,12 @@ export class Gate {
   }
 
   #objection(request: IncomingMessage, { admitted }: Peer): RawAnswer | undefined {
-    const { token } = this.#options
-    const fenced = this.#own === undefined || passesFence(provenanceOf(request), this.#own)
-    if (!admitted || !fenced) return refusal
-    return token && !token.isIn(request.headers.authorization) ? tokenWanted : undefined
+    if (!admitted || !this.#passes(request, passesFence)) return refusal
+    return isPage(request) || this.carriesToken(request) ? undefined : tokenWanted
+  }
+
+  #passes(request: IncomingMessage, fence: typeof passesFence): boolean {
+    return this.#own === undefined || fence(provenanceOf(request), this.#own)
   }
 
   #receive(socket: Socket): void {
@@ -152,6 +198,10 @@ export class Gate {
   }
 }
 
+/** A browser cannot be told to send a token with a page. This one holds nothing before a socket brings it. */
+const isPage = ({ method, url = '' }: IncomingMessage): boolean =>
+  (method === 'GET' || method === 'HEAD') && url.startsWith('/console/')
+
 function answerOf(status: number, content: object): RawAnswer {
   const body = JSON.stringify(content)
   return {
@@ -167,13 +217,7 @@ function answerOf(status: number, content: object): RawAnswer {
   }
 }
 
-const reasons: Readonly<Record<number, string>> = {
-  400: 'Bad Request',
-  403: 'Forbidden',
-  408: 'Request Timeout',
-}
-
 function written({ status, headers, body }: RawAnswer): string {
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
-  return `HTTP/1.1 ${status} ${reasons[status]}\r\n${lines.join('')}\r\n${body}`
+  return `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n${body}`
 }

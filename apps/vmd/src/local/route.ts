@@ -6,6 +6,7 @@ import type { Forwards } from '../forwards.ts'
 import type { Journal } from '../journal.ts'
 import type { Operations, Progress } from '../operations.ts'
 import type { Teller } from '../teller.ts'
+import type { Consoles } from './consoles.ts'
 import type { Meter } from './meter.ts'
 
 export interface Local {
@@ -15,6 +16,7 @@ export interface Local {
   readonly teller: Teller
   readonly operations: Operations
   readonly meter: Meter
+  readonly consoles: Consoles
   /** All guests, because the machine goes down. */
   readonly stopGuests: (way: StopWay) => Promise<Stopped>
 }
@@ -22,6 +24,8 @@ export interface Local {
 /** Who asks: the user that owns the other end of the connection. */
 export interface Asker {
   readonly uid: number
+  /** Whether he showed the token, or none is wanted; of a page that a browser asks for he may not have. */
+  readonly carriesToken?: boolean
   /** Whether he would rather follow long work than wait for it. */
   readonly respondAsync?: boolean
   /** Takes how far the work is, from 0 to 100, where somebody follows it. */

@@ -2,6 +2,7 @@ import { Fault } from '@skerry/fault'
 import { mount } from '@skerry/service'
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 
+import { Consoles } from './consoles.ts'
 import { Gate, type GateOptions } from './gate.ts'
 import type { Asker, Local } from './route.ts'
 import { routes } from './routes.ts'
@@ -19,7 +20,11 @@ export interface LocalOptions extends GateOptions {
 export function buildLocalServer(local: Local, options: LocalOptions): FastifyInstance {
   const gate = new Gate(options)
   const server = fastify({
-    serverFactory: (hand) => gate.serve(hand),
+    serverFactory: (hand) =>
+      gate.serve(hand, {
+        wants: (request) => Consoles.wants(request),
+        take: (upgrade) => void local.consoles.show(upgrade),
+      }),
     bodyLimit: BODY_BYTES_MAX,
     routerOptions: { maxParamLength: PARAM_LENGTH_MAX, ignoreTrailingSlash: false },
     clientErrorHandler: (error, socket) => void gate.refuse(error, socket),
@@ -56,6 +61,7 @@ export function buildLocalServer(local: Local, options: LocalOptions): FastifyIn
     admit: (_row, request) => ({
       asker: {
         uid: gate.uidOf(request.raw.socket),
+        carriesToken: gate.carriesToken(request.raw),
         respondAsync: wantsToFollow(request.headers['prefer']),
         lastEventId: request.headers['last-event-id']?.toString(),
       } satisfies Asker,

@@ -77,4 +77,5 @@ const groups: Readonly<Record<string, string>> = {
   serial: 'guest',
   stats: 'guest',
   screenshot: 'guest',
+  screen: 'guest',
 }

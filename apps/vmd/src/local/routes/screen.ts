@@ -1,7 +1,15 @@
 import * as engine from '@skerry/engine'
 import { Fault } from '@skerry/fault'
+import { Type } from 'typebox'
 
 import { route } from '../route.ts'
+import { powerWord, StateWord } from '../words.ts'
+
+const ScreenBody = Type.Object({
+  page: Type.String(),
+  state: StateWord,
+  expires: Type.Optional(Type.String({ format: 'date-time' })),
+})
 
 export const screen = [
   route({
@@ -22,6 +30,19 @@ export const screen = [
         headers: { 'content-type': mediaType, 'cache-control': 'no-store' },
         body: bytes,
       }
+    },
+  }),
+  route({
+    name: 'openScreen',
+    method: 'POST',
+    path: '/api/vms/:id/screen',
+    permission: 'local',
+    answers: { 201: ScreenBody },
+    doc: 'Where a browser shows the VM’s screen, below this address. With --token-file it has a ticket in it, good once and for 30 s.',
+    async handle({ consoles }, { params }) {
+      const { page, power, expires } = await consoles.offer(params.id)
+      const body = { page, state: powerWord[power], expires: expires?.toISOString() }
+      return { status: 201, headers: { 'cache-control': 'no-store' }, body }
     },
   }),
 ]

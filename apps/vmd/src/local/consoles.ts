@@ -1,0 +1,173 @@
+import type { IncomingMessage } from 'node:http'
+import type { Duplex } from 'node:stream'
+
+import * as engine from '@skerry/engine'
+import { Fault } from '@skerry/fault'
+import {
+  endings,
+  refuseUpgrade,
+  relay,
+  screenServer,
+  whyNotHandshake,
+  type Ending,
+  type ScreenServer,
+} from '@skerry/screen'
+import { powerStates, type PowerState } from '@skerry/vm'
+
+import { connectDisplay } from '../connect-display.ts'
+import type { Upgrade } from './gate.ts'
+import { ScreenTickets } from './screen-tickets.ts'
+import { faultAnswer } from './send-fault.ts'
+import { powerWord } from './words.ts'
+
+/** Each costs QEMU a copy of what changes on the screen. */
+export const CONSOLES_OF_A_VM = 4
+/** How long QEMU may take to answer at its screen's socket. */
+const CONNECT_MS = 5000
+type WebSocket = Awaited<ReturnType<ScreenServer['accept']>>
+const SCREEN = /^\/console\/([^/?]+)\/screen(?:\?(.*))?$/
+
+export interface ConsolesOptions {
+  readonly host: engine.Host
+  /** 256 bits that nobody can guess, as a word. */
+  readonly secret: () => string
+  /** Whether requests must carry a token: a page, which has none, then needs a ticket. */
+  readonly locked: boolean
+}
+
+/** Where a screen is to be seen. */
+export interface Offer {
+  readonly page: string
+  readonly power: PowerState
+  /** Until when the page must be opened, where it has a ticket. */
+  readonly expires?: Date
+}
+
+/** The screens of this machine's own VMs that are shown in browsers, through this door. */
+export class Consoles implements Disposable {
+  readonly #options: ConsolesOptions
+  readonly #tickets: ScreenTickets
+  readonly #server = screenServer()
+  readonly #open = new Map<string, number>()
+  readonly #ended = new AbortController()
+
+  constructor(options: ConsolesOptions) {
+    this.#options = options
+    this.#tickets = new ScreenTickets(options.secret)
+  }
+
+  /** Whether a request is for the bytes of a screen, as a WebSocket. */
+  static wants(request: IncomingMessage): boolean {
+    return request.headers.upgrade?.toLowerCase() === 'websocket' && SCREEN.test(request.url ?? '')
+  }
+
+  async offer(id: string): Promise<Offer> {
+    const { host, locked } = this.#options
+    const power = await engine.readPower(host, id)
+    const page = `/console/${encodeURIComponent(id)}`
+    if (!locked) return { page, power }
+    const { text, goodForMs } = this.#tickets.issue(id)
+    const expires = new Date(host.clock.now().getTime() + goodForMs)
+    return { page: `${page}?ticket=${text}`, power, expires }
+  }
+
+  /** Shows a screen to who has passed the fence, until either ends. Never rejects. */
+  async show({ request, socket, head, carriesToken }: Upgrade): Promise<void> {
+    const [, id = '', query = ''] = SCREEN.exec(request.url ?? '') ?? []
+    try {
+      const why = whyNotHandshake(request)
+      if (why !== undefined) throw new Fault('invalid', why)
+      const ticket = new URLSearchParams(query).get('ticket') ?? ''
+      if (!carriesToken && !this.#tickets.redeem(id, ticket)) {
+        throw new Fault('forbidden', 'this ticket is used, too old or none', {
+          hint: `ask for a new one: skerry console ${id}`,
+        })
+      }
+      await engine.readPower(this.#options.host, id)
+      await this.#withinLimit(id, () => this.#server.accept(request, socket, head))
+    } catch (error) {
+      this.#options.host.note(`the screen of ${id}`, error)
+      const { status, body } = faultAnswer(error, 'for a screen')
+      if (socket.writable) refuseUpgrade(socket, status, body)
+    }
+  }
+
+  /** Whoever looks is told, and who opens the page again finds another vmd. */
+  [Symbol.dispose](): void {
+    this.#ended.abort({ code: endings.stopping.code, reason: 'vmd stops; the guest goes on' })
+    this.#server.close()
+  }
+
+  async #withinLimit(id: string, accept: () => Promise<WebSocket>): Promise<void> {
+    const open = this.#open.get(id) ?? 0
+    if (open >= CONSOLES_OF_A_VM) return closed(await accept(), tooMany)
+    this.#open.set(id, open + 1)
+    try {
+      const screen = await this.#connect(id)
+      // A page cannot read why an upgrade was refused, so this is told behind it.
+      if ('code' in screen) return closed(await accept(), screen)
+      const { display, boot } = screen
+      const webSocket = await accept().catch((error: unknown) => {
+        display.destroy()
+        throw error
+      })
+      const screenEnded = () => this.#judgeEnd(id, boot)
+      await relay(webSocket, display, { signal: this.#ended.signal, screenEnded })
+    } finally {
+      const left = (this.#open.get(id) ?? 1) - 1
+      if (left === 0) this.#open.delete(id)
+      else this.#open.set(id, left)
+    }
+  }
+
+  /** The screen and the boot that shows it, or why there is none now. */
+  async #connect(id: string): Promise<{ display: Duplex; boot: string } | Ending> {
+    const { host } = this.#options
+    const signal = AbortSignal.any([this.#ended.signal, AbortSignal.timeout(CONNECT_MS)])
+    await using stack = new AsyncDisposableStack()
+    try {
+      const display = stack.use(await connectDisplay(host, id, 'local', signal))
+      const { boot } = await engine.readVm(host, id)
+      if (boot === null) return ended(id, 'it is powered off')
+      stack.move()
+      return { display, boot }
+    } catch (error) {
+      if (!(error instanceof Fault)) throw error
+      const power = powerStates.find((each) => each === error.state)
+      return power === undefined
+        ? { ...endings.hostLost, reason: 'it shows no screen now; try again' }
+        : ended(id, `it is ${powerWord[power]}`)
+    }
+  }
+
+  async #judgeEnd(id: string, boot: string): Promise<Ending> {
+    const { host } = this.#options
+    try {
+      const power = await engine.readAfterBoot(host, id, boot)
+      if (power === undefined) return { ...endings.hostLost, reason: 'QEMU ended the screen' }
+      if (power === 'gone') return { ...endings.poweredOff, reason: 'it was deleted' }
+      if (power === 'on')
+        return { ...endings.poweredOff, reason: 'it was powered off and on again' }
+      return ended(id, `it is ${powerWord[power]}`)
+    } catch (error) {
+      host.note(`how the screen of ${id} ended`, error)
+      return endings.hostLost
+    }
+  }
+}
+
+const tooMany: Ending = {
+  code: 4029,
+  reason: `this screen is open in ${CONSOLES_OF_A_VM} windows; close one of them`,
+}
+
+const ended = (id: string, what: string): Ending => ({
+  code: endings.poweredOff.code,
+  reason: `${what}; turn it on: skerry start ${id}`,
+})
+
+function closed(webSocket: WebSocket, { code, reason }: Ending): void {
+  // Nothing is read of one that was accepted before somebody relays it, not even its farewell.
+  webSocket.resume()
+  webSocket.close(code, reason)
+}

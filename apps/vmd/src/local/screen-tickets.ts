@@ -1,0 +1,50 @@
+import { createHash } from 'node:crypto'
+
+/** As long as the cloud's tickets are good for: enough to open a page. */
+const GOOD_MS = 30_000
+/** More would be a mistake of somebody's: a person opens one screen at a time. */
+const MOST = 1000
+
+interface Issued {
+  readonly vm: string
+  readonly until: number
+}
+
+export interface Ticket {
+  readonly text: string
+  readonly goodForMs: number
+}
+
+/** What a page shows in the place of the token, which no page is given. Each is good once; only hashes are kept. */
+export class ScreenTickets {
+  readonly #issued = new Map<string, Issued>()
+  readonly #secret: () => string
+  readonly #now: () => number
+
+  /** `now` is monotonic, in milliseconds. */
+  constructor(secret: () => string, now: () => number = () => performance.now()) {
+    this.#secret = secret
+    this.#now = now
+  }
+
+  issue(vm: string): Ticket {
+    const now = this.#now()
+    for (const [hash, { until }] of this.#issued) if (until <= now) this.#issued.delete(hash)
+    // The oldest goes: whoever asks now is waiting for a page now.
+    const [oldest] = this.#issued.keys()
+    if (this.#issued.size >= MOST && oldest !== undefined) this.#issued.delete(oldest)
+    const text = this.#secret()
+    this.#issued.set(hashOf(text), { vm, until: now + GOOD_MS })
+    return { text, goodForMs: GOOD_MS }
+  }
+
+  /** Whether it opens this VM's screen. Whatever comes of it, the ticket is used. */
+  redeem(vm: string, text: string): boolean {
+    const hash = hashOf(text)
+    const issued = this.#issued.get(hash)
+    this.#issued.delete(hash)
+    return issued !== undefined && issued.vm === vm && issued.until > this.#now()
+  }
+}
+
+const hashOf = (text: string): string => createHash('sha256').update(text).digest('hex')
