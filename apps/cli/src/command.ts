@@ -26,6 +26,8 @@ export interface World {
   ) => Promise<void>
   /** Whether somebody listens there now. */
   readonly listens: (address: string, port: number) => Promise<boolean>
+  /** The line that opens an address, as $BROWSER or as this desktop has it; undefined where there is nothing to see it on. */
+  readonly browser: string | undefined
   readonly uid: number
   /** The day that a page written now bears. */
   readonly today: () => Date

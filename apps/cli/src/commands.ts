@@ -2,6 +2,7 @@ import { command, type Command } from './command.ts'
 import { clone } from './commands/clone.ts'
 import { cloud } from './commands/cloud.ts'
 import { completion } from './commands/completion.ts'
+import { openConsole } from './commands/console.ts'
 import { create } from './commands/create.ts'
 import { doctor } from './commands/doctor.ts'
 import { events } from './commands/events.ts'
@@ -68,6 +69,7 @@ export const commands: readonly Command[] = [
   rm,
   ip,
   ssh,
+  openConsole,
   exec,
   logs,
   ...share,

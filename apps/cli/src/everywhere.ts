@@ -15,5 +15,6 @@ export const everywhere = {
 export const environment: Readonly<Record<string, string>> = {
   SKERRY_URL: 'the address of vmd when --url is left out',
   SKERRY_TOKEN: 'the word that a vmd with --token-file wants',
+  BROWSER: 'what skerry console opens its page with; xdg-open on a desktop when it is not set',
   NO_COLOR: 'no colours on a terminal either',
 }

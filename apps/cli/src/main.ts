@@ -7,6 +7,9 @@ import { runCommand } from './run-command.ts'
 
 const CONNECT_MS = 2000
 const { stdout, stderr, env } = process
+// The first of several: a list of them is for programs that try one after the other.
+const [chosenBrowser] = (env['BROWSER'] ?? '').split(':')
+const desktop = env['DISPLAY'] || env['WAYLAND_DISPLAY'] ? 'xdg-open' : undefined
 // A reader that has seen enough, such as head, closes the pipe: that is no failure of ours.
 stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code === 'EPIPE') process.exit(0)
@@ -34,6 +37,7 @@ process.exitCode = await runCommand(
     runQuietly,
     listens: async (address, port) =>
       (await whyNotConnected({ host: address, port, timeout: CONNECT_MS })) === undefined,
+    browser: chosenBrowser || desktop,
     uid: process.getuid?.() ?? -1,
     // Whoever builds a package twice wants the same page twice (reproducible-builds.org).
     today: () => new Date(Number(env['SOURCE_DATE_EPOCH']) * 1000 || Date.now()),

@@ -46,6 +46,7 @@ export async function skerry(
       },
       runQuietly: async (command) => Promise.reject(new Error(`${command} was run`)),
       listens: async () => true,
+      browser: undefined,
       uid: 1000,
       today: () => new Date('2026-11-15'),
       path: '',
