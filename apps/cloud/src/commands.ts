@@ -1,6 +1,8 @@
 import type { Command } from './command.ts'
 import { adoption } from './commands/adopt.ts'
 import { cell, invite, recall } from './commands/cells.ts'
+import { makeConsole } from './commands/console.ts'
+import { consoles } from './commands/consoles.ts'
 import { hosts } from './commands/hosts.ts'
 import { init } from './commands/init.ts'
 import { leasesAllow } from './commands/leases.ts'
@@ -15,6 +17,7 @@ export const commands: readonly Command[] = [
   init,
   serve,
   cell,
+  makeConsole,
   recall,
   invite,
   ...hosts,
@@ -24,4 +27,5 @@ export const commands: readonly Command[] = [
   ...users,
   ...templates,
   leasesAllow,
+  ...consoles,
 ]

@@ -10,10 +10,11 @@ import { after, before, test } from 'node:test'
 import { Fault } from '@skerry/fault'
 import { MachineLink, readText, whoIsPeer, type Identity } from '@skerry/host-api'
 import type { Postgres } from '@skerry/lab'
-import { makeKey, makeRequest, publicKeyOf } from '@skerry/service'
+import { isIssuedBy, makeKey, makeRequest, publicKeyOf } from '@skerry/service'
 import { sql } from 'kysely'
 
 import { issueControl, issueHost, type Issuers } from '../src/identity/issuers.ts'
+import { keepConsoleMachine } from '../src/store/console-machines.ts'
 import { revokeHost } from '../src/store/host-states.ts'
 import { addInvitation } from '../src/store/invitations.ts'
 import { raiseEpoch } from '../src/store/machines.ts'
@@ -151,6 +152,27 @@ test('a certificate is renewed for a new key under the old name, for every role'
   const cell = await post(door, '/machine/v1/renew', body, await machine(door, 'cell', 'c2'))
   const { role, id, epoch } = whoIsPeer(new X509Certificate(cell.body['certificate'] ?? ''))
   assert.deepEqual([role, id, epoch], ['cell', 'c2', 1])
+})
+
+test('a console gets what browsers are shown for the host that it was made for, and for no other', async () => {
+  await using all = await openAll()
+  const { door, db } = all
+  const host = 'console.example'
+  await keepConsoleMachine(db, { name: 'k1', host, login: 'login' })
+  const key = await makeKey()
+  const asked = { csr: await makeRequest(await makeKey()), site: await makeRequest(key) }
+  const renew = async (role: 'cell' | 'console', id: string, more: object = {}) =>
+    post(door, '/machine/v1/renew', { ...asked, ...more }, await machine(door, role, id))
+  // Whatever it asks to be called.
+  const { status, body } = await renew('console', 'k1', { host: 'cloud.example', hosts: ['*'] })
+  assert.equal(status, 200)
+  const shown = new X509Certificate(body['site'] ?? '')
+  assert.ok(isIssuedBy(shown, door.identity.trusted.site))
+  assert.equal(shown.subjectAltName, `DNS:${host}`)
+  assert.equal(shown.publicKey.export({ type: 'spki', format: 'pem' }), publicKeyOf(key))
+  assert.equal(whoIsPeer(new X509Certificate(body['certificate'] ?? '')).id, 'k1')
+  assert.equal((await renew('console', 'k2')).status, 403, 'of which nothing is known')
+  assert.equal((await renew('cell', 'k1')).body['site'], undefined)
 })
 
 test('nobody passes as what he is not', async () => {

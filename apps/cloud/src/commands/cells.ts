@@ -14,13 +14,12 @@ import {
   makeServer,
   newSealKey,
   readIdentity,
-  readIssuers,
-  type Issuers,
 } from '../identity/issuers.ts'
 import { namedBy, renewCell } from '../identity/renew-cell.ts'
 import { isUuid } from '../ids.ts'
 import { addInvitation } from '../store/invitations.ts'
 import { raiseEpoch, readCloud } from '../store/machines.ts'
+import { reachable, requireIssuers } from './issuing-cell.ts'
 import { withStore } from './with-store.ts'
 
 export const cell: Command = {
@@ -97,7 +96,7 @@ export const recall: Command = {
       print(
         asked.options['json'] === true
           ? JSON.stringify({ epoch })
-          : `certificates must be of epoch ${epoch} from now on\nnext: start this cell again, and issue every other one anew: skerry cloud cell`,
+          : `certificates must be of epoch ${epoch} from now on\nnext: start this cell again, and issue every other one anew: skerry cloud cell, skerry cloud console`,
       )
     }),
 }
@@ -125,18 +124,4 @@ export const invite: Command = {
       if (asked.options['json'] === true) print(JSON.stringify({ cloud, token, fingerprint, line }))
       else print(line)
     }),
-}
-
-async function requireIssuers({ identity }: Config): Promise<Issuers> {
-  const issuers = await readIssuers(identity)
-  if (issuers) return issuers
-  throw new Fault('conflict', `the keys of the issuers are not in ${identity}`, {
-    hint: 'run this on the machine where skerry cloud init was run',
-  })
-}
-
-/** Where other machines reach this cell's door: by its public name where it listens everywhere. */
-function reachable({ machines, base }: Config) {
-  const isAny = machines.address === '::' || machines.address === '0.0.0.0'
-  return { address: isAny ? namedBy(base) : machines.address, port: machines.port }
 }

@@ -18,6 +18,7 @@ import {
 } from '../identity/issuers.ts'
 import { hashPassword } from '../identity/password.ts'
 import { namedBy } from '../identity/renew-cell.ts'
+import { requireApart } from '../own-host.ts'
 import { addAdministrator, hasAdministrator } from '../store/accounts.ts'
 import type { Database } from '../store/database.ts'
 import { readCloud } from '../store/machines.ts'
@@ -39,18 +40,20 @@ export const init: Command = {
     cell: 'NAME',
     identity: 'DIR',
     images: 'DIR',
+    console: 'HOST[:PORT]',
     'password-stdin': true,
   },
   summary:
-    'makes a cloud: configuration, issuers, certificates, tables, the first administrator; run again, it changes nothing',
+    'makes a cloud: configuration, issuers, certificates, tables, the first administrator; run again, it changes nothing but where consoles answer, if that is told',
   async run(world, asked) {
     const file = configFile(asked)
     const known = await isThere(file)
-    const config = known ? await readConfig(file) : newConfig(file, asked)
+    const before = known ? await readConfig(file) : newConfig(file, asked)
+    const config = withConsole(before, maybe(asked, 'console'))
     await migrateAll(config)
     const password = await withDatabase(config, async (db) => {
       await makeIdentity(world, config, db)
-      if (!known) {
+      if (!known || config.console !== before.console) {
         await mkdir(dirname(file), { recursive: true })
         await writeDurably(file, `${JSON.stringify(config, null, 2)}\n`)
       }
@@ -75,6 +78,14 @@ function newConfig(file: string, asked: Asked): Config {
     images: maybe(asked, 'images') ?? '/var/lib/skerry/cloud-images',
   }
   return checkConfig(value, 'the configuration')
+}
+
+/** Told once, it stays; told again, it is moved. */
+function withConsole(config: Config, console: string | undefined): Config {
+  if (console === undefined) return config
+  const made = checkConfig({ ...config, console }, 'the configuration')
+  requireApart('--console', console.replace(/:[0-9]+$/, ''), config.base)
+  return made
 }
 
 async function migrateAll({ database }: Config): Promise<void> {

@@ -144,29 +144,44 @@ export async function issueHost(
   })
 }
 
-/** What a cell shows to machines, with a new key. */
-export async function makeCell(
+/** A certificate for what users look at, at these DNS names and addresses. */
+export async function issueSite(
+  { site }: Pick<Issuers, 'site'>,
+  hosts: readonly string[],
+  publicKey: string,
+  { clock, serial }: Issuing,
+): Promise<string> {
+  return issueCertificate(site, {
+    ...{ publicKey, serial: serial(), subject: hosts[0] ?? 'Skerry', hosts },
+    ...spanFrom(clock.now(), lifetimes.public.holdMs),
+  })
+}
+
+/** What a cell or a console shows to machines, with a new key. */
+export async function makeControl(
   issuers: Issuers,
-  name: { readonly cloud: string; readonly id: string; readonly epoch: number },
+  name: MachineName & { readonly epoch: number },
   issuing: Issuing,
 ): Promise<string> {
   const key = await makeKey()
-  const cert = await issueControl(issuers, { ...name, role: 'cell' }, publicKeyOf(key), issuing)
+  const cert = await issueControl(issuers, name, publicKeyOf(key), issuing)
   return bundle({ key, cert: cert + issuers.control.cert })
 }
 
-/** What a cell shows to users at these DNS names and addresses, with a new key. */
+export const makeCell = (
+  issuers: Issuers,
+  name: { readonly cloud: string; readonly id: string; readonly epoch: number },
+  issuing: Issuing,
+): Promise<string> => makeControl(issuers, { ...name, role: 'cell' }, issuing)
+
+/** What a cell or a console shows to users at these DNS names and addresses, with a new key. */
 export async function makeServer(
-  { site }: Issuers,
+  issuers: Issuers,
   hosts: readonly string[],
-  { clock, serial }: Issuing,
+  issuing: Issuing,
 ): Promise<string> {
   const key = await makeKey()
-  const cert = await issueCertificate(site, {
-    ...{ publicKey: publicKeyOf(key), serial: serial(), subject: hosts[0] ?? 'Skerry', hosts },
-    ...spanFrom(clock.now(), lifetimes.public.holdMs),
-  })
-  return bundle({ key, cert })
+  return bundle({ key, cert: await issueSite(issuers, hosts, publicKeyOf(key), issuing) })
 }
 
 /** `secret`: 256 bits as text. */

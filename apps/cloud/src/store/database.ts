@@ -76,6 +76,7 @@ export interface Database {
     made_at: Time
     used_at: MaybeTime
   }
+  console_machine: { name: string; host: string; login: string; made_at: Time }
   console_role: { role: Role; everywhere: Generated<boolean> }
   console: {
     id: Generated<string>
