@@ -152,3 +152,51 @@ test('with a token a screen wants a ticket that only the token gets, once', { sk
   const again = await door.refusal('/console/off-1/screen?ticket=secret-0')
   assert.equal((again as { code: number }).code, 403)
 })
+
+test(
+  'the page is for every VM the same, and says of one that is not there that it is not',
+  { skip },
+  async () => {
+    await using door = await openDoor()
+    const html = { headers: { accept: 'text/html,*/*' } }
+    const page = await door.get('/console/off-1', html)
+    assert.deepEqual(
+      [page.status, page.headers.get('content-type')],
+      [200, 'text/html; charset=utf-8'],
+    )
+    const policy = page.headers.get('content-security-policy') ?? ''
+    assert.match(policy, /^default-src 'none';/)
+    assert.match(policy, /frame-ancestors 'none'/)
+    assert.equal(page.headers.get('referrer-policy'), 'no-referrer')
+    const text = await page.text()
+    const none = await door.get('/console/nobody', html)
+    assert.deepEqual([none.status, await none.text()], [404, text])
+    const program = await door.get('/console/nobody')
+    assert.deepEqual(await program.json(), { code: 404, message: 'there is no VM nobody' })
+    const files = [...text.matchAll(/ (?:src|href)="(\/[^"]+)"/g)].map(([, file = '']) => file)
+    assert.ok(files.length > 10, 'the page and what it imports')
+    for (const file of files) {
+      assert.equal((await door.get(file)).status, 200, file)
+    }
+    for (const path of [
+      '/console/-/x',
+      '/console/-/../main.ts',
+      '/console/',
+      '/console/-/0123456789abcdef/nothing.js',
+    ])
+      assert.equal((await door.get(path)).status, 404, path)
+  },
+)
+
+test(
+  'with a token the page is shown without it, and tells nobody which VMs there are',
+  { skip },
+  async () => {
+    await using door = await openDoor(WORD)
+    const html = { headers: { accept: 'text/html' } }
+    assert.equal((await door.get('/console/off-1', html)).status, 200)
+    assert.equal((await door.get('/console/nobody', html)).status, 200)
+    assert.equal((await door.get('/console/nobody')).status, 200)
+    assert.equal((await door.get('/api/vms/power/off-1')).status, 401)
+  },
+)

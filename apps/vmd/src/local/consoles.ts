@@ -4,12 +4,18 @@ import type { Duplex } from 'node:stream'
 import * as engine from '@skerry/engine'
 import { Fault } from '@skerry/fault'
 import {
+  answerFile,
+  answerPage,
   endings,
+  loadScreenFiles,
   refuseUpgrade,
   relay,
   screenServer,
   whyNotHandshake,
   type Ending,
+  type FileAnswer,
+  type FileRequest,
+  type ScreenFiles,
   type ScreenServer,
 } from '@skerry/screen'
 import { powerStates, type PowerState } from '@skerry/vm'
@@ -50,6 +56,8 @@ export class Consoles implements Disposable {
   readonly #server = screenServer()
   readonly #open = new Map<string, number>()
   readonly #ended = new AbortController()
+  /** Made when first asked for: most machines never show a screen. */
+  #files: Promise<ScreenFiles> | undefined
 
   constructor(options: ConsolesOptions) {
     this.#options = options
@@ -64,11 +72,23 @@ export class Consoles implements Disposable {
   async offer(id: string): Promise<Offer> {
     const { host, locked } = this.#options
     const power = await engine.readPower(host, id)
+    // The page is asked for next.
+    this.#load().catch(() => undefined)
     const page = `/console/${encodeURIComponent(id)}`
     if (!locked) return { page, power }
     const { text, goodForMs } = this.#tickets.issue(id)
     const expires = new Date(host.clock.now().getTime() + goodForMs)
     return { page: `${page}?ticket=${text}`, power, expires }
+  }
+
+  /** The page of every screen: it holds nothing of any of them. */
+  async page(request: FileRequest): Promise<FileAnswer> {
+    return answerPage(await this.#load(), request)
+  }
+
+  /** What the page is made of; undefined where there is no such file. */
+  async file(request: FileRequest): Promise<FileAnswer | undefined> {
+    return answerFile(await this.#load(), request)
   }
 
   /** Shows a screen to who has passed the fence, until either ends. Never rejects. */
@@ -96,6 +116,14 @@ export class Consoles implements Disposable {
   [Symbol.dispose](): void {
     this.#ended.abort({ code: endings.stopping.code, reason: 'vmd stops; the guest goes on' })
     this.#server.close()
+  }
+
+  #load(): Promise<ScreenFiles> {
+    this.#files ??= loadScreenFiles().catch((error: unknown) => {
+      this.#files = undefined
+      throw error
+    })
+    return this.#files
   }
 
   async #withinLimit(id: string, accept: () => Promise<WebSocket>): Promise<void> {

@@ -1,4 +1,5 @@
 import type { Host } from '@skerry/engine'
+import type { FileRequest } from '@skerry/screen'
 import { rowsOf, type Route } from '@skerry/service'
 
 import type { Stopped, StopWay } from '../autostart.ts'
@@ -30,6 +31,10 @@ export interface Asker {
   readonly respondAsync?: boolean
   /** Takes how far the work is, from 0 to 100, where somebody follows it. */
   readonly progress?: Progress
+  /** How he would like a page to be sent. */
+  readonly page?: FileRequest
+  /** Whether he is to read what he asked for, rather than a program. */
+  readonly reads?: boolean
   /** Up to where an earlier event stream of his came. */
   readonly lastEventId?: string | undefined
 }

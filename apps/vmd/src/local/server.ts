@@ -1,4 +1,5 @@
 import { Fault } from '@skerry/fault'
+import { FILES_PATH, type FileRequest } from '@skerry/screen'
 import { mount } from '@skerry/service'
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 
@@ -57,11 +58,23 @@ export function buildLocalServer(local: Local, options: LocalOptions): FastifyIn
     return reply.code(status).send(body)
   })
   server.setNotFoundHandler(sayWhatThereIs)
+  server.route({
+    method: 'GET',
+    url: `${FILES_PATH}*`,
+    config: { name: 'readConsoleFile' },
+    async handler(request, reply) {
+      const file = await local.consoles.file(fileRequest(request))
+      if (!file) return sayWhatThereIs(request, reply)
+      return reply.code(file.status).headers(file.headers).send(file.body)
+    },
+  })
   mount(server, routes, local, {
     admit: (_row, request) => ({
       asker: {
         uid: gate.uidOf(request.raw.socket),
         carriesToken: gate.carriesToken(request.raw),
+        page: fileRequest(request),
+        reads: request.headers.accept?.includes('text/html') === true,
         respondAsync: wantsToFollow(request.headers['prefer']),
         lastEventId: request.headers['last-event-id']?.toString(),
       } satisfies Asker,
@@ -74,6 +87,11 @@ export function buildLocalServer(local: Local, options: LocalOptions): FastifyIn
   })
   return server
 }
+
+/** As it came: what a page's address carries behind `?` is for the page alone. */
+const fileRequest = ({ method, url, headers }: FastifyRequest): FileRequest => ({
+  ...{ method, path: url.split('?')[0] ?? '', headers },
+})
 
 /** RFC 7240: preferences are separated by commas, here or over several headers. */
 const wantsToFollow = (prefer: string | string[] | undefined): boolean =>

@@ -61,6 +61,7 @@ export function describing(others: readonly LocalRoute[]): LocalRoute[] {
 /** The part of a VM that the path is about, or else the noun below /api. */
 function groupOf({ path }: DescribedRow): string {
   const [first, second, third, fourth] = path.split('/').slice(1)
+  if (first === 'console') return 'guest'
   if (first !== 'api' || second === undefined) return 'about'
   if (second !== 'vms' || third === undefined) return second === 'vms' ? 'virtual machines' : second
   if (third === 'power') return 'power'

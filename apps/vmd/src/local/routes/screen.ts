@@ -13,6 +13,22 @@ const ScreenBody = Type.Object({
 
 export const screen = [
   route({
+    name: 'showConsole',
+    method: 'GET',
+    path: '/console/:id',
+    permission: 'local',
+    answers: { 200: 'text/html' },
+    doc: 'A page that shows the VM’s screen and takes keys and pointer for it; the bytes come by a WebSocket at /console/{id}/screen.',
+    async handle({ consoles, host }, { params: { id }, page, reads, carriesToken }) {
+      // Who has not shown a token that is wanted learns nothing of which VMs there are.
+      const isThere = carriesToken !== true || engine.listKnown(host).some((vm) => vm.id === id)
+      if (!isThere && reads !== true) throw new Fault('not-found', `there is no VM ${id}`)
+      const answer = await consoles.page(page ?? { method: 'GET', path: '', headers: {} })
+      // A person reads on the page itself that there is none.
+      return isThere ? answer : { ...answer, status: 404 }
+    },
+  }),
+  route({
     name: 'takeScreenshot',
     method: 'GET',
     path: '/api/vms/:id/screenshot',
