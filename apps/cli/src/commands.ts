@@ -2,6 +2,7 @@ import { command, type Command } from './command.ts'
 import { clone } from './commands/clone.ts'
 import { cloud } from './commands/cloud.ts'
 import { completion } from './commands/completion.ts'
+import { consoleServer } from './commands/console-server.ts'
 import { openConsole } from './commands/console.ts'
 import { create } from './commands/create.ts'
 import { doctor } from './commands/doctor.ts'
@@ -59,6 +60,7 @@ const telling: readonly Command[] = [
 export const commands: readonly Command[] = [
   vmd,
   cloud,
+  consoleServer,
   doctor,
   list,
   info,

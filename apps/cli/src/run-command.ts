@@ -51,8 +51,8 @@ export function readLine(
 ): { command: Command; args: Args<Options>; url: string | undefined; help: boolean } {
   const [command, rest] = findCommand(commands, argv)
   // The programs that it starts read their own options.
-  if (command.name === 'vmd' || command.name === 'cloud') {
-    const help = command.name === 'vmd' ? rest.includes('--help') : rest[0] === '--help'
+  if (['vmd', 'cloud', 'console-server'].includes(command.name)) {
+    const help = command.name === 'cloud' ? rest[0] === '--help' : rest.includes('--help')
     return { command, args: { words: rest, options: {}, json: false }, url: undefined, help }
   }
   const { values, positionals } = parse(command, rest)
