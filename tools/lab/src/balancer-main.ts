@@ -1,9 +1,9 @@
-// node balancer-main.ts PORT HOST:PORT...: the balancer as a process of its own, for labs that outlive the program that started them.
+// node balancer-main.ts ADDRESS PORT HOST:PORT...: the balancer as a process of its own, for labs that outlive the program that started them.
 import { startBalancer } from './balancer.ts'
 
-const [port, ...targets] = process.argv.slice(2)
+const [address = '', port, ...targets] = process.argv.slice(2)
 await startBalancer({
-  port: Number(port),
+  ...{ address, port: Number(port) },
   targets: targets.map((target) => {
     const { hostname, port } = new URL(`tcp://${target}`)
     return { host: hostname, port: Number(port) }

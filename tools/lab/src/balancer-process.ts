@@ -15,6 +15,8 @@ export interface BalancerProcessOptions {
   readonly outlives?: boolean
   /** Where it listens at its first start; a free one unless told. */
   readonly port?: number
+  /** Where on loopback; 127.0.0.1 unless told. */
+  readonly address?: string
   /** The named network that it is in; the machine's own unless told. */
   readonly netns?: string
 }
@@ -28,7 +30,7 @@ export interface BalancerProcess extends AsyncDisposable {
 export async function startBalancerProcess(
   directory: string,
   targets: readonly { readonly host: string; readonly port: number }[],
-  { outlives = false, port: wanted, netns }: BalancerProcessOptions = {},
+  { outlives = false, port: wanted, address = '127.0.0.1', netns }: BalancerProcessOptions = {},
 ): Promise<BalancerProcess> {
   await mkdir(directory, { recursive: true })
   const dir = realpathSync(directory)
@@ -41,7 +43,7 @@ export async function startBalancerProcess(
   const child = startDaemon({
     dir,
     log,
-    command: [process.execPath, PROGRAM, String(port), ...names],
+    command: [process.execPath, PROGRAM, address, String(port), ...names],
     outlives,
     ...(netns !== undefined && { netns }),
   })

@@ -10,6 +10,8 @@ export interface BalancerOptions {
   readonly targets: readonly Target[]
   /** A free one unless told. */
   readonly port?: number
+  /** Where on loopback; 127.0.0.1 unless told. */
+  readonly address?: string
   /** The file to listen at, instead of a port of loopback. */
   readonly path?: string
   /** How long a target may take to accept a connection before the next is tried. */
@@ -24,7 +26,7 @@ const PATIENCE_MS = 1_000
 
 /** Listens and hands each connection to the next target that accepts one; the caller is cut off when none does. */
 export async function startBalancer(options: BalancerOptions): Promise<Balancer> {
-  const { targets, path, port = 0, patienceMs = PATIENCE_MS } = options
+  const { targets, path, port = 0, address = '127.0.0.1', patienceMs = PATIENCE_MS } = options
   const open = new Set<Socket>()
   let turn = 0
   const server = createServer({ allowHalfOpen: true }, (caller) => {
@@ -33,7 +35,7 @@ export async function startBalancer(options: BalancerOptions): Promise<Balancer>
     caller.on('error', () => caller.destroy())
     void serve(caller, inTurn(targets, turn++), patienceMs)
   })
-  server.listen(path === undefined ? { port, host: '127.0.0.1' } : { path })
+  server.listen(path === undefined ? { port, host: address } : { path })
   await once(server, 'listening')
   return {
     port: path === undefined ? (server.address() as AddressInfo).port : 0,

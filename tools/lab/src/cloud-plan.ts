@@ -22,6 +22,19 @@ export interface CellPlan {
   readonly machines: { readonly address: string; readonly port: number }
 }
 
+export interface ConsolePlan {
+  readonly name: string
+  /** Its configuration, its certificates and its log. */
+  readonly dir: string
+  readonly config: string
+  /** Its own, beside the balancer's. */
+  readonly url: string
+  readonly port: number
+}
+
+/** Consoles are not where the cloud is: whoever has a ticket must not find the cloud at the address that it names. */
+export const CONSOLE_ADDRESS = '127.0.0.2'
+
 export interface CloudPlan {
   readonly dir: string
   readonly ports: {
@@ -33,22 +46,39 @@ export interface CloudPlan {
   readonly url: string
   readonly cells: readonly CellPlan[]
   readonly images: string
+  /** Where consoles are, behind a balancer of their own; absent where none were asked for. */
+  readonly console?: {
+    readonly url: string
+    readonly port: number
+    readonly all: readonly ConsolePlan[]
+  }
+}
+
+/** What is asked of a cloud when its plan is settled. */
+export interface CloudSize {
+  readonly cells: number
+  readonly consoles: number
 }
 
 /** Directories in a lab that hold its cloud. */
-export const CLOUD_DIRECTORIES = /^(cloud|images|postgres|temporal|balancer|window|cell-\d+)$/
+export const CLOUD_DIRECTORIES =
+  /^(cloud|images|postgres|temporal|balancer|window|cell-\d+|console-\d+|console-balancer)$/
 
 /** The plan of a lab's cloud as it was settled, or undefined where there is none. */
 export async function readPlan(lab: string): Promise<CloudPlan | undefined> {
   const file = planFile(lab)
   if (!existsSync(file)) return undefined
-  const { first, cells } = JSON.parse(await readFile(file, 'utf8')) as Record<string, number>
-  return planOf(lab, first ?? 0, cells ?? 0)
+  const kept = JSON.parse(await readFile(file, 'utf8')) as CloudSize & { readonly first: number }
+  return planOf(lab, kept.first, kept)
 }
 
-/** Settles where a cloud of so many cells will be; what was settled before stays. */
-export async function settlePlan(lab: string, cells: number): Promise<CloudPlan> {
+/** Settles where a cloud of this size will be; what was settled before stays. */
+export async function settlePlan(lab: string, size: CloudSize): Promise<CloudPlan> {
+  const { cells, consoles } = size
   const settled = await readPlan(lab)
+  if (settled !== undefined && consoles > (settled.console?.all.length ?? 0)) {
+    throw new Error(`the lab in ${lab} has no console: take it down and start again`)
+  }
   if (settled !== undefined && settled.cells.length >= cells) return settled
   if (settled !== undefined) {
     throw new Error(
@@ -56,13 +86,13 @@ export async function settlePlan(lab: string, cells: number): Promise<CloudPlan>
     )
   }
   await mkdir(join(lab, 'cloud'), { recursive: true })
-  const first = await freePorts(TEMPORAL_PORTS + 2 + 2 * cells)
-  await writeFile(planFile(lab), JSON.stringify({ first, cells }))
-  return planOf(lab, first, cells)
+  const first = await freePorts(TEMPORAL_PORTS + 3 + 2 * cells + consoles)
+  await writeFile(planFile(lab), JSON.stringify({ first, cells, consoles }))
+  return planOf(lab, first, size)
 }
 
 /** One row of ports, so that no two servers are given the same. */
-function planOf(lab: string, first: number, count: number): CloudPlan {
+function planOf(lab: string, first: number, { cells: count, consoles }: CloudSize): CloudPlan {
   const ports = {
     temporal: first,
     postgres: first + TEMPORAL_PORTS,
@@ -78,7 +108,17 @@ function planOf(lab: string, first: number, count: number): CloudPlan {
     }
   })
   const url = `https://127.0.0.1:${ports.balancer}`
-  return { dir: join(lab, 'cloud'), ports, url, cells, images: join(lab, 'images') }
+  const plan = { dir: join(lab, 'cloud'), ports, url, cells, images: join(lab, 'images') }
+  if (!consoles) return plan
+  const port = ports.balancer + 1 + 2 * count
+  const all = Array.from({ length: consoles }, (_, at): ConsolePlan => {
+    const name = `console-${at + 1}`
+    const dir = join(lab, name)
+    const own = port + 1 + at
+    const where = `https://${CONSOLE_ADDRESS}:${own}`
+    return { name, dir, config: join(dir, 'console.json'), url: where, port: own }
+  })
+  return { ...plan, console: { url: `https://${CONSOLE_ADDRESS}:${port}`, port, all } }
 }
 
 const planFile = (lab: string): string => join(lab, 'cloud', 'plan.json')

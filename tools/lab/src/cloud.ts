@@ -6,7 +6,8 @@ import { dirname, join } from 'node:path'
 import { administering, type Administer } from './administer.ts'
 import { startBalancerProcess } from './balancer-process.ts'
 import { labCell, type LabCell } from './cell.ts'
-import { readPlan, settlePlan, type CloudPlan } from './cloud-plan.ts'
+import { CONSOLE_ADDRESS, readPlan, settlePlan, type CloudPlan } from './cloud-plan.ts'
+import { logOf, pageOf, startConsoles, type LabConsole } from './console.ts'
 import { findEngines } from './daemon.ts'
 import type { LabHost } from './host.ts'
 import { joinHosts, untilOpen } from './join-hosts.ts'
@@ -31,8 +32,16 @@ export interface LabCloud extends Made {
   readonly postgres: Postgres
   readonly temporal: Temporal
   readonly cells: readonly LabCell[]
+  /** Where screens are shown, if it was asked for. */
+  readonly console?: LabConsole
   /** An administrator's commands, on the first cell. */
   readonly administer: Administer
+}
+
+interface ServerReport {
+  readonly url: string
+  readonly pid?: number
+  readonly log: string
 }
 
 /** The cloud's part of the object that `npm run lab` prints. A pid is absent while its server is down. */
@@ -41,12 +50,19 @@ export interface CloudReport {
   readonly temporal: { readonly address: string; readonly namespace: string; readonly pid?: number }
   readonly cloud: Made & {
     readonly url: string
-    readonly cells: readonly { readonly url: string; readonly pid?: number; readonly log: string }[]
+    readonly cells: readonly ServerReport[]
+  }
+  readonly console?: {
+    readonly url: string
+    readonly page: string
+    readonly pids: readonly number[]
+    readonly consoles: readonly ServerReport[]
   }
 }
 
 export interface CloudOptions {
   readonly cells: number
+  readonly consoles: number
   /** The network of the lab's switch. */
   readonly netns: string
   readonly outlives: boolean
@@ -56,9 +72,9 @@ export interface CloudOptions {
 export async function startCloud(
   lab: string,
   hosts: readonly LabHost[],
-  { cells: count, netns, outlives }: CloudOptions,
+  { netns, outlives, ...size }: CloudOptions,
 ): Promise<LabCloud> {
-  const plan = await settlePlan(lab, count)
+  const plan = await settlePlan(lab, size)
   const [first] = plan.cells
   if (first === undefined) throw new Error('a cloud needs a cell')
   const started = { netns, outlives }
@@ -69,7 +85,11 @@ export async function startCloud(
     ports.balancer,
     ...plan.cells.map(({ port }) => port),
   ]
-  await openWindow(join(lab, 'window'), { ...started, ports: seen })
+  const { console: screens } = plan
+  const elsewhere = [screens, ...(screens?.all ?? [])].flatMap((each) =>
+    each ? [{ address: CONSOLE_ADDRESS, port: each.port }] : [],
+  )
+  await openWindow(join(lab, 'window'), { ...started, ports: seen, elsewhere })
   const postgres = await startPostgres(join(lab, 'postgres'), { ...started, port: ports.postgres })
   const temporal = await startTemporal(join(lab, 'temporal'), postgres, {
     ...{ ...started, port: ports.temporal, namespace: NAMESPACE },
@@ -80,6 +100,7 @@ export async function startCloud(
   for (const cell of cells) await cell.start()
   const behind = plan.cells.map(({ port }) => ({ host: '127.0.0.1', port }))
   await startBalancerProcess(join(lab, 'balancer'), behind, { ...started, port: ports.balancer })
+  const shown = screens && (await startConsoles(lab, screens, administer, started))
   await joinHosts(administer, hosts, plan.cells)
   const made = init === undefined ? await readMade(plan) : await furnish(plan, administer, init)
   if (made === undefined) throw new Error('what was made of the cloud is gone')
@@ -87,12 +108,13 @@ export async function startCloud(
     administer,
     hosts.map(({ name }) => name),
   )
-  return { ...made, url, postgres, temporal, cells, administer }
+  const cloud = { ...made, url, postgres, temporal, cells, administer }
+  return { ...cloud, ...(shown && { console: shown }) }
 }
 
 /** Tables, issuers, configurations and the first administrator, whom only this knows; undefined where all of it was there. */
 async function prepare(
-  { cells, url, images, dir }: CloudPlan,
+  { cells, url, images, dir, console: screens }: CloudPlan,
   postgres: Postgres,
   temporal: Temporal,
   administer: Administer,
@@ -114,8 +136,9 @@ async function prepare(
   ]
   const engines = ['--temporal', temporal.address, '--namespace', temporal.namespace]
   const kept = ['--database', postgres.urlOf(DATABASE), '--images', images, '--cell', first.name]
+  const shown = screens ? ['--console', new URL(screens.url).host] : []
   const said = await administer(
-    ['init', '--base', url, ...at(first), ...engines, ...kept, '--password-stdin'],
+    ['init', '--base', url, ...at(first), ...engines, ...kept, ...shown, '--password-stdin'],
     password,
   )
   const { ca, org, user } = said as { ca: string; org: string; user: string }
@@ -156,7 +179,7 @@ export async function reportCloud(lab: string): Promise<CloudReport | undefined>
   const plan = await readPlan(lab)
   const made = plan && (await readMade(plan))
   if (plan === undefined || made === undefined) return undefined
-  const { ports, url, cells } = plan
+  const { ports, url, cells, console: screens } = plan
   const pidOf = (directory: string) => {
     const [pid] = findEngines((dir) => dir === directory)
     return pid === undefined ? {} : { pid }
@@ -177,5 +200,15 @@ export async function reportCloud(lab: string): Promise<CloudReport | undefined>
       })),
       ...{ admin: made.admin, tenants: made.tenants },
     },
+    ...(screens && { console: reportConsoles(screens, pidOf) }),
   }
+}
+
+function reportConsoles(
+  { url, all }: NonNullable<CloudPlan['console']>,
+  pidOf: (directory: string) => { readonly pid?: number },
+): NonNullable<CloudReport['console']> {
+  const consoles = all.map((each) => ({ url: each.url, ...pidOf(each.dir), log: logOf(each.dir) }))
+  const pids = consoles.flatMap(({ pid }) => (pid === undefined ? [] : [pid]))
+  return { url, page: pageOf(url), pids, consoles }
 }

@@ -5,6 +5,8 @@ export type { BalancerProcess } from './balancer-process.ts'
 export { startBalancerProcess } from './balancer-process.ts'
 export type { Administer } from './administer.ts'
 export type { LabCell } from './cell.ts'
+export type { LabConsole } from './console.ts'
+export type { LabServer } from './server-process.ts'
 export type { CloudReport, LabCloud } from './cloud.ts'
 export { listHosts, untilOpen, type HostRow } from './join-hosts.ts'
 export { killEngines } from './daemon.ts'
@@ -29,4 +31,10 @@ export { startTemporal } from './temporal.ts'
 export type { Login, Tenant } from './tenants.ts'
 export { reasonWithoutTemporal, TEMPORAL_VERSION, temporalPrograms } from './temporal-build.ts'
 export { simulatedHost, type SimulatedHost, type SimulatedHostOptions } from './simulated-host.ts'
+export {
+  greetingLength,
+  simulatedScreen,
+  VIEWER_HELLO,
+  type SimulatedScreenOptions,
+} from './simulated-screen.ts'
 export { until } from './wait.ts'

@@ -48,7 +48,11 @@ interface Wanted {
   readonly vmd?: boolean
   /** How many cells the cloud has that the hosts join; none unless told. */
   readonly cells?: number
+  /** Whether that cloud has consoles: two of them behind one address. */
+  readonly console?: boolean
 }
+
+const CONSOLES = 2
 
 /** Starts a lab for a test: it ends when disposed, and loses power when the test's process dies. */
 export async function startLab(
@@ -130,7 +134,7 @@ export async function down(directory: string): Promise<LabReport> {
 async function raise(
   directory: string,
   count: number,
-  { vmd = false, cells = 0 }: Wanted,
+  { vmd = false, cells = 0, console: screens = false }: Wanted,
   { outlives }: { outlives: boolean },
 ): Promise<{ dir: string; hosts: Host[]; cloud: LabCloud | undefined }> {
   requirePrograms('host')
@@ -149,7 +153,8 @@ async function raise(
   const failed = results.find((result) => result.status === 'rejected')
   if (failed !== undefined) throw failed.reason
   if (vmd) await Promise.all(hosts.map((host) => host.startVmd()))
-  const started = { cells, netns: switchOf(dir), outlives }
+  const consoles = screens ? CONSOLES : 0
+  const started = { cells, consoles, netns: switchOf(dir), outlives }
   const cloud = cells === 0 ? undefined : await startCloud(dir, hosts, started)
   await save(dir, hosts)
   return { dir, hosts, cloud }

@@ -8,12 +8,13 @@ const USAGE = `usage: npm run -s lab -- COMMAND --dir D
   up [--hosts N]     starts N hosts (1 unless told) and returns when all of them answer
      [--vmd]         with vmd on each of them
      [--cells M]     with PostgreSQL, Temporal, M cells behind a balancer, and the hosts joined to that cloud
+     [--console]     with two consoles behind one address, which show the screens of that cloud's VMs; needs --cells
   status             says what runs
   power-cut NAME     every process on the host dies at once; its disks stay
   power-on NAME      starts the host again
   down               removes every trace of the lab`
 
-const LATER = ['console', 'workflow', 's3'] as const
+const LATER = ['workflow', 's3'] as const
 const MOST_HOSTS = 200
 const MOST_CELLS = 20
 
@@ -32,7 +33,9 @@ async function obey(args: string[]): Promise<LabReport> {
   const [command, name, ...more] = positionals
   const asked = LATER.find((part) => values[part] !== undefined)
   if (asked !== undefined) {
-    throw new Misuse(`--${asked} comes later: this lab has hosts, vmd and cells only; leave it out`)
+    throw new Misuse(
+      `--${asked} comes later: this lab has hosts, vmd, cells and consoles only; leave it out`,
+    )
   }
   const { dir } = values
   if (dir === undefined || dir === '') throw new Misuse(`--dir is missing\n${USAGE}`)
@@ -40,14 +43,19 @@ async function obey(args: string[]): Promise<LabReport> {
   if (more.length > 0 || (name !== undefined) !== named) {
     throw new Misuse(named ? `name one host\n${USAGE}` : `too many words\n${USAGE}`)
   }
-  const wished = (['hosts', 'vmd', 'cells'] as const).find((part) => values[part] !== undefined)
+  const wished = (['hosts', 'vmd', 'cells', 'console'] as const).find(
+    (part) => values[part] !== undefined,
+  )
   if (wished !== undefined && command !== 'up') {
     throw new Misuse(`--${wished} goes with "up" only`)
+  }
+  if (values.console === true && values.cells === undefined) {
+    throw new Misuse('--console goes with --cells: a console shows the screens of a cloud')
   }
   switch (command) {
     case 'up':
       return up(dir, countOf('hosts', values.hosts ?? '1', MOST_HOSTS), {
-        vmd: values.vmd ?? false,
+        ...{ vmd: values.vmd ?? false, console: values.console ?? false },
         ...(values.cells !== undefined && { cells: countOf('cells', values.cells, MOST_CELLS) }),
       })
     case 'status':

@@ -18,6 +18,7 @@ export type Use =
   | 'package'
   | 'cloud'
   | 'browser'
+  | 'console'
 
 /** The packages that are not there: for one use, or for all of them. */
 export function missingPackages(use?: Use): string[] {

@@ -8,7 +8,7 @@ const FIRST = 20_000
 const LAST = 32_000
 const ATTEMPTS = 100
 
-/** The first of so many ports in a row on which nobody listens at 127.0.0.1. */
+/** The first of so many ports in a row on which nobody listens, at any address. */
 export async function freePorts(count = 1): Promise<number> {
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
     const first = randomInt(FIRST, LAST - count)
@@ -21,7 +21,7 @@ export async function freePorts(count = 1): Promise<number> {
 async function isFree(port: number): Promise<boolean> {
   const server = createServer()
   try {
-    server.listen(port, '127.0.0.1')
+    server.listen(port, '0.0.0.0')
     await once(server, 'listening')
     return true
   } catch {

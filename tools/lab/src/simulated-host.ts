@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import type { Duplex } from 'node:stream'
 
 import { Fault } from '@skerry/fault'
 import {
@@ -26,6 +27,8 @@ import {
   type VmId,
 } from '@skerry/vm'
 
+import { simulatedScreen, type SimulatedScreenOptions } from './simulated-screen.ts'
+
 export interface SimulatedHost extends HostApi {
   /** Every step that was acted on, by its key. */
   readonly done: readonly string[]
@@ -34,6 +37,8 @@ export interface SimulatedHost extends HostApi {
   seedOf(id: VmId): Seed | undefined
   /** The guest did this by itself: 'off' is a guest that shut itself down. */
   changePower(id: VmId, to: Vm['power']): void
+  /** How many look at the screen of this VM now. */
+  viewersOf(id: VmId): number
   /** As if this snapshot had been taken. */
   keepSnapshot(id: VmId, name: string, on: boolean): void
   /** Its QEMU is no more, and nobody wanted that. */
@@ -49,6 +54,7 @@ export interface SimulatedHost extends HostApi {
 export interface SimulatedHostOptions {
   readonly vms?: readonly Vm[]
   readonly hello?: Partial<Hello>
+  readonly screens?: Omit<SimulatedScreenOptions, 'name'>
 }
 
 /** What every screen of it shows: one white pixel, as PNG. */
@@ -61,8 +67,12 @@ const DOT = Buffer.from(
  * A host without machines: the rules of packages/vm, the orders and sessions of a real one, nothing
  * else. Nothing in it ticks but the pings of its one session, so thousands fit into a process.
  */
-export function simulatedHost({ vms = [], hello = {} }: SimulatedHostOptions = {}): SimulatedHost {
-  return new InMemory(vms, hello)
+export function simulatedHost({
+  vms = [],
+  hello = {},
+  screens = {},
+}: SimulatedHostOptions = {}): SimulatedHost {
+  return new InMemory(vms, hello, screens)
 }
 
 class InMemory implements SimulatedHost {
@@ -73,12 +83,20 @@ class InMemory implements SimulatedHost {
   readonly #snapshots = new Map<VmId, KeptSnapshot>()
   readonly #stoppedByGuest = new Set<VmId>()
   readonly #screens = new ArmedScreens()
+  readonly #shown = new Map<Duplex, { readonly vm: VmId; readonly boot: string }>()
+  readonly #paints: Omit<SimulatedScreenOptions, 'name'>
   readonly #hello: Partial<Hello>
   #boots = 1
+  #lives = 0
   #highest = 0n
   #sessions: Sessions
 
-  constructor(vms: readonly Vm[], hello: Partial<Hello>) {
+  constructor(
+    vms: readonly Vm[],
+    hello: Partial<Hello>,
+    paints: Omit<SimulatedScreenOptions, 'name'>,
+  ) {
+    this.#paints = paints
     this.#vms = new Map(vms.map((vm) => [vm.id, vm]))
     this.#hello = hello
     this.#sessions = this.#newSessions()
@@ -129,6 +147,7 @@ class InMemory implements SimulatedHost {
       ...(goal.be === 'gone' && { gone: '1970-01-01T00:00:00.000Z' }),
     }
     this.#ledgers.set(order.vm, withOutcome(verdict.ledger, order, outcome))
+    this.#darken()
     this.#sessions.changed(order.vm)
     return report
   }
@@ -166,9 +185,27 @@ class InMemory implements SimulatedHost {
     this.#screens.arm(screen)
   }
 
-  async open(vm: VmId, ticket: string): Promise<never> {
-    this.#screens.redeem(vm, ticket)
-    throw new Fault('unavailable', 'a simulated host has no screens')
+  /** Named after the VM, so that a viewer sees whose it is. */
+  async open(vm: VmId, ticket: string): Promise<Duplex> {
+    const boot = this.#screens.redeem(vm, ticket)
+    if (this.#vms.get(vm)?.boot !== boot) {
+      throw new Fault('wrong-state', `VM ${vm} is in another boot, or in none`)
+    }
+    const screen = simulatedScreen({ name: vm, ...this.#paints })
+    this.#shown.set(screen, { vm, boot })
+    screen.once('close', () => this.#shown.delete(screen))
+    return screen
+  }
+
+  viewersOf(id: VmId): number {
+    return [...this.#shown.values()].filter(({ vm }) => vm === id).length
+  }
+
+  /** A screen ends with the boot that it shows. */
+  #darken(): void {
+    for (const [screen, { vm, boot }] of this.#shown) {
+      if (this.#vms.get(vm)?.boot !== boot) screen.destroy()
+    }
   }
 
   async takeScreenshot(vm: VmId, boot: string): Promise<Buffer> {
@@ -198,6 +235,7 @@ class InMemory implements SimulatedHost {
   vanish(id: VmId): void {
     this.#ledgers.delete(id)
     this.#vms.delete(id)
+    this.#darken()
     this.#sessions.changed(id)
   }
 
@@ -208,6 +246,7 @@ class InMemory implements SimulatedHost {
         this.#vms.set(id, { ...vm, power: 'off', boot: null })
       }
     }
+    this.#darken()
     this.#sessions = this.#newSessions()
   }
 
@@ -257,6 +296,7 @@ class InMemory implements SimulatedHost {
       id,
       withPower(vm, to, () => this.#nextBoot()),
     )
+    this.#darken()
   }
 
   /** What an order for a later life finds of an earlier one goes, unless it runs. */
@@ -273,7 +313,8 @@ class InMemory implements SimulatedHost {
   }
 
   #nextBoot(): string {
-    return `kernel-${this.#boots}/${this.done.length}`
+    this.#lives += 1
+    return `kernel-${this.#boots}/${this.#lives}`
   }
 }
 

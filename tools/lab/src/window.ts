@@ -1,4 +1,4 @@
-// A window: ports of a closed network's loopback, seen from the machine's own under the same numbers.
+// A window: ports of a closed network's loopback, seen from the machine's own under the same addresses and numbers.
 // Two relays make one, on either side of a socket in the file system, which both networks see. No link joins the networks.
 import { existsSync, realpathSync } from 'node:fs'
 import { mkdir, rm } from 'node:fs/promises'
@@ -15,6 +15,8 @@ export interface WindowOptions {
   /** The named network whose ports are to be seen. */
   readonly netns: string
   readonly ports: readonly number[]
+  /** Those that are at another address of loopback than 127.0.0.1. */
+  readonly elsewhere?: readonly { readonly address: string; readonly port: number }[]
   /** Whether it goes on when this program ends; otherwise it dies with it. */
   readonly outlives?: boolean
 }
@@ -24,10 +26,11 @@ export const paneOf = (directory: string, port: number): string => join(director
 /** Opens a window that keeps its sockets in a directory of its own; one that is open there is taken as it is. */
 export async function openWindow(
   directory: string,
-  { netns, ports, outlives = false }: WindowOptions,
+  { netns, ports, elsewhere = [], outlives = false }: WindowOptions,
 ): Promise<AsyncDisposable> {
   await mkdir(directory, { recursive: true })
   const dir = realpathSync(directory)
+  const all = [...ports.map((port) => ({ address: '127.0.0.1', port })), ...elsewhere]
   const sides = findEngines((other) => other === dir)
   const close = async () => killAndWait(findEngines((other) => other === dir))
   if (sides.length === 2) return { [Symbol.asyncDispose]: close }
@@ -37,7 +40,13 @@ export async function openWindow(
     const log = join(dir, `${side}.log`)
     const child = startDaemon({
       ...{ dir, log, outlives },
-      command: [process.execPath, PROGRAM, side, dir, ...ports.map(String)],
+      command: [
+        process.execPath,
+        PROGRAM,
+        side,
+        dir,
+        ...all.map(({ address, port }) => `${address}:${port}`),
+      ],
       ...(side === 'inner' && { netns }),
     })
     await until(`the ${side} side of the window should be open; see ${log}`, async () => {
@@ -46,6 +55,6 @@ export async function openWindow(
     })
   }
   await start('inner', () => existsSync(join(dir, 'open')))
-  await start('outer', (pid) => ports.every((port) => isListening(pid, port)))
+  await start('outer', (pid) => all.every(({ port }) => isListening(pid, port)))
   return { [Symbol.asyncDispose]: close }
 }
