@@ -9,6 +9,7 @@ export const endings = {
   poweredOff: { code: 4001, reason: 'the VM was powered off' },
   rightLost: { code: 4003, reason: 'the right to see this screen was lost' },
   stopping: { code: 4008, reason: 'the console stops here: open the screen again' },
+  tooMany: { code: 4029, reason: 'this screen is open in too many windows' },
   hostLost: { code: 1011, reason: 'the link to the host was lost' },
   textRefused: { code: 1003, reason: 'a screen speaks in binary frames only' },
 } as const satisfies Record<string, Ending>

@@ -185,7 +185,7 @@ export class Consoles implements Disposable {
 }
 
 const tooMany: Ending = {
-  code: 4029,
+  ...endings.tooMany,
   reason: `this screen is open in ${CONSOLES_OF_A_VM} windows; close one of them`,
 }
 

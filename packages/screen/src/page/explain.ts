@@ -73,6 +73,23 @@ const rows = {
     laptop: ['skerry list shows those there are.'],
     final: true,
   },
+  'ticket wanted': {
+    state: 'Ticket wanted',
+    headline: 'This vmd wants a ticket for a screen',
+    cloud: [],
+    laptop: [
+      'A ticket opens one screen, once, within half a minute.',
+      'skerry console, with the name of the VM, prints an address with a new one.',
+    ],
+    final: true,
+  },
+  'too many': {
+    state: 'Too many',
+    headline: 'This screen is open in too many windows',
+    cloud: ['Close one of them first.', ...NEW_TICKET],
+    laptop: ['Close one of them, then connect again.'],
+    final: true,
+  },
   'not understood': {
     state: 'Not understood',
     headline: 'The display spoke in a way that this page does not understand',
@@ -124,6 +141,7 @@ const codes: Readonly<Record<number, How>> = {
   4001: 'off',
   4003: 'right lost',
   4008: 'stopped',
+  4029: 'too many',
   1011: 'host lost',
 }
 

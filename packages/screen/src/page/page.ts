@@ -43,7 +43,8 @@ function connect(): void {
   }
   screen = new Screen(display, address.socket, view, {
     shown,
-    named: (name) => setName(name),
+    // QEMU's own name for it is no person's.
+    named: (name) => name.startsWith('QEMU') || setName(name),
     copied: (text) => {
       copied.value = text
       byId('copy', HTMLButtonElement).disabled = text === ''
@@ -93,6 +94,8 @@ function comeBack(name: string): void {
     async () => {
       const power = await readPower(name).catch(() => 'not told')
       if (power === 'off') comeBack(name)
+      else if (power === 'locked')
+        advise([`Each opening needs a new ticket: skerry console ${name}`])
       else connect()
     },
     AGAIN_MS[Math.min(tries++, AGAIN_MS.length - 1)],
@@ -101,14 +104,18 @@ function comeBack(name: string): void {
 
 function showNotice(headline: string, advice: readonly string[], mayTryAgain: boolean): void {
   byId('headline', HTMLElement).textContent = headline
+  advise(advice)
+  again.hidden = !mayTryAgain
+  notice.hidden = false
+}
+
+function advise(advice: readonly string[]): void {
   const lines = advice.map((line) => {
     const element = document.createElement('p')
     element.textContent = line
     return element
   })
   byId('advice', HTMLElement).replaceChildren(...lines)
-  again.hidden = !mayTryAgain
-  notice.hidden = false
 }
 
 /** From the guest, or from the address: text, and no more of it than fits. */

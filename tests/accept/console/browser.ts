@@ -1,0 +1,61 @@
+// Chromium as a person has it: with a profile of its own, in a network of the lab where it is told, and trusting the lab's issuer
+// because that was put among its authorities, not because it looks at no certificate.
+import { execFile } from 'node:child_process'
+import { chmod, mkdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+
+import { chromium, type BrowserContext, type Page } from 'playwright-core'
+
+const run = promisify(execFile)
+const CHROMIUM = '/usr/bin/chromium'
+export const WINDOW = { width: 1100, height: 760 }
+
+export interface BrowserOptions {
+  /** Kept by whoever starts it: profile and authorities are below. */
+  readonly dir: string
+  /** The file with the certificate of an issuer to trust. */
+  readonly ca?: string
+  /** The named network to be in; the machine's own unless told. */
+  readonly netns?: string
+}
+
+export interface Browser extends AsyncDisposable {
+  readonly context: BrowserContext
+  readonly profile: string
+  open(address: string): Promise<Page>
+}
+
+export async function startBrowser({ dir, ca, netns }: BrowserOptions): Promise<Browser> {
+  const home = join(dir, 'home')
+  const profile = join(dir, 'profile')
+  await mkdir(join(home, '.pki/nssdb'), { recursive: true })
+  if (ca !== undefined) {
+    const database = ['-d', `sql:${join(home, '.pki/nssdb')}`]
+    await run('certutil', [...database, '-N', '--empty-password'])
+    await run('certutil', [...database, '-A', '-t', 'C,,', '-n', 'lab', '-i', ca])
+  }
+  const context = await chromium.launchPersistentContext(profile, {
+    executablePath: netns === undefined ? CHROMIUM : await programIn(dir, netns),
+    args: ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage'],
+    env: { ...process.env, HOME: home },
+    viewport: WINDOW,
+  })
+  return {
+    ...{ context, profile },
+    async open(address) {
+      const page = await context.newPage()
+      await page.goto(address)
+      return page
+    },
+    [Symbol.asyncDispose]: () => context.close(),
+  }
+}
+
+/** A program that is Chromium in another network; it keeps its pid, so that it is ended as any other. */
+async function programIn(dir: string, netns: string): Promise<string> {
+  const file = join(dir, 'chromium')
+  await writeFile(file, `#!/bin/sh\nexec nsenter --net=/run/netns/${netns} -- ${CHROMIUM} "$@"\n`)
+  await chmod(file, 0o755)
+  return file
+}
