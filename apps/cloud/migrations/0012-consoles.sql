@@ -55,6 +55,14 @@ create policy console_own on console to skerry_tenant using (org = nullif(curren
 create policy console_all on console to skerry_system using (true);
 grant select, insert, update, delete on console to skerry_system;
 
+-- Console processes, and since when each has renewed without a pause: one that was itself cut off from here cannot say who else was lost.
+create table console_process (
+  via text primary key,
+  since timestamptz not null,
+  renewed_at timestamptz not null
+);
+grant select, insert, update, delete on console_process to skerry_system;
+
 -- Why this user may not see this life of this VM at this host; null: nothing speaks against it. A VM that nobody can see now is not off.
 create function why_no_screen(the_vm uuid, the_boot text, the_host uuid, the_org uuid, the_account uuid)
 returns table (why text) language sql stable as $$
@@ -131,13 +139,21 @@ begin
 end $$;
 
 -- What a console process says every 2 s of all that it shows; the answer is what it must close, and why. Whoever asks also closes
--- what nobody has renewed for too long, so that a lost process is told of.
+-- what nobody has renewed for too long, so that a lost process is told of; but not while it has only just come back itself: after an
+-- outage of this database nobody has renewed anything, and nobody is lost.
 create function renew_consoles(the_via text, the_ids uuid[], the_bytes bigint[])
 returns table (console uuid, why text)
 language plpgsql security definer set search_path = public, pg_temp as $$
 #variable_conflict use_column
-declare lost console;
+declare
+  speaking_since timestamptz;
+  lost console;
 begin
+  the_via := left(the_via, 100);
+  insert into console_process as process (via, since, renewed_at) values (the_via, clock_timestamp(), clock_timestamp())
+    on conflict (via) do update set renewed_at = excluded.renewed_at,
+      since = case when process.renewed_at < excluded.renewed_at - console_life() / 2 then excluded.since else process.since end
+    returning process.since into speaking_since;
   update console set renewed_at = clock_timestamp(), bytes = greatest(console.bytes, told.bytes)
     from unnest(the_ids, the_bytes) as told(id, bytes)
     where console.id = told.id and console.via = the_via;
@@ -146,11 +162,14 @@ begin
       cross join lateral why_no_screen(open.vm, open.boot, open.host, open.account_org, open.account) reason
       where open.id = any (the_ids) and open.via = the_via and open.ended_at is null and reason.why is not null) ending
     where console.id = ending.id;
-  for lost in delete from console where id in (
-      select id from console where renewed_at < clock_timestamp() - console_life() for update skip locked)
-    returning * loop
-    perform tell_closed(lost, coalesce(lost.why, 'its console process was lost'));
-  end loop;
+  if speaking_since < clock_timestamp() - console_life() then
+    for lost in delete from console where id in (
+        select id from console where renewed_at < clock_timestamp() - console_life() for update skip locked)
+      returning * loop
+      perform tell_closed(lost, coalesce(lost.why, 'its console process was lost'));
+    end loop;
+    delete from console_process where renewed_at < clock_timestamp() - interval '1 day';
+  end if;
   return query select told.id, case when known.id is null then 'the console was silent for too long' else known.why end
     from unnest(the_ids) as told(id) left join console known on known.id = told.id
     where known.id is null or known.ended_at is not null;

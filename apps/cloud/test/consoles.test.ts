@@ -230,6 +230,12 @@ test('at most so many of a VM and of a user, also when all are opened at once', 
   await open(vm, await it.addUser())
 })
 
+/** As if this process had renewed without a pause for a while. */
+async function speaking(via: string): Promise<void> {
+  await renew([], via)
+  await change(sql`update console_process set since = since - interval '11 s' where via = ${via}`)
+}
+
 test('a console that its process does not renew counts no more, and is closed by whoever renews next', async () => {
   const vm = await it.addVm()
   const users = await Promise.all(Array.from({ length: 4 }, () => it.addUser()))
@@ -247,6 +253,7 @@ test('a console that its process does not renew counts no more, and is closed by
     sql`update console set renewed_at = clock_timestamp() - interval '10.1 s' where vm = ${vm}`,
   )
   const later = await open(vm, await it.addUser())
+  await Promise.all(['console-2', 'console-3'].map((via) => speaking(via)))
   await Promise.all([renew([later.console]), renew([], 'console-2'), renew([], 'console-3')])
   const closed = await told('console.closed', vm)
   assert.deepEqual(
@@ -262,6 +269,18 @@ test('a console that its process does not renew counts no more, and is closed by
       cause: 'silence',
     },
   ])
+})
+
+test('after the database was away for all of them, no process takes another for lost', async () => {
+  const [vm, user] = [await it.addVm(), await it.addUser()]
+  const opened = await open(vm, user, 'slow to come back')
+  await speaking('first to come back')
+  await change(sql`update console set renewed_at = renewed_at - interval '30 s' where vm = ${vm}`)
+  await change(sql`update console_process set renewed_at = renewed_at - interval '30 s'`)
+  await renew([], 'first to come back')
+  await renew([], 'first to come back')
+  assert.deepEqual(await told('console.closed', vm), [])
+  assert.deepEqual(await renew([opened.console], 'slow to come back'), [], 'it goes on')
 })
 
 test('one process renews nothing of another', async () => {
