@@ -40,12 +40,13 @@ export async function stage(tree: string, edition: Edition): Promise<void> {
   await stageDocuments(tree, edition, modules)
 }
 
-/** Our sources as git has them: no tests, nothing that lies about untracked. */
+/** Our sources as git has them: no tests, nothing for the compiler alone, nothing that lies about untracked. */
 async function stageProduct(home: string, version: string): Promise<void> {
   const tracked = await run(['git', 'ls-files', 'apps', 'packages'], { cwd: ROOT })
   const files = tracked
     .split('\n')
     .filter((file) => /^(apps|packages)\/[^/]+\/(src\/|bin\/|package\.json$)/.test(file))
+    .filter((file) => !/\.d\.ts$|\/tsconfig\.json$/.test(file))
   for (const file of files) await copy(join(ROOT, file), join(home, file))
   const own = join(home, 'apps/cli/package.json')
   const text = JSON.parse(await readFile(own, 'utf8')) as object
