@@ -19,6 +19,8 @@ export interface User {
 export interface ConsoleDatabase extends AsyncDisposable {
   readonly cloud: CloudDatabase
   readonly console: Kysely<object>
+  /** The same login, for a process of its own. */
+  readonly consoleUrl: string
   /** A VM that is on, in this boot. */
   addVm(boot?: string): Promise<VmId>
   addUser(role?: Role, org?: OrgId): Promise<User>
@@ -36,6 +38,7 @@ export async function openConsoleDatabase(postgres: Postgres): Promise<ConsoleDa
   return {
     cloud,
     console,
+    consoleUrl: url.href,
     async addVm(boot = 'boot-1') {
       const { vms } = await cloud.addVms(1, 'POWERED_ON')
       const [vm] = vms

@@ -30,7 +30,7 @@ export interface Opened {
   readonly open: OpenScreen
 }
 
-/** 256 bits as base64url: what is anything else was never given out, and nobody is asked about it. */
+/** 256 bits in base64url: what is anything else was never given out, and nobody is asked about it. */
 const TICKET = /^[A-Za-z0-9_-]{43}$/
 
 /** The same words for every ticket that is not good, whatever is wrong with it. */

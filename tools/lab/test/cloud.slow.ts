@@ -25,7 +25,7 @@ async function started() {
 }
 
 test(
-  'a cloud of two hosts and two cells comes up, is told of, loses a host, and leaves no trace',
+  'a cloud of two hosts, two cells and two consoles comes up, is told of, loses a host, and leaves no trace',
   { skip, timeout: 600_000 },
   async (t) => {
     await using own = await started()
@@ -33,15 +33,23 @@ test(
     const dir = join(own.dir, 'c')
     const before = await own.traces()
     const began = performance.now()
-    const up = await lab('up', '--dir', dir, '--hosts', '2', '--cells', '2')
+    const up = await lab('up', '--dir', dir, '--hosts', '2', '--cells', '2', '--console')
     t.diagnostic(`up after ${Math.round(performance.now() - began)} ms`)
-    assert.deepEqual(Object.keys(up), ['dir', 'hosts', 'postgres', 'temporal', 'cloud'])
-    const { hosts, postgres, temporal, cloud } = up
-    assert.ok(postgres && temporal && cloud)
+    assert.deepEqual(Object.keys(up), ['dir', 'hosts', 'postgres', 'temporal', 'cloud', 'console'])
+    const { hosts, postgres, temporal, cloud, console: screens } = up
+    assert.ok(postgres && temporal && cloud && screens)
     assert.deepEqual(Object.keys(postgres), ['url', 'pid'])
     assert.deepEqual(Object.keys(temporal), ['address', 'namespace', 'pid'])
     assert.deepEqual(Object.keys(cloud), ['url', 'ca', 'cells', 'admin', 'tenants'])
-    for (const cell of cloud.cells) assert.deepEqual(Object.keys(cell), ['url', 'pid', 'log'])
+    assert.deepEqual(Object.keys(screens), ['url', 'page', 'pids', 'consoles'])
+    for (const server of [...cloud.cells, ...screens.consoles]) {
+      assert.deepEqual(Object.keys(server), ['url', 'pid', 'log'])
+    }
+    assert.deepEqual(
+      screens.pids,
+      screens.consoles.map(({ pid }) => pid),
+    )
+    assert.notEqual(new URL(screens.url).hostname, new URL(cloud.url).hostname)
     assert.deepEqual(Object.keys(cloud.admin), ['org', 'user', 'password'])
     const keys = ['org', 'user', 'password', 'vdc', 'template']
     assert.deepEqual(cloud.tenants.map(Object.keys), [keys, keys])
@@ -62,11 +70,25 @@ test(
       const asked = ['curl', '-X', 'POST', ...show, ...word, `${url}/api/sessions`]
       return (await machine.run(asked)).stdout
     }
+    const people: readonly (typeof cloud.admin)[] = [cloud.admin, ...cloud.tenants]
     for (const { url } of [cloud, ...cloud.cells]) {
-      for (const who of [cloud.admin, ...cloud.tenants]) assert.equal(await logIn(url, who), '200')
+      for (const who of people) assert.equal(await logIn(url, who), '200')
     }
     const rows = await machine.run(['psql', postgres.url, '-Atc', 'select count(*) from host'])
     assert.equal(rows.stdout.trim(), '2')
+
+    const pageAt = async (url: string) => {
+      const show = ['-s', '-o', '/dev/null', '-w', '%{http_code}', '--cacert', cloud.ca]
+      return (await machine.run(['curl', ...show, url])).stdout
+    }
+    assert.equal(await pageAt(screens.page), '200')
+    await machine.run(['kill', '-9', String(screens.pids[0])])
+    for (const url of [screens.page, screens.page]) assert.equal(await pageAt(url), '200')
+    const less = (await lab('status', '--dir', dir)).console
+    assert.deepEqual(
+      [less?.pids, 'pid' in (less?.consoles[0] ?? {})],
+      [screens.pids.slice(1), false],
+    )
 
     // One that is down is told of without its pid, and another up brings it back.
     await machine.run(['kill', '-9', String(cloud.cells[0]?.pid)])

@@ -1,0 +1,297 @@
+// Goal: what dies takes with it what stood on it, and nothing else; everybody is told why in words, and everything leaves its event.
+// Method: two console processes behind a balancer over a real PostgreSQL, open screens through both, and one death at a time.
+import assert from 'node:assert/strict'
+import { request } from 'node:https'
+import { after, before, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+
+import { reasonWithoutRoot, until } from '@skerry/lab'
+import type { VmId } from '@skerry/vm'
+import { sql } from 'kysely'
+
+import type { User } from '../../apps/cloud/test/console-database.ts'
+import { startTicketCell } from './cell.ts'
+import { startSmallConsole, type SmallConsole } from './small-console.ts'
+import { look, mustLook, type Viewer } from './viewer.ts'
+
+const skip = reasonWithoutRoot('cloud') ?? false
+/** More than the ten seconds after which a console that does not renew is given up. */
+const AWAY_MS = 11_000
+let small: SmallConsole
+let vms: VmId[]
+let users: User[]
+before(async () => {
+  if (skip) return
+  small = await startSmallConsole({ hosts: 2 })
+  vms = await small.addVms(10)
+  users = await small.users(10)
+})
+after(async () => {
+  await small?.[Symbol.asyncDispose]()
+})
+
+const vmAt = (at: number): VmId => vms[at] ?? ('' as VmId)
+const userAt = (at: number): User => users[at] as User
+
+/** Through the balancer, or through one process. */
+async function see(at: number, url = small.url): Promise<Viewer> {
+  const ticket = await small.ticket(vmAt(at), userAt(at))
+  return mustLook({ url, ca: small.authority.site, vm: vmAt(at), ticket })
+}
+
+interface Closed {
+  readonly by: string
+  readonly from: string
+  readonly via: string
+  readonly opened: string
+  readonly closed: string
+  readonly bytes: number
+  readonly why: string
+}
+const eventsOf = async (kind: string, vm: VmId): Promise<Closed[]> => {
+  const { rows } = await sql<{ what: Closed }>`
+    select what from event where kind = ${kind} and vm = ${vm} order by seq`.execute(
+    small.it.cloud.db,
+  )
+  return rows.map(({ what }) => what)
+}
+
+/** That the screen of this VM was closed for this reason. */
+const toldClosed = async (vm: VmId, why: string): Promise<Closed> =>
+  until(
+    `it should be told that ${why}`,
+    async () => (await eventsOf('console.closed', vm)).find((each) => each.why === why),
+    30_000,
+  )
+
+test(
+  'every screen leaves an event with who, from where, start, end and bytes',
+  { skip },
+  async () => {
+    const viewer = await see(0)
+    await viewer.echo('x'.repeat(1000))
+    const [opened] = await eventsOf('console.opened', vmAt(0))
+    const { by, from, via } = opened ?? assert.fail('nothing was told of')
+    assert.deepEqual([by, from], [userAt(0).user, '127.0.0.1'])
+    assert.match(via, /^console-[12]$/)
+    viewer.socket.close()
+    await viewer.closed
+    const end = await toldClosed(vmAt(0), 'the viewer closed it')
+    assert.deepEqual([end.by, end.via], [by, via])
+    assert.equal(end.bytes, viewer.bytes + 1000 + 14)
+    assert.ok(Date.parse(end.opened) < Date.parse(end.closed))
+  },
+)
+
+test(
+  'a VM that is powered off, and a user who is disabled, close the screen with words',
+  { skip },
+  async () => {
+    const off = await see(1)
+    const lost = await see(2)
+    await small.power(vmAt(1), 'off')
+    assert.deepEqual(await off.closed, { code: 4001, reason: 'the VM was powered off' })
+    await toldClosed(vmAt(1), 'the VM was powered off')
+    await sql`update account set disabled = true where id = ${userAt(2).account}`.execute(
+      small.it.cloud.db,
+    )
+    assert.deepEqual(await lost.closed, { code: 4003, reason: 'the user was disabled' })
+    await toldClosed(vmAt(2), 'the user was disabled')
+    assert.equal((await small.hostOf(vmAt(2))).host.viewersOf(vmAt(2)), 0)
+  },
+)
+
+test('a cell that is killed takes no screen with it', { skip }, async () => {
+  await using cell = await startTicketCell(small)
+  const { ticket } = await cell.ticket(vmAt(3), userAt(3))
+  using viewer = await mustLook({
+    ...{ url: small.url, ca: small.authority.site, vm: vmAt(3), ticket },
+  })
+  await viewer.echo('before')
+  await cell.kill()
+  await viewer.echo('after')
+})
+
+test(
+  'PostgreSQL restarts under open screens, and they go on',
+  { skip, timeout: 120_000 },
+  async () => {
+    const viewers = [await see(4, small.consoles[0]?.url), await see(5, small.consoles[1]?.url)]
+    await small.postgres.restart()
+    for (const viewer of viewers) await viewer.echo('behind the restart')
+    await until('they are renewed again', bothRenewed, 20_000)
+    for (const viewer of viewers) {
+      await viewer.echo('and after it')
+      viewer.socket.close()
+    }
+    await toldClosed(vmAt(5), 'the viewer closed it')
+  },
+)
+
+test(
+  'PostgreSQL is away for longer than a console may be silent, and the screens of all processes go on',
+  { skip, timeout: 120_000 },
+  async () => {
+    const viewers = [await see(4, small.consoles[0]?.url), await see(5, small.consoles[1]?.url)]
+    await small.postgres.stop()
+    const ticket = 'A'.repeat(43)
+    const unsure = { url: small.url, ca: small.authority.site, vm: vmAt(4), ticket }
+    assert.equal(await look(unsure), 503, 'nobody can say whether a ticket is good')
+    await sleep(AWAY_MS)
+    for (const viewer of viewers) await viewer.echo('without it')
+    await small.postgres.restart()
+    await until('both processes have renewed', bothRenewed, 30_000)
+    // Longer than it takes to be given up.
+    await sleep(AWAY_MS)
+    for (const viewer of viewers) {
+      await viewer.echo('and with it')
+      viewer.socket.close()
+    }
+    await toldClosed(vmAt(4), 'the viewer closed it')
+  },
+)
+
+test('a host that is lost closes its screens with words, and no others', { skip }, async () => {
+  const [first, second] = small.hosts
+  const on = async (id: string | undefined) => {
+    const { rows } = await sql<{ id: VmId }>`
+      select id from vm where host = ${id} and status = 'POWERED_ON' order by id`.execute(
+      small.it.cloud.db,
+    )
+    return vms.indexOf(rows[0]?.id ?? ('' as VmId))
+  }
+  const [near, far] = [await on(first?.id), await on(second?.id)]
+  using stays = await see(near)
+  const lost = await see(far)
+  await second?.die()
+  assert.deepEqual(await lost.closed, { code: 1011, reason: 'the link to the host was lost' })
+  await toldClosed(vmAt(far), 'the link to the host was lost')
+  await stays.echo('here')
+})
+
+test(
+  'a console process is killed: the screens of the other go on, new ones open, and those it showed are closed with an event',
+  { skip, timeout: 120_000 },
+  async () => {
+    const vm = await oneOnFirst()
+    const [first, second] = small.consoles
+    const lost = await see(vm, first?.url)
+    using stays = await see(vm, second?.url)
+    await lost.echo('x'.repeat(1000))
+    await until('its bytes are written down', async () => {
+      const { rows } = await sql<{ bytes: string }>`
+        select bytes from console where via = ${first?.name} and bytes > 1000`.execute(
+        small.it.cloud.db,
+      )
+      return rows.length === 1
+    })
+    await first?.kill()
+    assert.equal((await lost.closed).code, 1006)
+    await stays.echo('still here')
+    for (let n = 0; n < 10; n += 1) {
+      using fresh = await see(vm)
+      await fresh.echo('new')
+    }
+    // A page that finds the process gone asks the same address again, and another answers.
+    assert.equal(await statusOf(`${small.url}/console`), 200)
+    const end = await toldClosed(vmAt(vm), 'its console process was lost')
+    assert.equal(end.via, first?.name)
+    assert.ok(end.bytes > 1000)
+    await stays.echo('to the end')
+    await first?.start()
+    using back = await see(vm, first?.url)
+    await back.echo('back')
+  },
+)
+
+test(
+  'one that is told to stop takes no new screens, lets the old go on for a while, tells them, and ends; the other takes over',
+  { skip, timeout: 120_000 },
+  async () => {
+    const vm = await oneOnFirst()
+    const [first] = small.consoles
+    const viewer = await see(vm, first?.url)
+    first?.signal('SIGTERM')
+    await until('its port is closed', async () => (await statusOf(`${first?.url}/health`)) === 0)
+    await viewer.echo('a while')
+    for (let n = 0; n < 6; n += 1) {
+      using fresh = await see(vm)
+      await fresh.echo('elsewhere')
+    }
+    assert.deepEqual(await viewer.closed, {
+      ...{ code: 4008, reason: 'the console stops here: open the screen again' },
+    })
+    assert.equal(await first?.ended(), 0)
+    const reason = 'the console stops here: open the screen again'
+    assert.equal((await toldClosed(vmAt(vm), reason)).via, first?.name)
+    await first?.start()
+  },
+)
+
+test(
+  'nothing that a console writes holds a ticket, and no address but its own is answered',
+  { skip },
+  async () => {
+    const vm = await oneOnFirst()
+    const ticket = await small.ticket(vmAt(vm), userAt(vm))
+    const at = { url: small.consoles[0]?.url ?? '', ca: small.authority.site, vm: vmAt(vm), ticket }
+    {
+      using viewer = await mustLook(at)
+      await viewer.echo('hello')
+    }
+    assert.equal(await look(at), 403)
+    assert.equal(
+      await statusOf(`${at.url}/console?${encodeURIComponent(`mks://x/vm-y?ticket=${ticket}`)}`),
+      200,
+    )
+    const paths = [
+      '/',
+      '/console/',
+      '/screen',
+      '/metrics',
+      '/api/versions',
+      '//evil.example',
+      '/console/..%2f..%2fetc/passwd',
+      '/console/-/x/../../x',
+    ]
+    for (const path of paths)
+      assert.equal(await statusOf(`${at.url}${path}?ticket=${ticket}`), 404, path)
+    for (const process of small.consoles) {
+      const log = await process.log()
+      assert.ok(!log.includes(ticket) && !log.includes('ticket='), log)
+    }
+  },
+)
+
+/** Since PostgreSQL was started. */
+async function bothRenewed(): Promise<boolean> {
+  const { rows } = await sql<{ count: string }>`
+    select count(*) from console where renewed_at > pg_postmaster_start_time()`.execute(
+    small.it.cloud.db,
+  )
+  return Number(rows[0]?.count) === 2
+}
+
+/** A VM on the host that no test has killed. */
+async function oneOnFirst(): Promise<number> {
+  const { rows } = await sql<{ id: VmId }>`
+    select id from vm where host = ${small.hosts[0]?.id} and status = 'POWERED_ON' order by id`.execute(
+    small.it.cloud.db,
+  )
+  const at = rows.map(({ id }) => vms.indexOf(id)).find((each) => each > 2)
+  if (at === undefined) throw new Error('no VM is left')
+  return at
+}
+
+/** 0 where nobody answers. */
+async function statusOf(url: string): Promise<number> {
+  const asked = request(url, { ca: small.authority.site, agent: false })
+  const answered = Promise.withResolvers<number>()
+  asked.once('response', (response) => {
+    response.resume()
+    answered.resolve(response.statusCode ?? 0)
+  })
+  asked.on('error', () => answered.resolve(0))
+  asked.end()
+  return answered.promise
+}

@@ -1,0 +1,141 @@
+// Goal: many screens at once cost little, a viewer that does not read costs no more, and strangers who connect and say nothing, or
+// nonsense, take nothing from those who look. Method: one console process, a hundred screens that paint, and what it has in memory.
+import assert from 'node:assert/strict'
+import { connect } from 'node:net'
+import { after, before, test } from 'node:test'
+
+import { reasonWithoutRoot, until } from '@skerry/lab'
+import type { VmId } from '@skerry/vm'
+
+import type { User } from '../../apps/cloud/test/console-database.ts'
+import type { ConsoleProcess } from './console-process.ts'
+import { malformedFrames, malformedHandshakes } from './malformed.ts'
+import { startSmallConsole, type SmallConsole } from './small-console.ts'
+import { connectTo, inTurns, mustLook, shake, type Viewer } from './viewer.ts'
+
+const skip = reasonWithoutRoot('cloud') ?? false
+const VIEWERS = 100
+const MIB = 1024 * 1024
+/** Two TLS connections, what waits in both, and what V8 has not yet taken back. */
+const EACH_MOST = 2 * MIB
+
+let small: SmallConsole
+let vms: VmId[]
+let users: User[]
+let console1: ConsoleProcess
+before(async () => {
+  if (skip) return
+  // Each paints as much as it is let.
+  small = await startSmallConsole({ consoles: 1, hosts: 1, paints: Infinity })
+  vms = await small.addVms(25)
+  users = await small.users(5)
+  console1 = small.consoles[0] as ConsoleProcess
+})
+after(async () => {
+  await small?.[Symbol.asyncDispose]()
+})
+
+const asking = async (at: number) => {
+  const [vm, user] = [vms[at % vms.length], users[at % users.length]]
+  if (vm === undefined || !user) throw new Error('nobody to look')
+  const ticket = await small.ticket(vm, user)
+  return { url: console1.url, ca: small.authority.site, vm, ticket }
+}
+
+test(
+  'a hundred screens at once, all painted without end, and viewers that read none of it',
+  { skip },
+  async (t) => {
+    const viewers: Viewer[] = []
+    try {
+      const before = await console1.memory()
+      await inTurns(Array.from({ length: VIEWERS - 1 }), 10, async (_, at) => {
+        const viewer = await mustLook(await asking(at))
+        viewer.pause()
+        viewers.push(viewer)
+      })
+      // What lies in the kernel's buffers and in ours is full by then: nothing grows that stands still for so long.
+      let last = 0
+      await until(
+        'what is painted comes to rest',
+        async () => {
+          const now = await console1.memory()
+          const rests = Math.abs(now - last) < MIB
+          last = now
+          return rests && viewers.length === VIEWERS - 1
+        },
+        30_000,
+      )
+      const full = await console1.memory()
+      const reader = await mustLook(await asking(VIEWERS - 1))
+      viewers.push(reader)
+      const began = reader.bytes
+      await until(
+        'the one who reads is shown 64 MiB',
+        () => reader.bytes - began > 64 * MIB,
+        60_000,
+      )
+      const later = await console1.memory()
+      t.diagnostic(
+        `a console in MiB: ${[before, full, later].map((each) => Math.round(each / MIB)).join(', ')}`,
+      )
+      assert.ok(
+        full - before < VIEWERS * EACH_MOST,
+        `viewers who do not read took ${full - before} bytes`,
+      )
+      assert.ok(later - full < 64 * MIB, `meanwhile it grew by ${later - full} bytes`)
+      assert.ok(viewers.every(({ socket }) => socket.readyState === socket.OPEN))
+    } finally {
+      for (const viewer of viewers) viewer[Symbol.dispose]()
+    }
+    const shown = () => vms.reduce((sum, vm) => sum + (small.hosts[0]?.host.viewersOf(vm) ?? 0), 0)
+    await until('every display is let go of', () => shown() === 0, 20_000)
+  },
+)
+
+test(
+  'a thousand half-open connections and malformed handshakes and frames end nothing but themselves',
+  { skip, timeout: 180_000 },
+  async (t) => {
+    using good = await mustLook(await asking(0))
+    const before = await console1.memory()
+    const { hostname: host, port } = new URL(console1.url)
+    // They say nothing at all, or begin a TLS handshake and stop.
+    const halves = Array.from({ length: 500 }, (_, at) => {
+      const socket = connect({ host, port: Number(port) })
+      socket.on('error', () => undefined)
+      if (at % 2 === 0) socket.write(Buffer.from([0x16, 0x03, 0x01, 0x02, 0x00, 0x01]))
+      return socket
+    })
+    const during = good.bytes
+    await inTurns(malformedHandshakes(300), 30, async (text) => {
+      const socket = await connectTo(console1.url, small.authority.site)
+      const closed = new Promise<void>((resolve) => socket.once('close', () => resolve()))
+      socket.resume()
+      socket.write(text)
+      await closed
+    })
+    await inTurns(malformedFrames(200), 20, async (frame, at) => {
+      const { vm, ticket } = await asking(at)
+      const socket = await connectTo(console1.url, small.authority.site)
+      const closed = new Promise<void>((resolve) => socket.once('close', () => resolve()))
+      assert.equal(await shake(socket, { vm, ticket }, { keep: true }), 101)
+      socket.resume()
+      socket.write(frame)
+      await closed
+    })
+    await Promise.all(
+      halves.map((socket) =>
+        until('the half-open is let go', () => socket.closed || socket.readableEnded, 20_000),
+      ),
+    )
+    for (const socket of halves) socket.destroy()
+    assert.ok(good.bytes > during, 'the good screen went on')
+    assert.equal(good.socket.readyState, good.socket.OPEN)
+    const grown = (await console1.memory()) - before
+    t.diagnostic(`grown by ${Math.round(grown / MIB)} MiB`)
+    assert.ok(grown < 50 * MIB, `it grew by ${grown} bytes`)
+    using another = await mustLook(await asking(1))
+    assert.ok(another.bytes > 0)
+  },
+)

@@ -1,0 +1,44 @@
+// A host whose VMs are simulated, behind the real host API, which can lose its process.
+import { once } from 'node:events'
+import type { AddressInfo, Socket } from 'node:net'
+
+import { hostServer } from '@skerry/host-api'
+import { simulatedHost, type SimulatedHost, type SimulatedHostOptions } from '@skerry/lab'
+import type { HostId } from '@skerry/vm'
+
+import { CLOUD, type Authority } from './authority.ts'
+
+export interface ServedHost extends AsyncDisposable {
+  readonly id: HostId
+  readonly port: number
+  readonly host: SimulatedHost
+  /** As a process that dies: every connection breaks, and nobody answers any more. */
+  die(): Promise<void>
+}
+
+export async function serveSimulated(
+  authority: Authority,
+  id: HostId,
+  options: SimulatedHostOptions = {},
+): Promise<ServedHost> {
+  const host = simulatedHost(options)
+  const shown = await authority.machine('host', id)
+  const epochs = { highest: 0, raise: async () => undefined }
+  const server = hostServer({ ...shown, ca: authority.control }, host, { cloud: CLOUD, epochs })
+  const sockets = new Set<Socket>()
+  server.on('connection', (socket: Socket) => {
+    sockets.add(socket)
+    socket.once('close', () => sockets.delete(socket))
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  const die = async () => {
+    if (!server.listening) return
+    const closed = once(server, 'close')
+    server.close()
+    for (const socket of sockets) socket.destroy()
+    await closed
+  }
+  return { id, port, host, die, [Symbol.asyncDispose]: die }
+}

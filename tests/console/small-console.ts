@@ -1,0 +1,161 @@
+// Consoles for tests: real processes behind a balancer, a real PostgreSQL, hosts whose VMs are simulated behind real mTLS.
+import { randomBytes } from 'node:crypto'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+import { connectHost, type HostApi } from '@skerry/host-api'
+import { freePorts, startBalancer, type Postgres, type SimulatedHost } from '@skerry/lab'
+import { hashOf, issueTicket } from '@skerry/ticket'
+import type { TaskId, VmId } from '@skerry/vm'
+import { sql } from 'kysely'
+
+import { addHost, DIGEST, startDatabases, vmOf } from '../../apps/cloud/test/cloud-database.ts'
+import {
+  openConsoleDatabase,
+  type ConsoleDatabase,
+  type User,
+} from '../../apps/cloud/test/console-database.ts'
+import { makeAuthority, type Authority } from './authority.ts'
+import { startConsole, type ConsoleOptions, type ConsoleProcess } from './console-process.ts'
+import { serveSimulated, type ServedHost } from './served-host.ts'
+
+/** Where the consoles are, and what their page's Origin is. */
+export const ADDRESS = '127.0.0.2'
+
+export interface SmallConsole extends AsyncDisposable {
+  readonly postgres: Postgres
+  readonly it: ConsoleDatabase
+  readonly authority: Authority
+  readonly hosts: readonly ServedHost[]
+  readonly consoles: readonly ConsoleProcess[]
+  /** The balancer's, which is the page's too. */
+  readonly url: string
+  /** One more, behind no balancer. */
+  addConsole(options?: ConsoleOptions): Promise<ConsoleProcess>
+  /** VMs that are on, spread over the hosts. */
+  addVms(count: number): Promise<VmId[]>
+  /** Power off, or on in another boot, at the host; the cloud's row follows unless told. */
+  power(vm: VmId, to: 'on' | 'off', row?: 'follows' | 'stays'): Promise<void>
+  /** At the host and in the cloud. */
+  remove(vm: VmId): Promise<void>
+  users(count: number): Promise<User[]>
+  /** As a cell gives it out: the host is armed, then it is written down. */
+  ticket(vm: VmId, user: User): Promise<string>
+  /** How much the screens that are opened from now on paint, in bytes a second. */
+  paint(rate: number): void
+  /** The host that has this VM, as a cell asks it. */
+  hostOf(vm: VmId): Promise<{ readonly host: SimulatedHost; readonly api: HostApi }>
+}
+
+export async function startSmallConsole({
+  consoles = 2,
+  hosts: count = 1,
+  drainSeconds = 1,
+  paints = 0,
+} = {}): Promise<SmallConsole> {
+  const dir = await mkdtemp(join(tmpdir(), 'skerry-console-'))
+  await using stack = new AsyncDisposableStack()
+  stack.defer(() => rm(dir, { recursive: true, force: true }))
+  const postgres = stack.use(await startDatabases())
+  const it = stack.use(await openConsoleDatabase(postgres))
+  const { db, host: first } = it.cloud
+  const authority = await makeAuthority()
+  const hosts: ServedHost[] = []
+  const screens = { paints }
+  for (let n = 0; n < count; n += 1) {
+    const id = n === 0 ? first : await addHost(db, `host-${n + 1}`)
+    const served = stack.use(await serveSimulated(authority, id, { screens }))
+    await db.updateTable('host').set({ port: served.port }).where('id', '=', id).execute()
+    hosts.push(served)
+  }
+  const publicPort = await freePorts(1 + consoles)
+  const url = `https://${ADDRESS}:${publicPort}`
+  const made: ConsoleProcess[] = []
+  const running = stack.use(new AsyncDisposableStack())
+  const database = it.consoleUrl
+  const common = { dir, authority, page: url, database, drainSeconds }
+  for (let n = 0; n < consoles; n += 1) {
+    const own = { name: `console-${n + 1}`, port: publicPort + 1 + n }
+    made.push(running.use(await startConsole({ ...common, ...own })))
+  }
+  const targets = made.map(({ port }) => ({ host: ADDRESS, port }))
+  stack.use(await startBalancer({ address: ADDRESS, port: publicPort, targets }))
+  const cell = await authority.machine('cell', 'cell-1')
+  const links = hosts.map(({ id: hostId, port }) =>
+    stack.use(
+      connectHost({ address: '127.0.0.1', port, hostId, tls: { ...cell, ca: authority.hosts } }),
+    ),
+  )
+  let number = 1
+  const order = (vm: VmId, incarnation = '1') => {
+    number += 1
+    const task = `task-${number}` as TaskId
+    return { vm, task, key: `${task}:step`, number: String(number), incarnation }
+  }
+  const hostOf = async (vm: VmId) => {
+    const { host: id } = await vmOf(db, vm)
+    const at = hosts.findIndex((each) => each.id === id)
+    const [served, api] = [hosts[at], links[at]]
+    if (!served || !api) throw new Error(`VM ${vm} is on no host`)
+    return { host: served.host, api, incarnation: (await vmOf(db, vm)).incarnation ?? '1' }
+  }
+  const power: SmallConsole['power'] = async (vm, to, row = 'follows') => {
+    const { api, incarnation } = await hostOf(vm)
+    const { vm: now } = await api.step(order(vm, incarnation), { be: 'power', to })
+    if (row === 'stays') return
+    const status = to === 'on' ? 'POWERED_ON' : 'POWERED_OFF'
+    await sql`update vm set status = ${status}, boot = ${now?.boot ?? null} where id = ${vm}`.execute(
+      db,
+    )
+  }
+  let named = consoles
+  const all = stack.move()
+  return {
+    ...{ postgres, it, authority, hosts, consoles: made, url, power, hostOf },
+    paint: (rate) => void (screens.paints = rate),
+    async addConsole(options = {}) {
+      named += 1
+      const own = { name: `console-${named}`, port: await freePorts() }
+      const added = running.use(await startConsole({ ...common, ...own }, options))
+      made.push(added)
+      return added
+    },
+    async addVms(wanted) {
+      const { vms } = await it.cloud.addVms(wanted, 'POWERED_OFF')
+      await Promise.all(
+        vms.map(async (vm, at) => {
+          const id = hosts[at % hosts.length]?.id
+          await sql`update vm set host = ${id} where id = ${vm}`.execute(db)
+          const { api } = await hostOf(vm)
+          const deed = { org: it.cloud.who.org, vApp: 'app', name: vm, image: DIGEST }
+          const sizes = { cpus: 1, memoryMiB: 64, diskMiB: 64 }
+          await api.step(order(vm), { be: 'defined', deed: { ...deed, ...sizes } })
+          await power(vm, 'on')
+        }),
+      )
+      return [...vms]
+    },
+    async remove(vm) {
+      await power(vm, 'off')
+      const { api } = await hostOf(vm)
+      await api.step(order(vm), { be: 'gone' })
+      await sql`update vm set closed = true, deleted_at = clock_timestamp() where id = ${vm}`.execute(
+        db,
+      )
+    },
+    users: (wanted) => Promise.all(Array.from({ length: wanted }, () => it.addUser())),
+    async ticket(vm, who) {
+      const secret = randomBytes(32).toString('base64url')
+      const row = await vmOf(db, vm)
+      const { boot, host } = row
+      if (boot === null || host === null) throw new Error('only a VM that is on has a screen')
+      const hash = hashOf(secret)
+      const { api } = await hostOf(vm)
+      await api.arm({ vm, boot, ticketHash: hash.toString('hex') })
+      await db.transaction().execute((tx) => issueTicket(tx, { hash, vm: row, boot, host, who }))
+      return secret
+    },
+    [Symbol.asyncDispose]: () => all.disposeAsync(),
+  }
+}
