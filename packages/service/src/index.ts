@@ -1,5 +1,6 @@
 export { json, word } from './body.ts'
 export { bundle, splitBundle, type Shown } from './bundle.ts'
+export { configShape, Listener, type ConfigShape } from './config-file.ts'
 export { renameDurably, writeDurably } from './durable-file.ts'
 export {
   fingerprintOf,
