@@ -17,7 +17,7 @@ export interface Figure {
 /** What is compared, and how good we mean to be. */
 export interface Aim {
   readonly name: string
-  readonly unit: `${'calls' | 'requests' | 'operations'}/${'' | 'CPU '}s` | 'ms'
+  readonly unit: `${'calls' | 'requests' | 'operations'}/${'' | 'CPU '}s` | 'ms' | 'MiB/s' | 'KiB'
   readonly atLeast?: number
   readonly atMost?: number
   /** Instead of `atMost`: by how much ours may be more, in the unit. What is small costs a fixed sum, whatever the ratio. */

@@ -1,21 +1,23 @@
-// npm run -s bench -- engine|local|cloud|cloud-power|cloud-operations|query [--json] [--pairs N] [--verbose]
+// npm run -s bench -- engine|local|cloud|cloud-power|cloud-operations|console|query [--json] [--pairs N] [--verbose]
 import { parseArgs } from 'node:util'
 
 import { benchOperations } from './cloud-operations.ts'
 import { benchPowerOn } from './cloud-power-on.ts'
+import { benchConsole } from './console.ts'
 import { benchEngine } from './engine.ts'
 import type { Figure } from './figure.ts'
 import { benchLocal } from './local.ts'
 import { benchQuery } from './query.ts'
 
 const USAGE =
-  'usage: npm run -s bench -- engine|local|cloud|cloud-power|cloud-operations|query [--json] [--pairs N] [--verbose]'
+  'usage: npm run -s bench -- engine|local|cloud|cloud-power|cloud-operations|console|query [--json] [--pairs N] [--verbose]'
 /** Enough to see where we stand; a figure that is to be quoted wants 100. */
 const PAIRS = 15
 const areas: Readonly<Record<string, (pairs: number) => Promise<Figure[]>>> = {
   cloud: async (pairs) => [...(await benchPowerOn(pairs)), ...(await benchOperations(pairs))],
   'cloud-power': benchPowerOn,
   'cloud-operations': benchOperations,
+  console: benchConsole,
   engine: benchEngine,
   local: benchLocal,
   query: benchQuery,

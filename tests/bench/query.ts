@@ -1,10 +1,7 @@
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { createInterface } from 'node:readline'
-
 import { hashPassword, verifyPassword } from '../../apps/cloud/src/identity/password.ts'
 import { compare, compareAll, type Figure } from './figure.ts'
 import { load } from './load.ts'
+import { startProcess } from './side-process.ts'
 
 /** Whom every door of a test knows. */
 const DOOR_USER = { name: 'alice@eng', password: 'secret' } as const
@@ -17,32 +14,11 @@ const AT_LEAST = 0.2
 /** A password is made slow to check on purpose; all around it may cost this much of it. */
 const LOGIN_AT_MOST = 1.2
 
-interface Child extends AsyncDisposable {
-  readonly pid: number
-  readonly line: string
-}
-
-/** A process that says one line when it is ready, and ends with its input. */
-async function start(file: string, words: readonly string[] = []): Promise<Child> {
-  const child = spawn(process.execPath, [`${import.meta.dirname}/${file}`, ...words], {
-    stdio: ['pipe', 'pipe', 'inherit'],
-  })
-  const ended = once(child, 'exit')
-  const [line] = (await once(createInterface({ input: child.stdout }), 'line')) as [string]
-  return {
-    ...{ pid: child.pid ?? 0, line },
-    async [Symbol.asyncDispose]() {
-      child.stdin.end()
-      await ended
-    },
-  }
-}
-
 /** The first page by status and the document of a VM, against a Fastify route with one SQL statement in the same database. */
 export async function benchQuery(pairs: number): Promise<Figure[]> {
-  await using door = await start('query-door.ts')
+  await using door = await startProcess('query-door.ts')
   const { port, token, org, vm, url } = JSON.parse(door.line) as Record<string, string>
-  await using bare = await start('bare-query.ts', [url ?? '', org ?? '', vm ?? ''])
+  await using bare = await startProcess('bare-query.ts', [url ?? '', org ?? '', vm ?? ''])
   const headers = {
     ...{ accept: 'application/*+xml;version=5.1', 'x-cloud-authorization': token ?? '' },
   }
