@@ -6,10 +6,13 @@ import { join } from 'node:path'
 
 import { connectHost, type HostApi } from '@skerry/host-api'
 import { freePorts, startBalancer, type Postgres, type SimulatedHost } from '@skerry/lab'
+import { openDatabase } from '@skerry/postgres'
 import { hashOf, issueTicket } from '@skerry/ticket'
 import type { TaskId, VmId } from '@skerry/vm'
 import { sql } from 'kysely'
 
+import { actingAs } from '../../apps/cloud/src/store/acting-as.ts'
+import type { Database } from '../../apps/cloud/src/store/database.ts'
 import { addHost, DIGEST, startDatabases, vmOf } from '../../apps/cloud/test/cloud-database.ts'
 import {
   openConsoleDatabase,
@@ -19,9 +22,11 @@ import {
 import { makeAuthority, type Authority } from './authority.ts'
 import { startConsole, type ConsoleOptions, type ConsoleProcess } from './console-process.ts'
 import { serveSimulated, type ServedHost } from './served-host.ts'
+import { inTurns } from './viewer.ts'
 
 /** Where the consoles are, and what their page's Origin is. */
 export const ADDRESS = '127.0.0.2'
+const PATIENCE_MS = 60_000
 
 export interface SmallConsole extends AsyncDisposable {
   readonly postgres: Postgres
@@ -59,7 +64,13 @@ export async function startSmallConsole({
   stack.defer(() => rm(dir, { recursive: true, force: true }))
   const postgres = stack.use(await startDatabases())
   const it = stack.use(await openConsoleDatabase(postgres))
-  const { db, host: first } = it.cloud
+  const { host: first } = it.cloud
+  // This process also plays the hosts and the viewers: what is asked while it shakes hands may wait.
+  const db = openDatabase<Database>({
+    ...{ url: actingAs(it.cloud.url, 'skerry_system'), applicationName: 'small console' },
+    connectTimeoutMs: PATIENCE_MS,
+  })
+  stack.defer(() => db.destroy())
   const authority = await makeAuthority()
   const hosts: ServedHost[] = []
   const screens = { paints }
@@ -123,17 +134,16 @@ export async function startSmallConsole({
     },
     async addVms(wanted) {
       const { vms } = await it.cloud.addVms(wanted, 'POWERED_OFF')
-      await Promise.all(
-        vms.map(async (vm, at) => {
-          const id = hosts[at % hosts.length]?.id
-          await sql`update vm set host = ${id} where id = ${vm}`.execute(db)
-          const { api } = await hostOf(vm)
-          const deed = { org: it.cloud.who.org, vApp: 'app', name: vm, image: DIGEST }
-          const sizes = { cpus: 1, memoryMiB: 64, diskMiB: 64 }
-          await api.step(order(vm), { be: 'defined', deed: { ...deed, ...sizes } })
-          await power(vm, 'on')
-        }),
-      )
+      // Not all at once: they share a few connections to the database.
+      await inTurns(vms, 16, async (vm, at) => {
+        const id = hosts[at % hosts.length]?.id
+        await sql`update vm set host = ${id} where id = ${vm}`.execute(db)
+        const { api } = await hostOf(vm)
+        const deed = { org: it.cloud.who.org, vApp: 'app', name: vm, image: DIGEST }
+        const sizes = { cpus: 1, memoryMiB: 64, diskMiB: 64 }
+        await api.step(order(vm), { be: 'defined', deed: { ...deed, ...sizes } })
+        await power(vm, 'on')
+      })
       return [...vms]
     },
     async remove(vm) {

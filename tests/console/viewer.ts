@@ -50,6 +50,7 @@ export async function look(asking: Asking): Promise<Viewer | number> {
   let greeting = Buffer.alloc(0)
   let echoed = ''
   let bytes = 0
+  let heard: () => void = () => undefined
   socket.on('message', (data: Buffer) => {
     bytes += data.length
     const wanted = greetingLength(vm)
@@ -58,6 +59,7 @@ export async function look(asking: Asking): Promise<Viewer | number> {
       echoed += greeting.subarray(wanted).toString('latin1')
       greeting = greeting.subarray(0, wanted)
     } else echoed = (echoed + data.toString('latin1')).slice(-4096)
+    heard()
   })
   const refused = await opened.promise
   if (refused !== undefined) return refused
@@ -71,8 +73,11 @@ export async function look(asking: Asking): Promise<Viewer | number> {
       return bytes
     },
     async echo(text) {
+      const back = Promise.withResolvers<void>()
+      const late = setTimeout(() => back.reject(new Error(`${text} was not said back`)), 20_000)
+      heard = () => void (echoed.includes(text) && back.resolve())
       socket.send(Buffer.from(text))
-      await until(`${text} should be said back`, () => echoed.includes(text), 20_000)
+      await back.promise.finally(() => clearTimeout(late))
     },
     pause: () => socket.pause(),
     [Symbol.dispose]: () => socket.terminate(),
