@@ -35,10 +35,16 @@ export interface Place extends AsyncDisposable {
 
 let opened: Place | undefined
 
-export async function openPlace(): Promise<Place> {
+interface Size {
+  readonly hosts: number
+  readonly cells: number
+  readonly console?: boolean
+}
+
+export async function openPlace(size: Size = { hosts: 2, cells: 2 }): Promise<Place> {
   await using stack = new AsyncDisposableStack()
   const { path } = stack.use(await mkdtempDisposable(join(tmpdir(), 'cloud-')))
-  const lab = stack.use(await startLab({ dir: join(path, 'lab'), hosts: 2, cells: 2 }))
+  const lab = stack.use(await startLab({ dir: join(path, 'lab'), ...size }))
   assert.ok(lab.cloud)
   const all = stack.move()
   opened = { lab, cloud: lab.cloud, [Symbol.asyncDispose]: () => all.disposeAsync() }
