@@ -3,13 +3,14 @@
 // the picture that libvirt takes and with the text that the guest's own kernel has on its terminal.
 import assert from 'node:assert/strict'
 import { writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { after, before, suite, test } from 'node:test'
 
 import { reasonToSkip, until } from '@skerry/lab'
 import type { Page } from 'playwright-core'
 
 import { startBrowser, type Browser } from './console/browser.ts'
+import { linesBelow } from './console/doc-lines.ts'
 import {
   noticeOf,
   PATIENCE_MS,
@@ -190,6 +191,19 @@ suite('the console of a laptop', { skip }, () => {
     assert.equal((await patch('/api/vms/power/vm-1', 'off')).status, 200)
     await untilState(page, 'Powered off')
     assert.equal((await get('/api/vms/power/vm-1')).status, 200)
+  })
+
+  test('every line for a VM of this machine in docs/tasks/console.md does what it says', async () => {
+    const blocks = (await linesBelow('A VM of this machine')).map((block) =>
+      block.replaceAll('my-vm', 'vm-1'),
+    )
+    const script = ['set -euo pipefail', `PATH=${dirname(PROGRAM)}:$PATH`, ...blocks].join('\n')
+    const { code, stdout, stderr } = await host().run(['bash', '-c', script])
+    assert.equal(code, 0, stderr)
+    assert.equal(
+      stdout,
+      `vm-1 is powered on\n${OWN}/console/vm-1\n{"page":"/console/vm-1","state":"powered on"}`,
+    )
   })
 
   test('with a token only its ticket opens the screen, once', async () => {

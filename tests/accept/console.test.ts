@@ -11,7 +11,7 @@ import { promisify } from 'node:util'
 import { reasonToSkip, until } from '@skerry/lab'
 import { attribute, childrenByLocalName } from '@skerry/xml'
 import type { Page } from 'playwright-core'
-import WebSocket from 'ws'
+import { WebSocket } from 'ws'
 
 import { callerOf } from './cloud/curl.ts'
 import { Ledger } from './cloud/links.ts'
@@ -26,6 +26,7 @@ import {
   type Place,
 } from './cloud/place.ts'
 import { startBrowser, type Browser } from './console/browser.ts'
+import { linesBelow, ROOT } from './console/doc-lines.ts'
 import {
   noticeOf,
   PATIENCE_MS,
@@ -205,7 +206,7 @@ suite('the console of a cloud', { skip }, () => {
     assert.match(await noticeOf(page), /Power it on[^]*new ticket/)
   })
 
-  test('no ticket is in any file of the lab: no log, no database, no profile’s cache', async (t) => {
+  test('no ticket is in any file of the servers: no log, no database', async (t) => {
     await browser[Symbol.asyncDispose]()
     for (const ticket of tickets) {
       const grep = run('grep', ['-rlaF', '--exclude-dir=browser', ticket, place.lab.dir])
@@ -216,5 +217,23 @@ suite('the console of a cloud', { skip }, () => {
       assert.equal(files, '')
     }
     t.diagnostic(`${tickets.length} tickets were looked for`)
+  })
+
+  test('every line for a cloud in docs/tasks/console.md does what it says', async () => {
+    const json = join(place.lab.dir, 'report.json')
+    const home = join(place.lab.dir, 'browser', 'another-home')
+    // The lab is up already and is taken as it is; the authorities are those of nobody's browser.
+    const here = (block: string) =>
+      block
+        .replaceAll('/tmp/lab.json', json)
+        .replaceAll('/tmp/lab', place.lab.dir)
+        .replaceAll(/~|\$HOME/g, home)
+    const blocks = (await linesBelow('A VM of a cloud')).map(here)
+    const script = ['set -euo pipefail', ...blocks].join('\n')
+    const { stdout } = await run('bash', ['-c', script], { cwd: ROOT, timeout: BOOT_MS })
+    const { page: address, url } = screens()
+    assert.match(stdout, new RegExp(`^${address}\\?mks%3A%2F%2F${new URL(url).hostname}%3A`, 'm'))
+    assert.match(stdout, /^RFB 003\.008$/m)
+    assert.match(stdout, /"hosts": \[\]/, 'the lab is gone')
   })
 })

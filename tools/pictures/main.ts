@@ -9,6 +9,8 @@ import { createInterface } from 'node:readline'
 
 import { guestImage, reasonToSkip, startHost } from '@skerry/lab'
 
+import { startBrowser } from '../../tests/accept/console/browser.ts'
+import { typeInto, untilSeen, untilState } from '../../tests/accept/console/look.ts'
 import { keepTop } from './crop.ts'
 import { terminalPage, type Page } from './page.ts'
 
@@ -103,3 +105,14 @@ await typed('skerry suspend build')
 await drawPage(terminalPage('skerry', [['skerry list', await typed('skerry list')]]), 'list')
 await drawPage(terminalPage('skerry', [[fetching, bar]]), 'progress')
 await draw('http://127.0.0.1:8080/', 'reference-page', 1100, 900)
+
+const browser = stack.use(
+  await startBrowser({ dir: join(dir, 'console'), netns: host.netns, scale: SCALE }),
+)
+const screen = await browser.open('http://127.0.0.1:8080/console/database')
+await untilState(screen, 'Connected')
+await typeInto(screen, 'cat /etc/os-release\n')
+await untilSeen(screen, { host, domain: 'local-database' }, /^ID=/m)
+const picture = join(PICTURES, 'console.png')
+await screen.screenshot({ path: picture })
+console.log(picture)

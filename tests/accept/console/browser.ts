@@ -18,6 +18,8 @@ export interface BrowserOptions {
   readonly ca?: string
   /** The named network to be in; the machine's own unless told. */
   readonly netns?: string
+  /** Points of the picture for one of the page; one unless told. */
+  readonly scale?: number
 }
 
 export interface Browser extends AsyncDisposable {
@@ -26,7 +28,12 @@ export interface Browser extends AsyncDisposable {
   open(address: string): Promise<Page>
 }
 
-export async function startBrowser({ dir, ca, netns }: BrowserOptions): Promise<Browser> {
+export async function startBrowser({
+  dir,
+  ca,
+  netns,
+  scale = 1,
+}: BrowserOptions): Promise<Browser> {
   const home = join(dir, 'home')
   const profile = join(dir, 'profile')
   await mkdir(join(home, '.pki/nssdb'), { recursive: true })
@@ -40,6 +47,7 @@ export async function startBrowser({ dir, ca, netns }: BrowserOptions): Promise<
     args: ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage'],
     env: { ...process.env, HOME: home },
     viewport: WINDOW,
+    deviceScaleFactor: scale,
   })
   return {
     ...{ context, profile },

@@ -1,0 +1,14 @@
+// The lines of docs/tasks/console.md that a person types, as one script for each of its two parts.
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+
+export const ROOT = join(import.meta.dirname, '../../..')
+
+/** The `sh` blocks below a heading, up to the next of its rank; nobody needs sudo here. */
+export async function linesBelow(heading: string): Promise<readonly string[]> {
+  const text = await readFile(join(ROOT, 'docs/tasks/console.md'), 'utf8')
+  const part = text.split(/^## /m).find((each) => each.startsWith(`${heading}\n`)) ?? ''
+  const blocks = [...part.matchAll(/^```sh\n([^]*?)^```$/gm)].map(([, block = '']) => block)
+  if (blocks.length === 0) throw new Error(`there is no line below ${heading}`)
+  return blocks.map((block) => block.replaceAll('sudo ', ''))
+}
