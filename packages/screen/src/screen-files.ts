@@ -3,8 +3,7 @@ import { readdir, readFile } from 'node:fs/promises'
 import { stripTypeScriptTypes } from 'node:module'
 import { dirname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { promisify } from 'node:util'
-import { brotliCompress, constants, gzip } from 'node:zlib'
+import { gzipSync } from 'node:zlib'
 
 /** One file of the page, ready to be sent. */
 export interface ScreenFile {
@@ -13,7 +12,8 @@ export interface ScreenFile {
   readonly bodies: Readonly<Record<Encoding, Buffer>>
 }
 
-export type Encoding = 'identity' | 'gzip' | 'br'
+/** Brotli would save a tenth on the wire, and cost a console 50 MiB of memory for good. */
+export type Encoding = 'identity' | 'gzip'
 
 /** Everything that the page is made of: read, stripped and compressed once, when a server starts. */
 export interface ScreenFiles {
@@ -36,8 +36,6 @@ const types: Readonly<Record<string, string>> = {
   html: 'text/html; charset=utf-8',
 }
 const VERSION_LENGTH = 16
-/** The best takes a second of a start, and saves a tenth. */
-const QUALITY = 7
 
 export async function loadScreenFiles(): Promise<ScreenFiles> {
   const texts = new Map([...(await readPage()), ...(await readNoVnc())])
@@ -47,8 +45,8 @@ export async function loadScreenFiles(): Promise<ScreenFiles> {
   for (const [name, text] of texts) sum.update(`${name}\0${text}\0`)
   const version = sum.digest('hex').slice(0, VERSION_LENGTH)
   const files = new Map<string, ScreenFile>()
-  for (const [name, text] of texts) files.set(name, await pack(name, text))
-  const page = await pack('page.html', withAddresses(html, [...texts.keys()], version))
+  for (const [name, text] of texts) files.set(name, pack(name, text))
+  const page = pack('page.html', withAddresses(html, [...texts.keys()], version))
   return { page, files, version }
 }
 
@@ -114,14 +112,10 @@ function withAddresses(html: string, names: readonly string[], version: string):
     .replace('  </head>', `${preloads.join('')}  </head>`)
 }
 
-async function pack(name: string, text: string): Promise<ScreenFile> {
+function pack(name: string, text: string): ScreenFile {
   const identity = Buffer.from(text)
-  const [br, gzipped] = await Promise.all([
-    promisify(brotliCompress)(identity, { params: { [constants.BROTLI_PARAM_QUALITY]: QUALITY } }),
-    promisify(gzip)(identity),
-  ])
   const etag = `"${createHash('sha256').update(identity).digest('base64url').slice(0, 22)}"`
   const type = types[name.slice(name.lastIndexOf('.') + 1)]
   if (type === undefined) throw new Error(`a file of the page has no type: ${name}`)
-  return { type, etag, bodies: { identity, br, gzip: gzipped } }
+  return { type, etag, bodies: { identity, gzip: gzipSync(identity) } }
 }
