@@ -21,7 +21,7 @@ export interface ConfigShape<Config> {
 export function configShape<Shape extends TSchema>(shape: Shape): ConfigShape<Static<Shape>> {
   const compiled = Compile(shape)
   const check = (value: unknown, from: string): Static<Shape> => {
-    if (compiled.Check(value)) return value as Static<Shape>
+    if (compiled.Check(value)) return value
     const [first] = compiled.Errors(value)
     throw new Fault('invalid', `${from}: ${first?.instancePath || 'it'} ${first?.message}`)
   }
