@@ -1,18 +1,13 @@
-import { spawn } from 'node:child_process'
-import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { globSync, readFileSync } from 'node:fs'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { connect, createServer, type AddressInfo } from 'node:net'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 
-import { requirePrograms, until } from '@skerry/lab'
+import { requirePrograms } from '@skerry/lab'
 import { issueCertificate, makeIssuer, makeKey, publicKeyOf, spanFrom } from '@skerry/service'
 
 import { compare, type Aim, type Figure } from './figure.ts'
 import { openViewer, type RawViewer } from './raw-viewer.ts'
 import { startProcess } from './side-process.ts'
+import { startWebsockifyProcess } from './websockify-process.ts'
 
 const MIB = 1024 * 1024
 const STREAM_BYTES = 128 * MIB
@@ -46,43 +41,38 @@ interface Side {
 /** Our relay against websockify, each with a certificate, in front of the same source of bytes. */
 export async function benchConsole(pairs: number): Promise<Figure[]> {
   requirePrograms('bench')
-  const dir = await mkdtemp(join(tmpdir(), 'skerry-bench-'))
-  try {
-    const tls = await makeTls()
-    await using source = await startProcess('display-source.ts', [JSON.stringify(tls)])
-    const { plain, secure } = JSON.parse(source.line) as { plain: number; secure: number }
-    const words = JSON.stringify({ ...tls, target: secure })
-    const startOurs = async (): Promise<Side & AsyncDisposable> => {
-      const relay = await startProcess('console-relay.ts', [words])
-      return { ...relay, port: Number(relay.line) }
-    }
-    const startOther = (): Promise<Side & AsyncDisposable> => startWebsockify(dir, tls, plain)
-    await using ours = await startOurs()
-    await using other = await startOther()
-    const timed = (aim: Aim, measure: Measure): Promise<Figure> =>
-      compare(
-        aim,
-        pairs,
-        () => measure(ours, tls.cert),
-        () => measure(other, tls.cert),
-      )
-    // Each in a process that has done nothing else yet: what an earlier run left would hide what a console takes.
-    const weighed = (aim: Aim, word: string): Promise<Figure> => {
-      const fresh = (start: typeof startOurs) => async (): Promise<number> => {
-        await using side = await start()
-        return await weigh(side, tls.cert, word)
-      }
-      return compare(aim, Math.min(pairs, MEMORY_PAIRS), fresh(startOurs), fresh(startOther))
-    }
-    return [
-      await timed(streamed, streamOnce),
-      await timed(echoed, echoMany),
-      await weighed(idle, 'idle'),
-      await weighed(loaded, 'trickle'),
-    ]
-  } finally {
-    await rm(dir, { recursive: true, force: true })
+  const tls = await makeTls()
+  await using source = await startProcess('display-source.ts', [JSON.stringify(tls)])
+  const { plain, secure } = JSON.parse(source.line) as { plain: number; secure: number }
+  const words = JSON.stringify({ ...tls, target: secure })
+  const startOurs = async (): Promise<Side & AsyncDisposable> => {
+    const relay = await startProcess('console-relay.ts', [words])
+    return { ...relay, port: Number(relay.line) }
   }
+  const startOther = (): Promise<Side & AsyncDisposable> => startWebsockifyProcess(tls, plain)
+  await using ours = await startOurs()
+  await using other = await startOther()
+  const timed = (aim: Aim, measure: Measure): Promise<Figure> =>
+    compare(
+      aim,
+      pairs,
+      () => measure(ours, tls.cert),
+      () => measure(other, tls.cert),
+    )
+  // Each in a process that has done nothing else yet: what an earlier run left would hide what a console takes.
+  const weighed = (aim: Aim, word: string): Promise<Figure> => {
+    const fresh = (start: typeof startOurs) => async (): Promise<number> => {
+      await using side = await start()
+      return await weigh(side, tls.cert, word)
+    }
+    return compare(aim, Math.min(pairs, MEMORY_PAIRS), fresh(startOurs), fresh(startOther))
+  }
+  return [
+    await timed(streamed, streamOnce),
+    await timed(echoed, echoMany),
+    await weighed(idle, 'idle'),
+    await weighed(loaded, 'trickle'),
+  ]
 }
 
 interface Tls {
@@ -104,55 +94,6 @@ async function makeTls(): Promise<Tls> {
     },
   })
   return { key, cert: `${cert}\n${issuer.cert}` }
-}
-
-async function startWebsockify(
-  dir: string,
-  { key, cert }: Tls,
-  target: number,
-): Promise<Side & AsyncDisposable> {
-  const port = await freePort()
-  const files = { cert: join(dir, `${randomUUID()}.crt`), key: join(dir, `${randomUUID()}.key`) }
-  await writeFile(files.cert, cert)
-  await writeFile(files.key, key)
-  const child = spawn(
-    'websockify',
-    [
-      ...[`--cert=${files.cert}`, `--key=${files.key}`, '--ssl-only'],
-      ...[`127.0.0.1:${port}`, `127.0.0.1:${target}`],
-    ],
-    { stdio: 'ignore' },
-  )
-  const ended = once(child, 'exit')
-  await until('websockify to listen', () => mayConnect(port))
-  return {
-    ...{ port, pid: child.pid ?? 0 },
-    async [Symbol.asyncDispose]() {
-      child.kill()
-      await ended
-    },
-  }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  server.close()
-  await once(server, 'close')
-  return port
-}
-
-async function mayConnect(port: number): Promise<boolean> {
-  const socket = connect(port, '127.0.0.1')
-  try {
-    await once(socket, 'connect')
-    return true
-  } catch {
-    return false
-  } finally {
-    socket.destroy()
-  }
 }
 
 async function streamOnce({ port }: Side, ca: string): Promise<number> {

@@ -3,12 +3,11 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { request, type IncomingMessage } from 'node:http'
-import { createServer, type AddressInfo } from 'node:net'
 import { json } from 'node:stream/consumers'
 import { after, before, test } from 'node:test'
 
 import { changePower, createVm } from '@skerry/engine'
-import { reasonWithoutRoot } from '@skerry/lab'
+import { freePorts, reasonWithoutRoot } from '@skerry/lab'
 
 import {
   startEmulatedHost,
@@ -47,7 +46,7 @@ async function openDoor(token?: string): Promise<Door> {
       ...{ restore: 'autostart', secret: () => `secret-${made++}`, locked: token !== undefined },
     }),
   )
-  const port = await freePort()
+  const port = await freePorts()
   const server = buildLocalServer(local, {
     door: { kind: 'loopback', port },
     admits: async () => true,
@@ -80,15 +79,6 @@ async function openDoor(token?: string): Promise<Door> {
     },
     [Symbol.asyncDispose]: () => all.disposeAsync(),
   }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  server.close()
-  await once(server, 'close')
-  return port
 }
 
 test('where a screen is to be seen is told with the state of the VM', { skip }, async () => {

@@ -2,12 +2,13 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises'
 import { request, type IncomingMessage, type RequestOptions } from 'node:http'
-import { connect, createServer, type AddressInfo } from 'node:net'
+import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { test } from 'node:test'
 
+import { freePorts } from '@skerry/lab'
 import fastify, { type FastifyInstance } from 'fastify'
 
 import { Gate, refusal, type GateOptions } from '../src/local/gate.ts'
@@ -40,19 +41,10 @@ function yesServer(options: Partial<GateOptions>): FastifyInstance {
 async function onLoopback(
   options: Partial<GateOptions>,
 ): Promise<AsyncDisposable & { readonly port: number }> {
-  const port = await freePort()
+  const port = await freePorts()
   const server = yesServer({ ...options, door: { kind: 'loopback', port } })
   await server.listen({ port, host: '127.0.0.1' })
   return { port, [Symbol.asyncDispose]: () => server.close() }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  server.close()
-  await once(server, 'close')
-  return port
 }
 
 async function ask(
