@@ -1,7 +1,7 @@
 // Goal: many screens at once cost little, a viewer that does not read costs no more, and strangers who connect and say nothing, or
 // nonsense, take nothing from those who look. Method: one console process, a hundred screens that paint, and what it has in memory.
 import assert from 'node:assert/strict'
-import { connect } from 'node:net'
+import { connect, type Socket } from 'node:net'
 import { after, before, test } from 'node:test'
 
 import { reasonWithoutRoot, until } from '@skerry/lab'
@@ -90,52 +90,73 @@ test(
     }
     const shown = () => vms.reduce((sum, vm) => sum + (small.hosts[0]?.host.viewersOf(vm) ?? 0), 0)
     await until('every display is let go of', () => shown() === 0, 20_000)
+    await small.settled(0)
   },
 )
+
+/** A thousand in all, in rounds: what is kept of one is kept of every one, while memory that V8 has not yet taken back comes once. */
+const ROUNDS = 3
+const STRANGERS = { halves: 167, handshakes: 100, frames: 67 }
+/** A stranger of whom 50 KiB were kept would be found. */
+const ROUND_MOST = (50 * MIB) / ROUNDS
 
 test(
   'a thousand half-open connections and malformed handshakes and frames end nothing but themselves',
   { skip, timeout: 180_000 },
   async (t) => {
     using good = await mustLook(await asking(0))
-    const before = await console1.memory()
-    const { hostname: host, port } = new URL(console1.url)
-    // They say nothing at all, or begin a TLS handshake and stop.
-    const halves = Array.from({ length: 500 }, (_, at) => {
-      const socket = connect({ host, port: Number(port) })
-      socket.on('error', () => undefined)
-      if (at % 2 === 0) socket.write(Buffer.from([0x16, 0x03, 0x01, 0x02, 0x00, 0x01]))
-      return socket
-    })
-    const during = good.bytes
-    await inTurns(malformedHandshakes(300), 30, async (text) => {
-      const socket = await connectTo(console1.url, small.authority.site)
-      const closed = new Promise<void>((resolve) => socket.once('close', () => resolve()))
-      socket.resume()
-      socket.write(text)
-      await closed
-    })
-    await inTurns(malformedFrames(200), 20, async (frame, at) => {
-      const { vm, ticket } = await asking(at)
-      const socket = await connectTo(console1.url, small.authority.site)
-      const closed = new Promise<void>((resolve) => socket.once('close', () => resolve()))
-      assert.equal(await shake(socket, { vm, ticket }, { keep: true }), 101)
-      socket.resume()
-      socket.write(frame)
-      await closed
-    })
-    await Promise.all(
-      halves.map((socket) =>
-        until('the half-open is let go', () => socket.closed || socket.readableEnded, 20_000),
-      ),
+    const rests: number[] = []
+    for (let round = 0; round < ROUNDS; round++) {
+      const during = good.bytes
+      const halves = connectHalf(STRANGERS.halves)
+      await inTurns(malformedHandshakes(STRANGERS.handshakes), 30, sayMalformed)
+      await inTurns(malformedFrames(STRANGERS.frames), 20, showMalformed)
+      await Promise.all(
+        halves.map((socket) =>
+          until('the half-open is let go', () => socket.closed || socket.readableEnded, 20_000),
+        ),
+      )
+      for (const socket of halves) socket.destroy()
+      assert.ok(good.bytes > during, 'the good screen went on')
+      assert.equal(good.socket.readyState, good.socket.OPEN)
+      await small.settled(1)
+      rests.push(await console1.memory())
+    }
+    t.diagnostic(
+      `after each round in MiB: ${rests.map((each) => Math.round(each / MIB)).join(', ')}`,
     )
-    for (const socket of halves) socket.destroy()
-    assert.ok(good.bytes > during, 'the good screen went on')
-    assert.equal(good.socket.readyState, good.socket.OPEN)
-    const grown = (await console1.memory()) - before
-    t.diagnostic(`grown by ${Math.round(grown / MIB)} MiB`)
-    assert.ok(grown < 50 * MIB, `it grew by ${grown} bytes`)
+    const grown = rests.slice(1).map((rest, at) => rest - (rests[at] ?? 0))
+    assert.ok(Math.min(...grown) < ROUND_MOST, `every round took memory: ${grown.join(', ')} bytes`)
     using another = await mustLook(await asking(1))
     assert.ok(another.bytes > 0)
   },
 )
+
+/** They say nothing at all, or begin a TLS handshake and stop. */
+function connectHalf(count: number): Socket[] {
+  const { hostname: host, port } = new URL(console1.url)
+  return Array.from({ length: count }, (_, at) => {
+    const socket = connect({ host, port: Number(port) })
+    socket.on('error', () => undefined)
+    if (at % 2 === 0) socket.write(Buffer.from([0x16, 0x03, 0x01, 0x02, 0x00, 0x01]))
+    return socket
+  })
+}
+
+async function sayMalformed(text: string | Buffer): Promise<void> {
+  const socket = await connectTo(console1.url, small.authority.site)
+  const closed = new Promise<void>((resolve) => socket.once('close', () => resolve()))
+  socket.resume()
+  socket.write(text)
+  await closed
+}
+
+async function showMalformed(frame: Buffer, at: number): Promise<void> {
+  const { vm, ticket } = await asking(at)
+  const socket = await connectTo(console1.url, small.authority.site)
+  const closed = new Promise<void>((resolve) => socket.once('close', () => resolve()))
+  assert.equal(await shake(socket, { vm, ticket }, { keep: true }), 101)
+  socket.resume()
+  socket.write(frame)
+  await closed
+}

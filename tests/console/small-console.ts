@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
 import { connectHost, type HostApi } from '@skerry/host-api'
-import { freePorts, startBalancer, type Postgres, type SimulatedHost } from '@skerry/lab'
+import { freePorts, startBalancer, until, type Postgres, type SimulatedHost } from '@skerry/lab'
 import { openDatabase } from '@skerry/postgres'
 import { hashOf, issueTicket } from '@skerry/ticket'
 import type { TaskId, VmId } from '@skerry/vm'
@@ -47,6 +47,8 @@ export interface SmallConsole extends AsyncDisposable {
   users(count: number): Promise<User[]>
   /** As a cell gives it out: the host is armed, then it is written down. */
   ticket(vm: VmId, user: User): Promise<string>
+  /** Waits until only so many are open by the database, which counts them for the next ticket and hears of an end a moment after the viewer. */
+  settled(open: number): Promise<void>
   /** How much the screens that are opened from now on paint, in bytes a second. */
   paint(rate: number): void
   /** The host that has this VM, as a cell asks it. */
@@ -125,6 +127,14 @@ export async function startSmallConsole({
   return {
     ...{ postgres, it, authority, hosts, consoles: made, url, power, hostOf },
     paint: (rate) => void (screens.paints = rate),
+    async settled(open) {
+      const isSettled = async () => {
+        const { rows } = await sql<{ count: string }>`
+          select count(*) from console where ended_at is null`.execute(db)
+        return Number(rows[0]?.count) === open
+      }
+      await until(`${open} screens should be open`, isSettled, 20_000)
+    },
     async addConsole(options = {}) {
       named += 1
       const own = { name: `console-${named}`, port: await freePorts() }
