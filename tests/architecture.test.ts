@@ -19,6 +19,11 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   'packages/temporal': ['fault'],
   'packages/ticket': ['fault', 'postgres', 'vm'],
   'packages/screen': ['fault'],
+  'packages/cloud-client': ['fault', 'vm', 'xml'],
+  'apps/egress': ['fault', 'service'],
+  'apps/workflow': [
+    ...['cloud-client', 'fault', 'host-api', 'postgres', 'service', 'temporal', 'vm', 'xml'],
+  ],
   'apps/console': ['fault', 'host-api', 'postgres', 'screen', 'service', 'ticket', 'vm'],
   'apps/cli': ['fault', 'vm'],
   'apps/cloud': [

@@ -1,0 +1,2 @@
+process.stderr.write('egress: not yet\n')
+process.exitCode = 1

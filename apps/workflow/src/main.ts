@@ -1,0 +1,2 @@
+process.stderr.write('workflow: not yet\n')
+process.exitCode = 1

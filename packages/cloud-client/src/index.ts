@@ -1,0 +1,1 @@
+export type { Grant } from './grant.ts'
