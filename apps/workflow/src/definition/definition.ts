@@ -1,3 +1,5 @@
+import type { Input, NameOf, Output, TaskList, Timeout, Use } from './task.ts'
+
 /** A workflow as its author wrote it, found to be valid and of what we run. The document is the DSL's own, as plain JSON. */
 export interface Definition {
   readonly namespace: string
@@ -13,9 +15,21 @@ export interface Definition {
 
 /** The DSL's document, after YAML or JSON was read. */
 export interface Document {
-  readonly document: Readonly<Record<string, unknown>>
-  readonly do: readonly Readonly<Record<string, unknown>>[]
-  readonly [more: string]: unknown
+  readonly document: {
+    readonly dsl: string
+    readonly namespace: string
+    readonly name: string
+    readonly version: string
+    readonly title?: string
+    readonly summary?: string
+    readonly tags?: Readonly<Record<string, string>>
+    readonly metadata?: Readonly<Record<string, unknown>>
+  }
+  readonly input?: Input
+  readonly use?: Use
+  readonly do: TaskList
+  readonly timeout?: Timeout | NameOf<'timeouts'>
+  readonly output?: Output
 }
 
 /** What is wrong, and where in the text that was given. */
