@@ -18,4 +18,6 @@ export interface RunInput {
   readonly grant: string
   /** One version, which never changes: its digest. */
   readonly definition: string
+  /** How many runs this one is inside of; none unless told. */
+  readonly depth?: number
 }
