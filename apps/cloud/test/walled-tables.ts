@@ -37,7 +37,10 @@ export interface Table {
 }
 
 /** Every table with rows of organisations. That of the organisations is one, and its id says whose. */
-export async function readTables(db: Kysely<Database>): Promise<Table[]> {
+export async function readTables<DB = Database>(
+  db: Kysely<DB>,
+  tenant = 'skerry_tenant',
+): Promise<Table[]> {
   const { rows } = await sql<Table>`
     with named as (
       select c.oid, c.relname, case when c.relname = 'org' then 'id' else 'org' end as owner,
@@ -47,9 +50,9 @@ export async function readTables(db: Kysely<Database>): Promise<Table[]> {
           where a.attrelid = c.oid and a.attname = 'org' and not a.attisdropped)))
     select relname as name, owner,
       forced and exists (select from pg_policy p
-        where p.polrelid = named.oid and 'skerry_tenant'::regrole = any(p.polroles)) as walled,
-      has_table_privilege('skerry_tenant', named.oid, 'insert')
-        or has_any_column_privilege('skerry_tenant', named.oid, 'update') as written,
+        where p.polrelid = named.oid and ${tenant}::regrole::oid = any(p.polroles)) as walled,
+      has_table_privilege(${tenant}, named.oid, 'insert')
+        or has_any_column_privilege(${tenant}, named.oid, 'update') as written,
       (select jsonb_agg(jsonb_build_object('name', a.attname, 'type', t.typname,
           'given', a.attgenerated <> '' or a.attidentity = 'a') order by a.attnum)
         from pg_attribute a join pg_type t on t.oid = a.atttypid

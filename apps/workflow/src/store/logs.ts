@@ -1,0 +1,34 @@
+import type { Kysely, Selectable } from 'kysely'
+
+import type { Database } from './database.ts'
+import type { ExecutionRow } from './executions.ts'
+
+export type LogRow = Selectable<Database['execution_log']>
+
+export interface LogsAsked {
+  readonly severity: LogRow['severity'] | undefined
+  /** Only what is newer. */
+  readonly since: Date | undefined
+  /** Only what came after this one. */
+  readonly after: string | undefined
+  readonly limit: number
+}
+
+/** Oldest first. */
+export async function listLogs(
+  db: Kysely<Database>,
+  { org, id }: Pick<ExecutionRow, 'org' | 'id'>,
+  { severity, since, after, limit }: LogsAsked,
+): Promise<LogRow[]> {
+  let found = db
+    .selectFrom('execution_log')
+    .selectAll()
+    .where('org', '=', org)
+    .where('execution', '=', id)
+    .orderBy('seq')
+    .limit(limit)
+  if (severity !== undefined) found = found.where('severity', '=', severity)
+  if (since !== undefined) found = found.where('at', '>', since)
+  if (after !== undefined) found = found.where('seq', '>', after)
+  return found.execute()
+}

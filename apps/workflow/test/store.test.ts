@@ -1,0 +1,286 @@
+// Goal: what the workflow server keeps stays true: versions never change, reports in any order end the same, nobody reads another's.
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { after, before, test } from 'node:test'
+
+import { Fault } from '@skerry/fault'
+import type { Postgres } from '@skerry/lab'
+import { sql } from 'kysely'
+
+import { gapsIn, readTables } from '../../cloud/test/walled-tables.ts'
+import { parseListQuery } from '../src/query/workflow-list.ts'
+import { addCategory, deleteCategory, findCategory } from '../src/store/categories.ts'
+import { addExecution, findExecution, listSteps } from '../src/store/executions.ts'
+import { closeInteraction, listInteractions, openInteraction } from '../src/store/interactions.ts'
+import { countWorkflows, listWorkflows, type ListedWorkflow } from '../src/store/list-workflows.ts'
+import { loadDefinition, loadRun, loadSecret } from '../src/store/load-run.ts'
+import { listLogs } from '../src/store/logs.ts'
+import { record, type Report } from '../src/store/record.ts'
+import { deleteWorkflow, findWorkflow, inUse, listVersions } from '../src/store/workflows.ts'
+import {
+  definitionText,
+  openWorkflowDatabase,
+  orgs,
+  seedExecution,
+  seedWorkflow,
+  someone,
+  startDatabases,
+  type WorkflowDatabase,
+} from './workflow-database.ts'
+
+let postgres: Postgres & AsyncDisposable
+let store: WorkflowDatabase
+const [alice, bob, root] = [someone('eng'), someone('ops'), someone('System')]
+
+before(async () => {
+  postgres = await startDatabases()
+  store = await openWorkflowDatabase(postgres)
+})
+after(async () => {
+  await store[Symbol.asyncDispose]()
+  await postgres[Symbol.asyncDispose]()
+})
+
+const isFault = (kind: Fault['kind']) => (error: unknown) =>
+  error instanceof Fault && error.kind === kind
+
+test('every table of organisations is walled, and no key leads round the wall', async () => {
+  const tables = await readTables(store.db, 'skerry_workflow_tenant')
+  assert.ok(tables.length >= 9, `${tables.length} tables`)
+  assert.deepEqual(gapsIn(tables), [])
+})
+
+test('an organisation sees its own rows in every table, and none of another', async () => {
+  const made = await seedWorkflow(store, bob, { name: 'theirs' })
+  const run = await seedExecution(store, bob, made)
+  await record(store.db, run, {
+    ...{ number: 1, state: 'waiting', steps: [{ place: '/do/0/greet', state: 'running' }] },
+    logs: [{ key: '1', severity: 'info', summary: 'theirs' }],
+    interactions: [{ key: '1', title: 'theirs' }],
+  })
+  for (const table of await readTables(store.db, 'skerry_workflow_tenant')) {
+    if (table.name === 'execution_secret' || table.name === 'schedule') continue
+    const seen = (who: typeof alice) =>
+      store.as(who, async (tx) => {
+        const { rows } = await sql<{ org: string }>`
+          select distinct org from ${sql.table(table.name)}`.execute(tx)
+        return rows.map(({ org }) => org)
+      })
+    assert.deepEqual(await seen(bob), [orgs.ops], table.name)
+    assert.ok(!(await seen(alice)).includes(orgs.ops), table.name)
+  }
+})
+
+test('a secret is written by whoever starts a run, and read back by nobody who asks', async () => {
+  const workflow = await seedWorkflow(store, alice, { name: 'secretive' })
+  const id = randomUUID()
+  const sealed = Buffer.from('sealed')
+  await store.as(alice, (tx) =>
+    addExecution(tx, alice, {
+      ...{ id, workflow: { ...workflow, org: alice.org }, input: { word: { $secret: 'word' } } },
+      ...{ secrets: new Map([['word', sealed]]), requestKey: undefined, most: 10 },
+    }),
+  )
+  await assert.rejects(
+    store.as(alice, (tx) => tx.selectFrom('execution_secret').selectAll().execute()),
+    /permission denied/,
+  )
+  assert.deepEqual(await loadSecret(store.db, id, 'word'), sealed)
+  await record(store.db, id, { number: 1, state: 'completed', output: {} })
+  await assert.rejects(loadSecret(store.db, id, 'word'), isFault('gone'))
+})
+
+test('a version never changes, not even for the server itself; each import adds one', async () => {
+  const first = await seedWorkflow(store, alice, { name: 'kept', version: '1.0.0' })
+  const second = await seedWorkflow(store, alice, { ...first, folder: 'Library', version: '1.1.0' })
+  await seedWorkflow(store, alice, { ...second, folder: 'Library' })
+  const versions = await listVersions(store.db, { org: alice.org, id: first.id })
+  assert.deepEqual(versions.map(({ version }) => version).toSorted(), ['1.0.0', '1.1.0'])
+  const now = await store.as(alice, (tx) => findWorkflow(tx, first.id, alice))
+  assert.deepEqual([now?.version, now?.digest], ['1.1.0', second.digest])
+  assert.equal((await loadDefinition(store.db, first.digest)).text, definitionText('kept'))
+  const change = sql`update workflow_version set text = 'other'`
+  await assert.rejects(change.execute(store.db), /permission denied/)
+  await assert.rejects(sql`delete from workflow_version`.execute(store.db), /permission denied/)
+})
+
+test('two organisations may have a workflow of the same id; who sees both is asked which one', async () => {
+  const id = randomUUID()
+  for (const who of [alice, bob]) await seedWorkflow(store, who, { id, name: 'twin' })
+  assert.equal((await store.as(bob, (tx) => findWorkflow(tx, id, bob)))?.org, orgs.ops)
+  await assert.rejects(
+    store.as(root, (tx) => findWorkflow(tx, id, root)),
+    isFault('conflict'),
+  )
+})
+
+test('a list read in parts is the whole list, in every order', async () => {
+  const names = ['beta', 'Alpha', 'älpha', 'alpha', 'gamma', 'alpha 2']
+  for (const [at, name] of names.entries()) {
+    const folder = at % 2 === 0 ? 'Parts/even' : 'Parts/odd'
+    await seedWorkflow(store, alice, { name, folder, tags: ['part', name], version: `1.${at}.0` })
+  }
+  for (const sortOrders of [
+    '',
+    '+name',
+    '-name',
+    'categoryName,-version',
+    '-id',
+    '-version,name',
+  ]) {
+    const query = parseListQuery({ tags: 'part', ...(sortOrders && { sortOrders }) })
+    const read = (more: Parameters<typeof listWorkflows>[2]) =>
+      store.as(alice, (tx) => listWorkflows(tx, query, more))
+    const whole = await read({ limit: 100 })
+    assert.equal(whole.length, names.length)
+    const parts: ListedWorkflow[] = []
+    for (;;) {
+      const last = parts.at(-1)
+      const part = await read({ limit: 2, ...(last && { after: last }) })
+      if (part.length === 0) break
+      parts.push(...part)
+    }
+    assert.deepEqual(parts, whole, sortOrders)
+    assert.deepEqual(await read({ limit: 2, offset: 3 }), whole.slice(3, 5), sortOrders)
+  }
+})
+
+test('conditions are all met, and say what they know when they are not understood', async () => {
+  const count = (conditions: string, tags?: string) =>
+    store.as(alice, (tx) =>
+      countWorkflows(tx, parseListQuery({ conditions, ...(tags !== undefined && { tags }) })),
+    )
+  await seedWorkflow(store, alice, { name: 'a, b = c', folder: 'Odd', tags: ['x', 'y'] })
+  assert.equal(await count('name=a\\, b = c'), 1)
+  assert.equal(await count('name~b =,categoryName=Odd'), 1)
+  assert.equal(await count('name~b =,categoryName=Even'), 0)
+  assert.equal(await count('name=A\\, b = c'), 0, 'case counts')
+  assert.equal(await count('categoryName=Odd', 'x,y'), 1)
+  assert.equal(await count('categoryName=Odd', 'x,z'), 0)
+  assert.equal(await count('id=no uuid at all'), 0)
+  assert.equal(await count('name~%'), 0, 'nothing in a value is a pattern')
+  assert.throws(() => parseListQuery({ conditions: 'owner=me' }), isFault('invalid'))
+  assert.throws(() => parseListQuery({ conditions: 'name' }), isFault('invalid'))
+  assert.throws(() => parseListQuery({ sortOrders: 'colour' }), isFault('invalid'))
+  assert.throws(() => parseListQuery({ tags: 'x,'.repeat(40) }), isFault('invalid'))
+})
+
+test('a report that comes late or twice changes nothing, and what has ended stays as it ended', async () => {
+  const run = await seedExecution(store, alice, await seedWorkflow(store, alice, { name: 'told' }))
+  const reports: Report[] = [
+    { number: 1, state: 'running', steps: [{ place: '/do/0/a', state: 'running' }] },
+    {
+      ...{ number: 2, steps: [{ place: '/do/0/a', state: 'done' }] },
+      logs: [{ key: 'a', severity: 'info', summary: 'a is done' }],
+    },
+    { number: 3, state: 'waiting', interactions: [{ key: 'ask', title: 'go on?' }] },
+    { number: 4, state: 'completed', output: { answer: 42 } },
+  ]
+  for (const at of [0, 2, 1, 1, 3, 0, 2, 3]) {
+    await record(store.db, run, reports[at] ?? assert.fail())
+  }
+  const row = (await findExecution(store.db, run)) ?? assert.fail()
+  assert.deepEqual([row.state, row.output, row.logs], ['completed', { answer: 42 }, 1])
+  assert.ok(row.ended_at)
+  const steps = await listSteps(store.db, row)
+  assert.deepEqual(steps, [{ place: '/do/0/a', state: 'done', times: 1 }])
+  assert.equal((await listInteractions(store.db, { execution: run, open: true }, 9)).length, 0)
+  await record(store.db, run, { number: 9, state: 'failed', error: { title: 'no' } })
+  assert.equal((await findExecution(store.db, run))?.state, 'completed')
+  await record(store.db, randomUUID(), { number: 1, state: 'running' })
+})
+
+test('lines of a run are kept in their order and bounded, and the last says that there were more', async () => {
+  const run = await seedExecution(store, alice, await seedWorkflow(store, alice, { name: 'loud' }))
+  for (let part = 0; part < 11; part++) {
+    const logs = Array.from({ length: 1000 }, (_, at) => ({
+      ...{ key: `${part}-${at}`, severity: 'debug' as const, summary: `line ${part}-${at}\0` },
+    }))
+    await record(store.db, run, { number: part + 1, logs })
+  }
+  const row = (await findExecution(store.db, run)) ?? assert.fail()
+  const asked = { severity: undefined, since: undefined, after: undefined, limit: 100_000 }
+  const lines = await listLogs(store.db, row, asked)
+  assert.equal(lines.length, 10_000)
+  assert.equal(lines.at(-1)?.summary, 'more lines than these are not kept')
+  assert.equal(lines[1]?.summary, 'line 0-1\u{FFFD}')
+  const after = await listLogs(store.db, row, { ...asked, after: lines[9_997]?.seq, limit: 10 })
+  assert.equal(after.length, 2)
+  const warnings = await listLogs(store.db, row, { ...asked, severity: 'warning' })
+  assert.equal(warnings.length, 1)
+})
+
+test('an interaction is answered once', async () => {
+  const run = await seedExecution(store, alice, await seedWorkflow(store, alice, { name: 'asks' }))
+  const execution = (await findExecution(store.db, run)) ?? assert.fail()
+  await assert.rejects(openInteraction(store.db, execution), isFault('conflict'))
+  await record(store.db, run, { number: 1, interactions: [{ key: 'a', title: 'go on?' }] })
+  const asked = await openInteraction(store.db, execution)
+  const answer = () => store.as(alice, (tx) => closeInteraction(tx, alice, asked))
+  const told = await Promise.allSettled([answer(), answer()])
+  assert.deepEqual(told.map(({ status }) => status).toSorted(), ['fulfilled', 'rejected'])
+})
+
+test('the same request is the same run, and an organisation has so many at once', async () => {
+  const made = await seedWorkflow(store, alice, { name: 'asked twice' })
+  const workflow = { ...made, org: alice.org }
+  const start = (requestKey?: string, most = 1000, who = alice) =>
+    store.as(who, (tx) =>
+      addExecution(tx, who, {
+        ...{ id: randomUUID(), workflow, input: {}, secrets: new Map() },
+        ...{ requestKey, most },
+      }),
+    )
+  const [first, again] = [await start('key'), await start('key')]
+  assert.deepEqual([first.made, again.made], [true, false])
+  assert.equal(first.execution.id, again.execution.id)
+  assert.notEqual((await start('key', 1000, someone('eng'))).execution.id, first.execution.id)
+  await assert.rejects(start(undefined, 2), isFault('too-many'))
+  await assert.rejects(loadRun(store.db, first.execution.id), isFault('gone'))
+  const other = { ...(await seedWorkflow(store, alice, { name: 'another' })), org: alice.org }
+  await assert.rejects(
+    store.as(alice, (tx) =>
+      addExecution(tx, alice, {
+        ...{ id: randomUUID(), workflow: other, input: {}, secrets: new Map() },
+        ...{ requestKey: 'key', most: 1000 },
+      }),
+    ),
+    isFault('conflict'),
+  )
+})
+
+test('a deleted workflow is gone, its runs are told of, and an import brings it back', async () => {
+  const made = await seedWorkflow(store, alice, { name: 'gone', folder: 'Old' })
+  const run = await seedExecution(store, alice, made)
+  const find = () => store.as(alice, (tx) => findWorkflow(tx, made.id, alice))
+  const row = (await find()) ?? assert.fail()
+  assert.deepEqual((await store.as(alice, (tx) => inUse(tx, row))).runs, [run])
+  await store.as(alice, (tx) => deleteWorkflow(tx, row))
+  assert.equal(await find(), undefined)
+  assert.equal((await findExecution(store.db, run))?.name, 'gone')
+  await seedWorkflow(store, alice, { id: made.id, name: 'gone', folder: 'Old' })
+  assert.equal((await find())?.path, 'Old')
+})
+
+test('folders have names, a depth, and are deleted only when they are empty', async () => {
+  const made = await seedWorkflow(store, alice, { name: 'deep', folder: 'A/B/C' })
+  const [folder] = [made.category]
+  assert.equal(folder.path, 'A/B/C')
+  await assert.rejects(
+    store.as(alice, (tx) => deleteCategory(tx, folder)),
+    isFault('conflict'),
+  )
+  const add = (name: string, parent = folder) =>
+    store.as(alice, (tx) => addCategory(tx, { org: alice.org, parent, name }))
+  const inside = await add('D')
+  await assert.rejects(add('D'), isFault('conflict'))
+  await assert.rejects(add('a/b'), isFault('invalid'))
+  await assert.rejects(add(''), isFault('invalid'))
+  await store.as(alice, (tx) => deleteCategory(tx, inside))
+  assert.equal(await store.as(alice, (tx) => findCategory(tx, inside.id)), undefined)
+  assert.equal(await store.as(bob, (tx) => findCategory(tx, folder.id)), undefined)
+  await assert.rejects(
+    seedWorkflow(store, alice, { name: 'too deep', folder: Array(20).fill('x').join('/') }),
+    isFault('invalid'),
+  )
+})
