@@ -60,6 +60,9 @@ create table workflow_version (
   workflow uuid not null,
   digest text not null check (digest ~ '^[0-9a-f]{64}$'),
   version text not null,
+  -- What other workflows call it by, beside its version.
+  namespace text not null,
+  called text not null,
   -- As its author wrote it.
   text text not null,
   document jsonb not null,
@@ -71,6 +74,7 @@ create table workflow_version (
   foreign key (org, workflow) references workflow
 );
 create index workflow_version_digest on workflow_version (digest);
+create index workflow_version_called on workflow_version (org, namespace, called, version);
 create function refuse_change() returns trigger language plpgsql as $$
 begin
   raise exception 'a version of a workflow never changes';
@@ -115,6 +119,8 @@ create table execution (
   account uuid not null,
   account_name text not null,
   schedule uuid,
+  -- The run that this one is inside of.
+  parent uuid,
   -- The same request again is the same execution.
   request_key text,
   state text not null default 'initializing' check (state in
@@ -135,9 +141,11 @@ create table execution (
   primary key (org, id),
   unique (id),
   foreign key (org, workflow, digest) references workflow_version,
-  foreign key (org, schedule) references schedule
+  foreign key (org, schedule) references schedule,
+  foreign key (org, parent) references execution on delete cascade
 );
-create unique index execution_request on execution (org, account, request_key) where request_key is not null;
+create unique index execution_request on execution (org, account, request_key) where request_key is not null and parent is null;
+create unique index execution_child on execution (org, parent, request_key) where parent is not null;
 create index execution_of_workflow on execution (org, workflow, id);
 create index execution_open on execution (org, id) where state not in ('completed', 'failed', 'canceled');
 
@@ -156,7 +164,7 @@ create table execution_step (
   org uuid not null,
   execution uuid not null,
   place text not null,
-  state text not null check (state in ('running', 'done', 'failed')),
+  state text not null check (state in ('running', 'done', 'skipped', 'failed', 'canceled')),
   number integer not null,
   times integer not null default 1,
   changed_at timestamptz not null default clock_timestamp(),
@@ -167,39 +175,35 @@ create table execution_step (
 create table execution_log (
   org uuid not null,
   execution uuid not null,
-  seq bigint generated always as identity,
-  -- What a report that comes again is known by.
-  key text not null,
-  at timestamptz not null default clock_timestamp(),
+  -- Counted by the run: what is told again is known by it.
+  seq integer not null,
+  at timestamptz not null,
   severity text not null check (severity in ('debug', 'info', 'warning', 'error')),
   summary text not null,
   detail text not null default '',
   origin text not null default '',
   primary key (org, execution, seq),
-  unique (org, execution, key),
   foreign key (org, execution) references execution on delete cascade
 );
 
 -- A run that waits for a person.
 create table interaction (
   org uuid not null,
-  id uuid not null default uuid_v7(),
   execution uuid not null,
-  -- What a report that comes again is known by: the place in the definition, and how often it was reached.
-  key text not null,
+  -- The run's own name for it.
+  id text not null,
   title text not null,
+  text text not null default '',
   -- JSON Schema of the answer; null: anything.
   form jsonb,
   state text not null default 'open' check (state in ('open', 'answered', 'over')),
   answered_by text,
   asked_at timestamptz not null default clock_timestamp(),
   answered_at timestamptz,
-  primary key (org, id),
-  unique (id),
-  unique (org, execution, key),
+  primary key (org, execution, id),
   foreign key (org, execution) references execution on delete cascade
 );
-create index interaction_open on interaction (org, id) where state = 'open';
+create index interaction_open on interaction (org, asked_at, id) where state = 'open';
 
 -- The second wall between tenants, behind the authorisation of every route: a request's transaction acts as
 -- skerry_workflow_tenant and sees the rows of one organisation, or as skerry_workflow_system and sees all.

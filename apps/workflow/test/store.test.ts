@@ -8,14 +8,17 @@ import type { Postgres } from '@skerry/lab'
 import { sql } from 'kysely'
 
 import { gapsIn, readTables } from '../../cloud/test/walled-tables.ts'
+import type { Progress } from '../src/durable/verbs.ts'
 import { parseListQuery } from '../src/query/workflow-list.ts'
+import { addChildRun, addScheduledRun } from '../src/store/begun-runs.ts'
 import { addCategory, deleteCategory, findCategory } from '../src/store/categories.ts'
 import { addExecution, findExecution, listSteps } from '../src/store/executions.ts'
 import { closeInteraction, listInteractions, openInteraction } from '../src/store/interactions.ts'
 import { countWorkflows, listWorkflows, type ListedWorkflow } from '../src/store/list-workflows.ts'
 import { loadDefinition, loadRun, loadSecret } from '../src/store/load-run.ts'
 import { listLogs } from '../src/store/logs.ts'
-import { record, type Report } from '../src/store/record.ts'
+import { record } from '../src/store/record.ts'
+import { addSchedule } from '../src/store/schedules.ts'
 import { deleteWorkflow, findWorkflow, inUse, listVersions } from '../src/store/workflows.ts'
 import {
   definitionText,
@@ -53,11 +56,12 @@ test('every table of organisations is walled, and no key leads round the wall', 
 test('an organisation sees its own rows in every table, and none of another', async () => {
   const made = await seedWorkflow(store, bob, { name: 'theirs' })
   const run = await seedExecution(store, bob, made)
-  await record(store.db, run, {
-    ...{ number: 1, state: 'waiting', steps: [{ place: '/do/0/greet', state: 'running' }] },
-    logs: [{ key: '1', severity: 'info', summary: 'theirs' }],
-    interactions: [{ key: '1', title: 'theirs' }],
-  })
+  await record(
+    store.db,
+    progress(run, 'waiting', [note(1, '/a', 'began')], {
+      asks: [{ id: 'x', place: '/a', question }],
+    }),
+  )
   for (const table of await readTables(store.db, 'skerry_workflow_tenant')) {
     if (table.name === 'execution_secret' || table.name === 'schedule') continue
     const seen = (who: typeof alice) =>
@@ -77,7 +81,11 @@ test('a secret is written by whoever starts a run, and read back by nobody who a
   const sealed = Buffer.from('sealed')
   await store.as(alice, (tx) =>
     addExecution(tx, alice, {
-      ...{ id, workflow: { ...workflow, org: alice.org }, input: { word: { $secret: 'word' } } },
+      ...{
+        id,
+        workflow: { ...workflow, org: alice.org },
+        input: { word: { 'skerry.secure': 'word' } },
+      },
       ...{ secrets: new Map([['word', sealed]]), requestKey: undefined, most: 10 },
     }),
   )
@@ -86,7 +94,7 @@ test('a secret is written by whoever starts a run, and read back by nobody who a
     /permission denied/,
   )
   assert.deepEqual(await loadSecret(store.db, id, 'word'), sealed)
-  await record(store.db, id, { number: 1, state: 'completed', output: {} })
+  await record(store.db, progress(id, 'completed', [], { output: {} }))
   await assert.rejects(loadSecret(store.db, id, 'word'), isFault('gone'))
 })
 
@@ -165,56 +173,122 @@ test('conditions are all met, and say what they know when they are not understoo
   assert.throws(() => parseListQuery({ tags: 'x,'.repeat(40) }), isFault('invalid'))
 })
 
-test('a report that comes late or twice changes nothing, and what has ended stays as it ended', async () => {
+const note = (
+  number: number,
+  place: string,
+  what: Progress['steps'][number]['what'],
+): Progress['steps'][number] => ({
+  ...{ number, at: 1_700_000_000_000 + number, place, name: place.slice(1), what },
+})
+const progress = (
+  execution: string,
+  state: Progress['state'],
+  steps: Progress['steps'],
+  more: Partial<Progress> = {},
+): Progress => ({ execution, state, steps, asks: [], ...more })
+const question = { title: 'go on?', form: { type: 'object' } }
+
+test('what is told late or twice changes nothing, and what has ended stays as it ended', async () => {
   const run = await seedExecution(store, alice, await seedWorkflow(store, alice, { name: 'told' }))
-  const reports: Report[] = [
-    { number: 1, state: 'running', steps: [{ place: '/do/0/a', state: 'running' }] },
-    {
-      ...{ number: 2, steps: [{ place: '/do/0/a', state: 'done' }] },
-      logs: [{ key: 'a', severity: 'info', summary: 'a is done' }],
-    },
-    { number: 3, state: 'waiting', interactions: [{ key: 'ask', title: 'go on?' }] },
-    { number: 4, state: 'completed', output: { answer: 42 } },
+  const told = [
+    progress(run, 'running', [note(1, '/a', 'began')]),
+    progress(run, 'running', [note(2, '/a', 'ended'), note(3, '/b', 'began')]),
+    progress(run, 'waiting', [note(4, '/b', 'again')], {
+      asks: [{ id: 'x', place: '/b', question }],
+    }),
+    progress(run, 'completed', [note(5, '/b', 'ended')], {
+      output: { answer: 42, odd: '\0\ud800' },
+    }),
   ]
-  for (const at of [0, 2, 1, 1, 3, 0, 2, 3]) {
-    await record(store.db, run, reports[at] ?? assert.fail())
+  for (const at of [0, 1, 0, 1, 2, 2, 3, 0, 2, 3]) {
+    await record(store.db, told[at] ?? assert.fail())
   }
   const row = (await findExecution(store.db, run)) ?? assert.fail()
-  assert.deepEqual([row.state, row.output, row.logs], ['completed', { answer: 42 }, 1])
+  assert.deepEqual(
+    [row.state, row.output, row.logs],
+    ['completed', { answer: 42, odd: '\u{FFFD}\u{FFFD}' }, 5],
+  )
   assert.ok(row.ended_at)
-  const steps = await listSteps(store.db, row)
-  assert.deepEqual(steps, [{ place: '/do/0/a', state: 'done', times: 1 }])
+  assert.deepEqual(await listSteps(store.db, row), [
+    { place: '/a', state: 'done', times: 1 },
+    { place: '/b', state: 'done', times: 1 },
+  ])
   assert.equal((await listInteractions(store.db, { execution: run, open: true }, 9)).length, 0)
-  await record(store.db, run, { number: 9, state: 'failed', error: { title: 'no' } })
+  await record(store.db, progress(run, 'failed', [], { error: { type: 'x', status: 500 } }))
   assert.equal((await findExecution(store.db, run))?.state, 'completed')
-  await record(store.db, randomUUID(), { number: 1, state: 'running' })
+  await record(store.db, progress(randomUUID(), 'running', []))
 })
 
 test('lines of a run are kept in their order and bounded, and the last says that there were more', async () => {
   const run = await seedExecution(store, alice, await seedWorkflow(store, alice, { name: 'loud' }))
   for (let part = 0; part < 11; part++) {
-    const logs = Array.from({ length: 1000 }, (_, at) => ({
-      ...{ key: `${part}-${at}`, severity: 'debug' as const, summary: `line ${part}-${at}\0` },
-    }))
-    await record(store.db, run, { number: part + 1, logs })
+    const steps = Array.from({ length: 1000 }, (_, at) =>
+      note(part * 1000 + at + 1, '/a\0', 'began'),
+    )
+    await record(store.db, progress(run, 'running', steps))
   }
   const row = (await findExecution(store.db, run)) ?? assert.fail()
   const asked = { severity: undefined, since: undefined, after: undefined, limit: 100_000 }
   const lines = await listLogs(store.db, row, asked)
   assert.equal(lines.length, 10_000)
   assert.equal(lines.at(-1)?.summary, 'more lines than these are not kept')
-  assert.equal(lines[1]?.summary, 'line 0-1\u{FFFD}')
-  const after = await listLogs(store.db, row, { ...asked, after: lines[9_997]?.seq, limit: 10 })
+  assert.equal(lines[1]?.summary, 'a\u{FFFD} began')
+  const after = await listLogs(store.db, row, { ...asked, after: 9_998, limit: 10 })
   assert.equal(after.length, 2)
   const warnings = await listLogs(store.db, row, { ...asked, severity: 'warning' })
   assert.equal(warnings.length, 1)
+})
+
+test('a run inside of a run, and one of a schedule, are begun once however often it is asked', async () => {
+  const outer = await seedWorkflow(store, alice, { name: 'outer' })
+  const inner = await seedWorkflow(store, alice, { name: 'inner', version: '2.0.0' })
+  const parent = await seedExecution(store, alice, outer)
+  const asked = {
+    ...{
+      parent,
+      key: '/do/0',
+      namespace: 'test',
+      name: 'inner',
+      version: 'latest',
+      input: { a: 1 },
+    },
+  }
+  const [first, again] = [await addChildRun(store.db, asked), await addChildRun(store.db, asked)]
+  assert.equal(first.execution.id, again.execution.id)
+  assert.deepEqual(
+    [first.execution.digest, first.execution.account, first.parentGrant],
+    [inner.digest, alice.account, `grant-${parent}`],
+  )
+  for (const wrong of [{ version: '1.0.0' }, { name: 'theirs' }]) {
+    await assert.rejects(
+      addChildRun(store.db, { ...asked, key: 'other', ...wrong }),
+      isFault('not-found'),
+    )
+  }
+  const schedule = randomUUID()
+  await store.as(alice, (tx) =>
+    addSchedule(tx, {
+      ...{ org: alice.org, id: schedule, workflow: inner.id, name: 'nightly', grant: 'g' },
+      ...{ account: alice.account, accountName: alice.user, cron: '0 3 * * *' },
+      ...{ everySeconds: undefined, timeZone: 'Europe/Berlin', overlap: 'skip', paused: false },
+      input: { b: 2 },
+    }),
+  )
+  const runs = [1, 1, 2].map((at) => addScheduledRun(store.db, schedule, `time ${at}`))
+  const ids = (await Promise.all(runs)).map((each) => each?.execution.id)
+  assert.equal(new Set(ids).size, 2)
+  assert.equal(ids[0], ids[1])
+  assert.equal(await addScheduledRun(store.db, randomUUID(), 'x'), undefined)
 })
 
 test('an interaction is answered once', async () => {
   const run = await seedExecution(store, alice, await seedWorkflow(store, alice, { name: 'asks' }))
   const execution = (await findExecution(store.db, run)) ?? assert.fail()
   await assert.rejects(openInteraction(store.db, execution), isFault('conflict'))
-  await record(store.db, run, { number: 1, interactions: [{ key: 'a', title: 'go on?' }] })
+  await record(
+    store.db,
+    progress(run, 'waiting', [], { asks: [{ id: 'a', place: '/a', question }] }),
+  )
   const asked = await openInteraction(store.db, execution)
   const answer = () => store.as(alice, (tx) => closeInteraction(tx, alice, asked))
   const told = await Promise.allSettled([answer(), answer()])

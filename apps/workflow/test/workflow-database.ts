@@ -126,7 +126,7 @@ export async function seedWorkflow(
     const category = await ensureCategory(tx, who.org, folder)
     const made: NewVersion = {
       ...{ id, category, name, description, tags, version, text, document, form },
-      digest: digestOf(text),
+      ...{ namespace: 'test', called: name, digest: digestOf(text) },
     }
     await saveVersion(tx, who, made)
     return made

@@ -1,7 +1,8 @@
 import type { OrgId, UserId } from '@skerry/vm'
-import type { ColumnType, Generated, GeneratedAlways, Transaction } from 'kysely'
+import type { ColumnType, Generated, Transaction } from 'kysely'
 
 import type { ExecutionState } from '../durable/states.ts'
+import type { Problem } from '../durable/verbs.ts'
 
 // The tables of migrations/, column by column. What each is for stands there.
 
@@ -27,14 +28,11 @@ export type Overlap = (typeof overlaps)[number]
 export const severities = ['debug', 'info', 'warning', 'error'] as const
 export type Severity = (typeof severities)[number]
 
-/** Why a run failed, in the DSL's own form (RFC 9457). */
-export interface RunError {
-  readonly type?: string
-  readonly status?: number
-  readonly title?: string
-  readonly detail?: string
-  readonly instance?: string
-}
+/** How far a place of the definition is. */
+export type StepState = 'running' | 'done' | 'skipped' | 'failed' | 'canceled'
+
+/** Why a run failed, in the DSL's own form. */
+export type RunError = Partial<Problem>
 
 export interface Database {
   category: {
@@ -67,6 +65,8 @@ export interface Database {
     workflow: string
     digest: string
     version: string
+    namespace: string
+    called: string
     text: string
     document: ColumnType<Values, string, never>
     form: ColumnType<Values | null, string | null | undefined, never>
@@ -101,6 +101,7 @@ export interface Database {
     account: UserId
     account_name: string
     schedule: string | null
+    parent: string | null
     request_key: string | null
     state: Generated<ExecutionState>
     cancel: Generated<boolean>
@@ -119,7 +120,7 @@ export interface Database {
     org: OrgId
     execution: string
     place: string
-    state: 'running' | 'done' | 'failed'
+    state: StepState
     number: number
     times: Generated<number>
     changed_at: Time
@@ -127,9 +128,8 @@ export interface Database {
   execution_log: {
     org: OrgId
     execution: string
-    seq: GeneratedAlways<string>
-    key: string
-    at: Time
+    seq: number
+    at: Date
     severity: Severity
     summary: string
     detail: Generated<string>
@@ -137,10 +137,10 @@ export interface Database {
   }
   interaction: {
     org: OrgId
-    id: Generated<string>
     execution: string
-    key: string
+    id: string
     title: string
+    text: Generated<string>
     form: MaybeJson<Values>
     state: Generated<'open' | 'answered' | 'over'>
     answered_by: string | null

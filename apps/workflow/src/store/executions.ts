@@ -5,6 +5,7 @@ import { sql, type Kysely, type Selectable } from 'kysely'
 import type { ExecutionState } from '../durable/states.ts'
 import type { Who } from '../identity/rights.ts'
 import type { Database, Tx, Values } from './database.ts'
+import { jsonText } from './json-text.ts'
 import type { WorkflowRow } from './workflows.ts'
 
 export type ExecutionRow = Selectable<Database['execution']>
@@ -43,7 +44,7 @@ export async function addExecution(
       .values({
         ...{ org, id, workflow: workflow.id, name: workflow.name, digest: workflow.digest },
         ...{ version: workflow.version, account: who.account, account_name: who.user },
-        ...{ input: JSON.stringify(input), request_key: requestKey ?? null },
+        ...{ input: jsonText(input), request_key: requestKey ?? null },
       })
       .returningAll()
       .executeTakeFirstOrThrow()
@@ -196,7 +197,7 @@ export async function failExecution(
   await db
     .updateTable('execution')
     .set({
-      ...{ state: 'failed', error: JSON.stringify(error) },
+      ...{ state: 'failed', error: jsonText(error) },
       ended_at: sql<Date>`clock_timestamp()`,
     })
     .where('org', '=', org)

@@ -25,6 +25,7 @@ export async function listInteractions(
     )
     .selectAll('interaction')
     .select(['execution.workflow', 'execution.name'])
+    .orderBy('interaction.asked_at')
     .orderBy('interaction.id')
     .limit(limit)
   if (open) found = found.where('interaction.state', '=', 'open')
@@ -51,12 +52,13 @@ export async function openInteraction(
 export async function closeInteraction(
   tx: Tx,
   { user }: Pick<Who, 'user'>,
-  { org, id }: Pick<InteractionRow, 'org' | 'id'>,
+  { org, execution, id }: Pick<InteractionRow, 'org' | 'execution' | 'id'>,
 ): Promise<void> {
   const { numUpdatedRows } = await tx
     .updateTable('interaction')
     .set({ state: 'answered', answered_by: user, answered_at: sql<Date>`clock_timestamp()` })
     .where('org', '=', org)
+    .where('execution', '=', execution)
     .where('id', '=', id)
     .where('state', '=', 'open')
     .executeTakeFirstOrThrow()

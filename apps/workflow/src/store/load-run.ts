@@ -6,11 +6,6 @@ import type { Kysely } from 'kysely'
 
 import type { Database, Values } from './database.ts'
 
-/** Stands in an input where a secret was left out; what it refers to is looked up when it is needed, and never before. */
-export interface SecretReference {
-  readonly $secret: string
-}
-
 /** What a worker needs to know of a run. */
 export interface RunToDo {
   readonly execution: string
@@ -22,7 +17,7 @@ export interface RunToDo {
   readonly version: string
   readonly digest: string
   readonly grant: string
-  /** With a reference in the place of each secret. */
+  /** With a SecureReference in the place of each secret. */
   readonly input: Values
   readonly startedAt: string
 }
@@ -73,6 +68,7 @@ export async function loadDefinition(
 
 export const digestOf = (text: string): string => createHash('sha256').update(text).digest('hex')
 
+/** Sealed, as it was given; only the worker of its own run asks. */
 export async function loadSecret(
   db: Kysely<Database>,
   execution: string,
@@ -86,59 +82,4 @@ export async function loadSecret(
     .executeTakeFirst()
   if (row) return row.sealed
   throw new Fault('gone', `the secret ${name} of this execution is not there any more`)
-}
-
-/** Of a workflow that a run calls by its name: in the organisation that owns the definition, as it is now. */
-export async function findDefinition(
-  db: Kysely<Database>,
-  org: OrgId,
-  name: string,
-  version?: string,
-): Promise<{ readonly workflow: string; readonly digest: string } | undefined> {
-  const found = db
-    .selectFrom('workflow')
-    .select(['id as workflow', 'digest'])
-    .where('org', '=', org)
-    .where('name', '=', name)
-    .where('deleted_at', 'is', null)
-    .orderBy('id')
-  return (version === undefined ? found : found.where('version', '=', version)).executeTakeFirst()
-}
-
-/** A schedule's run: written down when it is time, under the id that Temporal gave it; the same again is the same. */
-export async function addScheduledRun(
-  db: Kysely<Database>,
-  { schedule, execution, grant }: Readonly<Record<'schedule' | 'execution' | 'grant', string>>,
-): Promise<void> {
-  await db
-    .insertInto('execution')
-    .columns([
-      ...(['org', 'id', 'workflow', 'name', 'version', 'digest', 'grant_id'] as const),
-      ...(['account', 'account_name', 'schedule', 'input'] as const),
-    ])
-    .expression((from) =>
-      from
-        .selectFrom('schedule as s')
-        .innerJoin('workflow as w', (join) =>
-          join.onRef('w.org', '=', 's.org').onRef('w.id', '=', 's.workflow'),
-        )
-        .select(({ val }) => [
-          's.org',
-          val(execution).$castTo<string>().as('id'),
-          's.workflow',
-          'w.name',
-          'w.version',
-          'w.digest',
-          val(grant).$castTo<string>().as('grant_id'),
-          's.account',
-          's.account_name',
-          's.id as schedule',
-          's.input',
-        ])
-        .where('s.id', '=', schedule)
-        .where('s.deleted_at', 'is', null)
-        .where('w.deleted_at', 'is', null),
-    )
-    .onConflict((on) => on.columns(['org', 'id']).doNothing())
-    .execute()
 }

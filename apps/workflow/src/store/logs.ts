@@ -10,7 +10,7 @@ export interface LogsAsked {
   /** Only what is newer. */
   readonly since: Date | undefined
   /** Only what came after this one. */
-  readonly after: string | undefined
+  readonly after: number | undefined
   readonly limit: number
 }
 

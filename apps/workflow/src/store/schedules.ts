@@ -2,6 +2,7 @@ import { sql, type Kysely, type Selectable } from 'kysely'
 
 import { unknownThing } from '../identity/rights.ts'
 import type { Database, Overlap, Tx, Values } from './database.ts'
+import { jsonText } from './json-text.ts'
 
 export type ScheduleRow = Selectable<Database['schedule']>
 
@@ -29,7 +30,7 @@ export async function addSchedule(tx: Tx, schedule: NewSchedule): Promise<Schedu
       ...{ org, id, workflow, name, grant_id: grant, account, paused },
       ...{ account_name: schedule.accountName, overlap: schedule.overlap },
       ...{ cron: schedule.cron ?? null, every_seconds: schedule.everySeconds ?? null },
-      ...{ time_zone: schedule.timeZone, input: JSON.stringify(schedule.input) },
+      ...{ time_zone: schedule.timeZone, input: jsonText(schedule.input) },
     })
     .returningAll()
     .executeTakeFirstOrThrow()

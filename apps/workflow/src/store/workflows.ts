@@ -5,6 +5,7 @@ import { sql, type Kysely, type Selectable } from 'kysely'
 import { unknownThing, type Who } from '../identity/rights.ts'
 import type { CategoryRow } from './categories.ts'
 import type { Database, Tx, Values } from './database.ts'
+import { jsonText } from './json-text.ts'
 
 export type WorkflowRow = Selectable<Database['workflow']>
 export type VersionRow = Selectable<Database['workflow_version']>
@@ -76,6 +77,8 @@ export interface NewVersion {
   readonly description: string
   readonly tags: readonly string[]
   readonly version: string
+  readonly namespace: string
+  readonly called: string
   readonly digest: string
   readonly text: string
   readonly document: Values
@@ -127,13 +130,14 @@ export async function saveVersion(tx: Tx, who: Who, version: NewVersion): Promis
       hint: 'rename or delete that one, or import into another folder',
     })
   }
-  const { text, document, form } = version
+  const { text, document, form, namespace, called } = version
   await tx
     .insertInto('workflow_version')
     .values({
       ...{ org: who.org, workflow: id, digest, version: version.version, text, made_by: who.user },
-      document: JSON.stringify(document),
-      form: form === undefined ? null : JSON.stringify(form),
+      ...{ namespace, called },
+      document: jsonText(document),
+      form: form === undefined ? null : jsonText(form),
     })
     .onConflict((on) => on.columns(['org', 'workflow', 'digest']).doNothing())
     .execute()
