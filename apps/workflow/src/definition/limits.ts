@@ -10,7 +10,8 @@ export const DEFINITION_LIMITS = {
   tasks: 1000,
   keyLength: 256,
   taskNameLength: 100,
-  expressionLength: 16 * 1024,
+  /** jq keeps its program on a small stack. */
+  expressionLength: 8 * 1024,
   addressLength: 2048,
   /** Milliseconds: longer waits are a schedule's work. */
   duration: 366 * 24 * 3600 * 1000,
