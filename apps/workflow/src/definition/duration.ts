@@ -3,7 +3,7 @@ import type { Duration } from './task.ts'
 
 /** Years and months have no length of their own, so that a wait of one would not be known in advance; weeks and below have. */
 const iso =
-  /^P(?:(\d{1,9})W)?(?:(\d{1,9})D)?(?:T(?=\d)(?:(\d{1,9})H)?(?:(\d{1,9})M)?(?:(\d{1,9}(?:\.\d{1,6})?)S)?)?$/
+  /^P(?:(\d{1,9})W)?(?:(\d{1,9})D)?(?:T(?=\d)(?:(\d{1,9})H)?(?:(\d{1,9})M)?(?:(\d{1,9}(?:\.\d{1,3})?)S)?)?$/
 
 const parts = {
   days: 86_400_000,

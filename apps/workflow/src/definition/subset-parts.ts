@@ -251,10 +251,10 @@ const subflow: Rule = shape({
 export const run: Rule = shape({
   what: 'run',
   rules: { workflow: subflow, await: flag },
-  refused: {
-    container: refusal('run container'),
-    script: refusal('run script'),
-    shell: refusal('run shell'),
-    return: refusal('run return'),
-  },
+  refused: Object.fromEntries(
+    (['container', 'script', 'shell', 'return'] as const).map((key) => [
+      key,
+      refusal(`run ${key}`),
+    ]),
+  ),
 })

@@ -1,0 +1,151 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+
+import { attribute, children, find, readXml, text, type Element } from '@skerry/xml'
+
+import { parseDefinition } from '../src/definition/parse.ts'
+import { drawWorkflow } from '../src/drawing/draw.ts'
+import { marksOf, type Marks } from '../src/drawing/marks.ts'
+import { functions, head, supported } from './constructs.ts'
+
+const draw = (yaml: string, marks?: Marks): Element => {
+  const parsed = parseDefinition(yaml, functions)
+  assert.ok('definition' in parsed, JSON.stringify(parsed))
+  return readXml(drawWorkflow(parsed.definition, marks))
+}
+
+interface Seen {
+  readonly place: string
+  readonly classes: readonly string[]
+  readonly left: number
+  readonly top: number
+  readonly right: number
+  readonly bottom: number
+}
+/** Every step of the drawing with where its box is. */
+const steps = (element: Element): Seen[] =>
+  element.children.flatMap((inner) => {
+    if (typeof inner === 'string') return []
+    const place = attribute(inner, 'data-place')
+    if (place === undefined) return steps(inner)
+    const rect = children(inner, 'rect')[0]!
+    const [x, y, width, height] = ['x', 'y', 'width', 'height'].map((name) =>
+      Number(attribute(rect, name)),
+    )
+    const classes = attribute(inner, 'class')?.split(' ') ?? []
+    return [
+      { place, classes, left: x!, top: y!, right: x! + width!, bottom: y! + height! },
+      ...steps(inner),
+    ]
+  })
+
+/** Boxes lie inside of each other exactly where the tasks do, and never across; all within the picture. */
+function checkPlaces(svg: Element): void {
+  const all = steps(svg)
+  const [width, height] = [Number(attribute(svg, 'width')), Number(attribute(svg, 'height'))]
+  for (const a of all) {
+    assert.ok(
+      a.left >= 0 && a.top >= 0 && a.right <= width && a.bottom <= height,
+      `${a.place} lies outside`,
+    )
+    for (const b of all) {
+      if (a === b || b.place.startsWith(`${a.place}/`)) continue
+      const inner = a.place.startsWith(`${b.place}/`)
+      const apart = a.right <= b.left || b.right <= a.left || a.bottom <= b.top || b.bottom <= a.top
+      const within = a.left > b.left && a.right < b.right && a.top > b.top && a.bottom < b.bottom
+      assert.ok(inner ? within : apart, `${a.place} and ${b.place}`)
+    }
+  }
+}
+
+for (const { name, example } of supported)
+  test(`${name} is drawn, each box in its place`, () => {
+    checkPlaces(draw(head() + example))
+  })
+
+const big = `${head()}do:
+  - choose:
+      switch:
+        - one: { when: '.a == 1', then: both }
+        - two: { when: '.a == 2', then: end }
+        - other: { then: choose2 }
+  - both:
+      fork:
+        branches:
+          - left: { do: [ { a: { wait: PT1S } }, { b: { wait: PT1S } } ] }
+          - right: { for: { in: .list }, while: .a, do: [ { c: { call: skerry.vm.powerOn } }, { d: { wait: PT1S, then: exit } } ] }
+  - choose2: { set: { a: 1 }, then: choose }
+  - carefully:
+      try: [ { x: { call: skerry.vm.powerOn } }, { y: { wait: PT1S, then: x } } ]
+      catch: { as: problem, retry: { delay: PT1S }, do: [ { z: { set: { a: 1 } } } ] }
+`
+
+test('everything together is drawn, each box in its place', () => {
+  const svg = draw(big)
+  checkPlaces(svg)
+  assert.equal(steps(svg).length, 13)
+})
+
+test('steps are marked as a run has left them', () => {
+  const marks = marksOf([
+    { place: '/do/0/choose', what: 'began' },
+    { place: '/do/0/choose', what: 'ended' },
+    { place: '/do/1/both', what: 'began' },
+    { place: '/do/1/both/fork/branches/0/left', what: 'began' },
+    { place: '/do/1/both/fork/branches/0/left/do/0/a', what: 'failed' },
+    { place: '/do/2/choose2', what: 'skipped' },
+    { place: '/do/3/carefully', what: 'canceled' },
+  ])
+  const svg = draw(big, marks)
+  const marked = steps(svg).filter(({ classes }) => classes.length > 1)
+  assert.deepEqual(
+    marked.map(({ place, classes }) => [place, classes[1]]),
+    [
+      ['/do/0/choose', 'done'],
+      ['/do/1/both', 'running'],
+      ['/do/1/both/fork/branches/0/left', 'running'],
+      ['/do/1/both/fork/branches/0/left/do/0/a', 'failed'],
+      ['/do/2/choose2', 'skipped'],
+      ['/do/3/carefully', 'canceled'],
+    ],
+  )
+})
+
+test('whoever does not see it is told the same in words', () => {
+  const svg = draw(big, new Map([['/do/0/choose', 'done']]))
+  assert.equal(attribute(svg, 'role'), 'img')
+  assert.equal(attribute(svg, 'aria-labelledby'), 'title desc')
+  assert.equal(text(find(svg, 'title')), 'example')
+  const words = (text(find(svg, 'desc')) ?? '').split('\n')
+  assert.equal(words[0], '13 steps.')
+  assert.equal(words[1], '1. choose: switch, done.')
+  assert.equal(words[5], '5. b: wait PT1S.')
+})
+
+test('it has colours of its own for light and dark', () => {
+  assert.match(text(find(draw(big), 'style')) ?? '', /prefers-color-scheme: dark/)
+})
+
+test('names from anywhere stand in it as text', () => {
+  const nasty = '</text><script>alert(1)</script>'
+  const svg = draw(`${head()}do:\n  - ${JSON.stringify(nasty)}:\n      wait: PT1S\n`)
+  assert.equal(find(svg, 'script'), undefined)
+  assert.ok(JSON.stringify(svg).includes('alert(1)'))
+})
+
+test('a thousand tasks are drawn in a second', () => {
+  const tasks = Array.from(
+    { length: 990 },
+    (_, index) => `  - t${index}: { wait: PT1S, then: t${(index * 7) % 990} }\n`,
+  )
+  const parsed = parseDefinition(`${head()}do:\n${tasks.join('')}`, functions)
+  assert.ok('definition' in parsed)
+  const start = process.cpuUsage()
+  drawWorkflow(parsed.definition)
+  const { user } = process.cpuUsage(start)
+  assert.ok(user < 1e6, `${user} µs`)
+})
+
+test('a workflow without tasks is drawn too', () => {
+  checkPlaces(draw(`${head()}do: []\n`))
+})
