@@ -6,8 +6,10 @@ import { apiReference } from '../apps/cloud/src/api-reference.ts'
 import { operationsReference } from '../apps/cloud/src/reference.ts'
 import { routes } from '../apps/cloud/src/routes.ts'
 import { recordSamples } from '../apps/cloud/test/samples.ts'
+import { subsetPage } from '../apps/workflow/test/subset-page.ts'
 
 const docs = join(import.meta.dirname, '../docs')
 await mkdir(join(docs, 'reference'), { recursive: true })
 await writeFile(join(docs, 'reference/operations.md'), operationsReference())
+await writeFile(join(docs, 'reference/workflow-subset.md'), subsetPage())
 await writeFile(join(docs, 'api/cloud.md'), apiReference(routes, await recordSamples()))
