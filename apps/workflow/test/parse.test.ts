@@ -246,6 +246,11 @@ for (const [name, text, said] of wrong)
     )
   })
 
+test('an expression with a colon that is not in quotes is told how', () => {
+  const [first] = words(step('set: { b: 1 }\n      if: ${ {a: 1} }'))
+  assert.match(first ?? '', /^9:.* stands in quotes$/)
+})
+
 test('marks of YAML inside of texts are texts', () => {
   assert.deepEqual(words(step('set: { a: "*x", b: "&y", c: "!!z", d: a & b }')), [])
   assert.deepEqual(words(step('set:\n        a: |\n          &x\n          *y\n          !z')), [])

@@ -7,6 +7,11 @@ import { checkSchema, isMapping } from './schema-words.ts'
 import { escapePointer } from './task.ts'
 import { clip } from './text.ts'
 
+export interface FoundExpression {
+  readonly at: string
+  readonly program: string
+}
+
 /** What is known while a document is looked through. */
 export interface Look {
   say(at: string, message: string): void
@@ -17,6 +22,8 @@ export interface Look {
     Record<'authentications' | 'errors' | 'functions' | 'retries' | 'timeouts', ReadonlySet<string>>
   >
   readonly dsl: string
+  /** The expressions that were seen, unwrapped, with their places. */
+  readonly expressions: FoundExpression[]
   /** How many tasks were seen. */
   tasks: number
 }
@@ -109,6 +116,7 @@ export const expression: Rule = (look, value, at) => {
   const why = whyNotJq(program)
   if (why !== undefined) look.say(at, `the expression can not be read: ${why}`)
   else if (/\$secrets\b/.test(program)) look.say(at, refusal('use secrets'))
+  else look.expressions.push({ at, program })
 }
 
 /** Any data; the expressions in it are looked at. */

@@ -1,4 +1,4 @@
-import type { Look, Rule } from './look.ts'
+import type { FoundExpression, Look, Rule } from './look.ts'
 import { input, named, output, shape, text, timeout } from './look.ts'
 import { refusal } from './refused.ts'
 import { isMapping } from './schema-words.ts'
@@ -10,12 +10,12 @@ import { clip } from './text.ts'
 /** The versions whose documents mean here what they say; between them only what we refuse has changed, and `set` by one expression. */
 export const dslVersions = ['1.0.0', '1.0.1', '1.0.2', '1.0.3'] as const
 
-/** Says of everything in the document that we do not run why, and where; what we run is looked at for sense. */
+/** Says of everything in the document that we do not run why, and where; what we run is looked at for sense. Answers its expressions. */
 export function checkSubset(
   document: unknown,
   functions: ReadonlySet<string>,
   say: (at: string, message: string) => void,
-): void {
+): readonly FoundExpression[] {
   const names = (part: string): ReadonlySet<string> => {
     const use = isMapping(document) ? document['use'] : undefined
     const found = isMapping(use) ? use[part] : undefined
@@ -33,10 +33,12 @@ export function checkSubset(
       timeouts: names('timeouts'),
     },
     dsl: typeof head['dsl'] === 'string' ? head['dsl'] : '',
+    expressions: [],
     tasks: 0,
   }
   workflow(look, document, '')
   checkRounds(look, document)
+  return look.expressions
 }
 
 const dsl: Rule = (look, value, at) => {

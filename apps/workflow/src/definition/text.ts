@@ -159,7 +159,13 @@ function offsetOf(document: YamlDocument.Parsed, pointer: string): number {
   return offset
 }
 
-const firstLine = (message: string): string => message.split('\n')[0]?.replace(/:$/, '') ?? message
+/** The reader's own words, and what people mostly did. */
+function firstLine(message: string): string {
+  const line = message.split('\n')[0]?.replace(/:$/, '') ?? message
+  return line.startsWith('Nested mappings')
+    ? `${line}; a value with ": " in it stands in quotes`
+    : line
+}
 
 /** Somebody else's words, short enough to be told. */
 export const clip = (text: string, length = 60): string =>
