@@ -229,6 +229,8 @@ const rules: readonly (readonly [object, unknown, unknown])[] = [
   [{ allOf: [{ minimum: 5 }, { maximum: 6 }] }, 5, 7],
   [{ not: { type: 'string' } }, 1, 'a'],
   [{ exclusiveMinimum: 1, exclusiveMaximum: 3 }, 2, 3],
+  [{ pattern: '^[a-z]+(-[a-z0-9]+)*$' }, 'web-01', 'Web'],
+  [{ pattern: '^(a+)+$' }, 'a', `${'a'.repeat(9000)}!`],
   [{ maxLength: 1 }, '😀', 'ab'],
   [{ minItems: 1, maxItems: 1 }, [1], []],
   [{ minProperties: 1, maxProperties: 1 }, { a: 1 }, {}],

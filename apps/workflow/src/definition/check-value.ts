@@ -1,3 +1,4 @@
+import { readPattern } from './pattern.ts'
 import { isMapping } from './schema-words.ts'
 import { escapePointer } from './task.ts'
 
@@ -88,10 +89,23 @@ function checkText(look: Look, schema: Schema, value: string, at: string): void 
     look.say(at, `expected at least ${schema['minLength']} characters`)
   if (isNumber(schema['maxLength']) && length > schema['maxLength'])
     look.say(at, `expected at most ${schema['maxLength']} characters`)
+  if (typeof schema['pattern'] === 'string') checkPattern(look, schema['pattern'], value, at)
   const format = typeof schema['format'] === 'string' ? schema['format'] : ''
   const fits = Object.hasOwn(formats, format) ? formats[format] : undefined
   if (fits !== undefined && !(value.length <= 2048 && fits(value)))
     look.say(at, `expected a ${format}`)
+}
+
+/** Longer texts than people give names and numbers to are not matched. */
+const MOST_MATCHED = 10_000
+
+function checkPattern(look: Look, source: string, value: string, at: string): void {
+  const pattern = readPattern(source)
+  if (typeof pattern === 'string') return
+  look.work.left -= Math.ceil((value.length * pattern.states) / 1000)
+  if (look.work.left <= 0) return
+  if (value.length > MOST_MATCHED) look.say(at, `too long for its pattern ${source.slice(0, 80)}`)
+  else if (!pattern.fits(value)) look.say(at, `expected what fits ${source.slice(0, 80)}`)
 }
 
 const formats: Readonly<Record<string, (value: string) => boolean>> = {

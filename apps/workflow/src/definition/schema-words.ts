@@ -1,3 +1,4 @@
+import { readPattern } from './pattern.ts'
 import { escapePointer } from './task.ts'
 import { clip } from './text.ts'
 
@@ -80,6 +81,14 @@ export const schemaWords: Readonly<Record<string, Rule>> = {
   },
   minLength: count,
   maxLength: count,
+  pattern: (value, at, say) => {
+    if (typeof value !== 'string' || value.length > 500) {
+      say(at, 'expected a pattern of at most 500 characters')
+      return
+    }
+    const pattern = readPattern(value)
+    if (typeof pattern === 'string') say(at, `the pattern can not be taken: ${pattern}`)
+  },
   minItems: count,
   maxItems: count,
   uniqueItems: flag,
