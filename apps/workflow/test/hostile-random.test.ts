@@ -1,0 +1,118 @@
+// Goal: what nobody thought of is told as well. Method: a thousand definitions and a thousand archives, each a good one with random
+// damage; the seed is told, so that a bad one can be made again.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+
+import { readArchive } from '../src/archive/read.ts'
+import { writeArchive } from '../src/archive/write.ts'
+import { parseDefinition } from '../src/definition/parse.ts'
+import { drawWorkflow } from '../src/drawing/draw.ts'
+import { functions, head, supported } from './constructs.ts'
+
+const COUNT = 1000
+
+/** Numbers from 0 to 1 that are the same for the same seed (xorshift). */
+function numbers(seed: number): () => number {
+  let state = seed * 2_654_435_761 + 1
+  return () => {
+    state ^= state << 13
+    state ^= state >>> 17
+    state ^= state << 5
+    return (state >>> 0) / 0x1_0000_0000
+  }
+}
+
+const pieces = [
+  ...[
+    'do:',
+    'then: end',
+    '- ',
+    '{',
+    '}',
+    '[',
+    ']',
+    '${ ',
+    ' }',
+    "'",
+    '"',
+    ': ',
+    '&a ',
+    '*a',
+    '!!x ',
+    '|',
+    '>',
+    '#',
+    '\t',
+    '\n',
+  ],
+  ...[
+    'null',
+    '~',
+    '-1',
+    '1e99',
+    '__proto__: 1',
+    'call: http',
+    'run: {shell: {command: ls}}',
+    'emit: {}',
+    '\u0000',
+    '😀',
+    '? ',
+    '---\n',
+  ],
+]
+
+function damaged(text: string, random: () => number): string {
+  let result = text
+  const changes = 1 + Math.floor(random() * 4)
+  for (let change = 0; change < changes; change += 1) {
+    const at = Math.floor(random() * result.length)
+    const piece = pieces[Math.floor(random() * pieces.length)] ?? ''
+    const cut = random() < 0.5 ? Math.floor(random() * 12) : 0
+    result = result.slice(0, at) + (random() < 0.7 ? piece : '') + result.slice(at + cut)
+  }
+  return result
+}
+
+test('a thousand damaged definitions are told, or mean something still', (context) => {
+  let told = 0
+  for (let seed = 1; seed <= COUNT; seed += 1) {
+    const random = numbers(seed)
+    const { example } = supported[Math.floor(random() * supported.length)]!
+    const text = damaged(head('1.0.3') + example, random)
+    const start = process.cpuUsage()
+    const parsed = parseDefinition(text, functions)
+    // What was taken can be drawn: it is as the types say.
+    if ('definition' in parsed) drawWorkflow(parsed.definition)
+    else {
+      told += 1
+      assert.ok(parsed.complaints.length > 0, `seed ${seed}`)
+      assert.ok(parsed.complaints.every(({ line, column }) => line >= 1 && column >= 1))
+    }
+    const { user, system } = process.cpuUsage(start)
+    assert.ok(user + system < 1e6, `seed ${seed}`)
+  }
+  context.diagnostic(`${told} of ${COUNT} told`)
+  assert.ok(told > COUNT / 2)
+})
+
+test('a thousand damaged archives are told, or hold what they held', async (context) => {
+  const workflow = {
+    ...{ id: 'a', name: 'A', description: '', folder: 'F', version: '1.0.0', tags: ['x'] },
+    ...{ text: `${head()}do: []\n`, form: { type: 'object' } },
+  }
+  const good = await writeArchive(workflow)
+  let told = 0
+  for (let seed = 1; seed <= COUNT; seed += 1) {
+    const random = numbers(seed)
+    const bytes = Buffer.from(good)
+    const changes = 1 + Math.floor(random() * 3)
+    for (let change = 0; change < changes; change += 1)
+      bytes[Math.floor(random() * bytes.length)] = Math.floor(random() * 256)
+    const cut = random() < 0.2 ? bytes.subarray(0, Math.floor(random() * bytes.length)) : bytes
+    const read = await readArchive(cut)
+    if ('complaints' in read) told += 1
+    else assert.deepEqual(read.workflow, workflow, `seed ${seed}`)
+  }
+  context.diagnostic(`${told} of ${COUNT} told`)
+  assert.ok(told > COUNT / 2)
+})
