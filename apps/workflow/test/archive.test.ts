@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import { digestOf, type ArchivedWorkflow } from '../src/archive/manifest.ts'
 import { readArchive } from '../src/archive/read.ts'
 import { archiveFileName, writeArchive } from '../src/archive/write.ts'
-import { head } from './constructs.ts'
+import { head } from './subset-examples.ts'
 import { makeZip } from './zip-maker.ts'
 
 const workflow: ArchivedWorkflow = {

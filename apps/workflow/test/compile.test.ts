@@ -4,7 +4,7 @@ import { test } from 'node:test'
 
 import { parseAndCompile } from '../src/definition/parse.ts'
 import { startEvaluator } from '../src/worker/evaluate.ts'
-import { functions, head, supported } from './constructs.ts'
+import { functions, head, supported } from './subset-examples.ts'
 
 const ours = new Set([
   ...functions,

@@ -6,7 +6,7 @@ import { attribute, children, find, readXml, text, type Element } from '@skerry/
 import { parseDefinition } from '../src/definition/parse.ts'
 import { drawWorkflow } from '../src/drawing/draw.ts'
 import { marksOf, type Marks } from '../src/drawing/marks.ts'
-import { functions, head, supported } from './constructs.ts'
+import { functions, head, supported } from './subset-examples.ts'
 
 const draw = (yaml: string, marks?: Marks): Element => {
   const parsed = parseDefinition(yaml, functions)

@@ -6,7 +6,7 @@ import { deflateRawSync } from 'node:zlib'
 
 import { digestOf } from '../src/archive/manifest.ts'
 import { readArchive } from '../src/archive/read.ts'
-import { head } from './constructs.ts'
+import { head } from './subset-examples.ts'
 import { link, makeZip, type MadeArchive, type MadeEntry } from './zip-maker.ts'
 
 const text = `${head()}do: []\n`

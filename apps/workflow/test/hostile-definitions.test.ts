@@ -4,8 +4,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
 import { parseDefinition } from '../src/definition/parse.ts'
-import { functions, head } from './constructs.ts'
-import { unsupported } from './refused-constructs.ts'
+import { unsupported } from './refused-examples.ts'
+import { functions, head } from './subset-examples.ts'
 
 const step = (task: string): string => `${head()}do:\n  - step:\n      ${task}\n`
 const set = (value: string): string => step(`set: { a: ${value} }`)

@@ -7,7 +7,7 @@ import { readArchive } from '../src/archive/read.ts'
 import { writeArchive } from '../src/archive/write.ts'
 import { parseDefinition } from '../src/definition/parse.ts'
 import { drawWorkflow } from '../src/drawing/draw.ts'
-import { functions, head, supported } from './constructs.ts'
+import { functions, head, supported } from './subset-examples.ts'
 
 const COUNT = 1000
 

@@ -5,7 +5,7 @@ import { checkValue } from '../src/definition/check-value.ts'
 import { checkForm, checkInputs, fieldsOf } from '../src/definition/inputs.ts'
 import { fromParameters, parametersOf, toParameters } from '../src/definition/parameters.ts'
 import { parseDefinition } from '../src/definition/parse.ts'
-import { head } from './constructs.ts'
+import { head } from './subset-examples.ts'
 
 const schema = {
   type: 'object',

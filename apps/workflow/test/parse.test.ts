@@ -4,8 +4,8 @@ import { test } from 'node:test'
 import type { Complaint } from '../src/definition/definition.ts'
 import { parseDefinition } from '../src/definition/parse.ts'
 import { refusal, refused } from '../src/definition/refused.ts'
-import { functions, head, supported } from './constructs.ts'
-import { unsupported } from './refused-constructs.ts'
+import { unsupported } from './refused-examples.ts'
+import { functions, head, supported } from './subset-examples.ts'
 
 const complaints = (text: string): readonly Complaint[] => {
   const parsed = parseDefinition(text, functions)

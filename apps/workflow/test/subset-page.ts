@@ -3,8 +3,8 @@ import { DEFINITION_LIMITS } from '../src/definition/limits.ts'
 import { refused } from '../src/definition/refused.ts'
 import { schemaFormats, schemaWords } from '../src/definition/schema-words.ts'
 import { dslVersions } from '../src/definition/subset.ts'
-import { supported } from './constructs.ts'
-import { unsupported } from './refused-constructs.ts'
+import { unsupported } from './refused-examples.ts'
+import { supported } from './subset-examples.ts'
 
 /** The scenarios that the DSL's project publishes for whoever runs it; refused ones by the name under which they are. */
 export const scenarios: Readonly<

@@ -1,4 +1,4 @@
-import type { Construct } from './constructs.ts'
+import type { Construct } from './subset-examples.ts'
 
 const aTask = 'do:\n  - rest:\n      wait: PT1S\n'
 
