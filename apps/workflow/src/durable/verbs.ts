@@ -76,6 +76,8 @@ export interface HttpCall {
   readonly uri: string
   readonly headers: Readonly<Record<string, Json>>
   readonly body?: Json
+  /** `raw`: the bytes as base64. Otherwise read by its media type: JSON, or else text. */
+  readonly output: 'raw' | 'content'
   readonly authentication?:
     | { readonly basic: { readonly username: Json; readonly password: Json } }
     | { readonly bearer: { readonly token: Json } }
@@ -84,9 +86,6 @@ export interface HttpCall {
 export interface HttpAnswer {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
-  /** As it came, base64. */
-  readonly raw: string
-  /** Read by its media type: JSON, or else text. */
   readonly content: Json
 }
 

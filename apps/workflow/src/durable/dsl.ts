@@ -1,0 +1,24 @@
+// The definition's types, for the files in tasks/.
+export {
+  type Authentication,
+  type CallFunctionTask,
+  type CallHttpTask,
+  type Catch,
+  type EventFilter,
+  type ForkTask,
+  type ForTask,
+  INTERACTION_EVENT,
+  type Interaction,
+  interactionOf,
+  type ListenTask,
+  placed,
+  type RaisedError,
+  type RaiseTask,
+  type Retry,
+  type RunWorkflowTask,
+  type SetTask,
+  type SwitchTask,
+  type TryTask,
+  type WaitTask,
+} from '../definition/task.ts'
+export { isExpression } from '../definition/expression.ts'
