@@ -102,8 +102,10 @@ test('libvirt can be used by others: it knows nothing of ours', () => {
 
 test('time, chance and the environment are handed in', () => {
   const taken = /new Date\(\)|Date\.now|Math\.random|randomUUID|randomBytes|process\.env/
+  // The clock of this file is Temporal's own, the same at every replay; it hands it on.
+  const replayed = 'apps/workflow/src/durable/run.ts'
   assert.deepEqual(
-    offenders((file, text) => taken.test(text) && !file.endsWith('/main.ts')),
+    offenders((file, text) => taken.test(text) && !file.endsWith('/main.ts') && file !== replayed),
     [],
   )
 })

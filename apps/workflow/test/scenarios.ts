@@ -205,7 +205,7 @@ const tries = (host: string): Scenario[] => [
       const error = outputOf(ended)['error'] as Record<string, Json>
       assert.equal(error['status'], 404)
       assert.equal(error['instance'], '/do/0/attempt/try/0/find')
-      assert.match(String(error['type']), /errors\/communication$/)
+      assert.match(JSON.stringify(error['type']), /errors\/communication"$/)
       assert.equal(typeof error['title'], 'string')
     },
   },

@@ -35,7 +35,7 @@ export interface RunningRun {
   readonly state: () => RunState
   readonly stop: Stop
   readonly told: Progress[]
-  send(event: Partial<RunEvent> & { readonly type: string }): void
+  readonly send: (event: Partial<RunEvent> & { readonly type: string }) => void
 }
 
 export interface SmallEnd {
@@ -153,12 +153,12 @@ async function orStopped(stop: Stop, work: (signal: AbortSignal) => Promise<void
   }
 }
 
-async function fetchPlainly(call: HttpCall): Promise<HttpAnswer> {
+export async function fetchPlainly(call: HttpCall): Promise<HttpAnswer> {
   const headers = new Headers(call.headers as Record<string, string>)
   const { authentication: access } = call
   if (access !== undefined && 'basic' in access) {
-    const { username, password } = access.basic
-    headers.set('authorization', `Basic ${btoa(`${String(username)}:${String(password)}`)}`)
+    const { username, password } = access.basic as { username: string; password: string }
+    headers.set('authorization', `Basic ${btoa(`${username}:${password}`)}`)
   }
   try {
     const answer = await fetch(call.uri, {

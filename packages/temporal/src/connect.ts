@@ -7,9 +7,11 @@ import {
   isGrpcDeadlineError,
   isGrpcServiceError,
   WorkflowExecutionAlreadyStartedError,
+  WorkflowNotFoundError,
   type ConnectionLike,
   type TLSConfig,
 } from '@temporalio/client'
+import type { DataConverter } from '@temporalio/common'
 
 export interface TemporalOptions {
   /** host:port */
@@ -18,6 +20,8 @@ export interface TemporalOptions {
   readonly tls?: TLSConfig
   /** How long a call may take before it fails with `unavailable`; 3 s unless told. */
   readonly callTimeoutMs?: number
+  /** How values are written to histories; as plain JSON unless told. */
+  readonly dataConverter?: DataConverter
 }
 
 export interface TemporalClient extends AsyncDisposable {
@@ -67,9 +71,9 @@ export function connectTemporal(options: TemporalOptions): TemporalClient {
 /** Calls over a connection that somebody else opened and will close. */
 export function callsOver(
   connection: ConnectionLike,
-  { address, namespace, callTimeoutMs = CALL_MS }: TemporalOptions,
+  { address, namespace, callTimeoutMs = CALL_MS, dataConverter }: TemporalOptions,
 ): Pick<TemporalClient, 'client' | 'within'> {
-  const client = new Client({ connection, namespace })
+  const client = new Client({ connection, namespace, ...(dataConverter && { dataConverter }) })
   return {
     client,
     async within(work, timeoutMs = callTimeoutMs) {
@@ -87,6 +91,9 @@ export function callsOver(
 /** That a run of this name is there already. */
 export const isAlreadyStarted = (error: unknown): boolean =>
   error instanceof WorkflowExecutionAlreadyStartedError
+
+/** That no run of this name is there, or that it has ended. */
+export const isNoRun = (error: unknown): boolean => error instanceof WorkflowNotFoundError
 
 /** The client stops the call that is under way when the time is over, but would let a later one begin and wait for ever. */
 async function inTime<T>(timeoutMs: number, work: (signal: AbortSignal) => Promise<T>): Promise<T> {

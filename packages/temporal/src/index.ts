@@ -3,6 +3,7 @@ export { activitySignal } from './activity-signal.ts'
 export {
   connectTemporal,
   isAlreadyStarted,
+  isNoRun,
   type TemporalClient,
   type TemporalOptions,
 } from './connect.ts'

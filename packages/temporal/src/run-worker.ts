@@ -1,6 +1,7 @@
 // A worker that is there whenever Temporal is, whichever of them started first.
 import { setTimeout as sleep } from 'node:timers/promises'
 
+import type { DataConverter } from '@temporalio/common'
 import {
   bundleWorkflowCode,
   DefaultLogger,
@@ -51,15 +52,18 @@ const NAMESPACE_MS = 5_000
 const bundles = new Map<string, Promise<string>>()
 
 /** The workflows of a file as one piece of code, made once per process. TypeScript is read as it is. */
-export async function bundleWorkflows(path: string): Promise<string> {
-  const found = bundles.get(path) ?? makeBundle(path)
+export async function bundleWorkflows(path: string, converter?: DataConverter): Promise<string> {
+  const found = bundles.get(path) ?? makeBundle(path, converter?.failureConverterPath)
   bundles.set(path, found)
   return found
 }
 
-async function makeBundle(path: string): Promise<string> {
+async function makeBundle(path: string, failureConverterPath?: string): Promise<string> {
   const logger = new DefaultLogger('ERROR')
-  const { code } = await bundleWorkflowCode({ workflowsPath: path, logger })
+  const { code } = await bundleWorkflowCode({
+    ...{ workflowsPath: path, logger },
+    ...(failureConverterPath !== undefined && { failureConverterPath }),
+  })
   return code
 }
 
@@ -106,8 +110,9 @@ async function keepRunning(
   stopping: AbortSignal,
   told: Told,
 ): Promise<void> {
-  const { workflows } = options
-  const code = 'bundle' in workflows ? workflows.bundle : await bundleWorkflows(workflows.path)
+  const { workflows, dataConverter } = options
+  const code =
+    'bundle' in workflows ? workflows.bundle : await bundleWorkflows(workflows.path, dataConverter)
   await using temporal = connectTemporal(options)
   const keeping = keepNamespace(temporal, stopping)
   while (!stopping.aborted) {
@@ -148,6 +153,7 @@ async function runOnce(
       taskQueue: options.taskQueue,
       workflowBundle: { code },
       activities: options.activities,
+      ...(options.dataConverter && { dataConverter: options.dataConverter }),
       ...(options.identity !== undefined && { identity: options.identity }),
       interceptors: {
         activity: [aroundActivities((error, activity) => options.say(`${activity} failed`, error))],

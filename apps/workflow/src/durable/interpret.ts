@@ -1,12 +1,5 @@
 // Interprets a definition. Knows nothing of Temporal: run.ts gives it a world that is written down, the tests one that is not.
-import {
-  placed,
-  type Placed,
-  sortTask,
-  type TaskList,
-  type Timeout,
-  type Use,
-} from '../definition/task.ts'
+import { placed, type Placed, sortTask, type TaskList, type Timeout } from '../definition/task.ts'
 import { durationMs } from './duration.ts'
 import { inTime } from './in-time.ts'
 import { raise, Raised, usedUp } from './problem.ts'
@@ -61,7 +54,7 @@ export async function interpret(
   const running: Running = {
     ...{ run, world, document, limits, state },
     rawInput: loaded.input,
-    use: (document['use'] ?? {}) as Use,
+    use: document.use ?? {},
     leave: new Stop(),
     live: { branches: 1, waiting: 0, listening: 0, calling: 0, told: 'initializing' },
     pending: { steps: [], asks: [] },
@@ -90,13 +83,9 @@ export async function interpret(
 /** The workflow itself has an input, an output and a time, as a task has. */
 async function runWhole(running: Running, stop: Stop): Promise<Json> {
   const { document, state, rawInput } = running
-  const { input, output, timeout } = document as {
-    input?: Here['task']['input']
-    output?: Here['task']['output']
-    timeout?: Timeout | string
-  }
+  const { input, output, timeout } = document
   const here: Here = {
-    ...{ running, name: String(document.document['name']), place: '/', task: { do: [] }, step: 0 },
+    ...{ running, name: document.document.name, place: '/', task: { do: [] }, step: 0 },
     ...{ scope: { variables: {}, stop }, began: state.began, raw: rawInput },
   }
   if (state.mark.input === undefined) {
@@ -106,14 +95,7 @@ async function runWhole(running: Running, stop: Stop): Promise<Json> {
   }
   const first = state.mark.input
   const work = async (inner: Stop) =>
-    runList(
-      running,
-      document.do as TaskList,
-      '/do',
-      first,
-      { ...here.scope, stop: inner },
-      state.mark,
-    )
+    runList(running, document.do, '/do', first, { ...here.scope, stop: inner }, state.mark)
   const ms = timeoutMs(running, timeout, '/timeout')
   const deadline = { world: running.world, stop, place: '/', at: state.began + (ms ?? 0) }
   const made = ms === undefined ? await work(stop) : await inTime(deadline, work)
@@ -183,9 +165,13 @@ async function runTask(
     await note(running, here, 'ended')
     return { output, next: made.next ?? task.then ?? 'continue', over: false }
   } catch (error) {
-    if (error instanceof Raised) await note(running, here, 'failed', error.message)
     if (error instanceof Stopped && error.word !== 'leaving') await note(running, here, 'canceled')
-    throw error
+    if (!(error instanceof Raised)) throw error
+    await note(running, here, 'failed', error.message)
+    // What comes from outside does not know which task it is an error of.
+    throw error.problem.instance === undefined
+      ? new Raised({ ...error.problem, instance: place }, error.final)
+      : error
   }
 }
 
@@ -243,8 +229,9 @@ async function doKind(here: Here & { input: Json }, mark: TaskMark): Promise<Mad
     case 'http':
       return callHttp(sorted.task, here, own)
     case 'function':
-      return callFunction(sorted.task, here, own)
+      break
   }
+  return callFunction(sorted.task, here, own)
 }
 
 /** What the task gives becomes what the next one gets; and the context, if it says so. */

@@ -21,3 +21,6 @@ export interface RunInput {
   /** How many runs this one is inside of; none unless told. */
   readonly depth?: number
 }
+
+/** The id of a run at Temporal. */
+export const workflowIdOf = (execution: string): string => `run/${execution}`

@@ -1,4 +1,4 @@
-// What the interpreter may ask of the world. Types only: Temporal replays whoever imports this.
+// What the interpreter may ask of the world. Hardly more than types: Temporal replays whoever imports this.
 import type { Document } from '../definition/definition.ts'
 import type { Interaction } from '../definition/task.ts'
 import type { ExecutionState, RunInput } from './states.ts'
@@ -16,6 +16,9 @@ export interface Problem {
   readonly detail?: string
   readonly instance?: string
 }
+
+/** The type of a failure whose first detail is a Problem: a definition may catch it. */
+export const PROBLEM = 'problem'
 
 /**
  * The steps that a run is made of, each written down by Temporal with its answer. All but `callFunction` and `callHttp` are short,

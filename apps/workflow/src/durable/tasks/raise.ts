@@ -6,7 +6,7 @@ import type { Problem } from '../verbs.ts'
 export const doRaise: Do<RaiseTask> = async ({ raise: { error } }, here) => {
   const { place, running, input } = here
   const found = typeof error === 'string' ? running.use.errors?.[error] : error
-  if (found === undefined) throw raise('configuration', place, `there is no error ${String(error)}`)
+  if (found === undefined) throw raise('configuration', place, `there is no error ${textOf(error)}`)
   const filled = (await fill(here, input, found)) as Readonly<Record<keyof RaisedError, unknown>>
   const texts = (['title', 'detail'] as const).flatMap((key) =>
     filled[key] === undefined ? [] : [[key, textOf(filled[key])] as const],

@@ -84,7 +84,7 @@ const seeing = <H extends Here>(here: H, { as = 'error' }: Catch, error: Problem
   ...here,
   scope: {
     ...here.scope,
-    variables: { ...here.scope.variables, [as]: { ...error } as Record<string, Json> },
+    variables: { ...here.scope.variables, [as]: { ...error } },
   },
 })
 
