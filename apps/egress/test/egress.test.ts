@@ -1,0 +1,201 @@
+// Goal: the egress is the one way out, and a narrow one. Method: the real program on its socket, and real servers on loopback that
+// are on the list by themselves.
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { chmod, mkdtemp, rm, stat, writeFile } from 'node:fs/promises'
+import { createServer, type IncomingMessage, request, type RequestListener } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test } from 'node:test'
+
+import { Fault } from '@skerry/fault'
+
+import type { Rule } from '../src/allowed.ts'
+import { fetchOut, outLimits, type Outgoing } from '../src/fetch-out.ts'
+
+const timeout = 30_000
+
+async function listen(listener: RequestListener) {
+  const server = createServer(listener)
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  const rules: Rule[] = [
+    { host: 'shore.example', addresses: ['127.0.0.1'], ports: [port], schemes: ['http'] },
+  ]
+  return {
+    ...{ port, rules },
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections()
+      server.close()
+      await once(server, 'close')
+    },
+  }
+}
+const way = (answers: string[][] = [['127.0.0.1']], limits: Partial<typeof outLimits> = {}) => {
+  const asked: string[] = []
+  const resolve = async (host: string) => {
+    asked.push(host)
+    return answers[Math.min(asked.length, answers.length) - 1] ?? []
+  }
+  return { asked, resolve, limits: { ...outLimits, ...limits } }
+}
+const signal = new AbortController().signal
+const get = (port: number, more: Partial<Outgoing> = {}): Outgoing => ({
+  ...{ method: 'GET', uri: `http://shore.example:${port}/a?b=c`, headers: {} },
+  ...more,
+})
+const kindOf = async (work: Promise<unknown>) =>
+  work.then(
+    () => 'answered',
+    (error: unknown) => (error instanceof Fault ? error.kind : String(error)),
+  )
+
+test(
+  'a request goes to the address that was found, and a name is looked up once',
+  { timeout },
+  async () => {
+    const heard: (string | undefined)[] = []
+    await using server = await listen((asked, answer) => {
+      heard.push(asked.url, asked.headers.host, asked.headers['x-tide'] as string)
+      answer.writeHead(200, { 'set-cookie': ['a=1', 'b=2'] }).end('high')
+    })
+    // Whoever keeps the name says something else the second time.
+    const changing = way([['127.0.0.1'], ['127.0.0.2']])
+    const answered = await fetchOut(
+      changing,
+      server.rules,
+      get(server.port, { headers: { 'x-tide': 'high' } }),
+      signal,
+    )
+    assert.equal(answered.body.toString(), 'high')
+    assert.equal(answered.headers['set-cookie'], 'a=1, b=2')
+    assert.deepEqual(changing.asked, ['shore.example'])
+    assert.deepEqual(heard, ['/a?b=c', `shore.example:${server.port}`, 'high'])
+    assert.equal(
+      await kindOf(fetchOut(way([['127.0.0.2']]), server.rules, get(server.port), signal)),
+      'forbidden',
+    )
+  },
+)
+
+test('a redirection is an answer and is not followed', { timeout }, async () => {
+  let asked = 0
+  await using server = await listen((_, answer) => {
+    asked++
+    answer.writeHead(302, { location: 'http://169.254.169.254/' }).end()
+  })
+  const { status } = await fetchOut(way(), server.rules, get(server.port), signal)
+  assert.deepEqual([status, asked], [302, 1])
+})
+
+test('what is too large, too slow or not HTTP ends', { timeout }, async () => {
+  await using large = await listen((_, answer) => {
+    answer.writeHead(200)
+    const more = () => answer.write('x'.repeat(65_536)) && setImmediate(more)
+    answer.on('drain', more)
+    more()
+  })
+  assert.equal(await kindOf(fetchOut(way(), large.rules, get(large.port), signal)), 'no-room')
+  await using slow = await listen((_, answer) => void answer.writeHead(200).write('x'))
+  assert.equal(
+    await kindOf(
+      fetchOut(way([['127.0.0.1']], { timeMs: 200 }), slow.rules, get(slow.port), signal),
+    ),
+    'timed-out',
+  )
+  const never = {
+    ...way([['127.0.0.1']], { timeMs: 200 }),
+    resolve: async () => new Promise<string[]>(() => undefined),
+  }
+  assert.equal(await kindOf(fetchOut(never, slow.rules, get(slow.port), signal)), 'timed-out')
+  await using other = await listen((asked) => asked.socket.end('SSH-2.0-x\r\n\r\n'))
+  assert.equal(await kindOf(fetchOut(way(), other.rules, get(other.port), signal)), 'unavailable')
+})
+
+test(
+  'headers that are ours, methods that are none and letters that cannot be sent are refused',
+  { timeout },
+  async () => {
+    let heard = 0
+    await using server = await listen((_, answer) => {
+      heard++
+      answer.end()
+    })
+    const cases: Partial<Outgoing>[] = [
+      ...[
+        'host',
+        'Content-Length',
+        'transfer-encoding',
+        'Connection',
+        'Upgrade',
+        'proxy-authorization',
+        'TE',
+        'expect',
+      ].map((name) => ({ headers: { [name]: 'x' } })),
+      ...['CONNECT', 'TRACE', 'get', 'GET / HTTP/1.1\r\nX:', ''].map((method) => ({ method })),
+      { headers: { 'x-a': 'b\r\nx-c: d' } },
+      { headers: { 'x a': 'b' } },
+      { uri: `http://shore.example:${server.port}/a\r\nx: y` },
+      { body: Buffer.alloc(300_000), method: 'POST' },
+    ]
+    for (const each of cases) {
+      const kind = await kindOf(fetchOut(way(), server.rules, get(server.port, each), signal))
+      assert.equal(kind, 'invalid', JSON.stringify(each).slice(0, 100))
+    }
+    assert.equal(heard, 0)
+  },
+)
+
+async function askSocket(socketPath: string, body: unknown, path = '/v1/fetch') {
+  const asking = request({ socketPath, method: 'POST', path })
+  asking.end(typeof body === 'string' ? body : JSON.stringify(body))
+  const [answer] = (await once(asking, 'response')) as [IncomingMessage]
+  const pieces: Buffer[] = []
+  for await (const piece of answer) pieces.push(piece as Buffer)
+  return {
+    status: answer.statusCode,
+    said: JSON.parse(Buffer.concat(pieces).toString()) as Record<string, unknown>,
+  }
+}
+
+test(
+  'the program serves its socket, by the list of the organisation that asks',
+  { timeout },
+  async () => {
+    const dir = await mkdtemp(join(tmpdir(), 'egress-'))
+    await using server = await listen((_, answer) => void answer.end('high tide'))
+    const socket = join(dir, 'egress.sock')
+    const file = join(dir, 'egress.json')
+    const rules = [{ host: '127.0.0.1', ports: [server.port], schemes: ['http'] }]
+    await writeFile(file, JSON.stringify({ listen: socket, orgs: { north: rules } }))
+    const program = spawn(process.execPath, [`${import.meta.dirname}/../src/main.ts`, file], {
+      ...{ stdio: ['ignore', 'pipe', 'inherit'], env: {} },
+    })
+    try {
+      await once(program.stdout, 'data')
+      assert.equal((await stat(socket)).mode & 0o777, 0o600)
+      const asked = { method: 'GET', uri: `http://127.0.0.1:${server.port}/`, headers: {} }
+      const north = await askSocket(socket, { ...asked, org: 'north' })
+      assert.equal(atob(String(north.said['body'])), 'high tide')
+      const south = await askSocket(socket, { ...asked, org: 'south' })
+      assert.deepEqual([south.status, south.said['error']], [403, 'forbidden'])
+      for (const wrong of ['', '{', '[]', { ...asked }, { ...asked, org: 'north', more: 1 }]) {
+        assert.equal((await askSocket(socket, wrong)).status, 400)
+      }
+      assert.equal((await askSocket(socket, {}, '/')).status, 404)
+      // A list is changed under it; one that cannot be read changes nothing.
+      await writeFile(file, '{')
+      program.kill('SIGHUP')
+      assert.equal((await askSocket(socket, { ...asked, org: 'north' })).status, 200)
+    } finally {
+      program.kill('SIGTERM')
+      const [code] = (await once(program, 'exit')) as [number]
+      assert.equal(code, 0)
+      await chmod(dir, 0o700)
+      await rm(dir, { recursive: true, force: true })
+    }
+  },
+)
