@@ -9,6 +9,7 @@ export {
 } from './connect.ts'
 export { BUG, fromFailure, toFailure } from './failure.ts'
 export { ensureNamespace, type NamespaceOptions } from './namespace.ts'
+export { replayHistory, type Replay } from './replay.ts'
 export {
   bundleWorkflows,
   runWorker,

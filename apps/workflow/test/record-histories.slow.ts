@@ -1,0 +1,82 @@
+// Goal: a history of each construct, as this release writes it, lies in histories/. Method: run each on a real Temporal. What is there
+// already is not written again: a release adds its own beside it, by SKERRY_RELEASE=NAME.
+import assert from 'node:assert/strict'
+import { existsSync } from 'node:fs'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test } from 'node:test'
+
+import {
+  reasonWithoutRoot,
+  reasonWithoutTemporal,
+  startPostgres,
+  startTemporal,
+  until,
+} from '@skerry/lab'
+import { connectTemporal, runWorker } from '@skerry/temporal'
+import { historyToJSON } from '@temporalio/common/lib/proto-utils.js'
+import { parse } from 'yaml'
+
+import type { Document } from '../src/definition/definition.ts'
+import { workflowIdOf } from '../src/durable/states.ts'
+import { makeActivities } from '../src/worker/activities.ts'
+import { startEvaluator } from '../src/worker/evaluate.ts'
+import { signalEvent, startRun } from '../src/worker/start.ts'
+import { constructs } from './constructs.ts'
+import { definitionOf } from './scenarios.ts'
+import { begun, makeSmallServer } from './small-server.ts'
+import { testConverter as dataConverter, WORKFLOWS } from './test-key.ts'
+
+const skip = reasonWithoutRoot('cloud') ?? (await reasonWithoutTemporal()) ?? false
+const RELEASE = process.env['SKERRY_RELEASE'] ?? 'first'
+const timeout = 180_000
+
+test('each construct has a history of this release', { skip, timeout }, async (t) => {
+  const dir = await mkdtemp(join(tmpdir(), 'workflow-histories-'))
+  t.after(async () => rm(dir, { recursive: true, force: true }))
+  await using postgres = await startPostgres(join(dir, 'postgres'), { durable: false })
+  await using engine = await startTemporal(join(dir, 'temporal'), postgres)
+  await using temporal = connectTemporal({ ...engine, dataConverter })
+  await using evaluator = startEvaluator()
+  const server = makeSmallServer({
+    evaluator,
+    pause: async (signal) =>
+      new Promise((_, reject) =>
+        signal.addEventListener('abort', () => reject(new DOMException('stop', 'AbortError'))),
+      ),
+  })
+  const define = (id: string, tasks: string, input = {}) =>
+    server.definitions.set(id, { document: parse(definitionOf('case', tasks)) as Document, input })
+  define('inner', `- twice: { set: { n: '\${ (.n // 1) * 2 }' } }`)
+  await using worker = runWorker({
+    ...{ address: engine.address, namespace: engine.namespace, taskQueue: 'runs', dataConverter },
+    workflows: { path: WORKFLOWS },
+    activities: makeActivities(server),
+    say: () => undefined,
+  })
+  await worker.ready
+  const into = `${import.meta.dirname}/histories/${RELEASE}`
+  await mkdir(into, { recursive: true })
+  for (const [name, { tasks, input = {}, event }] of Object.entries(constructs)) {
+    define(name, tasks, input as object)
+    await startRun(temporal, begun(name), 'runs')
+    if (event !== undefined) {
+      const waits = () =>
+        server.progress.some(
+          ({ execution, state }) => execution === name && state === 'waiting-signal',
+        )
+      await until(`${name} should wait`, waits, 20_000)
+      await signalEvent(temporal, name, { id: '1', source: 'test', ...event })
+    }
+    const handle = temporal.client.workflow.getHandle(workflowIdOf(name))
+    const ended = await handle.result().then(
+      () => 'completed',
+      () => 'failed',
+    )
+    assert.equal(ended, name === 'raise' ? 'failed' : 'completed', name)
+    const file = join(into, `${name}.json`)
+    const history = historyToJSON(await handle.fetchHistory())
+    if (!existsSync(file)) await writeFile(file, `${JSON.stringify(history, undefined, 1)}\n`)
+  }
+})
