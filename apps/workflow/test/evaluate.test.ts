@@ -127,6 +127,12 @@ test('data beyond its limit is refused before it reaches jq', async () => {
   assert.equal(valueOf(largest), 3 * 1024 * 1024)
 })
 
+test('what the expressions of one task give together is bounded too', async () => {
+  const expressions = Array.from({ length: 6 }, () => '"x" * 250000')
+  const answers = await evaluator.evaluate({ expressions, on: null, variables: {} })
+  for (const answer of answers) assert.match(wrongOf(answer), /give more than 1048576 bytes/)
+})
+
 test('many at once each get their own answer', async (t) => {
   await evaluate('.')
   const began = performance.now()

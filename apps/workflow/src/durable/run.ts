@@ -25,7 +25,7 @@ import {
 } from '@temporalio/workflow'
 
 import { type Ended, interpret } from './interpret.ts'
-import { problem, Raised } from './problem.ts'
+import { problem, Raised, usedUp } from './problem.ts'
 import { limits, newState, type RunState, type World } from './scope.ts'
 import { type RunInput, workflowIdOf } from './states.ts'
 import { Stop, Stopped } from './stop.ts'
@@ -51,6 +51,9 @@ const outside = proxyActivities<Verbs>({ ...called, scheduleToCloseTimeout: '30m
 
 /** A shorter history is replayed sooner when its worker died; Temporal itself would let it grow to 50,000 events. */
 const EVENTS = { should: 2_000, must: 20_000 }
+
+/** What goes on under a new history is one value there, which Temporal bounds at 2 MiB. */
+const MOST_CARRIED = 1_500_000
 
 /** One run of one version of a definition, from its start or from where the last history left it. */
 export async function runDefinition(run: RunInput, carried?: RunState): Promise<Json> {
@@ -96,6 +99,9 @@ async function carryOut(run: RunInput, state: RunState, stop: Stop): Promise<End
   try {
     const loaded = await quick.loadRun(run)
     ended = await interpret(run, loaded, state, { world: worldOf(state), stop })
+    if (ended.ended === 'leaving' && JSON.stringify(state).length > MOST_CARRIED) {
+      throw usedUp('runtime', '/', `a run may keep ${MOST_CARRIED} bytes of data at once`)
+    }
   } catch (thrown) {
     const error = problemIn(thrown) ?? problem('runtime', 'something went wrong inside')
     await quick.record({ execution: run.execution, state: 'failed', steps: [], asks: [], error })

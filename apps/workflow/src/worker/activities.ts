@@ -4,6 +4,7 @@ import { Fault } from '@skerry/fault'
 import { activitySignal } from '@skerry/temporal'
 import { ApplicationFailure } from '@temporalio/common'
 
+import { limits } from '../durable/scope.ts'
 import {
   type FunctionCall,
   type HttpAnswer,
@@ -37,7 +38,9 @@ export const makeActivities = (world: WorkerWorld): Verbs => ({
   callFunction: async (call) =>
     caught(async () => {
       const input = await open(world, call.execution, call.input)
-      return world.callFunction({ ...call, input }, activitySignal())
+      const output = await world.callFunction({ ...call, input }, activitySignal())
+      if (JSON.stringify(output).length <= limits.valueBytes) return output
+      throw new Fault('invalid', `${call.name} gives more than ${limits.valueBytes} bytes`)
     }),
   callHttp: async (call) =>
     caught(async () => {

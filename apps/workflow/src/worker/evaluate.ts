@@ -49,7 +49,7 @@ export function startEvaluator(options: EvaluatorOptions = {}): Evaluator {
       if (refused !== undefined) return ask.expressions.map(() => ({ wrong: refused }))
       const work: ThreadWork = { evaluate: ask, limits }
       const answer = await pool.run(work)
-      if (answer !== 'too long') return evaluatedOf(answer)
+      if (answer !== 'too long') return together(evaluatedOf(answer), outputBytes)
       const tooLong = { wrong: `the expression takes more than ${cpuMs / 1_000} s` }
       // One of several took too long; the others have their answer nevertheless.
       if (ask.expressions.length === 1) return [tooLong]
@@ -58,7 +58,8 @@ export function startEvaluator(options: EvaluatorOptions = {}): Evaluator {
           pool.run({ evaluate: { ...ask, expressions: [each] }, limits }),
         ),
       )
-      return alone.flatMap((each) => (each === 'too long' ? [tooLong] : evaluatedOf(each)))
+      const all = alone.flatMap((each) => (each === 'too long' ? [tooLong] : evaluatedOf(each)))
+      return together(all, outputBytes)
     },
     async validate(schema, value) {
       if (sizeOf(value) > inputBytes) return [`/ is larger than ${inputBytes} bytes`]
@@ -69,6 +70,13 @@ export function startEvaluator(options: EvaluatorOptions = {}): Evaluator {
     },
     [Symbol.asyncDispose]: async () => pool.close(),
   }
+}
+
+/** All answers of a step stand in one event of a history, which Temporal bounds at 2 MiB. */
+function together(answers: readonly Evaluated[], outputBytes: number): readonly Evaluated[] {
+  const most = 4 * outputBytes
+  if (sizeOf(answers) <= most) return answers
+  return answers.map(() => ({ wrong: `the expressions of a task give more than ${most} bytes` }))
 }
 
 function evaluatedOf(answer: ThreadAnswer): readonly Evaluated[] {

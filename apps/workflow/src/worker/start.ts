@@ -1,4 +1,5 @@
 // The server's way to its runs. Nothing of a tenant is in an id, and no memo and no search attribute is written.
+import { Fault } from '@skerry/fault'
 import { isAlreadyStarted, isNoRun, type TemporalClient } from '@skerry/temporal'
 
 import { INTERACTION_EVENT } from '../definition/task.ts'
@@ -42,6 +43,9 @@ export async function signalEvent(
   execution: string,
   event: RunEvent,
 ): Promise<boolean> {
+  if (JSON.stringify(event).length > limits.valueBytes) {
+    throw new Fault('invalid', `an event or an answer may have ${limits.valueBytes} bytes`)
+  }
   return unlessGone(
     temporal.within((client) =>
       client.workflow.getHandle(workflowIdOf(execution)).signal('event', event),
