@@ -138,6 +138,19 @@ test('a fork gives the outputs in the order of its branches; one that fails ends
   assert.ok(end.steps.some(({ name, what }) => name === 'slow' && what === 'canceled'))
 })
 
+test('what branches tell at once is written down in the order of its numbers', async () => {
+  const branch = (n: number) =>
+    `- b${n}: { do: [ { one: { set: '\${ ${n} + 1 }' } }, { rest: { wait: { milliseconds: 5 } } }, { two: { set: '\${ . + 1 }' } } ] }`
+  const branches = [1, 2, 3, 4].map(branch).join('\n        ')
+  const end = await both(`\n- all:\n    fork:\n      branches:\n        ${branches}`)
+  assert.deepEqual(outputOf(end), [3, 4, 5, 6])
+  const numbers = end.steps.map(({ number }) => number)
+  assert.deepEqual(
+    numbers,
+    Array.from({ length: numbers.length }, (_, n) => n + 1),
+  )
+})
+
 test('of competing branches the first that ends well wins, and one that fails is no winner', async () => {
   const race = `
 - race:

@@ -77,6 +77,8 @@ export async function runSmall(
     evaluate: async (ask) => options.evaluator.evaluate(ask),
     validate: async (schema, value) => options.evaluator.validate(schema, value),
     async record(progress) {
+      // What is written at once does not come to its end in its order.
+      await sleep(Math.random() * 4)
       told.push(structuredClone(progress))
       options.hears?.(running)
     },

@@ -57,7 +57,7 @@ export async function interpret(
     use: document.use ?? {},
     leave: new Stop(),
     live: { branches: 1, waiting: 0, listening: 0, calling: 0, told: 'initializing' },
-    pending: { steps: [], asks: [] },
+    pending: { steps: [], asks: [], writing: undefined },
     runList: async (...all) => runList(running, ...all),
     runTask: async (...all) => runTask(running, ...all),
   }

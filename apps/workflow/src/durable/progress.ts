@@ -38,7 +38,14 @@ export async function tell(
   pending.steps = []
   pending.asks = []
   live.told = state
-  await world.record({ ...end, execution: run.execution, state, steps, asks })
+  // One after the other, also where branches tell at once: what comes late by its numbers is not written.
+  const before = pending.writing
+  const writing = (async () => {
+    await before
+    await world.record({ ...end, execution: run.execution, state, steps, asks })
+  })()
+  pending.writing = writing.catch(() => undefined)
+  await writing
 }
 
 /** A run waits when all its branches do. */

@@ -103,7 +103,7 @@ export interface Running {
   /** Said when the run goes on under a new history: what rests wakes up, what works is waited for. */
   readonly leave: Stop
   readonly live: Live
-  readonly pending: { steps: StepNote[]; asks: AskNote[] }
+  readonly pending: { steps: StepNote[]; asks: AskNote[]; writing: Promise<void> | undefined }
   runList(list: TaskList, place: string, input: Json, scope: Scope, mark: ListMark): Promise<Made>
   runTask(placed: Placed, raw: Json, scope: Scope, mark: TaskMark): Promise<Outcome>
 }
