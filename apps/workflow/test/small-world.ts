@@ -25,6 +25,7 @@ export interface SmallOptions {
   readonly evaluator: Evaluator
   readonly functions?: Readonly<Record<string, (input: Json, call: FunctionCall) => Promise<Json>>>
   readonly child?: (child: ChildRun) => Promise<Json>
+  readonly callHttp?: (call: HttpCall) => Promise<HttpAnswer>
   readonly limits?: Partial<Limits>
   /** Goes on under a new history before every task but the first of each. */
   readonly leaves?: boolean
@@ -88,7 +89,7 @@ export async function runSmall(
     },
     async callHttp(call) {
       https.push(call)
-      return fetchPlainly(call)
+      return (options.callHttp ?? fetchPlainly)(call)
     },
     async runChild(child, waits) {
       const made = (options.child ?? missing)(child)
@@ -110,18 +111,20 @@ export async function runSmall(
   const run = { execution: 'run-1', grant: 'grant-1', definition: 'digest' }
   for (;;) {
     boundaries = 0
-    const all = { ...limits, ...options.limits }
-    const ended = await interpret(run, { document, input }, state, { world, stop, limits: all })
-    if (ended.ended !== 'leaving') {
-      const steps = told.flatMap((each) => each.steps)
-      const asks = told.flatMap((each) => each.asks)
-      return { ended, steps, asks, calls, https, left, states: told.map((each) => each.state) }
-    }
+    const given = { ...limits, ...options.limits }
+    const ended = await interpret(run, { document, input }, state, { world, stop, limits: given })
+    if (ended.ended !== 'leaving') return { ended, calls, https, left, ...all(told) }
     left++
     // What is carried over is what JSON keeps of it.
     state = JSON.parse(JSON.stringify(state)) as RunState
   }
 }
+
+const all = (told: readonly Progress[]) => ({
+  steps: told.flatMap((each) => each.steps),
+  asks: told.flatMap((each) => each.asks),
+  states: told.map((each) => each.state),
+})
 
 async function missing(): Promise<Json> {
   throw new Error('this test has no such function')

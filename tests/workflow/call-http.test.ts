@@ -12,8 +12,8 @@ import { after, before, test } from 'node:test'
 
 import { Fault } from '@skerry/fault'
 
-import type { HttpCall } from '../apps/workflow/src/durable/verbs.ts'
-import { callHttp, CallProblem } from '../apps/workflow/src/worker/call-http.ts'
+import type { HttpCall } from '../../apps/workflow/src/durable/verbs.ts'
+import { callHttp, CallProblem } from '../../apps/workflow/src/worker/call-http.ts'
 
 const signal = new AbortController().signal
 let dir: string
@@ -39,7 +39,7 @@ before(async () => {
   const rule = { host: '127.0.0.1', ports: [port, 1], schemes: ['http'] }
   const config = { listen: join(dir, 'socket'), orgs: { north: [rule] } }
   await writeFile(join(dir, 'egress.json'), JSON.stringify(config))
-  const program = `${import.meta.dirname}/../apps/egress/src/main.ts`
+  const program = `${import.meta.dirname}/../../apps/egress/src/main.ts`
   egress = spawn(process.execPath, [program, join(dir, 'egress.json')], {
     stdio: ['ignore', 'pipe', 'inherit'],
   })
@@ -71,12 +71,20 @@ const problemOf = async (work: Promise<unknown>) =>
 
 test('a call is sent with its key, its access and its body, and its answer is read', async () => {
   const authentication = { basic: { username: 'keeper', password: 'lantern' } }
-  const answer = await call({ method: 'POST', body: { a: 1 }, headers: { 'X-N': 5 }, authentication })
+  const answer = await call({
+    method: 'POST',
+    body: { a: 1 },
+    headers: { 'X-N': 5 },
+    authentication,
+  })
   assert.deepEqual([answer.status, answer.content], [200, { tide: 'high' }])
   const { headers, body } = heard.at(-1) ?? assert.fail()
   assert.equal(headers['idempotency-key'], 'run/7')
   assert.equal(headers.authorization, `Basic ${btoa('keeper:lantern')}`)
-  assert.deepEqual([headers['x-n'], headers['content-type'], body], ['5', 'application/json', '{"a":1}'])
+  assert.deepEqual(
+    [headers['x-n'], headers['content-type'], body],
+    ['5', 'application/json', '{"a":1}'],
+  )
   await call({ authentication: { bearer: { token: 'word' } } })
   assert.equal(heard.at(-1)?.headers.authorization, 'Bearer word')
   const raw = await call({ output: 'raw' })
