@@ -140,14 +140,14 @@ test('nothing of a tenant stands in a history in clear text', { skip, timeout },
     'sealed',
     definitionOf(
       'sealed',
-      `- say: { set: { word: '\${ .word + "!" }' } }\n- no: { raise: { error: { type: 'urn:x', status: 1, detail: '\${ .word }' } } }`,
+      `- tellTale: { set: { word: '\${ .word + "!" }' } }\n- no: { raise: { error: { type: 'urn:x', status: 1, detail: '\${ .word }' } } }`,
     ),
     { word: secret },
   )
   assert.equal(ended.ended === 'failed' && ended.error.detail, `${secret}!`)
   const history = JSON.stringify(await handleOf('sealed').fetchHistory())
   const plain = [...history.matchAll(/"data":"([^"]+)"/g)].map(([, data = '']) => atob(data)).join()
-  for (const word of ['plain', 'say', 'urn:x', 'grant-sealed']) {
+  for (const word of ['plain', 'tellTale', 'urn:x', 'grant-sealed']) {
     assert.ok(!`${history}${plain}`.includes(word), word)
   }
 })
