@@ -55,7 +55,7 @@ export function makeSmallServer(options: SmallServerOptions): SmallServer {
     async endGrant(grant) {
       ended.push(grant)
     },
-    async callFunction({ key, name, input }, signal) {
+    async callFunction({ key, name, input }, { signal }) {
       if (name === 'skerry.test.slow') await options.pause?.(signal)
       if (name === 'skerry.test.no') throw Object.assign(new Error('no'), { problem: refused })
       effects.set(key, (effects.get(key) ?? 0) + 1)

@@ -1,5 +1,5 @@
 // @skerry/temporal: connects, works, keeps schedules. Code that Temporal replays does not come here: it reads a failure's type.
-export { activitySignal } from './activity-signal.ts'
+export { activitySignal, isActivityCanceled } from './activity-signal.ts'
 export {
   connectTemporal,
   isAlreadyStarted,

@@ -1,7 +1,7 @@
 // The verbs of a run, as Temporal calls them. What a definition may catch leaves as a Problem; what may pass, as a Fault, and is
 // tried again by Temporal; anything else is a bug of ours.
 import { Fault } from '@skerry/fault'
-import { activitySignal } from '@skerry/temporal'
+import { activitySignal, isActivityCanceled } from '@skerry/temporal'
 import { ApplicationFailure } from '@temporalio/common'
 
 import { limits } from '../durable/scope.ts'
@@ -16,12 +16,19 @@ import {
 } from '../durable/verbs.ts'
 import type { Evaluator } from './evaluate.ts'
 
+/** A call that may be told to stop. */
+export interface Calling {
+  readonly signal: AbortSignal
+  /** Of the run, and not only of this worker: what was begun is to be turned back. */
+  readonly isCanceled: () => boolean
+}
+
 export interface WorkerWorld
   extends
     Pick<Evaluator, 'evaluate' | 'validate'>,
     Pick<Verbs, 'loadRun' | 'record' | 'beginChild' | 'beginScheduled' | 'endGrant'> {
   /** Throws something with a `problem` for what a definition may catch. */
-  callFunction(call: FunctionCall, signal: AbortSignal): Promise<Json>
+  callFunction(call: FunctionCall, calling: Calling): Promise<Json>
   callHttp(call: HttpCall, signal: AbortSignal): Promise<HttpAnswer>
   /** A secret of that execution. */
   openSecret(execution: string, name: string): Promise<string>
@@ -38,7 +45,8 @@ export const makeActivities = (world: WorkerWorld): Verbs => ({
   callFunction: async (call) =>
     caught(async () => {
       const input = await open(world, call.execution, call.input)
-      const output = await world.callFunction({ ...call, input }, activitySignal())
+      const calling = { signal: activitySignal(), isCanceled: isActivityCanceled }
+      const output = await world.callFunction({ ...call, input }, calling)
       if (JSON.stringify(output).length <= limits.valueBytes) return output
       throw new Fault('invalid', `${call.name} gives more than ${limits.valueBytes} bytes`)
     }),
