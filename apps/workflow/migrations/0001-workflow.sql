@@ -96,7 +96,7 @@ create table schedule (
   cron text,
   every_seconds integer,
   time_zone text not null,
-  overlap text not null check (overlap in ('skip', 'buffer-one', 'buffer-all', 'cancel-other', 'terminate-other', 'allow-all')),
+  overlap text not null check (overlap in ('skip', 'queue', 'queue-all', 'cancel-other', 'allow')),
   paused boolean not null default false,
   input jsonb not null default '{}',
   made_at timestamptz not null default clock_timestamp(),

@@ -71,6 +71,9 @@ function parts(given: string | readonly string[] | undefined): string[] {
   if (all.length > PARTS_MAX) {
     throw new Fault('invalid', `at most ${PARTS_MAX} conditions, tags, keys or orders are taken`)
   }
+  if (all.some((each) => each.includes('\0'))) {
+    throw new Fault('invalid', 'nothing that is asked for holds the character NUL')
+  }
   return all.map((each) => each.replaceAll(/\\(.)/gs, '$1'))
 }
 

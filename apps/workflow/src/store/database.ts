@@ -14,14 +14,7 @@ type MaybeJson<T> = ColumnType<T | null, string | null | undefined, string | nul
 
 export type Values = Readonly<Record<string, unknown>>
 
-export const overlaps = [
-  'skip',
-  'buffer-one',
-  'buffer-all',
-  'cancel-other',
-  'terminate-other',
-  'allow-all',
-] as const
+export const overlaps = ['skip', 'queue', 'queue-all', 'cancel-other', 'allow'] as const
 /** What happens when it is time and the run before still goes on. */
 export type Overlap = (typeof overlaps)[number]
 

@@ -146,18 +146,20 @@ export async function listSteps(
     .execute()
 }
 
-/** What the cloud has given it to act with. */
+/** What the cloud has given it to act with. The first one counts, and is answered. */
 export async function keepGrant(
   db: Kysely<Database>,
   { org, id }: Pick<ExecutionRow, 'org' | 'id'>,
   grant: string,
-): Promise<void> {
-  await db
+): Promise<string> {
+  const { kept } = await db
     .updateTable('execution')
-    .set({ grant_id: grant })
+    .set({ grant_id: sql<string>`coalesce(grant_id, ${grant})` })
     .where('org', '=', org)
     .where('id', '=', id)
-    .execute()
+    .returning(sql<string>`grant_id`.as('kept'))
+    .executeTakeFirstOrThrow()
+  return kept
 }
 
 /** It was asked to end: told again to Temporal by whoever finds it so, until it has. */

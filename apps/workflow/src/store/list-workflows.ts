@@ -1,6 +1,7 @@
 import { sql, type Kysely, type RawBuilder, type Selectable } from 'kysely'
 
 import { listed, type Condition, type ListQuery, type Order } from '../query/workflow-list.ts'
+import type { CategoryRow } from './categories.ts'
 import type { Database } from './database.ts'
 
 const columns = [
@@ -20,18 +21,23 @@ export type ListedWorkflow = Pick<Selectable<Database['workflow']>, (typeof colu
 /** A whole list is read in parts of so many, so that it costs the same memory however long it is. */
 export const PART = 500
 
+export interface Page {
+  readonly after?: ListedWorkflow
+  readonly limit: number
+  readonly offset?: number
+  /** Only those of one folder. */
+  readonly inside?: Pick<CategoryRow, 'org' | 'id'>
+}
+
 /** The workflows that fit, after this one; as many as `limit`. `offset` skips some first. */
 export async function listWorkflows(
   db: Kysely<Database>,
   query: ListQuery,
-  {
-    after,
-    limit,
-    offset = 0,
-  }: Readonly<{ after?: ListedWorkflow; limit: number; offset?: number }>,
+  { after, limit, offset = 0, inside }: Page,
 ): Promise<ListedWorkflow[]> {
   let found = fitting(db, query).select(columns).limit(limit)
   if (offset > 0) found = found.offset(offset)
+  if (inside) found = found.where('org', '=', inside.org).where('category', '=', inside.id)
   for (const { attribute, down } of query.order) {
     found = found.orderBy(listed[attribute], down ? 'desc' : 'asc')
   }

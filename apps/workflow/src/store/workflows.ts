@@ -85,9 +85,6 @@ export interface NewVersion {
   readonly form: Values | undefined
 }
 
-/** What an import would do, and what it found. */
-export type Fate = 'new' | 'same' | 'changed'
-
 /** What is there under this id, in the organisation of whoever imports; also when it was deleted. */
 export async function findForImport(
   tx: Tx,
@@ -99,6 +96,35 @@ export async function findForImport(
     .selectAll()
     .where('org', '=', org)
     .where('id', '=', id)
+    .forUpdate()
+    .executeTakeFirst()
+}
+
+/** The one that a definition without an id means: what other workflows call by the same name. */
+export async function findByCalled(
+  tx: Tx,
+  { org }: Pick<Who, 'org'>,
+  namespace: string,
+  called: string,
+): Promise<WorkflowRow | undefined> {
+  return tx
+    .selectFrom('workflow')
+    .selectAll('workflow')
+    .where('org', '=', org)
+    .where('deleted_at', 'is', null)
+    .where((it) =>
+      it.exists(
+        it
+          .selectFrom('workflow_version as v')
+          .select('v.digest')
+          .whereRef('v.org', '=', 'workflow.org')
+          .whereRef('v.workflow', '=', 'workflow.id')
+          .whereRef('v.digest', '=', 'workflow.digest')
+          .where('v.namespace', '=', namespace)
+          .where('v.called', '=', called),
+      ),
+    )
+    .orderBy('id')
     .forUpdate()
     .executeTakeFirst()
 }

@@ -1,0 +1,43 @@
+import type { Hrefs } from '../addresses.ts'
+import type { Values } from '../store/database.ts'
+import type { ScheduleRow } from '../store/schedules.ts'
+import { field, repeated, thing, time, type Document } from './document.ts'
+import { relations } from './link.ts'
+import { given } from './parameters.ts'
+
+export const scheduleDocument = (
+  row: ScheduleRow,
+  hrefs: Hrefs,
+  form: Values | null = null,
+): Document => {
+  const href = hrefs.schedule(row.id)
+  const turn = row.paused ? 'resume' : 'pause'
+  return thing(
+    'schedule',
+    { href },
+    relations([
+      { rel: 'up', href: hrefs.workflow(row.workflow) },
+      { rel: turn, href: `${href}action/${turn}/` },
+      { rel: 'remove', href },
+    ]),
+    field('id', row.id),
+    field('name', row.name),
+    field('workflow', row.workflow),
+    field('state', row.paused ? 'suspended' : 'pending'),
+    field('cron', row.cron ?? undefined),
+    field('every-seconds', row.every_seconds ?? undefined),
+    field('time-zone', row.time_zone),
+    field('overlap', row.overlap),
+    field('user', row.account_name),
+    field('create-date', time(row.made_at)),
+    given('input-parameters', form, row.input),
+  )
+}
+
+export const schedulesDocument = (rows: readonly ScheduleRow[], hrefs: Hrefs): Document =>
+  repeated(
+    'schedules',
+    { total: rows.length },
+    'schedule',
+    rows.map((row) => scheduleDocument(row, hrefs)),
+  )

@@ -1,0 +1,18 @@
+import { element } from '@skerry/xml'
+
+import { renderPage } from './html.ts'
+
+/** What went wrong, for a person. */
+export const faultPage = ({
+  status,
+  message,
+  hint,
+}: Readonly<{ status: number; message: string; hint?: string }>): string =>
+  renderPage(
+    { title: 'Not done', user: undefined },
+    element('h1', {}, 'That was not done'),
+    element('p', { class: 'panel', role: 'alert' }, message),
+    hint === undefined ? undefined : element('p', {}, hint),
+    element('p', { class: 'quiet' }, `Status ${status}`),
+    element('p', {}, element('a', { href: '/' }, 'Back to the workflows')),
+  )

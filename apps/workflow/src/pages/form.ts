@@ -1,0 +1,113 @@
+import { Fault } from '@skerry/fault'
+import { element, type Element } from '@skerry/xml'
+
+import { fieldsOf, type Field } from '../definition/inputs.ts'
+import type { Values } from '../store/database.ts'
+
+const isStructured = ({ schema }: Field): boolean =>
+  schema['type'] === 'object' || schema['type'] === 'array' || schema['type'] === undefined
+
+const textOf = (value: unknown): string =>
+  typeof value === 'string' ? value : (JSON.stringify(value) ?? '')
+
+/** A form to fill in, made of its JSON Schema. */
+export function formOf(
+  schema: Values | null,
+  { action, button, id }: Readonly<{ action: string; button: string; id: string }>,
+): Element {
+  return element(
+    'form',
+    { method: 'post', action, id },
+    ...fieldsOf(schema ?? undefined).map((field) => row(field, id)),
+    element('button', { type: 'submit' }, button),
+  )
+}
+
+function row(field: Field, form: string): Element {
+  const { name, schema, required } = field
+  const id = `${form}-${name}`
+  const described = typeof schema['description'] === 'string' ? schema['description'] : undefined
+  const label = typeof schema['title'] === 'string' ? schema['title'] : name
+  return element(
+    'p',
+    { class: 'field' },
+    element('label', { for: id }, label, required ? ' (required)' : ''),
+    control(field, {
+      id,
+      name,
+      'aria-describedby': described === undefined ? undefined : `${id}-d`,
+    }),
+    described === undefined
+      ? undefined
+      : element('span', { class: 'hint', id: `${id}-d` }, described),
+  )
+}
+
+type Named = Readonly<Record<'id' | 'name', string>> & {
+  readonly 'aria-describedby': string | undefined
+}
+
+function control(field: Field, named: Named): Element {
+  const { schema, required, secret } = field
+  const must = required ? { required: 'required' } : {}
+  const preset = schema['default']
+  const value = preset === undefined ? undefined : textOf(preset)
+  if (Array.isArray(schema['enum'])) return choice(schema['enum'], preset, { ...named, ...must })
+  if (schema['type'] === 'boolean') {
+    const checked = preset === true ? { checked: 'checked' } : {}
+    return element('input', { ...named, type: 'checkbox', value: 'true', ...checked })
+  }
+  if (isStructured(field)) {
+    return element('textarea', { ...named, ...must, rows: 3, placeholder: 'JSON' }, value ?? '')
+  }
+  const isNumber = schema['type'] === 'number' || schema['type'] === 'integer'
+  const type = secret ? 'password' : isNumber ? 'number' : 'text'
+  const step = isNumber ? { step: schema['type'] === 'integer' ? '1' : 'any' } : {}
+  const secretly = secret ? { autocomplete: 'off' } : { value }
+  return element('input', { ...named, ...must, type, ...step, ...secretly })
+}
+
+function choice(
+  values: readonly unknown[],
+  preset: unknown,
+  attributes: Readonly<Record<string, string | undefined>>,
+): Element {
+  return element(
+    'select',
+    attributes,
+    ...values.map((each) =>
+      element(
+        'option',
+        { value: textOf(each), ...(each === preset && { selected: 'selected' }) },
+        textOf(each),
+      ),
+    ),
+  )
+}
+
+/** What a browser sent, as the schema means it. What is left empty is not given. */
+export function readFilled(schema: Values | null, body: string): Values {
+  const sent = new URLSearchParams(body)
+  const found: Record<string, unknown> = {}
+  for (const field of fieldsOf(schema ?? undefined)) {
+    const { name, schema: own } = field
+    const text = sent.get(name)
+    if (own['type'] === 'boolean') found[name] = text !== null
+    else if (text !== null && text !== '') found[name] = valueOf(field, text)
+  }
+  return found
+}
+
+function valueOf(field: Field, text: string): unknown {
+  const { name, schema } = field
+  if (Array.isArray(schema['enum'])) {
+    return schema['enum'].find((each) => textOf(each) === text) ?? text
+  }
+  if (schema['type'] === 'number' || schema['type'] === 'integer') return Number(text)
+  if (!isStructured(field)) return text
+  try {
+    return JSON.parse(text)
+  } catch (cause) {
+    throw new Fault('invalid', `${name} must be JSON`, { cause })
+  }
+}

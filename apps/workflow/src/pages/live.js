@@ -1,0 +1,46 @@
+// Follows a run: its state, its drawing and its log, as they change. Without this the page looks again by itself.
+const run = document.querySelector('[data-events]')
+if (run) {
+  const state = document.querySelector('#state')
+  const step = document.querySelector('#step')
+  const drawing = document.querySelector('.drawing')
+  const log = document.querySelector('#log tbody')
+  let shown = Number(run.getAttribute('data-seen'))
+  const source = new EventSource(run.getAttribute('data-events'))
+  source.addEventListener('log', (event) => {
+    const line = JSON.parse(event.data)
+    const number = Number(event.lastEventId)
+    if (number <= shown || !log) return
+    shown = number
+    const row = log.insertRow()
+    row.className = `log-${line.severity}`
+    for (const text of [
+      `${line.at.slice(0, 19).replace('T', ' ')} UTC`,
+      line.summary,
+      line.detail,
+    ]) {
+      row.insertCell().textContent = text
+    }
+  })
+  source.addEventListener('execution', (event) => {
+    const now = JSON.parse(event.data)
+    const before = state.textContent
+    if (step) step.textContent = now['current-item-display-name'] ?? ''
+    if (drawing) {
+      const next = new URL(drawing.src)
+      next.searchParams.set('n', String(Date.now()))
+      drawing.src = next.href
+    }
+    if (now.state === before) return
+    state.textContent = now.state
+    state.className = `state state-${now.state}`
+    // What a person can do has changed with it.
+    if (
+      ['waiting', 'completed', 'failed', 'canceled'].includes(now.state) ||
+      before === 'waiting'
+    ) {
+      source.close()
+      location.reload()
+    }
+  })
+}

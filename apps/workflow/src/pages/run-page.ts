@@ -1,0 +1,94 @@
+import { element, type Child, type Element } from '@skerry/xml'
+
+import { exceptionOf } from '../documents/execution.ts'
+import { may, type Who } from '../identity/rights.ts'
+import { hasEnded, type ExecutionRow } from '../store/executions.ts'
+import type { InteractionRow } from '../store/interactions.ts'
+import type { LogRow } from '../store/logs.ts'
+import { formOf } from './form.ts'
+import { renderPage, table, when } from './html.ts'
+import { runPath, stateMark, workflowPath } from './list-page.ts'
+
+export interface RunShown {
+  readonly who: Who
+  readonly run: ExecutionRow
+  readonly logs: readonly LogRow[]
+  readonly asked: InteractionRow | undefined
+}
+
+export function runPage({ who, run, logs, asked }: RunShown): string {
+  const { id, workflow, name, error } = run
+  const api = `/api/workflows/${workflow}/executions/${id}`
+  const over = hasEnded(run)
+  const events = over ? {} : { 'data-events': `${api}/events`, 'data-seen': logs.at(-1)?.seq ?? 0 }
+  return renderPage(
+    { title: `${name}: ${run.state}`, user: `${who.user}@${who.orgName}`, live: !over },
+    element(
+      'div',
+      events,
+      element('h1', {}, element('a', { href: workflowPath(workflow) }, name), ' '),
+      element('p', { role: 'status' }, stateMark(run.state, 'state')),
+      facts(run),
+      error === null ? undefined : element('p', { class: 'panel' }, exceptionOf(error)),
+      ...(asked && may(who, 'workflow:run') ? [question(run, asked)] : []),
+      over || !mayEnd(who, run) ? undefined : cancelForm(run),
+    ),
+    element('img', {
+      ...{ class: 'drawing', src: `${api}/schema?n=${run.number}`, alt: `Drawing of ${name}` },
+    }),
+    ...values('Inputs', run.input),
+    ...(run.output === null ? [] : values('Outputs', run.output)),
+    element('h2', {}, 'Log'),
+    element(
+      'div',
+      { class: 'table' },
+      table('Oldest first', ['Time', 'What', 'More'], logs.map(logRow), 'log'),
+    ),
+  )
+}
+
+const mayEnd = (who: Who, { account }: ExecutionRow): boolean =>
+  may(who, 'workflow:admin') || (may(who, 'workflow:run') && who.account === account)
+
+const logRow = (row: LogRow): readonly Child[] => [when(row.at), row.summary, row.detail]
+
+function facts(run: ExecutionRow): Element {
+  const pair = (name: string, ...value: readonly Child[]) => [
+    element('dt', {}, name),
+    element('dd', {}, ...value),
+  ]
+  return element(
+    'dl',
+    {},
+    ...pair('Step', element('span', { id: 'step' }, run.step_name ?? '')),
+    ...pair('Started', when(run.started_at), ` by ${run.account_name}`),
+    ...(run.ended_at === null ? [] : pair('Ended', when(run.ended_at))),
+    ...pair('Version', run.version),
+  )
+}
+
+const question = (run: ExecutionRow, { title, text, form, id }: InteractionRow): Element =>
+  element(
+    'section',
+    { class: 'panel', 'aria-labelledby': 'ask-title' },
+    element('h2', { id: 'ask-title' }, title),
+    text === '' ? undefined : element('p', {}, text),
+    formOf(form, {
+      ...{ action: `${runPath(run)}/answer?${new URLSearchParams({ id })}`, button: 'Answer' },
+      id: 'answer',
+    }),
+  )
+
+const cancelForm = (run: ExecutionRow): Element =>
+  element(
+    'form',
+    { method: 'post', action: `${runPath(run)}/cancel` },
+    run.cancel
+      ? element('p', { class: 'quiet' }, 'It is being canceled.')
+      : element('button', { type: 'submit', class: 'second' }, 'Cancel the run'),
+  )
+
+const values = (name: string, value: unknown): Child[] => [
+  element('h2', {}, name),
+  element('pre', { tabindex: 0 }, JSON.stringify(value, undefined, 2)),
+]

@@ -1,0 +1,50 @@
+import { element } from '@skerry/xml'
+
+import { may, type Who } from '../identity/rights.ts'
+import type { ExecutionRow } from '../store/executions.ts'
+import type { FoundWorkflow, VersionRow } from '../store/workflows.ts'
+import { formOf } from './form.ts'
+import { renderPage } from './html.ts'
+import { runsTable, workflowPath } from './list-page.ts'
+
+export interface WorkflowShown {
+  readonly who: Who
+  readonly workflow: FoundWorkflow
+  readonly version: VersionRow
+  readonly runs: readonly ExecutionRow[]
+}
+
+/** What it does, how to start it, and how it went before. */
+export function workflowPage({ who, workflow, version, runs }: WorkflowShown): string {
+  const { id, name, description, path } = workflow
+  const action = `${workflowPath(id)}/runs`
+  return renderPage(
+    { title: name, user: `${who.user}@${who.orgName}` },
+    element('h1', {}, name),
+    element('p', { class: 'quiet' }, `${path} · version ${workflow.version}`),
+    element('p', {}, description),
+    element('img', {
+      ...{ class: 'drawing', src: `/api/workflows/${id}/schema`, alt: `Drawing of ${name}` },
+    }),
+    may(who, 'workflow:run') &&
+      element(
+        'section',
+        { class: 'panel', 'aria-labelledby': 'start-title' },
+        element('h2', { id: 'start-title' }, 'Start'),
+        formOf(version.form, { action, button: 'Start', id: 'start' }),
+      ),
+    element('h2', {}, 'Runs'),
+    runs.length === 0
+      ? element('p', { class: 'quiet' }, 'It has not been run yet.')
+      : runsTable('Newest first', runs),
+    element(
+      'p',
+      {},
+      element(
+        'a',
+        { href: `/api/workflows/${id}/content`, type: 'application/xml' },
+        'The definition',
+      ),
+    ),
+  )
+}

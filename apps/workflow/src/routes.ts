@@ -1,0 +1,27 @@
+import type { WorkflowRoute } from './route.ts'
+import { about } from './routes/about.ts'
+import { categories } from './routes/categories.ts'
+import { executions } from './routes/executions.ts'
+import { interactions } from './routes/interactions.ts'
+import { lists } from './routes/list.ts'
+import { logs } from './routes/logs.ts'
+import { pages } from './routes/pages.ts'
+import { presentation } from './routes/presentation.ts'
+import { progress } from './routes/progress.ts'
+import { schedules } from './routes/schedules.ts'
+import { workflows } from './routes/workflows.ts'
+
+/** Every address: the API's, and those of the pages. */
+export const routes: readonly WorkflowRoute[] = [
+  ...about,
+  ...lists,
+  ...workflows,
+  ...presentation,
+  ...executions,
+  ...logs,
+  ...progress,
+  ...interactions,
+  ...schedules,
+  ...categories,
+  ...pages,
+]

@@ -1,0 +1,123 @@
+import { Fault } from '@skerry/fault'
+import type { Body } from '@skerry/service'
+import { attribute, children, localName, readXml, text } from '@skerry/xml'
+import { Type } from 'typebox'
+
+import { at } from '../addresses.ts'
+import { logsDocument } from '../documents/execution.ts'
+import type { Things } from '../http/things.ts'
+import { route } from '../route.ts'
+import { severities } from '../store/database.ts'
+import { listLogs, type LogsAsked } from '../store/logs.ts'
+
+const LINES_MAX = 10_000
+
+interface Asked {
+  readonly severity?: string | undefined
+  readonly since?: string | undefined
+  readonly after?: string | undefined
+  readonly limit?: string | undefined
+}
+
+function readAsked({ severity, since, after, limit }: Asked): LogsAsked {
+  const word = severity?.toLowerCase()
+  const known = severities.find((each) => each === word)
+  if (word !== undefined && word !== '' && known === undefined) {
+    throw new Fault('invalid', `severity must be one of ${severities.join(', ')}`)
+  }
+  return {
+    severity: known,
+    since: readTime(since),
+    after: after === undefined ? undefined : Number(after),
+    limit: Math.min(Number(limit ?? LINES_MAX), LINES_MAX),
+  }
+}
+
+/** Milliseconds since 1970, or a time as ISO 8601 writes it. */
+function readTime(given: string | undefined): Date | undefined {
+  if (given === undefined || given === '') return undefined
+  const at = new Date(/^\d+$/.test(given) ? Number(given) : given)
+  if (!Number.isNaN(at.getTime())) return at
+  throw new Fault(
+    'invalid',
+    'older-than must be a time, as 2026-01-31T12:00:00Z or in milliseconds',
+  )
+}
+
+/** `older-than` means newer than: clients of this family rely on it. */
+const logRequest: Body<Asked> = {
+  media: 'application/xml or application/json',
+  shape: 'log-request',
+  read(raw) {
+    const body = raw.trim()
+    if (body === '') return {}
+    const found = body.startsWith('<') ? fromXml(body) : fromJson(body)
+    return { severity: found['severity'], since: found['older-than'] }
+  },
+}
+
+function fromXml(body: string): Record<string, string | undefined> {
+  const root = readXml(body)
+  const inside = children(root).map((each) => [localName(each.name), text(each)])
+  return {
+    ...{ severity: attribute(root, 'severity'), 'older-than': attribute(root, 'older-than') },
+    ...Object.fromEntries(inside),
+  }
+}
+
+function fromJson(body: string): Record<string, string | undefined> {
+  try {
+    const given = JSON.parse(body) as Readonly<Record<string, unknown>> | null
+    return Object.fromEntries(
+      Object.entries(given ?? {}).map(([name, value]) => [name, textOf(value)]),
+    )
+  } catch (cause) {
+    throw new Fault('invalid', 'the body must be a log-request, in XML or JSON', { cause })
+  }
+}
+
+const textOf = (value: unknown): string =>
+  typeof value === 'string' || typeof value === 'number' ? String(value) : ''
+
+const query = Type.Object({
+  severity: Type.Optional(Type.String()),
+  'older-than': Type.Optional(Type.String()),
+  after: Type.Optional(Type.String({ pattern: '^[0-9]{1,9}$' })),
+  maxResult: Type.Optional(Type.String({ pattern: '^[0-9]{1,9}$' })),
+})
+
+const reading = (name: string, path: typeof at.logs | typeof at.syslogs, doc: string) =>
+  route({
+    ...{ name, method: 'GET', path, permission: 'workflow:read', query },
+    answers: { 200: 'logs' },
+    doc,
+    async handle(world, { params, query: asked, who }) {
+      const { execution } = params as Pick<Things, 'execution'>
+      const { severity, after, maxResult: limit } = asked
+      const how = readAsked({ severity, after, limit, since: asked['older-than'] })
+      const rows = await world.as(who, (tx) => listLogs(tx, execution, how))
+      return { status: 200, body: logsDocument(rows, execution) }
+    },
+  })
+
+export const logs = [
+  reading(
+    'listLogs',
+    at.logs,
+    'What a run did, oldest first: every step that began, ended, failed or was tried again. after=NUMBER goes on after that line.',
+  ),
+  reading('listSyslogs', at.syslogs, `As GET ${at.logs}.`),
+  route({
+    name: 'askSyslogs',
+    method: 'POST',
+    path: at.syslogs,
+    permission: 'workflow:read',
+    takes: logRequest,
+    answers: { 200: 'logs' },
+    doc: 'As GET, for clients of earlier releases: a log-request with severity and older-than, which means newer than.',
+    async handle(world, { params: { execution }, body, who }) {
+      const rows = await world.as(who, (tx) => listLogs(tx, execution, readAsked(body)))
+      return { status: 200, body: logsDocument(rows, execution) }
+    },
+  }),
+]

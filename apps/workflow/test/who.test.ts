@@ -1,0 +1,94 @@
+// Goal: a password is checked by the cloud, remembered for a while as a hash, and forgotten within a second of any change.
+import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
+import { test } from 'node:test'
+
+import { until } from '@skerry/lab'
+
+import { readBasic } from '../src/http/basic.ts'
+import { RememberedWho } from '../src/http/who.ts'
+import { authorization } from './door.ts'
+import { simulatedCloud } from './simulated-cloud.ts'
+import { someone } from './workflow-database.ts'
+
+function open() {
+  const cloud = simulatedCloud()
+  const who = someone('eng')
+  cloud.add(who)
+  const time = { aheadMs: 0 }
+  const now = () => performance.now() + time.aheadMs
+  const whoIs = new RememberedWho(cloud, { key: randomBytes(32), now })
+  const ask = (header = authorization(who)) => whoIs.verify(header, '127.0.0.1')
+  return { cloud, who, time, ask, [Symbol.dispose]: () => whoIs[Symbol.dispose]() }
+}
+
+test('whoever was let in is not asked about again for a minute, and then is', async () => {
+  using it = open()
+  for (let at = 0; at < 5; at++) assert.deepEqual(await it.ask(), it.who)
+  assert.equal(it.cloud.checks, 1)
+  it.time.aheadMs = 61_000
+  assert.deepEqual(await it.ask(), it.who)
+  assert.equal(it.cloud.checks, 2)
+})
+
+test('many requests at once are one question; another password is another', async () => {
+  using it = open()
+  const all = await Promise.all(Array.from({ length: 50 }, () => it.ask()))
+  assert.ok(all.every((each) => each?.account === it.who.account))
+  assert.equal(it.cloud.checks, 1)
+  assert.equal(await it.ask(authorization(it.who, 'wrong')), undefined)
+  assert.equal(await it.ask(authorization(it.who, 'wrong')), undefined)
+  assert.equal(it.cloud.checks, 3, 'what is wrong is never remembered')
+})
+
+test('a disabled user is out within a second, and so is everybody when the cloud falls silent', async () => {
+  using it = open()
+  await it.ask()
+  it.cloud.disable(it.who)
+  const began = performance.now()
+  await until('nobody is let in', async () => (await it.ask()) === undefined)
+  assert.ok(performance.now() - began < 1_000, `${performance.now() - began} ms`)
+  it.cloud.add(it.who)
+  assert.deepEqual(await it.ask(), it.who)
+  it.cloud.away = true
+  const silent = performance.now()
+  await until('it is told that the cloud is away', () =>
+    it.ask().then(
+      () => false,
+      () => true,
+    ),
+  )
+  assert.ok(performance.now() - silent < 1_600, `${performance.now() - silent} ms`)
+})
+
+test('a change between the question and its answer is not missed', async () => {
+  using it = open()
+  const check = it.cloud.check.bind(it.cloud)
+  const [asked, go] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  it.cloud.check = async (...given) => {
+    const found = await check(...given)
+    asked.resolve()
+    await go.promise
+    return found
+  }
+  const first = it.ask()
+  await asked.promise
+  it.cloud.disable(it.who)
+  it.cloud.check = check
+  go.resolve()
+  await first
+  const began = performance.now()
+  await until('nobody is let in', async () => (await it.ask()) === undefined)
+  assert.ok(performance.now() - began < 1_000)
+})
+
+test('credentials are of user@organisation, whose last @ divides them, and nothing else', () => {
+  const basic = (text: string) => `Basic ${Buffer.from(text).toString('base64')}`
+  assert.deepEqual(readBasic(basic('a@b@eng:x:y')), { user: 'a@b', org: 'eng', password: 'x:y' })
+  assert.deepEqual(readBasic(basic('ä@eng:').replace('Basic', 'bAsIc ')), {
+    ...{ user: 'ä', org: 'eng', password: '' },
+  })
+  for (const wrong of ['', ':', 'a', 'a:b', '@eng:x', 'a\n@eng:x', `${'a'.repeat(5000)}@eng:x`]) {
+    assert.equal(readBasic(basic(wrong)), undefined, wrong)
+  }
+})

@@ -1,0 +1,373 @@
+// Goal: what clients of this family ask of workflows is answered as they read it: lists, one, archives, imports.
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, test } from 'node:test'
+import { promisify } from 'node:util'
+
+import { attribute, child, children, find, text, type Element } from '@skerry/xml'
+
+import { attachment } from '../src/http/file-name.ts'
+import { readForm } from '../src/http/multipart.ts'
+import { BASE, openDoor, readAnswer, readJson, type Door } from './door.ts'
+import { definitionText, seedWorkflow } from './workflow-database.ts'
+
+const run = promisify(execFile)
+let door: Door
+before(async () => {
+  door = await openDoor()
+})
+after(() => door[Symbol.asyncDispose]())
+
+interface ListJson {
+  readonly link: readonly {
+    readonly rel: string
+    readonly href: string
+    readonly attributes: readonly { readonly name: string; readonly value: string }[]
+  }[]
+  readonly total?: number
+  readonly start?: number
+}
+
+const list = async (query = '', who = door.eng.who) =>
+  readJson<ListJson>(
+    await door.ask('GET', `/api/workflows${query}`, { as: who, accept: 'application/json' }),
+  )
+const namesIn = ({ link }: ListJson) =>
+  link.map(({ attributes }) => attributes.find(({ name }) => name === 'name')?.value)
+
+test('the list tells each workflow as clients read it, in both formats', async () => {
+  const { who, ids } = door.eng
+  const { link, total } = await list('?conditions=name=Send Hello'.replace(' ', '%20'))
+  assert.equal(total, 1)
+  const href = `${BASE}/api/workflows/${ids['workflow']}/`
+  assert.deepEqual([link[0]?.rel, link[0]?.href], ['down', href])
+  const told = Object.fromEntries(link[0]?.attributes.map(({ name, value }) => [name, value]) ?? [])
+  assert.deepEqual(told, {
+    ...{ id: ids['workflow'], name: 'Send Hello', description: 'Says hello.', type: 'Workflow' },
+    ...{ version: '1.0.0', canExecute: 'true', canEdit: 'true', customIcon: 'false' },
+    ...{ categoryName: 'Mail', itemHref: href, globalTags: 'tag:mail' },
+    categoryHref: `${BASE}/api/catalog/System/WorkflowCategory/${ids['category']}/`,
+  })
+  const xml = readAnswer(await door.ask('GET', '/api/workflows?conditions=name~Hello', { as: who }))
+  assert.deepEqual([xml.name, attribute(xml, 'total')], ['inventory-items', '1'])
+  const [only] = children(xml, 'link')
+  const inXml = children(child(only, 'attributes'), 'attribute').map((each) => [
+    attribute(each, 'name'),
+    attribute(each, 'value'),
+  ])
+  assert.deepEqual(Object.fromEntries(inXml), told)
+  const reader = await list('', door.enter('eng', 'console only'))
+  const rights = reader.link[0]?.attributes.filter(({ name }) => name.startsWith('can'))
+  assert.deepEqual(
+    rights?.map(({ value }) => value),
+    ['false', 'false'],
+  )
+})
+
+test('the whole list comes without a page, in parts or not, and pages follow one another', async () => {
+  const who = door.enter('eng', 'author')
+  const names = Array.from({ length: 1203 }, (_, at) => `bulk ${String(at).padStart(4, '0')} <&"'`)
+  await Promise.all(
+    [0, 1, 2, 3].map(async (of) => {
+      for (let at = of; at < names.length; at += 4) {
+        await seedWorkflow(door.store, who, { name: names[at] ?? '', folder: 'Bulk' })
+      }
+    }),
+  )
+  const all = await list('?conditions=categoryName=Bulk')
+  assert.equal(all.total, names.length)
+  assert.deepEqual(namesIn(all), names)
+  const xml = readAnswer(
+    await door.ask('GET', '/api/workflows?conditions=categoryName=Bulk', { as: who }),
+  )
+  assert.equal(children(xml, 'link').length, names.length)
+  for (const path of ['/api/catalog/System/Workflow', '/api/inventory/System/Workflows/']) {
+    const same = await door.ask('GET', `${path}?conditions=categoryName=Bulk`, { as: who })
+    assert.equal(children(readAnswer(same), 'link').length, names.length)
+  }
+  const paged: (string | undefined)[] = []
+  for (let start = 0; start < names.length; start += 100) {
+    const page = await list(`?conditions=categoryName=Bulk&maxResult=100&startIndex=${start}`)
+    assert.deepEqual([page.total, page.start], [names.length, start])
+    paged.push(...namesIn(page))
+  }
+  assert.deepEqual(paged, names)
+  const down = await list(
+    '?conditions=categoryName=Bulk&maxResult=3&sortOrders=-name&keys=name,id&queryCount=false',
+  )
+  assert.deepEqual(namesIn(down), names.toReversed().slice(0, 3))
+  assert.equal(down.total, undefined)
+  assert.equal(down.link[0]?.attributes.length, 2)
+  assert.deepEqual((await list('?conditions=name=nothing')).link, [])
+  assert.deepEqual((await list('?maxResult=0')).link, [])
+  const big = await list('?conditions=categoryName=Bulk&maxResult=700&startIndex=3')
+  assert.deepEqual(namesIn(big), names.slice(3, 703))
+})
+
+test('one workflow is told with its links, its parameters and what clients of later releases add', async () => {
+  const { who, ids } = door.eng
+  const path = `/api/workflows/${ids['workflow']}`
+  const xml = readAnswer(await door.ask('GET', path, { as: who }))
+  assert.equal(attribute(xml, 'customized-icon'), 'false')
+  const inputs = children(child(xml, 'input-parameters'), 'parameter')
+  assert.deepEqual(
+    inputs.map((each) => [attribute(each, 'name'), attribute(each, 'type')]),
+    [
+      ['name', 'string'],
+      ['times', 'number'],
+      ['word', 'SecureString'],
+    ],
+  )
+  const rels = children(child(xml, 'relations'), 'link').map((each) => attribute(each, 'rel'))
+  assert.deepEqual(rels.slice(0, 3), ['up', 'add', 'remove'])
+  const json = readJson(await door.ask('GET', path, { as: who, accept: 'application/json' }))
+  assert.deepEqual(
+    [json['id'], json['name'], json['version']],
+    [ids['workflow'], 'Send Hello', '1.0.0'],
+  )
+  const relations = json['relations'] as { link: { href: string; rel: string }[] }
+  for (const { href, rel } of relations.link) {
+    if (rel !== 'down' && rel !== 'up') continue
+    const { status } = await door.ask('GET', href.replace(BASE, ''), { as: who })
+    assert.equal(status, 200, href)
+  }
+})
+
+const multipart = (bytes: Buffer | string, fields: Readonly<Record<string, string>> = {}) => {
+  const boundary = `----${randomUUID()}`
+  const parts = Object.entries(fields).map(
+    ([name, value]) =>
+      `--${boundary}\r\ncontent-disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`,
+  )
+  const head = `--${boundary}\r\nContent-Disposition: form-data; name="file"; filename="a.workflow"\r\nContent-Type: application/zip\r\n\r\n`
+  return {
+    headers: { 'content-type': `multipart/form-data; boundary=${boundary}` },
+    body: Buffer.concat([
+      ...parts.map((each) => Buffer.from(each)),
+      ...[Buffer.from(head), Buffer.from(bytes), Buffer.from(`\r\n--${boundary}--\r\n`)],
+    ]),
+  }
+}
+const fieldsOf = (root: Element) =>
+  Object.fromEntries(children(root).map((each) => [each.name, text(each)]))
+
+test('an archive is saved as NAME.workflow, unpacks anywhere, and is the same bytes wherever it was imported', async (t) => {
+  const source = `${definitionText('exported')}\n# Grüße\n`.replace(
+    '  version:',
+    '  title: Exported Söurce\n  version:',
+  )
+  const made = await door.ask('POST', '/api/workflows', {
+    as: door.eng.who,
+    ...multipart(source),
+  })
+  const { id, result, category } = fieldsOf(readAnswer(made))
+  assert.deepEqual([result, category], ['created', 'Workflows'])
+  const fetch = (who = door.eng.who, headers = {}) =>
+    door.ask('GET', `/api/workflows/${id}`, { as: who, accept: 'application/zip', headers })
+  const first = await fetch()
+  assert.deepEqual([first.status, first.headers['content-type']], [200, 'application/zip'])
+  assert.equal(
+    first.headers['content-disposition'],
+    `attachment; filename="Exported S_urce.workflow"; filename*=UTF-8''Exported%20S%C3%B6urce.workflow`,
+  )
+  const again = await fetch(door.eng.who, { 'if-none-match': String(first.headers['etag']) })
+  assert.deepEqual([again.status, again.text], [304, ''])
+  const other = await fetch(door.eng.who, { 'if-none-match': '"other"' })
+  assert.ok(other.bytes.equals(first.bytes))
+  // Into an organisation that has nothing of it.
+  const moved = await door.ask('POST', '/api/workflows', {
+    as: door.ops.who,
+    ...multipart(first.bytes),
+  })
+  assert.deepEqual(fieldsOf(readAnswer(moved))['id'], id)
+  assert.ok((await fetch(door.ops.who)).bytes.equals(first.bytes), 'byte for byte')
+  const dir = await mkdtemp(join(tmpdir(), 'skerry-archive-'))
+  t.after(() => rm(dir, { recursive: true, force: true }))
+  await writeFile(join(dir, 'a.zip'), first.bytes)
+  const { stdout } = await run('unzip', ['-p', join(dir, 'a.zip'), 'workflow.yaml'])
+  assert.equal(stdout, source)
+})
+
+test('an import tells what it did, or would do, or why not and in which line', async () => {
+  const who = door.enter('eng', 'author')
+  const post = (body: string, query = '', fields = {}) =>
+    door.ask('POST', `/api/workflows${query}`, { as: who, ...multipart(body, fields) })
+  const dry = fieldsOf(readAnswer(await post(definitionText('imported'), '?dryRun=true')))
+  assert.deepEqual([dry['result'], dry['dry-run']], ['created', 'true'])
+  assert.equal((await list('?conditions=name=imported')).total, 0, 'nothing of it stays')
+  const made = fieldsOf(readAnswer(await post(definitionText('imported'))))
+  assert.equal(made['result'], 'created')
+  assert.equal(fieldsOf(readAnswer(await post(definitionText('imported'))))['result'], 'unchanged')
+  const newer = definitionText('imported', '1.1.0')
+  assert.equal((await post(newer)).status, 409)
+  const changed = fieldsOf(readAnswer(await post(newer, '', { overwrite: 'true' })))
+  assert.deepEqual(
+    [changed['result'], changed['id'], changed['previous-version']],
+    ['updated', made['id'], '1.0.0'],
+  )
+  const versions = await door.ask('GET', `/api/workflows/${made['id']}/versions`, { as: who })
+  assert.equal(children(readAnswer(versions), 'version').length, 2)
+  const wrong = definitionText('imported').replace('set:', 'teleport:')
+  const refused = readAnswer(await post(wrong), 400)
+  const [complaint] = children(child(refused, 'complaints'), 'complaint')
+  assert.equal(attribute(complaint, 'line'), '8', JSON.stringify(refused))
+  const json = readJson<{ complaints: { line: number }[]; code: string }>(
+    await door.ask('POST', '/api/workflows', {
+      as: who,
+      accept: 'application/json',
+      ...multipart(wrong),
+    }),
+    400,
+  )
+  assert.deepEqual([json.code, json.complaints[0]?.line], ['invalid', 8])
+  for (const body of ['PK not a zip', 'just text', '']) {
+    assert.equal((await post(body)).status, 400, body)
+  }
+  assert.equal((await post(definitionText('x'), `?categoryId=${randomUUID()}`)).status, 404)
+  assert.equal(
+    (await post(definitionText('x'), `?categoryId=${door.ops.ids['category']}`)).status,
+    404,
+  )
+  const bare = await door.ask('POST', `/api/content/workflows/${door.eng.ids['category']}`, {
+    ...{ as: who, body: definitionText('bare'), headers: { 'content-type': 'application/yaml' } },
+  })
+  assert.equal(fieldsOf(readAnswer(bare))['category'], 'Library/Mail')
+})
+
+test('a name that is taken in a folder, and a file that is too large, are refused', async () => {
+  const who = door.enter('eng', 'author')
+  await seedWorkflow(door.store, who, { name: 'taken', folder: 'Workflows' })
+  const titled = definitionText('other-name').replace('  version:', '  title: taken\n  version:')
+  const answer = await door.ask('POST', '/api/workflows', { as: who, ...multipart(titled) })
+  assert.equal(answer.status, 409, answer.text)
+  const large = multipart(Buffer.alloc(5 * 1024 * 1024, 'a'))
+  const refused = await door.ask('POST', '/api/workflows', { as: who, ...large })
+  assert.equal(refused.status, 413, refused.text)
+})
+
+test('forms are read exactly or refused', () => {
+  const read = (body: string) => readForm(Buffer.from(body), 'b')
+  const part = (name: string, value: string) =>
+    `--b\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`
+  const whole = read(`${part('a', '1')}${part('file', 'x\r\n--not the boundary')}--b--\r\n`)
+  assert.equal(whole.fields.get('a'), '1')
+  assert.equal(whole.file?.bytes.toString(), 'x\r\n--not the boundary')
+  for (const body of [
+    ...['', 'x', '--b', '--b\r\n', part('a', '1'), `${part('a', '1')}--b`, '--bx\r\n\r\n--b--'],
+    ...[`${part('a', '1')}${part('a', '2')}--b--`, `${part('file', '1')}${part('file', '2')}--b--`],
+    ...[`--b\r\nx: y\r\n\r\n1\r\n--b--`, `${part('a', 'x'.repeat(2000))}--b--`],
+    `--b\r\nContent-Disposition: form-data; name="file"\r\nContent-Transfer-Encoding: base64\r\n\r\neA==\r\n--b--`,
+    `${Array.from({ length: 20 }, (_, at) => part(`p${at}`, '1')).join('')}--b--`,
+  ]) {
+    assert.throws(() => read(body), /the form cannot be read/, body)
+  }
+})
+
+test('a file’s name leads nowhere else, whatever the workflow is called', () => {
+  assert.equal(attachment('Send Hello', '.workflow'), 'attachment; filename="Send Hello.workflow"')
+  for (const name of [
+    '../../etc/passwd',
+    'a"; filename="b',
+    'a\r\nx: y',
+    '.hidden',
+    'C:\\x',
+    '',
+    '𝄞'.repeat(300),
+    '\ud800',
+  ]) {
+    const header = attachment(name, '.workflow')
+    assert.match(
+      header,
+      /^attachment; filename="[^"\\/\r\n%:]*"(; filename\*=UTF-8''[A-Za-z0-9%._~-]+)?$/,
+      name,
+    )
+    assert.doesNotMatch(header, /filename="\.|''\.|%2F|%5C|%0D/, name)
+  }
+})
+
+test('content comes as it was written, and the drawing as SVG', async () => {
+  const { who, ids } = door.eng
+  const path = `/api/workflows/${ids['workflow']}`
+  const yaml = await door.ask('GET', `${path}/content`, { as: who, accept: 'application/yaml' })
+  assert.equal(yaml.text, definitionText('Send Hello'))
+  const json = readJson(
+    await door.ask('GET', `${path}/content`, { as: who, accept: 'application/json' }),
+  )
+  assert.ok(json['document'])
+  const svg = await door.ask('GET', `${path}/schema`, { as: who })
+  assert.equal(svg.headers['content-type'], 'image/svg+xml; charset=utf-8')
+  assert.match(svg.text, /<svg /)
+})
+
+test('inputs are checked without starting anything, each with what is wrong with it', async () => {
+  const { who, ids } = door.eng
+  const path = `/api/workflows/${ids['workflow']}/presentation`
+  const shown = readJson(await door.ask('GET', path, { as: who, accept: 'application/json' }))
+  assert.ok(shown['form'])
+  const check = async (body: string) =>
+    readJson<{ valid: boolean; messages: { parameter: string; code: string }[] }>(
+      await door.ask('POST', `${path}/instances/`, { as: who, accept: 'application/json', body }),
+    )
+  assert.deepEqual((await check('{"input":{"name":"John"}}')).valid, true)
+  const wrong = await check('{"input":{"times":"many"}}')
+  assert.equal(wrong.valid, false)
+  assert.deepEqual(
+    wrong.messages.map(({ code }) => code),
+    ['VCO-CNS0002', 'VCO-CNS0002'],
+  )
+})
+
+test('a workflow in use is deleted only by force, which ends what uses it', async () => {
+  const who = door.enter('eng', 'organisation administrator')
+  const made = await seedWorkflow(door.store, who, { name: 'used', folder: 'Used' })
+  const path = `/api/workflows/${made.id}`
+  const started = await door.ask('POST', `${path}/executions`, { as: who })
+  assert.equal(started.status, 202, started.text)
+  const task = await door.ask('POST', `${path}/tasks`, {
+    ...{ as: who, body: '{"name":"hourly","every-seconds":3600}' },
+  })
+  assert.equal(task.status, 201, task.text)
+  assert.equal((await door.ask('DELETE', path, { as: who })).status, 409)
+  assert.equal((await door.ask('DELETE', `${path}?force=true`, { as: who })).status, 200)
+  assert.equal((await door.ask('GET', path, { as: who })).status, 404)
+  assert.equal(door.runs.canceled.length, 1)
+  assert.equal(door.runs.scheduled.size, 0)
+  const plain = await seedWorkflow(door.store, who, { name: 'unused', folder: 'Used' })
+  assert.equal((await door.ask('DELETE', `/api/workflows/${plain.id}`, { as: who })).status, 200)
+})
+
+test('folders are made, listed and deleted', async () => {
+  const who = door.enter('eng', 'author')
+  const post = (body: string) => door.ask('POST', '/api/categories', { as: who, body })
+  const made = readAnswer(await post('{"name":"Outer"}'), 201)
+  const id = text(child(made, 'id')) ?? ''
+  const inner = readAnswer(
+    await post(
+      `<category><name>Inner</name><parent-category-id>${id}</parent-category-id></category>`,
+    ),
+    201,
+  )
+  assert.equal(text(child(inner, 'path')), 'Outer/Inner')
+  assert.equal(
+    (await post(`{"name":"x","parent-category-id":"${door.ops.ids['category']}"}`)).status,
+    404,
+  )
+  assert.equal((await post(`{"name":"x","parent-category-id":"nonsense"}`)).status, 404)
+  assert.equal((await post('{"name":"Outer"}')).status, 409)
+  const roots = readAnswer(
+    await door.ask('GET', '/api/categories?categoryType=WorkflowCategory&isRoot=true', { as: who }),
+  )
+  const names = children(roots, 'link').map((each) =>
+    children(find(each, 'attributes'), 'attribute').map((pair) => attribute(pair, 'value')),
+  )
+  assert.ok(names.some((each) => each.includes('Outer')))
+  assert.ok(!names.some((each) => each.includes('Inner')))
+  assert.equal((await door.ask('DELETE', `/api/categories/${id}`, { as: who })).status, 409)
+  const innerId = text(child(inner, 'id'))
+  assert.equal((await door.ask('DELETE', `/api/categories/${innerId}`, { as: who })).status, 204)
+  assert.equal((await door.ask('DELETE', `/api/categories/${id}`, { as: who })).status, 204)
+})
