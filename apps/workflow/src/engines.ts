@@ -1,0 +1,63 @@
+import { join } from 'node:path'
+
+import { migrate, openDatabase, openTenants, inOrg, type TenantPool } from '@skerry/postgres'
+import { sql, type Kysely } from 'kysely'
+
+import { seesAll } from './identity/rights.ts'
+import { actingAs } from './store/acting-as.ts'
+import type { Database } from './store/database.ts'
+import type { RequestWorld } from './world.ts'
+
+const MIGRATIONS = join(import.meta.dirname, '../migrations')
+const CONNECTIONS = 10
+const READY_MS = 1_000
+
+export interface Store extends AsyncDisposable {
+  readonly db: Kysely<Database>
+  readonly as: RequestWorld['as']
+  isReady(): Promise<boolean>
+}
+
+/** Brings the tables to what this release needs. Several servers may do it at once. */
+export async function prepareDatabase(url: string): Promise<void> {
+  const owner = openDatabase<Database>({ url, applicationName: 'skerry workflow', size: 1 })
+  try {
+    await migrate(owner, MIGRATIONS)
+  } finally {
+    await owner.destroy()
+  }
+}
+
+/** Connections that see one organisation, and those that see all. None has to be there when it is opened. */
+export function openStore(url: string, name: string): Store {
+  const pool = { applicationName: `skerry workflow ${name}`, size: CONNECTIONS }
+  const db = openDatabase<Database>({ ...pool, url: actingAs(url, 'skerry_workflow_system') })
+  const tenants: TenantPool<Database> = openTenants({
+    ...pool,
+    url: actingAs(url, 'skerry_workflow_tenant'),
+  })
+  return {
+    db,
+    as: (who, work) =>
+      seesAll(who) ? db.transaction().execute(work) : inOrg(tenants, who.org, work),
+    isReady: () => answersSoon(db),
+    async [Symbol.asyncDispose]() {
+      await db.destroy()
+      await tenants.destroy()
+    },
+  }
+}
+
+async function answersSoon(db: Kysely<Database>): Promise<boolean> {
+  const late = Promise.withResolvers<boolean>()
+  const timer = setTimeout(() => late.resolve(false), READY_MS)
+  const asked = sql`select 1`.execute(db).then(
+    () => true,
+    () => false,
+  )
+  try {
+    return await Promise.race([asked, late.promise])
+  } finally {
+    clearTimeout(timer)
+  }
+}
