@@ -5,12 +5,16 @@ import type { FastifyInstance } from 'fastify'
 import type { Config } from './config.ts'
 import { openEngines, type Engines } from './engines.ts'
 import type { Identity } from './hosts/connect.ts'
+import { byToken } from './http/admission.ts'
 import { ours } from './http/dialect.ts'
 import { buildServer, showCertificate, type ServerCertificate } from './http/server.ts'
+import { makeCheck, type CheckCredentials } from './identity/credentials.ts'
 import { hashPassword } from './identity/password.ts'
 import type { Seal } from './identity/seal.ts'
 import { makeSessions } from './identity/sessions.ts'
 import { openUploads } from './images/uploads.ts'
+import type { ForWorkflows } from './machine/for-workflows.ts'
+import { byGrant } from './machine/runs.ts'
 import { routes } from './routes.ts'
 import { startWork } from './worker/start-work.ts'
 import type { RequestWorld } from './world.ts'
@@ -30,6 +34,8 @@ export interface Given {
 export interface Cell extends AsyncDisposable {
   /** Shows clients the certificate as it is now; whoever is connected stays so. */
   renewed(): void
+  /** For the machines' door: the same passwords, and the same API. */
+  readonly forWorkflows: ForWorkflows
 }
 
 /** One cell: the tenants' door, a worker, a follower of its share of the hosts. Any of them may die with it. */
@@ -37,23 +43,32 @@ export async function startCell(config: Config, given: Given): Promise<Cell> {
   await using started = new AsyncDisposableStack()
   const engines = started.use(openEngines(config, given.identity))
   started.use(startWork(config, engines, given))
-  const door = await buildDoor(config, engines, given)
+  const { door, runs, check } = await buildDoors(config, engines, given)
   started.defer(() => door.close())
+  started.defer(() => runs.close())
   const { address, port } = config.listen
   await door.listen({ host: address, port })
   given.log(`cell ${config.cell} answers at https://${address}:${port}`)
   const all = started.move()
   return {
     renewed: () => showCertificate(door, given.tls()),
+    forWorkflows: { check, api: (request, response) => runs.routing(request, response) },
     [Symbol.asyncDispose]: () => all.disposeAsync(),
   }
 }
 
-async function buildDoor(
+interface Doors {
+  readonly door: FastifyInstance
+  /** The same rows, by the grants of runs. */
+  readonly runs: FastifyInstance
+  readonly check: CheckCredentials
+}
+
+async function buildDoors(
   { base, console: screens, images }: Config,
   { db, tenants, reads, links, ring }: Engines,
   { clock, ids, log, tls, seal }: Given,
-): Promise<FastifyInstance> {
+): Promise<Doors> {
   const world: RequestWorld = {
     as: (who, work) =>
       who.role === 'system administrator'
@@ -65,8 +80,11 @@ async function buildDoor(
     uploads: openUploads(db, images),
     console: screens ?? `console.${new URL(base).hostname}`,
   }
-  const spare = await hashPassword(ids.secret(), ids.salt())
-  const sessions = makeSessions(db, () => ids.secret(), spare)
-  const requestId = () => ids.uuid()
-  return buildServer(world, routes, sessions, { dialect: ours, tls: tls(), requestId, log })
+  const check = makeCheck(db, await hashPassword(ids.secret(), ids.salt()))
+  const sessions = makeSessions(db, () => ids.secret(), check)
+  const options = { dialect: ours, requestId: () => ids.uuid(), log }
+  const door = buildServer(world, routes, byToken(sessions, ours), { ...options, tls: tls() })
+  const runs = buildServer(world, routes, byGrant(db), options)
+  await runs.ready()
+  return { door, runs, check }
 }

@@ -8,6 +8,7 @@ import { Fault } from '@skerry/fault'
 import type { Postgres } from '@skerry/lab'
 import { sql } from 'kysely'
 
+import { makeCheck } from '../src/identity/credentials.ts'
 import { Lanes } from '../src/identity/lanes.ts'
 import { networkOf } from '../src/identity/network-of.ts'
 import { hashPassword } from '../src/identity/password.ts'
@@ -35,7 +36,7 @@ async function openCells() {
     await db.insertInto('account').values({ org, name, role: 'author', password }).execute()
   }
   const cells = [1, 2].map(() =>
-    makeSessions(db, () => randomBytes(32).toString('base64url'), password),
+    makeSessions(db, () => randomBytes(32).toString('base64url'), makeCheck(db, password)),
   )
   const logIn = async (cell: number, user: string, secret: string, address = '10.0.0.1') => {
     try {

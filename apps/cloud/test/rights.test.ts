@@ -5,41 +5,20 @@ import { randomBytes } from 'node:crypto'
 import { request } from 'node:http'
 import { after, before, test } from 'node:test'
 
-import type { OrgId } from '@skerry/vm'
-import { readXml } from '@skerry/xml'
 import { sql } from 'kysely'
 
 import { hashToken } from '../src/identity/sessions.ts'
 import type { CloudRoute } from '../src/route.ts'
 import { routes } from '../src/routes.ts'
-import { COLOUR, fresh, ladder, rows, type Row } from './rights-table.ts'
-import { hrefOf, instantiate, openDoor, XML, type Answered, type Door } from './tenants-door.ts'
+import { everythingOf, idsFor, isOpen, pathOf, rowOf, tellingOf, unknown } from './every-route.ts'
+import { ladder, rows } from './rights-table.ts'
+import { instantiate, openDoor, XML, type Answered, type Door } from './tenants-door.ts'
 
 let door: Door
 before(async () => {
   door = await openDoor()
 })
 after(() => door[Symbol.asyncDispose]())
-
-const NOBODYS = '01980000-0000-7000-8000-00000000abcd'
-const unknown: Readonly<Record<string, string>> = {
-  ...{ org: NOBODYS, vdc: NOBODYS, task: NOBODYS, accessToken: NOBODYS },
-  ...{ catalog: NOBODYS, upload: NOBODYS, catalogItem: NOBODYS, account: NOBODYS, host: NOBODYS },
-  ...{ urn: `urn:skerry:vdc:${NOBODYS}`, key: 'colour' },
-  ...{ template: `vappTemplate-${NOBODYS}`, entity: `vm-${NOBODYS}` },
-  ...{ version: '5.1', file: 'master.xsd' },
-}
-
-const rowOf = ({ name }: CloudRoute): Row => rows[name] as Row
-const isOpen = (route: CloudRoute): boolean => rowOf(route).least === undefined
-
-function pathOf(route: CloudRoute, ids: Readonly<Record<string, string>>): string {
-  const path = route.path.replace(/:(\w+)/g, (_, name: string) => {
-    assert.ok(ids[name], `no example of :${name}`)
-    return ids[name]
-  })
-  return path + (rowOf(route).query ?? '')
-}
 
 /** The headers of an answer: of a stream, which goes on for ever, or of what is asked for by HEAD. */
 function beginning(
@@ -110,30 +89,6 @@ test('no token, a bad one, one that is over, and the cookie alone: 401 at every 
   }
 })
 
-/** Everything that is written down of an organisation. */
-async function everythingOf(org: OrgId): Promise<string> {
-  const { rows: tables } = await sql<{ name: string }>`
-    select table_name as name from information_schema.columns
-    where table_schema = 'public' and column_name = 'org' order by 1`.execute(door.cloud.db)
-  const all: unknown[] = []
-  for (const { name } of tables) {
-    const { rows: found } = await sql<{ row: unknown }>`
-      select to_jsonb(each) as row from ${sql.table(name)} each where org = ${org} order by 1`.execute(
-      door.cloud.db,
-    )
-    all.push([name, found])
-  }
-  const { rows: itself } = await sql`select to_jsonb(org) from org where id = ${org}
-    union all select to_jsonb(host) from host order by 1`.execute(door.cloud.db)
-  return JSON.stringify([all, itself])
-}
-
-/** All that tells one answer from another: the request's own id and the time are told to everybody. */
-function tellingOf({ status, headers, text }: Answered): unknown {
-  const { date: _date, 'x-request-id': _id, ...rest } = headers
-  return [status, rest, text]
-}
-
 /** What is ours by every name that an address of this route takes. */
 function oursFor({ path }: CloudRoute): Readonly<Record<string, string>>[] {
   const { ids, vapp } = door.eng
@@ -155,7 +110,7 @@ function oursFor({ path }: CloudRoute): Readonly<Record<string, string>>[] {
 }
 
 test('to the users of another organisation what is ours is what never was, and nothing of it changes', async () => {
-  const before = await everythingOf(door.eng.org)
+  const before = await everythingOf(door, door.eng.org)
   const uuids = Object.values(door.eng.ids).flatMap((id) => /[0-9a-f-]{36}$/.exec(id)?.[0] ?? [])
   for (const role of ladder.filter((each) => each !== 'system administrator')) {
     for (const route of routes.filter((each) => !isOpen(each))) {
@@ -178,40 +133,8 @@ test('to the users of another organisation what is ours is what never was, and n
       assert.deepEqual(tellingOf(await head(door.eng.ids)), tellingOf(await head(unknown)), what)
     }
   }
-  assert.equal(await everythingOf(door.eng.org), before)
+  assert.equal(await everythingOf(door, door.eng.org), before)
 })
-
-/** Things to try it on: fresh ones where trying uses them up. */
-async function idsFor(
-  { from, whole }: Row,
-  token: string,
-): Promise<Readonly<Record<string, string>>> {
-  const ids: Record<string, string> = { ...door.eng.ids, version: '5.1', file: 'master.xsd' }
-  const made = await door.ask('POST', '/api/session/tokens', {
-    token,
-    body: `<AccessTokenParams name="${fresh()}"/>`,
-  })
-  const upload = await door.ask('POST', `/api/catalog/${ids['catalog']}/action/upload`, {
-    token: door.eng.token,
-    body: `<UploadParams name="${fresh()}" size="1"/>`,
-  })
-  ids['upload'] = hrefOf(readXml(upload.text)).split('/').at(-1) ?? ''
-  await door.ask('PUT', `/api/vApp/${ids['entity']}/metadata/colour`, {
-    token: door.eng.token,
-    body: COLOUR,
-  })
-  const accessToken = hrefOf(readXml(made.text)).split('/').at(-1) ?? ''
-  if (whole) return { ...ids, accessToken, entity: door.eng.vapp }
-  if (from === undefined) return { ...ids, accessToken }
-  const [vm = ''] = (await door.cloud.addVms(1, from)).vms
-  await sql`update vm set snapshot = 's', snapshot_at = clock_timestamp() where id = ${vm}`.execute(
-    door.cloud.db,
-  )
-  await sql`update vm set boot = 'boot' where id = ${vm} and status = 'POWERED_ON'`.execute(
-    door.cloud.db,
-  )
-  return { ...ids, accessToken, entity: `vm-${vm}` }
-}
 
 test('to a colleague, and to any administrator, a token for scripts is what never was', async () => {
   for (const role of ladder) {
@@ -229,7 +152,7 @@ for (const route of routes) {
     const row = rowOf(route)
     for (const role of ladder) {
       const token = await door.enter(door.eng.org, role)
-      const { status, text } = await tryIt(route, await idsFor(row, token), token)
+      const { status, text } = await tryIt(route, await idsFor(door, row, token), token)
       const allowed = row.least === undefined || ladder.indexOf(role) >= ladder.indexOf(row.least)
       assert.equal(status, allowed ? row.ok : (row.otherwise ?? 403), `${role}: ${text}`)
     }

@@ -12,12 +12,16 @@ import type { HostApi } from '@skerry/host-api'
 import type { HostId, OrgId, VmId } from '@skerry/vm'
 import { attribute, childrenByLocalName, readXml, type Element } from '@skerry/xml'
 
+import { byToken } from '../src/http/admission.ts'
 import { ours } from '../src/http/dialect.ts'
 import { buildServer } from '../src/http/server.ts'
+import { makeCheck } from '../src/identity/credentials.ts'
 import { hashPassword } from '../src/identity/password.ts'
 import type { Role } from '../src/identity/roles.ts'
 import { hashToken, makeSessions } from '../src/identity/sessions.ts'
 import { openUploads } from '../src/images/uploads.ts'
+import type { ForWorkflows } from '../src/machine/for-workflows.ts'
+import { byGrant } from '../src/machine/runs.ts'
 import { routes } from '../src/routes.ts'
 import { addToCatalog } from '../src/store/catalogs.ts'
 import {
@@ -73,6 +77,8 @@ export interface Door extends AsyncDisposable {
   readonly time: { aheadMs: number }
   /** Where images lie. */
   readonly images: string
+  /** The same, as a machines' door shows it to workflow servers. */
+  readonly forWorkflows: ForWorkflows
   /** A token of a new user of this role: without the cost of a login. */
   enter(org: OrgId, role: Role): Promise<string>
 }
@@ -81,7 +87,8 @@ export async function openDoor(): Promise<Door> {
   const postgres = await startDatabases()
   const cloud = await openCloudDatabase(postgres)
   const password = await hashPassword('secret', randomBytes(16))
-  const sessions = makeSessions(cloud.db, () => randomBytes(32).toString('base64url'), password)
+  const check = makeCheck(cloud.db, password)
+  const sessions = makeSessions(cloud.db, () => randomBytes(32).toString('base64url'), check)
   const screens: Screens = { armed: [], away: false }
   const time = { aheadMs: 0 }
   const images = await mkdtemp(join(tmpdir(), 'skerry-images-'))
@@ -112,7 +119,10 @@ export async function openDoor(): Promise<Door> {
   } as Parameters<typeof buildServer>[0]
   const mistakes: unknown[] = []
   const log = (message: string, cause?: unknown) => mistakes.push([message, cause])
-  const server = buildServer(world, routes, sessions, { dialect: ours, requestId: randomUUID, log })
+  const options = { dialect: ours, requestId: randomUUID, log }
+  const server = buildServer(world, routes, byToken(sessions, ours), options)
+  const runs = buildServer(world, routes, byGrant(cloud.db), options)
+  await runs.ready()
   await server.listen({ port: 0, host: '127.0.0.1' })
   const { port } = server.server.address() as AddressInfo
   const ask: Ask = (method, path, asked = {}) => send(port, method, path, asked)
@@ -120,9 +130,11 @@ export async function openDoor(): Promise<Door> {
     ...{ cloud, port, ask, screens, images, time },
     eng: await addTenant(cloud, ask, 'eng', password),
     ops: await addTenant(cloud, ask, 'ops', password),
+    forWorkflows: { check, api: (asked, response) => runs.routing(asked, response) },
     enter: (org, role) => enter(cloud, org, role),
     async [Symbol.asyncDispose]() {
       await server.close()
+      await runs.close()
       await cloud[Symbol.asyncDispose]()
       await postgres[Symbol.asyncDispose]()
       await rm(images, { recursive: true, force: true })

@@ -38,9 +38,11 @@ export interface Expected {
 }
 
 export interface Asked {
-  readonly method: 'GET' | 'POST' | 'DELETE'
+  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE'
   readonly path: string
   readonly body?: unknown
+  /** Instead of a body that is JSON: sent as it is, and as what its headers say. */
+  readonly text?: string
   readonly headers?: Readonly<Record<string, string>>
   readonly signal?: AbortSignal | undefined
 }
@@ -128,8 +130,8 @@ export class MachineLink implements Disposable {
     this.#fresh.destroy()
   }
 
-  #send({ method, path, body, headers = {}, signal }: Asked, agent: Agent) {
-    const text = body === undefined ? undefined : JSON.stringify(body)
+  #send({ method, path, body, text: plain, headers = {}, signal }: Asked, agent: Agent) {
+    const text = body === undefined ? plain : JSON.stringify(body)
     const answer = Promise.withResolvers<IncomingMessage>()
     const upgraded = Promise.withResolvers<Duplex>()
     upgraded.promise.catch(() => undefined)
@@ -138,7 +140,7 @@ export class MachineLink implements Disposable {
       headers: {
         ...headers,
         ...(text !== undefined && {
-          'content-type': 'application/json',
+          ...(body !== undefined && { 'content-type': 'application/json' }),
           'content-length': String(Buffer.byteLength(text)),
         }),
       },
@@ -202,8 +204,11 @@ function notExpected(
 }
 
 /** A whole answer that is small enough to be one of ours. */
-export async function readText(response: IncomingMessage): Promise<string> {
-  return (await readBytes(response, BODY_BYTES_MAX)).toString('utf8')
+export async function readText(
+  response: IncomingMessage,
+  bytesMax = BODY_BYTES_MAX,
+): Promise<string> {
+  return (await readBytes(response, bytesMax)).toString('utf8')
 }
 
 export async function readBytes(response: IncomingMessage, bytesMax: number): Promise<Buffer> {

@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Command } from '../command.ts'
 import { openIdentity } from '../identity/keep-identity.ts'
 import { makeSeal } from '../identity/seal.ts'
+import type { ForWorkflows } from '../machine/for-workflows.ts'
 import { openMachineDoor } from '../machine/server.ts'
 import { withStore } from './with-store.ts'
 
@@ -26,8 +27,12 @@ export const serve: Command = {
       }
       const kept = await openIdentity({ config, db, issuing, pause, log, renewed })
       const { images } = config
+      let answering: ForWorkflows | undefined
       const door = opened.use(
-        openMachineDoor({ db, identity: () => kept.current(), issuing, images, log }),
+        openMachineDoor({
+          ...{ db, identity: () => kept.current(), issuing, images, log },
+          forWorkflows: () => answering,
+        }),
       )
       door.server.listen({ host: config.machines.address, port: config.machines.port })
       await once(door.server, 'listening')
@@ -40,6 +45,7 @@ export const serve: Command = {
       const { clock } = issuing
       const seal = makeSeal(() => kept.current().sealKey, salt)
       const cell = opened.use(await startCell(config, { clock, ids, log, identity, tls, seal }))
+      answering = cell.forWorkflows
       await kept.keep(stopped)
     }),
 }

@@ -1,15 +1,12 @@
-import { Fault } from '@skerry/fault'
 import type { Edge } from '@skerry/service'
 import { renderDocument, type Element } from '@skerry/xml'
-import type { FastifyRequest } from 'fastify'
 
 import { authorize, type Owned, type Who } from '../identity/authorize.ts'
-import type { Sessions } from '../identity/sessions.ts'
 import type { CloudRoute } from '../route.ts'
 import { wasAccepted } from '../store/request-keys.ts'
 import type { RequestWorld } from '../world.ts'
+import type { Admission } from './admission.ts'
 import type { Asker } from './asker.ts'
-import { readBasic } from './basic.ts'
 import type { Dialect } from './dialect.ts'
 import { requestKeyOf } from './request-key.ts'
 import { things } from './things.ts'
@@ -17,22 +14,14 @@ import { knownVersion, versionOf } from './version.ts'
 
 const nobody = { user: '', role: 'console only' } as Who
 
-/** In: version, token, things, right, in this order. Out: media type and version. */
+/** In: version, who asks, things, right, in this order. Out: media type and version. */
 export function makeEdge(
   world: RequestWorld,
-  sessions: Sessions,
+  admission: Admission,
   dialect: Dialect,
 ): Edge<Asker, CloudRoute> {
-  async function whoIs({ permission }: CloudRoute, { headers, ip }: FastifyRequest) {
-    if (permission === 'anyone') return { who: nobody, token: '' }
-    if (permission === 'login') return sessions.logIn(readBasic(headers.authorization), ip)
-    const token = headers[dialect.tokenHeader]
-    const who = typeof token === 'string' ? await sessions.find(token) : undefined
-    if (who) return { who: { ...who, address: ip }, token: token as string }
-    throw new Fault('unauthenticated', `send a valid token in the header ${dialect.tokenHeader}`, {
-      hint: 'log in: POST /api/sessions with the credentials of user@organisation',
-    })
-  }
+  const whoIs: Admission = async (row, request) =>
+    row.permission === 'anyone' ? { who: nobody, token: '' } : admission(row, request)
 
   return {
     async admit(row, request) {

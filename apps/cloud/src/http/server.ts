@@ -5,9 +5,9 @@ import { Fault } from '@skerry/fault'
 import { mount } from '@skerry/service'
 import fastify, { type FastifyInstance } from 'fastify'
 
-import type { Sessions } from '../identity/sessions.ts'
 import type { CloudRoute } from '../route.ts'
 import type { RequestWorld } from '../world.ts'
+import type { Admission } from './admission.ts'
 import type { Dialect } from './dialect.ts'
 import { makeEdge } from './edge.ts'
 import { refuseUnread, sendFault } from './send-fault.ts'
@@ -25,11 +25,11 @@ export interface DoorOptions {
   readonly log: (message: string, cause?: unknown) => void
 }
 
-/** The tenants' door. */
+/** A door to the cloud's API: the rows are the same at each, who asks is found out as the door does it. */
 export function buildServer(
   world: RequestWorld,
   routes: readonly CloudRoute[],
-  sessions: Sessions,
+  admission: Admission,
   { dialect, tls, requestId, log }: DoorOptions,
 ): FastifyInstance {
   const answerFault = sendFault(dialect, log)
@@ -69,7 +69,7 @@ export function buildServer(
       return body.toString('utf8')
     },
   )
-  mount(server, routes, world, makeEdge(world, sessions, dialect))
+  mount(server, routes, world, makeEdge(world, admission, dialect))
   return server
 }
 

@@ -13,6 +13,8 @@ export interface Who {
   readonly address?: string
   /** Came with a token for scripts: it may do what its user may, but not make more of its kind. */
   readonly script?: true
+  /** Asked by a run of a workflow, which holds this grant of theirs. */
+  readonly grant?: string
 }
 
 export interface Owned {

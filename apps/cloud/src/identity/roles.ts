@@ -35,3 +35,19 @@ export const roles = {
   'system administrator': [...author, 'org:admin', 'cloud:admin', 'host:admin', 'cloud:read'],
 } as const satisfies Record<string, readonly Permission[]>
 export type Role = keyof typeof roles
+
+/** The one of those who run the cloud: the only one that reaches beyond an organisation. */
+export const SYSTEM_ROLE = 'system administrator' satisfies Role
+
+/** What somebody is worth inside of one organisation, whoever they are. */
+export const withinOrg = (role: Role): Role =>
+  role === SYSTEM_ROLE ? 'organisation administrator' : role
+
+/** The one that may less. Roles stand above each other: the lower may nothing that the higher may not. */
+export const lowerRole = (one: Role, other: Role): Role =>
+  isWithin(one, other) ? one : isWithin(other, one) ? other : 'console only'
+
+function isWithin(one: Role, other: Role): boolean {
+  const allowed: readonly Permission[] = roles[other]
+  return roles[one].every((permission) => allowed.includes(permission))
+}

@@ -1,18 +1,12 @@
 import { createHash } from 'node:crypto'
 
-import { Fault } from '@skerry/fault'
-import type { OrgId, UserId } from '@skerry/vm'
 import { sql, type Kysely } from 'kysely'
 
 import type { Credentials } from '../http/basic.ts'
 import type { Database } from '../store/database.ts'
-import { forgiveFailures, readFailures, recordFailure } from '../store/login-failures.ts'
-import { beginSession, tellRefused } from '../store/logins.ts'
+import { beginSession } from '../store/logins.ts'
 import type { Who } from './authorize.ts'
-import { Lanes } from './lanes.ts'
-import { networkOf } from './network-of.ts'
-import { verifyPassword } from './password.ts'
-import type { Role } from './roles.ts'
+import type { CheckCredentials } from './credentials.ts'
 
 export interface Sessions {
   logIn(
@@ -33,36 +27,17 @@ export const ACCESS_TOKEN = 'skat_'
 
 export const hashToken = (token: string): Buffer => createHash('sha256').update(token).digest()
 
-/** So many passwords for one account are looked at together. Those who wait meet what the others have failed by then. */
-const AT_ONCE = 2
-
-/** One account as seen from one network: whoever guesses there does not lock it for others. */
-const keyOf = ({ user, org }: Credentials, address: string): Buffer =>
-  createHash('sha256')
-    .update(JSON.stringify([org, user, networkOf(address)]))
-    .digest()
-
 /** Tokens are kept as hashes: who reads the table cannot log in with it. */
-export function makeSessions(db: Kysely<Database>, secret: () => string, spare: string): Sessions {
-  const lanes = new Lanes(AT_ONCE)
+export function makeSessions(
+  db: Kysely<Database>,
+  secret: () => string,
+  check: CheckCredentials,
+): Sessions {
   return {
     async logIn(credentials, address) {
-      const key = keyOf(credentials, address)
-      const account = await lanes.take(key.toString('hex'), async () => {
-        const { wait, any } = await readFailures(db, key)
-        // Also with the right password: otherwise the answer would tell which it is.
-        if (wait > 0) throw tooMany(wait)
-        const found = await check(db, credentials, spare)
-        if (!found) {
-          await recordFailure(db, key)
-          await tellRefused(db, { ...credentials, address })
-        } else if (any) await forgiveFailures(db, key)
-        return found
-      })
-      if (!account) throw new Fault('unauthenticated', 'user, organisation or password is wrong')
+      const { id, role, org } = await check(credentials, address)
       const token = secret()
       const { user, org: orgName } = credentials
-      const { id, role, org } = account
       const hash = hashToken(token)
       await beginSession(db, { hash, org, account: id }, { user, address })
       return { token, who: { user, account: id, org, orgName, role, address } }
@@ -90,31 +65,6 @@ export function makeSessions(db: Kysely<Database>, secret: () => string, spare: 
     },
   }
 }
-
-/** The account of these credentials, if they are right and it may be used. */
-async function check(
-  db: Kysely<Database>,
-  { user, org, password }: Credentials,
-  spare: string,
-): Promise<{ id: UserId; org: OrgId; role: Role } | undefined> {
-  const account = await db
-    .selectFrom('account')
-    .innerJoin('org', 'org.id', 'account.org')
-    .select(['account.id', 'account.org', 'account.role', 'account.password'])
-    .select('account.disabled')
-    .where('org.name', '=', org)
-    .where('account.name', '=', user)
-    .where('org.disabled', '=', false)
-    .executeTakeFirst()
-  // An account that is not there costs as much time as one that is.
-  const right = await verifyPassword(password, account?.password ?? spare)
-  return right && !account?.disabled ? account : undefined
-}
-
-const tooMany = (seconds: number): Fault =>
-  new Fault('too-many', `too many wrong passwords: nothing is tried for another ${seconds} s`, {
-    detail: String(seconds),
-  })
 
 /** Worth what its user is worth now. When it was last used is kept to the minute: a script asks often. */
 async function findByAccessToken(db: Kysely<Database>, token: string): Promise<Who | undefined> {

@@ -21,10 +21,28 @@ export const machineCalls = {
     ...{ method: 'GET', path: /^\/machine\/v1\/images\/(?<digest>[0-9a-f]{64})$/ },
     roles: ['host'],
   },
+  checkCredentials: {
+    ...{ method: 'POST', path: /^\/machine\/v1\/credentials$/ },
+    roles: ['workflow'],
+  },
+  readStamp: {
+    ...{ method: 'GET', path: /^\/machine\/v1\/accounts\/stamp$/ },
+    roles: ['workflow'],
+  },
+  addGrant: { method: 'POST', path: /^\/machine\/v1\/grants$/, roles: ['workflow'] },
+  removeGrant: {
+    ...{
+      method: 'DELETE',
+      path: /^\/machine\/v1\/grants\/(?<grant>[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12})$/,
+    },
+    roles: ['workflow'],
+  },
+  /** The tenants' API, in the name of who started a run. */
+  api: { method: 'any', path: /^\/api(\/|$)/, roles: ['workflow'] },
 } as const satisfies Record<
   string,
   {
-    readonly method: 'GET' | 'POST'
+    readonly method: 'GET' | 'POST' | 'DELETE' | 'any'
     readonly path: RegExp
     readonly roles: 'anyone' | readonly MachineRole[]
   }

@@ -9,7 +9,11 @@ import type { Kysely } from 'kysely'
 import type { CellIdentity, Issuing } from '../identity/issuers.ts'
 import type { Database } from '../store/database.ts'
 import { refusedAmong } from '../store/machines.ts'
+import { readAccountStamp } from '../store/workflow-logins.ts'
 import { peerOf, requireAdmitted } from './admit.ts'
+import { checkCredentials } from './credentials.ts'
+import { forWorkflows, type ForWorkflows } from './for-workflows.ts'
+import { addGrant, removeGrant } from './grants.ts'
 import { sendImage } from './images.ts'
 import { join } from './join.ts'
 import { renew } from './renew.ts'
@@ -22,6 +26,8 @@ export interface MachineWorld {
   readonly issuing: Issuing
   /** The directory where images lie, each named after its SHA-256. */
   readonly images: string
+  /** What workflow servers are answered with, as soon as the cell is up. */
+  forWorkflows?(): ForWorkflows | undefined
   readonly log: (message: string, cause?: unknown) => void
 }
 
@@ -105,7 +111,8 @@ async function answer(
   if (!address) throw new Fault('invalid', 'this is no address')
   const { pathname, searchParams } = address
   const found = Object.entries(machineCalls).find(
-    ([, { method, path }]) => method === request.method && path.test(pathname),
+    ([, { method, path }]) =>
+      (method === 'any' || method === request.method) && path.test(pathname),
   )
   if (!found) throw new Fault('not-found', 'there is nothing at this address')
   const [name, { path, roles }] = found as [MachineCall, (typeof machineCalls)[MachineCall]]
@@ -114,10 +121,33 @@ async function answer(
   const peer: Peer = await requireAdmitted(world.db, peerOf(request.socket, trusted), {
     ...{ cloud: self.cloud, roles },
   })
-  if (name === 'renew') return send(response, await renew(world, peer, await readJson(request)))
-  const { digest = '' } = path.exec(pathname)?.groups ?? {}
-  await sendImage(world, peer, { digest, vm: searchParams.get('vm') ?? '' }, response)
+  const { digest = '', grant = '' } = path.exec(pathname)?.groups ?? {}
+  if (name === 'image') {
+    return sendImage(world, peer, { digest, vm: searchParams.get('vm') ?? '' }, response)
+  }
+  if (name === 'api') {
+    forWorkflows(world).api(request, response)
+    return
+  }
+  send(response, await said[name as keyof typeof said](world, peer, { request, grant }))
 }
+
+interface Call {
+  readonly request: IncomingMessage
+  readonly grant: string
+}
+
+/** What is answered as JSON. */
+const said = {
+  renew: async (world, peer, { request }) => renew(world, peer, await readJson(request)),
+  checkCredentials: async (world, peer, { request }) =>
+    checkCredentials(world, peer, await readJson(request)),
+  readStamp: async ({ db }) => ({ stamp: await readAccountStamp(db) }),
+  addGrant: async (world, peer, { request }) => addGrant(world, peer, await readJson(request)),
+  removeGrant: (world, peer, { grant }) => removeGrant(world, peer, grant),
+} satisfies Partial<
+  Record<MachineCall, (world: MachineWorld, peer: Peer, call: Call) => Promise<object>>
+>
 
 async function readJson(request: IncomingMessage): Promise<unknown> {
   const chunks: Buffer[] = []
@@ -147,6 +177,7 @@ function sendFault({ log }: MachineWorld, error: unknown, response: ServerRespon
   if (!isOurs) log('a machine asked for what could not be done', error)
   if (response.headersSent) return void response.destroy()
   const fault = isOurs ? error : new Fault('unavailable', 'the cell could not do it now')
-  const body: FaultBody = { error: fault.kind, message: fault.message }
-  send(response, body, httpStatus[fault.kind])
+  const { kind, message, detail } = fault
+  const body: FaultBody = { error: kind, message, ...(detail !== undefined && { detail }) }
+  send(response, body, httpStatus[kind])
 }

@@ -55,6 +55,19 @@ export interface Database {
     made_at: Time
     used_at: MaybeTime
   }
+  workflow_login: { server: string; account_org: OrgId; account: UserId; at: Time }
+  workflow_grant: {
+    id: Generated<string>
+    org: OrgId
+    kind: 'run' | 'schedule'
+    parent: string | null
+    account_org: OrgId
+    account: UserId
+    ceiling: Role
+    server: string
+    made_at: Time
+    ended_at: MaybeTime
+  }
   vdc: { org: OrgId; id: Generated<string>; name: string; disabled: Generated<boolean> }
   catalog: { org: OrgId; id: Generated<string>; name: string; created_at: Time }
   catalog_item: {

@@ -19,10 +19,11 @@ export interface Happening {
   readonly what?: Readonly<Record<string, unknown>>
 }
 
-/** Whoever may do something about others is named with it, and from where it was asked. */
-export const by = ({ user, address }: Pick<Who, 'user' | 'address'>) => ({
+/** Whoever may do something about others is named with it, from where it was asked, and by which run of theirs. */
+export const by = ({ user, address, grant }: Pick<Who, 'user' | 'address' | 'grant'>) => ({
   by: user,
   ...(address !== undefined && { from: address }),
+  ...(grant !== undefined && { grant }),
 })
 
 /** In the same transaction as what it tells of, or it is not true. */
