@@ -7,9 +7,11 @@ import { operationsReference } from '../apps/cloud/src/reference.ts'
 import { routes } from '../apps/cloud/src/routes.ts'
 import { recordSamples } from '../apps/cloud/test/samples.ts'
 import { subsetPage } from '../apps/workflow/test/subset-page.ts'
+import { functionsReference } from '../apps/workflow/src/worker/functions-reference.ts'
 
 const docs = join(import.meta.dirname, '../docs')
 await mkdir(join(docs, 'reference'), { recursive: true })
 await writeFile(join(docs, 'reference/operations.md'), operationsReference())
 await writeFile(join(docs, 'reference/workflow-subset.md'), subsetPage())
+await writeFile(join(docs, 'reference/workflow-functions.md'), functionsReference())
 await writeFile(join(docs, 'api/cloud.md'), apiReference(routes, await recordSamples()))

@@ -1,22 +1,31 @@
 // A cell in a process of its own, so that it can be killed: node cell-process.ts CONFIG.json IDENTITY.json
 import { randomBytes, randomUUID } from 'node:crypto'
+import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
+
+import { openDatabase } from '@skerry/postgres'
 
 import { startCell } from '../src/cell.ts'
 import { readConfig } from '../src/config.ts'
 import { makeSeal } from '../src/identity/seal.ts'
+import { openMachineDoor } from '../src/machine/server.ts'
+import { actingAs } from '../src/store/acting-as.ts'
+import type { Database } from '../src/store/database.ts'
+import { issuing } from './machine-door.ts'
 
 const [config = '', identity = ''] = process.argv.slice(2)
-const { machine, tls, sealKey } = JSON.parse(readFileSync(identity, 'utf8'))
-await startCell(await readConfig(config), {
+const { machine, tls, sealKey, door } = JSON.parse(readFileSync(identity, 'utf8'))
+const log = (message: string, cause?: unknown) =>
+  void process.stderr.write(`${message} ${(cause as Error | undefined)?.stack ?? ''}\n`)
+const { machines, database, images } = await readConfig(config)
+const cell = await startCell(await readConfig(config), {
   clock: { now: () => new Date() },
   ids: {
     uuid: () => randomUUID(),
     secret: () => randomBytes(32).toString('base64url'),
     salt: () => randomBytes(16),
   },
-  log: (message, cause) =>
-    void process.stderr.write(`${message} ${(cause as Error | undefined)?.stack ?? ''}\n`),
+  log,
   identity: () => machine,
   tls: () => tls,
   seal: makeSeal(
@@ -24,4 +33,13 @@ await startCell(await readConfig(config), {
     () => randomBytes(12),
   ),
 })
+const db = openDatabase<Database>({
+  ...{ url: actingAs(database, 'skerry_system'), applicationName: 'machines' },
+})
+const machineDoor = openMachineDoor({
+  ...{ db, identity: () => door, issuing, images, log },
+  forWorkflows: () => cell.forWorkflows,
+})
+machineDoor.server.listen({ host: machines.address, port: machines.port })
+await once(machineDoor.server, 'listening')
 process.stdout.write('up\n')

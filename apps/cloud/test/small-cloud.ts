@@ -8,7 +8,7 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-import { hostServer } from '@skerry/host-api'
+import { hostServer, type Identity } from '@skerry/host-api'
 import {
   freePorts,
   simulatedHost,
@@ -26,6 +26,7 @@ import type { HostId } from '@skerry/vm'
 import { sql, type Kysely } from 'kysely'
 
 import type { Config } from '../src/config.ts'
+import type { CellIdentity } from '../src/identity/issuers.ts'
 import { hashPassword } from '../src/identity/password.ts'
 import { actingAs } from '../src/store/acting-as.ts'
 import type { Database } from '../src/store/database.ts'
@@ -39,6 +40,8 @@ export const PASSWORD = 'correct horse'
 export interface Cell extends AsyncDisposable {
   readonly name: string
   readonly url: string
+  /** Where machines come in. */
+  readonly machines: Config['machines']
   readonly log: string
   readonly pid: number
   kill9(): Promise<void>
@@ -58,6 +61,8 @@ export interface SmallCloud extends AsyncDisposable {
   logIn(cell?: number): Promise<CloudClient>
   /** What that cell says to such a login now. */
   tryLogIn(cell: number): Promise<Reply>
+  /** What a workflow server of this name shows to the cells. */
+  workflowServer(name: string): Promise<Identity>
   /** One more cell, which has a name of its own. */
   addCell(): Promise<Cell>
 }
@@ -96,15 +101,19 @@ export async function startSmallCloud({
   const addCell = async (): Promise<Cell> => {
     const name = `cell-${made.length + 1}`
     const machine = await control.issue(`URI:skerry://${CLOUD}/cell/${name}`)
-    const port = await freePorts()
+    const port = await freePorts(2)
+    const address = '127.0.0.1'
     const config: Config = {
       ...{ base: `https://127.0.0.1:${port}`, cell: name, database },
-      ...{ listen: { address: '127.0.0.1', port }, machines: { address: '127.0.0.1', port: 1 } },
+      ...{ listen: { address, port }, machines: { address, port: port + 1 } },
       temporal: { address: temporal.address, namespace: temporal.namespace },
       ...{ identity: dir, images: dir },
     }
     const cell = running.use(
-      await startCell(dir, config, { machine, ca: issuer.cert, tls, sealKey }),
+      await startCell(dir, config, {
+        ...{ machine, ca: issuer.cert, tls, sealKey },
+        trusted: { control: control.cert, hosts: issuer.cert, site: site.cert },
+      }),
     )
     made.push(cell)
     return cell
@@ -115,8 +124,20 @@ export async function startSmallCloud({
     ...{ postgres, temporal, db, cells: made, hosts: served, addCell },
     logIn: (at = 0) => CloudClient.logIn(made[at]?.url ?? '', site.cert, 'alice@eng', PASSWORD),
     tryLogIn: (at) => CloudClient.tryLogIn(made[at]?.url ?? '', site.cert, 'alice@eng', PASSWORD),
+    async workflowServer(name) {
+      const uris = [`URI:skerry://${CLOUD}/workflow/${name}`, `URI:skerry://${CLOUD}/epoch/1`]
+      return { ...(await control.issue(...uris)), ca: control.cert }
+    },
     [Symbol.asyncDispose]: () => all.disposeAsync(),
   }
+}
+
+interface CellFiles {
+  readonly machine: KeyPair
+  readonly ca: string
+  readonly tls: KeyPair
+  readonly sealKey: string
+  readonly trusted: CellIdentity['trusted']
 }
 
 async function seed(db: Kysely<Database>): Promise<void> {
@@ -172,11 +193,14 @@ async function serve(
 async function startCell(
   dir: string,
   config: Config,
-  { machine, ca, tls, sealKey }: { machine: KeyPair; ca: string; tls: KeyPair; sealKey: string },
+  { machine, ca, tls, sealKey, trusted }: CellFiles,
 ): Promise<Cell> {
   const at = (end: string) => join(dir, `${config.cell}.${end}`)
   await writeFile(at('config'), JSON.stringify(config))
-  await writeFile(at('identity'), JSON.stringify({ machine: { ...machine, ca }, tls, sealKey }))
+  const name: CellIdentity['name'] = { cloud: CLOUD, role: 'cell', id: config.cell }
+  const door: Partial<CellIdentity> = { name, epoch: 1, cell: machine, server: tls, trusted }
+  const identity = { machine: { ...machine, ca }, tls, sealKey, door }
+  await writeFile(at('identity'), JSON.stringify(identity))
   const log = at('log')
   let child: ChildProcess | undefined
   const stop = async (signal: NodeJS.Signals) => {
@@ -199,7 +223,7 @@ async function startCell(
   }
   await start()
   return {
-    ...{ name: config.cell, url: config.base, log, start },
+    ...{ name: config.cell, url: config.base, machines: config.machines, log, start },
     get pid() {
       return child?.pid ?? 0
     },

@@ -11,4 +11,4 @@ export {
 export type { Grant } from './grant.ts'
 export { inside, query, quoted, type Question, type Record } from './query.ts'
 export { faultIn, reviveFault } from './revive-fault.ts'
-export { cancelTask, taskIn, waitTask, type EndedTask, type Waiting } from './tasks.ts'
+export { cancelTask, taskIn, TaskFailed, waitTask, type EndedTask, type Waiting } from './tasks.ts'

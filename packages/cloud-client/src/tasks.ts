@@ -25,6 +25,9 @@ export interface EndedTask {
   readonly details: string | undefined
 }
 
+/** The task itself has ended so: whatever the reason, asking for it again finds the same end. */
+export class TaskFailed extends Fault {}
+
 const FIRST_MS = 100
 const SLOWER = 1.5
 const LONGEST_MS = 2_000
@@ -50,7 +53,7 @@ export async function waitTask(cloud: Cloud, task: Element, waiting: Waiting): P
     progress?.(Number(text(childrenByLocalName(last, 'Progress')[0]) ?? 0))
     if (status === 'success') return endedOf(last, href)
     if (status === 'error') throw failureOf(last)
-    if (status === 'canceled') throw new Fault('canceled', 'the task was canceled')
+    if (status === 'canceled') throw new TaskFailed('canceled', 'the task was canceled')
     signal?.throwIfAborted()
     if (withinMs !== undefined && now() - began > withinMs) {
       throw new Fault('timed-out', `the task has not ended within ${withinMs} ms, and goes on`)
@@ -78,9 +81,11 @@ function endedOf(task: Element, href: string): EndedTask {
   }
 }
 
-function failureOf(task: Element): Fault {
+function failureOf(task: Element): TaskFailed {
   const [error] = childrenByLocalName(task, 'Error')
-  return error ? faultIn(error) : new Fault('unavailable', 'the task failed and did not say why')
+  if (!error) return new TaskFailed('unavailable', 'the task failed and did not say why')
+  const { kind, message } = faultIn(error)
+  return new TaskFailed(kind, message)
 }
 
 /** Asks the cloud to turn it back. Of one that has ended, or goes forward only, nothing comes of it. */
