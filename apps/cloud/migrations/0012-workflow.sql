@@ -20,6 +20,16 @@ create constraint trigger stamp_accounts after insert or update or delete on acc
 create constraint trigger stamp_accounts after insert or update or delete on org
   deferrable initially deferred for each row execute function stamp_accounts();
 
+-- Workflow servers that were made (`skerry cloud workflow`). A certificate for their clients is renewed for the host that stands here and
+-- for no other: whoever takes one over cannot pass as another site.
+create table workflow_machine (
+  name text primary key,
+  -- The DNS name or address that clients reach it by.
+  host text not null,
+  made_at timestamptz not null default clock_timestamp()
+);
+grant select, insert, update, delete on workflow_machine to skerry_system;
+
 -- Who showed a workflow server his password, and when: it may ask for leave to act for nobody else.
 create table workflow_login (
   server text not null,

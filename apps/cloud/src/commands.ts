@@ -11,6 +11,7 @@ import { recover } from './commands/recover.ts'
 import { serve } from './commands/serve.ts'
 import { templates } from './commands/templates.ts'
 import { users } from './commands/users.ts'
+import { makeWorkflow } from './commands/workflow.ts'
 
 /** All that an administrator does on the machine of a cell, in the order of the help. */
 export const commands: readonly Command[] = [
@@ -18,6 +19,7 @@ export const commands: readonly Command[] = [
   serve,
   cell,
   makeConsole,
+  makeWorkflow,
   recall,
   invite,
   ...hosts,

@@ -52,17 +52,38 @@ export interface CloudPlan {
     readonly port: number
     readonly all: readonly ConsolePlan[]
   }
+  readonly workflows: readonly WorkflowPlan[]
+}
+
+export interface WorkflowPlan {
+  readonly name: string
+  /** Its configuration, its certificates and its log. */
+  readonly dir: string
+  readonly config: string
+  readonly url: string
+  readonly address: string
+  readonly port: number
+  /** Its own, in the lab's PostgreSQL. */
+  readonly database: string
+  /** Of the process through which its workflows call other people's servers. */
+  readonly egress: string
 }
 
 /** What is asked of a cloud when its plan is settled. */
 export interface CloudSize {
   readonly cells: number
   readonly consoles: number
+  /** Workflow servers, each on an address of its own; the first is at 127.0.0.1. */
+  readonly workflows?: number
 }
+
+/** The port that clients of workflow servers know. */
+const WORKFLOW_PORT = 8281
+const WORKFLOW_ADDRESSES = ['127.0.0.1', '127.0.0.3'] as const
 
 /** Directories in a lab that hold its cloud. */
 export const CLOUD_DIRECTORIES =
-  /^(cloud|images|postgres|temporal|balancer|window|cell-\d+|console-\d+|console-balancer)$/
+  /^(cloud|images|postgres|temporal|balancer|window|cell-\d+|console-\d+|console-balancer|workflow-\d+|egress-\d+)$/
 
 /** The plan of a lab's cloud as it was settled, or undefined where there is none. */
 export async function readPlan(lab: string): Promise<CloudPlan | undefined> {
@@ -74,8 +95,11 @@ export async function readPlan(lab: string): Promise<CloudPlan | undefined> {
 
 /** Settles where a cloud of this size will be; what was settled before stays. */
 export async function settlePlan(lab: string, size: CloudSize): Promise<CloudPlan> {
-  const { cells, consoles } = size
+  const { cells, consoles, workflows = 0 } = size
   const settled = await readPlan(lab)
+  if (settled !== undefined && workflows > settled.workflows.length) {
+    throw new Error(`the lab in ${lab} has no workflow server: take it down and start again`)
+  }
   if (settled !== undefined && consoles > (settled.console?.all.length ?? 0)) {
     throw new Error(`the lab in ${lab} has no console: take it down and start again`)
   }
@@ -87,12 +111,16 @@ export async function settlePlan(lab: string, size: CloudSize): Promise<CloudPla
   }
   await mkdir(join(lab, 'cloud'), { recursive: true })
   const first = await freePorts(TEMPORAL_PORTS + 3 + 2 * cells + consoles)
-  await writeFile(planFile(lab), JSON.stringify({ first, cells, consoles }))
+  await writeFile(planFile(lab), JSON.stringify({ first, cells, consoles, workflows }))
   return planOf(lab, first, size)
 }
 
 /** One row of ports, so that no two servers are given the same. */
-function planOf(lab: string, first: number, { cells: count, consoles }: CloudSize): CloudPlan {
+function planOf(
+  lab: string,
+  first: number,
+  { cells: count, consoles, workflows = 0 }: CloudSize,
+): CloudPlan {
   const ports = {
     temporal: first,
     postgres: first + TEMPORAL_PORTS,
@@ -108,7 +136,10 @@ function planOf(lab: string, first: number, { cells: count, consoles }: CloudSiz
     }
   })
   const url = `https://127.0.0.1:${ports.balancer}`
-  const plan = { dir: join(lab, 'cloud'), ports, url, cells, images: join(lab, 'images') }
+  const plan = {
+    ...{ dir: join(lab, 'cloud'), ports, url, cells, images: join(lab, 'images') },
+    workflows: workflowsOf(lab, workflows),
+  }
   if (!consoles) return plan
   const port = ports.balancer + 1 + 2 * count
   const all = Array.from({ length: consoles }, (_, at): ConsolePlan => {
@@ -120,5 +151,16 @@ function planOf(lab: string, first: number, { cells: count, consoles }: CloudSiz
   })
   return { ...plan, console: { url: `https://${CONSOLE_ADDRESS}:${port}`, port, all } }
 }
+
+const workflowsOf = (lab: string, count: number): WorkflowPlan[] =>
+  WORKFLOW_ADDRESSES.slice(0, count).map((address, at) => {
+    const name = `workflow-${at + 1}`
+    const dir = join(lab, name)
+    return {
+      ...{ name, dir, config: join(dir, 'workflow.json'), address, port: WORKFLOW_PORT },
+      url: `https://${address}:${WORKFLOW_PORT}`,
+      ...{ database: `workflow_${at + 1}`, egress: join(lab, `egress-${at + 1}`) },
+    }
+  })
 
 const planFile = (lab: string): string => join(lab, 'cloud', 'plan.json')

@@ -15,6 +15,7 @@ import { startPostgres, type Postgres } from './postgres.ts'
 import { startTemporal, type Temporal } from './temporal.ts'
 import { findBeginning, makeTenant, newPassword, type Login, type Tenant } from './tenants.ts'
 import { openWindow } from './window.ts'
+import { logOf as logOfWorkflow, startWorkflows, type LabWorkflow } from './workflow.ts'
 
 const DATABASE = 'cloud'
 const NAMESPACE = 'skerry'
@@ -34,6 +35,8 @@ export interface LabCloud extends Made {
   readonly cells: readonly LabCell[]
   /** Where screens are shown, if it was asked for. */
   readonly console?: LabConsole
+  /** Those that were asked for. */
+  readonly workflows: readonly LabWorkflow[]
   /** An administrator's commands, on the first cell. */
   readonly administer: Administer
 }
@@ -58,11 +61,20 @@ export interface CloudReport {
     readonly pids: readonly number[]
     readonly consoles: readonly ServerReport[]
   }
+  readonly workflow?: {
+    readonly url: string
+    /** Of one of the cloud's tenants, as Basic credentials have it: user@organisation. */
+    readonly user: string
+    readonly password: string
+    readonly pid?: number
+    readonly all: readonly ServerReport[]
+  }
 }
 
 export interface CloudOptions {
   readonly cells: number
   readonly consoles: number
+  readonly workflows: number
   /** The network of the lab's switch. */
   readonly netns: string
   readonly outlives: boolean
@@ -89,6 +101,7 @@ export async function startCloud(
   const elsewhere = [screens, ...(screens?.all ?? [])].flatMap((each) =>
     each ? [{ address: CONSOLE_ADDRESS, port: each.port }] : [],
   )
+  for (const { address, port } of plan.workflows) elsewhere.push({ address, port })
   await openWindow(join(lab, 'window'), { ...started, ports: seen, elsewhere })
   const postgres = await startPostgres(join(lab, 'postgres'), { ...started, port: ports.postgres })
   const temporal = await startTemporal(join(lab, 'temporal'), postgres, {
@@ -108,7 +121,9 @@ export async function startCloud(
     administer,
     hosts.map(({ name }) => name),
   )
-  const cloud = { ...made, url, postgres, temporal, cells, administer }
+  const beside = { administer, postgres, cells: plan.cells }
+  const workflows = await startWorkflows(plan.workflows, beside, started)
+  const cloud = { ...made, url, postgres, temporal, cells, workflows, administer }
   return { ...cloud, ...(shown && { console: shown }) }
 }
 
@@ -179,7 +194,7 @@ export async function reportCloud(lab: string): Promise<CloudReport | undefined>
   const plan = await readPlan(lab)
   const made = plan && (await readMade(plan))
   if (plan === undefined || made === undefined) return undefined
-  const { ports, url, cells, console: screens } = plan
+  const { ports, url, cells, console: screens, workflows } = plan
   const pidOf = (directory: string) => {
     const [pid] = findEngines((dir) => dir === directory)
     return pid === undefined ? {} : { pid }
@@ -201,6 +216,7 @@ export async function reportCloud(lab: string): Promise<CloudReport | undefined>
       ...{ admin: made.admin, tenants: made.tenants },
     },
     ...(screens && { console: reportConsoles(screens, pidOf) }),
+    ...reportWorkflows(workflows, made, pidOf),
   }
 }
 
@@ -211,4 +227,22 @@ function reportConsoles(
   const consoles = all.map((each) => ({ url: each.url, ...pidOf(each.dir), log: logOf(each.dir) }))
   const pids = consoles.flatMap(({ pid }) => (pid === undefined ? [] : [pid]))
   return { url, page: pageOf(url), pids, consoles }
+}
+
+function reportWorkflows(
+  plans: CloudPlan['workflows'],
+  { tenants }: Made,
+  pidOf: (directory: string) => { readonly pid?: number },
+): Pick<CloudReport, 'workflow'> {
+  const [first, [tenant]] = [plans[0], tenants]
+  if (!first || !tenant) return {}
+  const all = plans.map(({ url, dir }) => ({ url, ...pidOf(dir), log: logOfWorkflow(dir) }))
+  const { user, org, password } = tenant
+  return {
+    workflow: {
+      ...{ url: first.url, user: `${user}@${org}`, password },
+      ...pidOf(first.dir),
+      all,
+    },
+  }
 }

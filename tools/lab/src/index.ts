@@ -38,3 +38,4 @@ export {
   type SimulatedScreenOptions,
 } from './simulated-screen.ts'
 export { until } from './wait.ts'
+export type { LabWorkflow } from './workflow.ts'

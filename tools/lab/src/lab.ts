@@ -50,6 +50,8 @@ interface Wanted {
   readonly cells?: number
   /** Whether that cloud has consoles: two of them behind one address. */
   readonly console?: boolean
+  /** How many workflow servers it has: 2 at most, each with a database of its own; none unless told. */
+  readonly workflows?: number
 }
 
 const CONSOLES = 2
@@ -134,7 +136,7 @@ export async function down(directory: string): Promise<LabReport> {
 async function raise(
   directory: string,
   count: number,
-  { vmd = false, cells = 0, console: screens = false }: Wanted,
+  { vmd = false, cells = 0, console: screens = false, workflows = 0 }: Wanted,
   { outlives }: { outlives: boolean },
 ): Promise<{ dir: string; hosts: Host[]; cloud: LabCloud | undefined }> {
   requirePrograms('host')
@@ -154,7 +156,7 @@ async function raise(
   if (failed !== undefined) throw failed.reason
   if (vmd) await Promise.all(hosts.map((host) => host.startVmd()))
   const consoles = screens ? CONSOLES : 0
-  const started = { cells, consoles, netns: switchOf(dir), outlives }
+  const started = { cells, consoles, workflows, netns: switchOf(dir), outlives }
   const cloud = cells === 0 ? undefined : await startCloud(dir, hosts, started)
   await save(dir, hosts)
   return { dir, hosts, cloud }

@@ -9,12 +9,13 @@ const USAGE = `usage: npm run -s lab -- COMMAND --dir D
      [--vmd]         with vmd on each of them
      [--cells M]     with PostgreSQL, Temporal, M cells behind a balancer, and the hosts joined to that cloud
      [--console]     with two consoles behind one address, which show the screens of that cloud's VMs; needs --cells
+     [--workflow]    with a workflow server at https://127.0.0.1:8281 and its egress; needs --cells
   status             says what runs
   power-cut NAME     every process on the host dies at once; its disks stay
   power-on NAME      starts the host again
   down               removes every trace of the lab`
 
-const LATER = ['workflow', 's3'] as const
+const LATER = ['s3'] as const
 const MOST_HOSTS = 200
 const MOST_CELLS = 20
 
@@ -34,7 +35,7 @@ async function obey(args: string[]): Promise<LabReport> {
   const asked = LATER.find((part) => values[part] !== undefined)
   if (asked !== undefined) {
     throw new Misuse(
-      `--${asked} comes later: this lab has hosts, vmd, cells and consoles only; leave it out`,
+      `--${asked} comes later: this lab has hosts, vmd, cells, consoles and workflow servers only; leave it out`,
     )
   }
   const { dir } = values
@@ -43,7 +44,7 @@ async function obey(args: string[]): Promise<LabReport> {
   if (more.length > 0 || (name !== undefined) !== named) {
     throw new Misuse(named ? `name one host\n${USAGE}` : `too many words\n${USAGE}`)
   }
-  const wished = (['hosts', 'vmd', 'cells', 'console'] as const).find(
+  const wished = (['hosts', 'vmd', 'cells', 'console', 'workflow'] as const).find(
     (part) => values[part] !== undefined,
   )
   if (wished !== undefined && command !== 'up') {
@@ -52,10 +53,14 @@ async function obey(args: string[]): Promise<LabReport> {
   if (values.console === true && values.cells === undefined) {
     throw new Misuse('--console goes with --cells: a console shows the screens of a cloud')
   }
+  if (values.workflow === true && values.cells === undefined) {
+    throw new Misuse('--workflow goes with --cells: its workflows drive a cloud')
+  }
   switch (command) {
     case 'up':
       return up(dir, countOf('hosts', values.hosts ?? '1', MOST_HOSTS), {
         ...{ vmd: values.vmd ?? false, console: values.console ?? false },
+        workflows: values.workflow === true ? 1 : 0,
         ...(values.cells !== undefined && { cells: countOf('cells', values.cells, MOST_CELLS) }),
       })
     case 'status':

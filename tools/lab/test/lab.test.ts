@@ -155,6 +155,8 @@ test(
 test('what comes later and what makes no sense is refused before anything is done', async () => {
   const cases: [words: string[], message: RegExp][] = [
     [['up', '--dir', 'D', '--console'], /--console goes with --cells/],
+    [['up', '--dir', 'D', '--workflow'], /--workflow goes with --cells/],
+    [['up', '--dir', 'D', '--s3'], /--s3 comes later/],
     [['down', '--dir', 'D', '--vmd'], /--vmd goes with "up" only/],
     [['up', '--dir', 'D', '--cells', '0'], /--cells must be a number from 1 to 20/],
     [['status', '--dir', 'D', '--cells', '2'], /--cells goes with "up" only/],

@@ -5,6 +5,7 @@ import { readRequest } from '@skerry/service'
 import { issueControl, issueHost, issueSite, type Issuers } from '../identity/issuers.ts'
 import { hostOfConsole } from '../store/console-machines.ts'
 import { readCloud, recordKey } from '../store/machines.ts'
+import { hostOfWorkflow } from '../store/workflow-machines.ts'
 import type { MachineWorld } from './server.ts'
 
 /** The same name for a new key, over the old certificate. Whoever was revoked did not get so far. */
@@ -18,8 +19,10 @@ export async function renew(world: MachineWorld, peer: Peer, body: unknown) {
     const { epoch } = await readCloud(world.db)
     const certificate = await issueControl(issuers, { ...peer, epoch }, publicKey, world.issuing)
     const issued = { certificate, issuers: trusted.control, hosts: trusted.hosts }
-    if (peer.role !== 'console' || typeof site !== 'string') return issued
-    return { ...issued, site: await renewSite(world, issuers, peer, site) }
+    const hostOf = hostsOfSites[peer.role]
+    if (!hostOf || typeof site !== 'string') return issued
+    const host = await hostOf(world.db, peer.id)
+    return { ...issued, site: await renewSite(world, issuers, { peer, host, csr: site }) }
   }
   if (!(await recordKey(world.db, peer.id, publicKey))) {
     throw new Fault('forbidden', `host ${peer.id} was revoked`)
@@ -28,17 +31,20 @@ export async function renew(world: MachineWorld, peer: Peer, body: unknown) {
   return { certificate, issuers: trusted.control }
 }
 
-/** For browsers: of the host that the console was made for, whatever it would rather be called. */
+/** Machines that clients reach by a site of their own. */
+const hostsOfSites: Readonly<
+  Partial<Record<Peer['role'], (db: MachineWorld['db'], id: string) => Promise<string | undefined>>>
+> = { console: hostOfConsole, workflow: hostOfWorkflow }
+
+/** For clients: of the host that the machine was made for, whatever it would rather be called. */
 async function renewSite(
-  { db, issuing }: MachineWorld,
+  { issuing }: MachineWorld,
   issuers: Issuers,
-  { id }: Peer,
-  csr: string,
+  { peer, host, csr }: { readonly peer: Peer; readonly host: string | undefined; csr: string },
 ): Promise<string> {
-  const host = await hostOfConsole(db, id)
   if (host === undefined) {
-    throw new Fault('forbidden', `no console ${id} was made here`, {
-      hint: 'skerry cloud console makes one',
+    throw new Fault('forbidden', `no ${peer.role} ${peer.id} was made here`, {
+      hint: `skerry cloud ${peer.role} makes one`,
     })
   }
   return issueSite(issuers, [host], await readRequest(csr), issuing)

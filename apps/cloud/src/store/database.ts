@@ -55,6 +55,7 @@ export interface Database {
     made_at: Time
     used_at: MaybeTime
   }
+  workflow_machine: { name: string; host: string; made_at: Time }
   workflow_login: { server: string; account_org: OrgId; account: UserId; at: Time }
   workflow_grant: {
     id: Generated<string>

@@ -1,0 +1,158 @@
+// Goal: one command makes all that a workflow server is to others, and it stays so by itself. Method: the real command, a real machines'
+// door on a real PostgreSQL, and the workflow server's own keeping of its certificates, with a clock that is moved.
+import assert from 'node:assert/strict'
+import { X509Certificate } from 'node:crypto'
+import { mkdtempDisposable, readdir, readFile, stat, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, test } from 'node:test'
+
+import { whoIsPeer } from '@skerry/host-api'
+import type { Postgres } from '@skerry/lab'
+import { isIssuedBy, splitBundle } from '@skerry/service'
+
+import { readConfig } from '../../apps/cloud/src/config.ts'
+import { makeControl, makeServer, type Issuers } from '../../apps/cloud/src/identity/issuers.ts'
+import { readCloud } from '../../apps/cloud/src/store/machines.ts'
+import { keepWorkflowMachine } from '../../apps/cloud/src/store/workflow-machines.ts'
+import { openCloudDatabase, startDatabases } from '../../apps/cloud/test/cloud-database.ts'
+import { openCommands } from '../../apps/cloud/test/command-site.ts'
+import { issuing, openTestDoor } from '../../apps/cloud/test/machine-door.ts'
+import { openIdentity } from '../../apps/workflow/src/cloud/identity.ts'
+
+let postgres: (Postgres & AsyncDisposable) | undefined
+before(async () => {
+  postgres = await startDatabases()
+})
+after(async () => {
+  await postgres?.[Symbol.asyncDispose]()
+})
+
+const URL_OF_IT = 'https://127.0.0.3:8281'
+const DAY_MS = 86_400_000
+
+async function makeOne(site: Awaited<ReturnType<typeof openCommands>>, ...more: string[]) {
+  const out = join(site.dir, 'w1')
+  await site.type([
+    ...['workflow', '--name', 'w1', '--out', out, '--url', URL_OF_IT],
+    ...['--database', 'postgres://someone@db.example/workflow', ...more],
+  ])
+  return JSON.parse(await readFile(join(out, 'workflow.json'), 'utf8')) as {
+    readonly identity: string
+    readonly [name: string]: unknown
+  }
+}
+
+test('a workflow server gets certificates and a configuration; again, new ones, and the same key to seal with', async () => {
+  await using site = await openCommands(postgres)
+  await site.init()
+  const { identity, ...made } = await makeOne(site)
+  assert.deepEqual(made, {
+    ...{ name: 'w1', url: URL_OF_IT, listen: { address: '::', port: 8281 } },
+    database: 'postgres://someone@db.example/workflow',
+    temporal: { address: '127.0.0.1:7233', namespace: 'skerry-workflows' },
+    cells: [{ address: '127.0.0.1', port: 8444 }],
+    renewFrom: [{ address: '127.0.0.1', port: 8444 }],
+    egress: join(site.dir, 'w1/egress.sock'),
+  })
+  const files = ['control.pem', 'hosts.pem', 'seal.key', 'server.pem', 'workflow.pem']
+  assert.deepEqual((await readdir(identity)).toSorted(), files)
+  for (const file of ['workflow.json', 'identity/workflow.pem', 'identity/seal.key']) {
+    assert.equal((await stat(join(site.dir, 'w1', file))).mode & 0o077, 0, file)
+  }
+  const text = (file: string) => readFile(join(identity, file), 'utf8')
+  const cert = async (file: string) => new X509Certificate(splitBundle(await text(file)).cert)
+  const { id: cloud } = await site.db.selectFrom('cloud').select('id').executeTakeFirstOrThrow()
+  const [shown, seal] = [await cert('workflow.pem'), await text('seal.key')]
+  assert.deepEqual(whoIsPeer(shown), { cloud, role: 'workflow', id: 'w1', epoch: 1 })
+  assert.ok(isIssuedBy(shown, await text('control.pem')))
+  assert.equal((await cert('server.pem')).checkIP('127.0.0.3'), '127.0.0.3')
+  assert.equal(Buffer.from(seal, 'base64').length, 32)
+  const list = join(site.dir, 'w1/egress.json')
+  assert.deepEqual(JSON.parse(await readFile(list, 'utf8')), { listen: made['egress'], orgs: {} })
+  await writeFile(list, '{"kept": true}')
+  const more = ['--listen', '127.0.0.3:8281', '--cells', '10.0.0.1:1,10.0.0.2:2']
+  const again = await makeOne(site, ...more, '--namespace', 'runs')
+  assert.deepEqual(again['listen'], { address: '127.0.0.3', port: 8281 })
+  assert.deepEqual(again['cells'], [
+    { address: '10.0.0.1', port: 1 },
+    { address: '10.0.0.2', port: 2 },
+  ])
+  assert.equal((again['temporal'] as { namespace: string }).namespace, 'runs')
+  assert.notEqual((await cert('workflow.pem')).serialNumber, shown.serialNumber)
+  assert.equal(await text('seal.key'), seal)
+  assert.equal(await readFile(list, 'utf8'), '{"kept": true}')
+})
+
+test('what cannot be is refused before anything is made', async () => {
+  await using site = await openCommands(postgres)
+  await site.init()
+  const { database } = await readConfig(site.config)
+  const type = (...words: string[]) =>
+    site.type(['workflow', '--out', join(site.dir, 'w1'), ...words])
+  const whole = ['--name', 'w1', '--url', URL_OF_IT, '--database', 'postgres://db.example/w']
+  for (const words of [
+    [],
+    whole.slice(2),
+    ['--name', '../w1', ...whole.slice(2)],
+    [...whole, '--url', 'http://127.0.0.3:8281'],
+    [...whole, '--url', 'https://127.0.0.3:8281/api'],
+    [...whole, '--database', 'mysql://db'],
+    [...whole, '--database', database],
+    [...whole, '--cells', 'nowhere'],
+  ]) {
+    await assert.rejects(type(...words), { kind: 'invalid' }, words.join(' '))
+  }
+  await assert.rejects(stat(join(site.dir, 'w1')), { code: 'ENOENT' })
+})
+
+const ago = (days: number) => ({
+  ...issuing,
+  clock: { now: () => new Date(Date.now() - days * DAY_MS) },
+})
+
+test('what it shows to cells is renewed each day, and to clients in time, for the host it was made for', async () => {
+  assert(postgres)
+  await using cloud = await openCloudDatabase(postgres)
+  await using door = await openTestDoor(cloud.db)
+  await using dir = await mkdtempDisposable(join(tmpdir(), 'skerry-workflow-'))
+  const { id, epoch } = await readCloud(cloud.db)
+  const issuers = door.identity.issuers as Issuers
+  const name = { cloud: id, role: 'workflow', id: 'w1', epoch } as const
+  const at = (file: string) => join(dir.path, file)
+  const certOf = async (file: string) => new X509Certificate(await readFile(at(file), 'utf8'))
+  await writeFile(at('control.pem'), door.identity.trusted.control)
+  await writeFile(at('hosts.pem'), door.identity.trusted.hosts)
+  await writeFile(at('seal.key'), 'c2VhbA==\n')
+  const logged: string[] = []
+  let renewed = 0
+  /** Looks once at what is there, as it does every ten minutes. */
+  const lookOnce = async (): Promise<void> => {
+    const stop = new AbortController()
+    const kept = await openIdentity({
+      config: { identity: dir.path, renewFrom: [{ address: '127.0.0.1', port: door.port }] },
+      clock: { now: () => new Date() },
+      pause: async () => stop.abort(),
+      log: (message) => void logged.push(message),
+      renewed: () => (renewed += 1),
+    })
+    await kept.keep(stop.signal)
+    assert.equal(kept.current().sealKey, 'c2VhbA==')
+  }
+  await writeFile(at('workflow.pem'), await makeControl(issuers, name, ago(2)))
+  await writeFile(at('server.pem'), await makeServer(issuers, ['workflow.example'], ago(31)))
+  const [first, shown] = [await certOf('workflow.pem'), await certOf('server.pem')]
+  await lookOnce()
+  assert.match(logged.join(), /could not be renewed/, 'nobody made it here')
+  await keepWorkflowMachine(cloud.db, { name: 'w1', host: 'workflow.example' })
+  await lookOnce()
+  const [second, later] = [await certOf('workflow.pem'), await certOf('server.pem')]
+  assert.notEqual(second.serialNumber, first.serialNumber)
+  assert.deepEqual(whoIsPeer(second), whoIsPeer(first))
+  assert.notEqual(later.serialNumber, shown.serialNumber)
+  assert.equal(later.subjectAltName, 'DNS:workflow.example')
+  assert.equal(renewed, 1)
+  await lookOnce()
+  assert.equal((await certOf('workflow.pem')).serialNumber, second.serialNumber)
+  assert.equal(renewed, 1)
+})

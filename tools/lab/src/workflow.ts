@@ -1,0 +1,83 @@
+// The workflow servers of a lab's cloud, each with a database of its own and an egress beside it.
+import { existsSync } from 'node:fs'
+import { mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
+
+import type { Administer } from './administer.ts'
+import type { CellPlan, WorkflowPlan } from './cloud-plan.ts'
+import type { Postgres } from './postgres.ts'
+import { labServer, type LabServer } from './server-process.ts'
+
+const SERVER = join(import.meta.dirname, '../../../apps/workflow/src/main.ts')
+const EGRESS = join(import.meta.dirname, '../../../apps/egress/src/main.ts')
+
+export interface LabWorkflow extends LabServer {
+  /** What `skerry cloud workflow` wrote. */
+  readonly config: string
+  readonly database: string
+  readonly egress: LabServer
+}
+
+interface Beside {
+  readonly administer: Administer
+  readonly postgres: Postgres
+  readonly cells: readonly CellPlan[]
+}
+
+/** Makes and starts the workflow servers of a plan, or those of them that are down. */
+export async function startWorkflows(
+  plans: readonly WorkflowPlan[],
+  { administer, postgres, cells }: Beside,
+  started: { readonly netns: string; readonly outlives: boolean },
+): Promise<readonly LabWorkflow[]> {
+  const doors = cells.map(({ machines }) => `${machines.address}:${machines.port}`).join(',')
+  for (const { name, dir, config, url, address, port, database } of plans) {
+    if (existsSync(config)) continue
+    const there = await postgres.psql(`select 1 from pg_database where datname = '${database}'`)
+    if (there === '') await postgres.psql(`create database ${database}`)
+    await administer([
+      ...['workflow', '--name', name, '--out', dir, '--url', url, '--cells', doors],
+      ...['--listen', `${address}:${port}`, '--database', postgres.urlOf(database)],
+      // Runs of one are none of the other's.
+      ...['--namespace', name],
+    ])
+  }
+  const all: LabWorkflow[] = []
+  for (const plan of plans) {
+    await mkdir(plan.egress, { recursive: true })
+    const [server, egress] = [labWorkflow(plan, started), labEgress(plan, started)]
+    await egress.start()
+    await server.start()
+    all.push(
+      Object.defineProperties(
+        { config: plan.config, database: plan.database, egress } as LabWorkflow,
+        {
+          // With what it looks up at each reading.
+          ...Object.getOwnPropertyDescriptors(server),
+        },
+      ),
+    )
+  }
+  return all
+}
+
+const labWorkflow = (
+  { name, dir, config, url, port }: WorkflowPlan,
+  started: { readonly netns: string; readonly outlives: boolean },
+): LabServer =>
+  labServer({
+    ...{ ...started, name, dir, url, ports: [port], log: logOf(dir) },
+    command: [process.execPath, SERVER, '--config', config],
+  })
+
+const labEgress = (
+  { name, dir, egress }: WorkflowPlan,
+  started: { readonly netns: string; readonly outlives: boolean },
+): LabServer =>
+  labServer({
+    ...{ ...started, name: `egress of ${name}`, dir: egress, url: join(dir, 'egress.sock') },
+    ...{ ports: [], log: join(egress, 'egress.log') },
+    command: [process.execPath, EGRESS, join(dir, 'egress.json')],
+  })
+
+export const logOf = (dir: string): string => join(dir, 'workflow.log')
