@@ -348,7 +348,7 @@ test(
       ['workflow server', () => first.kill().then(() => first.start())],
       ['Temporal', () => cloud.temporal.restart()],
       ['PostgreSQL', () => cloud.postgres.kill9().then(() => cloud.postgres.restart())],
-      ['worker', () => first.kill().then(() => first.start())],
+      ['worker', () => first.worker.kill().then(() => first.worker.start())],
       [
         'cell',
         async () => {

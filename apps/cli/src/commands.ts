@@ -23,6 +23,7 @@ import { templateBuild } from './commands/template-build.ts'
 import { template } from './commands/template.ts'
 import { readVersion, version } from './commands/version.ts'
 import { vmd } from './commands/vmd.ts'
+import { workflowEgress, workflowServer } from './commands/workflow-server.ts'
 import { complete } from './complete.ts'
 import { helpOf, overview } from './help.ts'
 import { manPage } from './man-page.ts'
@@ -61,6 +62,8 @@ export const commands: readonly Command[] = [
   vmd,
   cloud,
   consoleServer,
+  workflowServer,
+  workflowEgress,
   doctor,
   list,
   info,

@@ -44,14 +44,16 @@ async function run(
   return (await command.run(worldAt(machine, url), args)) ?? exitCodes.done
 }
 
+/** The programs that it starts read their own options. */
+const servers = ['vmd', 'cloud', 'console-server', 'workflow-server', 'workflow-egress']
+
 /** Which command a line names, and what it is given; anything that it does not take is a Failure. */
 export function readLine(
   commands: readonly Command[],
   argv: readonly string[],
 ): { command: Command; args: Args<Options>; url: string | undefined; help: boolean } {
   const [command, rest] = findCommand(commands, argv)
-  // The programs that it starts read their own options.
-  if (['vmd', 'cloud', 'console-server'].includes(command.name)) {
+  if (servers.includes(command.name)) {
     const help = command.name === 'cloud' ? rest[0] === '--help' : rest.includes('--help')
     return { command, args: { words: rest, options: {}, json: false }, url: undefined, help }
   }

@@ -65,6 +65,8 @@ export interface WorkflowPlan {
   readonly port: number
   /** Its own, in the lab's PostgreSQL. */
   readonly database: string
+  /** Of the process that runs its workflows. */
+  readonly worker: string
   /** Of the process through which its workflows call other people's servers. */
   readonly egress: string
 }
@@ -83,7 +85,7 @@ const WORKFLOW_ADDRESSES = ['127.0.0.1', '127.0.0.3'] as const
 
 /** Directories in a lab that hold its cloud. */
 export const CLOUD_DIRECTORIES =
-  /^(cloud|images|postgres|temporal|balancer|window|cell-\d+|console-\d+|console-balancer|workflow-\d+|egress-\d+)$/
+  /^(cloud|images|postgres|temporal|balancer|window|cell-\d+|console-\d+|console-balancer|(workflow|worker|egress)-\d+)$/
 
 /** The plan of a lab's cloud as it was settled, or undefined where there is none. */
 export async function readPlan(lab: string): Promise<CloudPlan | undefined> {
@@ -159,7 +161,8 @@ const workflowsOf = (lab: string, count: number): WorkflowPlan[] =>
     return {
       ...{ name, dir, config: join(dir, 'workflow.json'), address, port: WORKFLOW_PORT },
       url: `https://${address}:${WORKFLOW_PORT}`,
-      ...{ database: `workflow_${at + 1}`, egress: join(lab, `egress-${at + 1}`) },
+      ...{ database: `workflow_${at + 1}`, worker: join(lab, `worker-${at + 1}`) },
+      egress: join(lab, `egress-${at + 1}`),
     }
   })
 

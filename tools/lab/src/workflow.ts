@@ -15,6 +15,8 @@ export interface LabWorkflow extends LabServer {
   /** What `skerry cloud workflow` wrote. */
   readonly config: string
   readonly database: string
+  /** What runs its workflows, in a process of its own. */
+  readonly worker: LabServer
   readonly egress: LabServer
 }
 
@@ -44,30 +46,32 @@ export async function startWorkflows(
   }
   const all: LabWorkflow[] = []
   for (const plan of plans) {
-    await mkdir(plan.egress, { recursive: true })
-    const [server, egress] = [labWorkflow(plan, started), labEgress(plan, started)]
-    await egress.start()
-    await server.start()
+    for (const dir of [plan.egress, plan.worker]) await mkdir(dir, { recursive: true })
+    const { config, database } = plan
+    const egress = labEgress(plan, started)
+    const server = labWorkflow(plan, 'api', started)
+    const worker = labWorkflow(plan, 'worker', started)
+    for (const each of [egress, server, worker]) await each.start()
+    const beside = { config, database, worker, egress }
+    // With its pid, which is looked up at each reading.
     all.push(
-      Object.defineProperties(
-        { config: plan.config, database: plan.database, egress } as LabWorkflow,
-        {
-          // With what it looks up at each reading.
-          ...Object.getOwnPropertyDescriptors(server),
-        },
-      ),
+      Object.defineProperties(beside, Object.getOwnPropertyDescriptors(server)) as LabWorkflow,
     )
   }
   return all
 }
 
 const labWorkflow = (
-  { name, dir, config, url, port }: WorkflowPlan,
+  { name, dir, worker, config, url, port }: WorkflowPlan,
+  only: 'api' | 'worker',
   started: { readonly netns: string; readonly outlives: boolean },
 ): LabServer =>
   labServer({
-    ...{ ...started, name, dir, url, ports: [port], log: logOf(dir) },
-    command: [process.execPath, SERVER, '--config', config],
+    ...(only === 'api'
+      ? { name, dir, ports: [port], log: logOf(dir) }
+      : { name: `worker of ${name}`, dir: worker, ports: [], log: join(worker, 'worker.log') }),
+    ...{ ...started, url },
+    command: [process.execPath, SERVER, '--config', config, '--only', only],
   })
 
 const labEgress = (
