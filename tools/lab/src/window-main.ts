@@ -9,7 +9,7 @@ const [side, directory = '', ...places] = process.argv.slice(2)
 for (const place of places) {
   const [address = '', number] = place.split(':')
   const port = Number(number)
-  const path = paneOf(directory, port)
+  const path = paneOf(directory, address, port)
   if (side === 'inner') {
     rmSync(path, { force: true })
     await startBalancer({ path, targets: [{ host: address, port }] })

@@ -21,7 +21,9 @@ export interface WindowOptions {
   readonly outlives?: boolean
 }
 
-export const paneOf = (directory: string, port: number): string => join(directory, `${port}.sock`)
+/** Short, for a socket's path may not be long: of an address of loopback the last number is enough. */
+export const paneOf = (directory: string, address: string, port: number): string =>
+  join(directory, `${address.split('.').at(-1)}-${port}.sock`)
 
 /** Opens a window that keeps its sockets in a directory of its own; one that is open there is taken as it is. */
 export async function openWindow(

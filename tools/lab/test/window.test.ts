@@ -22,7 +22,7 @@ const skipCloud = reasonToSkip('cloud') ?? skip
 const SERVER = `
 const { createServer } = require('node:net')
 const server = createServer({ allowHalfOpen: true }, (s) => { s.write(process.argv[2] + ':'); s.pipe(s) })
-server.listen(Number(process.argv[3]), '127.0.0.1')
+server.listen(Number(process.argv[3]), process.argv[4])
 `
 
 /** A closed network and a directory, both gone afterwards with all that was started in them. */
@@ -31,8 +31,8 @@ async function closedNetwork() {
   const netns = `skerry-window-${process.pid}`
   await makeSwitch(netns)
   await writeFile(join(dir, 'server.cjs'), SERVER)
-  const serve = async (name: string, port: number) => {
-    const command = [process.execPath, join(dir, 'server.cjs'), name, String(port)]
+  const serve = async (name: string, port: number, address = '127.0.0.1') => {
+    const command = [process.execPath, join(dir, 'server.cjs'), name, String(port), address]
     const log = join(dir, 'server.log')
     const { pid } = startDaemon({ dir, log, command, netns, outlives: false })
     await until('the server listens', () => isListening(pid, port))
@@ -48,11 +48,23 @@ async function closedNetwork() {
   }
 }
 
-async function ask(port: number, said = 'hello'): Promise<string> {
-  const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true })
+async function ask(port: number, said = 'hello', host = '127.0.0.1'): Promise<string> {
+  const socket = connect({ port, host, allowHalfOpen: true })
   socket.end(said)
   return text(socket)
 }
+
+test('the same port at two addresses is seen at each of them', { skip }, async () => {
+  await using closed = await closedNetwork()
+  const port = await freePorts()
+  await closed.serve('one', port)
+  await closed.serve('other', port, '127.0.0.3')
+  await using _ = await openWindow(join(closed.dir, 'window'), {
+    ...{ netns: closed.netns, ports: [port], elsewhere: [{ address: '127.0.0.3', port }] },
+  })
+  const both = async () => [await ask(port, 'x'), await ask(port, 'x', '127.0.0.3')].join()
+  await until('both are seen', async () => (await both().catch(() => '')) === 'one:x,other:x')
+})
 
 test(
   'a port of a closed network is seen under the same number, whenever it is there',
