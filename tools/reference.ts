@@ -6,8 +6,8 @@ import { apiReference } from '../apps/cloud/src/api-reference.ts'
 import { operationsReference } from '../apps/cloud/src/reference.ts'
 import { routes } from '../apps/cloud/src/routes.ts'
 import { recordSamples } from '../apps/cloud/test/samples.ts'
-import { subsetPage } from '../apps/workflow/test/subset-page.ts'
 import { functionsReference } from '../apps/workflow/src/worker/functions-reference.ts'
+import { subsetPage } from '../apps/workflow/test/subset-page.ts'
 
 const docs = join(import.meta.dirname, '../docs')
 await mkdir(join(docs, 'reference'), { recursive: true })

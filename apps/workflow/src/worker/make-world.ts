@@ -1,5 +1,4 @@
 import { Fault } from '@skerry/fault'
-import { Context } from '@temporalio/activity'
 import type { Kysely } from 'kysely'
 
 import type { Cells } from '../cloud/cells.ts'
@@ -60,12 +59,9 @@ export function makeWorkerWorld(parts: WorkParts): WorkerWorld {
       }
     },
     endGrant: (grant) => endGrant(cells, grant),
-    callFunction: (call, signal) =>
+    callFunction: (call, calling) =>
       callFunction(
-        {
-          cloud: (grant) => cloudOf(cells, grant),
-          ...{ now, signal, pause, isCanceled: () => isCanceled(signal) },
-        },
+        { cloud: (grant) => cloudOf(cells, grant), ...{ now, pause, ...calling } },
         call,
       ),
     async callHttp(call, signal) {
@@ -79,10 +75,6 @@ export function makeWorkerWorld(parts: WorkParts): WorkerWorld {
       seal.open(await loadSecret(db, execution, name), `${execution}/${name}`),
   }
 }
-
-/** A worker that stops asks its steps to end too: what they began goes on, and another worker waits for it. */
-const isCanceled = (signal: AbortSignal): boolean =>
-  signal.aborted && Context.current().cancellationDetails?.workerShutdown !== true
 
 /** Whoever made the schedule is gone, or may not any more. */
 const refusals = new Set<Fault['kind']>(['forbidden', 'not-found', 'gone', 'unauthenticated'])
