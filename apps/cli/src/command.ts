@@ -1,4 +1,5 @@
 import type { LocalClient } from './local-client.ts'
+import type { WorkflowAccess } from './workflow-client.ts'
 
 /** Everything a command may touch, handed in: main.ts holds the real ones, tests their own. */
 export interface World {
@@ -28,6 +29,10 @@ export interface World {
   readonly listens: (address: string, port: number) => Promise<boolean>
   /** The line that opens an address, as $BROWSER or as this desktop has it; undefined where there is nothing to see it on. */
   readonly browser: string | undefined
+  /** Where a workflow server is, and who asks it, as the environment says. */
+  readonly workflows: WorkflowAccess
+  /** All of standard input. */
+  readonly readInput: () => Promise<string>
   readonly uid: number
   /** The day that a page written now bears. */
   readonly today: () => Date

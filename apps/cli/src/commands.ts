@@ -23,7 +23,9 @@ import { templateBuild } from './commands/template-build.ts'
 import { template } from './commands/template.ts'
 import { readVersion, version } from './commands/version.ts'
 import { vmd } from './commands/vmd.ts'
+import { workflowRuns } from './commands/workflow-runs.ts'
 import { workflowEgress, workflowServer } from './commands/workflow-server.ts'
+import { workflow } from './commands/workflow.ts'
 import { complete } from './complete.ts'
 import { helpOf, overview } from './help.ts'
 import { manPage } from './man-page.ts'
@@ -82,6 +84,8 @@ export const commands: readonly Command[] = [
   ...forward,
   templateBuild,
   ...template,
+  ...workflow,
+  ...workflowRuns,
   events,
   completion,
   version,

@@ -16,5 +16,9 @@ export const environment: Readonly<Record<string, string>> = {
   SKERRY_URL: 'the address of vmd when --url is left out',
   SKERRY_TOKEN: 'the word that a vmd with --token-file wants',
   BROWSER: 'what skerry console opens its page with; xdg-open on a desktop when it is not set',
+  SKERRY_WORKFLOW_SERVER: 'the address of the workflow server when --server is left out',
+  SKERRY_WORKFLOW_USER: 'who asks it, as USER@ORG, when --user is left out',
+  SKERRY_WORKFLOW_PASSWORD: 'their password when --password-stdin is left out',
+  SKERRY_WORKFLOW_CA: 'a file of certificates to trust when --ca is left out',
   NO_COLOR: 'no colours on a terminal either',
 }

@@ -1,3 +1,4 @@
+import { text } from 'node:stream/consumers'
 import { setTimeout as wait } from 'node:timers/promises'
 
 import { whyNotConnected } from './checks.ts'
@@ -38,6 +39,13 @@ process.exitCode = await runCommand(
     listens: async (address, port) =>
       (await whyNotConnected({ host: address, port, timeout: CONNECT_MS })) === undefined,
     browser: chosenBrowser || desktop,
+    workflows: {
+      server: env['SKERRY_WORKFLOW_SERVER'] || undefined,
+      user: env['SKERRY_WORKFLOW_USER'] || undefined,
+      password: env['SKERRY_WORKFLOW_PASSWORD'] || undefined,
+      ca: env['SKERRY_WORKFLOW_CA'] || undefined,
+    },
+    readInput: async () => text(process.stdin),
     uid: process.getuid?.() ?? -1,
     // Whoever builds a package twice wants the same page twice (reproducible-builds.org).
     today: () => new Date(Number(env['SOURCE_DATE_EPOCH']) * 1000 || Date.now()),

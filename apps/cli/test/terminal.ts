@@ -47,6 +47,8 @@ export async function skerry(
       runQuietly: async (command) => Promise.reject(new Error(`${command} was run`)),
       listens: async () => true,
       browser: undefined,
+      workflows: { server: undefined, user: undefined, password: undefined, ca: undefined },
+      readInput: async () => '',
       uid: 1000,
       today: () => new Date('2026-11-15'),
       path: '',

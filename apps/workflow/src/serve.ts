@@ -58,9 +58,11 @@ export async function serve(config: Config, given: Given, only: Only): Promise<v
   await using opened = new AsyncDisposableStack()
   await prepareDatabase(config.database)
   let door: FastifyInstance | undefined
-  const renewed = () => door && showCertificate(door, kept.current().server)
+  const renewed = () => {
+    if (door) showCertificate(door, kept.current().server)
+  }
   const pause = (ms: number, signal: AbortSignal) => given.pause(ms, signal)
-  const kept = await openIdentity({ config, clock, pause, log, renewed: () => void renewed() })
+  const kept = await openIdentity({ config, clock, pause, log, renewed })
   const identity = () => kept.current()
   const store = opened.use(openStore(config.database, config.name))
   const cells = opened.use(new Cells(config.cells, () => identity().toCells))

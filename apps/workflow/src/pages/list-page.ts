@@ -103,7 +103,7 @@ function waitingFor(waiting: readonly InteractionRow[]): readonly Child[] {
 
 function pagesOf({ page, more, search }: ListShown): Element | undefined {
   if (page === 1 && !more) return undefined
-  const to = (number: number) => `/?${new URLSearchParams({ q: search, page: String(number) })}`
+  const to = (number: number) => `/?q=${encodeURIComponent(search)}&page=${number}`
   return element(
     'nav',
     { class: 'pages', 'aria-label': 'Pages' },

@@ -74,7 +74,7 @@ const question = (run: ExecutionRow, { title, text, form, id }: InteractionRow):
     element('h2', { id: 'ask-title' }, title),
     text === '' ? undefined : element('p', {}, text),
     formOf(form, {
-      ...{ action: `${runPath(run)}/answer?${new URLSearchParams({ id })}`, button: 'Answer' },
+      ...{ action: `${runPath(run)}/answer?id=${encodeURIComponent(id)}`, button: 'Answer' },
       id: 'answer',
     }),
   )

@@ -43,7 +43,7 @@ export function makeWorkerWorld(parts: WorkParts): WorkerWorld {
     async beginChild({ parent, key, namespace, name, version, input }) {
       const begun = await addChildRun(db, {
         ...{ parent: parent.execution, key, namespace, name, version },
-        input: input as unknown as Values,
+        input: input as Values,
       })
       return { ...(await granted(parts, begun)), depth: (parent.depth ?? 0) + 1 }
     },
