@@ -110,6 +110,14 @@ test('a text that was changed after the export is told', async () => {
   assert.match(read.complaints[0]?.message ?? '', /not as the manifest says/)
 })
 
+test('nothing is in it but what its author wrote and what it is called', async () => {
+  // Whatever else the caller's object has: an owner, a grant, the values of a run.
+  const more = { ...workflow, owner: 'root', input: { password: 's3cret' }, grant: 'g-1' }
+  const bytes = await writeArchive(more)
+  assert.deepEqual(bytes, await writeArchive(workflow))
+  assert.ok(!bytes.includes('s3cret'))
+})
+
 test('an export is called after its workflow', () => {
   assert.equal(archiveFileName('Nightly snapshot'), 'Nightly-snapshot.workflow')
   assert.equal(archiveFileName('../"x"\r\ny'), 'x-y.workflow')

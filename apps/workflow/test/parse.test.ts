@@ -251,6 +251,12 @@ test('an expression with a colon that is not in quotes is told how', () => {
   assert.match(first ?? '', /^9:.* stands in quotes$/)
 })
 
+test('a question is known in whatever order it is written', () => {
+  const asked = `listen: { read: data, to: { one: { with: { type: skerry.interaction } } } }
+      metadata: { interaction: { form: { type: object }, title: a } }`
+  assert.deepEqual(words(step(asked)), [])
+})
+
 test('marks of YAML inside of texts are texts', () => {
   assert.deepEqual(words(step('set: { a: "*x", b: "&y", c: "!!z", d: a & b }')), [])
   assert.deepEqual(words(step('set:\n        a: |\n          &x\n          *y\n          !z')), [])

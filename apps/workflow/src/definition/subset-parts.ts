@@ -212,16 +212,12 @@ export const listen: Rule = shape({
 export const interaction: Rule = (look, value, at) => {
   if (!isMapping(value)) return
   const metadata = isMapping(value['metadata']) ? value['metadata'] : {}
-  const events = JSON.stringify(value['listen'] ?? null)
-  const asks = events.includes(JSON.stringify(INTERACTION_EVENT))
+  const asks = namesInteraction(value['listen'])
   const form = metadata['interaction']
   if (!asks && form !== undefined)
     look.say(`${at}/metadata/interaction`, `it goes with listening to one ${INTERACTION_EVENT}`)
   if (!asks) return
-  if (
-    events.replace(/,"read":"\w+"/, '') !==
-    `{"to":{"one":{"with":{"type":"${INTERACTION_EVENT}"}}}}`
-  )
+  if (!listensOnlyToIt(value['listen']))
     look.say(
       `${at}/listen`,
       `${INTERACTION_EVENT} is listened to as "one", alone, by its type: one person answers one question`,
@@ -229,6 +225,21 @@ export const interaction: Rule = (look, value, at) => {
   if (form === undefined) look.say(at, 'metadata.interaction with title and form is missing')
   else question(look, form, `${at}/metadata/interaction`)
 }
+
+const namesInteraction = (value: unknown): boolean =>
+  Object.values(isMapping(value) || Array.isArray(value) ? value : {}).some(
+    (inner) => inner === INTERACTION_EVENT || namesInteraction(inner),
+  )
+
+function listensOnlyToIt(listen: unknown): boolean {
+  let inner: unknown = isMapping(listen) ? listen['to'] : undefined
+  for (const key of ['one', 'with', 'type']) {
+    if (!isMapping(inner) || Object.keys(inner).join() !== key) return false
+    inner = inner[key]
+  }
+  return inner === INTERACTION_EVENT
+}
+
 const question: Rule = shape({
   what: 'interaction',
   rules: {
