@@ -8,7 +8,7 @@ import type { Grants, Runs } from './world.ts'
 
 export interface Tending {
   readonly db: Kysely<Database>
-  readonly runs: Pick<Runs, 'start' | 'cancel' | 'isKnown'>
+  readonly runs: Pick<Runs, 'start' | 'cancel' | 'goesOn'>
   readonly grants: Pick<Grants, 'end'>
   readonly pause: (ms: number, signal: AbortSignal) => Promise<void>
   readonly log: (message: string, cause?: unknown) => void
@@ -49,8 +49,8 @@ export async function tendOnce({ db, runs, grants }: Tending, after: string): Pr
   for (const { id } of await listCanceled(db)) await runs.cancel(id)
   const looked = await listGoingOn(db, { after, seconds: LOST_SECONDS, limit: LOST_PART })
   for (const execution of looked) {
-    // Runs live in Temporal alone: what it does not know any more does not go on.
-    if (!(await runs.isKnown(execution.id))) await lose(execution, 'engine lost')
+    // Runs live in Temporal alone: what it does not run any more does not go on.
+    if (!(await runs.goesOn(execution.id))) await lose(execution, 'engine lost')
   }
   return looked.length < LOST_PART ? FIRST : (looked.at(-1)?.id ?? FIRST)
 }

@@ -13,8 +13,8 @@ export interface Runs {
   start(run: RunInput): Promise<void>
   cancel(execution: string): Promise<void>
   answer(execution: string, interaction: string, by: string, answer: Json): Promise<void>
-  /** Whether Temporal knows it, ended or not. */
-  isKnown(execution: string): Promise<boolean>
+  /** Whether Temporal still runs it. */
+  goesOn(execution: string): Promise<boolean>
   readonly schedules: {
     create(schedule: ScheduleRow): Promise<void>
     pause(schedule: string, paused: boolean): Promise<void>

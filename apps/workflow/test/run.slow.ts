@@ -37,13 +37,7 @@ import {
   pauseSchedule,
   readSchedule,
 } from '../src/worker/schedules.ts'
-import {
-  answerInteraction,
-  cancelRun,
-  isKnown,
-  signalEvent,
-  startRun,
-} from '../src/worker/start.ts'
+import { answerInteraction, cancelRun, goesOn, signalEvent, startRun } from '../src/worker/start.ts'
 import { definitionOf, scenariosAt } from './scenarios.ts'
 import { begun, makeSmallServer } from './small-server.ts'
 import { fetchPlainly } from './small-world.ts'
@@ -214,6 +208,7 @@ test(
     await startRun(temporal, define('hears', definition), QUEUE)
     await startRun(temporal, begun('hears'), QUEUE)
     await until('it should wait', () => lastOf('hears')?.state === 'waiting-signal', 20_000)
+    assert.equal(await goesOn(temporal, 'hears'), true)
     const event = { id: '1', type: 'tide', source: 'test', data: 'high' }
     assert.equal(await signalEvent(temporal, 'hears', event), true)
     const ask = await until(
@@ -235,8 +230,8 @@ test(
     assert.ok(server.ended.includes('grant-hears'))
     await cancelRun(temporal, 'hears')
     assert.equal(await signalEvent(temporal, 'hears', event), false)
-    assert.equal(await isKnown(temporal, 'hears'), true)
-    assert.equal(await isKnown(temporal, 'nobody'), false)
+    assert.equal(await goesOn(temporal, 'hears'), false)
+    assert.equal(await goesOn(temporal, 'nobody'), false)
   },
 )
 

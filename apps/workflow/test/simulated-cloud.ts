@@ -90,7 +90,7 @@ export function simulatedRuns(): SimulatedRuns {
       await requireThere()
       runs.answered.push(told)
     },
-    async isKnown(execution) {
+    async goesOn(execution) {
       await requireThere()
       return runs.started.includes(execution)
     },

@@ -107,8 +107,17 @@ async function carryOut(run: RunInput, state: RunState, stop: Stop): Promise<End
     await quick.record({ execution: run.execution, state: 'failed', steps: [], asks: [], error })
     ended = { ended: 'failed', error }
   }
-  if (ended.ended !== 'leaving') await quick.endGrant(run.grant)
+  if (ended.ended !== 'leaving') await endGrant(run.grant)
   return ended
+}
+
+/** It is tried until the cloud is there to hear it; what the cloud then refuses changes nothing for a run that has ended. */
+async function endGrant(grant: string): Promise<void> {
+  try {
+    await quick.endGrant(grant)
+  } catch (error) {
+    if (!(error instanceof ActivityFailure)) throw error
+  }
 }
 
 function receive(state: RunState, event: RunEvent): void {

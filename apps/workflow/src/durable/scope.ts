@@ -54,7 +54,8 @@ export const limits: Limits = {
   steps: 20_000,
   items: 10_000,
   valueBytes: 512 * 1024,
-  runMs: 30 * 24 * 3_600_000,
+  /** As long as a definition may wait. */
+  runMs: 366 * 24 * 3_600_000,
   depth: 5,
   events: 1_000,
 }

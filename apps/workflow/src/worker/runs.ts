@@ -3,7 +3,7 @@ import type { TemporalClient } from '@skerry/temporal'
 
 import type { Runs } from '../world.ts'
 import { createSchedule, deleteSchedule, pauseSchedule } from './schedules.ts'
-import { answerInteraction, cancelRun, isKnown, startRun } from './start.ts'
+import { answerInteraction, cancelRun, goesOn, startRun } from './start.ts'
 
 /** One queue for all workflow servers of a cloud: whichever has time takes the next step. */
 export const QUEUE = 'workflows'
@@ -16,7 +16,7 @@ export const makeRuns = (temporal: TemporalClient): Runs => ({
     const heard = await answerInteraction(temporal, execution, { interaction, by, answer })
     if (!heard) throw new Fault('conflict', 'the run has ended, and hears nothing any more')
   },
-  isKnown: (execution) => isKnown(temporal, execution),
+  goesOn: (execution) => goesOn(temporal, execution),
   schedules: {
     create: ({ id, cron, every_seconds: everySeconds, time_zone: timeZone, overlap, paused }) =>
       createSchedule(

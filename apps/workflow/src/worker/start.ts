@@ -63,11 +63,20 @@ export async function answerInteraction(
   return signalEvent(temporal, execution, { ...event, data: answer })
 }
 
-/** Whether Temporal knows a run, ended or not. */
-export async function isKnown(temporal: TemporalClient, execution: string): Promise<boolean> {
-  return unlessGone(
-    temporal.within((client) => client.workflow.getHandle(workflowIdOf(execution)).describe()),
-  )
+/**
+ * Whether Temporal still runs it. A run writes down how it ended before it ends there, so that one which does not go on and has not
+ * ended in our rows was lost: with the engine's database, or by a history that the code did not fit.
+ */
+export async function goesOn(temporal: TemporalClient, execution: string): Promise<boolean> {
+  try {
+    const { status } = await temporal.within((client) =>
+      client.workflow.getHandle(workflowIdOf(execution)).describe(),
+    )
+    return status.name === 'RUNNING'
+  } catch (error) {
+    if (!isNoRun(error)) throw error
+    return false
+  }
 }
 
 async function unlessGone(work: Promise<unknown>): Promise<boolean> {
