@@ -1,7 +1,5 @@
-import { join } from 'node:path'
-
 import type { Clock } from '@skerry/service'
-import { connectTemporal, runWorker, type TemporalOptions } from '@skerry/temporal'
+import { connectTemporal, type TemporalOptions } from '@skerry/temporal'
 import type { FastifyInstance } from 'fastify'
 
 import { checkCredentials, readStamp } from './cloud/accounts.ts'
@@ -15,12 +13,12 @@ import { RememberedWho } from './http/who.ts'
 import { makeSeal, type Seal } from './identity/seal.ts'
 import { routes } from './routes.ts'
 import { tendRuns } from './tend-runs.ts'
-import { makeActivities } from './worker/activities.ts'
 import { sealedConverter } from './worker/codec.ts'
 import { startEvaluator, type Evaluator } from './worker/evaluate.ts'
 import { functions } from './worker/functions.ts'
 import { makeWorkerWorld } from './worker/make-world.ts'
-import { makeRuns, QUEUE } from './worker/runs.ts'
+import { makeRuns } from './worker/runs.ts'
+import { startRunWorker } from './worker/start-worker.ts'
 import type { Grants, RequestWorld, Runs } from './world.ts'
 
 export interface Given {
@@ -37,7 +35,6 @@ export type Only = 'api' | 'worker' | undefined
 
 const RUNS_PER_ORG = 1000
 const DRAIN_SECONDS = 10
-const WORKFLOWS = join(import.meta.dirname, 'durable/workflows.ts')
 
 interface Parts {
   readonly config: Config
@@ -107,9 +104,8 @@ function openWork(opened: AsyncDisposableStack, parts: Parts): void {
     egress: typeof config.egress === 'string' ? config.egress : undefined,
   })
   opened.use(
-    runWorker({
-      ...{ ...parts.temporal, taskQueue: QUEUE, workflows: { path: WORKFLOWS } },
-      ...{ activities: makeActivities(world), identity: `workflow ${config.name}` },
+    startRunWorker({
+      ...{ ...parts.temporal, world, identity: `workflow ${config.name}` },
       say: (what, cause) => given.log(what, cause),
     }),
   )

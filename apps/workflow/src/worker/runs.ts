@@ -3,14 +3,12 @@ import type { TemporalClient } from '@skerry/temporal'
 
 import type { Runs } from '../world.ts'
 import { createSchedule, deleteSchedule, pauseSchedule } from './schedules.ts'
+import { RUN_QUEUE } from './start-worker.ts'
 import { answerInteraction, cancelRun, goesOn, startRun } from './start.ts'
-
-/** One queue for all workflow servers of a cloud: whichever has time takes the next step. */
-export const QUEUE = 'workflows'
 
 /** What requests may ask of Temporal. */
 export const makeRuns = (temporal: TemporalClient): Runs => ({
-  start: (run) => startRun(temporal, run, QUEUE),
+  start: (run) => startRun(temporal, run, RUN_QUEUE),
   cancel: (execution) => cancelRun(temporal, execution),
   async answer(execution, interaction, by, answer) {
     const heard = await answerInteraction(temporal, execution, { interaction, by, answer })
@@ -26,7 +24,7 @@ export const makeRuns = (temporal: TemporalClient): Runs => ({
           ...(cron !== null && { cron }),
           ...(everySeconds !== null && { everySeconds }),
         },
-        QUEUE,
+        RUN_QUEUE,
       ),
     pause: (schedule, paused) => pauseSchedule(temporal, schedule, paused),
     delete: (schedule) => deleteSchedule(temporal, schedule),
