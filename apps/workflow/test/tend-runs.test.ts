@@ -1,0 +1,95 @@
+// Goal: whatever a crash leaves of a run is caught up with. Method: rows as a crash leaves them, then one look.
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+
+import type { Postgres } from '@skerry/lab'
+import { sql } from 'kysely'
+
+import { findExecution, markCanceled } from '../src/store/executions.ts'
+import { record } from '../src/store/record.ts'
+import { tendOnce, type Tending } from '../src/tend-runs.ts'
+import { simulatedCloud, simulatedRuns } from './simulated-cloud.ts'
+import {
+  openWorkflowDatabase,
+  seedExecution,
+  seedWorkflow,
+  someone,
+  startDatabases,
+  type WorkflowDatabase,
+} from './workflow-database.ts'
+
+let postgres: Postgres & AsyncDisposable
+let store: WorkflowDatabase
+const who = someone('eng')
+const FIRST = '00000000-0000-0000-0000-000000000000'
+
+before(async () => {
+  postgres = await startDatabases()
+  store = await openWorkflowDatabase(postgres)
+})
+after(async () => {
+  await store[Symbol.asyncDispose]()
+  await postgres[Symbol.asyncDispose]()
+})
+
+const open = () => {
+  const runs = simulatedRuns()
+  const tending: Tending = {
+    ...{ db: store.db, runs, grants: simulatedCloud().grants, log: () => undefined },
+    pause: async () => undefined,
+  }
+  return { runs, look: () => tendOnce(tending, FIRST) }
+}
+
+const age = (execution: string, minutes: number) =>
+  sql`update execution set started_at = clock_timestamp() - make_interval(mins => ${minutes})
+    where id = ${execution}`.execute(store.db)
+const stateOf = async (execution: string) => (await findExecution(store.db, execution))?.state
+const seed = async (name: string) =>
+  seedExecution(store, who, await seedWorkflow(store, who, { name }))
+
+test('what was asked for and never started is started later, once, and what nobody may do any more is ended', async () => {
+  const { runs, look } = open()
+  const [fresh, left, ungranted] = [
+    await seed('fresh'),
+    await seed('left'),
+    await seed('ungranted'),
+  ]
+  await age(left, 1)
+  await age(ungranted, 1)
+  await sql`update execution set grant_id = null where id = ${ungranted}`.execute(store.db)
+  await look()
+  assert.deepEqual(runs.started, [left])
+  assert.equal(await stateOf(fresh), 'initializing')
+  assert.equal(await stateOf(ungranted), 'failed')
+})
+
+test('a cancel that Temporal did not hear is told again until the run has ended', async () => {
+  const { runs, look } = open()
+  const run = await seed('canceled')
+  await record(store.db, { execution: run, state: 'running', steps: [], asks: [] })
+  await store.as(who, (tx) => markCanceled(tx, { org: who.org, id: run }))
+  await look()
+  assert.deepEqual(runs.canceled, [run])
+  await record(store.db, { execution: run, state: 'canceled', steps: [], asks: [] })
+  await look()
+  assert.equal(runs.canceled.length, 1)
+})
+
+test('a run that Temporal does not know any more ends as lost; while it is away nothing is ended', async () => {
+  const { runs, look } = open()
+  const [known, lost] = [await seed('known'), await seed('lost')]
+  for (const execution of [known, lost]) {
+    await record(store.db, { execution, state: 'running', steps: [], asks: [] })
+    await age(execution, 10)
+  }
+  runs.started.push(known)
+  runs.away = true
+  await assert.rejects(look())
+  assert.equal(await stateOf(lost), 'running')
+  runs.away = false
+  await look()
+  assert.deepEqual([await stateOf(known), await stateOf(lost)], ['running', 'failed'])
+  const { error } = (await findExecution(store.db, lost)) ?? assert.fail()
+  assert.equal(error?.detail, 'engine lost')
+})
