@@ -146,7 +146,9 @@ create table execution (
 );
 create unique index execution_request on execution (org, account, request_key) where request_key is not null and parent is null;
 create unique index execution_child on execution (org, parent, request_key) where parent is not null;
-create index execution_of_workflow on execution (org, workflow, id);
+create index execution_of_workflow on execution (org, workflow, started_at, id);
+create index execution_recent on execution (org, started_at, id);
+create index execution_recent_all on execution (started_at, id);
 create index execution_open on execution (org, id) where state not in ('completed', 'failed', 'canceled');
 
 -- Sealed: whoever has the database and not a workflow server reads nothing. Gone with the end of the run.
@@ -230,6 +232,7 @@ begin
   end loop;
 end $$;
 revoke update, delete on workflow_version from skerry_workflow_tenant, skerry_workflow_system;
--- Nobody who asks reads a secret back.
+-- Nobody who asks reads a secret back; which there are is known, so that they can be deleted.
 revoke select, update on execution_secret from skerry_workflow_tenant;
+grant select (org, execution, name) on execution_secret to skerry_workflow_tenant;
 grant usage on all sequences in schema public to skerry_workflow_tenant, skerry_workflow_system;

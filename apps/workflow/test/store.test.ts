@@ -12,7 +12,13 @@ import type { Progress } from '../src/durable/verbs.ts'
 import { parseListQuery } from '../src/query/workflow-list.ts'
 import { addChildRun, addScheduledRun } from '../src/store/begun-runs.ts'
 import { addCategory, deleteCategory, findCategory } from '../src/store/categories.ts'
-import { addExecution, findExecution, listSteps } from '../src/store/executions.ts'
+import {
+  addExecution,
+  findExecution,
+  listExecutions,
+  listSteps,
+  recentExecutions,
+} from '../src/store/executions.ts'
 import { closeInteraction, listInteractions, openInteraction } from '../src/store/interactions.ts'
 import { countWorkflows, listWorkflows, type ListedWorkflow } from '../src/store/list-workflows.ts'
 import { loadDefinition, loadRun, loadSecret } from '../src/store/load-run.ts'
@@ -279,6 +285,23 @@ test('a run inside of a run, and one of a schedule, are begun once however often
   assert.equal(new Set(ids).size, 2)
   assert.equal(ids[0], ids[1])
   assert.equal(await addScheduledRun(store.db, randomUUID(), 'x'), undefined)
+})
+
+test('runs are listed newest first, page by page', async () => {
+  const workflow = await seedWorkflow(store, alice, { name: 'often' })
+  const runs: string[] = []
+  for (let at = 0; at < 5; at++) runs.unshift(await seedExecution(store, alice, workflow))
+  const read = (before?: string) =>
+    store.as(alice, (tx) =>
+      listExecutions(tx, { org: alice.org, id: workflow.id }, { before, limit: 2 }),
+    )
+  const idsOf = (rows: Awaited<ReturnType<typeof read>>) => rows.map(({ id }) => id)
+  assert.deepEqual(idsOf(await read()), runs.slice(0, 2))
+  assert.deepEqual(idsOf(await read(runs[1])), runs.slice(2, 4))
+  assert.deepEqual(idsOf(await read(runs[4])), [])
+  assert.deepEqual(idsOf(await read(randomUUID())), [])
+  const latest = await store.as(alice, (tx) => recentExecutions(tx, 1))
+  assert.deepEqual(idsOf(latest), runs.slice(0, 1))
 })
 
 test('an interaction is answered once', async () => {

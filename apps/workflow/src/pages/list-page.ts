@@ -13,21 +13,17 @@ export const stateMark = (state: string, id?: string): Element =>
   element('span', { id, class: `state state-${state}` }, state)
 
 export const runsTable = (caption: string, runs: readonly ExecutionRow[]): Element =>
-  element(
-    'div',
-    { class: 'table' },
-    table(
-      caption,
-      ['Run', 'State', 'Step', 'Started by', 'Started', 'Ended'],
-      runs.map((run) => [
-        element('a', { href: runPath(run) }, run.name),
-        stateMark(run.state),
-        run.step_name ?? '',
-        run.account_name,
-        when(run.started_at),
-        when(run.ended_at),
-      ]),
-    ),
+  table(
+    caption,
+    ['Run', 'State', 'Step', 'Started by', 'Started', 'Ended'],
+    runs.map((run) => [
+      element('a', { href: runPath(run) }, run.name),
+      stateMark(run.state),
+      run.step_name ?? '',
+      run.account_name,
+      when(run.started_at),
+      when(run.ended_at),
+    ]),
   )
 
 export interface ListShown {
@@ -48,19 +44,15 @@ export function listPage(shown: ListShown): string {
     element('h1', {}, 'Workflows'),
     ...waitingFor(waiting),
     searchForm(search),
-    element(
-      'div',
-      { class: 'table' },
-      table(
-        `${shown.total} workflows`,
-        ['Name', 'Folder', 'Version', 'Description'],
-        workflows.map((row) => [
-          element('a', { href: workflowPath(row.id) }, row.name),
-          row.category_name,
-          row.version,
-          row.description,
-        ]),
-      ),
+    table(
+      `${shown.total} workflows`,
+      ['Name', 'Folder', 'Version', 'Description'],
+      workflows.map((row) => [
+        element('a', { href: workflowPath(row.id) }, row.name),
+        row.category_name,
+        row.version,
+        row.description,
+      ]),
     ),
     pagesOf(shown),
     element('h2', {}, 'Runs'),

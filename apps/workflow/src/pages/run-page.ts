@@ -39,11 +39,7 @@ export function runPage({ who, run, logs, asked }: RunShown): string {
     ...values('Inputs', run.input),
     ...(run.output === null ? [] : values('Outputs', run.output)),
     element('h2', {}, 'Log'),
-    element(
-      'div',
-      { class: 'table' },
-      table('Oldest first', ['Time', 'What', 'More'], logs.map(logRow), 'log'),
-    ),
+    table('Oldest first', ['Time', 'What', 'More'], logs.map(logRow), 'log'),
   )
 }
 

@@ -107,9 +107,15 @@ export async function listExecutions(
     .selectAll()
     .where('org', '=', org)
     .where('workflow', '=', id)
+    .orderBy('started_at', 'desc')
     .orderBy('id', 'desc')
     .limit(limit)
-  return (before === undefined ? found : found.where('id', '<', before)).execute()
+  if (before === undefined) return found.execute()
+  return found
+    .where(
+      sql<boolean>`(started_at, id) < (select e.started_at, e.id from execution e where e.org = ${org} and e.id = ${before})`,
+    )
+    .execute()
 }
 
 export async function countExecutions(
@@ -130,7 +136,13 @@ export async function recentExecutions(
   db: Kysely<Database>,
   limit: number,
 ): Promise<ExecutionRow[]> {
-  return db.selectFrom('execution').selectAll().orderBy('id', 'desc').limit(limit).execute()
+  return db
+    .selectFrom('execution')
+    .selectAll()
+    .orderBy('started_at', 'desc')
+    .orderBy('id', 'desc')
+    .limit(limit)
+    .execute()
 }
 
 export async function listSteps(
