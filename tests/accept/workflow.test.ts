@@ -24,7 +24,7 @@ import { attribute, childrenByLocalName, readXml, text as textOf } from '@skerry
 
 import { CloudClient, taskOf } from '../../apps/cloud/test/cloud-client.ts'
 import { chance } from '../faults/chance.ts'
-import { addresses } from './workflow/addresses.ts'
+import { readAddresses } from './workflow/addresses.ts'
 import {
   curlWith,
   formats,
@@ -173,6 +173,8 @@ test(
       'x:y',
       `${tenant.user}:${tenant.password}`,
     ]
+    const addresses = await readAddresses()
+    assert.ok(addresses.length >= 40, `${addresses.length}`)
     const answers = addresses.map(async ([method, path], at) => {
       const ask = (format: Format, ...more: readonly string[]) =>
         curl('-X', method, ...formats[format], ...more, `${first.url}${path}`)

@@ -1,51 +1,20 @@
-// Every address of the workflow server but its health, with a method that is answered there.
-const ID = '01980000-0000-7000-8000-00000000abcd'
-const WORKFLOW = `/api/workflows/${ID}`
-const EXECUTION = `${WORKFLOW}/executions/${ID}`
+// Every address of the workflow server that is not for anyone, with things that never were in it: read from its own table.
+import { join } from 'node:path'
 
-export const addresses: readonly (readonly [method: string, path: string])[] = [
-  ['GET', '/api'],
-  ['GET', '/api/about'],
-  ['GET', '/api/workflows'],
-  ['POST', '/api/workflows'],
-  ['GET', WORKFLOW],
-  ['DELETE', WORKFLOW],
-  ['GET', `${WORKFLOW}/content`],
-  ['GET', `${WORKFLOW}/schema`],
-  ['GET', `${WORKFLOW}/presentation`],
-  ['POST', `${WORKFLOW}/presentation/instances`],
-  ['GET', `${WORKFLOW}/tasks`],
-  ['POST', `${WORKFLOW}/tasks`],
-  ['GET', `${WORKFLOW}/permissions`],
-  ['GET', `${WORKFLOW}/versions`],
-  ['GET', `${WORKFLOW}/interactions`],
-  ['GET', `${WORKFLOW}/executions`],
-  ['POST', `${WORKFLOW}/executions`],
-  ['GET', EXECUTION],
-  ['DELETE', EXECUTION],
-  ['GET', `${EXECUTION}/state`],
-  ['DELETE', `${EXECUTION}/state`],
-  ['GET', `${EXECUTION}/logs`],
-  ['GET', `${EXECUTION}/syslogs`],
-  ['POST', `${EXECUTION}/syslogs`],
-  ['GET', `${EXECUTION}/interaction`],
-  ['POST', `${EXECUTION}/interaction`],
-  ['GET', `${EXECUTION}/schema`],
-  ['GET', `${EXECUTION}/events`],
-  ['GET', '/api/categories'],
-  ['POST', '/api/categories'],
-  ['GET', `/api/categories/${ID}`],
-  ['DELETE', `/api/categories/${ID}`],
-  ['GET', '/api/catalog/System/Workflow'],
-  ['GET', `/api/catalog/System/Workflow/${ID}`],
-  ['GET', `/api/catalog/System/WorkflowCategory/${ID}`],
-  ['GET', '/api/catalog/System/UserInteraction'],
-  ['GET', '/api/inventory/System/Workflows'],
-  ['POST', `/api/content/workflows/${ID}`],
-  ['GET', '/api/schedules'],
-  ['POST', '/api/schedules'],
-  ['GET', `/api/schedules/${ID}`],
-  ['DELETE', `/api/schedules/${ID}`],
-  ['POST', `/api/schedules/${ID}/action/pause`],
-  ['POST', `/api/schedules/${ID}/action/resume`],
-]
+interface Row {
+  readonly method: string
+  readonly path: string
+  readonly permission: string
+}
+
+const NOBODYS = '01980000-0000-7000-8000-00000000abcd'
+const TABLE = join(import.meta.dirname, '../../../apps/workflow/src/routes.ts')
+
+export async function readAddresses(): Promise<
+  readonly (readonly [method: string, path: string])[]
+> {
+  const { routes } = (await import(TABLE)) as { readonly routes: readonly Row[] }
+  return routes
+    .filter(({ permission }) => permission !== 'anyone')
+    .map(({ method, path }) => [method, path.replaceAll(/:\w+/g, NOBODYS)])
+}
