@@ -4,118 +4,70 @@
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { readFileSync } from 'node:fs'
-import { mkdir, mkdtempDisposable, readdir, readFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { mkdir, readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 
-import {
-  reasonToSkip,
-  reasonWithoutTemporal,
-  startLab,
-  until,
-  type Lab,
-  type LabCloud,
-  type LabWorkflow,
-} from '@skerry/lab'
+import { reasonToSkip, reasonWithoutTemporal, until } from '@skerry/lab'
 import { attribute, childrenByLocalName, readXml, text as textOf } from '@skerry/xml'
 
 import { CloudClient, taskOf } from '../../apps/cloud/test/cloud-client.ts'
 import { chance } from '../faults/chance.ts'
 import { readAddresses } from './workflow/addresses.ts'
+import { formats, JSON_ASKED, listedIn, requireRefused, type Format } from './workflow/curl.ts'
 import {
-  curlWith,
-  formats,
-  JSON_ASKED,
-  listedIn,
-  NoAnswer,
-  requireRefused,
-  type Curl,
-  type Format,
-  type Listed,
-  type Said,
-} from './workflow/curl.ts'
+  exportTo,
+  idOf,
+  importFile,
+  listAll,
+  openPlace,
+  requireCompleted,
+  RUN_MS,
+  start,
+  startSurely,
+  type Place,
+} from './workflow/place.ts'
 
 const run = promisify(execFile)
 const skip = reasonToSkip('host', 'small', 'cloud') ?? (await reasonWithoutTemporal()) ?? false
-/** Generous: guests are emulated, two at a time on few cores. */
-const RUN_MS = 300_000
 const LIBRARY = join(import.meta.dirname, '../../apps/workflow/library')
 const EFFECTS = join(import.meta.dirname, 'workflow/effects.yaml')
 const RUNS = 20
 const KILLS = 5
 
-const stack = new AsyncDisposableStack()
-let lab: Lab
-let cloud: LabCloud
-let first: LabWorkflow
-let second: LabWorkflow
-let curl: Curl
-let user: readonly string[]
-let dir: string
+let place: Place
 before(async () => {
-  if (skip !== false) return
-  const { path } = stack.use(await mkdtempDisposable(join(tmpdir(), 'flow-')))
-  dir = path
-  lab = stack.use(await startLab({ dir: join(path, 'lab'), hosts: 1, cells: 2, workflows: 2 }))
-  assert.ok(lab.cloud)
-  cloud = lab.cloud
-  const [one, other] = cloud.workflows
-  assert.ok(one && other)
-  ;[first, second] = [one, other]
-  curl = curlWith(cloud.ca)
-  const [tenant] = cloud.tenants
-  assert.ok(tenant)
-  user = ['-u', `${tenant.user}@${tenant.org}:${tenant.password}`]
+  if (skip === false) place = await openPlace()
 })
-after(() => stack.disposeAsync())
-
-const imported = (file: string, server = first, ...more: readonly string[]): Promise<Said> =>
-  curl(...user, ...JSON_ASKED, '-F', `file=@${file}`, ...more, `${server.url}/api/workflows`)
-
-const list = async (format: Format, server = first): Promise<Listed[]> =>
-  listedIn(await curl(...user, ...formats[format], `${server.url}/api/workflows`), format)
-
-/** As the specification says it: the list is not filtered, the client looks for the name. */
-async function idOf(name: string, format: Format = 'json', server = first): Promise<string> {
-  const found = (await list(format, server)).filter((each) => each['name'] === name)
-  assert.equal(found.length, 1, `${name} in ${format}`)
-  return found[0]?.['id'] ?? ''
-}
-
-/** Operation 7: the archive, to be saved as a file. */
-async function exported(id: string, file: string, server = first): Promise<Buffer> {
-  const zip = ['-H', 'Accept: application/zip']
-  const said = ['-sS', '--fail', '--cacert', cloud.ca, ...user, ...zip, '-o', file]
-  await run('curl', [...said, `${server.url}/api/workflows/${id}`])
-  return readFile(file)
-}
+after(() => place?.[Symbol.asyncDispose]())
 
 const RESTART = 'Rolling restart of a vApp'
 const SNAPSHOT = 'Nightly snapshot of a vApp'
 
 test('both servers answer at port 8281, and a new one has no workflows', { skip }, async () => {
+  const { first, second, curl, user } = place
   for (const { url } of [first, second]) {
     assert.equal(new URL(url).port, '8281')
     const about = await curl(...user, ...JSON_ASKED, `${url}/api/about`)
     assert.equal((JSON.parse(about.text) as Record<string, string>)['api-version'], '5.1')
   }
-  assert.deepEqual(await list('json', second), [])
+  assert.deepEqual(await listAll(place, second, 'json'), [])
 })
 
 test(
   'the library is imported, and found by its names in the list, in XML and in JSON',
   { skip },
   async () => {
+    const { cloud, first, curl } = place
     for (const file of await readdir(LIBRARY)) {
-      const { status, text } = await imported(join(LIBRARY, file))
+      const { status, text } = await importFile(place, first, join(LIBRARY, file))
       assert.equal(status, 200, text)
       assert.equal((JSON.parse(text) as { result: string }).result, 'created')
     }
     for (const name of [RESTART, SNAPSHOT]) {
-      assert.equal(await idOf(name, 'xml'), await idOf(name, 'json'))
+      assert.equal(await idOf(place, name, { format: 'xml' }), await idOf(place, name))
     }
     // The other organisation has none of them, and whoever runs the cloud sees all.
     const [, other] = cloud.tenants
@@ -123,7 +75,10 @@ test(
     const theirs = ['-u', `${other.user}@${other.org}:${other.password}`]
     const none = await curl(...theirs, ...JSON_ASKED, `${first.url}/api/workflows`)
     assert.deepEqual(listedIn(none, 'json'), [])
-    const foreign = await curl(...theirs, `${first.url}/api/workflows/${await idOf(RESTART)}`)
+    const foreign = await curl(
+      ...theirs,
+      `${first.url}/api/workflows/${await idOf(place, RESTART)}`,
+    )
     requireRefused(foreign, 404, 'xml')
   },
 )
@@ -132,21 +87,16 @@ test(
   'an export is a file that can be opened, and elsewhere imported and exported again byte for byte',
   { skip },
   async () => {
-    const id = await idOf(RESTART)
-    const [file, again] = [join(dir, 'first.workflow'), join(dir, 'again.workflow')]
-    const bytes = await exported(id, file)
-    const { headers } = await curl(
-      ...user,
-      '-I',
-      '-H',
-      'Accept: application/zip',
-      `${first.url}/api/workflows/${id}`,
-    )
+    const { first, second, curl, user, dir } = place
+    const id = await idOf(place, RESTART)
+    const { file, bytes } = await exportTo(place, first, id, 'first.workflow')
+    const where = `${first.url}/api/workflows/${id}`
+    const zip = [...user, '-H', 'Accept: application/zip']
+    const { headers } = await curl('-I', ...zip, where)
     assert.match(headers['content-type'] ?? '', /^application\/zip/)
     assert.ok(headers['content-disposition']?.includes(`filename="${RESTART}.workflow"`))
-    const etag = headers['etag'] ?? ''
-    const known = ['-H', 'Accept: application/zip', '-H', `If-None-Match: ${etag}`]
-    assert.equal((await curl(...user, ...known, `${first.url}/api/workflows/${id}`)).status, 304)
+    const known = await curl(...zip, '-H', `If-None-Match: ${headers['etag']}`, where)
+    assert.equal(known.status, 304)
     const opened = join(dir, 'opened')
     await mkdir(opened)
     await run('unzip', ['-q', file, '-d', opened])
@@ -154,10 +104,11 @@ test(
     assert.equal(definition, await readFile(join(LIBRARY, 'rolling-restart.yaml'), 'utf8'))
     const manifest = JSON.parse(await readFile(join(opened, 'manifest.json'), 'utf8')) as object
     assert.equal((manifest as { id: string }).id, id)
-    const said = await imported(file, second)
+    const said = await importFile(place, second, file)
     assert.equal(said.status, 200, said.text)
-    assert.equal(await idOf(RESTART, 'xml', second), id)
-    assert.ok((await exported(id, again, second)).equals(bytes), 'byte for byte')
+    assert.equal(await idOf(place, RESTART, { format: 'xml', server: second }), id)
+    const again = await exportTo(place, second, id, 'again.workflow')
+    assert.ok(again.bytes.equals(bytes), 'byte for byte')
   },
 )
 
@@ -165,6 +116,7 @@ test(
   'no, wrong and foreign credentials: 401 at every address, in the asked format',
   { skip },
   async () => {
+    const { cloud, first, curl } = place
     const [tenant, other] = cloud.tenants
     assert.ok(tenant && other)
     // Each name is tried once: whoever guesses is made to wait, and told so.
@@ -200,63 +152,26 @@ test(
   'while Temporal is down workflows are listed and exported, and a run is refused in words',
   { skip },
   async () => {
-    const id = await idOf(RESTART)
-    const before = await exported(id, join(dir, 'up.workflow'))
+    const { cloud, first } = place
+    const id = await idOf(place, RESTART)
+    const before = await exportTo(place, first, id, 'up.workflow')
     await cloud.temporal.kill9()
-    for (const format of ['xml', 'json'] as const) assert.equal(await idOf(RESTART, format), id)
-    assert.ok((await exported(id, join(dir, 'down.workflow'))).equals(before))
-    const refused = await start(id, { vapp: 'vapp-00000000-0000-7000-8000-000000000000' })
+    for (const format of ['xml', 'json'] as const) {
+      assert.equal(await idOf(place, RESTART, { format }), id)
+    }
+    const meanwhile = await exportTo(place, first, id, 'down.workflow')
+    assert.ok(meanwhile.bytes.equals(before.bytes))
+    const refused = await start(place, id, { vapp: 'vapp-00000000-0000-7000-8000-000000000000' })
     requireRefused(refused, 503, 'json')
     await cloud.temporal.start()
   },
 )
 
-/** Starts a run with plain text parameters, as clients of this family write them. */
-function start(
-  id: string,
-  values: Readonly<Record<string, string | number | boolean>>,
-  ...more: readonly string[]
-): Promise<Said> {
-  const parameters = Object.entries(values).map(([name, value]) => {
-    const type = typeof value
-    return { name, type, scope: 'local', value: { [type]: { value } } }
-  })
-  return curl(
-    ...[...user, ...JSON_ASKED, '-H', 'Content-Type: application/json', ...more],
-    ...['-d', JSON.stringify({ parameters }), `${first.url}/api/workflows/${id}/executions`],
-  )
-}
-
-const ENDED = ['completed', 'failed', 'canceled']
-
-/** Follows a run to its end; the servers may be away meanwhile. */
-async function followed(location: string): Promise<string> {
-  return until(
-    `the run ${location} ends`,
-    async () => {
-      await sleep(500)
-      const said = await curl(...user, ...JSON_ASKED, `${location}state`).catch(
-        (error: unknown) => {
-          if (error instanceof NoAnswer) return undefined
-          throw error
-        },
-      )
-      if (said?.status !== 200) return undefined
-      const { value } = JSON.parse(said.text) as { value: string }
-      return ENDED.includes(value) ? value : undefined
-    },
-    RUN_MS,
-  )
-}
-
-/** Why a run ended as it did, for whoever reads that it did not end well. */
-const told = async (location: string): Promise<string> =>
-  (await curl(...user, ...JSON_ASKED, location)).text
-
 test(
   'a library workflow restarts real guests one after the other, and can be followed to its end',
   { skip },
   async (t) => {
+    const { cloud, lab, first, curl, user } = place
     const [tenant] = cloud.tenants
     assert.ok(tenant)
     const client = await CloudClient.logIn(
@@ -293,14 +208,14 @@ test(
     const before = await bootsOf()
     assert.equal(new Set(before).size, 2)
     const began = performance.now()
-    const id = await idOf(RESTART)
-    const said = await start(id, {
+    const id = await idOf(place, RESTART)
+    const said = await start(place, id, {
       ...{ vapp: vapp.split('/').at(-1) ?? '', force: true, healthySeconds: 240, stableSeconds: 1 },
     })
     assert.equal(said.status, 202, said.text)
     const location = said.headers['location'] ?? ''
     assert.ok(location.startsWith(`${first.url}/api/workflows/${id}/executions/`), location)
-    assert.equal(await followed(location), 'completed', await told(location))
+    await requireCompleted(place, location)
     t.diagnostic(`two guests restarted in ${Math.round((performance.now() - began) / 1000)} s`)
     const after = await bootsOf()
     assert.ok(
@@ -315,35 +230,14 @@ test(
   },
 )
 
-/** Asks until it is accepted: the answer may be lost with whoever gave it. */
-async function started(id: string, name: string): Promise<string> {
-  return until(
-    `${name} is started`,
-    async () => {
-      const key = ['-H', `Idempotency-Key: ${name}`]
-      const said = await start(id, { run: name }, ...key).catch((error: unknown) => {
-        if (error instanceof NoAnswer) return undefined
-        throw error
-      })
-      if (said?.status === 202) return said.headers['location'] ?? ''
-      assert.ok(
-        said === undefined || [401, 429, 502, 503, 504].includes(said.status),
-        said?.text ?? '',
-      )
-      await sleep(300)
-      return undefined
-    },
-    RUN_MS,
-  )
-}
-
 test(
   '20 runs end through 5 deaths, and each has done what it does in the cloud exactly once',
   { skip },
   async (t) => {
-    const said = await imported(EFFECTS)
+    const { cloud, first } = place
+    const said = await importFile(place, first, EFFECTS)
     assert.equal(said.status, 200, said.text)
-    const id = await idOf('Effects that can be counted')
+    const id = await idOf(place, 'Effects that can be counted')
     const names = Array.from({ length: RUNS }, (_, at) => `run-${at + 1}`)
     const luck = chance(8281)
     const deaths: readonly (readonly [string, () => Promise<void>])[] = [
@@ -371,13 +265,7 @@ test(
     })()
     const runs = names.map(async (name, at) => {
       await sleep(at * 400)
-      const location = await started(id, name)
-      const state = await followed(location)
-      assert.equal(
-        state,
-        'completed',
-        `${name}: ${state === 'completed' ? '' : await told(location)}`,
-      )
+      await requireCompleted(place, await startSurely(place, id, name))
     })
     await Promise.all([...runs, killing])
     t.diagnostic(

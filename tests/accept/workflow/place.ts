@@ -1,0 +1,153 @@
+// A lab with two workflow servers, and what a client does there with curl.
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { mkdtempDisposable, readFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { promisify } from 'node:util'
+
+import { startLab, until, type Lab, type LabCloud, type LabWorkflow } from '@skerry/lab'
+
+import {
+  curlWith,
+  formats,
+  JSON_ASKED,
+  listedIn,
+  NoAnswer,
+  type Curl,
+  type Format,
+  type Listed,
+  type Said,
+} from './curl.ts'
+
+const run = promisify(execFile)
+/** Generous: guests are emulated, two at a time on few cores. */
+export const RUN_MS = 300_000
+
+export interface Place extends AsyncDisposable {
+  readonly dir: string
+  readonly lab: Lab
+  readonly cloud: LabCloud
+  readonly first: LabWorkflow
+  readonly second: LabWorkflow
+  readonly curl: Curl
+  /** The first tenant's user, as curl is told of it. */
+  readonly user: readonly string[]
+}
+
+export async function openPlace(): Promise<Place> {
+  await using stack = new AsyncDisposableStack()
+  const { path: dir } = stack.use(await mkdtempDisposable(join(tmpdir(), 'flow-')))
+  const lab = stack.use(await startLab({ dir: join(dir, 'lab'), hosts: 1, cells: 2, workflows: 2 }))
+  const { cloud } = lab
+  assert.ok(cloud)
+  const [first, second] = cloud.workflows
+  const [tenant] = cloud.tenants
+  assert.ok(first && second && tenant)
+  const user = ['-u', `${tenant.user}@${tenant.org}:${tenant.password}`]
+  const all = stack.move()
+  return {
+    ...{ dir, lab, cloud, first, second, user, curl: curlWith(cloud.ca) },
+    [Symbol.asyncDispose]: () => all.disposeAsync(),
+  }
+}
+
+export const importFile = (
+  { curl, user }: Place,
+  { url }: LabWorkflow,
+  file: string,
+): Promise<Said> => curl(...user, ...JSON_ASKED, '-F', `file=@${file}`, `${url}/api/workflows`)
+
+export const listAll = async (
+  { curl, user }: Place,
+  { url }: LabWorkflow,
+  format: Format,
+): Promise<Listed[]> =>
+  listedIn(await curl(...user, ...formats[format], `${url}/api/workflows`), format)
+
+/** As the specification says it: the list is not filtered, the client looks for the name. */
+export async function idOf(
+  place: Place,
+  name: string,
+  { format = 'json', server = place.first }: { format?: Format; server?: LabWorkflow } = {},
+): Promise<string> {
+  const found = (await listAll(place, server, format)).filter((each) => each['name'] === name)
+  assert.equal(found.length, 1, `${name} in ${format}`)
+  return found[0]?.['id'] ?? ''
+}
+
+/** Operation 7: the archive, to be saved as a file. */
+export async function exportTo(
+  { user, cloud, dir }: Place,
+  { url }: LabWorkflow,
+  id: string,
+  name: string,
+): Promise<{ readonly file: string; readonly bytes: Buffer }> {
+  const file = join(dir, name)
+  const zip = ['-H', 'Accept: application/zip']
+  const words = ['-sS', '--fail', '--cacert', cloud.ca, ...user, ...zip, '-o', file]
+  await run('curl', [...words, `${url}/api/workflows/${id}`])
+  return { file, bytes: await readFile(file) }
+}
+
+/** Starts a run with plain values, as clients of this family write them. */
+export function start(
+  { curl, user, first }: Place,
+  id: string,
+  values: Readonly<Record<string, string | number | boolean>>,
+  ...more: readonly string[]
+): Promise<Said> {
+  const parameters = Object.entries(values).map(([name, value]) => {
+    const type = typeof value
+    return { name, type, scope: 'local', value: { [type]: { value } } }
+  })
+  return curl(
+    ...[...user, ...JSON_ASKED, '-H', 'Content-Type: application/json', ...more],
+    ...['-d', JSON.stringify({ parameters }), `${first.url}/api/workflows/${id}/executions`],
+  )
+}
+
+const unlessNoAnswer = (error: unknown): undefined => {
+  if (error instanceof NoAnswer) return undefined
+  throw error
+}
+
+/** Asks until it is accepted: the answer may be lost with whoever gave it. */
+export const startSurely = (place: Place, id: string, name: string): Promise<string> =>
+  until(
+    `${name} is started`,
+    async () => {
+      const key = ['-H', `Idempotency-Key: ${name}`]
+      const said = await start(place, id, { run: name }, ...key).catch(unlessNoAnswer)
+      if (said?.status === 202) return said.headers['location'] ?? ''
+      const passes = said === undefined || [401, 429, 502, 503, 504].includes(said.status)
+      assert.ok(passes, said?.text ?? '')
+      await sleep(300)
+      return undefined
+    },
+    RUN_MS,
+  )
+
+const ENDED = ['completed', 'failed', 'canceled']
+
+/** Follows a run to its end; the servers may be away meanwhile. */
+export const follow = ({ curl, user }: Place, location: string): Promise<string> =>
+  until(
+    `the run ${location} ends`,
+    async () => {
+      await sleep(500)
+      const said = await curl(...user, ...JSON_ASKED, `${location}state`).catch(unlessNoAnswer)
+      if (said?.status !== 200) return undefined
+      const { value } = JSON.parse(said.text) as { value: string }
+      return ENDED.includes(value) ? value : undefined
+    },
+    RUN_MS,
+  )
+
+/** It ended as it should; otherwise with all that is known of it. */
+export async function requireCompleted(place: Place, location: string): Promise<void> {
+  const state = await follow(place, location)
+  if (state === 'completed') return
+  assert.fail((await place.curl(...place.user, ...JSON_ASKED, location)).text)
+}
