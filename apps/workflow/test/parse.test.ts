@@ -95,7 +95,7 @@ test('what is wrong is told with line and column, in the order of the text', () 
       sett: { a: 1 }
 `
   assert.deepEqual(words(text), [
-    '8:7 there is no function skerry.vm.explode; skerry workflow functions lists them',
+    '8:7 there is no function skerry.vm.explode; docs/reference/workflow-functions.md lists them',
     '10:7 expected a duration such as PT30S or P1DT12H; years and months have no fixed length',
     '11:7 there is no task "nowhere" in this list',
     '12:5 a name that is in this list already',

@@ -222,7 +222,7 @@ do:
   {
     name: 'call a function of ours',
     about:
-      'What the cloud API does, as `skerry.*`, in the name of who started the run. `skerry workflow functions` lists them.',
+      'What the cloud API does, as `skerry.*`, in the name of who started the run. All of them: [functions](workflow-functions.md).',
     example: `do:
   - start:
       call: skerry.vm.powerOn

@@ -154,7 +154,10 @@ const calledFunction: Rule = (look, value, at) => {
   )
     return
   else if (value.startsWith('skerry.'))
-    look.say(at, `there is no function ${clip(value)}; skerry workflow functions lists them`)
+    look.say(
+      at,
+      `there is no function ${clip(value)}; docs/reference/workflow-functions.md lists them`,
+    )
   else look.say(at, `there is no "${clip(value)}" in use.functions`)
 }
 
