@@ -113,21 +113,33 @@ const unlessNoAnswer = (error: unknown): undefined => {
   throw error
 }
 
-/** Asks until it is accepted: the answer may be lost with whoever gave it. */
-export const startSurely = (place: Place, id: string, name: string): Promise<string> =>
-  until(
+/**
+ * Asks until it is accepted, and answers by which name. Whose answer was lost is asked for again by the same key, and is the same run;
+ * what was refused was not started, so the next is another one.
+ */
+export function startSurely(
+  place: Place,
+  id: string,
+  name: string,
+): Promise<{ readonly location: string; readonly run: string }> {
+  let refused = 0
+  return until(
     `${name} is started`,
     async () => {
-      const key = ['-H', `Idempotency-Key: ${name}`]
-      const said = await start(place, id, { run: name }, ...key).catch(unlessNoAnswer)
-      if (said?.status === 202) return said.headers['location'] ?? ''
-      const passes = said === undefined || [401, 429, 502, 503, 504].includes(said.status)
-      assert.ok(passes, said?.text ?? '')
+      const called = `${name}.${refused}`
+      const key = ['-H', `Idempotency-Key: ${called}`]
+      const said = await start(place, id, { run: called }, ...key).catch(unlessNoAnswer)
+      if (said?.status === 202) return { location: said.headers['location'] ?? '', run: called }
+      if (said) {
+        assert.ok([401, 429, 503, 504].includes(said.status), `${said.status} ${said.text}`)
+        refused += 1
+      }
       await sleep(300)
       return undefined
     },
     RUN_MS,
   )
+}
 
 const ENDED = ['completed', 'failed', 'canceled']
 
