@@ -27,7 +27,7 @@ export const Config = Type.Object(
     /** Cells that may issue: its certificate is renewed by them. */
     renewFrom: Type.Array(Listener),
     /** The socket of the one way out to other people's servers; without it, nothing calls them. */
-    egress: Type.Optional(Type.Union([Type.String({ minLength: 1 }), Listener])),
+    egress: Type.Optional(Type.String({ minLength: 1 })),
     /** How many runs of one organisation may go on at once; 1000 unless told. */
     runsPerOrg: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000_000 })),
     /** How long requests under way may take after it was told to stop; 10 unless told. */

@@ -101,7 +101,7 @@ function openWork(opened: AsyncDisposableStack, parts: Parts): void {
   const { config, given, store, cells, seal, evaluator } = parts
   const world = makeWorkerWorld({
     ...{ db: store.db, cells, seal, evaluator, now: given.now, pause: given.pause },
-    egress: typeof config.egress === 'string' ? config.egress : undefined,
+    egress: config.egress,
   })
   opened.use(
     startRunWorker({
