@@ -40,7 +40,10 @@ interface Opened extends AsyncDisposable {
   readonly asked: string[]
 }
 
-async function openPage(path: string, more: Parameters<Browser['newContext']>[0] = {}): Promise<Opened> {
+async function openPage(
+  path: string,
+  more: Parameters<Browser['newContext']>[0] = {},
+): Promise<Opened> {
   const { user, orgName } = door.eng.who
   const base = `http://127.0.0.1:${door.port}`
   const context = await browser.newContext({
@@ -63,7 +66,11 @@ async function openPage(path: string, more: Parameters<Browser['newContext']>[0]
       await context.close()
       assert.deepEqual(violations, [], 'the policy holds')
       assert.deepEqual(errors, [])
-      assert.deepEqual(asked.filter((each) => !each.startsWith(base)), [], 'nothing from elsewhere')
+      assert.deepEqual(
+        asked.filter((each) => !each.startsWith(base)),
+        [],
+        'nothing from elsewhere',
+      )
     },
   }
 }
@@ -71,7 +78,8 @@ async function openPage(path: string, more: Parameters<Browser['newContext']>[0]
 /** No serious fault, in words that say where. */
 async function findsNoFault({ page }: Opened, where: string): Promise<void> {
   await page.evaluate(axe.source)
-  const told = await page.evaluate(`axe.run({ resultTypes: ['violations'] }).then(({ violations }) =>
+  const told =
+    await page.evaluate(`axe.run({ resultTypes: ['violations'] }).then(({ violations }) =>
     violations.filter(({ impact }) => impact === 'serious' || impact === 'critical')
       .flatMap(({ id, nodes }) => nodes.map(({ target }) => id + ' at ' + target.join(' '))))`)
   assert.deepEqual(told, [], where)
@@ -85,58 +93,70 @@ const note = (number: number, what: 'began' | 'ended') => ({
   ...{ number, at: Date.now(), place: '/do/0/greet', name: 'greet', what },
 })
 
-test('a workflow is found, started, followed live, answered and seen to its end', options, async () => {
-  await using opened = await openPage('/')
-  const { page } = opened
-  await page.getByRole('searchbox', { name: 'Part of the name' }).fill('Hello')
-  await page.getByRole('button', { name: 'Search' }).click()
-  await findsNoFault(opened, 'list')
-  await page.getByRole('link', { name: 'Send Hello' }).first().click()
-  await page.getByRole('img', { name: 'Drawing of Send Hello' }).waitFor()
-  const drawn = 'document.querySelector(".drawing").naturalWidth > 50'
-  await until('the drawing is shown', () => page.evaluate<boolean>(drawn), PATIENCE_MS)
-  await findsNoFault(opened, 'workflow')
-  await page.getByLabel('name (required)').fill('John')
-  await page.getByLabel('word').fill('hush')
-  await page.getByRole('button', { name: 'Start' }).click()
-  await page.getByRole('status').getByText('initializing').waitFor()
-  const run = await started()
-  await told(run, { steps: [note(1, 'began')] })
-  await page.getByRole('status').getByText('running').waitFor()
-  await page.getByRole('cell', { name: 'greet began' }).waitFor()
-  assert.equal(await page.locator('#step').textContent(), 'greet')
-  await findsNoFault(opened, 'run')
-  const form = { type: 'object', properties: { goOn: { type: 'boolean', title: 'Go on' } } }
-  const asks = [{ id: 'ask', place: '/do/0/greet', question: { title: 'Shall it go on?', form } }]
-  await told(run, { state: 'waiting', asks })
-  await page.getByRole('heading', { name: 'Shall it go on?' }).waitFor()
-  await findsNoFault(opened, 'question')
-  await page.getByLabel('Go on').check()
-  await page.getByRole('button', { name: 'Answer' }).click()
-  await until('the run heard it', () => door.runs.answered.length > 0, PATIENCE_MS)
-  assert.deepEqual(door.runs.answered.at(-1)?.[3], { goOn: true })
-  await told(run, { state: 'completed', steps: [note(2, 'ended')], output: { greeting: 'hello' } })
-  await page.getByRole('status').getByText('completed').waitFor()
-  await page.getByText('"greeting": "hello"').waitFor()
-  assert.ok(!(await page.content()).includes('hush'))
-})
+test(
+  'a workflow is found, started, followed live, answered and seen to its end',
+  options,
+  async () => {
+    await using opened = await openPage('/')
+    const { page } = opened
+    await page.getByRole('searchbox', { name: 'Part of the name' }).fill('Hello')
+    await page.getByRole('button', { name: 'Search' }).click()
+    await findsNoFault(opened, 'list')
+    await page.getByRole('link', { name: 'Send Hello' }).first().click()
+    await page.getByRole('img', { name: 'Drawing of Send Hello' }).waitFor()
+    const drawn = 'document.querySelector(".drawing").naturalWidth > 50'
+    await until('the drawing is shown', () => page.evaluate<boolean>(drawn), PATIENCE_MS)
+    await findsNoFault(opened, 'workflow')
+    await page.getByLabel('name (required)').fill('John')
+    await page.getByLabel('word').fill('hush')
+    await page.getByRole('button', { name: 'Start' }).click()
+    await page.getByRole('status').getByText('initializing').waitFor()
+    const run = await started()
+    await told(run, { steps: [note(1, 'began')] })
+    await page.getByRole('status').getByText('running').waitFor()
+    await page.getByRole('cell', { name: 'greet began' }).waitFor()
+    assert.equal(await page.locator('#step').textContent(), 'greet')
+    await findsNoFault(opened, 'run')
+    const form = { type: 'object', properties: { goOn: { type: 'boolean', title: 'Go on' } } }
+    const asks = [{ id: 'ask', place: '/do/0/greet', question: { title: 'Shall it go on?', form } }]
+    await told(run, { state: 'waiting', asks })
+    await page.getByRole('heading', { name: 'Shall it go on?' }).waitFor()
+    await findsNoFault(opened, 'question')
+    await page.getByLabel('Go on').check()
+    await page.getByRole('button', { name: 'Answer' }).click()
+    await until('the run heard it', () => door.runs.answered.length > 0, PATIENCE_MS)
+    assert.deepEqual(door.runs.answered.at(-1)?.[3], { goOn: true })
+    await told(run, {
+      state: 'completed',
+      steps: [note(2, 'ended')],
+      output: { greeting: 'hello' },
+    })
+    await page.getByRole('status').getByText('completed').waitFor()
+    await page.getByText('"greeting": "hello"').waitFor()
+    assert.ok(!(await page.content()).includes('hush'))
+  },
+)
 
-test('a run is canceled from its page, also by keyboard and in the dark on a small screen', options, async () => {
-  const small = { colorScheme: 'dark', viewport: { width: 360, height: 640 } } as const
-  await using opened = await openPage(`/workflows/${door.eng.ids['workflow']}`, small)
-  const { page } = opened
-  await page.getByLabel('name (required)').focus()
-  await page.keyboard.type('Jane')
-  await page.keyboard.press('Enter')
-  const button = page.getByRole('button', { name: 'Cancel the run' })
-  await button.focus()
-  await findsNoFault(opened, 'run, small and dark')
-  const wide = 'document.documentElement.scrollWidth <= document.documentElement.clientWidth'
-  assert.equal(await page.evaluate<boolean>(wide), true, 'nothing sticks out')
-  await page.keyboard.press('Enter')
-  await page.getByText('It is being canceled.').waitFor()
-  assert.equal(door.runs.canceled.length, 1)
-})
+test(
+  'a run is canceled from its page, also by keyboard and in the dark on a small screen',
+  options,
+  async () => {
+    const small = { colorScheme: 'dark', viewport: { width: 360, height: 640 } } as const
+    await using opened = await openPage(`/workflows/${door.eng.ids['workflow']}`, small)
+    const { page } = opened
+    await page.getByLabel('name (required)').focus()
+    await page.keyboard.type('Jane')
+    await page.keyboard.press('Enter')
+    const button = page.getByRole('button', { name: 'Cancel the run' })
+    await button.focus()
+    await findsNoFault(opened, 'run, small and dark')
+    const wide = 'document.documentElement.scrollWidth <= document.documentElement.clientWidth'
+    assert.equal(await page.evaluate<boolean>(wide), true, 'nothing sticks out')
+    await page.keyboard.press('Enter')
+    await page.getByText('It is being canceled.').waitFor()
+    assert.equal(door.runs.canceled.length, 1)
+  },
+)
 
 test('without script the list is read and a run is started', options, async () => {
   await using opened = await openPage('/', { javaScriptEnabled: false })

@@ -74,7 +74,9 @@ export const executions = [
     permission: 'workflow:read',
     query: Type.Object({
       maxResult: Type.Optional(Type.String({ pattern: '^[0-9]{1,4}$' })),
-      before: Type.Optional(Type.String({ pattern: '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$' })),
+      before: Type.Optional(
+        Type.String({ pattern: '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$' }),
+      ),
     }),
     answers: { 200: 'workflow-executions' },
     doc: 'The runs of a workflow, newest first; at most 1000, and before=ID goes on after that one.',
