@@ -24,6 +24,14 @@ test('a value is sealed and opened again, whatever it is', async () => {
   }
 })
 
+test('nothing is sealed too, as the workflow that returns it hands it over', async () => {
+  const codec = codecOf({ keys: [first], random })
+  const nothing = { ...payloadOf(undefined), data: [] as never }
+  const [opened] = await codec.decode(await codec.encode([nothing]))
+  assert.ok(opened !== undefined)
+  assert.equal(defaultPayloadConverter.fromPayload(opened), undefined)
+})
+
 test('the same value is another text each time, and one that was changed is not opened', async () => {
   const codec = codecOf({ keys: [first], random })
   const payload = payloadOf({ word: 'plain' })

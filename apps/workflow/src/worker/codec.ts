@@ -47,7 +47,9 @@ function seal(payload: Payload, { id, key }: CodecKey, nonce: Buffer): Payload {
   const size = Buffer.alloc(4)
   size.writeUInt32BE(head.length)
   const cipher = createCipheriv('aes-256-gcm', key, nonce).setAAD(Buffer.from(id))
-  const sealed = [cipher.update(Buffer.concat([size, head, payload.data ?? Buffer.alloc(0)]))]
+  // No data at all comes as an empty list from inside of a workflow.
+  const data = Buffer.from(payload.data ?? [])
+  const sealed = [cipher.update(Buffer.concat([size, head, data]))]
   sealed.push(cipher.final())
   return {
     metadata: { encoding: Buffer.from(ENCODING), key: Buffer.from(id) },
