@@ -76,7 +76,11 @@ test('each construct has a history of this release', { skip, timeout }, async (t
     )
     assert.equal(ended, name === 'raise' ? 'failed' : 'completed', name)
     const file = join(into, `${name}.json`)
-    const history = historyToJSON(await handle.fetchHistory())
+    // Which process of which machine it was is nobody's business.
+    const history = historyToJSON(await handle.fetchHistory()).replaceAll(
+      /"identity": "[^"]*"/g,
+      '"identity": "worker"',
+    )
     if (!existsSync(file)) await writeFile(file, `${history}\n`)
   }
 })
