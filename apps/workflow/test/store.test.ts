@@ -249,15 +249,15 @@ test('a run inside of a run, and one of a schedule, are begun once however often
   const outer = await seedWorkflow(store, alice, { name: 'outer' })
   const inner = await seedWorkflow(store, alice, { name: 'inner', version: '2.0.0' })
   const parent = await seedExecution(store, alice, outer)
+  await sql`insert into execution_secret (org, execution, name, sealed)
+    values (${alice.org}, ${parent}, 'word', 'shh'), (${alice.org}, ${parent}, 'other', 'no')`.execute(
+    store.db,
+  )
   const asked = {
-    ...{
-      parent,
-      key: '/do/0',
-      namespace: 'test',
-      name: 'inner',
-      version: 'latest',
-      input: { a: 1 },
-    },
+    ...{ parent, key: '/do/0', namespace: 'test', name: 'inner', version: 'latest' },
+    ...{ input: { a: { 'skerry.secure': 'word' } }, secrets: new Set(['word', 'none']) },
+    reseal: (sealed: Buffer, child: string, name: string) =>
+      Buffer.from(`${sealed.toString()} ${child}/${name}`),
   }
   const [first, again] = [await addChildRun(store.db, asked), await addChildRun(store.db, asked)]
   assert.equal(first.execution.id, again.execution.id)
@@ -265,6 +265,9 @@ test('a run inside of a run, and one of a schedule, are begun once however often
     [first.execution.digest, first.execution.account, first.parentGrant],
     [inner.digest, alice.account, `grant-${parent}`],
   )
+  const { id } = first.execution
+  assert.equal(String(await loadSecret(store.db, id, 'word')), `shh ${id}/word`)
+  await assert.rejects(loadSecret(store.db, id, 'other'), isFault('gone'))
   for (const wrong of [{ version: '1.0.0' }, { name: 'theirs' }]) {
     await assert.rejects(
       addChildRun(store.db, { ...asked, key: 'other', ...wrong }),

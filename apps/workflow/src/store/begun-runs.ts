@@ -22,7 +22,12 @@ export interface ChildAsked {
   readonly name: string
   /** `latest`: the one that was written down last. */
   readonly version: string
+  /** With a SecureReference in the place of each secret. */
   readonly input: Values
+  /** The secrets of the outer run that are handed on. One that it does not have is missed by whoever opens it. */
+  readonly secrets: ReadonlySet<string>
+  /** Seals a secret of the outer run for this one. */
+  readonly reseal: (sealed: Buffer, child: string, name: string) => Buffer
 }
 
 /** A run inside of a run, of a workflow of the same organisation, in the same name. Asked for twice it is the same one. */
@@ -73,8 +78,27 @@ export async function addChildRun(db: Kysely<Database>, asked: ChildAsked): Prom
       })
       .returningAll()
       .executeTakeFirstOrThrow()
+    await handSecrets(tx, asked, execution)
     return { execution, parentGrant }
   })
+}
+
+async function handSecrets(
+  tx: Kysely<Database>,
+  { parent, secrets, reseal }: ChildAsked,
+  { org, id }: ExecutionRow,
+): Promise<void> {
+  if (secrets.size === 0) return
+  const handed = await tx
+    .selectFrom('execution_secret')
+    .select(['name', 'sealed'])
+    .where('execution', '=', parent)
+    .where('name', 'in', [...secrets])
+    .execute()
+  for (const { name, sealed } of handed) {
+    const values = { org, execution: id, name, sealed: reseal(sealed, id, name) }
+    await tx.insertInto('execution_secret').values(values).execute()
+  }
 }
 
 /**

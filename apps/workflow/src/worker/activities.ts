@@ -14,6 +14,7 @@ import {
   type Problem,
   type Verbs,
 } from '../durable/verbs.ts'
+import { referenceIn } from '../values/secrets.ts'
 import type { Evaluator } from './evaluate.ts'
 
 /** A call that may be told to stop. */
@@ -91,15 +92,15 @@ function problemOf(error: unknown): Problem | undefined {
 
 /** Puts secrets where their references stand. */
 async function open(world: WorkerWorld, execution: string, value: Json): Promise<Json> {
+  const name = referenceIn(value)
+  if (name !== undefined) return world.openSecret(execution, name)
   if (typeof value !== 'object' || value === null) return value
   if (Array.isArray(value)) {
     return Promise.all(value.map(async (each: Json) => open(world, execution, each)))
   }
-  const entries = Object.entries(value)
-  const [first] = entries
-  if (entries.length === 1 && first?.[0] === 'skerry.secure' && typeof first[1] === 'string') {
-    return world.openSecret(execution, first[1])
-  }
-  const opened = entries.map(async ([key, each]) => [key, await open(world, execution, each)])
+  const opened = Object.entries(value).map(async ([key, each]) => [
+    key,
+    await open(world, execution, each),
+  ])
   return Object.fromEntries(await Promise.all(opened)) as Json
 }

@@ -12,6 +12,7 @@ import type { Database, Values } from '../store/database.ts'
 import { failExecution, keepGrant } from '../store/executions.ts'
 import { loadDefinition, loadRun, loadSecret } from '../store/load-run.ts'
 import { record } from '../store/record.ts'
+import { referencesIn } from '../values/secrets.ts'
 import type { WorkerWorld } from './activities.ts'
 import { callFunction } from './call-function.ts'
 import { callHttp } from './call-http.ts'
@@ -20,7 +21,7 @@ import type { Evaluator } from './evaluate.ts'
 export interface WorkParts {
   readonly db: Kysely<Database>
   readonly cells: Cells
-  readonly seal: Pick<Seal, 'open'>
+  readonly seal: Seal
   readonly evaluator: Evaluator
   /** The socket of the egress; undefined: nothing of other people is called. */
   readonly egress: string | undefined
@@ -43,7 +44,9 @@ export function makeWorkerWorld(parts: WorkParts): WorkerWorld {
     async beginChild({ parent, key, namespace, name, version, input }) {
       const begun = await addChildRun(db, {
         ...{ parent: parent.execution, key, namespace, name, version },
-        input: input as Values,
+        ...{ input: input as Values, secrets: referencesIn(input) },
+        reseal: (sealed, child, secret) =>
+          seal.close(seal.open(sealed, `${parent.execution}/${secret}`), `${child}/${secret}`),
       })
       return { ...(await granted(parts, begun)), depth: (parent.depth ?? 0) + 1 }
     },
