@@ -46,7 +46,8 @@ before(async () => {
   if (egress.stdout !== null) await once(egress.stdout, 'data')
 })
 after(async () => {
-  if (egress.exitCode === null) {
+  // One that was killed has a signal, and no code.
+  if (egress.exitCode === null && egress.signalCode === null) {
     egress.kill()
     await once(egress, 'exit')
   }

@@ -122,7 +122,7 @@ test(
     await told(run, { state: 'waiting', asks })
     await page.getByRole('heading', { name: 'Shall it go on?' }).waitFor()
     await findsNoFault(opened, 'question')
-    await page.getByLabel('Go on').check()
+    await page.getByRole('checkbox', { name: 'Go on' }).check()
     await page.getByRole('button', { name: 'Answer' }).click()
     await until('the run heard it', () => door.runs.answered.length > 0, PATIENCE_MS)
     assert.deepEqual(door.runs.answered.at(-1)?.[3], { goOn: true })
