@@ -99,7 +99,7 @@ test('what is wrong is told with line and column, in the order of the text', () 
     '10:7 expected a duration such as PT30S or P1DT12H; years and months have no fixed length',
     '11:7 there is no task "nowhere" in this list',
     '12:5 a name that is in this list already',
-    '12:5 no task that is known; a task has one of do, set, switch, for, fork, try, wait, listen, raise, run, call',
+    '13:7 "sett" is no task that is known; a task has one of do, set, switch, for, fork, try, wait, listen, raise, run, call',
   ])
 })
 

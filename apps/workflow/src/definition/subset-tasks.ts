@@ -228,8 +228,7 @@ export function checkTask(
   const found = Object.keys(kinds).filter((kind) => kind in value)
   const [kind = '', second] = found.filter((each) => !(each === 'do' && found.includes('for')))
   const known = kinds[kind]
-  if (known === undefined)
-    look.say(at, `no task that is known; a task has one of ${Object.keys(kinds).join(', ')}`)
+  if (known === undefined) sayUnknown(look, value, at, common(neighbours))
   else if (second !== undefined)
     look.say(`${at}/${second}`, `a task is one thing: ${kind} or ${second}`)
   else {
@@ -237,6 +236,15 @@ export function checkTask(
     shape({ ...own, what: kind, rules: { ...own.rules, ...common(neighbours) } })(look, value, at)
     if (kind === 'listen') interaction(look, value, at)
   }
+}
+
+/** The word that was meant to be a task is named, at its own line. */
+function sayUnknown(look: Look, task: object, at: string, beside: Shape['rules']): void {
+  const word = Object.keys(task).find((key) => !Object.hasOwn(beside, key))
+  const known = `a task has one of ${Object.keys(kinds).join(', ')}`
+  if (word === undefined) look.say(at, `no task; ${known}`)
+  else
+    look.say(`${at}/${escapePointer(word)}`, `"${clip(word)}" is no task that is known; ${known}`)
 }
 
 const http: Omit<Shape, 'what'> = {
