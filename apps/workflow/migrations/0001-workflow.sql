@@ -65,9 +65,10 @@ create table workflow_version (
   called text not null,
   -- As its author wrote it.
   text text not null,
-  document jsonb not null,
+  -- The same as plain JSON: jsonb would lose the order in which the author wrote.
+  document json not null,
   -- JSON Schema of the input; null: anything.
-  form jsonb,
+  form json,
   made_by text not null,
   made_at timestamptz not null default clock_timestamp(),
   primary key (org, workflow, digest),
@@ -98,7 +99,7 @@ create table schedule (
   time_zone text not null,
   overlap text not null check (overlap in ('skip', 'queue', 'queue-all', 'cancel-other', 'allow')),
   paused boolean not null default false,
-  input jsonb not null default '{}',
+  input json not null default '{}',
   made_at timestamptz not null default clock_timestamp(),
   deleted_at timestamptz,
   primary key (org, id),
@@ -127,12 +128,12 @@ create table execution (
     ('initializing', 'running', 'waiting', 'waiting-signal', 'suspended', 'completed', 'failed', 'canceled')),
   cancel boolean not null default false,
   -- What is secret is not in it: a reference stands in its place.
-  input jsonb not null default '{}',
-  output jsonb,
+  input json not null default '{}',
+  output json,
   -- Where it is in the definition, as a JSON pointer, and what people call that place.
   step text,
   step_name text,
-  error jsonb,
+  error json,
   -- Reports come more than once, and late: a lower number than this changes nothing.
   number integer not null default 0,
   logs integer not null default 0,
@@ -197,7 +198,7 @@ create table interaction (
   title text not null,
   text text not null default '',
   -- JSON Schema of the answer; null: anything.
-  form jsonb,
+  form json,
   state text not null default 'open' check (state in ('open', 'answered', 'over')),
   answered_by text,
   asked_at timestamptz not null default clock_timestamp(),

@@ -120,6 +120,14 @@ test('values go to parameters and back; a secret does not go out', () => {
   assert.deepEqual(fromParameters(schema, parameters), { value: { ...values, password: '' } })
 })
 
+test('parameters stand in the order of the form, and what it does not name behind them', () => {
+  const form = { type: 'object', properties: { zone: {}, b: {}, a: {} } }
+  assert.deepEqual(
+    toParameters(form, { other: 1, a: 1, zone: 1 }).map(({ name }) => name),
+    ['zone', 'a', 'other'],
+  )
+})
+
 test('parameters as clients write them', () => {
   const given = [
     { name: 'name', type: 'string', scope: 'local', value: { string: { value: 'John' } } },

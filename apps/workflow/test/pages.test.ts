@@ -32,7 +32,7 @@ test('the list shows workflows and runs without a script, and nothing that peopl
     /default-src 'none'.*script-src 'self'.*frame-ancestors 'none'/,
   )
   assert.equal(page.headers['x-content-type-options'], 'nosniff')
-  assert.match(page.text, /&lt;script>alert\("1"\)&lt;\/script> &amp; 'co'/)
+  assert.match(page.text, /&lt;script>alert\(&quot;1&quot;\)&lt;\/script> &amp; 'co'/)
   assert.doesNotMatch(page.text, /<script>|<img src=x|onerror="/)
   assert.match(page.text, /Send Hello/)
   assert.doesNotMatch(page.text, new RegExp(door.ops.ids['workflow'] ?? 'x'))

@@ -56,13 +56,19 @@ export const parametersOf = (schema: object | undefined): Parameter[] =>
     ...(typeof own['description'] === 'string' && { description: own['description'] }),
   }))
 
-/** Values as parameters. Secrets are named, never told. What no schema describes is written as what it looks like. */
+/**
+ * Values as parameters, in the order of the schema and then of the values. Secrets are named, never told. What no schema describes is
+ * written as what it looks like.
+ */
 export function toParameters(schema: object | undefined, values: Values): Parameter[] {
   const fields = new Map(fieldsOf(schema).map((field) => [field.name, field]))
-  return Object.entries(values).map(([name, value]) => {
+  const names = new Set([...fields.keys(), ...Object.keys(values)])
+  return [...names].flatMap((name) => {
+    if (!Object.hasOwn(values, name)) return []
+    const value = values[name]
     const own = fields.get(name)?.schema
     const type = own === undefined ? looksLike(value) : typeOf(own)
-    return { name, type, scope: 'local', value: wrap(value, own) }
+    return [{ name, type, scope: 'local', value: wrap(value, own) }]
   })
 }
 

@@ -130,7 +130,7 @@ async function insertScheduled(
 ): Promise<void> {
   await sql`
     insert into execution (org, workflow, name, version, digest, account, account_name, schedule, request_key, input)
-    select org, id, name, version, digest, ${account}, ${account_name}, ${id}, ${key}, ${jsonText(input)}::jsonb
+    select org, id, name, version, digest, ${account}, ${account_name}, ${id}, ${key}, ${jsonText(input)}::json
     from workflow where org = ${org} and id = ${workflow} and deleted_at is null
     on conflict (org, account, request_key) where request_key is not null and parent is null do nothing`.execute(
     db,
