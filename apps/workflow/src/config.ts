@@ -1,14 +1,7 @@
-import { readFile } from 'node:fs/promises'
-
-import { Fault } from '@skerry/fault'
+import { configShape, Listener } from '@skerry/service'
 import { Type, type Static } from 'typebox'
-import { Compile } from 'typebox/compile'
 
 const closed = { additionalProperties: false }
-const Listener = Type.Object(
-  { address: Type.String(), port: Type.Integer({ minimum: 1, maximum: 65_535 }) },
-  closed,
-)
 
 /** What `skerry cloud workflow` writes down for one workflow server. */
 export const Config = Type.Object(
@@ -37,22 +30,7 @@ export const Config = Type.Object(
 )
 export type Config = Static<typeof Config>
 
-const compiled = Compile(Config)
+const shape = configShape(Config)
 
-export async function readConfig(file: string): Promise<Config> {
-  const text = await readFile(file, 'utf8').catch((cause: unknown) => {
-    throw new Fault('invalid', `the configuration ${file} cannot be read`, {
-      cause,
-      hint: 'skerry cloud workflow writes one, on the machine that has the issuers',
-    })
-  })
-  let value: unknown
-  try {
-    value = JSON.parse(text)
-  } catch (cause) {
-    throw new Fault('invalid', `${file} must be JSON: ${(cause as Error).message}`, { cause })
-  }
-  if (compiled.Check(value)) return value
-  const [first] = compiled.Errors(value)
-  throw new Fault('invalid', `${file}: ${first?.instancePath || 'it'} ${first?.message}`)
-}
+export const readConfig = (file: string): Promise<Config> =>
+  shape.read(file, 'skerry cloud workflow writes one, on the machine that has the issuers')
