@@ -80,7 +80,7 @@ async function lookUp(way: Way, host: string, over: AbortSignal): Promise<readon
 
 async function send(
   way: Way,
-  { url, host, port }: Target,
+  { url, host, port, address: literal }: Target,
   address: string,
   { method, headers, body }: Outgoing,
   signal: AbortSignal,
@@ -94,7 +94,8 @@ async function send(
       ...{ host: address, port, path: `${url.pathname}${url.search}`, setHost: false },
       family: isIPv6(address) ? 6 : 4,
       headers: { 'accept-encoding': 'identity', ...headers, host: url.host },
-      ...(secure && { servername: host, rejectUnauthorized: true }),
+      // TLS has no way to ask for an address; what is shown is then judged by `host`.
+      ...(secure && { servername: literal === undefined ? host : '', rejectUnauthorized: true }),
       ...(secure && way.ca !== undefined && { ca: way.ca }),
     },
     resolve,

@@ -5,12 +5,15 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { chmod, mkdtemp, rm, stat, writeFile } from 'node:fs/promises'
 import { createServer, type IncomingMessage, request, type RequestListener } from 'node:http'
+import { createServer as createSecureServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import type { TLSSocket } from 'node:tls'
 
 import { Fault } from '@skerry/fault'
+import { startIssuer } from '@skerry/lab'
 
 import type { Rule } from '../src/allowed.ts'
 import { fetchOut, outLimits, type Outgoing } from '../src/fetch-out.ts'
@@ -78,6 +81,41 @@ test(
       await kindOf(fetchOut(way([['127.0.0.2']]), server.rules, get(server.port), signal)),
       'forbidden',
     )
+  },
+)
+
+test(
+  'over HTTPS whoever is called shows a certificate of the name, or address, that was asked for',
+  { timeout },
+  async () => {
+    await using issuer = await startIssuer('shore')
+    const names = ['DNS:shore.example', 'IP:127.0.0.1']
+    const { cert, key } = await issuer.issue(...names)
+    const server = createSecureServer({ cert, key }, (asked, answer) => {
+      answer.end((asked.socket as TLSSocket).servername || 'no name')
+    })
+    server.listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    try {
+      const { port } = server.address() as AddressInfo
+      const rules = ['shore.example', 'tide.example', '127.0.0.1'].map((host) => ({
+        ...{ host, ports: [port], addresses: ['127.0.0.1'] },
+      }))
+      const ask = (host: string, more: { ca?: string } = { ca: issuer.cert }) =>
+        fetchOut(
+          { ...way(), ...more },
+          rules,
+          get(port, { uri: `https://${host}:${port}/` }),
+          signal,
+        )
+      assert.equal(String((await ask('shore.example')).body), 'shore.example')
+      assert.equal(String((await ask('127.0.0.1')).body), 'no name')
+      assert.equal(await kindOf(ask('tide.example')), 'unavailable')
+      assert.equal(await kindOf(ask('shore.example', {})), 'unavailable')
+    } finally {
+      server.closeAllConnections()
+      server.close()
+    }
   },
 )
 
