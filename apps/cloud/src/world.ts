@@ -1,11 +1,10 @@
 import type { HostApi } from '@skerry/host-api'
 import type { Asking } from '@skerry/postgres'
-import type { Clock } from '@skerry/service'
+import type { Clock, Seal } from '@skerry/service'
 import type { HostId, OrgId, VmId } from '@skerry/vm'
 import type { Kysely, Transaction } from 'kysely'
 
 import type { Who } from './identity/authorize.ts'
-import type { Seal } from './identity/seal.ts'
 import type { Uploads } from './images/uploads.ts'
 import type { Database } from './store/database.ts'
 

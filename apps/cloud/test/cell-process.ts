@@ -1,13 +1,13 @@
-// A cell in a process of its own, so that it can be killed: node cell-process.ts CONFIG.json IDENTITY.json
 import { randomBytes, randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 
 import { openDatabase } from '@skerry/postgres'
+// A cell in a process of its own, so that it can be killed: node cell-process.ts CONFIG.json IDENTITY.json
+import { makeSeal } from '@skerry/service'
 
 import { startCell } from '../src/cell.ts'
 import { readConfig } from '../src/config.ts'
-import { makeSeal } from '../src/identity/seal.ts'
 import { openMachineDoor } from '../src/machine/server.ts'
 import { actingAs } from '../src/store/acting-as.ts'
 import type { Database } from '../src/store/database.ts'

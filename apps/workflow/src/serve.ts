@@ -1,4 +1,4 @@
-import type { Clock } from '@skerry/service'
+import { type Clock, makeSeal, type Seal } from '@skerry/service'
 import { connectTemporal, type TemporalOptions } from '@skerry/temporal'
 import type { FastifyInstance } from 'fastify'
 
@@ -10,7 +10,6 @@ import type { Config } from './config.ts'
 import { openStore, prepareDatabase, type Store } from './engines.ts'
 import { buildServer, showCertificate } from './http/server.ts'
 import { RememberedWho } from './http/who.ts'
-import { makeSeal, type Seal } from './identity/seal.ts'
 import { routes } from './routes.ts'
 import { tendRuns } from './tend-runs.ts'
 import { sealedConverter } from './worker/codec.ts'

@@ -1,10 +1,9 @@
-import type { Clock } from '@skerry/service'
+import type { Clock, Seal } from '@skerry/service'
 import type { OrgId, UserId } from '@skerry/vm'
 
 import type { RunInput } from './durable/states.ts'
 import type { Json, Verbs } from './durable/verbs.ts'
 import type { Who } from './identity/rights.ts'
-import type { Seal } from './identity/seal.ts'
 import type { Tx } from './store/database.ts'
 import type { ScheduleRow } from './store/schedules.ts'
 

@@ -1,15 +1,15 @@
-// The workflow server as a client meets it over HTTP: real PostgreSQL, two organisations, a simulated cloud and no Temporal.
 import assert from 'node:assert/strict'
 import { randomBytes, randomUUID } from 'node:crypto'
 import { request } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
+// The workflow server as a client meets it over HTTP: real PostgreSQL, two organisations, a simulated cloud and no Temporal.
+import { makeSeal } from '@skerry/service'
 import { readXml, type Element } from '@skerry/xml'
 
 import { buildServer } from '../src/http/server.ts'
 import { RememberedWho } from '../src/http/who.ts'
 import type { Role, Who } from '../src/identity/rights.ts'
-import { makeSeal } from '../src/identity/seal.ts'
 import { routes } from '../src/routes.ts'
 import { addSchedule } from '../src/store/schedules.ts'
 import { startEvaluator } from '../src/worker/evaluate.ts'

@@ -30,5 +30,6 @@ export {
   type Params,
   type Route,
 } from './route.ts'
+export { makeSeal, type Seal } from './seal.ts'
 export { eventStream, streamHeaders, type Message, type StreamOptions } from './sse.ts'
 export type { Clock, Ids } from './world.ts'

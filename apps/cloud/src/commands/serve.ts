@@ -1,9 +1,10 @@
 import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 
+import { makeSeal } from '@skerry/service'
+
 import type { Command } from '../command.ts'
 import { openIdentity } from '../identity/keep-identity.ts'
-import { makeSeal } from '../identity/seal.ts'
 import type { ForWorkflows } from '../machine/for-workflows.ts'
 import { openMachineDoor } from '../machine/server.ts'
 import { withStore } from './with-store.ts'

@@ -1,8 +1,8 @@
 import { Fault } from '@skerry/fault'
 import { brokenConstraint } from '@skerry/postgres'
+import type { Seal } from '@skerry/service'
 import type { OrgId, Seed, VmId } from '@skerry/vm'
 
-import type { Seal } from '../identity/seal.ts'
 import type { VappId } from '../ids.ts'
 import type { Tx } from '../world.ts'
 import { keepSeed } from './guest-seeds.ts'

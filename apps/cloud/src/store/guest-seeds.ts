@@ -1,7 +1,7 @@
+import type { Seal } from '@skerry/service'
 import { hostnameOf, type OrgId, type Seed, type VmId } from '@skerry/vm'
 import type { Kysely } from 'kysely'
 
-import type { Seal } from '../identity/seal.ts'
 import type { Tx } from '../world.ts'
 import type { Database } from './database.ts'
 

@@ -1,4 +1,5 @@
 import { Fault } from '@skerry/fault'
+import type { Seal } from '@skerry/service'
 import type { Kysely } from 'kysely'
 
 import type { Cells } from '../cloud/cells.ts'
@@ -6,7 +7,6 @@ import { askGrant, cloudOf, endGrant } from '../cloud/grants.ts'
 import type { Document } from '../definition/definition.ts'
 import type { RunInput } from '../durable/states.ts'
 import type { Json } from '../durable/verbs.ts'
-import type { Seal } from '../identity/seal.ts'
 import { addChildRun, addScheduledRun, type Begun } from '../store/begun-runs.ts'
 import type { Database, Values } from '../store/database.ts'
 import { failExecution, keepGrant } from '../store/executions.ts'

@@ -2,7 +2,7 @@ import { createCipheriv, createDecipheriv } from 'node:crypto'
 
 import { Fault } from '@skerry/fault'
 
-/** Keeps a text from whoever has the database and not a workflow server. `about` must be the same at both ends. */
+/** Keeps a text from whoever has the database and not the server before it. `about` must be the same at both ends. */
 export interface Seal {
   close(text: string, about: string): Buffer
   open(sealed: Buffer, about: string): string
@@ -11,13 +11,13 @@ export interface Seal {
 const NONCE_BYTES = 12
 const TAG_BYTES = 16
 
-/** AES-256-GCM under the key that all workflow servers of a cloud have, in base64, as it is at that moment. */
+/** AES-256-GCM under the key that all servers of a kind have, in base64, as it is at that moment. */
 export function makeSeal(key: () => string | undefined, nonce: () => Buffer): Seal {
   const secret = (): Buffer => {
     const bytes = Buffer.from(key() ?? '', 'base64')
     if (bytes.length === 32) return bytes
     throw new Fault('unavailable', 'this server has no key to seal secrets with', {
-      hint: 'skerry cloud workflow makes one; every workflow server needs the same',
+      hint: 'skerry cloud init makes that of cells, skerry cloud workflow that of workflow servers; all of a kind need the same',
     })
   }
   return {
