@@ -86,6 +86,28 @@ test('everything together is drawn, each box in its place', () => {
   assert.equal(steps(svg).length, 13)
 })
 
+test('a case that leads to the next box goes straight down; others go past, not along each other', () => {
+  const svg = draw(`${head()}do:
+  - choose:
+      switch:
+        - next: { when: .a, then: first }
+        - far: { when: .b, then: third }
+        - farther: { then: fourth }
+  - first: { wait: PT1S }
+  - second: { wait: PT1S }
+  - third: { wait: PT1S, then: first }
+  - fourth: { wait: PT1S }
+`)
+  const ways = children(svg, 'path').flatMap((each) => {
+    const way = /^M[\d.]+ [\d.]+H[\d.]+Q([\d.]+) /.exec(attribute(each, 'd') ?? '')
+    return way === null ? [] : [Number(way[1])]
+  })
+  assert.equal(ways.length, 3)
+  const [a = 0, b = 0, c = 0] = ways.toSorted((one, other) => one - other)
+  assert.ok(b - a >= 14 && c - b >= 14, ways.join())
+  checkPlaces(svg)
+})
+
 test('steps are marked as a run has left them', () => {
   const marks = marksOf([
     { place: '/do/0/choose', what: 'began' },

@@ -1,7 +1,7 @@
 import { carried, element, type Element } from '@skerry/xml'
 
 import type { Marks, StepMark } from './marks.ts'
-import { flowsOf, goesOn, SIZE, type Box, type Column } from './plan.ts'
+import { flowsOf, goesOn, isDown, kindWidth, SIZE, type Box, type Column } from './plan.ts'
 import { fit } from './words.ts'
 
 /** What is the same everywhere in a drawing. */
@@ -40,7 +40,9 @@ export function drawColumn(
   const arrows = items.flatMap(({ box, y: own }, index) => {
     const next = items[index + 1]
     const bottom = y + own + box.height
-    return next !== undefined && goesOn(box) ? arrowDown(x + column.centre, bottom, y + next.y) : []
+    return next !== undefined && goesOn(box, next.box)
+      ? arrowDown(x + column.centre, bottom, y + next.y)
+      : []
   })
   return [
     ...background(column, x, y),
@@ -56,6 +58,9 @@ export function drawColumn(
     ...(role === 'loop' ? loopBack(column, x, y) : []),
     ...arrows,
     ...items.map(({ box, x: inner, y: own }) => drawBox(pen, box, x + inner, y + own)),
+    ...items.flatMap(({ box, x: inner, y: own }, index) =>
+      downRows(box, items[index + 1]?.box, x + inner + box.width, y + own),
+    ),
     ...items.flatMap(({ box, x: inner, y: own }) => pills(box, x + inner + box.width, y + own)),
     ...column.jumps.flatMap((jump) => drawJump(column, jump, x, y)),
   ]
@@ -63,8 +68,9 @@ export function drawColumn(
 
 function background(column: Column, x: number, y: number): Element[] {
   const size = { width: round(column.width + 12), height: round(column.height + 12), rx: 8 }
-  if (column.role !== 'lane' && column.role !== 'catch') return []
-  return [element('rect', { class: column.role, x: round(x - 6), y: round(y - 6), ...size })]
+  if (column.role === 'list' || column.role === 'loop') return []
+  const kind = column.role === 'try' ? 'lane' : column.role
+  return [element('rect', { class: kind, x: round(x - 6), y: round(y - 6), ...size })]
 }
 
 /** From the last box up to the first again, on the left. */
@@ -76,6 +82,13 @@ function loopBack({ items }: Column, x: number, y: number): Element[] {
   const left = x + 8
   const d = `M${round(x + last.x)} ${round(from)}H${round(left + 6)}Q${round(left)} ${round(from)} ${round(left)} ${round(from - 6)}V${round(to + 6)}Q${round(left)} ${round(to)} ${round(left + 6)} ${round(to)}H${round(x + first.x - 6)}`
   return [element('path', { class: 'arrow', d }), tip(x + first.x, to, 'right')]
+}
+
+/** A case that leads to the next box below says so in its row, for the arrow is the whole switch's. */
+function downRows({ rows }: Box, next: Box | undefined, right: number, y: number): Element[] {
+  return rows
+    .filter(({ flow }) => isDown(flow, next))
+    .map(({ y: own }) => tip(right - 14, y + own + SIZE.row / 2 + 4, 'down'))
 }
 
 /** `end` and `exit` lead to no box, so they are said where they happen. */
@@ -105,8 +118,8 @@ function pills(box: Box, right: number, y: number): Element[] {
 }
 
 function drawJump(
-  { items, lanesAt }: Column,
-  { from, y: out, to, lane }: Column['jumps'][number],
+  { items }: Column,
+  { from, y: out, to, x: at }: Column['jumps'][number],
   x: number,
   y: number,
 ): Element[] {
@@ -115,7 +128,7 @@ function drawJump(
   const start = x + source.x + source.box.width
   const end = x + target.x + target.box.width
   const [a, b] = [y + source.y + out, y + target.y + 14]
-  const far = x + lanesAt + (lane + 1) * SIZE.lane
+  const far = x + at
   const turn = a < b ? 6 : -6
   const d = `M${round(start)} ${round(a)}H${round(far - 6)}Q${round(far)} ${round(a)} ${round(far)} ${round(a + turn)}V${round(b - turn)}Q${round(far)} ${round(b)} ${round(far - 6)} ${round(b)}H${round(end + 6)}`
   return [element('path', { class: 'arrow', d }), tip(end, b, 'left')]
@@ -137,7 +150,7 @@ export function drawBox(pen: Pen, box: Box, x: number, y: number): Element {
           { class: kind, x: left + 14, y: round(y + below) },
           carried(fit(said, size, space)),
         )
-  const name = fit(words.name, SIZE.name, room - 24)
+  const aside = kindWidth(words) + (mark === undefined ? 0 : SIZE.mark)
   const told = [words.name, words.kind, words.detail, words.condition, mark].filter(
     (each) => each !== undefined && each !== '',
   )
@@ -146,20 +159,20 @@ export function drawBox(pen: Pen, box: Box, x: number, y: number): Element {
     { class: mark === undefined ? 'step' : `step ${mark}`, 'data-place': carried(placed.place) },
     element('title', {}, carried(told.join(' · '))),
     element('rect', { class: nested ? 'frame' : 'box', ...shape }),
-    text('name', SIZE.name, 20, name),
+    text('name', SIZE.name, 21, words.name, room - aside - 8),
     element(
       'text',
       {
         class: 'kind',
-        x: round(x + width - 14),
-        y: round(y + (words.detail === '' ? 34 : 36)),
+        x: round(x + width - 14 - (mark === undefined ? 0 : SIZE.mark)),
+        y: round(y + 20.5),
         'text-anchor': 'end',
       },
       words.kind,
     ),
-    text('detail', SIZE.detail, 37, words.detail, room - 8 * words.kind.length - 8),
-    text('condition', SIZE.detail, words.detail === '' ? 38 : 55, words.condition),
-    mark === undefined ? undefined : drawMark(mark, x + width - 20, y + 14),
+    text('detail', SIZE.detail, 38, words.detail),
+    text('condition', SIZE.detail, words.detail === '' ? 39 : 56, words.condition),
+    mark === undefined ? undefined : drawMark(mark, x + width - 20, y + 16),
     ...drawRows(box, x, y),
     ...(columns[1]?.role === 'catch' ? errorArrow(columns[0], columns[1], x, y) : []),
     ...columns.flatMap((column) => drawColumn(pen, column, x + column.x, y + column.y, drawBox)),
@@ -172,7 +185,7 @@ function drawRows({ rows, width }: Box, x: number, y: number): Element[] {
     element(
       'text',
       { class: 'detail', x: round(x + 14), y: round(y + own + 17) },
-      carried(fit(text, SIZE.detail, width - 28)),
+      carried(fit(text, SIZE.detail, width - 44)),
     ),
   ])
 }
@@ -180,8 +193,7 @@ function drawRows({ rows, width }: Box, x: number, y: number): Element[] {
 /** From what is tried to what is done about it. */
 function errorArrow(tried: Column | undefined, caught: Column, x: number, y: number): Element[] {
   if (tried === undefined) return []
-  const first = tried.items[0]
-  const from = x + tried.x + (first === undefined ? 0 : first.x + first.box.width)
+  const from = x + tried.x + tried.width + 6
   const to = x + caught.x - 6
   const at = round(y + caught.y + 14)
   return [

@@ -13,7 +13,10 @@ import { fit, oneLine, widthOf, wordsOf, type Words } from './words.ts'
 export const SIZE = {
   name: 14,
   detail: 12,
+  kind: 10.5,
+  /** Of a box: with a second line, and without one. */
   head: 48,
+  low: 32,
   row: 26,
   gap: 34,
   padding: 18,
@@ -21,6 +24,10 @@ export const SIZE = {
   widest: 330,
   /** Between two arrows that go past the boxes. */
   lane: 14,
+  /** At the right of a box, for the sign of how it stands. */
+  mark: 22,
+  /** Between columns beside each other. */
+  beside: 34,
   /** For a pill that says end or exit. */
   pill: 56,
 } as const
@@ -53,8 +60,6 @@ export interface Column {
   readonly height: number
   /** The middle of the boxes. */
   readonly centre: number
-  /** Where the lanes begin, to the right of boxes and pills. */
-  readonly lanesAt: number
   readonly items: readonly { readonly box: Box; readonly x: number; readonly y: number }[]
   readonly jumps: readonly Jump[]
   readonly role: 'list' | 'lane' | 'loop' | 'try' | 'catch'
@@ -66,10 +71,9 @@ export interface Jump {
   /** From the top of the box. */
   readonly y: number
   readonly to: number
-  readonly lane: number
+  /** Where it goes up or down, from the left of the column. */
+  readonly x: number
 }
-
-const MIDDLE = SIZE.head / 2
 
 export function planColumn(
   list: readonly Placed[],
@@ -79,14 +83,11 @@ export function planColumn(
   const boxes = list.map(planBox)
   const caption = fit(said, SIZE.detail, SIZE.widest)
   const widest = Math.max(0, ...boxes.map(({ width }) => width))
-  const jumps = planJumps(boxes)
-  const pills = boxes.some((box) =>
-    flowsOf(box).some(({ flow }) => flow === 'end' || flow === 'exit'),
-  )
   const loop = role === 'loop' ? 26 : 0
-  const past = pills ? SIZE.pill : 0
-  const lanes = 1 + Math.max(-1, ...jumps.map(({ lane }) => lane))
-  const needed = loop + widest + past + (lanes > 0 ? (lanes + 1) * SIZE.lane : 0)
+  const jumps = planJumps(boxes, widest)
+  const past = boxes.map((box) => (widest + box.width) / 2 + (hasPill(box) ? SIZE.pill : 0))
+  const right = Math.max(widest, ...past, ...jumps.map(({ x }) => x + SIZE.lane))
+  const needed = loop + right
   const width = Math.max(needed, caption === '' ? 0 : widthOf(caption, SIZE.detail) + 16)
   const left = loop + (width - needed) / 2
   const top = caption === '' ? 0 : 26
@@ -96,49 +97,54 @@ export function planColumn(
     y += box.height + SIZE.gap
     return item
   })
-  const height = Math.max(top, y - SIZE.gap)
-  const lanesAt = left + widest + past
   return {
-    x: 0,
-    y: 0,
-    width,
-    height,
-    centre: left + widest / 2,
-    lanesAt,
-    items,
-    jumps,
-    role,
-    caption,
+    ...{ x: 0, y: 0, width, height: Math.max(top, y - SIZE.gap), centre: left + widest / 2 },
+    ...{ items, role, caption, jumps: jumps.map((jump) => ({ ...jump, x: left + jump.x })) },
   }
 }
 
-/** All ways out of a box that are not simply the next one. */
+/** All ways out of a box. */
 export function flowsOf(box: Box): { readonly flow: Flow; readonly y: number }[] {
-  const own = box.onward === undefined ? [] : [{ flow: box.onward, y: MIDDLE }]
+  const own = box.onward === undefined ? [] : [{ flow: box.onward, y: box.head / 2 }]
   return [...box.rows.map(({ flow, y }) => ({ flow, y: y + SIZE.row / 2 })), ...own]
 }
 
-/** Does the arrow to the next box below begin here? */
-export const goesOn = (box: Box): boolean => flowsOf(box).some(({ flow }) => flow === 'continue')
+const isPill = (flow: Flow): boolean => flow === 'end' || flow === 'exit'
+const hasPill = (box: Box): boolean => flowsOf(box).some(({ flow }) => isPill(flow))
 
-function planJumps(boxes: readonly Box[]): Jump[] {
+/** Is this way out simply the one to the next box below? */
+export const isDown = (flow: Flow, next: Box | undefined): boolean =>
+  flow === 'continue' || flow === next?.placed.name
+
+/** Does the arrow to the next box below begin here? */
+export const goesOn = (box: Box, next?: Box): boolean =>
+  flowsOf(box).some(({ flow }) => isDown(flow, next))
+
+/** Each goes past the boxes that it passes, as near as can be, and never along another. */
+function planJumps(boxes: readonly Box[], widest: number): Jump[] {
   const index = new Map(boxes.map((box, at) => [box.placed.name, at]))
   const wanted = boxes.flatMap((box, from) =>
     flowsOf(box).flatMap(({ flow, y }) => {
       const to = index.get(flow)
-      return to === undefined ? [] : [{ from, to, y }]
+      return to === undefined || isDown(flow, boxes[from + 1]) ? [] : [{ from, to, y }]
     }),
   )
-  // Short ones near the boxes, and no two in one lane where they would lie upon each other.
-  const taken: [number, number][][] = []
+  const edges = boxes.map((box) => (widest + box.width) / 2 + (hasPill(box) ? SIZE.pill : 0))
+  // From left to right, so that one look finds the first room.
+  const taken: { readonly low: number; readonly high: number; readonly x: number }[] = []
   return wanted
     .toSorted((a, b) => Math.abs(a.to - a.from) - Math.abs(b.to - b.from))
     .map((jump) => {
       const [low, high] = [Math.min(jump.from, jump.to), Math.max(jump.from, jump.to)]
-      let lane = taken.findIndex((spans) => spans.every(([from, to]) => high < from || low > to))
-      if (lane === -1) lane = taken.push([]) - 1
-      taken[lane]?.push([low, high])
-      return { ...jump, lane }
+      let x = Math.max(...edges.slice(low, high + 1)) + SIZE.lane
+      for (const each of taken) {
+        if (each.x - x >= SIZE.lane) break
+        const meets = high >= each.low && low <= each.high
+        if (meets && x - each.x < SIZE.lane) x = each.x + SIZE.lane
+      }
+      const after = taken.findIndex((each) => each.x > x)
+      taken.splice(after === -1 ? taken.length : after, 0, { low, high, x })
+      return { ...jump, x }
     })
 }
 
@@ -147,13 +153,14 @@ function planBox(own: Placed): Box {
   const rows = 'switch' in own.task ? casesOf(own.task) : []
   const columns = columnsOf(own)
   const texts = [
-    widthOf(words.name, SIZE.name) + 40,
-    words.detail === '' ? 0 : widthOf(words.detail, SIZE.detail) + 9 * words.kind.length + 44,
+    widthOf(words.name, SIZE.name) + kindWidth(words) + SIZE.mark + 40,
+    widthOf(words.detail, SIZE.detail) + 28,
     widthOf(words.condition, SIZE.detail) + 28,
-    ...rows.map(({ text }) => widthOf(text, SIZE.detail) + 28),
+    ...rows.map(({ text }) => widthOf(text, SIZE.detail) + 44),
   ]
   const text = Math.min(SIZE.widest, Math.max(SIZE.narrowest, ...texts))
-  const head = SIZE.head + (words.condition === '' ? 0 : 18) - (words.detail === '' ? 8 : 0)
+  const line = SIZE.head - SIZE.low
+  const head = SIZE.low + (words.detail === '' ? 0 : line) + (words.condition === '' ? 0 : line + 2)
   if (columns.length === 0) {
     const placedRows = rows.map((row, index) => ({ ...row, y: head + index * SIZE.row }))
     const height = head + rows.length * SIZE.row + (rows.length > 0 ? 6 : 0)
@@ -178,10 +185,12 @@ function planBox(own: Placed): Box {
   }
 }
 
+/** It stands in the line of the name. */
+export const kindWidth = ({ kind }: Words): number => widthOf(kind, SIZE.kind) * 1.3
+
 /** Columns side by side in a frame, the middle one of them under the middle of the frame where there is only one. */
 function around(columns: readonly Column[], text: number, head: number) {
-  const gap = 22
-  const inner = columns.reduce((sum, { width }) => sum + width, gap * (columns.length - 1))
+  const inner = columns.reduce((sum, { width }) => sum + width, SIZE.beside * (columns.length - 1))
   const only = columns.length === 1 ? columns[0] : undefined
   // Boxes of a single column stand in the middle, so that arrows in and out are one line.
   const half = only === undefined ? 0 : Math.max(only.centre, only.width - only.centre)
@@ -189,9 +198,8 @@ function around(columns: readonly Column[], text: number, head: number) {
   let x = only === undefined ? (width - inner) / 2 : width / 2 - only.centre
   const highest = Math.max(0, ...columns.map(({ height }) => height))
   const placedColumns = columns.map((column) => {
-    const height = column.role === 'lane' ? highest : column.height
-    const at = { ...column, height, x, y: head + 4 }
-    x += column.width + gap
+    const at = { ...column, height: only === undefined ? highest : column.height, x, y: head + 4 }
+    x += column.width + SIZE.beside
     return at
   })
   return { width, height: head + 4 + highest + SIZE.padding, columns: placedColumns }

@@ -2,7 +2,7 @@
 export const css = `
 svg { --paper: #ffffff; --ink: #1b2430; --soft: #5b6878; --line: #8894a4; --box: #f6f8fa; --edge: #b6c0cc; --frame: #fbfcfd; --lane: #eef2f6;
   --done: #1a7f4b; --done-box: #e8f6ee; --running: #0b5fc4; --running-box: #e6f0fd; --failed: #b3261e; --failed-box: #fdeceb; --warm: #8a5a00; }
-@media (prefers-color-scheme: dark) { svg { --paper: #12161c; --ink: #e8edf3; --soft: #a5b1c0; --line: #78869a; --box: #1d242e; --edge: #465365; --frame: #161c24; --lane: #1a212a;
+@media (prefers-color-scheme: dark) { svg { --paper: #15181c; --ink: #e8edf3; --soft: #a5b1c0; --line: #78869a; --box: #1d242e; --edge: #465365; --frame: #161c24; --lane: #1a212a;
   --done: #57c98b; --done-box: #14301f; --running: #7db4ff; --running-box: #142a47; --failed: #ff8d85; --failed-box: #3b1a18; --warm: #e0b252; } }
 text { font-family: system-ui, 'Segoe UI', 'DejaVu Sans', sans-serif; fill: var(--ink); }
 .paper { fill: var(--paper); }

@@ -33,7 +33,10 @@ type Telling = {
 /** A word and a line for each kind. */
 const tell: Telling = {
   do: () => ['do', ''],
-  set: ({ set }) => ['set', typeof set === 'string' ? set : Object.keys(set).join(', ')],
+  set: ({ set }) => [
+    'set',
+    typeof set === 'string' ? bareExpression(set) : Object.keys(set).join(', '),
+  ],
   switch: () => ['switch', ''],
   for: ({ for: loop }) => ['for', `each $${loop.each ?? 'item'} in ${bareExpression(loop.in)}`],
   fork: ({ fork }) => ['fork', fork.compete === true ? 'the first to end wins' : 'all at once'],
@@ -52,7 +55,7 @@ const tell: Telling = {
   run: ({ run: { workflow } }) => ['run', `${workflow.name} ${workflow.version}`],
   http: ({ with: { method, endpoint } }) => [
     'call',
-    `${method.toUpperCase()} ${typeof endpoint === 'string' ? endpoint : endpoint.uri}`,
+    `${method.toUpperCase()} ${bareExpression(typeof endpoint === 'string' ? endpoint : endpoint.uri)}`,
   ],
   function: ({ call }) => ['call', call],
 }
