@@ -158,6 +158,34 @@ test(
   },
 )
 
+test(
+  'every page has no fault for the ear and fits, light and dark, wide and small',
+  { ...options, timeout: 180_000 },
+  async () => {
+    const { workflow = '', execution = '' } = door.eng.ids
+    const error = { type: 'x', status: 500, title: 'No answer', detail: 'x'.repeat(300) }
+    const steps = [{ ...note(1, 'began'), what: 'failed' as const }]
+    await told(execution, { state: 'failed', steps, error })
+    const paths = ['/', '/?q=nothing', `/workflows/${workflow}`, '/nowhere']
+    for (const colorScheme of ['light', 'dark'] as const) {
+      for (const viewport of [
+        { width: 1280, height: 800 },
+        { width: 320, height: 640 },
+      ]) {
+        await using opened = await openPage('/', { colorScheme, viewport })
+        const { page } = opened
+        for (const path of [...paths, `/workflows/${workflow}/runs/${execution}`]) {
+          await page.goto(path)
+          await findsNoFault(opened, `${path}, ${colorScheme}, ${viewport.width}`)
+          const fits =
+            'document.documentElement.scrollWidth <= document.documentElement.clientWidth'
+          assert.equal(await page.evaluate<boolean>(fits), true, `${path} at ${viewport.width}`)
+        }
+      }
+    }
+  },
+)
+
 test('without script the list is read and a run is started', options, async () => {
   await using opened = await openPage('/', { javaScriptEnabled: false })
   const { page } = opened

@@ -17,7 +17,7 @@ export function formOf(
 ): Element {
   return element(
     'form',
-    { method: 'post', action, id },
+    { method: 'post', action, id, class: 'fields' },
     ...fieldsOf(schema ?? undefined).map((field) => row(field, id)),
     element('button', { type: 'submit' }, button),
   )
@@ -28,20 +28,22 @@ function row(field: Field, form: string): Element {
   const id = `${form}-${name}`
   const described = typeof schema['description'] === 'string' ? schema['description'] : undefined
   const label = typeof schema['title'] === 'string' ? schema['title'] : name
-  return element(
-    'p',
-    { class: 'field' },
-    element('label', { for: id }, label, required ? ' (required)' : ''),
-    control(field, {
-      id,
-      name,
-      'aria-describedby': described === undefined ? undefined : `${id}-d`,
-    }),
-    described === undefined
-      ? undefined
-      : element('span', { class: 'hint', id: `${id}-d` }, described),
+  const named = { id, name, 'aria-describedby': described && `${id}-d` }
+  const said = element(
+    'label',
+    { for: id },
+    label,
+    required && element('span', { class: 'quiet' }, ' (required)'),
   )
+  const hint = described && element('span', { class: 'hint', id: `${id}-d` }, described)
+  // A box to tick stands before its words.
+  return isTick(field)
+    ? element('p', { class: 'field tick' }, control(field, named), said, hint)
+    : element('p', { class: 'field' }, said, control(field, named), hint)
 }
+
+const isTick = ({ schema }: Field): boolean =>
+  schema['type'] === 'boolean' && !Array.isArray(schema['enum'])
 
 type Named = Readonly<Record<'id' | 'name', string>> & {
   readonly 'aria-describedby': string | undefined
@@ -53,7 +55,7 @@ function control(field: Field, named: Named): Element {
   const preset = schema['default']
   const value = preset === undefined ? undefined : textOf(preset)
   if (Array.isArray(schema['enum'])) return choice(schema['enum'], preset, { ...named, ...must })
-  if (schema['type'] === 'boolean') {
+  if (isTick(field)) {
     const checked = preset === true ? { checked: 'checked' } : {}
     return element('input', { ...named, type: 'checkbox', value: 'true', ...checked })
   }

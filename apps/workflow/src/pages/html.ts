@@ -54,46 +54,27 @@ export function renderPage({ title, user, live = false }: Page, ...main: readonl
   const header = element(
     'header',
     {},
-    element('a', { href: '/', class: 'home' }, 'Workflows'),
+    element('a', { href: '/', class: 'home' }, 'Skerry workflows'),
     user === undefined ? undefined : element('span', { class: 'who' }, user),
   )
   const body = element('body', {}, header, element('main', { id: 'main' }, ...main))
   return `<!doctype html>\n${render(element('html', { lang: 'en' }, head, body))}\n`
 }
 
-/** A wide one is moved by itself, by keyboard too. */
-export const table = (
-  caption: string,
-  columns: readonly string[],
-  rows: readonly (readonly Child[])[],
-  id?: string,
-): Element =>
+/** Where this page is, from the list on; each place leads back to itself. */
+export const crumbs = (...places: readonly Readonly<{ name: string; href: string }>[]): Element =>
   element(
-    'div',
-    { class: 'table', role: 'region', 'aria-label': caption, tabindex: 0 },
-    tableOf(caption, columns, rows, id),
+    'nav',
+    { class: 'crumbs', 'aria-label': 'Where this is' },
+    ...places.map(({ name, href }) => element('a', { href }, name)),
   )
 
-const tableOf = (
-  caption: string,
-  columns: readonly string[],
-  rows: readonly (readonly Child[])[],
-  id?: string,
-): Element =>
+/** A wide drawing is moved by itself, by keyboard too: smaller letters would be no use. */
+export const drawing = (src: string, name: string): Element =>
   element(
-    'table',
-    { id },
-    element('caption', {}, caption),
-    element(
-      'thead',
-      {},
-      element('tr', {}, ...columns.map((each) => element('th', { scope: 'col' }, each))),
-    ),
-    element(
-      'tbody',
-      {},
-      ...rows.map((row) => element('tr', {}, ...row.map((each) => element('td', {}, each)))),
-    ),
+    'div',
+    { class: 'drawn', role: 'region', 'aria-label': 'Drawing', tabindex: 0 },
+    element('img', { class: 'drawing', src, alt: `Drawing of ${name}` }),
   )
 
 /** A time for people, which machines can read too. */

@@ -3,7 +3,8 @@ import { element, type Child, type Element } from '@skerry/xml'
 import type { ExecutionRow } from '../store/executions.ts'
 import type { InteractionRow } from '../store/interactions.ts'
 import type { ListedWorkflow } from '../store/list-workflows.ts'
-import { renderPage, table, when } from './html.ts'
+import { renderPage, when } from './html.ts'
+import { table } from './table.ts'
 
 export const workflowPath = (id: string): string => `/workflows/${encodeURIComponent(id)}`
 export const runPath = ({ workflow, id }: Pick<ExecutionRow, 'workflow' | 'id'>): string =>
@@ -13,18 +14,20 @@ export const stateMark = (state: string, id?: string): Element =>
   element('span', { id, class: `state state-${state}` }, state)
 
 export const runsTable = (caption: string, runs: readonly ExecutionRow[]): Element =>
-  table(
+  table({
     caption,
-    ['Run', 'State', 'Step', 'Started by', 'Started', 'Ended'],
-    runs.map((run) => [
-      element('a', { href: runPath(run) }, run.name),
-      stateMark(run.state),
-      run.step_name ?? '',
-      run.account_name,
-      when(run.started_at),
-      when(run.ended_at),
-    ]),
-  )
+    columns: ['Run', 'State', 'Step', 'Started by', 'Started', 'Ended'],
+    rows: runs.map((run) => ({
+      cells: [
+        element('a', { href: runPath(run) }, run.name),
+        stateMark(run.state),
+        run.step_name ?? '',
+        run.account_name,
+        when(run.started_at),
+        when(run.ended_at),
+      ],
+    })),
+  })
 
 export interface ListShown {
   readonly user: string
@@ -44,16 +47,7 @@ export function listPage(shown: ListShown): string {
     element('h1', {}, 'Workflows'),
     ...waitingFor(waiting),
     searchForm(search),
-    table(
-      `${shown.total} workflows`,
-      ['Name', 'Folder', 'Version', 'Description'],
-      workflows.map((row) => [
-        element('a', { href: workflowPath(row.id) }, row.name),
-        row.category_name,
-        row.version,
-        row.description,
-      ]),
-    ),
+    workflows.length === 0 ? nothing(search) : workflowsTable(shown),
     pagesOf(shown),
     element('h2', {}, 'Runs'),
     runs.length === 0
@@ -61,6 +55,31 @@ export function listPage(shown: ListShown): string {
       : runsTable('The latest', runs),
   )
 }
+
+const workflowsTable = ({ total, workflows }: ListShown): Element =>
+  table({
+    caption: total === 1 ? '1 workflow' : `${total} workflows`,
+    columns: ['Name', 'Folder', 'Version', 'Description'],
+    rows: workflows.map((row) => ({
+      cells: [
+        element('a', { href: workflowPath(row.id) }, row.name),
+        row.category_name,
+        row.version,
+        row.description !== '' && element('span', { class: 'short' }, row.description),
+      ],
+    })),
+  })
+
+const nothing = (search: string): Element =>
+  element(
+    'p',
+    { class: 'panel' },
+    search === '' ? 'There is no workflow here yet. ' : `No workflow has “${search}” in its name. `,
+    search === ''
+      ? element('code', {}, 'skerry workflow import FILE')
+      : element('a', { href: '/' }, 'Show all'),
+    search === '' ? ' brings one in.' : undefined,
+  )
 
 const searchForm = (search: string): Element =>
   element(
@@ -80,14 +99,14 @@ function waitingFor(waiting: readonly InteractionRow[]): readonly Child[] {
       'li',
       {},
       element('a', { href: runPath({ workflow: each.workflow, id: each.execution }) }, each.title),
-      ` (${each.name})`,
+      element('span', { class: 'quiet' }, ` ${each.name}`),
     ),
   )
   return [
     element(
       'section',
-      { class: 'panel', 'aria-label': 'Waiting for an answer' },
-      element('strong', {}, 'Waiting for an answer'),
+      { class: 'panel waits', 'aria-labelledby': 'waits-title' },
+      element('h2', { id: 'waits-title' }, 'Waiting for an answer'),
       element('ul', {}, ...links),
     ),
   ]

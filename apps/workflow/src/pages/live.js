@@ -14,12 +14,19 @@ if (run) {
     shown = number
     const row = log.insertRow()
     row.className = `log-${line.severity}`
-    for (const text of [
-      `${line.at.slice(0, 19).replace('T', ' ')} UTC`,
-      line.summary,
-      line.detail,
+    row.setAttribute('role', 'row')
+    const time = document.createElement('time')
+    time.dateTime = line.at
+    time.textContent = `${line.at.slice(0, 19).replace('T', ' ')} UTC`
+    for (const [label, value] of [
+      ['Time', time],
+      ['What', line.summary],
+      ['More', line.detail],
     ]) {
-      row.insertCell().textContent = text
+      const cell = row.insertCell()
+      cell.setAttribute('role', 'cell')
+      cell.setAttribute('data-label', label)
+      if (value !== '') cell.append(value)
     }
   })
   source.addEventListener('execution', (event) => {

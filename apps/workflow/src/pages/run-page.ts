@@ -6,8 +6,9 @@ import { hasEnded, type ExecutionRow } from '../store/executions.ts'
 import type { InteractionRow } from '../store/interactions.ts'
 import type { LogRow } from '../store/logs.ts'
 import { formOf } from './form.ts'
-import { renderPage, table, when } from './html.ts'
+import { crumbs, drawing, renderPage, when } from './html.ts'
 import { runPath, stateMark, workflowPath } from './list-page.ts'
+import { table, type Row } from './table.ts'
 
 export interface RunShown {
   readonly who: Who
@@ -26,47 +27,60 @@ export function runPage({ who, run, logs, asked }: RunShown): string {
     element(
       'div',
       events,
-      element('h1', {}, element('a', { href: workflowPath(workflow) }, name), ' '),
-      element('p', { role: 'status' }, stateMark(run.state, 'state')),
+      crumbs({ name: 'Workflows', href: '/' }, { name, href: workflowPath(workflow) }),
+      element(
+        'div',
+        { class: 'head' },
+        element('h1', {}, `Run of ${name}`),
+        element('p', { role: 'status' }, stateMark(run.state, 'state')),
+        over || !mayEnd(who, run) ? undefined : cancelForm(run),
+      ),
       facts(run),
-      error === null ? undefined : element('p', { class: 'panel' }, exceptionOf(error)),
+      error === null ? undefined : element('p', { class: 'panel wrong' }, exceptionOf(error)),
       ...(asked && may(who, 'workflow:run') ? [question(run, asked)] : []),
-      over || !mayEnd(who, run) ? undefined : cancelForm(run),
     ),
-    element('img', {
-      ...{ class: 'drawing', src: `${api}/schema?n=${run.number}`, alt: `Drawing of ${name}` },
-    }),
-    ...values('Inputs', run.input),
-    ...(run.output === null ? [] : values('Outputs', run.output)),
+    element('h2', {}, 'Steps'),
+    drawing(`${api}/schema?n=${run.number}`, name),
+    element(
+      'div',
+      { class: 'values' },
+      values('Inputs', run.input),
+      run.output === null ? undefined : values('Outputs', run.output),
+    ),
     element('h2', {}, 'Log'),
-    table('Oldest first', ['Time', 'What', 'More'], logs.map(logRow), 'log'),
+    table({
+      ...{ caption: 'Oldest first', columns: ['Time', 'What', 'More'], id: 'log' },
+      rows: logs.map(logRow),
+    }),
   )
 }
 
 const mayEnd = (who: Who, { account }: ExecutionRow): boolean =>
   may(who, 'workflow:admin') || (may(who, 'workflow:run') && who.account === account)
 
-const logRow = (row: LogRow): readonly Child[] => [when(row.at), row.summary, row.detail]
+const logRow = (row: LogRow): Row => ({
+  kind: `log-${row.severity}`,
+  cells: [when(row.at), row.summary, row.detail],
+})
 
 function facts(run: ExecutionRow): Element {
-  const pair = (name: string, ...value: readonly Child[]) => [
-    element('dt', {}, name),
-    element('dd', {}, ...value),
-  ]
+  const pair = (name: string, ...value: readonly Child[]): Element =>
+    element('div', {}, element('dt', {}, name), element('dd', {}, ...value))
   return element(
     'dl',
     {},
-    ...pair('Step', element('span', { id: 'step' }, run.step_name ?? '')),
-    ...pair('Started', when(run.started_at), ` by ${run.account_name}`),
-    ...(run.ended_at === null ? [] : pair('Ended', when(run.ended_at))),
-    ...pair('Version', run.version),
+    pair('Step', element('span', { id: 'step' }, run.step_name ?? '')),
+    pair('Started by', run.account_name),
+    pair('Started', when(run.started_at)),
+    ...(run.ended_at === null ? [] : [pair('Ended', when(run.ended_at))]),
+    pair('Version', run.version),
   )
 }
 
 const question = (run: ExecutionRow, { title, text, form, id }: InteractionRow): Element =>
   element(
     'section',
-    { class: 'panel', 'aria-labelledby': 'ask-title' },
+    { class: 'panel waits', 'aria-labelledby': 'ask-title' },
     element('h2', { id: 'ask-title' }, title),
     text === '' ? undefined : element('p', {}, text),
     formOf(form, {
@@ -84,7 +98,10 @@ const cancelForm = (run: ExecutionRow): Element =>
       : element('button', { type: 'submit', class: 'second' }, 'Cancel the run'),
   )
 
-const values = (name: string, value: unknown): Child[] => [
-  element('h2', {}, name),
-  element('pre', { tabindex: 0 }, JSON.stringify(value, undefined, 2)),
-]
+const values = (name: string, value: unknown): Element =>
+  element(
+    'section',
+    {},
+    element('h2', {}, name),
+    element('pre', { tabindex: 0 }, JSON.stringify(value, undefined, 2)),
+  )

@@ -4,7 +4,7 @@ import { may, type Who } from '../identity/rights.ts'
 import type { ExecutionRow } from '../store/executions.ts'
 import type { FoundWorkflow, VersionRow } from '../store/workflows.ts'
 import { formOf } from './form.ts'
-import { renderPage } from './html.ts'
+import { crumbs, drawing, renderPage } from './html.ts'
 import { runsTable, workflowPath } from './list-page.ts'
 
 export interface WorkflowShown {
@@ -20,31 +20,31 @@ export function workflowPage({ who, workflow, version, runs }: WorkflowShown): s
   const action = `${workflowPath(id)}/runs`
   return renderPage(
     { title: name, user: `${who.user}@${who.orgName}` },
+    crumbs({ name: 'Workflows', href: '/' }),
     element('h1', {}, name),
-    element('p', { class: 'quiet' }, `${path} · version ${workflow.version}`),
-    element('p', {}, description),
-    element('img', {
-      ...{ class: 'drawing', src: `/api/workflows/${id}/schema`, alt: `Drawing of ${name}` },
-    }),
-    may(who, 'workflow:run') &&
-      element(
-        'section',
-        { class: 'panel', 'aria-labelledby': 'start-title' },
-        element('h2', { id: 'start-title' }, 'Start'),
-        formOf(version.form, { action, button: 'Start', id: 'start' }),
-      ),
-    element('h2', {}, 'Runs'),
-    runs.length === 0
-      ? element('p', { class: 'quiet' }, 'It has not been run yet.')
-      : runsTable('Newest first', runs),
     element(
       'p',
-      {},
+      { class: 'quiet' },
+      `${path} · version ${workflow.version} · `,
       element(
         'a',
         { href: `/api/workflows/${id}/content`, type: 'application/xml' },
         'The definition',
       ),
     ),
+    description !== '' && element('p', { class: 'prose' }, description),
+    may(who, 'workflow:run') &&
+      element(
+        'section',
+        { class: 'panel', 'aria-labelledby': 'start-title' },
+        element('h2', { id: 'start-title' }, 'Start a run'),
+        formOf(version.form, { action, button: 'Start', id: 'start' }),
+      ),
+    element('h2', {}, 'Steps'),
+    drawing(`/api/workflows/${id}/schema`, name),
+    element('h2', {}, 'Runs'),
+    runs.length === 0
+      ? element('p', { class: 'quiet' }, 'It has not been run yet.')
+      : runsTable('Newest first', runs),
   )
 }
