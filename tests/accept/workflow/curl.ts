@@ -53,19 +53,22 @@ export function listedIn({ status, headers, text }: Said, format: Format): Liste
   return format === 'json' ? ofJson(text) : ofXml(text)
 }
 
+export interface JsonLink {
+  readonly attributes: readonly { readonly name: string; readonly value?: string }[]
+}
+
 interface JsonList {
   readonly total: number
-  readonly link: readonly {
-    readonly attributes: readonly { readonly name: string; readonly value?: string }[]
-  }[]
+  readonly link: readonly JsonLink[]
 }
+
+export const attributesOf = ({ attributes }: JsonLink): Listed =>
+  Object.fromEntries(attributes.map(({ name, value = '' }) => [name, value]))
 
 function ofJson(text: string): Listed[] {
   const { link, total } = JSON.parse(text) as JsonList
   assert.equal(total, link.length)
-  return link.map(({ attributes }) =>
-    Object.fromEntries(attributes.map(({ name, value = '' }) => [name, value])),
-  )
+  return link.map(attributesOf)
 }
 
 function ofXml(text: string): Listed[] {

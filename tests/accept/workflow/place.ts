@@ -10,6 +10,7 @@ import { promisify } from 'node:util'
 import { startLab, until, type Lab, type LabCloud, type LabWorkflow } from '@skerry/lab'
 
 import {
+  attributesOf,
   curlWith,
   formats,
   JSON_ASKED,
@@ -17,6 +18,7 @@ import {
   NoAnswer,
   type Curl,
   type Format,
+  type JsonLink,
   type Listed,
   type Said,
 } from './curl.ts'
@@ -162,4 +164,49 @@ export async function requireCompleted(place: Place, location: string): Promise<
   const state = await follow(place, location)
   if (state === 'completed') return
   assert.fail((await place.curl(...place.user, ...JSON_ASKED, location)).text)
+}
+
+interface Told {
+  readonly name: string
+  readonly value?: {
+    readonly array?: { readonly elements: readonly { readonly string?: { value: string } }[] }
+  }
+}
+
+/** What a run has given, of which all are lists of words. */
+export async function outputOf(
+  { curl, user }: Place,
+  location: string,
+): Promise<Readonly<Record<string, readonly (string | undefined)[]>>> {
+  const { text } = await curl(...user, ...JSON_ASKED, location)
+  const { 'output-parameters': given } = JSON.parse(text) as {
+    readonly 'output-parameters': readonly Told[]
+  }
+  return Object.fromEntries(
+    given.map(({ name, value }) => [
+      name,
+      (value?.array?.elements ?? []).map((each) => each.string?.value),
+    ]),
+  )
+}
+
+export interface Run {
+  readonly href: string
+  readonly began: string
+  readonly ended: boolean
+}
+
+/** The runs of a workflow, as its list tells of them. */
+export async function runsOf({ curl, user, first }: Place, id: string): Promise<readonly Run[]> {
+  const { text } = await curl(
+    ...[...user, ...JSON_ASKED],
+    `${first.url}/api/workflows/${id}/executions`,
+  )
+  const { relations } = JSON.parse(text) as {
+    readonly relations: { readonly link: readonly (JsonLink & { readonly href: string })[] }
+  }
+  return relations.link.map((link) => {
+    const { state = '', startDate = '' } = attributesOf(link)
+    return { href: link.href, began: startDate, ended: ENDED.includes(state) }
+  })
 }
