@@ -17,7 +17,11 @@ export interface Figure {
 /** What is compared, and how good we mean to be. */
 export interface Aim {
   readonly name: string
-  readonly unit: `${'calls' | 'requests' | 'operations'}/${'' | 'CPU '}s` | 'ms' | 'MiB/s' | 'KiB'
+  readonly unit:
+    | `${'calls' | 'requests' | 'operations' | 'runs'}/${'' | 'CPU '}s`
+    | 'ms'
+    | 'MiB/s'
+    | 'KiB'
   readonly atLeast?: number
   readonly atMost?: number
   /** Instead of `atMost`: by how much ours may be more, in the unit. What is small costs a fixed sum, whatever the ratio. */
@@ -86,7 +90,8 @@ function toFigure(
   const [low = 0, high = 0] = ends.map((end) => round(quantile(ratios, end)))
   const clear = ends.every((end) => meets(quantile(ratios, end), quantile(mores, end)) === met)
   const most = `≤ ${atMost}${orMoreBy === undefined ? '' : ` or ≤ +${orMoreBy} ${unit}`}`
-  const goal = atLeast === undefined ? most : `≥ ${atLeast}`
+  const bound = atMost === undefined ? 'none' : most
+  const goal = atLeast === undefined ? bound : `≥ ${atLeast}`
   return {
     ...{ name, ratio, goal, met, ours: round(ours), bare: round(bare), unit },
     ...{ spread: [low, high], clear },

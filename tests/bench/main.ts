@@ -1,4 +1,4 @@
-// npm run -s bench -- engine|local|cloud|cloud-power|cloud-operations|console|query [--json] [--pairs N] [--verbose]
+// npm run -s bench -- engine|local|cloud|cloud-power|cloud-operations|console|query|workflow [--json] [--pairs N] [--verbose]
 import { parseArgs } from 'node:util'
 
 import { benchOperations } from './cloud-operations.ts'
@@ -8,9 +8,10 @@ import { benchEngine } from './engine.ts'
 import type { Figure } from './figure.ts'
 import { benchLocal } from './local.ts'
 import { benchQuery } from './query.ts'
+import { benchWorkflow } from './workflow.ts'
 
 const USAGE =
-  'usage: npm run -s bench -- engine|local|cloud|cloud-power|cloud-operations|console|query [--json] [--pairs N] [--verbose]'
+  'usage: npm run -s bench -- engine|local|cloud|cloud-power|cloud-operations|console|query|workflow [--json] [--pairs N] [--verbose]'
 /** Enough to see where we stand; a figure that is to be quoted wants 100. */
 const PAIRS = 15
 const areas: Readonly<Record<string, (pairs: number) => Promise<Figure[]>>> = {
@@ -21,6 +22,7 @@ const areas: Readonly<Record<string, (pairs: number) => Promise<Figure[]>>> = {
   engine: benchEngine,
   local: benchLocal,
   query: benchQuery,
+  workflow: benchWorkflow,
 }
 
 class WrongUse extends Error {}
@@ -74,7 +76,7 @@ function asTable(figures: readonly Figure[], pairs: number): string {
     ratio.toFixed(3),
     spread.map((each) => each.toFixed(2)).join('–'),
     goal,
-    `${met ? 'met' : 'NOT met'}${clear ? '' : ', noise hides it'}`,
+    goal === 'none' ? '' : `${met ? 'met' : 'NOT met'}${clear ? '' : ', noise hides it'}`,
   ])
   const widths = head.map((_, column) =>
     Math.max(...[head, ...rows].map((row) => row[column]?.length ?? 0)),

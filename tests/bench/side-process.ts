@@ -8,18 +8,36 @@ export interface SideProcess extends AsyncDisposable {
   readonly line: string
 }
 
+export interface TalkingProcess extends SideProcess {
+  /** The next line that it says. */
+  hear(): Promise<string>
+}
+
 /** A file of this directory as a process of its own, which says one line when it is ready, and ends with its input. */
 export async function startProcess(
   file: string,
   words: readonly string[] = [],
 ): Promise<SideProcess> {
+  return startTalkingProcess(file, words)
+}
+
+/** One that goes on saying lines afterwards. */
+export async function startTalkingProcess(
+  file: string,
+  words: readonly string[] = [],
+): Promise<TalkingProcess> {
   const child = spawn(process.execPath, [`${import.meta.dirname}/${file}`, ...words], {
     stdio: ['pipe', 'pipe', 'inherit'],
   })
   const ended = once(child, 'exit')
-  const [line] = (await once(createInterface({ input: child.stdout }), 'line')) as [string]
+  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]()
+  const hear = async (): Promise<string> => {
+    const { done, value } = await lines.next()
+    if (done === true) throw new Error(`${file} ended before it had said all`)
+    return value
+  }
   return {
-    ...{ pid: child.pid ?? 0, line },
+    ...{ pid: child.pid ?? 0, line: await hear(), hear },
     async [Symbol.asyncDispose]() {
       child.stdin.end()
       await ended

@@ -1,0 +1,3 @@
+// What one worker runs of both kinds: the interpreter, and the run without it.
+export { runDefinition } from '../../apps/workflow/src/durable/workflows.ts'
+export { bareRun } from './bare-run.ts'

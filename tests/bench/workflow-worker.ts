@@ -1,0 +1,51 @@
+// The worker of workflow.ts, a process of its own: node workflow-worker.ts ADDRESS NAMESPACE QUEUE. Says "ready", then a line for each run
+// that has come to its last step: its grant, and how many activities there were so far. What is told of a run is thrown away, so that no database
+// takes time on both sides and makes them alike.
+import { runWorker } from '@skerry/temporal'
+import { parse } from 'yaml'
+
+import type { Document } from '../../apps/workflow/src/definition/definition.ts'
+import { makeActivities } from '../../apps/workflow/src/worker/activities.ts'
+import { startEvaluator } from '../../apps/workflow/src/worker/evaluate.ts'
+import { makeSmallServer } from '../../apps/workflow/test/small-server.ts'
+import { testConverter as dataConverter } from '../../apps/workflow/test/test-key.ts'
+import { definitions } from './workflow-definitions.ts'
+
+const [address = '', namespace = '', taskQueue = ''] = process.argv.slice(2)
+const evaluator = startEvaluator()
+const input = { name: 'tide', n: 0 }
+const documents = new Map(
+  Object.entries(definitions).map(([name, text]) => [name, parse(text) as Document]),
+)
+const activities = makeActivities({
+  ...makeSmallServer({ evaluator }),
+  async loadRun({ definition }) {
+    const document = documents.get(definition)
+    if (document === undefined) throw new Error(`no definition ${definition}`)
+    return { document, input }
+  },
+  record: async () => undefined,
+  endGrant: async (grant) => void process.stdout.write(`${grant} ${count}\n`),
+  callFunction: async ({ key, input: given }) => ({ key, input: given }),
+})
+let count = 0
+const counted = Object.entries(activities).map(([name, activity]) => [
+  name,
+  async (...given: unknown[]) => {
+    count += 1
+    return (activity as (...all: unknown[]) => Promise<unknown>)(...given)
+  },
+])
+const worker = runWorker({
+  ...{ address, namespace, taskQueue, dataConverter },
+  workflows: { path: `${import.meta.dirname}/both-runs.ts` },
+  activities: Object.fromEntries(counted) as object,
+  say: (what, cause) => console.error(what, cause),
+})
+await worker.ready
+process.stdout.write('ready\n')
+process.stdin
+  .on('end', () => {
+    void worker.stop().then(() => process.exit())
+  })
+  .resume()
