@@ -7,6 +7,11 @@ if (run) {
   const log = document.querySelector('#log tbody')
   let shown = Number(run.getAttribute('data-seen'))
   const source = new EventSource(run.getAttribute('data-events'))
+  // What a person can do has changed.
+  const lookAgain = () => {
+    source.close()
+    location.reload()
+  }
   source.addEventListener('log', (event) => {
     const line = JSON.parse(event.data)
     const number = Number(event.lastEventId)
@@ -41,13 +46,13 @@ if (run) {
     if (now.state === before) return
     state.textContent = now.state
     state.className = `state state-${now.state}`
-    // What a person can do has changed with it.
-    if (
-      ['waiting', 'completed', 'failed', 'canceled'].includes(now.state) ||
-      before === 'waiting'
-    ) {
-      source.close()
-      location.reload()
-    }
+    if (['completed', 'failed', 'canceled'].includes(now.state)) lookAgain()
+  })
+  // A run may ask while another branch of it goes on, so its state does not tell.
+  let asked = run.getAttribute('data-asked')
+  source.addEventListener('interaction', (event) => {
+    const now = JSON.parse(event.data).id ?? ''
+    if (now !== asked) lookAgain()
+    asked = now
   })
 }

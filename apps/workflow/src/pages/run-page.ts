@@ -21,7 +21,12 @@ export function runPage({ who, run, logs, asked }: RunShown): string {
   const { id, workflow, name, error } = run
   const api = `/api/workflows/${workflow}/executions/${id}`
   const over = hasEnded(run)
-  const events = over ? {} : { 'data-events': `${api}/events`, 'data-seen': logs.at(-1)?.seq ?? 0 }
+  const events = over
+    ? {}
+    : {
+        ...{ 'data-events': `${api}/events`, 'data-seen': logs.at(-1)?.seq ?? 0 },
+        'data-asked': asked?.id ?? '',
+      }
   return renderPage(
     { title: `${name}: ${run.state}`, user: `${who.user}@${who.orgName}`, live: !over },
     element(

@@ -9,6 +9,7 @@ import { executionDocument } from '../documents/execution.ts'
 import { drawWorkflow } from '../drawing/draw.ts'
 import { offering, route, type WorkflowRoute } from '../route.ts'
 import { findExecution, hasEnded, listSteps } from '../store/executions.ts'
+import { listInteractions } from '../store/interactions.ts'
 import { listLogs } from '../store/logs.ts'
 import { readVersion } from '../store/workflows.ts'
 
@@ -45,7 +46,7 @@ export const progress: readonly WorkflowRoute[] = [
       path: at.events,
       permission: 'workflow:read',
       answers: { 200: 'events' },
-      doc: 'How a run goes on, as it does (server-sent events): its execution whenever that changes, and its log. It ends with the run. Last-Event-ID goes on after that line of the log.',
+      doc: 'How a run goes on, as it does (server-sent events): its execution whenever that changes, its log, and in interaction the id of what it asks of people, or null. It ends with the run. Last-Event-ID goes on after that line of the log.',
       async handle(world, { who, params: { execution }, lastEventId }) {
         const since = /^[0-9]{1,9}$/.test(lastEventId ?? '') ? Number(lastEventId) : 0
         const { org, workflow: id, digest } = execution
@@ -54,9 +55,11 @@ export const progress: readonly WorkflowRoute[] = [
         async function* source(signal: AbortSignal): AsyncIterable<Message> {
           let seen = since
           let told = ''
+          let asks: string | null | undefined
           while (!signal.aborted) {
-            const [now, lines] = await world.as(who, async (tx) => [
+            const [now, [asked], lines] = await world.as(who, async (tx) => [
               await findExecution(tx, execution.id),
+              await listInteractions(tx, { execution: execution.id, open: true }, 1),
               await listLogs(tx, execution, {
                 ...{ severity: undefined, since: undefined, after: seen, limit: LINES },
               }),
@@ -71,6 +74,9 @@ export const progress: readonly WorkflowRoute[] = [
             const text = `${JSON.stringify(json)}${now.number}`
             if (text !== told) yield { id: seen, event: 'execution', data: json }
             told = text
+            const next = asked?.id ?? null
+            if (next !== asks) yield { id: seen, event: 'interaction', data: { id: next } }
+            asks = next
             if (lines.length === LINES) continue
             if (hasEnded(now)) return
             await sleep(LOOK_AGAIN_MS, undefined, { signal })
