@@ -13,6 +13,7 @@ import { startBrowser } from '../../tests/accept/console/browser.ts'
 import { typeInto, untilSeen, untilState } from '../../tests/accept/console/look.ts'
 import { keepTop } from './crop.ts'
 import { terminalPage, type Page } from './page.ts'
+import { pictureRun } from './workflow.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 const PICTURES = join(ROOT, 'docs/pictures')
@@ -116,3 +117,7 @@ await untilSeen(screen, { host, domain: 'local-database' }, /^ID=/m)
 const picture = join(PICTURES, 'console.png')
 await screen.screenshot({ path: picture })
 console.log(picture)
+
+const run = join(PICTURES, 'workflow.png')
+await pictureRun(run, { browser: BROWSER, scale: SCALE })
+console.log(run)

@@ -71,7 +71,10 @@ export interface Door extends AsyncDisposable {
 export const authorization = ({ user, orgName }: Who, password = PASSWORD): string =>
   `Basic ${Buffer.from(`${user}@${orgName}:${password}`).toString('base64')}`
 
-export async function openDoor(): Promise<Door> {
+/** `functions`: the names that a definition may call. */
+export async function openDoor(
+  functions: ReadonlySet<string> = new Set(['skerry.vm.powerOn']),
+): Promise<Door> {
   const postgres = await startDatabases()
   const store = await openWorkflowDatabase(postgres)
   const [cloud, runs] = [simulatedCloud(), simulatedRuns()]
@@ -87,7 +90,7 @@ export async function openDoor(): Promise<Door> {
     clock: { now: () => new Date() },
     uuid: randomUUID,
     isReady: async () => true,
-    functions: new Set(['skerry.vm.powerOn']),
+    functions,
     evaluate: (asked) => evaluator.evaluate(asked),
   }
   const whoIs = new RememberedWho(cloud, { key: randomBytes(32), now: () => performance.now() })
