@@ -11,7 +11,7 @@ import {
   type ConnectionLike,
   type TLSConfig,
 } from '@temporalio/client'
-import type { DataConverter } from '@temporalio/common'
+import { NamespaceNotFoundError, type DataConverter } from '@temporalio/common'
 
 export interface TemporalOptions {
   /** host:port */
@@ -29,7 +29,7 @@ export interface TemporalClient extends AsyncDisposable {
   readonly namespace: string
   /**
    * Makes calls through the client, all within the time-out: `within(client => client.workflow.signalWithStart(…))`.
-   * A server that is away or silent is a Fault `unavailable`; other errors come as they are.
+   * A server that is away or silent, or has not heard of the namespace yet, is a Fault `unavailable`; other errors come as they are.
    */
   within<T>(work: (client: Client) => Promise<T>, timeoutMs?: number): Promise<T>
   close(): Promise<void>
@@ -112,6 +112,13 @@ async function inTime<T>(timeoutMs: number, work: (signal: AbortSignal) => Promi
 
 function away(error: unknown, address: string): unknown {
   const cause = rootOf(error)
+  // Each service of it reads the list of namespaces now and then, so that a new one is unknown for some seconds.
+  if (cause instanceof NamespaceNotFoundError) {
+    return new Fault('unavailable', `Temporal at ${address} has no ${cause.namespace} yet`, {
+      cause: error,
+      hint: 'a worker makes it; ask again in a few seconds',
+    })
+  }
   const passes =
     isGrpcCancelledError(cause) ||
     isGrpcDeadlineError(cause) ||

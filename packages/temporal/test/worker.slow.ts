@@ -225,6 +225,24 @@ test(
 )
 
 test(
+  'a namespace that is not there yet is a server that is not there yet',
+  { skip, timeout },
+  async () => {
+    await using early = connectTemporal({ ...server, namespace: 'later' })
+    const options = { taskQueue: 'later', workflowId: 'later' }
+    const begin = () =>
+      early.within((client) => client.workflow.start('twoSteps', { ...options, args: ['l'] }))
+    await assert.rejects(
+      begin(),
+      (error) =>
+        error instanceof Fault && error.kind === 'unavailable' && /later/.test(error.message),
+    )
+    await ensureNamespace(early)
+    await begin()
+  },
+)
+
+test(
   'after kill -9 of the server runs go on, and a call meanwhile fails at once',
   { skip, timeout },
   async (t) => {
