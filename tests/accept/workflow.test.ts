@@ -15,7 +15,7 @@ import { attribute, childrenByLocalName, readXml, text as textOf } from '@skerry
 
 import { readAddresses } from './workflow/addresses.ts'
 import { formats, JSON_ASKED, listedIn, requireRefused, type Format } from './workflow/curl.ts'
-import { drawDeaths, killAll } from './workflow/deaths.ts'
+import { drawDeaths } from './workflow/deaths.ts'
 import { bootGuests, clientOf, compose, idIn, type Guests } from './workflow/guests.ts'
 import {
   exportTo,
@@ -293,18 +293,27 @@ test(
     const said = await importFile(place, first, EFFECTS)
     assert.equal(said.status, 200, said.text)
     const id = await idOf(place, 'Effects that can be counted')
-    const names = Array.from({ length: RUNS }, (_, at) => `run-${at + 1}`)
     t.diagnostic(`seed ${seed}`)
-    const deaths = drawDeaths(place, { seed, count: KILLS })
     const began = performance.now()
-    const killing = killAll(deaths, (what) => t.diagnostic(what))
-    const runs = names.map(async (name, at) => {
-      await sleep(at * 400)
+    let underWay = 0
+    const runOnce = async (name: string) => {
+      underWay += 1
       const accepted = await startSurely(place, id, name)
       await requireCompleted(place, accepted.location)
+      underWay -= 1
       return accepted.run
-    })
-    const [ended] = await Promise.all([Promise.all(runs), killing])
+    }
+    const runs: Promise<string>[] = []
+    for (const { who, restMs, dies } of drawDeaths(place, { seed, count: KILLS })) {
+      for (let each = 0; each < RUNS / KILLS; each++) runs.push(runOnce(`run-${runs.length + 1}`))
+      await sleep(restMs)
+      const at = Math.round(performance.now() - began)
+      t.diagnostic(`${at} ms: kill -9 of ${who}, with ${underWay} runs under way`)
+      assert.ok(underWay > 0, 'a death is in the middle of runs')
+      await dies()
+    }
+    const ended = await Promise.all(runs)
+    assert.equal(ended.length, RUNS)
     t.diagnostic(
       `${RUNS} runs, ${KILLS} deaths, ${Math.round((performance.now() - began) / 1000)} s`,
     )

@@ -1,19 +1,20 @@
 // Who is killed while workflows run, and when: drawn from a seed, so that a failure can be looked at again.
-import { setTimeout as sleep } from 'node:timers/promises'
-
 import type { LabServer } from '@skerry/lab'
 
 import { chance } from '../../faults/chance.ts'
 import type { Place } from './place.ts'
 
-const RESTS_MS = [300, 5000] as const
+const REST_MS = { least: 300, most: 4000 }
 
-interface Death {
+export interface Death {
   readonly who: string
+  /** So long after the one before has come back. */
+  readonly restMs: number
+  /** Is killed, and started again. */
   readonly dies: () => Promise<void>
 }
 
-const of = (who: string, server: LabServer): Death => ({
+const of = (who: string, server: LabServer) => ({
   who,
   async dies() {
     await server.kill()
@@ -25,9 +26,9 @@ const of = (who: string, server: LabServer): Death => ({
 export function drawDeaths(
   { cloud, first }: Place,
   { seed, count }: { readonly seed: number; readonly count: number },
-): readonly (Death & { readonly restMs: number })[] {
+): readonly Death[] {
   const luck = chance(seed)
-  const needed: [Death, ...Death[]] = [
+  const needed = [
     of('the workflow server', first),
     of('its worker', first.worker),
     { who: 'Temporal', dies: () => cloud.temporal.restart() },
@@ -39,24 +40,11 @@ export function drawDeaths(
       },
     },
   ]
-  const all: [Death, ...Death[]] = [...needed]
-  for (const [at, cell] of cloud.cells.entries()) all.push(of(`cell ${at + 1}`, cell))
-  const drawn = Array.from({ length: count }, (_, at) => needed[at] ?? luck.pick(all))
-  return drawn
-    .map((death) => ({ death, at: luck.between(0, 1) }))
-    .toSorted((one, other) => one.at - other.at)
-    .map(({ death }) => ({ ...death, restMs: luck.between(...RESTS_MS) }))
-}
-
-/** One after the other, each started again before the next; `tell` hears of each. */
-export async function killAll(
-  deaths: ReturnType<typeof drawDeaths>,
-  tell: (what: string) => void,
-): Promise<void> {
-  const began = performance.now()
-  for (const { who, dies, restMs } of deaths) {
-    await sleep(restMs)
-    tell(`${Math.round(performance.now() - began)} ms: kill -9 of ${who}`)
-    await dies()
-  }
+  const all = [...needed, ...cloud.cells.map((cell, at) => of(`cell ${at + 1}`, cell))]
+  const any = () => all[Math.floor(luck.between(0, all.length))]
+  return Array.from({ length: count }, (_, at) => needed[at] ?? any())
+    .filter((each) => each !== undefined)
+    .map((each) => ({ each, order: luck.between(0, 1) }))
+    .toSorted((one, other) => one.order - other.order)
+    .map(({ each }) => ({ ...each, restMs: luck.between(REST_MS.least, REST_MS.most) }))
 }
