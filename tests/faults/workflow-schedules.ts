@@ -1,0 +1,123 @@
+import assert from 'node:assert/strict'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+
+import { until } from '@skerry/lab'
+
+import { createSchedule, deleteSchedule } from '../../apps/workflow/src/worker/schedules.ts'
+import { startRunsEngine, type RunsEngine } from '../../apps/workflow/test/runs-engine.ts'
+import { definitionOf } from '../../apps/workflow/test/scenarios.ts'
+import { type Victim, victims } from '../../apps/workflow/test/storm.ts'
+import { chance } from './chance.ts'
+
+/** Those that leave no turn out, however long the one before takes. */
+const overlaps = ['allow', 'queue-all'] as const
+const EVERY_S = 2
+
+export interface ScheduleStormOptions {
+  readonly seconds: number
+  readonly kills: number
+  readonly seed: number
+  readonly patienceMs: number
+}
+
+export interface ScheduleFigures {
+  readonly seed: number
+  readonly kills: Readonly<Record<Victim, number>>
+  /** Of each schedule: how many times there were, each with one run. */
+  readonly turns: Readonly<Record<(typeof overlaps)[number], number>>
+  /** Calls that were made again because nobody knew whether they had been done. */
+  readonly again: number
+}
+
+/**
+ * Two schedules every two seconds while what they stand on is killed. Throws when a time has no run, when one has two, and when what
+ * took effect is not one call for each.
+ */
+export async function runScheduleStorm({
+  seconds,
+  kills,
+  seed,
+  patienceMs,
+}: ScheduleStormOptions): Promise<ScheduleFigures> {
+  const dir = await mkdtemp(join(tmpdir(), 'workflow-schedules-'))
+  try {
+    await using engine = await startRunsEngine(dir)
+    const { temporal, queue } = engine
+    const draw = chance(seed)
+    const killed = { worker: 0, temporal: 0, postgres: 0 }
+    // A definition is a file here, and a schedule's own is called as it is.
+    const files = overlaps.map((overlap) => join(dir, overlap))
+    for (const [at, file] of files.entries()) {
+      await writeFile(file, definitionOf('turn', `- turn: { call: skerry.test.yes }`))
+      const overlap = overlaps[at] ?? 'allow'
+      await createSchedule(temporal, { id: file, everySeconds: EVERY_S, overlap }, queue)
+    }
+    const [began, end] = [Date.now(), Date.now() + seconds * 1_000]
+    for (let n = 0; n < kills; n += 1) {
+      const due = began + ((n + draw.between(0.2, 0.8)) * seconds * 1_000) / kills
+      await sleep(Math.max(0, due - Date.now()))
+      const victim = draw.pick(victims)
+      killed[victim] += 1
+      await engine.kill(victim)
+    }
+    await sleep(Math.max(0, end - Date.now()))
+    const turns = { allow: 0, 'queue-all': 0 }
+    let again = 0
+    for (const [at, file] of files.entries()) {
+      await until(
+        'the turns up to the end should be made',
+        async () => (await turnsOf(engine, file)).some(({ time }) => time >= end),
+        patienceMs,
+      )
+      const seen = await counted(engine, file)
+      requireEach(await turnsOf(engine, file), { began, end, seed })
+      // Whoever is late has no turn less: those that were missed are made up for.
+      assert.deepEqual(seen, { skipped: 0, missed: 0 }, `seed ${seed}`)
+      await deleteSchedule(temporal, file)
+      const made = await turnsOf(engine, file)
+      turns[overlaps[at] ?? 'allow'] = new Set(made.map(({ time }) => time)).size
+      again += made.length - new Set(made.map(({ key }) => key)).size
+    }
+    return { seed, kills: killed, turns, again }
+  } finally {
+    await rm(dir, { recursive: true, force: true })
+  }
+}
+
+interface Turn {
+  readonly key: string
+  readonly time: number
+}
+
+/** What took effect, by the time that Temporal puts behind the name of each turn. */
+async function turnsOf({ effects }: RunsEngine, file: string): Promise<Turn[]> {
+  const name = `schedule-${file.replaceAll('/', '-')}-`
+  const keys = (await readFile(effects, 'utf8')).split('\n')
+  return keys
+    .filter((key) => key.startsWith(name))
+    .map((key) => ({ key, time: Date.parse(key.slice(name.length).split('/')[0] ?? '') }))
+}
+
+async function counted({ temporal }: RunsEngine, file: string) {
+  const { info } = await temporal.client.schedule.getHandle(`schedule/${file}`).describe()
+  return { skipped: info.numActionsSkippedOverlap, missed: info.numActionsMissedCatchupWindow }
+}
+
+/** Every second second between begin and end, once. */
+function requireEach(
+  turns: readonly Turn[],
+  { began, end, seed }: { began: number; end: number; seed: number },
+): void {
+  const every = EVERY_S * 1_000
+  const keys = [...new Set(turns.map(({ key }) => key))]
+  const made = keys
+    .map((each) => turns.find(({ key }) => key === each)?.time ?? Number.NaN)
+    .filter((time) => time >= began && time <= end)
+    .toSorted((a, b) => a - b)
+  const wanted: number[] = []
+  for (let at = Math.ceil(began / every) * every; at <= end; at += every) wanted.push(at)
+  assert.deepEqual(made, wanted, `seed ${seed}: each time should have its turn, once`)
+}
