@@ -16,6 +16,10 @@ await sql`
     array['nightly', 'number-' || n % 10], '1.0.0', ${first.digest}, ${who.account}, ${who.user}
   from generate_series(1, ${count - 2}) n`.execute(door.store.db)
 await sql`analyze`.execute(door.store.db).catch(() => undefined)
+process.on('message', () => {
+  globalThis.gc?.()
+  process.send?.('cleaned')
+})
 process.send?.({ port: door.port, authorization: authorization(who) })
 await new Promise<void>((resolve) => process.once('SIGTERM', () => resolve()))
 await door[Symbol.asyncDispose]()
