@@ -9,6 +9,7 @@ const NAME = `[${START}][${FOLLOWING}]*(?::[${START}][${FOLLOWING}]*)?`
 const WHOLE_NAME = new RegExp(`^${NAME}$`, 'u')
 const NAME_HERE = new RegExp(NAME, 'uy')
 const NOT_A_CHARACTER = /[^\t\n\r\u{20}-\u{D7FF}\u{E000}-\u{FFFD}\u{10000}-\u{10FFFF}]/u
+const EACH_NOT_A_CHARACTER = new RegExp(NOT_A_CHARACTER, 'gu')
 
 /** Whether this may name an element or an attribute: a name, or a prefix and a name. */
 export function isName(name: string): boolean {
@@ -28,7 +29,7 @@ export function findUncarried(text: string): number {
 
 /** The text with a replacement character for each that XML 1.0 cannot carry: for what others wrote and we only repeat. */
 export function carried(text: string): string {
-  return text.replaceAll(new RegExp(NOT_A_CHARACTER, 'gu'), '\uFFFD')
+  return text.replaceAll(EACH_NOT_A_CHARACTER, '\uFFFD')
 }
 
 /** "U+0007", the way people look a character up. */

@@ -1,6 +1,6 @@
 import { carried, element, type Element } from '@skerry/xml'
 
-/** The same thing in both formats, with the names that clients of this family read. */
+/** The same thing in both formats, with the names that clients of this family read. Each is made when it is looked at: one is asked for. */
 export interface Document {
   readonly xml: Element
   readonly json: unknown
@@ -26,10 +26,11 @@ export function thing(
 ): Document {
   const said = parts.filter((each) => each !== undefined && each !== false)
   return {
-    xml: element(name, texts(attributes), ...said.map(({ xml }) => xml)),
-    json: {
-      ...attributes,
-      ...Object.fromEntries(said.map((each) => [each.name, each.json])),
+    get xml() {
+      return element(name, texts(attributes), ...said.map(({ xml }) => xml))
+    },
+    get json() {
+      return { ...attributes, ...Object.fromEntries(said.map((each) => [each.name, each.json])) }
     },
   }
 }

@@ -14,8 +14,12 @@ export function link({ rel, href, attributes }: Link): Document {
   const told = pairs.map(([name, value]) => thing('attribute', { name, value: String(value) }))
   const inside: Part | undefined = attributes && {
     name: 'attributes',
-    json: told.map(({ json }) => json),
-    xml: element('attributes', {}, ...told.map(({ xml }) => xml)),
+    get json() {
+      return told.map(({ json }) => json)
+    },
+    get xml() {
+      return element('attributes', {}, ...told.map(({ xml }) => xml))
+    },
   }
   return thing('link', { rel, href }, inside)
 }
