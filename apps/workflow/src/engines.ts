@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 
+import { Fault } from '@skerry/fault'
 import { migrate, openDatabase, openTenants, inOrg, type TenantPool } from '@skerry/postgres'
 import { sql, type Kysely } from 'kysely'
 
@@ -11,6 +12,7 @@ import type { RequestWorld } from './world.ts'
 const MIGRATIONS = join(import.meta.dirname, '../migrations')
 const CONNECTIONS = 10
 const READY_MS = 1_000
+const LOOK_AGAIN_MS = 500
 
 export interface Store extends AsyncDisposable {
   readonly db: Kysely<Database>
@@ -25,6 +27,27 @@ export async function prepareDatabase(url: string): Promise<void> {
     await migrate(owner, MIGRATIONS)
   } finally {
     await owner.destroy()
+  }
+}
+
+interface Waiting {
+  readonly pause: (ms: number, signal: AbortSignal) => Promise<void>
+  readonly log: (message: string) => void
+  readonly stopped: AbortSignal
+}
+
+/** A database that is away is waited for: it may have died at the same time, and be back a little later. */
+export async function untilPrepared(url: string, { pause, log, stopped }: Waiting): Promise<void> {
+  for (let tried = 0; ; tried += 1) {
+    try {
+      await prepareDatabase(url)
+      return
+    } catch (error) {
+      const isAway = error instanceof Fault && error.kind === 'unavailable'
+      if (!isAway || stopped.aborted) throw error
+      if (tried === 0) log(`${error.message}; it is waited for`)
+    }
+    await pause(LOOK_AGAIN_MS, stopped)
   }
 }
 

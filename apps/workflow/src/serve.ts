@@ -7,7 +7,7 @@ import { Cells } from './cloud/cells.ts'
 import { askGrant, endGrant } from './cloud/grants.ts'
 import { openIdentity, type WorkflowIdentity } from './cloud/identity.ts'
 import type { Config } from './config.ts'
-import { openStore, prepareDatabase, type Store } from './engines.ts'
+import { openStore, untilPrepared, type Store } from './engines.ts'
 import { buildServer, showCertificate } from './http/server.ts'
 import { RememberedWho } from './http/who.ts'
 import { routes } from './routes.ts'
@@ -52,12 +52,12 @@ interface Parts {
 export async function serve(config: Config, given: Given, only: Only): Promise<void> {
   const { log, clock, random, stopped } = given
   await using opened = new AsyncDisposableStack()
-  await prepareDatabase(config.database)
   let door: FastifyInstance | undefined
   const renewed = () => {
     if (door) showCertificate(door, kept.current().server)
   }
   const pause = (ms: number, signal: AbortSignal) => given.pause(ms, signal)
+  await untilPrepared(config.database, { pause, log, stopped })
   const kept = await openIdentity({ config, clock, pause, log, renewed })
   const identity = () => kept.current()
   const store = opened.use(openStore(config.database, config.name))
