@@ -11,7 +11,6 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { until } from '@skerry/lab'
 
 import { PART } from '../../apps/workflow/src/store/list-workflows.ts'
-import { memoryOf } from './memory-of.ts'
 import { processorSeconds } from './processor.ts'
 
 const SERVER = join(import.meta.dirname, 'workflow-list-server.ts')
@@ -62,11 +61,11 @@ async function readWhole(port: number, headers: Record<string, string>) {
   return { bytes, ms: share(times, 0.5) }
 }
 
-/** What a process has of memory when all that is waste was thrown away. */
+/** What the server's objects and buffers take when all that is waste was thrown away: what its pages take also tells of waste. */
 async function weigh(child: ChildProcess): Promise<number> {
-  child.send('clean')
-  await once(child, 'message')
-  return memoryOf(child.pid ?? 0)
+  child.send('weigh')
+  const [bytes] = (await once(child, 'message')) as [number]
+  return bytes
 }
 
 /** How much more the server has while readers stand still, for each of them, in MiB. */

@@ -18,7 +18,8 @@ await sql`
 await sql`analyze`.execute(door.store.db).catch(() => undefined)
 process.on('message', () => {
   globalThis.gc?.()
-  process.send?.('cleaned')
+  const { heapUsed, external } = process.memoryUsage()
+  process.send?.(heapUsed + external)
 })
 process.send?.({ port: door.port, authorization: authorization(who) })
 await new Promise<void>((resolve) => process.once('SIGTERM', () => resolve()))
