@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { test } from 'node:test'
 
+import type { Fault } from '@skerry/fault'
 import { until } from '@skerry/lab'
 
 import { readBasic } from '../src/http/basic.ts'
@@ -39,6 +40,18 @@ test('many requests at once are one question; another password is another', asyn
   assert.equal(await it.ask(authorization(it.who, 'wrong')), undefined)
   assert.equal(await it.ask(authorization(it.who, 'wrong')), undefined)
   assert.equal(it.cloud.checks, 3, 'what is wrong is never remembered')
+})
+
+test('a flood of names is turned away beyond the first ones, and who is remembered is not', async () => {
+  using it = open()
+  await it.ask()
+  const flood = Array.from({ length: 200 }, (_, at) => it.ask(authorization(it.who, `guess ${at}`)))
+  assert.deepEqual(await it.ask(), it.who)
+  const ends = await Promise.allSettled(flood)
+  const refused = ends.filter((each) => each.status === 'rejected')
+  assert.equal(refused.length, 200 - 64)
+  for (const { reason } of refused) assert.equal((reason as Fault).kind, 'too-many')
+  assert.equal(it.cloud.checks, 1 + 64)
 })
 
 test('a disabled user is out within a second, and so is everybody when the cloud falls silent', async () => {

@@ -1,5 +1,7 @@
 import { createHmac } from 'node:crypto'
 
+import { Fault } from '@skerry/fault'
+
 import type { Who } from '../identity/rights.ts'
 import { readBasic, type Credentials } from './basic.ts'
 
@@ -36,6 +38,8 @@ const LOOK_MS = 500
 const SILENCE_MS = 1_000
 /** So many at most; the oldest is asked for anew. */
 const MOST = 10_000
+/** Each costs a cell a quarter of a second of its processor. Who is remembered does not wait in this line. */
+const ASKED_MOST = 64
 
 /**
  * Asks the cloud, and remembers who was let in as a keyed hash for a while. While anything is remembered, the cloud's stamp is looked
@@ -73,6 +77,11 @@ export class RememberedWho implements WhoIs, Disposable {
     if (known && known.until > now() && this.#isFresh()) return known.who
     const asked = this.#asking.get(hash)
     if (asked) return asked
+    if (this.#asking.size >= ASKED_MOST) {
+      throw new Fault('too-many', 'too many names and passwords are being checked at this moment', {
+        hint: 'ask again in some seconds',
+      })
+    }
     const asking = this.#ask(hash, credentials, address).finally(() => this.#asking.delete(hash))
     this.#asking.set(hash, asking)
     return asking
