@@ -1,3 +1,4 @@
+// A cloud's database of a test's own: migrated, with one organisation and a host that is open for work.
 import { randomBytes } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -5,7 +6,6 @@ import { join } from 'node:path'
 
 import { freshDatabase, startPostgres, type Postgres } from '@skerry/lab'
 import { inOrg, migrate, openDatabase, openTenants } from '@skerry/postgres'
-// A cloud's database of a test's own: migrated, with one organisation and a host that is open for work.
 import { makeSeal } from '@skerry/service'
 import type { HostId, OrgId, TaskId, UserId, VmId } from '@skerry/vm'
 import { sql, type Kysely } from 'kysely'

@@ -1,11 +1,11 @@
+// Goal: what a guest is told at its first start reaches its host, and nobody else; nothing of it is left when the VM is made.
+// Method: documents over HTTP, the tasks carried out by the same functions that Temporal calls, a simulated host; canaries looked
+// for in every row of every table, in answers, and in what the host would tell of the VM.
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { after, before, test } from 'node:test'
 
 import { simulatedHost, type SimulatedHost } from '@skerry/lab'
-// Goal: what a guest is told at its first start reaches its host, and nobody else; nothing of it is left when the VM is made.
-// Method: documents over HTTP, the tasks carried out by the same functions that Temporal calls, a simulated host; canaries looked
-// for in every row of every table, in answers, and in what the host would tell of the VM.
 import { makeSeal } from '@skerry/service'
 import type { VmId } from '@skerry/vm'
 import { attribute, text, type Element } from '@skerry/xml'

@@ -1,9 +1,9 @@
+// The workflow server as a client meets it over HTTP: real PostgreSQL, two organisations, a simulated cloud and no Temporal.
 import assert from 'node:assert/strict'
 import { randomBytes, randomUUID } from 'node:crypto'
 import { request } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-// The workflow server as a client meets it over HTTP: real PostgreSQL, two organisations, a simulated cloud and no Temporal.
 import { makeSeal } from '@skerry/service'
 import { readXml, type Element } from '@skerry/xml'
 
