@@ -7,6 +7,7 @@ import type { AddressInfo } from 'node:net'
 import { makeSeal } from '@skerry/service'
 import { readXml, type Element } from '@skerry/xml'
 
+import { startDatabases } from '../../cloud/test/cloud-database.ts'
 import { buildServer } from '../src/http/server.ts'
 import { RememberedWho } from '../src/http/who.ts'
 import type { Role, Who } from '../src/identity/rights.ts'
@@ -26,7 +27,6 @@ import {
   seedExecution,
   seedWorkflow,
   someone,
-  startDatabases,
   type orgs,
   type WorkflowDatabase,
 } from './workflow-database.ts'

@@ -7,6 +7,7 @@ import { Fault } from '@skerry/fault'
 import type { Postgres } from '@skerry/lab'
 import { sql } from 'kysely'
 
+import { startDatabases } from '../../cloud/test/cloud-database.ts'
 import { gapsIn, readTables } from '../../cloud/test/walled-tables.ts'
 import type { Progress } from '../src/durable/verbs.ts'
 import { parseListQuery } from '../src/query/workflow-list.ts'
@@ -33,7 +34,6 @@ import {
   seedExecution,
   seedWorkflow,
   someone,
-  startDatabases,
   type WorkflowDatabase,
 } from './workflow-database.ts'
 

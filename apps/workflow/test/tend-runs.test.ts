@@ -5,6 +5,7 @@ import { after, before, test } from 'node:test'
 import type { Postgres } from '@skerry/lab'
 import { sql } from 'kysely'
 
+import { startDatabases } from '../../cloud/test/cloud-database.ts'
 import { findExecution, markCanceled } from '../src/store/executions.ts'
 import { record } from '../src/store/record.ts'
 import { tendOnce, type Tending } from '../src/tend-runs.ts'
@@ -14,7 +15,6 @@ import {
   seedExecution,
   seedWorkflow,
   someone,
-  startDatabases,
   type WorkflowDatabase,
 } from './workflow-database.ts'
 

@@ -1,14 +1,12 @@
 // A workflow server's database of a test's own: migrated, with two organisations that the cloud would know.
 import { randomBytes, randomUUID } from 'node:crypto'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 
-import { freshDatabase, startPostgres, type Postgres } from '@skerry/lab'
-import { inOrg, migrate, openDatabase, openTenants } from '@skerry/postgres'
+import { freshDatabase, type Postgres } from '@skerry/lab'
+import { inOrg, openDatabase, openTenants } from '@skerry/postgres'
 import type { OrgId, UserId } from '@skerry/vm'
 import type { Kysely } from 'kysely'
 
+import { prepareDatabase } from '../src/engines.ts'
 import { seesAll, type Role, type Who } from '../src/identity/rights.ts'
 import { actingAs } from '../src/store/acting-as.ts'
 import { ensureCategory } from '../src/store/categories.ts'
@@ -16,31 +14,6 @@ import type { Database, Tx, Values } from '../src/store/database.ts'
 import { addExecution, keepGrant } from '../src/store/executions.ts'
 import { digestOf } from '../src/store/load-run.ts'
 import { saveVersion, type NewVersion } from '../src/store/workflows.ts'
-
-const MIGRATIONS = join(import.meta.dirname, '../migrations')
-
-/** Brings a database to what the workflow server needs. */
-export async function prepare(url: string): Promise<void> {
-  const db = openDatabase<Database>({ url, applicationName: 'prepare' })
-  try {
-    await migrate(db, MIGRATIONS)
-  } finally {
-    await db.destroy()
-  }
-}
-
-/** A PostgreSQL for all tests of a file. */
-export async function startDatabases(): Promise<Postgres & AsyncDisposable> {
-  const dir = await mkdtemp(join(tmpdir(), 'skerry-workflow-'))
-  const postgres = await startPostgres(dir, { durable: false })
-  const dispose = postgres[Symbol.asyncDispose].bind(postgres)
-  return Object.assign(postgres, {
-    async [Symbol.asyncDispose]() {
-      await dispose()
-      await rm(dir, { recursive: true, force: true })
-    },
-  })
-}
 
 export interface WorkflowDatabase extends AsyncDisposable {
   readonly db: Kysely<Database>
@@ -50,7 +23,7 @@ export interface WorkflowDatabase extends AsyncDisposable {
 }
 
 export async function openWorkflowDatabase(postgres: Postgres): Promise<WorkflowDatabase> {
-  const { url, [Symbol.asyncDispose]: drop } = await freshDatabase(postgres, prepare)
+  const { url, [Symbol.asyncDispose]: drop } = await freshDatabase(postgres, prepareDatabase)
   const options = { applicationName: 'test', size: 8 }
   const db = openDatabase<Database>({ ...options, url: actingAs(url, 'skerry_workflow_system') })
   const tenants = openTenants<Database>({

@@ -31,5 +31,12 @@ export {
   type Route,
 } from './route.ts'
 export { makeSeal, type Seal } from './seal.ts'
+export {
+  keepShown,
+  shownFiles,
+  type KeepingShown,
+  type KeptIdentity,
+  type ShownIdentity,
+} from './shown-identity.ts'
 export { eventStream, streamHeaders, type Message, type StreamOptions } from './sse.ts'
 export type { Clock, Ids } from './world.ts'
