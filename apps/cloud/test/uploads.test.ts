@@ -52,6 +52,13 @@ const someIsHere = async (): Promise<boolean> => {
   return (await Promise.all(sizes)).some((size) => size > 0)
 }
 
+/** A cell says how much came before it says that nobody is sending. */
+const nobodySends = async (): Promise<boolean> => {
+  const { rows } = await sql<{ free: boolean }>`
+    select bool_and(sending_until < clock_timestamp()) as free from upload`.execute(door.cloud.db)
+  return rows[0]?.free ?? false
+}
+
 /** Sends these bytes; breaks off after so many of them if told. */
 function send(
   path: string,
@@ -128,9 +135,7 @@ test('a sender that breaks off goes on where it was; one that was killed is wait
   const path = await announced()
   await assert.rejects(send(path, image, undefined, 70_000))
   await until('what came is written down', async () => (await received(path)) > 0)
-  const { rows } = await sql<{ free: boolean }>`
-    select bool_and(sending_until < clock_timestamp()) as free from upload`.execute(door.cloud.db)
-  assert.ok(rows[0]?.free, 'nobody is sending any more')
+  await until('nobody is sending any more', nobodySends)
   const there = await received(path)
   assert.ok(there <= 70_000)
 
