@@ -39,11 +39,11 @@ export const at = {
 
 /** Where documents point: the configured public address. Those of this family end in a slash. */
 export class Hrefs {
-  readonly #base: URL
-  constructor(base: URL) {
-    this.#base = base
+  readonly #origin: string
+  constructor({ origin }: URL) {
+    this.#origin = origin
   }
-  to = (path: string): string => new URL(path, this.#base).href
+  to = (path: string): string => `${this.#origin}${path}`
   workflow = (workflow: string): string => `${this.to(fill(at.workflow, { workflow }))}/`
   below = (workflow: string, path: string): string => `${this.workflow(workflow)}${path}/`
   execution = (workflow: string, execution: string): string =>

@@ -26,7 +26,8 @@ export function listedLink(row: ListedWorkflow, { who, hrefs, keys }: Listing): 
     ...{ categoryHref: hrefs.category(row.category), itemHref: href },
     ...(row.tags.length > 0 && { globalTags: row.tags.map((each) => `tag:${each}`).join(' ') }),
   }
-  const told = Object.entries(all).filter(([name]) => !keys || keys.has(name))
+  if (!keys) return { rel: 'down', href, attributes: all }
+  const told = Object.entries(all).filter(([name]) => keys.has(name))
   return { rel: 'down', href, attributes: Object.fromEntries(told) }
 }
 

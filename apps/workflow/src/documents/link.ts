@@ -10,15 +10,14 @@ export interface Link {
 
 /** Values of attributes are text in both formats: clients compare them with 'true'. */
 export function link({ rel, href, attributes }: Link): Document {
-  const pairs = Object.entries(attributes ?? {}).filter(([, value]) => value !== undefined)
-  const told = pairs.map(([name, value]) => thing('attribute', { name, value: String(value) }))
+  const told = Object.entries(attributes ?? {})
+    .filter(([, value]) => value !== undefined)
+    .map(([name, value]) => ({ name, value: String(value) }))
   const inside: Part | undefined = attributes && {
     name: 'attributes',
-    get json() {
-      return told.map(({ json }) => json)
-    },
+    json: told,
     get xml() {
-      return element('attributes', {}, ...told.map(({ xml }) => xml))
+      return element('attributes', {}, ...told.map((each) => thing('attribute', each).xml))
     },
   }
   return thing('link', { rel, href }, inside)
