@@ -2,7 +2,6 @@ import { access, mkdir } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 
 import { Fault } from '@skerry/fault'
-import { migrate, openDatabase } from '@skerry/postgres'
 import { listenAddress, writeDurably } from '@skerry/service'
 import type { Kysely } from 'kysely'
 
@@ -22,9 +21,9 @@ import { requireApart } from '../own-host.ts'
 import { addAdministrator, hasAdministrator } from '../store/accounts.ts'
 import type { Database } from '../store/database.ts'
 import { readCloud } from '../store/machines.ts'
+import { prepareTables } from './prepare-tables.ts'
 import { configFile, withDatabase } from './with-store.ts'
 
-const MIGRATIONS = join(import.meta.dirname, '../../migrations')
 const ADMINISTRATOR = { org: 'System', name: 'administrator' } as const
 
 export const init: Command = {
@@ -50,7 +49,7 @@ export const init: Command = {
     const known = await isThere(file)
     const before = known ? await readConfig(file) : newConfig(file, asked)
     const config = withConsole(before, maybe(asked, 'console'))
-    await migrateAll(config)
+    await prepareTables(config)
     const password = await withDatabase(config, async (db) => {
       await makeIdentity(world, config, db)
       if (!known || config.console !== before.console) {
@@ -86,15 +85,6 @@ function withConsole(config: Config, console: string | undefined): Config {
   const made = checkConfig({ ...config, console }, 'the configuration')
   requireApart('--console', console.replace(/:[0-9]+$/, ''), config.base)
   return made
-}
-
-async function migrateAll({ database }: Config): Promise<void> {
-  const db = openDatabase<Database>({ url: database, applicationName: 'skerry cloud', size: 1 })
-  try {
-    await migrate(db, MIGRATIONS)
-  } finally {
-    await db.destroy()
-  }
 }
 
 async function makeIdentity(

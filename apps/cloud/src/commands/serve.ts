@@ -7,6 +7,7 @@ import type { Command } from '../command.ts'
 import { openIdentity } from '../identity/keep-identity.ts'
 import type { ForWorkflows } from '../machine/for-workflows.ts'
 import { openMachineDoor } from '../machine/server.ts'
+import { beginPreparing } from './prepare-tables.ts'
 import { withStore } from './with-store.ts'
 
 /** The cell itself: both doors, work and following, until it is told to stop. */
@@ -21,6 +22,7 @@ export const serve: Command = {
       const { startCell } = await import('../cell.ts')
       await using opened = new AsyncDisposableStack()
       const pause = (ms: number) => sleep(ms, undefined, { signal: stopped }).catch(() => undefined)
+      const prepared = await beginPreparing(config, { pause, log, stopped })
       // Renewal begins once all of it is open.
       const renewed = () => {
         door.renewed()
@@ -47,6 +49,6 @@ export const serve: Command = {
       const seal = makeSeal(() => kept.current().sealKey, salt)
       const cell = opened.use(await startCell(config, { clock, ids, log, identity, tls, seal }))
       answering = cell.forWorkflows
-      await kept.keep(stopped)
+      await Promise.all([prepared(), kept.keep(stopped)])
     }),
 }
