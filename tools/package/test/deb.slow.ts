@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
@@ -64,7 +64,8 @@ test('everything in it is root’s, and nothing is for developers', async () => 
   const modes = [...new Set(rows.map(([mode = '']) => mode))].sort()
   assert.deepEqual(modes, ['-rw-r--r--', '-rwxr-xr-x', 'drwxr-xr-x', 'lrwxrwxrwx'])
   const paths = rows.map((row) => row[5] ?? '')
-  const foreign = /\/(test|tests)\/|\.test\.ts$|\.d\.ts$|oxlint|oxfmt|\/typescript\/|\/@types\//
+  const foreign =
+    /\/(test|tests)\/|\.test\.ts$|\.d\.ts$|oxlint|oxfmt|\/node_modules\/typescript\/|\/@types\//
   assert.deepEqual(
     paths.filter((path) => foreign.test(path)),
     [],
@@ -76,6 +77,7 @@ test('everything in it is root’s, and nothing is for developers', async () => 
     './usr/share/zsh/vendor-completions/_skerry',
     './lib/systemd/system/skerry-vmd.service',
     './lib/systemd/system/skerry-guests.service',
+    './lib/systemd/system/skerry-cell.service',
   ]) {
     assert.ok(paths.includes(path), path)
   }
@@ -92,6 +94,27 @@ test('vmd finds all its modules in the unpacked tree', async () => {
   const { code, stderr } = await attempt(words, bare)
   assert.equal(stderr, 'vmd: --port must be a number from 1 to 65535, not none\n')
   assert.equal(code, 2)
+})
+
+test('every server of a cloud finds all its modules in the unpacked tree, a cell its tables too', async () => {
+  const home = join(tree, 'usr/lib/skerry')
+  const start = (app: string, ...words: string[]) =>
+    attempt([join(home, 'bin/node'), join(home, `apps/${app}/src/main.ts`), ...words], bare)
+  // Each reads its configuration after everything was imported; a cell imports the most when it serves.
+  for (const app of ['console', 'workflow']) {
+    const { code, stderr } = await start(app, '--config', '/nowhere.json')
+    assert.match(stderr, /\/nowhere\.json/)
+    assert.doesNotMatch(stderr, /ERR_MODULE_NOT_FOUND/)
+    assert.equal(code, 2)
+  }
+  const cell = join(home, 'apps/cloud')
+  const loads = `await import('${cell}/src/cell.ts'); await (await import('@skerry/temporal')).bundleWorkflows('${cell}/src/durable/workflows.ts')`
+  await run([join(home, 'bin/node'), '--input-type=module', '--eval', loads], {
+    ...bare,
+    cwd: cell,
+  })
+  const tables = (await readdir(join(cell, 'migrations'))).filter((name) => name.endsWith('.sql'))
+  assert.ok(tables.length >= 15)
 })
 
 test('the manual page is there', async () => {

@@ -16,7 +16,11 @@ test('systemd finds nothing to say against our units', { skip: needs }, async ()
   const directory = await mkdtemp(join(tmpdir(), 'units-'))
   try {
     const names = await readdir(UNITS)
-    assert.deepEqual(names.sort(), ['skerry-guests.service', 'skerry-vmd.service'])
+    const kinds = ['cell', 'console', 'egress', 'guests', 'vmd', 'workflow']
+    assert.deepEqual(
+      names.sort(),
+      kinds.map((kind) => `skerry-${kind}.service`),
+    )
     const files = names.map((name) => join(directory, name))
     for (const [at, name] of names.entries()) {
       // The package that brings these programs is not installed where tests run.
@@ -35,6 +39,9 @@ test('a restart of vmd or of libvirtd is nobody else’s', async () => {
   const ties = /^(?:Requires|Requisite|BindsTo|PartOf|Upholds)=(.*)$/gm
   const tied = async (name: string) => [...(await unit(name)).matchAll(ties)].map(([, to]) => to)
   assert.deepEqual(await tied('skerry-vmd.service'), [])
+  for (const name of ['cell', 'console', 'egress', 'workflow']) {
+    assert.deepEqual(await tied(`skerry-${name}.service`), [])
+  }
   assert.deepEqual(await tied('skerry-guests.service'), ['virt-guest-shutdown.target'])
 })
 
