@@ -10,6 +10,7 @@ import type { OrgId } from '@skerry/vm'
 import { attribute, readXml } from '@skerry/xml'
 import type { RawBuilder } from 'kysely'
 
+import { ours } from '../../apps/cloud/src/http/dialect.ts'
 import { parseQuery, typeNamed, type Asked } from '../../apps/cloud/src/query/query.ts'
 import { readRecords } from '../../apps/cloud/src/store/records.ts'
 import { tokenOf } from '../../apps/cloud/test/asker-of.ts'
@@ -79,7 +80,7 @@ async function throughHttp(way: Way, asked: Asked): Promise<string> {
 
 /** The very statements that this question becomes, to be asked without anything around them. */
 async function statementsOf(way: Way, asked: Asked): Promise<() => Promise<unknown>> {
-  const query = parseQuery(typeNamed(typeOf(way)), asked, '5.1')
+  const query = parseQuery(typeNamed(typeOf(way)), asked, { version: '5.1', dialect: ours })
   const everywhere = way.who === 'administrator'
   const real = way.door.cloud.reads.of(everywhere ? 'all' : way.org)
   let bare: (() => Promise<unknown>) | undefined

@@ -2,9 +2,10 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 
-import { reasonWithoutRoot, reasonWithoutTemporal } from '@skerry/lab'
+import { reasonWithoutRoot, reasonWithoutTemporal, until } from '@skerry/lab'
 import { attribute, childrenByLocalName } from '@skerry/xml'
 
+import { original } from '../../apps/cloud/src/http/dialect.ts'
 import { taskOf } from '../../apps/cloud/test/cloud-client.ts'
 import { startSmallCloud, untilOpen, type SmallCloud } from '../../apps/cloud/test/small-cloud.ts'
 
@@ -43,6 +44,36 @@ test('log in, instantiate, query, power, delete, by either cell', { skip }, asyn
   assert.equal(attribute(await client.ended(taskOf(gone.root)), 'status'), 'success')
   assert.equal((await client.ask('GET', vapp)).status, 404)
   assert.equal(await statusOf('one'), undefined)
+})
+
+test('the same with the original names, at the other address of a cell', { skip }, async () => {
+  const client = await cloud.logInAsBefore()
+  const made = await client.instantiate('old')
+  assert.equal(made.status, 201, made.text)
+  assert.equal(attribute(made.root, 'xmlns'), original.namespace('vApp'))
+  const task = taskOf(made.root)
+  assert.ok(task.startsWith(`${cloud.cells[0]?.original}/api/task/`), task)
+  const words = new Set<string | undefined>()
+  await until('it is made', async () => {
+    const status = attribute(await client.get(task), 'status')
+    words.add(status)
+    return status === 'success'
+  })
+  assert.deepEqual(
+    [...words].filter((word) => word !== 'running' && word !== 'success'),
+    [],
+    'it waits under the name of running',
+  )
+  assert.equal(await statusOf('old'), 'POWERED_ON')
+  const vapp = attribute(made.root, 'href') ?? ''
+  const early = await client.ask('DELETE', vapp)
+  assert.equal(early.status, 400, 'it is on')
+  const off = await client.ask('POST', `${vapp}/power/action/powerOff`)
+  await client.ended(taskOf(off.root))
+  const gone = await client.ask('DELETE', vapp)
+  assert.equal(gone.status, 202, gone.text)
+  await client.ended(taskOf(gone.root))
+  assert.equal((await client.ask('GET', vapp)).status, 403)
 })
 
 test('fifty power commands to one VM at once all end, in order', { skip }, async (t) => {

@@ -19,6 +19,7 @@ export const at = {
   undeploy: '/api/vApp/:entity/action/undeploy',
   screen: '/api/vApp/:entity/screen',
   ticket: '/api/vApp/:entity/screen/action/acquireTicket',
+  mksTicket: '/api/vApp/:entity/screen/action/acquireMksTicket',
   snapshot: '/api/vApp/:entity/snapshotSection',
   lease: '/api/vApp/:entity/leaseSettingsSection',
   metadata: '/api/vApp/:entity/metadata',

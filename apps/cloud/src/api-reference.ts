@@ -1,6 +1,6 @@
-import { httpStatus } from '@skerry/fault'
 import { readXml, renderElement, type Element } from '@skerry/xml'
 
+import { ours } from './http/dialect.ts'
 import type { CloudRoute } from './route.ts'
 import { statusNumber } from './vm-status.ts'
 
@@ -73,8 +73,8 @@ const opening: readonly string[] = [
   '',
   '## What holds everywhere',
   '- Every request says which version it speaks: `Accept: application/*+xml;version=5.1`, or 1.5. Answers come as',
-  '  `application/vnd.skerry.cloud.X+xml` in that version, errors too, and are valid against `/api/v1.5/schema/master.xsd`.',
-  '- A login answers with a token in the header `x-cloud-authorization`, which every later request sends. The cookie alone',
+  `  \`${ours.media('X')}\` in that version, errors too, and are valid against \`/api/v1.5/schema/master.xsd\`.`,
+  `- A login answers with a token in the header \`${ours.tokenHeader}\`, which every later request sends. The cookie alone`,
   '  lets nobody in. A token that is not used for 30 minutes is over, and each after a day.',
   '- Documents link what may be done now, by this user: a client looks for a `rel` instead of gluing addresses.',
   '- Whatever takes time answers 202 with a Task and its `Location`, or 201 with what is being made and its task. A VM that is busy',
@@ -96,8 +96,8 @@ function statuses(): string {
 
 /** Those that are told to clients; the others are between our own processes. */
 function codesOf(status: string): string {
-  const [first = ''] = Object.entries(httpStatus).find(([, each]) => String(each) === status) ?? []
-  return `\`${first.toUpperCase().replaceAll('-', '_')}\``
+  const first = Object.values(ours.refusals).find((each) => String(each.status) === status)
+  return `\`${first?.code}\``
 }
 
 function section(route: CloudRoute, sample: Sample | undefined): string[] {

@@ -6,7 +6,7 @@ import type { Config } from './config.ts'
 import { openEngines, type Engines } from './engines.ts'
 import type { Identity } from './hosts/connect.ts'
 import { byToken } from './http/admission.ts'
-import { ours } from './http/dialect.ts'
+import { original, ours } from './http/dialect.ts'
 import { buildServer, showCertificate, type ServerCertificate } from './http/server.ts'
 import { makeCheck, type CheckCredentials } from './identity/credentials.ts'
 import { hashPassword } from './identity/password.ts'
@@ -42,32 +42,36 @@ export async function startCell(config: Config, given: Given): Promise<Cell> {
   await using started = new AsyncDisposableStack()
   const engines = started.use(openEngines(config, given.identity))
   started.use(startWork(config, engines, given))
-  const { door, runs, check } = await buildDoors(config, engines, given)
-  started.defer(() => door.close())
+  const { doors, runs, check } = await buildDoors(config, engines, given)
+  for (const { door } of doors) started.defer(() => door.close())
   started.defer(() => runs.close())
-  const { address, port } = config.listen
-  await door.listen({ host: address, port })
-  given.log(`cell ${config.cell} answers at https://${address}:${port}`)
+  for (const { door, address, port } of doors) {
+    await door.listen({ host: address, port })
+    given.log(`cell ${config.cell} answers at https://${address}:${port}`)
+  }
   const all = started.move()
   return {
-    renewed: () => showCertificate(door, given.tls()),
+    renewed: () => {
+      for (const { door } of doors) showCertificate(door, given.tls())
+    },
     forWorkflows: { check, api: (request, response) => runs.routing(request, response) },
     [Symbol.asyncDispose]: () => all.disposeAsync(),
   }
 }
 
 interface Doors {
-  readonly door: FastifyInstance
+  readonly doors: readonly (Config['listen'] & { readonly door: FastifyInstance })[]
   /** The same rows, by the grants of runs. */
   readonly runs: FastifyInstance
   readonly check: CheckCredentials
 }
 
 async function buildDoors(
-  { base, console: screens, images }: Config,
+  config: Config,
   { db, tenants, reads, links, ring }: Engines,
   { clock, ids, log, tls, seal }: Given,
 ): Promise<Doors> {
+  const { base, console: screens, images } = config
   const world: RequestWorld = {
     as: (who, work) =>
       who.role === 'system administrator'
@@ -81,9 +85,20 @@ async function buildDoors(
   }
   const check = makeCheck(db, await hashPassword(ids.secret(), ids.salt()))
   const sessions = makeSessions(db, () => ids.secret(), check)
-  const options = { dialect: ours, requestId: () => ids.uuid(), log }
-  const door = buildServer(world, routes, byToken(sessions, ours), { ...options, tls: tls() })
-  const runs = buildServer(world, routes, byGrant(db), options)
+  const options = { requestId: () => ids.uuid(), log }
+  const doors = listeners(config).map(({ dialect, at, listen }) => {
+    const door = buildServer({ ...world, base: new URL(at) }, routes, byToken(sessions, dialect), {
+      ...{ ...options, dialect, tls: tls() },
+    })
+    return { ...listen, door }
+  })
+  const runs = buildServer(world, routes, byGrant(db), { ...options, dialect: ours })
   await runs.ready()
-  return { door, runs, check }
+  return { doors, runs, check }
 }
+
+/** A dialect to each: `at` is what its documents point at. */
+const listeners = ({ base, listen, original: second }: Config) => [
+  { dialect: ours, at: base, listen },
+  ...(second ? [{ dialect: original, at: second.base, listen: second.listen }] : []),
+]

@@ -10,6 +10,10 @@ export const Config = Type.Object(
     base: Type.String({ pattern: '^https://' }),
     cell: Type.String({ pattern: '^[A-Za-z0-9][A-Za-z0-9_.-]{0,62}$' }),
     listen: Listener,
+    /** For clients of the API that this one restates: the same, in their dialect, at an address of its own. */
+    original: Type.Optional(
+      Type.Object({ base: Type.String({ pattern: '^https://' }), listen: Listener }, closed),
+    ),
     /** Where hosts and consoles come in, by certificate. */
     machines: Listener,
     database: Type.String({ pattern: '^postgres(ql)?://' }),
@@ -34,6 +38,10 @@ export const Config = Type.Object(
 export type Config = Static<typeof Config>
 
 const shape = configShape(Config)
+
+/** Where clients reach the cloud, in one dialect or another. */
+export const basesOf = ({ base, original }: Pick<Config, 'base' | 'original'>): readonly string[] =>
+  original ? [base, original.base] : [base]
 
 export const readConfig = (file: string): Promise<Config> =>
   shape.read(file, 'skerry cloud init writes one')

@@ -33,6 +33,8 @@ export interface Step<Input = unknown> {
 export interface Action {
   readonly path: string
   readonly rel: string
+  /** The document that it takes; clients look for a link by its type too. */
+  readonly document?: string
 }
 
 /**

@@ -6,6 +6,7 @@ import { text as textOf } from 'node:stream/consumers'
 import { until } from '@skerry/lab'
 import { attribute, childrenByLocalName, readXml, type Element } from '@skerry/xml'
 
+import { ours, type Dialect } from '../src/http/dialect.ts'
 import { holdToSchema } from './held-to-schema.ts'
 
 export interface Reply {
@@ -21,6 +22,12 @@ interface Sent {
   readonly signal?: AbortSignal
 }
 
+/** How it asks; in our dialect unless told. */
+interface Way {
+  readonly agent?: Agent | false
+  readonly dialect?: Dialect
+}
+
 const accept = { accept: 'application/*+xml;version=5.1' }
 
 export class CloudClient {
@@ -28,30 +35,39 @@ export class CloudClient {
   readonly #ca: string
   readonly #headers: Readonly<Record<string, string>>
   readonly #agent: Agent | false
+  readonly #dialect: Dialect
 
   constructor(
     base: string,
     ca: string,
     headers: Readonly<Record<string, string>>,
-    agent: Agent | false = false,
+    { agent = false, dialect = ours }: Way = {},
   ) {
     this.#base = base
     this.#ca = ca
     this.#headers = headers
     this.#agent = agent
+    this.#dialect = dialect
   }
 
-  static async logIn(base: string, ca: string, user: string, password: string) {
-    const { status, headers, text } = await CloudClient.tryLogIn(base, ca, user, password)
+  static async logIn(base: string, ca: string, user: string, password: string, way: Way = {}) {
+    const { status, headers, text } = await CloudClient.tryLogIn(base, ca, user, password, way)
     if (status !== 200) throw new Error(`login: ${status} ${text}`)
-    const token = String(headers['x-cloud-authorization'])
-    return new CloudClient(base, ca, { ...accept, 'x-cloud-authorization': token })
+    const { tokenHeader } = way.dialect ?? ours
+    const own = { ...accept, [tokenHeader]: String(headers[tokenHeader]) }
+    return new CloudClient(base, ca, own, way)
   }
 
   /** Whatever the cell says to it. */
-  static tryLogIn(base: string, ca: string, user: string, password: string): Promise<Reply> {
+  static tryLogIn(
+    base: string,
+    ca: string,
+    user: string,
+    password: string,
+    way: Way = {},
+  ): Promise<Reply> {
     const basic = Buffer.from(`${user}:${password}`).toString('base64')
-    const stranger = new CloudClient(base, ca, { ...accept, authorization: `Basic ${basic}` })
+    const stranger = new CloudClient(base, ca, { ...accept, authorization: `Basic ${basic}` }, way)
     return stranger.ask('POST', '/api/sessions')
   }
 
@@ -62,12 +78,14 @@ export class CloudClient {
 
   /** The same client at another cell. */
   at(base: string): CloudClient {
-    return new CloudClient(base, this.#ca, this.#headers, this.#agent)
+    const way = { agent: this.#agent, dialect: this.#dialect }
+    return new CloudClient(base, this.#ca, this.#headers, way)
   }
 
   /** The same client over connections that stay open: a handshake costs more than most answers. */
   over(agent: Agent): CloudClient {
-    return new CloudClient(this.#base, this.#ca, this.#headers, agent)
+    const way = { agent, dialect: this.#dialect }
+    return new CloudClient(this.#base, this.#ca, this.#headers, way)
   }
 
   async ask(method: string, where: string, sent: Sent = {}): Promise<Reply> {
@@ -76,7 +94,7 @@ export class CloudClient {
     const { statusCode: status = 0, headers } = response
     const { accept: wanted } = { ...this.#headers, ...sent.headers }
     holdToSchema({
-      ...{ asked: `${method} ${where}`, accept: wanted, status },
+      ...{ dialect: this.#dialect, asked: `${method} ${where}`, accept: wanted, status },
       ...{ type: headers['content-type'], text },
     })
     const isDocument = text !== '' && headers['content-type'] !== 'image/png'

@@ -5,9 +5,10 @@ import type { OrgId } from '@skerry/vm'
 import { readXml } from '@skerry/xml'
 import { sql } from 'kysely'
 
+import { original, ours } from '../src/http/dialect.ts'
 import type { CloudRoute } from '../src/route.ts'
 import { COLOUR, fresh, rows, type Row } from './rights-table.ts'
-import { hrefOf, type Answered, type Door } from './tenants-door.ts'
+import { hrefOf, XML, type Answered, type Door } from './tenants-door.ts'
 
 const NOBODYS = '01980000-0000-7000-8000-00000000abcd'
 export const unknown: Readonly<Record<string, string>> = {
@@ -19,6 +20,10 @@ export const unknown: Readonly<Record<string, string>> = {
 }
 
 export const rowOf = ({ name }: CloudRoute): Row => rows[name] as Row
+/** In the first version that has it, from 5.1 on. */
+export const acceptOf = ({ since }: CloudRoute): { readonly accept: string } => ({
+  accept: since === '5.5' ? XML.replace('5.1', since) : XML,
+})
 export const isOpen = (route: CloudRoute): boolean => rowOf(route).least === undefined
 
 export function pathOf(route: CloudRoute, ids: Readonly<Record<string, string>>): string {
@@ -49,8 +54,9 @@ export async function everythingOf(door: Door, org: OrgId): Promise<string> {
 
 /** All that tells one answer from another: the request's own id and the time are told to everybody. */
 export function tellingOf({ status, headers, text }: Answered): unknown {
-  const { date: _date, 'x-request-id': _id, ...rest } = headers
-  return [status, rest, text]
+  const ids = [ours, original].map(({ requestIdHeader }) => requestIdHeader)
+  const rest = Object.entries(headers).filter(([name]) => name !== 'date' && !ids.includes(name))
+  return [status, Object.fromEntries(rest), text]
 }
 
 /** Things to try it on: fresh ones where trying uses them up. */

@@ -2,14 +2,19 @@
 // The documents of a test file are checked together when it ends: one run of xmllint.
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after } from 'node:test'
 
+import { schemaIn } from '../src/documents/schema-in.ts'
+import { original, ours, type Dialect } from '../src/http/dialect.ts'
+
 export const SCHEMA = join(import.meta.dirname, '../schema/v1.5')
 
 export interface Said {
+  /** Ours, unless told. */
+  readonly dialect?: Dialect
   /** What was asked: 'GET /api/org'. */
   readonly asked: string
   readonly accept: string | undefined
@@ -35,7 +40,7 @@ const shapeOf = (text: string): string =>
 /** Benches and proofs use the same client, and are not to be slowed down by it: only test files are watched. */
 const watched = /\.(test|slow)\.ts$/.test(process.argv[1] ?? '')
 
-const seen = new Map<string, Said>()
+const seen = new Map([ours, original].map((dialect) => [dialect, new Map<string, Said>()]))
 const counted = { answers: 0, documents: 0 }
 /** Looked at together, so that whoever measures answers does not measure this. */
 const waiting: Said[] = []
@@ -44,8 +49,20 @@ const PILE = 256
 function sort(): void {
   for (const said of waiting.splice(0)) {
     const shape = shapeOf(said.text)
-    if (!seen.has(shape)) seen.set(shape, said)
+    const known = seen.get(said.dialect ?? ours)
+    if (known && !known.has(shape)) known.set(shape, said)
   }
+}
+
+/** The version that a media type of this dialect names. */
+function versionIn(type: string, { media }: Dialect): string | undefined {
+  const [, plain = '', version] = /^(.+);version=(\d+\.\d+)$/.exec(type) ?? []
+  const isOurs = ['X', 'admin.X'].some((each) => {
+    const [before = '', behind = ''] = media(each).split('X')
+    const name = plain.slice(before.length, -behind.length)
+    return plain === before + name + behind && /^[A-Za-z.]+$/.test(name)
+  })
+  return isOurs ? version : undefined
 }
 
 /** Looks at the type at once, and keeps the document for the end of the file. */
@@ -58,11 +75,11 @@ export function holdToSchema(said: Said): void {
     return
   }
   if (type.startsWith('text/event-stream') || type === 'image/png') return
-  const found = /^application\/vnd\.skerry\.cloud\.[A-Za-z.]+\+xml;version=(\d+\.\d+)$/.exec(type)
+  const found = versionIn(type, said.dialect ?? ours)
   assert.ok(found, `${asked}: ${status} comes as ${type}`)
   const wanted = /version=(1\.5|5\.1|5\.5)\b/.exec(accept ?? '')?.[1]
   if (wanted !== undefined && !asked.includes('/schema/')) {
-    assert.equal(found[1], wanted, `${asked}: another version than ${accept}`)
+    assert.equal(found, wanted, `${asked}: another version than ${accept}`)
   }
   if (asked.includes('/schema/') && status === 200) return
   counted.documents += 1
@@ -71,15 +88,19 @@ export function holdToSchema(said: Said): void {
 }
 
 /** What xmllint finds wrong, by the place of the document; nothing when all are valid. */
-export async function validate(documents: readonly string[]): Promise<Map<number, string[]>> {
+export async function validate(
+  documents: readonly string[],
+  dialect = ours,
+): Promise<Map<number, string[]>> {
   const wrong = new Map<number, string[]>()
   if (documents.length === 0) return wrong
   const dir = await mkdtemp(join(tmpdir(), 'skerry-schema-'))
   try {
+    const schema = await writeSchema(join(dir, 'schema'), dialect)
     await Promise.all(documents.map((text, at) => writeFile(join(dir, `${at}.xml`), text)))
     const names = documents.map((_, at) => `${at}.xml`)
     const lines = await new Promise<string>((resolve) => {
-      const args = ['--noout', '--nonet', '--schema', join(SCHEMA, 'master.xsd'), ...names]
+      const args = ['--noout', '--nonet', '--schema', schema, ...names]
       const options = { cwd: dir, maxBuffer: 64 * 1024 * 1024 }
       execFile('xmllint', args, options, (_error, _stdout, stderr) => resolve(stderr))
     })
@@ -105,6 +126,16 @@ export async function validate(documents: readonly string[]): Promise<Map<number
   }
 }
 
+/** The schema as this dialect's clients are sent it. */
+async function writeSchema(dir: string, dialect: Dialect): Promise<string> {
+  await mkdir(dir)
+  for (const file of await readdir(SCHEMA)) {
+    const text = await readFile(join(SCHEMA, file), 'utf8')
+    await writeFile(join(dir, file), schemaIn(dialect, file, text))
+  }
+  return join(dir, 'master.xsd')
+}
+
 /** Holds what came so far against the schema, and throws where it is not valid; how much it was. */
 export async function holdAll(): Promise<{
   readonly answers: number
@@ -112,13 +143,20 @@ export async function holdAll(): Promise<{
   readonly shapes: number
 }> {
   sort()
-  const all = [...seen.values()]
-  const wrong = await validate(all.map(({ text }) => text))
-  const report = [...wrong].map(([at, lines]) =>
-    [`${all[at]?.asked}: ${all[at]?.status}`, ...lines, all[at]?.text].join('\n'),
-  )
+  const report: string[] = []
+  for (const [dialect, known] of seen) {
+    const all = [...known.values()]
+    const wrong = await validate(
+      all.map(({ text }) => text),
+      dialect,
+    )
+    for (const [at, lines] of wrong) {
+      report.push([`${all[at]?.asked}: ${all[at]?.status}`, ...lines, all[at]?.text].join('\n'))
+    }
+  }
   assert.deepEqual(report, [], 'every document is valid')
-  return { ...counted, shapes: all.length }
+  const shapes = [...seen.values()].reduce((sum, { size }) => sum + size, 0)
+  return { ...counted, shapes }
 }
 
 /** A hook that throws keeps all later ones from running, which are those that close what the file has opened: then it never ends. */

@@ -3,8 +3,9 @@ import assert from 'node:assert/strict'
 
 import type { CloudRoute } from '../src/route.ts'
 import type { Opened } from './door-process.ts'
+import { acceptOf } from './every-route.ts'
 import type { Draft } from './malformed.ts'
-import { instantiate, XML } from './tenants-door.ts'
+import { instantiate } from './tenants-door.ts'
 
 /** What kind of route a row is. */
 export function kindOf({ permission, path, method, answers }: CloudRoute): string {
@@ -92,7 +93,7 @@ export function rightful(route: CloudRoute, opened: Opened, name: string): Draft
     version: 'HTTP/1.1',
     headers: [
       ['Host', '127.0.0.1'],
-      ['Accept', XML],
+      ['Accept', acceptOf(route).accept],
       ['Content-Type', 'application/xml'],
       kind === 'login' ? ['Authorization', `Basic ${basic}`] : ['x-cloud-authorization', token],
     ],

@@ -95,6 +95,7 @@ export const rows: Readonly<Record<string, Row>> = {
   reconfigureVm: { least: 'author', ok: 202, from: 'POWERED_OFF', body: () => HARDWARE },
   takeScreenshot: { least: 'console only', ok: 200 },
   acquireTicket: { least: 'console only', ok: 200, from: 'POWERED_ON' },
+  acquireMksTicket: { least: 'console only', ok: 200, from: 'POWERED_ON' },
   readTask: { least: 'console only', ok: 200 },
   cancelTask: { least: 'user', ok: 204 },
   runQuery: { least: 'console only', ok: 200, query: '?type=vm' },

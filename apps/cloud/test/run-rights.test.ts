@@ -9,7 +9,16 @@ import type { OrgId } from '@skerry/vm'
 import type { Role } from '../src/identity/roles.ts'
 import type { CloudRoute } from '../src/route.ts'
 import { routes } from '../src/routes.ts'
-import { everythingOf, idsFor, isOpen, pathOf, rowOf, tellingOf, unknown } from './every-route.ts'
+import {
+  acceptOf,
+  everythingOf,
+  idsFor,
+  isOpen,
+  pathOf,
+  rowOf,
+  tellingOf,
+  unknown,
+} from './every-route.ts'
 import { ladder } from './rights-table.ts'
 import type { Answered } from './tenants-door.ts'
 import { openWorkflowDoor, type WorkflowDoor } from './workflow-door.ts'
@@ -38,6 +47,7 @@ const isPersonal = ({ permission }: CloudRoute) => ['login', 'vm:console'].inclu
 function tryAs(grant: string | undefined, route: CloudRoute, ids: Ids): Promise<Answered> {
   const text = rowOf(route).body?.(ids)
   return flow.askAs(grant, route.method, pathOf(route, ids), {
+    headers: acceptOf(route),
     ...(text !== undefined && { body: text }),
   })
 }
@@ -105,10 +115,10 @@ test('a machine that is no workflow server, with a grant that is good: 403 at ev
 })
 
 test('a grant says nothing at the tenants’ door', async () => {
-  const headers = { 'skerry-grant': await grantOf(eng, 'organisation administrator') }
+  const grant = { 'skerry-grant': await grantOf(eng, 'organisation administrator') }
   for (const route of guarded) {
     const { status } = await flow.door.ask(route.method, pathOf(route, flow.door.eng.ids), {
-      headers,
+      headers: { ...acceptOf(route), ...grant },
     })
     assert.equal(status, 401, route.name)
   }

@@ -9,11 +9,13 @@ import { readXml } from '@skerry/xml'
 import { sql } from 'kysely'
 
 import type { Sample } from '../src/api-reference.ts'
+import { ours, type Dialect } from '../src/http/dialect.ts'
 import { operations } from '../src/operations.ts'
 import type { CloudRoute } from '../src/route.ts'
 import { routes } from '../src/routes.ts'
 import type { Status } from '../src/vm-status.ts'
-import { BASE, hrefOf, openDoor, XML, type Answered, type Door } from './tenants-door.ts'
+import { acceptOf } from './every-route.ts'
+import { BASE, hrefOf, openDoor, type Answered, type Door, type Spoken } from './tenants-door.ts'
 
 interface How {
   readonly query?: string
@@ -58,6 +60,7 @@ const hows: Readonly<Record<string, How>> = {
   },
   readEntity: { from: 'POWERED_ON' },
   acquireTicket: { from: 'POWERED_ON' },
+  acquireMksTicket: { from: 'POWERED_ON' },
   takeScreenshot: { headers: { accept: 'image/*;version=5.1' } },
   createSnapshot: {
     from: 'POWERED_ON',
@@ -103,16 +106,19 @@ const hows: Readonly<Record<string, How>> = {
 }
 
 /** What is answered beside the document and worth a word. */
-const HEADERS = ['content-type', 'location', 'x-cloud-authorization', 'set-cookie']
+const headersOf = ({ tokenHeader }: Dialect) => [
+  ...['content-type', 'location', tokenHeader, 'set-cookie'],
+]
 
-export async function recordSamples(): Promise<Map<string, Sample>> {
+export async function recordSamples(dialect = ours): Promise<Map<string, Sample>> {
   await using door = await openDoor()
+  const at = door.spoken.find((each) => each.dialect === dialect) ?? assert.fail(dialect.name)
   const samples = new Map<string, Sample>()
   const entity = await furnish(door)
   // Whatever changes something comes after all that is only read, so that what is read does not depend on it.
   const order = routes.toSorted((a, b) => rank(a) - rank(b))
   for (const route of order) {
-    samples.set(route.name, stable(await record(door, route, entity)))
+    samples.set(route.name, stable(await record(door, at, route, entity), dialect))
     await sql`update org set disabled = false`.execute(door.cloud.db)
     await sql`update host set enabled = true`.execute(door.cloud.db)
   }
@@ -140,7 +146,7 @@ async function vmThatIs({ cloud }: Door, status: Status): Promise<VmId> {
   return vm
 }
 
-async function record(door: Door, route: CloudRoute, running: string): Promise<Sample> {
+async function record(door: Door, at: Spoken, route: CloudRoute, running: string): Promise<Sample> {
   const how = hows[route.name] ?? {}
   const from = how.from ?? operations.find(({ name }) => name === route.name)?.from[0]
   const ids: Record<string, string> = {
@@ -152,6 +158,7 @@ async function record(door: Door, route: CloudRoute, running: string): Promise<S
       vapp: door.eng.vapp,
     },
     ...(how.whole && { entity: door.eng.vapp }),
+    urn: at.dialect.urn('vdc', door.eng.ids['vdc'] ?? ''),
   }
   if (route.method !== 'GET' && from !== undefined) {
     const vm = await vmThatIs(door, from)
@@ -172,20 +179,20 @@ async function record(door: Door, route: CloudRoute, running: string): Promise<S
     route.path.replace(/:(\w+)/g, (_, name: string) => ids[name] ?? assert.fail(`no :${name}`)) +
     (how.query ?? '')
   const headers = {
-    ...(route.permission === 'anyone' ? {} : { accept: XML }),
-    ...(token === '' ? {} : { 'x-cloud-authorization': token }),
+    ...(route.permission === 'anyone' ? {} : acceptOf(route)),
+    ...(token === '' ? {} : { [at.dialect.tokenHeader]: token }),
     ...how.headers,
   }
   const body = how.body?.(ids)
   const answer =
     route.name === 'followEvents'
-      ? await firstEvent(door, path, headers)
-      : await door.ask(route.method, path, { headers, ...(body !== undefined && { body }) })
+      ? await firstEvent(at, path, headers)
+      : await at.ask(route.method, path, { headers, ...(body !== undefined && { body }) })
   assert.ok(
     answer.status >= 200 && answer.status < 300,
     `${route.name} has no good sample (apps/cloud/test/samples.ts): ${answer.status} ${answer.text}`,
   )
-  const kept = HEADERS.flatMap((name) => {
+  const kept = headersOf(at.dialect).flatMap((name) => {
     const value = answer.headers[name]
     return value === undefined ? [] : [[name, String(value)] as const]
   })
@@ -229,7 +236,7 @@ async function ownToken(door: Door, token: string): Promise<string> {
 
 /** A stream goes on for ever: its first event. */
 async function firstEvent(
-  { port }: Door,
+  { port }: Spoken,
   path: string,
   headers: Readonly<Record<string, string>>,
 ): Promise<Answered> {
@@ -250,10 +257,11 @@ async function firstEvent(
 }
 
 const UUID = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g
-const SECRETS: readonly (readonly [RegExp, string])[] = [
+const secretsOf = ({ tokenHeader, cookie }: Dialect): readonly (readonly [RegExp, string])[] => [
   [/skat_[\w-]{43}/g, 'skat_TOKEN'],
   [/ticket=[\w-]{43}/g, 'ticket=TICKET'],
-  [/(x-cloud-authorization: |cloud-token=)[\w-]{43}/g, '$1TOKEN'],
+  [/(?<=<Ticket>)[\w-]{43}/g, 'TICKET'],
+  [new RegExp(`(${tokenHeader}: |${cookie}=)[\\w-]{43}`, 'g'), '$1TOKEN'],
   [/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/g, '2026-11-15T12:00:00.000Z'],
   [/(?<=")app-[0-9a-f]{8}(?=")/g, 'app'],
   [
@@ -265,7 +273,7 @@ const SECRETS: readonly (readonly [RegExp, string])[] = [
 ]
 
 /** The same for every run: ids are counted as they come. */
-function stable(sample: Sample): Sample {
+function stable(sample: Sample, dialect: Dialect): Sample {
   const known = new Map<string, string>()
   const id = (uuid: string): string => {
     if (!known.has(uuid)) {
@@ -274,12 +282,14 @@ function stable(sample: Sample): Sample {
     return known.get(uuid) ?? uuid
   }
   const write = (text: string) =>
-    SECRETS.reduce((all, [secret, word]) => all.replaceAll(secret, word), text).replaceAll(UUID, id)
+    secretsOf(dialect)
+      .reduce((all, [secret, word]) => all.replaceAll(secret, word), text)
+      .replaceAll(UUID, id)
   const all = (headers: Readonly<Record<string, string>>) =>
     Object.fromEntries(
       Object.entries(headers).map(([name, value]) => [
         name,
-        name === 'x-cloud-authorization' ? 'TOKEN' : write(value),
+        name === dialect.tokenHeader ? 'TOKEN' : write(value),
       ]),
     )
   const { path, headers, body, answer } = sample

@@ -26,6 +26,7 @@ import type { HostId } from '@skerry/vm'
 import { sql, type Kysely } from 'kysely'
 
 import type { Config } from '../src/config.ts'
+import { original } from '../src/http/dialect.ts'
 import type { CellIdentity } from '../src/identity/issuers.ts'
 import { hashPassword } from '../src/identity/password.ts'
 import { actingAs } from '../src/store/acting-as.ts'
@@ -40,6 +41,8 @@ export const PASSWORD = 'correct horse'
 export interface Cell extends AsyncDisposable {
   readonly name: string
   readonly url: string
+  /** Where it speaks the original API. */
+  readonly original: string
   /** Where machines come in. */
   readonly machines: Config['machines']
   readonly log: string
@@ -59,6 +62,8 @@ export interface SmallCloud extends AsyncDisposable {
   readonly hosts: readonly (SimulatedHost & { readonly id: HostId })[]
   /** A client that has logged in as an author of the organisation. */
   logIn(cell?: number): Promise<CloudClient>
+  /** The same at the cell's other address, with the original names. */
+  logInAsBefore(cell?: number): Promise<CloudClient>
   /** What that cell says to such a login now. */
   tryLogIn(cell: number): Promise<Reply>
   /** What a workflow server of this name shows to the cells. */
@@ -101,11 +106,14 @@ export async function startSmallCloud({
   const addCell = async (): Promise<Cell> => {
     const name = `cell-${made.length + 1}`
     const machine = await control.issue(`URI:skerry://${CLOUD}/cell/${name}`)
-    const port = await freePorts(2)
+    const port = await freePorts(3)
     const address = '127.0.0.1'
     const config: Config = {
       ...{ base: `https://127.0.0.1:${port}`, cell: name, database },
       ...{ listen: { address, port }, machines: { address, port: port + 1 } },
+      original: {
+        ...{ base: `https://127.0.0.1:${port + 2}`, listen: { address, port: port + 2 } },
+      },
       temporal: { address: temporal.address, namespace: temporal.namespace },
       ...{ identity: dir, images: dir },
     }
@@ -123,6 +131,10 @@ export async function startSmallCloud({
   return {
     ...{ postgres, temporal, db, cells: made, hosts: served, addCell },
     logIn: (at = 0) => CloudClient.logIn(made[at]?.url ?? '', site.cert, 'alice@eng', PASSWORD),
+    logInAsBefore: (at = 0) =>
+      CloudClient.logIn(made[at]?.original ?? '', site.cert, 'alice@eng', PASSWORD, {
+        dialect: original,
+      }),
     tryLogIn: (at) => CloudClient.tryLogIn(made[at]?.url ?? '', site.cert, 'alice@eng', PASSWORD),
     async workflowServer(name) {
       const uris = [`URI:skerry://${CLOUD}/workflow/${name}`, `URI:skerry://${CLOUD}/epoch/1`]
@@ -224,6 +236,7 @@ async function startCell(
   await start()
   return {
     ...{ name: config.cell, url: config.base, machines: config.machines, log, start },
+    original: config.original?.base ?? '',
     get pid() {
       return child?.pid ?? 0
     },

@@ -13,7 +13,7 @@ import type { HostId, OrgId, VmId } from '@skerry/vm'
 import { attribute, childrenByLocalName, readXml, type Element } from '@skerry/xml'
 
 import { byToken } from '../src/http/admission.ts'
-import { ours } from '../src/http/dialect.ts'
+import { original, ours, type Dialect } from '../src/http/dialect.ts'
 import { buildServer } from '../src/http/server.ts'
 import { makeCheck } from '../src/identity/credentials.ts'
 import { hashPassword } from '../src/identity/password.ts'
@@ -35,6 +35,7 @@ import { holdToSchema } from './held-to-schema.ts'
 
 /** The public address: it stands in every link, although the test listens elsewhere. */
 export const BASE = 'https://cloud.example'
+export const ORIGINAL_BASE = 'https://original.example'
 export const XML = 'application/*+xml;version=5.1'
 
 export interface Answered {
@@ -57,6 +58,14 @@ export interface Tenant {
   readonly vapp: string
 }
 
+/** A listener and the dialect that it speaks. */
+export interface Spoken {
+  readonly dialect: Dialect
+  readonly base: string
+  readonly port: number
+  readonly ask: Ask
+}
+
 export type Ask = (method: string, path: string, asked?: Asked) => Promise<Answered>
 
 type ArmedScreen = Parameters<HostApi['arm']>[0]
@@ -69,6 +78,8 @@ export interface Door extends AsyncDisposable {
   readonly cloud: CloudDatabase
   readonly port: number
   readonly ask: Ask
+  /** One for each dialect, the first of which is ours: that of `port` and `ask`. */
+  readonly spoken: readonly [Spoken, Spoken]
   readonly eng: Tenant
   readonly ops: Tenant
   /** What hosts were told of screens, and whether they answer. */
@@ -119,21 +130,29 @@ export async function openDoor(): Promise<Door> {
   } as Parameters<typeof buildServer>[0]
   const mistakes: unknown[] = []
   const log = (message: string, cause?: unknown) => mistakes.push([message, cause])
-  const options = { dialect: ours, requestId: randomUUID, log }
-  const server = buildServer(world, routes, byToken(sessions, ours), options)
-  const runs = buildServer(world, routes, byGrant(cloud.db), options)
+  const options = { requestId: randomUUID, log }
+  const servers: ReturnType<typeof buildServer>[] = []
+  const speak = async (dialect: Dialect, base: string): Promise<Spoken> => {
+    const own = { ...world, base: new URL(base) }
+    const server = buildServer(own, routes, byToken(sessions, dialect), { ...options, dialect })
+    servers.push(server)
+    await server.listen({ port: 0, host: '127.0.0.1' })
+    const { port } = server.server.address() as AddressInfo
+    const ask: Ask = (method, path, asked = {}) => send({ port, dialect }, method, path, asked)
+    return { dialect, base, port, ask }
+  }
+  const runs = buildServer(world, routes, byGrant(cloud.db), { ...options, dialect: ours })
   await runs.ready()
-  await server.listen({ port: 0, host: '127.0.0.1' })
-  const { port } = server.server.address() as AddressInfo
-  const ask: Ask = (method, path, asked = {}) => send(port, method, path, asked)
+  const spoken = [await speak(ours, BASE), await speak(original, ORIGINAL_BASE)] as const
+  const [{ port, ask }] = spoken
   return {
-    ...{ cloud, port, ask, screens, images, time },
+    ...{ cloud, port, ask, spoken, screens, images, time },
     eng: await addTenant(cloud, ask, 'eng', password),
     ops: await addTenant(cloud, ask, 'ops', password),
     forWorkflows: { check, api: (asked, response) => runs.routing(asked, response) },
     enter: (org, role) => enter(cloud, org, role),
     async [Symbol.asyncDispose]() {
-      await server.close()
+      for (const server of servers) await server.close()
       await runs.close()
       await cloud[Symbol.asyncDispose]()
       await postgres[Symbol.asyncDispose]()
@@ -219,21 +238,27 @@ export async function logIn(
   ask: Ask,
   name: string,
   password = 'secret',
+  { tokenHeader }: Pick<Dialect, 'tokenHeader'> = ours,
 ): Promise<Answered & { readonly token: string }> {
   const coded = Buffer.from(`${name}:${password}`).toString('base64')
   const answer = await ask('POST', '/api/sessions', {
     headers: { authorization: `Basic ${coded}` },
   })
-  return { ...answer, token: String(answer.headers['x-cloud-authorization']) }
+  return { ...answer, token: String(answer.headers[tokenHeader]) }
 }
 
 export const instantiate = (name: string, template: string, powerOn: boolean): string =>
-  `<InstantiateVAppTemplateParams xmlns="${ours.namespace}" name="${name}" powerOn="${powerOn}">` +
+  `<InstantiateVAppTemplateParams xmlns="${ours.namespace('params')}" name="${name}" powerOn="${powerOn}">` +
   `<Source href="${BASE}/api/vAppTemplate/vappTemplate-${template}"/></InstantiateVAppTemplateParams>`
 
-async function send(port: number, method: string, path: string, asked: Asked): Promise<Answered> {
+async function send(
+  { port, dialect }: Pick<Spoken, 'port' | 'dialect'>,
+  method: string,
+  path: string,
+  asked: Asked,
+): Promise<Answered> {
   const { token, body } = asked
-  const own = token === undefined ? {} : { 'x-cloud-authorization': token }
+  const own = token === undefined ? {} : { [dialect.tokenHeader]: token }
   const headers = { accept: XML, ...own, ...asked.headers }
   const answer = Promise.withResolvers<Answered>()
   const sent = request({ port, host: '127.0.0.1', method, path, headers }, (response) => {
@@ -245,11 +270,8 @@ async function send(port: number, method: string, path: string, asked: Asked): P
       try {
         const { accept } = headers
         holdToSchema({
-          asked: `${method} ${path}`,
-          accept,
-          status,
-          type: got['content-type'],
-          text,
+          ...{ dialect, asked: `${method} ${path}`, accept, status },
+          ...{ type: got['content-type'], text },
         })
         answer.resolve({ status, headers: got, text })
       } catch (error) {
@@ -263,7 +285,7 @@ async function send(port: number, method: string, path: string, asked: Asked): P
   return answer.promise
 }
 
-export const pathOf = (href: string): string => href.replace(BASE, '')
+export const pathOf = (href: string): string => href.replace(BASE, '').replace(ORIGINAL_BASE, '')
 export const hrefOf = (node: Element | undefined): string => attribute(node, 'href') ?? ''
 
 /** The nodes at the end of this way down from a node. */
@@ -279,7 +301,7 @@ export const linksOf = (node: Element): Record<string, string> =>
 
 /** Relations that say what can be done; all others can be read. */
 const acts =
-  /^(add|edit|remove|enable|disable|deploy|undeploy|discardState|recompose|reconfigureVm|(power|snapshot|task|upload):.*|screen:acquireTicket)$/
+  /^(add|edit|remove|enable|disable|deploy|undeploy|discardState|recompose|reconfigureVm|(power|snapshot|task|upload):.*|screen:acquire(Mks)?Ticket)$/
 
 /** Every address that a document names and that is not something to do. */
 export function* toRead(node: Element): Iterable<string> {

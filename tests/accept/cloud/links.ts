@@ -8,7 +8,7 @@ import { BOOT_MS } from './place.ts'
 
 /** Relations that say what can be done; all others can be read. */
 const acts =
-  /^(add|edit|remove|enable|disable|deploy|undeploy|discardState|recompose|reconfigureVm|(power|snapshot|task|upload):.*|screen:acquireTicket)$/
+  /^(add|edit|remove|enable|disable|deploy|undeploy|discardState|recompose|reconfigureVm|(power|snapshot|task|upload):.*|screen:acquire(Mks)?Ticket)$/
 
 const words: Readonly<Record<string, string>> = {
   ...{ '-1': 'FAILED_CREATION', 0: 'UNRESOLVED', 1: 'RESOLVED', 3: 'SUSPENDED' },

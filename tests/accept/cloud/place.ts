@@ -68,7 +68,9 @@ export async function logIn({ user, org, password }: Login, version = '5.1'): Pr
   const ca = readFileSync(file, 'utf8')
   const client = await CloudClient.logIn(url, ca, `${user}@${org}`, password)
   const headers = { ...client.headers, accept: `application/*+xml;version=${version}` }
-  return new CloudClient(url, ca, headers, new Agent({ keepAlive: true, maxSockets: 2 }))
+  return new CloudClient(url, ca, headers, {
+    agent: new Agent({ keepAlive: true, maxSockets: 2 }),
+  })
 }
 
 /** The VMs of a vApp, by their names. */

@@ -15,7 +15,7 @@ import {
   newSealKey,
   readIdentity,
 } from '../identity/issuers.ts'
-import { namedBy, renewCell } from '../identity/renew-cell.ts'
+import { namesOf, renewCell } from '../identity/renew-cell.ts'
 import { isUuid } from '../ids.ts'
 import { addInvitation } from '../store/invitations.ts'
 import { raiseEpoch, readCloud } from '../store/machines.ts'
@@ -30,6 +30,7 @@ export const cell: Command = {
     out: 'DIR',
     listen: 'ADDRESS:PORT',
     machines: 'ADDRESS:PORT',
+    'original-listen': 'ADDRESS:PORT',
     images: 'DIR',
   },
   summary:
@@ -46,6 +47,7 @@ export const cell: Command = {
       const made: Config = {
         ...{ ...config, cell: needed(asked, 'name'), identity },
         ...{ listen: at('listen'), machines: at('machines') },
+        ...originalAt(config, maybe(asked, 'original-listen')),
         images: maybe(asked, 'images') ?? config.images,
         renewFrom: [reachable(config)],
       }
@@ -68,7 +70,7 @@ export const cell: Command = {
       const { issuing } = world
       const shown = await makeCell(issuers, { cloud, id: made.cell, epoch }, issuing)
       await writeDurably(join(identity, identityFiles.cell), shown)
-      const server = await makeServer(issuers, [namedBy(config.base)], issuing)
+      const server = await makeServer(issuers, namesOf(config), issuing)
       await writeDurably(join(identity, identityFiles.server), server)
       const file = join(out, 'cloud.json')
       await writeDurably(file, `${JSON.stringify(made, null, 2)}\n`)
@@ -78,6 +80,17 @@ export const cell: Command = {
           : `the cell ${made.cell} is in ${out}\nnext: bring it to its machine, to the same place, within 7 days, then: skerry cloud serve --config ${file}`,
       )
     }),
+}
+
+/** Its public address is the same for all cells; where each listens may differ. */
+function originalAt({ original }: Config, told: string | undefined): Pick<Config, 'original'> {
+  if (told === undefined) return original ? { original } : {}
+  if (original) {
+    return { original: { ...original, listen: listenAddress('--original-listen', told) } }
+  }
+  throw new Fault('invalid', '--original-listen goes with a cloud that has such an address', {
+    hint: 'skerry cloud init --original https://NAME:PORT gives it one',
+  })
 }
 
 export const recall: Command = {

@@ -6,7 +6,7 @@ import { openDatabase } from '@skerry/postgres'
 import { listenAddress, writeDurably, type ListenAddress } from '@skerry/service'
 
 import { maybe, needed, type Asked, type Command, type CommandWorld } from '../command.ts'
-import type { Config } from '../config.ts'
+import { basesOf, type Config } from '../config.ts'
 import { identityFiles, makeControl, makeServer } from '../identity/issuers.ts'
 import { namedBy } from '../identity/renew-cell.ts'
 import { scramVerifier } from '../identity/scram.ts'
@@ -85,7 +85,7 @@ function readAsked(asked: Asked, config: Config) {
   if (page?.protocol !== 'https:' || page.origin !== told.replace(/\/$/, '')) {
     throw new Fault('invalid', `--page must be like https://console.example:8443, not ${told}`)
   }
-  requireApart('--page', namedBy(page.href), config.base)
+  for (const base of basesOf(config)) requireApart('--page', namedBy(page.href), base)
   const port = page.port === '' ? HTTPS_PORT : Number(page.port)
   const listen = listenAddress('--listen', maybe(asked, 'listen') ?? `[::]:${port}`)
   return { name, page, listen }

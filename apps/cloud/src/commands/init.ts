@@ -1,4 +1,6 @@
+import { X509Certificate } from 'node:crypto'
 import { access, mkdir } from 'node:fs/promises'
+import { isIP } from 'node:net'
 import { dirname, join } from 'node:path'
 
 import { Fault } from '@skerry/fault'
@@ -6,7 +8,7 @@ import { listenAddress, writeDurably } from '@skerry/service'
 import type { Kysely } from 'kysely'
 
 import { maybe, needed, type Asked, type Command, type CommandWorld } from '../command.ts'
-import { checkConfig, readConfig, type Config } from '../config.ts'
+import { basesOf, checkConfig, readConfig, type Config } from '../config.ts'
 import {
   ensureIssuers,
   identityFiles,
@@ -16,7 +18,7 @@ import {
   readIdentity,
 } from '../identity/issuers.ts'
 import { hashPassword } from '../identity/password.ts'
-import { namedBy } from '../identity/renew-cell.ts'
+import { namesOf } from '../identity/renew-cell.ts'
 import { requireApart } from '../own-host.ts'
 import { addAdministrator, hasAdministrator } from '../store/accounts.ts'
 import type { Database } from '../store/database.ts'
@@ -24,6 +26,7 @@ import { readCloud } from '../store/machines.ts'
 import { prepareTables } from './prepare-tables.ts'
 import { configFile, withDatabase } from './with-store.ts'
 
+const HTTPS_PORT = 443
 const ADMINISTRATOR = { org: 'System', name: 'administrator' } as const
 
 export const init: Command = {
@@ -40,19 +43,21 @@ export const init: Command = {
     identity: 'DIR',
     images: 'DIR',
     console: 'HOST[:PORT]',
+    original: 'https://NAME:PORT',
+    'original-listen': 'ADDRESS:PORT',
     'password-stdin': true,
   },
   summary:
-    'makes a cloud: configuration, issuers, certificates, tables, the first administrator; run again, it changes nothing but where consoles answer, if that is told',
+    'makes a cloud: configuration, issuers, certificates, tables, the first administrator; run again, it changes nothing but where consoles, and clients of the original API, are answered, if that is told',
   async run(world, asked) {
     const file = configFile(asked)
     const known = await isThere(file)
     const before = known ? await readConfig(file) : newConfig(file, asked)
-    const config = withConsole(before, maybe(asked, 'console'))
+    const config = withConsole(withOriginal(before, asked), maybe(asked, 'console'))
     await prepareTables(config)
     const password = await withDatabase(config, async (db) => {
       await makeIdentity(world, config, db)
-      if (!known || config.console !== before.console) {
+      if (!known || config !== before) {
         await mkdir(dirname(file), { recursive: true })
         await writeDurably(file, `${JSON.stringify(config, null, 2)}\n`)
       }
@@ -79,19 +84,40 @@ function newConfig(file: string, asked: Asked): Config {
   return checkConfig(value, 'the configuration')
 }
 
+/** The same API with the original names, for clients that know no others. Told once, it stays; told again, it is moved. */
+function withOriginal(config: Config, asked: Asked): Config {
+  const listen = maybe(asked, 'original-listen')
+  const base = maybe(asked, 'original') ?? config.original?.base
+  if (base === undefined) {
+    if (listen === undefined) return config
+    throw new Fault('invalid', '--original-listen goes with --original https://NAME:PORT')
+  }
+  if (maybe(asked, 'original') === undefined && listen === undefined) return config
+  const port = URL.parse(base)?.port || HTTPS_PORT
+  const told = listen === undefined ? config.original?.listen : undefined
+  const original = {
+    base,
+    listen: told ?? listenAddress('--original-listen', listen ?? `[::]:${port}`),
+  }
+  return checkConfig({ ...config, original }, 'the configuration')
+}
+
 /** Told once, it stays; told again, it is moved. */
 function withConsole(config: Config, console: string | undefined): Config {
-  if (console === undefined) return config
-  const made = checkConfig({ ...config, console }, 'the configuration')
-  requireApart('--console', console.replace(/:[0-9]+$/, ''), config.base)
+  const made =
+    console === undefined ? config : checkConfig({ ...config, console }, 'the configuration')
+  for (const base of made.console === undefined ? [] : basesOf(made)) {
+    requireApart('--console', made.console?.replace(/:[0-9]+$/, '') ?? '', base)
+  }
   return made
 }
 
 async function makeIdentity(
   { issuing, secret }: CommandWorld,
-  { identity: directory, images, base, cell }: Config,
+  config: Config,
   db: Kysely<Database>,
 ): Promise<void> {
+  const { identity: directory, images, cell } = config
   const { id: cloud, epoch } = await readCloud(db)
   const hasIssuers = await isThere(join(directory, identityFiles.control.cert))
   if (!hasIssuers && (await hasAdministrator(db))) {
@@ -105,19 +131,28 @@ async function makeIdentity(
     await writeDurably(cellFile, await makeCell(issuers, { cloud, id: cell, epoch }, issuing))
   }
   const serverFile = join(directory, identityFiles.server)
-  if (!(await isThere(serverFile))) {
-    await writeDurably(serverFile, await makeServer(issuers, [namedBy(base)], issuing))
-  }
+  const show = async () =>
+    writeDurably(serverFile, await makeServer(issuers, namesOf(config), issuing))
+  if (!(await isThere(serverFile))) await show()
   const sealFile = join(directory, identityFiles.seal)
   if (!(await isThere(sealFile))) await writeDurably(sealFile, newSealKey(secret))
-  const { name } = await readIdentity(directory)
+  const { name, server } = await readIdentity(directory)
   if (name.cloud !== cloud) {
     throw new Fault(
       'conflict',
       `${directory} is of the cloud ${name.cloud}, the database of ${cloud}`,
     )
   }
+  if (!isFor(server.cert, namesOf(config))) await show()
   await mkdir(images, { recursive: true, mode: 0o700 })
+}
+
+/** Whether what users are shown is for all of these names. */
+function isFor(cert: string, names: readonly string[]): boolean {
+  const shown = new X509Certificate(cert)
+  return names.every(
+    (name) => (isIP(name) === 0 ? shown.checkHost(name) : shown.checkIP(name)) !== undefined,
+  )
 }
 
 /** The password that was made, or nothing where there was an administrator or the password was given. */
@@ -146,6 +181,7 @@ function report(
     return print(JSON.stringify({ config: file, ca, user: name, org, password }))
   }
   print(`the cloud at ${config.base} is made; its configuration is ${file}`)
+  if (config.original) print(`clients of the original API reach it at ${config.original.base}`)
   if (password !== undefined) {
     print(`administrator: ${name}@${org}, password (shown only now): ${password}`)
   }

@@ -32,16 +32,17 @@ export const orgList = (orgs: readonly OrgRow[], { dialect }: Asker, hrefs: Href
     ),
   )
 
-export const org = (
+export function org(
   { id, name }: OrgRow,
   {
     vdcs,
     catalogs,
   }: { readonly vdcs: readonly VdcRow[]; readonly catalogs: readonly CatalogRow[] },
-  { dialect, who }: Asker,
+  asker: Asker,
   hrefs: Hrefs,
-): Element =>
-  element(
+): Element {
+  const { dialect, who } = asker
+  return element(
     'Org',
     { name, id: dialect.urn('org', id), type: dialect.media('org'), href: hrefs.org(id) },
     ...vdcs.map((vdc) =>
@@ -51,9 +52,19 @@ export const org = (
       link('down', hrefs.catalog(each.id), { type: dialect.media('catalog'), name: each.name }),
     ),
     link('down', hrefs.tasks(id), { type: dialect.media('tasksList') }),
+    ...(who.org === id ? listLinks(asker, hrefs) : []),
     may(who, 'org:admin') &&
       link('alternate', hrefs.adminOrg(id), { type: dialect.media('admin.org') }),
     element('FullName', {}, name),
+  )
+}
+
+/** The same lists as queries, which some clients would rather page through than take whole. */
+const listLinks = ({ dialect }: Asker, hrefs: Hrefs): readonly Element[] =>
+  ['orgVdc', 'catalog'].map((name) =>
+    link('down', `${hrefs.to(at.query)}?type=${name}&format=records`, {
+      ...{ type: dialect.media('query.records'), name },
+    }),
   )
 
 /** So many vApps, and so many templates, of a vdc are named in its document: as many as fit on the largest page of a query. */
@@ -125,20 +136,3 @@ export function vdc(
     element('IsEnabled', {}, String(!disabled)),
   )
 }
-
-export const template = (
-  { id, name, image, cpus, memory_mib, disk_mib }: TemplateRow,
-  { dialect }: Asker,
-  hrefs: Hrefs,
-): Element =>
-  element(
-    'VAppTemplate',
-    {
-      ...{ name, id: dialect.urn('vapptemplate', id), status: 8 },
-      ...{ type: dialect.media('vAppTemplate'), href: hrefs.template(id) },
-    },
-    element('Digest', { algorithm: 'sha256' }, image),
-    element('NumberOfCpus', {}, cpus),
-    element('MemoryMB', {}, memory_mib),
-    element('DiskMB', {}, disk_mib),
-  )

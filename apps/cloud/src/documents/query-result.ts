@@ -4,7 +4,7 @@ import { at } from '../addresses.ts'
 import type { Asker } from '../http/asker.ts'
 import { link, type Hrefs } from '../http/links.ts'
 import { may } from '../identity/authorize.ts'
-import type { Attribute, Thing } from '../query/attribute.ts'
+import { saidFor, type Attribute, type Thing } from '../query/attribute.ts'
 import { writeCursor } from '../query/cursor.ts'
 import { eventId } from '../query/event-id.ts'
 import { formats, type Format, type Query } from '../query/query.ts'
@@ -108,7 +108,7 @@ function attributesOf(
     return there ? hrefTo[thing](hrefs, id) : undefined
   }
   const shown = Object.fromEntries(
-    fields.map(([name, attribute]) => [name, written(name, attribute, row, pointTo)]),
+    fields.map(([name, attribute]) => [name, written(name, attribute, row, { pointTo, dialect })]),
   )
   if (type.thing === 'event') {
     return { ...shown, id: ids ? dialect.urn('event', eventId(row.key)) : undefined }
@@ -126,11 +126,14 @@ function written(
   name: string,
   attribute: Attribute,
   row: RecordRow,
-  pointTo: PointTo,
+  { pointTo, dialect }: { readonly pointTo: PointTo; readonly dialect: Asker['dialect'] },
 ): AttributeInput[string] {
   if (attribute.is === 'constant') return attribute.value
   const value = row[name] ?? undefined
   if (value instanceof Date) return value.toISOString()
+  if (attribute.is === 'word' && typeof value === 'string') {
+    return saidFor(attribute, dialect, value)
+  }
   if (attribute.is !== 'reference' || value === undefined) return value as AttributeInput[string]
   const { to } = attribute
   return typeof to === 'string'

@@ -41,15 +41,9 @@ const item = ({ id, kind, name, text, units, quantity }: Item): Element =>
 
 const info = (text: string): Element => element('ovf:Info', {}, text)
 
-/** What a VM is made of, in the words of OVF, which clients of this family read. */
-export const sections = ({
-  name,
-  cpus,
-  memory_mib,
-  disk_mib,
-  computer_name,
-  ...row
-}: VmRow): readonly Element[] => [
+type Size = Pick<VmRow, 'cpus' | 'memory_mib' | 'disk_mib'>
+
+export const hardwareSection = ({ cpus, memory_mib, disk_mib }: Size): Element =>
   element(
     'ovf:VirtualHardwareSection',
     { ...OVF, ...RASD },
@@ -66,7 +60,11 @@ export const sections = ({
       ...{ id: 3, kind: DISK, name: 'Hard disk 1', text: 'Hard disk' },
       ...{ units: 'byte * 2^20', quantity: disk_mib },
     }),
-  ),
+  )
+
+/** What a VM is made of, in the words of OVF, which clients of this family read. */
+export const sections = ({ name, computer_name, ...row }: VmRow): readonly Element[] => [
+  hardwareSection(row),
   // What runs in a guest is the guest's affair; clients expect the section to be there.
   element(
     'ovf:OperatingSystemSection',

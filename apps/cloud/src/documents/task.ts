@@ -25,7 +25,7 @@ export function task(
     'Task',
     {
       ...{ name: 'task', id: dialect.urn('task', row.id), href, type: dialect.media('task') },
-      ...{ status: row.state, operationName: name },
+      ...{ status: dialect.words.task[row.state], operationName: name },
       operation: `${row.state === 'success' ? done : doing} ${row.vm === null ? 'vApp' : 'VM'} ${row.vm ?? row.vapp}`,
       startTime: began.toISOString(),
       endTime: row.ended_at?.toISOString(),
@@ -55,12 +55,12 @@ function owner(
   return element('Owner', { type: dialect.media(media), name, id, href: gone ? undefined : href })
 }
 
-const failure = ({ fault, message }: Task, { status }: Asker['dialect']): Element =>
-  element('Error', {
-    majorErrorCode: fault === null ? 500 : status[fault],
-    minorErrorCode: (fault ?? 'internal-server-error').toUpperCase().replaceAll('-', '_'),
-    message: message ?? '',
+function failure({ fault, message }: Task, { refusals }: Asker['dialect']): Element {
+  const { status, code } = refusals[fault ?? 'mistake']
+  return element('Error', {
+    ...{ majorErrorCode: status, minorErrorCode: code, message: message ?? '' },
   })
+}
 
 export const tasksList = (
   { id }: OrgRow,

@@ -22,10 +22,7 @@ export function vm(row: VmRow, tasks: readonly TaskFound[], asker: Asker, hrefs:
       ...(isIn(asker.version, '5.1') && { nestedHypervisorEnabled: row.nested }),
     },
     ...vmLinks(row, href, asker),
-    hasScreen(row) &&
-      may(asker.who, 'vm:console') &&
-      link('screen:acquireTicket', `${href}/screen/action/acquireTicket`),
-    may(asker.who, 'vm:console') && link('screen:thumbnail', `${href}/screen`),
+    ...(may(asker.who, 'vm:console') ? screenLinks(row, href, asker) : []),
     ...noteLinks(row, href, 'vm', asker),
     link('up', hrefs.vapp(row.vapp), { type: dialect.media('vApp') }),
     tasks.length > 0 && element('Tasks', {}, ...tasks.map((each) => task(each, asker, hrefs))),
@@ -36,3 +33,11 @@ export function vm(row: VmRow, tasks: readonly TaskFound[], asker: Asker, hrefs:
     row.unseen && row.seen_at !== null && element('LastSeen', {}, row.seen_at.toISOString()),
   )
 }
+
+const screenLinks = (row: VmRow, href: string, { version }: Asker): readonly Element[] => [
+  ...(hasScreen(row) ? [link('screen:acquireTicket', `${href}/screen/action/acquireTicket`)] : []),
+  ...(hasScreen(row) && isIn(version, '5.5')
+    ? [link('screen:acquireMksTicket', `${href}/screen/action/acquireMksTicket`)]
+    : []),
+  link('screen:thumbnail', `${href}/screen`),
+]

@@ -68,7 +68,8 @@ export function makeEdge(
       const root = body as Element
       // A row may answer with one of several documents: what the document says it is, it comes as.
       const said = root.attributes['type']?.split(';')[0] ?? media(document)
-      return answer.type(`${said};version=${version}`).send(renderDocument(rooted(root, namespace)))
+      const rendered = renderDocument(rooted(root, namespace(document)))
+      return answer.type(`${said};version=${version}`).send(rendered)
     },
   }
 }

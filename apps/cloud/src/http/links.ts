@@ -35,6 +35,7 @@ export class Hrefs {
   adminVdc = (vdc: string): string => this.to(fill(at.adminVdc, { vdc }))
   adminHost = (host: string): string => this.to(fill(at.adminHost, { host }))
   template = (id: string): string => this.to(fill(at.template, { template: `vappTemplate-${id}` }))
+  templateVm = (id: string): string => this.to(fill(at.template, { template: `vm-${id}` }))
 }
 
 export const link = (
@@ -56,8 +57,9 @@ function actionLinks(name: string, action: Action, href: string, { dialect }: Se
   const other = alias && {
     ...{ rel: alias.rel, href: `${href}/action/${alias.rel}`, type: dialect.media(alias.media) },
   }
+  const { rel, path, document } = action
   return [
-    link(action.rel, `${href}/${action.path}`),
+    link(rel, `${href}/${path}`, document === undefined ? {} : { type: dialect.media(document) }),
     ...(other ? [link(other.rel, other.href, { type: other.type })] : []),
   ]
 }

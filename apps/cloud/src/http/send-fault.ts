@@ -5,18 +5,23 @@ import { Fault } from '@skerry/fault'
 import { carried, element, renderDocument } from '@skerry/xml'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 
-import type { Dialect } from './dialect.ts'
+import type { Dialect, Refusal } from './dialect.ts'
 import { rooted } from './edge.ts'
 import { knownVersion } from './version.ts'
 
 const RETRY_SECONDS = 2
 
-/** Faults are answered in their own words; anything else is our mistake and says only that. */
+/** Faults are answered in their own words; anything else is our mistake and says only that. `as`: where more is known than the fault says. */
 export function sendFault(dialect: Dialect, log: (message: string, cause: unknown) => void) {
-  return (error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply => {
+  return (
+    error: unknown,
+    request: FastifyRequest,
+    reply: FastifyReply,
+    as?: Refusal,
+  ): FastifyReply => {
     const fault = asFault(error)
     if (!fault) log(`${request.method} ${request.routeOptions.url ?? 'nowhere'}`, error)
-    const status = fault ? dialect.status[fault.kind] : 500
+    const { status, code } = dialect.refusals[as ?? fault?.kind ?? 'mistake']
     if (status === 401) reply.header('www-authenticate', `Basic realm="${dialect.realm}"`)
     if (status === 503) reply.header('retry-after', RETRY_SECONDS)
     // Who asked too often is told for how long.
@@ -24,7 +29,6 @@ export function sendFault(dialect: Dialect, log: (message: string, cause: unknow
     const message = fault
       ? [fault.message, fault.hint].filter(Boolean).join('; ')
       : `request ${request.id} failed by a mistake of ours`
-    const code = (fault?.kind ?? 'internal-server-error').toUpperCase().replaceAll('-', '_')
     const version = knownVersion(undefined, request.headers.accept)
     return reply
       .code(status)
@@ -40,7 +44,7 @@ const errorDocument = (
   // A message may repeat what was asked for, and an address can hold what no document can.
   const said = carried(message)
   const body = element('Error', { majorErrorCode: status, minorErrorCode: code, message: said })
-  return renderDocument(rooted(body, namespace))
+  return renderDocument(rooted(body, namespace('error')))
 }
 
 const unread: Readonly<Record<string, readonly [status: number, message: string]>> = {
@@ -56,7 +60,8 @@ export function refuseUnread(dialect: Dialect) {
       socket.destroy()
       return
     }
-    const body = errorDocument(dialect, { status, code: 'INVALID', message })
+    const { code } = dialect.refusals.invalid
+    const body = errorDocument(dialect, { status, code, message })
     const head = [
       `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
       `content-type: ${dialect.media('error')};version=${knownVersion(undefined, undefined)}`,

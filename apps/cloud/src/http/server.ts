@@ -54,9 +54,12 @@ export function buildServer(
       reply.header('connection', reply.raw.shouldKeepAlive ? 'keep-alive' : 'close')
     }
   })
-  server.setErrorHandler(answerFault)
+  const nothing = new Fault('not-found', 'there is nothing at this address')
+  server.setErrorHandler((error, request, reply) =>
+    answerFault(error, request, reply, error === nothing ? 'nowhere' : undefined),
+  )
   server.setNotFoundHandler(() => {
-    throw new Fault('not-found', 'there is nothing at this address')
+    throw nothing
   })
   // A row knows what it takes; the Content-Type header does not.
   server.removeAllContentTypeParsers()

@@ -33,7 +33,8 @@ export type Entity =
 export interface Things {
   readonly org: OrgRow & Owned
   readonly vdc: VdcRow
-  readonly template: TemplateRow
+  /** `isVm`: what was asked for is the VM in it. */
+  readonly template: TemplateRow & { readonly isVm: boolean }
   readonly entity: Entity
   readonly task: Task
   readonly accessToken: AccessTokenRow
@@ -70,8 +71,9 @@ export const things: Finders = {
     return uuid === undefined ? undefined : findVdc(tx, uuid)
   },
   async template(tx, id) {
-    const uuid = uuidOf(id, /^vappTemplate-/)
-    return uuid === undefined ? undefined : findTemplate(tx, uuid)
+    const uuid = uuidOf(id, /^(vappTemplate|vm)-/)
+    const template = uuid === undefined ? undefined : await findTemplate(tx, uuid)
+    return template && { ...template, isVm: id.startsWith('vm-') }
   },
   async entity(tx, id, how) {
     const ofVm = uuidOf(id, /^(vm-|urn:[^:]+:vm:)/)

@@ -8,7 +8,7 @@ import { readIdentity, type CellIdentity, type Issuing } from './issuers.ts'
 import { renewCell } from './renew-cell.ts'
 
 export interface KeepingIdentity extends Pick<Renewal, 'pause' | 'log'> {
-  readonly config: Pick<Config, 'identity' | 'renewFrom' | 'base'>
+  readonly config: Pick<Config, 'identity' | 'renewFrom' | 'base' | 'original'>
   readonly db: Kysely<Database>
   readonly issuing: Issuing
   /** Told after every renewal, so that listeners show what is new. */

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { askToRenew } from '@skerry/host-api'
 import { bundle, isDue, lifetimes, makeKey, makeRequest, writeDurably } from '@skerry/service'
 
-import type { Config } from '../config.ts'
+import { basesOf, type Config } from '../config.ts'
 import {
   identityFiles,
   makeCell,
@@ -14,7 +14,7 @@ import {
 } from './issuers.ts'
 
 export interface Renewing {
-  readonly config: Pick<Config, 'identity' | 'renewFrom' | 'base'>
+  readonly config: Pick<Config, 'identity' | 'renewFrom' | 'base' | 'original'>
   readonly issuing: Issuing
   /** The epoch that certificates of cells must have now. */
   readonly epoch: () => Promise<number>
@@ -29,7 +29,7 @@ export async function renewCell({ config, issuing, epoch }: Renewing): Promise<C
     const made = await makeCell(issuers, { ...name, epoch: await epoch() }, issuing)
     await writeDurably(join(directory, identityFiles.cell), made)
     if (isDue(server.cert, issuing.clock.now(), lifetimes.public.renewMs)) {
-      const shown = await makeServer(issuers, [namedBy(config.base)], issuing)
+      const shown = await makeServer(issuers, namesOf(config), issuing)
       await writeDurably(join(directory, identityFiles.server), shown)
     }
   } else await renewElsewhere(now, config)
@@ -52,3 +52,8 @@ async function renewElsewhere(
 
 /** The name or address that users reach the cloud by. */
 export const namedBy = (base: string): string => new URL(base).hostname.replace(/^\[|\]$/g, '')
+
+/** All of those that the certificate shown to users is for. */
+export const namesOf = (config: Parameters<typeof basesOf>[0]): readonly string[] => [
+  ...new Set(basesOf(config).map(namedBy)),
+]

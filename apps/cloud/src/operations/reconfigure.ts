@@ -66,7 +66,7 @@ export const reconfigure = operation<Reconfigured>({
   name: 'reconfigureVm',
   permission: 'vm:edit',
   since: '5.1',
-  action: { path: 'action/reconfigureVm', rel: 'reconfigureVm' },
+  action: { path: 'action/reconfigureVm', rel: 'reconfigureVm', document: 'vm' },
   takes: reconfigureParams,
   check(vm, { diskMiB = vm.disk_mib }) {
     if (diskMiB < vm.disk_mib) {

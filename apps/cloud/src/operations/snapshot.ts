@@ -113,7 +113,10 @@ export const snapshotOperations: readonly Operation[] = [
     name: 'createSnapshot',
     permission,
     since,
-    action: { path: 'action/createSnapshot', rel: 'snapshot:create' },
+    action: {
+      ...{ path: 'action/createSnapshot', rel: 'snapshot:create' },
+      document: 'createSnapshotParams',
+    },
     takes: createSnapshotParams,
     from: ['POWERED_ON', 'POWERED_OFF'],
     task: {

@@ -14,7 +14,8 @@ export interface SourcedItem {
 }
 
 const UUID = '([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$'
-const TEMPLATE = new RegExp(`vappTemplate-${UUID}`)
+/** A template, or the VM in it. */
+const TEMPLATE = new RegExp(`(?:vappTemplate-|vAppTemplate/vm-)${UUID}`)
 const VM = new RegExp(`vm-${UUID}`)
 const ITEMS_MAX = 128
 

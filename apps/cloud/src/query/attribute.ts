@@ -1,7 +1,11 @@
+import type { Dialect } from '../http/dialect.ts'
 import type { Version } from '../http/version.ts'
 
 /** What a record may point at: each has an address and a name of its own. */
 export type Thing = 'vm' | 'vapp' | 'vdc' | 'org' | 'task' | 'template' | 'catalog' | 'host'
+
+/** Words that a dialect may have others for. */
+export type Vocabulary = keyof Dialect['words']
 
 interface Always {
   /** SQL over the row `r`. Ours, never a client's. */
@@ -24,7 +28,7 @@ export type Attribute =
       readonly folded?: string
     })
   /** One of these words, and never another: filters on it are decided before the database sees them. */
-  | (Always & { readonly is: 'word'; readonly words: readonly string[] })
+  | (Always & { readonly is: 'word'; readonly words: readonly string[]; readonly of?: Vocabulary })
   | (Always & { readonly is: 'number' | 'boolean' | 'time' })
   | (Always & {
       readonly is: 'reference'
@@ -41,10 +45,20 @@ export const text = (sql: string, more: More & { readonly folded?: string } = {}
   ...{ is: 'text', sql },
   ...more,
 })
-export const word = (sql: string, words: readonly string[], more: More = {}): Of<'word'> => ({
+export const word = (
+  sql: string,
+  words: readonly string[],
+  more: More & { readonly of?: Vocabulary } = {},
+): Of<'word'> => ({
   ...{ is: 'word', sql, words },
   ...more,
 })
+/** What a client is told, and asks for. */
+export const saidFor = (
+  { of }: Of<'word'>,
+  { words }: Pick<Dialect, 'words'>,
+  word: string,
+): string => (of && (words[of] as Readonly<Record<string, string>>)[word]) ?? word
 const plain =
   <const Is extends 'number' | 'boolean' | 'time'>(is: Is) =>
   (sql: string, more: More = {}): Always & { readonly is: Is } => ({ is, sql, ...more })

@@ -1,6 +1,7 @@
 import { Fault } from '@skerry/fault'
 
-import type { Attribute } from './attribute.ts'
+import type { Dialect } from '../http/dialect.ts'
+import { saidFor, type Attribute } from './attribute.ts'
 import { eventKey } from './event-id.ts'
 import { attributeNamed, type Fields } from './fields.ts'
 import type { Comparison, Filter, Operator } from './filter.ts'
@@ -41,15 +42,21 @@ export type Test =
 
 const UUID = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
-/** `cased`: == without a wildcard tells capitals from small letters. */
-export function judgeFilter(type: RecordType, known: Fields, filter: Filter, cased: boolean): Test {
-  const each = (part: Filter): Test => judgeFilter(type, known, part, cased)
+/** How what was written is to be read. */
+export interface Reading {
+  /** == without a wildcard tells capitals from small letters. */
+  readonly cased: boolean
+  readonly dialect: Pick<Dialect, 'words'>
+}
+
+export function judgeFilter(type: RecordType, known: Fields, filter: Filter, how: Reading): Test {
+  const each = (part: Filter): Test => judgeFilter(type, known, part, how)
   if ('any' in filter) return anyOf(filter.any.map(each))
   if ('all' in filter) return allOf(filter.all.map(each))
   if (filter.field === 'href' || filter.field === 'id') return ownKey(type, filter)
   const where = `filter, column ${filter.column}: `
   const attribute = attributeNamed(type, known, filter.field, where)
-  return compare(attribute, filter, cased)
+  return compare(attribute, filter, how)
 }
 
 const anyOf = (tests: readonly Test[]): Test => {
@@ -62,7 +69,7 @@ const allOf = (tests: readonly Test[]): Test => {
   return open.includes(false) ? false : open.length === 0 ? true : { all: open }
 }
 
-function compare(attribute: Attribute, filter: Comparison, cased: boolean): Test {
+function compare(attribute: Attribute, filter: Comparison, { cased, dialect }: Reading): Test {
   const { is: sign, value, column } = filter
   const where = `filter, column ${column}: `
   const wild = value.length > 1
@@ -75,7 +82,8 @@ function compare(attribute: Attribute, filter: Comparison, cased: boolean): Test
   if (attribute.is === 'text') return { is: 'text', attribute, equal, cased, value }
   if (attribute.is === 'word') {
     const { words } = attribute
-    const among = words.filter((each) => matches(each, value, cased) === equal)
+    const fits = (each: string) => matches(saidFor(attribute, dialect, each), value, cased)
+    const among = words.filter((each) => fits(each) === equal)
     if (among.length === 0) return false
     if (among.length === words.length) return true
     return { is: 'word', attribute, among, others: words.filter((each) => !among.includes(each)) }

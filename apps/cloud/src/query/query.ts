@@ -1,7 +1,7 @@
 import { Fault } from '@skerry/fault'
 import { Type, type Static } from 'typebox'
 
-import type { Version } from '../http/version.ts'
+import type { Asker } from '../http/asker.ts'
 import type { Attribute } from './attribute.ts'
 import { judgeFilter, type Test } from './condition.ts'
 import { readCursor, type Cursor } from './cursor.ts'
@@ -48,7 +48,11 @@ export function typeNamed(name: string): RecordType {
   throw new Fault('invalid', `type must be one of ${all}, not ${name || 'nothing'}`)
 }
 
-export function parseQuery(type: RecordType, asked: Asked, version: Version): Query {
+export function parseQuery(
+  type: RecordType,
+  asked: Asked,
+  { version, dialect }: Pick<Asker, 'version' | 'dialect'>,
+): Query {
   const known = fieldsAt(type, version)
   const format = formatOf(type, asked.format)
   const sort = sortOf(type, known, asked)
@@ -61,7 +65,9 @@ export function parseQuery(type: RecordType, asked: Asked, version: Version): Qu
     pageSize: Math.min(size, PAGE_SIZE_MAX),
     fields: fieldsOf(type, known, format, asked.fields),
     // The first version compares without regard to case.
-    test: filter === undefined ? true : judgeFilter(type, known, filter, version !== '1.5'),
+    test:
+      filter === undefined ||
+      judgeFilter(type, known, filter, { dialect, cased: version !== '1.5' }),
     after: asked.after === undefined ? undefined : readCursor(asked.after, keys),
   }
 }

@@ -124,7 +124,7 @@ const vappOrVm = {
 
 const taskFields = {
   name: text(`(${operationName})`),
-  status: word('r.state', taskStates),
+  status: word('r.state', taskStates, { of: 'task' }),
   org,
   orgName,
   startDate: time('coalesce(r.started_at, r.created_at)'),

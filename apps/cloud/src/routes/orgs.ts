@@ -2,6 +2,7 @@ import { Fault } from '@skerry/fault'
 
 import { at } from '../addresses.ts'
 import * as browse from '../documents/browse.ts'
+import { template, templateVm } from '../documents/template.ts'
 import { Hrefs } from '../http/links.ts'
 import { madeVapp } from '../made-vapp.ts'
 import { instantiateParams } from '../params/instantiate.ts'
@@ -66,9 +67,11 @@ export const orgs = [
     path: at.template,
     permission: 'org:read',
     answers: { 200: 'vAppTemplate' },
-    doc: 'A template that vApps can be made of.',
+    doc: 'A template that vApps can be made of, or the VM in it.',
     async handle({ base }, asker) {
-      return { status: 200, body: browse.template(asker.params.template, asker, new Hrefs(base)) }
+      const row = asker.params.template
+      const document = row.isVm ? templateVm : template
+      return { status: 200, body: document(row, asker, new Hrefs(base)) }
     },
   }),
   route({
@@ -85,8 +88,8 @@ export const orgs = [
         const { vdc } = params
         if (vdc.disabled) throw new Fault('conflict', `vdc ${vdc.name} is disabled`)
         const vapp = await addEmptyVapp(tx, { vdc, name: body.name, owner: who.user })
-        const { template, guest } = body
-        const wanted = { template, ...(guest && { guest }) }
+        const { guest } = body
+        const wanted = { template: body.template, ...(guest && { guest }) }
         await addVmsOf(tx, { org: vdc.org, vapp }, [wanted], world.seal)
         const submitted = await submitTogether(tx, instantiate(body), {
           ...{ vapp, owner: who.user, id },

@@ -18,9 +18,9 @@ async function answer(
   type: RecordType,
   path: string,
 ) {
-  const { who, query: asked, version } = asker
+  const { who, query: asked } = asker
   authorize(who, type.permission, 'none')
-  const query = parseQuery(type, asked, version)
+  const query = parseQuery(type, asked, asker)
   const everywhere =
     type.reach === 'all' || (type.reach === 'own or all' && who.role === 'system administrator')
   const asking = world.reads(everywhere ? 'all' : who.org)

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { Fault } from '@skerry/fault'
 
 import { at } from '../addresses.ts'
+import { schemaIn } from '../documents/schema-in.ts'
 import { versions } from '../http/version.ts'
 import { route } from '../route.ts'
 
@@ -17,11 +18,11 @@ export const schema = [
     permission: 'anyone',
     answers: { 200: 'schema' },
     doc: 'The XML Schema of every document, beginning with master.xsd. One for all versions: what is younger is optional.',
-    async handle(_world, { params: { version, file } }) {
+    async handle(_world, { dialect, params: { version, file } }) {
       const known = versions.some((each) => each === version)
       const body = known ? await contents(file) : undefined
       if (body === undefined) throw new Fault('not-found', 'there is no such schema')
-      return { status: 200, body }
+      return { status: 200, body: schemaIn(dialect, file, body) }
     },
   }),
 ]

@@ -34,7 +34,7 @@ const ID = '([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})'
 const URN = new RegExp(`^urn:[^:]+:([A-Za-z]+):${ID}$`)
 const PREFIXED = new RegExp(`^(vm|vapp|vappTemplate)-${ID}$`)
 
-/** 'urn:skerry:vm:…' and 'vm-…', as ids and hrefs have them, stand for the same. */
+/** 'urn:…:vm:UUID' in any dialect and 'vm-UUID', as ids and hrefs have them, stand for the same. */
 export async function resolve(db: Kysely<Database>, text: string): Promise<Resolved | undefined> {
   const [, word = '', id = ''] = URN.exec(text) ?? PREFIXED.exec(text) ?? []
   const kind = word.toLowerCase()
