@@ -9,11 +9,12 @@ export const CLOUD_PROGRAM = join(import.meta.dirname, '../../../apps/cloud/src/
 export type LabCell = LabServer
 
 export function labCell(
-  { name, dir, config, url, port, machines }: CellPlan,
+  { name, dir, config, url, port, machines, original }: CellPlan,
   started: { readonly netns: string; readonly outlives: boolean },
 ): LabCell {
+  const ports = [port, machines.port, ...(original === undefined ? [] : [original])]
   return labServer({
-    ...{ ...started, name, dir, url, ports: [port, machines.port], log: join(dir, 'cell.log') },
+    ...{ ...started, name, dir, url, ports, log: join(dir, 'cell.log') },
     command: [process.execPath, CLOUD_PROGRAM, 'serve', '--config', config],
   })
 }

@@ -20,6 +20,8 @@ export interface CellPlan {
   readonly port: number
   /** Where hosts come in. */
   readonly machines: { readonly address: string; readonly port: number }
+  /** Where clients of the original API come in, if it was asked for. */
+  readonly original?: number
 }
 
 export interface ConsolePlan {
@@ -53,6 +55,8 @@ export interface CloudPlan {
     readonly all: readonly ConsolePlan[]
   }
   readonly workflows: readonly WorkflowPlan[]
+  /** Where the cells speak the original API, behind a balancer of its own; absent where it was not asked for. */
+  readonly original?: { readonly url: string; readonly port: number }
 }
 
 export interface WorkflowPlan {
@@ -77,6 +81,8 @@ export interface CloudSize {
   readonly consoles: number
   /** Workflow servers, each on an address of its own; the first is at 127.0.0.1. */
   readonly workflows?: number
+  /** Whether its cells also speak the original API. */
+  readonly original?: boolean
 }
 
 /** The port that clients of workflow servers know. */
@@ -85,7 +91,7 @@ const WORKFLOW_ADDRESSES = ['127.0.0.1', '127.0.0.3'] as const
 
 /** Directories in a lab that hold its cloud. */
 export const CLOUD_DIRECTORIES =
-  /^(cloud|images|postgres|temporal|balancer|window|cell-\d+|console-\d+|console-balancer|(workflow|worker|egress)-\d+)$/
+  /^(cloud|images|postgres|temporal|balancer|original-balancer|window|cell-\d+|console-\d+|console-balancer|(workflow|worker|egress)-\d+)$/
 
 /** The plan of a lab's cloud as it was settled, or undefined where there is none. */
 export async function readPlan(lab: string): Promise<CloudPlan | undefined> {
@@ -97,13 +103,16 @@ export async function readPlan(lab: string): Promise<CloudPlan | undefined> {
 
 /** Settles where a cloud of this size will be; what was settled before stays. */
 export async function settlePlan(lab: string, size: CloudSize): Promise<CloudPlan> {
-  const { cells, consoles, workflows = 0 } = size
+  const { cells, consoles, workflows = 0, original = false } = size
   const settled = await readPlan(lab)
   if (settled !== undefined && workflows > settled.workflows.length) {
     throw new Error(`the lab in ${lab} has no workflow server: take it down and start again`)
   }
   if (settled !== undefined && consoles > (settled.console?.all.length ?? 0)) {
     throw new Error(`the lab in ${lab} has no console: take it down and start again`)
+  }
+  if (settled !== undefined && original && !settled.original) {
+    throw new Error(`the lab in ${lab} has no original address: take it down and start again`)
   }
   if (settled !== undefined && settled.cells.length >= cells) return settled
   if (settled !== undefined) {
@@ -112,8 +121,10 @@ export async function settlePlan(lab: string, size: CloudSize): Promise<CloudPla
     )
   }
   await mkdir(join(lab, 'cloud'), { recursive: true })
-  const first = await freePorts(TEMPORAL_PORTS + 3 + 2 * cells + consoles)
-  await writeFile(planFile(lab), JSON.stringify({ first, cells, consoles, workflows }))
+  const first = await freePorts(
+    TEMPORAL_PORTS + 3 + 2 * cells + consoles + (original ? 1 + cells : 0),
+  )
+  await writeFile(planFile(lab), JSON.stringify({ first, cells, consoles, workflows, original }))
   return planOf(lab, first, size)
 }
 
@@ -121,13 +132,15 @@ export async function settlePlan(lab: string, size: CloudSize): Promise<CloudPla
 function planOf(
   lab: string,
   first: number,
-  { cells: count, consoles, workflows = 0 }: CloudSize,
+  { cells: count, consoles, workflows = 0, original = false }: CloudSize,
 ): CloudPlan {
   const ports = {
     temporal: first,
     postgres: first + TEMPORAL_PORTS,
     balancer: first + TEMPORAL_PORTS + 1,
   }
+  // Behind those of the cells and of the consoles.
+  const second = ports.balancer + 2 + 2 * count + consoles
   const cells = Array.from({ length: count }, (_, at): CellPlan => {
     const name = `cell-${at + 1}`
     const dir = join(lab, name)
@@ -135,12 +148,14 @@ function planOf(
     return {
       ...{ name, dir, config: join(dir, 'cloud.json'), url: `https://127.0.0.1:${port}`, port },
       machines: { address: MACHINES, port: port + count },
+      ...(original && { original: second + 1 + at }),
     }
   })
   const url = `https://127.0.0.1:${ports.balancer}`
   const plan = {
     ...{ dir: join(lab, 'cloud'), ports, url, cells, images: join(lab, 'images') },
     workflows: workflowsOf(lab, workflows),
+    ...(original && { original: { url: `https://127.0.0.1:${second}`, port: second } }),
   }
   if (!consoles) return plan
   const port = ports.balancer + 1 + 2 * count

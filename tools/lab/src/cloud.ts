@@ -30,6 +30,8 @@ interface Made {
 export interface LabCloud extends Made {
   /** The balancer's. */
   readonly url: string
+  /** Where the same cloud speaks the original API, if it was asked for. */
+  readonly original?: string
   readonly postgres: Postgres
   readonly temporal: Temporal
   readonly cells: readonly LabCell[]
@@ -53,6 +55,7 @@ export interface CloudReport {
   readonly temporal: { readonly address: string; readonly namespace: string; readonly pid?: number }
   readonly cloud: Made & {
     readonly url: string
+    readonly original?: string
     readonly cells: readonly ServerReport[]
   }
   readonly console?: {
@@ -75,6 +78,7 @@ export interface CloudOptions {
   readonly cells: number
   readonly consoles: number
   readonly workflows: number
+  readonly original: boolean
   /** The network of the lab's switch. */
   readonly netns: string
   readonly outlives: boolean
@@ -96,6 +100,7 @@ export async function startCloud(
     ports.temporal,
     ports.balancer,
     ...plan.cells.map(({ port }) => port),
+    ...(plan.original ? [plan.original.port] : []),
   ]
   const { console: screens } = plan
   const elsewhere = [screens, ...(screens?.all ?? [])].flatMap((each) =>
@@ -113,6 +118,14 @@ export async function startCloud(
   for (const cell of cells) await cell.start()
   const behind = plan.cells.map(({ port }) => ({ host: '127.0.0.1', port }))
   await startBalancerProcess(join(lab, 'balancer'), behind, { ...started, port: ports.balancer })
+  const { original } = plan
+  if (original) {
+    const second = plan.cells.flatMap(({ original: port }) =>
+      port ? [{ host: '127.0.0.1', port }] : [],
+    )
+    const at = { ...started, port: original.port }
+    await startBalancerProcess(join(lab, 'original-balancer'), second, at)
+  }
   const shown = screens && (await startConsoles(lab, screens, administer, started))
   await joinHosts(administer, hosts, plan.cells)
   const made = init === undefined ? await readMade(plan) : await furnish(plan, administer, init)
@@ -124,12 +137,16 @@ export async function startCloud(
   const beside = { administer, postgres, cells: plan.cells }
   const workflows = await startWorkflows(plan.workflows, beside, started)
   const cloud = { ...made, url, postgres, temporal, cells, workflows, administer }
-  return { ...cloud, ...(shown && { console: shown }) }
+  return {
+    ...cloud,
+    ...(shown && { console: shown }),
+    ...(original && { original: original.url }),
+  }
 }
 
 /** Tables, issuers, configurations and the first administrator, whom only this knows; undefined where all of it was there. */
 async function prepare(
-  { cells, url, images, dir, console: screens }: CloudPlan,
+  { cells, url, images, dir, console: screens, original }: CloudPlan,
   postgres: Postgres,
   temporal: Temporal,
   administer: Administer,
@@ -146,12 +163,16 @@ async function prepare(
   if (there === '') await postgres.psql(`create database ${DATABASE}`)
   await mkdir(first.dir, { recursive: true })
   const password = newPassword()
-  const at = ({ port, machines }: (typeof cells)[number]) => [
+  const at = ({ port, machines, original: second }: (typeof cells)[number]) => [
     ...['--listen', `127.0.0.1:${port}`, '--machines', `${machines.address}:${machines.port}`],
+    ...(second === undefined ? [] : ['--original-listen', `127.0.0.1:${second}`]),
   ]
   const engines = ['--temporal', temporal.address, '--namespace', temporal.namespace]
   const kept = ['--database', postgres.urlOf(DATABASE), '--images', images, '--cell', first.name]
-  const shown = screens ? ['--console', new URL(screens.url).host] : []
+  const shown = [
+    ...(screens ? ['--console', new URL(screens.url).host] : []),
+    ...(original ? ['--original', original.url] : []),
+  ]
   const said = await administer(
     ['init', '--base', url, ...at(first), ...engines, ...kept, ...shown, '--password-stdin'],
     password,
@@ -194,7 +215,7 @@ export async function reportCloud(lab: string): Promise<CloudReport | undefined>
   const plan = await readPlan(lab)
   const made = plan && (await readMade(plan))
   if (plan === undefined || made === undefined) return undefined
-  const { ports, url, cells, console: screens, workflows } = plan
+  const { ports, url, cells, console: screens, workflows, original } = plan
   const pidOf = (directory: string) => {
     const [pid] = findEngines((dir) => dir === directory)
     return pid === undefined ? {} : { pid }
@@ -209,7 +230,7 @@ export async function reportCloud(lab: string): Promise<CloudReport | undefined>
       ...pidOf(join(lab, 'temporal')),
     },
     cloud: {
-      ...{ url, ca: made.ca },
+      ...{ url, ...(original && { original: original.url }), ca: made.ca },
       cells: cells.map((cell) => ({
         ...{ url: cell.url, ...pidOf(cell.dir), log: join(cell.dir, 'cell.log') },
       })),

@@ -52,6 +52,8 @@ interface Wanted {
   readonly console?: boolean
   /** How many workflow servers it has: 2 at most, each with a database of its own; none unless told. */
   readonly workflows?: number
+  /** Whether its cells also speak the original API, at an address of its own. */
+  readonly original?: boolean
 }
 
 const CONSOLES = 2
@@ -136,7 +138,7 @@ export async function down(directory: string): Promise<LabReport> {
 async function raise(
   directory: string,
   count: number,
-  { vmd = false, cells = 0, console: screens = false, workflows = 0 }: Wanted,
+  { vmd = false, cells = 0, console: screens = false, workflows = 0, original = false }: Wanted,
   { outlives }: { outlives: boolean },
 ): Promise<{ dir: string; hosts: Host[]; cloud: LabCloud | undefined }> {
   requirePrograms('host')
@@ -156,7 +158,7 @@ async function raise(
   if (failed !== undefined) throw failed.reason
   if (vmd) await Promise.all(hosts.map((host) => host.startVmd()))
   const consoles = screens ? CONSOLES : 0
-  const started = { cells, consoles, workflows, netns: switchOf(dir), outlives }
+  const started = { cells, consoles, workflows, original, netns: switchOf(dir), outlives }
   const cloud = cells === 0 ? undefined : await startCloud(dir, hosts, started)
   await save(dir, hosts)
   return { dir, hosts, cloud }

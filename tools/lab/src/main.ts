@@ -9,6 +9,7 @@ const USAGE = `usage: npm run -s lab -- COMMAND --dir D
      [--vmd]         with vmd on each of them
      [--cells M]     with PostgreSQL, Temporal, M cells behind a balancer, and the hosts joined to that cloud
      [--console]     with two consoles behind one address, which show the screens of that cloud's VMs; needs --cells
+     [--original]    with a second address at which that cloud speaks the original API; needs --cells
      [--workflow]    with a workflow server at https://127.0.0.1:8281 and its egress; needs --cells
   status             says what runs
   power-cut NAME     every process on the host dies at once; its disks stay
@@ -44,7 +45,7 @@ async function obey(args: string[]): Promise<LabReport> {
   if (more.length > 0 || (name !== undefined) !== named) {
     throw new Misuse(named ? `name one host\n${USAGE}` : `too many words\n${USAGE}`)
   }
-  const wished = (['hosts', 'vmd', 'cells', 'console', 'workflow'] as const).find(
+  const wished = (['hosts', 'vmd', 'cells', 'console', 'original', 'workflow'] as const).find(
     (part) => values[part] !== undefined,
   )
   if (wished !== undefined && command !== 'up') {
@@ -53,6 +54,9 @@ async function obey(args: string[]): Promise<LabReport> {
   if (values.console === true && values.cells === undefined) {
     throw new Misuse('--console goes with --cells: a console shows the screens of a cloud')
   }
+  if (values.original === true && values.cells === undefined) {
+    throw new Misuse('--original goes with --cells: it is a second address of a cloud')
+  }
   if (values.workflow === true && values.cells === undefined) {
     throw new Misuse('--workflow goes with --cells: its workflows drive a cloud')
   }
@@ -60,7 +64,7 @@ async function obey(args: string[]): Promise<LabReport> {
     case 'up':
       return up(dir, countOf('hosts', values.hosts ?? '1', MOST_HOSTS), {
         ...{ vmd: values.vmd ?? false, console: values.console ?? false },
-        workflows: values.workflow === true ? 1 : 0,
+        ...{ workflows: values.workflow === true ? 1 : 0, original: values.original ?? false },
         ...(values.cells !== undefined && { cells: countOf('cells', values.cells, MOST_CELLS) }),
       })
     case 'status':
@@ -89,6 +93,7 @@ function read(args: string[]) {
         vmd: { type: 'boolean' },
         cells: { type: 'string' },
         console: { type: 'boolean' },
+        original: { type: 'boolean' },
         workflow: { type: 'boolean' },
         s3: { type: 'boolean' },
       },

@@ -33,14 +33,16 @@ test(
     const dir = join(own.dir, 'c')
     const before = await own.traces()
     const began = performance.now()
-    const up = await lab('up', '--dir', dir, '--hosts', '2', '--cells', '2', '--console')
+    const up = await lab(
+      ...['up', '--dir', dir, '--hosts', '2', '--cells', '2', '--console', '--original'],
+    )
     t.diagnostic(`up after ${Math.round(performance.now() - began)} ms`)
     assert.deepEqual(Object.keys(up), ['dir', 'hosts', 'postgres', 'temporal', 'cloud', 'console'])
     const { hosts, postgres, temporal, cloud, console: screens } = up
     assert.ok(postgres && temporal && cloud && screens)
     assert.deepEqual(Object.keys(postgres), ['url', 'pid'])
     assert.deepEqual(Object.keys(temporal), ['address', 'namespace', 'pid'])
-    assert.deepEqual(Object.keys(cloud), ['url', 'ca', 'cells', 'admin', 'tenants'])
+    assert.deepEqual(Object.keys(cloud), ['url', 'original', 'ca', 'cells', 'admin', 'tenants'])
     assert.deepEqual(Object.keys(screens), ['url', 'page', 'pids', 'consoles'])
     for (const server of [...cloud.cells, ...screens.consoles]) {
       assert.deepEqual(Object.keys(server), ['url', 'pid', 'log'])
@@ -71,7 +73,7 @@ test(
       return (await machine.run(asked)).stdout
     }
     const people: readonly (typeof cloud.admin)[] = [cloud.admin, ...cloud.tenants]
-    for (const { url } of [cloud, ...cloud.cells]) {
+    for (const { url } of [cloud, { url: cloud.original ?? '' }, ...cloud.cells]) {
       for (const who of people) assert.equal(await logIn(url, who), '200')
     }
     const rows = await machine.run(['psql', postgres.url, '-Atc', 'select count(*) from host'])

@@ -155,6 +155,7 @@ test(
 test('what comes later and what makes no sense is refused before anything is done', async () => {
   const cases: [words: string[], message: RegExp][] = [
     [['up', '--dir', 'D', '--console'], /--console goes with --cells/],
+    [['up', '--dir', 'D', '--original'], /--original goes with --cells/],
     [['up', '--dir', 'D', '--workflow'], /--workflow goes with --cells/],
     [['up', '--dir', 'D', '--s3'], /--s3 comes later/],
     [['down', '--dir', 'D', '--vmd'], /--vmd goes with "up" only/],
