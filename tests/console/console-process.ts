@@ -74,7 +74,7 @@ export async function startConsole(
         if (!isUp()) throw new Error(`${name} ended: ${await readFile(file, 'utf8')}`)
         return isHealthy(url, authority.site)
       },
-      30_000,
+      120_000,
     )
   }
   const ended = async () => {

@@ -133,7 +133,7 @@ export async function startSmallConsole({
           select count(*) from console where ended_at is null`.execute(db)
         return Number(rows[0]?.count) === open
       }
-      await until(`${open} screens should be open`, isSettled, 20_000)
+      await until(`${open} screens should be open`, isSettled, PATIENCE_MS)
     },
     async addConsole(options = {}) {
       named += 1

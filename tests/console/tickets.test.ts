@@ -69,7 +69,7 @@ test(
     } finally {
       for (const viewer of viewers) viewer[Symbol.dispose]()
     }
-    await until('all of them are closed', async () => (await openRows()) === 0, 20_000)
+    await until('all of them are closed', async () => (await openRows()) === 0, 60_000)
   },
 )
 
@@ -108,7 +108,7 @@ test(
     for (const vm of [...again, ...made, ...hidden]) {
       assert.equal((await small.hostOf(vm)).host.viewersOf(vm), 0)
     }
-    await until('what the host refused is closed', async () => (await openRows()) === 0)
+    await until('what the host refused is closed', async () => (await openRows()) === 0, 60_000)
   },
 )
 
