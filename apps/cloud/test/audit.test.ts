@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { after, before, test } from 'node:test'
 
+import { until } from '@skerry/lab'
 import { attribute, text } from '@skerry/xml'
 import { sql } from 'kysely'
 
@@ -125,11 +126,11 @@ test('the feed tells the same to the organisation, and nothing of it to another'
     const events = await door.cloud.as(who, (tx) => readEvents(tx, { tx: '0', seq: '0' }, 1000))
     return events.map(({ kind, what }) => `${kind} ${JSON.stringify(what)}`)
   }
-  const [ours, theirs] = [await kinds(door.eng.org), await kinds(door.ops.org)]
+  const theirs = await kinds(door.ops.org)
   for (const kind of ['session.begun', 'session.refused', 'session.ended', 'user.changed']) {
-    assert.ok(
-      ours.some((each) => each.startsWith(kind)),
-      kind,
+    // PostgreSQL's own work, as when it counts a table, holds the newest back for a moment.
+    await until(`${kind} is told`, async () =>
+      (await kinds(door.eng.org)).some((each) => each.startsWith(kind)),
     )
   }
   assert.ok(theirs.every((each) => !/carol|dave|quota/.test(each)))

@@ -44,6 +44,13 @@ const task = '00000000-0000-4000-8000-000000000009' as TaskId
 const hostOf = (db: Kysely<Database>, id: HostId) =>
   db.selectFrom('host').selectAll().where('id', '=', id).executeTakeFirstOrThrow()
 
+/** Numbers are text here, of which '9' is more than '10'. */
+async function untilNextSession(db: Kysely<Database>, id: HostId): Promise<void> {
+  const sessionNow = async () => BigInt((await hostOf(db, id)).session)
+  const first = await sessionNow()
+  await until('it has come again', async () => (await sessionNow()) > first)
+}
+
 async function oneVm(cloud: CloudDatabase, power: 'on' | 'off' | 'suspended' = 'on') {
   const status = ({ on: 'POWERED_ON', off: 'POWERED_OFF', suspended: 'SUSPENDED' } as const)[power]
   const [vm] = (await cloud.addVms(1, status)).vms as [VmId]
@@ -168,8 +175,7 @@ test('a host that forgot numbers is put in quarantine, said once, and nothing it
   await sql`select next_number(), next_number(), next_number(), next_number()`.execute(db)
   const following = followed(db, id, link).catch((error: Error) => error)
   await until('it is in quarantine', async () => (await hostOf(db, id)).quarantine !== null)
-  const first = (await hostOf(db, id)).session
-  await until('it has come again', async () => (await hostOf(db, id)).session > first)
+  await untilNextSession(db, id)
   await cloud.as(cloud.who, (tx) =>
     submitTask(tx, operationNamed('powerOff'), { vm, owner: 'alice' }),
   )
@@ -191,8 +197,7 @@ test('a host that knows higher numbers than the database stops the cloud: recove
   const following = followed(db, id, link).catch((error: Error) => error)
   const recovering = () => db.selectFrom('cloud').select('recovering').executeTakeFirstOrThrow()
   await until('it is found out', async () => (await recovering()).recovering)
-  const first = (await hostOf(db, id)).session
-  await until('it has come again', async () => (await hostOf(db, id)).session > first)
+  await untilNextSession(db, id)
   assert.deepEqual(await kindsOf(db), ['cloud.recovering'], 'said once')
   const as: RequestWorld['as'] = (who, work) => cloud.as(who, work)
   const world = { as, ring: () => undefined } as unknown as RequestWorld
