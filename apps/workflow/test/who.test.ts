@@ -23,6 +23,19 @@ function open() {
   return { cloud, who, time, ask, [Symbol.dispose]: () => whoIs[Symbol.dispose]() }
 }
 
+/** How late somebody was let in for the last time: when it was asked counts, not when a busy machine comes back to it. */
+async function lastLetIn(what: string, isLetIn: () => Promise<boolean>): Promise<number> {
+  const began = performance.now()
+  let last = 0
+  await until(what, async () => {
+    const asked = performance.now() - began
+    if (!(await isLetIn())) return true
+    last = asked
+    return false
+  })
+  return last
+}
+
 test('whoever was let in is not asked about again for a minute, and then is', async () => {
   using it = open()
   for (let at = 0; at < 5; at++) assert.deepEqual(await it.ask(), it.who)
@@ -58,20 +71,18 @@ test('a disabled user is out within a second, and so is everybody when the cloud
   using it = open()
   await it.ask()
   it.cloud.disable(it.who)
-  const began = performance.now()
-  await until('nobody is let in', async () => (await it.ask()) === undefined)
-  assert.ok(performance.now() - began < 1_000, `${performance.now() - began} ms`)
+  const disabled = await lastLetIn('nobody is let in', async () => (await it.ask()) !== undefined)
+  assert.ok(disabled < 1_000, `${disabled} ms`)
   it.cloud.add(it.who)
   assert.deepEqual(await it.ask(), it.who)
   it.cloud.away = true
-  const silent = performance.now()
-  await until('it is told that the cloud is away', () =>
+  const silent = await lastLetIn('it is told that the cloud is away', () =>
     it.ask().then(
-      () => false,
       () => true,
+      () => false,
     ),
   )
-  assert.ok(performance.now() - silent < 1_600, `${performance.now() - silent} ms`)
+  assert.ok(silent < 1_600, `${silent} ms`)
 })
 
 test('a change between the question and its answer is not missed', async () => {
@@ -90,9 +101,8 @@ test('a change between the question and its answer is not missed', async () => {
   it.cloud.check = check
   go.resolve()
   await first
-  const began = performance.now()
-  await until('nobody is let in', async () => (await it.ask()) === undefined)
-  assert.ok(performance.now() - began < 1_000)
+  const missed = await lastLetIn('nobody is let in', async () => (await it.ask()) !== undefined)
+  assert.ok(missed < 1_000, `${missed} ms`)
 })
 
 test('credentials are of user@organisation, whose last @ divides them, and nothing else', () => {
