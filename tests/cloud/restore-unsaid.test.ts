@@ -31,14 +31,18 @@ function hold({ hosts }: SmallCloud): { readonly asked: Promise<void>; readonly 
   return { asked: asked.promise, goOn: go.resolve }
 }
 
-/** No host says anything by itself before it is told to; what it is ordered it does. */
+/** No host says anything before it is told to, not even what it has: the cloud recovers for as long. What it is ordered it does. */
 function silence({ hosts }: SmallCloud): () => void {
   const spoken = Promise.withResolvers<void>()
   for (const host of hosts) {
-    const follow = host.follow.bind(host)
+    const [follow, records] = [host.follow.bind(host), host.records.bind(host)]
     host.follow = async function* follow_(...session) {
       await spoken.promise
       yield* follow(...session)
+    }
+    host.records = async function* records_(signal) {
+      await spoken.promise
+      yield* records(signal)
     }
   }
   return spoken.resolve
@@ -69,10 +73,11 @@ test(
     await make(client, 'younger')
     const onHosts = () => cloud.hosts.map((host) => host.done.length)
     const before = onHosts()
-    await until('every cell has written down what it saw', async () => {
+    const isWritten = async () => {
       const seen = cloud.cells.map(({ log }) => readFile(log.replace(/([^/]+)\.log$/, 'seen-$1')))
       return (await Promise.all(seen)).every((number) => BigInt(number.toString()) > given)
-    })
+    }
+    await until('every cell has written down what it saw', isWritten, RECOVERED_MS)
 
     for (const cell of cloud.cells) await cell.kill9()
     await restore(kept)

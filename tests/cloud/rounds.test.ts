@@ -79,7 +79,8 @@ test(
         .where('vm', '=', id)
         .where('owner', '=', 'system')
         .execute()
-    await until('its task is over', async () => (await started())[0]?.state === 'success')
+    const isOver = async () => (await started())[0]?.state === 'success'
+    await until('its task is over', isOver, 60_000)
     assert.deepEqual(await started(), [{ operation: 'powerOn', state: 'success' }])
 
     await using temporal = connectTemporal(cloud.temporal)
