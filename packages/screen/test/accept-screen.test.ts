@@ -49,8 +49,11 @@ test('who neither speaks nor reads is given up after one unanswered ping', async
   assert.deepEqual([endedBy, ending.code], ['viewer', 1006])
 })
 
+/** Viewer and server are one process here: while it has no processor nobody answers. */
+const ANSWERED_MS = 400
+
 test('who answers pings stays, and so does one who only reads', async () => {
-  await using stand = await startStand({ pingMs: 20 })
+  await using stand = await startStand({ pingMs: ANSWERED_MS })
   const answering = await stand.open()
   let pings = 0
   answering.viewer.on('ping', () => (pings += 1))
@@ -63,7 +66,7 @@ test('who answers pings stays, and so does one who only reads', async () => {
 })
 
 test('a viewer that we do not read because its guest is stuck is not taken for silent', async () => {
-  await using stand = await startStand({ pingMs: 20 })
+  await using stand = await startStand({ pingMs: ANSWERED_MS })
   const { viewer, webSocket, guest } = await stand.open()
   guest.pause()
   for (let i = 0; i < 64; i++) viewer.send(Buffer.alloc(64 * 1024))

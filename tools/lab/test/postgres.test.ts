@@ -22,8 +22,12 @@ async function ownDirectory() {
   }
 }
 
-const sharedMemory = async () =>
-  (await run(['ipcs', '-m'])).split('\n').filter((line) => line.includes('postgres')).length
+/** Who made the shared memory that there is: other tests run beside this one and have servers of their own. */
+const memoryMakers = async (): Promise<number[]> =>
+  (await run(['ipcs', '-m', '-p']))
+    .split('\n')
+    .map((line) => Number(line.trim().split(/\s+/)[2]))
+    .filter((pid) => pid > 0)
 
 test('a killed PostgreSQL comes back on its port with what was committed', { skip }, async (t) => {
   await using dir = await ownDirectory()
@@ -50,18 +54,17 @@ test('a killed PostgreSQL comes back on its port with what was committed', { ski
 })
 
 test('nothing is left of a PostgreSQL that was disposed of, killed or not', { skip }, async () => {
-  const before = await sharedMemory()
   await using dir = await ownDirectory()
   for (const end of ['as it is', 'killed', 'swept'] as const) {
     await using postgres = await startPostgres(dir.path, { durable: false })
     const { pid } = postgres
+    assert.ok((await memoryMakers()).includes(pid), 'it has some while it runs')
     if (end === 'killed') await postgres.kill9()
     if (end === 'swept') await killEngines(dir.path)
     await postgres[Symbol.asyncDispose]()
     assert.equal(isAlive(pid), false, end)
+    assert.ok(!(await memoryMakers()).includes(pid), end)
   }
-  // Other tests run beside this one and have servers of their own.
-  assert.ok((await sharedMemory()) <= before + 2)
 })
 
 test('each test has a database of its own, prepared once', { skip }, async () => {
