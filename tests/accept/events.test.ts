@@ -196,9 +196,9 @@ suite('events, operations and starts of the machine', { skip }, () => {
     const health = async () => (await get('/api/health')).body as { status: string }
     assert.deepEqual(await health(), { status: 'ok', libvirt: 'up', journal: 'up', reasons: [] })
     await host.killLibvirt()
-    await until('the loss is seen', async () => (await health()).status === 'degraded')
+    await until('the loss is seen', async () => (await health()).status === 'degraded', BOOT_MS)
     await host.startLibvirt()
-    await until('it is well again', async () => (await health()).status === 'ok')
+    await until('it is well again', async () => (await health()).status === 'ok', BOOT_MS)
   })
 
   test('after a power cut a VM with autostart runs again, others do not', async () => {
@@ -208,7 +208,8 @@ suite('events, operations and starts of the machine', { skip }, () => {
     await host.powerCut()
     await host.powerOn()
     await until('it is on', async () => (await stateOf('always')) === 'powered on', BOOT_MS)
-    await until('all is started', async () => (await replay()).at(-1)?.type === 'machine.ready')
+    const isReady = async () => (await replay()).at(-1)?.type === 'machine.ready'
+    await until('all is started', isReady, BOOT_MS)
     assert.equal(await stateOf('keeps'), 'powered off')
     await patch('/api/vms/power/always', 'off')
     const { length } = await replay()
@@ -256,13 +257,13 @@ suite('events, operations and starts of the machine', { skip }, () => {
     await host.killVmd('SIGTERM')
     const vmd = host.spawn([process.execPath, PROGRAM, '--on-stop', 'suspend'], { stdio: 'ignore' })
     const asks = ['curl', '-sf', `${BASE}/api/health`]
-    await until('it answers', async () => (await host.run(asks)).code === 0, 30_000)
+    await until('it answers', async () => (await host.run(asks)).code === 0, BOOT_MS)
     vmd.kill('SIGTERM')
     await once(vmd, 'exit')
     const { stdout } = await host.run(['virsh', '-q', 'list', '--all', '--with-managed-save'])
     assert.match(stdout, /local-keeps/)
     await host.startVmd()
-    await until('it is on', async () => (await stateOf('keeps')) === 'powered on', 30_000)
+    await until('it is on', async () => (await stateOf('keeps')) === 'powered on', BOOT_MS)
   })
 })
 

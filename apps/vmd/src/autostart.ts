@@ -50,8 +50,15 @@ export async function noteBoot(
   await writeFile(marker, bootId)
 }
 
-/** Turns on what is written down to be turned on; one that does not start holds up no other. */
-export async function startGuests(journal: Journal, host: Host): Promise<void> {
+/**
+ * Turns on what is written down to be turned on; one that does not start holds up no other. `tell` writes down what they are now:
+ * whoever reads that the machine is ready has read before which of them run.
+ */
+export async function startGuests(
+  journal: Journal,
+  host: Host,
+  tell: () => Promise<void>,
+): Promise<void> {
   const wanted = [...journal.known.toStart]
   if (wanted.length === 0) return
   await inLanes(wanted, AT_ONCE, async (id) => {
@@ -59,6 +66,7 @@ export async function startGuests(journal: Journal, host: Host): Promise<void> {
       host.note(`VM ${id} was to start with the machine and did not`, error),
     )
   })
+  await tell().catch((error: unknown) => host.note('what was started is told later', error))
   await journal.append({ type: 'machine.ready' })
 }
 

@@ -57,7 +57,8 @@ export async function openLocal(
   const consoles = new Consoles({ host, secret, locked })
   const ended = new AbortController()
   const telling = tellChanges(teller, host, ended.signal)
-  startGuests(journal, host).catch((error: unknown) => note('guests were not started', error))
+  const tell = () => teller.tell()
+  startGuests(journal, host, tell).catch((error: unknown) => note('guests were not started', error))
   return {
     host,
     forwards,

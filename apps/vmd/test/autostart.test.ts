@@ -3,9 +3,10 @@ import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { test } from 'node:test'
 
+import type { Host } from '@skerry/engine'
 import type { PowerState } from '@skerry/vm'
 
-import { noteBoot, type Restore } from '../src/autostart.ts'
+import { noteBoot, startGuests, type Restore } from '../src/autostart.ts'
 import { Journal } from '../src/journal.ts'
 import type { News } from '../src/known.ts'
 import { temporaryDirectory } from './temporary-directory.ts'
@@ -72,4 +73,23 @@ test('a VM that is on again, or deleted, is no longer waited for', async () => {
   await journal.append({ type: 'vm.power', vm: 'ran', power: 'on' })
   await journal.append({ type: 'vm.deleted', vm: 'gone' })
   assert.deepEqual([...journal.known.toStart], ['always'])
+})
+
+test('what the VMs are is told before the machine is ready, also where none of them starts', async () => {
+  await using dir = await temporaryDirectory()
+  await using journal = await journalAt(dir.path)
+  await noteBoot(journal, machine(dir.path, 'boot-1'), 'autostart')
+  const notes: string[] = []
+  const turns = { take: async () => assert.fail('nothing starts here') }
+  const host = { turns, note: (message: string) => notes.push(message) } as unknown as Host
+  await startGuests(journal, host, async () => {
+    await journal.append({ type: 'vm.power', vm: 'ran', power: 'off' })
+  })
+  assert.deepEqual(notes, ['VM always was to start with the machine and did not'])
+  const types: string[] = []
+  for await (const { type, id } of journal.follow(0, new AbortController().signal)) {
+    types.push(type)
+    if (id === journal.last) break
+  }
+  assert.deepEqual(types.slice(-3), ['machine.started', 'vm.power', 'machine.ready'])
 })
