@@ -15,6 +15,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   'packages/xml': ['fault'],
   'packages/service': ['fault'],
   'packages/host-api': ['fault', 'vm'],
+  'packages/site': [],
   'packages/postgres': ['fault'],
   'packages/temporal': ['fault'],
   'packages/ticket': ['fault', 'postgres', 'vm'],
@@ -25,7 +26,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     ...['cloud-client', 'fault', 'host-api', 'postgres', 'service', 'temporal', 'vm', 'xml'],
   ],
   'apps/console': ['fault', 'host-api', 'postgres', 'screen', 'service', 'ticket', 'vm'],
-  'apps/cli': ['fault', 'vm'],
+  'apps/cli': ['fault', 'site', 'vm'],
   'apps/cloud': [
     ...['fault', 'host-api', 'image', 'postgres', 'service', 'temporal', 'ticket', 'vm', 'xml'],
   ],

@@ -19,8 +19,8 @@ import {
   type Lab,
   type LabHost,
 } from '@skerry/lab'
+import { temporalPorts } from '@skerry/site'
 
-import { TEMPORAL_PORTS } from '../../tools/lab/src/temporal-config.ts'
 import { openWindow } from '../../tools/lab/src/window.ts'
 import { buildDeb } from '../../tools/package/build-deb.ts'
 
@@ -167,7 +167,7 @@ async function startEngines(opened: AsyncDisposableStack, dir: string, netns: st
   const postgres = opened.use(
     await startPostgres(join(dir, 'postgres'), { netns, port: 5432, durable: false }),
   )
-  const port = await freePorts(TEMPORAL_PORTS)
+  const port = await freePorts(temporalPorts)
   opened.use(await openWindow(join(dir, 'window'), { netns, ports: [port] }))
   opened.use(await startTemporal(join(dir, 'temporal'), postgres, { netns, port }))
   // Where people expect it. The machine's own loopback may have another one there.

@@ -3,9 +3,10 @@ import { existsSync } from 'node:fs'
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
+import { temporalPorts } from '@skerry/site'
+
 import { SWITCH_ADDRESS } from './netns.ts'
 import { freePorts } from './ports.ts'
-import { TEMPORAL_PORTS } from './temporal-config.ts'
 
 /** The address at which hosts reach the cells. */
 const MACHINES = SWITCH_ADDRESS.replace(/\/.*/, '')
@@ -122,7 +123,7 @@ export async function settlePlan(lab: string, size: CloudSize): Promise<CloudPla
   }
   await mkdir(join(lab, 'cloud'), { recursive: true })
   const first = await freePorts(
-    TEMPORAL_PORTS + 3 + 2 * cells + consoles + (original ? 1 + cells : 0),
+    temporalPorts + 3 + 2 * cells + consoles + (original ? 1 + cells : 0),
   )
   await writeFile(planFile(lab), JSON.stringify({ first, cells, consoles, workflows, original }))
   return planOf(lab, first, size)
@@ -136,8 +137,8 @@ function planOf(
 ): CloudPlan {
   const ports = {
     temporal: first,
-    postgres: first + TEMPORAL_PORTS,
-    balancer: first + TEMPORAL_PORTS + 1,
+    postgres: first + temporalPorts,
+    balancer: first + temporalPorts + 1,
   }
   // Behind those of the cells and of the consoles.
   const second = ports.balancer + 2 + 2 * count + consoles

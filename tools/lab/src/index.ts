@@ -29,7 +29,7 @@ export type { Outcome } from './run.ts'
 export type { Temporal, TemporalOptions } from './temporal.ts'
 export { startTemporal } from './temporal.ts'
 export type { Login, Tenant } from './tenants.ts'
-export { reasonWithoutTemporal, TEMPORAL_VERSION, temporalPrograms } from './temporal-build.ts'
+export { reasonWithoutTemporal, temporalPrograms } from './temporal-build.ts'
 export { simulatedHost, type SimulatedHost, type SimulatedHostOptions } from './simulated-host.ts'
 export {
   greetingLength,

@@ -4,6 +4,8 @@ import { chmod, chown, mkdir, readFile, stat, writeFile } from 'node:fs/promises
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 
+import { postgresWords } from '@skerry/site'
+
 import { asUser, lastWords, startDaemon } from './daemon.ts'
 import { inNetworkNamed } from './netns.ts'
 import { reasonWithoutRoot } from './packages.ts'
@@ -186,23 +188,13 @@ class Server implements Postgres {
   /** Answers whether it came up; false when it ended instead. */
   async #attemptStart(): Promise<boolean> {
     if (this.#running() !== undefined) return this.#ready()
-    const settings = {
-      listen_addresses: '127.0.0.1',
-      port: String(this.port),
-      unix_socket_directories: '',
-      max_connections: '300',
-      // Files in the data directory instead of in /dev/shm, where a killed server's would stay.
-      dynamic_shared_memory_type: 'mmap',
-      ...(this.#options.durable === false && {
-        fsync: 'off',
-        full_page_writes: 'off',
-      }),
-    }
-    const flags = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])
+    const more =
+      this.#options.durable === false ? { fsync: 'off', full_page_writes: 'off' } : undefined
+    const words = postgresWords({ data: this.data, port: this.port, ...(more && { more }) })
     const child = startDaemon({
       dir: this.dir,
       log: this.log,
-      command: [join(BIN, 'postgres'), '-D', this.data, ...flags],
+      command: [join(BIN, 'postgres'), ...words],
       user: USER,
       ...(this.#options.netns !== undefined && { netns: this.#options.netns }),
       outlives: this.#options.outlives ?? false,

@@ -3,6 +3,12 @@ import { existsSync, realpathSync } from 'node:fs'
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
+import {
+  temporalDatabases,
+  temporalDynamicSettings,
+  temporalPorts,
+  temporalSettings,
+} from '@skerry/site'
 import type { Connection } from '@temporalio/client'
 
 import { findEngines, lastWords, startDaemon } from './daemon.ts'
@@ -12,10 +18,11 @@ import type { Postgres } from './postgres.ts'
 import { killAndWait } from './processes.ts'
 import { run } from './run.ts'
 import { temporalPrograms, type TemporalPrograms } from './temporal-build.ts'
-import { DATABASES, dynamicConfig, TEMPORAL_PORTS, temporalConfig } from './temporal-config.ts'
 import { until } from './wait.ts'
 
 const START_TIMEOUT_MS = 90_000
+/** Right for a test. */
+const SHARDS = 4
 /** gRPC's number for it. */
 const ALREADY_EXISTS = 6
 /** How long ended runs are kept. The type wants a 64-bit number of a library's own; a plain one does. */
@@ -26,7 +33,7 @@ export interface TemporalOptions {
   readonly namespace?: string
   /** Whether it goes on when this program ends; otherwise it dies with it. */
   readonly outlives?: boolean
-  /** The first of its TEMPORAL_PORTS at its first start; free ones unless told. */
+  /** The first of its temporalPorts at its first start; free ones unless told. */
   readonly port?: number
   /** The named network on whose loopback it listens, as its PostgreSQL does. Its address must be seen from ours too. */
   readonly netns?: string
@@ -60,7 +67,7 @@ export async function startTemporal(
   const dir = realpathSync(directory)
   const saved = join(dir, 'port')
   if (!existsSync(saved)) {
-    await writeFile(saved, String(options.port ?? (await freePorts(TEMPORAL_PORTS))))
+    await writeFile(saved, String(options.port ?? (await freePorts(temporalPorts))))
   }
   const port = Number(await readFile(saved, 'utf8'))
   const server = new Server(dir, port, postgres, programs, options)
@@ -119,14 +126,16 @@ class Server implements Temporal {
       await sql('setup-schema', '-v', '0.0')
       await sql('update-schema', '--schema-name', `postgresql/v12/${schema}`)
     }
-    for (const [schema, name] of Object.entries(DATABASES)) await make(schema, name)
+    for (const [schema, name] of Object.entries(temporalDatabases)) await make(schema, name)
     await writeFile(join(this.dir, 'schema.done'), '')
   }
 
   async start(): Promise<void> {
     if (this.#running().length === 0) {
-      const config = temporalConfig(this.#port, this.#postgres.port, this.dir)
-      await writeFile(join(this.dir, 'dynamic.yaml'), dynamicConfig)
+      const dynamic = join(this.dir, 'dynamic.yaml')
+      const postgres = { port: this.#postgres.port, password: 'any' }
+      const config = temporalSettings({ port: this.#port, postgres, dynamic, shards: SHARDS })
+      await writeFile(dynamic, temporalDynamicSettings)
       await writeFile(join(this.dir, 'temporal.yaml'), config)
       startDaemon({
         dir: this.dir,
@@ -168,7 +177,7 @@ class Server implements Temporal {
 
   async dropDatabase(): Promise<void> {
     await this.kill9()
-    for (const name of Object.values(DATABASES)) {
+    for (const name of Object.values(temporalDatabases)) {
       await this.#postgres.psql(`drop database if exists ${name} with (force)`)
     }
     await this.makeTables()

@@ -1,21 +1,34 @@
-// The settings of a Temporal server that persists in a PostgreSQL of the lab.
+// The settings of a Temporal server that is all ours, on loopback, and keeps its things in a PostgreSQL.
 
 /** So many ports in a row belong to one server: four services with a port for calls and one for membership each. */
-export const TEMPORAL_PORTS = 8
-export const DATABASES = { temporal: 'temporal', visibility: 'temporal_visibility' } as const
+export const temporalPorts = 8
+export const temporalDatabases = {
+  temporal: 'temporal',
+  visibility: 'temporal_visibility',
+} as const
 
 const services = ['frontend', 'history', 'matching', 'worker'] as const
 
+export interface TemporalPlace {
+  /** The first of its ports: it takes calls there. */
+  readonly port: number
+  readonly postgres: { readonly port: number; readonly password: string }
+  /** The file of temporalDynamicSettings. */
+  readonly dynamic: string
+  /** How many parts its work is divided into: fixed for ever at the first start. */
+  readonly shards: number
+}
+
 /** JSON is YAML too, so nothing has to be glued together. */
-export function temporalConfig(firstPort: number, postgresPort: number, dir: string): string {
+export function temporalSettings({ port, postgres, dynamic, shards }: TemporalPlace): string {
   const store = (databaseName: string, connections: number) => ({
     sql: {
       pluginName: 'postgres12',
       databaseName,
-      connectAddr: `127.0.0.1:${postgresPort}`,
+      connectAddr: `127.0.0.1:${postgres.port}`,
       connectProtocol: 'tcp',
       user: 'postgres',
-      password: 'any',
+      password: postgres.password,
       maxConns: connections,
       maxIdleConns: connections,
       maxConnLifetime: '1h',
@@ -23,8 +36,8 @@ export function temporalConfig(firstPort: number, postgresPort: number, dir: str
   })
   const service = (index: number) => ({
     rpc: {
-      grpcPort: firstPort + index,
-      membershipPort: firstPort + services.length + index,
+      grpcPort: port + index,
+      membershipPort: port + services.length + index,
       bindOnLocalHost: true,
     },
   })
@@ -34,11 +47,10 @@ export function temporalConfig(firstPort: number, postgresPort: number, dir: str
     persistence: {
       defaultStore: 'main',
       visibilityStore: 'visibility',
-      // Fixed for ever at the first start; 4 is right for a test.
-      numHistoryShards: 4,
+      numHistoryShards: shards,
       datastores: {
-        main: store(DATABASES.temporal, 20),
-        visibility: store(DATABASES.visibility, 4),
+        main: store(temporalDatabases.temporal, 20),
+        visibility: store(temporalDatabases.visibility, 4),
       },
     },
     global: { membership: { maxJoinDuration: '30s', broadcastAddress: '127.0.0.1' } },
@@ -53,16 +65,16 @@ export function temporalConfig(firstPort: number, postgresPort: number, dir: str
           enabled: true,
           initialFailoverVersion: 1,
           rpcName: 'frontend',
-          rpcAddress: `127.0.0.1:${firstPort}`,
+          rpcAddress: `127.0.0.1:${port}`,
         },
       },
     },
     dcRedirectionPolicy: { policy: 'noop' },
-    dynamicConfigClient: { filepath: `${dir}/dynamic.yaml`, pollInterval: '10s' },
+    dynamicConfigClient: { filepath: dynamic, pollInterval: '10s' },
   })
 }
 
 /** How soon a namespace that was just registered can be used. */
-export const dynamicConfig = JSON.stringify({
+export const temporalDynamicSettings = JSON.stringify({
   'system.namespaceCacheRefreshInterval': [{ value: '1s' }],
 })
