@@ -38,6 +38,14 @@ export interface World {
   readonly today: () => Date
   /** Where programs are looked for. */
   readonly path: string
+  /** Where things are kept that take long to make. */
+  readonly cache: string
+  /** 256 bits that nobody can guess, as a word. */
+  readonly secret: () => string
+  /** Whether a person says yes; nobody does where there is no terminal. */
+  readonly confirm: (question: string) => Promise<boolean>
+  /** Resolves when the person has seen enough (Ctrl-C), or the program is told to end. */
+  readonly told: () => Promise<void>
 }
 
 export interface Screen {

@@ -6,6 +6,7 @@ import { consoleServer } from './commands/console-server.ts'
 import { openConsole } from './commands/console.ts'
 import { create } from './commands/create.ts'
 import { doctor } from './commands/doctor.ts'
+import { down } from './commands/down.ts'
 import { events } from './commands/events.ts'
 import { exec } from './commands/exec.ts'
 import { forward } from './commands/forward.ts'
@@ -21,6 +22,7 @@ import { snapshot } from './commands/snapshot.ts'
 import { ssh } from './commands/ssh.ts'
 import { templateBuild } from './commands/template-build.ts'
 import { template } from './commands/template.ts'
+import { up } from './commands/up.ts'
 import { readVersion, version } from './commands/version.ts'
 import { vmd } from './commands/vmd.ts'
 import { workflowRuns } from './commands/workflow-runs.ts'
@@ -61,6 +63,8 @@ const telling: readonly Command[] = [
 
 /** The whole command line, in the order of the help. */
 export const commands: readonly Command[] = [
+  up,
+  down,
   vmd,
   cloud,
   consoleServer,

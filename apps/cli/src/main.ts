@@ -1,3 +1,7 @@
+import { randomBytes } from 'node:crypto'
+import { homedir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline/promises'
 import { text } from 'node:stream/consumers'
 import { setTimeout as wait } from 'node:timers/promises'
 
@@ -50,7 +54,24 @@ process.exitCode = await runCommand(
     // Whoever builds a package twice wants the same page twice (reproducible-builds.org).
     today: () => new Date(Number(env['SOURCE_DATE_EPOCH']) * 1000 || Date.now()),
     path: env['PATH'] ?? '',
+    cache: join(env['XDG_CACHE_HOME'] || join(homedir(), '.cache'), 'skerry'),
+    secret: () => randomBytes(32).toString('base64url'),
+    confirm,
+    told: async () =>
+      new Promise((resolve) => {
+        for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, resolve)
+      }),
   },
   commands,
   process.argv.slice(2),
 )
+
+async function confirm(question: string): Promise<boolean> {
+  if (!process.stdin.isTTY || !stderr.isTTY) return false
+  const asking = createInterface({ input: process.stdin, output: stderr })
+  try {
+    return /^y(es)?$/i.test((await asking.question(`${question} [y/N] `)).trim())
+  } finally {
+    asking.close()
+  }
+}

@@ -18,6 +18,7 @@ const firstSteps = [
 
 const files: readonly (readonly [string, string])[] = [
   ['/var/lib/skerry', 'VMs, their disks, templates, and the journal of events'],
+  ['/var/lib/skerry/site', 'the cloud that skerry up made'],
   ['/run/skerry', 'sockets of guests that run'],
 ]
 

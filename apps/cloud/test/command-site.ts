@@ -51,7 +51,7 @@ export async function openCommands(postgres: Postgres | undefined) {
     ])
   const moved = stack.move()
   return {
-    ...{ db, dir, config, type, init, issuing },
+    ...{ db, url, dir, config, type, init, issuing },
     pass: (ms: number) => {
       now = new Date(now.getTime() + ms)
     },

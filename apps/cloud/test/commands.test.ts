@@ -19,6 +19,7 @@ import { readIdentity } from '../src/identity/issuers.ts'
 import { openIdentity } from '../src/identity/keep-identity.ts'
 import { verifyPassword } from '../src/identity/password.ts'
 import { openMachineDoor } from '../src/machine/server.ts'
+import { addTemplate } from '../src/store/accounts.ts'
 import { raiseEpoch } from '../src/store/machines.ts'
 import { openCloudDatabase, startDatabases } from './cloud-database.ts'
 import { openCommands } from './command-site.ts'
@@ -144,6 +145,36 @@ test('a cell that may not issue is renewed by one that may, and tries again whil
   const { shown } = await keepFor(site, file, 0.1)
   assert.equal(shown.length, 2)
   assert.equal(whoIsPeer(new X509Certificate(shown[1] ?? '')).id, 'cell-2')
+})
+
+test('a database is told in a file too, where its password is not seen by others', async () => {
+  await using site = await openSite()
+  const file = join(site.dir, 'database')
+  const init = ['init', '--base', 'https://127.0.0.1:8443', '--images', join(site.dir, 'images')]
+  await assert.rejects(site.type(init), /--database is needed/)
+  await assert.rejects(site.type([...init, '--database-file', file]), /cannot be read/)
+  await writeFile(file, `${site.url}\n`)
+  await site.type([...init, '--database-file', file])
+  assert.equal((await readConfig(site.config)).database, site.url)
+})
+
+test('templates are listed, of all organisations or of one', async () => {
+  await using site = await openSite()
+  await site.init()
+  for (const org of ['blue', 'green']) await site.type(['org', 'add', org])
+  const digest = 'a'.repeat(64)
+  const image = { digest, bytes: 1, virtualMiB: 1 }
+  const sizes = { cpus: 2, memoryMiB: 256, diskMiB: 1 }
+  for (const org of ['green', 'blue'])
+    await addTemplate(site.db, { org, name: 'small', image, ...sizes })
+  const list = async (...words: string[]) => {
+    const said = await site.type(['template', 'list', ...words, '--json'])
+    return (JSON.parse(said) as { name: string; org: string; cpus: number }[]).map(
+      ({ name, org, cpus }) => `${name} of ${org}: ${cpus}`,
+    )
+  }
+  assert.deepEqual(await list(), ['small of blue: 2', 'small of green: 2'])
+  assert.deepEqual(await list('--org', 'green'), ['small of green: 2'])
 })
 
 test('an invitation is one line; hosts are listed, disabled, revoked and lost', async () => {

@@ -23,6 +23,7 @@ import { requireApart } from '../own-host.ts'
 import { addAdministrator, hasAdministrator } from '../store/accounts.ts'
 import type { Database } from '../store/database.ts'
 import { readCloud } from '../store/machines.ts'
+import { databaseIn, databaseOptions } from './database-in.ts'
 import { prepareTables } from './prepare-tables.ts'
 import { configFile, withDatabase } from './with-store.ts'
 
@@ -34,7 +35,7 @@ export const init: Command = {
   words: [],
   options: {
     base: 'https://NAME:PORT',
-    database: 'postgres://…',
+    ...databaseOptions,
     temporal: 'ADDRESS:PORT',
     namespace: 'NAME',
     listen: 'ADDRESS:PORT',
@@ -52,7 +53,7 @@ export const init: Command = {
   async run(world, asked) {
     const file = configFile(asked)
     const known = await isThere(file)
-    const before = known ? await readConfig(file) : newConfig(file, asked)
+    const before = known ? await readConfig(file) : await newConfig(file, asked)
     const config = withConsole(withOriginal(before, asked), maybe(asked, 'console'))
     await prepareTables(config)
     const password = await withDatabase(config, async (db) => {
@@ -67,13 +68,13 @@ export const init: Command = {
   },
 }
 
-function newConfig(file: string, asked: Asked): Config {
+async function newConfig(file: string, asked: Asked): Promise<Config> {
   const value: Config = {
     base: needed(asked, 'base'),
     cell: maybe(asked, 'cell') ?? 'cell-1',
     listen: listenAddress('--listen', maybe(asked, 'listen') ?? '[::]:443'),
     machines: listenAddress('--machines', maybe(asked, 'machines') ?? '[::]:8444'),
-    database: needed(asked, 'database'),
+    database: await databaseIn(asked),
     temporal: {
       address: maybe(asked, 'temporal') ?? '127.0.0.1:7233',
       namespace: maybe(asked, 'namespace') ?? 'skerry',

@@ -1,8 +1,9 @@
 import { Fault } from '@skerry/fault'
 
-import { maybe, needed, type Command } from '../command.ts'
+import { maybe, needed, printRows, type Command } from '../command.ts'
 import { addImage } from '../images/add-image.ts'
 import { addTemplate, orgNamed } from '../store/accounts.ts'
+import { listTemplates } from '../store/rule.ts'
 import { named } from './account-named.ts'
 import { withStore } from './with-store.ts'
 
@@ -38,7 +39,21 @@ const templateAdd: Command = {
     }),
 }
 
-export const templates: readonly Command[] = [templateAdd]
+const templateList: Command = {
+  name: 'template list',
+  words: [],
+  options: { org: 'ORG' },
+  summary: 'all templates, or those of an organisation, with their sizes',
+  run: (world, asked) =>
+    withStore(asked, async (db) => {
+      const org = maybe(asked, 'org')
+      const of = org === undefined ? undefined : await orgNamed(db, org)
+      const rows = (await listTemplates(db, of)).map((each) => ({ ...each }))
+      printRows(world, asked, rows, ['name', 'org', 'cpus', 'memoryMiB', 'diskMiB', 'id'])
+    }),
+}
+
+export const templates: readonly Command[] = [templateAdd, templateList]
 
 function count(text: string, option: string): number {
   if (/^[1-9][0-9]{0,8}$/.test(text)) return Number(text)

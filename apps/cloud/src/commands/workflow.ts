@@ -11,6 +11,7 @@ import { identityFiles, makeControl, makeServer, newSealKey } from '../identity/
 import { namedBy } from '../identity/renew-cell.ts'
 import { readCloud } from '../store/machines.ts'
 import { keepWorkflowMachine } from '../store/workflow-machines.ts'
+import { databaseIn, databaseOptions } from './database-in.ts'
 import { reachable, requireIssuers } from './issuing-cell.ts'
 import { withStore } from './with-store.ts'
 
@@ -44,7 +45,7 @@ export const makeWorkflow: Command = {
     out: 'DIR',
     url: 'https://HOST:PORT',
     listen: 'ADDRESS:PORT',
-    database: 'postgres://…',
+    ...databaseOptions,
     temporal: 'ADDRESS:PORT',
     namespace: 'NAME',
     cells: 'ADDRESS:PORT,…',
@@ -53,7 +54,7 @@ export const makeWorkflow: Command = {
     'issues certificates and configuration of a workflow server, on a machine that has the issuers; again by the same name, new ones',
   run: (world, asked) =>
     withStore(asked, async (db, config) => {
-      const told = readAsked(asked, config)
+      const told = readAsked(asked, config, await databaseIn(asked))
       const { id: cloud, epoch } = await readCloud(db)
       const issuers = await requireIssuers(config)
       const host = namedBy(told.url)
@@ -93,6 +94,7 @@ export const makeWorkflow: Command = {
 function readAsked(
   asked: Asked,
   config: Config,
+  database: string,
 ): Omit<WorkflowConfig, 'identity' | 'renewFrom' | 'egress'> {
   const name = needed(asked, 'name')
   if (!NAME.test(name)) {
@@ -103,7 +105,6 @@ function readAsked(
   if (url?.protocol !== 'https:' || url.origin !== said.replace(/\/$/, '')) {
     throw new Fault('invalid', `--url must be like https://workflow.example:8281, not ${said}`)
   }
-  const database = needed(asked, 'database')
   if (!/^postgres(ql)?:$/.test(URL.parse(database)?.protocol ?? '')) {
     throw new Fault('invalid', '--database must be like postgres://USER@HOST:5432/workflow')
   }

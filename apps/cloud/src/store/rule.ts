@@ -49,6 +49,25 @@ export async function listAccounts(db: Kysely<Database>, of?: OrgId): Promise<Li
   return rows
 }
 
+export interface ListedTemplate {
+  readonly id: string
+  readonly name: string
+  readonly org: string
+  readonly cpus: number
+  readonly memoryMiB: number
+  readonly diskMiB: number
+}
+
+/** Of one organisation, or of all. */
+export async function listTemplates(db: Kysely<Database>, of?: OrgId): Promise<ListedTemplate[]> {
+  const { rows } = await sql<ListedTemplate>`
+    select template.id, template.name, org.name as org, cpus, memory_mib as "memoryMiB", disk_mib as "diskMiB"
+    from template join org on org.id = template.org
+    where ${of ?? null}::uuid is null or template.org = ${of ?? null}::uuid
+    order by org.name, template.name`.execute(db)
+  return rows
+}
+
 /** Whoever would be left could not be helped by anybody. */
 export async function requireAnother(tx: Tx, { id, role }: AccountRow): Promise<void> {
   if (role !== 'system administrator') return

@@ -1,0 +1,50 @@
+import { once } from 'node:events'
+import { createServer } from 'node:net'
+
+import { temporalPorts } from '@skerry/site'
+
+import { Failure } from '../failure.ts'
+import { wantedPorts, type Ports } from './settled.ts'
+
+const FAR = 200
+
+/** The ports that are wanted, or the next ones above them that nobody has. */
+export async function freePorts(): Promise<Ports> {
+  const taken = new Set<number>()
+  const found: [string, number][] = []
+  for (const [name, wanted] of Object.entries(wantedPorts)) {
+    const count = name === 'temporal' ? temporalPorts : 1
+    const first = await firstFree(wanted, count, taken)
+    for (let at = 0; at < count; at++) taken.add(first + at)
+    found.push([name, first])
+  }
+  return Object.fromEntries(found) as Ports
+}
+
+async function firstFree(
+  wanted: number,
+  count: number,
+  taken: ReadonlySet<number>,
+): Promise<number> {
+  for (let first = wanted; first < wanted + FAR; first++) {
+    const row = Array.from({ length: count }, (_, at) => first + at)
+    if (row.some((port) => taken.has(port))) continue
+    if ((await Promise.all(row.map(isFree))).every(Boolean)) return first
+  }
+  throw new Failure('refused', `${count} free ports in a row are needed above ${wanted}`, {
+    hint: 'ss -tlnp shows who has them',
+  })
+}
+
+async function isFree(port: number): Promise<boolean> {
+  const server = createServer()
+  try {
+    server.listen(port, '0.0.0.0')
+    await once(server, 'listening')
+    return true
+  } catch {
+    return false
+  } finally {
+    server.close()
+  }
+}
