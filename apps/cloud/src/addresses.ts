@@ -21,6 +21,8 @@ export const at = {
   ticket: '/api/vApp/:entity/screen/action/acquireTicket',
   mksTicket: '/api/vApp/:entity/screen/action/acquireMksTicket',
   snapshot: '/api/vApp/:entity/snapshotSection',
+  processors: '/api/vApp/:entity/virtualHardwareSection/cpu',
+  memory: '/api/vApp/:entity/virtualHardwareSection/memory',
   lease: '/api/vApp/:entity/leaseSettingsSection',
   metadata: '/api/vApp/:entity/metadata',
   metadataKey: '/api/vApp/:entity/metadata/:key',

@@ -8,6 +8,7 @@ import { cloning } from './routes/clone.ts'
 import { composing } from './routes/compose.ts'
 import { entities } from './routes/entities.ts'
 import { events } from './routes/events.ts'
+import { hardware } from './routes/hardware.ts'
 import { leases } from './routes/leases.ts'
 import { notes } from './routes/notes.ts'
 import { orgs } from './routes/orgs.ts'
@@ -29,6 +30,7 @@ export const routes: readonly CloudRoute[] = [
   ...composing,
   ...cloning,
   ...leases,
+  ...hardware,
   ...notes,
   ...screens,
   ...tasks,

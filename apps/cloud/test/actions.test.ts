@@ -9,6 +9,7 @@ import { attribute, localName, readXml, text } from '@skerry/xml'
 import { sql } from 'kysely'
 
 import type { Status } from '../src/vm-status.ts'
+import { itemOf } from './rights-table.ts'
 import { find, linksOf, openDoor, pathOf, read, type Door } from './tenants-door.ts'
 
 let door: Door
@@ -22,6 +23,7 @@ const get = (path: string, version = '5.1') =>
     token: door.eng.token,
     headers: { accept: `application/*+xml;version=${version}` },
   })
+const put = (path: string, body: string) => door.ask('PUT', path, { token: door.eng.token, body })
 const post = (path: string, body = '', version = '5.1') =>
   door.ask('POST', path, {
     token: door.eng.token,
@@ -294,4 +296,28 @@ test('reconfigure: what a VM shall have, as its own document says it; while off,
   const on = await add('POWERED_ON')
   assert.equal(linksOf(read(await get(on.path)))['reconfigureVm'], undefined)
   assert.equal((await post(`${on.path}/action/reconfigureVm`, hardware([3, 2]))).status, 409)
+})
+
+test('processors and memory, each at its own address: read, changed, sent back', async () => {
+  const { vm, path } = await add('POWERED_OFF')
+  const section = `${path}/virtualHardwareSection`
+  const inputs = () =>
+    door.cloud.db.selectFrom('task').select('input').where('vm', '=', vm).orderBy('id').execute()
+  for (const [part, quantity] of [
+    ['cpu', 2],
+    ['memory', 256],
+  ] as const) {
+    const item = (await get(`${section}/${part}`)).text
+    const changed = item.replace(/(VirtualQuantity>)\d+/, `$1${quantity}`)
+    read(await put(`${section}/${part}`, changed), 202)
+  }
+  assert.deepEqual(
+    (await inputs()).map(({ input }) => input),
+    [{ cpus: 2 }, { memoryMiB: 256 }],
+  )
+  for (const wrong of [itemOf(4, 2), itemOf(3, 0), itemOf(3, 'many'), '<Item/>', '<Vm/>', '']) {
+    assert.equal((await put(`${section}/cpu`, wrong)).status, 400, wrong)
+  }
+  const on = await add('POWERED_ON')
+  assert.equal((await put(`${on.path}/virtualHardwareSection/cpu`, itemOf(3, 2))).status, 409)
 })

@@ -33,6 +33,9 @@ export const fresh = (): string => `n-${(count += 1)}`
 const named = (element: string) => () => `<${element} name="${fresh()}"/>`
 
 const HARDWARE = '<Vm><VirtualHardwareSection/></Vm>'
+/** Of CIM's kinds: 3 processors, 4 memory. */
+export const itemOf = (kind: number, quantity: number | string): string =>
+  `<Item xmlns:rasd="urn:r"><rasd:ResourceType>${kind}</rasd:ResourceType><rasd:VirtualQuantity>${quantity}</rasd:VirtualQuantity></Item>`
 export const COLOUR = '<MetadataValue><Value>red</Value></MetadataValue>'
 
 /** If you are here because a row has no line: say who may ask for it, and how it is asked rightly. */
@@ -92,6 +95,10 @@ export const rows: Readonly<Record<string, Row>> = {
     body: () => '<LeaseSettingsSection/>',
   },
   readSnapshotSection: { least: 'console only', ok: 200 },
+  readProcessors: { least: 'console only', ok: 200 },
+  changeProcessors: { least: 'author', ok: 202, from: 'POWERED_OFF', body: () => itemOf(3, 2) },
+  readMemory: { least: 'console only', ok: 200 },
+  changeMemory: { least: 'author', ok: 202, from: 'POWERED_OFF', body: () => itemOf(4, 256) },
   reconfigureVm: { least: 'author', ok: 202, from: 'POWERED_OFF', body: () => HARDWARE },
   takeScreenshot: { least: 'console only', ok: 200 },
   acquireTicket: { least: 'console only', ok: 200, from: 'POWERED_ON' },

@@ -15,6 +15,7 @@ import type { CloudRoute } from '../src/route.ts'
 import { routes } from '../src/routes.ts'
 import type { Status } from '../src/vm-status.ts'
 import { acceptOf } from './every-route.ts'
+import { itemOf } from './rights-table.ts'
 import { BASE, hrefOf, openDoor, type Answered, type Door, type Spoken } from './tenants-door.ts'
 
 interface How {
@@ -78,6 +79,8 @@ const hows: Readonly<Record<string, How>> = {
     body: () =>
       '<Vm><VirtualHardwareSection><Item><ResourceType>4</ResourceType><VirtualQuantity>2048</VirtualQuantity></Item></VirtualHardwareSection></Vm>',
   },
+  changeProcessors: { from: 'POWERED_OFF', body: () => itemOf(3, 2) },
+  changeMemory: { from: 'POWERED_OFF', body: () => itemOf(4, 2048) },
   rename: { from: 'POWERED_OFF', body: () => '<Vm name="web-2"/>' },
   mergeMetadata: {
     from: 'POWERED_OFF',

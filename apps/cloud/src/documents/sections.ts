@@ -1,6 +1,8 @@
 import { element, type Element } from '@skerry/xml'
 
 import type { Asker } from '../http/asker.ts'
+import { link } from '../http/links.ts'
+import { may } from '../identity/authorize.ts'
 import type { Lease } from '../store/leases.ts'
 import type { VmRow } from '../store/vms.ts'
 
@@ -27,35 +29,52 @@ interface Item {
   readonly quantity: number
 }
 
-const item = ({ id, kind, name, text, units, quantity }: Item): Element =>
-  element(
-    'ovf:Item',
-    {},
+const contentOf = ({ id, kind, name, text, units, quantity }: Item) =>
+  [
     units !== undefined && element('rasd:AllocationUnits', {}, units),
     element('rasd:Description', {}, text),
     element('rasd:ElementName', {}, name),
     element('rasd:InstanceID', {}, id),
     element('rasd:ResourceType', {}, kind),
     element('rasd:VirtualQuantity', {}, quantity),
-  )
+  ] as const
+
+const item = (each: Item): Element => element('ovf:Item', {}, ...contentOf(each))
 
 const info = (text: string): Element => element('ovf:Info', {}, text)
 
 type Size = Pick<VmRow, 'cpus' | 'memory_mib' | 'disk_mib'>
+
+const processors = (cpus: number): Item => ({
+  ...{ id: 1, kind: PROCESSORS, name: `${cpus} virtual CPU(s)`, text: 'Processors' },
+  ...{ units: 'hertz * 10^6', quantity: cpus },
+})
+
+const memory = (mib: number): Item => ({
+  ...{ id: 2, kind: MEMORY, name: `${mib} MB of memory`, text: 'Memory' },
+  ...{ units: 'byte * 2^20', quantity: mib },
+})
+
+/** A part of the hardware at an address of its own, where clients read it, change its quantity and send it back. */
+const itemAt = (of: Item, href: string, { dialect, who }: Asker): Element => {
+  const type = dialect.media('rasdItem')
+  const edit = may(who, 'vm:edit') && link('edit', href, { type })
+  return element('Item', { ...RASD, href, type }, ...contentOf(of), edit)
+}
+
+export const processorsItem = ({ cpus }: Size, vm: string, asker: Asker): Element =>
+  itemAt(processors(cpus), `${vm}/virtualHardwareSection/cpu`, asker)
+
+export const memoryItem = ({ memory_mib }: Size, vm: string, asker: Asker): Element =>
+  itemAt(memory(memory_mib), `${vm}/virtualHardwareSection/memory`, asker)
 
 export const hardwareSection = ({ cpus, memory_mib, disk_mib }: Size): Element =>
   element(
     'ovf:VirtualHardwareSection',
     { ...OVF, ...RASD },
     info('Virtual hardware'),
-    item({
-      ...{ id: 1, kind: PROCESSORS, name: `${cpus} virtual CPU(s)`, text: 'Processors' },
-      ...{ units: 'hertz * 10^6', quantity: cpus },
-    }),
-    item({
-      ...{ id: 2, kind: MEMORY, name: `${memory_mib} MB of memory`, text: 'Memory' },
-      ...{ units: 'byte * 2^20', quantity: memory_mib },
-    }),
+    item(processors(cpus)),
+    item(memory(memory_mib)),
     item({
       ...{ id: 3, kind: DISK, name: 'Hard disk 1', text: 'Hard disk' },
       ...{ units: 'byte * 2^20', quantity: disk_mib },

@@ -27,6 +27,18 @@ function sizeIn(item: Element): Reconfigured {
   throw new Fault('invalid', `VirtualQuantity of ${size} must be from ${least} to ${most}`)
 }
 
+/** One item of a VM's hardware, as it was read; it can be of no other kind than its address. */
+export const itemParams = (size: 'cpus' | 'memoryMiB'): Body<Reconfigured> => ({
+  media: 'rasdItem',
+  shape: 'Item',
+  read(raw) {
+    const asked = sizeIn(readRoot(raw, 'Item'))
+    if (asked[size] !== undefined) return asked
+    const [kind] = Object.entries(kinds).find(([, each]) => each.size === size) ?? []
+    throw new Fault('invalid', `the Item must have the ResourceType ${kind}, as it was read`)
+  },
+})
+
 /** The document of a VM, as it was read: the items of its hardware say what it shall have. */
 export const reconfigureParams: Body<Reconfigured> = {
   media: 'vm',

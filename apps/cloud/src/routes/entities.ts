@@ -59,7 +59,8 @@ async function ask(
   return accepted(world, asker, task)
 }
 
-async function askVm(
+/** What only a VM can be asked for. */
+export async function askVm(
   world: RequestWorld,
   asker: Asker,
   entity: Entity,
