@@ -120,7 +120,12 @@ suite('the command line, with a daemon and a guest', { skip }, () => {
       ...['exec', 'my-vm', '--', '/bin/sh', '-c', 'echo said; echo but >&2; exit 3'],
     )
     assert.deepEqual([code, stdout, stderr], [3, 'said\n', 'but\n'])
-    assert.match(await done('logs', 'my-vm'), /guest up in/)
+    // Its agent answers before it says that it is up, and its SSH server is there.
+    await until(
+      'the guest is up',
+      async () => /guest up in/.test(await done('logs', 'my-vm')),
+      BOOT_MS,
+    )
   })
 
   const echo = async (word: string) =>

@@ -17,8 +17,8 @@ import {
 } from '../../packages/screen/test/simulated-display.ts'
 
 const skip = reasonToSkip('browser', 'host') ?? false
-const options = { skip, timeout: 60_000 }
-const PATIENCE_MS = 10_000
+const options = { skip, timeout: 300_000 }
+const PATIENCE_MS = 30_000
 /** What the policy stops is told to the page; here it is kept. */
 const VIOLATIONS = `window.violations = []; document.addEventListener('securitypolicyviolation', (event) =>
   violations.push(event.violatedDirective + ' ' + event.blockedURI))`
@@ -104,7 +104,7 @@ test(
     const start = performance.now()
     await page.goto(address)
     await tone('connected')
-    await until('the BIOS to be seen', async () => Number(await read(LIT)) > 500)
+    await until('the BIOS to be seen', async () => Number(await read(LIT)) > 500, PATIENCE_MS)
     t.diagnostic(`first picture after ${Math.round(performance.now() - start)} ms`)
     const weight = await read(
       `performance.getEntriesByType('resource').reduce((sum, entry) => sum + entry.transferSize, 0)`,

@@ -19,6 +19,8 @@ import type { RawAnswer } from './raw-requests.ts'
 
 const skip = reasonToSkip('host', 'small') ?? false
 const BOOT_MS = 120_000
+/** A thousand programs are started in an emulated guest. */
+const CONNECTIONS_MS = 400_000
 const STRANGER = 54_321
 const MEMBER = 54_322
 const SOCKET = '/run/vmd-test.sock'
@@ -201,7 +203,7 @@ suite('the fence', { skip }, () => {
     await host.killLibvirt()
     await host.startLibvirt()
     for (const program of ['iptables', 'ip6tables']) {
-      await until(`${program} has the wall first`, async () => {
+      const isFirst = async () => {
         const { stdout } = await host.run([program, '-w', '-S', 'INPUT'])
         const [, first, second] = stdout.split('\n')
         return (
@@ -209,7 +211,8 @@ suite('the fence', { skip }, () => {
           second === '-A INPUT -i sk-+ -j SKERRY_TENANTS' &&
           stdout.split('SKERRY').length === 3
         )
-      })
+      }
+      await until(`${program} has the wall first`, isFirst, BOOT_MS)
     }
   })
 
@@ -231,7 +234,8 @@ suite('the fence', { skip }, () => {
     }
     const loopback = 'http://127.0.0.1:8080/api/vms'
     const byFile = ['--unix-socket', SOCKET, 'http://any/api/vms']
-    await until('vmd answers', async () => (await by(0, '-H', bearer, ...byFile)) === 200)
+    const answers = async () => (await by(0, '-H', bearer, ...byFile)) === 200
+    await until('vmd answers', answers, BOOT_MS)
     assert.equal(await by(0, loopback), 401)
     assert.equal(await by(0, '-H', bearer, loopback), 200)
     assert.equal(await by(STRANGER, '-H', bearer, loopback), 200, 'who called sudo')
@@ -283,7 +287,7 @@ async function connections(
 ): Promise<readonly string[]> {
   const script = `for a in ${addresses.join(' ')}; do for p in ${ports.join(' ')}; do
     nc -w 2 $a $p -e true 2>/dev/null && echo $a:$p; done; done; echo end`
-  const lines = (await inGuest(host, 'vm-1', script, BOOT_MS)).trim().split('\n')
+  const lines = (await inGuest(host, 'vm-1', script, CONNECTIONS_MS)).trim().split('\n')
   assert.equal(lines.pop(), 'end')
   return lines
 }

@@ -1,6 +1,9 @@
 // A guest asked by its own agent, past everything of ours.
 import { until, type LabHost } from '@skerry/lab'
 
+/** Generous: a guest that is still starting is emulated, beside others, on few cores. */
+const BOOT_MS = 180_000
+
 interface AgentAnswer {
   readonly pid?: number
   readonly exited?: boolean
@@ -27,11 +30,14 @@ export async function inDomain(
     const { stdout } = await host.run(words)
     return (JSON.parse(stdout || '{}') as { return?: AgentAnswer }).return
   }
-  const started = await until('the agent takes the script', () =>
-    agent({
-      execute: 'guest-exec',
-      arguments: { path: '/bin/sh', arg: ['-c', script], 'capture-output': true },
-    }),
+  const started = await until(
+    'the agent takes the script',
+    () =>
+      agent({
+        execute: 'guest-exec',
+        arguments: { path: '/bin/sh', arg: ['-c', script], 'capture-output': true },
+      }),
+    BOOT_MS,
   )
   const done = await until(
     'the guest is done',

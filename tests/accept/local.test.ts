@@ -42,10 +42,14 @@ async function inGuest(id: string, script: string): Promise<string> {
     arguments: { path: '/bin/sh', arg: ['-c', script], 'capture-output': true },
   })
   if (started?.pid === undefined) return ''
-  const done = await until('the guest is done', async () => {
-    const status = await agent({ execute: 'guest-exec-status', arguments: { pid: started.pid } })
-    return status?.exited === true && status
-  })
+  const done = await until(
+    'the guest is done',
+    async () => {
+      const status = await agent({ execute: 'guest-exec-status', arguments: { pid: started.pid } })
+      return status?.exited === true && status
+    },
+    BOOT_MS,
+  )
   return Buffer.from(done['out-data'] ?? '', 'base64').toString()
 }
 

@@ -225,7 +225,7 @@ suite('networks of organisations', { skip }, () => {
       (await host.run(['virsh', '-q', 'net-list', '--name', ...words])).stdout.split('\n')
     await host.powerCut()
     await host.powerOn()
-    await until('the network runs', async () => (await networks()).includes(network))
+    await until('the network runs', async () => (await networks()).includes(network), BOOT_MS)
     const isOn = async () => {
       const found = await client.get('/api/query?type=vm&filter=status==POWERED_ON')
       return attribute(found, 'total') === '1'

@@ -14,7 +14,7 @@ import { reasonToSkip, reasonWithoutTemporal } from '@skerry/lab'
 const skip = reasonToSkip('host', 'small', 'cloud') ?? (await reasonWithoutTemporal()) ?? false
 const ROOT = join(import.meta.dirname, '../..')
 const DOCUMENT = 'docs/tasks/workflow.md'
-const LIMIT_MS = 420_000
+const LIMIT_MS = 900_000
 const run = promisify(execFile)
 
 test('every line of docs/tasks/workflow.md does what it says', { skip }, async (t) => {

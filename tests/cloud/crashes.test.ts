@@ -56,7 +56,7 @@ const otherWays: Readonly<Record<string, typeof ways>> = {
 
 test(
   'a cell killed before and after every step of every operation: another one ends all of it',
-  { skip, timeout: 300_000 },
+  { skip, timeout: 900_000 },
   async (t) => {
     // So many that no host is asked more at once than a cell asks of it: all of them are held at their places together.
     await using cloud = await startSmallCloud({ cells: 1, hosts: 4 })
@@ -70,7 +70,7 @@ test(
     await using dir = await mkdtempDisposable(join(tmpdir(), 'skerry-crashes-'))
     const report = join(dir.path, 'report')
     await cell.start(PROGRAM, report, String(cases.length))
-    const deadline = AbortSignal.timeout(120_000)
+    const deadline = AbortSignal.timeout(300_000)
     const late = new Promise<never>((_, reject) =>
       deadline.addEventListener('abort', async () =>
         reject(new Error(`not all came to their places: ${await readFile(cell.log, 'utf8')}`)),
@@ -83,7 +83,7 @@ test(
     const up = Date.now()
     const left = () =>
       cloud.db.selectFrom('task').select('id').where('ended_at', 'is', null).execute()
-    await until('the other cell ends them', async () => (await left()).length === 0, 90_000)
+    await until('the other cell ends them', async () => (await left()).length === 0, 180_000)
     for (const line of await slowest(cloud, tasks, up)) t.diagnostic(line)
     // Whoever ended a task looks for the next, and then lets go.
     const held = () =>
@@ -125,7 +125,7 @@ async function prepare({ db }: SmallCloud): Promise<readonly VmId[]> {
     }
   }
   const left = () => db.selectFrom('task').select('id').where('ended_at', 'is', null).execute()
-  await until('all are prepared', async () => (await left()).length === 0, 120_000)
+  await until('all are prepared', async () => (await left()).length === 0, 300_000)
   // A copy is one of a VM that is off from first to last.
   const still = cases.findIndex(({ step, when }) => step === 'reserve' && when === 'before')
   await db

@@ -13,8 +13,8 @@ import { openDoor, type Door } from '../../apps/workflow/test/door.ts'
 import { PASSWORD } from '../../apps/workflow/test/simulated-cloud.ts'
 
 const skip = reasonToSkip('browser') ?? false
-const options = { skip, timeout: 60_000 }
-const PATIENCE_MS = 10_000
+const options = { skip, timeout: 300_000 }
+const PATIENCE_MS = 30_000
 /** What the policy stops is told to the page; here it is kept. */
 const VIOLATIONS = `window.violations = []; document.addEventListener('securitypolicyviolation', (event) =>
   violations.push(event.violatedDirective + ' ' + event.blockedURI))`
@@ -161,7 +161,7 @@ test(
 
 test(
   'every page has no fault for the ear and fits, light and dark, wide and small',
-  { ...options, timeout: 180_000 },
+  { ...options, timeout: 600_000 },
   async () => {
     const { workflow = '', execution = '' } = door.eng.ids
     const error = { type: 'x', status: 500, title: 'No answer', detail: 'x'.repeat(300) }

@@ -10,6 +10,7 @@ import { killAndWait } from './processes.ts'
 import { until } from './wait.ts'
 
 const PROGRAM = join(import.meta.dirname, 'balancer-main.ts')
+const START_TIMEOUT_MS = 60_000
 
 export interface BalancerProcessOptions {
   readonly outlives?: boolean
@@ -47,11 +48,12 @@ export async function startBalancerProcess(
     outlives,
     ...(netns !== undefined && { netns }),
   })
-  await until(`the balancer should listen on ${port}`, async () => {
+  const isOpen = async () => {
     if (child.exitCode !== null)
       throw new Error(`the balancer did not start: ${await lastWords(log)}`)
     return isListening(child.pid, port)
-  })
+  }
+  await until(`the balancer should listen on ${port}`, isOpen, START_TIMEOUT_MS)
   return {
     port,
     pid: child.pid,

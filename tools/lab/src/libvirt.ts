@@ -11,6 +11,7 @@ import { reasonWithoutRoot } from './packages.ts'
 import { until } from './wait.ts'
 
 const NOBODY = 65534
+const START_TIMEOUT_MS = 60_000
 
 export interface Libvirt extends AsyncDisposable {
   readonly socket: string
@@ -46,10 +47,11 @@ export async function startLibvirt(test?: { diagnostic(line: string): void }): P
     const started = startDaemon(directory, config, asNobody)
     daemon = started
     started.stderr?.on('data', (line: Buffer) => test?.diagnostic(line.toString().trim()))
-    await until('libvirtd should answer', () => {
+    const answers = () => {
       if (started.exitCode === null) return libvirtAnswers(socket)
       throw new Error(`libvirtd ended with ${started.exitCode} instead of opening ${socket}`)
-    })
+    }
+    await until('libvirtd should answer', answers, START_TIMEOUT_MS)
   }
   const dispose = async () => {
     await kill()

@@ -7,7 +7,8 @@ import { until } from './wait.ts'
 /** The mark that a host's first process bears in its environment; its value is the host's directory. */
 export const HOST_MARK = 'SKERRY_LAB_HOST'
 
-const GONE_TIMEOUT_MS = 20_000
+/** A server that is told to end may have guests to stop before it does. */
+const GONE_TIMEOUT_MS = 90_000
 
 export function allPids(): number[] {
   return readdirSync('/proc')

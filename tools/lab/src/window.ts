@@ -10,6 +10,7 @@ import { killAndWait } from './processes.ts'
 import { until } from './wait.ts'
 
 const PROGRAM = join(import.meta.dirname, 'window-main.ts')
+const START_TIMEOUT_MS = 60_000
 
 export interface WindowOptions {
   /** The named network whose ports are to be seen. */
@@ -51,10 +52,12 @@ export async function openWindow(
       ],
       ...(side === 'inner' && { netns }),
     })
-    await until(`the ${side} side of the window should be open; see ${log}`, async () => {
+    const opened = async () => {
       if (child.exitCode === null) return isOpen(child.pid)
       throw new Error(`the window's ${side} side did not open: ${await lastWords(log)}`)
-    })
+    }
+    const what = `the ${side} side of the window should be open; see ${log}`
+    await until(what, opened, START_TIMEOUT_MS)
   }
   await start('inner', () => existsSync(join(dir, 'open')))
   await start('outer', (pid) => all.every(({ port }) => isListening(pid, port)))
