@@ -5,6 +5,8 @@ export interface CloudRequest {
   readonly path: string
   readonly headers: Readonly<Record<string, string>>
   readonly body?: string
+  /** In its place, where what is sent is no document. */
+  readonly bytes?: Uint8Array
   readonly signal?: AbortSignal
 }
 

@@ -5,13 +5,23 @@ import type { Ask, CloudAnswer } from './ask.ts'
 import { reviveFault } from './revive-fault.ts'
 
 export const NAMESPACE = 'urn:skerry:cloud:1.5'
-const ACCEPT = 'application/*+xml;version=5.1'
+/** Which version is spoken. */
+export const ACCEPT = 'application/*+xml;version=5.1'
 
 export interface Sent {
   readonly body?: Element
   /** The same key is the same request: whatever is asked twice by it is done once. */
   readonly key?: string
+  /** Bytes of something large, instead of a document. */
+  readonly part?: Part
   readonly signal?: AbortSignal
+}
+
+/** A part of something that has `of` bytes. */
+export interface Part {
+  readonly from: number
+  readonly of: number
+  readonly bytes: Uint8Array
 }
 
 /** The cloud as one client sees it: addresses are read from documents, never put together. */
@@ -45,7 +55,7 @@ export class Cloud {
   async #send(
     method: 'GET' | 'POST' | 'PUT' | 'DELETE',
     href: string,
-    { body, key, signal }: Sent,
+    { body, key, part, signal }: Sent,
   ): Promise<CloudAnswer> {
     const answer = await this.#ask({
       ...{ method, path: pathOf(href) },
@@ -53,7 +63,9 @@ export class Cloud {
         accept: ACCEPT,
         ...(body && { 'content-type': 'application/xml' }),
         ...(key !== undefined && { 'idempotency-key': key }),
+        ...(part && headersOf(part)),
       },
+      ...(part && { bytes: part.bytes }),
       ...(body && { body: renderDocument(rooted(body)) }),
       ...(signal && { signal }),
     })
@@ -61,6 +73,11 @@ export class Cloud {
     throw reviveFault(answer)
   }
 }
+
+const headersOf = ({ from, of, bytes }: Part): Readonly<Record<string, string>> => ({
+  'content-type': 'application/octet-stream',
+  'content-range': `bytes ${from}-${from + bytes.length - 1}/${of}`,
+})
 
 const rooted = (root: Element): Element => ({
   ...root,

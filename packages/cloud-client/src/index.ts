@@ -1,5 +1,5 @@
 export type { Ask, CloudAnswer, CloudRequest } from './ask.ts'
-export { Cloud, linkOf, linkTo, NAMESPACE, pathOf, type Sent } from './cloud.ts'
+export { ACCEPT, Cloud, linkOf, linkTo, NAMESPACE, pathOf, type Part, type Sent } from './cloud.ts'
 export {
   metadataIn,
   vappIn,
@@ -10,5 +10,15 @@ export {
 } from './documents.ts'
 export type { Grant } from './grant.ts'
 export { inside, query, quoted, type Question, type Record } from './query.ts'
+export {
+  cloudOrigin,
+  follow,
+  NoAnswer,
+  overHttps,
+  TOKEN_HEADER,
+  type CloudAddress,
+} from './over-https.ts'
 export { faultIn, reviveFault } from './revive-fault.ts'
+export { addAccessToken, cloudByToken, logIn, logOut, type AccessToken } from './session.ts'
 export { cancelTask, taskIn, TaskFailed, waitTask, type EndedTask, type Waiting } from './tasks.ts'
+export { sendUpload, type ReadPart } from './upload.ts'

@@ -28,11 +28,12 @@ export async function endGrant(cells: Cells, id: string): Promise<void> {
 
 /** The cloud as the run that holds this grant sees it. */
 export function cloudOf(cells: Cells, grant: string): Cloud {
-  const ask: Ask = ({ headers, body, ...asked }) =>
+  const ask: Ask = ({ method, path, headers, body, signal }) =>
     cells.ask({
-      ...asked,
+      ...{ method, path },
       headers: { ...headers, 'skerry-grant': grant },
       ...(body !== undefined && { text: body }),
+      ...(signal && { signal }),
     })
   return new Cloud(ask)
 }
