@@ -26,7 +26,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     ...['cloud-client', 'fault', 'host-api', 'postgres', 'service', 'temporal', 'vm', 'xml'],
   ],
   'apps/console': ['fault', 'host-api', 'postgres', 'screen', 'service', 'ticket', 'vm'],
-  'apps/cli': ['fault', 'site', 'vm'],
+  'apps/cli': ['cloud-client', 'fault', 'site', 'vm', 'xml'],
   'apps/cloud': [
     ...['fault', 'host-api', 'image', 'postgres', 'service', 'temporal', 'ticket', 'vm', 'xml'],
   ],

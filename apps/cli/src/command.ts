@@ -1,9 +1,24 @@
+import type { CloudSide } from './cloud-side.ts'
 import type { LocalClient } from './local-client.ts'
+import type { ProfileStore } from './profiles.ts'
+import type { Verbs } from './verbs.ts'
 import type { WorkflowAccess } from './workflow-client.ts'
 
 /** Everything a command may touch, handed in: main.ts holds the real ones, tests their own. */
 export interface World {
+  /** What can be done to VMs, at the place that the profile says. */
+  readonly verbs: Verbs
+  /** vmd of this machine. */
   readonly api: LocalClient
+  /** The cloud of the profile; undefined on this machine. */
+  readonly cloud: CloudSide | undefined
+  readonly profiles: ProfileStore
+  /** The same at another place: that of a profile, or of the active one. */
+  readonly at: (on: string | undefined) => Promise<World>
+  /** What this machine is called. */
+  readonly machineName: string
+  /** A word that nobody should see: typed without being shown, or the first line of standard input. */
+  readonly readSecret: (prompt: string) => Promise<string>
   /** A line, or a text of several, on standard output. */
   readonly print: (text: string) => void
   /** The same without the end of the line: bytes of a guest as they came. */
@@ -83,7 +98,7 @@ export interface Command {
   readonly name: string
   /**
    * The words after the name: `VM` must be there, `[NAME]` may be left out, `COMMAND...` is all the rest.
-   * A word that is VM, TEMPLATE or FILE is completed as such.
+   * A word such as VM, TEMPLATE or PROFILE is completed by names of these.
    */
   readonly usage: string
   readonly summary: string
@@ -94,6 +109,10 @@ export interface Command {
   /** What its exit code tells beyond the five that all commands have. */
   readonly exits?: string
   readonly options: Options
+  /** Whom it asks: vmd or a cloud, as the profile says, unless it is told otherwise. */
+  readonly asks?: 'vmd' | 'cloud' | 'nobody'
+  /** Of what asks vmd alone: what to do with a VM of a cloud instead. */
+  readonly instead?: string
   /** Answers the exit code when it is another program's. */
   run(world: World, args: Args<Options>): Promise<number | void>
 }

@@ -41,6 +41,7 @@ const telling: readonly Command[] = [
     summary: 'what may come next on a line, for the completion scripts',
     examples: ["skerry complete -- start ''"],
     next: 'skerry completion bash prints the script that asks this',
+    asks: 'nobody',
     async run(world, { words }) {
       for (const each of await complete(world, commands, words)) world.print(each)
     },
@@ -51,6 +52,7 @@ const telling: readonly Command[] = [
     summary: 'this list, or more about one command',
     examples: ['skerry help', 'skerry help share add', 'skerry help --man'],
     next: 'skerry COMMAND --help',
+    asks: 'nobody',
     options: {
       man: { type: 'boolean', doc: 'the whole of it as a man page, to be read by man -l' },
     },

@@ -1,10 +1,12 @@
 import { places, type Command, type World } from './command.ts'
 import { everywhere } from './everywhere.ts'
-import { path } from './local-client.ts'
+import { LOCAL } from './profiles.ts'
+
+type Completing = Pick<World, 'at' | 'profiles'>
 
 /** What may stand at the last of these words; `skerry` itself is not one of them. Files are left to the shell. */
 export async function complete(
-  { api }: Pick<World, 'api'>,
+  world: Completing,
   commands: readonly Command[],
   words: readonly string[],
 ): Promise<readonly string[]> {
@@ -25,11 +27,11 @@ export async function complete(
   if (begun.startsWith('-')) {
     return fitting(Object.keys({ ...command.options, ...everywhere }).map((name) => `--${name}`))
   }
-  return fitting(await valuesAt(api, command, before.slice(command.name.split(' ').length)))
+  return fitting(await valuesAt(world, command, before.slice(command.name.split(' ').length)))
 }
 
 async function valuesAt(
-  api: World['api'],
+  world: Completing,
   { usage, options }: Command,
   given: readonly string[],
 ): Promise<readonly string[]> {
@@ -37,23 +39,27 @@ async function valuesAt(
   const takesValue = (word: string | undefined) =>
     word?.startsWith('--') === true && all[word.slice(2)]?.type === 'string'
   const last = given.at(-1)
-  if (last !== undefined && takesValue(last)) return named(api, all[last.slice(2)]?.value)
+  const on = given[given.indexOf('--on') + 1]
+  const place = given.includes('--on') && on !== undefined && last !== '--on' ? on : undefined
+  if (last !== undefined && takesValue(last)) return named(world, place, all[last.slice(2)]?.value)
   const words = given.filter((word, at) => !word.startsWith('-') && !takesValue(given[at - 1]))
   const wanted = places(usage)
-  const place = wanted[words.length] ?? wanted.findLast(({ rest }) => rest)
-  return named(api, place?.name)
+  const next = wanted[words.length] ?? wanted.findLast(({ rest }) => rest)
+  return named(world, place, next?.name)
 }
 
+/** Words that stand for nothing that anybody has to be asked for. */
+const fixed: Readonly<Record<string, readonly string[]>> = { SHELL: ['bash', 'zsh'] }
+
 /** A daemon that does not answer completes nothing, and says nothing in the middle of a line that is being typed. */
-async function named(api: World['api'], what: string | undefined): Promise<readonly string[]> {
+async function named(
+  { at, profiles }: Completing,
+  on: string | undefined,
+  what = '',
+): Promise<readonly string[]> {
   try {
-    if (what === 'VM') return (await api.ask<readonly string[]>('GET', path('vms'))).body
-    if (what === 'TEMPLATE') {
-      const { body } = await api.ask<readonly { name: string }[]>('GET', path('templates'))
-      return body.map(({ name }) => name)
-    }
-    if (what === 'SHELL') return ['bash', 'zsh']
-    return []
+    if (what === 'PROFILE') return [LOCAL, ...Object.keys((await profiles.read()).clouds)]
+    return fixed[what] ?? (await (await at(on)).verbs.names(what))
   } catch {
     return []
   }

@@ -1,6 +1,8 @@
 /** One message of a stream of events; lines without data, such as a heartbeat, are none. */
 export interface StreamEvent {
   readonly id: string | undefined
+  /** What kind it is, where that is said beside the data. */
+  readonly event: string | undefined
   readonly data: string
 }
 
@@ -19,7 +21,8 @@ export async function* readEvents(chunks: AsyncIterable<Uint8Array>): AsyncItera
           .filter((line) => line.startsWith(`${name}: `))
           .map((line) => line.slice(name.length + 2))
       const [id] = field('id')
-      yield { id, data: field('data').join('\n') }
+      const [event] = field('event')
+      yield { id, event, data: field('data').join('\n') }
     }
   }
 }

@@ -2,7 +2,12 @@ import type { Options } from './command.ts'
 
 /** Understood by every command. */
 export const everywhere = {
-  json: { type: 'boolean', doc: 'print the daemon’s JSON instead of text' },
+  on: {
+    type: 'string',
+    value: 'PROFILE',
+    doc: 'which place is asked: a cloud of skerry profiles, or local; the active one unless told',
+  },
+  json: { type: 'boolean', doc: 'print JSON instead of text' },
   url: {
     type: 'string',
     value: 'URL',
@@ -14,11 +19,13 @@ export const everywhere = {
 /** Read by main.ts and handed in. */
 export const environment: Readonly<Record<string, string>> = {
   SKERRY_URL: 'the address of vmd when --url is left out',
+  SKERRY_PROFILE: 'the profile when --on is left out',
   SKERRY_TOKEN: 'the word that a vmd with --token-file wants',
   BROWSER: 'what skerry console opens its page with; xdg-open on a desktop when it is not set',
   SKERRY_WORKFLOW_SERVER: 'the address of the workflow server when --server is left out',
   SKERRY_WORKFLOW_USER: 'who asks it, as USER@ORG, when --user is left out',
   SKERRY_WORKFLOW_PASSWORD: 'their password when --password-stdin is left out',
   SKERRY_WORKFLOW_CA: 'a file of certificates to trust when --ca is left out',
+  XDG_CONFIG_HOME: 'where skerry/profiles.json lies; ~/.config unless told',
   NO_COLOR: 'no colours on a terminal either',
 }

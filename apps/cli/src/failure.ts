@@ -9,9 +9,9 @@ export const exitCodes = {
 
 export const exitMeanings: Readonly<Record<keyof typeof exitCodes, string>> = {
   done: 'done',
-  refused: 'refused by vmd, or by this machine',
+  refused: 'refused by vmd, by a cloud, or by this machine',
   usage: 'wrong usage',
-  unreachable: 'vmd not reachable',
+  unreachable: 'vmd not reachable, or the cloud not',
   timedOut: 'timed out, and the work may still be done',
 }
 export type Reason = Exclude<keyof typeof exitCodes, 'done'>

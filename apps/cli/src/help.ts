@@ -6,7 +6,7 @@ import { exitCodes, exitMeanings } from './failure.ts'
 export function overview(commands: readonly Command[]): string {
   const rows = commands.map((each) => [usageOf(each), each.summary] as const)
   return [
-    'usage: skerry COMMAND [--json] [--url URL]',
+    'usage: skerry COMMAND [--on PROFILE] [--json] [--url URL]',
     '',
     ...aligned(rows),
     '',

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { homedir } from 'node:os'
+import { homedir, hostname } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline/promises'
 import { text } from 'node:stream/consumers'
@@ -8,13 +8,16 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { whyNotConnected } from './checks.ts'
 import { runProgram, runQuietly } from './child.ts'
 import { commands } from './commands.ts'
+import { profileFile } from './profile-file.ts'
 import { runCommand } from './run-command.ts'
+import { readSecret } from './secret.ts'
 
 const CONNECT_MS = 2000
 const { stdout, stderr, env } = process
 // The first of several: a list of them is for programs that try one after the other.
 const [chosenBrowser] = (env['BROWSER'] ?? '').split(':')
 const desktop = env['DISPLAY'] || env['WAYLAND_DISPLAY'] ? 'xdg-open' : undefined
+const settings = env['XDG_CONFIG_HOME'] || join(homedir(), '.config')
 // A reader that has seen enough, such as head, closes the pipe: that is no failure of ours.
 stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code === 'EPIPE') process.exit(0)
@@ -25,6 +28,10 @@ process.exitCode = await runCommand(
   {
     url: env['SKERRY_URL'] || 'http://127.0.0.1:8080',
     token: env['SKERRY_TOKEN'] || undefined,
+    profile: env['SKERRY_PROFILE'] || undefined,
+    profiles: profileFile(join(settings, 'skerry', 'profiles.json')),
+    machineName: hostname(),
+    readSecret: async (prompt) => readSecret(prompt, process.stdin, stderr),
     print: (text) => void stdout.write(`${text}\n`),
     write: (text) => void stdout.write(text),
     complain: (text) => void stderr.write(`${text}\n`),

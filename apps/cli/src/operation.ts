@@ -1,7 +1,7 @@
 import type { World } from './command.ts'
 import { Failure } from './failure.ts'
 import type { Method } from './local-client.ts'
-import { showProgress } from './progress.ts'
+import { showProgress, type Tell } from './progress.ts'
 
 const POLL_MS = 300
 
@@ -14,29 +14,36 @@ interface Operation {
   readonly error?: { readonly code: number; readonly message: string; readonly hint?: string }
 }
 
+type Working = Pick<World, 'api' | 'wait'>
+
 /**
  * Asks for work that takes a while and answers its result. The daemon may answer at the end, or 202 with an operation,
  * which is then followed.
  */
+export async function longWork<Result = unknown>(
+  world: Working,
+  tell: Tell,
+  ...[method, path, body]: readonly [Method, string, object]
+): Promise<Result> {
+  const reply = await world.api.ask<Result>(method, path, { body, async: true })
+  return reply.status === 202 && reply.location !== undefined
+    ? ((await followOperation(world, reply.location, tell)) as Result)
+    : reply.body
+}
+
+/** The same, with its progress on the screen. */
 export async function doLongWork<Result = unknown>(
   world: World,
   label: string,
-  method: Method,
-  path: string,
-  body: object,
+  ...asked: readonly [Method, string, object]
 ): Promise<Result> {
-  return showProgress(world, label, async (tell) => {
-    const reply = await world.api.ask<Result>(method, path, { body, async: true })
-    return reply.status === 202 && reply.location !== undefined
-      ? ((await followOperation(world, reply.location, tell)) as Result)
-      : reply.body
-  })
+  return showProgress(world, label, async (tell) => longWork<Result>(world, tell, ...asked))
 }
 
 async function followOperation(
-  { api, wait }: World,
+  { api, wait }: Working,
   location: string,
-  tell: (percent: number | undefined) => void,
+  tell: Tell,
 ): Promise<unknown> {
   for (;;) {
     const { body } = await api.ask<Operation>('GET', location)

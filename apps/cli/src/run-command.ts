@@ -1,17 +1,16 @@
 import { parseArgs, type ParseArgsOptionsConfig } from 'node:util'
 
-import { places, type Args, type Command, type Options, type World } from './command.ts'
+import { Fault } from '@skerry/fault'
+
+import { failureOf } from './cloud-failure.ts'
+import { places, type Args, type Command, type Options } from './command.ts'
 import { everywhere } from './everywhere.ts'
 import { exitCodes, Failure } from './failure.ts'
 import { helpOf, overview } from './help.ts'
-import { localClient } from './local-client.ts'
 import { printable } from './table.ts'
+import { worldAt, type Machine } from './world-at.ts'
 
-/** What main.ts hands in; the client is made when the address is known. */
-export type Machine = Omit<World, 'api'> & {
-  readonly url: string
-  readonly token: string | undefined
-}
+export type { Machine } from './world-at.ts'
 
 /** Runs one command line and answers its exit code; whatever happens, the person reads one line and the next step. */
 export async function runCommand(
@@ -39,40 +38,47 @@ async function run(
     return exitCodes.usage
   }
   if (argv[0] === '--help' || argv[0] === '-h') return say(machine, overview(commands))
-  const { command, args, url, help } = readLine(commands, argv)
+  const { command, args, url, on, help } = readLine(commands, argv)
   if (help) return say(machine, helpOf(command))
-  return (await command.run(worldAt(machine, url), args)) ?? exitCodes.done
+  const world = await worldAt(machine, command, { url, on })
+  try {
+    return (await command.run(world, args)) ?? exitCodes.done
+  } catch (error) {
+    throw error instanceof Fault ? failureOf(error, world.cloud) : error
+  }
 }
 
 /** The programs that it starts read their own options. */
 const servers = ['vmd', 'cloud', 'console-server', 'workflow-server', 'workflow-egress']
 
+interface Line {
+  readonly command: Command
+  readonly args: Args<Options>
+  readonly url: string | undefined
+  readonly on: string | undefined
+  readonly help: boolean
+}
+
 /** Which command a line names, and what it is given; anything that it does not take is a Failure. */
-export function readLine(
-  commands: readonly Command[],
-  argv: readonly string[],
-): { command: Command; args: Args<Options>; url: string | undefined; help: boolean } {
+export function readLine(commands: readonly Command[], argv: readonly string[]): Line {
   const [command, rest] = findCommand(commands, argv)
   if (servers.includes(command.name)) {
     const help = command.name === 'cloud' ? rest[0] === '--help' : rest.includes('--help')
-    return { command, args: { words: rest, options: {}, json: false }, url: undefined, help }
+    const args = { words: rest, options: {}, json: false }
+    return { command, args, url: undefined, on: undefined, help }
   }
   const { values, positionals } = parse(command, rest)
-  const { json, url, help, ...options } = values
+  const { json, url, on, help, ...options } = values
   if (help !== true) checkWords(command, positionals)
   const args = { words: positionals, options, json: json === true } as Args<Options>
-  return { command, args, url: url as string | undefined, help: help === true }
+  const place = { url: url as string | undefined, on: on as string | undefined }
+  return { command, args, ...place, help: help === true }
 }
 
 function say(machine: Machine, text: string): number {
   machine.print(text)
   return exitCodes.done
 }
-
-const worldAt = (machine: Machine, url: string = machine.url): World => ({
-  ...machine,
-  api: localClient(url, machine.token),
-})
 
 /** 'share add' before 'share': the longest name that the line begins with. */
 export function findCommand(

@@ -12,6 +12,12 @@ export interface VmRow {
   readonly cpus?: number
   readonly memoryMiB?: number
   readonly diskMiB?: number
+  /** Of a VM of a cloud: what it belongs to. */
+  readonly vapp?: string
+  readonly org?: string
+  readonly host?: string
+  /** Whatever else there is to know of this one. */
+  readonly [more: string]: string | number | boolean | null | undefined
 }
 
 const stateColours: Readonly<Record<string, 'green' | 'yellow' | 'blue' | 'faint'>> = {
@@ -21,15 +27,26 @@ const stateColours: Readonly<Record<string, 'green' | 'yellow' | 'blue' | 'faint
   'powered off': 'faint',
 }
 
-export const vmColumns: readonly Column<VmRow>[] = [
-  { head: 'ID', cell: ({ id }) => id },
-  { head: 'NAME', cell: ({ name = '' }) => name },
+const id: Column<VmRow> = { head: 'ID', cell: (row) => row.id }
+const name: Column<VmRow> = { head: 'NAME', cell: (row) => row.name ?? '' }
+const stateAndSize: readonly Column<VmRow>[] = [
   { head: 'STATE', cell: ({ state }) => state, colour: ({ state }) => stateColours[state] },
   { head: 'ADDRESS', cell: ({ address }) => address ?? '' },
   { head: 'CPUS', align: 'right', cell: ({ cpus }) => String(cpus ?? '') },
   { head: 'MEMORY', align: 'right', cell: ({ memoryMiB }) => mebibytes(memoryMiB) },
   { head: 'DISK', align: 'right', cell: ({ diskMiB }) => mebibytes(diskMiB) },
+]
+
+export const vmColumns: readonly Column<VmRow>[] = [
+  ...[id, name, ...stateAndSize],
   { head: 'TAG', cell: ({ tag = '' }) => tag },
+]
+
+/** In a cloud a VM is mostly called by its name, and its id is long. */
+export const cloudVmColumns: readonly Column<VmRow>[] = [
+  name,
+  { head: 'VAPP', cell: ({ vapp = '' }) => vapp },
+  ...[...stateAndSize, id],
 ]
 
 /** All VMs, or those that the query names; a daemon without the rich list answers ids, and is then asked for each. */

@@ -3,6 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 
 import { commands } from '../src/commands.ts'
+import { noProfiles, type Profiles, type ProfileStore } from '../src/profiles.ts'
 import { runCommand, type Machine } from '../src/run-command.ts'
 
 export interface Ran {
@@ -28,6 +29,10 @@ export async function skerry(
     {
       url,
       token: undefined,
+      profile: undefined,
+      profiles: keptProfiles(),
+      machineName: 'my-laptop',
+      readSecret: async () => '',
       print: (text) => void (kept.out += `${text}\n`),
       write: (text) => void (kept.out += text),
       complain: (text) => void (kept.err += `${text}\n`),
@@ -62,6 +67,16 @@ export async function skerry(
     words,
   )
   return { code, programs, ...kept }
+}
+
+/** A file of profiles that lives as long as the test. */
+export function keptProfiles(profiles: Profiles = noProfiles): ProfileStore {
+  let kept = profiles
+  return {
+    file: '/home/me/.config/skerry/profiles.json',
+    read: async () => kept,
+    write: async (next) => void (kept = next),
+  }
 }
 
 export interface Daemon extends AsyncDisposable {

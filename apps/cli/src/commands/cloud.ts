@@ -6,6 +6,7 @@ const PROGRAM = join(import.meta.dirname, '../../../cloud/src/main.ts')
 
 export const cloud = command({
   name: 'cloud',
+  asks: 'nobody',
   usage: '[COMMAND...]',
   summary:
     'make and administer a cloud, on the machine of a cell: hosts, organisations, users, quotas and more',

@@ -4,6 +4,7 @@ import { Failure } from '../failure.ts'
 
 export const completion = command({
   name: 'completion',
+  asks: 'nobody',
   usage: 'SHELL',
   summary: 'a script that completes our words in bash or zsh: source <(skerry completion bash)',
   examples: ['skerry completion bash', 'skerry completion zsh'],

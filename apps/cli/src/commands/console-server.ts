@@ -7,6 +7,7 @@ const PROGRAM = join(import.meta.dirname, '../../../console/src/main.ts')
 /** Its options are read by the server itself; here they are told and completed. */
 export const consoleServer = command({
   name: 'console-server',
+  asks: 'nobody',
   usage: '',
   summary: 'run a console of a cloud here: it shows screens in browsers to whoever has a ticket',
   examples: ['skerry console-server --config /etc/skerry/console.json'],

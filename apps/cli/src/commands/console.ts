@@ -1,15 +1,5 @@
 import { command, type World } from '../command.ts'
 import { Failure } from '../failure.ts'
-import { path } from '../local-client.ts'
-
-/** What the daemon tells of a screen that is asked for. */
-interface Screen {
-  /** Below the daemon's own address; with a ticket in it where the daemon wants its token. */
-  readonly page: string
-  readonly state: string
-  /** Until when the ticket must be used, where there is one. */
-  readonly expires?: string
-}
 
 const SHOWN: ReadonlySet<string> = new Set(['powered on', 'paused'])
 
@@ -23,9 +13,7 @@ export const openConsole = command({
     print: { type: 'boolean', doc: 'print the address and open nothing, as --json does' },
   },
   async run(world, { words: [id = ''], options, json }) {
-    const { body } = await world.api.ask<Screen>('POST', path('vms', id, 'screen'))
-    const { page, state, expires } = body
-    const address = new URL(page, world.api.url).href
+    const { address, state, expires } = await world.verbs.screen(id)
     if (json) return world.print(JSON.stringify({ address, state, expires }, null, 2))
     world.print(address)
     if (expires !== undefined) world.complain('the address is good once, and for half a minute')

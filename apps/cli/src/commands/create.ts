@@ -2,9 +2,9 @@ import { readFile } from 'node:fs/promises'
 
 import { command } from '../command.ts'
 import { Failure } from '../failure.ts'
-import { path } from '../local-client.ts'
 import { sizeMiB, wholeNumber } from '../number.ts'
-import { doLongWork } from '../operation.ts'
+import { doAndSay } from '../say.ts'
+import { waitOptions, wantsWait } from '../waiting.ts'
 
 export const create = command({
   name: 'create',
@@ -14,6 +14,7 @@ export const create = command({
     'skerry create web --ssh-key ~/.ssh/id_ed25519.pub --start',
     'skerry create db --cpus 2 --memory 2G --disk 20G --tag tests --autostart',
     'skerry create ci --cloud-init user-data.yaml --start',
+    'skerry create web --on work --template debian --vdc main --start',
   ],
   next: 'skerry start VM, where --start was left out; then skerry ssh VM',
   options: {
@@ -40,10 +41,12 @@ export const create = command({
       value: 'FILE',
       doc: 'a user-data document for the first start',
     },
+    vdc: { type: 'string', value: 'VDC', doc: 'of a cloud: in which data centre' },
     start: { type: 'boolean', doc: 'start it at once' },
+    ...waitOptions,
   },
   async run(world, { words: [id = ''], options, json }) {
-    const { name, tag, template, autostart, bridge, start } = options
+    const { name, tag, template, autostart, bridge, vdc, start = false } = options
     const settings = {
       cpus: wholeNumber('--cpus', options.cpus),
       memoryMiB: sizeMiB('--memory', options.memory),
@@ -51,12 +54,9 @@ export const create = command({
       sshKeys: await readKeys(options['ssh-key']),
       userData: await readText(options['cloud-init']),
     }
-    const body = { id, name, tag, template, autostart, bridge, ...settings }
-    const made = await doLongWork(world, `creating ${id}`, 'POST', path('vms'), body)
-    if (start === true) await world.api.ask('PATCH', path('vms', 'power', id), { body: 'on' })
-    if (json) return world.print(JSON.stringify(made, null, 2))
-    world.print(start === true ? `${id} is made and powered on` : `${id} is made`)
-    if (start !== true) world.complain(`next: skerry start ${id}`)
+    const wanted = { id, name, tag, template, autostart, bridge, vdc, start, ...settings }
+    const how = { label: `creating ${id}`, wait: wantsWait(options), json }
+    await doAndSay(world, how, (doing) => world.verbs.create(wanted, doing))
   },
 })
 

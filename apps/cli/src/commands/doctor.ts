@@ -13,6 +13,7 @@ const columns: readonly Column<Finding>[] = [
 
 export const doctor = command({
   name: 'doctor',
+  asks: 'nobody',
   usage: '',
   summary: 'look at this machine and say how to mend what is amiss',
   examples: ['skerry doctor', 'sudo skerry doctor --json'],

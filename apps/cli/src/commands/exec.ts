@@ -11,6 +11,8 @@ interface Outcome {
 
 export const exec = command({
   name: 'exec',
+  asks: 'vmd',
+  instead: 'skerry ssh VM -- COMMAND runs it there',
   usage: 'VM -- COMMAND...',
   summary: 'run a program in the guest by its agent; exits as the program did',
   examples: [

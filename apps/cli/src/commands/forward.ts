@@ -24,6 +24,8 @@ const columns: readonly Column<Forward>[] = [
 export const forward = [
   command({
     name: 'forward add',
+    asks: 'vmd',
+    instead: 'reach the guest at its own address: skerry ip VM',
     usage: 'VM HOSTPORT:GUESTPORT',
     summary: 'make a port of this machine lead to a port of the guest; it stays over restarts',
     examples: ['skerry forward add web 8022:22', 'skerry forward add web 8443:443 --ipv6'],
@@ -39,6 +41,8 @@ export const forward = [
   }),
   command({
     name: 'forward list',
+    asks: 'vmd',
+    instead: 'reach the guest at its own address: skerry ip VM',
     usage: 'VM',
     summary: 'the ports that lead to a guest',
     examples: ['skerry forward list web'],
@@ -50,6 +54,8 @@ export const forward = [
   }),
   command({
     name: 'forward rm',
+    asks: 'vmd',
+    instead: 'reach the guest at its own address: skerry ip VM',
     usage: 'VM HOSTPORT',
     summary: 'take a forward away; connections through it end',
     examples: ['skerry forward rm web 8022'],

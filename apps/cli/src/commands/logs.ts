@@ -8,6 +8,8 @@ const COMMANDS = /\u001B\[[0-9;?]*[A-Za-z]|[\u0000-\u0008\u000B-\u001F\u007F-\u0
 
 export const logs = command({
   name: 'logs',
+  asks: 'vmd',
+  instead: 'skerry console VM shows its screen from the first line of boot on',
   usage: 'VM',
   summary: 'the end of what the guest printed on its serial port',
   examples: ['skerry logs web', 'skerry logs web --bytes 4096'],

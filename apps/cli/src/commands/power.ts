@@ -1,21 +1,7 @@
-import { command, type Command, type Options, type Values, type World } from '../command.ts'
-import { path } from '../local-client.ts'
-import { showProgress } from '../progress.ts'
-
-interface Said {
-  readonly code: number
-  readonly message: string
-}
-
-/** Sends one of the six words and says what the VM is then. */
-async function change(world: World, id: string, word: string, label: string): Promise<Said> {
-  const where = path('vms', 'power', id)
-  return showProgress(
-    world,
-    label,
-    async () => (await world.api.ask<Said>('PATCH', where, { body: word })).body,
-  )
-}
+import { command, type Command, type Options, type Values } from '../command.ts'
+import { doAndSay } from '../say.ts'
+import type { PowerWord } from '../verbs.ts'
+import { waitOptions, wantsWait } from '../waiting.ts'
 
 interface PowerRow<All extends Options> {
   readonly name: string
@@ -24,19 +10,20 @@ interface PowerRow<All extends Options> {
   readonly examples?: readonly string[]
   /** What the person reads while it is done. */
   readonly label: string
-  readonly word: string | ((options: Values<All>) => string)
+  readonly word: PowerWord | ((options: Values<All>) => PowerWord)
   readonly options?: All
 }
 
 const row = <const All extends Options>({ label, word, ...told }: PowerRow<All>): Command =>
-  command<All>({
+  command({
     usage: 'VM',
     examples: [`skerry ${told.name} web`],
     ...told,
-    async run(world, { words: [id = ''], options, json }) {
-      const asked = typeof word === 'string' ? word : word(options)
-      const said = await change(world, id, asked, `${label} ${id}`)
-      world.print(json ? JSON.stringify(said, null, 2) : `${id} is ${said.message}`)
+    options: { ...told.options, ...waitOptions },
+    async run(world, { words: [vm = ''], options, json }) {
+      const asked = typeof word === 'string' ? word : word(options as Values<All>)
+      const how = { label: `${label} ${vm}`, wait: wantsWait(options), json }
+      await doAndSay(world, how, (doing) => world.verbs.power(vm, asked, doing))
     },
   })
 
@@ -48,9 +35,10 @@ const again = (name: 'reset' | 'reboot', summary: string, next: string): Command
     summary,
     examples: [`skerry ${name} web`],
     next,
-    async run({ api, print }, { words: [id = ''], json }) {
-      const { body } = await api.ask<Said>('POST', path('vms', id, name))
-      print(json ? JSON.stringify(body, null, 2) : `${id} starts anew`)
+    options: waitOptions,
+    async run(world, { words: [vm = ''], options, json }) {
+      const how = { label: `starting ${vm} anew`, wait: wantsWait(options), json }
+      await doAndSay(world, how, (doing) => world.verbs.startAnew(vm, name, doing))
     },
   })
 

@@ -1,7 +1,8 @@
 import { command } from '../command.ts'
 import { Failure } from '../failure.ts'
-import { path } from '../local-client.ts'
 import { sizeMiB, wholeNumber } from '../number.ts'
+import { doAndSay } from '../say.ts'
+import { waitOptions, wantsWait } from '../waiting.ts'
 
 export const set = command({
   name: 'set',
@@ -23,8 +24,9 @@ export const set = command({
       doc: 'join this bridge of the machine, which vmd must allow',
     },
     nat: { type: 'boolean', doc: 'leave the bridge for the network for guests' },
+    ...waitOptions,
   },
-  async run({ api, print }, { words: [id = ''], options, json }) {
+  async run(world, { words: [id = ''], options, json }) {
     const { name, tag, bridge, nat } = options
     if (bridge !== undefined && nat === true) {
       throw new Failure('usage', 'give --bridge or --nat, not both')
@@ -39,8 +41,8 @@ export const set = command({
     if (Object.values(settings).every((each) => each === undefined)) {
       throw new Failure('usage', 'nothing to change is given', { hint: 'skerry set --help' })
     }
-    const { body } = await api.ask('PATCH', path('vms', id), { body: settings })
-    print(json ? JSON.stringify(body, null, 2) : `${id} is changed`)
+    const how = { label: `changing ${id}`, wait: wantsWait(options), json }
+    await doAndSay(world, how, (doing) => world.verbs.change(id, settings, doing))
   },
 })
 

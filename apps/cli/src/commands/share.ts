@@ -23,6 +23,8 @@ const columns: readonly Column<Folder>[] = [
 export const share = [
   command({
     name: 'share enable',
+    asks: 'vmd',
+    instead: 'copy files with scp to the address of skerry ip VM',
     usage: 'VM',
     summary: 'turn folder sharing on for a VM',
     examples: ['skerry share enable web'],
@@ -36,6 +38,8 @@ export const share = [
   }),
   command({
     name: 'share add',
+    asks: 'vmd',
+    instead: 'copy files with scp to the address of skerry ip VM',
     usage: 'VM NAME DIRECTORY',
     summary: 'show a directory of yours in the guest as /mnt/shares/NAME',
     examples: [
@@ -61,6 +65,8 @@ export const share = [
   }),
   command({
     name: 'share list',
+    asks: 'vmd',
+    instead: 'copy files with scp to the address of skerry ip VM',
     usage: 'VM',
     summary: 'the folders that a VM shares',
     examples: ['skerry share list web'],
@@ -77,6 +83,8 @@ export const share = [
   }),
   command({
     name: 'share remove',
+    asks: 'vmd',
+    instead: 'copy files with scp to the address of skerry ip VM',
     usage: 'VM NAME',
     summary: 'take a shared folder away; its files stay',
     examples: ['skerry share remove web docs'],

@@ -1,14 +1,8 @@
 import { command } from '../command.ts'
-import { path } from '../local-client.ts'
-import { showProgress } from '../progress.ts'
+import { doAndSay } from '../say.ts'
 import { renderTable, type Column } from '../table.ts'
-
-interface Snapshot {
-  readonly name: string
-  readonly createdAt: string
-  readonly memory: boolean
-  readonly current: boolean
-}
+import type { Snapshot } from '../verbs.ts'
+import { waitOptions, wantsWait } from '../waiting.ts'
 
 const columns: readonly Column<Snapshot>[] = [
   { head: 'NAME', cell: ({ name }) => name },
@@ -21,19 +15,20 @@ export const snapshot = [
   command({
     name: 'snapshot create',
     usage: 'VM NAME',
-    summary: 'keep a VM as it is now, with its memory if it runs',
+    summary: 'keep a VM as it is now, with its memory if it runs; a cloud keeps one of each VM',
     examples: [
       'skerry snapshot create web clean',
       'skerry snapshot create web before-upgrade --disk-only',
     ],
     next: 'skerry snapshot revert VM NAME brings it back',
-    options: { 'disk-only': { type: 'boolean', doc: 'leave the memory of a running guest out' } },
+    options: {
+      'disk-only': { type: 'boolean', doc: 'leave the memory of a running guest out' },
+      ...waitOptions,
+    },
     async run(world, { words: [id = '', name = ''], options, json }) {
-      const memory = options['disk-only'] === true ? { memory: false } : {}
-      const made = await showProgress(world, `keeping ${id} as ${name}`, async () =>
-        world.api.ask('POST', path('vms', id, 'snapshots'), { body: { name, ...memory } }),
-      )
-      world.print(json ? JSON.stringify(made.body, null, 2) : `${id} is kept as ${name}`)
+      const wanted = { name, ...(options['disk-only'] === true && { memory: false as const }) }
+      const how = { label: `keeping ${id} as ${name}`, wait: wantsWait(options), json }
+      await doAndSay(world, how, (doing) => world.verbs.keep(id, wanted, doing))
     },
   }),
   command({
@@ -42,9 +37,9 @@ export const snapshot = [
     summary: 'the snapshots of a VM, the oldest first',
     examples: ['skerry snapshot list web'],
     next: 'skerry snapshot revert VM NAME brings the VM back to one',
-    async run({ api, print, colours }, { words: [id = ''], json }) {
-      const { body } = await api.ask<readonly Snapshot[]>('GET', path('vms', id, 'snapshots'))
-      print(json ? JSON.stringify(body, null, 2) : renderTable(columns, body, colours))
+    async run({ verbs, print, colours }, { words: [id = ''], json }) {
+      const rows = await verbs.snapshots(id)
+      print(json ? JSON.stringify(rows, null, 2) : renderTable(columns, rows, colours))
     },
   }),
   command({
@@ -53,12 +48,10 @@ export const snapshot = [
     summary: 'bring a VM back to a snapshot; what came after it is lost',
     examples: ['skerry snapshot revert web clean'],
     next: 'skerry start VM, where the snapshot has no memory',
-    async run(world, { words: [id = '', name = ''], json }) {
-      const { body } = await showProgress(world, `bringing ${id} back to ${name}`, async () =>
-        world.api.ask<{ message: string }>('POST', path('vms', id, 'snapshots', name, 'revert')),
-      )
-      const text = `${id} is as it was at ${name}, ${body.message}`
-      world.print(json ? JSON.stringify(body, null, 2) : text)
+    options: waitOptions,
+    async run(world, { words: [id = '', name = ''], options, json }) {
+      const how = { label: `bringing ${id} back to ${name}`, wait: wantsWait(options), json }
+      await doAndSay(world, how, (doing) => world.verbs.revert(id, name, doing))
     },
   }),
   command({
@@ -67,11 +60,10 @@ export const snapshot = [
     summary: 'forget a snapshot; the VM stays as it is',
     examples: ['skerry snapshot rm web clean'],
     next: 'skerry snapshot list VM shows what is left',
-    async run(world, { words: [id = '', name = ''], json }) {
-      await showProgress(world, `forgetting ${name}`, async () =>
-        world.api.ask('DELETE', path('vms', id, 'snapshots', name)),
-      )
-      world.print(json ? JSON.stringify({ removed: name }, null, 2) : `${name} is forgotten`)
+    options: waitOptions,
+    async run(world, { words: [id = '', name = ''], options, json }) {
+      const how = { label: `forgetting ${name}`, wait: wantsWait(options), json }
+      await doAndSay(world, how, (doing) => world.verbs.forget(id, name, doing))
     },
   }),
 ]

@@ -30,10 +30,10 @@ export const ssh = command({
   },
   async run(world, { words: [id = '', ...rest], options }) {
     const seconds = wholeNumber('--timeout', options.timeout) ?? WAIT_SECONDS
-    const { message: address } = await waitForAddress(world, id, seconds)
+    const { address, id: alias } = await waitForAddress(world, id, seconds)
     const args = [
       // Addresses are used again by other VMs, so what is remembered is remembered for the VM's own name.
-      ...['-o', `HostKeyAlias=skerry-${id}`, '-o', 'StrictHostKeyChecking=accept-new'],
+      ...['-o', `HostKeyAlias=skerry-${alias}`, '-o', 'StrictHostKeyChecking=accept-new'],
       ...(options.identity === undefined ? [] : ['-i', options.identity]),
       `${options.user ?? 'root'}@${address}`,
       ...(rest.length === 0 ? [] : ['--', ...rest]),
@@ -54,7 +54,7 @@ async function waitForServer(world: World, id: string, address: string, seconds:
           'timedOut',
           `nothing answers at ${address}, port ${SSH_PORT}, after ${seconds} s`,
           {
-            hint: `see how far the guest is: skerry logs ${id}`,
+            hint: `see how far the guest is: skerry console ${id}, or skerry logs ${id} on this machine`,
           },
         )
       }

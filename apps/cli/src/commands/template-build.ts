@@ -6,6 +6,8 @@ import { imageIn } from '../template-image.ts'
 
 export const templateBuild = command({
   name: 'template build',
+  asks: 'vmd',
+  instead: 'sudo skerry cloud template add FILE --org ORG --name NAME, on the machine of a cell',
   usage: '',
   summary: 'make the template default: Debian 12 out of packages, as root, in some minutes',
   examples: ['sudo skerry template build', 'sudo skerry template build --keep debian-12.qcow2'],

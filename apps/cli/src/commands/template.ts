@@ -7,26 +7,14 @@ import { path } from '../local-client.ts'
 import { doLongWork } from '../operation.ts'
 import { showProgress } from '../progress.ts'
 import { scratchDirectory } from '../scratch.ts'
-import { mebibytes, renderTable, type Column } from '../table.ts'
+import { renderTable } from '../table.ts'
+import type { Template } from '../verbs.ts'
 
-interface Template {
-  readonly name: string
-  readonly digest: string
-  readonly virtualBytes: number
-  readonly fileBytes: number
-}
-
-const MIB = 1024 ** 2
-const SHOWN_DIGITS = 19
 /** As packages/vm has it for every name. */
 const NAME_MAX = 63
 
-const columns: readonly Column<Template>[] = [
-  { head: 'NAME', cell: ({ name }) => name },
-  { head: 'DISK', align: 'right', cell: ({ virtualBytes }) => mebibytes(virtualBytes / MIB) },
-  { head: 'FILE', align: 'right', cell: ({ fileBytes }) => mebibytes(fileBytes / MIB) },
-  { head: 'DIGEST', cell: ({ digest }) => digest.slice(0, SHOWN_DIGITS) },
-]
+const IN_CLOUDS =
+  'sudo skerry cloud template add FILE --org ORG --name NAME, on the machine of a cell'
 
 export const template = [
   command({
@@ -35,15 +23,18 @@ export const template = [
     summary: 'the images that VMs can be made from',
     examples: ['skerry template list'],
     next: 'skerry create ID --template TEMPLATE makes a VM from one',
-    async run({ api, print, complain, colours }, { json }) {
-      const { body } = await api.ask<readonly Template[]>('GET', path('templates'))
-      print(json ? JSON.stringify(body, null, 2) : renderTable(columns, body, colours))
-      if (body.length === 0 && !json)
+    async run({ verbs, print, complain, colours }, { json }) {
+      const rows = await verbs.templates()
+      const { templateColumns } = verbs
+      print(json ? JSON.stringify(rows, null, 2) : renderTable(templateColumns, rows, colours))
+      if (rows.length === 0 && !json)
         complain('next: sudo skerry template build, or skerry template import FILE --default')
     },
   }),
   command({
     name: 'template import',
+    asks: 'vmd',
+    instead: IN_CLOUDS,
     usage: 'FILE',
     summary: 'take over a qcow2 or raw image of yours, or one at an http address',
     examples: [
@@ -69,6 +60,8 @@ export const template = [
   }),
   command({
     name: 'template rm',
+    asks: 'vmd',
+    instead: IN_CLOUDS,
     usage: 'TEMPLATE',
     summary: 'delete a template; VMs made from it keep their disks',
     examples: ['skerry template rm old'],

@@ -6,6 +6,7 @@ const PACKAGE = new URL('../../package.json', import.meta.url)
 
 export const version = command({
   name: 'version',
+  asks: 'nobody',
   usage: '',
   summary: 'the version of this program',
   examples: ['skerry version', 'skerry version --json'],

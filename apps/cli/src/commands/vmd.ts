@@ -7,6 +7,7 @@ const PROGRAM = join(import.meta.dirname, '../../../vmd/src/main.ts')
 /** Its options are read by the daemon itself; here they are told and completed. A test compares the two. */
 export const vmd = command({
   name: 'vmd',
+  asks: 'nobody',
   usage: '',
   summary: 'run the daemon here, as root; ends with Ctrl-C, and guests go on',
   examples: ['sudo skerry vmd', 'sudo skerry vmd --port 8081 --token-file /root/skerry-token'],

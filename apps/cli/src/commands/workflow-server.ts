@@ -8,6 +8,7 @@ const EGRESS = join(import.meta.dirname, '../../../egress/src/main.ts')
 /** Its options are read by the server itself; here they are told and completed. */
 export const workflowServer = command({
   name: 'workflow-server',
+  asks: 'nobody',
   usage: '',
   summary: 'run a workflow server of a cloud here: it lists, exports, imports and runs workflows',
   examples: [
@@ -33,6 +34,7 @@ export const workflowServer = command({
 
 export const workflowEgress = command({
   name: 'workflow-egress',
+  asks: 'nobody',
   usage: 'FILE',
   summary:
     'call other people’s servers for workflows, as far as a list for each organisation allows',
