@@ -1,7 +1,8 @@
-import { linkTo, query, taskIn, vappIn, vmIn, type SeenVm } from '@skerry/cloud-client'
+import { linkTo, vappIn, vmIn, type SeenVm } from '@skerry/cloud-client'
 import { attribute, element, type Element } from '@skerry/xml'
 
-import { kinds, notThere, oneNamed } from './cloud-named.ts'
+import { findNamed, kinds, oneNamed } from './cloud-named.ts'
+import { onlyOne } from './cloud-only.ts'
 import { noTags } from './cloud-reading.ts'
 import type { CloudSide } from './cloud-side.ts'
 import { reconfigured } from './cloud-sizes.ts'
@@ -12,8 +13,6 @@ import type { Doing, Named, Told, WantedVm } from './verbs.ts'
 
 /** A template that is taken when none is named, as on this machine. */
 const DEFAULT = 'default'
-/** So many names fit into a line. */
-const NAMES_MAX = 12
 
 /**
  * A vApp of this name with one VM of this name in it, so that the word the person chose means both. What a template cannot say,
@@ -80,18 +79,19 @@ const bodyOf = ({ id, name, status, vapp }: SeenVm, task: string) => ({
   task: { id: task, status: 'success' },
 })
 
-/** A copy of its whole vApp: a cloud copies nothing less. */
+/** A copy of its whole vApp, for a cloud copies nothing less; the VM in it gets a name of its own, so that each word means one VM. */
 export async function cloneInCloud(
   side: CloudSide,
   vm: SeenVm,
-  { id, name }: Named,
+  { id, name = id }: Named,
   doing: Doing,
 ): Promise<Told> {
   const { cloud } = side
   const vapp = await cloud.get(`/api/vApp/${vm.vapp}`)
   const { name: vappName, vms } = vappIn(vapp)
-  if (vms.length > 1 || name !== undefined) {
-    throw new Failure('refused', `a cloud copies whole vApps, and ${vappName} has ${vms.length}`, {
+  if (vms.length > 1) {
+    const many = `${vappName} has ${vms.length} VMs`
+    throw new Failure('refused', `a cloud copies whole vApps, and ${many}`, {
       hint: `skerry vapp clone ${vappName} ${id} copies all of it`,
     })
   }
@@ -99,11 +99,12 @@ export async function cloneInCloud(
   const vdc = await cloud.get(linkTo(vapp, 'up', 'vdc'))
   const body = element('CloneVAppParams', { name: id }, element('Source', { href }))
   const made = await cloud.act('POST', linkTo(vdc, 'add', 'cloneVAppParams'), { body })
-  const begun = await follow(side, made && taskIn(made), doing)
-  if (begun && !begun.ended) return underWay(id, begun.id)
-  const [copy] = made ? vappIn(await cloud.get(attribute(made, 'href') ?? '')).vms : []
-  const told = copy && bodyOf(copy, begun?.id ?? '')
-  return { text: `${id} is made from ${vm.name}`, body: told, next: `skerry start ${id}` }
+  const [copy] = made ? vappIn(made).vms : []
+  if (!made || !copy) throw new Failure('refused', 'the cloud made a vApp without its VM')
+  const edit = linkTo(await cloud.get(copy.href), 'edit')
+  await cloud.act('PUT', edit, { body: element('Vm', { name }) })
+  const told = await tellMade(side, { id, href: copy.href, start: false }, [made], doing)
+  return doing.wait ? { ...told, text: `${id} is made from ${vm.name}` } : told
 }
 
 function requireCloudly({ tag, autostart, bridge }: WantedVm): void {
@@ -130,7 +131,7 @@ function guestOf({ id, sshKeys = [], userData }: WantedVm): Element | undefined 
 async function vdcFor(side: CloudSide, told: string | undefined): Promise<string> {
   const name = told ?? side.profile.vdc
   if (name !== undefined) return (await oneNamed(side, kinds.vdc, name)).href
-  return onlyOne(side, 'orgVdc', {
+  return onlyOne(side, kinds.vdc, {
     none: 'there is no data centre to make VMs in',
     noneHint: 'an administrator makes one: skerry vdc add NAME --org ORG',
     several: 'there are several data centres',
@@ -141,33 +142,12 @@ async function vdcFor(side: CloudSide, told: string | undefined): Promise<string
 /** The template that is named, the one called default, or the only one. */
 async function templateFor(side: CloudSide, told: string | undefined): Promise<string> {
   if (told !== undefined) return (await oneNamed(side, kinds.template, told)).href
-  try {
-    return (await oneNamed(side, kinds.template, DEFAULT)).href
-  } catch (error) {
-    if (!(error instanceof Failure) || error.message !== notThere(kinds.template, DEFAULT).message)
-      throw error
-  }
-  return onlyOne(side, 'vAppTemplate', {
+  const usual = await findNamed(side, kinds.template, DEFAULT)
+  if (usual) return usual.href
+  return onlyOne(side, kinds.template, {
     none: 'there is no template to make VMs of',
-    noneHint: 'sudo skerry cloud template add FILE --org ORG --name NAME, on the machine of a cell',
+    noneHint: 'import an image: skerry template import FILE --name NAME',
     several: 'there are several templates, and none is called default',
     option: '--template',
   })
-}
-
-interface Only {
-  readonly none: string
-  readonly noneHint: string
-  readonly several: string
-  readonly option: string
-}
-
-async function onlyOne({ cloud }: CloudSide, type: string, only: Only): Promise<string> {
-  const asked = { type, sortAsc: 'name', limit: NAMES_MAX }
-  const found = await Array.fromAsync(query(cloud, asked))
-  const [first, other] = found
-  if (!first) throw new Failure('refused', only.none, { hint: only.noneHint })
-  if (!other) return first['href'] ?? ''
-  const names = found.map(({ name }) => name).join(', ')
-  throw new Failure('refused', only.several, { hint: `say which by ${only.option}: ${names}` })
 }

@@ -1,11 +1,9 @@
-import { ACCEPT, follow, NoAnswer, reviveFault, TOKEN_HEADER } from '@skerry/cloud-client'
+import { ACCEPT, follow, reviveFault, TOKEN_HEADER } from '@skerry/cloud-client'
+import { Fault, passing } from '@skerry/fault'
 
 import type { CloudSide } from './cloud-side.ts'
-import { readEvents } from './event-stream.ts'
+import { resumeEvents, type Source } from './resume-events.ts'
 import type { Happened } from './verbs.ts'
-
-const RETRY_MS = 1000
-const RETRIES_MAX = 30
 
 interface Event {
   readonly at?: string
@@ -18,28 +16,21 @@ interface Event {
   readonly [more: string]: unknown
 }
 
-/** The feed of a cloud, taken up again at whichever cell answers, after the last event that was seen. */
+/** The feed of a cloud, at whichever cell answers. */
 export async function* followCloud(
   { profile, wait }: CloudSide,
   since: string | undefined,
 ): AsyncIterable<Happened> {
+  const source: Source = {
+    open: (last) => open(profile, last),
+    isLost: (error) => error instanceof Fault && passing.has(error.kind),
+    wait,
+  }
   // As with vmd, 0 is before the first.
-  let last = since === '0' ? '0-0' : since
-  let failures = 0
-  for (;;) {
-    try {
-      for await (const { id, event = '', data } of readEvents(await open(profile, last))) {
-        failures = 0
-        last = id ?? last
-        if (data === '') continue
-        const what = JSON.parse(data) as Event
-        yield { id: last, text: line(last, event, what), body: { id: last, type: event, ...what } }
-      }
-    } catch (error) {
-      if (!(error instanceof NoAnswer) || last === since || failures >= RETRIES_MAX) throw error
-    }
-    failures += 1
-    await wait(RETRY_MS)
+  for await (const each of resumeEvents(source, since === '0' ? '0-0' : since)) {
+    const { id, event: type = '' } = each
+    const what = JSON.parse(each.data) as Event
+    yield { id, text: line(id, type, what), body: { id, type, ...what } }
   }
 }
 

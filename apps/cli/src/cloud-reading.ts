@@ -1,4 +1,5 @@
 import {
+  inside,
   linkOf,
   query,
   quoted,
@@ -8,6 +9,7 @@ import {
 } from '@skerry/cloud-client'
 import { attribute, text } from '@skerry/xml'
 
+import { adminOrg } from './admin-org.ts'
 import { followCloud } from './cloud-events.ts'
 import { idIn, vmNamed } from './cloud-named.ts'
 import type { CloudSide } from './cloud-side.ts'
@@ -37,7 +39,9 @@ export function cloudReading(side: CloudSide): Reading {
       if (tag !== undefined) throw noTags('--tag')
       const type = all === true ? 'adminVM' : 'vm'
       const told = [state === undefined ? '' : `status==${quoted(statusOf(state))}`, filter ?? '']
-      const whole = told.filter((each) => each !== '').join(';')
+      const parts = told.filter((each) => each !== '')
+      // Inside of brackets an "or" of the filter stays what it is beside our "and".
+      const whole = parts.length > 1 ? parts.map((each) => `(${each})`).join(';') : parts.join('')
       const asked = { type, sortAsc: 'name', ...(whole !== '' && { filter: whole }) }
       return (await Array.fromAsync(query(cloud, asked))).map(rowOf)
     },
@@ -68,6 +72,7 @@ export function cloudReading(side: CloudSide): Reading {
       const found = await Array.fromAsync(query(cloud, { type: 'vAppTemplate', sortAsc: 'name' }))
       return found.map(templateOf)
     },
+    otherTemplate: () => 'choose another by --name: a template of a cloud stays',
     events: (since) => followCloud(side, since),
     names: (what) => namesOf(side, what),
   }
@@ -87,7 +92,7 @@ export function rowOf(found: Found): VmRow {
   }
 }
 
-const templateOf = ({ name = '', ...found }: Found): Template => ({
+export const templateOf = ({ name = '', ...found }: Found): Template => ({
   name,
   ...{ cpus: Number(found['numberOfCpus']), memoryMiB: Number(found['memoryMB']) },
   virtualBytes: Number(found['diskMB']) * MIB,
@@ -162,7 +167,12 @@ const named: Readonly<Record<string, string>> = {
 /** More than these nobody reads through in the middle of a line. */
 const NAMES_MAX = 512
 
-async function namesOf({ cloud }: CloudSide, what: string): Promise<readonly string[]> {
+async function namesOf(side: CloudSide, what: string): Promise<readonly string[]> {
+  const { cloud } = side
+  if (what === 'USER') {
+    const users = inside(await adminOrg(side), 'Users', 'UserReference')
+    return users.map((each) => attribute(each, 'name') ?? '')
+  }
   if (what === 'TASK') {
     const filter = 'status==running,status==queued'
     const asked = { type: 'task', fields: ['status'], filter, limit: NAMES_MAX }

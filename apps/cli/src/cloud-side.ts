@@ -12,6 +12,7 @@ export interface CloudSide {
   readonly cloud: Cloud
   readonly now: () => number
   readonly wait: (ms: number) => Promise<void>
+  readonly onInterrupt: World['onInterrupt']
 }
 
 /** Of a command that asks a cloud: it runs nowhere else. */

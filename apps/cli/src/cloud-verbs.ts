@@ -1,7 +1,8 @@
-import { linkOf, vappIn, vmIn } from '@skerry/cloud-client'
+import { linkOf, linkTo, vappIn, vmIn } from '@skerry/cloud-client'
 import { element } from '@skerry/xml'
 
 import { cloneInCloud, createInCloud } from './cloud-create.ts'
+import { importIntoCloud } from './cloud-import.ts'
 import { idIn, vmNamed } from './cloud-named.ts'
 import { cloudReading, noTags } from './cloud-reading.ts'
 import type { CloudSide } from './cloud-side.ts'
@@ -46,7 +47,8 @@ function cloudChanging(side: CloudSide): Omit<Changing, SnapshotVerbs> {
       const sized = await reconfigured(side, vm.document, sizes)
       let begun = await follow(side, sized, doing)
       if (name !== undefined) {
-        const renamed = await cloud.act('PUT', vm.href, { body: element('Vm', { name }) })
+        const edit = linkTo(vm.document, 'edit')
+        const renamed = await cloud.act('PUT', edit, { body: element('Vm', { name }) })
         begun = (await follow(side, renamed, doing)) ?? begun
       }
       return after(side, vm, begun, `${word} is changed`)
@@ -72,6 +74,7 @@ function cloudChanging(side: CloudSide): Omit<Changing, SnapshotVerbs> {
       return after(side, vm, begun, `${word} starts anew`)
     },
     remove: (word, force, doing) => remove(side, word, force, doing),
+    importTemplate: (wanted, doing) => importIntoCloud(side, wanted, doing),
   }
 }
 

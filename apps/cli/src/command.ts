@@ -32,6 +32,8 @@ export interface World {
   /** Milliseconds that only go forward. */
   readonly now: () => number
   readonly wait: (ms: number) => Promise<void>
+  /** Calls this at the next Ctrl-C, in place of ending; answers how to leave it at that. */
+  readonly onInterrupt: (hear: () => void) => () => void
   /** Runs a program with our own terminal and answers its exit code. */
   readonly runProgram: (command: string, args: readonly string[]) => Promise<number>
   /** Runs a program that nobody sees; `hear` gets each line it says, and a Failure its last words. */

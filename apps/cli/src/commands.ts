@@ -1,4 +1,5 @@
 import { command, type Command } from './command.ts'
+import { administration } from './commands/administration.ts'
 import { clone } from './commands/clone.ts'
 import { cloud } from './commands/cloud.ts'
 import { completion } from './commands/completion.ts'
@@ -13,16 +14,23 @@ import { forward } from './commands/forward.ts'
 import { info } from './commands/info.ts'
 import { ip } from './commands/ip.ts'
 import { list } from './commands/list.ts'
+import { login } from './commands/login.ts'
 import { logs } from './commands/logs.ts'
 import { power } from './commands/power.ts'
+import { profileCommands } from './commands/profiles.ts'
+import { quota } from './commands/quota.ts'
 import { rm } from './commands/rm.ts'
 import { set } from './commands/set.ts'
 import { share } from './commands/share.ts'
 import { snapshot } from './commands/snapshot.ts'
 import { ssh } from './commands/ssh.ts'
+import { task } from './commands/task.ts'
 import { templateBuild } from './commands/template-build.ts'
 import { template } from './commands/template.ts'
+import { thingCommands } from './commands/things.ts'
 import { up } from './commands/up.ts'
+import { user } from './commands/user.ts'
+import { vapp } from './commands/vapp.ts'
 import { readVersion, version } from './commands/version.ts'
 import { vmd } from './commands/vmd.ts'
 import { workflowRuns } from './commands/workflow-runs.ts'
@@ -73,6 +81,8 @@ export const commands: readonly Command[] = [
   workflowServer,
   workflowEgress,
   doctor,
+  login,
+  ...profileCommands,
   list,
   info,
   create,
@@ -90,9 +100,15 @@ export const commands: readonly Command[] = [
   ...forward,
   templateBuild,
   ...template,
+  events,
+  ...thingCommands,
+  ...vapp,
+  ...task,
+  ...user,
+  ...quota,
+  ...administration,
   ...workflow,
   ...workflowRuns,
-  events,
   completion,
   version,
   ...telling,

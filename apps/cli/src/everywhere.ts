@@ -13,7 +13,10 @@ export const everywhere = {
     value: 'URL',
     doc: 'where vmd answers; http://127.0.0.1:8080 unless told',
   },
-  help: { type: 'boolean', doc: 'print how the command is used' },
+  help: {
+    type: 'boolean',
+    doc: 'print how the command is used; with --json as JSON, and the schema of its output',
+  },
 } as const satisfies Options
 
 /** Read by main.ts and handed in. */

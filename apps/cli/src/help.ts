@@ -1,6 +1,7 @@
 import type { Command, Options } from './command.ts'
 import { environment, everywhere } from './everywhere.ts'
 import { exitCodes, exitMeanings } from './failure.ts'
+import { outputs } from './outputs.ts'
 
 /** All commands, one line each. */
 export function overview(commands: readonly Command[]): string {
@@ -36,6 +37,18 @@ export function helpOf(command: Command): string {
     name === 'vmd' ? `exit codes: 0 when it was told to end, ${exits}` : `exit codes: ${exitLine}`,
     ...(exits === undefined || name === 'vmd' ? [] : [`            ${exits}`]),
   ].join('\n')
+}
+
+/** The same for programs: `output` is the JSON Schema of what --json prints, where it prints anything. */
+export const helpForPrograms = (command: Command): string => {
+  const { name, summary, examples, next } = command
+  const options = optionsOf(command)
+  const output = outputs[name]
+  return JSON.stringify(
+    { usage: usageOf(command), summary, options, examples, next, output },
+    null,
+    2,
+  )
 }
 
 export const usageOf = ({ name, usage }: Command): string => `${name} ${usage}`.trim()

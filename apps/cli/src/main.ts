@@ -45,6 +45,10 @@ process.exitCode = await runCommand(
     colours: stdout.isTTY && !env['NO_COLOR'],
     now: () => performance.now(),
     wait: async (ms) => wait(ms),
+    onInterrupt: (hear) => {
+      process.once('SIGINT', hear)
+      return () => void process.off('SIGINT', hear)
+    },
     runProgram,
     runQuietly,
     listens: async (address, port) =>

@@ -9,6 +9,12 @@ const about = [
   'of the user who started it by sudo and of the group skerry.',
 ].join(' ')
 
+const aboutClouds = [
+  'With a profile it does the same with the VMs of a cloud: "skerry login" makes one and makes it the active one, "--on" chooses for one',
+  'command, and "local" is this machine. What a cloud has beyond VMs has commands of its own: org, vdc, catalog, vapp, task, event,',
+  'user, host, quota.',
+].join(' ')
+
 const firstSteps = [
   'sudo skerry vmd',
   'sudo skerry template build',
@@ -20,6 +26,7 @@ const files: readonly (readonly [string, string])[] = [
   ['/var/lib/skerry', 'VMs, their disks, templates, and the journal of events'],
   ['/var/lib/skerry/site', 'the cloud that skerry up made'],
   ['/run/skerry', 'sockets of guests that run'],
+  ['~/.config/skerry/profiles.json', 'clouds that you are logged in to, with tokens; yours alone'],
 ]
 
 /** The page skerry(1). */
@@ -28,7 +35,7 @@ export function manPage(commands: readonly Command[], version: string, day: Date
   return [
     `.TH SKERRY 1 "${date}" "Skerry ${version}" "User Commands"`,
     '.SH NAME',
-    'skerry \\- virtual machines on this machine',
+    'skerry \\- virtual machines on this machine and in clouds',
     '.SH SYNOPSIS',
     '.B skerry',
     '.I COMMAND',
@@ -39,6 +46,8 @@ export function manPage(commands: readonly Command[], version: string, day: Date
     '.B \\-\\-help',
     '.SH DESCRIPTION',
     prose(about),
+    '.PP',
+    prose(aboutClouds),
     '.PP',
     prose('From nothing to a shell in a VM:'),
     ...listing(firstSteps),

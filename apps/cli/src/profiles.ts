@@ -47,6 +47,10 @@ export function requireProfileName(name: string): void {
   })
 }
 
+/** A name that everything has by itself, such as constructor, is nobody's profile. */
+export const profileIn = ({ clouds }: Profiles, name: string): Profile | undefined =>
+  Object.hasOwn(clouds, name) ? clouds[name] : undefined
+
 export const withProfile = (
   { clouds }: Profiles,
   name: string,
@@ -110,7 +114,7 @@ export function chooseProfile(profiles: Profiles, { on, url, environment }: Told
   }
   const name = url === undefined ? (on ?? environment ?? profiles.active) : LOCAL
   if (name === LOCAL) return { on: 'vmd' }
-  const profile = Object.hasOwn(profiles.clouds, name) ? profiles.clouds[name] : undefined
+  const profile = profileIn(profiles, name)
   if (profile) return { on: 'cloud', name, profile }
   const known = [LOCAL, ...Object.keys(profiles.clouds)].join(', ')
   throw new Failure('refused', `there is no profile ${name}`, {

@@ -6,7 +6,7 @@ import { failureOf } from './cloud-failure.ts'
 import { places, type Args, type Command, type Options } from './command.ts'
 import { everywhere } from './everywhere.ts'
 import { exitCodes, Failure } from './failure.ts'
-import { helpOf, overview } from './help.ts'
+import { helpForPrograms, helpOf, overview } from './help.ts'
 import { printable } from './table.ts'
 import { worldAt, type Machine } from './world-at.ts'
 
@@ -39,7 +39,7 @@ async function run(
   }
   if (argv[0] === '--help' || argv[0] === '-h') return say(machine, overview(commands))
   const { command, args, url, on, help } = readLine(commands, argv)
-  if (help) return say(machine, helpOf(command))
+  if (help) return say(machine, args.json ? helpForPrograms(command) : helpOf(command))
   const world = await worldAt(machine, command, { url, on })
   try {
     return (await command.run(world, args)) ?? exitCodes.done

@@ -12,7 +12,7 @@ export async function readSecret(
   screen: { readonly write: (text: string) => unknown },
 ): Promise<string> {
   if (input.isTTY !== true) return (await text(input)).split(/\r?\n/)[0] ?? ''
-  const unseen = new Writable({ write: (_, __, done) => done() })
+  const unseen = new Writable({ write: (chunk, encoding, done) => done() })
   const lines = createInterface({ input, output: unseen, terminal: true })
   screen.write(prompt)
   try {

@@ -20,6 +20,8 @@ export interface Reading {
   screen(vm: string): Promise<ShownScreen>
   snapshots(vm: string): Promise<readonly Snapshot[]>
   templates(): Promise<readonly Template[]>
+  /** What helps where a template of this name is there already. */
+  readonly otherTemplate: (name: string) => string
   /** From now on, or from after this event on, for as long as somebody listens. */
   events(since: string | undefined): AsyncIterable<Happened>
   /** What may stand for VM, TEMPLATE and the like in a line that is being typed. */
@@ -38,6 +40,7 @@ export interface Changing {
   keep(vm: string, snapshot: WantedSnapshot, doing: Doing): Promise<Told>
   revert(vm: string, snapshot: string, doing: Doing): Promise<Told>
   forget(vm: string, snapshot: string, doing: Doing): Promise<Told>
+  importTemplate(wanted: WantedTemplate, doing: Doing): Promise<Told>
 }
 
 export type SnapshotVerbs = 'keep' | 'revert' | 'forget'
@@ -53,6 +56,8 @@ export interface Doing {
 export interface Told {
   readonly text: string
   readonly body: unknown
+  /** The task by which it goes on, where nobody waited for it. */
+  readonly task?: { readonly id: string; readonly status: string }
   /** What is mostly done then, where it follows from this. */
   readonly next?: string | undefined
 }
@@ -133,6 +138,18 @@ export interface Template {
   readonly fileBytes?: number
   readonly cpus?: number
   readonly memoryMiB?: number
+}
+
+export interface WantedTemplate {
+  readonly name: string
+  /** The image, on this machine. */
+  readonly file: string
+  readonly sha256?: string | undefined
+  /** In place of the one that VMs are made from. */
+  readonly isDefault: boolean
+  readonly catalog?: string | undefined
+  readonly cpus?: number | undefined
+  readonly memoryMiB?: number | undefined
 }
 
 export interface Happened {

@@ -1,11 +1,8 @@
 import type { World } from './command.ts'
-import { readEvents } from './event-stream.ts'
 import { Failure } from './failure.ts'
 import { path } from './local-client.ts'
+import { resumeEvents, type Source } from './resume-events.ts'
 import type { Happened } from './verbs.ts'
-
-const RETRY_MS = 1000
-const RETRIES_MAX = 30
 
 interface Event {
   readonly id: number
@@ -17,30 +14,19 @@ interface Event {
   readonly operation?: { readonly name: string; readonly state: string }
 }
 
-/** The stream, taken up again after the last event that was seen. */
 export async function* followVmd(
   { api, wait }: Pick<World, 'api' | 'wait'>,
   since: string | undefined,
 ): AsyncIterable<Happened> {
-  let last = since
-  let failures = 0
-  for (;;) {
-    try {
-      const headers = last === undefined ? {} : { 'last-event-id': last }
-      for await (const { id, data } of readEvents(api.follow(path('events'), headers))) {
-        failures = 0
-        last = id ?? last
-        if (data === '') continue
-        const body = JSON.parse(data) as Event
-        yield { id: last, text: line(body), body }
-      }
-    } catch (error) {
-      const isLost = error instanceof Failure && error.reason === 'unreachable'
-      // Nobody waits for a daemon that was never there.
-      if (!isLost || last === since || failures >= RETRIES_MAX) throw error
-    }
-    failures += 1
-    await wait(RETRY_MS)
+  const source: Source = {
+    open: async (last) =>
+      api.follow(path('events'), last === undefined ? {} : { 'last-event-id': last }),
+    isLost: (error) => error instanceof Failure && error.reason === 'unreachable',
+    wait,
+  }
+  for await (const { id, data } of resumeEvents(source, since)) {
+    const body = JSON.parse(data) as Event
+    yield { id, text: line(body), body }
   }
 }
 

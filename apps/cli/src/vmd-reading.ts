@@ -60,6 +60,8 @@ export function vmdReading(world: Pick<World, 'api' | 'now' | 'wait'>): Reading 
     },
     snapshots: (id) => read<readonly Snapshot[]>('vms', id, 'snapshots'),
     templates: () => read<readonly Template[]>('templates'),
+    otherTemplate: (name) =>
+      `choose another by --name, or delete it first: skerry template rm ${name}`,
     events: (since) => followVmd(world, since),
     async names(what) {
       if (what === 'VM') return read<readonly string[]>('vms')

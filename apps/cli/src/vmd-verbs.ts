@@ -3,7 +3,7 @@ import type { World } from './command.ts'
 import { Failure } from './failure.ts'
 import { path, type LocalClient } from './local-client.ts'
 import { longWork } from './operation.ts'
-import type { Changing, Doing, Verbs } from './verbs.ts'
+import type { Changing, Doing, Template, Verbs } from './verbs.ts'
 import { vmdReading } from './vmd-reading.ts'
 
 interface Said {
@@ -70,6 +70,14 @@ function vmdChanging({ api, wait }: Needs): Changing {
       requireWait(doing)
       await api.ask('DELETE', path('vms', id, 'snapshots', name))
       return { text: `${name} is forgotten`, body: { removed: name } }
+    },
+    async importTemplate({ name, file, sha256, isDefault, catalog, cpus, memoryMiB }, { tell }) {
+      if (catalog !== undefined) throw cloudsOnly('--catalog')
+      if ((cpus ?? memoryMiB) !== undefined) throw cloudsOnly('--cpus or --memory')
+      const where = isDefault ? `${path('templates')}?default` : path('templates')
+      const asked = { name, file, sha256 }
+      const body = await longWork<Template>({ api, wait }, tell, 'POST', where, asked)
+      return { text: `template ${body.name} is there`, body }
     },
   }
 }

@@ -18,9 +18,9 @@ export const accessOptions = {
   server: {
     type: 'string',
     value: 'URL',
-    doc: 'where it answers; https://127.0.0.1:8281 unless told',
+    doc: 'where it answers; as the profile says, or https://127.0.0.1:8281',
   },
-  user: { type: 'string', value: 'USER@ORG', doc: 'who asks: a user of the cloud' },
+  user: { type: 'string', value: 'USER@ORG', doc: 'who asks: a user of the cloud; the profile’s' },
   'password-stdin': { type: 'boolean', doc: 'read the password from standard input' },
   ca: { type: 'string', value: 'FILE', doc: 'trust the certificates in this file too' },
 } as const satisfies Options
@@ -48,22 +48,23 @@ const SERVER = 'https://127.0.0.1:8281'
 const ANSWER_MS = 60_000
 const LOOPBACK = /^(127\.|\[::1\]$|localhost$)/
 
+type Asking = Pick<World, 'workflows' | 'readInput' | 'readSecret' | 'cloud'>
+
+/** Where it is and who asks: as the line says, or the environment, or the profile of the cloud. */
 export async function workflowClient(
-  { workflows, readInput }: Pick<World, 'workflows' | 'readInput'>,
+  world: Asking,
   options: Values<typeof accessOptions>,
 ): Promise<WorkflowClient> {
-  const url = readUrl(options.server ?? workflows.server ?? SERVER)
-  const user = options.user ?? workflows.user
+  const { workflows, cloud } = world
+  const url = readUrl(options.server ?? workflows.server ?? serverIn(cloud))
+  const user = options.user ?? workflows.user ?? cloud?.profile.user
   if (user === undefined || !user.includes('@')) {
     throw new Failure('refused', 'it is not said who asks', {
       hint: 'give --user USER@ORG and --password-stdin, or set SKERRY_WORKFLOW_USER and SKERRY_WORKFLOW_PASSWORD',
     })
   }
-  const password =
-    options['password-stdin'] === true
-      ? ((await readInput()).split(/\r?\n/)[0] ?? '')
-      : (workflows.password ?? '')
-  const ca = await readTrusted(options.ca ?? workflows.ca)
+  const password = await passwordOf(world, user, options['password-stdin'] === true)
+  const ca = (await readTrusted(options.ca ?? workflows.ca)) ?? cloud?.profile.ca
   const authorization = `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`
   const send: WorkflowClient['send'] = async (method, path, sent = {}) => {
     const reply = await reach(url, { method, path, ca, authorization }, sent)
@@ -77,6 +78,26 @@ export async function workflowClient(
       return bytes.length === 0 ? undefined : (JSON.parse(bytes.toString('utf8')) as unknown)
     },
   }
+}
+
+function serverIn(cloud: World['cloud']): string {
+  if (!cloud) return SERVER
+  const { name, profile } = cloud
+  if (profile.workflow !== undefined) return profile.workflow
+  throw new Failure('refused', `the profile ${name} does not say where its workflow server is`, {
+    hint: `skerry login ${name} --workflow URL keeps it there; or give --server URL`,
+  })
+}
+
+/** A profile keeps no password, and a workflow server takes no token: somebody types it. */
+async function passwordOf(
+  { workflows, readInput, readSecret, cloud }: Asking,
+  user: string,
+  fromInput: boolean,
+): Promise<string> {
+  if (fromInput) return (await readInput()).split(/\r?\n/)[0] ?? ''
+  if (workflows.password !== undefined) return workflows.password
+  return cloud ? readSecret(`password of ${user}: `) : ''
 }
 
 function readUrl(text: string): URL {

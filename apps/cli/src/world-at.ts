@@ -40,9 +40,12 @@ export async function worldAt(
 }
 
 const sideOf = (
-  { now, wait }: Machine,
+  { now, wait, onInterrupt }: Machine,
   { name, profile }: Extract<Choice, { on: 'cloud' }>,
-): CloudSide => ({ ...{ name, profile, now, wait }, cloud: cloudByToken(profile, profile.token) })
+): CloudSide => ({
+  ...{ name, profile, now, wait, onInterrupt },
+  cloud: cloudByToken(profile, profile.token),
+})
 
 const onlyHere = (name: string, profile: string, instead = 'skerry help'): Failure =>
   new Failure('refused', `skerry ${name} is for VMs of this machine, and ${profile} is a cloud`, {

@@ -10,6 +10,7 @@ import { promisify } from 'node:util'
 import { reasonWithoutRoot } from '@skerry/lab'
 
 import { commands } from '../src/commands.ts'
+import { outputs } from '../src/outputs.ts'
 import { readLine } from '../src/run-command.ts'
 import { skerry } from './terminal.ts'
 
@@ -43,6 +44,23 @@ test('every example is a line that the command understands', async () => {
       const { code, err } = await skerry(NOWHERE, words)
       assert.notEqual(code, 2, `${example}: ${err}`)
     }
+  }
+})
+
+/** What they print is another program's, a script, or help. */
+const withoutJson = new Set([
+  ...['vmd', 'cloud', 'console-server', 'workflow-server', 'workflow-egress', 'ssh'],
+  ...['completion', 'complete', 'help'],
+])
+
+test('every command has a schema of what --json prints, and tells it', async () => {
+  const named = commands.map(({ name }) => name).filter((name) => !withoutJson.has(name))
+  assert.deepEqual(named.toSorted(), Object.keys(outputs).toSorted())
+  for (const name of named) {
+    const { out } = await skerry(NOWHERE, [...name.split(' '), '--help', '--json'])
+    const { usage, output } = JSON.parse(out) as { usage: string; output: object }
+    assert.ok(usage.startsWith(name))
+    assert.deepEqual(output, JSON.parse(JSON.stringify(outputs[name])))
   }
 })
 

@@ -1,10 +1,13 @@
 // The command line in one process with the test: what it prints is kept, and time passes when it waits.
+import assert from 'node:assert/strict'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
 import { commands } from '../src/commands.ts'
+import { outputs } from '../src/outputs.ts'
 import { noProfiles, type Profiles, type ProfileStore } from '../src/profiles.ts'
-import { runCommand, type Machine } from '../src/run-command.ts'
+import { findCommand, runCommand, type Machine } from '../src/run-command.ts'
+import { whyNotOf } from '../src/shape.ts'
 
 export interface Ran {
   readonly code: number
@@ -45,6 +48,7 @@ export async function skerry(
         clock += ms
         await new Promise((resolve) => setImmediate(resolve))
       },
+      onInterrupt: () => () => undefined,
       runProgram: async (command, args) => {
         programs.push([command, ...args])
         return 7
@@ -66,7 +70,22 @@ export async function skerry(
     commands,
     words,
   )
+  if (code === 0) holdToShape(words, kept.out)
   return { code, programs, ...kept }
+}
+
+/** Whatever a test asks for as JSON is what its schema says. */
+function holdToShape(words: readonly string[], out: string): void {
+  const asked = words.slice(0, words.includes('--') ? words.indexOf('--') : undefined)
+  if (!asked.includes('--json') || asked.includes('--help')) return
+  const { name } = findCommand(commands, words)[0]
+  const shape = outputs[name]
+  if (!shape) return
+  // Events are told a line each, as they come.
+  const answers = name === 'events' ? out.trim().split('\n') : [out]
+  for (const each of answers) {
+    assert.equal(whyNotOf(shape, JSON.parse(each), `the answer of skerry ${name}`), undefined, each)
+  }
 }
 
 /** A file of profiles that lives as long as the test. */

@@ -60,6 +60,8 @@ export interface SmallCloud extends AsyncDisposable {
   readonly db: Kysely<Database>
   readonly cells: readonly Cell[]
   readonly hosts: readonly (SimulatedHost & { readonly id: HostId })[]
+  /** By whose word the cells are those that they say. */
+  readonly ca: string
   /** A client that has logged in as an author of the organisation. */
   logIn(cell?: number): Promise<CloudClient>
   /** The same at the cell's other address, with the original names. */
@@ -129,7 +131,7 @@ export async function startSmallCloud({
   for (let n = 0; n < cells; n += 1) await addCell()
   const all = stack.move()
   return {
-    ...{ postgres, temporal, db, cells: made, hosts: served, addCell },
+    ...{ postgres, temporal, db, cells: made, hosts: served, addCell, ca: site.cert },
     logIn: (at = 0) => CloudClient.logIn(made[at]?.url ?? '', site.cert, 'alice@eng', PASSWORD),
     logInAsBefore: (at = 0) =>
       CloudClient.logIn(made[at]?.original ?? '', site.cert, 'alice@eng', PASSWORD, {

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 
-import { skerry } from '../../cli/test/terminal.ts'
+import { keptProfiles, skerry } from '../../cli/test/terminal.ts'
 import { record } from '../src/store/record.ts'
 import { openDoor, type Door } from './door.ts'
 import { PASSWORD } from './simulated-cloud.ts'
@@ -147,4 +147,27 @@ test('whoever is nobody, asks nowhere or names nothing is told in one line what 
   })
   assert.equal(clear.code, 2, 'a password goes nowhere in clear text')
   assert.match((await run('show', 'no such')).err, /there is no workflow no such/)
+})
+
+test('the profile of a cloud says where the server is and who asks, and the password is asked for', async () => {
+  const { user, orgName } = door.eng.who
+  const who = `${user}@${orgName}`
+  const work = { url: 'https://cloud.example', user: who, token: 'T' }
+  const asked: string[] = []
+  const list = (workflow?: string) => {
+    const profile = { ...work, ...(workflow !== undefined && { workflow }) }
+    return skerry('http://127.0.0.1:9', ['workflow', 'list'], {
+      profiles: keptProfiles({ active: 'work', clouds: { work: profile } }),
+      readSecret: async (prompt) => {
+        asked.push(prompt)
+        return PASSWORD
+      },
+    })
+  }
+  const listed = await list(`http://127.0.0.1:${door.port}`)
+  assert.deepEqual([listed.code, asked], [0, [`password of ${who}: `]], listed.err)
+  assert.match(listed.out, /^NAME +VERSION +FOLDER +ID\n/)
+  const unsaid = await list()
+  assert.equal(unsaid.code, 1)
+  assert.match(unsaid.err, /\nnext: skerry login work --workflow URL keeps it there/)
 })

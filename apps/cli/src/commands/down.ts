@@ -15,6 +15,7 @@ const MEMBERSHIP = '/var/lib/skerry/cloud'
 
 export const down = command({
   name: 'down',
+  asks: 'nobody',
   usage: '',
   summary: 'stop what skerry up started; guests, disks and all data stay',
   examples: ['sudo skerry down', 'sudo skerry down --forget'],

@@ -28,6 +28,8 @@ export const list = command({
       return
     }
     print(renderTable(verbs.columns, rows, world.colours))
-    if (rows.length === 0) world.complain('no VMs yet; make one: skerry create my-vm')
+    if (rows.length === 0 && Object.keys(asked).length === 0) {
+      world.complain('no VMs yet; make one: skerry create my-vm')
+    }
   },
 })

@@ -15,12 +15,17 @@ export const rm = command({
   },
   async run(world, { words, options, json }) {
     const wait = wantsWait(options)
+    const all = []
     for (const vm of words) {
       const told = await showProgress(world, `deleting ${vm}`, async (tell) =>
         world.verbs.remove(vm, options.force === true, { wait, tell }),
       )
       if (!json) say(world, false, told)
+      all.push({ vm, task: told.task })
     }
-    if (json) world.print(JSON.stringify({ deleted: words }, null, 2))
+    if (!json) return
+    const deleted = all.flatMap(({ vm, task }) => (task ? [] : [vm]))
+    const tasks = all.flatMap(({ task }) => task ?? [])
+    world.print(JSON.stringify({ deleted, ...(!wait && { tasks }) }, null, 2))
   },
 })

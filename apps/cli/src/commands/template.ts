@@ -4,17 +4,14 @@ import { command, type World } from '../command.ts'
 import { download } from '../download.ts'
 import { Failure } from '../failure.ts'
 import { path } from '../local-client.ts'
-import { doLongWork } from '../operation.ts'
+import { sizeMiB, wholeNumber } from '../number.ts'
 import { showProgress } from '../progress.ts'
+import { doAndSay } from '../say.ts'
 import { scratchDirectory } from '../scratch.ts'
 import { renderTable } from '../table.ts'
-import type { Template } from '../verbs.ts'
 
 /** As packages/vm has it for every name. */
 const NAME_MAX = 63
-
-const IN_CLOUDS =
-  'sudo skerry cloud template add FILE --org ORG --name NAME, on the machine of a cell'
 
 export const template = [
   command({
@@ -33,12 +30,12 @@ export const template = [
   }),
   command({
     name: 'template import',
-    asks: 'vmd',
-    instead: IN_CLOUDS,
     usage: 'FILE',
-    summary: 'take over a qcow2 or raw image of yours, or one at an http address',
+    summary:
+      'take over an image of yours, or one at an http address: qcow2 or, on this machine, raw',
     examples: [
       'skerry template import debian-12.qcow2 --default',
+      'skerry template import debian-12.qcow2 --on work --name debian --memory 1G',
       'skerry template import https://example.org/debian-12.qcow2 --name debian --sha256 8f434346648f6b96df89dda901c5176b10a6d83961dd3c1ac88b59b2dc327aa4',
     ],
     next: 'skerry create ID, or skerry create ID --template TEMPLATE',
@@ -46,22 +43,29 @@ export const template = [
       name: { type: 'string', doc: 'what to call it; the name of the file unless told' },
       default: { type: 'boolean', doc: 'make it the one VMs are made from, in place of the old' },
       sha256: { type: 'string', value: 'DIGEST', doc: 'refuse it unless this is its digest' },
+      catalog: { type: 'string', value: 'CATALOG', doc: 'of a cloud: into which, of several' },
+      cpus: { type: 'string', value: 'N', doc: 'of a cloud: what VMs made from it have' },
+      memory: { type: 'string', value: 'SIZE', doc: 'of a cloud: the same, such as 1G' },
     },
     async run(world, { words: [source = ''], options, json }) {
       const name = options.default === true ? 'default' : (options.name ?? nameOf(source))
       if (options.default !== true) await requireFree(world, name)
       if (options.sha256 !== undefined) requireDigest(options.sha256)
       await using image = await fetchImage(world, source)
-      const where = options.default === true ? `${path('templates')}?default` : path('templates')
-      const body = { name, file: image.file, sha256: options.sha256 }
-      const made = await doLongWork<Template>(world, `importing ${name}`, 'POST', where, body)
-      world.print(json ? JSON.stringify(made, null, 2) : `template ${made.name} is there`)
+      const wanted = {
+        ...{ name, file: image.file, sha256: options.sha256 },
+        ...{ isDefault: options.default === true, catalog: options.catalog },
+        ...{ cpus: wholeNumber('--cpus', options.cpus) },
+        memoryMiB: sizeMiB('--memory', options.memory),
+      }
+      const how = { label: `importing ${name}`, wait: true, json }
+      await doAndSay(world, how, (doing) => world.verbs.importTemplate(wanted, doing))
     },
   }),
   command({
     name: 'template rm',
     asks: 'vmd',
-    instead: IN_CLOUDS,
+    instead: 'a template of a cloud stays; import the next one under another name',
     usage: 'TEMPLATE',
     summary: 'delete a template; VMs made from it keep their disks',
     examples: ['skerry template rm old'],
@@ -102,12 +106,11 @@ async function fetchImage(
   return { file, [Symbol.asyncDispose]: scratch[Symbol.asyncDispose] }
 }
 
-/** What the daemon would refuse at the end is better known before minutes of fetching. */
-async function requireFree(world: World, name: string): Promise<void> {
-  const { body } = await world.api.ask<readonly Template[]>('GET', path('templates'))
-  if (!body.some((each) => each.name === name)) return
+/** What would be refused at the end is better known before minutes of fetching. */
+async function requireFree({ verbs }: World, name: string): Promise<void> {
+  if (!(await verbs.templates()).some((each) => each.name === name)) return
   throw new Failure('refused', `there is already a template ${name}`, {
-    hint: `choose another by --name, or delete it first: skerry template rm ${name}`,
+    hint: verbs.otherTemplate(name),
   })
 }
 

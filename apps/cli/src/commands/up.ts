@@ -19,6 +19,7 @@ const WATCH_EVERY_MS = 2000
 
 export const up = command({
   name: 'up',
+  asks: 'nobody',
   usage: '',
   summary:
     'a cloud on this machine alone: PostgreSQL, Temporal, cloud, console, workflows and vmd, as root; again, it goes on where it was',

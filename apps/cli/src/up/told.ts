@@ -1,4 +1,4 @@
-// What a person, a program and, one day, a profile of the command line need to know of a site that is up.
+// What a person, a program and a profile of the command line need to know of a site that is up.
 import type { Passwords } from './keep.ts'
 import type { Keeper } from './keeper.ts'
 import { files, names, type Site } from './site.ts'
@@ -54,6 +54,8 @@ export function sayOf(told: Told, first: boolean): string {
     `screens of VMs         ${told.console}`,
     `workflows              ${told.workflow}`,
     `template               ${told.template}`,
-    'next: skerry down stops all of it; guests and data stay, and skerry up goes on with them',
+    `next: skerry login ${names.org} ${told.cloud} --user ${told.user} --ca ${told.ca}`,
+    'then skerry create, list and all others are for this cloud; skerry use local goes back to vmd alone',
+    'skerry down stops all of it; guests and data stay, and skerry up goes on with them',
   ].join('\n')
 }
