@@ -27,6 +27,7 @@ import {
 } from './cloud/place.ts'
 import { startBrowser, type Browser } from './console/browser.ts'
 import { linesBelow, ROOT } from './console/doc-lines.ts'
+import { greetingAt } from './console/greeting.ts'
 import {
   noticeOf,
   PATIENCE_MS,
@@ -116,13 +117,7 @@ suite('the console of a cloud', { skip }, () => {
   test('the same by a client that is no browser, at the address beside the ticket', async () => {
     const { wss } = await acquire()
     const ca = await readFile(place.cloud.ca, 'utf8')
-    const socket = new WebSocket(wss, { ca })
-    const greeting = await new Promise<string>((resolve, reject) => {
-      socket.once('message', (data: Buffer) => resolve(data.toString('latin1')))
-      socket.once('error', reject)
-    })
-    assert.equal(greeting, 'RFB 003.008\n')
-    socket.terminate()
+    assert.equal(await greetingAt(wss, ca), 'RFB 003.008\n')
     const again = new WebSocket(wss, { ca })
     const [status] = await new Promise<readonly [number | undefined]>((resolve) => {
       again.once('unexpected-response', (_request, { statusCode }) => resolve([statusCode]))

@@ -11,8 +11,10 @@ import { guestImage, reasonToSkip, startHost } from '@skerry/lab'
 
 import { startBrowser } from '../../tests/accept/console/browser.ts'
 import { typeInto, untilSeen, untilState } from '../../tests/accept/console/look.ts'
+import { inTheMiddle } from './bar.ts'
 import { keepTop } from './crop.ts'
 import { terminalPage, type Page } from './page.ts'
+import { pictureTask } from './task.ts'
 import { pictureRun } from './workflow.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
@@ -74,13 +76,6 @@ async function drawPage({ html, width, height }: Page, name: string): Promise<vo
   await draw(`file://${file}`, name, width, height)
 }
 
-/** The moment at which a bar is more than half full. */
-function inTheMiddle(written: string): string {
-  const [until] = /^[^]*?\] [56]\d %[^\r]*/.exec(written) ?? []
-  if (until === undefined) throw new Error(`no bar was drawn: ${written}`)
-  return until
-}
-
 const image = await guestImage('small')
 const server = host.spawn([process.execPath, SERVER, image], {
   stdio: ['ignore', 'pipe', 'inherit'],
@@ -121,3 +116,7 @@ console.log(picture)
 const run = join(PICTURES, 'workflow.png')
 await pictureRun(run, { browser: BROWSER, scale: SCALE })
 console.log(run)
+
+const task = join(PICTURES, 'task.png')
+await pictureTask(task, { browser: BROWSER, scale: SCALE })
+console.log(task)
