@@ -28,13 +28,14 @@ test(
     const here = (block: string) =>
       block.replaceAll('sudo ', '').replace(/^skerry up$/m, `skerry up --template ${image}`)
     // What a viewer sees first behind the address, and who runs before and after the cloud is stopped.
-    const looks = `wss=$(ask -X POST "$vm/screen/action/acquireTicket" | sed -n 's/.*wss="\\([^"]*\\)".*/\\1/p')
-    NODE_EXTRA_CA_CERTS=$ca node ${join(import.meta.dirname, 'up/greeting.ts')} "$wss"
-    curl -sS --cacert "$ca" -o /dev/null -w 'page %{http_code}\\n' "$(echo "$site" | jq -r .console)"
-    curl -sS --cacert "$ca" -u "$login" -o /dev/null -w 'workflows %{http_code}\\n' "$(echo "$site" | jq -r .workflow)/api/workflows"`
-    const before = blocks.findIndex((block) => block.includes('skerry down'))
+    const looks = `ca=$(told ca)
+    NODE_EXTRA_CA_CERTS=$ca node ${join(import.meta.dirname, 'up/greeting.ts')} "$(skerry console first --json | jq -r .address)"
+    curl -sS --cacert "$ca" -o /dev/null -w 'page %{http_code}\\n' "$(told console)"
+    curl -sS --cacert "$ca" -u "$(told user):$(told password)" -o /dev/null -w 'workflows %{http_code}\\n' "$(told workflow)/api/workflows"`
+    const before = blocks.findIndex((block) => block.includes('skerry stop'))
     const script = [
       'set -euo pipefail',
+      `export XDG_CONFIG_HOME=${directory.path}`,
       ...blocks.slice(0, before).map(here),
       looks,
       ...blocks.slice(before).map(here),

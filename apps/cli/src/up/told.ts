@@ -54,7 +54,7 @@ export function sayOf(told: Told, first: boolean): string {
     `screens of VMs         ${told.console}`,
     `workflows              ${told.workflow}`,
     `template               ${told.template}`,
-    `next: skerry login ${names.org} ${told.cloud} --user ${told.user} --ca ${told.ca}`,
+    `next: skerry login ${names.org} ${told.cloud} --user ${told.user} --ca ${told.ca} --workflow ${told.workflow}`,
     'then skerry create, list and all others are for this cloud; skerry use local goes back to vmd alone',
     'skerry down stops all of it; guests and data stay, and skerry up goes on with them',
   ].join('\n')
