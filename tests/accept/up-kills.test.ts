@@ -12,13 +12,14 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { guestImage, reasonToSkip, reasonWithoutTemporal, startHost, until } from '@skerry/lab'
 
 import { chance } from '../faults/chance.ts'
-import { onMachine, serversOf } from './up/machine.ts'
+import { onMachine, pidsOf, serversOf } from './up/machine.ts'
 
 const skip = reasonToSkip('host', 'small', 'cloud') ?? (await reasonWithoutTemporal()) ?? false
 const KILLS = 5
 /** So many steps further on at most, before the next kill. */
 const STEPS_MAX = 5
 const WITHIN_MS = 700
+const START_MS = 240_000
 
 test('skerry up is killed at random and goes on where it was', { skip }, async (t) => {
   const seed = Number(process.env['SKERRY_SEED'] ?? Date.now() % 1_000_000)
@@ -43,7 +44,7 @@ test('skerry up is killed at random and goes on where it was', { skip }, async (
       last = line
     })
     // It may come to its end first.
-    await Promise.race([until('steps pass', () => seen >= wanted, 240_000), ended])
+    await Promise.race([until('steps pass', () => seen >= wanted, START_MS), ended])
     await sleep(dice.between(0, WITHIN_MS))
     child.kill('SIGKILL')
     await ended
@@ -94,8 +95,27 @@ test('skerry up is killed at random and goes on where it was', { skip }, async (
   assert.equal(mended.code, 0, mended.stderr)
   assert.match(mended.stderr, /^step 1 of 2: starting the cloud$/m)
 
-  const down = await machine.skerry('down', '--json')
-  assert.equal((JSON.parse(down.stdout) as { stopped: string[] }).stopped.length, 8)
+  // In the foreground that happens by itself, and Ctrl-C stops all of it.
+  const child = machine.begin('up', '--foreground')
+  let said = ''
+  for (const stream of [child.stdout, child.stderr])
+    stream?.on('data', (chunk: Buffer) => (said += chunk.toString()))
+  const ended = once(child, 'close')
+  await until('it stays', () => said.includes('Ctrl-C stops it'), START_MS)
+  const [egress] = await pidsOf(host, 'apps/egress/src/main.ts')
+  assert.ok(egress)
+  await host.run(['kill', '-9', egress])
+  await until(
+    'the one that was killed is there again',
+    async () => {
+      const [now] = await pidsOf(host, 'apps/egress/src/main.ts')
+      return now !== undefined && now !== egress
+    },
+    START_MS,
+  )
+  child.kill('SIGINT')
+  await ended
+  assert.match(said, /^stopped PostgreSQL$/m)
   assert.deepEqual(await serversOf(host), [])
   assert.match((await machine.skerry('down')).stdout, /^nothing ran$/m)
 })

@@ -29,3 +29,12 @@ export async function serversOf(host: LabHost): Promise<readonly string[]> {
   const ours = /bin\/postgres -D|temporal-v[^/]*\/server|apps\/\w+\/src\/main\.ts|\/initdb /
   return stdout.split('\n').filter((line) => ours.test(line))
 }
+
+/** Processes whose command line has this in it. */
+export async function pidsOf(host: LabHost, wanted: string): Promise<readonly string[]> {
+  const { stdout } = await host.run(['ps', '-axww', '-o', 'pid=,args='])
+  return stdout
+    .split('\n')
+    .filter((line) => line.includes(wanted))
+    .map((line) => line.trim().split(' ')[0] ?? '')
+}

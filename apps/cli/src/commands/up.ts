@@ -1,5 +1,5 @@
 import { chmod, copyFile, mkdir } from 'node:fs/promises'
-import { join, resolve } from 'node:path'
+import { basename, dirname, join, resolve } from 'node:path'
 
 import { temporalFiles } from '@skerry/site'
 
@@ -10,6 +10,7 @@ import { postgresPrograms, requireMachine } from '../up/check.ts'
 import { isThere, keep, keepSettled, readSettled } from '../up/keep.ts'
 import { holdSite } from '../up/only-one.ts'
 import { freePorts } from '../up/ports.ts'
+import { findProcess } from '../up/processes.ts'
 import { differences, settle, type Asked, type Settled } from '../up/settled.ts'
 import { DIRECTORY, files, siteOf, type Site } from '../up/site.ts'
 import { stopSite } from '../up/stop-site.ts'
@@ -26,7 +27,7 @@ export const up = command({
   examples: [
     'sudo skerry up',
     'sudo skerry up --systemd',
-    'sudo skerry up --base https://cloud.example --console https://console.example --machines 0.0.0.0:8444',
+    'sudo skerry up --base https://cloud.example --console https://console.example --machines 192.0.2.7:8444',
   ],
   next: 'log in at the address that it prints; skerry down stops all of it',
   options: {
@@ -108,7 +109,7 @@ async function settleOnce(world: World, dir: string, asked: Asked): Promise<Sett
   const kept = await readSettled(dir)
   if (kept) {
     const other = differences(asked, kept.asked)
-    if (other.length === 0) return kept
+    if (other.length === 0) return newest(world, dir, kept)
     throw new Failure('refused', `${other.join(', ')}: ${dir} was made otherwise`, {
       hint: 'without these words it is brought up as it is; skerry down --forget begins anew',
     })
@@ -122,6 +123,21 @@ async function settleOnce(world: World, dir: string, asked: Asked): Promise<Sett
   const bin = (await postgresPrograms()) ?? ''
   const settled = settle(asked, { ports: await freePorts(), programs: { server, sql }, bin })
   await mkdir(dir, { recursive: true, mode: DIRECTORY_MODE })
+  await keepSettled(dir, settled)
+  return settled
+}
+
+/** After an upgrade another version of Temporal is started, once the one before it was stopped. */
+async function newest({ cache }: World, dir: string, kept: Settled): Promise<Settled> {
+  const { programs } = kept.temporal
+  const { server, sql } = temporalFiles(cache)
+  const version = (file: string) => basename(dirname(file))
+  if (!programs || version(programs.server) === version(server)) return kept
+  const running = siteOf(dir, kept, process.execPath).servers.find(
+    ({ name }) => name === 'temporal',
+  )
+  if (running && (await findProcess(dir, running)) !== undefined) return kept
+  const settled = { ...kept, temporal: { ...kept.temporal, programs: { server, sql } } }
   await keepSettled(dir, settled)
   return settled
 }

@@ -1,6 +1,8 @@
 // Brings a site up: looks, decides, acts, one step after the other. Cut short anywhere, the next one goes on.
 import { mkdir } from 'node:fs/promises'
 
+import { temporalVersion } from '@skerry/site'
+
 import type { World } from '../command.ts'
 import { showProgress } from '../progress.ts'
 import { administering } from './administer.ts'
@@ -72,7 +74,7 @@ async function act(hands: Hands, step: Step, say: (doing: string) => void): Prom
   const { site, keeper } = hands
   if (step.do === 'make') {
     await makers[step.what]({ ...hands, tell: say })
-    return mark(site.dir, step.what)
+    return mark(site.dir, step.what, step.what === 'tables' ? temporalVersion : '')
   }
   if (step.do === 'open') return untilOpen(hands)
   const server = site.servers.find(({ name }) => name === step.server)

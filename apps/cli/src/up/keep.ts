@@ -54,8 +54,12 @@ export async function readMarks(dir: string): Promise<ReadonlySet<Making>> {
   return new Set(makings.filter((each) => names.includes(each)))
 }
 
-export async function mark(dir: string, what: Making): Promise<void> {
+/** `version`: of what it was made by, where that counts. */
+export async function mark(dir: string, what: Making, version = ''): Promise<void> {
   const { made } = files(dir)
   await mkdir(made, { recursive: true, mode: 0o700 })
-  await keep(join(made, what), '')
+  await keep(join(made, what), version)
 }
+
+export const versionOf = async (dir: string, what: Making): Promise<string> =>
+  readFile(join(files(dir).made, what), 'utf8').catch(() => '')

@@ -1,11 +1,13 @@
 // Looks at what is there of a site, and changes nothing.
 import { join } from 'node:path'
 
+import { temporalVersion } from '@skerry/site'
+
 import type { World } from '../command.ts'
 import { Failure } from '../failure.ts'
 import { path } from '../local-client.ts'
 import type { Found, Making } from './decide.ts'
-import { isThere, readMarks } from './keep.ts'
+import { isThere, readMarks, versionOf } from './keep.ts'
 import type { Keeper } from './keeper.ts'
 import { files, type ServerName, type Site } from './site.ts'
 
@@ -31,6 +33,7 @@ export async function look(
   if (programs) await seen('programs', programs.server, programs.sql)
   await seen('cluster', join(at.data, 'PG_VERSION'))
   await seen('image', image ?? at.image)
+  if ((await versionOf(site.dir, 'tables')) !== temporalVersion) made.delete('tables')
   // A template that is there needs its image no more.
   if (made.has('template')) made.add('image')
   const otherVmd = !running.has('vmd') && (await answers(world))

@@ -17,7 +17,7 @@ import { Failure } from '../failure.ts'
 import { imageIn } from '../template-image.ts'
 import { administering, must, type Administer } from './administer.ts'
 import type { Making } from './decide.ts'
-import { keep, readKept, type Passwords } from './keep.ts'
+import { keep, readKept, versionOf, type Passwords } from './keep.ts'
 import { listenFor } from './settled.ts'
 import { databases, files, names, urlsOfDatabases, vmdProgram, type Site } from './site.ts'
 
@@ -112,21 +112,24 @@ const makeDatabases: Maker = async (making) => {
   }
 }
 
-/** Half made ones hold nothing yet, and are made anew. */
+/** Half made ones hold nothing yet, and are made anew; those of an older version are brought to this one. */
 const tables: Maker = async (making) => {
   const { site, passwords } = making
   const at = files(site.dir)
   const { address, programs: built } = site.settled.temporal
   const postgres = { port: site.settled.postgres?.port ?? 0, password: passwords.postgres }
   const way = ['--ep', '127.0.0.1', '-p', String(postgres.port), '-u', USER]
+  const isOlder = (await versionOf(site.dir, 'tables')) !== ''
   const env = { SQL_PASSWORD: passwords.postgres, LC_ALL: 'C.UTF-8' }
   for (const [schema, name] of Object.entries(temporalDatabases)) {
-    await psql(making, `drop database if exists ${name} with (force)`)
     const tool = [built?.sql ?? '', ...way, '--pl', 'postgres12', '--db', name]
     const sql = async (...words: string[]) =>
       must(askProgram([...tool, ...words], { env }), 'the tool of Temporal’s tables')
-    await sql('create')
-    await sql('setup-schema', '-v', '0.0')
+    if (!isOlder) {
+      await psql(making, `drop database if exists ${name} with (force)`)
+      await sql('create')
+      await sql('setup-schema', '-v', '0.0')
+    }
     await sql('update-schema', '--schema-name', `postgresql/v12/${schema}`)
   }
   await mkdir(at.temporal, { recursive: true, mode: 0o700 })

@@ -1,0 +1,56 @@
+// Goal: a cloud that was brought up on one machine grows by another one. Method: two machines of the lab; on the second the line that the
+// invitation printed; then a VM, by the lines of docs/tasks/one-machine.md, while the first machine takes none.
+import assert from 'node:assert/strict'
+import { mkdtempDisposable, readFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test } from 'node:test'
+
+import { guestImage, reasonToSkip, reasonWithoutTemporal, startLab, until } from '@skerry/lab'
+
+import { onMachine, ROOT } from './up/machine.ts'
+
+const skip = reasonToSkip('host', 'small', 'cloud') ?? (await reasonWithoutTemporal()) ?? false
+const PAGE = join(ROOT, 'docs/tasks/one-machine.md')
+const CONFIG = '/var/lib/skerry/site/cloud/cloud.json'
+const SEEN_MS = 180_000
+
+interface Row {
+  readonly id: string
+  readonly name: string
+  readonly state: string
+  readonly enabled: boolean
+  readonly seen: boolean
+}
+
+test('a second machine joins, and has the next VM', { skip }, async () => {
+  await using directory = await mkdtempDisposable(join(tmpdir(), 'two-'))
+  await using lab = await startLab({ dir: join(directory.path, 'lab'), hosts: 2 })
+  const [first, second] = lab.hosts
+  assert.ok(first?.address && second)
+  const image = await guestImage('small')
+  const does = async (script: string): Promise<string> => {
+    const { code, stdout, stderr } = await onMachine(first).shell(`set -euo pipefail\n${script}`)
+    assert.equal(code, 0, `${script}: ${stderr}${stdout}`)
+    return stdout
+  }
+  await does(`skerry up --template ${image} --machines ${first.address}:8444`)
+  const line = (await does(`skerry cloud invite --config ${CONFIG}`)).trim()
+  assert.match(line, /^skerry vmd join --cloud https:\S+ --token \S+ --fingerprint [0-9a-f]{64}$/i)
+  const joined = await onMachine(second).shell(line)
+  assert.equal(joined.code, 0, joined.stderr)
+  await second.startVmd()
+  const rows = async () =>
+    JSON.parse(await does(`skerry cloud host list --json --config ${CONFIG}`)) as Row[]
+  const isOpen = ({ state, enabled, seen }: Row) => state === 'joined' && enabled && seen
+  await until('both are open', async () => (await rows()).filter(isOpen).length === 2, SEEN_MS)
+  const own = (await rows()).find(({ name }) => name === first.name)
+  await does(`skerry cloud host disable ${own?.id} --config ${CONFIG}`)
+
+  const text = await readFile(PAGE, 'utf8')
+  const blocks = [...text.matchAll(/^```sh\n([^]*?)^```$/gm)].map(([, block = '']) => block)
+  const [, login = '', make = ''] = blocks.map((block) => block.replaceAll('sudo ', ''))
+  await does([login, make].join('\n'))
+  const { stdout } = await second.run(['virsh', '-c', 'qemu:///system', 'list', '--name'])
+  assert.match(stdout, /^cloud-/m)
+})
