@@ -19,6 +19,28 @@ test('every link leads somewhere', () => {
   assert.deepEqual(broken, [])
 })
 
+test('every link to a heading leads to one', () => {
+  // As the pages that show them make an address of a heading.
+  const anchors = (text: string) =>
+    new Set(
+      [...text.matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) =>
+        heading
+          .toLowerCase()
+          .replace(/[^\p{L}\p{N} _-]/gu, '')
+          .replaceAll(' ', '-'),
+      ),
+    )
+  const broken = documents.flatMap((file) =>
+    [...read(file).matchAll(/\]\((?!https?:)([^)#]*)#([^)]+)\)/g)]
+      .filter(([, target = '', anchor = '']) => {
+        const other = target === '' ? file : join(dirname(file), target)
+        return other.endsWith('.md') && !anchors(read(other)).has(anchor)
+      })
+      .map(([, target, anchor]) => `${file}: ${target}#${anchor}`),
+  )
+  assert.deepEqual(broken, [])
+})
+
 test('every npm script that is named exists', () => {
   const unknown = documents.flatMap((file) =>
     [...read(file).matchAll(/npm run (?:-s )?([a-z][a-z:-]*[a-z])/g)]
