@@ -177,7 +177,7 @@ describe('what was half done', { skip: reason ?? false }, () => {
         .replace('<devices>', "<job type='none' async='start'/><devices>")
       await writeFile(status, unstarted)
       await host.killLibvirt()
-      await until('it should be taken away', () => !existsSync(status))
+      await until('it should be taken away', () => !existsSync(status), 60_000)
       await host.startLibvirt()
       assert.equal(await engine.changePower('vm', 'on'), 'on')
     })

@@ -9,7 +9,7 @@ import { after, before, describe, test } from 'node:test'
 import { reasonToSkip, until } from '@skerry/lab'
 
 import { startEngine, type RemoteEngine } from './engine.ts'
-import { inGuest, startPlace, tryInGuest, untilUp, uptime, type Place } from './guest.ts'
+import { BOOT_MS, inGuest, startPlace, tryInGuest, untilUp, uptime, type Place } from './guest.ts'
 
 const skip = reasonToSkip('host', 'small') ?? false
 const ID = 'vm-1'
@@ -46,10 +46,11 @@ after(async () => {
 /** Waits for what the guest must see, and gives how long it took. */
 async function soon(script: string, wanted: string): Promise<number> {
   const began = performance.now()
-  await until(`the guest sees ${wanted}`, async () => {
+  const isSeen = async () => {
     const { exitCode, stdout } = await tryInGuest(engine, ID, script)
     return exitCode === 0 && stdout.trim() === wanted
-  })
+  }
+  await until(`the guest sees ${wanted}`, isSeen, BOOT_MS)
   return performance.now() - began
 }
 
@@ -246,8 +247,8 @@ describe('shared folders', { skip }, () => {
 
   test('a guest that shuts itself down leaves nothing of them on the host', async () => {
     await guest('(sleep 0.3; poweroff -f) >/dev/null 2>&1 &')
-    await until('the guest is off', async () => (await engine.readPower(ID)) === 'off', 30_000)
-    await until('nothing is left', async () => (await leftOnHost()).length === 0, 30_000)
+    await until('the guest is off', async () => (await engine.readPower(ID)) === 'off', BOOT_MS)
+    await until('nothing is left', async () => (await leftOnHost()).length === 0, BOOT_MS)
   })
 
   test('a VM that is deleted while it runs leaves nothing', async () => {

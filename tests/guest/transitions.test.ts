@@ -14,8 +14,17 @@ import {
   type PowerState,
 } from '@skerry/vm'
 
-import { inGuest, kernelOf, startPlace, timesUp, tryInGuest, untilUp, uptime } from './guest.ts'
-import type { Place } from './guest.ts'
+import {
+  BOOT_MS,
+  inGuest,
+  kernelOf,
+  startPlace,
+  timesUp,
+  tryInGuest,
+  untilUp,
+  uptime,
+  type Place,
+} from './guest.ts'
 
 const skip = reasonToSkip('host', 'small') ?? false
 const GUEST = { memoryMiB: 128 } as const
@@ -132,7 +141,7 @@ describe('a real guest', { skip, concurrency: 2 }, () => {
     })
     // Without its agent there is still the power button.
     await inGuest(engine, id, '(sleep 0.3; killall qemu-ga) >/dev/null 2>&1 &')
-    await until('the agent is gone', async () => !(await engine.pingGuest(id)))
+    await until('the agent is gone', async () => !(await engine.pingGuest(id)), BOOT_MS)
     await go(id, 'shutdown')
     assert.match(await engine.readSerialLog(id), /Power down\s*$/i)
     // Whoever is only being started can be stopped, too.
