@@ -21,12 +21,15 @@ import {
 } from '@skerry/lab'
 import { temporalPorts } from '@skerry/site'
 
+import { isAlive } from '../../tools/lab/src/processes.ts'
 import { openWindow } from '../../tools/lab/src/window.ts'
 import { buildDeb } from '../../tools/package/build-deb.ts'
 
 const run = promisify(execFile)
 const PAGES = join(import.meta.dirname, '../../docs/tasks')
 export const PASSWORD = 'a password of four words'
+/** Servers that start wait for others that do. */
+const BLOCK_MS = 300_000
 
 /** All names lead to where their machine listens; what has no address is asked on the machine's own loopback. */
 const addresses = {
@@ -64,7 +67,7 @@ stop() {
   if [ ! -e "$MACHINE/$1.pid" ]; then return; fi
   local pid; pid=$(cat "$MACHINE/$1.pid")
   kill "$pid" 2>/dev/null || true
-  while kill -0 "$pid" 2>/dev/null; do read -rt 0.05 <> <(:) || :; done
+  while grep -qs '^State:[[:space:]]*[^ZX]' "/proc/$pid/status"; do read -rt 0.05 <> <(:) || :; done
   rm "$MACHINE/$1.pid"
 }
 start() {
@@ -123,7 +126,7 @@ export async function openMachines(dir: string): Promise<Machines> {
     if (host) return typeOnHost(host, script.replace(/^sudo skerry vmd join.*$/m, invitation), env)
     const { pid, directory } = made[name] ?? assert.fail(`the page names a machine ${name}`)
     const enter = ['-t', String(pid), '-m', '-n', `--wdns=${directory}`, '--', 'bash', '-c']
-    const options = { env: { ...env, MACHINE: directory }, timeout: 120_000 }
+    const options = { env: { ...env, MACHINE: directory }, timeout: BLOCK_MS }
     const { stdout } = await run(
       'nsenter',
       [...enter, `. "$MACHINES/start.sh"\n${script}`],
@@ -228,15 +231,6 @@ async function release(child: ChildProcess, directory: string): Promise<void> {
   child.kill('SIGKILL')
   await gone
   await rmdir('/etc/skerry').catch(() => undefined)
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0)
-    return true
-  } catch {
-    return false
-  }
 }
 
 function hostNamed(lab: Lab, name: string): LabHost | undefined {

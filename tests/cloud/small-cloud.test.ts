@@ -54,11 +54,12 @@ test('the same with the original names, at the other address of a cell', { skip 
   const task = taskOf(made.root)
   assert.ok(task.startsWith(`${cloud.cells[0]?.original}/api/task/`), task)
   const words = new Set<string | undefined>()
-  await until('it is made', async () => {
+  const isMade = async () => {
     const status = attribute(await client.get(task), 'status')
     words.add(status)
     return status === 'success'
-  })
+  }
+  await until('it is made', isMade, 60_000)
   assert.deepEqual(
     [...words].filter((word) => word !== 'running' && word !== 'success'),
     [],
