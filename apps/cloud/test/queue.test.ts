@@ -311,7 +311,7 @@ test('a reader of events with a cursor misses nothing under twenty parallel writ
   await using cloud = await openCloudDatabase(postgres)
   const WRITERS = 20
   const EACH = 25
-  let writing = true
+  const writers = { areDone: false }
   const written = Promise.all(
     Array.from({ length: WRITERS }, async (_, writer) => {
       for (let n = 0; n < EACH; n += 1) {
@@ -325,7 +325,7 @@ test('a reader of events with a cursor misses nothing under twenty parallel writ
       }
     }),
   ).finally(() => {
-    writing = false
+    writers.areDone = true
   })
   let cursor: Cursor = { tx: '0', seq: '0' }
   const seen = new Set<string>()
@@ -335,7 +335,7 @@ test('a reader of events with a cursor misses nothing under twenty parallel writ
     cursor = rows.at(-1) ?? cursor
     return seen.size === WRITERS * EACH
   }
-  while (writing) await readOn()
+  while (!writers.areDone) await readOn()
   await written
   // No rows do not say that there are no more: PostgreSQL's own work, as when it counts a table, holds them back for a moment.
   await until('all that was written is read', readOn)
