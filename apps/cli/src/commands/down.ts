@@ -4,7 +4,7 @@ import { resolve } from 'node:path'
 import { command, type World } from '../command.ts'
 import { Failure } from '../failure.ts'
 import { showProgress } from '../progress.ts'
-import { readSettled } from '../up/keep.ts'
+import { readMarks, readSettled } from '../up/keep.ts'
 import { holdSite } from '../up/only-one.ts'
 import { DIRECTORY, siteOf, type Site } from '../up/site.ts'
 import { stopSite } from '../up/stop-site.ts'
@@ -53,12 +53,14 @@ export const down = command({
   },
 })
 
+const isMember = async (dir: string): Promise<boolean> => (await readMarks(dir)).has('membership')
+
 async function requireForgettable(
   { confirm }: World,
   { dir, settled }: Site,
   isSure: boolean,
 ): Promise<void> {
-  const records = await readdir(`${MEMBERSHIP}/vms`).catch(() => [])
+  const records = (await isMember(dir)) ? await readdir(`${MEMBERSHIP}/vms`).catch(() => []) : []
   const vms = records.filter((name) => name.endsWith('.json')).length
   if (vms > 0) {
     throw new Failure('refused', `${vms} VMs of this cloud are on this machine`, {
@@ -78,7 +80,8 @@ async function forgetSite({ dir, settled, servers }: Site): Promise<void> {
   if (settled.asked.systemd) {
     for (const { name } of servers) await rm(unitFile(name), { force: true })
   }
-  await rm(MEMBERSHIP, { recursive: true, force: true })
+  // A machine that never joined this cloud may be a host of another one.
+  if (await isMember(dir)) await rm(MEMBERSHIP, { recursive: true, force: true })
   for (const name of await readdir(dir)) {
     if (name !== 'settled.json') await rm(`${dir}/${name}`, { recursive: true, force: true })
   }
