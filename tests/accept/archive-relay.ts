@@ -1,11 +1,10 @@
 // Debian's archive for a program on a host of the lab, which has no way out of its own network: a proxy here, behind a socket
 // that is a file, and a relay on the host's loopback that leads to it. It leads nowhere but to debian.org.
+import type { ChildProcess, SpawnOptions } from 'node:child_process'
 import { once } from 'node:events'
 import { createServer, request, type IncomingMessage, type ServerResponse } from 'node:http'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-
-import type { LabHost } from '@skerry/lab'
 
 const RELAY = `
 const { connect, createServer } = require('node:net')
@@ -16,9 +15,14 @@ createServer((near) => {
   far.on('error', () => near.destroy())
 }).listen(0, '127.0.0.1', function () { console.log(this.address().port) })`
 
+/** What has a network of its own, in which a program can be started. */
+export interface Starts {
+  spawn(command: readonly string[], options: SpawnOptions): ChildProcess
+}
+
 /** `proxy` is what http_proxy must say on the host. */
 export async function openArchive(
-  host: LabHost,
+  host: Starts,
   directory: string,
 ): Promise<{ readonly proxy: string } & AsyncDisposable> {
   const socket = join(directory, 'archive.sock')

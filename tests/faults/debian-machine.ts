@@ -1,5 +1,5 @@
 // A whole Debian 12 with systemd as its first process, made of packages and booted in namespaces by systemd-nspawn.
-import { spawn, type ChildProcess } from 'node:child_process'
+import { spawn, type ChildProcess, type SpawnOptions } from 'node:child_process'
 import { once } from 'node:events'
 import { closeSync, openSync, readFileSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
@@ -115,6 +115,41 @@ export class DebianMachine implements AsyncDisposable {
       '-i',
       ...ENVIRONMENT,
     ].concat(command)
+  }
+
+  /** Its first process, by which others find its network. */
+  get pid(): number {
+    return this.#first
+  }
+
+  /** Starts a program of ours in its network. */
+  spawn(command: readonly string[], options: SpawnOptions): ChildProcess {
+    return spawn('nsenter', ['-t', String(this.#first), '-n', '--', ...command], options)
+  }
+
+  /** Starts a program on it. */
+  begin(command: readonly string[], options: SpawnOptions): ChildProcess {
+    const [program = '', ...words] = this.#inside(command)
+    return spawn(program, words, options)
+  }
+
+  /**
+   * Runs a program in its file system while it is off, with this machine's way out and whom this machine trusts: it has no network that
+   * leads anywhere while it is on.
+   */
+  async install(command: readonly string[]): Promise<string> {
+    const trusted = '/etc/ssl/certs/ca-certificates.crt'
+    return run([
+      ...['systemd-nspawn', '--quiet', '--directory', this.root, '--register=no', '--keep-unit'],
+      ...[
+        '--pipe',
+        '--machine',
+        basename(this.#directory),
+        `--bind-ro=${trusted}`,
+        `--setenv=NODE_EXTRA_CA_CERTS=${trusted}`,
+      ],
+      ...['--setenv=LC_ALL=C.UTF-8', '--setenv=HOME=/root', '--', ...command],
+    ])
   }
 
   /** Asks a server on it, with the curl that is outside. */
