@@ -283,3 +283,14 @@ test('a template has its VM in it, and an organisation its lists as queries: cli
     [true, true],
   )
 })
+
+test('a token that is sent twice counts once; two different ones are none', async () => {
+  const { token } = door.eng
+  for (const { ask, dialect } of door.spoken) {
+    const sent = async (value: string) =>
+      (await ask('GET', '/api/session', { headers: { [dialect.tokenHeader]: value } })).status
+    assert.equal(await sent(`${token}, ${token}`), 200)
+    assert.equal(await sent(`${token}, another`), 401)
+    assert.equal(await sent(''), 401)
+  }
+})

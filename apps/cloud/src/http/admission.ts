@@ -18,10 +18,16 @@ export const byToken =
   (sessions: Sessions, { tokenHeader }: Dialect): Admission =>
   async ({ permission }, { headers, ip }) => {
     if (permission === 'login') return sessions.logIn(readBasic(headers.authorization), ip)
-    const token = headers[tokenHeader]
-    const who = typeof token === 'string' ? await sessions.find(token) : undefined
-    if (who) return { who: { ...who, address: ip }, token: token as string }
+    const token = saidIn(headers[tokenHeader])
+    const who = token === undefined ? undefined : await sessions.find(token)
+    if (who && token !== undefined) return { who: { ...who, address: ip }, token }
     throw new Fault('unauthenticated', `send a valid token in the header ${tokenHeader}`, {
       hint: 'log in: POST /api/sessions with the credentials of user@organisation',
     })
   }
+
+/** There are clients that send the header twice; whoever says two different things says nothing. */
+function saidIn(header: string | readonly string[] | undefined): string | undefined {
+  const [token, ...others] = new Set([header ?? []].flat().flatMap((each) => each.split(', ')))
+  return others.length === 0 ? token : undefined
+}
