@@ -50,7 +50,8 @@ test('a second machine joins, and has the next VM', { skip }, async () => {
   const text = await readFile(PAGE, 'utf8')
   const blocks = [...text.matchAll(/^```sh\n([^]*?)^```$/gm)].map(([, block = '']) => block)
   const [, login = '', make = ''] = blocks.map((block) => block.replaceAll('sudo ', ''))
-  await does([login, make].join('\n'))
+  // Who logs in is kept where the test ends, and not where a person's profiles are.
+  await does([`export XDG_CONFIG_HOME=${directory.path}`, login, make].join('\n'))
   const { stdout } = await second.run(['virsh', '-c', 'qemu:///system', 'list', '--name'])
   assert.match(stdout, /^cloud-/m)
 })
