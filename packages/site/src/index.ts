@@ -1,3 +1,4 @@
+export { isFreePort } from './port.ts'
 export { postgresWords, type PostgresPlace } from './postgres-settings.ts'
 export {
   temporalDatabases,

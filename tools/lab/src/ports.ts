@@ -1,7 +1,7 @@
 // Free ports for servers that must come back on the same one.
 import { randomInt } from 'node:crypto'
-import { once } from 'node:events'
-import { createServer } from 'node:net'
+
+import { isFreePort } from '@skerry/site'
 
 // Below the range from which the kernel takes ports for outgoing connections: while a server is down, none of those may sit on its port.
 const FIRST = 20_000
@@ -13,20 +13,7 @@ export async function freePorts(count = 1): Promise<number> {
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
     const first = randomInt(FIRST, LAST - count)
     const wanted = Array.from({ length: count }, (_, i) => first + i)
-    if ((await Promise.all(wanted.map(isFree))).every(Boolean)) return first
+    if ((await Promise.all(wanted.map(isFreePort))).every(Boolean)) return first
   }
   throw new Error(`no ${count} free ports in a row between ${FIRST} and ${LAST}`)
-}
-
-async function isFree(port: number): Promise<boolean> {
-  const server = createServer()
-  try {
-    server.listen(port, '0.0.0.0')
-    await once(server, 'listening')
-    return true
-  } catch {
-    return false
-  } finally {
-    server.close()
-  }
 }

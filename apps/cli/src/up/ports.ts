@@ -1,7 +1,4 @@
-import { once } from 'node:events'
-import { createServer } from 'node:net'
-
-import { temporalPorts } from '@skerry/site'
+import { isFreePort, temporalPorts } from '@skerry/site'
 
 import { Failure } from '../failure.ts'
 import { wantedPorts, type Ports } from './settled.ts'
@@ -29,22 +26,9 @@ async function firstFree(
   for (let first = wanted; first < wanted + FAR; first++) {
     const row = Array.from({ length: count }, (_, at) => first + at)
     if (row.some((port) => taken.has(port))) continue
-    if ((await Promise.all(row.map(isFree))).every(Boolean)) return first
+    if ((await Promise.all(row.map(isFreePort))).every(Boolean)) return first
   }
   throw new Failure('refused', `${count} free ports in a row are needed above ${wanted}`, {
     hint: 'ss -tlnp shows who has them',
   })
-}
-
-async function isFree(port: number): Promise<boolean> {
-  const server = createServer()
-  try {
-    server.listen(port, '0.0.0.0')
-    await once(server, 'listening')
-    return true
-  } catch {
-    return false
-  } finally {
-    server.close()
-  }
 }
