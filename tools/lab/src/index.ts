@@ -25,6 +25,7 @@ export { missingPackages, reasonToSkip, reasonWithoutRoot, requirePrograms } fro
 export type { Use } from './packages.ts'
 export type { Postgres, PostgresOptions } from './postgres.ts'
 export { startPostgres } from './postgres.ts'
+export { pythonWith } from './python.ts'
 export type { Outcome } from './run.ts'
 export type { Temporal, TemporalOptions } from './temporal.ts'
 export { startTemporal } from './temporal.ts'

@@ -6,7 +6,7 @@ const LIST = join(import.meta.dirname, '../../debian-packages.txt')
 
 /**
  * What somebody wants to do: run our programs at all, run a host, build the small guest, build the Debian guest, compare with others,
- * look at what a person's terminal shows, judge our package, run a database.
+ * look at what a person's terminal shows, judge our package, run a database, run the clients of other makers.
  */
 export type Use =
   | 'node'
@@ -19,6 +19,7 @@ export type Use =
   | 'cloud'
   | 'browser'
   | 'console'
+  | 'clients'
 
 /** The packages that are not there: for one use, or for all of them. */
 export function missingPackages(use?: Use): string[] {

@@ -1,0 +1,123 @@
+// Goal: the two known clients of the local API find what they build on. Method: their requests, header by header as they were seen,
+// in the order in which they send them, on a host with a real guest; what passed is held to a record that people can read. Neither
+// sends what a library would today: one no Content-Type at all, the other bare words as JSON.
+import assert from 'node:assert/strict'
+import { mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { after, before, suite, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+
+import { reasonToSkip } from '@skerry/lab'
+
+import { holdToRecord } from './clients/record.ts'
+import type { Exchange } from './clients/recorder.ts'
+import { BASE, curlOn, type Answer } from './curl.ts'
+import { startVmdPlace, type VmdPlace } from './vmd-place.ts'
+
+const skip = reasonToSkip('host', 'small') ?? false
+/** Both look this often for an address, and no more often than that many times. */
+const LOOK_MS = 2000
+const LOOKS = 60
+
+let place: VmdPlace
+before(async () => {
+  if (skip === false) place = await startVmdPlace()
+})
+after(() => place?.[Symbol.asyncDispose]())
+
+const { curl } = curlOn(() => place.host)
+
+type Ask = (method: string, path: string, body?: string) => Promise<Answer>
+
+/** Sends exactly these headers, and keeps what passed. An empty one is not sent. */
+function client(headers: Readonly<Record<string, string>>, exchanges: Exchange[]): Ask {
+  return async (method, path, body) => {
+    const words = Object.entries(headers).flatMap(([name, value]) => [
+      '-H',
+      `${name}: ${value}`.trim(),
+    ])
+    const data = body === undefined ? [] : ['--data-binary', body]
+    const answer = await curl('-X', method, ...words, ...data, `${BASE}${path}`)
+    exchanges.push({
+      ...{ method, path, status: answer.status },
+      sent: { headers, body: Buffer.from(body ?? '') },
+      said: { headers: { 'content-type': answer.type }, body: Buffer.from(answer.text) },
+    })
+    return answer
+  }
+}
+
+const messageOf = ({ body }: Answer): string => (body as { readonly message: string }).message
+
+/** Asks again only where the status is an error, as both do. */
+async function addressOf(ask: Ask, id: string): Promise<string> {
+  for (let look = 0; look < LOOKS; look += 1) {
+    const answer = await ask('GET', `/api/vms/${id}/ipaddress`)
+    if (answer.status === 200) return messageOf(answer)
+    await sleep(LOOK_MS)
+  }
+  return assert.fail(`${id} has no address after ${LOOKS} looks`)
+}
+
+const known = (address: string) => ({ '{address}': address, '{directory}': place.dir })
+
+suite('clients of the local API', { skip }, () => {
+  test('the driver in Go: create, folders, power, address, restart, delete', async () => {
+    const exchanges: Exchange[] = []
+    const ask = client({ 'User-Agent': 'Go-http-client/1.1', 'Content-Type': '' }, exchanges)
+    const made = await ask('POST', '/api/vms', '{"id":"box","name":"box","tag":"docker"}')
+    assert.ok([200, 201].includes(made.status), made.text)
+    assert.equal((made.body as { id: string }).id, 'box')
+    assert.deepEqual((await ask('GET', '/api/vms')).body, ['box'])
+    assert.equal((await ask('PATCH', '/api/vms/power/box', 'on')).status, 200)
+    assert.equal(messageOf(await ask('GET', '/api/vms/power/box')), 'powered on')
+    const address = await addressOf(ask, 'box')
+    assert.match(address, /^\d+(\.\d+){3}$/)
+    assert.equal((await ask('PATCH', '/api/vms/box/folders', 'true')).status, 200)
+    const folder = { guestPath: 'work', hostPath: join(place.dir, 'work'), flags: 4 }
+    await mkdir(folder.hostPath)
+    assert.equal((await ask('POST', '/api/vms/box/folders', JSON.stringify(folder))).status, 201)
+    assert.deepEqual((await ask('GET', '/api/vms/box/folders')).body, ['work'])
+    assert.deepEqual((await ask('GET', '/api/vms/box/folders/work')).body, folder)
+    assert.equal((await ask('DELETE', '/api/vms/box/folders/work')).status, 204)
+    for (const word of ['shutdown', 'on', 'off']) {
+      assert.equal((await ask('PATCH', '/api/vms/power/box', word)).status, 200, word)
+      if (word === 'on') await addressOf(ask, 'box')
+    }
+    assert.equal((await ask('DELETE', '/api/vms/box', '{"id":"box"}')).status, 204)
+    await holdToRecord('local-go', exchanges, known(address))
+  })
+
+  test('the plugin in Ruby: version, import of a clone, power, folders, halt, delete', async () => {
+    const exchanges: Exchange[] = []
+    const json = 'application/json'
+    const ask = client({ 'User-Agent': 'Ruby', Accept: json, 'Content-Type': json }, exchanges)
+    const { body } = await ask('GET', '/json/swagger.json')
+    assert.match((body as { info: { version: string } }).info.version, /^1\.0\.0/)
+    // What is not its business here is long, and told in the reference of the API.
+    exchanges.pop()
+    await ask('POST', '/api/vms', '{"id":"parent","name":"parent","tag":"vagrant"}')
+    const clone = { id: 'vagrant-1', name: 'vagrant-1', tag: 'vagrant', parentid: 'parent' }
+    assert.equal((await ask('POST', '/api/vms', JSON.stringify(clone))).status, 201)
+    assert.equal((await ask('PATCH', '/api/vms/power/vagrant-1', 'on')).status, 200)
+    const address = await addressOf(ask, 'vagrant-1')
+    assert.deepEqual((await ask('GET', '/api/vms/vagrant-1/folders')).body, [])
+    assert.equal((await ask('PATCH', '/api/vms/vagrant-1/folders', 'true')).status, 200)
+    const folder = { guestPath: 'vagrant', hostPath: join(place.dir, 'vagrant'), flags: 4 }
+    await mkdir(folder.hostPath)
+    const at = '/api/vms/vagrant-1/folders'
+    assert.equal((await ask('POST', at, JSON.stringify(folder))).status, 201)
+    const nobody = await ask('PATCH', '/api/vms/power/nobody', 'on')
+    assert.equal(nobody.status, 404)
+    assert.equal((nobody.body as { code: number }).code, 404, 'every refusal is JSON')
+    assert.equal((await ask('PATCH', '/api/vms/power/vagrant-1', 'suspend')).status, 200)
+    assert.equal(messageOf(await ask('GET', '/api/vms/power/vagrant-1')), 'suspended')
+    assert.equal((await ask('PATCH', '/api/vms/power/vagrant-1', 'on')).status, 200)
+    assert.equal((await ask('PATCH', '/api/vms/power/vagrant-1', 'off')).status, 200)
+    for (const id of ['vagrant-1', 'parent']) {
+      assert.equal((await ask('DELETE', `/api/vms/${id}`)).status, 204, id)
+    }
+    assert.deepEqual((await ask('GET', '/api/vms')).body, [])
+    await holdToRecord('local-ruby', exchanges, known(address))
+  })
+})

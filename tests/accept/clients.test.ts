@@ -1,0 +1,88 @@
+// Goal: clients of the API that ours restates work as their makers gave them away. Method: each in its exact version does what it can
+// of a VM's life against a lab with real guests, all at once, each in an organisation of its own; what passed is held to a record that
+// people can read.
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { join } from 'node:path'
+import { after, before, suite, test } from 'node:test'
+import { promisify } from 'node:util'
+
+import { pythonWith, reasonToSkip, reasonWithoutTemporal } from '@skerry/lab'
+import { attribute } from '@skerry/xml'
+
+import { taskOf } from '../../apps/cloud/test/cloud-client.ts'
+import { openPlace, runClient, type Place, type Told } from './clients/place.ts'
+
+const skip =
+  reasonToSkip('host', 'small', 'cloud', 'clients') ?? (await reasonWithoutTemporal()) ?? false
+const at = (file: string) => join(import.meta.dirname, 'clients', file)
+const run = promisify(execFile)
+
+let place: Place
+let python: string
+before(async () => {
+  if (skip !== false) return
+  python = await pythonWith(at('requirements.txt'))
+  place = await openPlace()
+})
+after(() => place?.[Symbol.asyncDispose]())
+
+const wordsOf = ({ url, ca, login }: Told) => [url, ca, login.org, login.user, login.password]
+
+suite('clients of the cloud', { skip, concurrency: true }, () => {
+  test('pyvcloud 23.0.4, at 5.1', async () => {
+    await runClient(place, {
+      name: 'pyvcloud',
+      command: (told) => [python, at('with-pyvcloud.py'), ...wordsOf(told)],
+    })
+  })
+
+  for (const version of ['1.5', '5.5']) {
+    test(`apache-libcloud 3.9.1, at ${version}`, async () => {
+      await runClient(place, {
+        name: `libcloud-${version}`,
+        command: (told) => [python, at('with-libcloud.py'), ...wordsOf(told), version],
+      })
+    })
+  }
+
+  test('govcd of Debian 12, at 5.5', async () => {
+    const program = join(place.dir, 'govcd')
+    await run('go', ['build', '-o', program, '.'], {
+      cwd: at('govcd'),
+      env: { ...process.env, GO111MODULE: 'off', GOPATH: '/usr/share/gocode' },
+    })
+    await runClient(place, {
+      name: 'govcd',
+      command: ({ url, login }) => [program, url, login.org, login.user, login.password],
+      env: ({ ca }) => ({ SSL_CERT_FILE: ca }),
+    })
+  })
+
+  test('a script of curl, grep and awk, at 1.5, to the address of a screen', async () => {
+    const printed = await runClient(place, {
+      name: 'curl',
+      command: (told) => ['bash', at('console.sh'), ...wordsOf(told)],
+      async finds(somebody) {
+        const { root } = await somebody.instantiate('web')
+        assert.equal(attribute(await somebody.ended(taskOf(root), 180_000), 'status'), 'success')
+      },
+    })
+    assert.match(
+      decodeURIComponent(printed.trim()),
+      /^mks:\/\/127\.0\.0\.2:\d+\/vm-[0-9a-f-]{36}\?ticket=[\w-]+$/,
+    )
+  })
+
+  test('a client of JSON at /vco/api', async () => {
+    await runClient(place, {
+      name: 'workflows',
+      of: place.workflow.url,
+      command: ({ url, login }) => [
+        ...[process.execPath, at('with-json.ts'), url, login.org, login.user, login.password],
+        at('greet.yaml'),
+      ],
+      env: ({ ca }) => ({ NODE_EXTRA_CA_CERTS: ca }),
+    })
+  })
+})

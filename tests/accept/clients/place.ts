@@ -1,0 +1,147 @@
+// The lab that clients of other makers meet, and how one of them is run there: in an organisation of its own, past a recorder.
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import { mkdtempDisposable, readFile, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+
+import {
+  guestImage,
+  startLab,
+  until,
+  type LabCloud,
+  type LabWorkflow,
+  type Login,
+} from '@skerry/lab'
+import { attribute } from '@skerry/xml'
+
+import { CloudClient } from '../../../apps/cloud/test/cloud-client.ts'
+import { holdToRecord, type Known } from './record.ts'
+import { startRecorder, type Recorder } from './recorder.ts'
+
+/** Generous: guests are emulated, and some clients look every five seconds only. */
+const CLIENT_MS = 400_000
+
+export interface Place extends AsyncDisposable {
+  readonly dir: string
+  readonly cloud: LabCloud
+  readonly workflow: LabWorkflow
+}
+
+export async function openPlace(): Promise<Place> {
+  await using stack = new AsyncDisposableStack()
+  const { path: dir } = stack.use(await mkdtempDisposable(join(tmpdir(), 'clients-')))
+  const size = { hosts: 1, cells: 1, console: true, original: true, workflows: 1 }
+  const { cloud } = stack.use(await startLab({ dir: join(dir, 'lab'), ...size }))
+  const [workflow] = cloud?.workflows ?? []
+  assert.ok(cloud && workflow)
+  const all = stack.move()
+  return { dir, cloud, workflow, [Symbol.asyncDispose]: () => all.disposeAsync() }
+}
+
+/** An organisation that only this client has seen: its lists hold what it made, and nothing else. */
+export async function newOrganisation({ cloud }: Place, org: string): Promise<Login> {
+  const password = randomBytes(12).toString('hex')
+  await cloud.administer(['org', 'add', org])
+  await cloud.administer(['user', 'add', `alice@${org}`, '--role', 'author'], password)
+  await cloud.administer([
+    ...['template', 'add', await guestImage('small'), '--org', org, '--name', 'small'],
+    ...['--cpus', '1', '--memory', '128'],
+  ])
+  return { org, user: 'alice', password }
+}
+
+/** What a client is told on its command line's behalf. */
+export interface Told {
+  readonly url: string
+  /** A file: who vouches for the address. */
+  readonly ca: string
+  readonly login: Login
+}
+
+export interface Client {
+  /** Also the name of its organisation and of its record. */
+  readonly name: string
+  readonly command: (told: Told) => readonly string[]
+  readonly env?: (told: Told) => Readonly<Record<string, string>>
+  /** Which server it is a client of; the cloud with the original names unless told. */
+  readonly of?: string
+  /** What it finds there, made by somebody else. */
+  readonly finds?: (somebody: CloudClient) => Promise<void>
+}
+
+/** How often each client is run, each time where nobody was before: the record is the same. */
+const ROUNDS = Number(process.env['SKERRY_ROUNDS'] ?? 1)
+
+/** Runs a client to its end and holds what passed to its record. What it printed, last. */
+export async function runClient(place: Place, client: Client): Promise<string> {
+  let printed = ''
+  for (let round = 1; round <= ROUNDS; round += 1) printed = await runOnce(place, client, round)
+  return printed
+}
+
+async function runOnce(place: Place, client: Client, round: number): Promise<string> {
+  const { cloud, dir } = place
+  const login = await newOrganisation(place, `${client.name}-${round}`)
+  const target = client.of ?? cloud.original
+  assert.ok(target)
+  const somebody = await logIn(cloud, login)
+  await client.finds?.(somebody)
+  await using recorder = await startRecorder(target, await readFile(cloud.ca, 'utf8'))
+  const ca = join(dir, `${client.name}.pem`)
+  await writeFile(ca, recorder.ca)
+  const told = { url: recorder.url, ca, login }
+  const printed = await runToEnd(client.command(told), client.env?.(told) ?? {})
+  await holdToRecord(client.name, recorder.exchanges, {
+    ...knownOf(place, recorder, login),
+    '{organisation}': login.org,
+  })
+  if (!client.finds) await untilNothingIsLeft(somebody)
+  return printed
+}
+
+const logIn = async ({ url, ca }: LabCloud, { user, org, password }: Login) =>
+  CloudClient.logIn(url, await readFile(ca, 'utf8'), `${user}@${org}`, password)
+
+/** Some clients end before what they deleted is gone. */
+const untilNothingIsLeft = (somebody: CloudClient): Promise<boolean> =>
+  until('nothing is left', async () => {
+    const found = await somebody.get('/api/query?type=vApp')
+    return attribute(found, 'total') === '0'
+  })
+
+const knownOf = ({ cloud }: Place, { url, exchanges }: Recorder, login: Login): Known => {
+  const tokens = exchanges.map(({ said }) => said.headers['x-vcloud-authorization'])
+  return {
+    'https://server': url,
+    ...(cloud.console && {
+      'console:port': new URL(cloud.console.url).host,
+      '>port<': `>${new URL(cloud.console.url).port}<`,
+    }),
+    '{password}': login.password,
+    ...Object.fromEntries(
+      [...new Set(tokens)].flatMap((token, at) => (token ? [[`{token ${at + 1}}`, token]] : [])),
+    ),
+  }
+}
+
+async function runToEnd(
+  [program = '', ...words]: readonly string[],
+  env: Readonly<Record<string, string>>,
+): Promise<string> {
+  const child = spawn(program, words, {
+    env: { ...process.env, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+    signal: AbortSignal.timeout(CLIENT_MS),
+  })
+  const [stdout, stderr, [code]] = await Promise.all([
+    text(child.stdout),
+    text(child.stderr),
+    once(child, 'close') as Promise<[number | null]>,
+  ])
+  assert.equal(code, 0, `${program} ${words.join(' ')} ended with ${code}:\n${stdout}${stderr}`)
+  return stdout
+}
