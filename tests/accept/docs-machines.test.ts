@@ -1,4 +1,5 @@
-// Goal: whoever follows docs/tasks/own-machines.md, join-host.md and upgrade.md has a cloud on machines of their own, out of the package.
+// Goal: whoever follows docs/tasks/own-machines.md, join-host.md, upgrade.md, restore.md and original-clients.md has a cloud on machines of their own, out
+// of the package, and keeps it.
 // Method: every block as it stands there, on the machine that it names; PostgreSQL, Temporal, libvirt and the package's files are real.
 import assert from 'node:assert/strict'
 import { mkdtempDisposable } from 'node:fs/promises'
@@ -60,3 +61,28 @@ test('upgrade.md: the cells are stopped and started again', { skip }, async () =
   const said = await machines.type('upgrade.md')
   assert.match(said, /<SupportedVersions/)
 })
+
+test(
+  'restore.md: a dump is restored, and the cloud finds out by itself what its hosts have',
+  { skip },
+  async () => {
+    assert.match(await machines.type('restore.md'), /the cloud recovers since/)
+    const status = () => machines.on('cell-1', 'skerry cloud recover --status')
+    await until(
+      'both hosts were read',
+      async () => (await status()).startsWith('the cloud is not recovering'),
+      SEEN_MS,
+    )
+  },
+)
+
+test(
+  'original-clients.md: a second address that speaks with the original names',
+  { skip },
+  async () => {
+    assert.match(
+      await machines.type('original-clients.md'),
+      /<SupportedVersions xmlns="http:\/\/www\.vmware\.com\/vcloud\/versions"/,
+    )
+  },
+)

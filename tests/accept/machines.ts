@@ -31,6 +31,9 @@ export const PASSWORD = 'a password of four words'
 /** Servers that start wait for others that do. */
 const BLOCK_MS = 300_000
 
+/** What a page asks its reader to put in. */
+const DATABASE = 'postgres://postgres@db.example/cloud'
+
 /** All names lead to where their machine listens; what has no address is asked on the machine's own loopback. */
 const addresses = {
   'cell-1': '192.0.2.11',
@@ -151,7 +154,9 @@ async function blocksOf(page: string): Promise<{ machine: string; script: string
   const text = await readFile(join(PAGES, page), 'utf8')
   const blocks = [...text.matchAll(/^( *)```sh\n([^]*?)^ *```$/gm)]
   return blocks.map(([, indent = '', block = '']) => {
-    const script = block.replaceAll(new RegExp(`^${indent}`, 'gm'), '')
+    const script = block
+      .replaceAll(new RegExp(`^${indent}`, 'gm'), '')
+      .replaceAll('DATABASE', DATABASE)
     const [, machine = ''] = /^# on (\S+)$/m.exec(script) ?? []
     assert.notEqual(machine, '', `${page}: a block says where it is typed\n${block}`)
     return { machine, script }
