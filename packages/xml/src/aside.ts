@@ -25,9 +25,13 @@ export function skipDeclaration(cursor: Cursor): void {
   }
 }
 
-/** Steps over white space, comments and processing instructions around the root element. */
-export function skipAside(cursor: Cursor): void {
-  while (cursor.skipSpace() || acceptComment(cursor) || acceptInstruction(cursor)) continue
+/** Steps over white space, comments and processing instructions around the root element, and counts the latter two. */
+export function skipAside(cursor: Cursor, count: () => void): void {
+  for (;;) {
+    cursor.skipSpace()
+    if (!acceptComment(cursor) && !acceptInstruction(cursor)) return
+    count()
+  }
 }
 
 /** Steps over a comment if one is next. */

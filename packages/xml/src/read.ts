@@ -12,7 +12,7 @@ export interface XmlLimits {
   readonly bytesMax: number
   /** How deep elements may stand in each other. */
   readonly depthMax: number
-  /** Elements and texts together. */
+  /** Elements, texts, comments and processing instructions together. */
   readonly nodesMax: number
   /** On one element. */
   readonly attributesMax: number
@@ -44,11 +44,7 @@ export function readXml(text: string, limits: Partial<XmlLimits> = {}): Element 
   }
   cursor.accept('\uFEFF')
   skipDeclaration(cursor)
-  skipAside(cursor)
-  const root = new TreeReader(cursor, allowed).readRoot()
-  skipAside(cursor)
-  if (!cursor.atEnd) throw cursor.fault('nothing may follow the root element')
-  return root
+  return new TreeReader(cursor, allowed).readDocument()
 }
 
 interface OpenElement extends Element {
@@ -67,7 +63,17 @@ class TreeReader {
     this.#limits = limits
   }
 
-  readRoot(): Element {
+  readDocument(): Element {
+    const cursor = this.#cursor
+    const count = () => this.#countNode()
+    skipAside(cursor, count)
+    const root = this.#readRoot()
+    skipAside(cursor, count)
+    if (!cursor.atEnd) throw cursor.fault('nothing may follow the root element')
+    return root
+  }
+
+  #readRoot(): Element {
     const root = this.#readStartTag()
     for (let parent = this.#open.at(-1); parent !== undefined; parent = this.#open.at(-1)) {
       this.#readContent(parent)
@@ -82,9 +88,8 @@ class TreeReader {
     else if (cursor.accept('</')) this.#readEndTag(parent)
     else if (cursor.accept('<![CDATA[')) {
       this.#addText(parent, evenLines(cursor.takeUntil(']]>', 'the CDATA section')))
-    } else if (!acceptComment(cursor) && !acceptInstruction(cursor)) {
-      parent.children.push(this.#readStartTag())
-    }
+    } else if (acceptComment(cursor) || acceptInstruction(cursor)) this.#countNode()
+    else parent.children.push(this.#readStartTag())
   }
 
   #readStartTag(): Element {
@@ -177,7 +182,8 @@ class TreeReader {
   #countNode(): void {
     this.#nodes += 1
     if (this.#nodes > this.#limits.nodesMax) {
-      throw this.#cursor.fault(`at most ${this.#limits.nodesMax} elements and texts are accepted`)
+      const most = `at most ${this.#limits.nodesMax} elements, texts and comments are accepted`
+      throw this.#cursor.fault(most)
     }
   }
 }
