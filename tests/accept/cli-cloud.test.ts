@@ -12,6 +12,7 @@ import { guestImage } from '@skerry/lab'
 import { personIn, PROGRAM, type Person } from '../cloud/skerry.ts'
 import { domainOf, inGuest, openPlace, skip, stateOf, tenant, type Place } from './cloud/place.ts'
 import { greetingAt } from './console/greeting.ts'
+import { blocksIn } from './doc-blocks.ts'
 
 const PAGE = join(import.meta.dirname, '../../docs/tasks/cloud-cli.md')
 const KEY = 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIOMqqnkVzrm0SdG6UOoqKLsabgH5C9okWi0dh2l9GKJl me'
@@ -35,7 +36,7 @@ suite('skerry, in a cloud with a real guest', { skip }, () => {
 
   test('every line of the page does what it says', async () => {
     const page = await readFile(PAGE, 'utf8')
-    const blocks = [...page.matchAll(/^```sh\n([^]*?)^```$/gm)].map(([, block = '']) => block)
+    const blocks = blocksIn(page)
     assert.ok(blocks.length >= 6)
     // Two things are not as for a person: the cloud has another address and user, and the password comes on standard input.
     const here = (block: string) =>

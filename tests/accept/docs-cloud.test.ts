@@ -11,6 +11,8 @@ import { promisify } from 'node:util'
 
 import { reasonToSkip, reasonWithoutTemporal } from '@skerry/lab'
 
+import { blocksIn } from './doc-blocks.ts'
+
 const skip = reasonToSkip('host', 'small', 'cloud') ?? (await reasonWithoutTemporal()) ?? false
 const ROOT = join(import.meta.dirname, '../..')
 const DOCUMENT = 'docs/tasks/first-cloud.md'
@@ -21,7 +23,7 @@ test('the lines of the first cloud lead from nothing to a VM and back', { skip }
   await using directory = await mkdtempDisposable(join(tmpdir(), 'first-'))
   const lab = join(directory.path, 'lab')
   const text = await readFile(join(ROOT, DOCUMENT), 'utf8')
-  const blocks = [...text.matchAll(/^```sh\n([^]*?)^```$/gm)].map(([, block = '']) => block)
+  const blocks = blocksIn(text)
   assert.ok(blocks.length >= 8)
   const here = (line: string) => line.replaceAll('sudo ', '').replaceAll('/tmp/lab', lab)
   // The lab goes even when a line in the middle fails; where all went well, it is gone already.

@@ -24,6 +24,7 @@ import { temporalPorts } from '@skerry/site'
 import { isAlive } from '../../tools/lab/src/processes.ts'
 import { openWindow } from '../../tools/lab/src/window.ts'
 import { buildDeb } from '../../tools/package/build-deb.ts'
+import { blocksIn } from './doc-blocks.ts'
 
 const run = promisify(execFile)
 const PAGES = join(import.meta.dirname, '../../docs/tasks')
@@ -152,11 +153,8 @@ export async function openMachines(dir: string): Promise<Machines> {
 
 async function blocksOf(page: string): Promise<{ machine: string; script: string }[]> {
   const text = await readFile(join(PAGES, page), 'utf8')
-  const blocks = [...text.matchAll(/^( *)```sh\n([^]*?)^ *```$/gm)]
-  return blocks.map(([, indent = '', block = '']) => {
-    const script = block
-      .replaceAll(new RegExp(`^${indent}`, 'gm'), '')
-      .replaceAll('DATABASE', DATABASE)
+  return blocksIn(text).map((block) => {
+    const script = block.replaceAll('DATABASE', DATABASE)
     const [, machine = ''] = /^# on (\S+)$/m.exec(script) ?? []
     assert.notEqual(machine, '', `${page}: a block says where it is typed\n${block}`)
     return { machine, script }

@@ -8,6 +8,7 @@ import { test } from 'node:test'
 
 import { guestImage, reasonToSkip, reasonWithoutTemporal, startLab, until } from '@skerry/lab'
 
+import { blocksIn } from './doc-blocks.ts'
 import { onMachine, ROOT } from './up/machine.ts'
 
 const skip = reasonToSkip('host', 'small', 'cloud') ?? (await reasonWithoutTemporal()) ?? false
@@ -48,7 +49,7 @@ test('a second machine joins, and has the next VM', { skip }, async () => {
   await does(`skerry cloud host disable ${own?.id} --config ${CONFIG}`)
 
   const text = await readFile(PAGE, 'utf8')
-  const blocks = [...text.matchAll(/^```sh\n([^]*?)^```$/gm)].map(([, block = '']) => block)
+  const blocks = blocksIn(text)
   const [, login = '', make = ''] = blocks.map((block) => block.replaceAll('sudo ', ''))
   // Who logs in is kept where the test ends, and not where a person's profiles are.
   await does([`export XDG_CONFIG_HOME=${directory.path}`, login, make].join('\n'))

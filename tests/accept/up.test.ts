@@ -9,6 +9,7 @@ import { test } from 'node:test'
 
 import { guestImage, reasonToSkip, reasonWithoutTemporal, startHost } from '@skerry/lab'
 
+import { blocksIn } from './doc-blocks.ts'
 import { onMachine, ROOT, serversOf } from './up/machine.ts'
 
 const skip = reasonToSkip('host', 'small', 'cloud') ?? (await reasonWithoutTemporal()) ?? false
@@ -19,7 +20,7 @@ test(
   { skip },
   async (t) => {
     const text = await readFile(join(ROOT, DOCUMENT), 'utf8')
-    const blocks = [...text.matchAll(/^```sh\n([^]*?)^```$/gm)].map(([, block = '']) => block)
+    const blocks = blocksIn(text)
     assert.ok(blocks.length >= 6)
     await using directory = await mkdtempDisposable(join(tmpdir(), 'up-'))
     await using host = await startHost({ dir: join(directory.path, 'host') })
@@ -29,7 +30,7 @@ test(
       block.replaceAll('sudo ', '').replace(/^skerry up$/m, `skerry up --template ${image}`)
     // What a viewer sees first behind the address, and who runs before and after the cloud is stopped.
     const looks = `ca=$(told ca)
-    NODE_EXTRA_CA_CERTS=$ca node ${join(import.meta.dirname, 'up/greeting.ts')} "$(skerry console first --json | jq -r .address)"
+    node ${join(import.meta.dirname, 'up/greeting.ts')} "$(skerry console first --json | jq -r .address)" "$ca"
     curl -sS --cacert "$ca" -o /dev/null -w 'page %{http_code}\\n' "$(told console)"
     curl -sS --cacert "$ca" -u "$(told user):$(told password)" -o /dev/null -w 'workflows %{http_code}\\n' "$(told workflow)/api/workflows"`
     const before = blocks.findIndex((block) => block.includes('skerry stop'))

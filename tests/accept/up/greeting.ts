@@ -1,13 +1,11 @@
 // Prints the first words of who answers behind the address of a screen's page, as that page asks for them.
-import { once } from 'node:events'
+// Usage: node greeting.ts ADDRESS CERTIFICATES
+import { readFile } from 'node:fs/promises'
 
-import { createWebSocketStream, WebSocket } from 'ws'
+import { greetingAt } from '../console/greeting.ts'
 
-const { search: ticket } = new URL(process.argv[2] ?? '')
-const { host, pathname, search } = new URL(
-  decodeURIComponent(ticket.slice(1)).replace(/^mks:/, 'https:'),
-)
-const screen = createWebSocketStream(new WebSocket(`wss://${host}/screen${pathname}${search}`))
-const [first] = (await once(screen, 'data')) as [Buffer]
-process.stdout.write(first.subarray(0, 12))
-screen.destroy()
+const [, , address = '', ca = ''] = process.argv
+const ticket = decodeURIComponent(new URL(address).search.slice(1))
+const { host, pathname, search } = new URL(ticket.replace(/^mks:/, 'https:'))
+const wss = `wss://${host}/screen${pathname}${search}`
+process.stdout.write(await greetingAt(wss, await readFile(ca, 'utf8')))
