@@ -1,7 +1,8 @@
-import { mkdir, open, readFile, rename, rm, stat } from 'node:fs/promises'
+import { mkdir, readFile, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
 
 import { Failure } from './failure.ts'
+import { keepFile } from './keep-file.ts'
 import { noProfiles, readProfiles, renderProfiles, type ProfileStore } from './profiles.ts'
 
 const OTHERS = 0o077
@@ -20,17 +21,10 @@ export const profileFile = (file: string): ProfileStore => ({
     }
   },
   async write(profiles) {
-    const next = `${file}.${process.pid}.new`
     try {
       await mkdir(dirname(file), { recursive: true, mode: 0o700 })
-      // Whole or not at all: the old file stays until the new one lies beside it.
-      await using handle = await open(next, 'w', 0o600)
-      await handle.chmod(0o600)
-      await handle.writeFile(renderProfiles(profiles))
-      await handle.sync()
-      await rename(next, file)
+      await keepFile(file, renderProfiles(profiles))
     } catch (error) {
-      await rm(next, { force: true })
       throw failing(file, 'written', error)
     }
   },

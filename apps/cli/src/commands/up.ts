@@ -5,9 +5,10 @@ import { temporalFiles } from '@skerry/site'
 
 import { command, type World } from '../command.ts'
 import { exitCodes, Failure } from '../failure.ts'
+import { keepFile } from '../keep-file.ts'
 import { bringUp, DIRECTORY_MODE, type Brought } from '../up/bring-up.ts'
 import { postgresPrograms, requireMachine } from '../up/check.ts'
-import { isThere, keep, keepSettled, readSettled } from '../up/keep.ts'
+import { isThere, keepSettled, readSettled } from '../up/keep.ts'
 import { holdSite } from '../up/only-one.ts'
 import { freePorts } from '../up/ports.ts'
 import { findProcess } from '../up/processes.ts'
@@ -155,7 +156,7 @@ async function tellOnce(
   await chmod(ca, 0o644)
   const told = await tellOf(site, keeper, passwords)
   world.print(json ? JSON.stringify(told, null, 2) : sayOf(told, !(await isThere(shown))))
-  await keep(shown, '')
+  await keepFile(shown, '')
 }
 
 /** Until the person has seen enough: then all of it is stopped. */

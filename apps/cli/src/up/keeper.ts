@@ -4,7 +4,8 @@ import { mkdir, readFile } from 'node:fs/promises'
 import { askProgram } from '../child.ts'
 import type { World } from '../command.ts'
 import { Failure } from '../failure.ts'
-import { isThere, keep } from './keep.ts'
+import { keepFile } from '../keep-file.ts'
+import { isThere } from './keep.ts'
 import { findProcess, signalTo, startProcess } from './processes.ts'
 import { files, type Server, type Site } from './site.ts'
 import { unitFile, unitName, unitText } from './units.ts'
@@ -68,7 +69,7 @@ function bySystemd(site: Site, clock: Clock): Keeper {
     running,
     async start(server) {
       await mkdir(files(site.dir).logs, { recursive: true, mode: 0o700 })
-      await keep(unitFile(server.name), unitText(server))
+      await keepFile(unitFile(server.name), unitText(server))
       await systemctl('daemon-reload')
       const { code, err } = await systemctl('enable', '--now', unitName(server.name))
       if (code !== 0) {

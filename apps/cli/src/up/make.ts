@@ -14,10 +14,11 @@ import { findProgram } from '../checks.ts'
 import { askProgram } from '../child.ts'
 import type { World } from '../command.ts'
 import { Failure } from '../failure.ts'
+import { keepFile } from '../keep-file.ts'
 import { imageIn } from '../template-image.ts'
 import { administering, must, type Administer } from './administer.ts'
 import type { Making } from './decide.ts'
-import { keep, readKept, versionOf, type Passwords } from './keep.ts'
+import { readKept, versionOf, type Passwords } from './keep.ts'
 import { listenFor } from './settled.ts'
 import { databases, files, names, urlsOfDatabases, vmdProgram, type Site } from './site.ts'
 
@@ -134,8 +135,8 @@ const tables: Maker = async (making) => {
   }
   await mkdir(at.temporal, { recursive: true, mode: 0o700 })
   const port = Number(address.split(':').at(-1))
-  await keep(at.temporalDynamic, temporalDynamicSettings)
-  await keep(
+  await keepFile(at.temporalDynamic, temporalDynamicSettings)
+  await keepFile(
     at.temporalSettings,
     temporalSettings({ port, postgres, dynamic: at.temporalDynamic, shards: SHARDS }),
   )
@@ -147,7 +148,7 @@ async function databaseFile(
   which: 'cloud' | 'workflow',
 ): Promise<string> {
   const file = join(site.dir, `database-${which}`)
-  await keep(file, urlsOfDatabases(site.settled, passwords.postgres)[which])
+  await keepFile(file, urlsOfDatabases(site.settled, passwords.postgres)[which])
   return file
 }
 
@@ -196,7 +197,7 @@ const membership: Maker = async (making) => {
   const before = await readKept<Invitation>(file)
   if (before && (await joinBy(before)).code === 0) return
   const fresh = (await admin(making)(['invite'])) as Invitation
-  await keep(file, JSON.stringify(fresh))
+  await keepFile(file, JSON.stringify(fresh))
   await must(joinBy(fresh), 'skerry vmd join')
 }
 
