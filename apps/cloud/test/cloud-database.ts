@@ -5,11 +5,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
 import { freshDatabase, startPostgres, type Postgres } from '@skerry/lab'
-import { inOrg, migrate, openDatabase, openTenants } from '@skerry/postgres'
+import { inOrg, openDatabase, openTenants } from '@skerry/postgres'
 import { makeSeal } from '@skerry/service'
 import type { HostId, OrgId, TaskId, UserId, VmId } from '@skerry/vm'
 import { sql, type Kysely } from 'kysely'
 
+import { prepareTables } from '../src/commands/prepare-tables.ts'
 import type { Who } from '../src/identity/authorize.ts'
 import type { VappId } from '../src/ids.ts'
 import { actingAs } from '../src/store/acting-as.ts'
@@ -18,17 +19,8 @@ import { openReads, type Reads } from '../src/store/reads.ts'
 import type { Status } from '../src/vm-status.ts'
 import type { Tx } from '../src/world.ts'
 
-const MIGRATIONS = join(import.meta.dirname, '../migrations')
-
 /** Brings a database to what the cloud needs. */
-export async function prepare(url: string): Promise<void> {
-  const db = openDatabase<Database>({ url, applicationName: 'prepare' })
-  try {
-    await migrate(db, MIGRATIONS)
-  } finally {
-    await db.destroy()
-  }
-}
+export const prepare = (url: string): Promise<void> => prepareTables({ database: url })
 
 /** A PostgreSQL for all tests of a file. */
 export async function startDatabases(): Promise<Postgres & AsyncDisposable> {

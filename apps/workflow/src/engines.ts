@@ -1,7 +1,13 @@
 import { join } from 'node:path'
 
 import { Fault } from '@skerry/fault'
-import { migrate, openDatabase, openTenants, inOrg, type TenantPool } from '@skerry/postgres'
+import {
+  inOrg,
+  openDatabase,
+  openTenants,
+  prepareDatabase,
+  type TenantPool,
+} from '@skerry/postgres'
 import { sql, type Kysely } from 'kysely'
 
 import { seesAll } from './identity/rights.ts'
@@ -21,14 +27,8 @@ export interface Store extends AsyncDisposable {
 }
 
 /** Brings the tables to what this release needs. Several servers may do it at once. */
-export async function prepareDatabase(url: string): Promise<void> {
-  const owner = openDatabase<Database>({ url, applicationName: 'skerry workflow', size: 1 })
-  try {
-    await migrate(owner, MIGRATIONS)
-  } finally {
-    await owner.destroy()
-  }
-}
+export const prepareTables = (url: string): Promise<void> =>
+  prepareDatabase({ url, applicationName: 'skerry workflow' }, MIGRATIONS)
 
 interface Waiting {
   readonly pause: (ms: number, signal: AbortSignal) => Promise<void>
@@ -40,7 +40,7 @@ interface Waiting {
 export async function untilPrepared(url: string, { pause, log, stopped }: Waiting): Promise<void> {
   for (let tried = 0; ; tried += 1) {
     try {
-      await prepareDatabase(url)
+      await prepareTables(url)
       return
     } catch (error) {
       const isAway = error instanceof Fault && error.kind === 'unavailable'

@@ -8,7 +8,7 @@ import { test } from 'node:test'
 
 import { reasonWithoutRoot, startPostgres } from '@skerry/lab'
 
-import { prepareDatabase, untilPrepared } from '../src/engines.ts'
+import { prepareTables, untilPrepared } from '../src/engines.ts'
 
 const skip = reasonWithoutRoot('cloud') ?? false
 
@@ -31,7 +31,7 @@ test('a database that is away is waited for, and told of once', { skip }, async 
   assert.equal(pauses, 3)
   assert.equal(told.length, 1)
   assert.match(await postgres.psql('select count(*) from execution', 'flows'), /^0/)
-  await prepareDatabase(url)
+  await prepareTables(url)
 })
 
 test('whoever is told to stop does not wait on', { skip }, async () => {

@@ -6,7 +6,7 @@ import { inOrg, openDatabase, openTenants } from '@skerry/postgres'
 import type { OrgId, UserId } from '@skerry/vm'
 import type { Kysely } from 'kysely'
 
-import { prepareDatabase } from '../src/engines.ts'
+import { prepareTables } from '../src/engines.ts'
 import { seesAll, type Role, type Who } from '../src/identity/rights.ts'
 import { actingAs } from '../src/store/acting-as.ts'
 import { ensureCategory } from '../src/store/categories.ts'
@@ -23,7 +23,7 @@ export interface WorkflowDatabase extends AsyncDisposable {
 }
 
 export async function openWorkflowDatabase(postgres: Postgres): Promise<WorkflowDatabase> {
-  const { url, [Symbol.asyncDispose]: drop } = await freshDatabase(postgres, prepareDatabase)
+  const { url, [Symbol.asyncDispose]: drop } = await freshDatabase(postgres, prepareTables)
   const options = { applicationName: 'test', size: 8 }
   const db = openDatabase<Database>({ ...options, url: actingAs(url, 'skerry_workflow_system') })
   const tenants = openTenants<Database>({

@@ -10,5 +10,6 @@ export {
   raiseEra,
 } from './number.ts'
 export { type DatabaseOptions, openDatabase } from './open.ts'
+export { prepareDatabase } from './prepare.ts'
 export { openReader, Reader, type Asking } from './reader.ts'
 export { brokenConstraint, isMisfit, toFault, tookTooLong } from './sqlstate.ts'

@@ -1,10 +1,9 @@
 import { join } from 'node:path'
 
 import { Fault } from '@skerry/fault'
-import { migrate, openDatabase } from '@skerry/postgres'
+import { prepareDatabase } from '@skerry/postgres'
 
 import type { Config } from '../config.ts'
-import type { Database } from '../store/database.ts'
 
 const MIGRATIONS = join(import.meta.dirname, '../../migrations')
 const LOOK_AGAIN_MS = 1_000
@@ -12,14 +11,8 @@ const LOOK_AGAIN_MS = 1_000
 type At = Pick<Config, 'database'>
 
 /** Brings the tables to what this release needs. Several cells may do it at once; a database of a later release is refused. */
-export async function prepareTables({ database }: At): Promise<void> {
-  const db = openDatabase<Database>({ url: database, applicationName: 'skerry cloud', size: 1 })
-  try {
-    await migrate(db, MIGRATIONS)
-  } finally {
-    await db.destroy()
-  }
-}
+export const prepareTables = ({ database }: At): Promise<void> =>
+  prepareDatabase({ url: database, applicationName: 'skerry cloud' }, MIGRATIONS)
 
 interface Waiting {
   readonly pause: (ms: number) => Promise<void>
