@@ -1,38 +1,26 @@
-// Goal: the house stays as docs/house.md draws it. Method: read every import there is.
-// If you are here because this failed: the message names the rule; docs/house.md says why it is there.
+// Goal: the code has the structure that docs/design/architecture.md describes. Method: read the page and every import.
+// If you are here because this failed: the message names the rule; the page gives its reason.
 import assert from 'node:assert/strict'
 import { existsSync, globSync, readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { test } from 'node:test'
 
 const root = `${import.meta.dirname}/..`
 
-/** Who may import whom. A line is added here by a decision, not by a need. */
-const mayImport: Readonly<Record<string, readonly string[]>> = {
-  'packages/fault': [],
-  'packages/vm': [],
-  'packages/libvirt': [],
-  'packages/image': ['fault'],
-  'packages/xml': ['fault'],
-  'packages/service': ['fault'],
-  'packages/host-api': ['fault', 'vm'],
-  'packages/site': [],
-  'packages/postgres': ['fault'],
-  'packages/temporal': ['fault'],
-  'packages/ticket': ['fault', 'postgres', 'vm'],
-  'packages/screen': ['fault'],
-  'packages/cloud-client': ['fault', 'vm', 'xml'],
-  'apps/egress': ['fault', 'service'],
-  'apps/workflow': [
-    ...['cloud-client', 'fault', 'host-api', 'postgres', 'service', 'temporal', 'vm', 'xml'],
-  ],
-  'apps/console': ['fault', 'host-api', 'postgres', 'screen', 'service', 'ticket', 'vm'],
-  'apps/cli': ['cloud-client', 'fault', 'site', 'vm', 'xml'],
-  'apps/cloud': [
-    ...['fault', 'host-api', 'image', 'postgres', 'service', 'temporal', 'ticket', 'vm', 'xml'],
-  ],
-  'apps/vmd': ['engine', 'fault', 'host-api', 'screen', 'service', 'vm', 'xml'],
-  'packages/engine': ['fault', 'image', 'libvirt', 'vm', 'xml'],
-}
+const page = readFileSync(`${root}/docs/design/architecture.md`, 'utf8')
+
+/** Which packages a package or app may import: the lines of the page with ▸. */
+const mayImport: Readonly<Record<string, readonly string[]>> = Object.fromEntries(
+  [...page.matchAll(/^((?:packages|apps)\/\S+) .*▸ (.+)$/gm)].map(([, name = '', allowed = '']) => [
+    name,
+    allowed.split(' ').filter((each) => each !== 'nothing'),
+  ]),
+)
+
+/** The folders of a package or app, lowest first: the block `layers` of the page. */
+const layers = [...(/```layers\n([^]*?)```/.exec(page)?.[1] ?? '').matchAll(/^(\S+) +(.+)$/gm)].map(
+  ([, name = '', order = '']) => ({ name, order: order.split(' ') }),
+)
 
 const read = (file: string) => ({ file, text: readFileSync(`${root}/${file}`, 'utf8') })
 const files = globSync('{packages,apps}/*/src/**/*.ts', { cwd: root }).map(read)
@@ -48,34 +36,154 @@ const offenders = (rule: (file: string, text: string) => boolean, among = writte
 const imports = (text: string): string[] =>
   [...text.matchAll(/(?:from|import\()\s*'([^']+)'/g)].map(([, target = '']) => target)
 
-test('every room has its line', () => {
-  const rooms = new Set(files.map(({ file }) => file.split('/').slice(0, 2).join('/')))
-  assert.deepEqual([...rooms].sort(), Object.keys(mayImport).sort())
+/** Whether a relative import leaves the package or app of its file. */
+const isOutside = (file: string, target: string): boolean =>
+  target.startsWith('.') &&
+  !join(dirname(file), target).startsWith(`${file.split('/').slice(0, 2).join('/')}/`)
+
+test('every package and app is on the page', () => {
+  const names = new Set(files.map(({ file }) => file.split('/').slice(0, 2).join('/')))
+  assert.deepEqual([...names].sort(), Object.keys(mayImport).sort())
 })
 
-test('arrows point the way they are drawn', () => {
+test('packages import only what the page allows', () => {
   const wrong = files.flatMap(({ file, text }) => {
-    const room = file.split('/').slice(0, 2).join('/')
+    const name = file.split('/').slice(0, 2).join('/')
     return imports(text)
       .filter((target) => target.startsWith('@skerry/'))
-      .filter((target) => !mayImport[room]?.includes(target.slice('@skerry/'.length)))
+      .filter((target) => !mayImport[name]?.includes(target.split('/')[1] ?? ''))
       .map((target) => `${file} imports ${target}`)
   })
   assert.deepEqual(wrong, [])
 })
 
-test('a room is entered by its door', () => {
+test('a package is imported by its index, or by another entry that its package.json names', () => {
+  const entries = globSync('packages/*/package.json', { cwd: root }).flatMap((file) => {
+    const { name, exports } = JSON.parse(read(file).text) as { name: string; exports: object }
+    return typeof exports === 'string' ? [] : Object.keys(exports).map((entry) => join(name, entry))
+  })
   const wrong = written.flatMap(({ file, text }) =>
     imports(text)
-      .filter((target) => /^@skerry\/[^/]+\/|^\.\.\/\.\.\/|^\.\.\/.*\/src\//.test(target))
+      .filter((target) => !entries.includes(target))
+      .filter((target) => /^@skerry\/[^/]+\//.test(target) || isOutside(file, target))
       .map((target) => `${file} imports ${target}`),
   )
   assert.deepEqual(wrong, [])
   const barrels = written.filter(({ file }) => /src\/.+\/index\.ts$/.test(file))
   assert.deepEqual(barrels, [])
-  for (const room of Object.keys(mayImport).filter((each) => each.startsWith('packages/')))
-    assert.ok(existsSync(`${root}/${room}/src/index.ts`), room)
+  for (const name of Object.keys(mayImport).filter((each) => each.startsWith('packages/')))
+    assert.ok(existsSync(`${root}/${name}/src/index.ts`), name)
 })
+
+test('folders import downwards only', () => {
+  assert.ok(layers.length > 0)
+  const wrong = layers.flatMap(({ name, order }) => {
+    const layerOf = (file: string): number => {
+      const [first = '', ...rest] = file.slice(`${name}/src/`.length).split('/')
+      const at = order.indexOf(first)
+      return at < 0 && rest.length === 0 ? order.indexOf('.') : at
+    }
+    return files
+      .filter(({ file }) => file.startsWith(`${name}/src/`))
+      .flatMap(({ file, text }) => {
+        const own = layerOf(file)
+        if (own < 0) return [`${file} is in no layer`]
+        return imports(text)
+          .filter((target) => target.startsWith('.'))
+          .filter((target) => layerOf(join(dirname(file), target)) > own)
+          .map((target) => `${file} imports ${target}`)
+      })
+  })
+  assert.deepEqual(wrong, [])
+})
+
+test("at most 20 files in a folder and 6 loose files at an app's root", () => {
+  const counts = new Map<string, number>()
+  for (const { file } of everything) {
+    if (!/^(packages|apps|tools)\/[^/]+\/src\//.test(file) || file.endsWith('.gen.ts')) continue
+    counts.set(dirname(file), (counts.get(dirname(file)) ?? 0) + 1)
+  }
+  const wrong = [...counts]
+    .filter(([folder, count]) => count > (/^apps\/[^/]+\/src$/.test(folder) ? 6 : 20))
+    .map(([folder, count]) => `${folder} has ${count} files`)
+  assert.deepEqual(wrong, [])
+})
+
+test('every source file is reached: a route, command or operation that no list names does not exist', () => {
+  const sources = new Map(files.map(({ file, text }) => [file, text]))
+  const reached = new Set<string>()
+  const visit = (file: string): void => {
+    const text = sources.get(file)
+    if (text === undefined || reached.has(file)) return
+    reached.add(file)
+    for (const target of imports(text)) visit(join(dirname(file), target))
+    // What a thread, a process or a bundle starts with.
+    for (const [, name = ''] of text.matchAll(/['`]([./\w-]+\.ts)['`]/g)) {
+      visit(join(dirname(file), name))
+    }
+  }
+  const starts =
+    /\/src\/(?:.+\/)?main\.ts$|\/src\/index\.ts$|^packages\/screen\/src\/page\/(?:page|take-address)\.ts$/
+  for (const { file } of files) if (starts.test(file)) visit(file)
+  for (const file of globSync('{packages,apps}/*/package.json', { cwd: root })) {
+    const named = read(file).text.matchAll(/"\.\/(src\/[^"]+\.ts)"/g)
+    for (const [, name = ''] of named) visit(join(dirname(file), name))
+  }
+  for (const { file, text } of everything.filter(({ file }) => file.startsWith('tools/'))) {
+    for (const target of imports(text)) visit(join(dirname(file), target))
+  }
+  const forgotten = [...sources.keys()].filter((file) => !reached.has(file))
+  assert.deepEqual(
+    forgotten.filter((file) => !file.endsWith('.d.ts')),
+    [],
+  )
+})
+
+test('no file imports itself in a circle, types included', () => {
+  const sources = everything.filter(({ file }) => /^(packages|apps|tools)\/[^/]+\/src\//.test(file))
+  const targets = new Map(
+    sources.map(({ file, text }) => [
+      file,
+      imports(text)
+        .filter((target) => target.startsWith('.'))
+        .map((target) => join(dirname(file), target)),
+    ]),
+  )
+  assert.deepEqual(circles(targets), [])
+  assert.deepEqual(
+    circles(
+      new Map([
+        ['a', ['b']],
+        ['b', ['c']],
+        ['c', ['a']],
+        ['d', ['a']],
+      ]),
+    ),
+    [['a', 'b', 'c']],
+  )
+})
+
+/** The files that reach themselves, in groups that reach each other (Tarjan). */
+function circles(targets: ReadonlyMap<string, readonly string[]>): string[][] {
+  const index = new Map<string, number>()
+  const low = new Map<string, number>()
+  const stack: string[] = []
+  const found: string[][] = []
+  const visit = (file: string): void => {
+    index.set(file, index.size)
+    low.set(file, index.get(file) ?? 0)
+    stack.push(file)
+    for (const next of (targets.get(file) ?? []).filter((each) => targets.has(each))) {
+      if (!index.has(next)) visit(next)
+      if (stack.includes(next)) low.set(file, Math.min(low.get(file) ?? 0, low.get(next) ?? 0))
+    }
+    if (low.get(file) !== index.get(file)) return
+    const group = stack.splice(stack.indexOf(file))
+    if (group.length > 1 || targets.get(file)?.includes(file)) found.push(group.sort())
+  }
+  for (const file of targets.keys()) if (!index.has(file)) visit(file)
+  return found
+}
 
 test('only the engine speaks to libvirt', () => {
   const outside = offenders(
@@ -83,6 +191,15 @@ test('only the engine speaks to libvirt', () => {
       !/^packages\/(engine|libvirt)\//.test(file) && imports(text).includes('@skerry/libvirt'),
   )
   assert.deepEqual(outside, [])
+})
+
+test('HTTP servers are made in one place, within its bounds', () => {
+  const makes = /import \{[^}]*\bcreateServer\b[^}]*\} from 'node:https?'/
+  const plain = /\bfastify\(\{(?!\s*serverFactory)/
+  assert.deepEqual(
+    offenders((_, text) => makes.test(text) || plain.test(text)),
+    ['packages/service/src/http/listener.ts'],
+  )
 })
 
 test('product code imports neither the lab nor a test', () => {
@@ -111,9 +228,12 @@ test('time, chance and the environment are handed in', () => {
   )
 })
 
-test('a program is run in one place of a room, from an array and without a shell', () => {
+test('a program is run in one file per package, from an array and without a shell', () => {
   const runs = offenders((_, text) => imports(text).includes('node:child_process'))
-  assert.deepEqual(runs.sort(), ['apps/cli/src/child.ts', 'packages/engine/src/tool.ts'])
+  assert.deepEqual(runs.sort(), [
+    'apps/cli/src/machine/child.ts',
+    'packages/engine/src/host/tool.ts',
+  ])
   assert.deepEqual(
     offenders((_, text) => /\bshell:|\bexecSync\b|(?<!\.)\bexec\(/.test(text)),
     [],
@@ -134,7 +254,7 @@ test('LibvirtError becomes a Fault in one file', () => {
     (file, text) =>
       file.startsWith('packages/engine/') && /instanceof (libvirt\.)?LibvirtError/.test(text),
   )
-  assert.deepEqual(translators, ['packages/engine/src/to-fault.ts'])
+  assert.deepEqual(translators, ['packages/engine/src/host/to-fault.ts'])
 })
 
 test('no decorators, no enums, no namespaces: Node runs the files as they are', () => {
@@ -145,7 +265,7 @@ test('no decorators, no enums, no namespaces: Node runs the files as they are', 
   )
 })
 
-test('no junk rooms', () => {
+test('no folder or file is called common, util or the like', () => {
   const junk = /(^|\/)(common|shared|utils?|helpers?|lib|misc|core|manager|handler|base)(\/|\.ts$)/
   assert.deepEqual(
     everything.map(({ file }) => file).filter((file) => junk.test(file)),

@@ -1,4 +1,4 @@
-// Goal: what the documents say can be found and run. Method: read them as a reader would.
+// Goal: statements of the documents can be verified and run. Method: read them as a reader would.
 import assert from 'node:assert/strict'
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -41,6 +41,21 @@ test('every link to a heading leads to one', () => {
   assert.deepEqual(broken, [])
 })
 
+test('every threat names tests that exist, and every attack test stands for one', () => {
+  const named = new Set(
+    read('docs/design/security.md').match(/(?:tests|apps|packages|tools)\/[\w/.-]+\.test\.ts/g),
+  )
+  assert.deepEqual(
+    [...named].filter((file) => !existsSync(join(root, file))),
+    [],
+  )
+  const attacks = globSync('tests/attack/*.test.ts', { cwd: root })
+  assert.deepEqual(
+    attacks.filter((file) => !named.has(file)),
+    [],
+  )
+})
+
 test('every npm script that is named exists', () => {
   const unknown = documents.flatMap((file) =>
     [...read(file).matchAll(/npm run (?:-s )?([a-z][a-z:-]*[a-z])/g)]
@@ -51,8 +66,10 @@ test('every npm script that is named exists', () => {
   assert.deepEqual(unknown, [])
 })
 
-test('every promise names a test that is there', () => {
-  const rows = [...read('SPECIFICATION.md').matchAll(/^\| (?!Promise|-)(.+) \| (.+) \|$/gm)]
+test('every promise names a test that exists', () => {
+  const rows = [
+    ...read('docs/reference/guarantees.md').matchAll(/^\| (?!Promise|-)(.+) \| (.+) \|$/gm),
+  ]
   assert.ok(rows.length > 20, `${rows.length} promises`)
   const unkept = rows.flatMap(([, promise = '', keeper = '']) => {
     const [, file, name] = /^`([^`]+)`(?: › (.+))?$/.exec(keeper) ?? []
@@ -64,13 +81,61 @@ test('every promise names a test that is there', () => {
   assert.deepEqual(unkept, [])
 })
 
-test('every path in the map of files exists', () => {
-  const walked = [
-    ...read('docs/walk.md').matchAll(/(?:→|←|^ ) +((?:engine|vm|libvirt)\/[a-z-]+\.ts)/gm),
-  ].map(([, path = '']) => path.replace('/', '/src/'))
-  assert.ok(walked.length > 10)
+test('the index names every page, and a folder has at most 20 files', () => {
+  const index = read('docs/README.md')
+  const pages = globSync('**/*.md', { cwd: join(root, 'docs') })
+  const unnamed = pages
+    .filter((page) => page !== 'README.md' && !page.startsWith('design/decisions/'))
+    .filter((page) => !index.includes(`](${page})`))
+  assert.deepEqual(unnamed, [])
+  const counts = Object.groupBy(globSync('docs/**/*.*', { cwd: root }), (file) => dirname(file))
+  const full = Object.entries(counts).filter(([, inside = []]) => inside.length > 20)
+  assert.deepEqual(full, [])
+})
+
+test('every path of the checklists exists', () => {
+  const page = read('docs/adding.md')
+  // `apps/cloud/src/operations/<x>.ts` is a file to write: its folder must exist, up to the first name to choose.
+  const named = [...page.matchAll(/`((?:apps|packages|tools|tests|docs)\/[^`\s]+)`/g)].map(
+    ([, path = '']) =>
+      path.includes('<') ? path.slice(0, path.lastIndexOf('/', path.indexOf('<'))) : path,
+  )
+  assert.ok(named.length > 80, `${named.length} paths`)
   assert.deepEqual(
-    walked.filter((path) => !existsSync(join(root, 'packages', path))),
+    named.filter((path) => !existsSync(join(root, path))),
+    [],
+  )
+})
+
+test('every test of the checklists exists', () => {
+  const named = [...read('docs/adding.md').matchAll(/`([^`]+\.ts)` › (.+?)(?= \|$)/gm)]
+  assert.ok(named.length > 15, `${named.length} tests`)
+  assert.deepEqual(
+    named
+      .filter(
+        ([, file = '', title = '']) => !existsSync(join(root, file)) || !read(file).includes(title),
+      )
+      .map(([line]) => line),
+    [],
+  )
+})
+
+test('every path in the map of files exists', () => {
+  const sources = new Map(
+    globSync('{packages,apps}/*/src', { cwd: root }).map((source) => [
+      source.split('/')[1],
+      source,
+    ]),
+  )
+  const walked = [
+    ...read('docs/design/request-paths.md').matchAll(/([a-z-]+)\/((?:[a-z-]+\/)*[a-z-]+\.ts)/g),
+  ]
+    .map(([, name, path = '']) => ({ source: sources.get(name), path }))
+    .filter(({ source }) => source !== undefined)
+    .map(({ source = '', path }) => join(source, path))
+  assert.ok(walked.length > 30, `${walked.length} paths`)
+  assert.deepEqual(
+    walked.filter((path) => !existsSync(join(root, path))),
     [],
   )
 })
@@ -85,11 +150,11 @@ test('the repository speaks of itself alone', () => {
       exclude: ['**/node_modules/**', 'node_modules'],
     },
   )
-  const telling = files.filter(
+  const revealing = files.filter(
     (file) =>
       /\.\w+$|run$/.test(file) && existsSync(join(root, file)) && foreign.test(readText(file)),
   )
-  assert.deepEqual(telling, ['tests/docs.test.ts'])
+  assert.deepEqual(revealing, ['tests/docs.test.ts'])
 })
 
 function readText(file: string): string {

@@ -1,4 +1,4 @@
-// One VM from nothing to its screen, on a host of the lab; afterwards everything is gone again.
+// Creates one VM and shows its screen, on a host of the lab; removes everything afterwards.
 // Usage: npm run demo [-- PICTURE.png]
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -25,33 +25,33 @@ const dir = await mkdtemp(join(tmpdir(), 'demo-'))
 try {
   const image = await guestImage('small')
   await using host = await startHost({ dir })
-  say(`a host is up: libvirtd has process ${host.libvirt.pid}`)
+  say(`the host is up: libvirtd has the pid ${host.libvirt.pid}`)
 
   await using engine = await startEngine(host)
   await engine.importTemplate('default', image)
   const vm = await engine.createVm({ id: 'first', name: 'My first VM', memoryMiB: 192 })
   say(
-    `VM ${vm.id} is made: ${vm.cpus} CPU, ${vm.memoryMiB} MiB of memory, ${vm.diskMiB} MiB of disk, ${vm.power}`,
+    `VM ${vm.id} is created: ${vm.cpus} CPU, ${vm.memoryMiB} MiB of memory, ${vm.diskMiB} MiB of disk, ${vm.power}`,
   )
 
   say(`it is ${await engine.changePower('first', 'on')}`)
   const { address } = await engine.waitForAddress('first', BOOT_MS)
-  say(`it has the address ${address}`)
+  say(`its address is ${address}`)
 
-  await until('the guest agent answers', () => engine.pingGuest('first'), BOOT_MS)
+  await until('the guest agent responds', () => engine.pingGuest('first'), BOOT_MS)
   const { stdout } = await engine.execInGuest('first', { path: '/bin/uname', args: ['-a'] })
-  say(`it says of itself: ${stdout.trim()}`)
+  say(`the guest reports: ${stdout.trim()}`)
 
-  const screen = await until('it shows a picture', async () => {
+  const screen = await until('the screen shows a picture', async () => {
     const { bytes } = await engine.takeScreenshot('first')
     return bytes.length > 0 ? bytes : undefined
   })
   await writeFile(picture, screen)
-  say(`its screen is in ${picture}`)
+  say(`its screen was saved to ${picture}`)
 
   say(`it is ${await engine.changePower('first', 'shutdown')}`)
   await engine.deleteVm('first')
-  say('it is deleted, and the host goes')
+  say('the VM is deleted; removing the host')
 } finally {
   await rm(dir, { recursive: true, force: true })
 }

@@ -1,5 +1,5 @@
-// Debian's archive for a program on a host of the lab, which has no way out of its own network: a proxy here, behind a socket
-// that is a file, and a relay on the host's loopback that leads to it. It leads nowhere but to debian.org.
+// Debian's archive for a program on a lab host, which has no route out of its own network: a proxy on this machine, behind a Unix
+// socket, and a relay on the host's loopback that connects to it. It connects only to debian.org.
 import type { ChildProcess, SpawnOptions } from 'node:child_process'
 import { once } from 'node:events'
 import { createServer, request, type IncomingMessage, type ServerResponse } from 'node:http'
@@ -15,12 +15,12 @@ createServer((near) => {
   far.on('error', () => near.destroy())
 }).listen(0, '127.0.0.1', function () { console.log(this.address().port) })`
 
-/** What has a network of its own, in which a program can be started. */
+/** A machine with its own network, in which a program can be started. */
 export interface Starts {
   spawn(command: readonly string[], options: SpawnOptions): ChildProcess
 }
 
-/** `proxy` is what http_proxy must say on the host. */
+/** `proxy`: the value of http_proxy on the host. */
 export async function openArchive(
   host: Starts,
   directory: string,
@@ -43,16 +43,20 @@ export async function openArchive(
   }
 }
 
-function passOn(asked: IncomingMessage, reply: ServerResponse): void {
-  const url = URL.parse(asked.url ?? '')
+function passOn(requested: IncomingMessage, reply: ServerResponse): void {
+  const url = URL.parse(requested.url ?? '')
   if (url?.protocol !== 'http:' || !/(^|\.)debian\.org$/.test(url.hostname)) {
     reply.writeHead(403).end()
     return
   }
-  const onward = request(url, { method: asked.method, headers: asked.headers }, (answer) => {
-    reply.writeHead(answer.statusCode ?? 502, answer.headers)
-    answer.pipe(reply)
-  })
+  const onward = request(
+    url,
+    { method: requested.method, headers: requested.headers },
+    (answer) => {
+      reply.writeHead(answer.statusCode ?? 502, answer.headers)
+      answer.pipe(reply)
+    },
+  )
   onward.on('error', () => reply.destroy())
-  asked.pipe(onward)
+  requested.pipe(onward)
 }

@@ -1,5 +1,5 @@
-// Goal: a VM joins a bridge of its host when it is asked to and whoever runs vmd allows it, and the wall loses nothing by it.
-// Method: a bridge on a host of the lab with a network of its own behind it, a DHCP server there, and a real guest.
+// Goal: a VM joins a bridge of its host if requested and allowed by the operator of vmd, and the firewall stays intact. Method: a
+// bridge on a lab host with its own network behind it, a DHCP server there, and a real guest.
 import assert from 'node:assert/strict'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -14,7 +14,7 @@ import { inGuest } from './in-guest.ts'
 const skip = reasonToSkip('host', 'small') ?? false
 const BOOT_MS = 120_000
 const APPS = join(import.meta.dirname, '../../apps')
-/** The host on the bridge, and the machine behind it that gives out addresses. */
+/** The host on the bridge, and the machine behind it that assigns addresses. */
 const HOST = '192.168.77.1'
 const ROUTER = '192.168.77.2'
 const LEASE = /^192\.168\.77\.1[0-4]\d$/
@@ -34,7 +34,7 @@ const hint = (answer: { readonly body: unknown }) => (answer.body as { hint: str
 const skerry = (...words: readonly string[]) =>
   host.run([process.execPath, join(APPS, 'cli/src/main.ts'), ...words])
 
-/** A network as an office has one: a switch that the host is plugged into, and a router with DHCP. */
+/** An office network: a switch that the host is connected to, and a router with DHCP. */
 async function layNetwork(): Promise<void> {
   const script = `set -e
     ip link add br0 type bridge; ip address add ${HOST}/24 dev br0; ip link set br0 up
@@ -47,11 +47,11 @@ async function layNetwork(): Promise<void> {
   assert.equal(code, 0, stderr)
 }
 
-/** The first bytes that the guest's SSH server says, to the host or to whoever is behind the bridge. */
+/** The banner of the guest's SSH server, as the host or a machine behind the bridge reads it. */
 const greeting = async (address: string, ...from: readonly string[]) =>
   (await host.run([...from, 'bash', '-c', `head -c 4 < /dev/tcp/${address}/22`])).stdout
 
-/** Which of these the guest can connect to. */
+/** The addresses that the guest can connect to. */
 async function connections(id: string, places: readonly string[]): Promise<readonly string[]> {
   const tries = places.map((place) => {
     const [address, port] = place.split(':')
@@ -61,7 +61,7 @@ async function connections(id: string, places: readonly string[]): Promise<reado
   return lines.trim().split('\n').slice(0, -1)
 }
 
-/** Somebody on the host who listens at one of its addresses. */
+/** A program on the host that listens on one of its addresses. */
 async function listenAt(address: string, port: number, ...from: readonly string[]) {
   const script = "require('node:net').createServer().listen(+process.argv[2], process.argv[1])"
   const words = [...from, process.execPath, '-e', script, address, String(port)]
@@ -85,13 +85,13 @@ suite('VMs on a bridge of the host', { skip }, () => {
     await rm(dir, { recursive: true, force: true })
   })
 
-  test('a bridge that nobody allowed, that is not there or is not for guests is refused in plain words', async () => {
+  test('a bridge that is not allowed, does not exist or is not for guests is rejected with a message', async () => {
     const ask = (bridge: unknown) => post('/api/vms', { id: 'lan', memoryMiB: 128, bridge })
     const unasked = await ask('br0')
-    refused(unasked, 409, /may not join the bridge br0/)
+    refused(unasked, 409, /bridge br0 is not allowed/)
     assert.match(hint(unasked), /skerry vmd --bridge br0$/)
     for (const name of ['br 0', '../br0', '-br0', 'b'.repeat(16), 'br0;id'])
-      refused(await ask(name), 400, /bridge's name must match/)
+      refused(await ask(name), 400, /bridge name must match/)
     refused(await ask(7), 400, /bridge/)
 
     const other = `<network><name>other</name><bridge name="virbr7"/><ip address="10.99.0.1" netmask="255.255.255.0"/></network>`
@@ -104,20 +104,17 @@ suite('VMs on a bridge of the host', { skip }, () => {
     const allowed = ['br0', 'gone0', 'virbr7', 'skerry0']
     await host.startVmd(allowed.flatMap((name) => ['--bridge', name]))
     for (const name of ['virbr7', 'skerry0'])
-      refused(await ask(name), 400, /belongs to a network of libvirt/)
+      refused(await ask(name), 400, /belongs to a libvirt network/)
     const gone = await ask('gone0')
     refused(gone, 409, /this machine has no bridge gone0/)
     assert.match(hint(gone), /ip link add gone0 type bridge/)
     assert.deepEqual((await get('/api/vms')).body, [])
     const vmd = [process.execPath, join(APPS, 'vmd/src/main.ts'), '--bridge', 'a b']
     const started = await host.run(vmd)
-    assert.match(
-      `${started.code} ${started.stderr}`,
-      /^2 vmd: --bridge: a bridge's name must match/,
-    )
+    assert.match(`${started.code} ${started.stderr}`, /^2 vmd: --bridge: a bridge name must match/)
   })
 
-  test('a guest gets its address on the bridge, and is reached by the one that operation 7 answers', async () => {
+  test('a guest gets its address on the bridge, and is reachable at the address that operation 7 returns', async () => {
     const made = await skerry('create', 'lan', '--memory', '128M', '--bridge', 'br0', '--start')
     assert.equal(made.code, 0, made.stderr)
     const waited = await get('/api/vms/lan/ipaddress?wait=100')
@@ -128,7 +125,7 @@ suite('VMs on a bridge of the host', { skip }, () => {
     assert.match((await host.run(['cat', '/run/office.leases'])).stdout, new RegExp(address))
     const { bridge, address: listed } = (await row('lan')) ?? {}
     assert.deepEqual([bridge, listed], ['br0', address])
-    refused(await patch('/api/vms/lan', { bridge: null }), 409, /needs it to be off/)
+    refused(await patch('/api/vms/lan', { bridge: null }), 409, /it must be off/)
   })
 
   test('it reaches others on the bridge, and nothing of vmd', async () => {
@@ -138,28 +135,32 @@ suite('VMs on a bridge of the host', { skip }, () => {
     assert.deepEqual(new Set(places), new Set(['127.0.0.1:8080', '[::1]:8080']))
     assert.equal(places.length, 2)
     using _ = await listenAt(ROUTER, 7007, 'ip', 'netns', 'exec', 'office')
-    // The host as a gateway to its other addresses, and to its loopback.
+    // Uses the host as a gateway to its other addresses, and to its loopback.
     await inGuest(host, 'lan', `route add -net 10.83.0.0 netmask 255.255.0.0 gw ${HOST}`)
     const tried = [`${ROUTER}:7007`, `${HOST}:8080`, '10.83.0.1:8080', '127.0.0.1:8080']
     assert.deepEqual(await connections('lan', tried), [`${ROUTER}:7007`])
   })
 
-  test('without an agent its address is what the host has seen of it since it started', async () => {
+  test('without an agent, its address is the one that the host has observed since the start', async () => {
     const { address } = (await row('lan')) ?? {}
     await inGuest(host, 'lan', '(sleep 1; killall qemu-ga) >/dev/null 2>&1 &')
     const agent = ['virsh', '-q', 'qemu-agent-command', 'local-lan', '{"execute":"guest-ping"}']
-    await until('the agent is gone', async () => (await host.run(agent)).code !== 0, 30_000)
+    await until('the agent has stopped', async () => (await host.run(agent)).code !== 0, 30_000)
     assertSaid(await get('/api/vms/lan/ipaddress'), 200, address ?? '')
 
     assertSaid(await patch('/api/vms/power/lan', 'off'), 200, 'powered off')
     assert.match((await host.run(['ip', 'neigh', 'show', 'dev', 'br0'])).stdout, /lladdr 52:/)
     assertSaid(await patch('/api/vms/power/lan', 'on'), 200, 'powered on')
     const early = await get('/api/vms/lan/ipaddress')
-    refused(early, 409, /agent does not answer, and this machine has seen none on the bridge br0/)
+    refused(
+      early,
+      409,
+      /agent does not answer, and this machine has not seen its address on the bridge br0/,
+    )
     assertSaid(await patch('/api/vms/power/lan', 'off'), 200, 'powered off')
   })
 
-  test('a clone joins the bridge of its parent, unless it is asked not to', async () => {
+  test('a clone joins the bridge of its parent, unless the request says otherwise', async () => {
     for (const [id, bridge] of [
       ['follows', undefined],
       ['stays', null],
@@ -172,10 +173,10 @@ suite('VMs on a bridge of the host', { skip }, () => {
     }
   })
 
-  test('once it is no longer allowed the VM does not start, and leaves the bridge when it is told to', async () => {
+  test('a VM whose bridge is no longer allowed does not start, and leaves the bridge on request', async () => {
     await host.killVmd('SIGTERM')
     await host.startVmd([])
-    refused(await patch('/api/vms/power/lan', 'on'), 409, /may not join the bridge br0/)
+    refused(await patch('/api/vms/power/lan', 'on'), 409, /bridge br0 is not allowed/)
     assert.equal((await row('lan'))?.bridge, 'br0')
     const both = await skerry('set', 'lan', '--nat', '--bridge', 'br0')
     assert.deepEqual([both.code, both.stderr], [2, 'skerry: give --bridge or --nat, not both\n'])
@@ -184,7 +185,7 @@ suite('VMs on a bridge of the host', { skip }, () => {
     assert.equal((await row('lan'))?.bridge, undefined)
   })
 
-  test('a guest behind the wall does not reach the host by its address on the bridge either', async () => {
+  test('a guest behind the firewall cannot reach the host at its address on the bridge', async () => {
     assertSaid(await patch('/api/vms/power/lan', 'on'), 200, 'powered on')
     const waited = await get('/api/vms/lan/ipaddress?wait=100')
     assert.match((waited.body as { message: string }).message, /^10\.83\./)

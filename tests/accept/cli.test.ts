@@ -1,5 +1,5 @@
-// Goal: `skerry` does what its help says, on a host with vmd and a real guest.
-// Method: the words of docs/tasks/first-vm.md in their order, each run as a person would, and what it prints and ends with.
+// Goal: `skerry` works as its help describes, on a host with vmd and a real guest. Method: the commands of docs/tutorials/first-vm.md
+// in order, each run as a user would; output and exit code are checked.
 import assert from 'node:assert/strict'
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -17,7 +17,7 @@ let host: LabHost
 
 const skerry = (...words: readonly string[]): Promise<Outcome> => host.run([PROGRAM, ...words])
 
-/** Runs it and answers what it printed; anything but success ends the test. */
+/** Runs it and returns its output; fails unless it succeeds. */
 async function done(...words: readonly string[]): Promise<string> {
   const { code, stdout, stderr } = await skerry(...words)
   assert.equal(code, 0, `skerry ${words.join(' ')}: ${stderr}`)
@@ -46,7 +46,7 @@ suite('the command line, with a daemon and a guest', { skip }, () => {
     await rm(dir, { recursive: true, force: true })
   })
 
-  test('without a daemon it says how to start one', async () => {
+  test('without a daemon the error says how to start one', async () => {
     await refuses(
       ['list'],
       3,
@@ -59,14 +59,14 @@ suite('the command line, with a daemon and a guest', { skip }, () => {
     assert.match(stdout, /^ok +libvirt /m)
   })
 
-  test('vmd is started by it, and ends when it is told to', async () => {
+  test('vmd is started by it, and exits on a signal', async () => {
     const script = `echo $$ && exec ${PROGRAM} vmd`
     const child = host.spawn(['sh', '-c', script], { stdio: ['ignore', 'pipe', 'pipe'] })
     let said = ''
     for (const stream of [child.stdout, child.stderr])
       stream?.on('data', (chunk: Buffer) => (said += chunk.toString()))
     await until('vmd answers', () => said.includes('vmd answers at'), BOOT_MS)
-    await refuses(['create', 'my-vm'], 1, /there is no template default/, /skerry template/)
+    await refuses(['create', 'my-vm'], 1, /template default not found/, /skerry template/)
     await host.run(['kill', '-TERM', /^\d+/.exec(said)?.[0] ?? ''])
     await until('it has ended', () => child.exitCode !== null, BOOT_MS)
     assert.equal(child.exitCode, 0, said)
@@ -76,7 +76,7 @@ suite('the command line, with a daemon and a guest', { skip }, () => {
   test('a template is imported, and listed', async () => {
     assert.match(
       await done('template', 'import', await guestImage('small'), '--default'),
-      /^template default is there\n$/,
+      /^template default is ready\n$/,
     )
     assert.match(
       await done('template', 'list'),
@@ -90,9 +90,9 @@ suite('the command line, with a daemon and a guest', { skip }, () => {
     assert.deepEqual(failing, [])
   })
 
-  test('a VM is created, shown in the table, and started', async () => {
+  test('a VM is created, listed in the table, and started', async () => {
     const made = ['create', 'my-vm', '--name', 'Mine', '--tag', 'first', '--memory', '256M']
-    assert.equal(await done(...made), 'my-vm is made\n')
+    assert.equal(await done(...made), 'my-vm is created\n')
     assert.match(
       await done('list'),
       /^ID +NAME +STATE +ADDRESS +CPUS +MEMORY +DISK +TAG\nmy-vm +Mine +powered off +- +1 +256 MiB +\S+ \S+ +first\n$/,
@@ -105,7 +105,7 @@ suite('the command line, with a daemon and a guest', { skip }, () => {
     assert.match(await done('info', 'my-vm'), /^state +powered on$/m)
   })
 
-  test('its address is waited for, and ssh is told to go there', async () => {
+  test('its address is waited for, and ssh connects to it', async () => {
     const address = (await done('ip', 'my-vm', '--wait')).trim()
     assert.match(address, /^\d+\.\d+\.\d+\.\d+$/)
     assert.deepEqual(await json('ip', 'my-vm'), { code: 200, message: address })
@@ -114,13 +114,13 @@ suite('the command line, with a daemon and a guest', { skip }, () => {
     assert.match(await done('list'), new RegExp(`powered on +${address.replaceAll('.', '\\.')} `))
   })
 
-  test('a program is run in the guest, and its exit code is ours', async () => {
+  test('a program runs in the guest, and skerry returns its exit code', async () => {
     await until('the agent answers', async () => (await echo('here')) === 'here\n', BOOT_MS)
     const { code, stdout, stderr } = await skerry(
       ...['exec', 'my-vm', '--', '/bin/sh', '-c', 'echo said; echo but >&2; exit 3'],
     )
     assert.deepEqual([code, stdout, stderr], [3, 'said\n', 'but\n'])
-    // Its agent answers before it says that it is up, and its SSH server is there.
+    // The agent answers before the guest reports that it is up and its SSH server runs.
     await until(
       'the guest is up',
       async () => /guest up in/.test(await done('logs', 'my-vm')),
@@ -131,7 +131,7 @@ suite('the command line, with a daemon and a guest', { skip }, () => {
   const echo = async (word: string) =>
     (await skerry('exec', 'my-vm', '--', '/bin/echo', word)).stdout
 
-  test('a directory is shared, seen in the guest, and taken away', async () => {
+  test('a directory is shared, visible in the guest, and removed', async () => {
     const shared = join(dir, 'shared')
     await mkdir(shared)
     await writeFile(join(shared, 'hello'), 'from the host')
@@ -153,10 +153,10 @@ suite('the command line, with a daemon and a guest', { skip }, () => {
     assert.deepEqual(await json('share', 'list', 'my-vm'), [])
   })
 
-  test('a port of the host leads to the guest until it is taken away', async () => {
+  test('a port of the host is forwarded to the guest until it is removed', async () => {
     assert.equal(
       await done('forward', 'add', 'my-vm', '8022:22'),
-      '127.0.0.1:8022 leads to port 22 of my-vm\n',
+      '127.0.0.1:8022 forwards to port 22 of my-vm\n',
     )
     assert.match(
       await done('forward', 'list', 'my-vm'),
@@ -168,21 +168,24 @@ suite('the command line, with a daemon and a guest', { skip }, () => {
     assert.deepEqual(await json('forward', 'list', 'my-vm'), [])
   })
 
-  test('a snapshot is made, gone back to, and forgotten', async () => {
-    await refuses(['rm', 'my-vm'], 1, /is on; deleting it needs it to be off/, /^next: power VM/)
+  test('a snapshot is taken, reverted to, and deleted', async () => {
+    await refuses(['rm', 'my-vm'], 1, /is on; it can be deleted only when off/, /^next: power VM/)
     assert.equal(await done('stop', 'my-vm'), 'my-vm is powered off\n')
-    assert.equal(await done('snapshot', 'create', 'my-vm', 'clean'), 'my-vm is kept as clean\n')
+    assert.equal(
+      await done('snapshot', 'create', 'my-vm', 'clean'),
+      'snapshot clean of my-vm is taken\n',
+    )
     assert.match(
       await done('snapshot', 'list', 'my-vm'),
-      /^NAME +MADE AT +KEEPS +CURRENT\nclean +20\S+ +disk +yes\n$/,
+      /^NAME +CREATED +CONTENT +CURRENT\nclean +20\S+ +disk +yes\n$/,
     )
     assert.match(await done('snapshot', 'revert', 'my-vm', 'clean'), /powered off\n$/)
     await done('snapshot', 'rm', 'my-vm', 'clean')
     assert.deepEqual(await json('snapshot', 'list', 'my-vm'), [])
   })
 
-  test('a VM is cloned, and VMs are deleted, one of them while it runs', async () => {
-    assert.equal(await done('clone', 'my-vm', 'other'), 'other is made from my-vm\n')
+  test('a VM is cloned, and VMs are deleted, one of them while running', async () => {
+    assert.equal(await done('clone', 'my-vm', 'other'), 'other is created from my-vm\n')
     await done('set', 'other', '--cpus', '2', '--tag', 'second')
     assert.match(await done('list'), /^other +other +powered off +- +2 .* second$/m)
     await done('start', 'other')
@@ -191,10 +194,10 @@ suite('the command line, with a daemon and a guest', { skip }, () => {
       'my-vm is deleted\nother is deleted\n',
     )
     assert.deepEqual(await json('list'), [])
-    assert.match((await skerry('list')).stderr, /^no VMs yet; make one: skerry create my-vm$/m)
+    assert.match((await skerry('list')).stderr, /^no VMs yet; create one: skerry create my-vm$/m)
   })
 
-  test('what it does not know it says, with the word that was meant', async () => {
+  test('an unknown command is an error with a suggestion', async () => {
     await refuses(
       ['sart', 'x'],
       2,
@@ -206,9 +209,9 @@ suite('the command line, with a daemon and a guest', { skip }, () => {
     assert.match(await done('version'), /^skerry \d+\.\d+\.\d+\n$/)
   })
 
-  test('what happened is told again from the first event on', async () => {
-    const told = await done('events', '--since', '0', '--count', '3', '--json')
-    const events = told
+  test('past events are printed from the first one on', async () => {
+    const reported = await done('events', '--since', '0', '--count', '3', '--json')
+    const events = reported
       .trim()
       .split('\n')
       .map((line) => JSON.parse(line) as { id: number; type: string })

@@ -1,6 +1,6 @@
-// Goal: the two known clients of the local API find what they build on. Method: their requests, header by header as they were seen,
-// in the order in which they send them, on a host with a real guest; what passed is held to a record that people can read. Neither
-// sends what a library would today: one no Content-Type at all, the other bare words as JSON.
+// Goal: the two known clients of the local API work. Method: their recorded requests, header by header, in their order, on a host
+// with a real guest; the traffic is compared with a readable record. Neither sends what a current library would: one sends no
+// Content-Type at all, the other bare words as JSON.
 import assert from 'node:assert/strict'
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -15,7 +15,7 @@ import { BASE, curlOn, type Answer } from './curl.ts'
 import { startVmdPlace, type VmdPlace } from './vmd-place.ts'
 
 const skip = reasonToSkip('host', 'small') ?? false
-/** Both look this often for an address, and no more often than that many times. */
+/** Both poll for an address at this interval, and at most that many times. */
 const LOOK_MS = 2000
 const LOOKS = 60
 
@@ -29,7 +29,7 @@ const { curl } = curlOn(() => place.host)
 
 type Ask = (method: string, path: string, body?: string) => Promise<Answer>
 
-/** Sends exactly these headers, and keeps what passed. An empty one is not sent. */
+/** Sends exactly these headers, and records the traffic. An empty header is not sent. */
 function client(headers: Readonly<Record<string, string>>, exchanges: Exchange[]): Ask {
   return async (method, path, body) => {
     const words = Object.entries(headers).flatMap(([name, value]) => [
@@ -49,7 +49,7 @@ function client(headers: Readonly<Record<string, string>>, exchanges: Exchange[]
 
 const messageOf = ({ body }: Answer): string => (body as { readonly message: string }).message
 
-/** Asks again only where the status is an error, as both do. */
+/** Repeats a request only if the status is an error, as both clients do. */
 async function addressOf(ask: Ask, id: string): Promise<string> {
   for (let look = 0; look < LOOKS; look += 1) {
     const answer = await ask('GET', `/api/vms/${id}/ipaddress`)
@@ -94,7 +94,7 @@ suite('clients of the local API', { skip }, () => {
     const ask = client({ 'User-Agent': 'Ruby', Accept: json, 'Content-Type': json }, exchanges)
     const { body } = await ask('GET', '/json/swagger.json')
     assert.match((body as { info: { version: string } }).info.version, /^1\.0\.0/)
-    // What is not its business here is long, and told in the reference of the API.
+    // Details that do not matter here are long, and documented in the API reference.
     exchanges.pop()
     await ask('POST', '/api/vms', '{"id":"parent","name":"parent","tag":"vagrant"}')
     const clone = { id: 'vagrant-1', name: 'vagrant-1', tag: 'vagrant', parentid: 'parent' }
@@ -109,7 +109,7 @@ suite('clients of the local API', { skip }, () => {
     assert.equal((await ask('POST', at, JSON.stringify(folder))).status, 201)
     const nobody = await ask('PATCH', '/api/vms/power/nobody', 'on')
     assert.equal(nobody.status, 404)
-    assert.equal((nobody.body as { code: number }).code, 404, 'every refusal is JSON')
+    assert.equal((nobody.body as { code: number }).code, 404, 'every error is JSON')
     assert.equal((await ask('PATCH', '/api/vms/power/vagrant-1', 'suspend')).status, 200)
     assert.equal(messageOf(await ask('GET', '/api/vms/power/vagrant-1')), 'suspended')
     assert.equal((await ask('PATCH', '/api/vms/power/vagrant-1', 'on')).status, 200)

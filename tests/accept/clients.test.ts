@@ -1,6 +1,6 @@
-// Goal: clients of the API that ours restates work as their makers gave them away. Method: each in its exact version does what it can
-// of a VM's life against a lab with real guests, all at once, each in an organisation of its own; what passed is held to a record that
-// people can read.
+// Goal: unmodified third-party clients of the original API work. Method: each in its exact version runs as much of a VM's life
+// cycle as it supports, against a lab with real guests, all concurrently, each in its own organisation; the traffic is compared
+// with a readable record.
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { join } from 'node:path'
@@ -33,7 +33,7 @@ suite('clients of the cloud', { skip, concurrency: true }, () => {
   test('pyvcloud 23.0.4, at 5.1', async () => {
     await runClient(place, {
       name: 'pyvcloud',
-      command: (told) => [python, at('with-pyvcloud.py'), ...wordsOf(told)],
+      command: (given) => [python, at('with-pyvcloud.py'), ...wordsOf(given)],
     })
   })
 
@@ -41,7 +41,7 @@ suite('clients of the cloud', { skip, concurrency: true }, () => {
     test(`apache-libcloud 3.9.1, at ${version}`, async () => {
       await runClient(place, {
         name: `libcloud-${version}`,
-        command: (told) => [python, at('with-libcloud.py'), ...wordsOf(told), version],
+        command: (given) => [python, at('with-libcloud.py'), ...wordsOf(given), version],
       })
     })
   }
@@ -59,10 +59,10 @@ suite('clients of the cloud', { skip, concurrency: true }, () => {
     })
   })
 
-  test('a script of curl, grep and awk, at 1.5, to the address of a screen', async () => {
+  test('a script of curl, grep and awk, at 1.5, up to the address of a screen', async () => {
     const printed = await runClient(place, {
       name: 'curl',
-      command: (told) => ['bash', at('console.sh'), ...wordsOf(told)],
+      command: (given) => ['bash', at('console.sh'), ...wordsOf(given)],
       async finds(somebody) {
         const { root } = await somebody.instantiate('web')
         assert.equal(attribute(await somebody.ended(taskOf(root), 180_000), 'status'), 'success')
@@ -74,7 +74,7 @@ suite('clients of the cloud', { skip, concurrency: true }, () => {
     )
   })
 
-  test('a client of JSON at /vco/api', async () => {
+  test('a JSON client at /vco/api', async () => {
     await runClient(place, {
       name: 'workflows',
       of: place.workflow.url,

@@ -1,6 +1,6 @@
-// Goal: the thinnest whole way from a tenant's request to a real VM on a real host and back, by whichever cell answers, and the
-// truth about it when a host is lost, back, or no longer trusted. Method: a lab of two hosts with libvirt and two cells behind
-// a balancer, made by the product's own commands; clients on the machine, guests that boot.
+// Goal: the minimal complete path from a tenant's request to a real VM on a real host and back, through any cell, and the correct
+// state when a host is lost, back, or revoked. Method: a lab of two hosts with libvirt and two cells behind a balancer, created
+// by the product's own commands; clients on the machine, guests that boot.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
@@ -30,7 +30,7 @@ const skip = reasonToSkip('host', 'small', 'cloud') ?? (await reasonWithoutTempo
 const BOOT_MS = 180_000
 const UNKNOWN_MS = 30_000
 const REFUSED_MS = 5_000
-/** A look each 15 s, and a start. */
+/** A pass each 15 s, and a start. */
 const AGAIN_MS = 60_000
 
 const stack = new AsyncDisposableStack()
@@ -45,7 +45,7 @@ before(async () => {
 })
 after(() => stack.disposeAsync())
 
-/** A tenant's client, by the balancer unless a cell is named. */
+/** A tenant's client; default: through the balancer, otherwise at the given cell. */
 async function logIn({ cell, tenant = 0 }: { cell?: number; tenant?: number } = {}) {
   const who = cloud.tenants[tenant]
   assert.ok(who)
@@ -63,7 +63,7 @@ interface Made {
   readonly host: LabHost
 }
 
-/** A vApp that runs, and the host that its VM runs on, as libvirt there tells. */
+/** A running vApp, and the host of its VM according to libvirt. */
 async function make(client: CloudClient, name: string): Promise<Made> {
   const made = await client.instantiate(name)
   assert.equal(made.status, 201, made.text)
@@ -88,13 +88,13 @@ async function succeed(
   assert.equal(attribute(task, 'status'), 'success', JSON.stringify(task))
 }
 
-/** What libvirt on a host knows, and how each of it is. */
+/** The domains of libvirt on a host, with their states. */
 async function domainsOn(host: LabHost): Promise<Map<string, string>> {
   const { stdout } = await host.run(['virsh', 'list', '--all', '--name'])
   const names = stdout.split('\n').filter(Boolean)
   const states = names.map(async (name) => {
-    const told = await host.run(['virsh', 'domstate', name])
-    return [name, told.stdout.trim()] as const
+    const reported = await host.run(['virsh', 'domstate', name])
+    return [name, reported.stdout.trim()] as const
   })
   return new Map(await Promise.all(states))
 }
@@ -103,9 +103,10 @@ const pidFile = ({ domain }: Made) => `/run/libvirt/qemu/${domain}.pid`
 
 const inDatabase = async (question: string) => (await cloud.postgres.psql(question, 'cloud')).trim()
 
-const wantedOf = ({ vm }: Made) => inDatabase(`select wanted from vm where id = '${vm.slice(-36)}'`)
+const wantedOf = ({ vm }: Made) =>
+  inDatabase(`select desired_power from vm where id = '${vm.slice(-36)}'`)
 
-/** How often the cloud itself asked for it to be started. */
+/** How often the cloud itself requested its start. */
 const startsOf = async ({ vm }: Made) =>
   Number(
     await inDatabase(`select count(*) from task
@@ -117,14 +118,14 @@ async function untilUp({ host, domain }: Made): Promise<void> {
   const ping = ['virsh', 'qemu-agent-command', domain, '{"execute":"guest-ping"}']
   const answers = async () => {
     if ((await host.run(ping)).code === 0) return true
-    // Asked a hundred times a second, two cores would have no time left for the guest.
+    // Polling a hundred times a second would leave no CPU time for the guest on two cores.
     await sleep(300)
     return false
   }
   await until(`the guest of ${domain} is up`, answers, BOOT_MS)
 }
 
-/** The status of the one VM of a vApp in the query, as a cell sees it. */
+/** The status of the only VM of a vApp in the query, as a cell returns it. */
 async function statusOf(client: CloudClient, vapp: string): Promise<string | undefined> {
   const root = await client.get(`/api/query?type=vm&filter=containerName==${vapp}`)
   return attribute(childrenByLocalName(root, 'VMRecord')[0], 'status')
@@ -137,7 +138,7 @@ async function within(what: string, ask: () => Promise<boolean>, withinMs: numbe
 }
 
 test(
-  'a tenant logs in at either cell and at the balancer, and a session holds at all of them',
+  'a tenant logs in at either cell and at the balancer, and a session is valid at all of them',
   { skip },
   async () => {
     const client = await logIn({ cell: 0 })
@@ -159,21 +160,21 @@ test(
 )
 
 test(
-  'a VM is made, boots, is found, goes off, on and away, each by another way in',
+  'a VM is created, boots, is found, powered off, on and deleted, each through another address',
   { skip },
   async (t) => {
     const [balancer = '', first = '', second = ''] = waysIn()
     const client = await logIn()
     const began = performance.now()
     const made = await make(client, 'one')
-    t.diagnostic(`made and started in ${Math.round(performance.now() - began)} ms`)
+    t.diagnostic(`created and started in ${Math.round(performance.now() - began)} ms`)
     await untilUp(made)
     t.diagnostic(`its guest is up after ${Math.round(performance.now() - began)} ms`)
     for (const url of waysIn()) assert.equal(await statusOf(client.at(url), 'one'), 'POWERED_ON')
     const on = await client.at(second).get('/api/query?type=vm&filter=status==POWERED_ON')
     assert.equal(attribute(on, 'total'), '1')
 
-    // Another organisation sees nothing of it, and may do nothing to it.
+    // Another organisation does not see it and cannot change it.
     const other = await logIn({ tenant: 1 })
     assert.equal(await statusOf(other, 'one'), undefined)
     assert.ok([403, 404].includes((await other.ask('GET', made.vapp)).status))
@@ -205,33 +206,33 @@ test(
 )
 
 test(
-  'a cell dies in the middle of a create, and the other brings it to its end',
+  'after a cell dies in the middle of a create, the other one completes it',
   { skip },
   async (t) => {
     const [one, two] = cloud.cells
     assert.ok(one && two)
     const client = await logIn({ cell: 1 })
-    const asked = await client.at(one.url).instantiate('orphan')
-    assert.equal(asked.status, 201, asked.text)
+    const requested = await client.at(one.url).instantiate('orphan')
+    assert.equal(requested.status, 201, requested.text)
     await one.kill()
     const began = performance.now()
-    await succeed(client, asked)
-    t.diagnostic(`ended ${Math.round(performance.now() - began)} ms after its cell died`)
+    await succeed(client, requested)
+    t.diagnostic(`completed ${Math.round(performance.now() - began)} ms after its cell died`)
     assert.equal(await statusOf(client, 'orphan'), 'POWERED_ON')
     await one.start()
-    const vapp = attribute(asked.root, 'href') ?? ''
+    const vapp = attribute(requested.root, 'href') ?? ''
     await succeed(client, await client.ask('POST', `${vapp}/power/action/powerOff`))
     await succeed(client, await client.ask('DELETE', vapp))
   },
 )
 
 test(
-  'a host loses power: its VMs are UNKNOWN, others are not; it is back: the truth',
+  'when a host loses power its VMs are UNKNOWN, others are not; when it is back their state is correct',
   { skip },
   async (t) => {
-    await untilOpen(cloud.administer, ['host-1', 'host-2'])
+    await untilOpen(cloud.postgres, ['host-1', 'host-2'])
     const client = await logIn()
-    // Placement takes the least used host, so two VMs are on two hosts.
+    // Placement selects the least used host, so two VMs are on two hosts.
     const lost = await make(client, 'lost')
     const stays = await make(client, 'stays')
     assert.notEqual(lost.host.name, stays.host.name)
@@ -248,25 +249,25 @@ test(
 
     await lost.host.powerOn()
     const back = await within(
-      'the cloud sees it again',
+      'the cloud reports it again',
       async () => (await statusOf(client, 'lost')) !== 'UNKNOWN',
       UNKNOWN_MS,
     )
-    t.diagnostic(`seen again ${back} ms after vmd answered`)
-    // Read until both agree: it should be on, so that somebody may be starting it meanwhile.
+    t.diagnostic(`reported again ${back} ms after vmd answered`)
+    // Read until both agree: the desired power is on, so the cloud may be starting it meanwhile.
     const truth = new Map([
       ['running', 'POWERED_ON'],
       ['shut off', 'POWERED_OFF'],
     ])
     for (const url of waysIn()) {
       const agrees = async () => {
-        const told = await statusOf(client.at(url), 'lost')
+        const reported = await statusOf(client.at(url), 'lost')
         const domain = (await domainsOn(lost.host)).get(lost.domain) ?? ''
-        return told !== undefined && told === truth.get(domain)
+        return reported !== undefined && reported === truth.get(domain)
       }
-      await within('what is told is what libvirt says', agrees, UNKNOWN_MS)
+      await within('the reported state matches libvirt', agrees, UNKNOWN_MS)
     }
-    // Nobody helps: the cloud starts it again, and its guest boots from its disk.
+    // Without intervention, the cloud starts it again, and its guest boots from its disk.
     const isOn = async () => (await statusOf(client, 'lost')) === 'POWERED_ON'
     await within('it is started again', isOn, AGAIN_MS)
     await untilUp(lost)
@@ -281,7 +282,7 @@ test(
   'a guest that shuts itself down stays off; one whose QEMU is killed is started again, once',
   { skip },
   async (t) => {
-    await untilOpen(cloud.administer, ['host-1', 'host-2'])
+    await untilOpen(cloud.postgres, ['host-1', 'host-2'])
     const client = await logIn()
     const left = await make(client, 'left')
     const killed = await make(client, 'killed')
@@ -292,7 +293,9 @@ test(
     const leave = { path: '/bin/poweroff', arg: ['-f'], 'capture-output': false }
     const asks = JSON.stringify({ execute: 'guest-exec', arguments: leave })
     await left.host.run(['virsh', 'qemu-agent-command', left.domain, asks])
-    t.diagnostic(`its power off is told after ${await shows('left', 'POWERED_OFF', UNKNOWN_MS)} ms`)
+    t.diagnostic(
+      `its power off is reported after ${await shows('left', 'POWERED_OFF', UNKNOWN_MS)} ms`,
+    )
     assert.equal(await wantedOf(left), 'POWERED_OFF')
 
     const { stdout: before } = await killed.host.run(['cat', pidFile(killed)])
@@ -304,7 +307,7 @@ test(
     t.diagnostic(
       `what was killed is on again after ${await within('it is on again', again, AGAIN_MS)} ms`,
     )
-    // The pass that started the one has seen the other too.
+    // The pass that started one VM has seen the other too.
     assert.equal(await statusOf(client, 'left'), 'POWERED_OFF')
     assert.deepEqual([await startsOf(left), await startsOf(killed)], [0, 1])
     assert.equal((await domainsOn(left.host)).get(left.domain), 'shut off')
@@ -315,10 +318,10 @@ test(
 )
 
 test(
-  'a host that was revoked is refused within 5 s, and what it says counts no more',
+  'a revoked host is rejected within 5 s, and its later reports are ignored',
   { skip },
   async (t) => {
-    await untilOpen(cloud.administer, ['host-1', 'host-2'])
+    await untilOpen(cloud.postgres, ['host-1', 'host-2'])
     const client = await logIn()
     const made = await make(client, 'untrusted')
     const { host } = made
@@ -330,9 +333,13 @@ test(
     const shows = ['--cert', `${own}/certificate.pem`, '--key', `${own}/key.pem`, '-k']
     const asks = ['curl', '-s', '-o', '/dev/null', '-w', '%{http_code}', ...shows]
     const renew = [...asks, '-X', 'POST', '-d', '{}', `https://${where}/machine/v1/renew`]
-    assert.equal((await host.run(renew)).stdout, '400', 'it is known, though it asks for nothing')
+    assert.equal(
+      (await host.run(renew)).stdout,
+      '400',
+      'it is authenticated, although it sends no request',
+    )
 
-    // A link that is open already, too.
+    // An already open connection, too.
     const link = host.spawn(
       [
         'openssl',
@@ -362,22 +369,22 @@ test(
     await Promise.race([
       dropped,
       sleep(REFUSED_MS, undefined, { ref: false }).then(() =>
-        assert.fail('its link is still open'),
+        assert.fail('its connection is still open'),
       ),
     ])
-    t.diagnostic(`its open link was dropped after ${since()} ms`)
-    t.diagnostic(`refused after ${await refused} ms`)
+    t.diagnostic(`its open connection was closed after ${since()} ms`)
+    t.diagnostic(`rejected after ${await refused} ms`)
     await within(
       'its VM is UNKNOWN',
       async () => (await statusOf(client, 'untrusted')) === 'UNKNOWN',
       REFUSED_MS,
     )
     assert.ok(['000', '403'].includes((await host.run(renew)).stdout))
-    assert.equal((await domainsOn(host)).get(made.domain), 'running', 'the guest is not touched')
+    assert.equal((await domainsOn(host)).get(made.domain), 'running', 'the guest is not changed')
     const after = (await listHosts(cloud.administer)).find(({ id }) => id === row.id)
     assert.deepEqual([after?.state, after?.enabled, after?.seen], ['revoked', false, false])
 
-    // New work goes to the other host.
+    // New VMs are placed on the other host.
     const next = await make(client, 'next')
     assert.notEqual(next.host.name, host.name)
   },

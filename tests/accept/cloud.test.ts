@@ -1,6 +1,6 @@
-// Goal: the cloud's API as its clients meet it, whole: the flow of the spec with curl, every action on guests that boot, every
-// error, every link. Method: a lab of two hosts with libvirt and two cells behind a balancer, one for all of it; the
-// parts are in tests/accept/cloud, and each goes on with what those before it have made.
+// Goal: the complete cloud API as clients see it: the flow of the specification with curl, every action on guests that boot,
+// every error, every link. Method: one lab of two hosts with libvirt and two cells behind a balancer; the parts are in
+// tests/accept/cloud, and each continues with the resources of the previous ones.
 import { after, before } from 'node:test'
 
 import { testErrors } from './cloud/errors.ts'
@@ -32,6 +32,6 @@ testTickets(ledger)
 testRest(ledger)
 testUpload(ledger)
 testGuestSeed(ledger)
-testWalk(ledger, 'after all that was done')
+testWalk(ledger, 'after all tests')
 testLogout()
 testAll(ledger)

@@ -1,6 +1,6 @@
-// Goal: the screen of a VM of this machine in a browser: seen, typed into, told when it ends, and shown to nobody else.
-// Method: vmd on a host of the lab with a real guest; Chromium in that host's network; what the canvas shows is compared with
-// the picture that libvirt takes and with the text that the guest's own kernel has on its terminal.
+// Goal: the screen of a local VM in a browser: shown, typed into, closed with the reason, and shown to no one else. Method: vmd
+// on a lab host with a real guest; Chromium in that host's network; the canvas is compared with libvirt's screenshot and with the
+// text that the guest's kernel has on its terminal.
 import assert from 'node:assert/strict'
 import { writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
@@ -38,7 +38,7 @@ const host = () => place.host
 const { get, post, patch } = curlOn(host)
 const guest = (): Guest => ({ host: host(), domain: 'local-vm-1' })
 
-/** A handshake as bytes, with these lines in it. */
+/** A handshake as bytes, with these lines. */
 const handshake = (lines: string, path = '/console/vm-1/screen'): string =>
   `GET ${path} HTTP/1.1\r\n${lines}Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n`
 
@@ -58,7 +58,7 @@ suite('the console of a laptop', { skip }, () => {
   })
   after(() => stack.disposeAsync())
 
-  test('of a VM that is off the page says so, and how to turn it on', async () => {
+  test('for a VM that is off the page shows that, and how to turn it on', async () => {
     assert.equal(await address(), `${OWN}/console/vm-1`)
     page = await browser.open(await address())
     await untilState(page, 'Powered off')
@@ -68,22 +68,22 @@ suite('the console of a laptop', { skip }, () => {
     await unknown.close()
   })
 
-  test('it is turned on, and its own text is on the canvas without anybody’s help', async (t) => {
+  test('it is turned on, and its text appears on the canvas without further input', async (t) => {
     assert.equal((await patch('/api/vms/power/vm-1', 'on')).status, 200)
     await untilState(page, 'Connected', BOOT_MS)
     const alike = await untilSeen(page, guest(), /guest up in [\d.]+s/, BOOT_MS)
-    t.diagnostic(`canvas and libvirt's picture are alike by ${(alike * 100).toFixed(1)} %`)
+    t.diagnostic(`canvas and libvirt's screenshot match by ${(alike * 100).toFixed(1)} %`)
   })
 
-  test('a command is typed, and the guest did it and shows what it said', async () => {
+  test('a typed command is executed by the guest and its output is shown', async () => {
     await typeInto(page, 'echo "It is $((6*7)) & more" | tee /tmp/said\n')
     const said = async () =>
       (await inGuest(host(), 'vm-1', 'cat /tmp/said 2>/dev/null')) === 'It is 42 & more\n'
-    await until('the guest did it', said, PATIENCE_MS)
+    await until('the guest executed it', said, PATIENCE_MS)
     await untilSeen(page, guest(), /^It is 42 & more *$/m)
   })
 
-  test('four windows see it at once, the fifth is told to close one', async () => {
+  test('four windows see it at once, the fifth is asked to close one', async () => {
     const others = [
       await browser.open(await address()),
       await browser.open(await address()),
@@ -94,13 +94,13 @@ suite('the console of a laptop', { skip }, () => {
     await untilState(fifth, 'Too many')
     assert.match(await noticeOf(fifth), /open in too many windows[^]*Close one/)
     await others.pop()?.close()
-    // vmd hears a moment after the browser that a window is closed, and counts it until then.
+    // vmd notices a closed window a moment after the browser, and counts it until then.
     const isLetIn = async () => {
       await fifth.getByRole('button', { name: 'Connect again' }).click()
       await untilState(fifth, 'Connected|Too many')
       return (await fifth.locator('#state').textContent()) === 'Connected'
     }
-    await until('the fifth is let in', isLetIn, PATIENCE_MS)
+    await until('the fifth is accepted', isLetIn, PATIENCE_MS)
     for (const each of [...others, fifth]) await each.close()
     await untilState(page, 'Connected')
   })
@@ -172,14 +172,14 @@ suite('the console of a laptop', { skip }, () => {
     assert.deepEqual(tally(await sendRaw(host(), { uid: STRANGER, requests: strangers })), {
       403: 100,
     })
-    // Who may is let in by the same bytes.
+    // An authorised client is accepted with the same bytes.
     assert.deepEqual(tally(await sendRaw(host(), { requests: strangers.slice(0, 1) })), { 101: 1 })
     t.diagnostic(
       '600 of 30 hostile Origins, 6 foreign Hosts and visits, 100 of another user: 0 upgrades',
     )
   })
 
-  test('vmd is killed and comes back: the page says so, and is there again', async () => {
+  test('vmd is killed and restarted: the page shows it, and reconnects', async () => {
     await host().killVmd()
     await untilState(page, 'Connection lost|No connection')
     await host().startVmd()
@@ -187,7 +187,7 @@ suite('the console of a laptop', { skip }, () => {
     await untilSeen(page, guest(), /It is 42/)
   })
 
-  test('it is suspended, woken and powered off, and the page tells each', async () => {
+  test('the page shows when the VM is suspended, resumed and powered off', async () => {
     assert.equal((await patch('/api/vms/power/vm-1', 'suspend')).status, 200)
     await untilState(page, 'Powered off')
     assert.equal((await patch('/api/vms/power/vm-1', 'on')).status, 200)
@@ -198,8 +198,8 @@ suite('the console of a laptop', { skip }, () => {
     assert.equal((await get('/api/vms/power/vm-1')).status, 200)
   })
 
-  test('every line for a VM of this machine in docs/tasks/console.md does what it says', async () => {
-    const blocks = (await linesBelow('A VM of this machine')).map((block) =>
+  test('every line for a local VM in docs/guides/console.md works as described', async () => {
+    const blocks = (await linesBelow('A VM on this machine')).map((block) =>
       block.replaceAll('my-vm', 'vm-1'),
     )
     const script = ['set -euo pipefail', `PATH=${dirname(PROGRAM)}:$PATH`, ...blocks].join('\n')
@@ -229,20 +229,20 @@ suite('the console of a laptop', { skip }, () => {
     const env = { PATH: process.env['PATH'], SKERRY_TOKEN: word }
     const skerry = (...words: string[]) => host().run([PROGRAM, ...words], { env })
     await until('vmd answers', async () => (await skerry('start', 'vm-1')).code === 0, BOOT_MS)
-    const told = async () => (await skerry('console', 'vm-1', '--print')).stdout.trim()
+    const printedUrl = async () => (await skerry('console', 'vm-1', '--print')).stdout.trim()
     const bare = await browser.open(`${OWN}/console/vm-1`)
-    await untilState(bare, 'Ticket wanted')
+    await untilState(bare, 'Ticket required')
     assert.match(await noticeOf(bare), /skerry console/)
     await bare.close()
-    // Asked for when all else is done: it is good for 30 seconds.
-    const ticketed = await told()
+    // Requested last: it is valid for 30 seconds.
+    const ticketed = await printedUrl()
     assert.match(ticketed, /^http:\/\/127\.0\.0\.1:8080\/console\/vm-1\?ticket=[\w-]{43}$/)
     page = await browser.open(ticketed)
     await untilState(page, 'Connected')
     assert.equal(page.url(), `${OWN}/console/vm-1`)
     const again = await browser.open(ticketed)
-    await untilState(again, 'Ticket wanted')
+    await untilState(again, 'Ticket required')
     await page.reload()
-    await untilState(page, 'Ticket wanted')
+    await untilState(page, 'Ticket required')
   })
 })

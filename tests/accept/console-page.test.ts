@@ -1,5 +1,6 @@
-// Goal: the console's page as a person meets it, in a real browser: it shows a real machine's screen, gives the ticket away to nobody,
-// takes nothing from elsewhere, says how each end came and what helps, and can be used by keyboard, by ear, small and large.
+// Goal: the console's page in a real browser: it shows a real machine's screen, reveals the ticket to no one, loads nothing from
+// other origins, explains each end with the next step, and is usable by keyboard, with a screen reader, on small and large
+// screens.
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 
@@ -19,7 +20,7 @@ import {
 const skip = reasonToSkip('browser', 'host') ?? false
 const options = { skip, timeout: 300_000 }
 const PATIENCE_MS = 30_000
-/** What the policy stops is told to the page; here it is kept. */
+/** Violations of the policy are reported to the page; here they are recorded. */
 const VIOLATIONS = `window.violations = []; document.addEventListener('securitypolicyviolation', (event) =>
   violations.push(event.violatedDirective + ' ' + event.blockedURI))`
 
@@ -32,8 +33,8 @@ after(async () => {
 
 interface Opened extends AsyncDisposable {
   readonly page: Page
-  /** Everything that the browser asked for, WebSockets too. */
-  readonly asked: string[]
+  /** All requests of the browser, including WebSockets. */
+  readonly requested: string[]
   readonly tone: (tone: 'connected' | 'calm' | 'trouble') => Promise<void>
   readonly read: (expression: string) => Promise<unknown>
   readonly state: () => Promise<string | null>
@@ -44,13 +45,13 @@ async function openPage(options: Parameters<Browser['newContext']>[0] = {}): Pro
   await context.addInitScript(VIOLATIONS)
   const page = await context.newPage()
   page.setDefaultTimeout(PATIENCE_MS)
-  const asked: string[] = []
-  page.on('request', (request) => asked.push(request.url()))
-  page.on('websocket', (socket) => asked.push(socket.url()))
+  const requested: string[] = []
+  page.on('request', (request) => requested.push(request.url()))
+  page.on('websocket', (socket) => requested.push(socket.url()))
   const errors: unknown[] = []
   page.on('pageerror', (error) => errors.push(error))
   return {
-    ...{ page, asked },
+    ...{ page, requested },
     tone: (tone) => page.locator(`body[data-tone=${tone}]`).waitFor(),
     read: (expression) => page.evaluate(expression),
     state: () => page.locator('#state').textContent(),
@@ -72,14 +73,14 @@ const LIT = `(() => {
   return lit
 })()`
 
-/** No serious fault, in words that say where. */
+/** Serious accessibility violations, with their elements. */
 async function findsNoFault({ page }: Opened, where: string): Promise<void> {
   await page.evaluate(axe.source)
-  const told =
+  const reported =
     await page.evaluate(`axe.run({ resultTypes: ['violations'] }).then(({ violations }) =>
     violations.filter(({ impact }) => impact === 'serious' || impact === 'critical')
       .map(({ id, nodes }) => id + ': ' + nodes.map(({ html }) => html).join(' ')))`)
-  assert.deepEqual(told, [], where)
+  assert.deepEqual(reported, [], where)
 }
 
 async function simulatedStand(): Promise<PageStand & { readonly shown: SimulatedDisplay[] }> {
@@ -93,25 +94,25 @@ async function simulatedStand(): Promise<PageStand & { readonly shown: Simulated
 }
 
 test(
-  'a ticket opens the screen of a real machine; nothing leaves the origin, and the ticket is nowhere',
+  'a ticket opens the screen of a real machine; nothing leaves the origin, and the ticket is stored nowhere',
   options,
   async (t) => {
     await using machine = await startBareMachine()
     await using stand = await startPageStand(() => machine.display())
     await using opened = await openPage()
-    const { page, asked, tone, read } = opened
+    const { page, requested, tone, read } = opened
     const { ticket, address } = stand.ticket()
     const start = performance.now()
     await page.goto(address)
     await tone('connected')
-    await until('the BIOS to be seen', async () => Number(await read(LIT)) > 500, PATIENCE_MS)
+    await until('the BIOS to be visible', async () => Number(await read(LIT)) > 500, PATIENCE_MS)
     t.diagnostic(`first picture after ${Math.round(performance.now() - start)} ms`)
     const weight = await read(
       `performance.getEntriesByType('resource').reduce((sum, entry) => sum + entry.transferSize, 0)`,
     )
     t.diagnostic(`the page weighs ${Math.round(Number(weight) / 1024)} KiB (gzip)`)
 
-    const elsewhere = asked
+    const elsewhere = requested
       .filter((url) => !url.startsWith('data:'))
       .map((url) => new URL(url).host)
     assert.deepEqual([...new Set(elsewhere)], [new URL(stand.origin).host])
@@ -123,14 +124,16 @@ test(
       await read(`JSON.stringify([location.href, document.referrer, document.cookie, history.state,
     { ...localStorage }, { ...sessionStorage }, document.documentElement.outerHTML,
     performance.getEntries().filter(({ entryType }) => entryType !== 'navigation').map(({ name }) => name), Object.keys(window).includes('takenAddress')])`)
-    // How this document was come by, a browser keeps for its own scripts; by then the ticket is used.
+    // A browser keeps the navigation URL of a document for its own scripts; by then the ticket is used up.
     assert.ok(!String(kept).includes(bare), 'the page keeps no ticket')
     const been = history.entries.map(({ url }) => url)
     assert.deepEqual(been.slice(-1), [`${stand.origin}/console`])
     assert.ok(!been.join(' ').includes(bare), 'the history has no ticket')
     assert.equal(page.url(), `${stand.origin}/console`)
-    assert.deepEqual([...new Set(stand.asked.map(({ referer }) => referer))], [undefined])
-    const carrying = asked.filter((url) => url.includes(bare)).map((url) => new URL(url).pathname)
+    assert.deepEqual([...new Set(stand.requested.map(({ referer }) => referer))], [undefined])
+    const carrying = requested
+      .filter((url) => url.includes(bare))
+      .map((url) => new URL(url).pathname)
     assert.deepEqual(carrying, ['/console', '/screen/vm-7c9e'])
 
     await page.reload()
@@ -143,13 +146,13 @@ test(
 )
 
 test(
-  'every end is told in words, with what helps, and can be heard and read in the dark',
+  'every end is explained with the next step, for screen readers and in dark mode',
   options,
   async () => {
     await using stand = await simulatedStand()
     const ends = [
       ['The VM was powered off', () => stand.end(endings.poweredOff)],
-      ['You may not see this screen any more', () => stand.end(endings.rightLost)],
+      ['You no longer have access to this screen', () => stand.end(endings.rightLost)],
       ['This console was stopped', () => stand.end(endings.stopping)],
       ['The link to the VM’s host was lost', () => stand.end(endings.hostLost)],
       ['The connection was lost', () => stand.cut()],
@@ -157,7 +160,7 @@ test(
     for (const colorScheme of ['light', 'dark'] as const) {
       await using opened = await openPage({ colorScheme })
       const { page, tone } = opened
-      // What differs in the dark is colours, and these are by tone.
+      // Dark mode differs only in colours, which are defined by tone.
       for (const [words, end] of colorScheme === 'light' ? ends : [ends[0], ends[4]]) {
         await page.goto(stand.ticket().address)
         await tone('connected')
@@ -174,9 +177,9 @@ test(
       }
       for (const [path, words] of [
         ['/console', 'This page opens a screen with a ticket'],
-        ['/console?nonsense', 'What is in the address is no ticket'],
+        ['/console?nonsense', 'The URL contains no valid ticket'],
       ] as const) {
-        // From elsewhere: to the same address again it would be a reload.
+        // From another page: the same address again would be a reload.
         await page.goto('about:blank')
         await page.goto(stand.origin + path)
         await page.getByRole('heading', { name: words }).waitFor()
@@ -187,7 +190,7 @@ test(
 )
 
 test(
-  'a laptop’s screen comes back by itself: after a lost connection, and when the VM is on again',
+  'a laptop’s screen reconnects by itself: after a lost connection, and when the VM is on again',
   options,
   async () => {
     await using stand = await simulatedStand()
@@ -215,7 +218,7 @@ test(
 )
 
 test(
-  'by keyboard one comes to the screen, out of it again, and to every tool',
+  'the screen and every tool of the page can be reached and left by keyboard',
   options,
   async () => {
     await using stand = await simulatedStand()
@@ -225,7 +228,7 @@ test(
     await tone('connected')
     const focus = () => read('document.activeElement.id || document.activeElement.localName')
     assert.equal(await focus(), 'canvas')
-    // The guest's, like every key.
+    // Goes to the guest, like every key.
     await page.keyboard.press('Tab')
     assert.equal(await focus(), 'canvas')
     await page.keyboard.press('Control+Alt+Home')
@@ -233,11 +236,11 @@ test(
     const display = stand.shown[0]
     assert.ok(display)
     const held = new Map<number, boolean>()
-    await until('every key to be let go', () => {
+    await until('every key to be released', () => {
       for (const [key, isDown] of display.keys) held.set(key, isDown)
       return held.has(0xff09) && held.has(0xffe3) && ![...held.values()].includes(true)
     })
-    assert.ok(!held.has(0xff50), 'Home is not the guest’s here')
+    assert.ok(!held.has(0xff50), 'Home does not go to the guest here')
     await page.keyboard.press('Enter')
     assert.ok(await page.locator('#keys-panel').isVisible())
     await page.keyboard.press('Tab')
@@ -257,7 +260,7 @@ test(
 )
 
 test(
-  'keys, typed text and clipboard reach the guest, and what it copied reaches the person',
+  'keys, typed text and clipboard reach the guest, and text copied in the guest reaches the user',
   options,
   async () => {
     await using stand = await simulatedStand()
@@ -292,7 +295,7 @@ test(
     assert.deepEqual(down, [0xffe1, 0x48, 0x69, 0xffe1, 0x21])
     display.copy('from the guest')
     await page.locator('#copy:enabled').waitFor()
-    assert.equal(await page.getByLabel('Text that was copied').inputValue(), 'from the guest')
+    assert.equal(await page.getByLabel('Text copied in the guest').inputValue(), 'from the guest')
 
     await page.getByRole('button', { name: 'View only' }).click()
     display.keys.length = 0
@@ -306,7 +309,7 @@ test(
 )
 
 test(
-  'the screen fits the window or is shown dot for dot, on a telephone and at twice the size too',
+  'the screen fits the window or is shown pixel by pixel, also on a phone and at double size',
   options,
   async () => {
     await using stand = await simulatedStand()
@@ -338,7 +341,7 @@ test(
 )
 
 test(
-  'two hundred hostile names and clipboards are text, and nothing but text',
+  'two hundred hostile names and clipboards appear as text and never as markup',
   options,
   async () => {
     await using stand = await simulatedStand()

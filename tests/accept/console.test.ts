@@ -1,6 +1,6 @@
-// Goal: from a ticket to the screen of a VM in the browser, as the spec's rule 3 says, and nothing of the ticket anywhere else.
-// Method: a lab with a host, a cell and two consoles behind an address of their own; curl with the cloud's issuer, and Chromium that
-// has it among its authorities; a real guest, whose own text is looked for on the canvas.
+// Goal: a ticket leads to the screen of a VM in the browser, as rule 3 of the specification says, and is stored nowhere. Method:
+// a lab with a host, a cell and two consoles with their own address; curl with the cloud's CA, and Chromium that trusts it; a
+// real guest, whose own text is searched on the canvas.
 import assert from 'node:assert/strict'
 import { execFile, execFileSync } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
@@ -54,12 +54,12 @@ function screens() {
 }
 
 interface Acquired {
-  /** The text of the ticket, as scripts cut it out of the document. */
+  /** The text of the ticket, as scripts extract it from the document. */
   readonly ticket: string
   readonly wss: string
 }
 
-/** Logs in, finds who runs, asks for its ticket and logs out again, each by curl. */
+/** Logs in, finds running VMs, requests a ticket and logs out again, each by curl. */
 async function acquire(): Promise<Acquired> {
   const caller = await callerOf(tenant(), '5.1')
   const where = '/api/query?type=vm&filter=status==POWERED_ON&fields=name,containerName'
@@ -94,27 +94,27 @@ suite('the console of a cloud', { skip }, () => {
   })
   after(() => stack.disposeAsync())
 
-  test('one address opens the screen without further input, after logout too', async (t) => {
+  test('one address opens the screen without further input, also after logout', async (t) => {
     const acquired = await acquire()
     const { host } = new URL(acquired.ticket.replace('mks:', 'https:'))
     assert.equal(host, new URL(screens().url).host)
     assert.notEqual(new URL(screens().url).hostname, new URL(place.cloud.url).hostname)
     page = await browser.open(oneStep(acquired))
     await untilState(page, 'Connected')
-    assert.equal(page.url(), screens().page, 'the ticket has left the address bar')
+    assert.equal(page.url(), screens().page, 'the ticket was removed from the address bar')
     const alike = await untilSeen(page, guest, /guest up in [\d.]+s/, BOOT_MS)
-    t.diagnostic(`canvas and libvirt's picture are alike by ${(alike * 100).toFixed(1)} %`)
+    t.diagnostic(`canvas and libvirt's screenshot match by ${(alike * 100).toFixed(1)} %`)
   })
 
-  test('a command is typed, and the guest did it and shows what it said', async () => {
+  test('a typed command is executed by the guest and its output is shown', async () => {
     await typeInto(page, 'echo "It is $((6*7)) & more" | tee /tmp/said\n')
     const domain = { host: guest.host, name: guest.domain }
     const said = async () => (await inGuest(domain, 'cat /tmp/said')) === 'It is 42 & more'
-    await until('the guest did it', said, PATIENCE_MS)
+    await until('the guest executed it', said, PATIENCE_MS)
     await untilSeen(page, guest, /^It is 42 & more *$/m)
   })
 
-  test('the same by a client that is no browser, at the address beside the ticket', async () => {
+  test('a client that is not a browser can do the same, at the address beside the ticket', async () => {
     const { wss } = await acquire()
     const ca = await readFile(place.cloud.ca, 'utf8')
     assert.equal(await greetingAt(wss, ca), 'RFB 003.008\n')
@@ -126,7 +126,7 @@ suite('the console of a cloud', { skip }, () => {
     assert.equal(status, 403)
   })
 
-  test('the screen of a cloud’s VM is not to be had at the door of the machine’s own users', async () => {
+  test('the screen of a cloud VM is not available at the local API', async () => {
     const [, id = ''] = /vm-([0-9a-f-]{36})$/.exec(vm) ?? []
     for (const name of [id, guest.domain, `vm-${id}`]) {
       const at = `http://127.0.0.1:8080/api/vms/${name}/screen`
@@ -135,32 +135,32 @@ suite('the console of a cloud', { skip }, () => {
     }
   })
 
-  test('a load asks nobody else for anything, and tells nobody of the ticket', async (t) => {
+  test('loading the page makes no request to other servers and leaks no ticket', async (t) => {
     const acquired = await acquire()
     const [, secret = ''] = acquired.ticket.split('ticket=')
     const loaded = await browser.context.newPage()
-    const asked: { readonly url: string; readonly referer: string }[] = []
+    const requested: { readonly url: string; readonly referer: string }[] = []
     const faults: string[] = []
     loaded.on('request', (request) => {
-      asked.push({ url: request.url(), referer: request.headers()['referer'] ?? '' })
+      requested.push({ url: request.url(), referer: request.headers()['referer'] ?? '' })
     })
-    loaded.on('websocket', (socket) => asked.push({ url: socket.url(), referer: '' }))
+    loaded.on('websocket', (socket) => requested.push({ url: socket.url(), referer: '' }))
     loaded.on('console', (message) => {
       if (message.type() === 'error') faults.push(message.text())
     })
     await loaded.goto(oneStep(acquired))
     await untilState(loaded, 'Connected')
     const { host } = new URL(screens().url)
-    for (const { url, referer } of asked) {
+    for (const { url, referer } of requested) {
       assert.equal(new URL(url).host, host, url)
       assert.equal(referer, '', url)
     }
-    const withTicket = asked.filter(({ url }) => url.includes(secret))
+    const withTicket = requested.filter(({ url }) => url.includes(secret))
     assert.deepEqual(
       withTicket.map(({ url }) => new URL(url).protocol),
       ['https:', 'wss:'],
     )
-    assert.deepEqual(faults, [], 'nothing broke the page’s own policy')
+    assert.deepEqual(faults, [], 'nothing violated the page’s own policy')
     const devtools = await browser.context.newCDPSession(loaded)
     const { entries } = await devtools.send('Page.getNavigationHistory')
     assert.ok(entries.length > 0)
@@ -169,31 +169,31 @@ suite('the console of a cloud', { skip }, () => {
     await untilState(loaded, 'Ticket used')
     assert.match(await noticeOf(loaded), /ticket was used[^]*acquireTicket/)
     await loaded.close()
-    t.diagnostic(`${asked.length} requests, all to ${host}, none with a Referer`)
+    t.diagnostic(`${requested.length} requests, all to ${host}, none with a Referer`)
   })
 
-  test('a ticket that was shown before opens nothing, and the page says what helps', async () => {
+  test('a used ticket opens nothing, and the page shows the next step', async () => {
     const acquired = await acquire()
     const first = await browser.open(oneStep(acquired))
     await untilState(first, 'Connected')
     const second = await browser.open(oneStep(acquired))
     await untilState(second, 'Not opened')
-    assert.match(await noticeOf(second), /used already, is older than 30 seconds[^]*new ticket/)
+    assert.match(await noticeOf(second), /was used, is older than 30 seconds[^]*new ticket/)
     await untilState(first, 'Connected')
     for (const each of [first, second]) await each.close()
   })
 
-  test('kill -9 of the consoles: the page tells, and a new ticket opens the screen again', async () => {
+  test('kill -9 of the consoles: the page shows it, and a new ticket opens the screen again', async () => {
     for (const each of screens().consoles) await each.kill()
     await untilState(page, 'Connection lost')
-    assert.match(await noticeOf(page), /The VM itself goes on[^]*new ticket/)
+    assert.match(await noticeOf(page), /The VM keeps running[^]*new ticket/)
     for (const each of screens().consoles) await each.start()
     await page.goto(oneStep(await acquire()))
     await untilState(page, 'Connected')
     await untilSeen(page, guest, /It is 42/)
   })
 
-  test('the VM is powered off by the API, and the page says so', async () => {
+  test('the VM is powered off by the API, and the page shows it', async () => {
     const caller = await callerOf(tenant(), '5.1')
     const said = await caller.ask('POST', `${vm}/power/action/powerOff`)
     assert.equal(said.status, 202, said.text)
@@ -214,21 +214,21 @@ suite('the console of a cloud', { skip }, () => {
     t.diagnostic(`${tickets.length} tickets were looked for`)
   })
 
-  test('every line for a cloud in docs/tasks/console.md does what it says', async () => {
+  test('every line for a cloud in docs/guides/console.md works as described', async () => {
     const json = join(place.lab.dir, 'report.json')
     const home = join(place.lab.dir, 'browser', 'another-home')
-    // The lab is up already and is taken as it is; the authorities are those of nobody's browser.
+    // The lab is already up and is used as it is; the CAs belong to no real browser.
     const here = (block: string) =>
       block
         .replaceAll('/tmp/lab.json', json)
         .replaceAll('/tmp/lab', place.lab.dir)
         .replaceAll(/~|\$HOME/g, home)
-    const blocks = (await linesBelow('A VM of a cloud')).map(here)
+    const blocks = (await linesBelow('A VM in a cloud')).map(here)
     const script = ['set -euo pipefail', ...blocks].join('\n')
     const { stdout } = await run('bash', ['-c', script], { cwd: ROOT, timeout: BOOT_MS })
     const { page: address, url } = screens()
     assert.match(stdout, new RegExp(`^${address}\\?mks%3A%2F%2F${new URL(url).hostname}%3A`, 'm'))
     assert.match(stdout, /^RFB 003\.008$/m)
-    assert.match(stdout, /"hosts": \[\]/, 'the lab is gone')
+    assert.match(stdout, /"hosts": \[\]/, 'the lab was removed')
   })
 })

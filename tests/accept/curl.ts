@@ -1,4 +1,4 @@
-// curl on a host of the lab, and what it answered, for tests that know nothing of our code.
+// curl on a lab host, and its response, for tests that do not import our code.
 import assert from 'node:assert/strict'
 
 import type { LabHost } from '@skerry/lab'
@@ -12,20 +12,20 @@ export interface Answer {
   readonly body: unknown
 }
 
-/** Nobody listened, or whoever did died before the answer. */
+/** No server listened, or it died before the response. */
 export class NoAnswer extends Error {}
 
 export interface Curl {
-  /** curl with exactly these words. */
+  /** curl with exactly these arguments. */
   readonly curl: (...words: readonly string[]) => Promise<Answer>
   readonly get: (path: string) => Promise<Answer>
   readonly post: (path: string, body?: unknown) => Promise<Answer>
-  /** A word goes as it is, anything else as JSON. */
+  /** A string is sent as it is, anything else as JSON. */
   readonly patch: (path: string, body: unknown) => Promise<Answer>
   readonly remove: (path: string) => Promise<Answer>
 }
 
-/** The host is asked for at each call: it may be started after this. */
+/** The host is looked up at each call: it may be started later. */
 export function curlOn(host: () => LabHost): Curl {
   async function curl(...words: readonly string[]): Promise<Answer> {
     const mark = '\n%{http_code} %{content_type}'

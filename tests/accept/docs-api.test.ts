@@ -1,6 +1,5 @@
-// Goal: whoever follows docs/api/local.md with curl gets what it says.
-// Method: its curl lines, read from the document and run in its order by a shell on a host with vmd and a real guest; every
-// status that it states is met, with the body below it.
+// Goal: docs/reference/api/local.md is correct when followed with curl. Method: its curl lines, read from the document and run in order by
+// a shell on a host with vmd and a real guest; every stated status is checked, with the body below it.
 import assert from 'node:assert/strict'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -10,13 +9,13 @@ import { test } from 'node:test'
 import { guestImage, reasonToSkip, startHost, until, type LabHost } from '@skerry/lab'
 
 const skip = reasonToSkip('host', 'small') ?? false
-const DOCUMENT = join(import.meta.dirname, '../../docs/api/local.md')
+const DOCUMENT = join(import.meta.dirname, '../../docs/reference/api/local.md')
 const BOOT_MS = 120_000
 
 interface Section {
   readonly title: string
   readonly line: string
-  /** The body that stands below a status, or undefined where there is none. */
+  /** The body below a status, or undefined if there is none. */
   readonly stated: ReadonlyMap<number, unknown>
 }
 
@@ -41,19 +40,19 @@ function readSections(text: string): readonly Section[] {
 }
 
 async function run(host: LabHost, line: string): Promise<Answer> {
-  const told = line.replace(/^curl /, "curl -sS -m 120 -w '\\n%{http_code}' ")
-  const { stdout, stderr } = await host.run(['bash', '-c', told])
+  const command = line.replace(/^curl /, "curl -sS -m 120 -w '\\n%{http_code}' ")
+  const { stdout, stderr } = await host.run(['bash', '-c', command])
   const end = stdout.lastIndexOf('\n')
   assert.match(stdout.slice(end + 1), /^[1-5]\d\d$/, `${line}: ${stderr}`)
   const text = stdout.slice(0, end)
   return { status: Number(stdout.slice(end + 1)), body: text === '' ? undefined : JSON.parse(text) }
 }
 
-/** The address is whatever the guest was given. */
+/** The address is assigned to the guest at run time. */
 const withoutAddress = (body: unknown): unknown =>
   JSON.parse(JSON.stringify(body ?? null).replace(/"\d+\.\d+\.\d+\.\d+"/, '"ADDRESS"'))
 
-test('every curl line of the local API’s document answers as it says', { skip }, async (t) => {
+test('every curl line of the local API’s document returns what it says', { skip }, async (t) => {
   await using stack = new AsyncDisposableStack()
   const dir = await mkdtemp(join(tmpdir(), 'docs-api-'))
   stack.defer(() => rm(dir, { recursive: true, force: true }))
@@ -87,7 +86,7 @@ test('every curl line of the local API’s document answers as it says', { skip 
     // As the document says of this one: not while it is on.
     if (section === remove) await run(host, power.line.replace('-d on', '-d off'))
     await meet(section)
-    // What could only be 409 before the VM was on.
+    // Requests that were 409 before the VM was on.
     if (section === power) await meet(get)
     if (section === address) {
       await until('it has an address', async () => (await meet(address)) === 200, BOOT_MS)

@@ -1,6 +1,6 @@
-// Goal: whoever follows docs/tasks/own-machines.md, join-host.md, upgrade.md, restore.md and original-clients.md has a cloud on machines of their own, out
-// of the package, and keeps it.
-// Method: every block as it stands there, on the machine that it names; PostgreSQL, Temporal, libvirt and the package's files are real.
+// Goal: the lines of docs/guides/own-machines.md, join-host.md, upgrade.md, restore.md and original-clients.md create and maintain
+// a cloud on several machines from the package. Method: every block unmodified, on the machine that it names; PostgreSQL,
+// Temporal, libvirt and the package's files are real.
 import assert from 'node:assert/strict'
 import { mkdtempDisposable } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -63,10 +63,10 @@ test('upgrade.md: the cells are stopped and started again', { skip }, async () =
 })
 
 test(
-  'restore.md: a dump is restored, and the cloud finds out by itself what its hosts have',
+  'restore.md: a dump is restored, and the cloud reads the state of its hosts by itself',
   { skip },
   async () => {
-    assert.match(await machines.type('restore.md'), /the cloud recovers since/)
+    assert.match(await machines.type('restore.md'), /recovery started at/)
     const status = () => machines.on('cell-1', 'skerry cloud recover --status')
     await until(
       'both hosts were read',
@@ -77,7 +77,7 @@ test(
 )
 
 test(
-  'original-clients.md: a second address that speaks with the original names',
+  'original-clients.md: a second address of the cloud that uses the original names',
   { skip },
   async () => {
     assert.match(

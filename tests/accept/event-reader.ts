@@ -1,4 +1,4 @@
-// A reader of the event stream that comes back whenever the stream ends, as browsers' own does.
+// A reader of the event stream that reconnects whenever the stream ends, as a browser's EventSource does.
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -31,9 +31,9 @@ export class EventReader implements AsyncDisposable {
     this.#running = this.#run()
   }
 
-  /** Waits until such an event was seen, and gives the first. */
+  /** Waits for such an event, and returns the first. */
   untilSeen(what: string, matches: (event: Seen) => boolean): Promise<Seen> {
-    return until(`the stream tells ${what}`, () => this.seen.find(matches), 60_000)
+    return until(`the stream sends ${what}`, () => this.seen.find(matches), 60_000)
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -59,7 +59,7 @@ export class EventReader implements AsyncDisposable {
     for await (const line of createInterface({ input: child.stdout })) {
       if (line.startsWith('id: ')) id = line.slice(4)
       if (line.startsWith('data: ')) data = line.slice(6)
-      // An event counts when it is whole.
+      // An event counts once it is complete.
       if (line !== '') continue
       if (id !== '') this.#last = id
       if (data !== '') this.seen.push(JSON.parse(data) as Seen)

@@ -1,5 +1,5 @@
-// Goal: whoever follows vmd by its events and operations misses nothing, whatever dies; and guests come back with the machine.
-// Method: vmd on a host with real guests; a reader that comes back by Last-Event-ID; kill -9 and power cuts in the middle.
+// Goal: a client that follows vmd by its events and operations misses nothing through any crash; guests are started with the
+// machine. Method: vmd on a host with real guests; a reader that resumes by Last-Event-ID; kill -9 and power cuts in the middle.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { join } from 'node:path'
@@ -30,7 +30,7 @@ interface Operation {
 const stateOf = async (id: string): Promise<string> =>
   ((await get(`/api/vms/power/${id}`)).body as { message: string }).message
 
-/** Everything that is kept, read in one go. */
+/** All retained events, read at once. */
 async function replay(): Promise<Seen[]> {
   const { stdout } = await host.run(['curl', '-sN', '-m', '2', `${BASE}/api/events?since=0`])
   return stdout
@@ -64,7 +64,7 @@ suite('events, operations and starts of the machine', { skip }, () => {
   })
   after(() => place?.[Symbol.asyncDispose]())
 
-  test('the stream tells what happens to a VM, by us and past us', async () => {
+  test('the stream reports changes of a VM, made by vmd and by others', async () => {
     await using reader = new EventReader(host, 0)
     await post('/api/vms', { id: 'vm-1', name: 'first', tag: 'a' })
     await reader.untilSeen('of vm-1', ({ type, vm }) => type === 'vm.created' && vm === 'vm-1')
@@ -80,10 +80,10 @@ suite('events, operations and starts of the machine', { skip }, () => {
     await becomes('powered off')
     await remove('/api/vms/vm-1')
     await reader.untilSeen('that it is gone', ({ type }) => type === 'vm.deleted')
-    const told = reader.seen
+    const reported = reader.seen
       .filter(({ vm }) => vm === 'vm-1')
       .map(({ type, state }) => [type, state])
-    assert.deepEqual(told, [
+    assert.deepEqual(reported, [
       ['vm.created', 'powered off'],
       ['vm.power', 'powered on'],
       ['vm.folders', undefined],
@@ -93,7 +93,7 @@ suite('events, operations and starts of the machine', { skip }, () => {
     ])
   })
 
-  test('vmd killed in the middle: the stream goes on with no gap, nothing twice, and what changed meanwhile', async () => {
+  test('after a kill of vmd the stream continues without gaps or duplicates, and includes changes made meanwhile', async () => {
     await using reader = new EventReader(host, 0)
     await post('/api/vms', { id: 'keeps' })
     for (let round = 0; round < 3; round++) {
@@ -104,11 +104,11 @@ suite('events, operations and starts of the machine', { skip }, () => {
       ])
       await host.killVmd()
       await busy
-      // While nobody watches.
+      // While no vmd watches.
       await host.run(['virsh', '-q', 'destroy', 'local-keeps'])
       await host.startVmd()
       await until(
-        'the stream tells what happened meanwhile',
+        'the stream reports what happened meanwhile',
         () => {
           const powers = reader.seen.filter(({ vm, type }) => vm === 'keeps' && type === 'vm.power')
           return powers.length === 2 * (round + 1) && powers.at(-1)?.state === 'powered off'
@@ -132,7 +132,7 @@ suite('events, operations and starts of the machine', { skip }, () => {
     assert.deepEqual([...there].sort(), (await get('/api/vms')).body)
   })
 
-  test('a cursor that cannot be served is refused with the oldest id', async () => {
+  test('an unavailable cursor is rejected with the oldest id', async () => {
     const future = await curl('-H', 'Last-Event-ID: 999999', `${BASE}/api/events`)
     refused(future, 409, /has not happened yet/)
     assert.match((future.body as { hint: string }).hint, /oldest id is 1$/)
@@ -140,7 +140,7 @@ suite('events, operations and starts of the machine', { skip }, () => {
     refused(await get('/api/events?since=yesterday'), 400, /whole number/)
   })
 
-  test('Prefer: respond-async answers at once, and the operation is followed to its end', async () => {
+  test('Prefer: respond-async returns at once, and the operation is followed to its end', async () => {
     const made = await ask('-d', JSON.stringify({ id: 'slow' }), `${BASE}/api/vms`)
     assert.equal(made.state, 'running')
     const { state, progress, result } = await followed(made.location)
@@ -168,20 +168,20 @@ suite('events, operations and starts of the machine', { skip }, () => {
     )
     assert.deepEqual([percents[0], percents.at(-1)], [0, 100])
     assert.ok(percents.includes(40) && percents.includes(80), String(percents))
-    refused(await get('/api/operations/none'), 404, /there is no operation none/)
+    refused(await get('/api/operations/none'), 404, /operation none not found/)
   })
 
-  test('an operation that vmd was killed in is found ended, and says to ask again where it was not done', async () => {
+  test('an operation during which vmd was killed has ended, and asks for a retry if it was not done', async () => {
     const off = await ask('-X', 'PATCH', '-d', 'shutdown', `${BASE}/api/vms/power/slow`)
     await host.killVmd()
     await host.startVmd()
     const { state, error } = (await get(off.location)).body as Operation
     if ((await stateOf('slow')) === 'powered off') assert.equal(state, 'succeeded')
-    else assert.match(`${state}: ${error?.hint}`, /^failed: ask again/)
+    else assert.match(`${state}: ${error?.hint}`, /^failed: retry/)
     await patch('/api/vms/power/slow', 'off')
   })
 
-  test('metrics and health tell how vmd is', async () => {
+  test('metrics and health show the state of vmd', async () => {
     const { type, text } = await get('/metrics')
     assert.match(type, /^text\/plain; version=0\.0\.4/)
     assert.match(
@@ -196,9 +196,9 @@ suite('events, operations and starts of the machine', { skip }, () => {
     const health = async () => (await get('/api/health')).body as { status: string }
     assert.deepEqual(await health(), { status: 'ok', libvirt: 'up', journal: 'up', reasons: [] })
     await host.killLibvirt()
-    await until('the loss is seen', async () => (await health()).status === 'degraded', BOOT_MS)
+    await until('the loss is detected', async () => (await health()).status === 'degraded', BOOT_MS)
     await host.startLibvirt()
-    await until('it is well again', async () => (await health()).status === 'ok', BOOT_MS)
+    await until('it is healthy again', async () => (await health()).status === 'ok', BOOT_MS)
   })
 
   test('after a power cut a VM with autostart runs again, others do not', async () => {
@@ -216,10 +216,10 @@ suite('events, operations and starts of the machine', { skip }, () => {
     await host.killVmd()
     await host.startVmd()
     const since = (await replay()).slice(length).map(({ type }) => type)
-    assert.deepEqual(since, [], 'a start of vmd alone is no start of the machine')
+    assert.deepEqual(since, [], 'a start of vmd alone is not a start of the machine')
   })
 
-  test('guests suspended in order wake up with the machine, and know what time it is', async () => {
+  test('suspended guests resume with the machine, with a correct clock', async () => {
     await patch('/api/vms/power/keeps', 'on')
     await until('its agent answers', async () => (await clockOf('keeps')) !== undefined, BOOT_MS)
     const stopped = await host.run([process.execPath, PROGRAM, '--stop-guests', 'suspend'])
@@ -227,7 +227,7 @@ suite('events, operations and starts of the machine', { skip }, () => {
     assert.equal(await stateOf('keeps'), 'suspended')
     const asleep = Date.now()
     await host.powerCut()
-    // A guest that slept for less would be right by chance.
+    // After a shorter suspension the clock could be right by chance.
     await until('it has slept', () => Date.now() - asleep > 6000)
     await host.powerOn()
     await until('it is on', async () => (await stateOf('keeps')) === 'powered on', BOOT_MS)
@@ -241,11 +241,11 @@ suite('events, operations and starts of the machine', { skip }, () => {
     )
   })
 
-  test('vmd that is stopped ends its streams, and leaves its guests as they are', async () => {
+  test('stopping vmd ends its streams, and leaves its guests running', async () => {
     await using reader = new EventReader(host, 0)
     await reader.untilSeen('something', () => true)
     const second = await host.run([process.execPath, PROGRAM])
-    assert.match(`${second.code} ${second.stderr}`, /^1 vmd: vmd runs already/)
+    assert.match(`${second.code} ${second.stderr}`, /^1 vmd: vmd is already running/)
     const began = performance.now()
     await host.killVmd('SIGTERM')
     assert.ok(performance.now() - began < 5000)
@@ -253,7 +253,7 @@ suite('events, operations and starts of the machine', { skip }, () => {
     assert.equal(await stateOf('keeps'), 'powered on')
   })
 
-  test('vmd that is told to suspends its guests when it is stopped, and wakes them when it starts', async () => {
+  test('with --on-stop suspend, vmd suspends its guests when it is stopped, and resumes them when it starts', async () => {
     await host.killVmd('SIGTERM')
     const vmd = host.spawn([process.execPath, PROGRAM, '--on-stop', 'suspend'], { stdio: 'ignore' })
     const asks = ['curl', '-sf', `${BASE}/api/health`]
@@ -267,7 +267,7 @@ suite('events, operations and starts of the machine', { skip }, () => {
   })
 })
 
-/** What the guest's own clock says, in seconds; undefined while its agent does not answer. */
+/** The guest's clock in seconds; undefined while its agent does not answer. */
 async function clockOf(id: string): Promise<number | undefined> {
   const { code, stdout } = await host.run(['virsh', '-q', 'domtime', `local-${id}`])
   return code === 0 ? Number(/\d+/.exec(stdout)?.[0]) : undefined

@@ -1,5 +1,5 @@
-// Goal: what vmd does beyond its specification, by curl on a host with real guests.
-// Method: one guest lives through all of it, in the order a person would try things; power is cut where that matters.
+// Goal: features of vmd beyond its specification, by curl on a host with real guests. Method: one guest for all of it, in the
+// order a user would try things; with power cuts where they matter.
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
@@ -17,7 +17,7 @@ import { assertSaid, BASE, curlOn, refused } from './curl.ts'
 const skip = reasonToSkip('host', 'small') ?? false
 const BOOT_MS = 120_000
 const PNG = '89504e47'
-/** Somebody else's program that has a port. */
+/** A foreign program that uses a port. */
 const LISTEN = "require('node:net').createServer().listen(process.argv[1], '127.0.0.1')"
 
 interface Row {
@@ -33,7 +33,7 @@ const { curl, get, post, patch, remove } = curlOn(() => host)
 const rows = async (query: string) => (await get(`/api/vms?view=full${query}`)).body as Row[]
 const sh = (script: string) => ({ path: '/bin/sh', args: ['-c', script] })
 
-/** What the script prints in the guest, once its agent answers. */
+/** The output of a script in the guest, once its agent answers. */
 const inGuest = (id: string, script: string) =>
   until(
     `${id} answers`,
@@ -47,7 +47,7 @@ const inGuest = (id: string, script: string) =>
 const timesUp = async (id: string): Promise<number> =>
   (await get(`/api/vms/${id}/serial?bytes=1000000`)).text.match(/guest up in/g)?.length ?? 0
 
-/** Asked a hundred times a second, a host of two cores would have no time left for its guests. */
+/** Polling a hundred times a second would leave no CPU time for the guests on two cores. */
 const untilUp = (id: string, times: number) =>
   until(
     `${id} is up again`,
@@ -61,7 +61,7 @@ const untilUp = (id: string, times: number) =>
 
 const run = promisify(execFile)
 
-/** A new key in a file of this name; what is answered is its public half. */
+/** A new key in a file of this name; returns its public half. */
 async function makeKey(name: string): Promise<string> {
   const file = join(dir, name)
   await run('ssh-keygen', ['-q', '-t', 'ed25519', '-N', '', '-f', file])
@@ -75,14 +75,14 @@ const ssh = (key: string, address: string, port: number, command: string) =>
     ...['-o', 'ConnectTimeout=60', '-p', String(port), `root@${address}`, command],
   ])
 
-/** What the DHCP server is told, a file for each VM. */
+/** The entries of the DHCP server, one file per VM. */
 const fixed = async () =>
   (await host.run(['ls', '-A', '/var/lib/skerry/dhcp'])).stdout.split('\n').filter(Boolean)
 
 const listening = async (port: number) =>
   (await host.run(['ss', '-Hltn', `sport = :${port}`])).stdout
 
-/** The first bytes that the guest's SSH server says. */
+/** The banner of the guest's SSH server. */
 const greeting = async (port: number, address = '127.0.0.1') =>
   (await host.run(['bash', '-c', `head -c 4 < /dev/tcp/${address}/${port}`])).stdout
 
@@ -105,7 +105,7 @@ suite('the local API beyond its specification, by curl', { skip }, () => {
     assert.deepEqual((await get('/api/templates')).body, [])
     const wrong = { name: 'small', file, sha256: '0'.repeat(64) }
     refused(await post('/api/templates', wrong), 409, /SHA-256 is [0-9a-f]{64}, not 0{64}/)
-    refused(await post('/api/templates', { file }), 400, /name must be given/)
+    refused(await post('/api/templates', { file }), 400, /name is required/)
     refused(await post('/api/templates', { name: 'x', file: '/none' }), 400, /no file \/none/)
     refused(await post('/api/templates', { name: 'x', file: 'none' }), 400, /absolute path/)
     refused(await post('/api/templates', { name: 'a b', file }), 400, /name must match/)
@@ -115,7 +115,11 @@ suite('the local API beyond its specification, by curl', { skip }, () => {
     const made = await post('/api/templates', { name: 'small', file, sha256 })
     assert.equal(made.status, 201, made.text)
     assert.equal((made.body as { name: string }).name, 'small')
-    refused(await post('/api/templates', { name: 'small', file }), 409, /already a template small/)
+    refused(
+      await post('/api/templates', { name: 'small', file }),
+      409,
+      /template small already exists/,
+    )
     for (const _ of ['made', 'made again']) {
       assert.equal((await post('/api/templates?default', { file, sha256 })).status, 201)
     }
@@ -123,11 +127,11 @@ suite('the local API beyond its specification, by curl', { skip }, () => {
       ((await get('/api/templates')).body as { name: string }[]).map(({ name }) => name)
     assert.deepEqual(await names(), ['default', 'small'])
     assert.equal((await remove('/api/templates/small')).status, 204)
-    refused(await remove('/api/templates/small'), 404, /no template small/)
+    refused(await remove('/api/templates/small'), 404, /template small not found/)
     assert.deepEqual(await names(), ['default'])
   })
 
-  test('the API describes itself, to people and to programs', async () => {
+  test('the API documents itself, for people and for programs', async () => {
     const page = await get('/')
     assert.deepEqual([page.status, page.type], [200, 'text/html; charset=utf-8'])
     assert.match(page.text, /^<!doctype html>[^]*\/api\/vms\/\{id\}\/forwards/)
@@ -141,16 +145,16 @@ suite('the local API beyond its specification, by curl', { skip }, () => {
     assert.equal((document.body as { info: { version: string } }).info.version, '1.0.0')
   })
 
-  test('settings are given at create, changed while off, and all is in the full list', async () => {
+  test('settings are given at create, changed while off, and shown in the full list', async () => {
     const settings = { memoryMiB: 128, tag: 'red', sshKeys: [await makeKey('mine')] }
-    const asked = { id: 'one', ...settings, sourceReference: 'passed over' }
-    assert.equal((await post('/api/vms', asked)).status, 201)
+    const requested = { id: 'one', ...settings, sourceReference: 'passed over' }
+    assert.equal((await post('/api/vms', requested)).status, 201)
     const two = { id: 'two', cpus: 2, memoryMiB: 96, diskMiB: 4096, autostart: true }
     assert.equal((await post('/api/vms', two)).status, 201)
     refused(await post('/api/vms', { id: 'x', cpus: 0 }), 400, /cpus must be a whole number/)
     refused(await post('/api/vms', { id: 'x', memoryMiB: '1' }), 400, /memoryMiB must be integer/)
     refused(await post('/api/vms', { id: 'x', diskMiB: 1 }), 400, /diskMiB must be at least/)
-    refused(await post('/api/vms', { id: 'x', template: 'none' }), 503, /no template none/)
+    refused(await post('/api/vms', { id: 'x', template: 'none' }), 503, /template none not found/)
     refused(await post('/api/vms', { id: 'x', sshKeys: ['no'] }), 400, /SSH key must be one line/)
     refused(
       await post('/api/vms', { id: 'x', parentid: 'one', template: 'default' }),
@@ -180,27 +184,27 @@ suite('the local API beyond its specification, by curl', { skip }, () => {
     const changed = { name: 'Zwei', tag: 'red', cpus: 1, memoryMiB: 128, diskMiB: 4100 }
     const answer = await patch('/api/vms/two', changed)
     assert.deepEqual([answer.status, answer.body], [200, { ...row, ...changed }])
-    refused(await patch('/api/vms/two', { diskMiB: 64 }), 400, /only grows/)
+    refused(await patch('/api/vms/two', { diskMiB: 64 }), 400, /can only grow/)
     refused(await patch('/api/vms/two', { memory: 64 }), 400, /memory must not be given here/)
     refused(await patch('/api/vms/two', { name: '' }), 400, /a name must have/)
     refused(await patch('/api/vms/nobody', {}), 404, /there is no VM nobody/)
     assert.equal((await remove('/api/vms/two')).status, 204)
   })
 
-  test('a broken VM says so in its own row and hides no other', async () => {
+  test('a broken VM is reported in its own row and hides no other', async () => {
     for (const id of ['lost', 'hurt']) assert.equal((await post('/api/vms', { id })).status, 201)
     await host.run(['virsh', '-q', 'undefine', 'local-lost'])
     await host.run(['sh', '-c', 'rm /var/lib/skerry/vms/hurt.vm/1/layer-0.qcow2'])
     const [hurt, lost, one] = await rows('')
     assert.deepEqual([one?.id, one?.boot], ['one', null])
     const broken = (id: string) => ({ id, name: id, tag: '', state: 'powered off' })
-    const gone = 'libvirt no longer knows VM lost, but its disk is there'
+    const gone = 'VM lost has a disk but no libvirt domain'
     const next = 'delete VM lost, or define its domain local-lost again'
     assert.deepEqual(lost, { ...broken('lost'), problem: `${gone}; ${next}` })
     const { problem, ...rest } = hurt as Row & { readonly problem: string }
     assert.deepEqual(rest, broken('hurt'))
-    assert.match(problem, /^the disk .*hurt\.vm.*layer-0\.qcow2 is not there; put it back/)
-    refused(await get('/api/vms/power/lost'), 503, /libvirt no longer knows VM lost/)
+    assert.match(problem, /^the disk file .*hurt\.vm.*layer-0\.qcow2 is missing; restore it/)
+    refused(await get('/api/vms/power/lost'), 503, /VM lost has a disk but no libvirt domain/)
     for (const id of ['lost', 'hurt']) assert.equal((await remove(`/api/vms/${id}`)).status, 204)
   })
 
@@ -215,10 +219,10 @@ suite('the local API beyond its specification, by curl', { skip }, () => {
     assert.equal(row?.address, (waited.body as { message: string }).message)
     assert.match(row?.boot ?? '', /./)
     assert.equal((await patch('/api/vms/one', { name: 'Eins', autostart: false })).status, 200)
-    refused(await patch('/api/vms/one', { cpus: 2 }), 409, /is on; this needs it to be off/)
+    refused(await patch('/api/vms/one', { cpus: 2 }), 409, /is on; it must be off/)
   })
 
-  test('a program runs in the guest, and its output and end are told', async () => {
+  test('a program runs in the guest, and its output and exit code are returned', async () => {
     await untilUp('one', 1)
     assert.equal((await inGuest('one', 'echo hello')).stdout, 'hello\n')
     const ran = await post('/api/vms/one/exec', {
@@ -229,14 +233,14 @@ suite('the local API beyond its specification, by curl', { skip }, () => {
     refused(
       await post('/api/vms/one/exec', { ...sh('sleep 60'), timeoutMs: 300 }),
       504,
-      /did not end in the guest within 0.3 s/,
+      /did not exit in the guest within 0.3 s/,
     )
     refused(await post('/api/vms/one/exec', {}), 400, /path/)
     refused(await post('/api/vms/nobody/exec', sh('true')), 404, /there is no VM nobody/)
     refused(await post('/api/vms/one/exec', { path: '/none' }), 400, /none cannot be started/)
   })
 
-  test('serial log, screen and figures of a running guest can be read', async () => {
+  test('serial log, screen and statistics of a running guest can be read', async () => {
     const log = await get('/api/vms/one/serial')
     assert.deepEqual([log.status, log.type], [200, 'text/plain; charset=utf-8'])
     assert.match(log.text, /guest up in/)
@@ -252,7 +256,7 @@ suite('the local API beyond its specification, by curl', { skip }, () => {
     assert.ok(stats.cpuNanoseconds > 0)
   })
 
-  test('a guest is brought back to a snapshot, memory and all', async () => {
+  test('a guest is reverted to a snapshot, including memory', async () => {
     await inGuest('one', 'echo before > /tmp/word')
     refused(await post('/api/vms/one/snapshots', { name: 'a b' }), 400, /name must match/)
     const kept = await post('/api/vms/one/snapshots', { name: 'good' })
@@ -268,16 +272,16 @@ suite('the local API beyond its specification, by curl', { skip }, () => {
     assertSaid(await post('/api/vms/one/snapshots/good/revert'), 200, 'powered on')
     assert.equal((await inGuest('one', 'cat /tmp/word')).stdout, 'before\n')
     assert.equal((await remove('/api/vms/one/snapshots/good')).status, 204)
-    for (const asked of [
+    for (const requested of [
       get('/api/vms/one/snapshots/good'),
       remove('/api/vms/one/snapshots/good'),
       post('/api/vms/one/snapshots/good/revert'),
     ])
-      refused(await asked, 404, /snapshot good/)
+      refused(await requested, 404, /snapshot good/)
     assert.deepEqual((await get('/api/vms/one/snapshots')).body, [])
   })
 
-  test('a guest is reset, and asked to reboot', async () => {
+  test('a guest is reset and rebooted', async () => {
     const ups = await timesUp('one')
     assertSaid(await post('/api/vms/one/reset'), 200, 'powered on')
     await untilUp('one', ups + 1)
@@ -287,7 +291,7 @@ suite('the local API beyond its specification, by curl', { skip }, () => {
     refused(await post('/api/vms/nobody/reset'), 404, /there is no VM nobody/)
   })
 
-  test('a port of the host leads to the guest, and a taken one is refused with its owner', async () => {
+  test('a port of the host is forwarded to the guest, and a used port is rejected with its owner', async () => {
     const forward = { hostPort: 2222, guestPort: 22 }
     const whole = { hostAddress: '127.0.0.1', ...forward, protocol: 'tcp' }
     const added = await post('/api/vms/one/forwards', forward)
@@ -303,7 +307,7 @@ suite('the local API beyond its specification, by curl', { skip }, () => {
     refused(
       await post('/api/vms/one/forwards', other),
       409,
-      /2222 already leads to port 22 of VM one/,
+      /2222 already forwards to port 22 of VM one/,
     )
     refused(
       await post('/api/vms/one/forwards', { hostPort: 8080, guestPort: 22 }),
@@ -313,7 +317,7 @@ suite('the local API beyond its specification, by curl', { skip }, () => {
     const program = host.spawn([process.execPath, '-e', LISTEN, '2223'], { stdio: 'ignore' })
     try {
       const taken = { hostPort: 2223, guestPort: 22 }
-      await until('the port is taken', async () => (await listening(2223)) !== '')
+      await until('the port is in use', async () => (await listening(2223)) !== '')
       refused(
         await post('/api/vms/one/forwards', taken),
         409,
@@ -334,7 +338,7 @@ suite('the local API beyond its specification, by curl', { skip }, () => {
     refused(await remove('/api/vms/one/forwards/x'), 400, /port must be a number/)
   })
 
-  test('after a power cut the forward is there and the guest has the address it had', async () => {
+  test('after a power cut the forward exists and the guest has the same address', async () => {
     const address = (await rows('&id=one'))[0]?.address
     assert.match(address ?? '', /^10\.83\.(3[2-9]|[4-9]\d|\d{3})\./)
     await host.killVmd('SIGKILL')
@@ -343,7 +347,7 @@ suite('the local API beyond its specification, by curl', { skip }, () => {
     await host.powerCut()
     await host.powerOn()
     assert.deepEqual(((await get('/api/vms/one/forwards')).body as object[]).length, 1)
-    // Whoever comes first would have got the first address of the range, if addresses were not kept.
+    // Without reservations the first VM to start would have got the first address of the range.
     assert.equal((await post('/api/vms', { id: 'early', memoryMiB: 128 })).status, 201)
     assertSaid(await patch('/api/vms/power/early', 'on'), 200, 'powered on')
     assert.equal((await get('/api/vms/early/ipaddress?wait=100')).status, 200)

@@ -1,6 +1,6 @@
-// Goal: nobody gets in who may not: no web page, no other user, no guest.
-// Method: hostile requests as raw bytes on a host with vmd and a real guest, and connections out of that guest. Everything
-// that vmd and libvirt keep is compared before and after. Closes with the same for those who may.
+// Goal: no unauthorised client gets in: no web page, no other user, no guest. Method: hostile requests as raw bytes on a host
+// with vmd and a real guest, and connections out of that guest. All state of vmd and libvirt is compared before and after. Ends
+// with the same requests of authorised clients.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { chown, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
@@ -30,14 +30,14 @@ let dir: string
 let host: LabHost
 const { get, post, patch } = curlOn(() => host)
 
-/** All that a request could have changed, in one text. */
+/** All state that a request could have changed, as one text. */
 async function everything(): Promise<string> {
   const script =
     'find /var/lib/skerry -type f -name "*.json" -exec sha256sum {} + | sort; find /var/lib/skerry | sort; virsh list --all; cat /proc/mounts | sort'
   return (await host.run(['sh', '-c', script])).stdout
 }
 
-/** The one body, and nothing in the head that a web page could use. */
+/** The one body, and no header that a web page could use. */
 function assertRefused(answers: readonly RawAnswer[]): void {
   assert.deepEqual(tally(answers), { 403: answers.length })
   assert.equal(new Set(answers.map(({ body }) => body)).size, 1)
@@ -56,7 +56,7 @@ async function unchanged(act: () => Promise<void>): Promise<void> {
   assert.equal(await everything(), before)
 }
 
-suite('the fence', { skip }, () => {
+suite('access control', { skip }, () => {
   before(async () => {
     dir = await mkdtemp(join(tmpdir(), 'fence-'))
     host = await startHost({ dir: join(dir, 'host') })
@@ -73,7 +73,7 @@ suite('the fence', { skip }, () => {
     await rm(dir, { recursive: true, force: true })
   })
 
-  test('2,080 requests with a foreign Host change nothing and are refused alike', async (t) => {
+  test('2,080 requests with a foreign Host change nothing and get the same rejection', async (t) => {
     const requests = hostileHosts.flatMap((name) =>
       origins.flatMap((origin) => operations.map((one) => asBytes(one, name + origin))),
     )
@@ -82,7 +82,7 @@ suite('the fence', { skip }, () => {
     t.diagnostic(`${requests.length} hostile requests: ${requests.length} × the one 403, 0 changes`)
   })
 
-  test('so is what another page sends by our own name, and what cannot be read', async () => {
+  test('requests of another page with our own name, and invalid ones, get the same rejection', async () => {
     const pages = [
       'Origin: http://evil.example\r\n',
       'Origin: null\r\n',
@@ -106,7 +106,7 @@ suite('the fence', { skip }, () => {
     assertRefused(await sendRaw(host, { requests: [preflight] }))
   })
 
-  test('1,000 requests of another user are refused alike, on both addresses', async (t) => {
+  test('1,000 requests of another user get the same rejection, on both addresses', async (t) => {
     const all = [...operations, ...strange, ['GET', '/'], ['BAD\u0001', '/']] as const
     const requests = Array.from({ length: 500 }, (_, at) =>
       asBytes(all[at % all.length] ?? ['GET', '/'], OWN),
@@ -118,18 +118,18 @@ suite('the fence', { skip }, () => {
     t.diagnostic('1000 requests of another user: 1000 × the one 403, 0 changes')
   })
 
-  test('a user who hangs up at once is not taken for root', async () => {
+  test('a user who disconnects at once is not treated as root', async () => {
     const requests = Array.from({ length: 200 }, (_, at) =>
       asBytes(['POST', '/api/vms', `{"id":"ghost-${at}"}`], OWN),
     )
     await unchanged(async () => {
       await sendRaw(host, { uid: STRANGER, requests, hangUp: true, parallel: 32 })
-      // Whatever it still had to do for them is done once it has answered somebody else.
+      // Any pending work for them is done once another request was answered.
       assert.deepEqual((await get('/api/vms')).body, ['vm-1'])
     })
   })
 
-  test('root, and whoever is in the group skerry, may do all 13 operations', async (t) => {
+  test('root and members of the group skerry may use all 13 operations', async (t) => {
     const reads = operations.filter(([method]) => method === 'GET')
     const requests = reads.map((one) => asBytes(one, OWN))
     assertRefused(await sendRaw(host, { uid: MEMBER, requests }))
@@ -148,7 +148,7 @@ suite('the fence', { skip }, () => {
     t.diagnostic('root 13 of 13, a member of the group 13 of 13')
   })
 
-  test('many requests on one connection are all answered to the user who opened it', async () => {
+  test('many requests on one connection are all authorised as the user who opened it', async () => {
     const one = asBytes(['GET', '/api/vms'], OWN)
     const last = asBytes(['GET', '/api/vms'], `${OWN}Connection: close\r\n`)
     const counts = []
@@ -159,7 +159,7 @@ suite('the fence', { skip }, () => {
     assert.deepEqual(counts, [200, 403])
   })
 
-  test('a guest reaches nothing of its host but DHCP and DNS', async (t) => {
+  test('a guest reaches nothing of its host except DHCP and DNS', async (t) => {
     const extra = ['192.0.2.1', '198.51.100.1', '203.0.113.1']
     for (const address of extra) await host.run(['ip', 'address', 'add', address, 'dev', 'lo'])
     const open = [22, 111, 5432, 7233, 8081, 16_509, 5900, 5999]
@@ -174,22 +174,22 @@ suite('the fence', { skip }, () => {
     assert.deepEqual(listeners.seen(), [])
     t.diagnostic(`${addresses.length * ports.length} connections of a guest: 0 but DNS`)
 
-    // The same without the wall: what would be seen is seen.
+    // The same without the firewall: the probes work.
     await host.killVmd()
     await host.run(['iptables', '-F', 'INPUT'])
     assert.deepEqual(await connections(addresses, [8081, 22]), [
       ...addresses.flatMap((address) => [`${address}:8081`, `${address}:22`]),
     ])
-    await until('the listeners tell', () => listeners.seen().length === 8)
+    await until('the listeners report', () => listeners.seen().length === 8)
     await host.startVmd()
     assert.deepEqual(await connections(addresses, [53, 8081, 22]), ['10.83.0.1:53'])
     assert.equal(listeners.seen().length, 8)
   })
 
-  test('names are found and addresses given, and the host reaches the guest', async () => {
+  test('DNS and DHCP work, and the host reaches the guest', async () => {
     const lookedUp = await inGuest(host, 'vm-1', 'nslookup host-1 10.83.0.1 2>&1; echo $?')
     assert.match(lookedUp, /Server:\s+10\.83\.0\.1/)
-    // A name server that nobody gave a network says no, but it says it.
+    // A name server without a network returns an error, but it answers.
     assert.doesNotMatch(lookedUp, /timed out|no servers|unreachable/i)
     const lease = 'udhcpc -i $(ls /sys/class/net | grep ^e | head -n 1) -n -q -f 2>&1'
     assert.match(await inGuest(host, 'vm-1', lease), /lease of 10\.83\.\d+\.\d+ obtained/)
@@ -199,7 +199,7 @@ suite('the fence', { skip }, () => {
     assert.equal(stdout, 'SSH-')
   })
 
-  test('the wall stands first after libvirtd comes back, once, and for IPv6 too', async () => {
+  test('after a restart of libvirtd the firewall is first again, once, and for IPv6 too', async () => {
     await host.killLibvirt()
     await host.startLibvirt()
     for (const program of ['iptables', 'ip6tables']) {
@@ -216,7 +216,7 @@ suite('the fence', { skip }, () => {
     }
   })
 
-  test('with a token only who knows it may ask, and by a file only the group', async () => {
+  test('with a token only its holder may send requests, and through the socket only the group', async () => {
     await host.killVmd('SIGTERM')
     const file = join(dir, 'token')
     const word = 'a-word-of-our-own-choice'
@@ -245,21 +245,24 @@ suite('the fence', { skip }, () => {
     assert.equal(await by(STRANGER, '-H', bearer, ...byFile), 0)
     const folder = JSON.stringify({ guestPath: 'by-file', hostPath: dir, flags: 4 })
     const shareByFile = ['--unix-socket', SOCKET, '-d', folder, 'http://any/api/vms/vm-1/folders']
-    const { stdout: told } = await host.run(['curl', '-s', '-H', bearer, ...shareByFile])
-    assert.match(told, /^{"code":403,"message":"folders cannot be shared through the Unix socket",/)
+    const { stdout: reported } = await host.run(['curl', '-s', '-H', bearer, ...shareByFile])
+    assert.match(
+      reported,
+      /^{"code":403,"message":"folders cannot be shared through the Unix socket",/,
+    )
     assert.equal((await host.run(['stat', '-c', '%a %g', SOCKET])).stdout, '660 54320\n')
     vmd.kill('SIGTERM')
     await once(vmd, 'close')
   })
 })
 
-/** What curl was answered; 0 when it could not even connect. */
+/** The status that curl received; 0 if it could not connect. */
 async function status(as: readonly string[], words: readonly string[]): Promise<number> {
   const curl = ['curl', '-s', '-o', '/dev/null', '-w', '%{http_code}', ...words]
   return Number((await host.run([...as, ...curl])).stdout)
 }
 
-/** All 13 operations with success, on VMs of their own. */
+/** All 13 operations with success, on their own VMs. */
 function friendly(uid: number): readonly (readonly [string, string, string?])[] {
   const id = `own-${uid}`
   const folder = `{"guestPath":"docs","hostPath":"${join(dir, String(uid))}","flags":4}`
@@ -280,7 +283,7 @@ function friendly(uid: number): readonly (readonly [string, string, string?])[] 
   ]
 }
 
-/** Which of these the guest can connect to. */
+/** The addresses that the guest can connect to. */
 async function connections(
   addresses: readonly string[],
   ports: readonly number[],

@@ -1,5 +1,5 @@
-// Goal: whatever ran when the machine went down runs again when it is back, and a guest loses nothing where it was given time.
-// Method: vmd on a host with real guests, one of which hears no request to shut down; power cuts and starts of the host.
+// Goal: VMs that ran when the machine shut down run again when it is back, and a guest loses nothing if it had time to stop.
+// Method: vmd on a host with real guests, one of which ignores shutdown requests; power cuts and starts of the host.
 import assert from 'node:assert/strict'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -15,7 +15,7 @@ import { inGuest } from './in-guest.ts'
 const skip = reasonToSkip('host', 'small') ?? false
 const BOOT_MS = 120_000
 const PROGRAM = join(import.meta.dirname, '../../apps/vmd/src/main.ts')
-/** Time enough for a guest that hears; the one that does not is waited for in vain. */
+/** Enough time for a guest that responds; the other one runs into the timeout. */
 const OPTIONS = ['--restore', 'previous', '--shutdown-timeout', '20']
 
 let dir: string
@@ -28,7 +28,7 @@ const states = () => Promise.all(['deaf', 'hears', 'rests'].map(stateOf))
 const timesUp = async (id: string) =>
   (await get(`/api/vms/${id}/serial?bytes=1000000`)).text.match(/guest up in/g)?.length ?? 0
 
-/** Asked a hundred times a second, a host of two cores would have no time left for its guests. */
+/** Polling a hundred times a second would leave no CPU time for the guests on two cores. */
 const slowly = (what: string, ask: () => Promise<boolean>) =>
   until(
     what,
@@ -40,7 +40,7 @@ const slowly = (what: string, ask: () => Promise<boolean>) =>
     BOOT_MS,
   )
 
-/** First the power button, then the agent by which we told it to: only when neither answers it hears nothing. */
+/** The power button first, then the agent that we used: a guest that answers neither ignores requests. */
 async function makeDeaf(): Promise<void> {
   const script = 'killall acpid; (sleep 1; killall qemu-ga) >/dev/null 2>&1 &'
   await inGuest(host, 'deaf', script, BOOT_MS)
@@ -57,7 +57,7 @@ const untilBack = () =>
     async () => (await states()).join() === 'powered on,powered on,powered off',
   )
 
-suite('the machine goes down and comes back', { skip }, () => {
+suite('the machine shuts down and comes back', { skip }, () => {
   before(async () => {
     dir = await mkdtemp(join(tmpdir(), 'down-'))
     host = await startHost({ dir: join(dir, 'host') })
@@ -72,7 +72,7 @@ suite('the machine goes down and comes back', { skip }, () => {
     await rm(dir, { recursive: true, force: true })
   })
 
-  test('--restore previous: after a power cut all that ran runs, and nothing else', async () => {
+  test('--restore previous: after a power cut exactly the VMs that ran are started', async () => {
     for (const id of ['deaf', 'hears', 'rests']) await patch(`/api/vms/power/${id}`, 'on')
     await patch('/api/vms/power/rests', 'off')
     await host.powerCut()
@@ -80,7 +80,7 @@ suite('the machine goes down and comes back', { skip }, () => {
     await untilBack()
   })
 
-  test('--stop-guests shutdown: a guest shuts itself down, one that does not hear is suspended, and both come back', async () => {
+  test('--stop-guests shutdown: a guest shuts itself down, one that ignores the request is suspended, and both come back', async () => {
     for (const id of ['deaf', 'hears'])
       await slowly(`${id} is up`, async () => (await timesUp(id)) > 0)
     await makeDeaf()
@@ -91,21 +91,21 @@ suite('the machine goes down and comes back', { skip }, () => {
     await host.powerCut()
     await host.powerOn()
     await untilBack()
-    await slowly('hears has started anew', async () => (await timesUp('hears')) > (ups[1] ?? 0))
-    assert.equal(await timesUp('deaf'), ups[0], 'deaf goes on where it was')
+    await slowly('hears has booted again', async () => (await timesUp('hears')) > (ups[1] ?? 0))
+    assert.equal(await timesUp('deaf'), ups[0], 'deaf continues where it was')
   })
 
-  test('--on-stop shutdown: they stop with vmd, and come back with it', async () => {
+  test('--on-stop shutdown: guests stop with vmd, and are started with it', async () => {
     await patch('/api/vms/power/deaf', 'off')
     const ups = await timesUp('hears')
     await host.killVmd('SIGTERM')
     await host.startVmd([...OPTIONS, '--on-stop', 'shutdown'])
-    assert.equal(await stateOf('hears'), 'powered on', 'vmd that was told nothing leaves it alone')
+    assert.equal(await stateOf('hears'), 'powered on', 'vmd without the option leaves it running')
     await host.killVmd('SIGTERM')
     const { stdout } = await host.run(['virsh', '-q', 'list', '--all', '--state-shutoff', '--name'])
     assert.deepEqual(stdout.trim().split('\n').sort(), ['local-deaf', 'local-hears', 'local-rests'])
     await host.startVmd(OPTIONS)
-    await slowly('hears has started anew', async () => (await timesUp('hears')) > ups)
+    await slowly('hears has booted again', async () => (await timesUp('hears')) > ups)
     assert.deepEqual(await states(), ['powered off', 'powered on', 'powered off'])
   })
 })

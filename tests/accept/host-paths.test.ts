@@ -1,6 +1,6 @@
-// Goal: no hostPath, and no change of what it means while it is being shared, shows a guest what its caller may not share.
-// Method: a member of the group skerry, who is not root, asks by HTTP on a host with vmd. After each answer it is read what
-// is mounted, on the host and where virtiofsd serves it to a guest, and which directory a reader finds there.
+// Goal: no hostPath, and no change of what it refers to during sharing, shows a guest a directory that its caller may not share.
+// Method: a member of the group skerry, who is not root, sends requests by HTTP on a host with vmd. After each response the test
+// reads what is mounted, on the host and where virtiofsd serves it to a guest, and which directory a reader finds there.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { chmod, chown, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
@@ -52,7 +52,7 @@ suite('paths of the host', { skip }, () => {
     await make(ANNA, 'anna', 'anna/deep', 'anna/deep/er', 'anna/with blank', 'anna/ünï')
     await make(ANNA, 'anna/.ssh', 'anna/.config', 'anna/.config/x', 'anna/deep/.git')
     await make(BEN, 'ben', 'ben/work')
-    // Made by the machine in her home: she may rename it, and does not own it.
+    // Created by the machine in the home of this user, who may rename it and does not own it.
     await make(0, 'anna/of-root')
     await writeFile(at('anna/file'), '')
     await symlink('/var/lib/skerry', at('data-by-link'))
@@ -71,7 +71,7 @@ suite('paths of the host', { skip }, () => {
     assert.equal((await patch('/api/vms/power/vm-1', 'on')).status, 200)
     assert.equal((await patch('/api/vms/vm-1/folders', 'true')).status, 200)
     onlooker = new Onlooker(host, 'vm-1')
-    // What it is shown changes while it rests just as while it runs, and here it takes no time from the others.
+    // The shared directories of a VM that is off change as those of a running one, and here that takes no time from the others.
     assert.equal((await patch('/api/vms/power/vm-1', 'pause')).status, 200)
   })
   after(async () => {
@@ -80,7 +80,7 @@ suite('paths of the host', { skip }, () => {
     await rm(dir, { recursive: true, force: true })
   })
 
-  test(`${PATHS} hostile paths: what is not the caller’s, or not to be shared, is never mounted`, async (t) => {
+  test(`${PATHS} hostile paths: a directory that is not the caller’s, or is barred, is never mounted`, async (t) => {
     const random = new Random(SEED)
     const allowed = ['anna', 'anna/deep/er', 'anna/with blank', 'anna/ünï', 'anna/deep/.git'].map(
       at,
@@ -101,7 +101,7 @@ suite('paths of the host', { skip }, () => {
     const wrong = nowhere(at('anna'))
     for (let round = 0; round < PATHS; round += 1) {
       const path = wrong[round] ?? (await byLinks(random, random.pick(targets as [string]), round))
-      // Flags and guest paths go through all that are allowed, so that each mount is one of its own.
+      // Flags and guest paths cycle through all allowed values, so that each mount is different.
       const flags = random.pick([0, 4])
       const said = await share(`f${round}`, path, flags)
       statuses[said.status] = (statuses[said.status] ?? 0) + 1
@@ -142,7 +142,7 @@ async function makeNested(place: string, owner: number): Promise<void> {
 interface Race {
   readonly name: string
   readonly below: string
-  /** Where the link leads that takes the folder's place; somebody else's directory unless told. */
+  /** The target of the link that replaces the folder; default: another user's directory. */
   readonly target: string | undefined
   readonly swaps: number
 }
@@ -175,7 +175,7 @@ async function race(t: TestContext, { name, below, target, swaps }: Race): Promi
   t.diagnostic(`${done} swaps: ${JSON.stringify(count)}, never anything else`)
 }
 
-/** A path to the same place: disguised, and by up to three links. */
+/** A path to the same directory: disguised, and through up to three links. */
 async function byLinks(random: Random, target: string, round: number): Promise<string> {
   const mine = at('anna')
   let path = disguised(random, target, mine)
@@ -200,7 +200,7 @@ interface Swapping extends AsyncDisposable {
   count(): Promise<number>
 }
 
-/** The owner of the ground swaps two things under one name. */
+/** The owner of the parent directory swaps two things under one name. */
 async function startSwapping(names: readonly string[]): Promise<Swapping> {
   const file = join(import.meta.dirname, '../../packages/engine/test/swap-process.ts')
   const child = host.spawn([process.execPath, file, ...names, String(ANNA)], {

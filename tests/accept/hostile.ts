@@ -1,4 +1,4 @@
-// The 13 operations as bytes, the names by which nobody may ask for them, and how such requests are sent on a host.
+// The 13 operations as bytes, the Host names that are rejected, and how such requests are sent on a host.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 
@@ -6,7 +6,7 @@ import type { LabHost } from '@skerry/lab'
 
 import type { RawAnswer, RawJob } from './raw-requests.ts'
 
-/** Method, path and body of each operation, on a VM that is there. */
+/** Method, path and body of each operation, on an existing VM. */
 export const operations: readonly (readonly [string, string, string?])[] = [
   ['POST', '/api/vms', '{"id":"evil-1"}'],
   ['POST', '/api/vms', '{"id":"evil-2","parentid":"vm-1"}'],
@@ -23,7 +23,7 @@ export const operations: readonly (readonly [string, string, string?])[] = [
   ['DELETE', '/api/vms/vm-1'],
 ]
 
-/** What is not there, cannot be done or cannot be read must not be told from the rest. */
+/** Missing resources, impossible operations and invalid requests must be indistinguishable from the rest. */
 export const strange: readonly (readonly [string, string, string?])[] = [
   ['GET', '/api/vms/nobody'],
   ['GET', '/api/nothing'],
@@ -37,7 +37,7 @@ export const strange: readonly (readonly [string, string, string?])[] = [
   ['GET', 'http://evil.example/api/vms'],
 ]
 
-/** As lines of the head: none, one or two of them. */
+/** As header lines: none, one or two of them. */
 export const hostileHosts: readonly string[] = [
   '',
   ...[
@@ -110,7 +110,7 @@ export async function sendRaw(host: LabHost, job: RawJob): Promise<readonly RawA
   return JSON.parse(Buffer.concat(chunks).toString()) as RawAnswer[]
 }
 
-/** How often each status came. */
+/** The number of responses per status. */
 export function tally(answers: readonly RawAnswer[]): Record<string, number> {
   const counts: Record<string, number> = {}
   for (const { status } of answers) counts[status] = (counts[status] ?? 0) + 1

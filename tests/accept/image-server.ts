@@ -1,4 +1,5 @@
-// A web server that offers one image in several ways, some of which go wrong. Usage: node image-server.ts IMAGE
+// A web server that offers one image in several ways, some of which fail.
+// Usage: node image-server.ts IMAGE
 // Its port is the first line that it prints.
 import { readFileSync } from 'node:fs'
 import { createServer, type ServerResponse } from 'node:http'
@@ -6,7 +7,7 @@ import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 
 const image = readFileSync(process.argv[2] ?? '')
-/** Slow enough that a bar is drawn more than once. */
+/** Slow enough that the progress bar is drawn more than once. */
 const PARTS = 8
 const PART_MS = 150
 
@@ -27,12 +28,12 @@ const ways: Readonly<Record<string, (reply: ServerResponse) => unknown>> = {
   '/cut.qcow2': (reply) => send(reply.writeHead(200, known), PARTS / 2),
   '/cut-unknown-size.qcow2': (reply) => send(reply.writeHead(200), PARTS / 2),
   '/moved.qcow2': (reply) => reply.writeHead(302, { location: '/good.qcow2' }).end(),
-  // Never ends: for whoever loses patience.
+  // Never ends: for a client that gives up.
   '/slow.qcow2': (reply) => reply.writeHead(200, known).write(image.subarray(0, 1024)),
 }
 
-const server = createServer((asked, reply) => {
-  const way = ways[asked.url ?? '']
+const server = createServer((requested, reply) => {
+  const way = ways[requested.url ?? '']
   if (way) void way(reply)
   else reply.writeHead(404).end('there is nothing here')
 })

@@ -1,7 +1,7 @@
-// A guest asked by its own agent, past everything of ours.
+// Calls a guest's agent directly, without our code.
 import { until, type LabHost } from '@skerry/lab'
 
-/** Generous: a guest that is still starting is emulated, beside others, on few cores. */
+/** Generous: a guest that is still booting is emulated, beside others, on few cores. */
 const BOOT_MS = 180_000
 
 interface AgentAnswer {
@@ -10,7 +10,7 @@ interface AgentAnswer {
   readonly 'out-data'?: string
 }
 
-/** What a script prints in the guest of the local door that has this id. */
+/** The output of a script in the guest of the local VM with this id. */
 export const inGuest = (
   host: LabHost,
   id: string,
@@ -18,7 +18,7 @@ export const inGuest = (
   timeoutMs?: number,
 ): Promise<string> => inDomain(host, `local-${id}`, script, timeoutMs)
 
-/** What a script prints in the guest of this domain. */
+/** The output of a script in the guest of this domain. */
 export async function inDomain(
   host: LabHost,
   domain: string,
@@ -31,7 +31,7 @@ export async function inDomain(
     return (JSON.parse(stdout || '{}') as { return?: AgentAnswer }).return
   }
   const started = await until(
-    'the agent takes the script',
+    'the agent accepts the script',
     () =>
       agent({
         execute: 'guest-exec',
@@ -40,7 +40,7 @@ export async function inDomain(
     BOOT_MS,
   )
   const done = await until(
-    'the guest is done',
+    'the script has ended',
     async () => {
       const status = await agent({ execute: 'guest-exec-status', arguments: { pid: started.pid } })
       return status?.exited === true && status

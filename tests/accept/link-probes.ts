@@ -5,7 +5,7 @@ import { until, type LabHost } from '@skerry/lab'
 
 import { inDomain } from './in-guest.ts'
 
-/** A running guest, and how it is plugged in. */
+/** A running guest, and its network connection. */
 export interface Plugged {
   readonly host: LabHost
   readonly domain: string
@@ -13,10 +13,10 @@ export interface Plugged {
   readonly address: string
 }
 
-/** A neighbour of the target that does not exist: whose packets would be taken for its own network's. */
+/** A neighbour of the target that does not exist: packets with its address look like the target's own network. */
 export const spoofOf = ({ address }: Plugged): string => address.replace(/\.\d+$/, '.3')
 
-/** As the kernel makes it of a card. */
+/** The link-local address that the kernel derives from a card. */
 export function linkLocalOf({ mac }: Plugged): string {
   const [a = 0, ...rest] = mac.split(':').map((byte) => Number.parseInt(byte, 16))
   const bytes = [a ^ 2, ...rest.slice(0, 2), 0xff, 0xfe, ...rest.slice(2)]
@@ -27,9 +27,9 @@ export function linkLocalOf({ mac }: Plugged): string {
 const PROBES_MS = 90_000
 
 /**
- * Sends, from inside: ICMP, TCP and UDP by the way the guest would go; the same straight to the
- * other's card; ARP; IPv6 and multicast; and all of it with a source of the other's own network,
- * straight and by the gateway. Answers are not waited for longer than a second.
+ * Sends from inside: ICMP, TCP and UDP over the guest's route; the same directly to the other's card; ARP; IPv6 and multicast;
+ * and all of it with a source address of the other's network, directly and through the gateway. Responses are awaited for at most
+ * a second.
  */
 export async function probe({ host, domain }: Plugged, target: Plugged): Promise<void> {
   const { address, mac } = target
@@ -61,14 +61,14 @@ export async function probe({ host, domain }: Plugged, target: Plugged): Promise
 }
 
 export interface Capture extends AsyncDisposable {
-  /** Every frame that went to the guest so far, a line each. */
+  /** Every frame sent to the guest so far, one per line. */
   frames(): Promise<readonly string[]>
 }
 
-/** Where nobody else sends anything: the host's own word, behind which nothing older can come. */
+/** On a quiet link: a marker from the host; no older frame can arrive after it. */
 const FIRST_MARK = 40_000
 
-/** Everything that its host hands to a guest's network card. */
+/** Everything that its host sends to a guest's network card. */
 export async function capture({ host, domain, address }: Plugged): Promise<Capture> {
   const { stdout } = await host.run(['virsh', '-q', 'domiflist', domain])
   const tap = stdout.trim().split(/\s+/)[0] ?? ''
@@ -83,7 +83,7 @@ export async function capture({ host, domain, address }: Plugged): Promise<Captu
     async frames() {
       marks += 1
       await host.run(['bash', '-c', `echo >/dev/udp/${address}/${marks}`])
-      await until(`the mark is seen at ${tap}`, () => seen.includes(`> ${address}.${marks}: `))
+      await until(`the marker is seen at ${tap}`, () => seen.includes(`> ${address}.${marks}: `))
       const isMark = new RegExp(`> ${address}\\.4\\d{4}: UDP`)
       return seen.split('\n').filter((frame) => frame !== '' && !isMark.test(frame))
     },
@@ -95,7 +95,7 @@ export async function capture({ host, domain, address }: Plugged): Promise<Captu
   }
 }
 
-/** What must have arrived where a guest can reach the other, a name for each. */
+/** The frames that must have arrived if a guest can reach the other, by name. */
 export function kindsOf(frames: readonly string[], from: Plugged, to: Plugged) {
   const way = (source: string) => `${source}(?:\\.\\d+)? > ${to.address}`
   const [own, spoofed] = [way(from.address), way(spoofOf(to))]

@@ -1,5 +1,5 @@
-// Runs inside a host of the lab: listens for the ADDRESS:PORT pairs it is given, TCP and UDP, and prints a line for each
-// connection and each datagram that arrives, and one first when all of them listen.
+// Runs inside a lab host: listens on the given ADDRESS:PORT pairs, TCP and UDP, prints a line when all of them listen, and then a
+// line for each connection and each datagram.
 import { createSocket } from 'node:dgram'
 import { once } from 'node:events'
 import { createServer } from 'node:net'

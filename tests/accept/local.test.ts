@@ -1,6 +1,6 @@
-// Goal: the local API's specification, word for word, by curl on a host with real guests.
-// Method: every operation as the specification writes it, in the order a person would try them, with the answer and the
-// status of success and of every refusal of the contract. Nothing here knows our code: only curl, HTTP and the guest.
+// Goal: the local API matches its specification, word for word, by curl on a host with real guests. Method: every operation as
+// the specification writes it, in the order a user would try them, with body and status of success and of every error of the
+// contract. The test does not import our code: only curl, HTTP and the guest.
 import assert from 'node:assert/strict'
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -31,7 +31,7 @@ async function untilAddress(id: string): Promise<string> {
   )
 }
 
-/** What a command prints in the guest, asked of its agent past everything of ours. */
+/** The output of a command in the guest, through its agent, without our code. */
 async function inGuest(id: string, script: string): Promise<string> {
   const agent = async (command: object) => {
     const words = ['virsh', '-q', 'qemu-agent-command', `local-${id}`, JSON.stringify(command)]
@@ -43,7 +43,7 @@ async function inGuest(id: string, script: string): Promise<string> {
   })
   if (started?.pid === undefined) return ''
   const done = await until(
-    'the guest is done',
+    'the command has ended',
     async () => {
       const status = await agent({ execute: 'guest-exec-status', arguments: { pid: started.pid } })
       return status?.exited === true && status
@@ -70,8 +70,8 @@ suite('the local API, by curl', { skip }, () => {
     await rm(dir, { recursive: true, force: true })
   })
 
-  test('without a template a VM cannot be created, and the answer says how to make one', async () => {
-    refused(await post('/api/vms', { id: 'vm-1' }), 503, /there is no template default/)
+  test('without a template a VM cannot be created, and the error says how to get one', async () => {
+    refused(await post('/api/vms', { id: 'vm-1' }), 503, /template default not found/)
     await host.killVmd('SIGTERM')
     {
       await using engine = await startEngine(host)
@@ -80,16 +80,16 @@ suite('the local API, by curl', { skip }, () => {
     await host.startVmd()
   })
 
-  test('1: a VM is created from the default template with nothing but an id', async () => {
+  test('1: a VM is created from the default template with only an id', async () => {
     const made = await post('/api/vms', { id: 'vm-1' })
     assert.equal(made.status, 201, made.text)
     assert.deepEqual(made.body, { id: 'vm-1', name: 'vm-1', tag: '' })
     const again = await post('/api/vms', { id: 'vm-1', name: 'vm-1', parentid: null })
     assert.deepEqual([again.status, again.body], [201, made.body])
-    refused(await post('/api/vms', { id: 'vm-1', name: 'another' }), 409, /already a VM vm-1/)
+    refused(await post('/api/vms', { id: 'vm-1', name: 'another' }), 409, /VM vm-1 already exists/)
   })
 
-  test('1: bodies are read whatever the Content-Type says, or does not say', async () => {
+  test('1: bodies are parsed with any Content-Type, or none', async () => {
     const types = [
       '',
       'text/plain',
@@ -106,7 +106,7 @@ suite('the local API, by curl', { skip }, () => {
     }
   })
 
-  test('1: what is no legal request is 400 and says what was expected', async () => {
+  test('1: an invalid request is 400 and says what was expected', async () => {
     const bodies = [
       '',
       'on',
@@ -147,7 +147,7 @@ suite('the local API, by curl', { skip }, () => {
     assert.deepEqual((await get('/api/vms')).body, ['vm-1', 'vm-2'])
   })
 
-  test('4: one VM is got only while it is powered on', async () => {
+  test('4: one VM can be read only while it is powered on', async () => {
     const off = await get('/api/vms/vm-1')
     refused(off, 409, /vm-1 is powered off/)
     assert.equal((off.body as { state: string }).state, 'powered off')
@@ -172,7 +172,7 @@ suite('the local API, by curl', { skip }, () => {
     assertSaid(await curl(...none, `${BASE}/api/vms/power/vm-1`), 200, 'powered on')
   })
 
-  test('7: the address that is answered is where the guest is', async () => {
+  test('7: the guest is reachable at the returned address', async () => {
     refused(await get('/api/vms/vm-2/ipaddress'), 409, /is off and has no address/)
     refused(await get('/api/vms/nobody/ipaddress'), 404, /there is no VM nobody/)
     const address = await untilAddress('vm-1')
@@ -187,10 +187,18 @@ suite('the local API, by curl', { skip }, () => {
     assert.ok(reached)
   })
 
-  test('8 to 12: folders come and go in a guest that already runs', async () => {
+  test('8 to 12: folders are added to and removed from a running guest', async () => {
     const shared = join(dir, 'shared')
     await mkdir(shared)
     await writeFile(join(shared, 'hello'), 'from the host')
+    const early = { guestPath: 'early', hostPath: shared, flags: 4 }
+    const { status, body } = await post('/api/vms/vm-1/folders', early)
+    assert.deepEqual(
+      [status, { ...(body as object), message: '' }],
+      [201, { ...early, message: '' }],
+    )
+    assert.match((body as { readonly message: string }).message, /folder sharing is off/)
+    await remove('/api/vms/vm-1/folders/early')
     refused(await patch('/api/vms/vm-1/folders', 'false'), 400, /must be one of true/)
     assertSaid(await patch('/api/vms/vm-1/folders', 'true'), 200, 'shared folders enabled')
     assertSaid(await patch('/api/vms/vm-1/folders', 'true'), 200, 'shared folders enabled')
@@ -217,12 +225,12 @@ suite('the local API, by curl', { skip }, () => {
     refused(
       await post('/api/vms/vm-1/folders', { ...folder, guestPath: 'x', hostPath: '/etc' }),
       403,
-      /not shared/,
+      /cannot be shared/,
     )
     refused(await post('/api/vms/nobody/folders', folder), 404, /there is no VM nobody/)
   })
 
-  test('the file is seen in the guest, and again after suspend and on', async () => {
+  test('the file is visible in the guest, and again after suspend and resume', async () => {
     const seen = () =>
       until(
         'the guest reads it',
@@ -242,7 +250,7 @@ suite('the local API, by curl', { skip }, () => {
     refused(
       await remove('/api/vms/vm-1'),
       409,
-      /is on; deleting it needs it to be off or suspended/,
+      /is on; it can be deleted only when off or suspended/,
     )
     assertSaid(await patch('/api/vms/power/vm-1', 'shutdown'), 200, 'powered off')
     const gone = await curl('-X', 'DELETE', '-d', '{"id":"vm-1"}', `${BASE}/api/vms/vm-1`)
@@ -255,9 +263,13 @@ suite('the local API, by curl', { skip }, () => {
     assert.deepEqual((await get('/api/vms')).body, [])
   })
 
-  test('what is not there is 404, what is done to it wrongly 405, both in JSON', async () => {
-    refused(await get('/api/nothing'), 404, /nothing at this address/)
-    refused(await curl('-X', 'PUT', `${BASE}/api/vms`), 405, /only POST, GET can be done here/)
+  test('an unknown path is 404, a wrong method 405, both in JSON', async () => {
+    refused(await get('/api/nothing'), 404, /path not found/)
+    refused(
+      await curl('-X', 'PUT', `${BASE}/api/vms`),
+      405,
+      /method not allowed; allowed: POST, GET/,
+    )
     refused(await get(`/api/vms/power/${'x'.repeat(300)}`), 400, /cannot be read/)
     refused(
       await curl('-d', `{"id":"${'x'.repeat(70_000)}"}`, `${BASE}/api/vms`),
@@ -266,7 +278,7 @@ suite('the local API, by curl', { skip }, () => {
     )
   })
 
-  test('it answers on both loopback addresses and nowhere else', async () => {
+  test('it listens on both loopback addresses and nowhere else', async () => {
     assert.equal((await curl('http://[::1]:8080/api/vms')).status, 200)
     assert.equal((await curl('http://localhost:8080/api/vms')).status, 200)
     const { stdout } = await host.run(['ss', '-Hltn', 'sport = :8080'])

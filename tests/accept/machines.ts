@@ -1,6 +1,6 @@
-// Machines on which pages of docs/tasks are typed, word for word: each has /etc/skerry, /etc/default, /var/lib/skerry and names of its own, and the
-// addresses that the pages use. What is not as for a person: nobody needs sudo, ssh asks for no key, and nothing starts services but `systemctl` in
-// START, which runs what the package's unit says.
+// Machines on which the pages of docs/guides are typed word for word: each has its own /etc/skerry, /etc/default, /var/lib/skerry
+// and host names, and the addresses that the pages use. Differences from a user's run: sudo is not used, ssh needs no key, and
+// only `systemctl` in START starts services, which runs the command of the package's unit with its user and capabilities.
 import assert from 'node:assert/strict'
 import { execFile, spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
@@ -21,21 +21,21 @@ import {
 } from '@skerry/lab'
 import { temporalPorts } from '@skerry/site'
 
-import { isAlive } from '../../tools/lab/src/processes.ts'
-import { openWindow } from '../../tools/lab/src/window.ts'
+import { openWindow } from '../../tools/lab/src/servers/window.ts'
+import { isAlive } from '../../tools/lab/src/system/processes.ts'
 import { buildDeb } from '../../tools/package/build-deb.ts'
 import { blocksIn } from './doc-blocks.ts'
 
 const run = promisify(execFile)
-const PAGES = join(import.meta.dirname, '../../docs/tasks')
+const PAGES = join(import.meta.dirname, '../../docs/guides')
 export const PASSWORD = 'a password of four words'
-/** Servers that start wait for others that do. */
+/** Starting servers wait for others to start. */
 const BLOCK_MS = 300_000
 
-/** What a page asks its reader to put in. */
+/** Values that a page asks its reader to fill in. */
 const DATABASE = 'postgres://postgres@db.example/cloud'
 
-/** All names lead to where their machine listens; what has no address is asked on the machine's own loopback. */
+/** All names resolve to the address of their machine; a server without an address is contacted on the machine's own loopback. */
 const addresses = {
   'cell-1': '192.0.2.11',
   'cell-2': '192.0.2.12',
@@ -50,6 +50,14 @@ const names = {
   'temporal.example': '127.0.0.1',
 }
 
+/** The users that the package creates, with unused uids. */
+const users = ['cell', 'console', 'workflow', 'egress'].map((name) => `skerry-${name}`)
+const FIRST_ID = 64_201
+const userLines = {
+  passwd: (name: string, id: number) => `${name}:x:${id}:${id}::/nonexistent:/usr/sbin/nologin`,
+  group: (name: string, id: number) => `${name}:x:${id}:`,
+}
+
 const HOLD = `
 set -eu
 mount --bind "$1/etc" /etc/skerry
@@ -57,6 +65,8 @@ mount --bind "$1/default" /etc/default
 mount --bind "$1/state" /var/lib/skerry
 mount --bind "$1/images" /var/lib/skerry/cloud-images
 mount --bind "$1/hosts" /etc/hosts
+mount --bind "$1/passwd" /etc/passwd
+mount --bind "$1/group" /etc/group
 echo held
 exec sleep infinity
 `
@@ -74,12 +84,20 @@ stop() {
   while grep -qs '^State:[[:space:]]*[^ZX]' "/proc/$pid/status"; do read -rt 0.05 <> <(:) || :; done
   rm "$MACHINE/$1.pid"
 }
+confined() {
+  local user groups caps; user=$(word "$1" User); groups=$(word "$1" SupplementaryGroups)
+  caps=$(word "$1" CapabilityBoundingSet | sed 's/^CAP_/,+/' | tr A-Z a-z)
+  echo --reuid "$user" --regid "$user" --no-new-privs "--bounding-set=-all$caps" "--inh-caps=-all$caps" "--ambient-caps=-all$caps"
+  if [ -n "$groups" ]; then echo --groups "$groups"; else echo --clear-groups; fi
+}
 start() {
   local CONFIG command
   eval "$(word "$1" Environment)"
   if [ -e "/etc/default/$1" ]; then . "/etc/default/$1"; fi
-  command=$(word "$1" ExecStart | sed "s|/usr/lib/skerry|$TREE/usr/lib/skerry|g; s|[$]{CONFIG}|$CONFIG|")
-  setsid $command >>"$MACHINE/$1.log" 2>&1 </dev/null &
+  line() { word "$1" "$2" | sed "s|^[+]||; s|/usr/lib/skerry|$TREE/usr/lib/skerry|g; s|[$]{CONFIG}|$CONFIG|"; }
+  command=$(line "$1" ExecStart)
+  $(line "$1" ExecStartPre)
+  setsid setpriv $(confined "$1") -- $command >>"$MACHINE/$1.log" 2>&1 </dev/null &
   echo $! >"$MACHINE/$1.pid"
 }
 systemctl() {
@@ -94,7 +112,7 @@ systemctl() {
 
 export interface Machines extends AsyncDisposable {
   readonly lab: Lab
-  /** Types all blocks of a page, each where its first line says; answers what was printed. */
+  /** Types all blocks of a page, each on the machine that its first line names; returns the output. */
   type(page: string): Promise<string>
   /** Runs a line on a machine. */
   on(machine: string, script: string): Promise<string>
@@ -105,11 +123,14 @@ export async function openMachines(dir: string): Promise<Machines> {
   const lab = opened.use(await startLab({ dir: join(dir, 'lab'), hosts: 2, vmd: true }))
   const { netns } = lab
   const tree = await unpack(dir)
-  await startEngines(opened, dir, netns)
+  const startTemporalAgain = await startEngines(opened, dir, netns)
   const machines = join(dir, 'machines')
   await mkdir(machines)
   await writeFile(join(machines, 'start.sh'), START)
-  const made: Record<string, Machine> = { db: await hold(opened, { machines, netns, name: 'db' }) }
+  const made: Record<string, Machine> = {
+    db: await hold(opened, { machines, netns, name: 'db' }),
+    temporal: await hold(opened, { machines, netns, name: 'temporal' }),
+  }
   for (const [name, address] of Object.entries(addresses)) {
     await run('ip', ['-n', netns, 'address', 'add', `${address}/24`, 'dev', 'lab'])
     made[name] = await hold(opened, { machines, netns, name })
@@ -126,6 +147,12 @@ export async function openMachines(dir: string): Promise<Machines> {
   }
   let invitation = ''
   const on = async (name: string, script: string): Promise<string> => {
+    if (name === 'temporal') {
+      // The test restarts it; its settings name the copied files.
+      assert.match(script, /^sudo systemctl restart temporal$/m)
+      all.use(await startTemporalAgain(join(machines, 'temporal', 'etc', 'temporal')))
+      return ''
+    }
     const host = hostNamed(lab, name)
     if (host) return typeOnHost(host, script.replace(/^sudo skerry vmd join.*$/m, invitation), env)
     const { pid, directory } = made[name] ?? assert.fail(`the page names a machine ${name}`)
@@ -169,20 +196,26 @@ async function unpack(dir: string): Promise<string> {
   return tree
 }
 
-async function startEngines(opened: AsyncDisposableStack, dir: string, netns: string) {
+/** Returns a function that starts Temporal, given the directory of its certificates. */
+async function startEngines(
+  opened: AsyncDisposableStack,
+  dir: string,
+  netns: string,
+): Promise<(certificates: string) => Promise<AsyncDisposable>> {
   const postgres = opened.use(
     await startPostgres(join(dir, 'postgres'), { netns, port: 5432, durable: false }),
   )
   const port = await freePorts(temporalPorts)
   opened.use(await openWindow(join(dir, 'window'), { netns, ports: [port] }))
-  opened.use(await startTemporal(join(dir, 'temporal'), postgres, { netns, port }))
-  // Where people expect it. The machine's own loopback may have another one there.
+  // At its default port. The machine's own loopback may have another one there.
   const behind = [{ host: '127.0.0.1', port }]
   opened.use(
     await startBalancerProcess(join(dir, 'temporal-door'), behind, {
       ...{ netns, port: 7233, outlives: false },
     }),
   )
+  return (certificates) =>
+    startTemporal(join(dir, 'temporal'), postgres, { netns, port, certificates })
 }
 
 interface Machine {
@@ -204,13 +237,18 @@ async function hold(
   for (const part of ['etc', 'default', 'state/cloud-images']) {
     await mkdir(join(directory, part), { recursive: true })
   }
-  // All cells see the same images.
+  // All cells share the images.
   const images = join(machines, 'images')
   await mkdir(images, { recursive: true })
   await run('ln', ['-sfn', images, join(directory, 'images')])
   const lines = Object.entries({ localhost: '127.0.0.1', ...names }).map(
     ([host, at]) => `${at} ${host}`,
   )
+  for (const [file, line] of Object.entries(userLines)) {
+    const text = await readFile(`/etc/${file}`, 'utf8')
+    const own = users.map((user, at) => line(user, FIRST_ID + at))
+    await writeFile(join(directory, file), `${text.trimEnd()}\n${own.join('\n')}\n`)
+  }
   await writeFile(join(directory, 'hosts'), `${lines.join('\n')}\n`)
   await mkdir('/etc/skerry', { recursive: true })
   const inside = [`--net=/run/netns/${netns}`, 'unshare', '--mount', '--propagation', 'private']
@@ -223,7 +261,7 @@ async function hold(
   return { pid, directory }
 }
 
-/** Its servers first: each wrote its number down when it was started. */
+/** Its servers first: each has recorded its pid when it was started. */
 async function release(child: ChildProcess, directory: string): Promise<void> {
   for (const file of (await readdir(directory)).filter((name) => name.endsWith('.pid'))) {
     const pid = Number(await readFile(join(directory, file), 'utf8'))
@@ -240,7 +278,7 @@ function hostNamed(lab: Lab, name: string): LabHost | undefined {
   return lab.hosts.find((host) => host.name === name)
 }
 
-/** vmd of a host is the lab's to restart. */
+/** The lab restarts vmd of a host. */
 async function typeOnHost(host: LabHost, script: string, env: NodeJS.ProcessEnv): Promise<string> {
   const restart = 'sudo systemctl restart skerry-vmd'
   const lines = script.split('\n').filter((line) => line !== restart)

@@ -1,11 +1,11 @@
-// Makes requests that are wrong in one or two ways, the same ones for the same seed.
+// Generates requests with one or two errors, the same ones for the same seed.
 
 export interface Malformed {
   /** As latin1 text. */
   readonly bytes: string
-  /** It promises more than it sends, so no answer can be waited for: the sender hangs up. */
+  /** It announces more bytes than it sends, so there is no response: the sender disconnects. */
   readonly isCut: boolean
-  /** What follows an answer to it is not an answer to the next. */
+  /** Bytes after its response do not belong to the next request. */
   readonly needsOwnConnection: boolean
 }
 
@@ -150,7 +150,7 @@ const pieces = [
   'constructor',
   '__proto__',
 ]
-/** Odd, but the operation is still the one that was meant. */
+/** Unusual, but still the same operation. */
 const queries = [
   '?',
   '?x',
@@ -211,7 +211,7 @@ const mistakes: readonly ((draft: Draft, chance: Chance) => void)[] = [
   },
 ]
 
-/** One request that began as this operation. */
+/** One request derived from this operation. */
 export function malform(
   [method, path, body = '']: readonly [string, string, string?],
   chance: Chance,

@@ -1,4 +1,4 @@
-// Runs inside a host of the lab: sends malformed requests, or asks for what is not there, and prints what was answered.
+// Runs inside a lab host: sends malformed requests, or requests unknown URLs, and prints the responses.
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 
@@ -7,15 +7,16 @@ import { found, makeAll, operations, setRight } from './standing.ts'
 
 export interface Report {
   readonly sent: number
-  /** How often each status came; 0 where the connection ended without an answer. */
+  /** The number of responses per status; 0 if the connection ended without a response. */
   readonly statuses: Record<string, number>
-  /** For each operation, how many came as far as its own code and the VM that they name. */
+  /** For each operation, how many requests reached its own code and the VM that they name. */
   readonly met: readonly number[]
-  /** Answers that say it was not the asker's mistake. */
+  /** Responses that do not blame the request. */
   readonly broken: readonly { readonly request: string; readonly answer: string }[]
 }
 
-const PATIENCE_MS = 10_000
+/** Every response comes within milliseconds; an incomplete request gets none. */
+const PATIENCE_MS = 1_000
 const LINES = 8
 const BATCH = 100
 
@@ -42,7 +43,7 @@ function note(request: string, answer: string): void {
   if (status >= 500) broken.push({ request: request.slice(0, 500), answer: answer.slice(0, 500) })
 }
 
-/** Sends it and reads one answer; the connection comes back when it can be used again. */
+/** Sends it and reads one response; returns the connection if it can be used again. */
 async function send(
   request: Malformed,
   operation: number,
@@ -67,12 +68,12 @@ async function send(
   })
   note(request.bytes, answer)
   if (found(statusOf(answer), answer)) met[operation] = (met[operation] ?? 0) + 1
-  // What it did is undone, so that the next meets the same. It may have been done without an answer, or after it.
+  // Its effects are undone, so that the next request finds the same state. They may occur without a response, or after it.
   if (/^(2|0|404)/.test(String(statusOf(answer)))) await setRight(operation)
   const isDone =
     request.needsOwnConnection || answer === '' || /\r\nconnection: close/i.test(answer)
   if (!isDone && !socket.destroyed) return socket
-  // A reset leaves nothing behind in the kernel's tables.
+  // A reset leaves nothing in the kernel's tables.
   socket.resetAndDestroy()
   return undefined
 }
@@ -92,7 +93,7 @@ async function sendMalformed(each: number, seed: number): Promise<void> {
   const requests = operations.map((operation) =>
     Array.from({ length: each }, () => malform(operation, chance)),
   )
-  // Each operation has a VM of its own and a line of its own: what one of its requests does is undone before the next.
+  // Each operation has its own VM and its own connection: the effect of a request is undone before the next.
   const work = async (own: readonly Malformed[], operation: number) => {
     let line: Socket | undefined
     for (const request of own) {
@@ -133,5 +134,5 @@ const [kind = '', count = '', seed = '1'] = process.argv.slice(2)
 if (kind === 'malformed') await sendMalformed(Number(count), Number(seed))
 else await askForUnknown(Number(count))
 const report: Report = { sent, statuses, met, broken: broken.slice(0, 50) }
-// Node waits at its end for every socket to close, and one that was reset in the middle of an end may never do so.
+// Node waits for all sockets to close before it exits, and one that was reset during its end may never close.
 process.stdout.write(JSON.stringify(report), () => process.exit())

@@ -1,7 +1,6 @@
-// Goal: whatever bytes arrive, vmd lives, answers that it was the asker's mistake, and keeps no memory of them.
-// Method: 1,000 requests per operation, each wrong in one or two ways, from a seed that is printed; what one of them does
-// all the same is undone, so that the next meets a VM that is there. Then 100,000 different
-// URLs that are not there. Before and after: the process, its memory as the kernel counts it, its VMs.
+// Goal: vmd survives any bytes, answers that the request is wrong, and leaks no memory. Method: 1,000 requests per operation,
+// each with one or two errors, from a seed that is printed; effects of valid ones are undone, so that the next request finds a
+// VM. Then 100,000 different unknown URLs. Before and after: the process, its memory as the kernel counts it, its VMs.
 import assert from 'node:assert/strict'
 import { mkdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -18,9 +17,9 @@ const EACH = Number(process.env['SKERRY_MALFORMED'] ?? 1000)
 const SEED = Number(process.env['SKERRY_SEED'] ?? 20_261_115)
 const OPERATIONS = 13
 const MIB = 1024 * 1024
-/** Ten seconds of rest, and time to collect on a busy machine. */
+/** Ten seconds of rest, and time for garbage collection on a busy machine. */
 const REST_MS = 20_000
-/** The closed list that existing clients know, without the mistakes of ours. */
+/** The closed list of codes that existing clients know, without internal errors. */
 const LEGAL = [0, 200, 201, 202, 204, 400, 401, 403, 404, 405, 406, 408, 409, 415, 503]
 
 let place: VmdPlace | undefined
@@ -34,7 +33,7 @@ async function send(...words: readonly string[]): Promise<Report> {
   return JSON.parse(stdout) as Report
 }
 
-/** Bytes of memory that the process holds. */
+/** Resident memory of the process in bytes. */
 async function memory(): Promise<number> {
   const status = await readFile(`/proc/${host.vmd?.pid}/status`, 'utf8')
   return Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1]) * 1024
@@ -47,14 +46,14 @@ suite('malformed requests', { skip }, () => {
   })
   after(() => place?.[Symbol.asyncDispose]())
 
-  test(`${EACH} per operation: no crash, and no answer that says it was our mistake`, async (t) => {
+  test(`${EACH} per operation: no crash, and no internal error`, async (t) => {
     const { pid } = host.vmd ?? {}
     const folder = join(place?.dir ?? '', 'folder')
     await mkdir(folder)
     const report = await send('malformed', String(EACH), String(SEED), folder)
     const { sent, statuses, broken, met } = report
     t.diagnostic(`seed ${SEED}: ${sent} malformed requests, answers ${JSON.stringify(statuses)}`)
-    t.diagnostic(`so many of each operation met its own code and a VM: ${met.join(', ')}`)
+    t.diagnostic(`requests per operation that reached its own code and a VM: ${met.join(', ')}`)
     assert.equal(sent, EACH * OPERATIONS)
     assert.deepEqual(
       broken.filter(({ answer }) => !answer.startsWith('HTTP/1.1 503 ')),
@@ -66,21 +65,21 @@ suite('malformed requests', { skip }, () => {
     assert.equal((await get('/api/vms')).status, 200)
   })
 
-  test('100,000 unknown URLs leave nothing behind in memory', async (t) => {
-    // A new process that has answered a thousand, and nothing of what went before.
+  test('100,000 unknown URLs leave nothing in memory', async (t) => {
+    // A new process that has answered a thousand requests, without the earlier load.
     await host.killVmd('SIGTERM')
     await host.startVmd()
     const first = await memory()
     await send('unknown', '1000')
-    await until('it gave back what those took', async () => (await memory()) < first, REST_MS)
-    // It is answered when the giving back is over.
+    await until('it released the memory of those', async () => (await memory()) < first, REST_MS)
+    // The response comes after memory was released.
     assert.equal((await get('/api/vms')).status, 200)
     const before = await memory()
     const { sent, statuses } = await send('unknown', '100000')
     const most = (await memory()) - before
     const grown = async () => (await memory()) - before
     const lasting = await until(
-      'memory is given back once nobody asks',
+      'memory is released while there are no requests',
       async () => (await grown()) < 10 * MIB && { bytes: await grown() },
       REST_MS,
     )

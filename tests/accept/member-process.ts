@@ -1,4 +1,4 @@
-// Runs inside a host of the lab as the user it is told: a request per line in, its answer per line out.
+// Runs inside a lab host as the given user: one request per input line, one response per output line.
 import { once } from 'node:events'
 import { Agent, request, type IncomingMessage } from 'node:http'
 import { createInterface } from 'node:readline'

@@ -1,4 +1,4 @@
-// A user of a host who is in the group skerry, and what he asks of vmd.
+// A user of a host who is in the group skerry, and the requests of this user to vmd.
 import { once } from 'node:events'
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -21,7 +21,7 @@ export interface User {
   readonly home: string
 }
 
-/** Writes users into the host's registers, as members of the group. The files are kept in the directory. */
+/** Adds users to the host's passwd and group files, as members of the group. The files are kept in the directory. */
 export async function addMembers(
   host: LabHost,
   directory: string,
@@ -37,7 +37,7 @@ export async function addMembers(
   }
 }
 
-/** Asks one after the other, on one connection, as this user. */
+/** Sends requests one after the other, on one connection, as this user. */
 export async function startMember(host: LabHost, uid: number): Promise<Member> {
   const file = `${import.meta.dirname}/member-process.ts`
   const child = host.spawn([process.execPath, file, String(uid)], {

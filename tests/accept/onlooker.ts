@@ -1,4 +1,4 @@
-// Sees what is mounted for the guest of a VM, on the host and in the namespace of the virtiofsd that serves it.
+// Inspects what is mounted for the guest of a VM, on the host and in the namespace of its virtiofsd.
 import assert from 'node:assert/strict'
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
 import { readdir, readFile } from 'node:fs/promises'
@@ -9,9 +9,9 @@ import type { LabHost } from '@skerry/lab'
 import { identity } from '../../packages/engine/test/hostile-paths.ts'
 
 export interface Shown {
-  /** The directory that a reader finds, as the kernel counts it; undefined where nothing is mounted. */
+  /** The directory that a reader finds, by device and inode; undefined if nothing is mounted. */
   readonly found: string | undefined
-  /** The name it has in its file system just now, as the kernel says it. */
+  /** Its current name in its file system, according to the kernel. */
   readonly root: string
   readonly isReadOnly: boolean
 }
@@ -23,7 +23,7 @@ export class Onlooker {
   readonly #host: number
   readonly #server: number
 
-  /** The VM runs, and the vmd of now turned its sharing on. */
+  /** The VM runs, and the current vmd has enabled its sharing. */
   constructor({ init, vmd }: LabHost, id: string) {
     assert.ok(vmd)
     this.#shares = `/run/skerry/shares/${id}`
@@ -39,7 +39,7 @@ export class Onlooker {
     return here
   }
 
-  /** Nothing is mounted for the guest, nothing was left aside, and nothing can be read where it would be. */
+  /** Nothing is mounted for the guest, nothing is left over, and nothing can be read at its path. */
   async assertNothing(why: string): Promise<void> {
     const own = await placesOf(this.#host)
     const ours = own.filter((place) => place.startsWith('/run/skerry/'))
@@ -74,7 +74,7 @@ async function mountsOf(pid: number) {
     })
 }
 
-/** virtiofsd is two processes, in a mount namespace of their own; the younger serves. */
+/** virtiofsd is two processes, in their own mount namespace; the younger one serves. */
 function findServer(vmd: number, word: string): number {
   const found = readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name) && isServer(name, word) && descends(Number(name), vmd))

@@ -1,6 +1,6 @@
-// Goal: each of the 24 pairs of power state and command, through HTTP on a real libvirtd and a real guest.
-// Method: the contract's table, cell by cell. libvirt alone brings the VM to its state, so that the way there is not what is
-// looked at; after the answer libvirt is asked what the VM is now, and whether it is still the same QEMU.
+// Goal: each of the 24 pairs of power state and command, through HTTP on a real libvirtd and a real guest. Method: the contract's
+// table, cell by cell. libvirt alone brings the VM to its state, so that the way there is not under test; after the response
+// libvirt is asked for the VM's state, and whether it is still the same QEMU.
 import assert from 'node:assert/strict'
 import { after, before, suite, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -17,10 +17,10 @@ const ID = 'pairs'
 const commands = ['on', 'off', 'shutdown', 'suspend', 'pause', 'unpause'] as const
 type Command = (typeof commands)[number]
 type State = 'powered off' | 'powered on' | 'paused' | 'suspended'
-/** Where the command leads, or that it is so already, or that it is refused. */
+/** The resulting state, that it is already reached, or a rejection. */
 type Cell = State | 200 | 409
 
-/** One cell for each of the commands, in their order. */
+/** One cell for each of the commands, in order. */
 const table: Readonly<Record<State, readonly [Cell, Cell, Cell, Cell, Cell, Cell]>> = {
   'powered off': ['powered on', 200, 200, 409, 409, 409],
   'powered on': [200, 'powered off', 'powered off', 'suspended', 'paused', 200],
@@ -30,7 +30,7 @@ const table: Readonly<Record<State, readonly [Cell, Cell, Cell, Cell, Cell, Cell
 const pairs = Object.entries(table).flatMap(([from, cells]) =>
   commands.map((command, at) => ({ from: from as State, command, cell: cells[at] as Cell })),
 )
-/** Those that leave the VM where it is come first: it is not brought there again for each. */
+/** Commands that do not change the state come first, so that it need not be restored. */
 const inOrder = pairs.toSorted(
   (a, b) =>
     Object.keys(table).indexOf(a.from) - Object.keys(table).indexOf(b.from) ||
@@ -51,11 +51,11 @@ async function virsh(...words: readonly string[]): Promise<string> {
 
 interface Seen {
   readonly state: State
-  /** The QEMU that runs it; 0 where none does. */
+  /** The pid of its QEMU; 0 if there is none. */
   readonly qemu: number
 }
 
-/** As libvirt has it, past vmd. */
+/** The state in libvirt, without vmd. */
 async function seen(): Promise<Seen> {
   const state = await virsh('domstate')
   const saved = /Managed save:\s+yes/.test(await virsh('dominfo'))
@@ -66,11 +66,11 @@ async function seen(): Promise<Seen> {
     'shut off': saved ? 'suspended' : 'powered off',
   }
   assert.ok(words[state], `libvirt says ${state}`)
-  assert.ok(!saved || state === 'shut off', 'what runs has no saved memory')
+  assert.ok(!saved || state === 'shut off', 'a running VM has no saved memory')
   return { state: words[state], qemu: Number(stdout) }
 }
 
-/** By libvirt alone, from whatever it is. */
+/** By libvirt alone, from any state. */
 async function bring(to: State): Promise<Seen> {
   const now = await seen()
   if (now.state === to) return now
@@ -84,7 +84,7 @@ async function bring(to: State): Promise<Seen> {
   return there
 }
 
-/** Asked a hundred times a second, a host of two cores would have no time left for its guest. */
+/** Polling a hundred times a second would leave no CPU time for the guest on two cores. */
 const untilUp = () =>
   until(
     'the guest is up',
@@ -122,19 +122,20 @@ suite('every pair of power state and command', { skip }, () => {
     const becomes = typeof cell === 'string' ? `leads to ${cell}` : `is ${cell} and changes nothing`
     test(`${word} while ${from} ${becomes}`, async () => {
       const was = await bring(from)
-      // Who is only being started hears neither its agent nor the button.
+      // A booting guest reacts to neither its agent nor the button.
       if (from === 'powered on' && word === 'shutdown') await untilUp()
       const answer = await command(word)
       if (cell === 409) {
         const hint =
           from === 'suspended' && word === 'off' ? /turn VM pairs on, or delete/ : undefined
-        assertRefused(answer, was, new RegExp(`^VM ${ID} is \\w+; '${word}' needs it to be `), hint)
+        assertRefused(answer, was, new RegExp(`^VM ${ID} is \\w+; '${word}' requires `), hint)
       } else assertSaid(answer, 200, cell === 200 ? from : cell)
       const is = await seen()
       assert.equal(is.state, typeof cell === 'string' ? cell : from)
       if (typeof cell !== 'string') assert.equal(is.qemu, was.qemu, 'it is the same QEMU')
       const [runs, ran] = [is.qemu !== 0, was.qemu !== 0]
-      if (runs && ran) assert.equal(is.qemu, was.qemu, 'a guest that runs on was not started anew')
+      if (runs && ran)
+        assert.equal(is.qemu, was.qemu, 'a guest that keeps running was not restarted')
       assert.equal(runs, is.state === 'powered on' || is.state === 'paused')
       assertSaid(await get(`/api/vms/power/${ID}`), 200, is.state)
     })
@@ -154,7 +155,7 @@ suite('every pair of power state and command', { skip }, () => {
     assert.equal((await seen()).state, 'suspended')
   })
 
-  test('a VM that nobody knows is 404 for every command', async () => {
+  test('an unknown VM is 404 for every command', async () => {
     for (const word of commands) {
       refused(await patch('/api/vms/power/nobody', word), 404, /there is no VM nobody/)
     }

@@ -1,5 +1,5 @@
-// Goal: whoever asks for the same VM, however many at once, has the same VM; whoever asks for another is told so.
-// Method: 20 rounds of 2 to 50 requests on connections of their own; `npm run prove:parallel-creates` runs 200.
+// Goal: concurrent requests for the same VM all return the same VM; a request for a different one is a conflict. Method: 20
+// rounds of 2 to 50 requests on separate connections; `npm run prove:parallel-creates` runs 200.
 import { test } from 'node:test'
 
 import { reasonToSkip } from '@skerry/lab'
@@ -7,7 +7,7 @@ import { reasonToSkip } from '@skerry/lab'
 import { runRounds } from './parallel-creates.ts'
 import { startVmdPlace } from './vmd-place.ts'
 
-test('the same id asked for many times at once is one VM, and another body a conflict', async (t) => {
+test('many concurrent creates of one id are one VM, and another body is a conflict', async (t) => {
   const reason = reasonToSkip('host', 'small')
   if (reason !== undefined) return t.skip(reason)
   await using place = await startVmdPlace()

@@ -27,13 +27,13 @@ export interface RoundsFigures {
   readonly conflicts: number
 }
 
-/** One id, and what is asked for it at once: all alike, or two kinds. */
+/** One id, and the concurrent requests for it: all equal, or of two kinds. */
 interface Round {
   readonly id: string
   readonly bodies: readonly string[]
 }
 
-/** Needs a vmd with a template on the host, and leaves it with no VM. Throws on anything that is not as promised. */
+/** Needs a vmd with a template on the host, and leaves it without VMs. Throws on any violation. */
 export async function runRounds(options: RoundsOptions): Promise<RoundsFigures> {
   const { host, seed, rounds, say = () => undefined } = options
   const { get, post, remove } = curlOn(() => host)
@@ -45,7 +45,11 @@ export async function runRounds(options: RoundsOptions): Promise<RoundsFigures> 
     const { id, bodies } = round
     const answers = await askAtOnce(host, bodies)
     const winner = judge(round, answers)
-    assert.deepEqual((await get('/api/vms')).body, [id, PARENT].sort(), 'exactly one VM was made')
+    assert.deepEqual(
+      (await get('/api/vms')).body,
+      [id, PARENT].sort(),
+      'exactly one VM was created',
+    )
     const domains = (await readDomains(host)).map((domain) => domain.id)
     assert.deepEqual(domains.sort(), [id, PARENT].sort(), 'libvirt has exactly one domain for it')
     const [row] = (await get(`/api/vms?view=full&id=${id}`)).body as { name: string }[]
@@ -61,7 +65,7 @@ export async function runRounds(options: RoundsOptions): Promise<RoundsFigures> 
   return { rounds, requests, created, conflicts }
 }
 
-/** Every second round has another body among the others, every fourth is of clones. */
+/** Every second round includes another body, every fourth uses clones. */
 function drawRound(random: Chance, number: number): Round {
   const id = `twin-${number}`
   const all = 2 + Math.floor(random.between(0, MOST - 1))
@@ -79,7 +83,7 @@ function shuffled<T>(all: readonly T[], random: Chance): T[] {
     .map(({ each }) => each)
 }
 
-/** Each on a connection of its own, all of them open before the first is answered. */
+/** Each on its own connection, all of them open before the first response. */
 function askAtOnce(host: LabHost, bodies: readonly string[]): Promise<readonly RawAnswer[]> {
   const requests = bodies.map((body) =>
     asBytes(['POST', '/api/vms', body], 'Host: 127.0.0.1:8080\r\n'),
@@ -87,7 +91,7 @@ function askAtOnce(host: LabHost, bodies: readonly string[]): Promise<readonly R
   return sendRaw(host, { requests, parallel: requests.length })
 }
 
-/** One body wins, whichever; all who sent it have the same answer byte for byte, all others a conflict. The winner. */
+/** One body wins, whichever; all its senders get the same response byte for byte, all others a conflict. Returns the winner. */
 function judge({ id, bodies }: Round, answers: readonly RawAnswer[]): string {
   const winners = new Set(bodies.filter((_, at) => answers[at]?.status === 201))
   assert.equal(winners.size, 1, `one body wins: ${JSON.stringify(answers)}`)
@@ -102,10 +106,10 @@ function judge({ id, bodies }: Round, answers: readonly RawAnswer[]): string {
   for (const [at, { status, body }] of answers.entries()) {
     if (bodies[at] === winner) continue
     assert.equal(status, 409, body)
-    assert.match(body, /^\{"code":409,"message":"there is already a VM /)
+    assert.match(body, /^\{"code":409,"message":"VM \S+ already exists/)
   }
   return winner
 }
 
-/** The second in which it was sent is all that two answers may differ in. */
+/** Two responses may differ only in their Date. */
 const undated = (head: string): string => head.replace(/\r\ndate: [^\r]+/i, '')

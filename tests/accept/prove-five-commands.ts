@@ -1,17 +1,18 @@
-// From a clone to the screen of a VM on a Debian 12 that has nothing: the README's lines as they stand there, on a machine with systemd
-// that is made of packages for it, and a picture of what Chromium shows.
+// From a clone to the screen of a VM on a fresh Debian 12: the README's lines unmodified, on a machine with systemd built from
+// packages, and a picture of what Chromium shows.
 // Usage: node tests/accept/prove-five-commands.ts [PICTURE.png]
-// Prints one line of JSON: the seconds of each command. Two things are not as for a person. The machine is switched on after the first
-// line, which fetches and installs: while it is on, its network leads nowhere but to Debian's archive. And Chromium is outside, in its network.
+// Prints one line of JSON: the seconds of each command.
+// Two differences from a user's run: the machine is started after the first line, which downloads and installs, because its
+// network reaches only Debian's archive; and Chromium runs outside, in its network.
 import assert from 'node:assert/strict'
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 
-import { forgetNetwork, nameNetwork } from '../../tools/lab/src/netns.ts'
-import { requirePrograms } from '../../tools/lab/src/packages.ts'
-import { run } from '../../tools/lab/src/run.ts'
-import { until } from '../../tools/lab/src/wait.ts'
+import { forgetNetwork, nameNetwork } from '../../tools/lab/src/network/netns.ts'
+import { requirePrograms } from '../../tools/lab/src/system/packages.ts'
+import { run } from '../../tools/lab/src/system/run.ts'
+import { until } from '../../tools/lab/src/system/wait.ts'
 import { DebianMachine } from '../faults/debian-machine.ts'
 import { openArchive } from './archive-relay.ts'
 import { startBrowser } from './console/browser.ts'
@@ -23,7 +24,7 @@ const CONSOLE = 'npx skerry console my-vm'
 const START_MS = 120_000
 /** A Debian with cloud-init, emulated on few cores. */
 const BOOT_MS = 900_000
-/** What a person has who has Debian, git and npm. */
+/** The packages of a user who has Debian, git and npm. */
 const PACKAGES = ['git', 'npm', 'sudo', 'ca-certificates', 'util-linux']
 
 requirePrograms('host', 'debian', 'package', 'browser')
@@ -49,10 +50,10 @@ assert.ok((await run(['cat', join(ROOT, 'README.md')])).includes(`\`${CONSOLE}\`
 await using stack = new AsyncDisposableStack()
 const work = await mkdtemp(join(tmpdir(), 'five-'))
 stack.defer(() => rm(work, { recursive: true, force: true }))
-say(`making a Debian of ${PACKAGES.join(', ')}`)
+say(`building a Debian of ${PACKAGES.join(', ')}`)
 const machine = stack.use(await DebianMachine.make(PACKAGES))
 await run(['git', 'clone', '-q', '--no-hardlinks', ROOT, join(machine.root, HOME)])
-// Whoever builds behind a proxy lets sudo pass it on.
+// A build behind a proxy needs sudo to pass the variables on.
 await writeFile(join(machine.root, 'etc/sudoers.d/proxy'), 'Defaults env_keep += "http_proxy"\n')
 
 await timed(install, () => machine.install(['bash', '-ec', `cd ${HOME}; ${install}`]))
@@ -79,10 +80,10 @@ await timed(daemon, async () => {
     START_MS,
   )
 })
-assert.match(await timed(build, () => machine.run(shell(build))), /^template default is there/m)
+assert.match(await timed(build, () => machine.run(shell(build))), /^template default is ready/m)
 assert.match(
   await timed(create, () => machine.run(shell(create))),
-  /^my-vm is made and powered on/m,
+  /^my-vm is created and powered on/m,
 )
 const shown = await timed(CONSOLE, () => machine.run(shell(CONSOLE)))
 const [address = ''] = /http:\S+/.exec(shown) ?? []
@@ -98,10 +99,10 @@ await timed('the guest asks who logs in, on the page', async () => {
     .locator('#state')
     .filter({ hasText: /^Connected$/ })
     .waitFor({ timeout: START_MS })
-  // The guest's own kernel says what is on its first terminal.
+  // The guest's kernel returns the text of its first terminal.
   const terminal = shell('npx skerry exec my-vm -- cat /dev/vcs1')
   await until(
-    'the guest should ask for a name',
+    'the guest should prompt for a login',
     async () => / login: /.test((await machine.attempt(terminal)).stdout),
     BOOT_MS,
   )

@@ -1,6 +1,6 @@
-// The same id created 2 to 50 times in parallel, round after round.
+// The same id created 2 to 50 times concurrently, round after round.
 // Usage: node tests/accept/prove-parallel-creates.ts [--seed N] [--rounds 200]
-// Prints one line of JSON; ends with an error on a second VM, an answer that differs, or a wrong conflict.
+// Prints one line of JSON; fails on a second VM, a different response, or a wrong conflict.
 import { parseArgs } from 'node:util'
 
 import { runRounds } from './parallel-creates.ts'

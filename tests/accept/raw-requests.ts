@@ -1,22 +1,22 @@
-// Runs inside a host of the lab: reads a list of requests as bytes, sends each on a connection of its own, and counts the
-// answers. Raw sockets, because no HTTP client would let such requests out.
+// Runs inside a lab host: reads a list of requests as bytes, sends each on its own connection, and counts the responses. Raw
+// sockets, because no HTTP client would send such requests.
 import { connect } from 'node:net'
 import { text } from 'node:stream/consumers'
 
 export interface RawJob {
-  /** Become this user before the first connection. */
+  /** The user to switch to before the first connection. */
   readonly uid?: number
   readonly host?: string
   readonly port?: number
-  /** Each as latin1 text, sent whole. */
+  /** Each as latin1 text, sent as a whole. */
   readonly requests: readonly string[]
-  /** Close the connection right after the last byte, without waiting for an answer. */
+  /** Close the connection right after the last byte, without waiting for a response. */
   readonly hangUp?: boolean
   readonly parallel?: number
 }
 
 export interface RawAnswer {
-  /** 0 when the connection ended without one. */
+  /** 0 if the connection ended without one. */
   readonly status: number
   readonly head: string
   readonly body: string
@@ -40,7 +40,7 @@ function send(job: RawJob, request: string): Promise<RawAnswer> {
     socket.setTimeout(PATIENCE_MS, () => socket.destroy())
     socket.on('data', (chunk: Buffer) => {
       chunks.push(chunk)
-      // A reset leaves nothing behind in the kernel's tables, which vmd reads for every connection.
+      // A reset leaves nothing in the kernel's tables, which vmd reads for every connection.
       if (isWhole(Buffer.concat(chunks).toString('latin1'))) socket.resetAndDestroy()
     })
     socket.on('error', () => undefined)
@@ -48,7 +48,7 @@ function send(job: RawJob, request: string): Promise<RawAnswer> {
   })
 }
 
-/** Enough of HTTP to know the end of one answer. */
+/** Enough of HTTP to detect the end of one response. */
 function isWhole(seen: string): boolean {
   const end = seen.indexOf('\r\n\r\n')
   if (end === -1 || seen.startsWith('HTTP/1.1 100')) return false

@@ -1,7 +1,6 @@
-// Goal: the README's five commands lead from a clone to a shell in a VM.
-// Method: the lines as they stand there, run by a shell on a host of the lab. Two things are not as for a person: the clone
-// and its packages are here already, and the template is an image that is quick to boot, given to the same command by --keep
-// (tests/accept/cloud-init.test.ts builds the real one).
+// Goal: the README's five commands lead from a clone to a shell in a VM. Method: the lines unmodified, run by a shell on a lab
+// host. Two differences from a user's run: the clone and its packages exist already, and the template is an image that boots
+// quickly, given to the same command by --keep (tests/accept/cloud-init.test.ts builds the real one).
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
@@ -22,7 +21,7 @@ const run = promisify(execFile)
 test('five commands of the README lead to a shell in a VM', { skip }, async () => {
   const lines = await linesAfter('README.md', 'in five commands:')
   assert.equal(lines.length, 5)
-  assert.deepEqual(lines, await linesAfter('docs/tasks/first-vm.md', 'to a shell in a VM:'))
+  assert.deepEqual(lines, await linesAfter('docs/tutorials/first-vm.md', 'to a shell in a VM:'))
   const [install = '', daemon = '', build = '', create = '', ssh = ''] = lines
 
   await using stack = new AsyncDisposableStack()
@@ -32,13 +31,13 @@ test('five commands of the README lead to a shell in a VM', { skip }, async () =
   const home = join(dir, 'home')
   await mkdir(join(home, '.ssh'), { recursive: true, mode: 0o700 })
   await run('ssh-keygen', ['-q', '-t', 'ed25519', '-N', '', '-f', join(home, '.ssh/id_ed25519')])
-  // ssh asks the list of users for its home directory, not the environment.
+  // ssh reads the home directory from passwd, not from the environment.
   const users = join(dir, 'passwd')
   const known = await readFile('/etc/passwd', 'utf8')
   await writeFile(users, known.replace(/^(root:.*:)[^:]*(:[^:]*)$/m, `$1${home}$2`))
   await host.run(['mount', '--bind', users, '/etc/passwd'])
 
-  // We are root already, and not every machine has sudo.
+  // The test runs as root, and not every machine has sudo.
   const options = { cwd: ROOT, env: { ...process.env, HOME: home } }
   const shell = (line: string) => ['bash', '-c', line.replace(/\bsudo /g, '')]
   const does = async (line: string): Promise<string> => {
@@ -48,7 +47,7 @@ test('five commands of the README lead to a shell in a VM', { skip }, async () =
   }
 
   assert.match(install, / && npm ci$/)
-  assert.match(await does(install.replace(' && npm ci', '')), /everything is there already/)
+  assert.match(await does(install.replace(' && npm ci', '')), /everything is already installed/)
   const child = host.spawn(shell(`exec ${daemon.replace('sudo ', '')}`), {
     ...options,
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -58,7 +57,7 @@ test('five commands of the README lead to a shell in a VM', { skip }, async () =
     stream?.on('data', (chunk: Buffer) => (said += chunk.toString()))
   await until('vmd answers', () => said.includes('vmd answers at'), START_MS)
   const kept = build.replace(/ +#.*/, ` --keep ${await guestImage('small')}`)
-  assert.match(await does(kept), /^template default is there/)
-  assert.match(await does(create), /^my-vm is made and powered on/)
+  assert.match(await does(kept), /^template default is ready/)
+  assert.match(await does(create), /^my-vm is created and powered on/)
   assert.equal(await does(`echo 'echo here is $(hostname)' | ${ssh}`), 'here is my-vm\n')
 })

@@ -1,11 +1,11 @@
-// What each operation needs to have something to do: a VM of its own, and what it takes away made again.
+// The setup that each operation needs: its own VM, and what it removes created again.
 import assert from 'node:assert/strict'
 
 import { operations as onOne } from './hostile.ts'
 
 const vmOf = (at: number): string => `vm-${at + 1}`
 
-/** A directory that root, who asks, may share. */
+/** A directory that root, the sender, may share. */
 let folder = ''
 
 /** The 13 operations, each on a VM of its own. */
@@ -20,13 +20,13 @@ export const operations = onOne.map(([method, path, body], at) => {
 
 type Call = readonly [method: string, path: string, body?: object]
 
-/** Makes it so again that the operation has something to do. */
+/** Restores the state that the operation needs. */
 const rights: Readonly<Record<number, () => readonly Call[]>> = {
   0: () => [['DELETE', '/api/vms/evil-1']],
   1: () => [['DELETE', '/api/vms/evil-2']],
   8: () => [['DELETE', `/api/vms/${vmOf(8)}/folders/x`]],
   10: () => [docsOf(10)],
-  // Cut short, its address is that of the VM, which it then deletes.
+  // A truncated address is that of the VM, which it then deletes.
   11: () => [vmAgain(11), docsOf(11)],
   12: () => [vmAgain(12)],
 }
@@ -50,7 +50,7 @@ export async function makeAll(hostPath: string): Promise<void> {
   if (share?.[2] !== undefined) share[2] = share[2].replace('/srv', hostPath)
 }
 
-/** After something was done: what another already set right, or what was not touched, is left as it is. */
+/** After an effect: parts that are already restored, or unchanged, are left alone. */
 export async function setRight(at: number): Promise<void> {
   for (const call of rights[at]?.() ?? []) {
     const status = await ask(call)
@@ -67,8 +67,8 @@ async function ask([method, path, body]: Call): Promise<number> {
   return answer.status
 }
 
-/** Whether an answer comes from the operation itself and about something that is there. */
+/** Whether a response comes from the operation itself, for an existing resource. */
 export function found(status: number, answer: string): boolean {
   if ([0, 401, 403, 405, 408].includes(status)) return false
-  return !/cannot be read|there is nothing at this address|there is no VM/.test(answer)
+  return !/cannot be read|path not found|there is no VM/.test(answer)
 }

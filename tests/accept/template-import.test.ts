@@ -1,5 +1,5 @@
-// Goal: an image at an http address becomes a template whole, or leaves nothing behind.
-// Method: `skerry template import` on a host with vmd, from a web server on the same host that does well and badly.
+// Goal: an image at an HTTP URL becomes a complete template, or leaves nothing behind. Method: `skerry template import` on a host
+// with vmd, from a web server on the same host that works and fails in several ways.
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
@@ -20,7 +20,7 @@ let dir: string
 let host: LabHost
 let site: string
 let digest: string
-/** Where the command line keeps what it fetches. */
+/** The download directory of the command line. */
 let scratch: string
 
 const environment = () => ({ ...process.env, TMPDIR: scratch })
@@ -28,7 +28,7 @@ const skerry = (...words: readonly string[]): Promise<Outcome> =>
   host.run([PROGRAM, ...words], { env: environment() })
 const importing = (...words: readonly string[]) => skerry('template', 'import', ...words)
 
-/** The same on a terminal: what was drawn is in stdout. */
+/** The same on a terminal: the drawn output is in stdout. */
 const onTerminal = (...words: readonly string[]): Promise<Outcome> =>
   host.run(['script', '-qec', [PROGRAM, ...words].join(' '), '/dev/null'], { env: environment() })
 
@@ -37,7 +37,7 @@ async function templates(): Promise<readonly { name: string; digest: string }[]>
   return JSON.parse(stdout) as { name: string; digest: string }[]
 }
 
-/** Neither with us nor with the daemon. */
+/** Neither in the command's directory nor in the daemon's. */
 async function assertNothingLeft(): Promise<void> {
   assert.deepEqual(await readdir(scratch), [])
   const kept = await readdir(join(host.dir, 'skerry/templates'))
@@ -55,7 +55,7 @@ async function assertRefused(ended: Outcome, message: RegExp, next: RegExp): Pro
   await assertNothingLeft()
 }
 
-suite('an image at an http address', { skip }, () => {
+suite('an image at an HTTP URL', { skip }, () => {
   before(async () => {
     dir = await mkdtemp(join(tmpdir(), 'import-'))
     scratch = join(dir, 'scratch')
@@ -78,9 +78,9 @@ suite('an image at an http address', { skip }, () => {
     await rm(dir, { recursive: true, force: true })
   })
 
-  test('it becomes the default when its digest is the one that was told', async () => {
+  test('it becomes the default if its digest matches the given one', async () => {
     const ended = await importing(`${site}/good.qcow2`, '--default', '--sha256', digest)
-    assert.deepEqual([ended.code, ended.stdout], [0, 'template default is there\n'], ended.stderr)
+    assert.deepEqual([ended.code, ended.stdout], [0, 'template default is ready\n'], ended.stderr)
     assert.deepEqual(
       (await templates()).map((each) => [each.name, each.digest]),
       [['default', digest]],
@@ -88,12 +88,12 @@ suite('an image at an http address', { skip }, () => {
     await assertNothingLeft()
   })
 
-  test('another digest is refused, with what to do next, and the old default stays', async () => {
+  test('another digest is rejected with the next step, and the old default stays', async () => {
     const wrong = digest.replace(/./g, 'a')
     await assertRefused(
       await importing(`${site}/good.qcow2`, '--default', '--sha256', wrong),
       new RegExp(`SHA-256 is ${digest}, not ${wrong}$`),
-      /^next: get the file again, or give the right checksum$/,
+      /^next: download the file again, or give the right checksum$/,
     )
     assert.equal((await templates())[0]?.digest, digest)
     const typo = await importing(`${site}/good.qcow2`, '--default', '--sha256', 'abc')
@@ -101,31 +101,31 @@ suite('an image at an http address', { skip }, () => {
     assert.match(typo.stderr, /must be 64 digits.*\nnext: sha256sum FILE/)
   })
 
-  test('what is not there, or cannot be reached, is told so', async () => {
+  test('a missing or unreachable image is reported', async () => {
     await assertRefused(
       await importing(`${site}/nothing.qcow2`),
       /nothing\.qcow2 answered 404 Not Found$/,
-      /^next: see that the address is that of an image/,
+      /^next: check that the URL is that of an image/,
     )
     await assertRefused(
       await importing('http://127.0.0.1:9/x.qcow2'),
       /cannot be reached$/,
-      /^next: see that the address is right/,
+      /^next: check the URL/,
     )
   })
 
   for (const name of ['cut', 'cut-unknown-size']) {
-    test(`a connection that breaks off leaves no half template: ${name}`, async () => {
+    test(`a broken connection leaves no partial template: ${name}`, async () => {
       await assertRefused(
         await importing(`${site}/${name}.qcow2`),
         /broke off after [\d.]+ MiB$/,
-        /^next: nothing was imported; ask again$/,
+        /^next: nothing was imported; try again$/,
       )
       assert.equal((await templates()).length, 1)
     })
   }
 
-  test('whoever presses Ctrl-C leaves nothing either', async () => {
+  test('an interruption by Ctrl-C leaves nothing either', async () => {
     const command = [PROGRAM, 'template', 'import', `${site}/slow.qcow2`]
     const child = host.spawn(command, { env: environment(), stdio: 'ignore' })
     const ended = once(child, 'close')
@@ -139,35 +139,35 @@ suite('an image at an http address', { skip }, () => {
     await assertNothingLeft()
   })
 
-  test('a redirect is followed, and the name is that of the address', async () => {
+  test('a redirect is followed, and the name comes from the original URL', async () => {
     const ended = await importing(`${site}/moved.qcow2`)
-    assert.deepEqual([ended.code, ended.stdout], [0, 'template moved is there\n'], ended.stderr)
+    assert.deepEqual([ended.code, ended.stdout], [0, 'template moved is ready\n'], ended.stderr)
     await assertNothingLeft()
   })
 
-  test('a name that is taken is refused before anything is fetched', async () => {
+  test('a name in use is rejected before anything is downloaded', async () => {
     await assertRefused(
       await importing(`${site}/slow.qcow2`, '--name', 'moved'),
       /there is already a template moved$/,
-      /^next: choose another by --name, or delete it first: skerry template rm moved$/,
+      /^next: choose another name with --name, or delete it first: skerry template rm moved$/,
     )
   })
 
-  test('a terminal shows a bar while it is fetched, and one while it is imported', async () => {
+  test('a terminal shows a progress bar for the download and one for the import', async () => {
     const words = ['template', 'import', `${site}/good.qcow2`, '--name', 'bar']
     const { code, stdout } = await onTerminal(...words)
     assert.equal(code, 0, stdout)
-    assert.match(stdout, /fetching good {2}\[#+\.+\] \d+ % /)
+    assert.match(stdout, /downloading good {2}\[#+\.+\] \d+ % /)
     assert.match(stdout, /importing bar/)
-    assert.ok(stdout.endsWith('template bar is there\r\n'), stdout)
+    assert.ok(stdout.endsWith('template bar is ready\r\n'), stdout)
     await assertNothingLeft()
   })
 
-  test('of an unknown size the terminal shows how much came so far', async () => {
+  test('for an unknown size the terminal shows the received bytes', async () => {
     const words = ['template', 'import', `${site}/unknown-size.qcow2`]
     const { code, stdout } = await onTerminal(...words)
     assert.equal(code, 0, stdout)
-    assert.match(stdout, /fetching unknown-size, [\d.]+ MiB so far/)
+    assert.match(stdout, /downloading unknown-size, [\d.]+ MiB so far/)
     assert.equal((await templates()).find(({ name }) => name === 'unknown-size')?.digest, digest)
   })
 })

@@ -1,6 +1,7 @@
-// Goal: guests of one organisation reach each other on a host; no packet of one organisation's guest arrives at another's, on one host
-// or on two, nor at a guest of the local door, nor at any port of the house. Method: a lab of two hosts and a cloud, guests that boot,
-// packets of every kind sent from inside, and every frame looked at that a host hands to the other guest's card.
+// Goal: guests of one organisation reach each other on a host; no packet of one organisation's guest arrives at another's, on one
+// host or on two, nor at a guest of the local API, nor at any port of the infrastructure. Method: a lab of two hosts and a cloud,
+// guests that boot, packets of every kind sent from inside, and a capture of every frame that a host sends to the other guest's
+// card.
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { mkdtempDisposable } from 'node:fs/promises'
@@ -60,7 +61,7 @@ async function succeed(
   assert.equal(attribute(task, 'status'), 'success', said)
 }
 
-/** A guest that was started, as the cloud tells it; which host it is on is libvirt's to say. */
+/** A started guest as the cloud reports it; its host is determined by libvirt. */
 async function start(client: CloudClient, name: string): Promise<Guest> {
   const made = await client.instantiate(name)
   await succeed(client, made)
@@ -81,7 +82,7 @@ async function start(client: CloudClient, name: string): Promise<Guest> {
   }
 }
 
-/** A guest of the local door, on the same machine. */
+/** A guest of the local API, on the same machine. */
 async function startLocal(host: LabHost): Promise<Plugged> {
   const { post, patch, get } = curlOn(() => host)
   const image = { file: await guestImage('small') }
@@ -89,17 +90,17 @@ async function startLocal(host: LabHost): Promise<Plugged> {
   assert.equal((await post('/api/vms', { id: 'own' })).status, 201)
   assert.equal((await patch('/api/vms/power/own', 'on')).status, 200)
   const { stdout } = await host.run(['virsh', '-q', 'domiflist', 'local-own'])
-  const told = async () => (await get('/api/vms/own/ipaddress')).body as { message: string }
-  const hasAddress = async () => (await told()).message.startsWith('10.83.')
-  await until('the guest of the local door has an address', hasAddress, BOOT_MS)
+  const reported = async () => (await get('/api/vms/own/ipaddress')).body as { message: string }
+  const hasAddress = async () => (await reported()).message.startsWith('10.83.')
+  await until('the guest of the local API has an address', hasAddress, BOOT_MS)
   const mac = stdout.trim().split(/\s+/).at(-1) ?? ''
-  return { host, domain: 'local-own', mac, address: (await told()).message }
+  return { host, domain: 'local-own', mac, address: (await reported()).message }
 }
 
 const addressesIn = ({ host, domain }: Plugged) =>
   inDomain(host, domain, 'ip -4 -o address | awk \'$2 != "lo" { print $4 }\'')
 
-/** What came from somebody else than the host's own end of its cable: DHCP, ARP, and the cable's own greeting. */
+/** Frames that are not from the host's end of the link: without DHCP, ARP and the link's own announcements. */
 async function strangeTo(
   { host, network, mac }: Guest,
   frames: readonly string[],
@@ -117,7 +118,7 @@ suite('networks of organisations', { skip }, () => {
     const { path } = stack.use(await mkdtempDisposable(join(tmpdir(), 'tenants-')))
     lab = stack.use(await startLab({ dir: join(path, 'lab'), hosts: 2, cells: 1 }))
     const [bob, gwen] = [await logIn(0), await logIn(1)]
-    // Placement takes the least used host: these are on one, the other, the first again; then the other.
+    // Placement selects the least used host: these are on one, the other, the first again; then the other.
     const blue: Guest[] = []
     for (const name of ['one', 'two', 'three']) blue.push(await start(bob, name))
     green = await start(gwen, 'green')
@@ -131,7 +132,7 @@ suite('networks of organisations', { skip }, () => {
   })
   after(() => stack.disposeAsync())
 
-  test('every guest has the address that the cloud tells, from its first boot on', async () => {
+  test('every guest has the address that the cloud reports, from its first boot on', async () => {
     const all = [...new Set([...pair, near, far, green])]
     for (const guest of all) {
       const has = async () => (await addressesIn(guest)).trim() === `${guest.address}/24`
@@ -139,7 +140,7 @@ suite('networks of organisations', { skip }, () => {
       assert.match(guest.address, /^10\.8[4-7]\./)
     }
     const blue = new Set([...pair, near, far].map(({ network }) => network))
-    assert.equal(blue.size, 1, 'an organisation’s network is called the same on every host')
+    assert.equal(blue.size, 1, 'an organisation’s network has the same name on every host')
     assert.ok(!blue.has(green.network))
     const found = await green.client.get(`/api/query?type=vm&filter=ipAddress==${green.address}`)
     assert.equal(attribute(found, 'total'), '1')
@@ -181,7 +182,7 @@ suite('networks of organisations', { skip }, () => {
     assert.deepEqual(back, [])
   })
 
-  test('nor at a guest of the local door, nor the other way round', async () => {
+  test('no packet passes between an organisation’s guest and a guest of the local API, in either direction', async () => {
     await using atLocal = await capture(local)
     await using atGreen = await capture(green)
     await probe(near, local)
@@ -194,7 +195,7 @@ suite('networks of organisations', { skip }, () => {
     assert.deepEqual(await strangeTo(green, await atGreen.frames()), [])
   })
 
-  test('nor at any port of the house: not its host’s, not another host’s, not the cloud’s', async (t) => {
+  test('no packet reaches a port of the infrastructure: its host’s, another host’s or the cloud’s', async (t) => {
     const [host, other] = [near.host, far.host]
     const [cell] = JSON.parse(readFileSync(join(host.dir, 'skerry/cloud/cells.json'), 'utf8'))
     const gateway = (address: string) => address.replace(/\.\d+$/, '.1')
@@ -214,12 +215,12 @@ suite('networks of organisations', { skip }, () => {
     const reached = (await inDomain(near.host, near.domain, script, BOOT_MS)).trim().split('\n')
     assert.deepEqual(reached, [`${gateway(near.address)}:53`, 'end'])
     t.diagnostic(`${addresses.length * new Set(ports).size} connections: 0 but the guest's own DNS`)
-    // The same from the host itself: what could be reached is there.
+    // The same from the host itself: these ports are reachable.
     const open = await host.run(['bash', '-c', `: </dev/tcp/${cell.address}/${cell.port}`])
     assert.equal(open.code, 0, open.stderr)
   })
 
-  test('the network is there again after a power cut, and goes with the last VM', async () => {
+  test('the network exists again after a power cut, and is removed with the last VM', async () => {
     const { host, network, client, vapp } = green
     const networks = async (...words: readonly string[]) =>
       (await host.run(['virsh', '-q', 'net-list', '--name', ...words])).stdout.split('\n')
@@ -231,8 +232,8 @@ suite('networks of organisations', { skip }, () => {
       return attribute(found, 'total') === '1'
     }
     await until('the guest is started again', isOn, BOOT_MS)
-    const told = await client.get('/api/query?type=vm')
-    const [record] = childrenByLocalName(told, 'VMRecord')
+    const reported = await client.get('/api/query?type=vm')
+    const [record] = childrenByLocalName(reported, 'VMRecord')
     assert.equal(attribute(record, 'ipAddress'), green.address)
     await succeed(client, await client.ask('POST', `${vapp}/power/action/powerOff`))
     await succeed(client, await client.ask('DELETE', vapp))

@@ -1,5 +1,5 @@
-// Goal: skerry up that is killed anywhere goes on where it was, makes nothing twice and leaves nothing behind. Method: on a machine of the
-// lab with real engines, kill -9 within a step that chance picks, again and again, each time further on; then once more to its end.
+// Goal: after a kill at any point skerry up continues where it was, creates nothing twice and leaves nothing behind. Method: on a
+// lab machine with real backends, kill -9 within a random step, repeatedly, each time further on; then one complete run.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { mkdtempDisposable } from 'node:fs/promises'
@@ -16,12 +16,12 @@ import { onMachine, pidsOf, serversOf } from './up/machine.ts'
 
 const skip = reasonToSkip('host', 'small', 'cloud') ?? (await reasonWithoutTemporal()) ?? false
 const KILLS = 5
-/** So many steps further on at most, before the next kill. */
+/** The maximum number of steps before the next kill. */
 const STEPS_MAX = 5
 const WITHIN_MS = 700
 const START_MS = 240_000
 
-test('skerry up is killed at random and goes on where it was', { skip }, async (t) => {
+test('skerry up is killed at random and continues where it was', { skip }, async (t) => {
   const seed = Number(process.env['SKERRY_SEED'] ?? Date.now() % 1_000_000)
   t.diagnostic(`SKERRY_SEED=${seed}`)
   const dice = chance(seed)
@@ -43,7 +43,7 @@ test('skerry up is killed at random and goes on where it was', { skip }, async (
       seen += 1
       last = line
     })
-    // It may come to its end first.
+    // It may complete first.
     await Promise.race([until('steps pass', () => seen >= wanted, START_MS), ended])
     await sleep(dice.between(0, WITHIN_MS))
     child.kill('SIGKILL')
@@ -55,7 +55,7 @@ test('skerry up is killed at random and goes on where it was', { skip }, async (
   assert.equal(code, 0, stderr)
   const again = await machine.skerry(...words, '--json')
   assert.equal(again.code, 0, again.stderr)
-  // Whatever died in the middle, each server is there once, as the one that is told.
+  // After any crash, each server runs once, as the one that is reported.
   const { servers, cloud, ca, user, password } = JSON.parse(again.stdout) as {
     servers: { name: string; pid: number }[]
     cloud: string
@@ -65,14 +65,14 @@ test('skerry up is killed at random and goes on where it was', { skip }, async (
   }
   assert.equal(servers.length, 8)
   assert.ok(servers.every(({ pid }) => pid > 0))
-  // A part of PostgreSQL is called as the whole until it has its own name.
+  // A child process of PostgreSQL has the parent's name until it sets its own.
   const isEachOnce = async () => (await serversOf(host)).length === servers.length
-  await until('each server is there once', isEachOnce, START_MS)
+  await until('each server runs once', isEachOnce, START_MS)
 
-  // Of everything there is one: a host, an organisation, a user in it, a template.
+  // There is one of everything: a host, an organisation, a user in it, a template.
   const configured = ['--config', '/var/lib/skerry/site/cloud/cloud.json', '--json']
-  const rows = async (...asked: string[]) => {
-    const { stdout } = await machine.skerry('cloud', ...asked, ...configured)
+  const rows = async (...requested: string[]) => {
+    const { stdout } = await machine.skerry('cloud', ...requested, ...configured)
     return JSON.parse(stdout) as { name?: string; user?: string }[]
   }
   assert.equal((await rows('host', 'list')).length, 1)
@@ -84,18 +84,18 @@ test('skerry up is killed at random and goes on where it was', { skip }, async (
     (await rows('template', 'list')).map(({ name }) => name),
     ['debian-12'],
   )
-  // The password that is told is the one that counts.
+  // The printed password is the valid one.
   const login = ['-o', '/dev/null', '-w', '%{http_code}', '-X', 'POST', '-u', `${user}:${password}`]
   const accept = ['-H', 'Accept: application/*+xml;version=5.1', '--cacert', ca]
   const { stdout } = await host.run(['curl', '-sS', ...accept, ...login, `${cloud}/api/sessions`])
   assert.equal(stdout, '200')
 
-  // One that is killed meanwhile is started again, and only that one.
+  // A killed server is restarted, and only that one.
   const cell = servers.find(({ name }) => name === 'cell')
   await host.run(['kill', '-9', String(cell?.pid)])
-  const mended = await machine.skerry(...words)
-  assert.equal(mended.code, 0, mended.stderr)
-  assert.match(mended.stderr, /^step 1 of 2: starting the cloud$/m)
+  const repaired = await machine.skerry(...words)
+  assert.equal(repaired.code, 0, repaired.stderr)
+  assert.match(repaired.stderr, /^step 1 of 2: starting the cloud$/m)
 
   // In the foreground that happens by itself, and Ctrl-C stops all of it.
   const child = machine.begin('up', '--foreground')
@@ -103,12 +103,12 @@ test('skerry up is killed at random and goes on where it was', { skip }, async (
   for (const stream of [child.stdout, child.stderr])
     stream?.on('data', (chunk: Buffer) => (said += chunk.toString()))
   const ended = once(child, 'close')
-  await until('it stays', () => said.includes('Ctrl-C stops it'), START_MS)
+  await until('it stays', () => said.includes('Ctrl-C stops them'), START_MS)
   const [egress] = await pidsOf(host, 'apps/egress/src/main.ts')
   assert.ok(egress)
   await host.run(['kill', '-9', egress])
   await until(
-    'the one that was killed is there again',
+    'the killed one runs again',
     async () => {
       const [now] = await pidsOf(host, 'apps/egress/src/main.ts')
       return now !== undefined && now !== egress
@@ -119,5 +119,7 @@ test('skerry up is killed at random and goes on where it was', { skip }, async (
   await ended
   assert.match(said, /^stopped PostgreSQL$/m)
   assert.deepEqual(await serversOf(host), [])
-  assert.match((await machine.skerry('down')).stdout, /^nothing ran$/m)
+  assert.match((await machine.skerry('down')).stdout, /^no server was running$/m)
+  // The users that were created for it are removed with it.
+  assert.match((await machine.skerry('down', '--forget', '--yes')).stdout, / deleted$/m)
 })

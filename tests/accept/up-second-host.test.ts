@@ -1,5 +1,5 @@
-// Goal: a cloud that was brought up on one machine grows by another one. Method: two machines of the lab; on the second the line that the
-// invitation printed; then a VM, by the lines of docs/tasks/one-machine.md, while the first machine takes none.
+// Goal: a second machine joins a cloud that runs on one machine. Method: two lab machines; on the second the line that the
+// invitation printed; then a VM, by the lines of docs/guides/one-machine.md, while the first machine is disabled.
 import assert from 'node:assert/strict'
 import { mkdtempDisposable, readFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -12,7 +12,7 @@ import { blocksIn } from './doc-blocks.ts'
 import { onMachine, ROOT } from './up/machine.ts'
 
 const skip = reasonToSkip('host', 'small', 'cloud') ?? (await reasonWithoutTemporal()) ?? false
-const PAGE = join(ROOT, 'docs/tasks/one-machine.md')
+const PAGE = join(ROOT, 'docs/guides/one-machine.md')
 const CONFIG = '/var/lib/skerry/site/cloud/cloud.json'
 const SEEN_MS = 180_000
 
@@ -24,7 +24,7 @@ interface Row {
   readonly seen: boolean
 }
 
-test('a second machine joins, and has the next VM', { skip }, async () => {
+test('a second machine joins, and gets the next VM', { skip }, async () => {
   await using directory = await mkdtempDisposable(join(tmpdir(), 'two-'))
   await using lab = await startLab({ dir: join(directory.path, 'lab'), hosts: 2 })
   const [first, second] = lab.hosts
@@ -51,7 +51,7 @@ test('a second machine joins, and has the next VM', { skip }, async () => {
   const text = await readFile(PAGE, 'utf8')
   const blocks = blocksIn(text)
   const [, login = '', make = ''] = blocks.map((block) => block.replaceAll('sudo ', ''))
-  // Who logs in is kept where the test ends, and not where a person's profiles are.
+  // The login is stored in the test's directory, and not with a user's profiles.
   await does([`export XDG_CONFIG_HOME=${directory.path}`, login, make].join('\n'))
   const { stdout } = await second.run(['virsh', '-c', 'qemu:///system', 'list', '--name'])
   assert.match(stdout, /^cloud-/m)

@@ -9,11 +9,11 @@ import { curlOn } from './curl.ts'
 
 export interface VmdPlace extends AsyncDisposable {
   readonly host: LabHost
-  /** A directory outside of the host's own, seen on the host and here alike. */
+  /** A directory outside of the host's own, visible on the host and here. */
   readonly dir: string
 }
 
-/** A host of the lab with vmd on it and the small guest as its template. */
+/** A lab host with vmd and the small guest as its template. */
 export async function startVmdPlace(): Promise<VmdPlace> {
   await using stack = new AsyncDisposableStack()
   const dir = await mkdtemp(join(tmpdir(), 'vmd-'))

@@ -1,6 +1,6 @@
-// Goal: the workflow server as the specification has it, and as more than a file server: workflows are listed, exported, imported
-// elsewhere byte for byte, and run, on real guests and through the death of every server. Method: a lab of the product's own
-// commands with two workflow servers, each at port 8281 of its own address and with its own database; curl as people type it.
+// Goal: the workflow server matches the specification and does more than serve files: workflows are listed, exported, imported
+// elsewhere byte for byte, and run, on real guests and through crashes of every server. Method: a lab created by the product's
+// own commands with two workflow servers, each at port 8281 of its own address and with its own database; curl as people type it.
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { randomInt } from 'node:crypto'
@@ -40,7 +40,7 @@ const REACH = join(import.meta.dirname, 'workflow/reach.yaml')
 const LANES = 4
 const RUNS = 20
 const KILLS = 5
-/** Another one each time; a storm that failed comes again with the number that it told. */
+/** Different each time; a failed storm is repeated with the seed that it printed. */
 const seed = Number(process.env['SKERRY_SEED'] ?? randomInt(1_000_000))
 
 let place: Place
@@ -64,7 +64,7 @@ test('both servers answer at port 8281, and a new one has no workflows', { skip 
 })
 
 test(
-  'the library is imported, and found by its names in the list, in XML and in JSON',
+  'the library is imported, and its workflows are listed by name, in XML and in JSON',
   { skip },
   async () => {
     const { cloud, first, curl } = place
@@ -76,7 +76,7 @@ test(
     for (const name of [RESTART, SNAPSHOT]) {
       assert.equal(await idOf(place, name, { format: 'xml' }), await idOf(place, name))
     }
-    // The other organisation has none of them, and whoever runs the cloud sees all.
+    // The other organisation has none of them, and the system administrator sees all.
     const [, other] = cloud.tenants
     assert.ok(other)
     const theirs = ['-u', `${other.user}@${other.org}:${other.password}`]
@@ -91,7 +91,7 @@ test(
 )
 
 test(
-  'an export is a file that can be opened, and elsewhere imported and exported again byte for byte',
+  'an export is a readable file, and is byte-identical after import and export elsewhere',
   { skip },
   async () => {
     const { first, second, curl, user, dir } = place
@@ -120,13 +120,13 @@ test(
 )
 
 test(
-  'no, wrong and foreign credentials: 401 at every address, in the asked format',
+  'no, wrong and foreign credentials: 401 at every address, in the requested format',
   { skip },
   async () => {
     const { cloud, first, curl } = place
     const [tenant, other] = cloud.tenants
     assert.ok(tenant && other)
-    // Each name is tried once: whoever guesses is made to wait, and told so.
+    // Each name is tried once: repeated guesses are rate-limited.
     const wrong = [
       `${tenant.user}@${tenant.org}:${other.password}`,
       'x:y',
@@ -161,7 +161,7 @@ test(
 )
 
 test(
-  'while Temporal is down workflows are listed and exported, and a run is refused in words',
+  'while Temporal is down workflows are listed and exported, and a start is rejected with a message',
   { skip },
   async () => {
     const { cloud, first } = place
@@ -212,18 +212,18 @@ test(
 )
 
 test(
-  'the nightly snapshot takes one of each guest by itself when it is time, and keeps it the next time',
+  'the nightly snapshot takes a snapshot of each guest on schedule, and keeps it the next time',
   { skip },
   async () => {
     const { first, curl, user } = place
     const id = await idOf(place, SNAPSHOT)
     const value = { string: { value: guests.vapp } }
-    const asked = {
+    const requested = {
       ...{ workflow: id, name: 'often', 'every-seconds': 10, 'time-zone': 'Europe/Berlin' },
       parameters: [{ name: 'vapp', type: 'string', scope: 'local', value }],
     }
     const json = [...user, ...JSON_ASKED, '-H', 'Content-Type: application/json']
-    const made = await curl(...json, '-d', JSON.stringify(asked), `${first.url}/api/schedules`)
+    const made = await curl(...json, '-d', JSON.stringify(requested), `${first.url}/api/schedules`)
     assert.equal(made.status, 201, made.text)
     const runs = await until(
       'the schedule has run twice',
@@ -253,7 +253,7 @@ test(
 )
 
 test(
-  'a tenant’s workflow that the system administrator has started touches nothing outside that tenant',
+  'a tenant’s workflow started by the system administrator changes nothing outside that tenant',
   { skip },
   async () => {
     const { cloud, first } = place
@@ -292,7 +292,7 @@ test(
 )
 
 test(
-  '20 runs end through 5 deaths, and each has done what it does in the cloud exactly once',
+  '20 runs end through 5 kills, and each has its effects in the cloud exactly once',
   { skip },
   async (t) => {
     const { cloud, first } = place
@@ -315,7 +315,7 @@ test(
       await sleep(restMs)
       const at = Math.round(performance.now() - began)
       t.diagnostic(`${at} ms: kill -9 of ${who}, with ${underWay} runs under way`)
-      assert.ok(underWay > 0, 'a death is in the middle of runs')
+      assert.ok(underWay > 0, 'a kill happens during runs')
       await dies()
     }
     const ended = await Promise.all(runs)
@@ -341,7 +341,7 @@ test(
       assert.equal(effects.get(`${each} compose`), 1, each)
       assert.equal(effects.get(`${each} updateMetadata`), 3, each)
     }
-    // Of what was refused nothing is done twice either, should anything of it have begun.
+    // A rejected request has no duplicate effects either, should any of it have begun.
     for (const [what, times] of effects)
       assert.ok(times <= (what.endsWith('compose') ? 1 : 3), what)
     const alive = () =>

@@ -1,4 +1,4 @@
-// The bare server: node:http and nothing else, with the answer that vmd gives, in a process of its own.
+// The baseline: node:http alone, with the same response as vmd, in its own process.
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 

@@ -1,4 +1,4 @@
-// The bare server: Fastify, a pool and one SQL statement for each request; no session, no tenants, no XML.
+// The baseline: Fastify, a pool and one SQL statement per request; no session, no tenants, no XML.
 import type { AddressInfo } from 'node:net'
 
 import fastify from 'fastify'
@@ -9,7 +9,7 @@ const pool = new Pool({ connectionString: url, max: 8 })
 const server = fastify()
 server.get('/query', async () => {
   const { rows } = await pool.query(
-    `select id, name, container_name from vm where org = $1 and shown = $2 and deleted_at is null order by id limit 25`,
+    `select id, name, container_name from vm where org = $1 and displayed_status = $2 and deleted_at is null order by id limit 25`,
     [org, 'POWERED_ON'],
   )
   return rows

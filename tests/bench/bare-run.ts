@@ -1,17 +1,17 @@
-// A run as somebody would write it for Temporal alone: the same activities of the same kinds in the same order as the definition of
-// workflow.ts asks for, and nothing that reads a definition. Replayed: no I/O here.
+// A run written for Temporal alone: the same activities of the same kinds in the same order as the definition in workflow.ts,
+// without an interpreter. Replayed: no I/O here.
+import type { RunInput, Json } from '@skerry/serverless-workflow'
 import {
   ActivityCancellationType,
   proxyActivities,
   proxyLocalActivities,
 } from '@temporalio/workflow'
 
-import type { RunInput } from '../../apps/workflow/src/durable/states.ts'
-import type { Json, Verbs } from '../../apps/workflow/src/durable/verbs.ts'
+import type { RunActivities } from '../../apps/workflow/src/durable/run-activities.ts'
 
 const retry = { initialInterval: '200ms', maximumInterval: '5s' } as const
-const quick = proxyLocalActivities<Verbs>({ startToCloseTimeout: '60s', retry })
-const functions = proxyActivities<Verbs>({
+const quick = proxyLocalActivities<RunActivities>({ startToCloseTimeout: '60s', retry })
+const functions = proxyActivities<RunActivities>({
   ...{ heartbeatTimeout: '8s', retry, scheduleToCloseTimeout: '24h' },
   cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
 })

@@ -7,10 +7,10 @@ import { connectTemporal } from '@skerry/temporal'
 
 const TASK_QUEUE = 'bare'
 
-/** Bare runs at a Temporal server: started by us, carried out by a worker in a process of its own. */
+/** Baseline runs at a Temporal server: started by us, executed by a worker in its own process. */
 export interface BareTemporal extends AsyncDisposable {
   readonly pid: number
-  /** So many runs, so many of them asked for at once; answers when all have come to their end. */
+  /** The number of runs, and of concurrent starts; resolves when all have ended. */
   carryOut(count: number, lanes: number): Promise<void>
 }
 

@@ -1,5 +1,5 @@
-// A bare Temporal worker in a process of its own: node bare-temporal.ts ADDRESS NAMESPACE QUEUE.
-// Says "ready", then a line for every run that has come to its last step.
+// A baseline Temporal worker in its own process: node bare-temporal.ts ADDRESS NAMESPACE QUEUE. Prints "ready", then a line for
+// every run that has reached its last step.
 import { DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/worker'
 
 const [address = '', namespace = '', taskQueue = ''] = process.argv.slice(2)

@@ -1,4 +1,4 @@
-// The bare workflow: as many steps as a power-on has, its claim and its end among them, and nothing in any of them.
+// The baseline workflow: as many steps as a power-on, including claim and end, all empty.
 import { proxyLocalActivities } from '@temporalio/workflow'
 
 const { step } = proxyLocalActivities<{ step(name: string): Promise<void> }>({

@@ -1,5 +1,5 @@
-# The bare engine: Debian's python3-libvirt, doing what Skerry is compared with.
-# One line of JSON in is one question, one line out its answer; the time is taken here, around the work alone.
+# The baseline engine: Debian's python3-libvirt, doing the work that Skerry is compared with.
+# One input line of JSON is one request, one output line its response; the time is measured here, around the work alone.
 import json
 import subprocess
 import sys

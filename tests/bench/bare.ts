@@ -2,16 +2,16 @@ import { spawn, type ChildProcess, type SpawnOptions } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 
-/** The bare engine in a process that lives as long as the run, so that its start is never measured. */
+/** The baseline engine in a process that lives as long as the run, so that its start is never measured. */
 export interface Bare extends AsyncDisposable {
-  /** Does one thing of bare.py; the answer is usually how many seconds it took. */
+  /** Runs one command of bare.py; the result is usually a duration in seconds. */
   ask<T = number>(work: string, ...args: readonly unknown[]): Promise<T>
 }
 
 type Start = (command: readonly string[], options: SpawnOptions) => ChildProcess
 const here: Start = ([program = '', ...words], options) => spawn(program, words, options)
 
-/** `start`: on which machine it runs; this one unless told. */
+/** `start`: the machine it runs on; default: this one. */
 export function startBare(start: Start = here): Bare {
   // Debian's own Python: another one that is first in PATH does not have Debian's modules.
   const child = start(['/usr/bin/python3', `${import.meta.dirname}/bare.py`], {

@@ -8,16 +8,16 @@ import { startBareTemporal } from './bare-temporal-worker.ts'
 import { compareAll, type Figure } from './figure.ts'
 import { processorSeconds, serverSeconds } from './processor.ts'
 
-/** More than the machine can carry out at once, and within what an organisation and a host may have under way. */
+/** More than the machine can execute at once, and within the limits of an organisation and a host. */
 const VMS = 100
 const HOSTS = 10
-/** Requests under way at once. */
+/** Concurrent requests. */
 const LANES = 16
 
 /**
- * Power commands to as many VMs on simulated hosts, against as many bare runs at the same Temporal
- * server: per second, and per second of all processors' time, which other work on the machine does not
- * touch. The processor of Temporal, Postgres, the worker, the client and the hosts is counted.
+ * Power commands to many VMs on simulated hosts, against the same number of baseline runs at the same Temporal server: per
+ * second, and per CPU second, which other load of the machine does not affect. The CPU time of Temporal, Postgres, the worker,
+ * the client and the hosts is counted.
  */
 export async function benchOperations(pairs: number): Promise<Figure[]> {
   await using cloud = await startSmallCloud({ cells: 1, hosts: HOSTS, durable: true })
@@ -32,7 +32,7 @@ export async function benchOperations(pairs: number): Promise<Figure[]> {
     const [begun, before] = [performance.now(), spent()]
     await work()
     const [ms, after] = [performance.now() - begun, spent()]
-    note(ms, before, after)
+    log(ms, before, after)
     return [(VMS / ms) * 1000, VMS / (sum(after) - sum(before))]
   }
   return await compareAll(
@@ -59,18 +59,18 @@ const secondsOf = ({ temporal, postgres }: SmallCloud, worker: number): Seconds 
   worker: processorSeconds(worker),
   temporal: processorSeconds(temporal.pid),
   postgres: serverSeconds(postgres.pid),
-  // Who asks, and the simulated hosts.
+  // The client and the simulated hosts.
   client: processorSeconds(process.pid),
 })
 
 const sum = (seconds: Seconds): number =>
   Object.values(seconds).reduce((all, each) => all + each, 0)
 
-/** How many milliseconds of which processor an operation took, for whoever wants to know where they go. */
-function note(ms: number, before: Seconds, after: Seconds): void {
+/** CPU milliseconds per operation by process, for profiling. */
+function log(ms: number, before: Seconds, after: Seconds): void {
   if (!process.argv.includes('--verbose')) return
   const each = (Object.keys(after) as (keyof Seconds)[]).map(
-    (who) => `${who} ${(((after[who] - before[who]) / VMS) * 1000).toFixed(1)}`,
+    (name) => `${name} ${(((after[name] - before[name]) / VMS) * 1000).toFixed(1)}`,
   )
   console.error(`${(ms / VMS).toFixed(1)} ms each; of processors: ${each.join(', ')}`)
 }
@@ -92,13 +92,13 @@ async function demand(client: CloudClient, where: string, body?: string): Promis
   if (status !== 201 && status !== 202) throw new Error(`POST ${where}: ${status} ${text}`)
 }
 
-/** All are over, and over well: an operation that failed would be a quick one. */
+/** All have ended with success: a failed operation would be a quick one. */
 async function allEnded({ db }: SmallCloud): Promise<void> {
   const count = async (...states: ('queued' | 'running' | 'error' | 'canceled')[]) => {
     const found = await db.selectFrom('task').select('id').where('state', 'in', states).execute()
     return found.length
   }
-  await until('all tasks are over', async () => (await count('queued', 'running')) === 0, 120_000)
+  await until('all tasks have ended', async () => (await count('queued', 'running')) === 0, 120_000)
   const failed = await count('error', 'canceled')
   if (failed > 0) throw new Error(`${failed} operations failed`)
 }

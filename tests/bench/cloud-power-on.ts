@@ -13,12 +13,12 @@ import { startBare } from './bare.ts'
 import { compare, type Figure } from './figure.ts'
 
 const NAME = 'probe'
-/** Between two looks at the query: it is seen late by half of this, and a look costs a few milliseconds of one processor. */
+/** The polling interval of the query: the result is late by half of this, and a poll costs a few milliseconds of one CPU. */
 const LOOK_MS = 10
 
 /**
- * From the request to POWERED_ON in the query, against libvirt alone starting the same domain on the
- * same host. Both times the guest is let go of before it has booted, so that only the start differs.
+ * From the request to POWERED_ON in the query, against libvirt alone starting the same domain on the same host. Both times the
+ * guest is powered off before it has booted, so that only the start differs.
  */
 export async function benchPowerOn(pairs: number): Promise<Figure[]> {
   requirePrograms('host', 'small', 'cloud', 'bench')
@@ -64,9 +64,14 @@ export async function benchPowerOn(pairs: number): Promise<Figure[]> {
   return [figure]
 }
 
-async function logIn({ url, ca, tenants: [who] }: LabCloud): Promise<CloudClient> {
-  if (!who) throw new Error('the cloud has no tenant')
-  return CloudClient.logIn(url, readFileSync(ca, 'utf8'), `${who.user}@${who.org}`, who.password)
+async function logIn({ url, ca, tenants: [principal] }: LabCloud): Promise<CloudClient> {
+  if (!principal) throw new Error('the cloud has no tenant')
+  return CloudClient.logIn(
+    url,
+    readFileSync(ca, 'utf8'),
+    `${principal.user}@${principal.org}`,
+    principal.password,
+  )
 }
 
 async function succeed(client: CloudClient, root: Parameters<typeof taskOf>[0]): Promise<void> {

@@ -1,4 +1,4 @@
-// Our relay as a console process has it: a viewer's TLS on one side, a host's TLS on the other, and nothing else.
+// Our relay as in a console process: a viewer's TLS on one side, a host's TLS on the other, and nothing else.
 import { createServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { connect } from 'node:tls'

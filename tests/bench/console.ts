@@ -15,7 +15,7 @@ const CONSOLES = 100
 const WARM_UP = 5
 const ECHOES = 400
 const SETTLE_MS = 1000
-/** Memory does not waver as time does: a few looks are enough, and each opens many consoles. */
+/** Memory varies less than time: a few samples are enough, and each opens many consoles. */
 const MEMORY_PAIRS = 3
 const DAY_MS = 86_400_000
 
@@ -38,7 +38,7 @@ interface Side {
   readonly pid: number
 }
 
-/** Our relay against websockify, each with a certificate, in front of the same source of bytes. */
+/** Our relay against websockify, each with a certificate, in front of the same data source. */
 export async function benchConsole(pairs: number): Promise<Figure[]> {
   requirePrograms('bench')
   const tls = await makeTls()
@@ -59,7 +59,7 @@ export async function benchConsole(pairs: number): Promise<Figure[]> {
       () => measure(ours, tls.cert),
       () => measure(other, tls.cert),
     )
-  // Each in a process that has done nothing else yet: what an earlier run left would hide what a console takes.
+  // Each in a fresh process: leftovers of an earlier run would hide the memory of a console.
   const weighed = (aim: Aim, word: string): Promise<Figure> => {
     const fresh = (start: typeof startOurs) => async (): Promise<number> => {
       await using side = await start()
@@ -124,7 +124,7 @@ async function echoMany({ port }: Side, ca: string): Promise<number> {
   return times.sort((a, b) => a - b)[Math.floor(ECHOES * 0.99)] ?? 0
 }
 
-/** What many consoles at once add to a process and its children, each. */
+/** The memory that many concurrent consoles add to a process and its children, per console. */
 async function weigh({ port, pid }: Side, ca: string, word: string): Promise<number> {
   const viewers: RawViewer[] = []
   try {
@@ -141,7 +141,7 @@ async function weigh({ port, pid }: Side, ca: string, word: string): Promise<num
   }
 }
 
-/** After a while, in KiB: what a process and its children hold, pages that they share counted once. */
+/** After a while, in KiB: the memory of a process and its children, shared pages counted once. */
 async function settledMemory(pid: number): Promise<number> {
   await new Promise((resolve) => setTimeout(resolve, SETTLE_MS))
   return processesOf(pid)

@@ -1,5 +1,5 @@
-// What stands behind both relays: the same bytes, by plain TCP and by TLS. It does what its first line says: stream N bytes,
-// trickle 2.5 Mbit/s, as a screen does on which something moves, or echo.
+// The data source behind both relays: the same bytes, by plain TCP and by TLS. Its first input line selects the mode: stream N
+// bytes, trickle 2.5 Mbit/s, like a screen with moving content, or echo.
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net'
 import { createServer as createSecure } from 'node:tls'
 
@@ -15,7 +15,7 @@ function serve(socket: Socket): void {
     const end = said.indexOf('\n')
     const [word, value] = said.toString('latin1', 0, end).split(' ')
     if (word === 'echo') {
-      // What came with the line is the first to be echoed.
+      // Bytes after the line are the first to be echoed.
       socket.write(said.subarray(end + 1))
       return void socket.pipe(socket)
     }

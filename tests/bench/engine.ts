@@ -6,7 +6,7 @@ import { guestImage, requirePrograms, startHost } from '@skerry/lab'
 
 import type { Figure } from './figure.ts'
 
-/** The engine against the bare one, both on a host of the lab made for this run. */
+/** The engine against the baseline, both on a lab host created for this run. */
 export async function benchEngine(pairs: number): Promise<Figure[]> {
   requirePrograms('host', 'small', 'bench')
   const image = await guestImage('small')

@@ -1,7 +1,7 @@
 /** One line of a benchmark's result; with --json exactly this is printed. */
 export interface Figure {
   readonly name: string
-  /** Ours ÷ bare. */
+  /** Ours ÷ baseline. */
   readonly ratio: number
   readonly goal: string
   readonly met: boolean
@@ -10,11 +10,11 @@ export interface Figure {
   readonly unit: string
   /** The lower and the upper quartile of the pairs' own ratios. */
   readonly spread: readonly [number, number]
-  /** Whether that spread lies on the same side of the goal as the ratio; otherwise noise hides on which we are. */
+  /** Whether that spread lies on the same side of the goal as the ratio; otherwise the result is within the noise. */
   readonly clear: boolean
 }
 
-/** What is compared, and how good we mean to be. */
+/** What is compared, and the goal. */
 export interface Aim {
   readonly name: string
   readonly unit:
@@ -24,17 +24,17 @@ export interface Aim {
     | 'KiB'
   readonly atLeast?: number
   readonly atMost?: number
-  /** Instead of `atMost`: by how much ours may be more, in the unit. What is small costs a fixed sum, whatever the ratio. */
+  /** Instead of `atMost`: the allowed difference, in the unit. For small values the overhead is a constant, whatever the ratio. */
   readonly orMoreBy?: number
 }
 
 type Measure = () => Promise<number>
-/** One value for each of several aims, all from the same work. */
+/** One value for each of several goals, all from the same work. */
 type MeasureAll = () => Promise<readonly number[]>
 
 /**
- * Measures both sides in turn, so that whatever else the machine does falls on both alike; each
- * goes first in every second pair. The first pairs only warm up. The medians are compared.
+ * Measures both sides alternately, so that other load of the machine affects both; each goes first in every second pair. The
+ * first pairs are warm-up. The medians are compared.
  */
 export async function compare(
   aim: Aim,
@@ -98,7 +98,7 @@ function toFigure(
   }
 }
 
-/** The value below which this part of all values lies; between two of them where it falls between. */
+/** The quantile of all values, interpolated. */
 function quantile(values: readonly number[], part: number): number {
   const sorted = values.toSorted((a, b) => a - b)
   const place = (sorted.length - 1) * part

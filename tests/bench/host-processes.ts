@@ -7,11 +7,11 @@ import type { Told } from './simulated-hosts.ts'
 /** A process of simulated hosts in the network of a lab's switch. */
 export interface HostProcess extends AsyncDisposable {
   readonly pid: number
-  /** Answered when it has obeyed. */
-  tell<T>(told: Told): Promise<T>
-  /** Told, and heard when it is next awake. */
-  leaveWord(told: Told): Promise<void>
-  /** Its hosts fall silent: no connection is closed, none is answered, as when a cable is pulled. */
+  /** Resolves when the command was executed. */
+  tell<T>(command: Told): Promise<T>
+  /** Sends a command without waiting for the result. */
+  leaveWord(command: Told): Promise<void>
+  /** Its hosts become silent: no connection is closed, none is answered, as when a cable is pulled. */
   fallSilent(): void
   wake(): void
 }
@@ -27,15 +27,15 @@ export function startHostProcess(netns: string): HostProcess {
     if (done === true) throw new Error('a process of simulated hosts ended; its words are above')
     return JSON.parse(value) as unknown
   }
-  const say = (told: Told) => void child.stdin.write(`${JSON.stringify(told)}\n`)
+  const say = (command: Told) => void child.stdin.write(`${JSON.stringify(command)}\n`)
   return {
     pid: child.pid ?? 0,
-    async tell<T>(told: Told) {
-      say(told)
+    async tell<T>(command: Told) {
+      say(command)
       return (await hear()) as T
     },
-    async leaveWord(told) {
-      say(told)
+    async leaveWord(command) {
+      say(command)
       await hear()
     },
     fallSilent: () => void child.kill('SIGSTOP'),

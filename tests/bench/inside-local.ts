@@ -1,4 +1,4 @@
-// Runs on a host of the lab beside its vmd: what vmd does by HTTP, against bare libvirt and a bare server.
+// Runs on a lab host beside its vmd: vmd by HTTP, against bare libvirt and a bare server.
 import { readFileSync } from 'node:fs'
 
 import { startBare, type Bare } from './bare.ts'
@@ -7,7 +7,7 @@ import { load, startBareServer } from './load.ts'
 import { VmdClient } from './vmd-client.ts'
 
 const VMS = 200
-/** A list takes milliseconds, in which anything else on the machine shows. */
+/** A list takes milliseconds, which other load of the machine affects. */
 const LIST_PAIRS = 100
 const POWER = '/api/vms/power/probe'
 
@@ -21,11 +21,11 @@ for (const id of ids) {
 const figures = [...(await lists(bare)), ...(await readPower()), await powerOn(bare)]
 console.log(JSON.stringify(figures))
 
-/** Each list against the bare one that tells as much: names alone, or which of them are off. */
+/** Each list against the baseline with the same content: names alone, or which of them are off. */
 async function lists(bare: Bare): Promise<Figure[]> {
   const off = '/api/vms?state=powered%20off'
   const names = await listAgainst(bare, '/api/vms', 'listNames')
-  // The bare engine has two honest ways to the states; the faster one is what we are held to.
+  // The baseline can get the states in two ways; the faster one is compared.
   const ways = [
     await listAgainst(bare, off, 'listOneByOne'),
     await listAgainst(bare, off, 'listAtOnce'),
@@ -53,7 +53,7 @@ function listAgainst(bare: Bare, path: string, way: string): Promise<Figure> {
   )
 }
 
-/** Of a guest that is paused: it has a QEMU, which takes no processor from either side. */
+/** Of a paused guest: it has a QEMU, which takes no CPU time from either side. */
 async function readPower(): Promise<Figure[]> {
   await vmd.ask('PATCH', POWER, 'on')
   await vmd.ask('PATCH', POWER, 'pause')
@@ -72,7 +72,7 @@ async function readPower(): Promise<Figure[]> {
   return figures
 }
 
-/** Both start the same domain; the bare engine ends it, so that only the start differs. */
+/** Both start the same domain; the baseline powers it off, so that only the start differs. */
 async function powerOn(bare: Bare): Promise<Figure> {
   return compare(
     { name: 'PATCH power on', unit: 'ms', atMost: 1.05 },

@@ -1,4 +1,4 @@
-// Runs on a host of the lab beside its vmd, which it asks by HTTP for everything.
+// Runs on a lab host beside its vmd, and uses vmd by HTTP for everything.
 import assert from 'node:assert/strict'
 
 import { until } from '@skerry/lab'
@@ -8,7 +8,7 @@ import { compare, type Figure } from './figure.ts'
 import { VmdClient } from './vmd-client.ts'
 
 const PAIRS = 20
-/** What the small guest needs to boot. */
+/** The memory that the small guest needs to boot. */
 const MEMORY_MIB = 96
 const WAIT_MAX_SECONDS = 999
 
@@ -21,7 +21,7 @@ await using bare = startBare()
 const seconds: Record<string, number> = {}
 await noting('create', () => all(ids, create))
 await noting('boot', () => inWaves(toRun, boot))
-await until('the DHCP server has written down the last address', async () => {
+await until('the DHCP server has recorded the last address', async () => {
   const rows = JSON.parse(await vmd.ask('GET', '/api/vms?view=full')) as Row[]
   return rows.filter(({ address }) => address !== undefined).length >= running
 })
@@ -41,14 +41,14 @@ async function create(id: string): Promise<void> {
   await vmd.ask('POST', '/api/vms', JSON.stringify({ id, memoryMiB: MEMORY_MIB }))
 }
 
-/** Turned on, and waited for until the guest has taken its address: then its system is up. */
+/** Powered on, and waited for until the guest has an address: then its system is up. */
 async function boot(id: string): Promise<void> {
   await vmd.ask('PATCH', `/api/vms/power/${id}`, 'on')
   const patience = Math.min(minutes * 60, WAIT_MAX_SECONDS)
   await vmd.ask('GET', `/api/vms/${id}/ipaddress?wait=${patience}`)
 }
 
-/** Every way to see them says the same, and what libvirt says. */
+/** Every list and read returns the same, and the same as libvirt. */
 async function requireTruth(): Promise<void> {
   assert.deepEqual(JSON.parse(await vmd.ask('GET', '/api/vms')), ids)
   assert.deepEqual(JSON.parse(await vmd.ask('GET', '/api/vms?state=powered%20on')), toRun)
@@ -79,7 +79,7 @@ interface Row {
   readonly address?: string
 }
 
-/** How long an answer takes, beside what bare libvirt needs to find out as much. */
+/** The duration of a response, beside bare libvirt with the same content. */
 async function against(
   path: string,
   way: string,
@@ -110,7 +110,7 @@ function all(names: readonly string[], work: (id: string) => Promise<unknown>) {
   return Promise.all(names.map(work))
 }
 
-/** So many at once, each followed by the next as soon as it is up. */
+/** This many at once, each followed by the next as soon as it is up. */
 async function inWaves(names: readonly string[], work: (id: string) => Promise<unknown>) {
   const left = [...names]
   const lane = async () => {

@@ -1,4 +1,4 @@
-// Runs on a host of the lab: our engine in this process, the bare one in a child, one libvirtd for both.
+// Runs on a lab host: our engine in this process, the baseline in a child, one libvirtd for both.
 import { randomUUID } from 'node:crypto'
 import { mkdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -7,16 +7,16 @@ import * as engine from '@skerry/engine'
 import * as libvirt from '@skerry/libvirt'
 import type { VmId } from '@skerry/vm'
 
-// The same definition for both sides, whichever way it is built: the door does not show it.
-import type { Definition } from '../../packages/engine/src/definition.ts'
-import { domainXml } from '../../packages/engine/src/domain-xml.ts'
-import { newRecord } from '../../packages/engine/src/record.ts'
+import { domainXml } from '../../packages/engine/src/domain/domain-xml.ts'
+// The same definition for both sides, however it is built: the API does not return it.
+import type { DomainDefinition } from '../../packages/engine/src/host/definition.ts'
+import { newRecord } from '../../packages/engine/src/host/record.ts'
 import { startBare, type Bare } from './bare.ts'
 import { compare, type Figure } from './figure.ts'
 
 const LIBVIRT = { socket: '/run/libvirt/libvirt-sock', uri: 'qemu:///system' }
 const CALLS = 1000
-/** Calls under way at once on the one connection. */
+/** Concurrent calls on the one connection. */
 const LANES = 16
 const DOMAINS = 1000
 const SCRATCH = '/var/lib/skerry/bare'
@@ -26,7 +26,7 @@ await using host = await engine.openHost({
   libvirt: LIBVIRT,
   clock: { now: () => new Date() },
   ids: { uuid: () => randomUUID() },
-  note: (message, cause) => console.error(`note: ${message}`, cause ?? ''),
+  log: (message, cause) => console.error(`note: ${message}`, cause ?? ''),
 })
 await using bare = startBare()
 await mkdir(SCRATCH, { recursive: true })
@@ -116,16 +116,16 @@ async function list(bare: Bare): Promise<Figure> {
         return seconds * 1000
       },
     )
-  // The bare engine has two honest ways; the faster one is what we are held to.
+  // The baseline can do it in two ways; the faster one is compared.
   const figures = [await against('listOneByOne'), await against('listAtOnce')]
   return figures.reduce((best, figure) => (figure.bare < best.bare ? figure : best))
 }
 
-/** A VM that is written down and defined, and has no disk: nobody starts it. */
+/** A VM that is recorded and defined, and has no disk: it is never started. */
 async function pretend(id: string): Promise<void> {
   const record = newRecord({
     ...{ id: id as VmId, owner: 'local', incarnation: '1', uuid: randomUUID(), name: id, tag: '' },
-    ...{ createdAt: host.clock.now().toISOString(), asked: '', autostart: false },
+    ...{ createdAt: host.clock.now().toISOString(), requested: '', autostart: false },
   })
   await host.records.write({ ...record, phase: 'there' })
   const xml = definitionOf(id, join(SCRATCH, `${id}.qcow2`))
@@ -133,7 +133,7 @@ async function pretend(id: string): Promise<void> {
 }
 
 function definitionOf(id: string, overlay: string): string {
-  const definition: Definition = {
+  const definition: DomainDefinition = {
     ...{ id: id as VmId, owner: 'local' as const, incarnation: '1', uuid: randomUUID(), title: id },
     ...{ cpus: 1, memoryMiB: 512, nested: false, bridge: undefined, seed: undefined },
     mac: `52:${randomUUID().slice(0, 8).match(/../g)?.join(':')}:01`,

@@ -19,7 +19,7 @@ export interface LoadOptions {
   readonly connections?: number
 }
 
-/** How often a server answers on 64 connections that stay open: in a second, and in a second of its processor. */
+/** The responses of a server on 64 keep-alive connections: per second, and per second of its CPU time. */
 export async function load(
   { pid, url }: Server,
   { headers = {}, connections = CONNECTIONS }: LoadOptions = {},
@@ -36,7 +36,7 @@ export async function load(
   return [perSecond, requests / used]
 }
 
-/** A server of node:http alone that always answers with this. */
+/** A server of node:http alone that always returns this. */
 export async function startBareServer(body: string): Promise<Server & AsyncDisposable> {
   const child = spawn(process.execPath, [`${import.meta.dirname}/bare-http.ts`, body], {
     stdio: ['pipe', 'pipe', 'inherit'],

@@ -7,7 +7,7 @@ import { guestImage, requirePrograms, startHost } from '@skerry/lab'
 import { startEngine } from '../guest/engine.ts'
 import type { Figure } from './figure.ts'
 
-/** vmd by HTTP against bare libvirt and a bare HTTP server, all on a host of the lab made for this run. */
+/** vmd by HTTP against bare libvirt and a bare HTTP server, all on a lab host created for this run. */
 export async function benchLocal(pairs: number): Promise<Figure[]> {
   requirePrograms('host', 'small', 'bench')
   const image = await guestImage('small')

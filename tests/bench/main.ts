@@ -12,7 +12,7 @@ import { benchWorkflow } from './workflow.ts'
 
 const USAGE =
   'usage: npm run -s bench -- engine|local|cloud|cloud-power|cloud-operations|console|query|workflow [--json] [--pairs N] [--verbose]'
-/** Enough to see where we stand; a figure that is to be quoted wants 100. */
+/** Enough for an overview; a published figure needs 100. */
 const PAIRS = 15
 const areas: Readonly<Record<string, (pairs: number) => Promise<Figure[]>>> = {
   cloud: async (pairs) => [...(await benchPowerOn(pairs)), ...(await benchOperations(pairs))],
@@ -31,7 +31,7 @@ try {
   const { bench, pairs, json } = readWords()
   const figures = await bench(pairs)
   console.log(json ? JSON.stringify(figures) : asTable(figures, pairs))
-  // Where noise hides on which side we are, nothing is missed.
+  // A result within the noise is not a missed goal.
   const isMissed = ({ goal, met, clear }: Figure) => goal !== 'none' && !met && clear
   if (figures.some(isMissed)) process.exitCode = 1
 } catch (error) {
@@ -92,6 +92,6 @@ function asTable(figures: readonly Figure[], pairs: number): string {
   )
   return [
     ...lines,
-    `medians of ${pairs} interleaved pairs, and between which ratios the middle half of the pairs lies`,
+    `medians of ${pairs} interleaved pairs, and the quartiles of the pairs' ratios`,
   ].join('\n')
 }

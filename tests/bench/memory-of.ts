@@ -1,6 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises'
 
-/** What a process takes of memory, in bytes: what it shares with others counts in parts. With its children, if asked. */
+/** The memory of a process in bytes: shared pages count proportionally. With its children, if requested. */
 export async function memoryOf(pid: number, { children = false } = {}): Promise<number> {
   const rollup = await readFile(`/proc/${pid}/smaps_rollup`, 'latin1').catch(() => '')
   const own = 1024 * Number(/^Pss:\s+(\d+) kB$/m.exec(rollup)?.[1] ?? 0)

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 /** sysconf(_SC_CLK_TCK), the same on every Linux that Debian makes. */
 const TICKS_PER_SECOND = 100
 
-/** What a process has had of processors so far; with the children that it has waited for, where it works by children. */
+/** The CPU time of a process so far; with its reaped children, if it works by children. */
 export function processorSeconds(pid: number, { children = false } = {}): number {
   const status = readFileSync(`/proc/${pid}/stat`, 'utf8')
   const fields = status.slice(status.lastIndexOf(')') + 2).split(' ')
@@ -22,7 +22,7 @@ function childrenOf(pid: number): number[] {
   return listed.split(' ').filter(Boolean).map(Number)
 }
 
-/** One that ends just now is counted by its parent. */
+/** A process that ends meanwhile is counted by its parent. */
 function secondsOrNone(pid: number): number {
   try {
     return processorSeconds(pid)

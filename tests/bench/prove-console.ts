@@ -1,7 +1,8 @@
-// The console at its full size: every ticket once, no guess, and a thousand screens through one process, beside websockify.
-// The hosts are simulated: the host API over mTLS, tickets, PostgreSQL and consoles are the real ones.
-// Usage: node tests/bench/prove-console.ts [--tickets 10000] [--guesses 100000] [--consoles 1000] [--vms 250] [--mbit 250] [--bare 100] [--seconds 20]
-// Prints one line of JSON; ends with an error where a goal is missed.
+// The console at full size: every ticket once, no guess, and a thousand screens through one process, beside websockify. The hosts
+// are simulated: the host API over mTLS, tickets, PostgreSQL and consoles are real.
+// Usage: node tests/bench/prove-console.ts [--tickets 10000] [--guesses 100000] [--consoles 1000] [--vms 250] [--mbit 250]
+// [--bare 100] [--seconds 20]
+// Prints one line of JSON; fails if a goal is missed.
 import { randomBytes } from 'node:crypto'
 import { loadavg } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -29,7 +30,7 @@ const { values } = parseArgs({
   },
 })
 const count = (name: keyof typeof values): number => Number(values[name])
-/** A host lets a thousand be armed at once, and forgets one after 40 s. */
+/** A host accepts a thousand armed tickets at once, and drops one after 40 s. */
 const HOSTS = 12
 const LANES = 24
 const MIB = 1024 * 1024
@@ -67,7 +68,7 @@ process.stdout.write(
       met,
       load: began,
       tickets,
-      guesses: { asked: count('guesses'), opened: guesses },
+      guesses: { requested: count('guesses'), opened: guesses },
     },
     consoles: { open: count('consoles'), vms: vms.length },
     idle: {
@@ -88,7 +89,7 @@ interface Weighed {
   /** Of the console's process, with that many screens open. */
   readonly memory: number
   readonly mbitSeen: number
-  /** Of a key that is typed and said back, in milliseconds. */
+  /** The echo of a key, in milliseconds. */
   readonly echo: { readonly median: number; readonly p99: number }
 }
 
@@ -116,8 +117,8 @@ async function showTwice(it: SmallConsole, wanted: number) {
   await inTurns(Array.from({ length: wanted }), LANES, async (_, at) => {
     const vm = someVm(at)
     const ticket = await it.ticket(vm, someUser(at))
-    const asked = { ca: it.authority.site, vm, ticket }
-    const both = await Promise.all(it.consoles.map(({ url }) => look({ ...asked, url })))
+    const requested = { ca: it.authority.site, vm, ticket }
+    const both = await Promise.all(it.consoles.map(({ url }) => look({ ...requested, url })))
     for (const each of both) {
       if (typeof each === 'number') refused += 1
       else {
@@ -129,7 +130,7 @@ async function showTwice(it: SmallConsole, wanted: number) {
   return { shownTwice: wanted, opened, refused }
 }
 
-/** Words that look like tickets, over the wire. */
+/** Guessed tickets, over the wire. */
 async function guess({ consoles, authority }: SmallConsole, wanted: number): Promise<number> {
   const [first] = consoles
   const one = await connectTo(first?.url ?? '', authority.site)
@@ -144,11 +145,11 @@ async function guess({ consoles, authority }: SmallConsole, wanted: number): Pro
   return opened
 }
 
-/** As many screens as are asked for through the second process, each painted at this rate. */
+/** The requested number of screens through the second process, each painted at this rate. */
 async function weigh(it: SmallConsole, paints: number): Promise<Weighed> {
   const [, console] = it.consoles
   if (!console) throw new Error('a second process is needed')
-  // One that has done nothing before: what the tickets left would hide what screens take.
+  // A fresh process: leftovers of the tickets would hide the memory of screens.
   await console.kill()
   await console.start()
   it.paint(paints)
@@ -167,7 +168,7 @@ async function weigh(it: SmallConsole, paints: number): Promise<Weighed> {
     const start = performance.now()
     const echo = await timeEchoes(typist)
     await until(
-      'it has run for long enough',
+      'it has run long enough',
       () => performance.now() - start > 1000 * count('seconds'),
       1000 * count('seconds') + 60_000,
     )
@@ -191,7 +192,7 @@ async function timeEchoes(viewer: Viewer): Promise<Weighed['echo']> {
   return { median: at(0.5), p99: at(0.99) }
 }
 
-/** What websockify takes for one: it has a process for each, so that a hundred tell of a thousand. */
+/** The memory of websockify per screen: it has a process for each, so a hundred can be extrapolated to a thousand. */
 async function weighBare(paints: number): Promise<number> {
   await using bare = await startWebsockify(small.authority, paints)
   const viewers: Viewer[] = []

@@ -1,6 +1,6 @@
-// Many VMs on one host, and many of them running: all are seen rightly and quickly, and nothing is left of them.
+// Many VMs on one host, many of them running: all are reported correctly and quickly, and nothing is left of them.
 // Usage: node tests/bench/prove-many.ts [--vms 200] [--running 40] [--wave 4] [--minutes 60]
-// Prints one line of JSON; ends with an error on anything that is wrong, missing, left over or late.
+// Prints one line of JSON; fails on anything that is wrong, missing, left over or late.
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -16,7 +16,7 @@ const { values } = parseArgs({
   options: {
     vms: { type: 'string', default: '200' },
     running: { type: 'string', default: '40' },
-    /** How many start at once: more than the machine has processors for only wait for each other. */
+    /** The number of concurrent starts: more than the machine has CPUs for would only wait for each other. */
     wave: { type: 'string', default: '4' },
     minutes: { type: 'string', default: '60' },
   },
@@ -30,7 +30,7 @@ try {
   const { promise: late, reject } = Promise.withResolvers<never>()
   const tooLate = () => reject(new Error(`it was not done after ${values.minutes} minutes`))
   const timer = setTimeout(tooLate, Number(values.minutes) * 60_000)
-  // The host goes at the end of this block, and with it whatever is still at work there.
+  // The host is removed at the end of this block, with everything that still runs there.
   const figures = await Promise.race([prove(host), late])
   clearTimeout(timer)
   console.log(JSON.stringify({ proof: 'many', ...figures }))

@@ -1,8 +1,8 @@
-// npm run prove:query [-- --vms N] [--orgs N] [--rounds N] [--filters N] [--seed N]
-// Goal: a million VMs of a thousand tenants: first pages with filter, fields and exact total through HTTP, against the same SQL bare and
-// against a thousand rows; deep pages, wildcards and other filters told; filters from a seed against an oracle.
-// Method: two real clouds' doors side by side, one client, one connection, all variants in turn so that noise strikes them alike,
-// forwards and backwards: whoever asks second finds warm what the first has read.
+// npm run prove:query [-- --vms N] [--orgs N] [--rounds N] [--filters N] [--seed N] Goal: a million VMs of a thousand tenants:
+// first pages with filter, fields and exact total through HTTP, against the same bare SQL and against a thousand rows; deep
+// pages, wildcards and other filters are reported; filters from a seed against an oracle. Method: the tenant APIs of two real
+// clouds side by side, one client, one connection, all variants in turn so that noise affects them equally, forwards and
+// backwards: the second query finds the cache warmed by the first.
 import { parseArgs } from 'node:util'
 
 import type { Asking } from '@skerry/postgres'
@@ -10,13 +10,13 @@ import type { OrgId } from '@skerry/vm'
 import { attribute, readXml } from '@skerry/xml'
 import type { RawBuilder } from 'kysely'
 
-import { ours } from '../../apps/cloud/src/http/dialect.ts'
-import { parseQuery, typeNamed, type Asked } from '../../apps/cloud/src/query/query.ts'
-import { readRecords } from '../../apps/cloud/src/store/records.ts'
-import { tokenOf } from '../../apps/cloud/test/asker-of.ts'
+import { ours } from '../../apps/cloud/src/dialect/dialect.ts'
+import { parseQuery, typeNamed, type QueryInput } from '../../apps/cloud/src/query/query.ts'
+import { readRecords } from '../../apps/cloud/src/query/records.ts'
 import { fuzz, readKnown, type Scope } from '../../apps/cloud/test/fuzz-query.ts'
 import { addMany, GIANT, SMALL } from '../../apps/cloud/test/many-rows.ts'
-import { BASE, openDoor, type Door } from '../../apps/cloud/test/tenants-door.ts'
+import { BASE, openTenantsApi, type TenantsApi } from '../../apps/cloud/test/tenants-api.ts'
+import { tokenOf } from '../../apps/cloud/test/token-of.ts'
 
 const { values } = parseArgs({
   options: {
@@ -31,17 +31,17 @@ const number = (name: keyof typeof values): number => Number(values[name])
 const WARM_UP = 5
 const GOAL_MS = 20
 const GOAL_RATIO = 1.5
-/** Through HTTP every goal is for these. */
+/** Every goal is for these, through HTTP. */
 const goals = ['status==POWERED_ON'] as const
 
 interface Way {
-  readonly who: 'small tenant' | 'giant tenant' | 'administrator'
-  readonly door: Door
+  readonly principal: 'small tenant' | 'giant tenant' | 'administrator'
+  readonly api: TenantsApi
   readonly token: string
   readonly org: OrgId
 }
 
-const common: readonly (readonly [string, Asked])[] = [
+const common: readonly (readonly [string, QueryInput])[] = [
   ['no filter', {}],
   ['status==POWERED_ON', { filter: 'status==POWERED_ON', fields: 'name,containerName' }],
   [
@@ -56,7 +56,7 @@ const common: readonly (readonly [string, Asked])[] = [
   ['name==*prod-0123*', { filter: 'name==*prod-0123*' }],
   ['page 100', { filter: 'status==POWERED_ON', page: '100' }],
 ]
-const hard: readonly (readonly [string, Asked])[] = [
+const hard: readonly (readonly [string, QueryInput])[] = [
   ['last page, sorted by name', { filter: 'status==POWERED_ON', page: 'last', sortAsc: 'name' }],
   ['middle page', { filter: 'status==POWERED_ON', page: 'middle' }],
   ['name==*web*', { filter: 'name==*web*' }],
@@ -66,11 +66,12 @@ const hard: readonly (readonly [string, Asked])[] = [
   ['sorted by memoryMB (no index)', { filter: 'status==POWERED_ON', sortAsc: 'memoryMB' }],
 ]
 
-const typeOf = ({ who }: Way): 'vm' | 'adminVM' => (who === 'administrator' ? 'adminVM' : 'vm')
+const typeOf = ({ principal }: Way): 'vm' | 'adminVM' =>
+  principal === 'administrator' ? 'adminVM' : 'vm'
 
-async function throughHttp(way: Way, asked: Asked): Promise<string> {
-  const parameters = new URLSearchParams({ type: typeOf(way), ...asked })
-  const answer = await way.door.ask('GET', `/api/query?${parameters.toString()}`, {
+async function throughHttp(way: Way, requested: QueryInput): Promise<string> {
+  const parameters = new URLSearchParams({ type: typeOf(way), ...requested })
+  const answer = await way.api.ask('GET', `/api/query?${parameters.toString()}`, {
     token: way.token,
   })
   if (answer.status !== 200)
@@ -78,11 +79,11 @@ async function throughHttp(way: Way, asked: Asked): Promise<string> {
   return answer.text
 }
 
-/** The very statements that this question becomes, to be asked without anything around them. */
-async function statementsOf(way: Way, asked: Asked): Promise<() => Promise<unknown>> {
-  const query = parseQuery(typeNamed(typeOf(way)), asked, { version: '5.1', dialect: ours })
-  const everywhere = way.who === 'administrator'
-  const real = way.door.cloud.reads.of(everywhere ? 'all' : way.org)
+/** The SQL statements of this query, to be run alone. */
+async function statementsOf(way: Way, requested: QueryInput): Promise<() => Promise<unknown>> {
+  const query = parseQuery(typeNamed(typeOf(way)), requested, { version: '5.1', dialect: ours })
+  const everywhere = way.principal === 'administrator'
+  const real = way.api.cloud.reads.of(everywhere ? 'all' : way.org)
   let bare: (() => Promise<unknown>) | undefined
   const asking: Asking = {
     async ask<Row>(question: RawBuilder<Row>) {
@@ -99,9 +100,9 @@ async function statementsOf(way: Way, asked: Asked): Promise<() => Promise<unkno
   return bare
 }
 
-async function numbered(way: Way, asked: Asked): Promise<Asked> {
-  if (asked.page !== 'last' && asked.page !== 'middle') return asked
-  const { page, ...rest } = asked
+async function numbered(way: Way, requested: QueryInput): Promise<QueryInput> {
+  if (requested.page !== 'last' && requested.page !== 'middle') return requested
+  const { page, ...rest } = requested
   const total = Number(attribute(readXml(await throughHttp(way, rest)), 'total'))
   const pages = Math.max(1, Math.ceil(total / 25))
   return { ...rest, page: String(page === 'last' ? pages : Math.ceil(pages / 2)) }
@@ -110,7 +111,7 @@ async function numbered(way: Way, asked: Asked): Promise<Asked> {
 const quantile = (times: readonly number[], part: number): number =>
   times.toSorted((a, b) => a - b)[Math.max(0, Math.ceil(part * times.length) - 1)] ?? Number.NaN
 
-/** All of them in turn, as often as that; one that is slow gets fewer turns. */
+/** All of them in turn, this often; a slow one gets fewer turns. */
 async function race(
   runs: ReadonlyMap<string, () => Promise<unknown>>,
   rounds: number,
@@ -130,27 +131,27 @@ async function race(
   return times
 }
 
-async function waysOf(door: Door): Promise<Way[]> {
-  const { db } = door.cloud
+async function waysOf(api: TenantsApi): Promise<Way[]> {
+  const { db } = api.cloud
   const idOf = async (name: string) =>
     (await db.selectFrom('org').select('id').where('name', '=', name).executeTakeFirstOrThrow()).id
   const administrator = await tokenOf(db, 'System', 'system administrator')
   return [
-    { who: 'small tenant', door, token: await tokenOf(db, SMALL), org: await idOf(SMALL) },
-    { who: 'giant tenant', door, token: await tokenOf(db, GIANT), org: await idOf(GIANT) },
-    { who: 'administrator', door, token: administrator, org: await idOf('System') },
+    { principal: 'small tenant', api, token: await tokenOf(db, SMALL), org: await idOf(SMALL) },
+    { principal: 'giant tenant', api, token: await tokenOf(db, GIANT), org: await idOf(GIANT) },
+    { principal: 'administrator', api, token: administrator, org: await idOf('System') },
   ]
 }
 
-/** Fills a door's cloud, and answers how it can be asked. */
-async function fill(vms: number, orgs: number): Promise<{ door: Door; ways: Way[] }> {
-  const door = await openDoor()
+/** Fills the cloud of a tenant API, and returns how to query it. */
+async function fill(vms: number, orgs: number): Promise<{ api: TenantsApi; ways: Way[] }> {
+  const api = await openTenantsApi()
   const began = performance.now()
-  await addMany(door.cloud, { vms, orgs, giant: vms / 5 })
+  await addMany(api.cloud, { vms, orgs, giant: vms / 5 })
   console.log(
     `${vms} VMs of ${orgs} organisations: loaded in ${((performance.now() - began) / 1000).toFixed(0)} s`,
   )
-  return { door, ways: await waysOf(door) }
+  return { api, ways: await waysOf(api) }
 }
 
 let missed = 0
@@ -169,14 +170,14 @@ async function measure(
     ['hard', hard, Math.ceil(rounds / 5)],
   ] as const) {
     const runs = new Map<string, () => Promise<unknown>>()
-    for (const [name, asked] of asks) {
+    for (const [name, requested] of asks) {
       for (const [at, way] of large.entries()) {
-        const exact = await numbered(way, asked)
-        runs.set(`${name}|${way.who}|http`, () => throughHttp(way, exact))
-        runs.set(`${name}|${way.who}|bare`, await statementsOf(way, exact))
+        const exact = await numbered(way, requested)
+        runs.set(`${name}|${way.principal}|http`, () => throughHttp(way, exact))
+        runs.set(`${name}|${way.principal}|bare`, await statementsOf(way, exact))
         const few = small[at]
         if (title === 'common' && few)
-          runs.set(`${name}|${way.who}|few`, () => throughHttp(few, asked))
+          runs.set(`${name}|${way.principal}|few`, () => throughHttp(few, requested))
       }
     }
     const times = await race(runs, turns)
@@ -185,11 +186,11 @@ async function measure(
       `\n${title}: ms through HTTP p50 / p99; the same SQL bare p50 / p99${title === 'common' ? '; HTTP on 1,000 rows p50' : ''}`,
     )
     for (const [name] of asks) {
-      for (const { who } of large) {
-        const key = `${name}|${who}`
+      for (const { principal } of large) {
+        const key = `${name}|${principal}`
         const [http, bare] = [of(`${key}|http`, 0.5), of(`${key}|bare`, 0.5)]
         const line = [
-          `${name}, ${who}: ${http.toFixed(1)} / ${of(`${key}|http`, 0.99).toFixed(1)}; ${bare.toFixed(1)} / ${of(`${key}|bare`, 0.99).toFixed(1)}`,
+          `${name}, ${principal}: ${http.toFixed(1)} / ${of(`${key}|http`, 0.99).toFixed(1)}; ${bare.toFixed(1)} / ${of(`${key}|bare`, 0.99).toFixed(1)}`,
         ]
         if (title === 'common') line.push(`; ${of(`${key}|few`, 0.5).toFixed(1)}`)
         if (goals.some((each) => each === name)) {
@@ -205,28 +206,28 @@ async function measure(
   }
 }
 
-async function fuzzAll(door: Door, ways: readonly Way[], count: number): Promise<void> {
-  const all = await readKnown(door.cloud.db)
+async function fuzzAll(api: TenantsApi, ways: readonly Way[], count: number): Promise<void> {
+  const all = await readKnown(api.cloud.db)
   const scopes: Scope[] = ways.map((way) => ({
     ...{ token: way.token, type: typeOf(way) },
-    rows: way.who === 'administrator' ? all : all.filter(({ org }) => org === way.org),
+    rows: way.principal === 'administrator' ? all : all.filter(({ org }) => org === way.org),
   }))
-  const told = await fuzz(door.ask, scopes, all, { seed: number('seed'), count, base: BASE })
-  const fine = told.slowestMs < 2000 + 500
+  const counts = await fuzz(api.ask, scopes, all, { seed: number('seed'), count, base: BASE })
+  const fine = counts.slowestMs < 2000 + 500
   if (!fine) missed += 1
   console.log(
-    `filters from a seed over ${all.length} VMs: ${JSON.stringify(told)}, no foreign row, no 5xx${fine ? '' : ', one took too long'}`,
+    `filters from a seed over ${all.length} VMs: ${JSON.stringify(counts)}, no foreign row, no 5xx${fine ? '' : ', one took too long'}`,
   )
 }
 
 const few = await fill(1000, 10)
 const large = await fill(number('vms'), number('orgs'))
 await measure(large.ways, few.ways, number('rounds'))
-await few.door[Symbol.asyncDispose]()
-await fuzzAll(large.door, large.ways, Math.min(500, number('filters')))
-await large.door[Symbol.asyncDispose]()
+await few.api[Symbol.asyncDispose]()
+await fuzzAll(large.api, large.ways, Math.min(500, number('filters')))
+await large.api[Symbol.asyncDispose]()
 const middling = await fill(10_000, 10)
-await fuzzAll(middling.door, middling.ways, number('filters'))
-await middling.door[Symbol.asyncDispose]()
+await fuzzAll(middling.api, middling.ways, number('filters'))
+await middling.api[Symbol.asyncDispose]()
 console.log(missed === 0 ? 'every goal met' : `${missed} goals NOT met`)
 process.exitCode = missed === 0 ? 0 : 1

@@ -1,7 +1,7 @@
-// A thousand hosts with fifty VMs each, followed by two cells; then many of them fall silent and come back.
-// The hosts are simulated: rules, orders, sessions and the host API over mTLS are the real ones, there is no libvirt below.
+// A thousand hosts with fifty VMs each, followed by two cells; then many of them become silent and come back. The hosts are
+// simulated: rules, orders, sessions and the host API over mTLS are real, there is no libvirt below.
 // Usage: node tests/bench/prove-thousand-hosts.ts [--hosts 1000] [--vms 50] [--lost 200] [--cells 2] [--steady 60]
-// Prints one line of JSON; ends with an error when what the cloud shows is not so within a minute.
+// Prints one line of JSON; fails if the reported state is not correct within a minute.
 import { randomBytes, randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { mkdtempDisposable } from 'node:fs/promises'
@@ -15,9 +15,9 @@ import { openDatabase } from '@skerry/postgres'
 import type { HostId, VmId } from '@skerry/vm'
 import { sql } from 'kysely'
 
-import { actingAs } from '../../apps/cloud/src/store/acting-as.ts'
-import type { Database } from '../../apps/cloud/src/store/database.ts'
-import { addInvitation } from '../../apps/cloud/src/store/invitations.ts'
+import { actingAs } from '../../apps/cloud/src/database/acting-as.ts'
+import type { CloudTables } from '../../apps/cloud/src/database/tables.ts'
+import { addInvitation } from '../../apps/cloud/src/identity/invitations.ts'
 import { startHostProcess, type HostProcess } from './host-processes.ts'
 import { processorSeconds, serverSeconds } from './processor.ts'
 import type { Planned } from './simulated-hosts.ts'
@@ -36,7 +36,7 @@ const [hosts, vms, lost, cells, steadySeconds] = [
 ] as [number, number, number, number, number]
 /** Hosts in one process. */
 const TOGETHER = 200
-/** What the cloud shows must be so after this. */
+/** The reported state must be correct after this. */
 const TRUTH_MS = 60_000
 const PATIENCE_MS = 900_000
 const LOOK_MS = 250
@@ -46,7 +46,7 @@ await using dir = await mkdtempDisposable(join(tmpdir(), 'thousand-'))
 await using lab = await startLab({ dir: join(dir.path, 'lab'), hosts: 0, cells })
 const cloud = lab.cloud as LabCloud
 await using stack = new AsyncDisposableStack()
-const db = openDatabase<Database>({
+const db = openDatabase<CloudTables>({
   url: actingAs(cloud.postgres.urlOf('cloud'), 'skerry_system'),
   applicationName: 'proof',
   statementTimeoutMs: 300_000,
@@ -54,7 +54,7 @@ const db = openDatabase<Database>({
 stack.defer(() => db.destroy())
 
 const planned = Array.from({ length: hosts }, (_, number) => plan(number))
-/** The first process holds those that are lost. */
+/** The first process has the hosts that are lost. */
 const groups = [planned.slice(0, lost), ...chunks(planned.slice(lost), TOGETHER)]
 const processes = groups.map(() => stack.use(startHostProcess(lab.netns)))
 
@@ -93,7 +93,7 @@ console.log(
   }),
 )
 
-/** Each at an address of its own in 127.1.0.0/16, so that all may have the same port. Every other VM runs. */
+/** Each at its own address in 127.1.0.0/16, so that all may have the same port. Every other VM runs. */
 function plan(number: number): Planned {
   const name = `host-${number + 1}`
   return {
@@ -109,11 +109,11 @@ function runningOn(count: number): number {
   return Math.ceil(count / 2)
 }
 
-/** Invited by rows, because a program that is started for each would be most of the work; joined by the real join. */
+/** Invited by rows, because a process for each would be most of the work; joined by the real join. */
 async function joinAll(): Promise<Readonly<Record<string, HostId>>> {
   const { fingerprint } = (await cloud.administer(['invite'])) as { fingerprint: string }
   for (const { token } of planned) await addInvitation(db, token, undefined)
-  // The first cell is the one that may issue.
+  // The first cell has the issuer keys.
   const cell = `https://${machinesOf(1)}`
   const answers = await Promise.all(
     processes.map((each, at) =>
@@ -129,7 +129,7 @@ function machinesOf(cell: number): string {
   return `${machines.address}:${machines.port}`
 }
 
-/** A vApp for each host with its VMs, all said to be off and wanted off: nobody is to start any. */
+/** A vApp for each host with its VMs, all recorded as off with desired power off, so that none is started. */
 async function seed(): Promise<void> {
   for (const some of chunks(planned, 50)) {
     const rows = some.flatMap(({ name, vms: each }) =>
@@ -141,7 +141,7 @@ async function seed(): Promise<void> {
           (select vdc.* from vdc join org on org.id = vdc.org where org.name = ${cloud.tenants[0]?.org}) vdc`.execute(
         tx,
       )
-      await sql`insert into vm (org, id, vapp, name, image, cpus, memory_mib, disk_mib, host, incarnation, sent_on, status)
+      await sql`insert into vm (org, id, vapp, name, image, cpus, memory_mib, disk_mib, host, incarnation, ever_started, status)
         select vapp.org, made.id, vapp.id, made.name, image.digest, 1, 64, 64, made.host, 1, true, 'POWERED_OFF'
         from ${rowsOf(rows)} join vapp on vapp.name = made.vapp, (select digest from image limit 1) image`.execute(
         tx,
@@ -159,18 +159,18 @@ function rowsOf(rows: readonly object[]) {
 async function openHosts(): Promise<number> {
   await sleep(LOOK_MS)
   const { rows } = await sql<{ count: number }>`select count(*)::integer as count from host
-    where listed = session and session > 0 and follow_until > clock_timestamp()`.execute(db)
+    where list_session = session and session > 0 and follow_until > clock_timestamp()`.execute(db)
   return rows[0]?.count ?? 0
 }
 
-/** How many VMs of the lost hosts nobody can see; those of others are noted. */
+/** The number of VMs of the lost hosts that are UNKNOWN; those of other hosts are recorded. */
 async function unseen(): Promise<number> {
   await sleep(LOOK_MS)
   const gone = planned.slice(0, lost).map(({ name }) => ids[name] as HostId)
   const { rows } = await sql<{ gone: number; other: number }>`
     select (count(*) filter (where host = any(${gone})))::integer as gone,
       (count(*) filter (where host <> all(${gone})))::integer as other
-    from vm where shown = 'UNKNOWN' and deleted_at is null`.execute(db)
+    from vm where displayed_status = 'UNKNOWN' and deleted_at is null`.execute(db)
   unseenElsewhere = Math.max(unseenElsewhere, rows[0]?.other ?? 0)
   return rows[0]?.gone ?? 0
 }
@@ -179,17 +179,18 @@ async function showsTruth(running: number, withinMs: number): Promise<void> {
   const all = async () => {
     if ((await unseen()) > 0) return false
     const { rows } = await sql<{
-      shown: string
+      displayed_status: string
       count: number
-    }>`select shown, count(*)::integer as count
-      from vm where deleted_at is null group by shown`.execute(db)
-    const of = (status: string) => rows.find(({ shown }) => shown === status)?.count ?? 0
+    }>`select displayed_status, count(*)::integer as count
+      from vm where deleted_at is null group by displayed_status`.execute(db)
+    const of = (status: string) =>
+      rows.find(({ displayed_status: shown }) => shown === status)?.count ?? 0
     return of('POWERED_ON') === running && of('POWERED_OFF') === hosts * vms - running
   }
   await until(`${running} of ${hosts * vms} VMs are shown running`, all, withinMs)
 }
 
-/** What it costs to follow them all while nothing happens, per second. */
+/** The cost of following them all while nothing happens, per second. */
 async function measureSteady(during = steadySeconds) {
   const spent = () => ({
     cells: cloud.cells.map(({ pid = 0 }) => processorSeconds(pid)),

@@ -1,6 +1,6 @@
-// 10,000 stored workflows: how long a page of the list takes with a remembered credential, and what the whole list costs in memory,
-// where a server that had all of it in memory would have it for each reader who is slow.
-// The server is a process of its own, over a real PostgreSQL; the clients are here.
+// 10,000 stored workflows: the duration of a page of the list with a cached credential, and the memory of the whole list, which a
+// server that buffers it would need for each slow reader. The server is a separate process, with a real PostgreSQL; the clients
+// are here.
 import assert from 'node:assert/strict'
 import { fork, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
@@ -18,9 +18,12 @@ const WORKFLOWS = 10_000
 const PAGES = 2_000
 const WHOLE_LISTS = 20
 const GOAL_MS = 20
-/** Who ask for the whole list, take its beginning, and read no further. */
+/** Clients that request the whole list, read its beginning, and stop reading. */
 const STOPPED = 50
-/** Of a list that is read part by part: one that is sent and the one after it, each as rows and as text. All of it would be 20 parts. */
+/**
+ * For a list that is read in parts: the part being sent and the next one, each as rows and as text. The whole list would be 20
+ * parts.
+ */
 const PARTS_HELD = 4
 const MIB = 2 ** 20
 
@@ -31,11 +34,11 @@ interface Ready {
 
 const agent = new Agent({ keepAlive: true, maxSockets: 4 })
 
-/** The bytes are counted as they come and not kept, so that the measure is the server's. */
+/** The bytes are counted as they arrive and not stored, so that only the server is measured. */
 async function read(port: number, path: string, headers: Record<string, string>) {
   const began = performance.now()
   const done = Promise.withResolvers<{ ms: number; bytes: number; status: number }>()
-  const asked = request({ port, host: '127.0.0.1', path, headers, agent }, (answer) => {
+  const requested = request({ port, host: '127.0.0.1', path, headers, agent }, (answer) => {
     let bytes = 0
     answer.on('data', (part: Buffer) => (bytes += part.length))
     answer.on('end', () => {
@@ -43,8 +46,8 @@ async function read(port: number, path: string, headers: Record<string, string>)
     })
     answer.on('error', done.reject)
   })
-  asked.on('error', done.reject)
-  asked.end()
+  requested.on('error', done.reject)
+  requested.end()
   return done.promise
 }
 
@@ -61,34 +64,40 @@ async function readWhole(port: number, headers: Record<string, string>) {
   return { bytes, ms: share(times, 0.5) }
 }
 
-/** What the server's objects and buffers take when all that is waste was thrown away: what its pages take also tells of waste. */
+/** The server's objects and buffers after a garbage collection: its resident pages would include garbage. */
 async function weigh(child: ChildProcess): Promise<number> {
   child.send('weigh')
   const [bytes] = (await once(child, 'message')) as [number]
   return bytes
 }
 
-/** How much more the server has while readers stand still, for each of them, in MiB. */
+/** The additional memory of the server per stalled reader, in MiB. */
 async function heldEach(child: ChildProcess, port: number, headers: Record<string, string>) {
   const open = new Agent({ maxSockets: STOPPED })
   const before = await weigh(child)
   const begin = async () => {
-    const asked = request({ port, host: '127.0.0.1', path: '/api/workflows', headers, agent: open })
-    asked.end()
-    const [answer] = (await once(asked, 'response')) as [IncomingMessage]
+    const requested = request({
+      port,
+      host: '127.0.0.1',
+      path: '/api/workflows',
+      headers,
+      agent: open,
+    })
+    requested.end()
+    const [answer] = (await once(requested, 'response')) as [IncomingMessage]
     answer.pause()
-    // That it is cut off in the end is no error.
+    // Its final disconnection is not an error.
     answer.on('error', () => undefined)
   }
   try {
     await Promise.all(Array.from({ length: STOPPED }, begin))
-    // It has come to rest when it does nothing more for them. The kernel has taken up to 4 MiB for each by then, which is not weighed.
+    // It is idle when it does nothing more for them. The kernel has buffered up to 4 MiB for each by then, which does not count.
     const idle = async () => {
       const spent = processorSeconds(child.pid ?? 0)
       await sleep(500)
       return processorSeconds(child.pid ?? 0) - spent < 0.05
     }
-    await until('the server should come to rest', idle, 120_000)
+    await until('the server should become idle', idle, 120_000)
     return ((await weigh(child)) - before) / STOPPED / MIB
   } finally {
     open.destroy()
@@ -123,9 +132,7 @@ try {
   for (const accept of ['application/json', 'application/xml']) {
     const { bytes, ms } = await readWhole(port, { authorization, accept })
     const size = bytes / MIB
-    console.log(
-      `the whole list as ${accept}: ${size.toFixed(1)} MiB, ${ms.toFixed(0)} ms in the middle`,
-    )
+    console.log(`the whole list as ${accept}: ${size.toFixed(1)} MiB, median ${ms.toFixed(0)} ms`)
     const held = await heldEach(child, port, { authorization, accept })
     judge('held for a reader that stopped, in MiB', held, (PARTS_HELD * PART * size) / WORKFLOWS)
   }

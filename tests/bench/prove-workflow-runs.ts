@@ -1,7 +1,7 @@
 // npm run prove:workflow-runs [-- --parts storm,waiting,schedules] [--seed N] [--runs N] [--kills N] [--waiting N] [--seconds N]
-// Goals: 200 runs end through 100 kills of worker, Temporal and Postgres, each call with one effect; 1,000 runs wait at once, their memory
-// is told, and all end when they hear their event; no schedule's time is missed or doubled across kills.
-// Prints a line of JSON for each part; ends with an error when one does not hold.
+// Goals: 200 runs end through 100 kills of worker, Temporal and Postgres, each call with one effect; 1,000 runs wait at once,
+// their memory is reported, and all end when they receive their event; no due time of a schedule is missed or doubled through
+// kills. Prints a line of JSON for each part; fails if a goal is missed.
 import { loadavg } from 'node:os'
 import { parseArgs } from 'node:util'
 

@@ -1,23 +1,23 @@
-import { hashPassword, verifyPassword } from '../../apps/cloud/src/identity/password.ts'
+import { hashPassword, verifyPassword } from '../../apps/cloud/src/auth/password.ts'
 import { compare, compareAll, type Figure } from './figure.ts'
 import { load } from './load.ts'
 import { startProcess } from './side-process.ts'
 
-/** Whom every door of a test knows. */
+/** The user that every API of a test has. */
 const DOOR_USER = { name: 'alice@eng', password: 'secret' } as const
 
-/** As many as the query service has connections to the database. */
+/** As many as the query service has database connections. */
 const CONNECTIONS = 8
-/** Ours also looks the session up, keeps tenants apart, counts exactly and writes XML with links: three statements for one. */
+/** Ours also looks up the session, isolates tenants, counts exactly and writes XML with links: three statements instead of one. */
 const AT_LEAST = 0.2
 
-/** A password is made slow to check on purpose; all around it may cost this much of it. */
+/** Password checks are slow on purpose; everything around them may cost this share of it. */
 const LOGIN_AT_MOST = 1.2
 
 /** The first page by status and the document of a VM, against a Fastify route with one SQL statement in the same database. */
 export async function benchQuery(pairs: number): Promise<Figure[]> {
-  await using door = await startProcess('query-door.ts')
-  const { port, token, org, vm, url } = JSON.parse(door.line) as Record<string, string>
+  await using api = await startProcess('query-api.ts')
+  const { port, token, org, vm, url } = JSON.parse(api.line) as Record<string, string>
   await using bare = await startProcess('bare-query.ts', [url ?? '', org ?? '', vm ?? ''])
   const headers = {
     ...{ accept: 'application/*+xml;version=5.1', 'x-cloud-authorization': token ?? '' },
@@ -40,7 +40,7 @@ export async function benchQuery(pairs: number): Promise<Figure[]> {
           { name, unit: 'requests/CPU s', atLeast: AT_LEAST },
         ],
         pairs,
-        () => load({ pid: door.pid, url: `http://127.0.0.1:${port}${ours}` }, more),
+        () => load({ pid: api.pid, url: `http://127.0.0.1:${port}${ours}` }, more),
         () => load({ pid: bare.pid, url: `http://127.0.0.1:${bare.line}${theirs}` }, more),
       )),
     )
@@ -49,7 +49,7 @@ export async function benchQuery(pairs: number): Promise<Figure[]> {
   return figures
 }
 
-/** One login after another, against the check of its password alone. */
+/** One login after another, against the password check alone. */
 async function benchLogin(url: string, pairs: number): Promise<Figure> {
   const kept = await hashPassword(DOOR_USER.password, Buffer.alloc(16, 1))
   const coded = Buffer.from(`${DOOR_USER.name}:${DOOR_USER.password}`).toString('base64')

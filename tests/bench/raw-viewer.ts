@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { connect, type TLSSocket } from 'node:tls'
 
-/** A viewer that costs as little as can be: it opens a WebSocket over TLS by hand and counts what comes, frames and all. */
+/** A minimal viewer: it opens a WebSocket over TLS by hand and counts the received bytes, including frame headers. */
 export interface RawViewer extends Disposable {
   readonly socket: TLSSocket
   say(text: string): void

@@ -4,16 +4,16 @@ import { createInterface } from 'node:readline'
 
 export interface SideProcess extends AsyncDisposable {
   readonly pid: number
-  /** What it said when it was ready. */
+  /** The line that it printed when it was ready. */
   readonly line: string
 }
 
 export interface TalkingProcess extends SideProcess {
-  /** The next line that it says. */
+  /** Its next line. */
   hear(): Promise<string>
 }
 
-/** A file of this directory as a process of its own, which says one line when it is ready, and ends with its input. */
+/** A file of this directory in its own process, which prints one line when it is ready, and ends with its input. */
 export async function startProcess(
   file: string,
   words: readonly string[] = [],
@@ -21,7 +21,7 @@ export async function startProcess(
   return startTalkingProcess(file, words)
 }
 
-/** One that goes on saying lines afterwards. */
+/** One that continues to print lines. */
 export async function startTalkingProcess(
   file: string,
   words: readonly string[] = [],

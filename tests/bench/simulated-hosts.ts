@@ -1,5 +1,5 @@
-// Many simulated hosts in one process, each with a certificate of its own from the real join and the real host API over mTLS.
-// Told what to do in lines of JSON, answers each with a line: node simulated-hosts.ts
+// Many simulated hosts in one process, each with its own certificate from the real join and the real host API over mTLS. Reads
+// commands as lines of JSON, answers each with a line: node simulated-hosts.ts
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 
@@ -11,7 +11,7 @@ import type { Vm, VmId } from '@skerry/vm'
 import { joinCloud } from '../../apps/vmd/src/host/join.ts'
 import { readMembership, type Membership } from '../../apps/vmd/src/host/membership.ts'
 
-/** A host that is to be: where it will answer, its invitation, and the VMs that it has. */
+/** A host to create: its address, its invitation, and its VMs. */
 export interface Planned {
   readonly name: string
   readonly directory: string
@@ -21,7 +21,7 @@ export interface Planned {
   readonly vms: readonly { readonly id: VmId; readonly power: 'on' | 'off' }[]
 }
 
-/** What this process may be told. */
+/** The commands of this process. */
 export type Told =
   | {
       readonly do: 'join'
@@ -30,10 +30,10 @@ export type Told =
       readonly fingerprint: string
     }
   | { readonly do: 'serve' }
-  /** These VMs start by themselves, as if somebody had started them on the host. */
+  /** These VMs start by themselves, as if they were started on the host. */
   | { readonly do: 'start'; readonly vms: readonly VmId[] }
 
-/** Joins under way at once. */
+/** Concurrent joins. */
 const LANES = 4
 const JOIN_MS = 120_000
 
@@ -46,14 +46,14 @@ for await (const line of createInterface({ input: process.stdin })) {
 }
 process.exit()
 
-async function obey(told: Told): Promise<unknown> {
-  if (told.do === 'join') return joinAll(told)
-  if (told.do === 'serve') return serveAll()
-  for (const vm of told.vms) homes.get(vm)?.changePower(vm, 'on')
-  return told.vms.length
+async function obey(command: Told): Promise<unknown> {
+  if (command.do === 'join') return joinAll(command)
+  if (command.do === 'serve') return serveAll()
+  for (const vm of command.vms) homes.get(vm)?.changePower(vm, 'on')
+  return command.vms.length
 }
 
-/** Which host of the cloud each has become. */
+/** The host id that each got from the cloud. */
 async function joinAll({ hosts, cell, fingerprint }: Extract<Told, { do: 'join' }>) {
   const left = [...hosts]
   const lane = async () => {
@@ -61,7 +61,7 @@ async function joinAll({ hosts, cell, fingerprint }: Extract<Told, { do: 'join' 
       const { directory, name, address, port, token } = planned
       const invitation = { cells: [new URL(cell)], token, fingerprint }
       const machine = { directory, name, address, port }
-      // With hundreds of machines at the door some are told to come again, as vmd's own words would say.
+      // With hundreds of joining machines some must retry, as vmd's own error would say.
       await until(
         `${name} joins`,
         () =>

@@ -1,7 +1,7 @@
 import { Agent, request, type IncomingMessage } from 'node:http'
 import { text } from 'node:stream/consumers'
 
-/** vmd asked on connections that stay open. */
+/** A client of vmd with keep-alive connections. */
 export class VmdClient implements Disposable {
   readonly #agent: Agent
 
@@ -9,11 +9,11 @@ export class VmdClient implements Disposable {
     this.#agent = new Agent({ keepAlive: true, maxSockets: connections })
   }
 
-  /** What was answered, as text; any other status than a good one is an error. */
+  /** The response as text; throws unless the status is a success. */
   async ask(method: string, path: string, body?: string): Promise<string> {
-    const asked = request({ agent: this.#agent, host: '127.0.0.1', port: 8080, method, path })
+    const requested = request({ agent: this.#agent, host: '127.0.0.1', port: 8080, method, path })
     const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>()
-    asked.on('response', resolve).on('error', reject).end(body)
+    requested.on('response', resolve).on('error', reject).end(body)
     const answer = await promise
     const said = await text(answer)
     if ((answer.statusCode ?? 0) < 300) return said

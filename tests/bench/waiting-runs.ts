@@ -5,16 +5,16 @@ import { setTimeout as sleep } from 'node:timers/promises'
 
 import { until } from '@skerry/lab'
 
-import { goesOn, signalEvent, startRun } from '../../apps/workflow/src/worker/start.ts'
+import { goesOn, signalEvent, startRun } from '../../apps/workflow/src/runs/start.ts'
 import { startRunsEngine } from '../../apps/workflow/test/runs-engine.ts'
-import { definitionOf } from '../../apps/workflow/test/scenarios.ts'
+import { definitionOf } from '../../packages/serverless-workflow/test/scenarios.ts'
 import { memoryOf } from './memory-of.ts'
 import { processorSeconds } from './processor.ts'
 
 const LANES = 16
 const KIB = 1024
 
-/** A call before and a call after, so that what took effect says how far each run is. */
+/** A call before and a call after, so that the effects show the position of each run. */
 const definition = definitionOf(
   'waiting',
   `- before: { call: skerry.test.yes }
@@ -24,7 +24,7 @@ const definition = definitionOf(
 
 export interface WaitingFigures {
   readonly runs: number
-  /** More than before they were started, for each of them. */
+  /** The increase since before the start, per run. */
   readonly kibEach: {
     readonly worker: number
     readonly temporal: number
@@ -35,7 +35,7 @@ export interface WaitingFigures {
   readonly endedInSeconds: number
 }
 
-/** So many runs wait at once for an event each; then each is sent its own, and all of them must end. */
+/** This many runs wait at once for an event each; then each gets its own, and all of them must end. */
 export async function holdWaiting(runs: number, patienceMs: number): Promise<WaitingFigures> {
   const dir = await mkdtemp(join(tmpdir(), 'workflow-waiting-'))
   try {
@@ -62,7 +62,7 @@ export async function holdWaiting(runs: number, patienceMs: number): Promise<Wai
     await untilIdle(engine.workerPid, patienceMs)
     const startedInSeconds = Math.round((performance.now() - began) / 1_000)
     const after = await weigh()
-    const more = (who: keyof typeof after) => Math.round((after[who] - before[who]) / runs / KIB)
+    const more = (name: keyof typeof after) => Math.round((after[name] - before[name]) / runs / KIB)
     const signalled = performance.now()
     await inLanes(ids, async (id) => {
       const heard = await signalEvent(temporal, id, { id, type: 'tide', source: 'proof', data: id })
@@ -86,10 +86,10 @@ export async function holdWaiting(runs: number, patienceMs: number): Promise<Wai
   }
 }
 
-/** Until a process does nearly nothing for a second. */
+/** Until a process is nearly idle for a second. */
 async function untilIdle(pid: number, patienceMs: number): Promise<void> {
   await until(
-    'the worker should come to rest',
+    'the worker should become idle',
     async () => {
       const before = processorSeconds(pid)
       await sleep(1_000)

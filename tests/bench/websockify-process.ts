@@ -1,4 +1,4 @@
-// websockify as Debian has it, with a certificate, in front of whatever listens at a port of this machine.
+// Debian's websockify, with a certificate, in front of a port of this machine.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
@@ -13,7 +13,7 @@ export interface WebsockifyProcess extends AsyncDisposable {
   readonly pid: number
 }
 
-/** Answers when it listens; it speaks TLS only. */
+/** Resolves when it listens; TLS only. */
 export async function startWebsockifyProcess(
   { key, cert }: { readonly key: string; readonly cert: string },
   target: number,

@@ -1,4 +1,4 @@
-// websockify with a certificate, in front of screens that are painted as ours are.
+// websockify with a certificate, in front of screens that are painted like ours.
 import { once } from 'node:events'
 import { createServer, type AddressInfo } from 'node:net'
 

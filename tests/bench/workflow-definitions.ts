@@ -1,6 +1,6 @@
-import { definitionOf } from '../../apps/workflow/test/scenarios.ts'
+import { definitionOf } from '../../packages/serverless-workflow/test/scenarios.ts'
 
-/** Expressions that only jq can answer, in the run with calls. */
+/** Expressions that only jq can evaluate, in the run with calls. */
 const CALLS = [true, false, true, false, true]
 /** Steps with one such expression, in the run that does nothing else. */
 export const EXPRESSIONS = 10
@@ -11,7 +11,7 @@ const steps = (give: (n: number) => string): string =>
     (_, n) => `- set-${n}: { set: { n: '\${ ${give(n)} }' } }`,
   ).join('\n')
 
-/** By name, in YAML. `calls` is what bare-run.ts does without a definition. */
+/** By name, in YAML. `calls` does the same as bare-run.ts without a definition. */
 export const definitions = {
   calls: definitionOf(
     'calls',

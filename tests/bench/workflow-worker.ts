@@ -1,12 +1,12 @@
-// The worker of workflow.ts, a process of its own: node workflow-worker.ts ADDRESS NAMESPACE QUEUE. Says "ready", then a line for each run
-// that has come to its last step: its grant, and how many activities there were so far. What is told of a run is thrown away, so that no database
-// takes time on both sides and makes them alike.
+// The worker of workflow.ts, in its own process: node workflow-worker.ts ADDRESS NAMESPACE QUEUE. Prints "ready", then a line for
+// each run that has reached its last step: its grant, and the number of activities so far. Progress reports are dropped, so that
+// no database adds the same time to both sides.
+import { startEvaluator } from '@skerry/jq'
+import type { DefinitionDocument } from '@skerry/serverless-workflow'
 import { runWorker } from '@skerry/temporal'
 import { parse } from 'yaml'
 
-import type { Document } from '../../apps/workflow/src/definition/definition.ts'
-import { makeActivities } from '../../apps/workflow/src/worker/activities.ts'
-import { startEvaluator } from '../../apps/workflow/src/worker/evaluate.ts'
+import { makeActivities } from '../../apps/workflow/src/runs/activities.ts'
 import { makeSmallServer } from '../../apps/workflow/test/small-server.ts'
 import { testConverter as dataConverter } from '../../apps/workflow/test/test-key.ts'
 import { definitions } from './workflow-definitions.ts'
@@ -15,7 +15,7 @@ const [address = '', namespace = '', taskQueue = ''] = process.argv.slice(2)
 const evaluator = startEvaluator()
 const input = { name: 'tide', n: 0 }
 const documents = new Map(
-  Object.entries(definitions).map(([name, text]) => [name, parse(text) as Document]),
+  Object.entries(definitions).map(([name, text]) => [name, parse(text) as DefinitionDocument]),
 )
 const activities = makeActivities({
   ...makeSmallServer({ evaluator }),

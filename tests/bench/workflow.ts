@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
 import { requirePrograms, startPostgres, startTemporal } from '@skerry/lab'
+import type { RunInput } from '@skerry/serverless-workflow'
 import { connectTemporal } from '@skerry/temporal'
 
-import type { RunInput } from '../../apps/workflow/src/durable/states.ts'
-import { startRun } from '../../apps/workflow/src/worker/start.ts'
+import { startRun } from '../../apps/workflow/src/runs/start.ts'
 import { testConverter as dataConverter } from '../../apps/workflow/test/test-key.ts'
 import { compareAll, type Figure } from './figure.ts'
 import { processorSeconds, serverSeconds } from './processor.ts'
@@ -16,7 +16,7 @@ import { type definitions, EXPRESSIONS } from './workflow-definitions.ts'
 
 const QUEUE = 'runs'
 const RUNS = 20
-/** Requests to start one under way at once. */
+/** Concurrent start requests. */
 const LANES = 16
 
 interface Measured {
@@ -29,19 +29,19 @@ type Seconds = Readonly<Record<'worker' | 'temporal' | 'postgres' | 'client', nu
 const sum = (seconds: Seconds): number =>
   Object.values(seconds).reduce((all, each) => all + each, 0)
 
-/** Of which processor a run took how many milliseconds, for whoever wants to know where they go. */
-function note(what: string, ms: number, before: Seconds, after: Seconds): void {
+/** CPU milliseconds per run by process, for profiling. */
+function log(what: string, ms: number, before: Seconds, after: Seconds): void {
   if (!process.argv.includes('--verbose')) return
   const each = (Object.keys(after) as (keyof Seconds)[]).map(
-    (who) => `${who} ${(((after[who] - before[who]) / RUNS) * 1_000).toFixed(1)}`,
+    (name) => `${name} ${(((after[name] - before[name]) / RUNS) * 1_000).toFixed(1)}`,
   )
   console.error(`${what}: ${(ms / RUNS).toFixed(1)} ms each; of processors: ${each.join(', ')}`)
 }
 
 /**
- * Runs of a definition with five calls and three expressions, against runs of a workflow written for Temporal alone that does the same
- * activities: at the same server, by the same worker, sealed by the same converter. Per second, and per second of all processors'
- * time (worker, Temporal, Postgres, client), which other work on the machine does not touch. Then what an expression costs.
+ * Runs of a definition with five calls and three expressions, against runs of a workflow written for Temporal alone with the same
+ * activities: at the same server, by the same worker, sealed by the same converter. Per second, and per CPU second (worker,
+ * Temporal, Postgres, client), which other load of the machine does not affect. Then the cost of an expression.
  */
 export async function benchWorkflow(pairs: number): Promise<Figure[]> {
   requirePrograms('cloud')
@@ -73,14 +73,14 @@ export async function benchWorkflow(pairs: number): Promise<Figure[]> {
       }
     }
     await Promise.all(Array.from({ length: LANES }, lane))
-    // A step may be done twice where a turn took too long; a run ends once.
+    // A step may be executed twice if a workflow task took too long; a run ends once.
     while (open.size > 0) {
       const [id = '', count] = (await worker.hear()).split(' ')
       open.delete(id)
       activities = Number(count)
     }
     const [ms, after] = [performance.now() - begun, seconds()]
-    note(what, ms, before, after)
+    log(what, ms, before, after)
     return {
       perSecond: (RUNS / ms) * 1_000,
       perProcessorSecond: RUNS / (sum(after) - sum(before)),
@@ -99,7 +99,11 @@ export async function benchWorkflow(pairs: number): Promise<Figure[]> {
       )
     })
   const [one, other] = [await interpreted('calls'), await bare()]
-  assert.equal(one.activities, other.activities, 'both should do as many activities')
+  assert.equal(
+    one.activities,
+    other.activities,
+    'both should execute the same number of activities',
+  )
   const name = `${RUNS} runs of ${one.activities} activities at once`
   const rates = ({ perSecond, perProcessorSecond }: Measured) => [perSecond, perProcessorSecond]
   const figures = await compareAll(
@@ -111,7 +115,7 @@ export async function benchWorkflow(pairs: number): Promise<Figure[]> {
     async () => rates(await interpreted('calls')),
     async () => rates(await bare()),
   )
-  // Of a run with so many steps of one expression each, beside the same with paths that need no jq.
+  // A run with many steps of one expression each, beside the same with paths that need no jq.
   const costs = ({ perSecond, perProcessorSecond }: Measured) =>
     [perSecond, perProcessorSecond].map((rate) => 1_000 / rate)
   const expressions = await compareAll(

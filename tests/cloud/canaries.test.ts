@@ -1,6 +1,6 @@
-// Goal: no secret is anywhere but with whom it belongs to. Method: a hundred of them through a whole flow at two cells with a real
-// Postgres and Temporal; then everything that is written down anywhere is read, and every secret looked for in it. And: a token that
-// was logged out is worth nothing at any cell.
+// Goal: no secret is stored anywhere but with its owner. Method: a hundred of them through a whole flow at two cells with a real
+// Postgres and Temporal; then everything that is stored anywhere is searched for every secret. And: a logged-out token is invalid
+// at every cell.
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { readdir, readFile } from 'node:fs/promises'
@@ -46,13 +46,13 @@ before(async () => {
 })
 after(() => cloud?.[Symbol.asyncDispose]())
 
-/** Which of the secrets stand in a text: as they are, or in one of the ways in which bytes are written. */
+/** The secrets in a text: plain, or in one of the usual encodings. */
 function leaksIn(text: string): string[] {
   const folded = text.toLowerCase()
   return [...flow.secrets].flatMap(([what, secret]) => {
     const bytes = Buffer.from(secret)
     const hex = bytes.toString('hex')
-    // In base64 what stands before shifts the letters: the middle of it, in each of the three ways.
+    // In base64 the preceding bytes shift the characters: the middle of it, in each of the three alignments.
     const coded = [0, 1, 2].map((before) =>
       Buffer.concat([Buffer.alloc(before), bytes])
         .toString('base64')
@@ -83,14 +83,14 @@ test(`${SECRETS} secrets go through the flow, and are found where they are`, { s
   }
 })
 
-test('no log has one: of the cells, of Postgres, of Temporal', { skip }, async () => {
+test('no log of the cells, of Postgres or of Temporal contains one', { skip }, async () => {
   for (const { name, log } of cloud.cells)
     assert.deepEqual(leaksIn(await readFile(log, 'utf8')), [], name)
   lookIn('Postgres', await readFile(cloud.postgres.log, 'utf8'))
   lookIn('Temporal', await readFile(cloud.temporal.log, 'utf8'))
 })
 
-test('no dump of a database has one', { skip }, async (t) => {
+test('no database dump contains one', { skip }, async (t) => {
   const databases = (
     await cloud.postgres.psql('select datname from pg_database where not datistemplate')
   ).split('\n')
@@ -103,9 +103,9 @@ test('no dump of a database has one', { skip }, async (t) => {
   }
 })
 
-test('no history of a workflow has one', { skip }, async (t) => {
-  const { address, namespace } = cloud.temporal
-  await using temporal = connectTemporal({ address, namespace, callTimeoutMs: 20_000 })
+test('no workflow history contains one', { skip }, async (t) => {
+  const { address, namespace, tls } = cloud.temporal
+  await using temporal = connectTemporal({ address, namespace, tls, callTimeoutMs: 20_000 })
   let runs = 0
   for await (const { workflowId, runId } of temporal.client.workflow.list()) {
     runs += 1
@@ -121,16 +121,20 @@ test('no history of a workflow has one', { skip }, async (t) => {
 
 test('no process was started with one', { skip }, () => {
   const all = [...commands].join('\n')
-  assert.ok(all.includes('cell-process'), 'the cells were looked at')
+  assert.ok(all.includes('cell-process'), 'the cells were inspected')
   lookIn('the command lines', all)
 })
 
-test('no answer tells one but the one that gives it: no error, no event, no list', { skip }, () => {
-  lookIn('the answers', flow.answers.join('\n'))
-})
+test(
+  'only the response that issues a secret contains it: no error, event or list',
+  { skip },
+  () => {
+    lookIn('the answers', flow.answers.join('\n'))
+  },
+)
 
 test(
-  'a token that was logged out is worth nothing at the next request, at every cell',
+  'a logged-out token is invalid from the next request on, at every cell',
   { skip },
   async (t) => {
     let slowest = 0

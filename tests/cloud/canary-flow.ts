@@ -1,18 +1,18 @@
-// A whole flow with secrets of every kind in it, each remembered here, so that they can be looked for wherever they should not be.
+// A whole flow with secrets of every kind, each recorded here, so that they can be searched wherever they should not be.
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 
 import { attribute, childrenByLocalName, text } from '@skerry/xml'
 
-import { hashPassword } from '../../apps/cloud/src/identity/password.ts'
-import { addInvitation } from '../../apps/cloud/src/store/invitations.ts'
+import { hashPassword } from '../../apps/cloud/src/auth/password.ts'
+import { addInvitation } from '../../apps/cloud/src/identity/invitations.ts'
 import { taskOf, type CloudClient, type Reply } from '../../apps/cloud/test/cloud-client.ts'
 import type { SmallCloud } from '../../apps/cloud/test/small-cloud.ts'
 
 export interface Flow {
-  /** By what it is. */
+  /** By kind. */
   readonly secrets: ReadonlyMap<string, string>
-  /** What was answered where nothing secret is told on purpose. */
+  /** Responses that must not contain a secret. */
   readonly answers: readonly string[]
 }
 
@@ -43,7 +43,7 @@ class CanaryFlow implements Flow {
   readonly #passwords = new Map<string, string>()
   readonly #tokens = new Map<string, string>()
   #users = ''
-  #asked = 0
+  #requested = 0
 
   constructor(cloud: SmallCloud, client: CloudClient) {
     this.#cloud = cloud
@@ -93,7 +93,7 @@ class CanaryFlow implements Flow {
     }
   }
 
-  /** A VM is made, switched and deleted, so that there are workflows; while it runs, its screen is asked for. */
+  /** A VM is created, powered and deleted, so that there are workflows; while it runs, its screen is requested. */
   async useScreens(): Promise<void> {
     const client = this.#client
     const made = await client.instantiate('canary')
@@ -117,11 +117,11 @@ class CanaryFlow implements Flow {
     await client.ended(taskOf((await client.ask('DELETE', vapp)).root))
   }
 
-  /** What guests are told at their first start may hold secrets. */
+  /** cloud-init data of guests may contain secrets. */
   async tellGuests(): Promise<void> {
     const { vdc, template } = await this.#client.start()
     const path = `${new URL(vdc).pathname}/action/instantiateVAppTemplate`
-    const told = (what: string, more = '') =>
+    const guestData = (what: string, more = '') =>
       `<GuestCustomizationSection>${more}<UserData>#cloud-config&#10;password: ${this.#canary(what)}</UserData></GuestCustomizationSection>`
     const body = (name: string, guest: string) =>
       `<InstantiateVAppTemplateParams name="${name}"><Source href="${template}"/>${guest}</InstantiateVAppTemplateParams>`
@@ -130,19 +130,22 @@ class CanaryFlow implements Flow {
         'user-1',
         'POST',
         path,
-        body(`told-${n}`, told(`user data ${n}`)),
+        body(`told-${n}`, guestData(`user data ${n}`)),
       )
       assert.equal(made.status, 201, made.text)
       const ended = await this.#client.ended(taskOf(made.root))
       assert.equal(attribute(ended, 'status'), 'success')
       const vapp = attribute(made.root, 'href') ?? ''
       assert.equal((await this.#ask('user-1', 'GET', vapp)).status, 200)
-      const wrong = told(`refused user data ${n}`, '<ComputerName>no such_name!</ComputerName>')
+      const wrong = guestData(
+        `rejected user data ${n}`,
+        '<ComputerName>no such_name!</ComputerName>',
+      )
       assert.equal((await this.#ask('user-1', 'POST', path, body(`no-${n}`, wrong))).status, 400)
     }
   }
 
-  /** Secrets that come where they are wrong: what is refused may be told, not what it was refused for. */
+  /** Secrets in invalid places: an error may say what was rejected, not its value. */
   async failInEveryWay(): Promise<void> {
     for (let n = 0; n < FEW; n += 1) {
       const name = `user-${n}@eng`
@@ -177,7 +180,7 @@ class CanaryFlow implements Flow {
     for (let n = 0; n < USERS; n += 2) {
       assert.equal((await this.#ask(`user-${n}`, 'DELETE', '/api/session')).status, 204)
     }
-    // All that is told of the organisation, and of those who are in it.
+    // All documents of the organisation, and of its users.
     const [events, admin] = [
       '/api/query?type=event&pageSize=128',
       this.#users.replace('/users', ''),
@@ -220,7 +223,7 @@ class CanaryFlow implements Flow {
     this.answers.push(reply.text, JSON.stringify(reply.headers))
   }
 
-  /** What is answered here is looked at. */
+  /** These responses are searched. */
   async #ask(user: string, method: string, path: string, body?: string): Promise<Reply> {
     const reply = await this.#say(user, method, path, body)
     this.answers.push(reply.text, JSON.stringify(reply.headers))
@@ -243,7 +246,7 @@ class CanaryFlow implements Flow {
     body?: string,
   ): Promise<Reply> {
     const { cells } = this.#cloud
-    const cell = cells[(this.#asked += 1) % cells.length]
+    const cell = cells[(this.#requested += 1) % cells.length]
     const where = path.startsWith('https:') ? new URL(path).pathname : path
     return this.#client
       .at(cell?.url ?? '')

@@ -1,15 +1,15 @@
-// A reader of a cloud's events that loses its link in the middle again and again, and goes on at the other cell where it was.
+// A reader of a cloud's events that is repeatedly disconnected in the middle, and resumes at the other cell.
 import { setTimeout as sleep } from 'node:timers/promises'
 
 import type { CloudClient } from '../../apps/cloud/test/cloud-client.ts'
 import type { Chance } from '../faults/chance.ts'
 
 const COME_BACK_MS = 20
-/** No link is read for longer than this many events. */
+/** No connection is read for longer than this many events. */
 const MOST = 20
 
 export class FeedReader implements AsyncDisposable {
-  /** The ids of all events, as they came. */
+  /** The ids of all events, in order of arrival. */
   readonly seen: string[] = []
   links = 0
   readonly #clients: readonly CloudClient[]
@@ -54,7 +54,7 @@ export class FeedReader implements AsyncDisposable {
       for await (const chunk of stream.setEncoding('utf8')) {
         text += chunk as string
         const blocks = text.split('\n\n')
-        // The last is not whole yet; what comes after the cut is lost with the link.
+        // The last is not complete yet; what comes after the cut is lost with the connection.
         text = blocks.pop() ?? ''
         for (const block of blocks) {
           if (taken < most && this.#take(block)) taken += 1

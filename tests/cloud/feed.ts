@@ -1,19 +1,20 @@
-// Twenty clients that write at once while one reads the events of all of it.
+// Twenty concurrent writers and one reader of all their events.
 import assert from 'node:assert/strict'
 
 import { until } from '@skerry/lab'
+import type { OrgId } from '@skerry/vm'
 import { attribute, childrenByLocalName } from '@skerry/xml'
 
 import { taskOf } from '../../apps/cloud/test/cloud-client.ts'
 import type { SmallCloud } from '../../apps/cloud/test/small-cloud.ts'
 import { chance } from '../faults/chance.ts'
-import { create } from './askers.ts'
+import { create } from './callers.ts'
 import { FeedReader } from './feed-reader.ts'
 
 const WRITERS = 20
 const COMMANDS = 4
 
-/** Throws when the reader misses an event, sees one twice, or sees them in another order than they have. */
+/** Throws if the reader misses an event, sees one twice, or sees them out of order. */
 export async function readUnderWriters(cloud: SmallCloud, seed: number) {
   const client = await cloud.logIn()
   const at = cloud.cells.map(({ url }) => client.at(url))
@@ -36,7 +37,7 @@ export async function readUnderWriters(cloud: SmallCloud, seed: number) {
   }
   await Promise.all(Array.from({ length: WRITERS }, (_, writer) => write(writer)))
   let written: readonly string[] = []
-  // Read anew each time: the cloud itself may have told something since.
+  // Read again each time: the cloud itself may have emitted events since.
   const isRead = async () => {
     written = await idsOf(cloud)
     return reader.seen.length === written.length
@@ -47,15 +48,15 @@ export async function readUnderWriters(cloud: SmallCloud, seed: number) {
   return { writers: WRITERS, before, events: written.length, links: reader.links }
 }
 
-async function idsOf({ db }: SmallCloud): Promise<readonly string[]> {
+async function idsOf({ db, eventCursors }: SmallCloud): Promise<readonly string[]> {
   const rows = await db
     .selectFrom('event')
-    .select(['tx', 'seq'])
+    .select(['tx', 'seq', 'org'])
     .where('org', 'is not', null)
     .orderBy('tx')
     .orderBy('seq')
     .execute()
-  return rows.map(({ tx, seq }) => `${tx}-${seq}`)
+  return rows.map((row) => eventCursors(row.org as OrgId).write(row))
 }
 
 function vmOf(vapp: Parameters<typeof taskOf>[0]): string {

@@ -1,4 +1,4 @@
-// Inside a host: a cell that follows it until the first word, and prints that.
+// Inside a host: a cell that follows it until its first message, and prints that.
 import { connectHost } from '@skerry/host-api'
 import type { HostId } from '@skerry/vm'
 
@@ -11,8 +11,8 @@ using host = connectHost({
   tls: { ...cell, ca: trusted.hosts },
 })
 const ended = new AbortController()
-for await (const told of host.follow('1', ended.signal)) {
-  console.log(JSON.stringify(told))
+for await (const line of host.follow('1', ended.signal)) {
+  console.log(JSON.stringify(line))
   break
 }
 ended.abort()

@@ -1,5 +1,5 @@
-// Goal: from an empty database to a host that answers its cell, by the lines that people type. Method:
-// the real commands, a host of the lab, vmd as it is installed.
+// Goal: from an empty database to a host that answers its cell, by the documented commands. Method: the real commands, a lab
+// host, vmd as it is installed.
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { once } from 'node:events'
@@ -12,12 +12,12 @@ import { promisify } from 'node:util'
 import { freshDatabase, reasonToSkip, startHost } from '@skerry/lab'
 import { openDatabase } from '@skerry/postgres'
 
+import { actingAs } from '../../apps/cloud/src/database/acting-as.ts'
+import type { CloudTables } from '../../apps/cloud/src/database/tables.ts'
 import { readIdentity } from '../../apps/cloud/src/identity/issuers.ts'
-import { openMachineDoor } from '../../apps/cloud/src/machine/server.ts'
-import { actingAs } from '../../apps/cloud/src/store/acting-as.ts'
-import type { Database } from '../../apps/cloud/src/store/database.ts'
+import { openMachineListener } from '../../apps/cloud/src/machine-api/server.ts'
 import { startDatabases } from '../../apps/cloud/test/cloud-database.ts'
-import { issuing } from '../../apps/cloud/test/machine-door.ts'
+import { issuing } from '../../apps/cloud/test/machine-api.ts'
 
 const run = promisify(execFile)
 const CLI = join(import.meta.dirname, '../../apps/cli/src/main.ts')
@@ -37,16 +37,16 @@ test('init, invite, join: vmd answers its cell as the host that it became', { sk
   )
   const identity = await readIdentity(join(dir, 'identity'))
   const url = actingAs(fresh.url, 'skerry_system')
-  const db = openDatabase<Database>({ url, applicationName: 'test' })
+  const db = openDatabase<CloudTables>({ url, applicationName: 'test' })
   await using stack = new AsyncDisposableStack()
   stack.defer(() => db.destroy())
-  await using door = openMachineDoor({
+  await using api = openMachineListener({
     ...{ db, identity: () => identity, issuing, images: join(dir, 'images') },
     log: () => undefined,
   })
   const socket = join(dir, 'door')
-  door.server.listen(socket)
-  await once(door.server, 'listening')
+  api.server.listen(socket)
+  await once(api.server, 'listening')
 
   await using host = await startHost({ dir: join(dir, 'host') })
   const relay = host.spawn(
@@ -69,9 +69,9 @@ test('init, invite, join: vmd answers its cell as the host that it became', { sk
 
   const { log } = await host.startVmd()
   const asks = [process.execPath, join(import.meta.dirname, 'hello-process.ts')]
-  const told = await host.run([...asks, join(dir, 'identity'), String(id)])
-  assert.equal(told.code, 0, `${told.stderr}\n${await readFile(log, 'utf8')}`)
-  assert.equal((JSON.parse(told.stdout) as { is: string }).is, 'hello')
+  const reported = await host.run([...asks, join(dir, 'identity'), String(id)])
+  assert.equal(reported.code, 0, `${reported.stderr}\n${await readFile(log, 'utf8')}`)
+  assert.equal((JSON.parse(reported.stdout) as { is: string }).is, 'hello')
   const other = await host.run([...asks, join(dir, 'identity'), 'another'])
   assert.notEqual(other.code, 0)
 })

@@ -1,5 +1,5 @@
-// Goal: a machine joins the cloud that invited it and no other, and stays the same host. Method: vmd's
-// side of joining against a cell's real door on a real PostgreSQL.
+// Goal: a machine joins only the cloud that invited it, and stays the same host. Method: vmd's side of joining against a cell's
+// real machine API on a real PostgreSQL.
 import assert from 'node:assert/strict'
 import { createPrivateKey, randomBytes, X509Certificate } from 'node:crypto'
 import { once } from 'node:events'
@@ -12,9 +12,9 @@ import { after, before, test } from 'node:test'
 import type { Postgres } from '@skerry/lab'
 import { fingerprintOf } from '@skerry/service'
 
-import { addInvitation } from '../../apps/cloud/src/store/invitations.ts'
+import { addInvitation } from '../../apps/cloud/src/identity/invitations.ts'
 import { openCloudDatabase, startDatabases } from '../../apps/cloud/test/cloud-database.ts'
-import { openTestDoor } from '../../apps/cloud/test/machine-door.ts'
+import { openTestMachineApi } from '../../apps/cloud/test/machine-api.ts'
 import { renewMembership, settleCertificate } from '../../apps/vmd/src/host/certificate.ts'
 import { joinCloud, type Invitation } from '../../apps/vmd/src/host/join.ts'
 import { membershipFiles, readMembership } from '../../apps/vmd/src/host/membership.ts'
@@ -31,20 +31,20 @@ async function openAll(cloud?: string) {
   assert(postgres)
   await using stack = new AsyncDisposableStack()
   const { db } = stack.use(await openCloudDatabase(postgres))
-  const door = stack.use(await openTestDoor(db, cloud === undefined ? {} : { cloud }))
+  const api = stack.use(await openTestMachineApi(db, cloud === undefined ? {} : { cloud }))
   const { path: directory } = stack.use(await mkdtempDisposable(join(tmpdir(), 'skerry-join-')))
   const machine = { directory, name: 'h', address: undefined, port: 8443 }
-  const invite = async (port = door.port): Promise<Invitation> => {
+  const invite = async (port = api.port): Promise<Invitation> => {
     const token = randomBytes(32).toString('base64url')
     await addInvitation(db, token, undefined)
-    const fingerprint = fingerprintOf(door.identity.trusted.control)
+    const fingerprint = fingerprintOf(api.identity.trusted.control)
     return { cells: [new URL(`https://127.0.0.1:${port}`)], token, fingerprint }
   }
   const moved = stack.move()
-  return { db, door, machine, invite, [Symbol.asyncDispose]: () => moved.disposeAsync() }
+  return { db, api, machine, invite, [Symbol.asyncDispose]: () => moved.disposeAsync() }
 }
 
-/** Between a machine and its cell: counts what is said, and can lose the answer. */
+/** A proxy between a machine and its cell: counts the traffic, and can drop the response. */
 async function startWire(port: number, losesThis: () => Promise<boolean>) {
   const sockets = new Set<Socket>()
   const links: { sent: number }[] = []
@@ -86,7 +86,7 @@ async function startWire(port: number, losesThis: () => Promise<boolean>) {
   }
 }
 
-test('a machine joins, may run the line again, and only its owner can read its key', async () => {
+test('a machine joins, may repeat the command, and only its owner can read its key', async () => {
   await using all = await openAll()
   const { machine, db } = all
   const invitation = await all.invite()
@@ -94,7 +94,7 @@ test('a machine joins, may run the line again, and only its owner can read its k
   assert.equal(joined.again, false)
   const member = await readMembership(machine.directory)
   assert.deepEqual([member?.cloud, member?.host], [joined.cloud, joined.host])
-  assert.deepEqual(member?.cells, [{ address: '127.0.0.1', port: all.door.port }])
+  assert.deepEqual(member?.cells, [{ address: '127.0.0.1', port: all.api.port }])
   for (const file of [membershipFiles.key, membershipFiles.cert]) {
     assert.equal((await stat(join(machine.directory, file))).mode & 0o777, 0o600)
   }
@@ -104,9 +104,9 @@ test('a machine joins, may run the line again, and only its owner can read its k
   await assert.rejects(joinCloud(await all.invite(), machine), /already/)
 })
 
-test('nothing is sent to whoever cannot show the issuer of the invitation', async () => {
+test('nothing is sent to a server that cannot present the issuer of the invitation', async () => {
   await using all = await openAll()
-  await using wire = await startWire(all.door.port, async () => false)
+  await using wire = await startWire(all.api.port, async () => false)
   const invitation = { ...(await all.invite(wire.port)), fingerprint: '0'.repeat(64) }
   await assert.rejects(joinCloud(invitation, all.machine), { kind: 'forbidden' })
   assert.equal(wire.links.length, 1)
@@ -115,12 +115,12 @@ test('nothing is sent to whoever cannot show the issuer of the invitation', asyn
   assert.equal(await readMembership(all.machine.directory), undefined)
 })
 
-test('an answer that is lost is asked for again, and it is the same host', async () => {
+test('a lost response is requested again, and returns the same host', async () => {
   await using all = await openAll()
   const hosts = () => all.db.selectFrom('host').select('id').where('name', '=', 'h').execute()
   let loses = true
-  // The answer is what comes once the host has been made.
-  await using wire = await startWire(all.door.port, async () => loses && (await hosts()).length > 0)
+  // The response is the first data after the host was created.
+  await using wire = await startWire(all.api.port, async () => loses && (await hosts()).length > 0)
   const invitation = await all.invite(wire.port)
   await assert.rejects(joinCloud(invitation, all.machine), { kind: 'unavailable' })
   const made = await hosts()
@@ -129,7 +129,7 @@ test('an answer that is lost is asked for again, and it is the same host', async
   assert.equal((await joinCloud(invitation, all.machine)).host, made[0]?.id)
 })
 
-test('a renewal brings a new key, and one that a crash cut short is ended', async () => {
+test('a renewal has a new key, and an interrupted one is completed', async () => {
   await using all = await openAll()
   const { directory } = all.machine
   await joinCloud(await all.invite(), all.machine)
@@ -141,13 +141,13 @@ test('a renewal brings a new key, and one that a crash cut short is ended', asyn
   assert.equal(second.host, first.host)
   assert.notEqual(second.identity.key, first.identity.key)
   assert.ok(isPair(second.identity))
-  // As a crash leaves it: the new key in its place, the new certificate not yet.
+  // As after a crash: the new key is in place, the new certificate is not.
   const at = (file: keyof typeof membershipFiles) => join(directory, membershipFiles[file])
   await rename(at('cert'), at('nextCert'))
   await writeFile(at('cert'), first.identity.cert)
   await settleCertificate(directory)
   assert.deepEqual(await readMembership(directory), second)
-  // And before either was in its place.
+  // And before either was in place.
   await rename(at('cert'), at('nextCert'))
   await rename(at('key'), at('nextKey'))
   await writeFile(at('cert'), first.identity.cert)

@@ -1,4 +1,4 @@
-// Many clients ask both cells for the same vApp at the same moment, with one key, round after round.
+// Many clients send both cells a create of the same vApp at the same moment, with one key, round after round.
 import assert from 'node:assert/strict'
 
 import { until } from '@skerry/lab'
@@ -24,13 +24,13 @@ export interface RoundsFigures {
   readonly conflicts: number
 }
 
-/** One key, and the names that are asked for with it at once: all alike, or two kinds. */
+/** One key, and the names that are sent with it at once: all equal, or of two kinds. */
 interface Round {
   readonly key: string
   readonly names: readonly string[]
 }
 
-/** Throws on anything that is not as promised: a second vApp, a second task, an answer that differs, a wrong conflict. */
+/** Throws on any violation: a second vApp, a second task, a different response, a wrong conflict. */
 export async function runRounds(options: RoundsOptions): Promise<RoundsFigures> {
   const { cloud, seed, rounds, say = () => undefined } = options
   const random = chance(seed)
@@ -43,7 +43,7 @@ export async function runRounds(options: RoundsOptions): Promise<RoundsFigures> 
     const round = drawRound(random, number)
     const replies = await Promise.all(
       round.names.map((name, place) =>
-        // Whichever cell is first in one round is second in the next.
+        // The first cell in one round is the second in the next.
         instantiate(at[(place + number) % at.length] ?? client, { vdc, template }, name, round.key),
       ),
     )
@@ -57,7 +57,7 @@ export async function runRounds(options: RoundsOptions): Promise<RoundsFigures> 
   return { rounds, requests, created, conflicts }
 }
 
-/** Every second round has another body among the others. */
+/** Every second round includes another body. */
 function drawRound(random: Chance, number: number): Round {
   const all = 2 + Math.floor(random.between(0, MOST - 1))
   const others = number % 2 === 0 ? 0 : 1 + Math.floor(random.between(0, all - 1))
@@ -82,26 +82,26 @@ function instantiate(
   })
 }
 
-/** One body wins, whichever; all who sent it are told of the same vApp and task, all others of a conflict. The winner's name. */
+/** One body wins, whichever; all its senders get the same vApp and task, all others a conflict. Returns the winner's name. */
 function judge({ key, names }: Round, replies: readonly Reply[]): string {
   const winners = new Set(names.filter((_, at) => replies[at]?.status === 201))
   assert.equal(winners.size, 1, `one body wins: ${replies.map(({ text }) => text).join('\n')}`)
   const [winner = ''] = winners
-  const told = new Set<string>()
+  const reported = new Set<string>()
   for (const [at, { status, text, root, headers }] of replies.entries()) {
     if (names[at] !== winner) {
       assert.equal(status, 409, text)
-      assert.match(text, new RegExp(`the key ${key} was used for another request`))
+      assert.match(text, new RegExp(`the idempotency key ${key} was used for a different request`))
       continue
     }
     assert.equal(status, 201, text)
     assert.equal(headers['location'], attribute(root, 'href'))
-    // Hrefs name the public address of the cell that answered, which in this small cloud is a cell's own.
+    // Hrefs contain the public address of the cell that answered, which in this small cloud is a cell's own.
     const path = (href = '') => new URL(href).pathname
     const [name, href] = [attribute(root, 'name'), attribute(root, 'href')]
-    told.add(JSON.stringify([name, path(href), path(taskOf(root))]))
+    reported.add(JSON.stringify([name, path(href), path(taskOf(root))]))
   }
-  assert.equal(told.size, 1, `not the same answer: ${[...told].join(' ')}`)
+  assert.equal(reported.size, 1, `not the same answer: ${[...reported].join(' ')}`)
   return winner
 }
 
@@ -112,7 +112,7 @@ async function assertMadeOnce({ db, hosts }: SmallCloud, names: readonly string[
       .selectFrom('vapp')
       .innerJoin('task', 'task.vapp', 'vapp.id')
       .innerJoin('vm', 'vm.vapp', 'vapp.id')
-      .select(['vapp.name', 'task.state', 'vm.id', 'vm.shown'])
+      .select(['vapp.name', 'task.state', 'vm.id', 'vm.displayed_status'])
       .where('task.parent', 'is', null)
       .where('vapp.name', '~', '^(twin|other)-')
       .execute()
@@ -121,7 +121,7 @@ async function assertMadeOnce({ db, hosts }: SmallCloud, names: readonly string[
   await until('all are made', async () => !(await read()).some(({ state }) => open(state)), within)
   const made = await read()
   assert.deepEqual(made.map(({ name }) => name).toSorted(), names.toSorted())
-  for (const { name, state, shown, id } of made) {
+  for (const { name, state, displayed_status: shown, id } of made) {
     assert.deepEqual([state, shown], ['success', 'POWERED_OFF'], name)
     assert.equal(hosts.filter((host) => host.find(id)).length, 1, `${name} is on one host`)
   }

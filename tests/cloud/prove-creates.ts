@@ -1,6 +1,6 @@
-// The same vApp asked for 2 to 50 times in parallel with one key, of two cells, round after round.
+// The same vApp created 2 to 50 times in parallel with one key, at two cells, round after round.
 // Usage: node tests/cloud/prove-creates.ts [--seed N] [--rounds 500]
-// Prints one line of JSON; ends with an error on a second vApp or task, an answer that differs, or a wrong conflict.
+// Prints one line of JSON; fails on a second vApp or task, a different response, or a wrong conflict.
 import { parseArgs } from 'node:util'
 
 import { startSmallCloud, untilOpen } from '../../apps/cloud/test/small-cloud.ts'

@@ -1,7 +1,7 @@
-// A million tickets that nobody was given, guessed through a console's own login while a thousand good ones wait; then ten thousand good ones,
-// each shown twice at the same time, by two consoles.
+// A million guessed tickets, tried through a console's own login while a thousand valid ones wait; then ten thousand valid ones,
+// each redeemed twice at the same time, by two consoles.
 // Usage: node tests/cloud/prove-ticket-guesses.ts [--guesses 1000000] [--tickets 10000]
-// Prints one line of JSON; ends with an error if a guess opens a screen, or if not exactly one of two is let in.
+// Prints one line of JSON; fails if a guess opens a screen, or if not exactly one of two is accepted.
 import { parseArgs } from 'node:util'
 
 import { openDatabase } from '@skerry/postgres'
@@ -22,9 +22,9 @@ const { values } = parseArgs({
     tickets: { type: 'string', default: '10000' },
   },
 })
-/** What one statement guesses: less than a console's statement may take. */
+/** The guesses per statement: less than the statement timeout of a console. */
 const HANDFUL = 20_000
-/** Shown together, before the first of them is too old. */
+/** Redeemed together, before the first of them expires. */
 const BATCH = 1000
 
 await using postgres = await startDatabases()
@@ -42,9 +42,9 @@ const figures = { guesses, hits, tickets, shown: 2 * tickets, accepted }
 console.log(JSON.stringify({ proof: 'ticket-guesses', ...figures, seconds }))
 if (hits !== 0 || accepted !== tickets || stillGood !== 100) process.exitCode = 1
 
-/** Which VM, and who looks at it, for each ticket. */
+/** The VM and the user of each ticket. */
 async function furnish(at: ConsoleDatabase): Promise<[VmId, User][]> {
-  // How many may look at once is not what is asked here.
+  // The limit of concurrent screens is not tested here.
   const { cloud } = at
   await sql`update cloud set consoles_per_vm = 1000000, consoles_per_user = 1000000`.execute(
     cloud.db,
@@ -58,7 +58,7 @@ async function furnish(at: ConsoleDatabase): Promise<[VmId, User][]> {
   ])
 }
 
-/** How many of so many random secrets were good for anything. Those that wait are kept young meanwhile. */
+/** The number of random secrets that opened anything. The waiting tickets are kept valid meanwhile. */
 async function guess({ console: db, cloud }: ConsoleDatabase, count: number): Promise<number> {
   let found = 0
   for (let done = 0; done < count; done += HANDFUL) {
@@ -87,10 +87,10 @@ async function redeemAll(
   )
 }
 
-/** How often somebody was let in, when each ticket was shown by two at once. */
+/** The number of accepted redemptions, when each ticket was redeemed by two at once. */
 async function showTwice(at: ConsoleDatabase, all: readonly [VmId, User][]): Promise<number> {
   const other = openDatabase<object>({ url: at.consoleUrl, applicationName: 'console 2', size: 20 })
-  // A pool gives up on who waits too long: as many as a process would really show at once.
+  // A pool rejects callers that wait too long: as many as a process would really redeem at once.
   const together = 200
   let accepted = 0
   try {

@@ -1,4 +1,4 @@
-// Inside a host: what comes to a port goes out by a socket file, to a cell that is in another network.
+// Inside a host: forwards a port to a Unix socket, to a cell in another network.
 import { connect, createServer } from 'node:net'
 
 const [port, file = ''] = process.argv.slice(2)

@@ -1,4 +1,4 @@
-// A database is backed up and restored by the very lines that docs/tasks/restore.md shows, so that the page is tried too.
+// A database is backed up and restored by the exact lines of docs/guides/restore.md, so that the page is tested too.
 import { execFile } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -6,13 +6,13 @@ import { promisify } from 'node:util'
 
 import { sql, type Kysely } from 'kysely'
 
-import type { Database } from '../../apps/cloud/src/store/database.ts'
+import type { CloudTables } from '../../apps/cloud/src/database/tables.ts'
 
 const run = promisify(execFile)
-const PAGE = join(import.meta.dirname, '../../docs/tasks/restore.md')
+const PAGE = join(import.meta.dirname, '../../docs/guides/restore.md')
 const PROGRAMS = '/usr/lib/postgresql/15/bin'
 
-/** Where the page says DATABASE and cloud.dump. */
+/** The values for DATABASE and cloud.dump of the page. */
 export interface Kept {
   readonly database: string
   readonly dump: string
@@ -21,10 +21,10 @@ export interface Kept {
 export const backUp = (kept: Kept): Promise<void> => runLine('pg_dump', kept)
 export const restore = (kept: Kept): Promise<void> => runLine('pg_restore', kept)
 
-/** As many numbers are given out as in an hour with few requests: each beat of a cell takes one. The last of them. */
-export async function anHourPasses(db: Kysely<Database>): Promise<bigint> {
+/** Issues as many numbers as in an hour with few requests: each heartbeat of a cell takes one. Returns the last of them. */
+export async function anHourPasses(db: Kysely<CloudTables>): Promise<bigint> {
   const { rows } = await sql<{ last: string }>`
-    select max(number) as last from (select next_number() as number from generate_series(1, 3600)) given`.execute(
+    select max(number) as last from (select next_fence() as number from generate_series(1, 3600)) given`.execute(
     db,
   )
   return BigInt(rows[0]?.last ?? 0)
@@ -37,8 +37,8 @@ async function runLine(program: string, { database, dump }: Kept): Promise<void>
   const line = lines.find((each) => each.startsWith(`${program} `))
   if (line === undefined) throw new Error(`${PAGE} does not say how to call ${program}`)
   const words = line.split(' ').slice(1)
-  const told = words.map((word) =>
+  const filled = words.map((word) =>
     word.replace('DATABASE', () => database).replace('cloud.dump', () => dump),
   )
-  await run(join(PROGRAMS, program), told)
+  await run(join(PROGRAMS, program), filled)
 }

@@ -1,5 +1,5 @@
-// Goal: what is asked of a cloud many times at once, at two cells, happens once and in one order.
-// Method: two real cells, Postgres and Temporal; the hosts are simulated. `npm run prove:cloud-creates` runs 500 rounds.
+// Goal: concurrent requests to two cells take effect once and in one order. Method: two real cells, Postgres and Temporal; the
+// hosts are simulated. `npm run prove:cloud-creates` runs 500 rounds.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 
@@ -33,7 +33,7 @@ test(
 )
 
 test(
-  'start and stop of one vApp at once both end, and after the later one no half is on',
+  'concurrent start and stop of one vApp both end, and after the later one all its VMs are in the same state',
   { skip },
   async (t) => {
     const began = performance.now()
@@ -43,7 +43,7 @@ test(
 )
 
 test(
-  'a reader of events that comes back again and again misses none of twenty writers, and sees none twice',
+  'a reader of events that reconnects repeatedly misses none of twenty writers, and sees none twice',
   { skip },
   async (t) => {
     const began = performance.now()
@@ -53,7 +53,7 @@ test(
 )
 
 test(
-  'a VM that fell is started by the one schedule that both cells have made',
+  'a crashed VM is started by the one schedule that both cells have created',
   { skip },
   async (t) => {
     const client = await cloud.logIn()
@@ -80,7 +80,7 @@ test(
         .where('owner', '=', 'system')
         .execute()
     const isOver = async () => (await started())[0]?.state === 'success'
-    await until('its task is over', isOver, 60_000)
+    await until('its task has ended', isOver, 60_000)
     assert.deepEqual(await started(), [{ operation: 'powerOn', state: 'success' }])
 
     await using temporal = connectTemporal(cloud.temporal)

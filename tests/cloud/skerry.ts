@@ -1,4 +1,4 @@
-// `skerry` as a person types it: the program itself in a process of its own, with a home of its own.
+// `skerry` as a user types it: the program itself in a separate process, with its own home directory.
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -14,15 +14,15 @@ export interface Ran {
 }
 
 export interface Person {
-  /** Runs a program; `typed` comes on its standard input. */
+  /** Runs a program; `typed` is its standard input. */
   readonly run: (words: readonly string[], typed?: string) => Promise<Ran>
-  /** Runs `skerry` with these words. */
+  /** Runs `skerry` with these arguments. */
   readonly skerry: (words: readonly string[], typed?: string) => Promise<Ran>
-  /** The same, of what must succeed: what it prints. */
+  /** The same, which must succeed; returns its output. */
   readonly does: (...words: readonly string[]) => Promise<string>
 }
 
-/** Somebody whose files lie in this directory, and who is in it. */
+/** A user whose files and working directory are this directory. */
 export function personIn(home: string): Person {
   const env = { PATH: process.env['PATH'], HOME: home, XDG_CONFIG_HOME: join(home, 'config') }
   const run: Person['run'] = async ([program = '', ...words], typed = '') => {

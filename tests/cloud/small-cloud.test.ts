@@ -1,11 +1,12 @@
-// Goal: a tenant's request goes all the way to a host and back. Method: a real cell, Postgres and Temporal; the host is simulated.
+// Goal: a tenant's request reaches a host, and the result the tenant. Method: a real cell, Postgres and Temporal; the host is
+// simulated.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 
 import { reasonWithoutRoot, reasonWithoutTemporal, until } from '@skerry/lab'
 import { attribute, childrenByLocalName } from '@skerry/xml'
 
-import { original } from '../../apps/cloud/src/http/dialect.ts'
+import { original } from '../../apps/cloud/src/dialect/dialect.ts'
 import { taskOf } from '../../apps/cloud/test/cloud-client.ts'
 import { startSmallCloud, untilOpen, type SmallCloud } from '../../apps/cloud/test/small-cloud.ts'
 
@@ -31,7 +32,7 @@ test('log in, instantiate, query, power, delete, by either cell', { skip }, asyn
   assert.equal(made.status, 201, made.text)
   const began = performance.now()
   assert.equal(attribute(await client.ended(taskOf(made.root)), 'status'), 'success')
-  t.diagnostic(`made and started in ${Math.round(performance.now() - began)} ms`)
+  t.diagnostic(`created and started in ${Math.round(performance.now() - began)} ms`)
   assert.equal(await statusOf('one'), 'POWERED_ON')
   const vapp = attribute(made.root, 'href') ?? ''
   const other = client.at(cloud.cells[1]?.url ?? '')
@@ -63,7 +64,7 @@ test('the same with the original names, at the other address of a cell', { skip 
   assert.deepEqual(
     [...words].filter((word) => word !== 'running' && word !== 'success'),
     [],
-    'it waits under the name of running',
+    'a waiting task is shown as running',
   )
   assert.equal(await statusOf('old'), 'POWERED_ON')
   const vapp = attribute(made.root, 'href') ?? ''
@@ -77,7 +78,7 @@ test('the same with the original names, at the other address of a cell', { skip 
   assert.equal((await client.ask('GET', vapp)).status, 403)
 })
 
-test('fifty power commands to one VM at once all end, in order', { skip }, async (t) => {
+test('fifty concurrent power commands to one VM all end, in order', { skip }, async (t) => {
   const client = await cloud.logIn()
   const made = await client.instantiate('busy', { power: false })
   await client.ended(taskOf(made.root))
@@ -87,7 +88,7 @@ test('fifty power commands to one VM at once all end, in order', { skip }, async
   const began = performance.now()
   const replies = await Promise.all(
     Array.from({ length: 50 }, (_, n) =>
-      // To both cells, and both words to each of them.
+      // To both cells, and both commands to each of them.
       client
         .at(cloud.cells[n % 4 < 2 ? 0 : 1]?.url ?? '')
         .ask('POST', `${vm}/power/action/${n % 2 ? 'powerOff' : 'powerOn'}`),
@@ -99,14 +100,14 @@ test('fifty power commands to one VM at once all end, in order', { skip }, async
   const ends = await cloud.db
     .selectFrom('event')
     .innerJoin('task', 'task.id', 'event.task')
-    .select(['task.place', 'task.state'])
+    .select(['task.position', 'task.state'])
     .where('event.kind', 'in', ['task.success', 'task.error'])
     .where('task.vm', '=', vm.slice(-36) as never)
     .orderBy('event.tx')
     .orderBy('event.seq')
     .execute()
   assert.deepEqual(
-    ends.map(({ place }) => place),
+    ends.map(({ position }) => position),
     ends.map((_, at) => at + 1),
   )
   assert.ok(ends.every(({ state }) => state === 'success'))

@@ -1,13 +1,13 @@
-// One vApp of two VMs is told to start and to stop at the same moment, by two cells, round after round.
+// One vApp of two VMs gets a start and a stop at the same moment, from two cells, round after round.
 import assert from 'node:assert/strict'
 
 import { until } from '@skerry/lab'
 import type { TaskId, VmId } from '@skerry/vm'
 import { attribute } from '@skerry/xml'
 
-import type { VappId } from '../../apps/cloud/src/ids.ts'
-import { submitTogether } from '../../apps/cloud/src/store/submit-task.ts'
-import { instantiate } from '../../apps/cloud/src/vapp-operations.ts'
+import type { VappId } from '../../apps/cloud/src/domain/ids.ts'
+import { instantiate } from '../../apps/cloud/src/operations/vapp-operations.ts'
+import { submitTogether } from '../../apps/cloud/src/tasks/submit-task.ts'
 import type { SmallCloud } from '../../apps/cloud/test/small-cloud.ts'
 
 export interface StartStopFigures {
@@ -16,7 +16,7 @@ export interface StartStopFigures {
   readonly stoppedLast: number
 }
 
-/** Throws when a task does not end, or when the VMs are not alike after the later task has succeeded. */
+/** Throws if a task does not end, or if the VMs differ after the later task has succeeded. */
 export async function runStartStop(cloud: SmallCloud, rounds: number): Promise<StartStopFigures> {
   const { vapp, vms } = await makePair(cloud)
   const client = await cloud.logIn()
@@ -35,18 +35,26 @@ export async function runStartStop(cloud: SmallCloud, rounds: number): Promise<S
     const later = await laterOf(cloud, ids)
     assert.equal(later.state, 'success', `round ${round}: ${later.message}`)
     const started = later.operation === 'powerOn'
-    const shown = await cloud.db.selectFrom('vm').select('shown').where('vapp', '=', vapp).execute()
+    const shown = await cloud.db
+      .selectFrom('vm')
+      .select('displayed_status')
+      .where('vapp', '=', vapp)
+      .execute()
     const status = started ? 'POWERED_ON' : 'POWERED_OFF'
-    assert.deepEqual(new Set(shown.map((vm) => vm.shown)), new Set([status]), `round ${round}`)
+    assert.deepEqual(
+      new Set(shown.map((vm) => vm.displayed_status)),
+      new Set([status]),
+      `round ${round}`,
+    )
     const powers = vms.map((vm) => cloud.hosts.map((host) => host.find(vm)?.power).find(Boolean))
     const power = started ? 'on' : 'off'
-    assert.deepEqual(new Set(powers), new Set([power]), `round ${round}: the hosts have it so too`)
+    assert.deepEqual(new Set(powers), new Set([power]), `round ${round}: the hosts agree`)
     figures[started ? 'startedLast' : 'stoppedLast'] += 1
   }
   return figures
 }
 
-/** A template has one VM, so the rows of two are written as the request writes them, and made by the same tasks. */
+/** A template has one VM, so the rows of two are written as the request writes them, and created by the same tasks. */
 async function makePair(cloud: SmallCloud): Promise<{ vapp: VappId; vms: readonly VmId[] }> {
   const { db } = cloud
   const made = await db.transaction().execute(async (tx) => {
@@ -82,13 +90,13 @@ async function untilEnded({ db }: SmallCloud, ids: readonly TaskId[]): Promise<v
   await until(`tasks ${ids.join(', ')} end`, ended, 60_000)
 }
 
-/** The one whose parts stand behind those of the other, in both queues. */
+/** The task whose children come after those of the other, in both queues. */
 async function laterOf({ db }: SmallCloud, ids: readonly TaskId[]) {
   const parts = await db
     .selectFrom('task')
-    .select(['parent', 'place', 'vm', 'state'])
+    .select(['parent', 'position', 'vm', 'state'])
     .where('parent', 'in', ids)
-    .orderBy('place')
+    .orderBy('position')
     .execute()
   assert.ok(parts.every(({ state }) => state !== 'queued' && state !== 'running'))
   const last = Map.groupBy(parts, ({ vm }) => vm)

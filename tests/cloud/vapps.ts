@@ -1,4 +1,4 @@
-// vApps of one VM, as a tenant makes and changes them: each request is waited for, and must succeed.
+// vApps of one VM, as a tenant creates and changes them: each request is waited for, and must succeed.
 import assert from 'node:assert/strict'
 
 import type { VmId } from '@skerry/vm'

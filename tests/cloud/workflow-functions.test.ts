@@ -1,5 +1,6 @@
-// Goal: what a workflow calls is done in the cloud, once, in the name of who started it, and can be turned back. Method: every
-// function of the table at a real cell with its worker, on real PostgreSQL and Temporal, with a simulated host behind real mTLS.
+// Goal: functions of a workflow take effect in the cloud, once, on behalf of the user who started it, and can be undone. Method:
+// every function of the table at a real cell with its worker, on real PostgreSQL and Temporal, with a simulated host behind real
+// mTLS.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -19,14 +20,14 @@ import {
 import { checkCredentials, readStamp } from '../../apps/workflow/src/cloud/accounts.ts'
 import { Cells } from '../../apps/workflow/src/cloud/cells.ts'
 import { askGrant, cloudOf, endGrant } from '../../apps/workflow/src/cloud/grants.ts'
-import { callFunction, FunctionProblem } from '../../apps/workflow/src/worker/call-function.ts'
-import type { FunctionWorld } from '../../apps/workflow/src/worker/function.ts'
-import { functions, type FunctionName } from '../../apps/workflow/src/worker/functions.ts'
+import { callFunction, FunctionProblem } from '../../apps/workflow/src/functions/call-function.ts'
+import type { FunctionContext } from '../../apps/workflow/src/functions/function.ts'
+import { functions, type FunctionName } from '../../apps/workflow/src/functions/functions.ts'
 
 const skip = reasonWithoutRoot('cloud') ?? (await reasonWithoutTemporal()) ?? false
 let small: SmallCloud
 let cells: Cells
-let world: FunctionWorld
+let context: FunctionContext
 let grant: string
 let calls = 0
 const called = new Set<string>()
@@ -38,17 +39,17 @@ before(async () => {
   small = await startSmallCloud({ cells: 2 })
   await untilOpen(small.db, 1)
   const identity = await small.workflowServer('flow-1')
-  // The first of them is nobody: whoever does not answer is passed over.
+  // The first address has no server: an unreachable cell is skipped.
   const nobody = { address: '127.0.0.1', port: 1 }
   cells = new Cells([nobody, ...small.cells.map(({ machines }) => machines)], () => identity)
-  world = {
+  context = {
     cloud: (id) => cloudOf(cells, id),
     now: () => performance.now(),
     pause: (ms, signal) => sleep(ms, undefined, signal && { signal }).catch(() => undefined),
   }
-  const who = await checkCredentials(cells, alice, '192.0.2.1')
-  assert.ok(who)
-  grant = await askGrant(cells, { org: who.org, account: who.account, kind: 'run' })
+  const principal = await checkCredentials(cells, alice, '192.0.2.1')
+  assert.ok(principal)
+  grant = await askGrant(cells, { org: principal.org, account: principal.account, kind: 'run' })
 })
 after(async () => {
   if (skip !== false) return
@@ -58,8 +59,13 @@ after(async () => {
 
 const anyKey = () => `run-1/${(calls += 1)}`
 
-/** Calls a function; its answer must be what its row says. */
-async function call<T>(name: FunctionName, input: object, key = anyKey(), at = world): Promise<T> {
+/** Calls a function; its result must match its row. */
+async function call<T>(
+  name: FunctionName,
+  input: object,
+  key = anyKey(),
+  at = context,
+): Promise<T> {
   const answer = await callFunction(at, { name, grant, key, input: input as never })
   const shape = Compile(functions[name].output)
   assert.ok(
@@ -85,7 +91,7 @@ const only = ({ vms }: SeenVapp): SeenVm => {
 const uuidOf = ({ id }: { readonly id: string }) => id.slice(-36) as VmId
 
 test(
-  'credentials are checked by whichever cell answers; what is nobody’s is nobody',
+  'credentials are checked by any reachable cell; unknown ones are rejected',
   { skip },
   async () => {
     assert.equal((await checkCredentials(cells, alice, '192.0.2.1'))?.user, 'alice')
@@ -99,7 +105,7 @@ test(
   },
 )
 
-test('a VM is made, stopped, changed, looked at and started', { skip }, async () => {
+test('a VM is created, stopped, changed, read and started', { skip }, async () => {
   const vapp = await made('one')
   const { id, status } = only(vapp)
   assert.deepEqual(
@@ -130,7 +136,7 @@ test('a VM is made, stopped, changed, looked at and started', { skip }, async ()
   assert.equal(host?.find(uuidOf({ id })), undefined)
 })
 
-/** What was done to a VM is told once more, later than its task ends: by the host itself, to whoever follows it. This comes behind. */
+/** The effect on a VM is reported once more, after its task ends: by the host itself, to its follower. This waits for that report. */
 async function untilAllTold(vm: VmId): Promise<void> {
   const shows = async (status: string) => {
     const { rows } = await sql<{ status: string }>`select status from vm where id = ${vm}`.execute(
@@ -140,15 +146,15 @@ async function untilAllTold(vm: VmId): Promise<void> {
   }
   const host = small.hosts[0]
   host?.changePower(vm, 'paused')
-  await until('it is told to be paused', () => shows('SUSPENDED'), 30_000)
+  await until('it is reported as paused', () => shows('SUSPENDED'), 30_000)
   host?.changePower(vm, 'on')
-  await until('it is told to be on', () => shows('POWERED_ON'), 30_000)
+  await until('it is reported as on', () => shows('POWERED_ON'), 30_000)
 }
 
-test('addresses and health are waited for, and not for ever', { skip }, async () => {
+test('addresses and health are waited for, with a timeout', { skip }, async () => {
   const vm = only(await made('waited for'))
   await untilAllTold(uuidOf(vm))
-  // As if its host knew of no address yet.
+  // As if its host did not know an address yet.
   await sql`update vm set network = 'n', address = null where id = ${uuidOf(vm)}`.execute(small.db)
   const none = call('skerry.vm.waitForAddress', { vm: vm.id, seconds: 1 })
   await assert.rejects(none, refused(408, 'timeout'))
@@ -162,7 +168,7 @@ test('addresses and health are waited for, and not for ever', { skip }, async ()
 })
 
 test(
-  'what people write down is written, read and forgotten, of VMs and of vApps',
+  'metadata is written, read back and deleted, of VMs as well as of vApps',
   { skip },
   async () => {
     const vapp = await made('noted', false)
@@ -181,7 +187,7 @@ test(
   },
 )
 
-test('vApps are put together, changed, copied, deployed and deleted', { skip }, async () => {
+test('vApps are composed, changed, copied, deployed and deleted', { skip }, async () => {
   const vms = [
     { template: 'small', name: 'a' },
     { template: 'small', name: 'b', guest: { computerName: 'bee' } },
@@ -229,7 +235,7 @@ test('records are found', { skip }, async () => {
 })
 
 test(
-  'a call that is made again takes effect once, also when both are under way',
+  'a repeated call takes effect once, also if both calls run concurrently',
   { skip },
   async () => {
     const key = anyKey()
@@ -257,7 +263,7 @@ test(
   },
 )
 
-test('what is refused is an error of the DSL, with the status of the cloud', { skip }, async () => {
+test('a rejected request is a DSL error with the status of the cloud', { skip }, async () => {
   const vm = only(await made('refused', false))
   await assert.rejects(call('skerry.vm.suspend', { vm: vm.id }), refused(409, 'communication'))
   await assert.rejects(
@@ -275,11 +281,11 @@ test('what is refused is an error of the DSL, with the status of the cloud', { s
 })
 
 test(
-  'a run that is canceled asks the cloud to turn back; a worker that stops does not',
+  'a canceled run asks the cloud to undo its task; a stopping worker does not',
   { skip },
   async () => {
     const vm = only(await made('canceled', false))
-    // Its host is not open for work: the task waits.
+    // Its host accepts no work: the task waits.
     await sql`update host set quarantine = 'held'`.execute(small.db)
     const state = async () => {
       const { rows } = await sql<{ state: string }>`select state from task
@@ -289,7 +295,7 @@ test(
     const begin = async (isCanceled: boolean) => {
       const stop = new AbortController()
       const key = anyKey()
-      const at = { ...world, signal: stop.signal, isCanceled: () => isCanceled }
+      const at = { ...context, signal: stop.signal, isCanceled: () => isCanceled }
       const waiting = call('skerry.vm.powerOn', { vm: vm.id }, key, at)
       const ended = assert.rejects(waiting, /stop now/)
       await until('it waits', async () => (await state()) === 'queued', 60_000)
@@ -310,7 +316,7 @@ test(
   },
 )
 
-test('a cell that dies while a call waits is passed over', { skip }, async () => {
+test('a cell that dies while a call waits is skipped', { skip }, async () => {
   const vm = only(await made('outlived', false))
   const waiting = call<SeenVm>('skerry.vm.powerOn', { vm: vm.id })
   await small.cells[0]?.kill9()
@@ -322,7 +328,7 @@ test('every function was called', { skip }, () => {
   assert.deepEqual([...called].toSorted(), Object.keys(functions).toSorted())
 })
 
-test('nothing is done once the grant is over', { skip }, async () => {
+test('nothing is executed once the grant has ended', { skip }, async () => {
   await endGrant(cells, grant)
   await endGrant(cells, grant)
   await assert.rejects(call('skerry.query', { type: 'vm' }), refused(401, 'authentication'))

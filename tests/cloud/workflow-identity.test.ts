@@ -1,5 +1,5 @@
-// Goal: one command makes all that a workflow server is to others, and it stays so by itself. Method: the real command, a real machines'
-// door on a real PostgreSQL, and the workflow server's own keeping of its certificates, with a clock that is moved.
+// Goal: one command creates the identity of a workflow server, and it is renewed automatically. Method: the real command, a real
+// machine API on a real PostgreSQL, and the workflow server's own renewal, with a clock that the test moves.
 import assert from 'node:assert/strict'
 import { X509Certificate } from 'node:crypto'
 import { mkdtempDisposable, readdir, readFile, stat, writeFile } from 'node:fs/promises'
@@ -13,11 +13,11 @@ import { isIssuedBy, splitBundle } from '@skerry/service'
 
 import { readConfig } from '../../apps/cloud/src/config.ts'
 import { makeControl, makeServer, type Issuers } from '../../apps/cloud/src/identity/issuers.ts'
-import { readCloud } from '../../apps/cloud/src/store/machines.ts'
-import { keepWorkflowMachine } from '../../apps/cloud/src/store/workflow-machines.ts'
+import { readCloud } from '../../apps/cloud/src/identity/machines.ts'
+import { keepWorkflowMachine } from '../../apps/cloud/src/identity/workflow-machines.ts'
 import { openCloudDatabase, startDatabases } from '../../apps/cloud/test/cloud-database.ts'
 import { openCommands } from '../../apps/cloud/test/command-site.ts'
-import { issuing, openTestDoor } from '../../apps/cloud/test/machine-door.ts'
+import { issuing, openTestMachineApi } from '../../apps/cloud/test/machine-api.ts'
 import { openIdentity } from '../../apps/workflow/src/cloud/identity.ts'
 
 let postgres: (Postgres & AsyncDisposable) | undefined
@@ -43,7 +43,7 @@ async function makeOne(site: Awaited<ReturnType<typeof openCommands>>, ...more: 
   }
 }
 
-test('a workflow server gets certificates and a configuration; again, new ones, and the same key to seal with', async () => {
+test('a workflow server gets certificates and a configuration; a second run issues new ones, with the same sealing key', async () => {
   await using site = await openCommands(postgres)
   await site.init()
   const { identity, ...made } = await makeOne(site)
@@ -53,7 +53,7 @@ test('a workflow server gets certificates and a configuration; again, new ones, 
     temporal: { address: '127.0.0.1:7233', namespace: 'skerry-workflows' },
     cells: [{ address: '127.0.0.1', port: 8444 }],
     renewFrom: [{ address: '127.0.0.1', port: 8444 }],
-    egress: join(site.dir, 'w1/egress.sock'),
+    egress: join(site.dir, 'w1/egress/egress.sock'),
   })
   const files = ['control.pem', 'hosts.pem', 'seal.key', 'server.pem', 'workflow.pem']
   assert.deepEqual((await readdir(identity)).toSorted(), files)
@@ -81,10 +81,10 @@ test('a workflow server gets certificates and a configuration; again, new ones, 
   assert.equal((again['temporal'] as { namespace: string }).namespace, 'runs')
   assert.notEqual((await cert('workflow.pem')).serialNumber, shown.serialNumber)
   assert.equal(await text('seal.key'), seal)
-  assert.equal(await readFile(list, 'utf8'), '{"kept": true}')
+  assert.deepEqual(JSON.parse(await readFile(list, 'utf8')), { kept: true, listen: made['egress'] })
 })
 
-test('what cannot be is refused before anything is made', async () => {
+test('invalid options are rejected before anything is created', async () => {
   await using site = await openCommands(postgres)
   await site.init()
   const { database } = await readConfig(site.config)
@@ -111,26 +111,26 @@ const ago = (days: number) => ({
   clock: { now: () => new Date(Date.now() - days * DAY_MS) },
 })
 
-test('what it shows to cells is renewed each day, and to clients in time, for the host it was made for', async () => {
+test('its machine certificate is renewed each day, its server certificate in time, for its original host name', async () => {
   assert(postgres)
   await using cloud = await openCloudDatabase(postgres)
-  await using door = await openTestDoor(cloud.db)
+  await using api = await openTestMachineApi(cloud.db)
   await using dir = await mkdtempDisposable(join(tmpdir(), 'skerry-workflow-'))
   const { id, epoch } = await readCloud(cloud.db)
-  const issuers = door.identity.issuers as Issuers
+  const issuers = api.identity.issuers as Issuers
   const name = { cloud: id, role: 'workflow', id: 'w1', epoch } as const
   const at = (file: string) => join(dir.path, file)
   const certOf = async (file: string) => new X509Certificate(await readFile(at(file), 'utf8'))
-  await writeFile(at('control.pem'), door.identity.trusted.control)
-  await writeFile(at('hosts.pem'), door.identity.trusted.hosts)
+  await writeFile(at('control.pem'), api.identity.trusted.control)
+  await writeFile(at('hosts.pem'), api.identity.trusted.hosts)
   await writeFile(at('seal.key'), 'c2VhbA==\n')
   const logged: string[] = []
   let renewed = 0
-  /** Looks once at what is there, as it does every ten minutes. */
+  /** Checks once, as it does every ten minutes. */
   const lookOnce = async (): Promise<void> => {
     const stop = new AbortController()
     const kept = await openIdentity({
-      config: { identity: dir.path, renewFrom: [{ address: '127.0.0.1', port: door.port }] },
+      config: { identity: dir.path, renewFrom: [{ address: '127.0.0.1', port: api.port }] },
       clock: { now: () => new Date() },
       pause: async () => stop.abort(),
       log: (message) => void logged.push(message),
@@ -143,7 +143,7 @@ test('what it shows to cells is renewed each day, and to clients in time, for th
   await writeFile(at('server.pem'), await makeServer(issuers, ['workflow.example'], ago(31)))
   const [first, shown] = [await certOf('workflow.pem'), await certOf('server.pem')]
   await lookOnce()
-  assert.match(logged.join(), /could not be renewed/, 'nobody made it here')
+  assert.match(logged.join(), /could not be renewed/, 'not issued by this cloud')
   await keepWorkflowMachine(cloud.db, { name: 'w1', host: 'workflow.example' })
   await lookOnce()
   const [second, later] = [await certOf('workflow.pem'), await certOf('server.pem')]

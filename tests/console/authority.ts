@@ -1,8 +1,14 @@
-// The issuers of a cloud and what they issue, valid since yesterday: a process whose clock is an hour behind takes it too.
+// The issuers of a cloud and their certificates, valid since yesterday: a process whose clock is an hour behind accepts them too.
 import { randomBytes } from 'node:crypto'
 
 import { epochUri, machineUri, type MachineRole } from '@skerry/host-api'
-import { issueCertificate, makeIssuer, makeKey, publicKeyOf, type Shown } from '@skerry/service'
+import {
+  issueCertificate,
+  makeIssuer,
+  makeKey,
+  publicKeyOf,
+  type KeyAndCert,
+} from '@skerry/service'
 
 export const CLOUD = 'lab'
 const DAY_MS = 24 * 60 * 60 * 1000
@@ -11,10 +17,10 @@ export interface Authority {
   readonly control: string
   readonly hosts: string
   readonly site: string
-  /** A machine of this role: hosts by the one issuer, all others by the other. */
-  machine(role: MachineRole, id: string): Promise<Shown>
-  /** What browsers see at these addresses. */
-  server(...addresses: readonly string[]): Promise<Shown>
+  /** A machine of this role: hosts by one issuer, all others by the other. */
+  machine(role: MachineRole, id: string): Promise<KeyAndCert>
+  /** The server certificate for browsers at these addresses. */
+  server(...addresses: readonly string[]): Promise<KeyAndCert>
 }
 
 export async function makeAuthority(): Promise<Authority> {
@@ -30,7 +36,7 @@ export async function makeAuthority(): Promise<Authority> {
   const issue = async (
     by: typeof control,
     names: { readonly uris?: readonly string[]; readonly hosts?: readonly string[] },
-  ): Promise<Shown> => {
+  ): Promise<KeyAndCert> => {
     const key = await makeKey()
     const made = { publicKey: publicKeyOf(key), serial: serial(), subject: 'lab', ...span }
     return { key, cert: await issueCertificate(by, { ...made, ...names }) }

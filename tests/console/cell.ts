@@ -1,4 +1,4 @@
-// A cell in a process of its own, for its tickets: nothing of it needs Temporal for that, which is away.
+// A cell in its own process, for its tickets: it does not need Temporal for that, which is down.
 import { spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
@@ -13,8 +13,10 @@ import { text } from 'node:stream/consumers'
 import { freePorts } from '@skerry/lab'
 import type { VmId } from '@skerry/vm'
 
-import type { Config } from '../../apps/cloud/src/config.ts'
-import { hashToken } from '../../apps/cloud/src/identity/sessions.ts'
+import { hashToken } from '../../apps/cloud/src/auth/sessions.ts'
+import { prepareLogins } from '../../apps/cloud/src/command-line/prepare-tables.ts'
+import type { CloudConfig } from '../../apps/cloud/src/config.ts'
+import { cellLogins } from '../../apps/cloud/src/database/acting-as.ts'
 import type { User } from '../../apps/cloud/test/console-database.ts'
 import { moved } from './console-process.ts'
 import type { SmallConsole } from './small-console.ts'
@@ -22,9 +24,9 @@ import type { SmallConsole } from './small-console.ts'
 const PROGRAM = join(import.meta.dirname, '../../apps/cloud/test/cell-process.ts')
 
 export interface TicketCell extends AsyncDisposable {
-  /** A ticket by `acquireTicket`, for this user; and the text that it came in. */
+  /** A ticket by `acquireTicket`, for this user; and its document. */
   ticket(vm: VmId, user: User): Promise<{ readonly ticket: string; readonly expires: string }>
-  /** What its own clock says, in milliseconds. */
+  /** Its own clock, in milliseconds. */
   readonly now: number
   kill(): Promise<void>
 }
@@ -36,7 +38,7 @@ export async function startTicketCell(
   const dir = await mkdtemp(join(tmpdir(), 'skerry-cell-'))
   const port = await freePorts()
   const base = `https://127.0.0.1:${port}`
-  const config: Config = {
+  const config: CloudConfig = {
     ...{ base, cell: name, database: it.cloud.url, console: new URL(page).host },
     ...{ listen: { address: '127.0.0.1', port }, machines: { address: '127.0.0.1', port: 1 } },
     temporal: { address: '127.0.0.1:1', namespace: 'nowhere' },
@@ -45,6 +47,7 @@ export async function startTicketCell(
   const machine = { ...(await authority.machine('cell', name)), ca: authority.hosts }
   const tls = await authority.server('127.0.0.1')
   const sealKey = randomBytes(32).toString('base64')
+  await prepareLogins({ ...config, logins: cellLogins(config, sealKey) })
   await writeFile(join(dir, 'config'), JSON.stringify(config))
   await writeFile(join(dir, 'identity'), JSON.stringify({ machine, tls, sealKey }))
   const child = spawn(process.execPath, [PROGRAM, join(dir, 'config'), join(dir, 'identity')], {
@@ -82,18 +85,20 @@ export async function startTicketCell(
     kill,
     async ticket(vm, user) {
       const token = tokens.get(user.account) ?? (await enter(user))
-      const asked = request(`${base}/api/vApp/vm-${vm}/screen/action/acquireTicket`, {
+      const requested = request(`${base}/api/vApp/vm-${vm}/screen/action/acquireTicket`, {
         ...{ method: 'POST', ca: authority.site },
         headers: {
           ...{ accept: 'application/*+xml;version=5.1', 'x-cloud-authorization': token },
         },
       })
-      asked.end()
-      const [response] = (await once(asked, 'response')) as [IncomingMessage]
+      requested.end()
+      const [response] = (await once(requested, 'response')) as [IncomingMessage]
       now = Date.parse(response.headers.date ?? '')
       const said = await text(response)
       const ticket = /\?ticket=([^&<"]+)</.exec(said)?.[1]
-      if (ticket === undefined) throw new Error(`no ticket: ${response.statusCode} ${said}`)
+      if (ticket === undefined) {
+        throw new Error(`no ticket: ${response.statusCode} ${said}\n${await readFile(log, 'utf8')}`)
+      }
       return {
         ticket: decodeURIComponent(ticket),
         expires: /expires="([^"]+)"/.exec(said)?.[1] ?? '',

@@ -1,4 +1,4 @@
-// A console as a process of its own, with a clock of its own where a test wants that.
+// A console in its own process, optionally with its own clock.
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { createWriteStream } from 'node:fs'
@@ -8,7 +8,7 @@ import { join } from 'node:path'
 
 import { until } from '@skerry/lab'
 
-import type { Config } from '../../apps/console/src/config.ts'
+import type { ConsoleConfig } from '../../apps/console/src/config.ts'
 import type { Authority } from './authority.ts'
 
 const PROGRAM = join(import.meta.dirname, '../../apps/console/src/main.ts')
@@ -20,7 +20,7 @@ export interface ConsoleProcess extends AsyncDisposable {
   readonly url: string
   readonly port: number
   readonly pid: number
-  /** What it has written until now. */
+  /** Its output so far. */
   log(): Promise<string>
   start(): Promise<void>
   kill(signal?: NodeJS.Signals): Promise<void>
@@ -28,12 +28,12 @@ export interface ConsoleProcess extends AsyncDisposable {
   signal(signal: NodeJS.Signals): void
   /** Waits for its end. */
   ended(): Promise<number | null>
-  /** Of memory, in bytes, that is resident now. */
+  /** Resident memory, in bytes. */
   memory(): Promise<number>
 }
 
 export interface ConsoleOptions {
-  /** By how much its clock is off, as `faketime` reads it: '+1h'. */
+  /** The offset of its clock, as `faketime` parses it: '+1h'. */
   readonly clock?: string
 }
 
@@ -47,7 +47,7 @@ export interface ConsolePlace {
   readonly drainSeconds: number
 }
 
-/** The variables that move a process's wall clock, and leave its monotonic one alone. */
+/** The variables that move a process's wall clock, but not its monotonic clock. */
 export const moved = (clock: string): Record<string, string> => ({
   ...{ LD_PRELOAD: FAKETIME, FAKETIME: clock, FAKETIME_DONT_FAKE_MONOTONIC: '1' },
 })
@@ -114,7 +114,7 @@ async function writeConsole(place: ConsolePlace): Promise<string> {
     'server.pem': server.cert + server.key,
   }
   for (const [file, text] of Object.entries(files)) await writeFile(join(identity, file), text)
-  const config: Config = {
+  const config: ConsoleConfig = {
     ...{ name, page, listen: { address: ADDRESS, port }, database, identity },
     ...{ renewFrom: [{ address: '127.0.0.1', port: 1 }], drainSeconds },
   }
@@ -125,9 +125,9 @@ async function writeConsole(place: ConsolePlace): Promise<string> {
 
 async function isHealthy(url: string, ca: string): Promise<boolean> {
   try {
-    const asked = request(`${url}/health`, { ca, agent: false })
-    asked.end()
-    const [response] = (await once(asked, 'response')) as [
+    const requested = request(`${url}/health`, { ca, agent: false })
+    requested.end()
+    const [response] = (await once(requested, 'response')) as [
       NodeJS.ReadableStream & { statusCode: number },
     ]
     response.resume()

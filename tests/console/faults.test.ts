@@ -1,5 +1,5 @@
-// Goal: what dies takes with it what stood on it, and nothing else; everybody is told why in words, and everything leaves its event.
-// Method: two console processes behind a balancer over a real PostgreSQL, open screens through both, and one death at a time.
+// Goal: a dead process affects only what depends on it; every viewer gets the reason, and everything emits its event. Method: two
+// console processes behind a balancer over a real PostgreSQL, open screens through both, and one kill at a time.
 import assert from 'node:assert/strict'
 import { request } from 'node:https'
 import { after, before, test } from 'node:test'
@@ -15,14 +15,14 @@ import { startSmallConsole, type SmallConsole } from './small-console.ts'
 import { look, mustLook, type Viewer } from './viewer.ts'
 
 const skip = reasonWithoutRoot('cloud') ?? false
-/** More than the ten seconds after which a console that does not renew is given up. */
+/** More than the ten seconds after which a console that does not renew counts as lost. */
 const AWAY_MS = 11_000
 let small: SmallConsole
 let vms: VmId[]
 let users: User[]
 before(async () => {
   if (skip) return
-  // Long enough that a slow machine has looked at a screen that goes on for a while.
+  // Long enough that a slow machine has read some of a running screen.
   small = await startSmallConsole({ hosts: 2, drainSeconds: 8 })
   vms = await small.addVms(10)
   users = await small.users(10)
@@ -40,14 +40,14 @@ async function see(at: number, url = small.url): Promise<Viewer> {
   return mustLook({ url, ca: small.authority.site, vm: vmAt(at), ticket })
 }
 
-/** Looks at a screen for a moment. The database hears of its end later than the viewer, and counts it for the next ticket until then. */
+/** Views a screen for a moment. The database records its end later than the viewer, and counts it for the next ticket until then. */
 async function glance(at: number, text: string): Promise<void> {
   const before = await openOf(at)
   {
     using viewer = await see(at)
     await viewer.echo(text)
   }
-  await until('its end is written down', async () => (await openOf(at)) <= before, 30_000)
+  await until('its end is recorded', async () => (await openOf(at)) <= before, 30_000)
 }
 
 const openOf = async (at: number): Promise<number> => {
@@ -68,29 +68,29 @@ interface Closed {
   readonly why: string
 }
 const eventsOf = async (kind: string, vm: VmId): Promise<Closed[]> => {
-  const { rows } = await sql<{ what: Closed }>`
-    select what from event where kind = ${kind} and vm = ${vm} order by seq`.execute(
+  const { rows } = await sql<{ details: Closed }>`
+    select details from event where kind = ${kind} and vm = ${vm} order by seq`.execute(
     small.it.cloud.db,
   )
-  return rows.map(({ what }) => what)
+  return rows.map(({ details }) => details)
 }
 
-/** That the screen of this VM was closed for this reason. */
+/** The screen of this VM was closed for this reason. */
 const toldClosed = async (vm: VmId, why: string): Promise<Closed> =>
   until(
-    `it should be told that ${why}`,
+    `the event should have the reason: ${why}`,
     async () => (await eventsOf('console.closed', vm)).find((each) => each.why === why),
     30_000,
   )
 
 test(
-  'every screen leaves an event with who, from where, start, end and bytes',
+  'every screen emits an event with its user, address, start, end and bytes',
   { skip },
   async () => {
     const viewer = await see(0)
     await viewer.echo('x'.repeat(1000))
     const [opened] = await eventsOf('console.opened', vmAt(0))
-    const { by, from, via } = opened ?? assert.fail('nothing was told of')
+    const { by, from, via } = opened ?? assert.fail('no event was emitted')
     assert.deepEqual([by, from], [userAt(0).user, '127.0.0.1'])
     assert.match(via, /^console-[12]$/)
     viewer.socket.close()
@@ -103,7 +103,7 @@ test(
 )
 
 test(
-  'a VM that is powered off, and a user who is disabled, close the screen with words',
+  'a VM that is powered off, and a user who is disabled, close the screen with a message',
   { skip },
   async () => {
     const off = await see(1)
@@ -117,12 +117,12 @@ test(
     assert.deepEqual(await lost.closed, { code: 4003, reason: 'the user was disabled' })
     await toldClosed(vmAt(2), 'the user was disabled')
     const { host } = await small.hostOf(vmAt(2))
-    // The host hears of it by another connection than the viewer.
-    await until('its display is let go of', () => host.viewersOf(vmAt(2)) === 0, 30_000)
+    // The host is notified over another connection than the viewer.
+    await until('its display is released', () => host.viewersOf(vmAt(2)) === 0, 30_000)
   },
 )
 
-test('a cell that is killed takes no screen with it', { skip }, async () => {
+test('killing a cell closes no screen', { skip }, async () => {
   await using cell = await startTicketCell(small)
   const { ticket } = await cell.ticket(vmAt(3), userAt(3))
   using viewer = await mustLook({
@@ -134,7 +134,7 @@ test('a cell that is killed takes no screen with it', { skip }, async () => {
 })
 
 test(
-  'PostgreSQL restarts under open screens, and they go on',
+  'PostgreSQL restarts under open screens, and they continue',
   { skip, timeout: 120_000 },
   async () => {
     const viewers = [await see(4, small.consoles[0]?.url), await see(5, small.consoles[1]?.url)]
@@ -150,19 +150,19 @@ test(
 )
 
 test(
-  'PostgreSQL is away for longer than a console may be silent, and the screens of all processes go on',
+  'PostgreSQL is away for longer than a console may be silent, and the screens of all processes continue',
   { skip, timeout: 120_000 },
   async () => {
     const viewers = [await see(4, small.consoles[0]?.url), await see(5, small.consoles[1]?.url)]
     await small.postgres.stop()
     const ticket = 'A'.repeat(43)
     const unsure = { url: small.url, ca: small.authority.site, vm: vmAt(4), ticket }
-    assert.equal(await look(unsure), 503, 'nobody can say whether a ticket is good')
+    assert.equal(await look(unsure), 503, 'no ticket can be checked')
     await sleep(AWAY_MS)
     for (const viewer of viewers) await viewer.echo('without it')
     await small.postgres.restart()
     await until('both processes have renewed', bothRenewed, 30_000)
-    // Longer than it takes to be given up.
+    // Longer than the time after which it counts as lost.
     await sleep(AWAY_MS)
     for (const viewer of viewers) {
       await viewer.echo('and with it')
@@ -172,7 +172,7 @@ test(
   },
 )
 
-test('a host that is lost closes its screens with words, and no others', { skip }, async () => {
+test('a lost host closes its screens with a message, and no others', { skip }, async () => {
   const [first, second] = small.hosts
   const on = async (id: string | undefined) => {
     const { rows } = await sql<{ id: VmId }>`
@@ -191,7 +191,7 @@ test('a host that is lost closes its screens with words, and no others', { skip 
 })
 
 test(
-  'a console process is killed: the screens of the other go on, new ones open, and those it showed are closed with an event',
+  'a console process is killed: the screens of the other continue, new ones open, and those it showed are closed with an event',
   { skip, timeout: 120_000 },
   async () => {
     const vm = await oneOnFirst()
@@ -206,12 +206,12 @@ test(
       )
       return rows.length === 1
     }
-    await until('its bytes are written down', isWritten, 30_000)
+    await until('its bytes are recorded', isWritten, 30_000)
     await first?.kill()
     assert.equal((await lost.closed).code, 1006)
     await stays.echo('still here')
     for (let n = 0; n < 10; n += 1) await glance(vm, 'new')
-    // A page that finds the process gone asks the same address again, and another answers.
+    // A page whose process is gone requests the same address again, and another process answers.
     assert.equal(await statusOf(`${small.url}/console`), 200)
     const end = await toldClosed(vmAt(vm), 'its console process was lost')
     assert.equal(end.via, first?.name)
@@ -224,7 +224,7 @@ test(
 )
 
 test(
-  'one that is told to stop takes no new screens, lets the old go on for a while, tells them, and ends; the other takes over',
+  'a stopping console accepts no new screens, keeps open ones for a while, notifies them and ends; the other takes over',
   { skip, timeout: 120_000 },
   async () => {
     const vm = await oneOnFirst()
@@ -245,7 +245,7 @@ test(
 )
 
 test(
-  'nothing that a console writes holds a ticket, and no address but its own is answered',
+  'no output of a console contains a ticket, and only its own paths are answered',
   { skip },
   async () => {
     const vm = await oneOnFirst()
@@ -299,15 +299,15 @@ async function oneOnFirst(): Promise<number> {
   return at
 }
 
-/** 0 where nobody answers. */
+/** 0 if there is no response. */
 async function statusOf(url: string): Promise<number> {
-  const asked = request(url, { ca: small.authority.site, agent: false })
+  const requested = request(url, { ca: small.authority.site, agent: false })
   const answered = Promise.withResolvers<number>()
-  asked.once('response', (response) => {
+  requested.once('response', (response) => {
     response.resume()
     answered.resolve(response.statusCode ?? 0)
   })
-  asked.on('error', () => answered.resolve(0))
-  asked.end()
+  requested.on('error', () => answered.resolve(0))
+  requested.end()
   return answered.promise
 }

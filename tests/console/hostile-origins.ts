@@ -1,4 +1,4 @@
-/** Origins that a page of somebody else could send, or that a careless comparison would take for the console's own. */
+/** Origins that a foreign page could send, or that a careless comparison would accept as the console's own. */
 export function hostileOrigins(page: string): string[] {
   const { protocol, host, hostname, port } = new URL(page)
   return [

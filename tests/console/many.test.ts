@@ -1,5 +1,5 @@
-// Goal: many screens at once cost little, a viewer that does not read costs no more, and strangers who connect and say nothing, or
-// nonsense, take nothing from those who look. Method: one console process, a hundred screens that paint, and what it has in memory.
+// Goal: many screens at once cost little, a viewer that does not read costs no more, and unauthenticated connections that are
+// silent or malformed do not affect viewers. Method: one console process, a hundred screens that paint, and its memory.
 import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import { connect, type Socket } from 'node:net'
@@ -18,7 +18,7 @@ import { connectTo, inTurns, mustLook, shake, type Viewer } from './viewer.ts'
 const skip = reasonWithoutRoot('cloud') ?? false
 const VIEWERS = 100
 const MIB = 1024 * 1024
-/** Two TLS connections, what waits in both, and what V8 has not yet taken back. */
+/** Two TLS connections, their buffers, and garbage that V8 has not yet collected. */
 const EACH_MOST = 2 * MIB
 
 let small: SmallConsole
@@ -27,7 +27,7 @@ let users: User[]
 let console1: ConsoleProcess
 before(async () => {
   if (skip) return
-  // Each paints as much as it is let.
+  // Each paints as fast as it can.
   small = await startSmallConsole({ consoles: 1, hosts: 1, paints: Infinity })
   vms = await small.addVms(25)
   users = await small.users(5)
@@ -39,7 +39,7 @@ after(async () => {
 
 const asking = async (at: number) => {
   const [vm, user] = [vms[at % vms.length], users[at % users.length]]
-  if (vm === undefined || !user) throw new Error('nobody to look')
+  if (vm === undefined || !user) throw new Error('no VM or no user')
   const ticket = await small.ticket(vm, user)
   return { url: console1.url, ca: small.authority.site, vm, ticket }
 }
@@ -57,24 +57,20 @@ test(
         viewers.push(viewer)
       })
       assert.equal(viewers.length, VIEWERS - 1)
-      // What lies in the kernel's buffers and in ours is full by then, and the process reads no more of it.
+      // By then the kernel's buffers and ours are full, and the process reads no more of it.
       await untilIdle(console1.pid)
       const full = await console1.memory()
       const reader = await mustLook(await asking(VIEWERS - 1))
       viewers.push(reader)
       const began = reader.bytes
-      await until(
-        'the one who reads is shown 64 MiB',
-        () => reader.bytes - began > 64 * MIB,
-        60_000,
-      )
+      await until('the reading viewer gets 64 MiB', () => reader.bytes - began > 64 * MIB, 60_000)
       const later = await console1.memory()
       t.diagnostic(
         `a console in MiB: ${[before, full, later].map((each) => Math.round(each / MIB)).join(', ')}`,
       )
       assert.ok(
         full - before < VIEWERS * EACH_MOST,
-        `viewers who do not read took ${full - before} bytes`,
+        `viewers that do not read took ${full - before} bytes`,
       )
       assert.ok(later - full < 64 * MIB, `meanwhile it grew by ${later - full} bytes`)
       assert.ok(viewers.every(({ socket }) => socket.readyState === socket.OPEN))
@@ -82,17 +78,17 @@ test(
       for (const viewer of viewers) viewer[Symbol.dispose]()
     }
     const shown = () => vms.reduce((sum, vm) => sum + (small.hosts[0]?.host.viewersOf(vm) ?? 0), 0)
-    await until('every display is let go of', () => shown() === 0, 60_000)
+    await until('every display is released', () => shown() === 0, 60_000)
     await small.settled(0)
   },
 )
 
 const LOOK_MS = 200
 const LOOKS = 10
-/** What it hears from its database, and says to it, twice a second. */
+/** Its traffic with the database, twice a second. */
 const HARDLY = 64 * 1024
 
-/** Waits until a process waits for something itself, each time it is looked at, and has read hardly anything from one look to the next. */
+/** Waits until a process is idle at each sample, and has read hardly anything between two samples. */
 async function untilIdle(pid: number): Promise<void> {
   let [quiet, last] = [0, -1]
   const isIdle = async () => {
@@ -103,13 +99,13 @@ async function untilIdle(pid: number): Promise<void> {
     last = read
     return quiet >= LOOKS
   }
-  await until('what is painted comes to rest', isIdle, 60_000)
+  await until('painting becomes idle', isIdle, 60_000)
 }
 
-/** A thousand in all, in rounds: what is kept of one is kept of every one, while memory that V8 has not yet taken back comes once. */
+/** A thousand in all, in rounds: a leak grows with every connection, while uncollected garbage appears once. */
 const ROUNDS = 3
 const STRANGERS = { halves: 167, handshakes: 100, frames: 67 }
-/** A stranger of whom 50 KiB were kept would be found. */
+/** A leak of 50 KiB per connection would be found. */
 const ROUND_MOST = (50 * MIB) / ROUNDS
 
 test(
@@ -125,11 +121,15 @@ test(
       await inTurns(malformedFrames(STRANGERS.frames), 20, showMalformed)
       await Promise.all(
         halves.map((socket) =>
-          until('the half-open is let go', () => socket.closed || socket.readableEnded, 60_000),
+          until(
+            'the half-open connection is closed',
+            () => socket.closed || socket.readableEnded,
+            60_000,
+          ),
         ),
       )
       for (const socket of halves) socket.destroy()
-      assert.ok(good.bytes > during, 'the good screen went on')
+      assert.ok(good.bytes > during, 'the valid screen continued')
       assert.equal(good.socket.readyState, good.socket.OPEN)
       await small.settled(1)
       rests.push(await console1.memory())
@@ -144,7 +144,7 @@ test(
   },
 )
 
-/** They say nothing at all, or begin a TLS handshake and stop. */
+/** They send nothing at all, or begin a TLS handshake and stop. */
 function connectHalf(count: number): Socket[] {
   const { hostname: host, port } = new URL(console1.url)
   return Array.from({ length: count }, (_, at) => {

@@ -1,5 +1,6 @@
-// Goal: a console renews what it shows to machines every day and to browsers in time, and leaves alone what others issued.
-// Method: the real door of a cell over a real PostgreSQL, and certificates that were issued some time ago.
+// Goal: a console renews its machine certificate every day and its server certificate in time, and does not replace certificates
+// of other issuers. Method: the real machine API of a cell over a real PostgreSQL, and certificates that were issued some time
+// ago.
 import assert from 'node:assert/strict'
 import { X509Certificate } from 'node:crypto'
 import { mkdtempDisposable, readFile, writeFile } from 'node:fs/promises'
@@ -10,11 +11,11 @@ import { test } from 'node:test'
 import { whoIsPeer } from '@skerry/host-api'
 import { reasonWithoutRoot } from '@skerry/lab'
 
+import { keepConsoleMachine } from '../../apps/cloud/src/identity/console-machines.ts'
 import { makeControl, makeServer, type Issuers } from '../../apps/cloud/src/identity/issuers.ts'
-import { keepConsoleMachine } from '../../apps/cloud/src/store/console-machines.ts'
-import { readCloud } from '../../apps/cloud/src/store/machines.ts'
+import { readCloud } from '../../apps/cloud/src/identity/machines.ts'
 import { openCloudDatabase, startDatabases } from '../../apps/cloud/test/cloud-database.ts'
-import { issuing, openTestDoor } from '../../apps/cloud/test/machine-door.ts'
+import { issuing, openTestMachineApi } from '../../apps/cloud/test/machine-api.ts'
 import { openIdentity } from '../../apps/console/src/identity.ts'
 import { makeAuthority } from './authority.ts'
 
@@ -25,28 +26,28 @@ const ago = (days: number) => ({
 })
 
 test(
-  'what a console shows is renewed in time, by a cell, without a restart',
+  'the certificates of a console are renewed in time, by a cell, without a restart',
   { skip },
   async () => {
     await using postgres = await startDatabases()
     await using cloud = await openCloudDatabase(postgres)
-    await using door = await openTestDoor(cloud.db)
+    await using api = await openTestMachineApi(cloud.db)
     await using dir = await mkdtempDisposable(join(tmpdir(), 'skerry-renewal-'))
     const { id, epoch } = await readCloud(cloud.db)
     await keepConsoleMachine(cloud.db, { name: 'k1', host: 'console.example', login: 'login' })
-    const issuers = door.identity.issuers as Issuers
+    const issuers = api.identity.issuers as Issuers
     const name = { cloud: id, role: 'console', id: 'k1', epoch } as const
     const at = (file: string) => join(dir.path, file)
     const certOf = async (file: string) => new X509Certificate(await readFile(at(file), 'utf8'))
-    await writeFile(at('control.pem'), door.identity.trusted.control)
-    await writeFile(at('hosts.pem'), door.identity.trusted.hosts)
+    await writeFile(at('control.pem'), api.identity.trusted.control)
+    await writeFile(at('hosts.pem'), api.identity.trusted.hosts)
     const logged: string[] = []
     let renewed = 0
-    /** Looks once at what is there, as it does every ten minutes. */
+    /** Checks once, as it does every ten minutes. */
     const lookOnce = async (): Promise<void> => {
       const stop = new AbortController()
       const kept = await openIdentity({
-        config: { identity: dir.path, renewFrom: [{ address: '127.0.0.1', port: door.port }] },
+        config: { identity: dir.path, renewFrom: [{ address: '127.0.0.1', port: api.port }] },
         clock: { now: () => new Date() },
         pause: async () => stop.abort(),
         log: (message) => void logged.push(message),
@@ -77,7 +78,7 @@ test(
     assert.equal((await certOf('console.pem')).serialNumber, second.serialNumber)
     assert.equal(renewed, 1)
 
-    // What browsers trust anyway comes from elsewhere, and is nobody's here to replace.
+    // A publicly trusted certificate comes from elsewhere, and is not replaced.
     const { key, cert } = await (await makeAuthority()).server('console.example')
     await writeFile(at('server.pem'), cert + key)
     await writeFile(at('console.pem'), await makeControl(issuers, name, ago(2)))

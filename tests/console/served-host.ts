@@ -1,4 +1,4 @@
-// A host whose VMs are simulated, behind the real host API, which can lose its process.
+// A host with simulated VMs, behind the real host API, whose process can be lost.
 import { once } from 'node:events'
 import type { AddressInfo, Socket } from 'node:net'
 
@@ -12,7 +12,7 @@ export interface ServedHost extends AsyncDisposable {
   readonly id: HostId
   readonly port: number
   readonly host: SimulatedHost
-  /** As a process that dies: every connection breaks, and nobody answers any more. */
+  /** Like a process that dies: every connection breaks, and there are no more responses. */
   die(): Promise<void>
 }
 

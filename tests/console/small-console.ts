@@ -1,4 +1,4 @@
-// Consoles for tests: real processes behind a balancer, a real PostgreSQL, hosts whose VMs are simulated behind real mTLS.
+// Consoles for tests: real processes behind a balancer, a real PostgreSQL, hosts with simulated VMs behind real mTLS.
 import { randomBytes } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -11,8 +11,8 @@ import { hashOf, issueTicket } from '@skerry/ticket'
 import type { TaskId, VmId } from '@skerry/vm'
 import { sql } from 'kysely'
 
-import { actingAs } from '../../apps/cloud/src/store/acting-as.ts'
-import type { Database } from '../../apps/cloud/src/store/database.ts'
+import { actingAs } from '../../apps/cloud/src/database/acting-as.ts'
+import type { CloudTables } from '../../apps/cloud/src/database/tables.ts'
 import { addHost, DIGEST, startDatabases, vmOf } from '../../apps/cloud/test/cloud-database.ts'
 import {
   openConsoleDatabase,
@@ -24,7 +24,7 @@ import { startConsole, type ConsoleOptions, type ConsoleProcess } from './consol
 import { serveSimulated, type ServedHost } from './served-host.ts'
 import { inTurns } from './viewer.ts'
 
-/** Where the consoles are, and what their page's Origin is. */
+/** The address of the consoles, and the Origin of their page. */
 export const ADDRESS = '127.0.0.2'
 const PATIENCE_MS = 60_000
 
@@ -34,24 +34,27 @@ export interface SmallConsole extends AsyncDisposable {
   readonly authority: Authority
   readonly hosts: readonly ServedHost[]
   readonly consoles: readonly ConsoleProcess[]
-  /** The balancer's, which is the page's too. */
+  /** The balancer's, which is also the page's. */
   readonly url: string
-  /** One more, behind no balancer. */
+  /** One more, without the balancer. */
   addConsole(options?: ConsoleOptions): Promise<ConsoleProcess>
   /** VMs that are on, spread over the hosts. */
   addVms(count: number): Promise<VmId[]>
-  /** Power off, or on in another boot, at the host; the cloud's row follows unless told. */
+  /** Power off, or on in another boot, at the host; default: the cloud's row is updated too. */
   power(vm: VmId, to: 'on' | 'off', row?: 'follows' | 'stays'): Promise<void>
   /** At the host and in the cloud. */
   remove(vm: VmId): Promise<void>
   users(count: number): Promise<User[]>
-  /** As a cell gives it out: the host is armed, then it is written down. */
+  /** As a cell issues it: the host is armed, then it is stored. */
   ticket(vm: VmId, user: User): Promise<string>
-  /** Waits until only so many are open by the database, which counts them for the next ticket and hears of an end a moment after the viewer. */
+  /**
+   * Waits until only this many are open in the database, which counts them for the next ticket and records an end a moment after
+   * the viewer.
+   */
   settled(open: number): Promise<void>
-  /** How much the screens that are opened from now on paint, in bytes a second. */
+  /** How much screens opened from now on paint, in bytes a second. */
   paint(rate: number): void
-  /** The host that has this VM, as a cell asks it. */
+  /** The host of this VM, as a cell calls it. */
   hostOf(vm: VmId): Promise<{ readonly host: SimulatedHost; readonly api: HostApi }>
 }
 
@@ -67,8 +70,8 @@ export async function startSmallConsole({
   const postgres = stack.use(await startDatabases())
   const it = stack.use(await openConsoleDatabase(postgres))
   const { host: first } = it.cloud
-  // This process also plays the hosts and the viewers: what is asked while it shakes hands may wait.
-  const db = openDatabase<Database>({
+  // This process also simulates the hosts and the viewers: requests may wait for a handshake.
+  const db = openDatabase<CloudTables>({
     ...{ url: actingAs(it.cloud.url, 'skerry_system'), applicationName: 'small console' },
     connectTimeoutMs: PATIENCE_MS,
   })
@@ -87,6 +90,10 @@ export async function startSmallConsole({
   const made: ConsoleProcess[] = []
   const running = stack.use(new AsyncDisposableStack())
   const database = it.consoleUrl
+  // As `skerry cloud console` stores it: a cell that prepares the database does not change its login.
+  const { username: login } = new URL(database)
+  const machine = { name: 'console', host: '127.0.0.1', login }
+  await it.cloud.db.insertInto('console_machine').values(machine).execute()
   const common = { dir, authority, page: url, database, drainSeconds }
   for (let n = 0; n < consoles; n += 1) {
     const own = { name: `console-${n + 1}`, port: publicPort + 1 + n }
@@ -149,7 +156,7 @@ export async function startSmallConsole({
         const id = hosts[at % hosts.length]?.id
         await sql`update vm set host = ${id} where id = ${vm}`.execute(db)
         const { api } = await hostOf(vm)
-        const deed = { org: it.cloud.who.org, vApp: 'app', name: vm, image: DIGEST }
+        const deed = { org: it.cloud.principal.org, vApp: 'app', name: vm, image: DIGEST }
         const sizes = { cpus: 1, memoryMiB: 64, diskMiB: 64 }
         await api.step(order(vm), { be: 'defined', deed: { ...deed, ...sizes } })
         await power(vm, 'on')
@@ -165,7 +172,7 @@ export async function startSmallConsole({
       )
     },
     users: (wanted) => Promise.all(Array.from({ length: wanted }, () => it.addUser())),
-    async ticket(vm, who) {
+    async ticket(vm, principal) {
       const secret = randomBytes(32).toString('base64url')
       const row = await vmOf(db, vm)
       const { boot, host } = row
@@ -173,7 +180,9 @@ export async function startSmallConsole({
       const hash = hashOf(secret)
       const { api } = await hostOf(vm)
       await api.arm({ vm, boot, ticketHash: hash.toString('hex') })
-      await db.transaction().execute((tx) => issueTicket(tx, { hash, vm: row, boot, host, who }))
+      await db
+        .transaction()
+        .execute((tx) => issueTicket(tx, { hash, vm: row, boot, host, principal }))
       return secret
     },
     [Symbol.asyncDispose]: () => all.disposeAsync(),

@@ -1,11 +1,11 @@
-// Somebody who looks at a screen, as a browser does it or as a stranger would.
+// A viewer of a screen, like a browser or like an attacker.
 import { once } from 'node:events'
 import { connect as connectTls, type TLSSocket } from 'node:tls'
 
 import { greetingLength, until, VIEWER_HELLO } from '@skerry/lab'
 import { WebSocket } from 'ws'
 
-/** How a screen was asked for. */
+/** The request for a screen. */
 export interface Asking {
   /** Of a console, or of the balancer. */
   readonly url: string
@@ -17,20 +17,20 @@ export interface Asking {
 
 export interface Viewer extends Disposable {
   readonly socket: WebSocket
-  /** All that came, as long as it is kept. */
+  /** All received bytes, while they are kept. */
   readonly bytes: number
-  /** Types, and waits until the screen has said it back. */
+  /** Types, and waits until the screen has echoed it. */
   echo(text: string): Promise<void>
-  /** The code and the words of its end. */
+  /** The code and the reason of its end. */
   readonly closed: Promise<{ readonly code: number; readonly reason: string }>
-  /** Reads no more. */
+  /** Stops reading. */
   pause(): void
 }
 
 const addressOf = ({ url, vm, ticket }: Asking): string =>
   `${url.replace(/^http/, 'ws')}/screen/vm-${vm}?ticket=${ticket}`
 
-/** Opens a screen and goes through the handshake of RFB; the status where it is refused. */
+/** Opens a screen and completes the handshake of RFB; returns the status if it is rejected. */
 export async function look(asking: Asking): Promise<Viewer | number> {
   const { ca, vm, origin } = asking
   const socket = new WebSocket(addressOf(asking), 'binary', {
@@ -64,7 +64,11 @@ export async function look(asking: Asking): Promise<Viewer | number> {
   const refused = await opened.promise
   if (refused !== undefined) return refused
   socket.send(VIEWER_HELLO)
-  await until('the screen should greet', () => greeting.length === greetingLength(vm), 20_000)
+  await until(
+    'the screen should send its greeting',
+    () => greeting.length === greetingLength(vm),
+    20_000,
+  )
   const name = greeting.subarray(-vm.length).toString()
   if (name !== vm) throw new Error(`this is the screen of ${name}, and that of ${vm} was asked for`)
   return {
@@ -84,14 +88,14 @@ export async function look(asking: Asking): Promise<Viewer | number> {
   }
 }
 
-/** The same where it must open. */
+/** The same, which must open. */
 export async function mustLook(asking: Asking): Promise<Viewer> {
   const viewer = await look(asking)
   if (typeof viewer === 'number') throw new Error(`the screen was refused with ${viewer}`)
   return viewer
 }
 
-/** A connection that is open already, so that a handshake can be sent at a certain moment. */
+/** An open connection, so that a handshake can be sent at a certain moment. */
 export async function connectTo(url: string, ca: string, session?: Buffer): Promise<TLSSocket> {
   const { hostname: host, port } = new URL(url)
   const socket = connectTls({ host, port: Number(port), ca, ...(session && { session }) })
@@ -100,7 +104,7 @@ export async function connectTo(url: string, ca: string, session?: Buffer): Prom
   return socket
 }
 
-/** Sends a WebSocket's handshake over it, and answers the status; nothing more is read, and it is closed unless it is kept. */
+/** Sends a WebSocket handshake over it, and returns the status; nothing more is read, and it is closed unless it is kept. */
 export async function shake(
   socket: TLSSocket,
   { vm, ticket, origin }: Pick<Asking, 'vm' | 'ticket' | 'origin'>,
@@ -123,7 +127,7 @@ export async function shake(
   return status
 }
 
-/** So many at once, in the order of the list. */
+/** This many at once, in the order of the list. */
 export async function inTurns<T, R>(
   list: readonly T[],
   width: number,

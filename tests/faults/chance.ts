@@ -1,9 +1,9 @@
-/** Chance that is the same in every run with the same seed: a failure can be looked at again. */
+/** Random numbers that are the same in every run with the same seed, so that a failure can be reproduced. */
 export interface Chance {
   /** From `least` up to, but not including, `most`. */
   between(least: number, most: number): number
   pick<T>(choices: readonly [T, ...T[]]): T
-  /** A stream of its own, so that what one draws does not depend on how fast another is. */
+  /** A separate stream, so that its numbers do not depend on the speed of others. */
   branch(): Chance
 }
 

@@ -1,8 +1,8 @@
-// Goal: whatever dies, all that was accepted comes to its end, once, and nobody has to help. Method: tenants make, power and
-// delete VMs with real guests by either cell and by the balancer, repeating what was not answered with the same key, while
-// cells, vmd, libvirtd, QEMU, Postgres and Temporal are killed; then Postgres, libvirt, files and events are compared.
-// If you are here because this failed: the message says what does not hold; `npm run prove:cloud-storm -- --seed N
-// --operations 40 --kills 8 --keep DIRECTORY` runs the same again and keeps the logs.
+// Goal: whatever dies, every accepted operation ends, once, without intervention. Method: tenants create, power and delete VMs
+// with real guests through either cell and the balancer, repeating unanswered requests with the same key, while cells, vmd,
+// libvirtd, QEMU, Postgres and Temporal are killed; then Postgres, libvirt, files and events are compared. If you are here
+// because this failed: the message names the violated invariant; `npm run prove:cloud-storm -- --seed N --operations 40 --kills 8
+// --keep DIRECTORY` runs the same again and keeps the logs.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
@@ -16,7 +16,7 @@ const skip = reasonToSkip('host', 'small', 'cloud') ?? (await reasonWithoutTempo
 const seed = Number(process.env['SKERRY_SEED'] ?? 7)
 
 test(
-  'forty operations and eight SIGKILLs over all that a cloud stands on: each ends once, and what is there is what is known',
+  'forty operations and eight SIGKILLs over all parts of a cloud: each ends once, and the real state matches the recorded one',
   { skip },
   async (t) => {
     t.diagnostic(`seed ${seed}`)

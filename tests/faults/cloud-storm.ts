@@ -1,14 +1,16 @@
-// Tenants who make, power and delete VMs by every way into a cloud, and somebody who kills whatever it stands on.
+// Tenants who create, power and delete VMs through every address of a cloud, while its parts are killed.
 import { readFileSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { request } from 'node:https'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 
 import { startLab, until } from '@skerry/lab'
+import type { OrgId } from '@skerry/vm'
 import { sql } from 'kysely'
 
+import { makeCursors } from '../../apps/cloud/src/feeds/event-cursors.ts'
 import { chance, type Chance } from './chance.ts'
 import { EventReader } from './cloud/events.ts'
 import { unexplained, type Ended } from './cloud/explain.ts'
@@ -26,16 +28,16 @@ const LANES = 4
 const ENDS_MS = 120_000
 /** I3: sets match. */
 const MATCHES_MS = 60_000
-/** A dead cell's work is another's within this. */
+/** The work of a dead cell is taken over within this. */
 export const TAKEN_OVER_MS = 15_000
 
 export interface CloudStormOptions {
   readonly seed: number
   readonly weather: (draw: Chance, sky: Sky) => Weather
   readonly say?: (line: string) => void
-  /** How many ask at once; 4 unless told. */
+  /** The number of concurrent clients; default: 4. */
   readonly lanes?: number
-  /** Where logs and rows are put when it fails. */
+  /** The directory for logs and rows after a failure. */
   readonly keep?: string
 }
 
@@ -43,7 +45,7 @@ export interface CloudStormFigures {
   readonly seed: number
   readonly operations: number
   readonly ended: Readonly<Record<string, number>>
-  /** Parts that ended otherwise, each because of what was killed. */
+  /** Tasks that ended without success, each because of a kill. */
   readonly unlucky: Readonly<Record<string, number>>
   readonly kills: Readonly<Record<string, number>>
   readonly refused: number
@@ -55,7 +57,7 @@ export interface CloudStormFigures {
   readonly seconds: number
 }
 
-/** Runs it all; throws on anything that a user would call broken. */
+/** Runs it all; throws on any violated invariant. */
 export async function runCloudStorm(options: CloudStormOptions): Promise<CloudStormFigures> {
   const began = performance.now()
   const dir = await mkdtemp(join(tmpdir(), 'storm-'))
@@ -164,7 +166,7 @@ function readEvents({ cloud, clients, ways }: Place, draw: Chance): EventReader 
   )
 }
 
-/** All that were accepted have ended, and whatever the cloud itself asked for because of the kills. */
+/** All accepted tasks have ended, and all tasks that the cloud itself submitted because of the kills. */
 async function untilQuiet({ db }: Place): Promise<void> {
   let open = ''
   const isQuiet = async () => {
@@ -199,20 +201,27 @@ async function untilTrue(look: () => Promise<string[]>, withinMs: number): Promi
   })
 }
 
-/** The reader was told everything that happened to his organisation, in order, and nothing twice. */
+/** The reader received every event of its organisation, in order, and none twice. */
 async function untold({ db, cloud }: Place, reader: EventReader): Promise<string[]> {
-  const { rows } = await sql<{ id: string }>`select tx || '-' || seq as id from event
+  // The keys of the lab's cells are beside their issuers.
+  const key = readFileSync(join(dirname(cloud.ca), 'seal.key'), 'utf8').trim()
+  const cursors = makeCursors(() => key)
+  const { rows } = await sql<{
+    tx: string
+    seq: string
+    org: OrgId
+  }>`select tx, seq, event.org from event
     join org on org.id = event.org where org.name = ${cloud.tenants[0]?.org ?? ''} order by tx, seq`.execute(
     db,
   )
-  const all = rows.map(({ id }) => id)
+  const all = rows.map((row) => cursors(row.org).write(row))
   const same = () => reader.seen.length >= all.length
-  await until('the reader hears the last event', same, 15_000).catch(() => undefined)
+  await until('the reader receives the last event', same, 15_000).catch(() => undefined)
   if (all.join() === reader.seen.join()) return []
   const missed = all.filter((id) => !reader.seen.includes(id))
   const twice = reader.seen.filter((id, place) => reader.seen.indexOf(id) !== place)
   return [
-    `events: ${all.length} happened, ${reader.seen.length} told, missed ${missed.join(' ')}, twice ${twice.join(' ')}`,
+    `events: ${all.length} happened, ${reader.seen.length} delivered, missed ${missed.join(' ')}, twice ${twice.join(' ')}`,
   ]
 }
 

@@ -1,4 +1,4 @@
-// A whole Debian 12 with systemd as its first process, made of packages and booted in namespaces by systemd-nspawn.
+// A complete Debian 12 with systemd as its first process, built from packages and booted in namespaces by systemd-nspawn.
 import { spawn, type ChildProcess, type SpawnOptions } from 'node:child_process'
 import { once } from 'node:events'
 import { closeSync, openSync, readFileSync } from 'node:fs'
@@ -6,9 +6,9 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 
-import { childrenOf, killAndWait, nameOf } from '../../tools/lab/src/processes.ts'
-import { attempt, run, type Outcome, type RunOptions } from '../../tools/lab/src/run.ts'
-import { until } from '../../tools/lab/src/wait.ts'
+import { childrenOf, killAndWait, nameOf } from '../../tools/lab/src/system/processes.ts'
+import { attempt, run, type Outcome, type RunOptions } from '../../tools/lab/src/system/run.ts'
+import { until } from '../../tools/lab/src/system/wait.ts'
 
 const SUITE = 'bookworm'
 const BOOT_TIMEOUT_MS = 120_000
@@ -25,7 +25,7 @@ export class DebianMachine implements AsyncDisposable {
     this.root = join(directory, 'root')
   }
 
-  /** Installs a system with these packages and what they depend on, and nothing that is merely recommended. */
+  /** Installs a system with these packages and their dependencies, without recommended ones. */
   static async make(packages: readonly string[]): Promise<DebianMachine> {
     const machine = new DebianMachine(await mkdtemp(join(tmpdir(), 'skerry-machine-')))
     try {
@@ -42,7 +42,7 @@ export class DebianMachine implements AsyncDisposable {
     return machine
   }
 
-  /** Its first process, in our numbering. */
+  /** Its first process, in our pid namespace. */
   get #first(): number {
     const first = this.#findFirst()
     if (first === undefined) throw new Error('the machine is off: boot it first')
@@ -57,25 +57,25 @@ export class DebianMachine implements AsyncDisposable {
     return join(this.#directory, 'console.log')
   }
 
-  /** All that it wrote on its console since it was last switched on. */
+  /** All console output since the last boot. */
   get console(): string {
     return readFileSync(this.#log, 'utf8')
   }
 
-  /** Switches it on and waits until systemd has started everything. */
+  /** Boots it and waits until systemd has started everything. */
   async boot(): Promise<void> {
     const log = openSync(this.#log, 'w')
     this.#nspawn = spawn(
       'systemd-nspawn',
       [
         ...['--quiet', '--boot', '--directory', this.root, '--machine', basename(this.#directory)],
-        // There is no systemd outside that it could be made known to. Its network leads nowhere.
+        // There is no systemd outside to register it at. Its network has no route out.
         ...['--register=no', '--keep-unit', '--private-network', '--console=read-only'],
         '--bind=/dev/net/tun',
       ],
       {
         stdio: ['ignore', log, log],
-        // As on a Debian 12 of its own, whatever the machine outside has.
+        // As on a real Debian 12, regardless of the machine outside.
         env: { ...process.env, SYSTEMD_NSPAWN_UNIFIED_HIERARCHY: '1' },
       },
     )
@@ -94,7 +94,7 @@ export class DebianMachine implements AsyncDisposable {
     )
   }
 
-  /** Runs a program on it to its end, whatever its exit code. */
+  /** Runs a program on it to its end, with any exit code. */
   async attempt(command: readonly string[], options?: RunOptions): Promise<Outcome> {
     return attempt(this.#inside(command), options)
   }
@@ -117,7 +117,7 @@ export class DebianMachine implements AsyncDisposable {
     ].concat(command)
   }
 
-  /** Its first process, by which others find its network. */
+  /** Its first process, by which its network is found. */
   get pid(): number {
     return this.#first
   }
@@ -133,10 +133,7 @@ export class DebianMachine implements AsyncDisposable {
     return spawn(program, words, options)
   }
 
-  /**
-   * Runs a program in its file system while it is off, with this machine's way out and whom this machine trusts: it has no network that
-   * leads anywhere while it is on.
-   */
+  /** Runs a program in its file system while it is off, with this machine's network and CAs: it has no route out while it is on. */
   async install(command: readonly string[]): Promise<string> {
     const trusted = '/etc/ssl/certs/ca-certificates.crt'
     return run([
@@ -152,12 +149,12 @@ export class DebianMachine implements AsyncDisposable {
     ])
   }
 
-  /** Asks a server on it, with the curl that is outside. */
+  /** Sends a request to a server on it, with the curl outside. */
   async curl(...words: string[]): Promise<Outcome> {
     return attempt(['nsenter', '-t', String(this.#first), '-n', 'curl', '-s', '-m', '5', ...words])
   }
 
-  /** As somebody at its button would, and waits until it is off. */
+  /** Presses its power button, and waits until it is off. */
   async powerOff(): Promise<void> {
     const off = this.#nspawn && once(this.#nspawn, 'exit')
     await this.run(['systemctl', 'poweroff', '--no-block'])
@@ -168,7 +165,7 @@ export class DebianMachine implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     if (this.#nspawn?.exitCode === null && this.#nspawn.signalCode === null) {
       const off = once(this.#nspawn, 'exit')
-      // All others end with the first process; nspawn alone would leave them running.
+      // All other processes end with the first one; nspawn alone would leave them running.
       const first = this.#findFirst()
       if (first !== undefined) await killAndWait([first])
       this.#nspawn.kill('SIGKILL')

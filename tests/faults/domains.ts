@@ -2,14 +2,14 @@ import type { LabHost } from '@skerry/lab'
 import * as libvirt from '@skerry/libvirt'
 import { attribute, find, readXml } from '@skerry/xml'
 
-/** A domain as libvirt itself tells of it. */
+/** A domain as libvirt itself reports it. */
 export interface DomainSeen {
   readonly name: string
   readonly id: string
-  /** The layer that its definition says is written to. */
+  /** The active layer according to its definition. */
   readonly disk: string
   readonly isRunning: boolean
-  /** Its memory lies in a file, whole or not. */
+  /** Its memory is in a file, complete or not. */
   readonly isSaved: boolean
   readonly snapshots: readonly string[]
 }

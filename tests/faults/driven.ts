@@ -1,17 +1,17 @@
 import type { PowerCommand, PowerState } from '@skerry/vm'
 
-/** What errands are run on: an engine, or a daemon that has one. */
+/** The target of errands: an engine, or a daemon that has one. */
 export interface Driven extends AsyncDisposable {
-  createVm(asked: NewVm): Promise<unknown>
-  cloneVm(asked: { readonly id: string; readonly parent: string }): Promise<unknown>
-  /** Whatever its power. */
+  createVm(requested: NewVm): Promise<unknown>
+  cloneVm(requested: { readonly id: string; readonly parent: string }): Promise<unknown>
+  /** In any power state. */
   deleteVm(id: string): Promise<unknown>
   listVms(): Promise<unknown>
   readVm(id: string): Promise<{ readonly sharing: boolean; readonly boot: string | null }>
   readStats(id: string): Promise<unknown>
   changePower(id: string, command: PowerCommand): Promise<unknown>
   readPower(id: string): Promise<PowerState>
-  createSnapshot(id: string, asked: NewSnapshot): Promise<unknown>
+  createSnapshot(id: string, requested: NewSnapshot): Promise<unknown>
   revertSnapshot(id: string, name: string): Promise<unknown>
   removeSnapshot(id: string, name: string): Promise<unknown>
   listSnapshots(id: string): Promise<readonly { readonly name: string }[]>
@@ -20,11 +20,11 @@ export interface Driven extends AsyncDisposable {
   removeFolder(id: string, guestPath: string): Promise<unknown>
   listFolders(id: string): Promise<readonly { readonly guestPath: string }[]>
   pingGuest(id: string): Promise<boolean>
-  execInGuest(id: string, asked: Program): Promise<Ended>
+  execInGuest(id: string, requested: Program): Promise<Ended>
   importTemplate(name: string, file: string): Promise<unknown>
-  /** Ends it as a crash would. */
+  /** Ends it like a crash. */
   kill(): Promise<void>
-  /** What it said of itself, the newest last. */
+  /** Its log lines, the newest last. */
   log(): string
 }
 

@@ -1,4 +1,4 @@
-// The errands of a client, each with the way to see from outside that it was done.
+// The errands of a client, each with a check from outside that it was done.
 import { Fault } from '@skerry/fault'
 import type { PowerCommand, PowerState } from '@skerry/vm'
 
@@ -44,7 +44,7 @@ export const keep = (id: string, name: string, memory: boolean): Errand => ({
 export const revert = (id: string, name: string): Errand => ({
   what: `revert of ${id} to ${name}`,
   run: (engine) => engine.revertSnapshot(id, name),
-  // Nothing tells that a revert was done, and doing it twice is no harm.
+  // Nothing shows that a revert was done, and doing it twice is harmless.
   isDone: () => Promise.resolve(false),
 })
 

@@ -9,9 +9,9 @@ import type { Engines } from './insist.ts'
 
 const BOOT_TIMEOUT_MS = 180_000
 
-/** What a guest and its QEMU say about how long they live; a stop of any kind shows in it. */
+/** Identifies one life of a guest and its QEMU; a stop of any kind shows in it. */
 export interface Life {
-  /** One start of the guest's kernel. */
+  /** One boot of the guest's kernel. */
   readonly kernel: string
   readonly uptimeSeconds: number
   /** One life of its QEMU process. */
@@ -19,7 +19,7 @@ export interface Life {
   readonly seenAt: number
 }
 
-/** Makes guests and starts them, two at a time: an emulated start takes a whole core. */
+/** Creates guests and starts them, two at a time: an emulated boot takes a whole core. */
 export async function bootGuests(engine: Driven, ids: readonly string[]): Promise<void> {
   const waiting = [...ids]
   const next = async () => {
@@ -51,13 +51,13 @@ async function askLife(engines: Engines, id: string): Promise<Life | undefined> 
   }
 }
 
-/** The same start of the same kernel in the same process, which has run on meanwhile. */
+/** The same boot of the same kernel in the same process, which has run meanwhile. */
 export function assertWentOn(id: string, before: Life, after: Life): void {
-  assert.equal(after.kernel, before.kernel, `${id} was started anew`)
+  assert.equal(after.kernel, before.kernel, `${id} was restarted`)
   assert.equal(after.boot, before.boot, `the QEMU of ${id} is another one`)
   const passed = (after.seenAt - before.seenAt) / 1000
   const ran = after.uptimeSeconds - before.uptimeSeconds
-  // It stands still while its memory is kept; never for most of the time.
+  // It is paused while its memory is saved; never for most of the time.
   assert.ok(ran > passed / 3, `${id} ran ${ran} s of ${passed} s`)
 }
 

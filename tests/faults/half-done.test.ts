@@ -1,5 +1,5 @@
-// Goal: every half that a crash can leave is put in order. Method: make each half by hand, exactly as the crash would, since
-// chance meets some of them once in a thousand kills; then start an engine.
+// Goal: every intermediate state that a crash can leave is repaired. Method: create each state manually, exactly as the crash
+// would, since random kills hit some of them once in a thousand times; then start an engine.
 import assert from 'node:assert/strict'
 import { existsSync } from 'node:fs'
 import { copyFile, mkdtemp, open, readFile, rename, rm, writeFile } from 'node:fs/promises'
@@ -16,7 +16,7 @@ const reason = reasonToSkip('host', 'small')
 const LIFE = '/var/lib/skerry/vms/vm.vm/1'
 const PATTERN = '0x5a 52M 1M'
 
-describe('what was half done', { skip: reason ?? false }, () => {
+describe('interrupted work', { skip: reason ?? false }, () => {
   let dir = ''
   let host: LabHost
 
@@ -33,7 +33,7 @@ describe('what was half done', { skip: reason ?? false }, () => {
     await rm(dir, { recursive: true, force: true })
   })
 
-  it('a layer that QEMU writes to and libvirt does not know is taken back', async () => {
+  it('a layer that QEMU writes to and libvirt does not know is merged back', async () => {
     await withVm(async (engine) => {
       await engine.changePower('vm', 'on')
       await openStrayLayer()
@@ -51,7 +51,7 @@ describe('what was half done', { skip: reason ?? false }, () => {
     })
   })
 
-  it('a layer that QEMU holds open and nobody writes to is taken away', async () => {
+  it('a layer that QEMU holds open and does not write to is removed', async () => {
     await withVm(async (engine) => {
       await engine.changePower('vm', 'on')
       await openStrayLayer()
@@ -63,7 +63,7 @@ describe('what was half done', { skip: reason ?? false }, () => {
     })
   })
 
-  it('a layer with data that no definition names is taken over after a power cut', async () => {
+  it('a layer with data that no definition names is adopted after a power cut', async () => {
     await withVm(async (engine) => {
       await engine.changePower('vm', 'on')
       await openStrayLayer()
@@ -78,7 +78,7 @@ describe('what was half done', { skip: reason ?? false }, () => {
     })
   })
 
-  it('half a snapshot is taken away, and the guest that stood still for it goes on', async () => {
+  it('a partial snapshot is removed, and the guest that was paused for it continues', async () => {
     await withVm(async (engine) => {
       await engine.changePower('vm', 'on')
       await monitor('blockdev-snapshot-internal-sync', { device: await topNode(), name: 'half' })
@@ -92,7 +92,7 @@ describe('what was half done', { skip: reason ?? false }, () => {
     })
   })
 
-  it('a snapshot that libvirt knows and the disk has not is forgotten', async () => {
+  it('a snapshot that libvirt knows and the disk lacks is dropped', async () => {
     await withVm((engine) => engine.createSnapshot('vm', { name: 'half' }))
     await succeeds(['qemu-img', 'snapshot', '-d', 'half', `${LIFE}/layer-1.qcow2`])
     await noteUnderWay({ change: 'remove', snapshot: 'half', power: 'off' })
@@ -102,10 +102,10 @@ describe('what was half done', { skip: reason ?? false }, () => {
     })
   })
 
-  it('a snapshot whose description was not yet called by its name does not come back once it is removed', async () => {
+  it('a snapshot whose description was not yet renamed does not return once it is removed', async () => {
     await withVm((engine) => engine.createSnapshot('vm', { name: 'half' }))
     await host.powerCut()
-    // libvirt reads whatever is in there, and takes away only what is called by the snapshot's name.
+    // libvirt reads every file in there, and removes only the one with the snapshot's name.
     const described = join(dir, 'var/qemu/snapshot/local-vm/half.xml')
     await rename(described, `${described}.new`)
     await noteUnderWay({ change: 'keep', snapshot: 'half', power: 'off' })
@@ -125,9 +125,9 @@ describe('what was half done', { skip: reason ?? false }, () => {
     })
   })
 
-  it('clusters that nobody uses are given back', async () => {
+  it('leaked clusters are freed', async () => {
     await withVm((engine) => engine.createSnapshot('vm', { name: 'half' }))
-    // As when the power goes before QEMU writes down how many snapshots there are.
+    // As after a power cut before QEMU has written the number of snapshots.
     await succeeds(['virsh', 'snapshot-delete', 'local-vm', 'half', '--metadata'])
     await patch(join(dir, 'skerry/vms/vm.vm/1/layer-1.qcow2'), 60, Buffer.alloc(4))
     await noteUnderWay({ change: 'keep', snapshot: 'half', power: 'off' })
@@ -135,7 +135,7 @@ describe('what was half done', { skip: reason ?? false }, () => {
     await withEngine(async () => assert.deepEqual(await leftovers(host, ['vm']), []))
   })
 
-  it('memory that was not written to its end is no suspended guest', async () => {
+  it('an incomplete memory file is not a suspended guest', async () => {
     const save = join(dir, 'var/qemu/save/local-vm.save')
     await withVm(async (engine) => {
       await engine.changePower('vm', 'on')
@@ -148,7 +148,7 @@ describe('what was half done', { skip: reason ?? false }, () => {
     })
   })
 
-  it('memory of a guest that has long gone on is taken away', async () => {
+  it('the memory file of a guest that has long resumed is removed', async () => {
     const save = join(dir, 'var/qemu/save/local-vm.save')
     await withVm(async (engine) => {
       await engine.changePower('vm', 'on')
@@ -166,7 +166,7 @@ describe('what was half done', { skip: reason ?? false }, () => {
     })
   })
 
-  it('a start that died before QEMU stood does not keep libvirt from starting it', async () => {
+  it('a start that died before QEMU was up does not keep libvirt from starting it', async () => {
     const status = join(dir, 'run/libvirt/qemu/local-vm.xml')
     await withVm(async (engine) => {
       await engine.changePower('vm', 'on')
@@ -177,13 +177,13 @@ describe('what was half done', { skip: reason ?? false }, () => {
         .replace('<devices>', "<job type='none' async='start'/><devices>")
       await writeFile(status, unstarted)
       await host.killLibvirt()
-      await until('it should be taken away', () => !existsSync(status), 60_000)
+      await until('it should be removed', () => !existsSync(status), 60_000)
       await host.startLibvirt()
       assert.equal(await engine.changePower('vm', 'on'), 'on')
     })
   })
 
-  it('a virtiofsd whose number was never written down is found and ended', async () => {
+  it('a virtiofsd whose pid was never recorded is found and ended', async () => {
     await withVm(async (engine) => {
       await engine.enableSharing('vm')
       await engine.changePower('vm', 'on')
@@ -195,7 +195,7 @@ describe('what was half done', { skip: reason ?? false }, () => {
     })
   })
 
-  /** Runs an engine of its own; it dies at the end as if killed. */
+  /** Runs a separate engine; it is killed at the end. */
   async function withEngine(work: (engine: RemoteEngine) => Promise<unknown>): Promise<void> {
     const engine = await startEngine(host)
     try {
@@ -205,7 +205,7 @@ describe('what was half done', { skip: reason ?? false }, () => {
     }
   }
 
-  /** A fresh VM, which the next call takes away. */
+  /** A new VM, which the next call removes. */
   function withVm(work: (engine: RemoteEngine) => Promise<unknown>): Promise<void> {
     return withEngine(async (engine) => {
       for (const { id } of await engine.listVms()) await engine.deleteVm(id)
@@ -233,11 +233,13 @@ describe('what was half done', { skip: reason ?? false }, () => {
     return blocks[0]?.inserted['node-name'] ?? ''
   }
 
-  /** What libvirt does before it makes a guest write to another layer. */
+  /** What libvirt does before a guest writes to another layer. */
   async function openStrayLayer(): Promise<void> {
     const file = `${LIFE}/layer-2.qcow2`
     const words = ['create', '-q', '-f', 'qcow2', '-F', 'qcow2', '-b', 'layer-1.qcow2', file]
     await succeeds(['qemu-img', ...words])
+    // As libvirt does for the disks it knows: QEMU runs as its own user.
+    await succeeds(['chown', `--reference=${LIFE}/layer-1.qcow2`, file])
     await monitor('blockdev-add', {
       ...{ driver: 'file', filename: file, 'node-name': 'stray-storage' },
       'auto-read-only': true,
@@ -247,7 +249,7 @@ describe('what was half done', { skip: reason ?? false }, () => {
     })
   }
 
-  /** As if the guest had, and had waited until it is safe: what was not flushed may go with the power. */
+  /** As if the guest had written and flushed it: unflushed data may be lost with the power. */
   async function write(): Promise<void> {
     for (const command of [`write -P ${PATTERN}`, 'flush']) {
       const line = `qemu-io -d /machine/peripheral/virtio-disk0/virtio-backend "${command}"`

@@ -25,8 +25,8 @@ async function describe(host: LabHost, disk: string): Promise<Info[]> {
 }
 
 /**
- * What `qemu-img check` has to say against any layer of any VM. The one that a running guest
- * writes to is left out: QEMU has part of it in memory only.
+ * The errors of `qemu-img check` for every layer of every VM. The active layer of a running guest is left out: QEMU has part of
+ * it in memory only.
  */
 export async function imageFaults(
   host: LabHost,

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 
-import { Fault, passing, type FaultKind } from '@skerry/fault'
+import { Fault, retryableKinds, type FaultKind } from '@skerry/fault'
 
 import { EngineGone } from '../guest/engine.ts'
 import type { Driven } from './driven.ts'
@@ -10,7 +10,7 @@ const GIVES_UP_MS = 120_000
 /** The pause of a polite client. */
 const ASK_AGAIN_MS = 100
 
-/** Something to be done, and how to see that it is. */
+/** Something to be done, and a check that it is. */
 export interface Errand<E = Driven> {
   readonly what: string
   run(engine: E): Promise<unknown>
@@ -22,15 +22,15 @@ export type Engines<E = Driven> = () => Promise<E>
 
 export interface Tally {
   done: number
-  /** How often an answer was a fault, by its kind. */
+  /** The number of faults, by kind. */
   readonly faults: Map<FaultKind | 'engine gone', number>
 }
 
 export const newTally = (): Tally => ({ done: 0, faults: new Map() })
 
 /**
- * Asks until it is done, as a client would. Every answer comes in time and is a result or a fault
- * that says to ask again, unless what was asked for has meanwhile come about.
+ * Repeats until it is done, as a client would. Every response comes in time and is a result or a retryable fault, unless the
+ * requested state was reached meanwhile.
  */
 export async function insist<E>(
   engines: Engines<E>,
@@ -42,7 +42,7 @@ export async function insist<E>(
     const fault = await attempt(engines, errand, tally)
     if (!fault) break
     if (await settledOtherwise(engines, errand, tally, deadline)) break
-    if (fault instanceof Fault && !passing.has(fault.kind)) {
+    if (fault instanceof Fault && !retryableKinds.has(fault.kind)) {
       throw new Error(`${errand.what} was refused for good: ${fault.kind}: ${fault.message}`)
     }
     if (performance.now() > deadline) throw new Error(`${errand.what} never came about`)
@@ -91,7 +91,7 @@ function expected(error: unknown, { faults }: Tally): Fault | EngineGone {
   return error as Fault | EngineGone
 }
 
-/** An answer that does not come is the one thing that no client can deal with. */
+/** A missing response is the one thing that no client can handle. */
 export async function inTime<T>(what: string, work: Promise<T>): Promise<T> {
   const { promise, reject } = Promise.withResolvers<never>()
   const timer = setTimeout(

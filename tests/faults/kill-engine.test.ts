@@ -1,5 +1,5 @@
-// Goal: the engine may die at any moment. Method: kill -9 its process during whatever clients happen to do; the next
-// one must put the host in order, and what is asked again must come about.
+// Goal: the engine may die at any moment. Method: kill -9 its process during any operation of its clients; the next one must
+// repair the host, and repeated requests must succeed.
 import { test } from 'node:test'
 
 import { reasonToSkip } from '@skerry/lab'
@@ -7,7 +7,7 @@ import { reasonToSkip } from '@skerry/lab'
 import { startEngine } from '../guest/engine.ts'
 import { killDriven, runStorm } from './storm.ts'
 
-test('the engine is killed twelve times: guests go on, errands are done, nothing is left over', async (t) => {
+test('the engine is killed twelve times: guests continue, errands are done, nothing is left over', async (t) => {
   const reason = reasonToSkip('host', 'small')
   if (reason !== undefined) return t.skip(reason)
   const figures = await runStorm({

@@ -4,7 +4,7 @@ import type { Chance } from './chance.ts'
 import type { Driven } from './driven.ts'
 import type { Scene } from './storm.ts'
 
-/** Ends libvirtd as a crash would; it comes back at once or a while later. */
+/** Ends libvirtd like a crash; it comes back at once or after a while. */
 export async function killLibvirtd({ host }: Scene<Driven>, chance: Chance): Promise<void> {
   await host.killLibvirt()
   await sleep(chance.between(0, 1500))

@@ -1,5 +1,5 @@
-// vmd killed again and again during whatever its clients happen to do, with a reader of its events and VMs whose every
-// setting is compared after each start.
+// vmd is killed repeatedly during any operation of its clients, with a reader of its events and VMs whose settings are all
+// compared after each start.
 import assert from 'node:assert/strict'
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -8,8 +8,8 @@ import { guestImage, until, type LabHost } from '@skerry/lab'
 
 import { BASE, curlOn } from '../accept/curl.ts'
 import { EventReader } from '../accept/event-reader.ts'
+import { assertNoGap, assertRanThrough, assertTold } from './assert-events.ts'
 import { assertInOrder, killDriven, runStorm, type Scene, type StormFigures } from './storm.ts'
-import { assertNoGap, assertRanThrough, assertTold } from './told.ts'
 import { VmdClient, type Answered } from './vmd-client.ts'
 import { vmdRounds } from './vmd-errands.ts'
 
@@ -31,7 +31,7 @@ const KEPT = 'kept'
 const SLEEPER = 'sleeper'
 const FORWARDED = 22_000
 
-/** Runs it all; throws on anything that a user would call broken. */
+/** Runs it all; throws on any violated invariant. */
 export async function runKillVmd(options: KillVmdOptions): Promise<KillVmdFigures> {
   const answered: Answered[] = []
   let events = 0
@@ -58,7 +58,7 @@ export async function runKillVmd(options: KillVmdOptions): Promise<KillVmdFigure
     },
     async kill(scene, chance) {
       await killDriven(scene, chance)
-      assert.deepEqual(await there().known(), there().before, 'all it knew is there')
+      assert.deepEqual(await there().known(), there().before, 'its state is complete')
     },
     async conclude({ host, engine }) {
       const { guests, reader } = there()
@@ -84,13 +84,13 @@ interface Place {
   readonly before: unknown
 }
 
-/** VMs that nobody touches, with some of everything that vmd keeps; the id of the operation that made one. */
+/** VMs that no client changes, with every kind of data that vmd stores; returns the id of the operation that created one. */
 async function makeWitnesses(scene: Scene<VmdClient>, guests: readonly string[]): Promise<string> {
   const { host } = scene
   const vmd = await scene.engine
   const { curl } = curlOn(() => host)
-  const asked = { id: KEPT, name: 'Kept', tag: 'red', cpus: 2, memoryMiB: 128, autostart: true }
-  const prefer = ['-H', 'Prefer: respond-async', '-d', JSON.stringify(asked)]
+  const requested = { id: KEPT, name: 'Kept', tag: 'red', cpus: 2, memoryMiB: 128, autostart: true }
+  const prefer = ['-H', 'Prefer: respond-async', '-d', JSON.stringify(requested)]
   const { id } = (await vmd.ask(curl(...prefer, `${BASE}/api/vms`))) as { id: string }
   await until('the operation ends', async () => {
     const { state } = (await vmd.read(`/api/operations/${id}`)) as { state: string }
@@ -110,7 +110,7 @@ async function makeWitnesses(scene: Scene<VmdClient>, guests: readonly string[])
   return id
 }
 
-/** What vmd tells of the VMs that nobody touches, and of each guest what stays. */
+/** What vmd reports of the unchanged VMs, and the constant values of each guest. */
 async function readKnown(
   { host, engine }: Scene<VmdClient>,
   guests: readonly string[],
@@ -144,7 +144,7 @@ async function readKnown(
   }
 }
 
-/** Whatever of ours stands on the host beside files: listening sockets, rules of the wall, mounts. */
+/** Our state on the host other than files: listening sockets, firewall rules, mounts. */
 async function standing(host: LabHost): Promise<string> {
   const scripts = [
     'iptables -S',

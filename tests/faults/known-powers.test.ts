@@ -1,5 +1,5 @@
-// Goal: the power that vmd answers without asking libvirt is the truth, whoever changes it and whatever dies.
-// Method: a real guest; read so often that it is known, then changed by us, by virsh, by its own end, and while libvirtd is dead.
+// Goal: the power state that vmd returns from its cache is correct after any change and any crash. Method: a real guest; read
+// until it is cached, then changed by us, by virsh, by its own end, and while libvirtd is dead.
 import assert from 'node:assert/strict'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -22,7 +22,7 @@ const { get, post, patch } = curlOn(() => host)
 const read = async (): Promise<string | undefined> =>
   ((await get('/api/vms/power/vm')).body as { message?: string }).message
 
-/** Asks until it is so, and once more: that one is known. */
+/** Reads until it is so, and once more: that one is cached. */
 async function seen(state: string): Promise<void> {
   await until(`vmd says ${state}`, async () => (await read()) === state, RETURN_MS)
   assert.equal(await read(), state)
@@ -39,13 +39,13 @@ async function virsh(...words: readonly string[]): Promise<void> {
   assert.equal(code, 0, stderr)
 }
 
-/** The end of a guest of which libvirt is not told. */
+/** The end of a guest that libvirt is not notified of. */
 async function killQemu(): Promise<void> {
   const script = 'kill -9 "$(cat /run/libvirt/qemu/local-vm.pid)"'
   assert.equal((await host.run(['sh', '-c', script])).code, 0)
 }
 
-suite('the power that is known', { skip }, () => {
+suite('the cached power state', { skip }, () => {
   before(async () => {
     dir = await mkdtemp(join(tmpdir(), 'known-'))
     host = await startHost({ dir: join(dir, 'host') })
@@ -61,7 +61,7 @@ suite('the power that is known', { skip }, () => {
     await rm(dir, { recursive: true, force: true })
   })
 
-  test('after an answered command the next read says what the command answered', async () => {
+  test('after an answered command the next read returns its result', async () => {
     await turned('on', 'powered on')
     for (let round = 0; round < ROUNDS; round++) {
       await turned('pause', 'paused')
@@ -71,7 +71,7 @@ suite('the power that is known', { skip }, () => {
     await turned('on', 'powered on')
   })
 
-  test('what virsh does is seen', async () => {
+  test('changes by virsh are seen', async () => {
     await virsh('suspend', 'local-vm')
     await seen('paused')
     await virsh('resume', 'local-vm')
@@ -79,7 +79,7 @@ suite('the power that is known', { skip }, () => {
     await virsh('managedsave', 'local-vm')
     await seen('suspended')
     await virsh('managedsave-remove', 'local-vm')
-    assert.equal(await read(), 'powered off', 'of this libvirt tells nobody')
+    assert.equal(await read(), 'powered off', 'libvirt sends no event for this')
     await virsh('start', 'local-vm')
     await seen('powered on')
     await virsh('destroy', 'local-vm')
@@ -92,7 +92,7 @@ suite('the power that is known', { skip }, () => {
     await seen('powered off')
   })
 
-  test('what happened while libvirtd was dead is seen when it is back', async () => {
+  test('changes while libvirtd was dead are seen when it is back', async () => {
     await turned('on', 'powered on')
     await host.killLibvirt()
     await killQemu()

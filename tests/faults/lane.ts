@@ -16,31 +16,31 @@ import {
 } from './errands.ts'
 import { insist, type Engines, type Errand, type Tally } from './insist.ts'
 
-/** A running guest is cloned only so often before its chain of layers is long enough. */
+/** The maximum number of clones of a running guest, because each makes its chain of layers longer. */
 const CLONES_MAX = 2
 
-/** Errands by the name of their round; each round ends as it began, with the guest running and nothing else there. */
+/** Errands by the name of their round; each round ends as it began, with the guest running and no other VM. */
 export type Rounds<E> = Record<string, Errand<E>[]>
 
 export interface LaneOptions<E extends Driven> {
   readonly engines: Engines<E>
-  /** A guest that runs and goes on running. */
+  /** A guest that runs throughout. */
   readonly guest: string
-  /** What the VMs that it makes are called; nobody else uses it. */
+  /** The name prefix of its VMs, used by no one else. */
   readonly name: string
   /** A directory of the machine to share. */
   readonly folder: string
   readonly chance: Chance
   readonly tally: Tally
-  /** Rounds of whoever can do more, around this guest and with VMs whose names begin so. */
+  /** Additional rounds of more capable clients, around this guest and with VMs of this name prefix. */
   readonly more?: (guest: string, temporary: string) => Rounds<E>
-  /** Rounds that are still to be chosen before one is chosen again; all who hold it share it. */
+  /** Rounds that remain before one is repeated; shared by all lanes that hold it. */
   readonly deck?: string[]
-  /** Asked between two errands. */
+  /** Called between two errands. */
   readonly isOver: () => boolean
 }
 
-/** Runs errands until it is over, then those that take back what it made. */
+/** Runs errands until it is over, then those that remove what it created. */
 export async function runLane<E extends Driven>(options: LaneOptions<E>): Promise<void> {
   const { engines, guest, name, chance, tally, isOver, more = () => ({}), deck } = options
   let clones = 0

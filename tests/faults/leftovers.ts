@@ -1,4 +1,4 @@
-// Looks at a host from outside, past the engine, for whatever is there that no VM accounts for.
+// Inspects a host from outside, without the engine, for leftovers that belong to no VM.
 import { readdir, readFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 
@@ -7,7 +7,7 @@ import type { LabHost } from '@skerry/lab'
 import { readDomains, type DomainSeen } from './domains.ts'
 import { imageFaults, layersOf, snapshotsIn } from './images.ts'
 
-/** Everything on the host that should not be there when exactly these VMs exist; empty when it is in order. */
+/** Everything on the host that should not exist when exactly these VMs do; empty if there is nothing. */
 export async function leftovers(host: LabHost, ids: readonly string[]): Promise<string[]> {
   const domains = await readDomains(host)
   // First, while no tool of our own runs there.
@@ -29,7 +29,7 @@ export async function leftovers(host: LabHost, ids: readonly string[]): Promise<
   return [...strangers, ...missing, ...strays, ...found.flat()].sort()
 }
 
-/** A path of the host as this process sees it, whatever is mounted there. */
+/** A path of the host as this process sees it, including mounts. */
 const at = (host: LabHost, path: string): string => `/proc/${host.init}/root${path}`
 
 const namesIn = (directory: string): Promise<string[]> => readdir(directory).catch(() => [])
@@ -43,14 +43,14 @@ async function records(host: LabHost, ids: readonly string[]): Promise<string[]>
     ids.map(async (id) => {
       const text = await readFile(join(directory, `${id}.json`), 'utf8').catch(() => '{}')
       const { phase, underWay } = JSON.parse(text) as { phase?: string; underWay?: unknown }
-      if (phase !== 'there') return [`VM ${id} is written down as ${phase ?? 'nothing'}`]
+      if (phase !== 'there') return [`VM ${id} is recorded as ${phase ?? 'nothing'}`]
       return underWay ? [`VM ${id} is in the middle of ${JSON.stringify(underWay)}`] : []
     }),
   )
   return [...strays, ...halves.flat()]
 }
 
-/** Only the layers of the chain that is in use, and the snapshots that libvirt knows. */
+/** Only the layers of the chain in use, and the snapshots that libvirt knows. */
 async function filesOf(host: LabHost, { id, disk, snapshots }: DomainSeen): Promise<string[]> {
   const vm = at(host, `/var/lib/skerry/vms/${id}.vm`)
   const layers = await layersOf(host, disk)
@@ -80,7 +80,7 @@ async function templates(host: LabHost): Promise<string[]> {
     .map((name) => `templates/${name}`)
 }
 
-/** What the DHCP server is told: a file for each VM, named by its UUID. */
+/** The entries of the DHCP server: a file for each VM, named by its UUID. */
 async function addresses(host: LabHost, ids: readonly string[]): Promise<string[]> {
   const records = await Promise.all(
     ids.map((id) => readFile(at(host, `/var/lib/skerry/vms/${id}.json`), 'utf8').catch(() => '{}')),
@@ -91,7 +91,7 @@ async function addresses(host: LabHost, ids: readonly string[]): Promise<string[
     .map((name) => `dhcp/${name}`)
 }
 
-/** Folders are there for a running guest that shares, and for no other. */
+/** Folders exist for a running guest that shares, and for no other. */
 async function shares(host: LabHost, seen: ReadonlyMap<string, DomainSeen>): Promise<string[]> {
   const sharing = new Set<string>()
   for (const [id, { isRunning }] of seen) {
@@ -121,7 +121,7 @@ async function shares(host: LabHost, seen: ReadonlyMap<string, DomainSeen>): Pro
   return [...sockets, ...mounts, ...places.flat()]
 }
 
-/** QEMU only for domains that run, virtiofsd only for those, and no tool that nobody waits for. */
+/** QEMU only for running domains, virtiofsd only for those, and no abandoned tool. */
 async function processes(host: LabHost, domains: readonly DomainSeen[]): Promise<string[]> {
   const { stdout } = await host.run(['ps', '-ww', '-eo', 'stat=,args='])
   const running = domains.filter(({ isRunning }) => isRunning)
@@ -138,7 +138,7 @@ async function processes(host: LabHost, domains: readonly DomainSeen[]): Promise
     .map((line) => `process ${line.trim().slice(0, 120)}`)
 }
 
-/** What libvirt keeps of domains that are gone, and saved memory of guests that run. */
+/** libvirt's files of deleted domains, and saved memory of running guests. */
 async function libvirtsOwn(host: LabHost, domains: readonly DomainSeen[]): Promise<string[]> {
   const saves = (await namesIn(at(host, '/var/lib/libvirt/qemu/save')))
     .filter((name) => !domains.some((each) => each.isSaved && name === `${each.name}.save`))

@@ -1,4 +1,4 @@
-// A host that loses power in the middle of something, and what it finds on its disk afterwards.
+// A host that loses power during an operation, and the state of its disk afterwards.
 import assert from 'node:assert/strict'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -13,13 +13,13 @@ import { runInGuest } from './guests.ts'
 import { layersOf } from './images.ts'
 import { leftovers } from './leftovers.ts'
 
-/** The engine copies a disk of eight layers; a running parent of so many is not cloned at all. */
+/** The engine copies a disk of eight layers; a running parent with that many is not cloned at all. */
 const LAYERS_ENOUGH = 6
 const BOOT_TIMEOUT_MS = 180_000
-/** Behind all that the template has on its disk. */
+/** After all data of the template on its disk. */
 const MARKER = { sector: 120_000, byte: 'Z' }
 
-/** Something to be cut off: what must be so before, what is asked, and how long it takes at most. */
+/** An operation to interrupt: its precondition, its request, and its maximum duration. */
 export interface Trial {
   readonly what: string
   readonly lastsMs: number
@@ -27,14 +27,14 @@ export interface Trial {
   act(engine: RemoteEngine, parent: string, name: string): Promise<unknown>
 }
 
-/** A parent whose guest has written something down for good, on a host that will lose power. */
+/** A parent whose guest has flushed some data, on a host that will lose power. */
 export class CutHost implements AsyncDisposable {
   readonly #host: LabHost
   readonly #directory: string
   #engine: RemoteEngine
   #parent = 'parent-0'
   #trials = 0
-  /** Cuts that came before an answer did. */
+  /** Cuts that came before a response. */
   interrupted = 0
 
   private constructor(host: LabHost, directory: string, engine: RemoteEngine) {
@@ -55,7 +55,7 @@ export class CutHost implements AsyncDisposable {
       `head -c 512 /dev/zero | tr '\\0' ${byte} |
        dd of=/dev/vda bs=512 seek=${sector} conv=fsync,notrunc`,
     )
-    // From here on it writes without end to places it has never written to, and has each made safe.
+    // From here on it continuously writes to new places, and flushes each write.
     await cut.#inParent(
       `(for place in $(seq 12300 14000); do
          dd if=/dev/urandom of=/dev/vda bs=4k count=16 seek=$place conv=fsync,notrunc
@@ -69,7 +69,7 @@ export class CutHost implements AsyncDisposable {
     await rm(this.#directory, { recursive: true, force: true })
   }
 
-  /** Cuts the power `afterMs` after the trial began, and looks at what the host makes of it. */
+  /** Cuts the power `afterMs` after the trial began, and checks the recovery of the host. */
   async run(trial: Trial, afterMs: number): Promise<void> {
     const name = `cut-${this.#trials++}`
     await trial.prepare(this.#engine, this.#parent, name)
@@ -80,7 +80,7 @@ export class CutHost implements AsyncDisposable {
         throw error
       },
     )
-    // It may be refused before the power goes; that is looked at afterwards.
+    // It may be rejected before the power cut; that is checked afterwards.
     answered.catch(() => undefined)
     await sleep(afterMs)
     await this.#host.powerCut()
@@ -97,7 +97,7 @@ export class CutHost implements AsyncDisposable {
     }
   }
 
-  /** Everything is whole or gone, and what the guest made safe is still there. */
+  /** Everything is complete or gone, and the data that the guest flushed still exists. */
   async #look(name: string): Promise<void> {
     const ids = (await this.#engine.listVms()).map(({ id }) => id)
     assert.ok(ids.includes(this.#parent as never), 'the parent is gone')
@@ -118,7 +118,7 @@ export class CutHost implements AsyncDisposable {
     await this.#shorten()
   }
 
-  /** Every clone makes the parent's chain longer; one that is too long is copied, and the copy takes its place. */
+  /** Every clone makes the parent's chain longer; one that is too long is replaced by a copy. */
   async #shorten(): Promise<void> {
     const layers = async (id: string) => {
       const domain = (await readDomains(this.#host)).find((each) => each.id === id)
@@ -144,7 +144,7 @@ export class CutHost implements AsyncDisposable {
     assert.ok(code === 0 && !/failed/i.test(stdout), `${id} lost what it had made safe: ${stdout}`)
   }
 
-  /** The guest itself starts and finds what it wrote at the beginning. */
+  /** The guest itself boots and finds the data that it wrote at the beginning. */
   async assertGuestRemembers(): Promise<void> {
     await this.#boot()
     const { sector, byte } = MARKER

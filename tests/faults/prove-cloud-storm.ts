@@ -1,6 +1,6 @@
-// kill -9 of everything a cloud stands on, many times, while tenants make, power and delete VMs with real guests.
+// kill -9 of all parts of a cloud, many times, while tenants create, power and delete VMs with real guests.
 // Usage: node tests/faults/prove-cloud-storm.ts [--seed N] [--operations 300] [--kills 102] [--keep DIRECTORY]
-// Prints one line of JSON; ends with an error on anything that a user would call broken.
+// Prints one line of JSON; fails on any violated invariant.
 import { parseArgs } from 'node:util'
 
 import { runCloudStorm } from './cloud-storm.ts'

@@ -1,6 +1,6 @@
-// kill -9 of libvirtd, many times over many guests, during whatever clients happen to do.
+// kill -9 of libvirtd, many times over many guests, during any operation of clients.
 // Usage: node tests/faults/prove-kill-libvirtd.ts [--seed N] [--kills 50] [--guests 10]
-// Prints one line of JSON; ends with an error on anything that a user would call broken.
+// Prints one line of JSON; fails on any violated invariant.
 import { parseArgs } from 'node:util'
 
 import { startEngine } from '../guest/engine.ts'

@@ -1,6 +1,6 @@
-// kill -9 of vmd, many times, during whatever its clients happen to do over HTTP.
+// kill -9 of vmd, many times, during any operation of its clients over HTTP.
 // Usage: node tests/faults/prove-kill-vmd.ts [--seed N] [--kills 50] [--errands 500] [--guests 4]
-// Prints one line of JSON; ends with an error on anything that a user would call broken.
+// Prints one line of JSON; fails on any violated invariant.
 import { parseArgs } from 'node:util'
 
 import { runKillVmd } from './kill-vmd.ts'

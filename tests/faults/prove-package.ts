@@ -1,17 +1,17 @@
 // The Debian package on a Debian with systemd: installed, upgraded and removed under running guests, with a libvirtd that is
-// restarted and one that hangs, and the machine switched off and on in between.
+// restarted and one that hangs, and a power cycle of the machine in between.
 // Usage: node tests/faults/prove-package.ts
-// Prints one line of JSON; ends with an error where a guest stopped that should not have, or something is left over.
+// Prints one line of JSON; fails if a guest stopped that should not have, or something is left over.
 import assert from 'node:assert/strict'
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import { copyFile, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 
-import { guestImage } from '../../tools/lab/src/guest-image.ts'
-import { requirePrograms } from '../../tools/lab/src/packages.ts'
-import { run } from '../../tools/lab/src/run.ts'
-import { until } from '../../tools/lab/src/wait.ts'
+import { guestImage } from '../../tools/lab/src/host/guest-image.ts'
+import { requirePrograms } from '../../tools/lab/src/system/packages.ts'
+import { run } from '../../tools/lab/src/system/run.ts'
+import { until } from '../../tools/lab/src/system/wait.ts'
 import { buildDeb } from '../../tools/package/build-deb.ts'
 import { DebianMachine } from './debian-machine.ts'
 
@@ -32,7 +32,7 @@ const older = await buildDeb({ out: work, version: '0.0.1', quick: true })
 const newer = await buildDeb({ out: work, version: '0.0.2', quick: true })
 const depends = await run(['dpkg-deb', '-f', older, 'Depends'])
 const needed = depends.split(',').map((each) => each.trim().replace(/ .*/s, ''))
-say(`built; making a machine of ${needed.join(', ')}`)
+say(`built; creating a machine from ${needed.join(', ')}`)
 await using machine = await DebianMachine.make(needed)
 const inMachine = (path: string) => join(machine.root, path)
 for (const file of [older, newer]) await copyFile(file, inMachine(`root/${basename(file)}`))
@@ -56,14 +56,14 @@ interface Event {
   readonly power?: string
   readonly vms?: readonly string[]
 }
-/** What vmd wrote down, read from its disk. */
+/** vmd's journal, read from its disk. */
 const events = (): Event[] =>
   globSync(inMachine('var/lib/skerry/journal/*.jsonl'))
     .sort()
     .flatMap((file) => readFileSync(file, 'utf8').trim().split('\n').slice(1))
     .map((line) => JSON.parse(line) as Event)
 
-/** What must be the same for as long as no guest stops: processes, and what the guests themselves say. */
+/** Values that must stay the same as long as no guest stops: processes, and values reported by the guests. */
 async function guests(): Promise<object> {
   const pid = async (id: string) =>
     (await machine.run(['cat', `/run/libvirt/qemu/local-${id}.pid`])).trim()
@@ -76,7 +76,7 @@ async function guests(): Promise<object> {
 const memory = () =>
   Promise.all(GUESTS.map((id) => inGuest(id, 'cat /tmp/mark /proc/sys/kernel/random/boot_id')))
 
-/** Does something meanwhile and answers for how long at most vmd did not answer. */
+/** Does something meanwhile and returns the longest time for which vmd did not answer. */
 async function silence(work: () => Promise<unknown>): Promise<number> {
   let isDone = false
   const watching = (async () => {
@@ -119,14 +119,14 @@ assert.equal(await readShare(), 'shared')
 
 say('upgrading')
 const vmd = await property('skerry-vmd', 'MainPID')
-const told = events().length
+const reported = events().length
 const upgradeSilence = await silence(() => install(newer))
 assert.equal(await skerry('version'), 'skerry 0.0.2\n')
 const upgraded = await property('skerry-vmd', 'MainPID')
 assert.notEqual(upgraded, vmd)
 assert.deepEqual(await guests(), first)
 assert.equal(await readShare(), 'shared')
-assert.deepEqual(events().slice(told), [], 'nothing happened to a guest')
+assert.deepEqual(events().slice(reported), [], 'nothing happened to a guest')
 
 say('restarting libvirtd')
 await machine.run(['systemctl', 'restart', 'libvirtd'])
@@ -138,16 +138,16 @@ say('hanging libvirtd')
 await machine.run(['systemctl', 'kill', '--kill-whom=main', '-s', 'STOP', 'libvirtd'])
 await machine.run(['systemctl', 'restart', 'skerry-vmd'])
 const logged = () => machine.run(['journalctl', '-b', '-u', 'skerry-vmd', '--no-pager'])
-const complaint = /vmd: libvirt does not answer at .*\n.*start libvirtd, then ask again/
+const complaint = /vmd: libvirt does not answer at .*\n.*start libvirtd, then retry/
 await until(
-  'vmd should say what is missing',
+  'vmd should report what is missing',
   async () => complaint.test(await logged()),
   VMD_TIMEOUT_MS,
 )
 await machine.run(['systemctl', 'kill', '--kill-whom=main', '-s', 'CONT', 'libvirtd'])
 await untilAnswers()
 assert.deepEqual(await guests(), first)
-assert.deepEqual(events().slice(told), [], 'nothing happened to a guest')
+assert.deepEqual(events().slice(reported), [], 'nothing happened to a guest')
 
 say('stopping the unit of the guests while the machine stays up')
 await machine.run(['systemctl', 'stop', 'skerry-guests'])
@@ -159,7 +159,7 @@ const remembered = await memory()
 const offBegan = performance.now()
 await machine.powerOff()
 const offSeconds = seconds(performance.now() - offBegan)
-const stopped = events().slice(told)
+const stopped = events().slice(reported)
 assert.deepEqual(stopped[0]?.vms, GUESTS)
 const suspended = stopped.filter(({ power }) => power === 'suspended').map(({ vm = '' }) => vm)
 assert.deepEqual(suspended.sort(), [...GUESTS])

@@ -1,6 +1,6 @@
-// kill -9 of all of Postgres every 5 to 10 s for 10 minutes, while tenants make, power and delete VMs on two real hosts.
+// kill -9 of all of Postgres every 5 to 10 s for 10 minutes, while tenants create, power and delete VMs on two real hosts.
 // Usage: node tests/faults/prove-postgres-kills.ts [--seed N] [--seconds 600] [--keep DIRECTORY]
-// Prints one line of JSON; ends with an error on anything that a user would call broken.
+// Prints one line of JSON; fails on any violated invariant.
 import { parseArgs } from 'node:util'
 
 import { runCloudStorm } from './cloud-storm.ts'

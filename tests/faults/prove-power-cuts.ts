@@ -1,6 +1,6 @@
-// Power cuts at random moments of a clone, a snapshot and a deletion, until ten of each came before the answer.
+// Power cuts at random moments of a clone, a snapshot and a deletion, until ten of each came before the response.
 // Usage: node tests/faults/prove-power-cuts.ts [--seed N] [--cuts 10]
-// Prints one line of JSON; ends with an error on anything that is neither whole nor gone.
+// Prints one line of JSON; fails on anything that is neither complete nor gone.
 import { parseArgs } from 'node:util'
 
 import { chance } from './chance.ts'
@@ -14,7 +14,7 @@ const { values } = parseArgs({
 })
 const seed = Number(values.seed)
 const cuts = Number(values.cuts)
-/** How many cuts it may take for one that comes in time. */
+/** The maximum number of cuts until one comes in time. */
 const TRIES_MAX = 5
 const began = performance.now()
 
@@ -34,7 +34,7 @@ const random = chance(seed)
 const interrupted: Record<string, number> = {}
 let tries = 0
 for (const [kind, choices] of Object.entries(kinds)) {
-  // A cut that comes after the answer proves little, so only those that come before are counted.
+  // A cut that comes after the response proves little, so only earlier ones are counted.
   const before = host.interrupted
   for (let cut = 0; host.interrupted - before < cuts && cut < TRIES_MAX * cuts; cut++) {
     const trial = choices[cut % choices.length] ?? choices[0]

@@ -1,7 +1,7 @@
-// A backup of the cloud's database is restored, as docs/tasks/restore.md tells it, under real guests on two hosts with two cells;
-// meanwhile VMs were made, deleted, started, stopped, and one was destroyed past everybody.
+// A backup of the cloud's database is restored, as docs/guides/restore.md describes, under real guests on two hosts with two
+// cells; meanwhile VMs were created, deleted, started and stopped, and one was destroyed without the cloud.
 // Usage: node tests/faults/prove-restore.ts
-// Prints one line of JSON; ends with an error where anything is done again, a guest is touched, or a VM is not accounted for.
+// Prints one line of JSON; fails if anything is executed again, a guest is changed, or a VM is not accounted for.
 import assert from 'node:assert/strict'
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import { mkdtempDisposable } from 'node:fs/promises'
@@ -11,7 +11,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 
 import { startLab, until, untilOpen, type LabHost } from '@skerry/lab'
 
-import type { RecoveryStatus } from '../../apps/cloud/src/store/recovery-status.ts'
+import type { RecoveryStatus } from '../../apps/cloud/src/recovery/recovery-status.ts'
 import { backUp, restore } from '../cloud/restore-page.ts'
 import { make, power, remove, type Made } from '../cloud/vapps.ts'
 import { openPlace, type Place } from './cloud/place.ts'
@@ -27,13 +27,13 @@ const say = (line: string) =>
 const within = (host: LabHost, path: string) => `/proc/${host.init}/root${path}`
 const ordersOf = (host: LabHost) => globSync(within(host, `${OWN}/orders/*-*.json`))
 
-/** All that hosts were ordered, file by file. */
+/** All orders of the hosts, file by file. */
 const allOrders = ({ hosts }: Place) =>
   Object.fromEntries(
     hosts.flatMap(ordersOf).map((file) => [basename(file, '.json'), readFileSync(file, 'utf8')]),
   )
 
-/** Which process each VM of these hosts runs in: the machine may have other labs. */
+/** The process of each VM of these hosts: the machine may have other labs. */
 function processes(place: Place): Record<string, number> {
   const ours = new Set(Object.keys(allOrders(place)))
   const running = place.qemus.running().filter(({ vm }) => ours.has(vm))
@@ -53,7 +53,7 @@ function hostOf({ hosts }: Place, { vm }: Made): LabHost {
   return host
 }
 
-/** Its domain, and all that vmd wrote down of it, while vmd is down. */
+/** Its domain, and all files of vmd about it, while vmd is down. */
 async function destroy(host: LabHost, { vm }: Made): Promise<void> {
   const files = [`${OWN}/orders/${vm}.json`, `${OWN}/vms/${vm}.json`, `${OWN}/vms/${vm}.vm`]
   for (const command of [
@@ -75,19 +75,19 @@ async function untilStatus(place: Place, what: string, is: (now: RecoveryStatus)
 
 async function shown({ db }: Place, { vm }: Made): Promise<string> {
   const row = await db.selectFrom('vm').selectAll().where('id', '=', vm).executeTakeFirst()
-  return row === undefined ? 'unknown' : row.deleted_at === null ? row.shown : 'deleted'
+  return row === undefined ? 'unknown' : row.deleted_at === null ? row.displayed_status : 'deleted'
 }
 
-/** How many there were of all that tenants asked for. */
+/** The number of all tasks that tenants requested. */
 const tasks = async ({ cloud }: Place) =>
   Number(await cloud.postgres.psql('select count(*) from task where parent is null', 'cloud'))
 
-/** Every VM of every host is a row's or a stray, every row is of a VM that is there or says that it is not. */
+/** Every VM of every host has a row or is an orphan, every row is of an existing VM or reports that it is missing. */
 async function unaccounted(place: Place): Promise<string[]> {
   const there = await domains(place)
   const rows = await place.db.selectFrom('vm').selectAll().where('deleted_at', 'is', null).execute()
-  const strays = await place.db.selectFrom('stray').select('vm').execute()
-  const known = new Set<string>([...rows.map(({ id }) => id), ...strays.map(({ vm }) => vm)])
+  const orphans = await place.db.selectFrom('orphan').select('vm').execute()
+  const known = new Set<string>([...rows.map(({ id }) => id), ...orphans.map(({ vm }) => vm)])
   const words = new Map([
     ['on', 'POWERED_ON'],
     ['off', 'POWERED_OFF'],
@@ -95,7 +95,9 @@ async function unaccounted(place: Place): Promise<string[]> {
   ])
   return [
     ...Object.keys(there).filter((vm) => !known.has(vm)),
-    ...rows.filter(({ id, shown: word }) => word !== words.get(there[id])).map(({ id }) => id),
+    ...rows
+      .filter(({ id, displayed_status: word }) => word !== words.get(there[id]))
+      .map(({ id }) => id),
   ]
 }
 
@@ -143,12 +145,12 @@ const asBefore = async (when: string) => {
 }
 
 say('restoring')
-const asked = await tasks(place)
+const requested = await tasks(place)
 for (const cell of cloud.cells) await cell.kill()
 const restoreBegan = performance.now()
 await restore(backup)
 const restoreMs = since(restoreBegan)
-const operationsForgotten = asked - (await tasks(place))
+const operationsForgotten = requested - (await tasks(place))
 await cloud.administer(['recover'])
 const cellsBegan = performance.now()
 for (const cell of cloud.cells) await cell.start()
@@ -160,7 +162,7 @@ assert.equal(refused.status, 503, refused.text)
 assert.ok(Number(refused.headers['retry-after']) > 0)
 assert.equal((await client.instantiate('never')).status, 503)
 assert.equal((await client.ask('GET', kept.vapp)).status, 200)
-assert.ok((await status(place)).recovering, 'a host that does not answer is waited for')
+assert.ok((await status(place)).recovering, 'an unreachable host is waited for')
 await asBefore('recovering')
 
 await silent.startVmd()
@@ -169,14 +171,14 @@ await untilStatus(place, 'the cloud has recovered', ({ recovering }) => !recover
 const recoveredMs = since(backBegan)
 const { found } = await status(place)
 await untilOpen(
-  cloud.administer,
+  cloud.postgres,
   lab.hosts.map(({ name }) => name),
 )
 const openMs = since(backBegan)
 say(`recovered: ${JSON.stringify(found)}`)
 assert.deepEqual(found, {
   ...{ 'vm.relived': 0, 'vm.deleted': 1, 'vm.unmade': 0, 'vm.missing': 1 },
-  ...{ 'debt.dropped': 0, 'vm.stray': 2 },
+  ...{ 'undo.dropped': 0, 'vm.orphaned': 2 },
 })
 const words = await Promise.all(
   [kept, more, stopped, started, deleted, lost, grown, laid].map((each) => shown(place, each)),
@@ -189,10 +191,10 @@ assert.deepEqual(await unaccounted(place), [])
 await asBefore('recovered')
 
 say('adopting, and going on')
-const strays = (await cloud.administer(['vm', 'strays'])) as { readonly vm: string }[]
-assert.deepEqual(strays.map(({ vm }) => vm).sort(), [grown.vm, laid.vm].sort())
-for (const { vm } of strays) await cloud.administer(['vm', 'adopt', vm])
-assert.deepEqual(processes(place), before.processes, 'adopted as they are')
+const orphans = (await cloud.administer(['vm', 'orphans'])) as { readonly vm: string }[]
+assert.deepEqual(orphans.map(({ vm }) => vm).sort(), [grown.vm, laid.vm].sort())
+for (const { vm } of orphans) await cloud.administer(['vm', 'adopt', vm])
+assert.deepEqual(processes(place), before.processes, 'adopted unchanged')
 assert.deepEqual(
   [await shown(place, grown), await shown(place, laid)],
   ['POWERED_ON', 'POWERED_OFF'],

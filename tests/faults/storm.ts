@@ -1,4 +1,4 @@
-// Guests that only run, clients that are never idle, and somebody who kills what they stand on.
+// Guests that only run, clients that are never idle, and kills of the processes below them.
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -19,20 +19,20 @@ const ERRANDS_TIMEOUT_MS = 600_000
 export interface StormOptions<E extends Driven> {
   readonly seed: number
   readonly kills: number
-  /** Guests that run through all of it. */
+  /** Guests that run throughout. */
   readonly guests: number
-  /** How many of them are worked on at once; 2 unless told. */
+  /** The number of concurrent lanes; default: 2. */
   readonly lanes?: number
-  /** Goes on until so many errands are done, with the kills spread over them; unless told until the last kill. */
+  /** Continues until this many errands are done, with the kills spread over them; default: until the last kill. */
   readonly errands?: number
-  /** Starts what errands are run on. */
+  /** Starts the target of errands. */
   readonly start: (host: LabHost) => Promise<E>
   /** Kills something, and lets it come back. */
   readonly kill: (scene: Scene<E>, chance: Chance) => Promise<void>
-  /** Makes what is to outlive everything; the ids of its VMs. */
+  /** Creates the VMs that must survive everything; returns their ids. */
   readonly prepare?: (scene: Scene<E>, guests: readonly string[]) => Promise<readonly string[]>
   readonly more?: (guest: string, temporary: string) => Rounds<E>
-  /** Once all errands are done and the host was found in order. */
+  /** Called once all errands are done and the host was found in order. */
   readonly conclude?: (scene: Scene<E>) => Promise<void>
   readonly say?: (line: string) => void
 }
@@ -40,9 +40,9 @@ export interface StormOptions<E extends Driven> {
 export interface Scene<E extends Driven> {
   readonly host: LabHost
   readonly start: () => Promise<E>
-  /** The one there is; a test that kills it puts the next one here. */
+  /** The current one; a test that kills it stores the next one here. */
   engine: Promise<E>
-  /** What must go before the host does. */
+  /** Removed before the host is. */
   readonly stack: AsyncDisposableStack
 }
 
@@ -55,7 +55,7 @@ export interface StormFigures {
   readonly seconds: number
 }
 
-/** Runs it all; throws on anything that a user would call broken. */
+/** Runs it all; throws on any violated invariant. */
 export async function runStorm<E extends Driven>(options: StormOptions<E>): Promise<StormFigures> {
   const began = performance.now()
   const dir = await mkdtemp(join(tmpdir(), 'storm-'))
@@ -149,7 +149,7 @@ function runLanes<E extends Driven>(
   { ids, storm, draw, ...rest }: Lanes<E>,
   { lanes = 2, errands, more }: StormOptions<E>,
 ): Promise<void>[] {
-  // Who wants so many errands and no more wants some of each kind among them.
+  // A fixed number of errands should include each kind.
   const deck = errands === undefined ? {} : { deck: [] }
   return Array.from({ length: lanes }, async (_, lane) => {
     const own = ids.filter((_, number) => number % lanes === lane)
@@ -178,7 +178,7 @@ async function untilDone(
   await until(`${errands} errands should be done`, isDone, ERRANDS_TIMEOUT_MS)
 }
 
-/** Ends what errands are run on as a crash would, and starts the next one at once or a little later. */
+/** Ends the target of errands like a crash, and starts the next one at once or a little later. */
 export async function killDriven<E extends Driven>(scene: Scene<E>, chance: Chance): Promise<void> {
   const dying = await scene.engine
   const next = Promise.withResolvers<E>()
@@ -189,7 +189,7 @@ export async function killDriven<E extends Driven>(scene: Scene<E>, chance: Chan
   await next.promise
 }
 
-/** The host is put in order when libvirt comes back, while errands already go on. */
+/** The host is repaired when libvirt comes back, while errands already continue. */
 export async function assertInOrder(host: LabHost, ids: readonly string[]): Promise<void> {
   let left: string[] = []
   const isInOrder = async () => (left = await leftovers(host, ids)).length === 0

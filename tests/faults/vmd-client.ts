@@ -1,4 +1,4 @@
-// A client of vmd that does what an engine's caller does, over HTTP, and keeps what it was told was done.
+// A client of vmd that offers what an engine offers, over HTTP, and records the changes that were answered as done.
 import { readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 
@@ -14,7 +14,7 @@ import type { Driven, Ended, NewFolder, NewSnapshot, NewVm, Program } from './dr
 export interface Answered {
   readonly vm: string
   readonly type: string
-  /** The power state that it led to, in the API's words, where it led to one. */
+  /** The resulting power state, in the API's words, if there is one. */
   readonly state?: string
 }
 
@@ -57,9 +57,9 @@ export class VmdClient implements Driven {
     this.#answered = answered
   }
 
-  async createVm(asked: NewVm): Promise<void> {
-    await this.ask(this.#curl.post('/api/vms', asked))
-    this.#answered.push({ vm: asked.id, type: 'vm.created' })
+  async createVm(requested: NewVm): Promise<void> {
+    await this.ask(this.#curl.post('/api/vms', requested))
+    this.#answered.push({ vm: requested.id, type: 'vm.created' })
   }
 
   async cloneVm({ id, parent }: { readonly id: string; readonly parent: string }): Promise<void> {
@@ -68,7 +68,7 @@ export class VmdClient implements Driven {
   }
 
   async deleteVm(id: string): Promise<void> {
-    // What runs is not deleted; a client that wants it gone pulls the plug first.
+    // A running VM cannot be deleted; a client powers it off first.
     const power = await this.readPower(id)
     if (power === 'on' || power === 'paused') await this.changePower(id, 'off')
     await this.ask(this.#curl.remove(`/api/vms/${id}`))
@@ -111,8 +111,8 @@ export class VmdClient implements Driven {
     return power
   }
 
-  async createSnapshot(id: string, asked: NewSnapshot): Promise<void> {
-    await this.#change(id, 'snapshots', this.#curl.post(`/api/vms/${id}/snapshots`, asked))
+  async createSnapshot(id: string, requested: NewSnapshot): Promise<void> {
+    await this.#change(id, 'snapshots', this.#curl.post(`/api/vms/${id}/snapshots`, requested))
   }
 
   async revertSnapshot(id: string, name: string): Promise<void> {
@@ -170,8 +170,8 @@ export class VmdClient implements Driven {
     return (await this.read('/api/templates')) as { name: string }[]
   }
 
-  async execInGuest(id: string, asked: Program): Promise<Ended> {
-    return (await this.ask(this.#curl.post(`/api/vms/${id}/exec`, asked))) as Ended
+  async execInGuest(id: string, requested: Program): Promise<Ended> {
+    return (await this.ask(this.#curl.post(`/api/vms/${id}/exec`, requested))) as Ended
   }
 
   async pingGuest(id: string): Promise<boolean> {
@@ -179,15 +179,15 @@ export class VmdClient implements Driven {
       return (await this.execInGuest(id, { path: '/bin/true', args: [] })).exitCode === 0
     } catch (error) {
       if (!(error instanceof Fault)) throw error
-      // Asked a hundred times a second, a host of two cores would have no time left for its guests.
+      // Polling a hundred times a second would leave no CPU time for the guests on two cores.
       await sleep(PING_AGAIN_MS)
       return false
     }
   }
 
-  /** The body of a success; a Fault for a refusal, as an engine has it, or EngineGone. */
-  async ask(asked: Promise<Answer>): Promise<unknown> {
-    const answer = await asked.catch((error: unknown) => {
+  /** The body of a success; a Fault for an error, as an engine throws it, or EngineGone. */
+  async ask(requested: Promise<Answer>): Promise<unknown> {
+    const answer = await requested.catch((error: unknown) => {
       throw error instanceof NoAnswer ? new EngineGone(error.message) : error
     })
     const { status, body, text } = answer
@@ -215,8 +215,8 @@ export class VmdClient implements Driven {
     await this.#host.killVmd('SIGTERM')
   }
 
-  async #change(vm: string, part: string, asked: Promise<Answer>): Promise<void> {
-    await this.ask(asked)
+  async #change(vm: string, part: string, requested: Promise<Answer>): Promise<void> {
+    await this.ask(requested)
     this.#answered.push({ vm, type: `vm.${part}` })
   }
 }

@@ -1,4 +1,4 @@
-// The errands that only a client of vmd has, each with the way to see from outside that it was done.
+// The errands that only a client of vmd has, each with a check from outside that it was done.
 import { Fault } from '@skerry/fault'
 import { until } from '@skerry/lab'
 
@@ -9,7 +9,7 @@ import type { VmdClient } from './vmd-client.ts'
 
 type VmdErrand = Errand<VmdClient>
 
-/** A guest that starts is waited for so long at a time. */
+/** The timeout of one wait for a starting guest. */
 const START_MS = 50_000
 const FIRST_PORT = 21_000
 
@@ -43,7 +43,7 @@ const dropTemplate = (name: string): VmdErrand => ({
   isDone: async (vmd) => !(await hasTemplate(vmd, name)),
 })
 
-/** Who is only being started hears neither its agent nor the button. */
+/** A booting guest reacts to neither its agent nor the button. */
 const waitUp = (id: string): VmdErrand => ({
   what: `start of the guest of ${id}`,
   run: async (vmd) => {
@@ -56,7 +56,7 @@ const waitUp = (id: string): VmdErrand => ({
   isDone: (vmd) => vmd.pingGuest(id),
 })
 
-/** Rounds around a running guest, with VMs and templates whose names begin so. */
+/** Rounds around a running guest, with VMs and templates of this name prefix. */
 export const vmdRounds =
   (image: string) =>
   (guest: string, temporary: string): Rounds<VmdClient> => {

@@ -6,13 +6,13 @@ import { setTimeout as sleep } from 'node:timers/promises'
 
 import { until } from '@skerry/lab'
 
-import { createSchedule, deleteSchedule } from '../../apps/workflow/src/worker/schedules.ts'
+import { createSchedule, deleteSchedule } from '../../apps/workflow/src/runs/schedules.ts'
 import { startRunsEngine, type RunsEngine } from '../../apps/workflow/test/runs-engine.ts'
-import { definitionOf } from '../../apps/workflow/test/scenarios.ts'
 import { type Victim, victims } from '../../apps/workflow/test/storm.ts'
+import { definitionOf } from '../../packages/serverless-workflow/test/scenarios.ts'
 import { chance } from './chance.ts'
 
-/** Those that leave no turn out, however long the one before takes. */
+/** Overlap policies that skip no turn, however long the previous one takes. */
 const overlaps = ['allow', 'queue-all'] as const
 const EVERY_S = 2
 
@@ -26,15 +26,15 @@ export interface ScheduleStormOptions {
 export interface ScheduleFigures {
   readonly seed: number
   readonly kills: Readonly<Record<Victim, number>>
-  /** Of each schedule: how many times there were, each with one run. */
+  /** For each schedule: the number of due times, each with one run. */
   readonly turns: Readonly<Record<(typeof overlaps)[number], number>>
-  /** Calls that were made again because nobody knew whether they had been done. */
+  /** Calls that were repeated because their outcome was unknown. */
   readonly again: number
 }
 
 /**
- * Two schedules every two seconds while what they stand on is killed. Throws when a time has no run, when one has two, and when what
- * took effect is not one call for each.
+ * Two schedules every two seconds while their backends are killed. Throws if a due time has no run or two, or if the effects are
+ * not one call for each.
  */
 export async function runScheduleStorm({
   seconds,
@@ -48,7 +48,7 @@ export async function runScheduleStorm({
     const { temporal, queue } = engine
     const draw = chance(seed)
     const killed = { worker: 0, temporal: 0, postgres: 0 }
-    // A definition is a file here, and a schedule's own is called as it is.
+    // A definition is a file here, and a schedule's definition has the schedule's name.
     const files = overlaps.map((overlap) => join(dir, overlap))
     for (const [at, file] of files.entries()) {
       await writeFile(file, definitionOf('turn', `- turn: { call: skerry.test.yes }`))
@@ -67,7 +67,7 @@ export async function runScheduleStorm({
     const turns = { allow: 0, 'queue-all': 0 }
     let again = 0
     for (const [at, file] of files.entries()) {
-      // Those of a worker that was killed are made later than those that came after them.
+      // Turns of a killed worker are created later than those after them.
       const isMade = async () => {
         const times = new Set((await turnsOf(engine, file)).map(({ time }) => time))
         return (
@@ -75,10 +75,10 @@ export async function runScheduleStorm({
           timesIn(began, end).every((time) => times.has(time))
         )
       }
-      await until('the turns up to the end should be made', isMade, patienceMs)
+      await until('the turns up to the end should be created', isMade, patienceMs)
       const seen = await counted(engine, file)
       requireEach(await turnsOf(engine, file), { began, end, seed })
-      // Whoever is late has no turn less: those that were missed are made up for.
+      // A late scheduler skips no turn: missed ones are caught up.
       assert.deepEqual(seen, { skipped: 0, missed: 0 }, `seed ${seed}`)
       await deleteSchedule(temporal, file)
       const made = await turnsOf(engine, file)
@@ -96,7 +96,7 @@ interface Turn {
   readonly time: number
 }
 
-/** What took effect, by the time that Temporal puts behind the name of each turn. */
+/** The effects, by the time that Temporal appends to the id of each turn. */
 async function turnsOf({ effects }: RunsEngine, file: string): Promise<Turn[]> {
   const name = `schedule-${file.replaceAll('/', '-')}-`
   const keys = (await readFile(effects, 'utf8')).split('\n')
@@ -128,5 +128,5 @@ function requireEach(
     .map((each) => turns.find(({ key }) => key === each)?.time ?? Number.NaN)
     .filter((time) => time >= began && time <= end)
     .toSorted((a, b) => a - b)
-  assert.deepEqual(made, timesIn(began, end), `seed ${seed}: each time should have its turn, once`)
+  assert.deepEqual(made, timesIn(began, end), `seed ${seed}: each due time should have one turn`)
 }

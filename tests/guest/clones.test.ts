@@ -1,5 +1,5 @@
-// Goal: a guest that runs is cloned as often as one likes, and each clone has the disk as it was at that moment.
-// Method: a mark on the disk before each clone, more clones than a chain may have layers, and the marks read from outside.
+// Goal: a running guest can be cloned any number of times, and each clone has the disk of that moment. Method: a mark on the disk
+// before each clone, more clones than a chain may have layers, and the marks read from outside.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
@@ -9,7 +9,7 @@ import { inGuest, startPlace, untilUp } from './guest.ts'
 
 const CLONES = 10
 
-test('a running guest is cloned ten times, goes on meanwhile, and starts again afterwards', async (t) => {
+test('a running guest is cloned ten times, continues meanwhile, and starts again afterwards', async (t) => {
   const reason = reasonToSkip('host', 'small')
   if (reason !== undefined) return t.skip(reason)
   await using place = await startPlace()

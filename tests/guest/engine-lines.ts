@@ -13,14 +13,14 @@ export type Answer =
       readonly fault: { readonly kind: FaultKind; readonly message: string; readonly hint?: string }
     }
 
-/** What the engine asks of whoever drives it: a step that another host must do. */
+/** A request of the engine to its driver: a step that another host must execute. */
 export interface Errand {
   readonly errand: number
   readonly call: string
   readonly args: readonly unknown[]
 }
 
-/** One line of JSON. Bytes travel as base64, whole numbers beyond JSON's as decimals. */
+/** One line of JSON. Bytes are base64, integers beyond JSON's range are decimal strings. */
 export function toLine(value: unknown): string {
   const line = JSON.stringify(value, (_, each: unknown) => {
     if (typeof each === 'bigint') return { $integer: String(each) }
@@ -29,7 +29,7 @@ export function toLine(value: unknown): string {
       ? { $bytes: Buffer.from(bytes.data ?? []).toString('base64') }
       : each
   })
-  // JSON lets Unicode's own line ends stand as they are, and whoever reads lines splits at them.
+  // JSON does not escape Unicode line separators, and line readers split at them.
   return `${line.replaceAll('\u2028', '\\u2028').replaceAll('\u2029', '\\u2029')}\n`
 }
 

@@ -1,5 +1,5 @@
-// An engine on a host of the lab, driven from outside by lines of JSON on its standard input.
-// This is how a test drives real machines, and what it kills to see what survives.
+// An engine on a lab host, driven from outside by lines of JSON on its standard input. This is how a test drives real machines,
+// and what it kills to see what survives.
 import { randomUUID } from 'node:crypto'
 import { createInterface } from 'node:readline'
 
@@ -8,20 +8,9 @@ import { Fault } from '@skerry/fault'
 
 import { fromLine, toLine, type Answer, type Errand, type Question } from './engine-lines.ts'
 
-await using host = await engine.openHost({
-  libvirt: { socket: '/run/libvirt/libvirt-sock', uri: 'qemu:///system' },
-  clock: { now: () => new Date() },
-  ids: { uuid: () => randomUUID() },
-  note: (message, cause) => console.error(`note: ${message}`, cause ?? ''),
-})
-
-type Work = (host: engine.Host, ...args: readonly unknown[]) => unknown
-const functions: Readonly<Record<string, unknown>> = engine
-const say = (answer: Answer) => process.stdout.write(toLine(answer))
-
 const errands = new Map<number, PromiseWithResolvers<never>>()
 
-/** The other host of a move, reached through whoever drives both. */
+/** The other host of a move, reached through the driver of both. */
 function errand(call: string, ...args: readonly unknown[]): Promise<never> {
   const done = Promise.withResolvers<never>()
   const number = errands.size + 1
@@ -30,12 +19,24 @@ function errand(call: string, ...args: readonly unknown[]): Promise<never> {
   return done.promise
 }
 
-const target: engine.Target = {
+const target: engine.MoveTarget = {
   makeReady: (departure) => errand('makeReady', departure),
-  prepare: (_, leg) => errand('prepareArrival', leg),
-  finish: (id, leg) => errand('finishArrival', id, leg),
-  giveUp: (id) => errand('abandonArrival', id),
+  prepare: (move, leg) => errand('prepareArrival', move, leg),
+  finish: (move, leg) => errand('finishArrival', move, leg),
+  decide: (question) => errand('decideArrival', question),
 }
+
+await using host = await engine.openHost({
+  libvirt: { socket: '/run/libvirt/libvirt-sock', uri: 'qemu:///system' },
+  clock: { now: () => new Date() },
+  ids: { uuid: () => randomUUID() },
+  targetOf: () => target,
+  log: (message, cause) => console.error(`note: ${message}`, cause ?? ''),
+})
+
+type Work = (host: engine.Host, ...args: readonly unknown[]) => unknown
+const functions: Readonly<Record<string, unknown>> = engine
+const say = (answer: Answer) => process.stdout.write(toLine(answer))
 
 function settleErrand(line: Answer): void {
   const done = errands.get(line.id)
@@ -46,8 +47,7 @@ function settleErrand(line: Answer): void {
 async function answer({ id, call, args }: Question): Promise<void> {
   try {
     const work = functions[call] as Work
-    const more = call === 'migrateVm' ? [args[0], target] : args
-    say({ id, value: await work(host, ...more) })
+    say({ id, value: await work(host, ...args) })
   } catch (error) {
     if (!(error instanceof Fault)) console.error(error)
     const { kind, message, hint } =
@@ -59,12 +59,12 @@ async function answer({ id, call, args }: Question): Promise<void> {
 say({ id: 0, value: 'ready' })
 const waiting = new Set<Promise<void>>()
 for await (const line of createInterface({ input: process.stdin })) {
-  const asked = fromLine(line) as Question | Answer
-  if (!('call' in asked)) {
-    settleErrand(asked)
+  const requested = fromLine(line) as Question | Answer
+  if (!('call' in requested)) {
+    settleErrand(requested)
     continue
   }
-  const work = answer(asked).finally(() => waiting.delete(work))
+  const work = answer(requested).finally(() => waiting.delete(work))
   waiting.add(work)
 }
 await Promise.all(waiting)

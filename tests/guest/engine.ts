@@ -11,7 +11,7 @@ import { fromLine, toLine, type Answer, type Errand } from './engine-lines.ts'
 type OnHost<F> = F extends (host: engine.Host, ...args: infer Args) => infer Ret
   ? (...args: Args) => Promise<Awaited<Ret>>
   : never
-/** Does a step of a move on the other host. */
+/** Executes a step of a move on the other host. */
 export type Errands = (call: string, args: readonly unknown[]) => Promise<unknown>
 type Functions = {
   [
@@ -24,19 +24,17 @@ type Functions = {
   ]: OnHost<(typeof engine)[Name]>
 }
 
-/** The engine's functions, done in a process of its own on a host of the lab. */
-export type RemoteEngine = Omit<Functions, 'migrateVm'> &
+/** The engine's functions, executed in its own process on a lab host. */
+export type RemoteEngine = Functions &
   AsyncDisposable & {
     readonly process: ChildProcess
-    /** As when the machine's memory killer takes it: nothing is told to anybody. */
+    /** As by the kernel's OOM killer: without any notification. */
     kill(): Promise<void>
-    /** Moves a VM away; what the other host must do goes through the errands given at the start. */
-    migrateVm(id: string): Promise<void>
-    /** What it wrote to its log. */
+    /** Its log. */
     log(): string
   }
 
-/** Starts an engine on the host; ready when it has put the host in order. */
+/** Starts an engine on the host; ready when it has repaired the host. */
 export async function startEngine(host: LabHost, errands?: Errands): Promise<RemoteEngine> {
   const file = `${import.meta.dirname}/engine-process.ts`
   const child = host.spawn([process.execPath, file], { stdio: ['pipe', 'pipe', 'pipe'] })
@@ -57,12 +55,12 @@ export async function startEngine(host: LabHost, errands?: Errands): Promise<Rem
     waiting.clear()
   })
   createInterface({ input: stdout }).on('line', (line) => {
-    const told = fromLine(line) as Answer | Errand
-    if ('errand' in told) {
-      void runErrand(told, errands).then((answer) => stdin.write(toLine(answer)))
+    const parsed = fromLine(line) as Answer | Errand
+    if ('errand' in parsed) {
+      void runErrand(parsed, errands).then((answer) => stdin.write(toLine(answer)))
       return
     }
-    const answer = told
+    const answer = parsed
     const waiter = waiting.get(answer.id)
     waiting.delete(answer.id)
     if ('value' in answer) waiter?.resolve(answer.value)
@@ -103,7 +101,7 @@ export async function startEngine(host: LabHost, errands?: Errands): Promise<Rem
 
 async function runErrand({ errand, call, args }: Errand, errands?: Errands): Promise<Answer> {
   try {
-    if (!errands) throw new Fault('unavailable', 'this engine was given no other host')
+    if (!errands) throw new Fault('unavailable', 'this engine has no other host')
     return { id: errand, value: await errands(call, args) }
   } catch (error) {
     const { kind, message } =

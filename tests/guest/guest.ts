@@ -14,11 +14,11 @@ export const BOOT_MS = 120_000
 export interface Place extends AsyncDisposable {
   readonly host: LabHost
   readonly engine: RemoteEngine
-  /** A directory outside of the host's own, seen on the host and here alike. */
+  /** A directory outside of the host's own, visible on the host and here. */
   readonly dir: string
 }
 
-/** A host of the lab with an engine on it and the small guest as its template. */
+/** A lab host with an engine and the small guest as its template. */
 export async function startPlace(): Promise<Place> {
   await using stack = new AsyncDisposableStack()
   const dir = await mkdtemp(join(tmpdir(), 'guest-'))
@@ -30,13 +30,13 @@ export async function startPlace(): Promise<Place> {
   return { host, engine, dir, [Symbol.asyncDispose]: () => all.disposeAsync() }
 }
 
-/** Waits until the guest has come up so many times, and its agent answers. */
+/** Waits until the guest has booted this many times, and its agent answers. */
 export async function untilUp(engine: RemoteEngine, id: string, times = 1): Promise<void> {
   const isUp = async () => (await timesUp(engine, id)) >= times && (await engine.pingGuest(id))
   await until(`${id} comes up`, () => slowly(isUp), BOOT_MS)
 }
 
-/** Asked a hundred times a second, a host of two cores would have no time left for its guests. */
+/** Polling a hundred times a second would leave no CPU time for the guests on two cores. */
 async function slowly<T>(ask: () => Promise<T>): Promise<T> {
   const answer = await ask()
   if (answer === false) await sleep(200)
@@ -54,17 +54,17 @@ export function tryInGuest(engine: RemoteEngine, id: string, script: string) {
   return engine.execInGuest(id, { path: '/bin/sh', args: ['-c', script] })
 }
 
-/** Seconds since the guest's kernel started, as the guest counts them. */
+/** The guest's uptime in seconds, by its own clock. */
 export async function uptime(engine: RemoteEngine, id: string): Promise<number> {
   return Number((await inGuest(engine, id, 'cat /proc/uptime')).split(' ')[0])
 }
 
-/** Names one start of the guest's kernel. */
+/** Identifies one boot of the guest's kernel. */
 export function kernelOf(engine: RemoteEngine, id: string): Promise<string> {
   return inGuest(engine, id, 'cat /proc/sys/kernel/random/boot_id')
 }
 
-/** How many times the guest has come up, by what it printed on its serial port. */
+/** How many times the guest has booted, by its serial output. */
 export async function timesUp(engine: RemoteEngine, id: string): Promise<number> {
   return (await engine.readSerialLog(id)).match(/guest up in/g)?.length ?? 0
 }

@@ -1,4 +1,4 @@
-// A cell, inside the host's own network: gives the image, orders a guest, looks at its screen. Says what it saw.
+// A cell inside the host's own network: serves the image, orders a guest, reads its screen. Prints what it saw.
 import { createHash, randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { readFile } from 'node:fs/promises'

@@ -1,5 +1,5 @@
-// Goal: a cell orders a real guest through vmd as it is installed; vmd's death costs the guest nothing; a screen
-// lives as long as its boot. Method: a host of the lab that has joined by files, and a cell inside its network.
+// Goal: a cell orders a real guest through vmd as it is installed; the death of vmd does not affect the guest; a screen lives as
+// long as its boot. Method: a lab host that has joined by files, and a cell inside its network.
 import assert from 'node:assert/strict'
 import { mkdir, mkdtempDisposable, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -10,7 +10,7 @@ import { guestImage, reasonToSkip, startHost, startIssuer } from '@skerry/lab'
 
 const skip = reasonToSkip('host', 'small') ?? false
 
-test('a cell has a guest, sees its screen and takes it away again', { skip }, async () => {
+test('a cell creates a guest, sees its screen and deletes it', { skip }, async () => {
   await using directory = await mkdtempDisposable(join(tmpdir(), 'host-api-'))
   await using control = await startIssuer('control')
   await using hosts = await startIssuer('hosts')
@@ -50,7 +50,7 @@ test('a cell has a guest, sees its screen and takes it away again', { skip }, as
     boot: begun['boot'],
     wrong: 'Fault: VM 7b0f0dc1-0000-4000-8000-000000000001 is on, in another boot or in none',
     greeting: 'RFB 003.008',
-    twice: 'this ticket opens no screen here',
+    twice: 'invalid, used or expired screen ticket',
     seen: { kind: 'PNG', large: true },
     notSeen: 'Fault: VM 7b0f0dc1-0000-4000-8000-000000000001 is on, in another boot or in none',
     bootAfterReset: begun['boot'],

@@ -3,7 +3,7 @@ import type { Random } from '../../packages/xml/test/arbitrary.ts'
 const pick = (random: Random, from: readonly string[]): string =>
   from[random.below(from.length)] ?? ''
 
-/** Texts that mean something to somebody on the way: XML, QEMU's options, a shell, a path, a screen. */
+/** Texts with a meaning for some component on the way: XML, QEMU's options, a shell, a path, a terminal. */
 const pieces = [
   `</title><devices><disk type='file' device='disk'><source file='/etc/shadow'/><target dev='vdz'/></disk></devices><title>`,
   `"/><filesystem type='mount'><source dir='/'/><target dir='root'/></filesystem>`,
@@ -54,7 +54,7 @@ const pieces = [
   'İı',
 ] as const
 
-/** What no name may hold. */
+/** Characters that no name may contain. */
 const illegal = [
   '\u0000',
   '\n',
@@ -78,14 +78,14 @@ function joined(random: Random, charactersMax: number, more: readonly string[] =
   return Array.from(many.join('')).slice(0, charactersMax).join('')
 }
 
-/** A name that is legal and made to be taken for something else. */
+/** A valid name that could be mistaken for something else. */
 export const hostileName = (random: Random): string => joined(random, 128)
 
-/** A tag may hold all that a name may not, save broken Unicode. */
+/** A tag may contain everything that a name may not, except invalid Unicode. */
 export const hostileTag = (random: Random): string =>
   joined(random, 1024, ['\u0000', '\n', '\r\n', '\t', '\u001b[2J', '\ufffe', 'x'.repeat(1000)])
 
-/** A name that must be refused. */
+/** A name that must be rejected. */
 export function illegalName(random: Random): string {
   if (random.below(10) === 0) return pick(random, ['', 'x'.repeat(129), '😀'.repeat(129)])
   const name = Array.from(joined(random, 100))
@@ -93,21 +93,21 @@ export function illegalName(random: Random): string {
   return name.join('')
 }
 
-/** An id that is legal and unlike a name that anybody would choose. */
+/** A valid id that is unlike a usual name. */
 export function strangeId(random: Random, number: number): string {
   const endings = ['', '.', '..', '-', '--', '_', '.json', '.tmp', '.vm', '.xml', '.pid', '.sock']
   const starts = ['0', 'A', 'a..', 'x-', 'qemu', 'domain-1-', '1e9', 'a._-'] as const
   return `${pick(random, starts)}${number}${pick(random, endings)}`
 }
 
-/** An id that must be refused. */
+/** An id that must be rejected. */
 export function illegalId(random: Random): string {
   const plain = pick(random, ['', 'x'.repeat(64), 'power', 'Folders', 'IPADDRESS', '.', '..', '-x'])
   const broken = pick(random, [...pieces.filter((piece) => /[^\w.-]/.test(piece)), ...illegal])
   return random.below(4) === 0 ? plain : `a${broken}`
 }
 
-/** A folder as somebody would ask for it who wants another. */
+/** A folder request that aims at another directory. */
 export function hostileFolder(
   random: Random,
   mine: string,

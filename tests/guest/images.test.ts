@@ -1,5 +1,5 @@
-// Goal: no image that somebody hands in brings a file of the host into a template.
-// Method: every hostile image there is, through the import on a real host, with a canary to look for.
+// Goal: no uploaded image brings a file of the host into a template. Method: every known hostile image, through the import on a
+// real host, with a canary to search for.
 import assert from 'node:assert/strict'
 import { createReadStream } from 'node:fs'
 import { readdir, stat, writeFile } from 'node:fs/promises'
@@ -14,7 +14,7 @@ import { startPlace } from './guest.ts'
 const skip = reasonToSkip('host', 'small') ?? false
 const CANARY = 'the canary sings '
 
-/** The files below a directory whose content has the canary in it. */
+/** The files below a directory that contain the canary. */
 async function singing(directory: string): Promise<string[]> {
   const found: string[] = []
   for (const name of await readdir(directory, { recursive: true })) {
@@ -30,14 +30,14 @@ async function singing(directory: string): Promise<string[]> {
   return found
 }
 
-test('hostile images are refused, and the canary is in no file of the host', { skip }, async () => {
+test('hostile images are rejected, and no file of the host has the canary', { skip }, async () => {
   await using place = await startPlace()
   const { engine, host, dir } = place
   const canary = join(dir, 'canary')
   await writeFile(canary, Buffer.alloc(64 * 1024, CANARY))
   const templates = join(host.dir, 'skerry/templates')
   const before = (await readdir(templates)).sort()
-  // Some are hostile only for what was said of them beforehand; an import is told nothing.
+  // Some are hostile only because of their declared rules; an import has none.
   const hostile = hostileImages(canary).filter(({ rules }) => !Object.keys(rules ?? {}).length)
   assert(hostile.length >= 60, `only ${hostile.length} images`)
 
@@ -57,5 +57,5 @@ test('hostile images are refused, and the canary is in no file of the host', { s
   )
   assert.deepEqual(await singing(host.dir), [])
   await writeFile(join(host.dir, 'proof'), `${'x'.repeat(65_530)}${CANARY}`)
-  assert.deepEqual(await singing(host.dir), ['proof'], 'a canary that is there is found')
+  assert.deepEqual(await singing(host.dir), ['proof'], 'an existing canary is found')
 })

@@ -1,6 +1,5 @@
-// Goal: a running guest goes from one host to another with its disk and does not notice.
-// Method: two hosts of the lab, an engine on each; the test carries messages between them, and the
-// guest's own uptime and bytes are the witnesses.
+// Goal: a running guest moves from one host to another with its disk without an interruption that it notices. Method: two lab
+// hosts, an engine on each; the test forwards messages between them, and the guest's own uptime and bytes are checked.
 import assert from 'node:assert/strict'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -14,7 +13,7 @@ import { BOOT_MS, tryInGuest, uptime } from './guest.ts'
 
 const INCARNATION = '2'
 
-/** What the other host does when the first one asks for it. */
+/** The steps of the other host on request of the first. */
 const errandsOf =
   (engine: RemoteEngine, address: string): Errands =>
   (call, args) => {
@@ -26,7 +25,7 @@ const errandsOf =
     return functions[call]?.(...args, ...more) ?? Promise.reject(new Error(call))
   }
 
-/** Two hosts of a lab with an engine on each; the first reaches the second by what it is told is its address. */
+/** Two hosts of a lab with an engine on each; the first reaches the second at the given address. */
 async function startTwo(reachedBy?: string) {
   await using stack = new AsyncDisposableStack()
   const dir = await mkdtemp(join(tmpdir(), 'move-'))
@@ -41,7 +40,7 @@ async function startTwo(reachedBy?: string) {
   return { from, to, here, there, [Symbol.asyncDispose]: () => all.disposeAsync() }
 }
 
-test('a running guest moves to another host with its disk and goes on', async (t) => {
+test('a running guest moves to another host with its disk and continues', async (t) => {
   const reason = reasonToSkip('host', 'small')
   if (reason !== undefined) return t.skip(reason)
   await using two = await startTwo()
@@ -65,7 +64,7 @@ test('a running guest moves to another host with its disk and goes on', async (t
   const line = await fixed(from)
   assert.ok(line.endsWith(`,${address}\n`), line)
 
-  await here.migrateVm('walker')
+  await here.migrateVm('walker', 'host-2')
 
   assert.deepEqual([await fixed(from), await fixed(to)], ['', line])
 
@@ -87,13 +86,13 @@ test('a running guest moves to another host with its disk and goes on', async (t
   assert.match(mounted, /shares \/mnt\/shares virtiofs/)
 
   await assert.rejects(here.readPower('walker'), { kind: 'not-found' })
-  // Of a VM everything lies in directories; what belongs to the host itself stays.
+  // All files of a VM are in directories; files of the host itself stay.
   const look = 'find /var/lib/skerry/vms -mindepth 1; find /run/skerry -mindepth 2'
   const { stdout: left } = await from.run(['sh', '-c', look])
   assert.equal(left, '')
   assert.deepEqual(await here.listVms(), [])
 
-  // It is a whole VM there: it can be stopped, started from the disk that came, and deleted.
+  // It is a complete VM there: it can be stopped, started from the moved disk, and deleted.
   await there.changePower('walker', 'off')
   await there.changePower('walker', 'on')
   await until('the agent of walker answers', () => there.pingGuest('walker'), BOOT_MS)
@@ -106,10 +105,10 @@ test('a running guest moves to another host with its disk and goes on', async (t
   assert.equal((await there.waitForAddress('walker', BOOT_MS)).address, address)
 })
 
-test('a move that fails leaves the guest running where it was and nothing on the other host', async (t) => {
+test('a failed move leaves the guest running where it was and nothing on the other host', async (t) => {
   const reason = reasonToSkip('host', 'small')
   if (reason !== undefined) return t.skip(reason)
-  // An address that nobody answers at: memory and disk have nowhere to go.
+  // An address without a listener: memory and disk cannot be sent.
   await using two = await startTwo('127.0.0.1')
   const { to, here, there } = two
   await here.createVm({ id: 'stayer', memoryMiB: 128 })
@@ -117,7 +116,7 @@ test('a move that fails leaves the guest running where it was and nothing on the
   await until('the agent of stayer answers', () => here.pingGuest('stayer'), BOOT_MS)
   const before = await uptime(here, 'stayer')
 
-  await assert.rejects(here.migrateVm('stayer'), { name: 'Fault' })
+  await assert.rejects(here.migrateVm('stayer', 'host-2'), { name: 'Fault' })
 
   assert.equal(await here.readPower('stayer'), 'on')
   assert.ok((await uptime(here, 'stayer')) >= before)

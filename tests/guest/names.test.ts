@@ -1,6 +1,5 @@
-// Goal: whatever a VM is called, its domain has the devices that were intended, and no other.
-// Method: thousands of names made to be taken for XML, options or commands, through a real libvirtd
-// with QEMU; what counts is what libvirt says the domain is made of.
+// Goal: for any VM name, its domain has the intended devices, and no other. Method: thousands of names that look like XML,
+// options or commands, through a real libvirtd with QEMU; the domain XML that libvirt returns is compared.
 import assert from 'node:assert/strict'
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -11,7 +10,7 @@ import * as libvirt from '@skerry/libvirt'
 import { whyNotId, whyNotName, whyNotTag, type VmId } from '@skerry/vm'
 import { attribute, find, readXml, text, type Element } from '@skerry/xml'
 
-import { domainXml } from '../../packages/engine/src/domain-xml.ts'
+import { domainXml } from '../../packages/engine/src/domain/domain-xml.ts'
 import { Random } from '../../packages/xml/test/arbitrary.ts'
 import { startEngine } from './engine.ts'
 import { startPlace, type Place } from './guest.ts'
@@ -25,7 +24,7 @@ import {
 } from './hostile-names.ts'
 
 const skip = reasonToSkip('host', 'small') ?? false
-/** By the whole way of a VM's making, and by its definition alone, which is much quicker. */
+/** By a complete create of a VM, and by its definition alone, which is much quicker. */
 const MADE = 300
 const DEFINED = 1700
 
@@ -46,7 +45,7 @@ function there(): Place & { readonly connection: libvirt.Connection } {
   return { ...place, connection }
 }
 
-/** What is intended, in libvirt's order: each device's kind, and what it is connected to. */
+/** The intended devices, in libvirt's order: each device's kind, and what it is connected to. */
 function intended(own: {
   readonly layers: readonly string[]
   readonly serial: string
@@ -86,7 +85,7 @@ function layersOf(disk: Element | undefined): string[] {
   return file === undefined ? [] : [file, ...layersOf(find(disk, 'backingStore'))]
 }
 
-/** A device in the words of `intended`; one that nobody thought of is told with all it has. */
+/** A device in the words of `intended`; an unknown one with all its attributes. */
 function describeDevice(device: Element, withMac: boolean): string {
   const at = (path: readonly string[], name: string) => attribute(find(device, ...path), name) ?? ''
   const words = (...list: readonly string[]) => [device.name, ...list.filter(Boolean)].join(' ')
@@ -142,7 +141,7 @@ function describeDevice(device: Element, withMac: boolean): string {
   }
 }
 
-/** What every domain of ours consists of, besides its devices. */
+/** The parts of every domain of ours, besides its devices. */
 const PARTS = [
   ...['name', 'uuid', 'title', 'metadata', 'memory', 'currentMemory', 'memoryBacking', 'vcpu'],
   ...['os', 'features', 'cpu', 'clock', 'on_poweroff', 'on_reboot', 'on_crash', 'devices'],
@@ -202,7 +201,7 @@ describe('hostile names', { skip }, () => {
     memoryMiB: 64,
   }))
 
-  test(`${MADE} VMs with such names are what they should be`, async () => {
+  test(`${MADE} VMs with such names have the intended devices`, async () => {
     const { engine, connection } = there()
     for (const { id, name, tag } of vms) {
       assert.deepEqual(
@@ -210,14 +209,14 @@ describe('hostile names', { skip }, () => {
         [undefined, undefined, undefined],
       )
     }
-    await eachOf(vms, async (asked) => {
-      const { id, name, tag } = await engine.createVm(asked)
-      assert.deepEqual({ id, name, tag, memoryMiB: 64 }, asked)
-      const domain = `local-${asked.id}`
+    await eachOf(vms, async (requested) => {
+      const { id, name, tag } = await engine.createVm(requested)
+      assert.deepEqual({ id, name, tag, memoryMiB: 64 }, requested)
+      const domain = `local-${requested.id}`
       const { dom } = await connection.call(libvirt.domainLookupByName, { name: domain })
-      const directory = `/var/lib/skerry/vms/${asked.id}.vm/1`
+      const directory = `/var/lib/skerry/vms/${requested.id}.vm/1`
       isAsIntended(await dump(dom), {
-        ...{ id: asked.id, title: asked.name, serial: `${directory}/serial.log` },
+        ...{ id: requested.id, title: requested.name, serial: `${directory}/serial.log` },
         layers: [`${directory}/layer-1.qcow2`, `${directory}/layer-0.qcow2`],
       })
     })
@@ -235,13 +234,13 @@ describe('hostile names', { skip }, () => {
     )
   })
 
-  test(`${DEFINED} more definitions, with such paths too, are what they should be`, async () => {
+  test(`${DEFINED} more definitions, with such paths too, have the intended devices`, async () => {
     const { connection } = there()
     await eachOf([...Array(DEFINED).keys()], async (index) => {
       const id = strangeId(random, MADE + index)
       const title = hostileName(random)
       const hex = (index + 1).toString(16).padStart(4, '0')
-      // Relative names and line ends are not ours to give; everything else may be in a path.
+      // We never use relative names and line ends; everything else may be in a path.
       const directory = `/data/${hostileName(random).replaceAll(/^[~ ]|\s$/g, '')}/x`
       const own = {
         ...{
@@ -268,22 +267,26 @@ describe('hostile names', { skip }, () => {
     })
   })
 
-  test('500 names and ids that are illegal are refused and define nothing', async () => {
+  test('500 invalid names and ids are rejected and define nothing', async () => {
     const { engine, host } = there()
     const domains = await domainNames()
     const files = (await readdir(join(host.dir, 'skerry/vms'))).length
     await eachOf([...Array(500).keys()], async (index) => {
-      const asked =
+      const requested =
         index % 2 === 0
           ? { id: illegalId(random), name: hostileName(random) }
           : { id: `illegal-${index}`, name: illegalName(random) }
-      await assert.rejects(engine.createVm(asked), { kind: 'invalid' }, JSON.stringify(asked))
+      await assert.rejects(
+        engine.createVm(requested),
+        { kind: 'invalid' },
+        JSON.stringify(requested),
+      )
     })
     assert.deepEqual(await domainNames(), domains)
     assert.equal((await readdir(join(host.dir, 'skerry/vms'))).length, files)
   })
 
-  test('500 folders are refused or harmless', async () => {
+  test('500 folders are rejected or harmless', async () => {
     const { engine, dir } = there()
     const [{ id } = { id: '' }] = vms
     const kept = new Map<string, unknown>()
@@ -304,7 +307,7 @@ describe('hostile names', { skip }, () => {
     assert(kept.size > 0)
   })
 
-  test('deleted, they leave nothing', async () => {
+  test('after their deletion nothing is left', async () => {
     const { engine, host } = there()
     await eachOf(vms, ({ id }) => engine.deleteVm(id))
     assert.deepEqual(await readdir(join(host.dir, 'skerry/vms')), [])

@@ -1,5 +1,5 @@
-// Goal: a guest can run guests of its own exactly when that was turned on.
-// Method: what the guest itself finds in its processor and prints on its serial port.
+// Goal: a guest can run its own guests exactly if that was turned on. Method: the guest reads its processor's features and prints
+// them on its serial port.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
@@ -10,7 +10,7 @@ import { startPlace, untilUp } from './guest.ts'
 
 const skip = reasonToSkip('host', 'small') ?? false
 
-/** What the guest said of its processor when it last came up. */
+/** The processor features that the guest printed at its last boot. */
 async function saysAfterStart(engine: RemoteEngine, id: string, times: number): Promise<string> {
   await engine.changePower(id, 'on')
   await untilUp(engine, id, times)
@@ -30,7 +30,7 @@ test('nested is off unless turned on, and changes only while the VM is off', { s
 
   await assert.rejects(engine.setNested('a', false), { kind: 'conflict', message: /a is on/ })
   await assert.rejects(engine.setNested('b', true), { kind: 'conflict' })
-  assert.equal((await engine.setNested('a', true)).nested, true, 'it is so already')
+  assert.equal((await engine.setNested('a', true)).nested, true, 'it is already set')
   for (const id of both) await engine.changePower(id, 'off')
   await engine.setNested('a', false)
   await engine.setNested('b', true)

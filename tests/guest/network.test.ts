@@ -1,5 +1,5 @@
-// Goal: a host whose network an older version defined gets today's, and no guest loses its network by that.
-// Method: the network as it was once, put into a real libvirtd by hand, with and without a guest on it.
+// Goal: a network defined by an older version is replaced by the current one, and no guest loses its network by that. Method: the
+// old network, created manually in a real libvirtd, with and without a guest on it.
 import assert from 'node:assert/strict'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -18,7 +18,7 @@ const OLD = `<network><name>skerry</name><uuid>${UUID}</uuid><forward mode="nat"
 let dir: string
 let host: LabHost
 
-/** Does as one would by hand; every line must succeed. */
+/** Runs commands as an operator would; every line must succeed. */
 async function sh(script: string): Promise<string> {
   const { code, stdout, stderr } = await host.run(['sh', '-ec', script])
   assert.equal(code, 0, stderr)
@@ -45,7 +45,7 @@ suite('a network of an older version', { skip }, () => {
     await rm(dir, { recursive: true, force: true })
   })
 
-  test('is replaced where no guest is on it, and then left alone', async () => {
+  test('is replaced if no guest is on it, and then left alone', async () => {
     await layOldNetwork()
     assert.equal(await keepsAddresses(), false)
     {
@@ -58,16 +58,19 @@ suite('a network of an older version', { skip }, () => {
     {
       await using _ = await startEngine(host)
     }
-    assert.equal(await bridge(), before, 'it was not started anew')
+    assert.equal(await bridge(), before, 'it was not restarted')
   })
 
-  test('stays under a guest that is on it, which is told, and is replaced once there is none', async () => {
+  test('stays under a running guest, which is logged, and is replaced once there is none', async () => {
     await layOldNetwork()
     await sh('virsh -q start local-guest')
     const before = await bridge()
     {
       await using engine = await startEngine(host)
-      assert.match(engine.log(), /stays as an older version made it while local-guest run/)
+      assert.match(
+        engine.log(),
+        /was defined by an older version and cannot be updated while local-guest run/,
+      )
       assert.equal(await engine.readPower('guest'), 'on')
       assert.equal(await bridge(), before)
       assert.deepEqual([await keepsAddresses(), await keepsAddresses('--inactive')], [false, true])

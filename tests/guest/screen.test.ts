@@ -1,5 +1,5 @@
-// Goal: what a person wants to see of a guest can be seen: address, screen, serial log, figures.
-// Method: a booted guest, its own words, and the first bytes of what QEMU says on its VNC socket.
+// Goal: address, screen, serial log and statistics of a guest can be read. Method: a booted guest, its own output, and the first
+// bytes of QEMU's VNC socket.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
@@ -10,7 +10,7 @@ import { BOOT_MS, inGuest, startPlace, untilUp } from './guest.ts'
 const skip = reasonToSkip('host', 'small') ?? false
 const PNG = '89504e47'
 
-/** Two clients at once on a VNC socket: both must be greeted, and neither thrown out. */
+/** Two clients at once on a VNC socket: both must get the greeting, and neither may be disconnected. */
 const greetTwice = `
   const { connect } = require('node:net')
   const { once } = require('node:events')

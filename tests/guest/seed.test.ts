@@ -1,4 +1,4 @@
-// Goal: a guest learns its name and who may log in from its seed, and is reached at the address we tell.
+// Goal: a guest gets its name and its users from its seed, and is reachable at the address we return.
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
@@ -26,7 +26,7 @@ const ssh = ({ host }: Place, address: string, key: string, command: string) =>
     ...['-o', 'ConnectTimeout=60', `root@${address}`, command],
   ])
 
-test('whoever the seed names logs in, nobody else does', { skip }, async () => {
+test('a user that the seed names can log in, and no one else', { skip }, async () => {
   await using place = await startPlace()
   const { engine } = place
   const [mine, other] = [await makeKey(place, 'mine'), await makeKey(place, 'other')]

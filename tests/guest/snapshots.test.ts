@@ -1,5 +1,5 @@
-// Goal: a VM is brought back to what it was, its memory too where that was kept, and clones go their own ways.
-// Method: marks that a booted guest writes to its disk and keeps in its memory.
+// Goal: a VM is reverted to a snapshot, including its memory if that was saved, and clones are independent. Method: marks that a
+// booted guest writes to its disk and keeps in its memory.
 import assert from 'node:assert/strict'
 import { after, before, suite, test } from 'node:test'
 
@@ -29,7 +29,7 @@ suite('snapshots and clones of a booted guest', { skip }, () => {
   })
   after(() => place[Symbol.asyncDispose]())
 
-  test('with memory it goes on where it was, disk and all', async () => {
+  test('with memory the guest continues from the snapshot, including its disk', async () => {
     const { engine } = place
     await writeMark(place, VM, 'first')
     await inGuest(engine, VM, 'echo remembered > /tmp/memory')
@@ -44,7 +44,7 @@ suite('snapshots and clones of a booted guest', { skip }, () => {
     assert.equal(await inGuest(engine, VM, 'cat /tmp/memory'), 'remembered')
   })
 
-  test('without memory the disk of a running guest is kept, and it never stops', async () => {
+  test('without memory the disk of a running guest is saved, and it never stops', async () => {
     const { engine } = place
     await writeMark(place, VM, 'third')
     const { boot } = await engine.readVm(VM)
@@ -55,13 +55,13 @@ suite('snapshots and clones of a booted guest', { skip }, () => {
 
     await engine.revertSnapshot(VM, 'disk-only')
 
-    assert.equal(await engine.readPower(VM), 'off', 'there is no memory to go on with')
+    assert.equal(await engine.readPower(VM), 'off', 'there is no memory to resume from')
     await engine.changePower(VM, 'on')
     await untilUp(engine, VM, 2)
     assert.equal(await readMark(place, VM), 'third')
   })
 
-  test('they are listed in order, named once, and removed one by one', async () => {
+  test('they are listed in order, have unique names, and are removed one by one', async () => {
     const { engine } = place
     const names = async () => (await engine.listSnapshots(VM)).map(({ name }) => name)
     assert.deepEqual(await names(), ['running', 'disk-only'])
@@ -78,7 +78,7 @@ suite('snapshots and clones of a booted guest', { skip }, () => {
     assert.equal(await readMark(place, VM), 'third')
   })
 
-  test('a clone of the running guest has its disk, and each writes for itself', async () => {
+  test('a clone of the running guest has its disk, and each writes to its own', async () => {
     const { engine } = place
     const { boot } = await engine.readVm(VM)
     await writeMark(place, VM, 'common')
@@ -97,7 +97,7 @@ suite('snapshots and clones of a booted guest', { skip }, () => {
     assert.equal(await readMark(place, VM), 'parent')
   })
 
-  test('the clone of a suspended VM is off and whole, and the VM goes on', async () => {
+  test('the clone of a suspended VM is off and complete, and the VM continues', async () => {
     const { engine } = place
     await inGuest(engine, VM, 'sync')
     await engine.changePower(VM, 'suspend')
@@ -108,7 +108,7 @@ suite('snapshots and clones of a booted guest', { skip }, () => {
     assert.equal(await readMark(place, VM), 'parent')
   })
 
-  test('the parent is deleted, and its clones go on', async () => {
+  test('the parent is deleted, and its clones continue', async () => {
     const { engine } = place
     await engine.deleteVm(VM)
     assert.equal(await readMark(place, 'twin'), 'child')

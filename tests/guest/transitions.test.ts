@@ -1,6 +1,6 @@
-// Goal: every power command does to a real guest what the table says, and nothing else does anything.
-// Method: a walk over all legal transitions, with the guest itself as the witness; in every state on
-// the way the commands that lead nowhere are given too, and must leave the guest as it is.
+// Goal: every power command has the effect of the table on a real guest, and no other command has any. Method: a walk over all
+// legal transitions, checked by the guest itself; in every state on the way the illegal commands are given too, and must leave
+// the guest unchanged.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 
@@ -47,7 +47,7 @@ const there = (): Place => {
   return place
 }
 
-/** Gives a command that must work, and remembers that it was seen to. */
+/** Gives a legal command, and records the transition. */
 async function go(id: string, command: PowerCommand): Promise<void> {
   const { engine } = there()
   const from = await engine.readPower(id)
@@ -57,21 +57,21 @@ async function go(id: string, command: PowerCommand): Promise<void> {
   walked.add(edge(from, command))
 }
 
-/** Gives every command that leads nowhere from here; the VM must not notice. */
+/** Gives every illegal command of this state; the VM must not change. */
 async function goNowhere(id: string): Promise<void> {
   const { engine } = there()
   const vm = await engine.readVm(id)
   for (const command of powerCommands) {
     const decision = decidePower(vm.power, command)
     if (decision === 'go') continue
-    const asked = engine.changePower(id, command)
-    if (decision === 'nothing') assert.equal(await asked, vm.power)
-    else await assert.rejects(asked, { kind: 'conflict' }, edge(vm.power, command))
+    const requested = engine.changePower(id, command)
+    if (decision === 'nothing') assert.equal(await requested, vm.power)
+    else await assert.rejects(requested, { kind: 'conflict' }, edge(vm.power, command))
   }
   assert.deepEqual(await engine.readVm(id), vm)
 }
 
-/** Does something, after which the guest must have gone on where it was. */
+/** Does something, after which the guest must have continued where it was. */
 async function goesOn(id: string, work: () => Promise<void>): Promise<void> {
   const { engine } = there()
   const before = {
@@ -88,7 +88,7 @@ async function goesOn(id: string, work: () => Promise<void>): Promise<void> {
   assert.equal(await timesUp(engine, id), before.times)
 }
 
-/** Does something, after which the guest must have started anew. */
+/** Does something, after which the guest must have booted again. */
 async function startsAnew(id: string, work: () => Promise<void>): Promise<void> {
   const { engine } = there()
   await inGuest(engine, id, 'echo lost >/tmp/witness')
@@ -96,12 +96,12 @@ async function startsAnew(id: string, work: () => Promise<void>): Promise<void> 
   await work()
   await untilUp(engine, id, times + 1)
   assert.equal((await tryInGuest(engine, id, 'cat /tmp/witness')).exitCode, 1)
-  // Not by its clock: an emulated guest that starts on a busy machine may take its seconds for shorter than they are.
+  // Not by its clock: the clock of an emulated guest that boots on a busy machine may run slow.
   assert.notEqual(await kernelOf(engine, id), kernel)
 }
 
 describe('a real guest', { skip, concurrency: 2 }, () => {
-  test('sleeps, rests, and stops by its agent and by its power button', async () => {
+  test('suspends, pauses, and stops by its agent and by its power button', async () => {
     const { engine, host } = there()
     const id = 'sleeper'
     const first = await engine.createVm({ id, ...GUEST })
@@ -116,7 +116,7 @@ describe('a real guest', { skip, concurrency: 2 }, () => {
     await goesOn(id, async () => {
       await go(id, 'pause')
       await goNowhere(id)
-      assert.equal(await engine.pingGuest(id), false, 'a paused guest answers nobody')
+      assert.equal(await engine.pingGuest(id), false, 'a paused guest does not answer')
       await go(id, 'unpause')
     })
     assert.equal((await engine.readVm(id)).boot, boot)
@@ -141,10 +141,10 @@ describe('a real guest', { skip, concurrency: 2 }, () => {
     })
     // Without its agent there is still the power button.
     await inGuest(engine, id, '(sleep 0.3; killall qemu-ga) >/dev/null 2>&1 &')
-    await until('the agent is gone', async () => !(await engine.pingGuest(id)), BOOT_MS)
+    await until('the agent has stopped', async () => !(await engine.pingGuest(id)), BOOT_MS)
     await go(id, 'shutdown')
     assert.match(await engine.readSerialLog(id), /Power down\s*$/i)
-    // Whoever is only being started can be stopped, too.
+    // A booting guest can be stopped, too.
     await go(id, 'on')
     await go(id, 'off')
     await go(id, 'on')
@@ -153,7 +153,7 @@ describe('a real guest', { skip, concurrency: 2 }, () => {
     assert.equal((await host.run(['pgrep', '-f', `guest=local-${id}`])).stdout, '')
   })
 
-  test('starts anew when it is reset or rebooted, in the same QEMU', async () => {
+  test('boots again when it is reset or rebooted, in the same QEMU', async () => {
     const { engine } = there()
     const id = 'starter'
     await engine.createVm({ id, ...GUEST })
@@ -168,7 +168,7 @@ describe('a real guest', { skip, concurrency: 2 }, () => {
     await go(id, 'pause')
     await go(id, 'reset')
     assert.equal((await engine.readVm(id)).boot, boot)
-    assert.equal(await engine.pingGuest(id), false, 'one that merely went on would answer')
+    assert.equal(await engine.pingGuest(id), false, 'a guest that merely continued would answer')
     await go(id, 'off')
   })
 })

@@ -1,5 +1,5 @@
-// Goal: a workflow's call reaches a server only by way of the egress, once it is on the list, and says who asks by its key. Method: the
-// egress as a program of its own, the worker's side of it, and a real server.
+// Goal: an HTTP call of a workflow reaches a server only through the egress, if it is on the list, and carries its key. Method:
+// the egress as a separate program, the worker's side of it, and a real server.
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -11,9 +11,9 @@ import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 
 import { Fault } from '@skerry/fault'
+import type { HttpCall } from '@skerry/serverless-workflow'
 
-import type { HttpCall } from '../../apps/workflow/src/durable/verbs.ts'
-import { callHttp, CallProblem } from '../../apps/workflow/src/worker/call-http.ts'
+import { callHttp, CallProblem } from '../../apps/workflow/src/runs/call-http.ts'
 
 const signal = new AbortController().signal
 let dir: string
@@ -46,7 +46,7 @@ before(async () => {
   if (egress.stdout !== null) await once(egress.stdout, 'data')
 })
 after(async () => {
-  // One that was killed has a signal, and no code.
+  // A killed process has a signal, and no exit code.
   if (egress.exitCode === null && egress.signalCode === null) {
     egress.kill()
     await once(egress, 'exit')
@@ -70,7 +70,7 @@ const problemOf = async (work: Promise<unknown>) =>
     (error: unknown) => (error instanceof CallProblem ? error.problem : assert.fail(String(error))),
   )
 
-test('a call is sent with its key, its access and its body, and its answer is read', async () => {
+test('a call is sent with its key, its credentials and its body, and its response is parsed', async () => {
   const authentication = { basic: { username: 'keeper', password: 'lantern' } }
   const answer = await call({
     method: 'POST',
@@ -95,16 +95,16 @@ test('a call is sent with its key, its access and its body, and its answer is re
   assert.equal((await call({ uri: `http://127.0.0.1:${port}/no` })).status, 500)
 })
 
-test('what the egress refuses is an error that a definition may catch', async () => {
+test('a rejection by the egress is an error that a definition may catch', async () => {
   const other = await problemOf(call({}, 'south'))
   assert.deepEqual([other.status, other.type.split('/').at(-1)], [403, 'authorization'])
-  assert.match(other.detail ?? '', /is not on the list of this organisation/)
+  assert.match(other.detail ?? '', /is not on the list of allowed servers of this organisation/)
   assert.equal((await problemOf(call({ uri: 'http://[::1]/' }))).status, 403)
   assert.equal((await problemOf(call({ headers: { host: 'x' } }))).status, 400)
   assert.equal((await problemOf(call({ uri: 'http://127.0.0.1:1/' }))).status, 503)
 })
 
-test('while the egress is away a call is one that may be made again', async () => {
+test('while the egress is unavailable a call is retryable', async () => {
   egress.kill('SIGKILL')
   await once(egress, 'exit')
   await assert.rejects(call({}), (error) => error instanceof Fault && error.kind === 'unavailable')

@@ -1,4 +1,4 @@
-// Reads the enums and the named texts of libvirt's public C headers into plain data.
+// Parses the enums and string defines of libvirt's public C headers.
 import { withoutComments } from './protocol.ts'
 
 export interface Headers {
@@ -51,7 +51,7 @@ function readMembers(body: string, known: Map<string, number>): Map<string, numb
   return members
 }
 
-/** Numbers, names, `1 << n` and `a | b`: all that libvirt's enums are made of. */
+/** Evaluates numbers, names, `1 << n` and `a | b`: libvirt's enums use nothing else. */
 function evaluate(expression: string, known: ReadonlyMap<string, number>): number {
   return expression
     .replaceAll(/[()]/g, ' ')

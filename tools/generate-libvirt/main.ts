@@ -28,7 +28,7 @@ if (source === undefined || source.startsWith('-')) {
       'usage: npm run generate:libvirt -- DIRECTORY',
       '',
       'DIRECTORY is an unpacked source of libvirt, such as `apt-get source libvirt` leaves behind;',
-      'the variable LIBVIRT_SOURCE can name it too. Written are the *.gen.ts of packages/libvirt.',
+      'or set the variable LIBVIRT_SOURCE. The *.gen.ts files of packages/libvirt are written.',
     ].join('\n'),
   )
   process.exit(2)
@@ -37,7 +37,7 @@ if (source === undefined || source.startsWith('-')) {
 const headers = readHeaders(HEADERS.map((name) => read(`include/libvirt/${name}`)))
 const protocol = readProtocol(PROTOCOLS.map(read).join('\n'), headers.numbers)
 const events = headers.enums.get('virDomainEventID')
-if (events === undefined) throw new Error('the headers have no enum virDomainEventID')
+if (events === undefined) throw new Error('missing in the headers: enum virDomainEventID')
 
 const target = join(import.meta.dirname, '../../packages/libvirt/src')
 writeFileSync(

@@ -1,6 +1,6 @@
-// libvirt's names in the form TypeScript uses.
+// Converts libvirt's names to TypeScript style.
 
-/** DOMAIN_GET_XML_DESC or domain_get_xml_desc → domainGetXmlDesc; callbackID stays as it is. */
+/** DOMAIN_GET_XML_DESC or domain_get_xml_desc → domainGetXmlDesc; callbackID stays unchanged. */
 export function camel(name: string): string {
   if (!name.includes('_') && !/^[A-Z0-9]+$/.test(name)) return name
   return name.toLowerCase().replaceAll(/_+([a-z0-9])/g, (_, letter: string) => letter.toUpperCase())

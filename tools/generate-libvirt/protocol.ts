@@ -1,4 +1,4 @@
-// Reads libvirt's protocol files (.x, the language of rpcgen) into plain data.
+// Parses libvirt's protocol files (.x, the language of rpcgen).
 
 export interface Field {
   readonly name: string
@@ -18,12 +18,12 @@ export interface ProtocolProcedure {
 export interface Protocol {
   readonly constants: Map<string, number>
   readonly structs: Map<string, readonly Field[]>
-  /** A name for another type: `typedef A B` and `typedef A *B` (optional). */
+  /** An alias of another type: `typedef A B` and `typedef A *B` (optional). */
   readonly aliases: Map<string, { readonly field: Field; readonly optional: boolean }>
   readonly procedures: readonly ProtocolProcedure[]
 }
 
-/** Sizes of arrays that the protocol takes from the C headers. */
+/** Array sizes that the protocol takes from the C headers. */
 export type Outside = ReadonlyMap<string, number>
 
 export function readProtocol(text: string, outside: Outside): Protocol {
@@ -52,7 +52,7 @@ function readFields(body: string, constants: ReadonlyMap<string, number>): Field
     .filter((line) => line !== '')
     .map((line) => {
       const parts = /^(.+?) (\w+)(?:([[<])(\w+)[\]>])?$/.exec(line)
-      if (parts === null) throw new Error(`cannot read the field "${line}"`)
+      if (parts === null) throw new Error(`cannot parse the field "${line}"`)
       const [, type = '', name = '', bracket, size = ''] = parts
       if (bracket === undefined) return { name, type, length: { kind: 'one' } }
       const known = constants.get(size) ?? toNumber(size)
@@ -60,7 +60,7 @@ function readFields(body: string, constants: ReadonlyMap<string, number>): Field
     })
 }
 
-/** The numbers of the procedures, and whether the comment before one calls it a stream. */
+/** The numbers of the procedures, and whether the comment before one marks it as a stream. */
 function readProcedures(text: string): ProtocolProcedure[] {
   const found: ProtocolProcedure[] = []
   for (const [whole, name = '', number = ''] of text.matchAll(

@@ -1,12 +1,12 @@
-// What packages/libvirt offers of libvirt's protocol. To add a call, add its name to the list,
+// The parts of libvirt's protocol that packages/libvirt offers. To add a call, add its name to the list,
 // run `npm run generate:libvirt -- DIRECTORY` and commit both.
 
 /**
- * Calls, under the name they get: REMOTE_PROC_DOMAIN_GET_XML_DESC is domainGetXmlDesc, and
+ * Calls, by their generated name: REMOTE_PROC_DOMAIN_GET_XML_DESC is domainGetXmlDesc, and
  * QEMU_PROC_DOMAIN_MONITOR_COMMAND is qemuDomainMonitorCommand.
  */
 export const procedures: readonly string[] = [
-  // The connection and what is on its other side.
+  // The connection and its server.
   'authList authPolkit connectOpen connectClose connectSupportsFeature connectGetType',
   'connectGetVersion connectGetLibVersion connectGetHostname connectGetUri connectIsSecure',
   'connectGetCapabilities connectGetDomainCapabilities connectGetSysinfo connectGetMaxVcpus',
@@ -15,7 +15,7 @@ export const procedures: readonly string[] = [
   'nodeGetInfo nodeGetCpuStats nodeGetMemoryStats nodeGetFreeMemory nodeGetCellsFreeMemory',
   'nodeGetCpuMap nodeGetFreePages',
 
-  // Domains: found, defined, removed.
+  // Domains: lookup, define, undefine.
   'connectNumOfDomains connectListDomains connectListAllDomains connectGetAllDomainStats',
   'domainLookupById domainLookupByName domainLookupByUuid domainDefineXml domainDefineXmlFlags',
   'domainUndefine domainUndefineFlags domainRename domainIsActive domainIsPersistent',
@@ -31,13 +31,13 @@ export const procedures: readonly string[] = [
   'domainSaveImageGetXmlDesc domainSaveImageDefineXml domainSetLifecycleAction domainInjectNmi',
   'domainCoreDumpWithFormat',
 
-  // Domains: state, jobs, figures.
+  // Domains: state, jobs, statistics.
   'domainGetState domainGetInfo domainGetControlInfo domainGetJobInfo domainGetJobStats',
   'domainAbortJob domainAbortJobFlags domainMemoryStats domainSetMemoryStatsPeriod',
   'domainGetCpuStats domainInterfaceStats domainInterfaceAddresses domainGetVcpus',
   'domainGetVcpusFlags domainGetMaxMemory domainGetMaxVcpus domainGetDiskErrors',
 
-  // Domains: shape and devices.
+  // Domains: configuration and devices.
   'domainAttachDevice domainAttachDeviceFlags domainUpdateDeviceFlags domainDetachDevice',
   'domainDetachDeviceFlags domainDetachDeviceAlias domainSetVcpusFlags domainSetVcpu',
   'domainSetMemoryFlags domainSetMaxMemory domainPinVcpuFlags domainSetSchedulerParametersFlags',
@@ -57,14 +57,14 @@ export const procedures: readonly string[] = [
   'domainSnapshotNum domainSnapshotNumChildren domainSnapshotListAllChildren',
   'domainRevertToSnapshot domainSnapshotDelete',
 
-  // Domains: the guest, its screen and its ports.
+  // Domains: the guest, its screen and its channels.
   'domainScreenshot domainOpenConsole domainOpenChannel domainSendKey domainFsfreeze domainFsthaw',
   'domainFstrim domainGetFsinfo domainGetTime domainSetTime domainGetGuestInfo',
   'domainSetUserPassword domainAgentSetResponseTimeout domainAuthorizedSshKeysGet',
   'domainAuthorizedSshKeysSet qemuDomainMonitorCommand qemuDomainAgentCommand',
   'qemuConnectDomainMonitorEventRegister qemuConnectDomainMonitorEventDeregister',
 
-  // Migration, each side by its own calls.
+  // Migration, with separate calls for each side.
   'domainMigrateBegin3 domainMigratePrepare3 domainMigratePrepareTunnel3 domainMigratePerform3',
   'domainMigrateFinish3 domainMigrateConfirm3 domainMigrateBegin3Params',
   'domainMigratePrepare3Params domainMigratePrepareTunnel3Params domainMigratePerform3Params',
@@ -93,14 +93,14 @@ export const procedures: readonly string[] = [
   'connectDomainEventCallbackRegisterAny connectDomainEventCallbackDeregisterAny',
 ].flatMap((line) => line.split(' '))
 
-/** Calls that open a stream although the protocol file does not say so. */
+/** Calls that open a stream although the protocol file does not mark it. */
 export const streams: Readonly<Record<string, 'read' | 'write'>> = {
   domainMigratePrepareTunnel3Params: 'write',
 }
 
 /**
- * Enums of the C headers. Each becomes one object under its own name without `vir`; its keys are
- * the members without the words that all of them begin with, or without the prefix named here.
+ * Enums of the C headers. Each becomes one object under its own name without `vir`; its keys are the members without their common
+ * prefix, or without the prefix given here.
  */
 export const enums: Readonly<Record<string, { name?: string; prefix?: string }>> = {
   virErrorNumber: { name: 'ErrorCode', prefix: 'VIR_ERR_' },
@@ -207,7 +207,7 @@ export const enums: Readonly<Record<string, { name?: string; prefix?: string }>>
   virNodeGetMemoryStatsAllCells: { prefix: 'VIR_NODE_MEMORY_STATS_' },
 }
 
-/** Names of typed parameters: every `#define` that begins with the prefix and is a text. */
+/** Names of typed parameters: every string `#define` with this prefix. */
 export const texts: Readonly<Record<string, string>> = {
   MigrateParam: 'VIR_MIGRATE_PARAM_',
   DomainJobStat: 'VIR_DOMAIN_JOB_',

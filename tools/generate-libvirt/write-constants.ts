@@ -21,7 +21,8 @@ export function writeConstants(
   }
   for (const [name, prefix] of Object.entries(texts)) {
     const found = [...headers.texts].filter(([text]) => text.startsWith(prefix))
-    if (found.length === 0) throw new Error(`the headers have no text that begins with ${prefix}`)
+    if (found.length === 0)
+      throw new Error(`the headers have no string define that begins with ${prefix}`)
     parts.push(`/** ${prefix}* */`)
     const quoted = found.map(([text, value]) => [text, `'${value}'`] as const)
     parts.push(...object(name, entries(new Map(quoted), prefix)), '')
@@ -56,14 +57,15 @@ function enumName(source: string): string {
   return source.replace(/^vir/, '').replace(/Flags?Values$/, 'Flags')
 }
 
-/** The whole words that all members begin with. */
+/** The common prefix of all members, in whole words. */
 function sharedPrefix(members: readonly string[]): string {
   const [first = '', ...rest] = members
-  if (rest.length === 0) throw new Error(`say which prefix of ${first} is not its name`)
+  if (rest.length === 0)
+    throw new Error(`specify the prefix of ${first} that is not part of its name`)
   const words = first.split('_')
   for (let count = words.length - 1; count > 0; count -= 1) {
     const prefix = `${words.slice(0, count).join('_')}_`
     if (rest.every((member) => member.startsWith(prefix))) return prefix
   }
-  throw new Error(`${first} and its neighbours share no prefix`)
+  throw new Error(`${first} and the other members share no prefix`)
 }

@@ -8,7 +8,7 @@ interface Wish {
   readonly events: ReadonlyMap<string, number>
 }
 
-// Its value is a union, which only one codec of the protocol has; that one is written by hand.
+// Its value is a union, which only one codec of the protocol has; that codec is handwritten.
 const BY_HAND: ReadonlyMap<string, string> = new Map([['remote_typed_param', 'typedParam']])
 
 const SCALARS: ReadonlyMap<string, readonly [codec: string, type: string]> = new Map([
@@ -21,7 +21,7 @@ const SCALARS: ReadonlyMap<string, readonly [codec: string, type: string]> = new
   ['hyper', ['hyper', 'bigint']],
   ['unsigned hyper', ['uhyper', 'bigint']],
   ['double', ['double', 'number']],
-  // An enum, which travels as an integer.
+  // An enum, which is transferred as an integer.
   ['remote_auth_type', ['int', 'number']],
 ])
 
@@ -30,7 +30,7 @@ interface Written {
   readonly type: string
 }
 
-/** Turns what is wanted of the protocol into the text of procedures.gen.ts. */
+/** Generates procedures.gen.ts from the wanted parts of the protocol. */
 export class ProcedureWriter {
   readonly #protocol: Protocol
   readonly #done = new Map<string, Written>()
@@ -95,7 +95,7 @@ export class ProcedureWriter {
   #event(member: string, id: number): string {
     const event = member.replace('VIR_DOMAIN_EVENT_ID_', '')
     const numbers = new Map(this.#protocol.procedures.map(({ name, number }) => [name, number]))
-    // The older form, without CALLBACK, has no callback number and cannot be told apart.
+    // The older form, without CALLBACK, has no callback id and is ambiguous.
     const name = [
       `REMOTE_PROC_DOMAIN_EVENT_CALLBACK_${event}`,
       `REMOTE_PROC_DOMAIN_EVENT_${event}`,
@@ -112,7 +112,7 @@ export class ProcedureWriter {
 
   #message(name: string, source: string, number: number, id: number): string {
     const [callback, ...rest] = this.#fields(`${structName(source)}_msg`)
-    if (callback?.name !== 'callbackID') throw new Error(`${source} does not say whom it is for`)
+    if (callback?.name !== 'callbackID') throw new Error(`${source} has no callbackID`)
     const flat = rest.flatMap((one) => (one.name === 'msg' ? this.#fields(one.type) : [one]))
     const body = this.#struct(flat)
     return [
@@ -130,7 +130,7 @@ export class ProcedureWriter {
 
   #program(name: string): string {
     const number = this.#protocol.constants.get(name)
-    if (number === undefined) throw new Error(`the protocol does not number ${name}`)
+    if (number === undefined) throw new Error(`the protocol has no number for ${name}`)
     return `0x${number.toString(16)}`
   }
 
@@ -140,7 +140,7 @@ export class ProcedureWriter {
     return fields
   }
 
-  /** The members of a call's own struct, which is not there when the call has none. */
+  /** The members of a call's own struct, which does not exist if the call has none. */
   #members(struct: string): Written {
     const fields = this.#protocol.structs.get(struct)
     if (fields !== undefined) return this.#struct(fields)
@@ -196,7 +196,7 @@ export class ProcedureWriter {
     return { codec: `optional(${inner.codec})`, type: `${inner.type} | null` }
   }
 
-  /** A struct that several others hold gets a type and a codec under its own name. */
+  /** A struct used by several others gets a type and a codec under its own name. */
   #declare(type: string): Written {
     const struct = this.#struct(this.#fields(type))
     const name = typeName(type)

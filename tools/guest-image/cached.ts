@@ -1,18 +1,18 @@
-// Builds an image once and keeps it outside the repository, under a name that changes with whatever it is made from.
+// Builds an image once and caches it outside the repository, under a name that changes with its inputs.
 import { createHash } from 'node:crypto'
 import { existsSync, globSync, statSync } from 'node:fs'
 import { mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-import { cacheDirectory } from '../lab/src/cache-directory.ts'
-import { lockFile } from '../lab/src/lock-file.ts'
+import { cacheDirectory } from '../lab/src/system/cache-directory.ts'
+import { lockFile } from '../lab/src/system/lock-file.ts'
 import { versionsOf } from './debian-archive.ts'
 import type { Recipe } from './recipe.ts'
 
 const say = (line: string) => void process.stderr.write(`guest image: ${line}\n`)
 
-/** The path of the image, which is built first when it is not there. Whoever asks meanwhile waits for the same one. */
+/** The path of the image; builds it first if it is missing. Concurrent callers wait for the same build. */
 export async function cachedImage(recipe: Recipe): Promise<string> {
   const image = await placeInCache(recipe)
   if (existsSync(image)) return image
@@ -21,7 +21,7 @@ export async function cachedImage(recipe: Recipe): Promise<string> {
   return image
 }
 
-/** Where the image is, or will be once somebody built it. */
+/** The path of the image, built or not. */
 export async function placeInCache(recipe: Recipe): Promise<string> {
   const cache = cacheDirectory()
   await mkdir(cache, { recursive: true })
@@ -40,7 +40,7 @@ export async function placeInCache(recipe: Recipe): Promise<string> {
 
 async function build(recipe: Recipe, image: string): Promise<void> {
   const began = performance.now()
-  say(`building ${image}, which is done once`)
+  say(`building ${image}; this happens once`)
   const work = await mkdtemp(join(tmpdir(), `guest-${recipe.kind}-`))
   const unfinished = `${image}.unfinished`
   try {
@@ -70,8 +70,8 @@ async function digestOf(paths: readonly string[]): Promise<string> {
   return digest.digest('hex')
 }
 
-// apt takes a second to tell its versions. They cannot have changed as long as neither our files nor apt's lists nor what is
-// installed did, so the last answer is kept with the state it belongs to.
+// apt takes a second to report versions. They cannot have changed as long as our files, apt's lists and the installed packages are
+// the same, so the last result is cached with that state.
 interface Remembered {
   readonly state: string
   readonly image: string

@@ -3,14 +3,14 @@
 import { cp, mkdir, readdir, writeFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 
-import { run } from '../lab/src/run.ts'
+import { run } from '../lab/src/system/run.ts'
 import { cloudKernelPackage, unpack } from './debian-archive.ts'
 import type { Recipe } from './recipe.ts'
 
 const ROOT = join(import.meta.dirname, 'small-root')
 const DISK_MB = 48
 
-/** Loaded at every start, in this order. */
+/** Loaded at every boot, in this order. */
 const ALWAYS = [
   'virtio_pci',
   'virtio_blk',
@@ -23,7 +23,7 @@ const ALWAYS = [
   'evdev',
   'button',
 ]
-/** Loaded when a seed may be there: a second virtio disk, or a disk or CD behind virtio-scsi, with vfat or ISO 9660 on it. */
+/** Loaded if a seed may exist: a second virtio disk, or a disk or CD behind virtio-scsi, with vfat or ISO 9660 on it. */
 const SEED = [
   'virtio_scsi',
   'sd_mod',
@@ -92,17 +92,19 @@ async function makeRoot(root: string, agent: string): Promise<void> {
   await run(['chmod', '700', join(root, 'root'), join(root, 'root/.ssh')])
 }
 
-/** The shared libraries that a program is linked with, as this machine has them. */
+/** The shared libraries that a program is linked with, from this machine. */
 async function librariesOf(program: string): Promise<string[]> {
   const said = await run(['ldd', program])
   const missing = said.match(/^\s*(\S+) => not found/m)?.[1]
   if (missing !== undefined) {
-    throw new Error(`${program} needs ${missing}, which is not here: run npm run setup as root`)
+    throw new Error(
+      `${program} needs ${missing}, which is not installed: run npm run setup as root`,
+    )
   }
   return [...said.matchAll(/(\/\S+) \(0x/g)].map(([, path = '']) => path)
 }
 
-/** Copies kernel modules and those they need, named so that the alphabet gives the order in which they load. */
+/** Copies kernel modules and their dependencies, named so that alphabetical order is the load order. */
 async function copyModules(
   packages: string,
   version: string,

@@ -1,6 +1,6 @@
-// Builds the Debian package: the same bytes from the same commit, wherever and whenever it is built.
+// Builds the Debian package reproducibly: the same commit gives the same bytes, on any machine at any time, with a Temporal that the same Go built.
 // Usage: node tools/package/build-deb.ts [--version V] [--out DIRECTORY] [--quick] [--judge]
-//   --quick packs loosely, in seconds, for tests. --judge lets lintian read it, and an error or a warning of its ends it.
+//   --quick uses weak compression, for tests. --judge runs lintian, and fails on an error or a warning.
 // Prints the path of the package.
 import type { Dirent } from 'node:fs'
 import {
@@ -18,7 +18,7 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 
-import { run } from '../lab/src/run.ts'
+import { run } from '../lab/src/system/run.ts'
 import { stage } from './stage.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
@@ -26,13 +26,13 @@ const CONTROL = join(import.meta.dirname, 'debian')
 const SCRIPTS = ['postinst', 'prerm', 'postrm']
 
 export interface BuildOptions {
-  /** That of package.json unless told. */
+  /** Default: that of package.json. */
   readonly version?: string
   readonly out: string
   readonly quick?: boolean
 }
 
-/** Builds the package and answers its file. */
+/** Builds the package and returns its file. */
 export async function buildDeb(options: BuildOptions): Promise<string> {
   const version = options.version ?? (await versionOf(ROOT))
   const date = new Date(1000 * (await epoch()))
@@ -41,11 +41,11 @@ export async function buildDeb(options: BuildOptions): Promise<string> {
     const tree = join(work, 'tree')
     await stage(tree, { version, date })
     await writeControl(tree, version)
-    // The highest directory is in the package too.
+    // The top directory is in the package too.
     for (const entry of await walk(work)) await settle(entry, date)
     await mkdir(options.out, { recursive: true })
     const deb = resolve(options.out, `skerry_${version}_amd64.deb`)
-    // One thread: several would cut the data elsewhere, and the bytes would be others on another machine.
+    // One thread: several would split the data differently, and the bytes would differ between machines.
     const packing = options.quick ? ['-Zzstd', '-z1'] : ['-Zxz', '--threads-max=1']
     await run(['dpkg-deb', '--root-owner-group', ...packing, '--build', tree, deb], {
       env: { ...process.env, SOURCE_DATE_EPOCH: String(date.getTime() / 1000) },
@@ -61,7 +61,7 @@ async function versionOf(root: string): Promise<string> {
   return (JSON.parse(text) as { version: string }).version
 }
 
-/** When the commit was made, unless the builder says another time. */
+/** The time of the commit, unless the environment sets another one. */
 async function epoch(): Promise<number> {
   const told = process.env['SOURCE_DATE_EPOCH']
   return Number(told ?? (await run(['git', 'log', '-1', '--format=%ct'], { cwd: ROOT })))
@@ -87,7 +87,7 @@ async function writeControl(tree: string, version: string): Promise<void> {
   await writeFile(join(debian, 'md5sums'), await run(['md5sum', ...names], { cwd: tree }))
 }
 
-/** Modes and times that do not depend on who builds it, and with which umask. */
+/** Modes and times that do not depend on the builder and the umask. */
 async function settle(entry: Dirent, date: Date): Promise<void> {
   const path = pathOf(entry)
   if (!entry.isSymbolicLink()) {
@@ -101,7 +101,7 @@ async function settle(entry: Dirent, date: Date): Promise<void> {
   await lutimes(path, date, date)
 }
 
-/** Everything below a directory, in one order; readdir's own way down would follow links. */
+/** Everything below a directory, in a fixed order; readdir's recursion would follow links. */
 async function walk(directory: string): Promise<readonly Dirent[]> {
   const found: Dirent[] = []
   for (const entry of await readdir(directory, { withFileTypes: true })) {
@@ -123,7 +123,12 @@ if (import.meta.main) {
     },
   })
   const { version, out, quick, judge } = values
-  const deb = await buildDeb({ out, quick, ...(version !== undefined && { version }) })
-  if (judge) await run(['lintian', '--fail-on', 'error,warning', deb])
-  console.log(deb)
+  try {
+    const deb = await buildDeb({ out, quick, ...(version !== undefined && { version }) })
+    if (judge) await run(['lintian', '--fail-on', 'error,warning', deb])
+    console.log(deb)
+  } catch (error) {
+    console.error(`package: ${error instanceof Error ? error.message : String(error)}`)
+    process.exitCode = 1
+  }
 }

@@ -1,4 +1,4 @@
-// Whose work the package carries and under which terms, in Debian's own format for it.
+// The copyright and licences of the package's content, in Debian's machine-readable format.
 import type { Module } from './run-time-modules.ts'
 
 const FORMAT = 'https://www.debian.org/doc/packaging-manuals/copyright-format/1.0/'
@@ -13,6 +13,7 @@ export function copyright(modules: readonly Module[]): string {
         `Files: usr/lib/skerry/${directory}/*\nCopyright: its authors, as its package.json and licence file name them\nLicense: ${license}`,
     ),
     'Files: usr/lib/skerry/bin/node\nCopyright: Node.js contributors and the authors of the libraries in it\nLicense: Node',
+    'Files: usr/lib/skerry/temporal/*\nCopyright: Temporal Technologies Inc., Uber Technologies, Inc. and the authors of the Go modules in it\nLicense: Temporal',
     'License: Apache-2.0\n On Debian systems the text is in /usr/share/common-licenses/Apache-2.0.',
     ...licenses
       .filter((license) => license !== 'Apache-2.0')
@@ -20,6 +21,7 @@ export function copyright(modules: readonly Module[]): string {
         (license) => `License: ${license}\n The text lies in the directory of each of its modules.`,
       ),
     'License: Node\n The text, with those of the libraries in it, is in LICENSE.node.gz beside this file.',
+    'License: Temporal\n The MIT licence. Its text, with those of the Go modules, is in LICENSE.temporal.gz beside this file.',
   ]
   return `${paragraphs.join('\n\n')}\n`
 }

@@ -1,4 +1,4 @@
-// Which modules of others the product needs to run, as the lock file fixed them.
+// The third-party modules that the product needs at run time, as fixed by the lock file.
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
@@ -16,19 +16,19 @@ interface Locked {
   readonly resolved?: string
   readonly dependencies?: Readonly<Record<string, string>>
   readonly optionalDependencies?: Readonly<Record<string, string>>
-  /** Where it can be used; missing: everywhere. */
+  /** The platforms on which it can be used; missing: all. */
   readonly os?: readonly string[]
   readonly cpu?: readonly string[]
   readonly libc?: readonly string[]
 }
 
-/** What the package is for. */
+/** The platform of the package. */
 const fits = ({ os, cpu, libc }: Locked): boolean =>
   (os?.includes('linux') ?? true) &&
   (cpu?.includes('x64') ?? true) &&
   (libc?.includes('glibc') ?? true)
 
-/** Everything that the given workspaces reach by their dependencies, ours left out. */
+/** All third-party modules that the given workspaces depend on, directly or indirectly. */
 export async function runTimeModules(
   root: string,
   workspaces: readonly string[],
@@ -47,7 +47,7 @@ export async function runTimeModules(
       }
       visit(targetOf(packages, place))
     }
-    // Such as a program that was built for one kind of machine.
+    // For example a program that was built for another platform.
     for (const name of Object.keys(optionalDependencies)) {
       const place = placeOf(packages, directory, name)
       if (place !== undefined && fits(packages[place] ?? {})) visit(place)
@@ -57,7 +57,7 @@ export async function runTimeModules(
   return (
     [...reached]
       .filter((directory) => directory.startsWith('node_modules/'))
-      // For the compiler alone.
+      // Types only.
       .filter((directory) => !directory.includes('node_modules/@types/'))
       .sort()
       .map((directory) => {
@@ -67,7 +67,7 @@ export async function runTimeModules(
   )
 }
 
-/** Node's own way of looking: in the nearest node_modules, then in those above. */
+/** Node's module resolution: the nearest node_modules first, then those above. */
 function placeOf(
   packages: Readonly<Record<string, Locked>>,
   directory: string,

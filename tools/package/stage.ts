@@ -3,9 +3,10 @@ import { cp, mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promis
 import { dirname, join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 
-import { run } from '../lab/src/run.ts'
+import { run } from '../lab/src/system/run.ts'
 import { copyright } from './copyright.ts'
 import { runTimeModules, type Module } from './run-time-modules.ts'
+import { packageTemporal } from './temporal.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 const OURS = import.meta.dirname
@@ -15,13 +16,13 @@ const WORKSPACES = ['cli', 'vmd', 'cloud', 'console', 'workflow', 'egress'].map(
   (app) => `apps/${app}`,
 )
 
-/** What a module brings for those who develop with it, and the programs that some have beside their code. */
+/** Parts of a module that only developers need, and programs that some include. */
 const notNeeded = [
   /(^|\/)tests?(\/|$)|^(docs?|examples?|benchmarks?|integration)(\/|$)/,
   /(^|\/)(\.[^/]+|eslint\.config\.[cm]?js|tsconfig\.json|CNAME)$/,
   /^(bin|scripts)(\/|$)|^bin\.js$/,
   /\.(md|map|[cm]?ts|sh|html|ico|ya?ml)$/,
-  // Temporal's client comes with its source in Rust, and built for every kind of machine.
+  // Temporal's client contains its Rust source, and builds for every platform.
   /^(sdk-core|bridge-macros)(\/|$)|(^|\/)Cargo\.(toml|lock)$|\.rs$/,
   /^releases\/(?!x86_64-unknown-linux-gnu(\/|$))/,
 ]
@@ -31,9 +32,10 @@ export interface Edition {
   readonly date: Date
 }
 
-/** Writes the tree and answers nothing; modes and times are set by whoever packs it. */
+/** Writes the tree; the caller sets modes and times. */
 export async function stage(tree: string, edition: Edition): Promise<void> {
   const modules = await runTimeModules(ROOT, WORKSPACES)
+  const temporal = await packageTemporal(join(tree, HOME))
   await cp(join(OURS, 'root'), tree, { recursive: true })
   for (const name of await readdir(join(OURS, 'units'))) {
     await put(join(tree, 'lib/systemd/system', name), await readFile(join(OURS, 'units', name)))
@@ -41,11 +43,13 @@ export async function stage(tree: string, edition: Edition): Promise<void> {
   await stageProduct(join(tree, HOME), edition.version)
   await stageModules(join(tree, HOME), modules)
   await stageNode(join(tree, HOME))
+  for (const [from, to] of temporal.programs) await copy(from, to)
   await link(join(tree, 'usr/bin/skerry'), '../lib/skerry/apps/cli/bin/skerry')
   await stageDocuments(tree, edition, modules)
+  await put(join(tree, 'usr/share/doc/skerry/LICENSE.temporal.gz'), packed(temporal.licenses))
 }
 
-/** Our sources as git has them: no tests, nothing for the compiler alone, nothing that lies about untracked. */
+/** Our sources from git: without tests, type-only files and untracked files. */
 async function stageProduct(home: string, version: string): Promise<void> {
   const tracked = await run(['git', 'ls-files', 'apps', 'packages'], { cwd: ROOT })
   const files = tracked
@@ -70,14 +74,14 @@ async function stageModules(home: string, modules: readonly Module[]): Promise<v
     const from = join(ROOT, directory)
     const isWanted = (path: string): boolean => {
       const below = path.slice(from.length + 1)
-      // Modules inside of modules are in the list themselves, where they are needed.
+      // Nested modules are in the list themselves, if needed.
       return !/^node_modules(\/|$)/.test(below) && !notNeeded.some((each) => each.test(below))
     }
     await cp(from, join(home, directory), { recursive: true, filter: isWanted })
   }
 }
 
-/** Beside the modules too, where the command line looks for it. */
+/** Next to the modules too, where the command line looks for it. */
 async function stageNode(home: string): Promise<void> {
   await copy(join(ROOT, 'node_modules/node/bin/node'), join(home, 'bin/node'))
   await link(join(home, 'node_modules/.bin/node'), '../../bin/node')
@@ -97,6 +101,8 @@ async function stageDocuments(
   await put(join(share, 'doc/skerry/NEWS.gz'), packed(await readFile(join(ROOT, 'CHANGELOG.md'))))
   await put(join(share, 'doc/skerry/copyright'), copyright(modules))
   await put(join(share, 'doc/skerry/LICENSE.node.gz'), packed(await readFile(NODE_LICENSE)))
+  const rules = 'prometheus/skerry.rules.yml'
+  await copy(join(OURS, rules), join(share, 'doc/skerry/examples', rules))
   await copy(join(OURS, 'debian/lintian-overrides'), join(share, 'lintian/overrides/skerry'))
 }
 
@@ -112,7 +118,7 @@ function changelog({ version, date }: Edition): string {
   ].join('\n')
 }
 
-/** Node writes no name and no time into it. */
+/** gzip without name and time. */
 const packed = (text: string | Buffer): Buffer => gzipSync(text, { level: 9 })
 
 async function put(file: string, content: string | Buffer): Promise<void> {

@@ -1,11 +1,11 @@
-// Takes the lower part of a PNG away. Each row of a PNG is told by the row above it, never by one below, so that the upper
-// rows can be kept as they are without knowing what is in them (PNG, third edition, 9).
+// Removes the lower part of a PNG. Each row of a PNG depends on the row above it, never on one below, so the upper rows can be kept
+// without decoding them (PNG, third edition, 9).
 import { crc32, deflateSync, inflateSync } from 'node:zlib'
 
 const SIGNATURE = 8
 /** Length and name before, checksum after. */
 const AROUND = 12
-/** 8 bits of red, green and blue, which is what Chromium writes for a page that nothing shines through. */
+/** 8 bits of red, green and blue, as Chromium writes for an opaque page. */
 const BYTES_PER_PIXEL = 3
 
 export function keepTop(png: Buffer, rows: number): Buffer {

@@ -1,5 +1,5 @@
-// The pictures of the documents, made anew from the real thing: vmd and guests on a host of the lab, `skerry` on a terminal,
-// and Chromium, which draws. Usage: npm run pictures, as root, with the Debian packages chromium and fonts-dejavu-core.
+// Generates the pictures of the documentation from the real product: vmd and guests on a host of the lab, `skerry` on a terminal,
+// and Chromium, which renders. Usage: npm run pictures, as root, with the Debian packages chromium and fonts-dejavu-core.
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
@@ -20,9 +20,9 @@ import { pictureRun } from './workflow.ts'
 const ROOT = join(import.meta.dirname, '../..')
 const PICTURES = join(ROOT, 'docs/pictures')
 const BROWSER = '/usr/bin/chromium'
-/** Fine enough for a screen of today. */
+/** Sharp enough for current screens. */
 const SCALE = 1.5
-/** A window without a screen still keeps room for its bars, and leaves as much of the page's end undrawn. */
+/** A headless window still reserves space for its bars, and leaves that much of the page's end unrendered. */
 const MORE = 200
 const SERVER = join(ROOT, 'tests/accept/image-server.ts')
 
@@ -47,7 +47,7 @@ const env = {
   ...{ PATH: `${bin}:${process.env['PATH']}`, TERM: 'xterm', LC_ALL: 'C.UTF-8', HOME: dir },
 }
 
-/** Runs a line on a terminal and answers every byte that it wrote there. */
+/** Runs a command line on a terminal and returns every byte of its output. */
 async function typed(line: string): Promise<string> {
   const words = ['script', '-qfec', `stty cols 110; ${line}`, '/dev/null']
   const { code, stdout, stderr } = await host.run(words, { env })
@@ -55,7 +55,7 @@ async function typed(line: string): Promise<string> {
   return stdout
 }
 
-/** Draws what lies at an address that the host can reach. */
+/** Renders a URL that the host can reach. */
 async function draw(url: string, name: string, width: number, height: number): Promise<void> {
   const file = join(PICTURES, `${name}.png`)
   const words = [

@@ -1,4 +1,4 @@
-// A screen of a terminal as a page that a browser can draw.
+// A terminal screen as an HTML page that a browser can render.
 import { readScreen, type Cell } from './screen.ts'
 
 const COLOURS: Readonly<Record<number, string>> = {
@@ -19,7 +19,7 @@ export interface Page {
   readonly height: number
 }
 
-/** One command after the other, each with what it wrote, below the bar of a window. */
+/** Commands with their output, below a window title bar. */
 export function terminalPage(
   title: string,
   commands: readonly (readonly [string, string])[],

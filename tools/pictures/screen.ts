@@ -1,8 +1,8 @@
-// What a terminal shows after a program wrote these bytes: only as much of a terminal as `skerry` makes use of.
+// A terminal emulator, limited to what `skerry` uses: the screen after these bytes.
 
 export interface Cell {
   readonly letter: string
-  /** Numbers of ECMA-48's SGR that are in force, such as 1 for bold and 32 for green. */
+  /** The active SGR codes of ECMA-48, such as 1 for bold and 32 for green. */
   readonly marks: readonly number[]
 }
 
@@ -32,7 +32,7 @@ export function readScreen(written: string): readonly (readonly Cell[])[] {
   return lines
 }
 
-/** What a mark ends: 22 ends bold and faint, 39 every colour, 0 all. */
+/** What a code resets: 22 resets bold and faint, 39 every colour, 0 all. */
 function mark(marks: readonly number[], numbers: readonly number[]): readonly number[] {
   let now = marks
   for (const number of numbers) {

@@ -1,5 +1,5 @@
-// The picture of a task of a cloud: a lab with a host and guests that boot, and `skerry` on a terminal, which follows the task that
-// turns the VMs of a vApp on, one after the other.
+// The picture of a cloud task: a lab with a host and booting guests, and `skerry` on a terminal, which follows the task that powers on
+// the VMs of a vApp one after the other.
 import { mkdtempDisposable, readFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -38,16 +38,16 @@ export async function pictureTask(
   await shown.screenshot({ path: file })
 }
 
-/** Somebody who has logged in, and a vApp of several VMs. */
+/** A logged-in user, and a vApp of several VMs. */
 async function furnish({ url, ca: file, tenants }: LabCloud, person: Person): Promise<void> {
   const [tenant] = tenants
   if (!tenant) throw new Error('the cloud has no organisation')
-  const who = `${tenant.user}@${tenant.org}`
-  const words = ['login', 'work', url, '--user', who, '--ca', file]
+  const principal = `${tenant.user}@${tenant.org}`
+  const words = ['login', 'work', url, '--user', principal, '--ca', file]
   const { code, err } = await person.skerry(words, tenant.password)
   if (code !== 0) throw new Error(err)
   const at = { url, ca: await readFile(file, 'utf8') }
-  const cloud = cloudByToken(at, await logIn(at, who, tenant.password))
+  const cloud = cloudByToken(at, await logIn(at, principal, tenant.password))
   const items = VMS.map((name) =>
     element('SourcedItem', {}, element('Source', { href: tenant.template, name })),
   )
@@ -58,7 +58,7 @@ async function furnish({ url, ca: file, tenants }: LabCloud, person: Person): Pr
   await person.does('task', 'wait', task.split('/').at(-1) ?? '')
 }
 
-/** Runs a line on a terminal and answers every byte that it wrote there. */
+/** Runs a command line on a terminal and returns every byte of its output. */
 async function typed(person: Person, line: string): Promise<string> {
   const command = `stty cols 110; ${line.replace(/^skerry/, PROGRAM)}`
   const { code, out, err } = await person.run(['script', '-qfec', command, '/dev/null'])

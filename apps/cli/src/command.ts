@@ -1,79 +1,75 @@
-import type { CloudSide } from './cloud-side.ts'
-import type { LocalClient } from './local-client.ts'
-import type { ProfileStore } from './profiles.ts'
-import type { Verbs } from './verbs.ts'
-import type { WorkflowAccess } from './workflow-client.ts'
+import type { ProfileStore } from './profiles/profiles.ts'
+import type { TerminalScreen } from './terminal/terminal-screen.ts'
+import type { CloudSession } from './vms/cloud-session.ts'
+import type { LocalClient } from './vms/local-client.ts'
+import type { VmBackend } from './vms/vm-backend.ts'
+import type { WorkflowAccess } from './vms/workflow-access.ts'
 
-/** Everything a command may touch, handed in: main.ts holds the real ones, tests their own. */
-export interface World {
-  /** What can be done to VMs, at the place that the profile says. */
-  readonly verbs: Verbs
-  /** vmd of this machine. */
+/** Everything a command may use, injected: main.ts passes the real ones, tests their own. */
+export interface CliContext {
+  /** Operations on VMs, at the target of the profile. */
+  readonly verbs: VmBackend
+  /** Client of vmd on this machine. */
   readonly api: LocalClient
-  /** The cloud of the profile; undefined on this machine. */
-  readonly cloud: CloudSide | undefined
+  /** The cloud of the profile; undefined when the target is this machine. */
+  readonly cloud: CloudSession | undefined
   readonly profiles: ProfileStore
-  /** The same at another place: that of a profile, or of the active one. */
-  readonly at: (on: string | undefined) => Promise<World>
-  /** What this machine is called. */
+  /** The same context for another profile; undefined means the active one. */
+  readonly at: (on: string | undefined) => Promise<CliContext>
+  /** Host name of this machine. */
   readonly machineName: string
-  /** A word that nobody should see: typed without being shown, or the first line of standard input. */
+  /** Reads a secret: typed without echo, or the first line of standard input. */
   readonly readSecret: (prompt: string) => Promise<string>
-  /** A line, or a text of several, on standard output. */
+  /** Prints one or more lines to standard output. */
   readonly print: (text: string) => void
-  /** The same without the end of the line: bytes of a guest as they came. */
+  /** Writes to standard output without a newline, for a guest's output as it came. */
   readonly write: (text: string) => void
-  /** A line on standard error. */
+  /** Prints a line to standard error. */
   readonly complain: (text: string) => void
-  /** Standard error, when it is a terminal that a progress line can be drawn on. */
-  readonly screen: Screen | undefined
-  /** Whether standard output is a terminal, which may have colours. */
+  /** Standard error if it is a terminal, where a progress line can be drawn. */
+  readonly screen: TerminalScreen | undefined
+  /** Whether to print colours: standard output is a terminal and NO_COLOR is not set. */
   readonly colours: boolean
-  /** Milliseconds that only go forward. */
+  /** Monotonic milliseconds. */
   readonly now: () => number
   readonly wait: (ms: number) => Promise<void>
-  /** Calls this at the next Ctrl-C, in place of ending; answers how to leave it at that. */
+  /** Calls `hear` at the next Ctrl-C instead of exiting; returns a function that removes the handler. */
   readonly onInterrupt: (hear: () => void) => () => void
-  /** Runs a program with our own terminal and answers its exit code. */
+  /** Runs a program with our own terminal and returns its exit code. */
   readonly runProgram: (command: string, args: readonly string[]) => Promise<number>
-  /** Runs a program that nobody sees; `hear` gets each line it says, and a Failure its last words. */
+  /** Runs a program without a terminal; `hear` gets each line of its standard error, and a Failure has the last one. */
   readonly runQuietly: (
     command: string,
     args: readonly string[],
     hear?: (line: string) => void,
   ) => Promise<void>
-  /** Whether somebody listens there now. */
+  /** Whether the address and port accept connections now. */
   readonly listens: (address: string, port: number) => Promise<boolean>
-  /** The line that opens an address, as $BROWSER or as this desktop has it; undefined where there is nothing to see it on. */
+  /** The command that opens a URL: $BROWSER, or the desktop's own; undefined without a display. */
   readonly browser: string | undefined
-  /** Where a workflow server is, and who asks it, as the environment says. */
+  /** URL and credentials of a workflow server, from the environment. */
   readonly workflows: WorkflowAccess
   /** All of standard input. */
   readonly readInput: () => Promise<string>
   readonly uid: number
-  /** The day that a page written now bears. */
+  /** The date printed on a generated page. */
   readonly today: () => Date
-  /** Where programs are looked for. */
+  /** $PATH. */
   readonly path: string
-  /** Where things are kept that take long to make. */
+  /** Cache directory for files that take long to build. */
   readonly cache: string
-  /** 256 bits that nobody can guess, as a word. */
+  /** A random 256-bit secret, base64url-encoded. */
   readonly secret: () => string
-  /** Whether a person says yes; nobody does where there is no terminal. */
+  /** Asks the user a yes/no question; false without a terminal. */
   readonly confirm: (question: string) => Promise<boolean>
-  /** Resolves when the person has seen enough (Ctrl-C), or the program is told to end. */
-  readonly told: () => Promise<void>
-}
-
-export interface Screen {
-  readonly columns: number
-  readonly write: (text: string) => void
+  /** Resolves at Ctrl-C, or when the process gets SIGTERM or SIGHUP. */
+  readonly interrupted: () => Promise<void>
 }
 
 export interface Option {
   readonly type: 'boolean' | 'string'
   readonly doc: string
-  /** What stands for the value in the help. */
+  /** Placeholder of the value in the help. */
   readonly value?: string
   /** May be given several times. */
   readonly multiple?: true
@@ -85,45 +81,45 @@ type Value<O extends Option> = O['type'] extends 'boolean'
   : O extends { multiple: true }
     ? readonly string[]
     : string
-export type Values<All extends Options> = { readonly [Name in keyof All]?: Value<All[Name]> }
+export type OptionValues<All extends Options> = { readonly [Name in keyof All]?: Value<All[Name]> }
 
 export interface Args<All extends Options = {}> {
-  /** One word for each one of the usage; those that may be left out are then undefined. */
+  /** Positional arguments, in the order of the usage; omitted optional ones are undefined. */
   readonly words: readonly string[]
-  readonly options: Values<All>
+  readonly options: OptionValues<All>
   readonly json: boolean
 }
 
-/** One row of the command line: help, completion and the parser are made from it. */
+/** One command: help, completion and the parser are derived from it. */
 export interface Command {
-  /** 'list', or two words: 'share add'. */
+  /** One word or two: 'list', 'share add'. */
   readonly name: string
   /**
-   * The words after the name: `VM` must be there, `[NAME]` may be left out, `COMMAND...` is all the rest.
-   * A word such as VM, TEMPLATE or PROFILE is completed by names of these.
+   * Positional arguments: `VM` is required, `[NAME]` is optional, `COMMAND...` takes all that remain.
+   * Arguments such as VM, TEMPLATE and PROFILE are completed with existing names.
    */
   readonly usage: string
   readonly summary: string
-  /** Whole lines as they are typed, the commonest first. */
+  /** Complete command lines, the most common first. */
   readonly examples: readonly string[]
-  /** What is mostly done after it. */
+  /** The usual next step. */
   readonly next: string
-  /** What its exit code tells beyond the five that all commands have. */
+  /** Exit codes beyond the five that all commands share. */
   readonly exits?: string
   readonly options: Options
-  /** Whom it asks: vmd or a cloud, as the profile says, unless it is told otherwise. */
-  readonly asks?: 'vmd' | 'cloud' | 'nobody'
-  /** Of what asks vmd alone: what to do with a VM of a cloud instead. */
+  /** Which server it needs: vmd, a cloud, or 'none'. Default: vmd or a cloud, by the profile. */
+  readonly asks?: 'vmd' | 'cloud' | 'none'
+  /** For commands that need vmd: the alternative for a VM in a cloud. */
   readonly instead?: string
-  /** Answers the exit code when it is another program's. */
-  run(world: World, args: Args<Options>): Promise<number | void>
+  /** Returns an exit code if it ran another program. */
+  run(context: CliContext, args: Args<Options>): Promise<number | void>
 }
 
-/** Rows infer what their options hold. */
+/** Infers the option types of a command. */
 export const command = <const All extends Options>(
   row: Omit<Command, 'run' | 'options'> & {
     readonly options?: All
-    run(world: World, args: Args<All>): Promise<number | void>
+    run(context: CliContext, args: Args<All>): Promise<number | void>
   },
 ): Command => ({ options: {}, ...row })
 
@@ -133,7 +129,7 @@ export interface Place {
   readonly rest: boolean
 }
 
-/** The places of a usage: 'VM [NAME]' has two, of which the second may stay empty. */
+/** The positional arguments of a usage: 'VM [NAME]' has two, the second optional. */
 export const places = (usage: string): readonly Place[] =>
   usage
     .split(' ')

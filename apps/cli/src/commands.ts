@@ -1,68 +1,69 @@
 import { command, type Command } from './command.ts'
-import { administration } from './commands/administration.ts'
-import { clone } from './commands/clone.ts'
-import { cloud } from './commands/cloud.ts'
+import { administration } from './commands/administration/orgs-and-hosts.ts'
+import { quota } from './commands/administration/quota.ts'
+import { token } from './commands/administration/token.ts'
+import { user } from './commands/administration/user.ts'
+import { events } from './commands/cloud/events.ts'
+import { resourceCommands } from './commands/cloud/resources.ts'
+import { task } from './commands/cloud/task.ts'
+import { vapp } from './commands/cloud/vapp.ts'
 import { completion } from './commands/completion.ts'
-import { consoleServer } from './commands/console-server.ts'
-import { openConsole } from './commands/console.ts'
-import { create } from './commands/create.ts'
-import { doctor } from './commands/doctor.ts'
-import { down } from './commands/down.ts'
-import { events } from './commands/events.ts'
-import { exec } from './commands/exec.ts'
-import { forward } from './commands/forward.ts'
-import { info } from './commands/info.ts'
-import { ip } from './commands/ip.ts'
-import { list } from './commands/list.ts'
-import { login } from './commands/login.ts'
-import { logs } from './commands/logs.ts'
-import { power } from './commands/power.ts'
-import { profileCommands } from './commands/profiles.ts'
-import { quota } from './commands/quota.ts'
-import { rm } from './commands/rm.ts'
-import { set } from './commands/set.ts'
-import { share } from './commands/share.ts'
-import { snapshot } from './commands/snapshot.ts'
-import { ssh } from './commands/ssh.ts'
-import { task } from './commands/task.ts'
-import { templateBuild } from './commands/template-build.ts'
-import { template } from './commands/template.ts'
-import { thingCommands } from './commands/things.ts'
-import { up } from './commands/up.ts'
-import { user } from './commands/user.ts'
-import { vapp } from './commands/vapp.ts'
+import { doctor } from './commands/machine/doctor.ts'
+import { down } from './commands/machine/down.ts'
+import { up } from './commands/machine/up.ts'
+import { login } from './commands/profiles/login.ts'
+import { profileCommands } from './commands/profiles/profiles.ts'
+import { cloud } from './commands/servers/cloud.ts'
+import { consoleServer } from './commands/servers/console-server.ts'
+import { vmd } from './commands/servers/vmd.ts'
+import { workflowEgress, workflowServer } from './commands/servers/workflow-server.ts'
+import { templateBuild } from './commands/templates/template-build.ts'
+import { template } from './commands/templates/template.ts'
 import { readVersion, version } from './commands/version.ts'
-import { vmd } from './commands/vmd.ts'
-import { workflowRuns } from './commands/workflow-runs.ts'
-import { workflowEgress, workflowServer } from './commands/workflow-server.ts'
-import { workflow } from './commands/workflow.ts'
-import { complete } from './complete.ts'
-import { helpOf, overview } from './help.ts'
-import { manPage } from './man-page.ts'
+import { clone } from './commands/vm/clone.ts'
+import { openConsole } from './commands/vm/console.ts'
+import { create } from './commands/vm/create.ts'
+import { exec } from './commands/vm/exec.ts'
+import { forward } from './commands/vm/forward.ts'
+import { info } from './commands/vm/info.ts'
+import { ip } from './commands/vm/ip.ts'
+import { list } from './commands/vm/list.ts'
+import { logs } from './commands/vm/logs.ts'
+import { power } from './commands/vm/power.ts'
+import { rm } from './commands/vm/rm.ts'
+import { set } from './commands/vm/set.ts'
+import { share } from './commands/vm/share.ts'
+import { snapshot } from './commands/vm/snapshot.ts'
+import { ssh } from './commands/vm/ssh.ts'
+import { workflowRuns } from './commands/workflow/workflow-runs.ts'
+import { workflow } from './commands/workflow/workflow.ts'
+import { complete } from './help/complete.ts'
+import { helpOf, overview } from './help/help.ts'
+import { manPage } from './help/man-page.ts'
 import { findCommand } from './run-command.ts'
 
-/** These two tell of all others, so they stand where all others are listed. */
-const telling: readonly Command[] = [
+/** These two read the list of all commands, so they are defined beside it. */
+const informing: readonly Command[] = [
   command({
     name: 'complete',
     usage: '[WORDS...]',
-    summary: 'what may come next on a line, for the completion scripts',
+    summary: 'print completions for a partial command line, for the completion scripts',
     examples: ["skerry complete -- start ''"],
-    next: 'skerry completion bash prints the script that asks this',
-    asks: 'nobody',
-    async run(world, { words }) {
-      for (const each of await complete(world, commands, words)) world.print(each)
+    next: 'skerry completion bash prints the script that calls this',
+    asks: 'none',
+    async run(context, { words }) {
+      for (const each of await complete(context, commands, words)) context.print(each)
     },
   }),
   command({
     name: 'help',
     usage: '[COMMAND...]',
-    summary: 'this list, or more about one command',
+    summary: 'list all commands, or show the help of one',
     examples: ['skerry help', 'skerry help share add', 'skerry help --man'],
     next: 'skerry COMMAND --help',
-    asks: 'nobody',
+    asks: 'none',
     options: {
-      man: { type: 'boolean', doc: 'the whole of it as a man page, to be read by man -l' },
+      man: { type: 'boolean', doc: 'print the full manual as a man page, for man -l' },
     },
     async run({ print, today }, { words, options: { man } }) {
       if (man === true) print(manPage(commands, await readVersion(), today()))
@@ -71,7 +72,7 @@ const telling: readonly Command[] = [
   }),
 ]
 
-/** The whole command line, in the order of the help. */
+/** All commands, in the order of the man page; help.ts groups them for the overview. */
 export const commands: readonly Command[] = [
   up,
   down,
@@ -101,15 +102,16 @@ export const commands: readonly Command[] = [
   templateBuild,
   ...template,
   events,
-  ...thingCommands,
+  ...resourceCommands,
   ...vapp,
   ...task,
   ...user,
+  ...token,
   ...quota,
   ...administration,
   ...workflow,
   ...workflowRuns,
   completion,
   version,
-  ...telling,
+  ...informing,
 ]

@@ -5,20 +5,20 @@ import { createInterface } from 'node:readline/promises'
 import { text } from 'node:stream/consumers'
 import { setTimeout as wait } from 'node:timers/promises'
 
-import { whyNotConnected } from './checks.ts'
-import { runProgram, runQuietly } from './child.ts'
 import { commands } from './commands.ts'
-import { profileFile } from './profile-file.ts'
+import { whyNotConnected } from './machine/checks.ts'
+import { runProgram, runQuietly } from './machine/child.ts'
+import { profileFile } from './profiles/profile-file.ts'
 import { runCommand } from './run-command.ts'
-import { readSecret } from './secret.ts'
+import { readSecret } from './terminal/secret.ts'
 
 const CONNECT_MS = 2000
 const { stdout, stderr, env } = process
-// The first of several: a list of them is for programs that try one after the other.
+// Only the first entry of a colon-separated list.
 const [chosenBrowser] = (env['BROWSER'] ?? '').split(':')
 const desktop = env['DISPLAY'] || env['WAYLAND_DISPLAY'] ? 'xdg-open' : undefined
 const settings = env['XDG_CONFIG_HOME'] || join(homedir(), '.config')
-// A reader that has seen enough, such as head, closes the pipe: that is no failure of ours.
+// A reader such as head may close the pipe early: that is not an error.
 stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code === 'EPIPE') process.exit(0)
   throw error
@@ -37,7 +37,7 @@ process.exitCode = await runCommand(
     complain: (text) => void stderr.write(`${text}\n`),
     screen: stderr.isTTY
       ? {
-          // Some terminals do not know how wide they are.
+          // Some terminals report no width.
           columns: stderr.columns || 80,
           write: (text) => void stderr.write(text),
         }
@@ -62,13 +62,13 @@ process.exitCode = await runCommand(
     },
     readInput: async () => text(process.stdin),
     uid: process.getuid?.() ?? -1,
-    // Whoever builds a package twice wants the same page twice (reproducible-builds.org).
+    // Reproducible packages need a reproducible date (reproducible-builds.org).
     today: () => new Date(Number(env['SOURCE_DATE_EPOCH']) * 1000 || Date.now()),
     path: env['PATH'] ?? '',
     cache: join(env['XDG_CACHE_HOME'] || join(homedir(), '.cache'), 'skerry'),
     secret: () => randomBytes(32).toString('base64url'),
     confirm,
-    told: async () =>
+    interrupted: async () =>
       new Promise((resolve) => {
         for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, resolve)
       }),

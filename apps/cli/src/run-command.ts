@@ -2,19 +2,19 @@ import { parseArgs, type ParseArgsOptionsConfig } from 'node:util'
 
 import { Fault } from '@skerry/fault'
 
-import { failureOf } from './cloud-failure.ts'
+import { failureOf } from './cloud/failure.ts'
 import { places, type Args, type Command, type Options } from './command.ts'
-import { everywhere } from './everywhere.ts'
-import { exitCodes, Failure } from './failure.ts'
-import { helpForPrograms, helpOf, overview } from './help.ts'
-import { printable } from './table.ts'
-import { worldAt, type Machine } from './world-at.ts'
+import { contextAt, type LocalMachine } from './context-at.ts'
+import { everywhere } from './help/global-options.ts'
+import { helpForPrograms, helpOf, overview } from './help/help.ts'
+import { exitCodes, Failure } from './terminal/failure.ts'
+import { printable } from './terminal/table.ts'
 
-export type { Machine } from './world-at.ts'
+export type { LocalMachine } from './context-at.ts'
 
-/** Runs one command line and answers its exit code; whatever happens, the person reads one line and the next step. */
+/** Runs one command line and returns its exit code. A Failure is printed as one line and the next step. */
 export async function runCommand(
-  machine: Machine,
+  machine: LocalMachine,
   commands: readonly Command[],
   argv: readonly string[],
 ): Promise<number> {
@@ -29,7 +29,7 @@ export async function runCommand(
 }
 
 async function run(
-  machine: Machine,
+  machine: LocalMachine,
   commands: readonly Command[],
   argv: readonly string[],
 ): Promise<number> {
@@ -40,15 +40,15 @@ async function run(
   if (argv[0] === '--help' || argv[0] === '-h') return say(machine, overview(commands))
   const { command, args, url, on, help } = readLine(commands, argv)
   if (help) return say(machine, args.json ? helpForPrograms(command) : helpOf(command))
-  const world = await worldAt(machine, command, { url, on })
+  const context = await contextAt(machine, command, { url, on })
   try {
-    return (await command.run(world, args)) ?? exitCodes.done
+    return (await command.run(context, args)) ?? exitCodes.done
   } catch (error) {
-    throw error instanceof Fault ? failureOf(error, world.cloud) : error
+    throw error instanceof Fault ? failureOf(error, context.cloud) : error
   }
 }
 
-/** The programs that it starts read their own options. */
+/** Commands that start a server, which parses its own options. */
 const servers = ['vmd', 'cloud', 'console-server', 'workflow-server', 'workflow-egress']
 
 interface Line {
@@ -59,7 +59,7 @@ interface Line {
   readonly help: boolean
 }
 
-/** Which command a line names, and what it is given; anything that it does not take is a Failure. */
+/** Parses a command line; an unknown command, option or argument is a Failure. */
 export function readLine(commands: readonly Command[], argv: readonly string[]): Line {
   const [command, rest] = findCommand(commands, argv)
   if (servers.includes(command.name)) {
@@ -75,12 +75,12 @@ export function readLine(commands: readonly Command[], argv: readonly string[]):
   return { command, args, ...place, help: help === true }
 }
 
-function say(machine: Machine, text: string): number {
+function say(machine: LocalMachine, text: string): number {
   machine.print(text)
   return exitCodes.done
 }
 
-/** 'share add' before 'share': the longest name that the line begins with. */
+/** The longest command name that the line begins with: 'share add' before 'share'. */
 export function findCommand(
   commands: readonly Command[],
   argv: readonly string[],
@@ -112,7 +112,7 @@ function parse(command: Command, rest: readonly string[]) {
   try {
     return parseArgs({ args: [...rest], options, allowPositionals: true })
   } catch (cause) {
-    // Only the first sentence: the others explain how parseArgs would like it.
+    // Only the first sentence: the others are advice of parseArgs that does not apply here.
     const [said = ''] = (cause as Error).message.split(/\. |\n/)
     throw wrongUsage(command, said.replace(/\.$/, ''), cause)
   }
@@ -124,17 +124,17 @@ function checkWords(command: Command, words: readonly string[]): void {
   if (missing) throw wrongUsage(command, `${missing.name} is missing`)
   const extra = words[wanted.length]
   if (extra !== undefined && wanted.at(-1)?.rest !== true) {
-    throw wrongUsage(command, `${printable(extra)} is one word too many`)
+    throw wrongUsage(command, `unexpected argument ${printable(extra)}`)
   }
 }
 
 const wrongUsage = (command: Command, message: string, cause?: unknown): Failure =>
   new Failure('usage', message, {
     cause,
-    hint: `usage: skerry ${[command.name, command.usage].join(' ').trim()}; more by --help`,
+    hint: `usage: skerry ${[command.name, command.usage].join(' ').trim()}; see --help`,
   })
 
-function complain(machine: Machine, failure: Failure, asJson: boolean): void {
+function complain(machine: LocalMachine, failure: Failure, asJson: boolean): void {
   if (asJson) {
     const { reason, message, hint } = failure
     machine.print(JSON.stringify(failure.body ?? { reason, message, hint }))
@@ -143,7 +143,7 @@ function complain(machine: Machine, failure: Failure, asJson: boolean): void {
   if (failure.hint !== undefined) machine.complain(`next: ${printable(failure.hint)}`)
 }
 
-/** The word that was probably meant: at most two letters away. */
+/** The closest of `words`, at most two edits away. */
 export function nearest(word: string, words: readonly string[]): string | undefined {
   return words
     .map((each) => ({ each, far: distance(word, each) }))
@@ -151,7 +151,7 @@ export function nearest(word: string, words: readonly string[]): string | undefi
     .sort((a, b) => a.far - b.far)[0]?.each
 }
 
-/** Letters to add, drop or change. */
+/** Levenshtein distance. */
 function distance(one: string, other: string): number {
   let row = Array.from({ length: other.length + 1 }, (_, at) => at)
   for (const [at, letter] of Array.from(one).entries()) {

@@ -2,17 +2,17 @@ import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { test } from 'node:test'
 
-import { completionScripts } from '../src/complete.ts'
+import { completionScripts } from '../src/help/complete.ts'
 import { answer, skerry, startDaemon } from './terminal.ts'
 
 const daemonOf = () =>
-  startDaemon((asked, reply) =>
-    asked === 'GET /api/templates'
+  startDaemon((requested, reply) =>
+    requested === 'GET /api/templates'
       ? answer(reply, 200, [{ name: 'default' }])
       : answer(reply, 200, ['web-1', 'web-2', 'db']),
   )
 
-test('commands, their second words, options, VMs and templates are completed', async () => {
+test('commands, subcommands, options, VMs and templates are completed', async () => {
   await using daemon = await daemonOf()
   const completed = async (...words: readonly string[]) =>
     (await skerry(daemon.url, ['complete', '--', ...words])).out.split('\n').slice(0, -1)
@@ -38,12 +38,12 @@ test('commands, their second words, options, VMs and templates are completed', a
   assert.deepEqual(await completed('nonsense', 'x'), [])
 })
 
-test('without a daemon nothing is completed and nothing is said', async () => {
+test('without vmd there are no completions and no messages', async () => {
   const { code, out, err } = await skerry('http://127.0.0.1:9', ['complete', '--', 'start', ''])
   assert.deepEqual([code, out, err], [0, '', ''])
 })
 
-test('bash completes with the script it is given', () => {
+test('bash completes with the script', () => {
   const script = `${completionScripts.bash}
 skerry() { (IFS=' '; echo "$*"); echo web-1; }
 COMP_WORDS=(skerry start we); COMP_CWORD=2

@@ -1,20 +1,20 @@
-// Goal: `skerry console` leads to the screen whatever the machine has to show it on. Method: a small server in the daemon's place.
+// Goal: `skerry console` opens the screen with any kind of browser. Method: a small server in place of vmd.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
-import { Failure } from '../src/failure.ts'
+import { Failure } from '../src/terminal/failure.ts'
 import { answer, skerry, startDaemon } from './terminal.ts'
 
 const daemonWith = (body: object, status = 201) =>
   startDaemon((_, reply) => answer(reply, status, body))
 
-test('the address is printed, and opened where there is something to see it on', async () => {
+test('the URL is printed, and opened if there is a browser', async () => {
   await using daemon = await daemonWith({ page: '/console/web', state: 'powered on' })
   const address = `${daemon.url}/console/web`
   const bare = await skerry(daemon.url, ['console', 'web'])
   assert.deepEqual([bare.code, bare.out, bare.err], [0, `${address}\n`, ''])
   assert.deepEqual(bare.programs, [])
-  assert.deepEqual(daemon.asked, ['POST /api/vms/web/screen'])
+  assert.deepEqual(daemon.requested, ['POST /api/vms/web/screen'])
   for (const [browser, words] of [
     ['xdg-open', ['xdg-open', address]],
     ['firefox --new-window', ['firefox', '--new-window', address]],
@@ -22,12 +22,12 @@ test('the address is printed, and opened where there is something to see it on',
   ] as const) {
     const ran = await skerry(daemon.url, ['console', 'web'], { browser })
     assert.deepEqual([ran.out, ran.programs], [`${address}\n`, [words]])
-    const told = await skerry(daemon.url, ['console', 'web', '--print'], { browser })
-    assert.deepEqual([told.out, told.programs], [`${address}\n`, []])
+    const summary = await skerry(daemon.url, ['console', 'web', '--print'], { browser })
+    assert.deepEqual([summary.out, summary.programs], [`${address}\n`, []])
   }
 })
 
-test('--json is for programs: it opens nothing and tells what there is', async () => {
+test('--json opens nothing and prints the details', async () => {
   const expires = '2026-11-15T12:00:30.000Z'
   await using daemon = await daemonWith({ page: '/console/web?T', state: 'paused', expires })
   const { code, out, programs } = await skerry(daemon.url, ['console', 'web', '--json'], {
@@ -39,7 +39,7 @@ test('--json is for programs: it opens nothing and tells what there is', async (
   })
 })
 
-test('of a VM that is off the page is there too, and how to turn it on', async () => {
+test('for a VM that is off the URL is printed, with how to start it', async () => {
   for (const state of ['powered off', 'suspended']) {
     await using daemon = await daemonWith({ page: '/console/web', state })
     const { code, out, err } = await skerry(daemon.url, ['console', 'web'])
@@ -48,24 +48,24 @@ test('of a VM that is off the page is there too, and how to turn it on', async (
   }
 })
 
-test('a browser that fails or is not there costs nothing but a line', async () => {
+test('a missing or failing browser only causes a message', async () => {
   await using daemon = await daemonWith({ page: '/console/web', state: 'powered on' })
   const failing = await skerry(daemon.url, ['console', 'web'], { browser: 'xdg-open' })
   assert.deepEqual(
     [failing.code, failing.err],
-    [0, 'xdg-open ended with 7; open the address yourself\n'],
+    [0, 'xdg-open exited with 7; open the URL yourself\n'],
   )
   const missing = await skerry(daemon.url, ['console', 'web'], {
     browser: 'nothing-here',
     runProgram: () =>
-      Promise.reject(new Failure('refused', 'there is no program nothing-here on this machine')),
+      Promise.reject(new Failure('refused', 'program nothing-here not found on this machine')),
   })
   assert.equal(missing.code, 0)
   assert.match(missing.out, /^http:.*\/console\/web\n$/)
-  assert.match(missing.err, /no program nothing-here .*; open the address yourself\n$/)
+  assert.match(missing.err, /program nothing-here not found .*; open the URL yourself\n$/)
 })
 
-test('a VM that is not there is refused in the daemon’s words', async () => {
+test('an unknown VM fails with the message of vmd', async () => {
   await using daemon = await daemonWith({ code: 404, message: 'there is no VM web' }, 404)
   const { code, out, err } = await skerry(daemon.url, ['console', 'web'])
   assert.deepEqual([code, out, err], [1, '', 'skerry: there is no VM web\n'])

@@ -1,4 +1,4 @@
-// Goal: each point is seen as it is. Method: a machine of files and sockets, once well and once ill.
+// Goal: each check reports the real state. Method: a simulated machine of files and sockets, once healthy and once broken.
 import assert from 'node:assert/strict'
 import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
@@ -6,8 +6,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 
-import { examine, type Finding, type Places } from '../src/checks.ts'
-import { localClient } from '../src/local-client.ts'
+import { examine, type Finding, type Places } from '../src/machine/checks.ts'
+import { localClient } from '../src/vms/local-client.ts'
 import { answer, skerry, startDaemon } from './terminal.ts'
 
 async function makeDirectory() {
@@ -29,7 +29,7 @@ const placesIn = (directory: string): Places => ({
 const states = (findings: readonly Finding[]) =>
   Object.fromEntries(findings.map(({ check, state }) => [check, state]))
 
-test('a machine that is well has nothing to mend', async () => {
+test('a healthy machine has nothing to fix', async () => {
   await using made = await makeDirectory()
   const { directory } = made
   const places = placesIn(directory)
@@ -50,49 +50,49 @@ test('a machine that is well has nothing to mend', async () => {
     await writeFile(join(bin, name), '')
     await chmod(join(bin, name), 0o755)
   }
-  await using daemon = await startDaemon((asked, reply) =>
-    answer(reply, 200, asked.includes('templates') ? [{ name: 'default' }] : { status: 'ok' }),
+  await using daemon = await startDaemon((requested, reply) =>
+    answer(reply, 200, requested.includes('templates') ? [{ name: 'default' }] : { status: 'ok' }),
   )
   const findings = await examine({ api: localClient(daemon.url), path: bin }, places)
   libvirt.close()
-  const amiss = findings.filter(({ check, state }) => state !== 'ok' && check !== 'space')
-  assert.deepEqual(amiss, [])
+  const wrong = findings.filter(({ check, state }) => state !== 'ok' && check !== 'space')
+  assert.deepEqual(wrong, [])
   assert.equal(findings.length, 12)
 })
 
-test('a machine that is ill is told how to mend each point', async () => {
+test('on a broken machine each check explains the fix', async () => {
   await using made = await makeDirectory()
-  const world = { api: localClient('http://127.0.0.1:9'), path: '' }
-  const findings = await examine(world, placesIn(made.directory))
+  const context = { api: localClient('http://127.0.0.1:9'), path: '' }
+  const findings = await examine(context, placesIn(made.directory))
   const { libvirt, acceleration, vmd, ...rest } = states(findings)
   assert.deepEqual(
     [libvirt, acceleration, vmd, rest['network skerry'], rest['template default']],
     ['fail', 'warn', 'fail', 'fail', 'warn'],
   )
-  for (const { state, mend } of findings) assert.equal(mend === undefined, state === 'ok')
+  for (const { state, fix } of findings) assert.equal(fix === undefined, state === 'ok')
 })
 
-test('a template that is missing fails with how to make one, a daemon in trouble with its reasons', async () => {
+test('a missing template fails with how to create one, a degraded vmd with its reasons', async () => {
   await using made = await makeDirectory()
   const reasons = ['libvirt does not answer: see that libvirtd runs']
-  await using daemon = await startDaemon((asked, reply) =>
-    answer(reply, 200, asked.includes('templates') ? [] : { status: 'degraded', reasons }),
+  await using daemon = await startDaemon((requested, reply) =>
+    answer(reply, 200, requested.includes('templates') ? [] : { status: 'degraded', reasons }),
   )
-  const world = { api: localClient(daemon.url), path: '' }
-  const findings = await examine(world, placesIn(made.directory))
+  const context = { api: localClient(daemon.url), path: '' }
+  const findings = await examine(context, placesIn(made.directory))
   const found = findings.find(({ check }) => check === 'template default')
   assert.equal(found?.state, 'fail')
-  assert.match(found?.mend ?? '', /skerry template import/)
-  assert.equal(findings.find(({ check }) => check === 'vmd')?.mend, reasons[0])
+  assert.match(found?.fix ?? '', /skerry template import/)
+  assert.equal(findings.find(({ check }) => check === 'vmd')?.fix, reasons[0])
 })
 
-test('doctor ends with 1 when something fails, also in JSON', async () => {
+test('doctor exits with 1 if a check fails, also with --json', async () => {
   const { code, out } = await skerry('http://127.0.0.1:9', ['doctor', '--json'])
   assert.equal(code, 1)
   const findings = JSON.parse(out) as Finding[]
   assert.equal(states(findings)['vmd'], 'fail')
   const text = await skerry('http://127.0.0.1:9', ['doctor'])
   assert.equal(text.code, 1)
-  assert.match(text.out, /^STATE +POINT +FOUND\n/)
-  assert.match(text.out, /^mend vmd: sudo skerry vmd$/m)
+  assert.match(text.out, /^STATE +CHECK +FOUND\n/)
+  assert.match(text.out, /^fix vmd: sudo skerry vmd$/m)
 })

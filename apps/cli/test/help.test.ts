@@ -1,4 +1,4 @@
-// Goal: what `skerry` says of itself is worth a man page, and is one. Method: the table of commands against what is printed.
+// Goal: the help of `skerry` is complete, and a valid man page. Method: the command table compared with the output.
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
@@ -10,7 +10,7 @@ import { promisify } from 'node:util'
 import { reasonWithoutRoot } from '@skerry/lab'
 
 import { commands } from '../src/commands.ts'
-import { outputs } from '../src/outputs.ts'
+import { outputs } from '../src/help/outputs.ts'
 import { readLine } from '../src/run-command.ts'
 import { skerry } from './terminal.ts'
 
@@ -33,13 +33,13 @@ test('every command explains itself: usage, options, exit codes, an example and 
   }
 })
 
-test('every example is a line that the command understands', async () => {
+test('every example is a valid command line', async () => {
   for (const { name, examples } of commands) {
     for (const example of examples) {
       const words = await wordsOf(example)
       assert.match(example, /^(sudo )?skerry /)
       assert.equal(readLine(commands, words).command.name, name, example)
-      // What reads a file of the person's would not find it here.
+      // The files of these examples do not exist here.
       if (/\.(pub|yaml|qcow2)/.test(example)) continue
       const { code, err } = await skerry(NOWHERE, words)
       assert.notEqual(code, 2, `${example}: ${err}`)
@@ -47,13 +47,13 @@ test('every example is a line that the command understands', async () => {
   }
 })
 
-/** What they print is another program's, a script, or help. */
+/** They print the output of another program, a script, or help. */
 const withoutJson = new Set([
   ...['vmd', 'cloud', 'console-server', 'workflow-server', 'workflow-egress', 'ssh'],
   ...['completion', 'complete', 'help'],
 ])
 
-test('every command has a schema of what --json prints, and tells it', async () => {
+test('every command has a schema of what --json prints, and shows it', async () => {
   const named = commands.map(({ name }) => name).filter((name) => !withoutJson.has(name))
   assert.deepEqual(named.toSorted(), Object.keys(outputs).toSorted())
   for (const name of named) {
@@ -64,7 +64,7 @@ test('every command has a schema of what --json prints, and tells it', async () 
   }
 })
 
-/** The words that a shell makes of a line. */
+/** Splits a line as a shell does. */
 async function wordsOf(line: string): Promise<readonly string[]> {
   const { stdout } = await run('bash', ['-c', `printf '%s\\0' ${line.replace(/^sudo /, '')}`])
   return stdout.split('\0').slice(1, -1)

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 
-import { profileFile } from '../src/profile-file.ts'
+import { profileFile } from '../src/profiles/profile-file.ts'
 import {
   chooseProfile,
   LOCAL,
@@ -15,15 +15,15 @@ import {
   withoutProfile,
   withProfile,
   type Profile,
-} from '../src/profiles.ts'
+} from '../src/profiles/profiles.ts'
 
 const work: Profile = { url: 'https://cloud.example', user: 'bob@blue', token: 'T' }
 const home: Profile = { url: 'https://home.example', user: 'me@mine', token: 'U' }
 const both = withProfile(withProfile(noProfiles, 'work', work, 'work'), 'home', home, 'work')
 
-test('the line decides, then the environment, then the active profile, then this machine', () => {
-  const chosen = (...told: Parameters<typeof chooseProfile>) => {
-    const choice = chooseProfile(...told)
+test('the target comes from the options, the environment or the active profile, in this order', () => {
+  const chosen = (...summary: Parameters<typeof chooseProfile>) => {
+    const choice = chooseProfile(...summary)
     return choice.on === 'cloud' ? choice.name : choice.on
   }
   assert.equal(chosen(noProfiles, {}), 'vmd')
@@ -38,37 +38,41 @@ test('the line decides, then the environment, then the active profile, then this
   })
 })
 
-test('a profile that is not there is told with those that are', () => {
+test('an unknown profile is reported with the existing ones', () => {
   for (const name of ['wrok', 'constructor', '__proto__']) {
     assert.throws(() => chooseProfile(both, { on: name }), {
       reason: 'refused',
       message: `there is no profile ${name}`,
-      hint: `skerry login ${name} URL --user USER@ORG makes it; there are: local, work, home`,
+      hint: `skerry login ${name} URL --user USER@ORG creates it; existing profiles: local, work, home`,
     })
   }
 })
 
-test('who leaves the active profile is on this machine again', () => {
+test('after a logout from the active profile, this machine is active', () => {
   const left = withoutProfile(both, 'work')
   assert.deepEqual([left.active, Object.keys(left.clouds)], [LOCAL, ['home']])
   assert.equal(withoutProfile(both, 'home').active, 'work')
 })
 
-test('nobody calls a cloud local, or what no shell would leave whole', () => {
+test('a profile may not be named local or contain special characters', () => {
   for (const name of [LOCAL, '', '-x', 'a b', 'a/b', 'ä']) {
     assert.throws(() => requireProfileName(name), { reason: 'usage' }, name)
   }
   for (const name of ['work', 'a-b_c.9']) requireProfileName(name)
 })
 
-test('what is written is read, and what somebody broke is told', () => {
+test('a stored file is read back, and a broken one is reported', () => {
   assert.deepEqual(readProfiles(renderProfiles(both), 'F'), both)
   for (const text of ['', 'null and void', '[', '{"clouds":{"a":{}}}', '{"active":7}']) {
-    assert.throws(() => readProfiles(text, 'F'), { message: 'F does not hold profiles' }, text)
+    assert.throws(
+      () => readProfiles(text, 'F'),
+      { message: 'F is not a valid file of profiles' },
+      text,
+    )
   }
 })
 
-test('the file is its owner’s alone, and one that others can read is not used', async () => {
+test('only the owner can read the file, and one that others can read is rejected', async () => {
   await using directory = await mkdtempDisposable(join(tmpdir(), 'skerry-profiles-'))
   const file = join(directory.path, 'deep', 'skerry', 'profiles.json')
   const store = profileFile(file)
@@ -82,6 +86,6 @@ test('the file is its owner’s alone, and one that others can read is not used'
   await store.write(noProfiles)
   assert.equal((await stat(file)).mode & 0o777, 0o600)
   await writeFile(file, 'broken')
-  await assert.rejects(store.read(), { message: `${file} does not hold profiles` })
+  await assert.rejects(store.read(), { message: `${file} is not a valid file of profiles` })
   assert.equal(await readFile(file, 'utf8'), 'broken')
 })

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
-import { renderProgress } from '../src/progress.ts'
+import { renderProgress } from '../src/terminal/progress.ts'
 import { answer, skerry, startDaemon, type Script } from './terminal.ts'
 
-test('a bar when the daemon says how far it is, a turning one when it does not', () => {
+test('a bar if the percentage is known, otherwise a spinner', () => {
   const shown = { label: 'creating a', elapsedMs: 1234 }
   assert.equal(renderProgress(shown, 80), '- creating a  1.2 s')
   assert.equal(
@@ -14,16 +14,16 @@ test('a bar when the daemon says how far it is, a turning one when it does not',
   assert.ok(renderProgress({ ...shown, percent: 50 }, 20).length < 20)
 })
 
-/** Work that is half done when it is first looked at, then ends as told. */
+/** An operation that is half done at the first poll and then ends with `end`. */
 const working = (end: object): Script => {
   const states = [{ state: 'running', progress: 0 }, { state: 'running', progress: 50 }, end]
-  return (asked, reply) =>
-    asked.startsWith('POST')
+  return (requested, reply) =>
+    requested.startsWith('POST')
       ? answer(reply, 202, { id: '1' }, { location: '/api/operations/1' })
       : answer(reply, 200, states.shift())
 }
 
-test('work behind a 202 is followed to its end, with its percentage on the terminal', async () => {
+test('an operation behind a 202 is followed until it ends, with its percentage on the terminal', async () => {
   const result = { id: 'a', name: 'a', tag: '' }
   await using daemon = await startDaemon(working({ state: 'succeeded', progress: 100, result }))
   const ran = await skerry(daemon.url, ['create', 'a', '--json'], { terminal: true })
@@ -34,7 +34,7 @@ test('work behind a 202 is followed to its end, with its percentage on the termi
   assert.equal(daemon.headers[0]?.['prefer'], 'respond-async')
 })
 
-test('work that fails behind a 202 is told as if it had been refused', async () => {
+test('an operation that fails behind a 202 is reported like a direct error', async () => {
   const error = { code: 503, message: 'there is no room', hint: 'add storage' }
   await using daemon = await startDaemon(working({ state: 'failed', progress: 50, error }))
   const { code, err, drawn } = await skerry(daemon.url, ['clone', 'a', 'b'])
@@ -42,7 +42,7 @@ test('work that fails behind a 202 is told as if it had been refused', async () 
   assert.equal(err, 'skerry: there is no room\nnext: add storage\n')
 })
 
-test('events are printed as they come, taken up again where the stream broke', async () => {
+test('events are printed as they come, and resumed after a broken stream', async () => {
   const event = (id: number) =>
     `id: ${id}\nevent: vm.power\ndata: ${JSON.stringify({ id, at: 'now', type: 'vm.power', vm: 'a', state: 'powered on' })}\n\n`
   let connections = 0
@@ -50,7 +50,7 @@ test('events are printed as they come, taken up again where the stream broke', a
     connections += 1
     reply.writeHead(200, { 'content-type': 'text/event-stream' })
     const text = connections === 1 ? `id: 6\n\n:\n\n${event(7)}` : event(8)
-    // Cut in the middle of a line, as networks do.
+    // Cut in the middle of a line, as a network may do.
     reply.write(text.slice(0, 20))
     setImmediate(() => {
       reply.write(text.slice(20))

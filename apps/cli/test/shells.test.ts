@@ -1,4 +1,4 @@
-// Goal: Tab gives the right words in the shells that people use. Method: bash and zsh on a terminal, keys pressed.
+// Goal: Tab completes correctly in bash and zsh. Method: both shells on a terminal, with simulated keys.
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
@@ -19,7 +19,7 @@ const run = promisify(execFile)
 const shells = {
   'bash with the script sourced': {
     command: 'bash --norc --noprofile -i',
-    // As the packages for completion set it: one Tab shows what there is.
+    // As bash-completion sets it: one Tab shows all candidates.
     begin: "bind 'set show-all-if-ambiguous on'; source <(skerry completion bash)",
   },
   'zsh with the script sourced': {
@@ -49,7 +49,7 @@ for (const [name, { command, begin }] of Object.entries(shells)) {
         ...{ SKERRY_URL: daemon.url, PS1: '%', HISTFILE: '' },
       }),
     )
-    // The answer is put together by the shell, so that the line that asks for it is not taken for it.
+    // The shell assembles the marker, so that the typed line is not mistaken for its output.
     shell.type(`stty cols 200; ${begin}; echo re''ady\n`)
     await shell.sees(/ready\r?\n/)
 
@@ -65,7 +65,7 @@ const HOME = '\u0001'
 const END = '\u0005'
 const CLEAR_LINE = '\u0015'
 
-/** The words that are shown below the line, when there is more than one. */
+/** The candidates shown below the line, if there are several. */
 async function offered(shell: Typing, keys: string): Promise<readonly string[]> {
   shell.type(keys)
   const begun = lastWord(keys)
@@ -75,7 +75,7 @@ async function offered(shell: Typing, keys: string): Promise<readonly string[]> 
   return shown.exec(seen)?.[1]?.split(/ +/) ?? []
 }
 
-/** The one word that fits is put in, and the line is then given to echo; a shell may take its blank back. */
+/** The only candidate is inserted, and the line is then passed to echo; a shell may remove its trailing blank. */
 async function finishes(shell: Typing, keys: string, line: string): Promise<void> {
   shell.type(keys)
   await shell.sees(new RegExp(lastWord(line).slice(lastWord(keys).length)))

@@ -1,19 +1,19 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
-import { mebibytes, renderTable, width, type Column } from '../src/table.ts'
+import { mebibytes, renderTable, width, type TableColumn } from '../src/terminal/table.ts'
 
 interface Row {
   readonly name: string
   readonly size: number
 }
-const columns: readonly Column<Row>[] = [
+const columns: readonly TableColumn<Row>[] = [
   { head: 'NAME', cell: ({ name }) => name },
   { head: 'SIZE', align: 'right', cell: ({ size }) => mebibytes(size) },
   { head: 'NOTE', cell: () => '' },
 ]
 
-test('columns are as wide as their widest cell, and numbers stand to the right', () => {
+test('columns are as wide as their widest cell, and numbers are right-aligned', () => {
   const text = renderTable(columns, [
     { name: 'a', size: 512 },
     { name: 'longer', size: 10240 },
@@ -25,11 +25,11 @@ test('columns are as wide as their widest cell, and numbers stand to the right',
   ])
 })
 
-test('a table without rows is its head', () => {
+test('a table without rows is only its heading', () => {
   assert.equal(renderTable(columns, []), 'NAME  SIZE  NOTE')
 })
 
-test('a name cannot give orders to the terminal, nor begin a line of its own', () => {
+test('a name cannot contain terminal control characters or newlines', () => {
   const text = renderTable(columns, [{ name: 'a\u001B[31m\nb', size: 1 }])
   assert.equal(text.split('\n').length, 2)
   assert.ok(!text.includes('\u001B'))
@@ -39,7 +39,7 @@ test('wide characters take two columns', () => {
   assert.deepEqual(['abc', 'é', '機械', '🙂'].map(width), [3, 1, 4, 2])
 })
 
-test('the head is bold and a column has its colour, only when asked for, and blanks have none', () => {
+test('the heading is bold and columns are coloured only on request, and blanks have no colour', () => {
   assert.equal(renderTable(columns, [], true), '\u001B[1mNAME  SIZE  NOTE\u001B[22m')
   const coloured = columns.map((each) => ({ ...each, colour: () => 'green' as const }))
   const rows = [{ name: 'a b', size: 512 }]
@@ -50,7 +50,7 @@ test('the head is bold and a column has its colour, only when asked for, and bla
   assert.equal(renderTable(coloured, rows), renderTable(columns, rows))
 })
 
-test('sizes are told in the unit a person would choose', () => {
+test('sizes are printed in a readable unit', () => {
   assert.deepEqual([undefined, 1, 1023, 1536, 2 ** 20, 3 * 2 ** 30].map(mebibytes), [
     '',
     '1 MiB',

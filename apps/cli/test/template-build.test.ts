@@ -1,5 +1,5 @@
-// Goal: whoever builds a template sees how far it is, keeps it when asked to, and finds nothing half done.
-// Method: programs that only say what the real ones say; tests/accept/cloud-init.test.ts runs the real ones.
+// Goal: a template build shows its progress, keeps the image with --keep, and leaves nothing half done.
+// Method: fake programs that only print what the real ones print; tests/accept/cloud-init.test.ts runs the real ones.
 import assert from 'node:assert/strict'
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -8,7 +8,7 @@ import { test } from 'node:test'
 
 import { reasonWithoutRoot } from '@skerry/lab'
 
-import type { World } from '../src/command.ts'
+import type { CliContext } from '../src/command.ts'
 import { answer, skerry, startDaemon } from './terminal.ts'
 
 const skip = reasonWithoutRoot('small', 'debian') ?? false
@@ -23,9 +23,9 @@ const saidLater = [
   'installing remaining packages inside the chroot...',
 ]
 
-/** `fails` names the program that does not do its work. */
+/** `fails`: the program that fails. */
 const programs =
-  (fails?: string): World['runQuietly'] =>
+  (fails?: string): CliContext['runQuietly'] =>
   async (command, args, hear) => {
     if (command === fails) throw new Error(`${command} failed`)
     const last = args.at(-1) ?? ''
@@ -39,12 +39,12 @@ const programs =
   }
 
 const daemonOf = () =>
-  startDaemon((asked, reply) =>
-    asked.startsWith('GET') ? answer(reply, 200, []) : answer(reply, 201, { name: 'default' }),
+  startDaemon((requested, reply) =>
+    requested.startsWith('GET') ? answer(reply, 200, []) : answer(reply, 201, { name: 'default' }),
   )
 
 test(
-  'every step is told, the image is kept, and is only imported the second time',
+  'every step is printed, the image is kept, and only imported the second time',
   { skip },
   async () => {
     await using stack = new AsyncDisposableStack()
@@ -58,7 +58,7 @@ test(
     const first = await skerry(daemon.url, build, { ...machine, runQuietly: programs() })
     assert.deepEqual(
       [first.code, first.out],
-      [0, 'template default is there: Debian 12\n'],
+      [0, 'template default is ready: Debian 12\n'],
       first.err,
     )
     const steps = first.err.trimEnd().split('\n')
@@ -68,7 +68,7 @@ test(
     }
     assert.equal(await readFile(kept, 'utf8'), 'the image')
     assert.equal(
-      daemon.asked.at(-1),
+      daemon.requested.at(-1),
       `POST /api/templates?default ${JSON.stringify({ file: kept })}`,
     )
 
@@ -78,7 +78,7 @@ test(
     })
     assert.deepEqual(
       [second.code, second.err],
-      [0, `taking ${kept} as it is; delete it to build anew\n`],
+      [0, `using the existing ${kept}; delete it to build again\n`],
     )
     assert.deepEqual(await readdir(directory), ['debian.qcow2'])
   },
@@ -95,10 +95,10 @@ test('a build that fails leaves neither an image nor a directory', { skip }, asy
     await assert.rejects(skerry(daemon.url, words, machine), new RegExp(`${program} failed`))
     assert.deepEqual(await readdir(directory), [])
   }
-  assert.ok(daemon.asked.every((asked) => asked.startsWith('GET')))
+  assert.ok(daemon.requested.every((requested) => requested.startsWith('GET')))
 })
 
-test('a terminal shows the step that is being done', { skip }, async () => {
+test('a terminal shows the current step', { skip }, async () => {
   await using daemon = await daemonOf()
   const machine = { uid: 0, path: '/usr/bin:/bin', runQuietly: programs(), terminal: true }
   const { code, err, drawn } = await skerry(daemon.url, ['template', 'build'], machine)

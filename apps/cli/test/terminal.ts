@@ -1,29 +1,29 @@
-// The command line in one process with the test: what it prints is kept, and time passes when it waits.
+// The CLI in the process of the test: its output is captured, and its clock advances when it waits.
 import assert from 'node:assert/strict'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
 import { commands } from '../src/commands.ts'
-import { outputs } from '../src/outputs.ts'
-import { noProfiles, type Profiles, type ProfileStore } from '../src/profiles.ts'
-import { findCommand, runCommand, type Machine } from '../src/run-command.ts'
-import { whyNotOf } from '../src/shape.ts'
+import { outputs } from '../src/help/outputs.ts'
+import { noProfiles, type Profiles, type ProfileStore } from '../src/profiles/profiles.ts'
+import { findCommand, runCommand, type LocalMachine } from '../src/run-command.ts'
+import { whyNotOf } from '../src/terminal/shape.ts'
 
 export interface Ran {
   readonly code: number
   readonly out: string
   readonly err: string
-  /** Programs that were started, with their words. */
+  /** Programs that were started, with their arguments. */
   readonly programs: readonly (readonly string[])[]
   /** What was drawn on the terminal. */
   readonly drawn: string
 }
 
-/** Runs `skerry` with these words against a daemon. */
+/** Runs `skerry` with these arguments against a vmd. */
 export async function skerry(
   url: string,
   words: readonly string[],
-  more: Partial<Machine> & { readonly terminal?: boolean } = {},
+  more: Partial<LocalMachine> & { readonly terminal?: boolean } = {},
 ): Promise<Ran> {
   const kept = { out: '', err: '', drawn: '' }
   const programs: string[][] = []
@@ -64,7 +64,7 @@ export async function skerry(
       cache: '/nowhere',
       secret: () => 'secret',
       confirm: async () => false,
-      told: async () => undefined,
+      interrupted: async () => undefined,
       ...more,
     },
     commands,
@@ -74,21 +74,21 @@ export async function skerry(
   return { code, programs, ...kept }
 }
 
-/** Whatever a test asks for as JSON is what its schema says. */
+/** Checks all JSON output of a test against its schema. */
 function holdToShape(words: readonly string[], out: string): void {
-  const asked = words.slice(0, words.includes('--') ? words.indexOf('--') : undefined)
-  if (!asked.includes('--json') || asked.includes('--help')) return
+  const requested = words.slice(0, words.includes('--') ? words.indexOf('--') : undefined)
+  if (!requested.includes('--json') || requested.includes('--help')) return
   const { name } = findCommand(commands, words)[0]
   const shape = outputs[name]
   if (!shape) return
-  // Events are told a line each, as they come.
+  // Events are printed one per line.
   const answers = name === 'events' ? out.trim().split('\n') : [out]
   for (const each of answers) {
     assert.equal(whyNotOf(shape, JSON.parse(each), `the answer of skerry ${name}`), undefined, each)
   }
 }
 
-/** A file of profiles that lives as long as the test. */
+/** Profiles in memory. */
 export function keptProfiles(profiles: Profiles = noProfiles): ProfileStore {
   let kept = profiles
   return {
@@ -101,22 +101,22 @@ export function keptProfiles(profiles: Profiles = noProfiles): ProfileStore {
 export interface Daemon extends AsyncDisposable {
   readonly url: string
   /** `METHOD /path body`, in the order they came. */
-  readonly asked: readonly string[]
+  readonly requested: readonly string[]
   readonly headers: readonly IncomingMessage['headers'][]
 }
 
-export type Script = (asked: string, reply: ServerResponse) => void
+export type Script = (requested: string, reply: ServerResponse) => void
 
-/** Answers what a real daemon answers only in trouble: time-outs, refusals, operations half done. */
+/** A server that returns what a real vmd returns only in trouble: timeouts, rejections, unfinished operations. */
 export async function startDaemon(script: Script): Promise<Daemon> {
-  const asked: string[] = []
+  const requested: string[] = []
   const headers: IncomingMessage['headers'][] = []
   const server = createServer((request, reply) => {
     let body = ''
     request.on('data', (chunk: Buffer) => (body += chunk.toString()))
     request.on('end', () => {
       const line = `${request.method} ${request.url} ${body}`.trim()
-      asked.push(line)
+      requested.push(line)
       headers.push(request.headers)
       script(line, reply)
     })
@@ -125,7 +125,7 @@ export async function startDaemon(script: Script): Promise<Daemon> {
   const { port } = server.address() as AddressInfo
   return {
     url: `http://127.0.0.1:${port}`,
-    asked,
+    requested,
     headers,
     async [Symbol.asyncDispose]() {
       server.closeAllConnections()

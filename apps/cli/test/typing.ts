@@ -1,4 +1,4 @@
-// A program on a terminal, with keys pressed and the screen read, for what only an interactive shell does.
+// A program on a pseudo-terminal, with simulated keys, for behaviour that only an interactive shell has.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { stripVTControlCharacters } from 'node:util'
@@ -8,7 +8,7 @@ const PATIENCE_MS = 30_000
 export interface Typing extends AsyncDisposable {
   /** Presses keys. */
   type(keys: string): void
-  /** Everything that came since the last time, once it matches. */
+  /** All output since the last call, once it matches. */
   sees(wanted: RegExp): Promise<string>
 }
 

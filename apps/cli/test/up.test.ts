@@ -1,18 +1,29 @@
-// Goal: skerry up does what is missing and nothing else, wherever it was cut short; its units are systemd's. Method: the decisions, as data;
-// systemd's own judge.
+// Goal: skerry up does only what is missing, after an interruption at any point; its units are valid. Method: the decisions as data;
+// systemd-analyze.
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
-import { mkdtempDisposable, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtempDisposable, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { test } from 'node:test'
 import { promisify } from 'node:util'
 
-import { decide, makings, sayStep, type Found, type Making, type Step } from '../src/up/decide.ts'
-import { differences, listenFor, settle, type Ports } from '../src/up/settled.ts'
-import { siteOf, type ServerName } from '../src/up/site.ts'
-import { unitName, unitText } from '../src/up/units.ts'
+import { packagedTemporal } from '@skerry/site'
+
+import { temporalPrograms } from '../src/up/check.ts'
+import { asUser } from '../src/up/servers/processes.ts'
+import { unitText } from '../src/up/servers/units.ts'
+import {
+  decide,
+  makings,
+  sayStep,
+  type SiteState,
+  type Making,
+  type SiteStep,
+} from '../src/up/site/decide.ts'
+import { differences, listenFor, settle, type Ports } from '../src/up/site/site-plan.ts'
+import { serverUsers, siteOf, unitName, type ServerName } from '../src/up/site/site.ts'
 import { skerry } from './terminal.ts'
 
 const run = promisify(execFile)
@@ -24,10 +35,10 @@ const machine = { ports, programs: { server: '/t/server', sql: '/t/sql' }, bin: 
 const site = siteOf('/var/lib/site', settle({}, machine), '/usr/bin/node')
 const servers = site.servers.map(({ name }) => name)
 const titles = new Map(site.servers.map(({ name, title }) => [name, title]))
-const nothing: Found = { servers, running: new Set(), made: new Set(), otherVmd: false }
+const nothing: SiteState = { servers, running: new Set(), made: new Set(), otherVmd: false }
 
-/** The world after a step, as it would be found. */
-function after(found: Found, step: Step): Found {
+/** The state after a step, as the next inspection would find it. */
+function after(found: SiteState, step: SiteStep): SiteState {
   const [running, made] = [new Set(found.running), new Set(found.made)]
   if (step.do === 'make') made.add(step.what)
   if (step.do === 'start') running.add(step.server)
@@ -35,7 +46,7 @@ function after(found: Found, step: Step): Found {
   return { ...found, running, made }
 }
 
-test('from nothing, everything is made once and started once, and then there is nothing left to do', () => {
+test('from scratch, everything is created once and started once, and then nothing is left to do', () => {
   const steps = decide(nothing)
   const made = steps.flatMap((step) => (step.do === 'make' ? [step.what] : []))
   assert.deepEqual(made.toSorted(), [...makings].toSorted())
@@ -44,7 +55,7 @@ test('from nothing, everything is made once and started once, and then there is 
   assert.deepEqual(decide(steps.reduce(after, nothing)), [{ do: 'open' }])
 })
 
-test('cut short after any step, what is left is what was left', () => {
+test('after an interruption at any step, the remaining steps are the same', () => {
   const steps = decide(nothing)
   for (let done = 0; done <= steps.length; done++) {
     const left = decide(steps.slice(0, done).reduce(after, nothing))
@@ -56,7 +67,7 @@ test('cut short after any step, what is left is what was left', () => {
   }
 })
 
-test('after the machine was started anew, everything is started and nothing made', () => {
+test('after a reboot of the machine, everything is started and nothing created', () => {
   const found = { ...nothing, made: new Set<Making>(makings) }
   const steps = decide(found)
   assert.deepEqual(
@@ -66,7 +77,7 @@ test('after the machine was started anew, everything is started and nothing made
   assert.equal(steps.filter((step) => step.do === 'start').length, servers.length)
 })
 
-test('no server is started before what it needs', () => {
+test('no server is started before its dependencies', () => {
   const begun = new Set<ServerName>()
   for (const step of decide(nothing)) {
     if (step.do !== 'start') continue
@@ -80,7 +91,7 @@ test('no server is started before what it needs', () => {
   }
 })
 
-test('a vmd of somebody else is taken as it is; our own is started again once it has joined', () => {
+test('an external vmd is used as it is; our own is restarted once it has joined', () => {
   const others = decide({ ...nothing, otherVmd: true })
   assert.ok(!others.some((step) => 'server' in step && step.server === 'vmd'))
   const ours = decide({ ...nothing, running: new Set<ServerName>(['vmd']) })
@@ -88,35 +99,67 @@ test('a vmd of somebody else is taken as it is; our own is started again once it
   const stop = about.indexOf('stopping vmd')
   assert.deepEqual(about.slice(stop, stop + 3), [
     'stopping vmd',
-    'making this machine its host',
+    'joining this machine as a host',
     'starting vmd',
   ])
 })
 
-test('with engines of others none is made and none is started', () => {
-  const asked = {
+test('a site whose Temporal has no TLS is migrated: its clients are stopped, and restarted after it', () => {
+  const made = new Set<Making>(makings.filter((each) => each !== 'certificates'))
+  const steps = decide({ ...nothing, made, running: new Set(servers) })
+  assert.deepEqual(
+    steps.map((step) => sayStep(step, titles)),
+    [
+      'stopping the workflow worker',
+      'stopping the workflow server',
+      'stopping the cloud',
+      'stopping Temporal',
+      'creating the certificates of Temporal',
+      'starting Temporal',
+      'starting the cloud',
+      'starting the workflow server',
+      'starting the workflow worker',
+      'waiting until VMs can be placed here',
+    ],
+  )
+})
+
+test('external backends are neither created nor started', () => {
+  const requested = {
     database: 'postgres://db.example/cloud',
     workflowDatabase: 'postgres://db.example/workflow',
     temporal: 'temporal.example:7233',
   }
-  const given = siteOf('/d', settle(asked, machine), '/node')
+  const given = siteOf('/d', settle(requested, machine), '/node')
   const names = given.servers.map(({ name }) => name)
   assert.ok(!names.includes('postgres') && !names.includes('temporal'))
   const steps = decide({ ...nothing, servers: names })
-  const engines = ['programs', 'cluster', 'databases', 'tables']
+  const engines = ['programs', 'cluster', 'databases', 'tables', 'certificates']
   assert.ok(!steps.some((step) => step.do === 'make' && engines.includes(step.what)))
-  // With one of the two, the other is ours, in a PostgreSQL of ours.
-  const { temporal, ...databases } = asked
+  // With only one of the two external, the other one is ours and uses our own PostgreSQL.
+  const { temporal, ...databases } = requested
   const half = siteOf('/d', settle(databases, machine), '/node')
   assert.deepEqual(
     half.servers.slice(0, 2).map(({ name }) => name),
     ['postgres', 'temporal'],
   )
-  assert.equal(half.settled.databases?.cloud, asked.database)
+  assert.equal(half.settled.databases?.cloud, requested.database)
   assert.equal(temporal, 'temporal.example:7233')
 })
 
-test('what was settled is not changed by another word later', () => {
+test('the Temporal server of the Debian package is used where there is one, and that of the cache in a clone', async () => {
+  await using directory = await mkdtempDisposable(join(tmpdir(), 'programs-'))
+  const packaged = packagedTemporal(directory.path)
+  const { server } = await temporalPrograms('/cache', packaged)
+  assert.match(server, /^\/cache\/temporal-v[\d.]+\/server$/)
+  await mkdir(dirname(packaged.server))
+  await writeFile(packaged.server, '')
+  assert.deepEqual(await temporalPrograms('/cache', packaged), packaged)
+  // This tree is a clone.
+  assert.notDeepEqual(await temporalPrograms('/cache'), packagedTemporal())
+})
+
+test('options of an existing site cannot be changed later', () => {
   const settled = { base: 'https://a.example', systemd: true } as const
   assert.deepEqual(differences({}, settled), [])
   assert.deepEqual(differences({ base: 'https://a.example' }, settled), [])
@@ -124,13 +167,13 @@ test('what was settled is not changed by another word later', () => {
   assert.deepEqual(differences(other, settled), ['--base', '--workflow-database'])
 })
 
-test('a server at a name listens everywhere, at an address only there', () => {
+test('a server with a host name listens on all addresses, one with an IP address only there', () => {
   assert.equal(listenFor('https://127.0.0.2:9444'), '127.0.0.2:9444')
   assert.equal(listenFor('https://cloud.example'), '[::]:443')
   assert.equal(listenFor('https://[::1]:9443'), '[::1]:9443')
 })
 
-test('console and cloud are at two hosts, and nobody listens where another machine could ask', () => {
+test('console and cloud have different addresses, and no server is reachable from another machine', () => {
   const { base, console: screens } = site.settled
   assert.notEqual(new URL(base).hostname, new URL(screens).hostname)
   const open = site.servers.flatMap(({ listens }) => listens)
@@ -142,15 +185,15 @@ test('console and cloud are at two hosts, and nobody listens where another machi
 })
 
 const judge = existsSync('/usr/bin/systemd-analyze') ? false : 'needs systemd: apt install systemd'
-test('systemd finds nothing to say against the units of a site', { skip: judge }, async () => {
+test('systemd-analyze verify accepts the units of a site', { skip: judge }, async () => {
   await using directory = await mkdtempDisposable(join(tmpdir(), 'units-'))
-  // Programs that are there, in a place that has to be quoted.
+  // Existing programs, in a path that needs quotes.
   const odd = siteOf('/var/lib/a "site" 100%', settle({ systemd: true }, machine), '/bin/true')
   const units = odd.servers.map((server) => {
     const [, ...words] = server.command
     return {
       name: unitName(server.name),
-      text: unitText({ ...server, log: '/var/log/x', command: ['/bin/true', ...words] }),
+      text: unitText({ ...server, command: ['/bin/true', ...words] }, odd.dir),
     }
   })
   for (const { name, text } of units) await writeFile(join(directory.path, name), text)
@@ -162,7 +205,41 @@ test('systemd finds nothing to say against the units of a site', { skip: judge }
   assert.deepEqual(said, { stdout: '', stderr: '' })
 })
 
-test('whoever is not root is told so, and nothing is touched', async () => {
+test(
+  'each of our servers except vmd has its own user and a sandboxed unit',
+  { skip: judge },
+  async () => {
+    await using directory = await mkdtempDisposable(join(tmpdir(), 'units-'))
+    const own = site.servers.filter(({ config }) => config !== undefined)
+    assert.deepEqual(new Set(own.map(({ user }) => user)), new Set(serverUsers))
+    const asRoot = site.servers.filter(({ user }) => user === undefined).map(({ name }) => name)
+    assert.deepEqual(asRoot, ['temporal', 'vmd'])
+    for (const server of own) {
+      const file = join(directory.path, unitName(server.name))
+      await writeFile(file, unitText(server, site.dir))
+      const words = ['security', '--offline=true', '--no-pager', '--threshold=30', file]
+      await run('systemd-analyze', words)
+      assert.doesNotMatch(unitText(server, site.dir), /^Standard(Output|Error)=/m)
+    }
+  },
+)
+
+test('ports below 1024 are the only privilege of a server’s user', () => {
+  const { servers: named } = siteOf(
+    '/d',
+    settle({ base: 'https://cloud.example' }, machine),
+    '/node',
+  )
+  const words = (name: ServerName) => {
+    const server = named.find((each) => each.name === name)
+    return server ? asUser(server).join(' ') : ''
+  }
+  assert.match(words('cell'), /--reuid skerry-cell .*--ambient-caps=-all,\+net_bind_service/)
+  assert.match(words('console'), /--clear-groups --no-new-privs .*--bounding-set=-all$/)
+  assert.match(words('worker'), /--reuid skerry-workflow .*--groups skerry-egress /)
+})
+
+test('without root the command fails and changes nothing', async () => {
   for (const name of ['up', 'down']) {
     const { code, err, programs } = await skerry('http://127.0.0.1:9', [name])
     assert.equal(code, 1)

@@ -1,4 +1,4 @@
-import type { Command } from './command.ts'
+import type { AdminCommand } from './command-line/command.ts'
 import { adoption } from './commands/adopt.ts'
 import { cell, invite, recall } from './commands/cells.ts'
 import { makeConsole } from './commands/console.ts'
@@ -10,16 +10,18 @@ import { orgs } from './commands/orgs.ts'
 import { recover } from './commands/recover.ts'
 import { serve } from './commands/serve.ts'
 import { templates } from './commands/templates.ts'
+import { makeTemporal } from './commands/temporal.ts'
 import { users } from './commands/users.ts'
 import { makeWorkflow } from './commands/workflow.ts'
 
-/** All that an administrator does on the machine of a cell, in the order of the help. */
-export const commands: readonly Command[] = [
+/** All commands for administrators on the machine of a cell, in the order of the help. */
+export const commands: readonly AdminCommand[] = [
   init,
   serve,
   cell,
   makeConsole,
   makeWorkflow,
+  makeTemporal,
   recall,
   invite,
   ...hosts,

@@ -1,31 +1,59 @@
-import { configShape, Listener } from '@skerry/service'
+import { configShape, HealthListener, Listener, TemporalServer } from '@skerry/service'
 import { Type, type Static } from 'typebox'
+
+/** How many days each kind is kept after its end. */
+export interface Retention {
+  readonly taskDays: number
+  readonly eventDays: number
+  /** Rows of deleted VMs and vApps. */
+  readonly deletedDays: number
+}
+
+export const defaultRetention: Retention = { taskDays: 90, eventDays: 90, deletedDays: 90 }
 
 const closed = { additionalProperties: false }
 
-/** What an administrator writes down for a cell; all else has one value. */
-export const Config = Type.Object(
+/** The configuration file of a cell; everything else is fixed. */
+export const CloudConfig = Type.Object(
   {
-    /** The public address: it stands in every link, whichever cell answers. */
+    /** The public address: the base of every link, whichever cell responds. */
     base: Type.String({ pattern: '^https://' }),
     cell: Type.String({ pattern: '^[A-Za-z0-9][A-Za-z0-9_.-]{0,62}$' }),
     listen: Listener,
-    /** For clients of the API that this one restates: the same, in their dialect, at an address of its own. */
+    /** For clients of the original API: the same routes in its dialect, at a separate address. */
     original: Type.Optional(
       Type.Object({ base: Type.String({ pattern: '^https://' }), listen: Listener }, closed),
     ),
-    /** Where hosts and consoles come in, by certificate. */
+    /** The machine API: hosts and consoles connect here with a certificate. */
     machines: Listener,
     database: Type.String({ pattern: '^postgres(ql)?://' }),
-    temporal: Type.Object({ address: Type.String(), namespace: Type.String() }, closed),
-    /** Certificates and keys that `skerry cloud init` made. */
+    temporal: TemporalServer,
+    /** Directory of the certificates and keys made by `skerry cloud init`. */
     identity: Type.String(),
-    /** Cells that may issue, for one that may not: its certificate is renewed by them. */
+    /** Cells that may issue certificates; a cell that may not renews its own there. */
     renewFrom: Type.Optional(Type.Array(Listener)),
-    /** Where images lie. */
+    /** Directory of the images. */
     images: Type.String(),
-    /** Where consoles answer, as host or host:port; `console.` before the host of the base unless told. */
+    /** Public address of the consoles, as host or host:port. Default: `console.` before the host of the base. */
     console: Type.Optional(Type.String({ pattern: '^[A-Za-z0-9.-]+(:[0-9]{1,5})?$' })),
+    /** Addresses that many clients share, such as a load balancer's: limits per address do not apply to them. */
+    sharedAddresses: Type.Optional(Type.Array(Type.String({ minLength: 1 }))),
+    /** Listener of /healthz, /readyz and /metrics. Default: 127.0.0.1:9641. */
+    health: Type.Optional(HealthListener),
+    /** Retention in days; must be the same for every cell. Default: 90 each. */
+    retention: Type.Optional(
+      Type.Object(
+        {
+          /** Tasks, from their start. Request keys refer to them for 30 days. */
+          taskDays: Type.Optional(Type.Integer({ minimum: 31, maximum: 3650 })),
+          /** Events; they are deleted in whole months. */
+          eventDays: Type.Optional(Type.Integer({ minimum: 1, maximum: 3650 })),
+          /** Rows of deleted VMs and vApps. Hosts remember a deleted VM for 90 days. */
+          deletedDays: Type.Optional(Type.Integer({ minimum: 90, maximum: 3650 })),
+        },
+        closed,
+      ),
+    ),
     claims: Type.Optional(
       Type.Object(
         { perHost: Type.Integer({ minimum: 1 }), perOrg: Type.Integer({ minimum: 1 }) },
@@ -35,16 +63,24 @@ export const Config = Type.Object(
   },
   closed,
 )
-export type Config = Static<typeof Config>
+export type CloudConfig = Static<typeof CloudConfig>
 
-const shape = configShape(Config)
+const shape = configShape(CloudConfig)
 
-/** Where clients reach the cloud, in one dialect or another. */
-export const basesOf = ({ base, original }: Pick<Config, 'base' | 'original'>): readonly string[] =>
+/** The public addresses of the cloud, one for each dialect. */
+export const basesOf = ({
+  base,
+  original,
+}: Pick<CloudConfig, 'base' | 'original'>): readonly string[] =>
   original ? [base, original.base] : [base]
 
-export const readConfig = (file: string): Promise<Config> =>
-  shape.read(file, 'skerry cloud init writes one')
+export const retentionOf = ({ retention }: Pick<CloudConfig, 'retention'>): Retention => ({
+  ...defaultRetention,
+  ...retention,
+})
 
-/** `from` is what a fault calls it by. */
-export const checkConfig = (value: unknown, from: string): Config => shape.check(value, from)
+export const readConfig = (file: string): Promise<CloudConfig> =>
+  shape.read(file, 'create one with skerry cloud init')
+
+/** `from` names the source of the value in faults. */
+export const checkConfig = (value: unknown, from: string): CloudConfig => shape.check(value, from)

@@ -3,33 +3,32 @@ import { text } from 'node:stream/consumers'
 
 import { Fault } from '@skerry/fault'
 
-import { runCommand } from './command.ts'
+import { commandContext } from './command-line/command-context.ts'
+import { runCommand } from './command-line/command.ts'
 import { commands } from './commands.ts'
 
+// Files written by this process are not accessible to other users of the machine.
+process.umask(0o077)
 const stopping = new AbortController()
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stopping.abort())
 
-const world = {
-  issuing: {
-    clock: { now: () => new Date() },
-    // Positive and of a fixed length: the first byte is never 0 and never above 0x7f.
-    serial: () => `01${randomBytes(15).toString('hex')}`,
+const context = commandContext(
+  {
+    now: () => new Date(),
+    bytes: randomBytes,
+    uuid: randomUUID,
+    write: (line) => void process.stderr.write(line),
   },
-  secret: () => randomBytes(32).toString('base64url'),
-  salt: () => randomBytes(16),
-  uuid: () => randomUUID(),
-  log: (message: string, cause?: unknown) => {
-    const chain = cause instanceof Error ? ` ${cause.stack ?? cause.message}` : ''
-    process.stderr.write(`${new Date().toISOString()} ${message}${chain}\n`)
+  {
+    stopped: stopping.signal,
+    print: (line) => void process.stdout.write(`${line}\n`),
+    readInput: () => text(process.stdin),
   },
-  stopped: stopping.signal,
-  print: (line: string) => void process.stdout.write(`${line}\n`),
-  readInput: () => text(process.stdin),
-}
+)
 
 try {
-  await runCommand(world, commands, process.argv.slice(2))
-  // A step that does not end when it is told to would keep the process; another cell goes on with it.
+  await runCommand(context, commands, process.argv.slice(2))
+  // A step that ignores its abort signal would keep the process alive; another cell continues the step.
   if (stopping.signal.aborted) process.exit(0)
 } catch (error) {
   if (!(error instanceof Fault)) throw error

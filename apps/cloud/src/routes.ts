@@ -1,8 +1,8 @@
-import type { CloudRoute } from './route.ts'
+import { adminHosts } from './admin-routes/hosts.ts'
+import { adminOrgs } from './admin-routes/orgs.ts'
+import { adminUsers } from './admin-routes/users.ts'
+import type { CloudRoute } from './http/route.ts'
 import { accessTokens } from './routes/access-tokens.ts'
-import { adminHosts } from './routes/admin-hosts.ts'
-import { adminOrgs } from './routes/admin-orgs.ts'
-import { adminUsers } from './routes/admin-users.ts'
 import { catalogs } from './routes/catalogs.ts'
 import { cloning } from './routes/clone.ts'
 import { composing } from './routes/compose.ts'
@@ -10,16 +10,17 @@ import { entities } from './routes/entities.ts'
 import { events } from './routes/events.ts'
 import { hardware } from './routes/hardware.ts'
 import { leases } from './routes/leases.ts'
-import { notes } from './routes/notes.ts'
+import { metadataRoutes } from './routes/metadata.ts'
 import { orgs } from './routes/orgs.ts'
 import { query } from './routes/query.ts'
+import { renaming } from './routes/rename.ts'
 import { schema } from './routes/schema.ts'
 import { screens } from './routes/screens.ts'
 import { sessions } from './routes/sessions.ts'
 import { tasks } from './routes/tasks.ts'
 import { uploading } from './routes/uploads.ts'
 
-/** Every address of the tenants' door. */
+/** All routes of the tenant API. */
 export const routes: readonly CloudRoute[] = [
   ...sessions,
   ...accessTokens,
@@ -31,7 +32,8 @@ export const routes: readonly CloudRoute[] = [
   ...cloning,
   ...leases,
   ...hardware,
-  ...notes,
+  ...renaming,
+  ...metadataRoutes,
   ...screens,
   ...tasks,
   ...query,

@@ -1,5 +1,5 @@
-// Goal: the nested switch, deploy and undeploy, and tickets to screens, as a client of either version meets them.
-// Method: over HTTP, with a real Postgres; what is asked stays queued, which is what is looked at.
+// Goal: nested virtualisation, deploy and undeploy, screens, snapshots and reconfiguration, as clients of either version see them.
+// Method: over HTTP, with a real Postgres. Operations stay queued, and the tests inspect the queue.
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { after, before, test } from 'node:test'
@@ -8,39 +8,39 @@ import type { VmId } from '@skerry/vm'
 import { attribute, localName, readXml, text } from '@skerry/xml'
 import { sql } from 'kysely'
 
-import type { Status } from '../src/vm-status.ts'
+import type { Status } from '../src/domain/vm-status.ts'
 import { itemOf } from './rights-table.ts'
-import { find, linksOf, openDoor, pathOf, read, type Door } from './tenants-door.ts'
+import { find, linksOf, openTenantsApi, pathOf, read, type TenantsApi } from './tenants-api.ts'
 
-let door: Door
+let api: TenantsApi
 before(async () => {
-  door = await openDoor()
+  api = await openTenantsApi()
 })
-after(() => door[Symbol.asyncDispose]())
+after(() => api[Symbol.asyncDispose]())
 
 const get = (path: string, version = '5.1') =>
-  door.ask('GET', path, {
-    token: door.eng.token,
+  api.ask('GET', path, {
+    token: api.eng.token,
     headers: { accept: `application/*+xml;version=${version}` },
   })
-const put = (path: string, body: string) => door.ask('PUT', path, { token: door.eng.token, body })
+const put = (path: string, body: string) => api.ask('PUT', path, { token: api.eng.token, body })
 const post = (path: string, body = '', version = '5.1') =>
-  door.ask('POST', path, {
-    token: door.eng.token,
+  api.ask('POST', path, {
+    token: api.eng.token,
     body,
     headers: { accept: `application/*+xml;version=${version}` },
   })
 
 async function add(status: Status): Promise<{ vm: VmId; path: string; vapp: string }> {
-  const { vms, vapp } = await door.cloud.addVms(1, status)
+  const { vms, vapp } = await api.cloud.addVms(1, status)
   const [vm] = vms as [VmId]
   await sql`update vm set boot = 'boot-1' where id = ${vm} and status = 'POWERED_ON'`.execute(
-    door.cloud.db,
+    api.cloud.db,
   )
   return { vm, path: `/api/vApp/vm-${vm}`, vapp: `/api/vApp/vapp-${vapp}` }
 }
 
-test('nested: 1.5 knows nothing of it; 5.1 shows what it is and links the other', async () => {
+test('nested: version 1.5 does not have it; 5.1 shows the value and links the other one', async () => {
   const { vm, path } = await add('POWERED_OFF')
   const old = readXml((await get(path, '1.5')).text)
   assert.equal(attribute(old, 'nestedHypervisorEnabled'), undefined)
@@ -55,14 +55,14 @@ test('nested: 1.5 knows nothing of it; 5.1 shows what it is and links the other'
   assert.equal(attribute(task, 'operationName'), 'vappUpdateVm')
   const again = await post(`${path}/action/enableNestedHypervisor`)
   assert.equal(again.status, 202, 'repeating it succeeds')
-  await sql`update vm set nested = true where id = ${vm}`.execute(door.cloud.db)
+  await sql`update vm set nested = true where id = ${vm}`.execute(api.cloud.db)
   const after = read(await get(path))
   assert.equal(attribute(after, 'nestedHypervisorEnabled'), 'true')
   assert.ok(linksOf(after)['disable']?.endsWith('/action/disableNestedHypervisor'))
   assert.equal(linksOf(after)['enable'], undefined)
 })
 
-test('nested: only while off, only of a VM', async () => {
+test('nested: only while the VM is off, and only for VMs', async () => {
   for (const status of ['POWERED_ON', 'SUSPENDED', 'UNRESOLVED'] as const) {
     const { path } = await add(status)
     assert.equal(linksOf(read(await get(path)))['enable'], undefined, status)
@@ -75,10 +75,10 @@ test('nested: only while off, only of a VM', async () => {
 const undeployBy = (word: string) =>
   `<UndeployVAppParams><UndeployPowerAction>${word}</UndeployPowerAction></UndeployVAppParams>`
 
-test('deploy and undeploy are power by other names', async () => {
+test('deploy and undeploy are aliases of power operations', async () => {
   const operation = async (path: string, body?: string) => {
     const task = read(await post(path, body), 202)
-    const row = await door.cloud.db
+    const row = await api.cloud.db
       .selectFrom('task')
       .select('operation')
       .where('id', '=', (attribute(task, 'id') ?? '').slice(-36) as never)
@@ -111,7 +111,7 @@ test('deploy and undeploy are power by other names', async () => {
 
 const statuses = ['POWERED_OFF', 'SUSPENDED', 'UNRESOLVED', 'RESOLVED', 'FAILED_CREATION'] as const
 
-test('a ticket is for a screen that is on: linked then, and 409 in every other status', async () => {
+test('a screen ticket is linked and issued only for a VM that is on; 409 in every other status', async () => {
   for (const status of statuses) {
     const { path } = await add(status)
     assert.equal(linksOf(read(await get(path)))['screen:acquireTicket'], undefined, status)
@@ -140,33 +140,33 @@ test('a ticket is for a screen that is on: linked then, and 409 in every other s
       .split('\n')
       .find((line) => line.includes('ScreenTicket'))
       ?.split(/[<|>]/) ?? []
-  assert.equal(cut, ticket, 'as scripts of this family cut it out')
+  assert.equal(cut, ticket, 'the ticket as client scripts extract it')
   const ticketHash = createHash('sha256').update(secret).digest('hex')
-  assert.deepEqual(door.screens.armed.at(-1), { vm, boot: 'boot-1', ticketHash })
+  assert.deepEqual(api.screens.armed.at(-1), { vm, boot: 'boot-1', ticketHash })
   const { rows } = await sql<{ kept: string }>`
     select (select string_agg(to_jsonb(t)::text, '') from screen_ticket t) ||
-      (select string_agg(to_jsonb(e)::text, '') from event e) as kept`.execute(door.cloud.db)
-  assert.ok(!rows[0]?.kept.includes(secret), 'nobody who reads the database sees a screen')
+      (select string_agg(to_jsonb(e)::text, '') from event e) as kept`.execute(api.cloud.db)
+  assert.ok(!rows[0]?.kept.includes(secret), 'a reader of the database cannot open a screen')
   assert.equal((await post(`${vapp}/screen/action/acquireTicket`)).status, 400)
-  await sql`update vm set unseen = true where id = ${vm}`.execute(door.cloud.db)
+  await sql`update vm set host_silent = true where id = ${vm}`.execute(api.cloud.db)
   assert.equal((await post(`${path}/screen/action/acquireTicket`)).status, 409, 'UNKNOWN')
 })
 
-test('a ticket to a host that does not answer is not given out', async () => {
+test('no ticket is issued if the host does not respond', async () => {
   const { path } = await add('POWERED_ON')
   const count = async () =>
-    (await door.cloud.db.selectFrom('screen_ticket').select('vm').execute()).length
+    (await api.cloud.db.selectFrom('screen_ticket').select('vm').execute()).length
   const before = await count()
-  door.screens.away = true
+  api.screens.away = true
   const answer = await post(`${path}/screen/action/acquireTicket`)
-  door.screens.away = false
+  api.screens.away = false
   assert.deepEqual([answer.status, answer.headers['retry-after']], [503, '2'])
   assert.equal(await count(), before)
 })
 
-test('a picture of a screen is linked in every status: what the host sees of this boot, and black where there is none', async () => {
+test('a screenshot is linked in every status: the screen of the current boot, or a black image if there is none', async () => {
   const picture = (path: string, accept = 'image/*;version=5.1') =>
-    door.ask('GET', path, { token: door.eng.token, headers: { accept } })
+    api.ask('GET', path, { token: api.eng.token, headers: { accept } })
   const on = await add('POWERED_ON')
   for (const version of ['1.5', '5.1']) {
     const link = linksOf(readXml((await get(on.path, version)).text))['screen:thumbnail'] ?? ''
@@ -186,16 +186,16 @@ test('a picture of a screen is linked in every status: what the host sees of thi
     assert.equal(headers['content-type'], 'image/png', status)
     assert.match(black, /PNG\r\n[^]*IHDR[^]*IDAT[^]*IEND/, status)
   }
-  await sql`update vm set boot = 'gone' where id = ${on.vm}`.execute(door.cloud.db)
+  await sql`update vm set boot = 'gone' where id = ${on.vm}`.execute(api.cloud.db)
   assert.match((await picture(`${on.path}/screen`)).text, /PNG/, 'switched off a moment ago')
-  door.screens.away = true
+  api.screens.away = true
   assert.equal((await picture(`${on.path}/screen`)).status, 503)
-  door.screens.away = false
+  api.screens.away = false
   assert.equal((await picture(`${on.vapp}/screen`)).status, 400)
   assert.equal((await picture(`${on.path}/screen`, 'image/*')).status, 406)
 })
 
-test('what a VM is made of is shown as clients expect it, and no password', async () => {
+test('a VM document has the sections that clients expect, and no password', async () => {
   const { path } = await add('POWERED_OFF')
   const vm = read(await get(path))
   const items = find(vm, 'VirtualHardwareSection', 'Item').map((item) => [
@@ -210,15 +210,16 @@ test('what a VM is made of is shown as clients expect it, and no password', asyn
   assert.equal(find(vm, 'GuestCustomizationSection', 'ComputerName').length, 1)
 })
 
-test('snapshots: 1.5 knows nothing of them; 5.1 takes one, shows it, and links what it makes possible', async () => {
+test('snapshots: both versions show, link and take one, with the actions that it enables', async () => {
+  for (const version of ['1.5', '5.1']) {
+    const { path } = await add('POWERED_ON')
+    const shown = readXml((await get(path, version)).text)
+    assert.equal(find(shown, 'SnapshotSection').length, 1, version)
+    assert.equal((await get(`${path}/snapshotSection`, version)).status, 200, version)
+    const link = pathOf(linksOf(shown)['snapshot:create'] ?? '')
+    assert.equal((await post(link, '', version)).status, 202, version)
+  }
   const { vm, path, vapp } = await add('POWERED_ON')
-  const old = readXml((await get(path, '1.5')).text)
-  assert.deepEqual(
-    [linksOf(old)['snapshot:create'], find(old, 'SnapshotSection').length],
-    [undefined, 0],
-  )
-  assert.equal((await get(`${path}/snapshotSection`, '1.5')).status, 406)
-  assert.equal((await post(`${path}/action/createSnapshot`, '', '1.5')).status, 406)
   const before = linksOf(read(await get(path)))
   assert.equal(before['snapshot:revertToCurrent'] ?? before['snapshot:removeAll'], undefined)
   assert.equal((await post(`${path}/action/revertToCurrentSnapshot`)).status, 409)
@@ -227,7 +228,7 @@ test('snapshots: 1.5 knows nothing of them; 5.1 takes one, shows it, and links w
     '<CreateSnapshotParams name="before" memory="false"><Description/></CreateSnapshotParams>'
   const task = read(await post(pathOf(before['snapshot:create'] ?? ''), body), 202)
   assert.equal(attribute(task, 'operationName'), 'vappCreateSnapshot')
-  const row = await door.cloud.db
+  const row = await api.cloud.db
     .selectFrom('task')
     .select('input')
     .where('vm', '=', vm)
@@ -242,10 +243,18 @@ test('snapshots: 1.5 knows nothing of them; 5.1 takes one, shows it, and links w
   }
 })
 
-test('a snapshot that there is can be reverted to and removed, of a VM and of a vApp', async () => {
+test('a VM is found by its bare UUID as well as with a prefix; a vApp needs the prefix', async () => {
+  const { vm, path, vapp } = await add('POWERED_OFF')
+  const bare = await get(`/api/vApp/${vm}`)
+  assert.deepEqual([bare.status, bare.text], [200, (await get(path)).text])
+  assert.equal((await post(`/api/vApp/${vm}/action/enableNestedHypervisor`)).status, 202)
+  assert.equal((await get(vapp.replace('vapp-', ''))).status, 404)
+})
+
+test('an existing snapshot can be reverted to and removed, for a VM and for a vApp', async () => {
   const { vm, path, vapp } = await add('POWERED_OFF')
   await sql`update vm set snapshot = 's', snapshot_name = 'kept', snapshot_on = true,
-    snapshot_at = '2026-01-02T03:04:05Z' where id = ${vm}`.execute(door.cloud.db)
+    snapshot_at = '2026-01-02T03:04:05Z', snapshot_mib = 128 where id = ${vm}`.execute(api.cloud.db)
   for (const each of [path, vapp]) {
     const section = read(await get(`${each}/snapshotSection`))
     const [shown] = find(section, 'Snapshot')
@@ -259,12 +268,12 @@ test('a snapshot that there is can be reverted to and removed, of a VM and of a 
   assert.ok(links['snapshot:removeAll'])
   const task = read(await post(pathOf(links['snapshot:revertToCurrent'] ?? '')), 202)
   assert.equal(attribute(task, 'operationName'), 'vappRevertToCurrentSnapshot')
-  const row = await door.cloud.db
+  const row = await api.cloud.db
     .selectFrom('vm')
-    .select('desired')
+    .select('projected_status')
     .where('id', '=', vm)
     .executeTakeFirstOrThrow()
-  assert.equal(row.desired, 'POWERED_ON', 'it kept the memory of a guest that ran')
+  assert.equal(row.projected_status, 'POWERED_ON', 'the snapshot has the memory of a running guest')
   const own = linksOf(read(await get(path)))
   assert.ok(own['snapshot:revertToCurrent'] && own['power:powerOff'])
   read(await post(`${path}/action/removeAllSnapshots`), 202)
@@ -278,18 +287,22 @@ const hardware = (...items: readonly (readonly [kind: number, quantity: number |
     )
     .join('')}</ovf:VirtualHardwareSection></Vm>`
 
-test('reconfigure: what a VM shall have, as its own document says it; while off, and a disk only grows', async () => {
+test('reconfigure: changes sizes by the VM’s own document; only while off, and a disk cannot shrink', async () => {
   const { vm, path } = await add('POWERED_OFF')
   const link = linksOf(read(await get(path)))['reconfigureVm'] ?? ''
   read(await post(pathOf(link), hardware([3, 2], [4, 128], [17, 70], [10, 'x'])), 202)
-  const { input } = await door.cloud.db
+  const { input } = await api.cloud.db
     .selectFrom('task')
     .select('input')
     .where('vm', '=', vm)
     .executeTakeFirstOrThrow()
   assert.deepEqual(input, { cpus: 2, memoryMiB: 128, diskMiB: 70 })
   const same = (await get(path)).text
-  assert.equal((await post(pathOf(link), same)).status, 202, 'what was read can be sent back')
+  assert.equal(
+    (await post(pathOf(link), same)).status,
+    202,
+    'a document can be sent back as it was read',
+  )
   for (const wrong of [hardware([3, 0]), hardware([4, 'much']), hardware([17, 63]), '<Vm/>', '']) {
     assert.equal((await post(pathOf(link), wrong)).status, 400, wrong)
   }
@@ -298,11 +311,11 @@ test('reconfigure: what a VM shall have, as its own document says it; while off,
   assert.equal((await post(`${on.path}/action/reconfigureVm`, hardware([3, 2]))).status, 409)
 })
 
-test('processors and memory, each at its own address: read, changed, sent back', async () => {
+test('processors and memory have their own addresses: read, changed, sent back', async () => {
   const { vm, path } = await add('POWERED_OFF')
   const section = `${path}/virtualHardwareSection`
   const inputs = () =>
-    door.cloud.db.selectFrom('task').select('input').where('vm', '=', vm).orderBy('id').execute()
+    api.cloud.db.selectFrom('task').select('input').where('vm', '=', vm).orderBy('id').execute()
   for (const [part, quantity] of [
     ['cpu', 2],
     ['memory', 256],

@@ -1,33 +1,35 @@
-// Goal: a tenant finds the address of its guest where clients of this family look for it, from the first report of its host on.
+// Goal: a tenant finds the address of its guest where clients of the original API expect it, from the first report of its host on.
 // Method: reports as followers write them, read over HTTP with a real Postgres.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 
-import type { Vm, VmId } from '@skerry/vm'
+import { networkOf, type Card, type Vm, type VmId } from '@skerry/vm'
 import { attribute, childrenByLocalName, readXml, text, type Element } from '@skerry/xml'
 
-import { nowhere, recordSeen } from '../src/store/vms.ts'
+import { nowhere, recordSeen } from '../src/inventory/vms.ts'
 import { vmAt } from './away-host.ts'
-import { find, openDoor, type Door } from './tenants-door.ts'
+import { find, openTenantsApi, type TenantsApi } from './tenants-api.ts'
 
-let door: Door
+let api: TenantsApi
 before(async () => {
-  door = await openDoor()
+  api = await openTenantsApi()
+  card = { network: networkOf(api.eng.org), mac, address: '10.84.0.77' }
 })
-after(() => door[Symbol.asyncDispose]())
+after(() => api[Symbol.asyncDispose]())
 
-async function get(path: string, version = '5.1', token = door.eng.token): Promise<Element> {
+async function get(path: string, version = '5.1', token = api.eng.token): Promise<Element> {
   const headers = { accept: `application/*+xml;version=${version}` }
-  const { status, text: said } = await door.ask('GET', path, { token, headers })
+  const { status, text: said } = await api.ask('GET', path, { token, headers })
   assert.equal(status, 200, said)
   return readXml(said)
 }
 
-const card = { network: 'skerry-0123456789', mac: '52:01:02:03:04:05', address: '10.84.0.77' }
+const mac = '52:01:02:03:04:05'
+let card: Card
 
 let seq = 0
 const report = (vm: VmId, more: Partial<Vm>) =>
-  recordSeen(door.cloud.db, door.cloud.host, [
+  recordSeen(api.cloud.db, api.cloud.host, [
     { id: vm, session: '9', seq: (seq += 1), vm: { ...vmAt(vm, 'off'), ...more } },
   ])
 
@@ -45,8 +47,8 @@ async function connectionOf(vm: VmId, version?: string) {
   }
 }
 
-test('a Vm shows its card and address as soon as its host has told, in both versions', async () => {
-  const [vm] = (await door.cloud.addVms(1, 'POWERED_OFF')).vms as [VmId]
+test('a Vm shows its network card and address as soon as its host has reported them, in both versions', async () => {
+  const [vm] = (await api.cloud.addVms(1, 'POWERED_OFF')).vms as [VmId]
   assert.equal(await connectionOf(vm), undefined)
   await report(vm, { card })
   for (const version of ['1.5', '5.1'])
@@ -54,29 +56,29 @@ test('a Vm shows its card and address as soon as its host has told, in both vers
   await report(vm, { card, power: 'on', boot: 'boot-1' })
   assert.equal((await connectionOf(vm))?.connected, 'true')
 
-  // It is made anew on another host, which has yet to say what it gives it.
-  await door.cloud.db
+  // The VM is created again on another host, which has not reported its address yet.
+  await api.cloud.db
     .updateTable('vm')
-    .set({ ...nowhere, host: door.cloud.host })
+    .set({ ...nowhere, host: api.cloud.host })
     .where('id', '=', vm)
     .execute()
   assert.equal(await connectionOf(vm), undefined)
 })
 
 test('ipAddress and networkName are attributes of a VM’s record, of both kinds and versions, and filters', async () => {
-  const vms = (await door.cloud.addVms(2, 'POWERED_OFF')).vms as [VmId, VmId]
+  const vms = (await api.cloud.addVms(2, 'POWERED_OFF')).vms as [VmId, VmId]
   await report(vms[0], { card: { ...card, address: '10.84.0.78' } })
   await report(vms[1], {})
-  const admin = await door.enter(door.eng.org, 'system administrator')
-  const asked = [
-    ['vm', '1.5', door.eng.token],
-    ['vm', '5.1', door.eng.token],
+  const admin = await api.enter(api.eng.org, 'system administrator')
+  const requested = [
+    ['vm', '1.5', api.eng.token],
+    ['vm', '5.1', api.eng.token],
     ['adminVM', '5.1', admin],
   ] as const
-  for (const [type, version, who] of asked) {
+  for (const [type, version, principal] of requested) {
     const records = async (filter: string) =>
       childrenByLocalName(
-        await get(`/api/query?type=${type}&filter=${filter}`, version, who),
+        await get(`/api/query?type=${type}&filter=${filter}`, version, principal),
         type === 'vm' ? 'VMRecord' : 'AdminVMRecord',
       )
     const [found, ...more] = await records('ipAddress==10.84.0.78')
@@ -84,16 +86,34 @@ test('ipAddress and networkName are attributes of a VM’s record, of both kinds
     assert.equal(more.length, 0)
     assert.deepEqual(
       [attribute(found, 'ipAddress'), attribute(found, 'networkName')],
-      ['10.84.0.78', 'skerry-0123456789'],
+      ['10.84.0.78', card.network],
     )
     assert.ok(attribute(found, 'href')?.endsWith(vms[0]))
-    assert.equal((await records('networkName==skerry-0123456789;ipAddress==10.84.0.*')).length, 1)
+    assert.equal((await records(`networkName==${card.network};ipAddress==10.84.0.*`)).length, 1)
     const other = (await records('ipAddress!=10.84.0.78')).find((each) =>
       attribute(each, 'href')?.endsWith(vms[1]),
     )
-    assert.ok(other, 'what has none is unlike every value')
+    assert.ok(other, 'a VM without an address differs from every value')
     assert.equal(attribute(other, 'ipAddress'), undefined)
   }
-  const foreign = await get('/api/query?type=vm&filter=ipAddress==10.84.*', '5.1', door.ops.token)
+  const foreign = await get('/api/query?type=vm&filter=ipAddress==10.84.*', '5.1', api.ops.token)
   assert.equal(attribute(foreign, 'total'), '0')
+})
+
+test('an address outside of the organisation’s network is not stored, even if a host reports it', async () => {
+  const [vm] = (await api.cloud.addVms(1, 'POWERED_OFF')).vms as [VmId]
+  await report(vm, { card })
+  assert.equal((await connectionOf(vm))?.address, card.address)
+  const lies: Partial<Card>[] = [
+    ...['127.0.0.1', '10.83.40.7', '192.168.1.9', '10.84.0.1', '10.84.0.255', 'x'].map(
+      (address) => ({ address }),
+    ),
+    ...[networkOf(api.ops.org), 'skerry', 'skerry-0123456789'].map((network) => ({ network })),
+  ]
+  for (const lie of lies) {
+    await report(vm, { card: { ...card, ...lie } })
+    assert.equal(await connectionOf(vm), undefined, JSON.stringify(lie))
+    await report(vm, { card })
+    assert.equal((await connectionOf(vm))?.address, card.address)
+  }
 })

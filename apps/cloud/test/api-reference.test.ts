@@ -1,26 +1,26 @@
-// Goal: docs/api/cloud.md is what the cloud does. Method: it is made anew, of the route table and of requests that are answered.
+// Goal: docs/reference/api/cloud.md matches the cloud. Method: it is generated again from the route table and from recorded requests.
 import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { before, test } from 'node:test'
 
-import { apiReference, type Sample } from '../src/api-reference.ts'
+import { apiReference, type RequestSample } from '../src/reference/api-reference.ts'
 import { routes } from '../src/routes.ts'
 import { recordSamples } from './samples.ts'
 
-const PAGE = join(import.meta.dirname, '../../../docs/api/cloud.md')
+const PAGE = join(import.meta.dirname, '../../../docs/reference/api/cloud.md')
 
-let samples: Map<string, Sample>
+let samples: Map<string, RequestSample>
 before(async () => {
   samples = await recordSamples()
 })
 
-test('the reference of the API is what the routes and their samples say', async () => {
+test('the API reference matches the routes and their samples', async () => {
   const page = apiReference(routes, samples)
-  assert.equal(await readFile(PAGE, 'utf8'), page, 'npm run reference makes it anew')
+  assert.equal(await readFile(PAGE, 'utf8'), page, 'npm run reference generates it again')
 })
 
-test('it has every route with a request and an answer, and no secret', () => {
+test('it has a request and a response for every route, and no secret', () => {
   const page = apiReference(routes, samples)
   for (const { name, doc } of routes) {
     const [, part = ''] = page.split(`### ${name}\n`)

@@ -1,4 +1,4 @@
-// A host that can be cut off and come back, followed as a cell follows it: what is reported counts.
+// A host that can be disconnected and reconnected, followed as a cell follows it.
 import { setTimeout as sleep } from 'node:timers/promises'
 
 import { Fault } from '@skerry/fault'
@@ -7,10 +7,10 @@ import { until } from '@skerry/lab'
 import type { HostId, Vm, VmId } from '@skerry/vm'
 import type { Kysely } from 'kysely'
 
+import type { CloudTables } from '../src/database/tables.ts'
 import { followHost } from '../src/hosts/follow-host.ts'
-import { isOpen } from '../src/store/claim-task.ts'
-import type { Database } from '../src/store/database.ts'
-import { nextSession } from '../src/store/hosts.ts'
+import { nextSession } from '../src/hosts/hosts.ts'
+import { isOpen } from '../src/tasks/claim-task.ts'
 
 const AGAIN_MS = 5
 
@@ -54,7 +54,7 @@ export class CutHost {
     this.#cut = undefined
   }
 
-  mend(): void {
+  fix(): void {
     this.#cut ??= new AbortController()
   }
 }
@@ -64,12 +64,12 @@ export interface Followed extends AsyncDisposable {
   comeBack(): Promise<void>
 }
 
-/** Follows the host until the test is over; it is open for work when this answers. */
+/** Follows the host until the test ends; the host accepts work when this resolves. */
 export async function followed(
-  db: Kysely<Database>,
+  db: Kysely<CloudTables>,
   id: HostId,
   host: CutHost,
-  /** What the follower itself asks with, where a test watches it. */
+  /** The follower's own database, if a test observes it. */
   asking = db,
 ): Promise<Followed> {
   const cell = 'test'
@@ -79,8 +79,8 @@ export async function followed(
   const pause = async () => {
     await sleep(AGAIN_MS, undefined, { signal: stop.signal }).catch(() => undefined)
   }
-  const world = { db: asking, cell, signal: stop.signal, log: () => undefined, pause }
-  const over = followHost(world, id, session, host.api)
+  const context = { db: asking, cell, signal: stop.signal, log: () => undefined, pause }
+  const over = followHost(context, id, session, host.api)
   const opened = () => until('the host is open', () => isOpen(db, id))
   await opened().catch(async (error: unknown) => {
     stop.abort()
@@ -93,7 +93,7 @@ export async function followed(
       await until('the host is away', async () => !(await isOpen(db, id)))
     },
     async comeBack() {
-      host.mend()
+      host.fix()
       await opened()
     },
     async [Symbol.asyncDispose]() {
@@ -103,7 +103,7 @@ export async function followed(
   }
 }
 
-/** A VM as a host would show it. */
+/** A VM as a host reports it. */
 export const vmAt = (id: VmId, power: Vm['power'], incarnation = '1'): Vm => ({
   ...{ id, name: 'vm', tag: '', power, incarnation },
   boot: power === 'on' || power === 'paused' ? 'boot-1' : null,

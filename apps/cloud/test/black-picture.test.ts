@@ -1,11 +1,11 @@
-// Goal: the picture of a screen that is off is a PNG that any program reads. Method: the format's own rules, read back by hand.
+// Goal: the image of a screen that is off is a valid PNG. Method: it is parsed by the rules of the format.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { crc32, inflateSync } from 'node:zlib'
 
 import { blackPicture } from '../src/documents/black-picture.ts'
 
-test('a black picture has its size, whole chunks with their sums, and no pixel that is set', () => {
+test('a black picture has the right size, complete chunks with checksums, and no pixel set', () => {
   for (const [width, height] of [
     [1, 1],
     [720, 400],

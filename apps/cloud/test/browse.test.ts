@@ -1,4 +1,4 @@
-// Goal: what an organisation has can be found: catalogs, ids of every kind, tasks; names and metadata can be written.
+// Goal: the resources of an organisation can be found: catalogs, ids of every kind, tasks; names and metadata can be changed.
 // Method: over HTTP, with a real Postgres.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
@@ -13,25 +13,25 @@ import {
   hrefOf,
   instantiate,
   linksOf,
-  openDoor,
+  openTenantsApi,
   pathOf,
   read,
   type Answered,
-  type Door,
-} from './tenants-door.ts'
+  type TenantsApi,
+} from './tenants-api.ts'
 
-let door: Door
+let api: TenantsApi
 before(async () => {
-  door = await openDoor()
+  api = await openTenantsApi()
 })
-after(() => door[Symbol.asyncDispose]())
+after(() => api[Symbol.asyncDispose]())
 
-const get = (path: string) => door.ask('GET', path, { token: door.eng.token })
+const get = (path: string) => api.ask('GET', path, { token: api.eng.token })
 const send = (method: string, path: string, body?: string) =>
-  door.ask(method, path, { token: door.eng.token, ...(body !== undefined && { body }) })
+  api.ask(method, path, { token: api.eng.token, ...(body !== undefined && { body }) })
 
-test('from the organisation to a template by its catalog', async () => {
-  const org = read(await get(`/api/org/${door.eng.org}`))
+test('links lead from the organisation to a template by its catalog', async () => {
+  const org = read(await get(`/api/org/${api.eng.org}`))
   const link = find(org, 'Link').find((each) => attribute(each, 'type')?.endsWith('catalog+xml'))
   assert.equal(attribute(link, 'name'), 'main')
   const catalog = read(await get(pathOf(hrefOf(link))))
@@ -43,21 +43,21 @@ test('from the organisation to a template by its catalog', async () => {
   assert.equal(text(find(template, 'MemoryMB')[0]), '64')
 })
 
-test('a vdc names its vApps as well as what they are made of', async () => {
-  const vdc = read(await get(`/api/vdc/${door.eng.ids['vdc']}`))
+test('a vdc lists its vApps and its templates', async () => {
+  const vdc = read(await get(`/api/vdc/${api.eng.ids['vdc']}`))
   const names = find(vdc, 'ResourceEntities', 'ResourceEntity').map(
     (each) => attribute(each, 'name') ?? '',
   )
   assert.deepEqual(names.toSorted(), ['debian', 'first'])
 })
 
-test('a vdc of many vApps names the first of them, says how many there are and leads to all', async () => {
-  const { ids } = door.eng
+test('a vdc with many vApps lists the first of them, their total, and a link to all', async () => {
+  const { ids } = api.eng
   const path = `/api/vdc/${ids['vdc']}`
   const before = Number(attribute(find(read(await get(path)), 'ResourceEntities')[0], 'total'))
   await sql`insert into vapp (org, vdc, name, owner)
-    select ${door.eng.org}, ${ids['vdc']}, 'many-' || n, 'alice' from generate_series(1, 1000) n`.execute(
-    door.cloud.db,
+    select ${api.eng.org}, ${ids['vdc']}, 'many-' || n, 'alice' from generate_series(1, 1000) n`.execute(
+    api.cloud.db,
   )
   const answer = await get(path)
   assert.ok(answer.text.length < 64 * 1024, `${answer.text.length} bytes`)
@@ -74,17 +74,17 @@ test('a vdc of many vApps names the first of them, says how many there are and l
   const all = read(await get(pathOf(down('vApp'))))
   assert.equal(attribute(all, 'total'), String(before + 1000 - 1))
   assert.equal(attribute(read(await get(pathOf(down('vAppTemplate')))), 'total'), '1')
-  // Whoever rules sees them too, by the query of all organisations; of his own organisation there are none.
-  const token = await door.enter(door.ops.org, 'system administrator')
-  const seen = read(await door.ask('GET', path, { token }))
+  // A system administrator sees them too, by the query over all organisations, and none in their own organisation.
+  const token = await api.enter(api.ops.org, 'system administrator')
+  const seen = read(await api.ask('GET', path, { token }))
   const link = find(seen, 'Link').find((each) => attribute(each, 'name') === 'adminVApp')
-  const found = read(await door.ask('GET', pathOf(hrefOf(link)), { token }))
+  const found = read(await api.ask('GET', pathOf(hrefOf(link)), { token }))
   assert.equal(attribute(found, 'total'), String(before + 1000 - 1))
-  await sql`delete from vapp where name like 'many-%'`.execute(door.cloud.db)
+  await sql`delete from vapp where name like 'many-%'`.execute(api.cloud.db)
 })
 
-test('an id of any kind, as a URN or as it stands in an href, is resolved to its document', async () => {
-  const { ids, vapp } = door.eng
+test('an id of any kind, as a URN or as in an href, is resolved to its document', async () => {
+  const { ids, vapp } = api.eng
   const uuid = (id = '') => id.replace(/^[a-zA-Z]+-(?=[0-9a-f]{8}-)/, '')
   const known = [
     ...[ids['entity'] ?? '', vapp, ids['template'] ?? ''],
@@ -118,8 +118,8 @@ test('the session leads to the resolver, and an administrator to what they admin
   const ofTenant = linksOf(read(await get('/api/session')))
   assert.equal(ofTenant['entityResolver'], `${BASE}/api/entity/`)
   const types = async (role: 'author' | 'organisation administrator') => {
-    const token = await door.enter(door.eng.org, role)
-    const session = read(await door.ask('GET', '/api/session', { token }))
+    const token = await api.enter(api.eng.org, role)
+    const session = read(await api.ask('GET', '/api/session', { token }))
     return find(session, 'Link').map((each) => attribute(each, 'type') ?? '')
   }
   const isAdmin = (type: string) => type.endsWith('admin.cloud+xml')
@@ -127,14 +127,14 @@ test('the session leads to the resolver, and an administrator to what they admin
   assert.ok((await types('organisation administrator')).some(isAdmin))
 })
 
-test('what was asked is listed, the newest first, without the parts', async () => {
-  const { vapp } = await door.cloud.addVms(2, 'POWERED_OFF')
+test('tasks are listed newest first, without the parts of vApp tasks', async () => {
+  const { vapp } = await api.cloud.addVms(2, 'POWERED_OFF')
   const task = read(await send('POST', `/api/vApp/vapp-${vapp}/power/action/powerOn`), 202)
-  const list = read(await get(`/api/tasksList/${door.eng.org}`))
+  const list = read(await get(`/api/tasksList/${api.eng.org}`))
   const tasks = find(list, 'Task')
   assert.equal(hrefOf(tasks[0]), hrefOf(task))
-  assert.equal(tasks.length, 2, 'this one, and the one that made the first vApp')
-  assert.ok(linksOf(read(await get(`/api/org/${door.eng.org}`)))['down'])
+  assert.equal(tasks.length, 2, 'this one, and the one that created the first vApp')
+  assert.ok(linksOf(read(await get(`/api/org/${api.eng.org}`)))['down'])
 })
 
 const ended = (answer: Answered): void => {
@@ -144,8 +144,8 @@ const ended = (answer: Answered): void => {
   assert.equal(answer.headers['location'], hrefOf(task))
 }
 
-test('a vApp and a VM are renamed, each within its own names', async () => {
-  const { vapp, vms } = await door.cloud.addVms(2, 'POWERED_OFF')
+test('a vApp and a VM are renamed; names are unique within their own scope', async () => {
+  const { vapp, vms } = await api.cloud.addVms(2, 'POWERED_OFF')
   const [one, other] = vms as [VmId, VmId]
   const put = (id: string, body: string) => send('PUT', `/api/vApp/${id}`, body)
   ended(await put(`vapp-${vapp}`, '<VApp name="shop"><Description>x</Description></VApp>'))
@@ -168,8 +168,8 @@ const entry = (key: string, value: string) =>
 const typed = (type: string, value: string) =>
   `<TypedValue xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" xsi:type="Metadata${type}Value"><Value>${value}</Value></TypedValue>`
 
-test('metadata: merged, with types since 5.1 and as text before, by key, forgotten by key', async () => {
-  const [vm] = (await door.cloud.addVms(1, 'POWERED_OFF')).vms
+test('metadata is merged, has types since 5.1 and is text before, and is read and deleted by key', async () => {
+  const [vm] = (await api.cloud.addVms(1, 'POWERED_OFF')).vms
   const path = `/api/vApp/vm-${vm}/metadata`
   const body = `<Metadata>${entry('a/b c?', '<Value>plain</Value>')}${entry('rank', typed('Number', '7'))}${entry('on', typed('Boolean', 'true'))}${entry('at', typed('DateTime', '2026-01-02T03:04:05Z'))}</Metadata>`
   ended(await send('POST', path, body))
@@ -181,8 +181,8 @@ test('metadata: merged, with types since 5.1 and as text before, by key, forgott
     ['a/b c?', 'at', 'on', 'rank'],
   )
   assert.equal(text(find(entries[3] ?? young, 'TypedValue', 'Value')[0]), '8')
-  const old = await door.ask('GET', path, {
-    token: door.eng.token,
+  const old = await api.ask('GET', path, {
+    token: api.eng.token,
     headers: { accept: 'application/*+xml;version=1.5' },
   })
   const values = find(readXml(old.text), 'MetadataEntry', 'Value').map((each) => text(each))
@@ -194,12 +194,12 @@ test('metadata: merged, with types since 5.1 and as text before, by key, forgott
   ended(await send('DELETE', one))
   assert.equal((await get(one)).status, 404)
   assert.equal((await send('DELETE', one)).status, 404)
-  const other = read(await get(`/api/vApp/${door.eng.vapp}/metadata`))
-  assert.deepEqual(find(other, 'MetadataEntry'), [], 'each thing has its own')
+  const other = read(await get(`/api/vApp/${api.eng.vapp}/metadata`))
+  assert.deepEqual(find(other, 'MetadataEntry'), [], 'each resource has its own')
 })
 
-test('metadata that is not as it should be is refused, and there is an end to it', async () => {
-  const [vm] = (await door.cloud.addVms(1, 'POWERED_OFF')).vms
+test('invalid metadata is rejected, and its size is limited', async () => {
+  const [vm] = (await api.cloud.addVms(1, 'POWERED_OFF')).vms
   const path = `/api/vApp/vm-${vm}/metadata`
   const wrong = [
     '<Metadata><MetadataEntry/></Metadata>',
@@ -217,8 +217,8 @@ test('metadata that is not as it should be is refused, and there is an end to it
   assert.deepEqual(find(read(await get(path)), 'MetadataEntry'), [])
 })
 
-test('a vApp is composed of templates, added to, and taken from', async () => {
-  const { ids } = door.eng
+test('a vApp is composed from templates; VMs are added to it and deleted from it', async () => {
+  const { ids } = api.eng
   const source = (name?: string) =>
     `<SourcedItem><Source href="${BASE}/api/vAppTemplate/${ids['template']}"${name === undefined ? '' : ` name="${name}"`}/></SourcedItem>`
   const compose = (body: string) => send('POST', `/api/vdc/${ids['vdc']}/action/composeVApp`, body)
@@ -239,29 +239,29 @@ test('a vApp is composed of templates, added to, and taken from', async () => {
   const path = pathOf(linksOf(made)['recompose'] ?? '')
   const change = (inside: string) =>
     send('POST', path, `<RecomposeVAppParams>${inside}</RecomposeVAppParams>`)
-  await sql`update vm set status = 'POWERED_OFF', leads = null where name = 'db'`.execute(
-    door.cloud.db,
+  await sql`update vm set status = 'POWERED_OFF', queue_target = null where name = 'db'`.execute(
+    api.cloud.db,
   )
   const db = vms.find((each) => attribute(each, 'name') === 'db')
   const task = read(await change(`${source('web')}<DeleteItem href="${hrefOf(db)}"/>`), 202)
   assert.equal(attribute(task, 'operationName'), 'vdcRecomposeVapp')
   const after = read(await get(pathOf(hrefOf(made))))
   assert.deepEqual(namesOf(find(after, 'Children', 'Vm')), ['db', 'debian', 'debian-2', 'web'])
-  const operations = await door.cloud.db
+  const operations = await api.cloud.db
     .selectFrom('task')
     .select('operation')
     .where('parent', '=', (attribute(task, 'id') ?? '').slice(-36) as never)
     .execute()
   assert.deepEqual(operations.map(({ operation }) => operation).toSorted(), ['create', 'delete'])
-  const foreign = `<DeleteItem href="${BASE}/api/vApp/${door.ops.ids['entity']}"/>`
+  const foreign = `<DeleteItem href="${BASE}/api/vApp/${api.ops.ids['entity']}"/>`
   assert.equal((await change(foreign)).status, 400)
   assert.equal((await change(`<DeleteItem href="${hrefOf(db)}"/>`)).status, 409, 'it is going')
   assert.equal((await change('<SourcedItem/>')).status, 400)
 })
 
-test('a vApp without VMs is made and deleted at once, each by a task that has ended', async () => {
+test('a vApp without VMs is created and deleted immediately, each by a task that has already ended', async () => {
   const body = '<ComposeVAppParams name="hollow"/>'
-  const compose = () => send('POST', `/api/vdc/${door.eng.ids['vdc']}/action/composeVApp`, body)
+  const compose = () => send('POST', `/api/vdc/${api.eng.ids['vdc']}/action/composeVApp`, body)
   const made = read(await compose(), 201)
   const [task] = find(made, 'Tasks', 'Task')
   assert.deepEqual(
@@ -272,7 +272,7 @@ test('a vApp without VMs is made and deleted at once, each by a task that has en
   ended(await send('DELETE', href))
   assert.equal((await get(href)).status, 404)
   const { rows } = await sql<{ kind: string }>`
-    select kind from event where vapp = ${href.slice(-36)} order by seq`.execute(door.cloud.db)
+    select kind from event where vapp = ${href.slice(-36)} order by seq`.execute(api.cloud.db)
   const once = ['task.queued', 'task.success']
   assert.deepEqual(
     rows.map(({ kind }) => kind),
@@ -281,8 +281,8 @@ test('a vApp without VMs is made and deleted at once, each by a task that has en
   read(await compose(), 201)
 })
 
-test('a vApp whose making is given up before it was begun is FAILED_CREATION, and can be deleted', async () => {
-  const { ids } = door.eng
+test('a vApp whose creation is canceled before it began is FAILED_CREATION, and can be deleted', async () => {
+  const { ids } = api.eng
   const body = instantiate('given-up', (ids['template'] ?? '').replace('vappTemplate-', ''), true)
   const path = `/api/vdc/${ids['vdc']}/action/instantiateVAppTemplate`
   const made = read(await send('POST', path, body), 201)
@@ -295,8 +295,8 @@ test('a vApp whose making is given up before it was begun is FAILED_CREATION, an
   assert.equal((await send('DELETE', pathOf(linksOf(after)['remove'] ?? ''))).status, 202)
 })
 
-test('a task goes on naming what it was asked of when that is gone, and points at it no more', async () => {
-  const { vapp, vms } = await door.cloud.addVms(1, 'POWERED_ON')
+test('a task still names its owner after that was deleted, but no longer links to it', async () => {
+  const { vapp, vms } = await api.cloud.addVms(1, 'POWERED_ON')
   for (const [kind, id] of [
     ['vm', vms[0]],
     ['vapp', vapp],
@@ -304,14 +304,14 @@ test('a task goes on naming what it was asked of when that is gone, and points a
     const path = `/api/vApp/${kind}-${id}`
     const task = hrefOf(read(await send('POST', `${path}/power/action/powerOff`), 202))
     const owners = async () => {
-      const list = find(read(await get(`/api/tasksList/${door.eng.org}`)), 'Task')
+      const list = find(read(await get(`/api/tasksList/${api.eng.org}`)), 'Task')
       const listed = list.filter((each) => hrefOf(each) === task)
       return [read(await get(pathOf(task))), ...listed].flatMap((each) => find(each, 'Owner'))
     }
     const there = await owners()
     assert.deepEqual(there.map(hrefOf), [`${BASE}${path}`, `${BASE}${path}`])
     await sql`update ${sql.table(kind)} set deleted_at = clock_timestamp() where id = ${id}`.execute(
-      door.cloud.db,
+      api.cloud.db,
     )
     const after = await owners()
     assert.deepEqual(after.map(hrefOf), ['', ''])

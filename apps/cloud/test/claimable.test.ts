@@ -1,16 +1,19 @@
-// Goal: whoever rings and whoever claims judge a queue alike: a bell for what cannot be claimed would be rung in vain for ever,
-// and what can be claimed without a bell would rest. Method: both statements on a real Postgres, over every reason one by one.
+// Goal: wake-ups and claims use the same rule: a wake-up for a task that cannot be claimed would be repeated for ever,
+// and a claimable task without a wake-up would never run. Method: both statements on a real Postgres, over every reason one by one.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 
+import { Fault } from '@skerry/fault'
 import type { Postgres } from '@skerry/lab'
 import type { VmId } from '@skerry/vm'
 import { sql, type RawBuilder } from 'kysely'
 
-import { operationNamed } from '../src/operations.ts'
-import { claimTask } from '../src/store/claim-task.ts'
-import { submitTask } from '../src/store/submit-task.ts'
-import { takeUnattended } from '../src/store/unattended.ts'
+import { operationNamed } from '../src/operations/vm-operations.ts'
+import { claimTask } from '../src/tasks/claim-task.ts'
+import { findTask } from '../src/tasks/find-task.ts'
+import { submitTask } from '../src/tasks/submit-task.ts'
+import { takeUnattended } from '../src/tasks/unattended.ts'
+import { recordFailedAttempt } from '../src/tasks/waits.ts'
 import { openCloudDatabase, startDatabases } from './cloud-database.ts'
 
 let postgres: Postgres
@@ -21,8 +24,8 @@ after(() => postgres[Symbol.asyncDispose]())
 
 const rules = { perHost: 10, perOrg: 10, within: () => 60 }
 
-const away = sql`update host set listed = 0`
-const owes = sql`insert into debt (host, vm, incarnation, goal, task)
+const away = sql`update host set list_session = 0`
+const owes = sql`insert into pending_undo (host, vm, incarnation, goal, task)
   select host, id, 1, '{"be": "power", "to": "off"}', id from vm`
 
 const cases: Readonly<Record<string, { may: boolean; given: readonly RawBuilder<unknown>[] }>> = {
@@ -53,7 +56,7 @@ const cases: Readonly<Record<string, { may: boolean; given: readonly RawBuilder<
   },
   'its host is away, and it is to be canceled': {
     may: true,
-    given: [away, sql`update task set state = 'running', cancel = true`],
+    given: [away, sql`update task set state = 'running', cancel_requested = true`],
   },
   'its host is away, and its time is over': {
     may: true,
@@ -68,19 +71,23 @@ const cases: Readonly<Record<string, { may: boolean; given: readonly RawBuilder<
   },
   'its host is away, and it is made and may have been on': {
     may: false,
-    given: [away, sql`update task set operation = 'create'`, sql`update vm set sent_on = true`],
+    given: [
+      away,
+      sql`update task set operation = 'create'`,
+      sql`update vm set ever_started = true`,
+    ],
   },
   'it has no host': { may: true, given: [away, sql`update vm set host = null`] },
 }
 
-/** Whoever asked has rung himself; the sweep comes when nobody heard that. */
-const bellWasLost = sql`update vm set rung_at = null`
+/** The submitter has sent a wake-up itself; the sweep acts if that was not answered. */
+const bellWasLost = sql`update vm set woken_at = null`
 
 for (const [why, { may, given }] of Object.entries(cases)) {
-  test(`a task ${may ? 'may' : 'may not'} act when ${why}, for the bell and for the claim`, async () => {
+  test(`a task ${may ? 'may' : 'may not'} run when ${why}, for wake-ups and claims`, async () => {
     await using cloud = await openCloudDatabase(postgres)
     const [vm] = (await cloud.addVms(1)).vms as [VmId]
-    await cloud.as(cloud.who, (tx) =>
+    await cloud.as(cloud.principal, (tx) =>
       submitTask(tx, operationNamed('powerOn'), { vm, owner: 'alice' }),
     )
     for (const each of given) await each.execute(cloud.db)
@@ -90,15 +97,23 @@ for (const [why, { may, given }] of Object.entries(cases)) {
       rung.map(({ id }) => id),
       may ? [vm] : [],
     )
+    const { rows } = await sql<{ reason: string }>`
+      select wait.reason from task cross join lateral task_wait(task.id) wait where task.vm = ${vm}`.execute(
+      cloud.db,
+    )
+    const reason = rows[0]?.reason ?? 'worker'
+    // While the cloud recovers, open tasks end at once: none of them waits for it.
+    const ends = why.startsWith('the cloud recovers')
+    assert.equal(reason === 'worker', may || ends, `the task says that it waits for: ${reason}`)
     assert.equal((await claimTask(cloud.db, vm, 'run', rules)) !== undefined, may)
   })
 }
 
-test('the children of a later rank wait, for the bell and for the claim', async () => {
+test('the children of a later rank wait, for wake-ups and claims', async () => {
   await using cloud = await openCloudDatabase(postgres)
   const { vms } = await cloud.addVms(2)
   for (const vm of vms) {
-    await cloud.as(cloud.who, (tx) =>
+    await cloud.as(cloud.principal, (tx) =>
       submitTask(tx, operationNamed('powerOn'), { vm, owner: 'alice' }),
     )
   }
@@ -113,4 +128,25 @@ test('the children of a later rank wait, for the bell and for the claim', async 
   )
   assert.equal(await claimTask(cloud.db, second, 'run', rules), undefined)
   assert.ok(await claimTask(cloud.db, first, 'run', rules))
+})
+
+test('after the next claim, the task still waits for the step that failed under an earlier one', async () => {
+  await using cloud = await openCloudDatabase(postgres)
+  const [vm] = (await cloud.addVms(1)).vms as [VmId]
+  const { id } = await cloud.as(cloud.principal, (tx) =>
+    submitTask(tx, operationNamed('powerOn'), { vm, owner: 'alice' }),
+  )
+  const { fence = '' } = (await claimTask(cloud.db, vm, 'run', rules)) ?? {}
+  const away = new Fault('unavailable', 'libvirt does not answer')
+  await recordFailedAttempt(cloud.db, { task: id, fence: fence }, away, 600)
+  const reason = async () => (await findTask(cloud.db, id))?.wait
+  assert.equal((await reason())?.reason, 'retry')
+  await cloud.db
+    .updateTable('vm')
+    .set({ lease_until: sql`clock_timestamp() - interval '1 s'` })
+    .execute()
+  assert.equal((await reason())?.reason, 'worker')
+  await claimTask(cloud.db, vm, 'heir', rules)
+  const again = await reason()
+  assert.deepEqual([again?.reason, again?.attempts, again?.failure], ['retry', 1, away.message])
 })

@@ -1,5 +1,6 @@
-// Goal: a person does with `skerry` in a cloud what the API does. Method: the command line at the tenants' door over a real PostgreSQL;
-// what waits in a queue is ended there by hand, as its worker would. tests/cloud/cli.test.ts does the same with workers and hosts.
+// Goal: a user does with `skerry` in a cloud what the API offers. Method: the command line against the tenant API on a real
+// PostgreSQL; the test ends queued tasks in the tables, as workers would. tests/cloud/cli.test.ts does the same with workers and
+// hosts.
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { mkdtempDisposable } from 'node:fs/promises'
@@ -11,19 +12,19 @@ import { promisify } from 'node:util'
 
 import { sql } from 'kysely'
 
-import type { Profile, ProfileStore } from '../../cli/src/profiles.ts'
+import type { Profile, ProfileStore } from '../../cli/src/profiles/profiles.ts'
 import { keptProfiles, skerry } from '../../cli/test/terminal.ts'
-import { openDoor, type Door } from './tenants-door.ts'
+import { openTenantsApi, type TenantsApi } from './tenants-api.ts'
 
-let door: Door
+let api: TenantsApi
 before(async () => {
-  door = await openDoor()
+  api = await openTenantsApi()
 })
-after(() => door[Symbol.asyncDispose]())
+after(() => api[Symbol.asyncDispose]())
 
 const NOWHERE = 'http://127.0.0.1:9'
-const url = () => `http://127.0.0.1:${door.port}`
-const alice = (): Profile => ({ url: url(), user: 'alice@eng', token: door.eng.token, vdc: 'main' })
+const url = () => `http://127.0.0.1:${api.port}`
+const alice = (): Profile => ({ url: url(), user: 'alice@eng', token: api.eng.token, vdc: 'main' })
 
 const at = (profile: Profile, more: Parameters<typeof skerry>[2] = {}) => {
   const profiles = keptProfiles({ active: 'work', clouds: { work: profile } })
@@ -31,43 +32,43 @@ const at = (profile: Profile, more: Parameters<typeof skerry>[2] = {}) => {
 }
 const run = (...words: readonly string[]) => at(alice())(...words)
 
-/** The same as somebody of this role. */
-const as = async (role: Parameters<Door['enter']>[1]) =>
-  at({ ...alice(), token: await door.enter(door.eng.org, role) })
+/** The same as a user of this role. */
+const as = async (role: Parameters<TenantsApi['enter']>[1]) =>
+  at({ ...alice(), token: await api.enter(api.eng.org, role) })
 
-/** Ends whatever is queued, as workers would that find nothing to do. */
+/** Ends all queued tasks, as workers would that have nothing to do. */
 const endAll = async (state = 'success', message: string | null = null) => {
   await sql`update task set state = ${state}, message = ${message}, progress = 100,
     fault = ${state === 'error' ? 'no-room' : null}, ended_at = clock_timestamp()
-    where state in ('queued', 'running')`.execute(door.cloud.db)
-  await sql`update vm set leads = null`.execute(door.cloud.db)
+    where state in ('queued', 'running')`.execute(api.cloud.db)
+  await sql`update vm set queue_target = null`.execute(api.cloud.db)
 }
 
-/** Of a command that waits: what is queued ends as soon as it looks a second time. */
+/** For a command that waits: queued tasks end when it polls a second time. */
 const ending = (state?: string, message?: string) =>
   at(alice(), { wait: async () => endAll(state, message) })
 
 /** A vApp of this name with a VM of this name. */
 async function addVm(name: string, status: 'POWERED_ON' | 'POWERED_OFF' = 'POWERED_OFF') {
-  const { vapp, vms } = await door.cloud.addVms(1, status)
+  const { vapp, vms } = await api.cloud.addVms(1, status)
   const [id = ''] = vms
-  await sql`update vapp set name = ${name} where id = ${vapp}`.execute(door.cloud.db)
-  await sql`update vm set name = ${name} where id = ${id}`.execute(door.cloud.db)
+  await sql`update vapp set name = ${name} where id = ${vapp}`.execute(api.cloud.db)
+  await sql`update vm set name = ${name} where id = ${id}`.execute(api.cloud.db)
   return { vapp, id }
 }
 
 const logInAs = (profiles: ProfileStore, password: string, ...words: readonly string[]) =>
   skerry(NOWHERE, ['login', ...words], { profiles, readSecret: async () => password })
 
-test('login keeps a token that lasts, the next replaces it, and logout revokes it', async () => {
+test('login stores an access token, a second login replaces it, and logout revokes it', async () => {
   const profiles = keptProfiles()
   const wrong = await logInAs(profiles, 'wrong', 'work', url(), '--user', 'alice@eng')
   assert.equal(wrong.code, 1)
-  assert.match(wrong.err, /\nnext: is it USER@ORG, and the password right\?/)
+  assert.match(wrong.err, /\nnext: check USER@ORG and the password/)
   const first = await logInAs(profiles, 'secret', 'work', url(), '--user', 'alice@eng')
   assert.deepEqual(
     [first.code, first.out],
-    [0, 'alice@eng is logged in to work, which is the active profile now\n'],
+    [0, 'alice@eng is logged in to work, now the active profile\n'],
     first.err,
   )
   const { active, clouds } = await profiles.read()
@@ -97,35 +98,35 @@ test('login keeps a token that lasts, the next replaces it, and logout revokes i
   assert.deepEqual([out.code, out.out], [0, 'alice@eng is logged out of work\n'], out.err)
   assert.deepEqual(await profiles.read(), { active: 'local', clouds: {} })
   assert.equal((await at(last ?? alice())('list')).code, 1)
-  const names = (await door.ask('GET', '/api/session/tokens', { token: door.eng.token })).text
-  assert.ok(!names.includes('skerry on my-laptop'), 'and none is left over')
+  const names = (await api.ask('GET', '/api/session/tokens', { token: api.eng.token })).text
+  assert.ok(!names.includes('skerry on my-laptop'), 'and no token remains')
 })
 
-test('a session or a token that was made before will do too', async () => {
+test('an existing session or token can be used to log in', async () => {
   const profiles = keptProfiles()
   const short = await logInAs(profiles, 'secret', 'a', url(), '--user', 'alice@eng', '--session')
   assert.equal(short.code, 0, short.err)
   const { token = '' } = (await profiles.read()).clouds['a'] ?? {}
   assert.ok(!token.startsWith('skat_'))
-  const given = await logInAs(profiles, door.eng.token, 'b', url(), '--token-stdin')
-  assert.equal(given.out, 'alice@eng is logged in to b, which is the active profile now\n')
+  const given = await logInAs(profiles, api.eng.token, 'b', url(), '--token-stdin')
+  assert.equal(given.out, 'alice@eng is logged in to b, now the active profile\n')
   const used = await skerry(NOWHERE, ['use', 'a'], { profiles })
   assert.deepEqual([used.code, (await profiles.read()).active], [0, 'a'])
   const on = await skerry(NOWHERE, ['list', '--on', 'b', '--quiet'], { profiles })
   assert.match(on.out, /^vm-[0-9a-f-]{36}\n/)
 })
 
-test('a cloud that is not there, or is not said rightly, is told with the next step', async () => {
+test('an unreachable cloud and invalid login options are reported with the next step', async () => {
   const away = await logInAs(keptProfiles(), 'x', 'work', NOWHERE, '--user', 'alice@eng')
   assert.equal(away.code, 3)
-  assert.match(away.err, /cannot be reached: .*\nnext: is the address right/)
+  assert.match(away.err, /cannot be reached: .*\nnext: check the address/)
   const plain = await logInAs(keptProfiles(), 'x', 'work', 'http://cloud.example', '--user', 'a@b')
-  assert.deepEqual([plain.code, /such as https:\/\/cloud\.example/.test(plain.err)], [2, true])
+  assert.deepEqual([plain.code, /must be like https:\/\/cloud\.example/.test(plain.err)], [2, true])
   const nobody = await logInAs(keptProfiles(), 'x', 'work', url())
-  assert.match(nobody.err, /who logs in\nnext: give --user USER@ORG/)
+  assert.match(nobody.err, /no user given\nnext: give --user USER@ORG/)
 })
 
-test('VMs are listed, filtered and told in the words of this machine', async () => {
+test('VMs are listed, filtered and shown with the same words as on this machine', async () => {
   const { id } = await addVm('listed', 'POWERED_ON')
   const table = (await run('list', '--state', 'powered on', '--filter', 'name==list*')).out
   assert.match(table, /^NAME +VAPP +STATE +ADDRESS +CPUS +MEMORY +DISK +ID\n/)
@@ -142,7 +143,7 @@ test('VMs are listed, filtered and told in the words of this machine', async () 
   const nothing = await run('list', '--filter', 'name==nothing')
   assert.deepEqual([nothing.code, nothing.err], [0, ''])
   const tag = await run('list', '--tag', 'x')
-  assert.deepEqual([tag.code, /keeps no tags/.test(tag.err)], [1, true])
+  assert.deepEqual([tag.code, /a cloud has no tags/.test(tag.err)], [1, true])
   const foreign = await run('list', '--all')
   assert.deepEqual([foreign.code, /right cloud:read|cloud:read/.test(foreign.err)], [1, true])
   const everything = await (await as('system administrator'))('list', '--all', '--json')
@@ -150,34 +151,34 @@ test('VMs are listed, filtered and told in the words of this machine', async () 
   assert.deepEqual([...new Set(orgs)].sort(), ['eng', 'ops'])
 })
 
-test('a name that means several VMs is told with names that mean one', async () => {
+test('an ambiguous VM name is reported with names that are unique', async () => {
   for (const vapp of ['left', 'right']) {
     const { id } = await addVm(vapp)
-    await sql`update vm set name = 'twin' where id = ${id}`.execute(door.cloud.db)
+    await sql`update vm set name = 'twin' where id = ${id}`.execute(api.cloud.db)
   }
   const twin = await run('info', 'twin')
   assert.equal(twin.code, 1)
-  assert.match(twin.err, /several VMs are meant by twin\nnext: name one of them: /)
+  assert.match(twin.err, /several VMs match twin\nnext: use one of: /)
   assert.match(twin.err, /: left\/twin, right\/twin\n$|: right\/twin, left\/twin\n$/)
   assert.match((await run('info', 'right/twin')).out, /^name +twin\nvapp +right\n/)
-  const { vapp } = await door.cloud.addVms(2)
-  await sql`update vapp set name = 'pair' where id = ${vapp}`.execute(door.cloud.db)
-  assert.match((await run('info', 'pair')).err, /name one of them: pair\/vm-\d, pair\/vm-\d\n/)
+  const { vapp } = await api.cloud.addVms(2)
+  await sql`update vapp set name = 'pair' where id = ${vapp}`.execute(api.cloud.db)
+  assert.match((await run('info', 'pair')).err, /use one of: pair\/vm-\d, pair\/vm-\d\n/)
   const none = await run('info', 'nothing')
   assert.match(none.err, /there is no VM nothing\nnext: skerry list/)
   const foreign = await run('info', `vapp-${vapp}`)
   assert.match(foreign.err, /there is no VM vapp-\S+\nnext: skerry list/)
   const vm = await run('info', 'first')
-  assert.match(vm.out, /^name +debian\nvapp +first\n/, 'the only VM of a vApp goes by its name')
+  assert.match(vm.out, /^name +debian\nvapp +first\n/, 'its only VM is found by its vApp')
 })
 
-test('create makes a vApp of one VM, with keys and sizes, and waits for all of it', async () => {
+test('create makes a vApp with one VM, with keys and sizes, and waits for its task', async () => {
   const made = await ending()('create', 'web', '--cpus', '2', '--memory', '128M', '--start')
   assert.equal(made.code, 0, made.err)
-  assert.match(made.out, /^web is made and being made\n$/, 'no worker has made it really')
+  assert.match(made.out, /^web is created and being created\n$/, 'no worker has created it')
   const { rows } = await sql<{ operation: string }>`select operation from task
     join vapp on vapp.id = task.vapp where vapp.name = 'web' and operation <> 'create' order by task.created_at`.execute(
-    door.cloud.db,
+    api.cloud.db,
   )
   assert.deepEqual(
     rows.map(({ operation }) => operation),
@@ -185,30 +186,33 @@ test('create makes a vApp of one VM, with keys and sizes, and waits for all of i
   )
   const later = await run('create', 'later', '--no-wait', '--json')
   const { task } = JSON.parse(later.out) as { task: { id: string } }
-  const told = await run('task', 'info', task.id)
-  assert.match(told.out, /^of +later$/m)
+  const reported = await run('task', 'info', task.id)
+  assert.match(reported.out, /^of +later$/m)
   const here = await run('create', 'x', '--bridge', 'br0')
   assert.deepEqual([here.code, /--bridge is for VMs of this machine/.test(here.err)], [1, true])
   const where = await at({ ...alice(), vdc: 'nowhere' })('create', 'x')
   assert.match(where.err, /there is no data centre nowhere\nnext: skerry vdc list/)
   const { vdc: _, ...loose } = alice()
-  assert.match((await at(loose)('create', 'x')).err, /say which by --vdc: centre, main/)
+  assert.match((await at(loose)('create', 'x')).err, /choose one with --vdc: centre, main/)
   await endAll()
 })
 
-test('power follows its task to the end, or answers at once', async () => {
+test('a power command waits for its task to end, or returns at once', async () => {
   const { id } = await addVm('powered')
   const on = await ending()('start', 'powered', '--json')
   const { vm, task } = JSON.parse(on.out) as { vm: string; task: { status: string } }
   assert.deepEqual([on.code, vm, task.status], [0, `vm-${id}`, 'success'], on.err)
   const quick = await run('start', 'powered', '--no-wait')
   assert.equal(quick.code, 0, quick.err)
-  assert.match(quick.out, /^powered: task [0-9a-f-]{36} is under way\n$/)
+  assert.match(quick.out, /^powered: task [0-9a-f-]{36} is running\n$/)
   assert.match(quick.err, /^next: skerry task wait [0-9a-f-]{36}\n$/)
   await endAll()
   const refused = await ending('error', 'no host has room')('start', 'powered')
   assert.equal(refused.code, 1)
-  assert.match(refused.err, /^skerry: no host has room\nnext: an administrator sees what is free/)
+  assert.match(
+    refused.err,
+    /^skerry: no host has room\nnext: an administrator can check the free capacity/,
+  )
   const off = await run('suspend', 'powered')
   assert.match(
     off.err,
@@ -229,15 +233,15 @@ test('power follows its task to the end, or answers at once', async () => {
   }
 })
 
-test('the progress of a task is on the terminal while it goes on', async () => {
+test('the progress of a task is shown on the terminal while it runs', async () => {
   await addVm('slow')
   let drawn = ''
   const slow = at(alice(), {
     screen: { columns: 80, write: (text) => void (drawn += text) },
     wait: async () => {
       await sleep(5)
-      await sql`update task set progress = 60 where state = 'queued'`.execute(door.cloud.db)
-      // It goes on until the bar was seen.
+      await sql`update task set progress = 60 where state = 'queued'`.execute(api.cloud.db)
+      // It runs until the progress bar was seen.
       if (drawn.includes(' 60 %')) await endAll()
     },
   })
@@ -246,7 +250,7 @@ test('the progress of a task is on the terminal while it goes on', async () => {
   assert.match(drawn, /starting slow {2}\[#{14}\.{10}\] 60 %/)
 })
 
-test('whoever interrupts a wait is told that the task goes on, and how to come back to it', async () => {
+test('an interrupted wait prints that the task continues, and how to follow it again', async () => {
   await addVm('long')
   let interrupt = (): void => undefined
   const impatient = at(alice(), {
@@ -258,14 +262,15 @@ test('whoever interrupts a wait is told that the task goes on, and how to come b
   })
   const { code, err } = await impatient('start', 'long')
   assert.equal(code, 4)
-  assert.match(err, /task \S+ goes on\nnext: skerry task wait \S+; skerry task cancel /)
-  const { rows } = await sql<{ state: string; cancel: boolean }>`select task.state, cancel from task
-    join vm on vm.id = task.vm where vm.name = 'long'`.execute(door.cloud.db)
+  assert.match(err, /task \S+ continues\nnext: skerry task wait \S+; skerry task cancel /)
+  const { rows } = await sql<{ state: string; cancel: boolean }>`
+    select task.state, cancel_requested as cancel from task
+    join vm on vm.id = task.vm where vm.name = 'long'`.execute(api.cloud.db)
   assert.deepEqual(rows, [{ state: 'queued', cancel: false }])
   await endAll()
 })
 
-test('rm takes the vApp with its last VM, and asks for the plug to be pulled', async () => {
+test('rm deletes the vApp with its last VM, and requires --force while the VM is on', async () => {
   await addVm('going', 'POWERED_ON')
   const on = await run('rm', 'going')
   assert.match(on.err, /cannot be deleted now\nnext: skerry stop going, or skerry rm going --force/)
@@ -274,7 +279,7 @@ test('rm takes the vApp with its last VM, and asks for the plug to be pulled', a
   assert.deepEqual([gone.code, gone.out], [0, 'gone is deleted\n'], gone.err)
   const { rows } = await sql<{ vm: string | null }>`select task.vm from task
     join vapp on vapp.id = task.vapp where vapp.name = 'gone' and task.parent is null`.execute(
-    door.cloud.db,
+    api.cloud.db,
   )
   assert.deepEqual(rows, [{ vm: null }], 'the task is the vApp’s')
   await addVm('leaving')
@@ -284,12 +289,12 @@ test('rm takes the vApp with its last VM, and asks for the plug to be pulled', a
   await endAll()
 })
 
-test('snapshots: one of each VM, by its name', async () => {
+test('snapshots: one per VM, by its name', async () => {
   const { id } = await addVm('kept')
   assert.match((await run('snapshot', 'revert', 'kept', 'a')).err, /has no snapshot a: it has none/)
   assert.equal((await ending()('snapshot', 'create', 'kept', 'a', '--disk-only')).code, 0)
   await sql`update vm set snapshot = 's', snapshot_name = 'a', snapshot_at = clock_timestamp()
-    where id = ${id}`.execute(door.cloud.db)
+    where id = ${id}`.execute(api.cloud.db)
   const list = JSON.parse((await run('snapshot', 'list', 'kept', '--json')).out) as object[]
   assert.equal(list.length, 1)
   assert.match((await run('snapshot', 'rm', 'kept', 'b')).err, /has no snapshot b: it has a/)
@@ -299,7 +304,7 @@ test('snapshots: one of each VM, by its name', async () => {
   }
 })
 
-test('set changes sizes and name, clone copies what is alone in its vApp', async () => {
+test('set changes sizes and name; clone copies the only VM of a vApp', async () => {
   await addVm('changing')
   const set = await ending()('set', 'changing', '--memory', '256M', '--name', 'changed')
   assert.deepEqual([set.code, set.out], [0, 'changing is changed\n'], set.err)
@@ -308,16 +313,16 @@ test('set changes sizes and name, clone copies what is alone in its vApp', async
     /--autostart is for VMs of this machine/,
   )
   const copy = await ending()('clone', 'changed', 'copy')
-  assert.deepEqual([copy.code, copy.out], [0, 'copy is made from changed\n'], copy.err)
-  const { vapp } = await door.cloud.addVms(2)
-  await sql`update vapp set name = 'crowd' where id = ${vapp}`.execute(door.cloud.db)
+  assert.deepEqual([copy.code, copy.out], [0, 'copy is created from changed\n'], copy.err)
+  const { vapp } = await api.cloud.addVms(2)
+  await sql`update vapp set name = 'crowd' where id = ${vapp}`.execute(api.cloud.db)
   const crowd = await run('clone', 'crowd/vm-0', 'x')
   assert.match(crowd.err, /next: skerry vapp clone crowd x/)
   assert.equal((await run('vapp', 'clone', 'crowd', 'crowd-2', '--no-wait')).code, 0)
   await endAll()
 })
 
-test('ip and ssh find the guest by what its host told, console by a ticket', async () => {
+test('ip and ssh use the address that the host reported, console uses a ticket', async () => {
   const { id } = await addVm('seen', 'POWERED_ON')
   const none = await run('ip', 'seen')
   assert.match(none.err, /seen has no address yet\nnext: skerry ip seen --wait/)
@@ -327,7 +332,7 @@ test('ip and ssh find the guest by what its host told, console by a ticket', asy
     [4, true],
   )
   await sql`update vm set network = 'guests', address = '192.0.2.9', boot = 'b1'
-    where id = ${id}`.execute(door.cloud.db)
+    where id = ${id}`.execute(api.cloud.db)
   assert.equal((await run('ip', 'seen')).out, '192.0.2.9\n')
   const ssh = await run('ssh', 'seen', '--print')
   assert.match(ssh.out, new RegExp(`HostKeyAlias=skerry-vm-${id} .* root@192\\.0\\.2\\.9\\n$`))
@@ -340,12 +345,12 @@ test('ip and ssh find the guest by what its host told, console by a ticket', asy
   await addVm('dark')
   assert.match(
     (await run('console', 'dark')).err,
-    /shows no screen to you\nnext: turn it on: skerry start dark/,
+    /its screen is not available to you\nnext: turn it on: skerry start dark/,
   )
   assert.match((await run('ip', 'dark')).err, /next: turn it on: skerry start dark/)
 })
 
-test('what only this machine has says so, and what to do instead', async () => {
+test('commands that only this machine supports fail with an alternative', async () => {
   for (const [words, next] of [
     [['exec', 'seen', '--', 'ls'], /skerry ssh VM -- COMMAND/],
     [['logs', 'seen'], /skerry console VM/],
@@ -360,12 +365,12 @@ test('what only this machine has says so, and what to do instead', async () => {
     assert.match(err, /--on local\n$/)
   }
   const local = await skerry(NOWHERE, ['vapp', 'list'])
-  assert.deepEqual([local.code, /asks a cloud, .*\nnext: skerry login/.test(local.err)], [1, true])
+  assert.deepEqual([local.code, /needs a cloud, .*\nnext: skerry login/.test(local.err)], [1, true])
 })
 
-test('events of the cloud are told as they happen, from where one wants', async () => {
-  const told = await run('events', '--since', '0', '--count', '3', '--json')
-  const events = told.out
+test('events of the cloud are printed as they happen, from a given cursor on', async () => {
+  const reported = await run('events', '--since', '0', '--count', '3', '--json')
+  const events = reported.out
     .trim()
     .split('\n')
     .map((line) => JSON.parse(line) as { id: string; type: string })
@@ -383,15 +388,12 @@ test('an image becomes a template of the catalog, or leaves nothing behind', asy
   assert.deepEqual(JSON.parse(made.out), {
     ...{ name: 'tiny', cpus: 1, memoryMiB: 256, virtualBytes: 8 * 1024 ** 2 },
   })
-  const taken = (await run('template', 'import', file)).err
-  assert.match(
-    taken,
-    /there is already a template tiny\nnext: choose another by --name: a template/,
-  )
+  const { err } = await run('template', 'import', file)
+  assert.match(err, /there is already a template tiny\nnext: choose another name with --name: a/)
   const digest = 'f'.repeat(64)
   const wrong = await run('template', 'import', file, '--name', 'other', '--sha256', digest)
   assert.equal(wrong.code, 1)
   assert.ok(!(await run('template', 'list')).out.includes('other'))
-  const { rows } = await sql`select from upload where name = 'other'`.execute(door.cloud.db)
+  const { rows } = await sql`select from upload where name = 'other'`.execute(api.cloud.db)
   assert.equal(rows.length, 0)
 })

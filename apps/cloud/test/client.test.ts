@@ -1,5 +1,5 @@
-// Goal: the client that our own programs use meets the cloud as it is. Method: packages/cloud-client at the tenants' door and, in a
-// run's name, at the machines', on a real PostgreSQL; what waits in a queue is ended there by hand.
+// Goal: the client of our own programs works with the real cloud. Method: packages/cloud-client at the tenant API and, on behalf of
+// a run, at the machine API, on a real PostgreSQL; the test ends queued tasks directly in the tables.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -16,24 +16,24 @@ import {
   vappIn,
   vmIn,
   waitTask,
-  type Ask,
+  type SendRequest,
   type Waiting,
 } from '@skerry/cloud-client'
 import { attribute, element } from '@skerry/xml'
 import { sql } from 'kysely'
 
-import { openWorkflowDoor, type WorkflowDoor } from './workflow-door.ts'
+import { openTestWorkflowApi, type TestWorkflowApi } from './workflow-api.ts'
 
-let flow: WorkflowDoor
+let flow: TestWorkflowApi
 let ways: Readonly<Record<string, Cloud>>
 before(async () => {
-  flow = await openWorkflowDoor()
-  const { eng, ask } = flow.door
-  const byToken: Ask = ({ method, path, headers, body }) =>
+  flow = await openTestWorkflowApi()
+  const { eng, ask } = flow.api
+  const byToken: SendRequest = ({ method, path, headers, body }) =>
     ask(method, path, { token: eng.token, headers, ...(body !== undefined && { body }) })
   const { id } = await flow.addUser(eng.org, 'author')
   const grant = await flow.grant(eng.org, id)
-  const byGrant: Ask = ({ method, path, headers, body }) =>
+  const byGrant: SendRequest = ({ method, path, headers, body }) =>
     flow.askAs(grant, method, path, { headers, ...(body !== undefined && { body }) })
   ways = { 'with a token': new Cloud(byToken), 'as a run': new Cloud(byGrant) }
 })
@@ -44,38 +44,38 @@ const waiting: Waiting = {
   pause: (ms, signal) => sleep(ms, undefined, signal && { signal }).catch(() => undefined),
 }
 
-const vmHref = () => `/api/vApp/${flow.door.eng.ids['entity']}`
+const vmHref = () => `/api/vApp/${flow.api.eng.ids['entity']}`
 
 test('links lead from the session to a vApp and its VMs, with a token and as a run', async () => {
   for (const [way, cloud] of Object.entries(ways)) {
     const org = await cloud.get(linkTo(await cloud.session(), 'down', 'org'))
     const vdc = await cloud.get(linkTo(org, 'down', 'vdc'))
     assert.equal(attribute(vdc, 'name'), 'centre', way)
-    const vapp = vappIn(await cloud.get(`/api/vApp/${flow.door.eng.vapp}`))
-    assert.deepEqual([vapp.id, vapp.name, vapp.owner], [flow.door.eng.vapp, 'first', 'alice'], way)
+    const vapp = vappIn(await cloud.get(`/api/vApp/${flow.api.eng.vapp}`))
+    assert.deepEqual([vapp.id, vapp.name, vapp.owner], [flow.api.eng.vapp, 'first', 'alice'], way)
     const [child] = vapp.vms
     const vm = vmIn(await cloud.get(child?.href ?? ''))
     assert.deepEqual(vm, child)
     assert.deepEqual(
       [vm.id, vm.vapp, vm.status, vm.cpus, vm.memoryMB, vm.diskMB, vm.address, vm.snapshot],
-      [flow.door.eng.ids['entity'], vapp.id, 'UNRESOLVED', 1, 64, 64, null, null],
+      [flow.api.eng.ids['entity'], vapp.id, 'UNRESOLVED', 1, 64, 64, null, null],
     )
   }
 })
 
-test('what may not be done now has no link, and what is not there is told', async () => {
+test('an action that is not possible now has no link, and a missing resource is reported', async () => {
   const [cloud] = Object.values(ways) as [Cloud]
   const vm = await cloud.get(vmHref())
   assert.equal(linkOf(vm, 'power:suspend'), undefined)
   assert.throws(() => linkTo(vm, 'power:suspend'), { kind: 'conflict' })
-  const foreign = `/api/vApp/${flow.door.ops.ids['entity']}`
+  const foreign = `/api/vApp/${flow.api.ops.ids['entity']}`
   await assert.rejects(cloud.get(foreign), { kind: 'not-found' })
   await assert.rejects(cloud.act('POST', `${vmHref()}/power/action/suspend`), { kind: 'conflict' })
 })
 
-test('a query is read page by page, to its end or as far as was asked for', async () => {
+test('a query is read page by page, to its end or up to a limit', async () => {
   const [cloud] = Object.values(ways) as [Cloud]
-  await flow.door.cloud.addVms(260)
+  await flow.api.cloud.addVms(260)
   const all = await Array.fromAsync(query(cloud, { type: 'vm', fields: ['name'], sortAsc: 'name' }))
   assert.equal(all.length, 261)
   assert.equal(new Set(all.map(({ href }) => href)).size, 261)
@@ -85,7 +85,7 @@ test('a query is read page by page, to its end or as far as was asked for', asyn
   await assert.rejects(Array.fromAsync(query(cloud, { type: 'nothing' })), { kind: 'invalid' })
 })
 
-test('a name is found whatever is in it', async () => {
+test('a resource is found by name, with any characters in the name', async () => {
   const [cloud] = Object.values(ways) as [Cloud]
   for (const name of ['a,b', 'a;b', '(a)', 'a*b', 'a\\b', 'a b', 'ä&<>"', "a'b"]) {
     const task = await cloud.act('PUT', vmHref(), { body: element('Vm', { name }) })
@@ -98,7 +98,7 @@ test('a name is found whatever is in it', async () => {
   }
 })
 
-test('metadata comes as what it is', async () => {
+test('metadata values have their types', async () => {
   const [cloud] = Object.values(ways) as [Cloud]
   const entry = (key: string, type: string, value: string) =>
     element(
@@ -126,12 +126,12 @@ test('metadata comes as what it is', async () => {
 /** Ends the only open task of a VM, as its worker would. */
 const end = (vm: string, state: string, fault: string | null, message: string | null) =>
   sql`update task set state = ${state}, fault = ${fault}, message = ${message}, ended_at = clock_timestamp()
-    where vm = ${vm} and state = 'queued'`.execute(flow.door.cloud.db)
+    where vm = ${vm} and state = 'queued'`.execute(flow.api.cloud.db)
 
-test('a task is waited for, and ends as what came of it', async () => {
+test('waiting for a task returns its result or throws its failure', async () => {
   const [cloud] = Object.values(ways) as [Cloud]
   const begin = async () => {
-    const [vm = ''] = (await flow.door.cloud.addVms(1)).vms
+    const [vm = ''] = (await flow.api.cloud.addVms(1)).vms
     const document = await cloud.get(`/api/vApp/vm-${vm}`)
     const task = await cloud.act('POST', linkTo(document, 'power:powerOn'), { key: `on/${vm}` })
     assert.ok(task)
@@ -167,14 +167,14 @@ test('a task is waited for, and ends as what came of it', async () => {
   const stopped = waitTask(cloud, slow.task, { ...waiting, signal: stop.signal })
   stop.abort(new Error('no more'))
   await assert.rejects(stopped, /no more/)
-  const { rows } = await sql<{ cancel: boolean }>`
-    select cancel from task where vm = ${slow.vm}`.execute(flow.door.cloud.db)
-  assert.deepEqual(rows, [{ cancel: false }], 'who waits no longer stops nothing')
+  const { rows } = await sql<{ cancel_requested: boolean }>`
+    select cancel_requested from task where vm = ${slow.vm}`.execute(flow.api.cloud.db)
+  assert.deepEqual(rows, [{ cancel_requested: false }], 'an abandoned wait cancels nothing')
 })
 
-test('a cloud that is away for a while is waited for, one that refuses is not', async () => {
-  const [vm = ''] = (await flow.door.cloud.addVms(1)).vms
-  const { eng, ask } = flow.door
+test('waiting survives a cloud that is unavailable for a while, but not one that rejects the request', async () => {
+  const [vm = ''] = (await flow.api.cloud.addVms(1)).vms
+  const { eng, ask } = flow.api
   let away = 3
   let status: number | undefined
   const cloud = new Cloud(async ({ method, path, headers }) => {

@@ -1,4 +1,4 @@
-// A client of the cloud's API as a test needs it: requests by hand, documents read, tasks waited for.
+// A client of the cloud API for tests: raw requests, parsed documents, waiting for tasks.
 import type { IncomingMessage } from 'node:http'
 import { request, type Agent } from 'node:https'
 import { text as textOf } from 'node:stream/consumers'
@@ -6,7 +6,7 @@ import { text as textOf } from 'node:stream/consumers'
 import { until } from '@skerry/lab'
 import { attribute, childrenByLocalName, readXml, type Element } from '@skerry/xml'
 
-import { ours, type Dialect } from '../src/http/dialect.ts'
+import { ours, type Dialect } from '../src/dialect/dialect.ts'
 import { holdToSchema } from './held-to-schema.ts'
 
 export interface Reply {
@@ -22,7 +22,7 @@ interface Sent {
   readonly signal?: AbortSignal
 }
 
-/** How it asks; in our dialect unless told. */
+/** How it sends requests. Default: in our dialect. */
 interface Way {
   readonly agent?: Agent | false
   readonly dialect?: Dialect
@@ -58,7 +58,7 @@ export class CloudClient {
     return new CloudClient(base, ca, own, way)
   }
 
-  /** Whatever the cell says to it. */
+  /** Sends a request and returns the cell's response, with any status. */
   static tryLogIn(
     base: string,
     ca: string,
@@ -71,7 +71,7 @@ export class CloudClient {
     return stranger.ask('POST', '/api/sessions')
   }
 
-  /** What it says who it is with, for whoever asks without it. */
+  /** Its authentication headers, for requests without this client. */
   get headers(): Readonly<Record<string, string>> {
     return this.#headers
   }
@@ -82,7 +82,7 @@ export class CloudClient {
     return new CloudClient(base, this.#ca, this.#headers, way)
   }
 
-  /** The same client over connections that stay open: a handshake costs more than most answers. */
+  /** The same client over keep-alive connections: a handshake costs more than most responses. */
   over(agent: Agent): CloudClient {
     const way = { agent, dialect: this.#dialect }
     return new CloudClient(this.#base, this.#ca, this.#headers, way)
@@ -94,14 +94,14 @@ export class CloudClient {
     const { statusCode: status = 0, headers } = response
     const { accept: wanted } = { ...this.#headers, ...sent.headers }
     holdToSchema({
-      ...{ dialect: this.#dialect, asked: `${method} ${where}`, accept: wanted, status },
+      ...{ dialect: this.#dialect, requested: `${method} ${where}`, accept: wanted, status },
       ...{ type: headers['content-type'], text },
     })
     const isDocument = text !== '' && headers['content-type'] !== 'image/png'
     return { status, headers, text, root: isDocument ? readXml(text) : undefined }
   }
 
-  /** The answer as it comes: of a stream the end may never come. */
+  /** The response as a stream, which may never end. */
   async open(
     method: string,
     where: string,
@@ -110,7 +110,7 @@ export class CloudClient {
     const path = where.startsWith('https:')
       ? new URL(where).pathname + new URL(where).search
       : where
-    const asked = request(new URL(path, this.#base), {
+    const requested = request(new URL(path, this.#base), {
       method,
       ca: this.#ca,
       agent: this.#agent,
@@ -118,9 +118,9 @@ export class CloudClient {
       ...(signal && { signal }),
     })
     const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>()
-    asked.on('error', reject)
-    asked.on('response', resolve)
-    asked.end(body)
+    requested.on('error', reject)
+    requested.on('response', resolve)
+    requested.end(body)
     return promise
   }
 
@@ -148,7 +148,7 @@ export class CloudClient {
     })
   }
 
-  /** Waits for the task to end; its last document. */
+  /** Waits for the task to end, and returns its last document. */
   async ended(task: string, withinMs = 60_000): Promise<Element> {
     let last: Element | undefined
     await until(

@@ -1,4 +1,4 @@
-// A cloud's database of a test's own: migrated, with one organisation and a host that is open for work.
+// A separate cloud database for a test: migrated, with one organisation and a host that accepts work.
 import { randomBytes } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -10,16 +10,16 @@ import { makeSeal } from '@skerry/service'
 import type { HostId, OrgId, TaskId, UserId, VmId } from '@skerry/vm'
 import { sql, type Kysely } from 'kysely'
 
-import { prepareTables } from '../src/commands/prepare-tables.ts'
-import type { Who } from '../src/identity/authorize.ts'
-import type { VappId } from '../src/ids.ts'
-import { actingAs } from '../src/store/acting-as.ts'
-import type { Database } from '../src/store/database.ts'
-import { openReads, type Reads } from '../src/store/reads.ts'
-import type { Status } from '../src/vm-status.ts'
-import type { Tx } from '../src/world.ts'
+import { prepareTables } from '../src/command-line/prepare-tables.ts'
+import { actingAs } from '../src/database/acting-as.ts'
+import type { Tx, CloudTables } from '../src/database/tables.ts'
+import type { Principal } from '../src/domain/authorize.ts'
+import type { VappId } from '../src/domain/ids.ts'
+import type { Status } from '../src/domain/vm-status.ts'
+import { makeCursors } from '../src/feeds/event-cursors.ts'
+import { openReads, type Reads } from '../src/query/reads.ts'
 
-/** Brings a database to what the cloud needs. */
+/** Migrates a database. */
 export const prepare = (url: string): Promise<void> => prepareTables({ database: url })
 
 /** A PostgreSQL for all tests of a file. */
@@ -36,18 +36,18 @@ export async function startDatabases(): Promise<Postgres & AsyncDisposable> {
 }
 
 export interface CloudDatabase extends AsyncDisposable {
-  readonly db: Kysely<Database>
-  readonly who: Who
+  readonly db: Kysely<CloudTables>
+  readonly principal: Principal
   readonly host: HostId
   readonly reads: Reads
-  /** The owner's way in. */
+  /** The URL of the owner. */
   readonly url: string
-  /** Connections of a cell's own. */
-  openPool(): Kysely<Database>
-  /** As who owns the tables; its statements take as long as they take. */
-  readonly asOwner: <T>(work: (db: Kysely<Database>) => Promise<T>) => Promise<T>
-  as<T>(who: Who, work: (tx: Tx) => Promise<T>): Promise<T>
-  /** A vApp of as many VMs, which are what they are said to be, on the host. */
+  /** The connections of a cell. */
+  openPool(): Kysely<CloudTables>
+  /** As the owner of the tables, without a statement timeout. */
+  readonly asOwner: <T>(work: (db: Kysely<CloudTables>) => Promise<T>) => Promise<T>
+  as<T>(principal: Principal, work: (tx: Tx) => Promise<T>): Promise<T>
+  /** A vApp with this many VMs in the given state, on the host. */
   addVms(count: number, status?: Status): Promise<{ vapp: VappId; vms: readonly VmId[] }>
 }
 
@@ -55,7 +55,8 @@ const OWNER_MS = 3_600_000
 export const DIGEST = 'a'.repeat(64)
 
 const sealKey = randomBytes(32).toString('base64')
-/** That of all cells of a test. */
+/** Shared by all cells of a test. */
+export const eventCursors = makeCursors(() => sealKey)
 export const seal = makeSeal(
   () => sealKey,
   () => randomBytes(12),
@@ -64,10 +65,11 @@ export const seal = makeSeal(
 export async function openCloudDatabase(postgres: Postgres): Promise<CloudDatabase> {
   const { url, [Symbol.asyncDispose]: drop } = await freshDatabase(postgres, prepare)
   const options = { applicationName: 'test', size: 8 }
-  const openPool = () => openDatabase<Database>({ ...options, url: actingAs(url, 'skerry_system') })
+  const openPool = () =>
+    openDatabase<CloudTables>({ ...options, url: actingAs(url, 'skerry_system') })
   const db = openPool()
-  const tenants = openTenants<Database>({ ...options, url: actingAs(url, 'skerry_tenant') })
-  const reads = openReads(url, options)
+  const tenants = openTenants<CloudTables>({ ...options, url: actingAs(url, 'skerry_tenant') })
+  const reads = openReads({ skerry_tenant: url, skerry_system: url }, options)
   const org = await db
     .insertInto('org')
     .values({ name: 'eng' })
@@ -88,15 +90,15 @@ export async function openCloudDatabase(postgres: Postgres): Promise<CloudDataba
     url,
     openPool,
     async asOwner(work) {
-      const owner = openDatabase<Database>({ ...options, url, statementTimeoutMs: OWNER_MS })
+      const owner = openDatabase<CloudTables>({ ...options, url, statementTimeoutMs: OWNER_MS })
       try {
         return await work(owner)
       } finally {
         await owner.destroy()
       }
     },
-    who: { user: 'alice', account, org: org.id, orgName: 'eng', role: 'author' },
-    as: (who, work) => inOrg(tenants, who.org, work),
+    principal: { user: 'alice', account, org: org.id, orgName: 'eng', role: 'author' },
+    as: (principal, work) => inOrg(tenants, principal.org, work),
     async addVms(count, status = 'POWERED_OFF') {
       const name = `app-${randomBytes(4).toString('hex')}`
       const vapp = await db
@@ -130,29 +132,36 @@ export async function openCloudDatabase(postgres: Postgres): Promise<CloudDataba
   }
 }
 
-/** A host that joined, with an open session for as long as the test lasts. */
-export async function addHost(db: Kysely<Database>, name = 'host-1'): Promise<HostId> {
+/** A joined host with an open session until the test ends. */
+export async function addHost(db: Kysely<CloudTables>, name = 'host-1'): Promise<HostId> {
   const row = await db
     .insertInto('host')
     .values({
-      ...{ name, address: '127.0.0.1', port: 1, public_key: name, enabled: true, introduced: true },
+      ...{
+        name,
+        address: '127.0.0.1',
+        port: 1,
+        public_key: name,
+        enabled: true,
+        first_list_read: true,
+      },
       ...{ cpus: 64, memory_mib: 65_536, disk_mib: 1_000_000, follower: 'test' },
       follow_until: sql<Date>`clock_timestamp() + interval '1 h'` as unknown as Date,
-      ...{ session: '1', listed: '1' },
+      ...{ session: '1', list_session: '1' },
     })
     .returning('id')
     .executeTakeFirstOrThrow()
   return row.id
 }
 
-export const taskOf = (db: Kysely<Database>, id: TaskId) =>
+export const taskOf = (db: Kysely<CloudTables>, id: TaskId) =>
   db.selectFrom('task').selectAll().where('id', '=', id).executeTakeFirstOrThrow()
 
-export const vmOf = (db: Kysely<Database>, id: VmId) =>
+export const vmOf = (db: Kysely<CloudTables>, id: VmId) =>
   db.selectFrom('vm').selectAll().where('id', '=', id).executeTakeFirstOrThrow()
 
 export type { OrgId }
 
-/** What was told of, in its order. */
-export const kindsOf = async (db: Kysely<Database>): Promise<string[]> =>
+/** The emitted events in their order. */
+export const kindsOf = async (db: Kysely<CloudTables>): Promise<string[]> =>
   (await db.selectFrom('event').select('kind').orderBy('seq').execute()).map(({ kind }) => kind)

@@ -7,18 +7,18 @@ import { join } from 'node:path'
 import { freshDatabase, type Postgres } from '@skerry/lab'
 import { openDatabase } from '@skerry/postgres'
 
-import { runCommand } from '../src/command.ts'
+import { runCommand } from '../src/command-line/command.ts'
 import { commands } from '../src/commands.ts'
-import { actingAs } from '../src/store/acting-as.ts'
-import type { Database } from '../src/store/database.ts'
+import { actingAs } from '../src/database/acting-as.ts'
+import type { CloudTables } from '../src/database/tables.ts'
 
-/** What an administrator has on the machine of a cell: a database that is empty, and the commands. */
+/** What an operator has on the machine of a cell: an empty database, and the commands. */
 export async function openCommands(postgres: Postgres | undefined) {
   assert(postgres)
   await using stack = new AsyncDisposableStack()
   const { url } = stack.use(await freshDatabase(postgres))
   const { path: dir } = stack.use(await mkdtempDisposable(join(tmpdir(), 'skerry-site-')))
-  const db = openDatabase<Database>({
+  const db = openDatabase<CloudTables>({
     ...{ url: actingAs(url, 'skerry_system'), applicationName: 'test' },
   })
   stack.defer(() => db.destroy())

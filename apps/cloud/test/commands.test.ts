@@ -1,5 +1,5 @@
-// Goal: what an administrator types makes a cloud, and typed again changes nothing. Method: the real
-// commands on a real PostgreSQL, with certificates checked by TLS's own eyes.
+// Goal: the operator commands create a cloud, and a second run changes nothing. Method: the real
+// commands on a real PostgreSQL, with certificates checked by real TLS.
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { createHash, X509Certificate } from 'node:crypto'
@@ -14,13 +14,13 @@ import { whoIsPeer } from '@skerry/host-api'
 import type { Postgres } from '@skerry/lab'
 import { isIssuedBy } from '@skerry/service'
 
+import { verifyPassword } from '../src/auth/password.ts'
 import { readConfig } from '../src/config.ts'
 import { readIdentity } from '../src/identity/issuers.ts'
 import { openIdentity } from '../src/identity/keep-identity.ts'
-import { verifyPassword } from '../src/identity/password.ts'
-import { openMachineDoor } from '../src/machine/server.ts'
-import { addTemplate } from '../src/store/accounts.ts'
-import { raiseEpoch } from '../src/store/machines.ts'
+import { raiseEpoch } from '../src/identity/machines.ts'
+import { openMachineListener } from '../src/machine-api/server.ts'
+import { addTemplate } from '../src/tenants/accounts.ts'
 import { openCloudDatabase, startDatabases } from './cloud-database.ts'
 import { openCommands } from './command-site.ts'
 
@@ -49,7 +49,7 @@ async function filesIn(dir: string): Promise<Record<string, string>> {
   return Object.fromEntries(await Promise.all(all))
 }
 
-test('init makes a cloud once; again it changes nothing, and not without its issuers', async () => {
+test('init creates a cloud once; a second run changes nothing, and fails without the issuer keys', async () => {
   await using site = await openSite()
   const { db, dir, config, init } = site
   const { password } = JSON.parse(await init()) as { password: string }
@@ -70,10 +70,10 @@ test('init makes a cloud once; again it changes nothing, and not without its iss
   })
   assert.deepEqual(await filesIn(dir), files)
   await rename(join(dir, 'identity'), join(dir, 'away'))
-  await assert.rejects(init(), /issuers are not here/)
+  await assert.rejects(init(), /its issuer keys are not on this machine/)
 })
 
-test('another cell gets a certificate of its own and no key of an issuer', async () => {
+test('another cell gets its own certificate and no issuer key', async () => {
   await using site = await openSite()
   await site.init()
   const out = join(site.dir, 'two')
@@ -89,18 +89,18 @@ test('another cell gets a certificate of its own and no key of an issuer', async
   await site.type(['recall'])
   const first = await readIdentity((await readConfig(site.config)).identity)
   assert.equal(first.epoch, 2)
-  assert.notEqual(first.sealKey, issuer.sealKey, 'whoever took a cell has the old one')
+  assert.notEqual(first.sealKey, issuer.sealKey, 'a stolen cell has the old one')
   assert.equal(whoIsPeer(new X509Certificate(identity.cell.cert)).epoch, 1)
 })
 
-/** Two halves of a day at a time, from now on for so many days. Answers with the certificates that were shown. */
+/** Moves the clock in steps of half a day for this many days. Returns the certificates that were used. */
 async function keepFor(site: Awaited<ReturnType<typeof openSite>>, file: string, days: number) {
   const config = await readConfig(file)
   const ended = new AbortController()
   const began = site.issuing.clock.now().getTime()
-  const told: string[] = []
+  const logged: string[] = []
   const identity = await openIdentity({
-    ...{ config, db: site.db, issuing: site.issuing, log: (message) => told.push(message) },
+    ...{ config, db: site.db, issuing: site.issuing, log: (message) => logged.push(message) },
     renewed: () => shown.push(identity.current().cell.cert),
     async pause() {
       site.pass(DAY_MS / 2)
@@ -110,10 +110,10 @@ async function keepFor(site: Awaited<ReturnType<typeof openSite>>, file: string,
   const shown = [identity.current().cell.cert]
   await identity.keep(ended.signal)
   assert.deepEqual(await readIdentity(config.identity), identity.current())
-  return { shown, told, epoch: identity.current().epoch }
+  return { shown, logged, epoch: identity.current().epoch }
 }
 
-test('a cell that may issue renews itself each day, and at once after a recall', async () => {
+test('a cell with issuer keys renews itself each day, and at once after a recall', async () => {
   await using site = await openSite()
   await site.init()
   assert.equal((await keepFor(site, site.config, 3.2)).shown.length, 4)
@@ -122,23 +122,23 @@ test('a cell that may issue renews itself each day, and at once after a recall',
   assert.deepEqual([new Set(shown).size, epoch], [2, 2])
 })
 
-test('a cell that may not issue is renewed by one that may, and tries again while that is away', async () => {
+test('a cell without issuer keys is renewed by one that has them, and retries while that one is unreachable', async () => {
   await using site = await openSite()
   await site.init()
   const out = join(site.dir, 'two')
   const first = await readIdentity((await readConfig(site.config)).identity)
-  await using door = openMachineDoor({
+  await using api = openMachineListener({
     ...{ db: site.db, identity: () => first, issuing: site.issuing, images: site.dir },
     log: () => undefined,
   })
-  door.server.listen(0, '127.0.0.1')
-  await once(door.server, 'listening')
-  const { port } = door.server.address() as AddressInfo
+  api.server.listen(0, '127.0.0.1')
+  await once(api.server, 'listening')
+  const { port } = api.server.address() as AddressInfo
   await site.type(['cell', '--name', 'cell-2', '--out', out])
   const file = join(out, 'cloud.json')
   const away = await keepFor(site, file, 1.2)
   assert.equal(away.shown.length, 1)
-  assert.match(away.told[0] ?? '', /tried again/)
+  assert.match(away.logged[0] ?? '', /will retry/)
   const config = JSON.parse(await readFile(file, 'utf8')) as object
   const renewFrom = [{ address: '127.0.0.1', port }]
   await writeFile(file, JSON.stringify({ ...config, renewFrom }))
@@ -147,11 +147,11 @@ test('a cell that may not issue is renewed by one that may, and tries again whil
   assert.equal(whoIsPeer(new X509Certificate(shown[1] ?? '')).id, 'cell-2')
 })
 
-test('a database is told in a file too, where its password is not seen by others', async () => {
+test('a file can contain the database URL, so that other users cannot read its password', async () => {
   await using site = await openSite()
   const file = join(site.dir, 'database')
   const init = ['init', '--base', 'https://127.0.0.1:8443', '--images', join(site.dir, 'images')]
-  await assert.rejects(site.type(init), /--database is needed/)
+  await assert.rejects(site.type(init), /--database is required/)
   await assert.rejects(site.type([...init, '--database-file', file]), /cannot be read/)
   await writeFile(file, `${site.url}\n`)
   await site.type([...init, '--database-file', file])
@@ -177,7 +177,7 @@ test('templates are listed, of all organisations or of one', async () => {
   assert.deepEqual(await list('--org', 'green'), ['small of green: 2'])
 })
 
-test('an invitation is one line; hosts are listed, disabled, revoked and lost', async () => {
+test('an invitation is one command line; hosts are listed, disabled, revoked and declared lost', async () => {
   await using site = await openSite()
   const { db, type } = site
   await site.init()
@@ -198,24 +198,24 @@ test('an invitation is one line; hosts are listed, disabled, revoked and lost', 
   assert.equal(listed[0]?.enabled, false)
   await type(['host', 'revoke', id])
   await assert.rejects(type(['host', 'enable', id]), { kind: 'conflict' })
-  assert.match(await type(['host', 'declare-lost', id]), /is lost, and 0 VMs/)
+  assert.match(await type(['host', 'declare-lost', id]), /is lost with 0 VMs/)
   await assert.rejects(type(['invite', '--host', id]), { kind: 'forbidden' })
   await assert.rejects(type(['host', 'revoke', 'x']), { kind: 'invalid' })
   await assert.rejects(type(['nothing']), /usage/)
 })
 
-test('what was asked of the VMs of a lost host ends in error', async () => {
+test('tasks of the VMs of a lost host fail', async () => {
   assert(postgres)
   await using cloud = await openCloudDatabase(postgres)
   const { db, host } = cloud
   const { vms } = await cloud.addVms(1)
-  const { submitTask } = await import('../src/store/submit-task.ts')
-  const { operationNamed } = await import('../src/operations.ts')
-  const { declareLost } = await import('../src/store/host-states.ts')
+  const { submitTask } = await import('../src/tasks/submit-task.ts')
+  const { operationNamed } = await import('../src/operations/vm-operations.ts')
+  const { declareLost } = await import('../src/hosts/host-states.ts')
   const [vm] = vms
   assert(vm)
-  await cloud.as(cloud.who, (tx) =>
-    submitTask(tx, operationNamed('powerOn'), { vm, owner: cloud.who.user }),
+  await cloud.as(cloud.principal, (tx) =>
+    submitTask(tx, operationNamed('powerOn'), { vm, owner: cloud.principal.user }),
   )
   assert.equal(await declareLost(db, host), 1)
   const task = await db.selectFrom('task').select(['state', 'message']).executeTakeFirstOrThrow()
@@ -223,7 +223,7 @@ test('what was asked of the VMs of a lost host ends in error', async () => {
   assert.match(task.message ?? '', /lost/)
 })
 
-test('how far a recovery is, is told with the next step; a host can be done without', async () => {
+test('the status of a recovery includes the next step; a host can be waived', async () => {
   await using site = await openSite()
   const { db, type } = site
   await site.init()
@@ -235,24 +235,24 @@ test('how far a recovery is, is told with the next step; a host can be done with
     .executeTakeFirstOrThrow()
   await assert.rejects(type(['recover', '--waive', id]), /not recovering/)
   const [first = '', head, line, next] = (await type(['recover'])).split('\n')
-  assert.match(first, /^the cloud recovers since .*: 0 of 1 hosts are read or waived$/)
+  assert.match(first, /^recovery started at .*: 0 of 1 hosts are read or waived$/)
   assert.match(head ?? '', /^ID +NAME +IS +SEENAT$/)
   assert.match(line ?? '', new RegExp(`^${id} +one +waited for +-$`))
   assert.match(next ?? '', /skerry cloud recover --waive HOST/)
   await assert.rejects(type(['recover', '--waive', 'one']), { kind: 'invalid' })
   assert.match(await type(['recover', '--waive', id]), /1 of 1 hosts/)
   const status = JSON.parse(await type(['recover', '--status', '--json'])) as { era: string }
-  assert.equal(status.era, '2', 'asked for the status, the era stays')
-  const { finishRecovery } = await import('../src/store/recovery.ts')
+  assert.equal(status.era, '2', 'reading the status does not change the era')
+  const { finishRecovery } = await import('../src/recovery/recovery.ts')
   assert.ok(await finishRecovery(db, 1))
   assert.match(await type(['recover', '--status']), /vm\.missing +0/)
-  assert.match(await type(['vm', 'strays']), /^VM +HOST +HOSTNAME +FOUND$/)
+  assert.match(await type(['vm', 'orphans']), /^VM +HOST +HOSTNAME +FOUND$/)
   const unknown = '01980000-0000-7000-8000-000000001111'
   await assert.rejects(type(['vm', 'adopt', unknown]), { kind: 'not-found' })
   await assert.rejects(type(['host', 'adopt', id]), /not in quarantine/)
 })
 
-test('organisations, users and templates are made from words and a file', async () => {
+test('organisations, users and templates are created from arguments and a file', async () => {
   await using site = await openSite()
   const { db, dir, type } = site
   await site.init()

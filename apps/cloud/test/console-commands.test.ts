@@ -1,5 +1,5 @@
-// Goal: what an administrator types makes a console that can show tickets and do nothing else, and shows who sees what.
-// Method: the real commands on a real PostgreSQL that asks consoles for their password.
+// Goal: the commands create a console that can redeem tickets and nothing else, and list the open screens.
+// Method: the real commands on a real PostgreSQL that requires passwords of consoles.
 import assert from 'node:assert/strict'
 import { randomBytes, X509Certificate } from 'node:crypto'
 import { readdir, readFile, stat, writeFile } from 'node:fs/promises'
@@ -20,7 +20,7 @@ import { openCommands } from './command-site.ts'
 let postgres: (Postgres & AsyncDisposable) | undefined
 before(async () => {
   postgres = await startDatabases()
-  // The lab's own server trusts everybody: consoles must show a password here.
+  // The lab's own server needs no password; here consoles must have one.
   const file = join(postgres.dir, 'pg/pg_hba.conf')
   const rules = await readFile(file, 'utf8')
   await writeFile(
@@ -52,7 +52,7 @@ async function make({ type, dir }: Site, ...more: string[]): Promise<Made> {
   return JSON.parse(await readFile(join(dir, 'k1/console.json'), 'utf8')) as Made
 }
 
-/** What becomes of a ticket that is nobody's, asked with this way in. */
+/** The result of redeeming an unknown ticket with this login. */
 async function tryTicket(url: string): Promise<unknown> {
   const db = openDatabase<object>({ url, applicationName: 'test', size: 1 })
   try {
@@ -64,7 +64,7 @@ async function tryTicket(url: string): Promise<unknown> {
   }
 }
 
-test('a console gets certificates, a configuration and a login that can show tickets; again, new ones', async () => {
+test('a console gets certificates, a configuration and a login that can redeem tickets; a second run replaces them', async () => {
   await using site = await openSite()
   await site.init()
   const made = await make(site)
@@ -97,13 +97,13 @@ test('a console gets certificates, a configuration and a login that can show tic
 
   const again = await make(site, '--listen', '127.0.0.2:9443')
   assert.equal(new URL(again.database).username, new URL(made.database).username)
-  assert.equal(await tryTicket(made.database), '28P01', 'the old password is worth nothing')
+  assert.equal(await tryTicket(made.database), '28P01', 'the old password is invalid')
   assert.equal(await tryTicket(again.database), 'unknown')
   assert.notEqual((await cert('console.pem')).serialNumber, shown.serialNumber)
   assert.deepEqual(again.listen, { address: '127.0.0.2', port: 9443 })
 })
 
-test('the password of a console is in no statement that the database sees', async () => {
+test('the password of a console is in no SQL statement', async () => {
   assert(postgres)
   await using site = await openSite()
   await site.init()
@@ -116,7 +116,7 @@ test('the password of a console is in no statement that the database sees', asyn
   assert.ok(!log.includes(password))
 })
 
-test('a console that reaches the database by another address is told so', async () => {
+test('a console can have another database address than the cells', async () => {
   await using site = await openSite()
   await site.init()
   const made = await make(
@@ -129,7 +129,7 @@ test('a console that reaches the database by another address is told so', async 
   assert.match(username, /^skerry_console_[0-9a-f]{8}_k1$/)
 })
 
-test('consoles answer at another host than the cloud; init says where, and says it again', async () => {
+test('a console has another host than the cloud; init sets it, and can change it', async () => {
   await using site = await openSite()
   await site.init()
   const isRefused = { kind: 'invalid', message: /another host than the cloud/ }
@@ -154,7 +154,7 @@ test('consoles answer at another host than the cloud; init says where, and says 
   assert.equal((await readConfig(site.config)).console, '127.0.0.2:9443', 'it stays')
 })
 
-test('limits are set one by one; who sees what is listed, for people and for programs', async () => {
+test('limits are set separately; open screens are listed as a table and as JSON', async () => {
   await using site = await openSite()
   await site.init()
   const { type, db } = site
@@ -163,7 +163,7 @@ test('limits are set one by one; who sees what is listed, for people and for pro
   assert.deepEqual(await limits(), { perVm: 4, perUser: 20 })
   assert.deepEqual(await limits('--per-vm', '2'), { perVm: 2, perUser: 20 })
   assert.deepEqual(await limits('--per-user', '0'), { perVm: 2, perUser: 0 })
-  assert.match(await type(['consoles', 'limit']), /^at most 2 screens of a VM .* 0 of a user/)
+  assert.match(await type(['consoles', 'limit']), /^limits: 2 open screens per VM, 0 per user/)
   for (const bad of ['-1', 'many', '1.5', '1000000']) {
     await assert.rejects(limits(`--per-vm=${bad}`), { kind: 'invalid' }, bad)
   }
@@ -175,7 +175,7 @@ test('limits are set one by one; who sees what is listed, for people and for pro
     string,
     unknown
   >[]
-  assert.deepEqual(more, [], 'one whose process is lost is not shown')
+  assert.deepEqual(more, [], 'a screen of a dead process is not listed')
   const { org, vapp, name, user, from, via, bytes } = seen ?? {}
   assert.deepEqual(
     [org, vapp, name, user, from, via, bytes],
@@ -189,7 +189,7 @@ test('limits are set one by one; who sees what is listed, for people and for pro
   assert.ok((await db.selectFrom('console').select('id').execute()).length === 2)
 })
 
-/** A screen that somebody sees, last renewed so long ago. */
+/** An open screen, last renewed this long ago. */
 async function see({ db }: Site, user: string, ago: string): Promise<void> {
   const digest = randomBytes(32).toString('hex')
   await sql`with host as (insert into host (name, address, port, public_key)

@@ -1,4 +1,4 @@
-// A cloud's database as a console sees it: through a login that is a member of skerry_console and of nothing else.
+// A cloud's database as a console sees it: through a login that is a member of skerry_console only.
 import { randomBytes } from 'node:crypto'
 
 import type { Postgres } from '@skerry/lab'
@@ -7,7 +7,7 @@ import { hashOf, issueTicket } from '@skerry/ticket'
 import type { OrgId, UserId, VmId } from '@skerry/vm'
 import { sql, type Kysely } from 'kysely'
 
-import type { Role } from '../src/identity/roles.ts'
+import type { Role } from '../src/domain/roles.ts'
 import { openCloudDatabase, vmOf, type CloudDatabase } from './cloud-database.ts'
 
 export interface User {
@@ -19,12 +19,12 @@ export interface User {
 export interface ConsoleDatabase extends AsyncDisposable {
   readonly cloud: CloudDatabase
   readonly console: Kysely<object>
-  /** The same login, for a process of its own. */
+  /** The same login, for a separate process. */
   readonly consoleUrl: string
   /** A VM that is on, in this boot. */
   addVm(boot?: string): Promise<VmId>
   addUser(role?: Role, org?: OrgId): Promise<User>
-  /** A ticket of this user's to the screen of this VM as it is now. */
+  /** A ticket of this user for the current screen of this VM. */
   ticket(vm: VmId, user: User): Promise<string>
 }
 
@@ -46,7 +46,7 @@ export async function openConsoleDatabase(postgres: Postgres): Promise<ConsoleDa
       await sql`update vm set boot = ${boot} where id = ${vm}`.execute(cloud.db)
       return vm
     },
-    async addUser(role = 'user', org = cloud.who.org) {
+    async addUser(role = 'user', org = cloud.principal.org) {
       const user = `user-${randomBytes(4).toString('hex')}`
       const { id } = await cloud.db
         .insertInto('account')
@@ -55,12 +55,12 @@ export async function openConsoleDatabase(postgres: Postgres): Promise<ConsoleDa
         .executeTakeFirstOrThrow()
       return { org, account: id, user }
     },
-    async ticket(vm, who) {
+    async ticket(vm, principal) {
       const secret = randomBytes(32).toString('base64url')
       const row = await vmOf(cloud.db, vm)
       const { boot, host } = row
       if (boot === null || host === null) throw new Error('only a VM that is on has a screen')
-      const ticket = { hash: hashOf(secret), vm: row, boot, host, who }
+      const ticket = { hash: hashOf(secret), vm: row, boot, host, principal }
       await cloud.db.transaction().execute((tx) => issueTicket(tx, ticket))
       return secret
     },

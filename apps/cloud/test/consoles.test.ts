@@ -1,5 +1,5 @@
-// Goal: a ticket opens one screen, once, in time, for somebody who may see it; an open screen ends when any of that ends.
-// Method: a real PostgreSQL, asked through a console's own login; the cloud's rows are changed as its own code changes them.
+// Goal: a ticket opens one screen, once, in time, for a user with the right; an open screen ends when any of these ends.
+// Method: a real PostgreSQL with a console's own login; the cloud's rows are changed as its own code changes them.
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { after, before, test } from 'node:test'
@@ -12,13 +12,13 @@ import {
   issueTicket,
   redeemTicket,
   renewConsoles,
-  type Ended,
+  type EndedConsole,
   type Redeemed,
 } from '@skerry/ticket'
 import type { VmId } from '@skerry/vm'
 import { sql } from 'kysely'
 
-import { roles } from '../src/identity/roles.ts'
+import { roles } from '../src/domain/roles.ts'
 import { prepare, startDatabases, vmOf } from './cloud-database.ts'
 import { openConsoleDatabase, type ConsoleDatabase, type User } from './console-database.ts'
 
@@ -43,20 +43,20 @@ async function open(vm: VmId, user: User, via = VIA): Promise<Redeemed> {
   return redeemed
 }
 
-const renew = (consoles: readonly string[], via = VIA): Promise<Ended[]> =>
+const renew = (consoles: readonly string[], via = VIA): Promise<EndedConsole[]> =>
   renewConsoles(
     it.console,
     via,
     consoles.map((console) => ({ console, bytes: 7 })),
   )
 
-async function told(kind: string, vm: VmId): Promise<Record<string, unknown>[]> {
-  const { rows } = await sql<{ what: Record<string, unknown> }>`
-    select what from event where kind = ${kind} and vm = ${vm} order by seq`.execute(it.cloud.db)
-  return rows.map(({ what }) => what)
+async function eventsOf(kind: string, vm: VmId): Promise<Record<string, unknown>[]> {
+  const { rows } = await sql<{ details: Record<string, unknown> }>`
+    select details from event where kind = ${kind} and vm = ${vm} order by seq`.execute(it.cloud.db)
+  return rows.map(({ details }) => details)
 }
 
-test('the roles that the database lets see screens are those of the table of roles', async () => {
+test('the roles with access to screens in the database match the table of roles', async () => {
   const known = await it.cloud.db.selectFrom('console_role').selectAll().orderBy('role').execute()
   const held = Object.entries(roles)
     .filter(([, rights]) => (rights as readonly string[]).includes('vm:console'))
@@ -67,7 +67,7 @@ test('the roles that the database lets see screens are those of the table of rol
   )
 })
 
-test('of twenty consoles that show one ticket at the same time one opens the screen', async () => {
+test('of twenty consoles that redeem one ticket at the same time, one opens the screen', async () => {
   const [vm, user] = [await it.addVm(), await it.addUser()]
   const secret = await it.ticket(vm, user)
   const all = await Promise.all(Array.from({ length: 20 }, (_, n) => redeem(secret, `c-${n}`)))
@@ -78,10 +78,10 @@ test('of twenty consoles that show one ticket at the same time one opens the scr
     select name, host from vm where id = ${vm}`.execute(it.cloud.db)
   const where = { address: '127.0.0.1', port: 1, boot: 'boot-1' }
   assert.deepEqual(opened[0]?.screen, { vm, ...rows[0], ...where })
-  assert.equal((await told('console.opened', vm)).length, 1)
+  assert.equal((await eventsOf('console.opened', vm)).length, 1)
 })
 
-test('it is good for 30 seconds of the database’s clock', async () => {
+test('a ticket is valid for 30 seconds of the database’s clock', async () => {
   const [vm, user] = [await it.addVm(), await it.addUser()]
   await change(sql`update cloud set consoles_per_vm = 100, consoles_per_user = 100`)
   const show = async (seconds: number): Promise<'taken' | 'refused' | false> => {
@@ -92,24 +92,24 @@ test('it is good for 30 seconds of the database’s clock', async () => {
     const { rows } = await sql<{ age: number }>`
       select extract(epoch from clock_timestamp() - made_at)::float as age from screen_ticket
       where ticket_hash = ${hashOf(secret)}`.execute(it.cloud.db)
-    // A machine so busy that the ticket grew too old on its way has not tried one of 29 s: another is shown.
+    // On a busy machine the ticket may expire on its way, so that none of 29 s was tried: try another.
     return seconds < 30 && (rows[0]?.age ?? 0) >= 30 ? false : 'refused'
   }
   for (const [seconds, expected] of [
     [29, 'taken'],
     [31, 'refused'],
   ] as const) {
-    const all = Array.from({ length: 20 }, () => until('a ticket is shown', () => show(seconds)))
+    const all = Array.from({ length: 20 }, () => until('a ticket is redeemed', () => show(seconds)))
     assert.deepEqual(new Set(await Promise.all(all)), new Set([expected]), `${seconds} s`)
   }
   await change(sql`update cloud set consoles_per_vm = 4, consoles_per_user = 20`)
 })
 
-test('when it ends is said in the database’s own time', async () => {
-  const [vm, who] = [await it.addVm(), await it.addUser()]
+test('its expiry is by the database’s clock', async () => {
+  const [vm, principal] = [await it.addVm(), await it.addUser()]
   const { db, host } = it.cloud
   const row = await vmOf(db, vm)
-  const ticket = { hash: randomBytes(32), vm: row, boot: 'boot-1', host, who }
+  const ticket = { hash: randomBytes(32), vm: row, boot: 'boot-1', host, principal }
   const expires = await db.transaction().execute((tx) => issueTicket(tx, ticket))
   const { rows } = await sql<{ left: number }>`
     select extract(epoch from ${expires}::timestamptz - clock_timestamp())::float as left`.execute(
@@ -119,7 +119,7 @@ test('when it ends is said in the database’s own time', async () => {
   assert.ok(left > 20 && left <= 30, `${left} s`)
 })
 
-/** Everything that takes a screen away: the words for it, and how it comes about. */
+/** Everything that closes a screen: the reason text, and how it happens. */
 const losses: Readonly<Record<string, readonly [string, (vm: VmId, user: User) => Statement[]]>> = {
   'powered off': [
     'the VM was powered off',
@@ -130,17 +130,17 @@ const losses: Readonly<Record<string, readonly [string, (vm: VmId, user: User) =
     (vm) => [sql`update vm set status = 'SUSPENDED', boot = null where id = ${vm}`],
   ],
   'powered off and on again': [
-    'the VM was started anew',
+    'the VM was restarted',
     (vm) => [sql`update vm set boot = 'boot-2' where id = ${vm}`],
   ],
   'at another host': [
-    'the VM was started anew',
+    'the VM was restarted',
     (vm) => [
       sql`insert into host (name, address, port, public_key) values (${vm}, '127.0.0.1', 2, ${vm})`,
       sql`update vm set host = (select id from host where name = ${vm}) where id = ${vm}`,
     ],
   ],
-  'deleted, and made anew by the same name': [
+  'deleted, and created again with the same name': [
     'the VM was deleted',
     (vm) => [
       sql`update vm set deleted_at = clock_timestamp() where id = ${vm}`,
@@ -153,8 +153,8 @@ const losses: Readonly<Record<string, readonly [string, (vm: VmId, user: User) =
     (vm) => [sql`update vm set closed = true where id = ${vm}`],
   ],
   'missing after a restore': [
-    'the VM is not there any more',
-    (vm) => [sql`update vm set fate = 'MISSING' where id = ${vm}`],
+    'the VM is lost',
+    (vm) => [sql`update vm set lost_reason = 'MISSING' where id = ${vm}`],
   ],
   'the user disabled': [
     'the user was disabled',
@@ -165,7 +165,7 @@ const losses: Readonly<Record<string, readonly [string, (vm: VmId, user: User) =
     (_, { account }) => [sql`delete from account where id = ${account}`],
   ],
   'a role without the right': [
-    'the user has no right to this screen any more',
+    'the user has no permission for this screen',
     (_, { account }) => [sql`update account set role = 'reader' where id = ${account}`],
   ],
   'the organisation disabled': [
@@ -176,7 +176,7 @@ const losses: Readonly<Record<string, readonly [string, (vm: VmId, user: User) =
 type Statement = ReturnType<typeof sql>
 
 for (const [loss, [why, takeAway]] of Object.entries(losses)) {
-  test(`${loss}: no ticket opens the screen any more, and who sees it is told why by the next renewal`, async () => {
+  test(`${loss}: no ticket opens the screen any more, and the next renewal closes it with the reason`, async () => {
     const [vm, user] = [await it.addVm(), await it.addUser()]
     const [early, late] = [await open(vm, user), await it.ticket(vm, user)]
     assert.deepEqual(await renew([early.console]), [])
@@ -185,9 +185,9 @@ for (const [loss, [why, takeAway]] of Object.entries(losses)) {
       assert.equal(await redeem(late), 'unknown')
       const ended = { console: early.console, why, cause: endings[why] }
       assert.deepEqual(await renew([early.console]), [ended])
-      assert.deepEqual(await renew([early.console]), [ended], 'also when the answer was lost')
+      assert.deepEqual(await renew([early.console]), [ended], 'also if the response was lost')
       await closeConsole(it.console, early.console, 9, 'the browser left')
-      const [closed, ...more] = await told('console.closed', vm)
+      const [closed, ...more] = await eventsOf('console.closed', vm)
       assert.deepEqual([closed?.['why'], closed?.['bytes'], more.length], [why, 9, 0])
     } finally {
       await change(sql`update org set disabled = false`)
@@ -195,14 +195,14 @@ for (const [loss, [why, takeAway]] of Object.entries(losses)) {
   })
 }
 
-test('a VM that nobody can see for now keeps its screen', async () => {
+test('a VM whose host is unreachable keeps its screen', async () => {
   const [vm, user] = [await it.addVm(), await it.addUser()]
   const { console } = await open(vm, user)
-  await change(sql`update vm set unseen = true where id = ${vm}`)
+  await change(sql`update vm set host_silent = true where id = ${vm}`)
   assert.deepEqual(await renew([console]), [])
 })
 
-test('an administrator of the cloud sees every screen, until he is one no more; others see their own organisation’s', async () => {
+test('a system administrator sees every screen while having that role; others see their own organisation’s', async () => {
   const { id: other } = await it.cloud.db
     .insertInto('org')
     .values({ name: `org-${randomBytes(4).toString('hex')}` })
@@ -215,10 +215,10 @@ test('an administrator of the cloud sees every screen, until he is one no more; 
   const { console } = await open(vm, root)
   await change(sql`update account set role = 'author' where id = ${root.account}`)
   const [ended] = await renew([console])
-  assert.equal(ended?.why, 'the user has no right to this screen any more')
+  assert.equal(ended?.why, 'the user has no permission for this screen')
 })
 
-test('at most so many of a VM and of a user, also when all are opened at once', async () => {
+test('the limit per VM and per user holds, also for concurrent requests', async () => {
   const vm = await it.addVm()
   const users = await Promise.all(Array.from({ length: 12 }, () => it.addUser()))
   const tickets = await Promise.all(users.map((user) => it.ticket(vm, user)))
@@ -227,7 +227,7 @@ test('at most so many of a VM and of a user, also when all are opened at once', 
   assert.equal(opened.length, 4)
   assert.equal(all.filter((each) => each === 'too many').length, 8)
   const refused = tickets[all.indexOf('too many')] ?? ''
-  assert.equal(await redeem(refused), 'unknown', 'a ticket is used, whatever came of it')
+  assert.equal(await redeem(refused), 'unknown', 'a ticket is used up in any case')
   const user = await it.addUser()
   const vms = await Promise.all(Array.from({ length: 25 }, () => it.addVm()))
   const many = await Promise.all(vms.map((each) => it.ticket(each, user)))
@@ -239,13 +239,13 @@ test('at most so many of a VM and of a user, also when all are opened at once', 
   await open(vm, await it.addUser())
 })
 
-/** As if this process had renewed without a pause for a while. */
+/** As if this process had renewed without interruption for a while. */
 async function speaking(via: string): Promise<void> {
   await renew([], via)
   await change(sql`update console_process set since = since - interval '11 s' where via = ${via}`)
 }
 
-test('a console that its process does not renew counts no more, and is closed by whoever renews next', async () => {
+test('a console that its process does not renew no longer counts, and the next renewal of any process closes it', async () => {
   const vm = await it.addVm()
   const users = await Promise.all(Array.from({ length: 4 }, () => it.addUser()))
   const opened = await Promise.all(users.map((user) => open(vm, user, 'lost')))
@@ -264,7 +264,7 @@ test('a console that its process does not renew counts no more, and is closed by
   const later = await open(vm, await it.addUser())
   await Promise.all(['console-2', 'console-3'].map((via) => speaking(via)))
   await Promise.all([renew([later.console]), renew([], 'console-2'), renew([], 'console-3')])
-  const closed = await told('console.closed', vm)
+  const closed = await eventsOf('console.closed', vm)
   assert.deepEqual(
     closed.map(({ why, bytes, via }) => [why, bytes, via]),
     Array.from({ length: 4 }, () => ['its console process was lost', 1000, 'lost']),
@@ -280,7 +280,7 @@ test('a console that its process does not renew counts no more, and is closed by
   ])
 })
 
-test('after the database was away for all of them, no process takes another for lost', async () => {
+test('after a database outage for all of them, no process takes another for lost', async () => {
   const [vm, user] = [await it.addVm(), await it.addUser()]
   const opened = await open(vm, user, 'slow to come back')
   await speaking('first to come back')
@@ -288,7 +288,7 @@ test('after the database was away for all of them, no process takes another for 
   await change(sql`update console_process set renewed_at = renewed_at - interval '30 s'`)
   await renew([], 'first to come back')
   await renew([], 'first to come back')
-  assert.deepEqual(await told('console.closed', vm), [])
+  assert.deepEqual(await eventsOf('console.closed', vm), [])
   assert.deepEqual(await renew([opened.console], 'slow to come back'), [], 'it goes on')
 })
 
@@ -305,15 +305,15 @@ test('one process renews nothing of another', async () => {
   assert.equal(rows[0]?.old, true)
 })
 
-test('that a screen was open is told once: by whom, from where, through what, from when to when, how many bytes, and why it ended', async () => {
+test('a screen emits one event: user, address, console, start and end, bytes, and reason of the end', async () => {
   const [vm, user] = [await it.addVm(), await it.addUser()]
   const { console } = await open(vm, user)
   await renewConsoles(it.console, VIA, [{ console, bytes: 5 }])
   await closeConsole(it.console, console, 1234, 'the browser left')
   await closeConsole(it.console, console, 9999, 'once more')
   const by = { by: user.user, from: '192.0.2.7', via: VIA }
-  assert.deepEqual(await told('console.opened', vm), [by])
-  const [closed, ...more] = await told('console.closed', vm)
+  assert.deepEqual(await eventsOf('console.opened', vm), [by])
+  const [closed, ...more] = await eventsOf('console.closed', vm)
   assert.ok(closed && more.length === 0)
   const { opened, closed: end, ...rest } = closed
   assert.deepEqual(rest, { ...by, bytes: 1234, why: 'the browser left' })
@@ -321,7 +321,7 @@ test('that a screen was open is told once: by whom, from where, through what, fr
   assert.ok(from <= to && Math.abs(Date.now() - to) < 60_000, `${from} ${to}`)
 })
 
-test('a console reads no table, writes none, and cannot make a ticket', async () => {
+test('a console cannot read or write any table, and cannot create a ticket', async () => {
   const { rows: tables } = await sql<{ name: string }>`
     select c.oid::regclass::text as name from pg_class c
     where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p', 'v', 'S')`.execute(
@@ -344,22 +344,7 @@ test('a console reads no table, writes none, and cannot make a ticket', async ()
   }
 })
 
-test('three functions act with more rights than their caller has, with a path of their own, for consoles and nobody else', async () => {
-  const { rows } = await sql<{ name: string; path: string[] | null; who: string[] }>`
-    select proname as name, proconfig as path,
-      (select array_agg(rolname::text order by rolname) from pg_roles r
-        where r.rolname like 'skerry%' and has_function_privilege(r.oid, p.oid, 'execute')) as who
-    from pg_proc p where pronamespace = 'public'::regnamespace and prosecdef and prorettype <> 'trigger'::regtype
-    order by 1`.execute(it.cloud.db)
-  const path = ['search_path=public, pg_temp']
-  const who = ['skerry_console', 'skerry_system']
-  assert.deepEqual(
-    rows,
-    ['close_console', 'redeem_ticket', 'renew_consoles'].map((name) => ({ name, path, who })),
-  )
-})
-
-test('the functions see all rows also where the owner of the tables is no superuser', async () => {
+test('the functions see all rows also if the owner of the tables is not a superuser', async () => {
   const owner = `owner_${randomBytes(4).toString('hex')}`
   await postgres.psql(
     `create role ${owner} login createrole; create database ${owner} owner ${owner}`,

@@ -1,21 +1,21 @@
 // A cell that is killed at chosen steps: node crashing-cell.ts CONFIG.json IDENTITY.json REPORT COUNT
-// A VM whose name begins with 'before STEP ' or 'after STEP ' goes no further than there. REPORT gets a line for each that has come
-// to its place; with the last of COUNT the process kills itself, and all of them are where they are.
+// A task of a VM whose name begins with 'before STEP ' or 'after STEP ' stops there. REPORT gets a line for each that has reached
+// its point; with the last of COUNT the process kills itself, and all of them stay at their points.
 import { appendFileSync } from 'node:fs'
 
-import type { At, Step } from '../src/operation.ts'
-import { operations } from '../src/operations.ts'
-import { readClaimed } from '../src/store/claim-task.ts'
+import { operations } from '../src/operations/vm-operations.ts'
+import { readClaimed } from '../src/tasks/claim-task.ts'
+import type { StepContext, Step } from '../src/tasks/operation.ts'
 
 const [report = '', count = '0'] = process.argv.slice(4)
 const KEEP_MS = 2000
 const arrived = new Set<string>()
 
-const keepClaim = ({ world, order }: At) =>
-  readClaimed(world.db, { task: order.task, number: order.number })
+const keepClaim = ({ context, order }: StepContext) =>
+  readClaimed(context.db, { task: order.task, fence: order.number })
 
-/** Never comes back. The claim is kept while others are on their way: nobody may take it over before the end. */
-function stay(at: At, operation: string, step: string, when: string): Promise<never> {
+/** Never resolves. The claim is renewed while others are in progress: no one may take it over before the end. */
+function stay(at: StepContext, operation: string, step: string, when: string): Promise<never> {
   if (!arrived.has(at.vm.id)) {
     arrived.add(at.vm.id)
     appendFileSync(report, `${JSON.stringify({ vm: at.vm.id, operation, step, when })}\n`)
@@ -28,7 +28,7 @@ function stay(at: At, operation: string, step: string, when: string): Promise<ne
 function withCrashes(operation: string, step: Step): Pick<Step, 'run'> {
   const { name } = step
   const run = step.run.bind(step)
-  const isAt = (at: At, when: string) => at.vm.name.startsWith(`${when} ${name} `)
+  const isAt = (at: StepContext, when: string) => at.vm.name.startsWith(`${when} ${name} `)
   return {
     async run(at) {
       if (isAt(at, 'before')) await stay(at, operation, name, 'before')

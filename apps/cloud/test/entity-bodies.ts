@@ -1,12 +1,12 @@
-// Documents that try to make whoever reads them read something else, or grow: a DOCTYPE or an entity of their own in each.
+// Documents that try to make their parser read other resources or expand: each has a DOCTYPE or an entity of its own.
 export interface Lures {
-  /** A file that says so when it is read. */
+  /** A file whose read is detected. */
   readonly file: string
-  /** Where somebody listens who must not be asked. */
+  /** The address of a listener that must not be contacted. */
   readonly url: string
 }
 
-/** Around a rightful document: what stands before its root, and what stands in its values and texts. */
+/** Attacks around a valid document: text before its root, and in its values and texts. */
 type Trick = readonly [prolog: string, inside: string]
 
 const laughs = (of: string, depth: number): string =>
@@ -53,7 +53,7 @@ const tricksWith = ({ file, url }: Lures): readonly Trick[] => {
   ]
 }
 
-/** A character encoding in which a look for '<!DOCTYPE' would find nothing. */
+/** A character encoding in which a search for '<!DOCTYPE' finds nothing. */
 const encodings: readonly ((text: string) => string)[] = [
   (text) => `<?xml version="1.0"?>${text}`,
   (text) => `<?xml version="1.0" encoding="UTF-8" standalone="no"?>${text}`,
@@ -63,11 +63,11 @@ const encodings: readonly ((text: string) => string)[] = [
   (text) => `<?xml version="1.1" encoding="UTF-7"?>${text.replaceAll('<', '+ADw-')}`,
 ]
 
-/** As many documents around this one as there are tricks, in one encoding after another. */
+/** One document for each trick, with alternating encodings. */
 export function* entityBodies(body: string, lures: Lures, from: number): Generator<string> {
   let at = from
   for (const [prolog, inside] of tricksWith(lures)) {
-    // In the first value or text that the document has.
+    // In the first value or text of the document.
     const filled =
       inside === '' ? body : body.replace(/(?<= [a-z]+=")[^"]*(?=")|(?<=>)[^<]+(?=<)/i, inside)
     const entity = inside !== '' && filled === body ? `${body}${inside}` : filled

@@ -1,6 +1,6 @@
-// Filters from a seed: what each means is known before it is written down, so that plain JavaScript can say what it must find.
+// Random filters from a seed. The meaning of each is known before it is rendered, so that plain JavaScript can compute its matches.
 
-/** A row as the oracle knows it. */
+/** A row as the test oracle sees it. */
 export interface Known {
   readonly org: string
   readonly id: string
@@ -15,13 +15,13 @@ export interface Known {
 }
 
 export interface Fuzzed {
-  /** As a client writes it. */
+  /** The text that a client sends. */
   readonly text: string
-  /** `cased`: == without a wildcard tells capitals apart, as from version 5.1 on. */
+  /** `cased`: == without a wildcard is case-sensitive, as since version 5.1. */
   readonly fits: (row: Known, cased: boolean) => boolean
 }
 
-/** Numbers from 0 up to 1, the same for the same seed. */
+/** Random numbers from 0 to 1, the same for the same seed. */
 export function chance(seed: number): () => number {
   let state = seed >>> 0
   return () => {
@@ -35,7 +35,7 @@ export function chance(seed: number): () => number {
 export const pick = <T>(draw: () => number, from: readonly T[]): T =>
   from[Math.floor(draw() * from.length)] as T
 
-/** `rows`: whose values the filters name, foreign ones too: a foreign value must find nothing foreign. */
+/** `rows`: the source of the values in filters, including foreign rows: their values must not find foreign rows. */
 export function fuzzFilter(draw: () => number, rows: readonly Known[], base: string): Fuzzed {
   const any = (depth: number): Fuzzed => {
     const parts = Array.from({ length: 1 + Math.floor(draw() * draw() * 4) }, () => all(depth))
@@ -168,7 +168,7 @@ const SIGNS = [
   ' ',
 ]
 
-/** The same with mistakes: whatever comes of it, it is not a mistake of ours. */
+/** The same with syntax errors: none may lead to an internal error. */
 export function spoil(draw: () => number, text: string): string {
   let spoilt = text
   for (let times = 1 + Math.floor(draw() * 3); times > 0; times -= 1) {

@@ -1,14 +1,14 @@
-// Queries from a seed against a door, each compared with what plain JavaScript finds in the same rows.
+// Random queries from a seed, each compared with what plain JavaScript finds in the same rows.
 import assert from 'node:assert/strict'
 
 import { attribute, localName, readXml, type Element } from '@skerry/xml'
 import { sql, type Kysely } from 'kysely'
 
-import type { Database } from '../src/store/database.ts'
+import type { CloudTables } from '../src/database/tables.ts'
 import { chance, fuzzFilter, pick, spoil, type Known } from './fuzz-filter.ts'
-import type { Ask } from './tenants-door.ts'
+import type { Ask } from './tenants-api.ts'
 
-/** Whoever asks, and what there is for them to find. */
+/** A caller, and the rows that are visible to it. */
 export interface Scope {
   readonly token: string
   readonly type: 'vm' | 'adminVM'
@@ -16,24 +16,24 @@ export interface Scope {
 }
 
 export interface Told {
-  asked: number
-  /** Compared with what must be found, row by row. */
+  requested: number
+  /** Queries that were compared with the expected result, row by row. */
   compared: number
   refused: number
   tooLong: number
   slowestMs: number
 }
 
-export async function readKnown(db: Kysely<Database>): Promise<Known[]> {
+export async function readKnown(db: Kysely<CloudTables>): Promise<Known[]> {
   const { rows } =
     await sql<Known>`select org, id, name, container_name as "containerName", vapp as container, vdc,
-    shown as status, cpus as "numberOfCpus", memory_mib as "memoryMB", shown = 'POWERED_ON' as "isDeployed"
+    displayed_status as status, cpus as "numberOfCpus", memory_mib as "memoryMB", displayed_status = 'POWERED_ON' as "isDeployed"
     from vm where deleted_at is null`.execute(db)
   return rows
 }
 
 const SORTS = ['', '', 'name', 'name', 'containerName', 'memoryMB', 'status'] as const
-/** Page, size and order; by default in the order in which they came to be. */
+/** Page, size and order. Default: in order of creation. */
 interface Shape {
   readonly sort: (typeof SORTS)[number]
   readonly descending: boolean
@@ -53,7 +53,7 @@ function compareBy({ sort, descending }: Shape): (a: Known, b: Known) => number 
   return (a, b) => way * (less(key(a), key(b)) || less(a.id, b.id))
 }
 
-/** Asks as many as that, and fails at the first that finds anything else than it must. */
+/** Runs this many queries, and fails at the first wrong result. */
 export async function fuzz(
   ask: Ask,
   scopes: readonly Scope[],
@@ -61,8 +61,8 @@ export async function fuzz(
   { seed, count, base }: { readonly seed: number; readonly count: number; readonly base: string },
 ): Promise<Told> {
   const draw = chance(seed)
-  const told: Told = { asked: 0, compared: 0, refused: 0, tooLong: 0, slowestMs: 0 }
-  for (; told.asked < count; told.asked += 1) {
+  const counts: Told = { requested: 0, compared: 0, refused: 0, tooLong: 0, slowestMs: 0 }
+  for (; counts.requested < count; counts.requested += 1) {
     const scope = pick(draw, scopes)
     const { text, fits } = fuzzFilter(draw, draw() < 0.8 ? scope.rows : all, base)
     const version = pick(draw, ['1.5', '5.1', '5.1'])
@@ -80,23 +80,23 @@ export async function fuzz(
       ...(shape.sort !== '' && { [shape.descending ? 'sortDesc' : 'sortAsc']: shape.sort }),
     })
     const path = `/api/query?${parameters.toString()}`
-    const where = `seed ${seed}, filter ${told.asked}: ${scope.type} ${version} ${path}`
+    const where = `seed ${seed}, filter ${counts.requested}: ${scope.type} ${version} ${path}`
     const headers = { accept: `application/*+xml;version=${version}` }
     const began = performance.now()
     const answer = await ask('GET', path, { token: scope.token, headers })
-    told.slowestMs = Math.max(told.slowestMs, performance.now() - began)
-    if (answer.status === 400 && answer.text.includes('takes longer than')) told.tooLong += 1
-    else if (wrong && answer.status === 400) told.refused += 1
+    counts.slowestMs = Math.max(counts.slowestMs, performance.now() - began)
+    if (answer.status === 400 && answer.text.includes('timed out after')) counts.tooLong += 1
+    else if (wrong && answer.status === 400) counts.refused += 1
     else {
       assert.equal(answer.status, 200, `${where}\n${answer.text}`)
       const root = readXml(answer.text)
       requireOwn(root, scope, where)
       if (wrong) continue
       requireSame(root, scope, shape, (row) => fits(row, version !== '1.5'), where)
-      told.compared += 1
+      counts.compared += 1
     }
   }
-  return told
+  return counts
 }
 
 const idsOf = (root: Element): string[] =>

@@ -1,6 +1,6 @@
-// Goal: what a guest is told at its first start reaches its host, and nobody else; nothing of it is left when the VM is made.
-// Method: documents over HTTP, the tasks carried out by the same functions that Temporal calls, a simulated host; canaries looked
-// for in every row of every table, in answers, and in what the host would tell of the VM.
+// Goal: the cloud-init data of a guest reaches its host only, and nothing of it remains after the VM is created.
+// Method: documents over HTTP, tasks executed by the same functions that Temporal calls, a simulated host; canaries are searched
+// in every row of every table, in responses, and in the host's reports.
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { after, before, test } from 'node:test'
@@ -12,7 +12,7 @@ import { attribute, text, type Element } from '@skerry/xml'
 import { sql } from 'kysely'
 
 import { seal } from './cloud-database.ts'
-import { BASE, find, hrefOf, openDoor, pathOf, read, type Door } from './tenants-door.ts'
+import { BASE, find, hrefOf, openTenantsApi, pathOf, read, type TenantsApi } from './tenants-api.ts'
 import { workQueue } from './work-queue.ts'
 
 const KEY =
@@ -20,22 +20,22 @@ const KEY =
 const CANARY = `canary-${randomBytes(12).toString('hex')}`
 const DOCUMENT = `#cloud-config\nchpasswd: { users: [{ name: root, password: "${CANARY}" }] }\n`
 
-let door: Door
+let api: TenantsApi
 let host: SimulatedHost
 before(async () => {
-  door = await openDoor()
+  api = await openTenantsApi()
   host = simulatedHost()
 })
-after(() => door[Symbol.asyncDispose]())
+after(() => api[Symbol.asyncDispose]())
 
 const post = (path: string, body: string, headers = {}) =>
-  door.ask('POST', path, { token: door.eng.token, body, headers })
-const source = () => `<Source href="${BASE}/api/vAppTemplate/${door.eng.ids['template']}"/>`
+  api.ask('POST', path, { token: api.eng.token, body, headers })
+const source = () => `<Source href="${BASE}/api/vAppTemplate/${api.eng.ids['template']}"/>`
 const section = (inside: string) =>
   `<GuestCustomizationSection>${inside}</GuestCustomizationSection>`
 const instantiate = (name: string, inside: string, headers = {}) =>
   post(
-    `/api/vdc/${door.eng.ids['vdc']}/action/instantiateVAppTemplate`,
+    `/api/vdc/${api.eng.ids['vdc']}/action/instantiateVAppTemplate`,
     `<InstantiateVAppTemplateParams name="${name}" powerOn="false">${source()}${section(inside)}</InstantiateVAppTemplateParams>`,
     headers,
   )
@@ -48,29 +48,29 @@ const shownGuest = (vm: Element | undefined) => {
   return ['Enabled', 'ComputerName'].map((name) => text(find(shown, name)[0]))
 }
 
-/** All that waits in the VM's queue. */
+/** Executes all tasks in the VM's queue. */
 async function work(vm: VmId, opens = seal): Promise<void> {
-  await workQueue({ db: door.cloud.db, hosts: () => host, seal: opens }, vm)
+  await workQueue({ db: api.cloud.db, hosts: () => host, seal: opens }, vm)
 }
 
 /** Every row of every table, as text. */
 async function allRows(): Promise<string> {
   const { rows: tables } = await sql<{ name: string }>`
     select table_name as name from information_schema.tables
-    where table_schema = 'public' and table_type = 'BASE TABLE'`.execute(door.cloud.db)
+    where table_schema = 'public' and table_type = 'BASE TABLE'`.execute(api.cloud.db)
   const texts: string[] = []
   for (const { name } of tables) {
     const table = sql.table(name)
-    const { rows } = await door.cloud.asOwner((db) =>
+    const { rows } = await api.cloud.asOwner((db) =>
       sql<{ row: string }>`select ${table}::text as row from ${table}`.execute(db),
     )
     texts.push(...rows.map(({ row }) => row))
   }
   return texts.join('\n')
 }
-const kept = async () => (await door.cloud.db.selectFrom('guest_seed').selectAll().execute()).length
+const kept = async () => (await api.cloud.db.selectFrom('guest_seed').selectAll().execute()).length
 
-test('a cloud-init document reaches the host of its VM, and stands nowhere else', async () => {
+test('a cloud-init document reaches the host of its VM, and is stored nowhere else', async () => {
   const headers = { 'idempotency-key': 'told' }
   const made = await instantiate(
     'told',
@@ -84,8 +84,8 @@ test('a cloud-init document reaches the host of its VM, and stands nowhere else'
   assert.ok(before.length > 1000 && !before.includes(CANARY))
   await work(idOf(vm))
   assert.deepEqual(host.seedOf(idOf(vm)), { hostname: 'web-1', userData: DOCUMENT })
-  assert.equal(await kept(), 0, 'it is made: nobody needs it any more')
-  const shown = await door.ask('GET', pathOf(hrefOf(vm)), { token: door.eng.token })
+  assert.equal(await kept(), 0, 'the VM is created: the data is no longer needed')
+  const shown = await api.ask('GET', pathOf(hrefOf(vm)), { token: api.eng.token })
   const records = JSON.stringify(await Array.fromAsync(host.records()))
   for (const said of [await allRows(), made.text, shown.text, records]) {
     assert.ok(!said.includes(CANARY))
@@ -99,10 +99,10 @@ test('a cloud-init document reaches the host of its VM, and stands nowhere else'
     ),
     201,
   )
-  assert.equal(hrefOf(vmsIn(again)[0]), hrefOf(vm), 'the same request is the same VM')
+  assert.equal(hrefOf(vmsIn(again)[0]), hrefOf(vm), 'the same request returns the same VM')
 })
 
-test('keys are told to each VM that is composed, under a host name made of its own', async () => {
+test('each composed VM gets its SSH keys, with a host name derived from its name', async () => {
   const item = (name: string, inside: string) =>
     `<SourcedItem>${source().replace('/>', ` name="${name}"/>`)}${inside}</SourcedItem>`
   const items = [
@@ -111,7 +111,7 @@ test('keys are told to each VM that is composed, under a host name made of its o
   ]
   const made = read(
     await post(
-      `/api/vdc/${door.eng.ids['vdc']}/action/composeVApp`,
+      `/api/vdc/${api.eng.ids['vdc']}/action/composeVApp`,
       `<ComposeVAppParams name="composed">${items.join('')}</ComposeVAppParams>`,
     ),
     201,
@@ -129,14 +129,14 @@ test('keys are told to each VM that is composed, under a host name made of its o
   assert.equal(host.seedOf(idOf(plain)), undefined)
 })
 
-test('what a guest cannot be told is 400, and the answer does not repeat it', async () => {
+test('invalid guest data is 400, and the response does not repeat it', async () => {
   const wrong = [
     ['<ComputerName>a.b</ComputerName>', /host name/],
     [`<SshKey>${CANARY}</SshKey>`, /one line/],
     [`<SshKey>${KEY}</SshKey><UserData>#cloud-config ${CANARY}</UserData>`, /not both/],
     [`<UserData>${'x'.repeat(16_385)}</UserData>`, /at most 16384 bytes/],
     [`<UserData>${'ü'.repeat(8193)}</UserData>`, /at most 16384 bytes/],
-    ['<UserData> \n </UserData>', /must hold a document/],
+    ['<UserData> \n </UserData>', /must not be empty/],
     [`<SshKey>${KEY}</SshKey>`.repeat(33), /32 SshKeys/],
     ['<UserData>a</UserData><UserData>b</UserData>', /one UserData/],
   ] as const
@@ -152,7 +152,7 @@ test('what a guest cannot be told is 400, and the answer does not repeat it', as
   assert.equal(host.seedOf(idOf(vm))?.userData?.length, 16_384)
 })
 
-test('what will not be made leaves nothing: canceled, failed, or sealed with another key', async () => {
+test('guest data is deleted if the VM is not created: canceled, failed, or sealed with another key', async () => {
   const made = async (name: string) => {
     const vapp = read(await instantiate(name, `<UserData>${DOCUMENT}</UserData>`), 201)
     return { vm: idOf(vmsIn(vapp)[0]), task: hrefOf(find(vapp, 'Tasks', 'Task')[0]) }
@@ -169,17 +169,17 @@ test('what will not be made leaves nothing: canceled, failed, or sealed with ano
   )
   await work(foreign.vm, other)
   assert.equal(await kept(), 0)
-  assert.equal(host.find(foreign.vm), undefined, 'rather none than one that was told nothing')
-  const row = await door.cloud.db
+  assert.equal(host.find(foreign.vm), undefined, 'no VM is created without its data')
+  const row = await api.cloud.db
     .selectFrom('task')
     .select(['state', 'message'])
     .where('vm', '=', foreign.vm)
     .executeTakeFirstOrThrow()
   assert.equal(row.state, 'error')
-  assert.match(row.message ?? '', /cannot be opened/)
+  assert.match(row.message ?? '', /cannot decrypt/)
 })
 
-test('a seal is opened with its key, for what it was closed for, and unchanged', () => {
+test('sealed data is opened only with its key, for its own VM, and unchanged', () => {
   const sealed = seal.close(CANARY, 'vm-1')
   assert.equal(seal.open(sealed, 'vm-1'), CANARY)
   assert.throws(() => seal.open(sealed, 'vm-2'), { kind: 'conflict' })

@@ -1,5 +1,5 @@
-// Every document that a test is sent is held against the schema that we publish, and comes in the version that was asked for.
-// The documents of a test file are checked together when it ends: one run of xmllint.
+// Every document that a test receives is validated against the published schema, and has the requested version.
+// The documents of a test file are validated together when it ends, by one run of xmllint.
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
@@ -7,16 +7,16 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after } from 'node:test'
 
+import { original, ours, type Dialect } from '../src/dialect/dialect.ts'
 import { schemaIn } from '../src/documents/schema-in.ts'
-import { original, ours, type Dialect } from '../src/http/dialect.ts'
 
 export const SCHEMA = join(import.meta.dirname, '../schema/v1.5')
 
 export interface Said {
-  /** Ours, unless told. */
+  /** Default: our dialect. */
   readonly dialect?: Dialect
-  /** What was asked: 'GET /api/org'. */
-  readonly asked: string
+  /** The request: 'GET /api/org'. */
+  readonly requested: string
   readonly accept: string | undefined
   readonly status: number
   readonly type: string | undefined
@@ -26,10 +26,10 @@ export interface Said {
 const UUID = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g
 const TIME = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/g
 
-/** What people and tests choose freely: any text is as good to the schema. */
+/** Free text, chosen by people and tests: the schema accepts any. */
 const FREE = / (name|user|org|operation|message|containerName|ownerName|objectName)="[^"]*"/g
 
-/** Documents that differ in ids, times, numbers and free text only are alike to the schema. */
+/** Documents that differ only in ids, times, numbers and free text are the same to the schema. */
 const shapeOf = (text: string): string =>
   text
     .replaceAll(UUID, 'U')
@@ -37,12 +37,12 @@ const shapeOf = (text: string): string =>
     .replaceAll(FREE, ' $1=""')
     .replaceAll(/\d+/g, '0')
 
-/** Benches and proofs use the same client, and are not to be slowed down by it: only test files are watched. */
+/** Only test files are checked: benchmarks use the same client and must not be slowed down. */
 const watched = /\.(test|slow)\.ts$/.test(process.argv[1] ?? '')
 
 const seen = new Map([ours, original].map((dialect) => [dialect, new Map<string, Said>()]))
 const counted = { answers: 0, documents: 0 }
-/** Looked at together, so that whoever measures answers does not measure this. */
+/** Validated together, so that measurements of responses do not include it. */
 const waiting: Said[] = []
 const PILE = 256
 
@@ -65,29 +65,29 @@ function versionIn(type: string, { media }: Dialect): string | undefined {
   return isOurs ? version : undefined
 }
 
-/** Looks at the type at once, and keeps the document for the end of the file. */
+/** Checks the type at once, and keeps the document until the end of the file. */
 export function holdToSchema(said: Said): void {
   if (!watched) return
   counted.answers += 1
-  const { asked, accept, status, type = '', text } = said
+  const { requested, accept, status, type = '', text } = said
   if (text === '') {
-    assert.ok([202, 204].includes(status), `${asked}: ${status} without a document`)
+    assert.ok([202, 204].includes(status), `${requested}: ${status} without a document`)
     return
   }
   if (type.startsWith('text/event-stream') || type === 'image/png') return
   const found = versionIn(type, said.dialect ?? ours)
-  assert.ok(found, `${asked}: ${status} comes as ${type}`)
+  assert.ok(found, `${requested}: ${status} comes as ${type}`)
   const wanted = /version=(1\.5|5\.1|5\.5)\b/.exec(accept ?? '')?.[1]
-  if (wanted !== undefined && !asked.includes('/schema/')) {
-    assert.equal(found, wanted, `${asked}: another version than ${accept}`)
+  if (wanted !== undefined && !requested.includes('/schema/')) {
+    assert.equal(found, wanted, `${requested}: another version than ${accept}`)
   }
-  if (asked.includes('/schema/') && status === 200) return
+  if (requested.includes('/schema/') && status === 200) return
   counted.documents += 1
   waiting.push(said)
   if (waiting.length >= PILE) sort()
 }
 
-/** What xmllint finds wrong, by the place of the document; nothing when all are valid. */
+/** The errors of xmllint, by the index of the document; empty if all are valid. */
 export async function validate(
   documents: readonly string[],
   dialect = ours,
@@ -104,19 +104,16 @@ export async function validate(
       const options = { cwd: dir, maxBuffer: 64 * 1024 * 1024 }
       execFile('xmllint', args, options, (_error, _stdout, stderr) => resolve(stderr))
     })
-    let told = 0
+    let reported = 0
     for (const line of lines.split('\n')) {
       const at = /^(\d+)\.xml(?::| )/.exec(line)?.[1]
       if (at === undefined) continue
-      if (line.endsWith(' validates') || line.endsWith(' fails to validate')) told += 1
+      if (line.endsWith(' validates') || line.endsWith(' fails to validate')) reported += 1
       if (!line.endsWith(' validates')) {
         wrong.set(Number(at), [...(wrong.get(Number(at)) ?? []), line])
       } else assert.equal(wrong.get(Number(at)), undefined)
     }
-    assert.ok(
-      told > 0,
-      `xmllint says nothing of any document (npm run setup installs it): ${lines}`,
-    )
+    assert.ok(reported > 0, `xmllint reports on no document (npm run setup installs it): ${lines}`)
     for (let at = 0; at < documents.length; at += 1) {
       if (!lines.includes(`${at}.xml validates`) && !wrong.has(at)) wrong.set(at, ['not read'])
     }
@@ -126,7 +123,7 @@ export async function validate(
   }
 }
 
-/** The schema as this dialect's clients are sent it. */
+/** The schema as clients of this dialect receive it. */
 async function writeSchema(dir: string, dialect: Dialect): Promise<string> {
   await mkdir(dir)
   for (const file of await readdir(SCHEMA)) {
@@ -136,7 +133,7 @@ async function writeSchema(dir: string, dialect: Dialect): Promise<string> {
   return join(dir, 'master.xsd')
 }
 
-/** Holds what came so far against the schema, and throws where it is not valid; how much it was. */
+/** Validates the documents received so far, and throws if one is invalid. Returns their number. */
 export async function holdAll(): Promise<{
   readonly answers: number
   readonly documents: number
@@ -151,7 +148,7 @@ export async function holdAll(): Promise<{
       dialect,
     )
     for (const [at, lines] of wrong) {
-      report.push([`${all[at]?.asked}: ${all[at]?.status}`, ...lines, all[at]?.text].join('\n'))
+      report.push([`${all[at]?.requested}: ${all[at]?.status}`, ...lines, all[at]?.text].join('\n'))
     }
   }
   assert.deepEqual(report, [], 'every document is valid')
@@ -159,7 +156,7 @@ export async function holdAll(): Promise<{
   return { ...counted, shapes }
 }
 
-/** A hook that throws keeps all later ones from running, which are those that close what the file has opened: then it never ends. */
+/** A hook that throws prevents all later hooks, which close what the file has opened: then the process would never end. */
 async function holdAtTheEnd(): Promise<void> {
   try {
     await holdAll()

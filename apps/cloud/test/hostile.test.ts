@@ -1,6 +1,6 @@
-// Goal: whatever bytes arrive at the tenants' door, it lives, says that it was the asker's mistake in a document of ours, and keeps no
-// memory of them; and no document makes it read anything. Method: a door in a process of its own with a small heap; 1,000 requests per
-// kind of route, each a rightful one made wrong, from a seed that is printed; then 300 documents with entities of their own.
+// Goal: the tenant API survives any input, responds with an error document that blames the request, and leaks no memory; no document
+// makes it read other resources. Method: a server in its own process with a small heap; 1,000 requests per kind of route, each a valid
+// one made malformed, from a seed that is printed; then 300 documents with entities of their own.
 import assert from 'node:assert/strict'
 import { fork, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
@@ -12,16 +12,16 @@ import { after, before, test } from 'node:test'
 
 import { until } from '@skerry/lab'
 
-import type { CloudRoute } from '../src/route.ts'
+import type { CloudRoute } from '../src/http/route.ts'
 import { routes } from '../src/routes.ts'
-import type { Opened, Told } from './door-process.ts'
+import type { Opened, Told } from './api-process.ts'
 import { entityBodies } from './entity-bodies.ts'
 import { holdToSchema } from './held-to-schema.ts'
 import { chanceOf, pick } from './malformed-xml.ts'
 import { malform, written, type Malformed } from './malformed.ts'
 import { RawLine, type RawAnswer } from './raw-line.ts'
 import { bodyOf, kindOf, rightful } from './rightful.ts'
-import { XML } from './tenants-door.ts'
+import { XML } from './tenants-api.ts'
 
 const EACH = Number(process.env['SKERRY_MALFORMED'] ?? 1000)
 const SEED = Number(process.env['SKERRY_SEED'] ?? 20_261_115)
@@ -29,14 +29,14 @@ const ENTITY_BODIES = 300
 const LINES = 6
 const BATCH = 30
 const MIB = 1024 * 1024
-/** A tenth of what it answers in passing: the rest is Node, its heap, and what Postgres' driver keeps. */
+/** A tenth of the volume that it sends: the rest is Node, its heap, and the memory of the PostgreSQL driver. */
 const GROWTH_MAX = 64 * MIB
 const HEAP_MIB = 192
 
 let child: ChildProcess
 let opened: Opened
 
-const told = async <Is extends Told['is']>(is: Is): Promise<Extract<Told, { is: Is }>> => {
+const messageOf = async <Is extends Told['is']>(is: Is): Promise<Extract<Told, { is: Is }>> => {
   for (;;) {
     const [said] = (await once(child, 'message')) as [Told]
     if (said.is === is) return said as Extract<Told, { is: Is }>
@@ -44,15 +44,15 @@ const told = async <Is extends Told['is']>(is: Is): Promise<Extract<Told, { is: 
 }
 
 before(async () => {
-  child = fork(join(import.meta.dirname, 'door-process.ts'), {
+  child = fork(join(import.meta.dirname, 'api-process.ts'), {
     execArgv: [`--max-old-space-size=${HEAP_MIB}`],
   })
-  ;({ opened } = await told('open'))
+  ;({ opened } = await messageOf('open'))
 })
 after(() => child?.disconnect())
 
 async function setRight(): Promise<void> {
-  const done = told('right')
+  const done = messageOf('right')
   child.send('set right')
   await done
 }
@@ -62,19 +62,19 @@ async function memory(): Promise<number> {
   return Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1]) * 1024
 }
 
-/** Answers that say it was not the asker's mistake. */
+/** Statuses that do not blame the request. */
 const broken: string[] = []
 
-/** Answers with a document are held to the schema with all others of this file. */
+/** Responses with a document are validated against the schema with all others of this file. */
 function hold({ bytes, method }: Malformed, { status, headers, text }: RawAnswer): void {
-  const asked = bytes.slice(0, 300)
+  const requested = bytes.slice(0, 300)
   if (status >= 500) broken.push(`${status} ${text} for ${bytes.slice(0, 1500)}`)
   if (text === '' || method === 'HEAD') return
-  // What version was asked for is as broken as the rest: which came is looked at by all other tests.
-  holdToSchema({ asked, accept: undefined, status, type: headers.get('content-type'), text })
+  // The requested version may be malformed too; other tests check the version of the response.
+  holdToSchema({ requested, accept: undefined, status, type: headers.get('content-type'), text })
 }
 
-/** Neither refused before our own code was reached, nor for the lack of an address, a version or a token. */
+/** Reached our own code: not rejected before, nor for a missing path, version or token. */
 const isMet = ({ status, text }: RawAnswer): boolean =>
   status !== 0 &&
   ![401, 404, 406, 408, 417, 431].includes(status) &&
@@ -104,12 +104,12 @@ async function sendAll(
 
 const byKind = Map.groupBy(routes, kindOf)
 
-test('every kind of route is there', () => {
+test('there is a route of every kind', () => {
   const kinds = ['read', 'action', 'create', 'delete', 'upload', 'query', 'login', 'admin']
   for (const kind of kinds) assert.ok(byKind.has(kind), kind)
 })
 
-test('what is no HTTP, no address, no UTF-8 or no character is answered by a document that says so', async () => {
+test('invalid HTTP, URLs, UTF-8 or characters get an error document that says so', async () => {
   await setRight()
   const row = (name: string) => {
     const found = routes.find((each) => each.name === name) as CloudRoute
@@ -149,18 +149,18 @@ test('what is no HTTP, no address, no UTF-8 or no character is answered by a doc
     const answer = await line.ask(request)
     line.close()
     hold(request, answer)
-    const asked = request.bytes.slice(0, 200)
-    assert.equal(answer.status, expected, `${answer.text} for ${asked}`)
-    assert.match(answer.text, new RegExp(`<Error .*majorErrorCode="${expected}"`), asked)
+    const requested = request.bytes.slice(0, 200)
+    assert.equal(answer.status, expected, `${answer.text} for ${requested}`)
+    assert.match(answer.text, new RegExp(`<Error .*majorErrorCode="${expected}"`), requested)
   }
   assert.deepEqual(broken, [])
 })
 
-test(`${EACH} malformed requests per kind of route: no crash, no mistake of ours, every document valid`, async (t) => {
+test(`${EACH} malformed requests per kind of route: no crash, no internal error, every document valid`, async (t) => {
   const chance = chanceOf(SEED)
   const make = (kind: string, of: readonly CloudRoute[], n: number) =>
     malform(rightful(pick(of, chance), opened, `n-${n}`), kind, chance)
-  // What the first thousand take stays: code, plans, connections.
+  // The first thousand requests allocate memory that remains: code, plans, connections.
   await sendAll(
     Array.from({ length: 300 }, (_, n) => make('action', routes, n)),
     () => undefined,
@@ -192,7 +192,7 @@ test(`${EACH} malformed requests per kind of route: no crash, no mistake of ours
   assert.equal((await line.ask(written(rightful(session, opened, '')))).status, 200)
   line.close()
   const grown = await until(
-    'memory is given back',
+    'memory is released',
     async () => (await memory()) - first < GROWTH_MAX && { by: (await memory()) - first },
     30_000,
   )
@@ -201,7 +201,7 @@ test(`${EACH} malformed requests per kind of route: no crash, no mistake of ours
   )
 })
 
-test(`${ENTITY_BODIES} documents with a DOCTYPE or entities: all 400, nothing is read, nobody is asked`, async (t) => {
+test(`${ENTITY_BODIES} documents with a DOCTYPE or entities: all 400, nothing is read, nothing is contacted`, async (t) => {
   const dir = await mkdtemp(join(tmpdir(), 'skerry-lure-'))
   await using stack = new AsyncDisposableStack()
   stack.defer(() => rm(dir, { recursive: true, force: true }))
@@ -212,9 +212,9 @@ test(`${ENTITY_BODIES} documents with a DOCTYPE or entities: all 400, nothing is
     await writeFile(each, canary)
     await utimes(each, long, long)
   }
-  let asked = 0
+  let requested = 0
   const listener = createServer((socket) => {
-    asked += 1
+    requested += 1
     socket.destroy()
   })
   listener.listen(0, '127.0.0.1')
@@ -226,7 +226,7 @@ test(`${ENTITY_BODIES} documents with a DOCTYPE or entities: all 400, nothing is
   for (let n = 0; requests.length < ENTITY_BODIES; n += 1) {
     const route = taking[n % taking.length] as CloudRoute
     const all = [...entityBodies(bodyOf(route, opened, 'x'), { file, url }, n)]
-    // Each row meets other tricks, and all rows together meet all of them.
+    // Each route gets other tricks, and all routes together get all of them.
     const some = all.filter((_, at) => at % 5 === n % 5)
     for (const body of some) requests.push(written({ ...rightful(route, opened, 'x'), body }))
   }
@@ -246,16 +246,16 @@ test(`${ENTITY_BODIES} documents with a DOCTYPE or entities: all 400, nothing is
   line.close()
   t.diagnostic(`${JSON.stringify(statuses)}; the slowest took ${slowest.toFixed(0)} ms`)
   assert.deepEqual(statuses, { 400: ENTITY_BODIES })
-  assert.equal(asked, 0)
-  // Where reading a file is written down at all, this one was not.
+  assert.equal(requested, 0)
+  // Where the file system records access times, this file was not read.
   await readFile(twin)
   if ((await stat(twin)).atimeMs > long.getTime() + 1000) {
     assert.ok((await stat(file)).atimeMs <= long.getTime() + 1000, 'the file was read')
   }
 })
 
-test('nothing of all this met a mistake of ours', async () => {
-  const closed = told('closed')
+test('none of these requests caused an internal error', async () => {
+  const closed = messageOf('closed')
   child.send('close')
   assert.equal((await closed).mistakes, '')
 })

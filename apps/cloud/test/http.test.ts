@@ -1,5 +1,5 @@
-// Goal: the thin API as a client meets it: login, browsing, instantiate, power, tasks, query, events.
-// Method: a real HTTP server and a real Postgres. No Temporal: whatever is asked stays queued, which is what is looked at.
+// Goal: the API as a client sees it: login, browsing, instantiate, power, tasks, query, events.
+// Method: a real HTTP server and a real Postgres. Without Temporal, operations stay queued, and the tests inspect the queue.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { request, type IncomingMessage } from 'node:http'
@@ -15,26 +15,26 @@ import {
   instantiate,
   linksOf,
   logIn as logInAt,
-  openDoor,
+  openTenantsApi,
   pathOf,
   read,
   toRead,
   XML,
   type Ask,
-  type Door,
-} from './tenants-door.ts'
+  type TenantsApi,
+} from './tenants-api.ts'
 
-let door: Door
+let api: TenantsApi
 before(async () => {
-  door = await openDoor()
+  api = await openTenantsApi()
 })
-after(() => door[Symbol.asyncDispose]())
+after(() => api[Symbol.asyncDispose]())
 
-const ask: Ask = (method, path, asked) => door.ask(method, path, asked)
-const get = (path: string) => ask('GET', path, { token: door.eng.token })
+const ask: Ask = (method, path, requested) => api.ask(method, path, requested)
+const get = (path: string) => ask('GET', path, { token: api.eng.token })
 const logIn = (name: string, password?: string) => logInAt(ask, name, password)
 
-test('the versions are told to anybody, without a version', async () => {
+test('the versions are listed without credentials and without a version in the request', async () => {
   const answer = await ask('GET', '/api/versions', { headers: { accept: '*/*' } })
   const versions = find(readXml(answer.text), 'VersionInfo', 'LoginUrl')
   assert.equal(answer.status, 200)
@@ -42,9 +42,9 @@ test('the versions are told to anybody, without a version', async () => {
   assert.ok(answer.text.includes(`<LoginUrl>${BASE}/api/sessions</LoginUrl>`))
 })
 
-test('names of headers are in small letters, whoever has added them', async () => {
+test('all header names are in lower case', async () => {
   for (const connection of ['keep-alive', 'close']) {
-    const sent = request({ port: door.port, path: '/api/org', headers: { connection } })
+    const sent = request({ port: api.port, path: '/api/org', headers: { connection } })
     const [response] = (await once(sent.end(), 'response')) as [IncomingMessage]
     const names = response.resume().rawHeaders.filter((_, at) => at % 2 === 0)
     assert.deepEqual(
@@ -55,9 +55,9 @@ test('names of headers are in small letters, whoever has added them', async () =
   }
 })
 
-test('no version, or one that is not known, is 406 and lists those there are', async () => {
+test('a missing or unknown version is 406 and lists the supported ones', async () => {
   for (const accept of ['*/*', 'application/*+xml;version=31.0']) {
-    const answer = await ask('GET', '/api/org', { token: door.eng.token, headers: { accept } })
+    const answer = await ask('GET', '/api/org', { token: api.eng.token, headers: { accept } })
     assert.equal(answer.status, 406)
     const error = readXml(answer.text)
     assert.deepEqual(
@@ -72,7 +72,7 @@ test('no version, or one that is not known, is 406 and lists those there are', a
   }
   const malformed = { accept: 'vnd.cloud.org+xml;version=5.5' }
   assert.equal(
-    (await ask('GET', '/api/org', { token: door.eng.token, headers: malformed })).status,
+    (await ask('GET', '/api/org', { token: api.eng.token, headers: malformed })).status,
     200,
   )
 })
@@ -100,7 +100,7 @@ test('login: a token in a header and a cookie, and the links that clients start 
 })
 
 test('a wrong password, an unknown user, no credentials, and the cookie alone are 401 with a challenge', async () => {
-  const cookie = { cookie: `cloud-token=${door.eng.token}` }
+  const cookie = { cookie: `cloud-token=${api.eng.token}` }
   const refused = [
     await logIn('alice@eng', 'wrong'),
     await logIn('nobody@eng'),
@@ -114,10 +114,10 @@ test('a wrong password, an unknown user, no credentials, and the cookie alone ar
     assert.equal(headers['www-authenticate'], 'Basic realm="skerry"')
     assert.equal(localName(readXml(text).name), 'Error')
   }
-  assert.equal(refused[0]?.text, refused[1]?.text, 'nobody learns which users there are')
+  assert.equal(refused[0]?.text, refused[1]?.text, 'the response does not reveal which users exist')
 })
 
-test('after five wrong passwords it is 429, and says for how long', async () => {
+test('after five wrong passwords a login is 429, with Retry-After', async () => {
   for (let n = 0; n < 5; n += 1) assert.equal((await logIn('mallory@eng', 'guess')).status, 401)
   const { status, headers, text } = await logIn('mallory@eng', 'guess')
   assert.deepEqual([status, headers['retry-after']], [429, '1'])
@@ -125,8 +125,8 @@ test('after five wrong passwords it is 429, and says for how long', async () => 
   assert.equal((await logIn('alice@eng')).status, 200)
 })
 
-test('from the session to a template, link by link', async () => {
-  const org = read(await get(`/api/org/${door.eng.org}`))
+test('links lead from the session to a template', async () => {
+  const org = read(await get(`/api/org/${api.eng.org}`))
   assert.equal(attribute(org, 'name'), 'eng')
   const list = read(await get('/api/org/'))
   assert.deepEqual(
@@ -146,10 +146,10 @@ test('from the session to a template, link by link', async () => {
 })
 
 test('instantiate is 201 with the vApp, its task inside, and each can be read', async () => {
-  const { vdc, template = '' } = door.eng.ids
+  const { vdc, template = '' } = api.eng.ids
   const body = instantiate('second', template.replace('vappTemplate-', ''), true)
   const path = `/api/vdc/${vdc}/action/instantiateVAppTemplate`
-  const answer = await ask('POST', path, { token: door.eng.token, body })
+  const answer = await ask('POST', path, { token: api.eng.token, body })
   const vapp = read(answer, 201)
   assert.equal(answer.headers['location'], hrefOf(vapp))
   assert.deepEqual([attribute(vapp, 'status'), attribute(vapp, 'deployed')], ['0', 'false'])
@@ -164,34 +164,34 @@ test('instantiate is 201 with the vApp, its task inside, and each can be read', 
   const [child] = find(vapp, 'Children', 'Vm')
   const vm = read(await get(pathOf(hrefOf(child))))
   assert.deepEqual([localName(vm.name), attribute(vm, 'status')], ['Vm', '0'])
-  assert.equal(find(vm, 'Tasks', 'Task').length, 2, 'it is made, then started')
-  const twice = await ask('POST', path, { token: door.eng.token, body })
+  assert.equal(find(vm, 'Tasks', 'Task').length, 2, 'it is created, then started')
+  const twice = await ask('POST', path, { token: api.eng.token, body })
   assert.equal(twice.status, 409)
   for (const wrong of ['', '<Other/>', body.replace('vappTemplate-', 'x-')]) {
-    assert.equal((await ask('POST', path, { token: door.eng.token, body: wrong })).status, 400)
+    assert.equal((await ask('POST', path, { token: api.eng.token, body: wrong })).status, 400)
   }
 })
 
-test('power: 202 with the task and where it is; what is not linked is 409; cancel is 204', async () => {
-  const [vm] = (await door.cloud.addVms(1, 'POWERED_OFF')).vms as [VmId]
+test('power: 202 with the task and its Location; an action without a link is 409; cancel is 204', async () => {
+  const [vm] = (await api.cloud.addVms(1, 'POWERED_OFF')).vms as [VmId]
   const path = `/api/vApp/vm-${vm}`
   const links = linksOf(read(await get(path)))
   assert.ok(links['power:powerOn'] && links['remove'] && !links['power:powerOff'])
-  const answer = await ask('POST', pathOf(links['power:powerOn']), { token: door.eng.token })
+  const answer = await ask('POST', pathOf(links['power:powerOn']), { token: api.eng.token })
   const task = read(answer, 202)
   assert.equal(answer.headers['location'], hrefOf(task))
   assert.deepEqual(
     [attribute(task, 'status'), attribute(task, 'operationName')],
     ['queued', 'vappDeploy'],
   )
-  assert.equal((await ask('DELETE', path, { token: door.eng.token })).status, 409)
+  assert.equal((await ask('DELETE', path, { token: api.eng.token })).status, 409)
   const off = read(
-    await ask('POST', `${path}/power/action/powerOff`, { token: door.eng.token }),
+    await ask('POST', `${path}/power/action/powerOff`, { token: api.eng.token }),
     202,
   )
-  assert.equal(attribute(off, 'status'), 'queued', 'a busy VM queues')
+  assert.equal(attribute(off, 'status'), 'queued', 'a busy VM queues the operation')
   const cancel = linksOf(off)['task:cancel'] ?? ''
-  const canceled = await ask('POST', pathOf(cancel), { token: door.eng.token })
+  const canceled = await ask('POST', pathOf(cancel), { token: api.eng.token })
   assert.deepEqual([canceled.status, canceled.text], [204, ''])
   const ended = read(await get(pathOf(hrefOf(off))))
   assert.equal(attribute(ended, 'status'), 'canceled')
@@ -199,22 +199,22 @@ test('power: 202 with the task and where it is; what is not linked is 409; cance
   assert.equal(linksOf(ended)['task:cancel'], undefined)
 })
 
-test('a vApp is asked as one, and deleted as one; nothing can be asked behind that', async () => {
-  const { vapp } = await door.cloud.addVms(2, 'POWERED_OFF')
+test('an operation on a vApp applies to all its VMs; after its deletion nothing can be queued', async () => {
+  const { vapp } = await api.cloud.addVms(2, 'POWERED_OFF')
   const path = `/api/vApp/vapp-${vapp}`
   const answer = await ask('DELETE', `${path}?force=False&recursive=False`, {
-    token: door.eng.token,
+    token: api.eng.token,
   })
   const task = read(answer, 202)
   assert.equal(attribute(task, 'operationName'), 'vdcDeleteVapp')
-  const after = await ask('POST', `${path}/power/action/powerOn`, { token: door.eng.token })
+  const after = await ask('POST', `${path}/power/action/powerOn`, { token: api.eng.token })
   assert.equal(after.status, 409)
   const document = read(await get(`/api/vApp/urn:skerry:vapp:${vapp}/`))
   assert.equal(linksOf(document)['remove'], undefined)
 })
 
-test('the query: filtered, with the fields that were asked for, a page at a time', async () => {
-  const { vms } = await door.cloud.addVms(3, 'SUSPENDED')
+test('a query is filtered, has the requested fields, and is paged', async () => {
+  const { vms } = await api.cloud.addVms(3, 'SUSPENDED')
   const query = async (rest: string) => read(await get(`/api/query?type=vm${rest}`))
   const found = await query('&filter=status==SUSPENDED&fields=name,containerName&sortAsc=name')
   const records = find(found, 'VMRecord')
@@ -246,11 +246,11 @@ test('the query: filtered, with the fields that were asked for, a page at a time
   assert.equal(attribute(some, 'total'), '3')
 })
 
-test('a query that is wrong is 400 and says where', async () => {
+test('an invalid query is 400 and says where the error is', async () => {
   const wrong: readonly (readonly [string, RegExp])[] = [
     ['type=vm&filter=size==3', /column 1: vm has no attribute size; it has name/],
     ['type=vm&filter=name==a;', /column 9/],
-    ['type=vm&filter=(name==a', /column 9: a closing bracket/],
+    ['type=vm&filter=(name==a', /column 9: expected a closing parenthesis/],
     ['type=vm&fields=size', /no attribute size/],
     ['type=moon', /one of vm/],
     ['type=vm&page=0', /page/],
@@ -266,13 +266,13 @@ test('a query that is wrong is 400 and says where', async () => {
   assert.equal(attribute(read(quoted), 'total'), '0')
 })
 
-test('the same Idempotency-Key is the same task, for another body 409, for another organisation its own', async () => {
-  const { vdc, template = '' } = door.eng.ids
+test('a repeated Idempotency-Key returns the same task; with another body 409; organisations have separate keys', async () => {
+  const { vdc, template = '' } = api.eng.ids
   const path = `/api/vdc/${vdc}/action/instantiateVAppTemplate`
   const uuid = template.replace('vappTemplate-', '')
   const once = (name: string) =>
     ask('POST', path, {
-      token: door.eng.token,
+      token: api.eng.token,
       headers: { 'idempotency-key': 'k-1' },
       body: instantiate(name, uuid, false),
     })
@@ -282,46 +282,46 @@ test('the same Idempotency-Key is the same task, for another body 409, for anoth
   assert.equal((await once('other')).status, 409)
   const theirs = await ask(
     'POST',
-    `/api/vdc/${door.ops.ids['vdc']}/action/instantiateVAppTemplate`,
+    `/api/vdc/${api.ops.ids['vdc']}/action/instantiateVAppTemplate`,
     {
-      token: door.ops.token,
+      token: api.ops.token,
       headers: { 'idempotency-key': 'k-1' },
       body: instantiate(
         'same',
-        (door.ops.ids['template'] ?? '').replace('vappTemplate-', ''),
+        (api.ops.ids['template'] ?? '').replace('vappTemplate-', ''),
         false,
       ),
     },
   )
   assert.equal(theirs.status, 201)
-  const [vm] = (await door.cloud.addVms(1, 'POWERED_OFF')).vms as [VmId]
+  const [vm] = (await api.cloud.addVms(1, 'POWERED_OFF')).vms as [VmId]
   const power = () =>
     ask('POST', `/api/vApp/vm-${vm}/power/action/powerOn`, {
-      token: door.eng.token,
+      token: api.eng.token,
       headers: { 'idempotency-key': 'k-2' },
     })
   assert.equal(hrefOf(read(await power(), 202)), hrefOf(read(await power(), 202)))
 })
 
-test('a delete whose answer was lost is the same task when it is asked for again and all is gone', async () => {
-  const { vms, vapp } = await door.cloud.addVms(1, 'POWERED_OFF')
+test('a delete whose response was lost returns the same task when it is repeated after everything is gone', async () => {
+  const { vms, vapp } = await api.cloud.addVms(1, 'POWERED_OFF')
   const [vm] = vms as [VmId]
   const path = `/api/vApp/vapp-${vapp}`
-  const remove = (key: string, { token } = door.eng) =>
+  const remove = (key: string, { token } = api.eng) =>
     ask('DELETE', path, { token, headers: { 'idempotency-key': key } })
   const first = hrefOf(read(await remove('k-3'), 202))
   const gone = { deleted_at: new Date() }
-  await door.cloud.db.updateTable('vm').set(gone).where('id', '=', vm).execute()
-  await door.cloud.db.updateTable('vapp').set(gone).where('id', '=', vapp).execute()
+  await api.cloud.db.updateTable('vm').set(gone).where('id', '=', vm).execute()
+  await api.cloud.db.updateTable('vapp').set(gone).where('id', '=', vapp).execute()
   assert.equal(hrefOf(read(await remove('k-3'), 202)), first)
   assert.equal((await remove('k-4')).status, 404)
-  assert.equal((await remove('k-3', door.ops)).status, 404)
+  assert.equal((await remove('k-3', api.ops)).status, 404)
   assert.equal((await get(path)).status, 404)
 })
 
-/** Reads messages of an event stream until there are as many. */
-async function events(path: string, count: number, token = door.eng.token): Promise<string[][]> {
-  const response = await fetch(`http://127.0.0.1:${door.port}${path}`, {
+/** Reads this many messages of an event stream. */
+async function events(path: string, count: number, token = api.eng.token): Promise<string[][]> {
+  const response = await fetch(`http://127.0.0.1:${api.port}${path}`, {
     headers: { accept: XML, 'x-cloud-authorization': token },
     signal: AbortSignal.timeout(10_000),
   })
@@ -342,10 +342,10 @@ async function events(path: string, count: number, token = door.eng.token): Prom
   return messages.slice(0, count)
 }
 
-test('events come with a cursor, go on after it, and are those of one organisation', async () => {
+test('events have a cursor, can be resumed after it, and belong to one organisation', async () => {
   const all = await events('/api/events?after=0-0', 3)
   const [first, second] = all
-  assert.match(first?.[0] ?? '', /^id: \d+-\d+$/)
+  assert.match(first?.[0] ?? '', /^id: [\w-]{32}$/)
   assert.deepEqual([first?.[1], second?.[1]], ['event: session.begun', 'event: task.queued'])
   const [next] = await events(`/api/events?after=${first?.[0]?.slice('id: '.length)}`, 1)
   assert.deepEqual(next, second)
@@ -353,13 +353,13 @@ test('events come with a cursor, go on after it, and are those of one organisati
     .slice(1)
     .map((lines) => JSON.parse(lines[2]?.slice('data: '.length) ?? '') as object)
   for (const each of mine) assert.ok('task' in each && 'vapp' in each)
-  const [, theirs] = await events('/api/events?after=0-0', 2, door.ops.token)
-  assert.ok(theirs?.[2]?.includes(door.ops.vapp.replace('vapp-', '')))
+  const [, theirs] = await events('/api/events?after=0-0', 2, api.ops.token)
+  assert.ok(theirs?.[2]?.includes(api.ops.vapp.replace('vapp-', '')))
   assert.equal((await get('/api/events?after=yesterday')).status, 400)
 })
 
-test('every link can be followed, from the session to everything there is', async () => {
-  await door.cloud.addVms(2, 'POWERED_ON')
+test('every link can be followed, from the session to all resources', async () => {
+  await api.cloud.addVms(2, 'POWERED_ON')
   const seen = new Set([`${BASE}/api/session`])
   for (const href of seen) {
     const answer = await get(pathOf(href))
@@ -371,9 +371,9 @@ test('every link can be followed, from the session to everything there is', asyn
   for (const each of all) assert.ok(kinds.has(each), each)
 })
 
-test('while the cloud recovers, reading goes on and every change is answered 503, in words', async () => {
-  const { db } = door.cloud
-  const { token, ids } = door.eng
+test('while the cloud is recovering, reading works and every change is 503 with a message', async () => {
+  const { db } = api.cloud
+  const { token, ids } = api.eng
   const vm = `/api/vApp/${ids['entity']}`
   await db.updateTable('cloud').set({ recovering: true }).execute()
   try {
@@ -388,7 +388,7 @@ test('while the cloud recovers, reading goes on and every change is answered 503
       assert.equal(answer.status, 503, `${method} ${path}: ${answer.text}`)
       assert.match(String(answer.headers['retry-after']), /^\d+$/)
       const said = attribute(readXml(answer.text), 'message') ?? ''
-      assert.match(said, /restored from a backup.*ask again later.*skerry cloud recover --status/)
+      assert.match(said, /restored from a backup.*retry later.*skerry cloud recover --status/)
     }
     for (const path of [vm, `/api/task/${ids['task']}`, '/api/query?type=vm', '/api/org']) {
       assert.equal((await get(path)).status, 200, path)

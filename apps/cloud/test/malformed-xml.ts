@@ -1,4 +1,4 @@
-// XML documents that began as rightful ones. Bytes are latin1 text: what is no UTF-8 can stand in them.
+// Malformed XML documents, derived from valid ones. Bytes are latin1 text, so that they can contain invalid UTF-8.
 export type Chance = (below: number) => number
 
 /** A small generator with a seed: 32 bits of state are plenty for test data. */
@@ -19,7 +19,7 @@ export const noise = (chance: Chance): string =>
 
 const bytes = (...all: readonly number[]): string => String.fromCharCode(...all)
 
-/** Put into text and values. */
+/** Inserted into text and values. */
 const odd = [
   bytes(0),
   bytes(1, 2, 8),
@@ -50,7 +50,7 @@ const odd = [
   '<!ENTITY x "y">',
   '\n\r\t',
 ]
-/** Put in the place of values. */
+/** Replacements for values. */
 const instead = [
   '',
   ' ',
@@ -71,7 +71,7 @@ const instead = [
 const splice = (text: string, at: number, gone: number, put: string): string =>
   text.slice(0, at) + put + text.slice(at + gone)
 
-/** Something in the document that matches is replaced; nothing where nothing does. */
+/** Replaces one match in the document, if there is any. */
 function replaced(
   body: string,
   what: RegExp,
@@ -89,7 +89,7 @@ const ways: readonly ((body: string, chance: Chance) => string)[] = [
   (body, chance) => splice(body, chance(body.length + 1), 0, pick(odd, chance)),
   (body, chance) => splice(body, chance(body.length + 1), 1, bytes(chance(256))),
   (body, chance) => splice(body, chance(body.length + 1), chance(10), ''),
-  // Values of attributes, texts and names become others.
+  // Replaces values of attributes, texts and names.
   (body, chance) => replaced(body, /"[^"]*"/g, chance, () => `"${pick(instead, chance)}"`),
   (body, chance) => replaced(body, /"[^"]*"/g, chance, (v) => `"${pick(odd, chance)}${v.slice(1)}`),
   (body, chance) => replaced(body, />[^<]+</g, chance, () => `>${pick(instead, chance)}<`),
@@ -122,5 +122,5 @@ const ways: readonly ((body: string, chance: Chance) => string)[] = [
   () => '',
 ]
 
-/** The document, wrong in one more way. */
+/** The document with one more error. */
 export const broken = (body: string, chance: Chance): string => pick(ways, chance)(body, chance)

@@ -1,4 +1,4 @@
-// Requests that began as rightful ones and are wrong in one to three ways: the same ones for the same seed. Bytes are latin1 text.
+// Requests derived from valid ones, with one to three errors: the same ones for the same seed. Bytes are latin1 text.
 import { broken, noise, pick, type Chance } from './malformed-xml.ts'
 
 export interface Draft {
@@ -7,25 +7,25 @@ export interface Draft {
   version: string
   headers: [string, string][]
   body: string
-  /** What Content-Length says; undefined: nothing. */
+  /** The value of Content-Length; undefined: no such header. */
   length: string | undefined
-  /** What comes behind the request. */
+  /** Bytes after the request. */
   tail: string
-  /** It promises more than it sends: no more is coming. */
+  /** It announces more bytes than it sends. */
   isCut: boolean
 }
 
 export interface Malformed {
   readonly bytes: string
   readonly isCut: boolean
-  /** What follows its answer is no answer to the next. */
+  /** Bytes after its response do not belong to the next request. */
   readonly needsOwnConnection: boolean
   readonly method: string
 }
 
 type Mistake = (draft: Draft, chance: Chance) => void
 
-/** Put where a value of a header, of the query or of an id stands. */
+/** Replacements for the value of a header, of the query or of an id. */
 const values = [
   '',
   ' ',
@@ -188,7 +188,7 @@ const tails = [
   'x'.repeat(70_000),
 ]
 
-/** Odd, but what was meant is still asked for. */
+/** Unusual, but still the same request. */
 const oddities: readonly (readonly [string, string])[] = [
   ['Accept-Encoding', 'gzip;q=nan, *;q=-1'],
   ['Accept-Language', 'x'.repeat(500)],
@@ -232,7 +232,7 @@ function setParameter(draft: Draft, chance: Chance): void {
   draft.path = `${path}?${[...kept, `${name}=${value.replaceAll(' ', '+')}`].join('&')}`
 }
 
-/** One segment of the address is another. */
+/** Replaces one segment of the path. */
 function setSegment(draft: Draft, chance: Chance): void {
   const [path = '', query] = draft.path.split('?')
   const segments = path.split('/')
@@ -297,7 +297,7 @@ export function malform(rightful: Draft, kind: string, chance: Chance): Malforme
   const fitting = [
     ...plain,
     ...Array.from({ length: 4 }, () => mild).flat(),
-    // What goes furthest into our own code is tried most.
+    // The variants that reach furthest into our own code are used most often.
     ...(draft.body === '' ? [] : Array.from({ length: 5 }, () => ofBody).flat()),
     ...(kind === 'query' ? Array.from({ length: 12 }, () => setParameter) : []),
     ...(kind === 'login' ? Array.from({ length: 20 }, () => ofLogin) : []),

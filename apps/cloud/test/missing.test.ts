@@ -1,5 +1,5 @@
-// Goal: people are told of VMs that are where they should not be, or not where they should be, and of no others. Method: the
-// follower of a host, on a real Postgres, with a simulated host that comes and goes.
+// Goal: administrators are notified of orphan VMs and of missing VMs, and of no others. Method: the follower of a host, on a real
+// Postgres, with a simulated host that connects and disconnects.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 
@@ -16,7 +16,7 @@ before(async () => {
 })
 after(() => postgres[Symbol.asyncDispose]())
 
-test('a VM that is being deleted is not missed', async () => {
+test('a VM that is being deleted is not reported as missing', async () => {
   await using cloud = await openCloudDatabase(postgres)
   const { db, host: id } = cloud
   const [gone] = (await cloud.addVms(1, 'POWERED_OFF')).vms as [VmId]
@@ -30,7 +30,7 @@ test('a VM that is being deleted is not missed', async () => {
   assert.equal((await vmOf(db, gone)).missing, 0)
 })
 
-test('a VM that was deleted while its host was listed is no stray; one that is still there later is', async () => {
+test('a VM that was deleted while its host was listed is not an orphan; one that is still there later is', async () => {
   await using cloud = await openCloudDatabase(postgres)
   const { db, host: id } = cloud
   const [gone] = (await cloud.addVms(1, 'POWERED_OFF')).vms as [VmId]
@@ -49,27 +49,31 @@ test('a VM that was deleted while its host was listed is no stray; one that is s
   await deleted('1 h')
   await following.goAway()
   await following.comeBack()
-  assert.deepEqual(await kindsOf(db), ['vm.stray'])
+  assert.deepEqual(await kindsOf(db), ['vm.orphaned'])
 })
 
-test('a VM missing from two lists, and one that is not ours, are told to people; nothing is touched', async () => {
+test('a VM missing from two lists, and an unknown VM, are reported to administrators; nothing is changed', async () => {
   await using cloud = await openCloudDatabase(postgres)
   const { db, host: id } = cloud
   const [lost] = (await cloud.addVms(1, 'POWERED_ON')).vms as [VmId]
-  const stray = '01980000-0000-7000-8000-00000000abcd' as VmId
+  const orphan = '01980000-0000-7000-8000-00000000abcd' as VmId
   await db.updateTable('vm').set({ seen_session: '1' }).execute()
-  const host = simulatedHost({ vms: [vmAt(stray, 'on')] })
+  const host = simulatedHost({ vms: [vmAt(orphan, 'on')] })
   await using following = await followed(db, id, new CutHost(host))
-  assert.equal((await vmOf(db, lost)).shown, 'UNKNOWN')
-  assert.deepEqual(await kindsOf(db), ['vm.stray'], 'once may be chance')
+  assert.equal((await vmOf(db, lost)).displayed_status, 'UNKNOWN')
+  assert.deepEqual(await kindsOf(db), ['vm.orphaned'], 'one list is not enough')
   for (let round = 0; round < 2; round += 1) {
     await following.goAway()
     await following.comeBack()
   }
   const missing = (await kindsOf(db)).filter((kind) => kind === 'vm.missing')
   assert.deepEqual(missing, ['vm.missing'])
-  const [told] = await db.selectFrom('event').selectAll().where('kind', '=', 'vm.missing').execute()
-  assert.deepEqual([told?.vm, told?.org, told?.host], [lost, cloud.who.org, id])
+  const [reported] = await db
+    .selectFrom('event')
+    .selectAll()
+    .where('kind', '=', 'vm.missing')
+    .execute()
+  assert.deepEqual([reported?.vm, reported?.org, reported?.host], [lost, cloud.principal.org, id])
   assert.deepEqual(host.done, [])
-  assert.equal(host.find(stray)?.power, 'on')
+  assert.equal(host.find(orphan)?.power, 'on')
 })

@@ -1,7 +1,7 @@
-// Goal: claim, number, step and turning back hold over every interleaving of two workers, with messages that are late or doubled,
-// a run that lost its history, and a host that dies after it has acted and before it has written that down.
-// Method: all states that can be reached are visited. What Postgres and the host answer is asked of the real functions, once for
-// each different question, and remembered: there are a few hundred questions and near a million states.
+// Goal: claim, fencing token, step and rollback are correct over every interleaving of two workers, with late or duplicate messages,
+// a run that lost its history, and a host that dies after it has acted and before it has recorded that.
+// Method: all reachable states are visited. The answers of Postgres and the host come from the real functions, called once for
+// each different input, and cached: there are a few hundred inputs and nearly a million states.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 
@@ -17,10 +17,10 @@ import {
 } from '@skerry/vm'
 import { sql } from 'kysely'
 
-import { operationNamed } from '../src/operations.ts'
-import { claimTask, turnBack } from '../src/store/claim-task.ts'
-import { cancelTask, endTask } from '../src/store/end-task.ts'
-import { submitTask } from '../src/store/submit-task.ts'
+import { operationNamed } from '../src/operations/vm-operations.ts'
+import { claimTask, turnBack } from '../src/tasks/claim-task.ts'
+import { cancelTask, endTask } from '../src/tasks/end-task.ts'
+import { submitTask } from '../src/tasks/submit-task.ts'
 import {
   openCloudDatabase,
   startDatabases,
@@ -39,7 +39,7 @@ const STEPS = 3
 const ALL = 2 ** STEPS - 1
 const KEYS = 2 * STEPS
 
-/** What Postgres holds of the task: how many numbers were drawn, which is the newest, and how it stands. */
+/** The state of the task in Postgres: how many tokens were drawn, which is the newest, and its status. */
 interface Rows {
   readonly drawn: number
   readonly newest: number
@@ -58,10 +58,10 @@ interface Worker {
 interface State {
   readonly rows: Rows
   readonly workers: readonly [Worker, Worker]
-  /** Messages on their way and answers that came, as bits: number × key. They are never lost, only late. */
+  /** Messages in flight and received answers, as bits: token × key. They are never lost, only late. */
   readonly sent: number
   readonly answered: number
-  /** The host: its ledger as highest number and results, and what is really there. */
+  /** The host: its ledger as highest token and results, and what really exists. */
   readonly highest: number
   readonly results: number
   readonly there: number
@@ -101,7 +101,7 @@ function nameOf({ rows, workers, ...rest }: State): string {
   const task =
     ((rows.drawn * 8 + rows.newest) * 4 + flag(rows.back) * 2 + flag(rows.cancel)) * 4 +
     endWords.indexOf(rows.end)
-  // Two workers in each other's place are the same state.
+  // Swapping the two workers gives the same state.
   return `${task},${Math.min(one, two)},${Math.max(one, two)},${rest.sent},${rest.answered},${rest.highest},${rest.results},${rest.there}`
 }
 
@@ -115,7 +115,7 @@ function* nextOf(state: State, rules: Rules, numbers: number): Iterable<State> {
       ...{ ...state, ...more },
       workers: [changed, other],
     })
-    // A claim: by a run that lost its history, after a lease ran out, or as a local activity that Temporal runs again.
+    // A claim: by a run that lost its history, after a lease expired, or as a local activity that Temporal runs again.
     const claimed = rows.drawn < numbers ? rules.claim(rows) : undefined
     if (claimed) {
       yield become({ number: claimed.newest, back: claimed.back, done: 0 }, { rows: claimed })
@@ -128,7 +128,7 @@ function* nextOf(state: State, rules: Rules, numbers: number): Iterable<State> {
       if (turned) yield become({ number: turned.newest, back: true, done: 0 }, { rows: turned })
     }
     if (worker.done < STEPS) {
-      // Forward in the order of the steps, back in the opposite one, over all of them.
+      // Forward in the order of the steps, back in the reverse order, over all of them.
       const key = worker.back ? STEPS + (STEPS - 1 - worker.done) : worker.done
       const message = bit(worker.number, key)
       if (!has(state.sent, message)) yield { ...state, sent: add(state.sent, message) }
@@ -143,25 +143,28 @@ function* nextOf(state: State, rules: Rules, numbers: number): Iterable<State> {
       const message = bit(number, key)
       if (!has(state.sent, message)) continue
       const { highest, results } = state
-      const told = rules.deliver(highest, results, number, key)
-      if (told.say === 'refuse') continue
+      const delivery = rules.deliver(highest, results, number, key)
+      if (delivery.say === 'refuse') continue
       const answered = add(state.answered, message)
-      if (told.say === 'known') {
-        yield { ...state, highest: told.highest, answered }
+      if (delivery.say === 'known') {
+        yield { ...state, highest: delivery.highest, answered }
         continue
       }
       const goal = 2 ** (key % STEPS)
       const there = key < STEPS ? state.there | goal : state.there & ~goal
-      yield { ...state, ...{ there, answered, highest: told.highest, results: told.results } }
-      // It died after acting: the number was on disk before, the result is not.
-      yield { ...state, there, highest: told.highest }
+      yield {
+        ...state,
+        ...{ there, answered, highest: delivery.highest, results: delivery.results },
+      }
+      // It died after acting: the token was already on disk, the result is not.
+      yield { ...state, there, highest: delivery.highest }
     }
   }
 }
 
 const nameOfWorker = ({ number, back, done }: Worker): string => `${number},${back},${done}`
 
-/** Visits every state; says which promise is broken, or how many states there are. */
+/** Visits every state; returns the violated guarantee, or the number of states. */
 function visitAll(rules: Rules, numbers: number): { states: number; broken?: string } {
   const seen = new Set([nameOf(START)])
   const waiting: State[] = [START]
@@ -183,11 +186,11 @@ function visitAll(rules: Rules, numbers: number): { states: number; broken?: str
   return { states: seen.size }
 }
 
-/** The real functions, asked in advance for every question that can come up. */
+/** The real functions, called in advance for every possible input. */
 async function realRules(cloud: CloudDatabase, numbers: number): Promise<Rules> {
   const [vm] = (await cloud.addVms(1)).vms as [VmId]
   const { db } = cloud
-  const { id } = await cloud.as(cloud.who, (tx) =>
+  const { id } = await cloud.as(cloud.principal, (tx) =>
     submitTask(tx, operationNamed('powerOn'), { vm, owner: 'alice' }),
   )
   const { rows: eras } = await sql<{ floor: string }>`
@@ -196,12 +199,12 @@ async function realRules(cloud: CloudDatabase, numbers: number): Promise<Rules> 
   const real = (number: number): string => String(floor + BigInt(number))
 
   async function put(rows: Rows): Promise<void> {
-    await sql`select setval('number_counter', ${Math.max(rows.drawn, 1)}, ${rows.drawn > 0})`.execute(
+    await sql`select setval('fence_counter', ${Math.max(rows.drawn, 1)}, ${rows.drawn > 0})`.execute(
       db,
     )
     await db
       .updateTable('vm')
-      .set({ number: rows.newest === 0 ? '0' : real(rows.newest), holder: null, lease_until: null })
+      .set({ fence: rows.newest === 0 ? '0' : real(rows.newest), holder: null, lease_until: null })
       .where('id', '=', vm)
       .execute()
     await db
@@ -210,24 +213,22 @@ async function realRules(cloud: CloudDatabase, numbers: number): Promise<Rules> 
         state: rows.end === '' ? (rows.drawn === 0 ? 'queued' : 'running') : rows.end,
         direction: rows.back ? 'back' : 'forward',
         fault: rows.back ? 'canceled' : null,
-        cancel: rows.cancel,
+        cancel_requested: rows.cancel,
       })
       .where('id', '=', id)
       .execute()
   }
   async function take(): Promise<Rows> {
     const task = await taskOf(db, id)
-    const { number } = await vmOf(db, vm)
+    const { fence: number } = await vmOf(db, vm)
     const { rows } = await sql<{ drawn: string }>`
-      select case when is_called then last_value else 0 end as drawn from number_counter`.execute(
-      db,
-    )
+      select case when is_called then last_value else 0 end as drawn from fence_counter`.execute(db)
     const newest = Number(BigInt(number) - floor)
     return {
       drawn: Number(rows[0]?.drawn),
       newest: Math.max(newest, 0),
       back: task.direction === 'back',
-      cancel: task.cancel,
+      cancel: task.cancel_requested,
       end: task.state === 'queued' || task.state === 'running' ? '' : task.state,
     }
   }
@@ -239,10 +240,10 @@ async function realRules(cloud: CloudDatabase, numbers: number): Promise<Rules> 
     claim: () => claimTask(db, vm, 'run', { perHost: 9, perOrg: 9, within: () => 300 }),
     cancel: () => cancelTask(db, id),
     turnBack: (number) =>
-      turnBack(db, { task: id, number: real(number) }, { kind: 'canceled', message: 'stop' }),
-    end: (number) => endTask(db, { task: id, number: real(number) }),
+      turnBack(db, { task: id, fence: real(number) }, { kind: 'canceled', message: 'stop' }),
+    end: (number) => endTask(db, { task: id, fence: real(number) }),
   }
-  // Every row that can come up is found by asking, beginning with the first.
+  // Every possible row is found by calling, starting with the first.
   const waiting: Rows[] = [START.rows]
   const rowsSeen = new Set<string>()
   for (let rows = waiting.pop(); rows; rows = waiting.pop()) {
@@ -251,8 +252,8 @@ async function realRules(cloud: CloudDatabase, numbers: number): Promise<Rules> 
     for (const [verb, ask] of Object.entries(verbs)) {
       const draws = verb === 'claim' || verb === 'turnBack'
       if (draws && rows.drawn >= numbers) continue
-      const asked = verb === 'turnBack' || verb === 'end' ? rows.drawn : 0
-      for (let number = asked === 0 ? 0 : 1; number <= asked; number += 1) {
+      const requested = verb === 'turnBack' || verb === 'end' ? rows.drawn : 0
+      for (let number = requested === 0 ? 0 : 1; number <= requested; number += 1) {
         await put(rows)
         await ask(number).catch((error: unknown) => {
           if (!(error instanceof Fault) || error.kind !== 'stale') throw error
@@ -265,9 +266,9 @@ async function realRules(cloud: CloudDatabase, numbers: number): Promise<Rules> 
     }
   }
   const answer = (verb: string) => (rows: Rows, number?: number) => {
-    const asked = question(verb, rows, number)
-    assert.ok(known.has(asked), `was asked: ${asked}`)
-    return known.get(asked)
+    const requested = question(verb, rows, number)
+    assert.ok(known.has(requested), `was asked: ${requested}`)
+    return known.get(requested)
   }
   return {
     claim: (rows) => (rows.end === '' ? answer('claim')(rows) : undefined),
@@ -278,14 +279,14 @@ async function realRules(cloud: CloudDatabase, numbers: number): Promise<Rules> 
   }
 }
 
-/** A host's ledger: the real rule for orders, from numbers and bits and back. */
+/** A host's ledger: the real rule for orders, converted from numbers and bits and back. */
 function realHost(): Rules['deliver'] {
   const known = new Map<number, Delivery>()
   const report: Report = { session: '1', seq: 1 }
   const nature = { repeatable: true, life: 'needs' } as const
   return (highest, results, number, key) => {
-    const asked = ((highest * 8 + number) * KEYS + key) * 64 + results
-    const before = known.get(asked)
+    const requested = ((highest * 8 + number) * KEYS + key) * 64 + results
+    const before = known.get(requested)
     if (before) return before
     const keys = Array.from({ length: KEYS }, (_, each) => each)
     const ledger: Ledger = {
@@ -300,25 +301,25 @@ function realHost(): Rules['deliver'] {
       ...{ key: `${key}`, number: String(number) },
     }
     const verdict = decideOrder(ledger, order, nature)
-    let told: Delivery = { say: 'refuse' }
+    let delivery: Delivery = { say: 'refuse' }
     if (verdict.say === 'known' || verdict.say === 'act') {
       const kept =
         verdict.say === 'act' ? withOutcome(verdict.ledger, order, { report }) : verdict.ledger
-      told = {
+      delivery = {
         say: verdict.say,
         highest: Number(kept.highest),
         results: Object.keys(kept.results).reduce((sum, each) => sum + 2 ** Number(each), 0),
       }
     }
-    known.set(asked, told)
-    return told
+    known.set(requested, delivery)
+    return delivery
   }
 }
 
-/** Claims and turnings back in all. Four are near a million states, which takes its time. */
+/** Claims and rollbacks in total. Four give nearly a million states, which takes long. */
 const NUMBERS = Number(process.env['SKERRY_MODEL_NUMBERS'] ?? 3)
 
-test('nothing is left over and nothing is missing, whatever comes in between', async (t) => {
+test('nothing is left over and nothing is missing in any interleaving', async (t) => {
   await using cloud = await openCloudDatabase(postgres)
   const rules = await realRules(cloud, NUMBERS)
   const { states, broken } = visitAll(rules, NUMBERS)
@@ -327,7 +328,7 @@ test('nothing is left over and nothing is missing, whatever comes in between', a
   assert.ok(states > 40_000, `${states} states are all there are`)
 })
 
-test('the model is able to fail: a host that does not look at numbers is found out', async () => {
+test('the model can fail: a host that ignores fencing tokens is detected', async () => {
   await using cloud = await openCloudDatabase(postgres)
   const rules = await realRules(cloud, NUMBERS)
   const careless: Rules = {
@@ -337,7 +338,7 @@ test('the model is able to fail: a host that does not look at numbers is found o
   assert.match(visitAll(careless, NUMBERS).broken ?? '', /left|missing/)
 })
 
-test('the model is able to fail: turning back without a new number is found out', async () => {
+test('the model can fail: a rollback without a new fencing token is detected', async () => {
   await using cloud = await openCloudDatabase(postgres)
   const rules = await realRules(cloud, NUMBERS)
   const careless: Rules = {

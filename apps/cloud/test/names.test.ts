@@ -1,18 +1,18 @@
-// Goal: a name of either dialect is spelt in one file. Method: the sources are read; whoever spells one elsewhere is named.
+// Goal: the names of the dialects occur in one file only. Method: the sources are searched; other occurrences are reported.
 import assert from 'node:assert/strict'
 import { glob, readFile } from 'node:fs/promises'
 import { join, relative } from 'node:path'
 import { test } from 'node:test'
 
-import { original, ours, type Dialect } from '../src/http/dialect.ts'
+import { original, ours, type Dialect } from '../src/dialect/dialect.ts'
 
 const ROOT = join(import.meta.dirname, '../../..')
-const TABLE = 'apps/cloud/src/http/dialect.ts'
+const TABLE = 'apps/cloud/src/dialect/dialect.ts'
 
-/** Programs of ours that talk to one another are no clients, and have their own. */
+/** Our own programs that talk to each other are not clients, and have their own names. */
 const shared = new Set(['x-request-id'])
 
-/** What could stand in a source, of everything that the table has. */
+/** All names of the table that could occur in a source. */
 const spellings = ({ media, namespace, urn, ...dialect }: Dialect): string[] =>
   [
     ...[dialect.tokenHeader, dialect.cookie, dialect.requestIdHeader],
@@ -25,30 +25,30 @@ async function whoSpells(names: readonly string[], where: string): Promise<strin
   const found: string[] = []
   for await (const file of glob(where, { cwd: ROOT, exclude: ['**/node_modules/**'] })) {
     const text = (await readFile(join(ROOT, file), 'utf8')).toLowerCase()
-    const told = names.filter((name) => text.includes(name.toLowerCase()))
-    if (told.length > 0) found.push(relative(ROOT, join(ROOT, file)))
+    const named = names.filter((name) => text.includes(name.toLowerCase()))
+    if (named.length > 0) found.push(relative(ROOT, join(ROOT, file)))
   }
   return found.toSorted()
 }
 
-test('no source of the cloud spells a name of either dialect but the table', async () => {
+test('no source of the cloud except the table contains a name of either dialect', async () => {
   const names = [...spellings(ours), ...spellings(original)]
   assert.ok(names.length >= 14, names.join())
   assert.deepEqual(await whoSpells(names, 'apps/cloud/src/**/*.ts'), [TABLE])
 })
 
-test('no source of the product has the original names but the table', async () => {
+test('no source of the product except the table contains names of the original dialect', async () => {
   const names = ['vcloud', 'vnd.vmware', 'vmware.com']
   const everywhere = '{apps,packages}/*/src/**/*.{ts,css,html}'
   assert.deepEqual(await whoSpells(names, everywhere), [TABLE])
 })
 
-test('which dialect is spoken is asked nowhere but where listeners are opened', async () => {
+test('the dialect is chosen only where listeners are opened', async () => {
   const found: string[] = []
   for await (const file of glob('apps/cloud/src/**/*.ts', { cwd: ROOT })) {
     const text = await readFile(join(ROOT, file), 'utf8')
     if (/\bdialect(\.name)?\s*(===|!==|\?[^.?])|\bif \(\s*!?dialect/.test(text)) found.push(file)
     if (/\boriginal\b.*from '.*\/dialect\.ts'/.test(text)) found.push(file)
   }
-  assert.deepEqual(found, ['apps/cloud/src/cell.ts'])
+  assert.deepEqual(found, ['apps/cloud/src/cell/start-cell.ts'])
 })

@@ -1,4 +1,4 @@
-// Goal: a cell remembers what it saw of the numbers, and a database that knows less is found out. Method: a file, and a real Postgres.
+// Goal: a cell stores the highest fencing token, and detects a database that is behind it. Method: a file, and a real Postgres.
 import assert from 'node:assert/strict'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -7,7 +7,7 @@ import { after, before, test } from 'node:test'
 
 import type { Postgres } from '@skerry/lab'
 
-import { noticeRestore } from '../src/store/recovery.ts'
+import { noticeRestore } from '../src/recovery/recovery.ts'
 import { NumberSeen } from '../src/worker/number-seen.ts'
 import { openCloudDatabase, startDatabases } from './cloud-database.ts'
 import { cloudOf, highestNumber } from './recovering-cell.ts'
@@ -23,7 +23,7 @@ after(async () => {
   await rm(dir, { recursive: true, force: true })
 })
 
-test('the highest number is kept, whichever comes last, and a new cell has none', async () => {
+test('the highest token is kept in any order, and a new cell has none', async () => {
   const file = join(dir, 'seen-a')
   const seen = new NumberSeen(file)
   assert.equal(await seen.read(), undefined)
@@ -35,13 +35,13 @@ test('the highest number is kept, whichever comes last, and a new cell has none'
   assert.equal(await again.read(), '41')
 })
 
-test('a file that holds no number is told of, with what to do', async () => {
+test('a file without a number is an error with a hint', async () => {
   const file = join(dir, 'seen-b')
   await writeFile(file, 'rubbish\n')
   await assert.rejects(new NumberSeen(file).read(), { kind: 'invalid', hint: /recover/ })
 })
 
-test('a database that has not given out what a cell has seen is recovering, once', async () => {
+test('a database that never issued the token of a cell starts a recovery, once', async () => {
   await using cloud = await openCloudDatabase(postgres)
   const { db } = cloud
   const known = await highestNumber(db)
@@ -50,7 +50,7 @@ test('a database that has not given out what a cell has seen is recovering, once
   const seen = known + 5n
   assert.equal(await noticeRestore(db, String(seen)), true)
   assert.equal((await cloudOf(db)).recovering, true)
-  assert.ok((await highestNumber(db)) > seen, 'what is given out next was never given out before')
-  assert.equal(await noticeRestore(db, String(seen)), false, 'the next cell finds nothing')
+  assert.ok((await highestNumber(db)) > seen, 'the next number was never issued before')
+  assert.equal(await noticeRestore(db, String(seen)), false, 'the next cell detects nothing')
   assert.equal((await cloudOf(db)).recovery, 1)
 })

@@ -1,5 +1,5 @@
-// Goal: an administrator gives a cloud its second address, for clients of the original API, and each cell its own place to listen.
-// Method: the real commands on a real PostgreSQL; what they write down, and the names in the certificate that clients are shown.
+// Goal: an operator gives a cloud its second address, for clients of the original API, and each cell its own listen address.
+// Method: the real commands on a real PostgreSQL; the files that they write, and the names in the server certificate.
 import assert from 'node:assert/strict'
 import { X509Certificate } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
@@ -23,7 +23,7 @@ after(async () => {
 
 const ORIGINAL = 'https://old.example:9443'
 
-test('a cloud has one address unless told; told once, the second stays, and told again it moves', async () => {
+test('a cloud has one address by default; a second one is kept once given, and can be changed', async () => {
   await using site = await openCommands(postgres)
   await site.init()
   assert.equal((await readConfig(site.config)).original, undefined)
@@ -32,7 +32,7 @@ test('a cloud has one address unless told; told once, the second stays, and told
   assert.equal(await readFile(site.config, 'utf8'), before)
 
   const said = await site.type(['init', '--original', ORIGINAL])
-  assert.match(said, /clients of the original API reach it at https:\/\/old\.example:9443/)
+  assert.match(said, /address for clients of the original API: https:\/\/old\.example:9443/)
   const { original } = await readConfig(site.config)
   assert.deepEqual(original, { base: ORIGINAL, listen: { address: '::', port: 9443 } })
   await site.init()
@@ -43,14 +43,14 @@ test('a cloud has one address unless told; told once, the second stays, and told
   assert.deepEqual(moved, { base: ORIGINAL, listen: { address: '127.0.0.1', port: 9444 } })
 })
 
-test('clients are shown a certificate for both names, from the moment that there are two', async () => {
+test('the server certificate covers both names as soon as there are two', async () => {
   await using site = await openCommands(postgres)
   await site.init()
   const { identity } = await readConfig(site.config)
   const shown = async () => (await readIdentity(identity)).server.cert
   const first = await shown()
   await site.init()
-  assert.equal(await shown(), first, 'what is right is not made anew')
+  assert.equal(await shown(), first, 'a valid certificate is not issued again')
   await site.type(['init', '--original', ORIGINAL])
   const second = new X509Certificate(await shown())
   assert.ok(second.checkIP('127.0.0.1'))
@@ -60,12 +60,12 @@ test('clients are shown a certificate for both names, from the moment that there
   assert.equal(third.fingerprint256, second.fingerprint256, 'it was for this name before')
 })
 
-test('every cell has the same second address, and a place of its own to listen', async () => {
+test('every cell has the same second address, and its own listen address', async () => {
   await using site = await openCommands(postgres)
   await site.init()
   const out = join(site.dir, 'c2')
   const make = (...more: string[]) => site.type(['cell', '--name', 'c2', '--out', out, ...more])
-  const isNone = { kind: 'invalid', message: /--original-listen goes with a cloud/ }
+  const isNone = { kind: 'invalid', message: /--original-listen needs a cloud/ }
   await assert.rejects(make('--original-listen', '127.0.0.1:9445'), isNone)
   await site.type(['init', '--original', ORIGINAL, '--original-listen', '127.0.0.1:9444'])
   await make()
@@ -78,12 +78,12 @@ test('every cell has the same second address, and a place of its own to listen',
   assert.ok(new X509Certificate(server.cert).checkHost('old.example'))
 })
 
-test('what makes no sense is refused, and nothing is written down', async () => {
+test('invalid options are rejected, and nothing is written', async () => {
   await using site = await openCommands(postgres)
   await site.init()
   await site.type(['init', '--console', 'console.example'])
   for (const [words, message] of [
-    [['--original-listen', '127.0.0.1:9444'], /goes with --original/],
+    [['--original-listen', '127.0.0.1:9444'], /needs --original/],
     [['--original', 'http://old.example'], /original/],
     [['--original', ORIGINAL, '--original-listen', 'here'], /--original-listen must be like/],
     [['--original', ORIGINAL, '--console', 'old.example:443'], /another host than the cloud/],

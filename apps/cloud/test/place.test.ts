@@ -1,4 +1,4 @@
-// Goal: "no room" is said only where there is none. Method: the placement itself, on a real Postgres.
+// Goal: "no room" is returned only if there is none. Method: the placement itself, on a real Postgres.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 
@@ -7,7 +7,7 @@ import type { Postgres } from '@skerry/lab'
 import type { TaskId } from '@skerry/vm'
 import { sql } from 'kysely'
 
-import { placeVm } from '../src/store/place.ts'
+import { placeVm } from '../src/operations/place.ts'
 import { openCloudDatabase, startDatabases, vmOf, type CloudDatabase } from './cloud-database.ts'
 
 let postgres: Postgres
@@ -16,7 +16,7 @@ before(async () => {
 })
 after(() => postgres[Symbol.asyncDispose]())
 
-/** Places a new VM; the kind of the Fault, or undefined where it got a host. */
+/** Places a new VM; returns the kind of the Fault, or undefined if it got a host. */
 async function place(cloud: CloudDatabase): Promise<string | undefined> {
   const { vms } = await cloud.addVms(1, 'UNRESOLVED')
   const [vm] = vms
@@ -34,28 +34,28 @@ async function place(cloud: CloudDatabase): Promise<string | undefined> {
 const change = ({ db }: CloudDatabase, set: ReturnType<typeof sql>) =>
   sql`update host set ${set}`.execute(db)
 
-test('a host with room that is about to be open again is waited for', async () => {
+test('placement waits for a host with capacity that will be reachable again soon', async () => {
   await using cloud = await openCloudDatabase(postgres)
   assert.equal(await place(cloud), undefined)
-  // Its follower died, and nobody has taken its place yet.
+  // Its follower died, and no other cell has taken over yet.
   await change(cloud, sql`follow_until = clock_timestamp() - interval '1 s'`)
   assert.equal(await place(cloud), 'unavailable')
   await change(cloud, sql`follower = null, follow_until = null`)
   assert.equal(await place(cloud), 'unavailable')
-  // Followed, and its vmd has just gone away.
+  // Followed, and its vmd has just disconnected.
   await change(
     cloud,
-    sql`follower = 'test', follow_until = clock_timestamp() + interval '1 h', listed = 0,
+    sql`follower = 'test', follow_until = clock_timestamp() + interval '1 h', list_session = 0,
       seen_at = clock_timestamp() - interval '5 s'`,
   )
   assert.equal(await place(cloud), 'unavailable')
-  await change(cloud, sql`listed = session`)
+  await change(cloud, sql`list_session = session`)
   assert.equal(await place(cloud), undefined)
 })
 
-test('one that has been away for long, is disabled, in quarantine, revoked or full is not', async () => {
+test('it does not wait for a host that was away for long, is disabled, in quarantine, revoked or full', async () => {
   await using cloud = await openCloudDatabase(postgres)
-  await change(cloud, sql`listed = 0, seen_at = clock_timestamp() - interval '10 min'`)
+  await change(cloud, sql`list_session = 0, seen_at = clock_timestamp() - interval '10 min'`)
   assert.equal(await place(cloud), 'no-room')
   await change(cloud, sql`seen_at = clock_timestamp()`)
   assert.equal(await place(cloud), 'unavailable')

@@ -1,5 +1,5 @@
-// Goal: a cell of a new release brings the tables along, and waits for a database that is away. Method: a real PostgreSQL with the tables of
-// the release before, with those of one to come, and killed.
+// Goal: a cell of a new release migrates the tables, and waits for an unreachable database. Method: a real PostgreSQL with the tables of
+// the previous release, with those of a later one, and killed.
 import assert from 'node:assert/strict'
 import { cp, mkdtempDisposable, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -11,7 +11,8 @@ import { freshDatabase, type Postgres } from '@skerry/lab'
 import { migrate, openDatabase } from '@skerry/postgres'
 import { sql } from 'kysely'
 
-import { beginPreparing, prepareTables } from '../src/commands/prepare-tables.ts'
+import { beginPreparing, prepareTables } from '../src/command-line/prepare-tables.ts'
+import { cellLogins } from '../src/database/acting-as.ts'
 import { startDatabases } from './cloud-database.ts'
 
 const MIGRATIONS = join(import.meta.dirname, '../migrations')
@@ -22,7 +23,7 @@ before(async () => {
 })
 after(() => postgres[Symbol.asyncDispose]())
 
-/** The names of all that were applied to the tables of the cloud. */
+/** The names of all applied migrations of the cloud. */
 async function applied(url: string): Promise<string[]> {
   const db = openDatabase({ url, applicationName: 'test' })
   try {
@@ -34,7 +35,7 @@ async function applied(url: string): Promise<string[]> {
   }
 }
 
-test('tables of the release before are brought to this one, by several cells at once', async () => {
+test('several cells at once migrate the tables of the previous release', async () => {
   await using fresh = await freshDatabase(postgres)
   await using earlier = await mkdtempDisposable(join(tmpdir(), 'skerry-release-'))
   const all = (await readdir(MIGRATIONS)).sort()
@@ -49,7 +50,7 @@ test('tables of the release before are brought to this one, by several cells at 
   assert.deepEqual(await applied(fresh.url), all)
 })
 
-test('tables of a later release are left alone, with what to do', async () => {
+test('tables of a later release are not changed, and the error has a hint', async () => {
   await using fresh = await freshDatabase(postgres)
   await prepareTables({ database: fresh.url })
   const db = openDatabase({ url: fresh.url, applicationName: 'test' })
@@ -58,25 +59,25 @@ test('tables of a later release are left alone, with what to do', async () => {
   )
   await db.destroy()
   await assert.rejects(prepareTables({ database: fresh.url }), {
-    message: 'the database is newer than this program: it has 9999-later.sql',
+    message: 'the database is newer than this program: it has the migration 9999-later.sql',
     hint: 'start the newer program, or restore the backup from before the upgrade',
   })
 })
 
-test('a cell starts while its database is away, and looks at the tables when that is back', async () => {
+test('a cell starts while its database is unreachable, and migrates the tables when it is back', async () => {
   await using fresh = await freshDatabase(postgres)
   await postgres.kill9()
   const said: string[] = []
   const stopped = new AbortController()
   const left = await beginPreparing(
-    { database: fresh.url },
+    { database: fresh.url, logins: cellLogins({ database: fresh.url, cell: 'cell-1' }, 'key') },
     {
       pause: (ms) => sleep(ms / 10),
       log: (message) => void said.push(message),
       stopped: stopped.signal,
     },
   )
-  assert.deepEqual(said, ['the database is away: its tables are looked at when it is back'])
+  assert.deepEqual(said, ['the database is unreachable; the tables are migrated when it is back'])
   const done = left()
   await postgres.restart()
   await done

@@ -1,4 +1,4 @@
-// Goal: the rules of the query service, type by type, as a client meets them. Method: a real HTTP server and a real Postgres.
+// Goal: the rules of the query service, type by type, as a client sees them. Method: a real HTTP server and a real Postgres.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 
@@ -6,19 +6,28 @@ import { attribute, localName, readXml, type Element } from '@skerry/xml'
 import { sql } from 'kysely'
 
 import { recordTypes } from '../src/query/record-types.ts'
-import { tokenOf } from './asker-of.ts'
-import { BASE, find, hrefOf, linksOf, openDoor, pathOf, read, type Door } from './tenants-door.ts'
+import {
+  BASE,
+  find,
+  hrefOf,
+  linksOf,
+  openTenantsApi,
+  pathOf,
+  read,
+  type TenantsApi,
+} from './tenants-api.ts'
+import { tokenOf } from './token-of.ts'
 
-let door: Door
+let api: TenantsApi
 let administrator: string
 before(async () => {
-  door = await openDoor()
-  administrator = await tokenOf(door.cloud.db, 'System', 'system administrator')
+  api = await openTenantsApi()
+  administrator = await tokenOf(api.cloud.db, 'System', 'system administrator')
 })
-after(() => door[Symbol.asyncDispose]())
+after(() => api[Symbol.asyncDispose]())
 
-const get = (path: string, token = door.eng.token, version = '5.1') =>
-  door.ask('GET', path, { token, headers: { accept: `application/*+xml;version=${version}` } })
+const get = (path: string, token = api.eng.token, version = '5.1') =>
+  api.ask('GET', path, { token, headers: { accept: `application/*+xml;version=${version}` } })
 const query = async (rest: string, token?: string): Promise<Element> =>
   read(await get(`/api/query?${rest}`, token))
 const filter = (text: string): string => `filter=${encodeURIComponent(text)}`
@@ -36,27 +45,27 @@ const refused = async (rest: string, token?: string): Promise<string> => {
 
 /** VMs of these names, in a vApp of their own. */
 async function addNamed(all: readonly string[]): Promise<string> {
-  const { vapp, vms } = await door.cloud.addVms(all.length, 'POWERED_OFF')
+  const { vapp, vms } = await api.cloud.addVms(all.length, 'POWERED_OFF')
   for (const [at, name] of all.entries()) {
     const id = vms[at]
     assert.ok(id)
-    await door.cloud.db.updateTable('vm').set({ name }).where('id', '=', id).execute()
+    await api.cloud.db.updateTable('vm').set({ name }).where('id', '=', id).execute()
   }
   return `container==${BASE}/api/vApp/vapp-${vapp}`
 }
 
-test('pages: 25 unless told, 128 at most, from 1 on, empty past the end, and all in one order', async () => {
+test('pages: default 25 records, at most 128, numbered from 1, empty past the end, and all in one order', async () => {
   const own = await addNamed(
     Array.from({ length: 130 }, (_, at) => `p-${String(at).padStart(3, '0')}`),
   )
-  const asked = `type=vm&${filter(own)}`
-  const first = await query(asked)
+  const requested = `type=vm&${filter(own)}`
+  const first = await query(requested)
   assert.deepEqual(
     ['total', 'page', 'pageSize', 'name'].map((each) => attribute(first, each)),
     ['130', '1', '25', 'vm'],
   )
   assert.equal(records(first).length, 25)
-  assert.equal(records(await query(`${asked}&pageSize=1000`)).length, 128)
+  assert.equal(records(await query(`${requested}&pageSize=1000`)).length, 128)
   for (const wrong of [
     'page=0',
     'page=-1',
@@ -65,9 +74,9 @@ test('pages: 25 unless told, 128 at most, from 1 on, empty past the end, and all
     'pageSize=-5',
     'pageSize=x',
   ]) {
-    assert.match(await refused(`${asked}&${wrong}`), /must be a number from 1 on/)
+    assert.match(await refused(`${requested}&${wrong}`), /must be a number of at least 1/)
   }
-  const past = await query(`${asked}&page=99`)
+  const past = await query(`${requested}&page=99`)
   assert.deepEqual([records(past).length, attribute(past, 'total')], [0, '130'])
   for (const sorted of [
     '',
@@ -79,13 +88,13 @@ test('pages: 25 unless told, 128 at most, from 1 on, empty past the end, and all
     const seen: string[] = []
     let pages = 0
     for (
-      let next: string | undefined = `/api/query?${asked}&pageSize=40${sorted}`;
+      let next: string | undefined = `/api/query?${requested}&pageSize=40${sorted}`;
       next;
       pages += 1
     ) {
       const page = read(await get(pathOf(next)))
       seen.push(...records(page).map(hrefOf))
-      const byNumber = await query(`${asked}&pageSize=40${sorted}&page=${pages + 1}`)
+      const byNumber = await query(`${requested}&pageSize=40${sorted}&page=${pages + 1}`)
       assert.deepEqual(records(page).map(hrefOf), records(byNumber).map(hrefOf), sorted)
       next = linksOf(page)['nextPage']
     }
@@ -98,7 +107,7 @@ test('pages: 25 unless told, 128 at most, from 1 on, empty past the end, and all
   assert.equal(attribute(second, 'page'), '5')
 })
 
-test('a cursor that was made up is 400, whatever is in it', async () => {
+test('an invalid cursor is 400, with any content', async () => {
   const wrong = ['x', '', 'W10', Buffer.from('["x"]').toString('base64url')]
   for (const after of [...wrong, Buffer.from('["a","b"]').toString('base64url')]) {
     assert.match(await refused(`type=vm&after=${after}`), /nextPage/)
@@ -106,11 +115,11 @@ test('a cursor that was made up is 400, whatever is in it', async () => {
   }
 })
 
-test('fields: those that were asked for and the address; all of them unless told', async () => {
+test('fields: the requested ones and the address; default: all', async () => {
   const own = await addNamed(['f'])
-  // What its host has told, so that there is nothing without a value.
+  // The host's report, so that no attribute is without a value.
   const card = { network: 'skerry-0123456789', address: '10.84.0.9' }
-  await door.cloud.db.updateTable('vm').set(card).where('name', '=', 'f').execute()
+  await api.cloud.db.updateTable('vm').set(card).where('name', '=', 'f').execute()
   const [some] = records(await query(`type=vm&${filter(own)}&fields=name,containerName`))
   assert.deepEqual(Object.keys(some?.attributes ?? {}).toSorted(), [
     'containerName',
@@ -131,16 +140,16 @@ test('fields: those that were asked for and the address; all of them unless told
   assert.match(await refused('type=vm&fields='), /no attribute ;/)
 })
 
-test('formats: records, references, idrecords, each with links to the two others', async () => {
+test('formats: records, references, idrecords, each with links to the other two', async () => {
   const own = await addNamed(['r'])
-  const asked = `type=vm&${filter(own)}`
+  const requested = `type=vm&${filter(own)}`
   const roots: Record<string, [string, string, string[]]> = {
     references: ['VMReferences', 'VMReference', ['href', 'name', 'type']],
     idrecords: ['QueryResultRecords', 'VMRecord', ['container', 'id']],
     records: ['QueryResultRecords', 'VMRecord', ['container', 'href']],
   }
   for (const [format, [root, one, attributes]] of Object.entries(roots)) {
-    const found = await query(`${asked}&format=${format}&fields=container`)
+    const found = await query(`${requested}&format=${format}&fields=container`)
     const [record] = records(found)
     assert.deepEqual([localName(found.name), localName(record?.name ?? '')], [root, one])
     assert.deepEqual(Object.keys(record?.attributes ?? {}).toSorted(), attributes)
@@ -153,14 +162,14 @@ test('formats: records, references, idrecords, each with links to the two others
     }
     assert.equal(others.length, 2)
   }
-  const [record] = records(await query(`${asked}&format=idrecords`))
+  const [record] = records(await query(`${requested}&format=idrecords`))
   assert.match(attribute(record, 'id') ?? '', /^urn:skerry:vm:/)
   assert.match(attribute(record, 'container') ?? '', /^urn:skerry:vapp:/)
   assert.match(await refused('type=vm&format=list'), /one of records, references, idrecords/)
   assert.match(await refused('type=event&format=references'), /one of records, idrecords/)
 })
 
-test('== tells case apart from 5.1 on, not before, and never with a wildcard', async () => {
+test('== is case-sensitive since 5.1, not before, and never with a wildcard', async () => {
   const own = await addNamed(['Web', 'web', 'WEB-1', 'ÄRGER'])
   const found = async (text: string, version: string) => {
     const answer = await get(
@@ -187,7 +196,7 @@ test('== tells case apart from 5.1 on, not before, and never with a wildcard', a
   assert.equal((await found('status==powered_*', '5.1')).length, 4)
 })
 
-test('; binds tighter than , and brackets bind tighter than both; a backslash takes the meaning away', async () => {
+test('; binds tighter than , and parentheses bind tighter than both; a backslash escapes', async () => {
   const own = await addNamed(['a', 'b', 'c', 'x,y;(z)', '100%', 'a*b', 'back\\slash', 'a_b'])
   const found = async (text: string) =>
     names(await query(`type=vm&${filter(`(${own});(${text})`)}&sortAsc=name`))
@@ -203,7 +212,7 @@ test('; binds tighter than , and brackets bind tighter than both; a backslash ta
   assert.deepEqual(names(await query(`type=vm&${encoded}`)), ['x,y;(z)'])
 })
 
-test('numbers, words, references and times are compared as what they are', async () => {
+test('numbers, words, references and times are compared by their type', async () => {
   const own = await addNamed(['n'])
   const total = async (text: string, type = 'vm') =>
     Number(attribute(await query(`type=${type}&${filter(text)}`), 'total'))
@@ -220,41 +229,41 @@ test('numbers, words, references and times are compared as what they are', async
     0,
   )
   const wrong: readonly (readonly [string, RegExp])[] = [
-    ['memoryMB==many', /column 1: a number/],
-    ['memoryMB==1*', /column 1: \* does not fit/],
+    ['memoryMB==many', /column 1: expected a number/],
+    ['memoryMB==1*', /column 1: \* is not allowed/],
     ['name=lt=a', /column 1: name has no order/],
-    ['name!=a*', /column 1: \* may stand only after ==/],
+    ['name!=a*', /column 1: \* is allowed only after ==/],
     ['isBusy==maybe', /true or false/],
     ['vdc==here', /address or the id/],
     ['name==a;size==1', /column 9: vm has no attribute size; it has name, containerName/],
     ['name=a', /column 5/],
     ['name==a\\', /column 9/],
-    ['((name==a)', /column 11: a closing bracket/],
+    ['((name==a)', /column 11: expected a closing parenthesis/],
     [`${'('.repeat(40)}name==a`, /too deep/],
     ['name==a\0', /U\+0000/],
   ]
   for (const [text, says] of wrong)
     assert.match(await refused(`type=vm&${filter(text)}`), says, text)
   assert.match(await refused(`type=vApp&${filter('creationDate=gt=yesterday')}`), /a time such as/)
-  assert.match(await refused(`type=vm&sortAsc=name&sortDesc=name`), /not by both/)
+  assert.match(await refused(`type=vm&sortAsc=name&sortDesc=name`), /not both/)
 })
 
-/** Tasks, and their events, of a VM and of a vApp that are no more. */
+/** Tasks, and their events, of a deleted VM and a deleted vApp. */
 async function askedOfWhatIsGone(): Promise<void> {
-  const { vapp, vms } = await door.cloud.addVms(1, 'POWERED_ON')
+  const { vapp, vms } = await api.cloud.addVms(1, 'POWERED_ON')
   for (const [table, id] of [
     ['vm', vms[0]],
     ['vapp', vapp],
   ] as const) {
     const path = `/api/vApp/${table}-${id}/power/action/powerOff`
-    const task = read(await door.ask('POST', path, { token: door.eng.token }), 202)
+    const task = read(await api.ask('POST', path, { token: api.eng.token }), 202)
     await sql`update ${sql.table(table)} set deleted_at = clock_timestamp() where id = ${id}`.execute(
-      door.cloud.db,
+      api.cloud.db,
     )
     const own = filter(`id==${attribute(task, 'id')}`)
-    const [asked] = records(await query(`type=task&${own}`))
+    const [requested] = records(await query(`type=task&${own}`))
     assert.deepEqual(
-      [attribute(asked, 'object'), attribute(asked, 'objectType')],
+      [attribute(requested, 'object'), attribute(requested, 'objectType')],
       [undefined, table === 'vm' ? 'vm' : 'vApp'],
     )
     const [named] = records(await query(`type=task&format=idrecords&${own}`))
@@ -262,10 +271,10 @@ async function askedOfWhatIsGone(): Promise<void> {
   }
 }
 
-test('every type answers to those who may, in every format, and lists its attributes when one is wrong', async () => {
+test('every type can be queried with its right, in every format, and lists its attributes when one is unknown', async () => {
   await askedOfWhatIsGone()
   for (const [name, type] of recordTypes) {
-    const token = type.permission === 'cloud:read' ? administrator : door.eng.token
+    const token = type.permission === 'cloud:read' ? administrator : api.eng.token
     for (const format of ['records', 'idrecords', ...(type.references ? ['references'] : [])]) {
       const root = await query(`type=${name}&format=${format}`, token)
       assert.ok(Number(attribute(root, 'total')) > 0, name)
@@ -276,7 +285,7 @@ test('every type answers to those who may, in every format, and lists its attrib
     }
     for (const [field, { is }] of Object.entries(type.fields)) {
       await query(`type=${name}&fields=${field}&sortDesc=${field}&pageSize=2&page=2`, token)
-      const value = { number: '1', boolean: 'true', time: '2026-01-01', reference: door.eng.org }
+      const value = { number: '1', boolean: 'true', time: '2026-01-01', reference: api.eng.org }
       const other = (value as Record<string, string>)[is] ?? 'x'
       for (const sign of ['==', '!='])
         await query(`type=${name}&${filter(`${field}${sign}${other}`)}`, token)
@@ -289,7 +298,7 @@ test('every type answers to those who may, in every format, and lists its attrib
   assert.match(await refused('type=VM'), /not VM/)
 })
 
-test('an event is found again by its id', async () => {
+test('an event is found by its id', async () => {
   const [first] = records(await query('type=event&format=idrecords'))
   const id = attribute(first, 'id') ?? ''
   assert.match(id, /^urn:skerry:event:[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/)
@@ -299,16 +308,16 @@ test('an event is found again by its id', async () => {
   assert.equal(attribute(await query(`type=event&${filter(none)}`), 'total'), '0')
 })
 
-test('adminVM is of all organisations, for administrators only; vm is of the own one, also for them', async () => {
+test('adminVM covers all organisations, for administrators only; vm covers the caller’s own, also for them', async () => {
   const all = await query('type=adminVM&pageSize=128&fields=org', administrator)
   const orgs = new Set(records(all).map((each) => attribute(each, 'org')))
   assert.ok(
-    orgs.has(`${BASE}/api/org/${door.eng.org}`) && orgs.has(`${BASE}/api/org/${door.ops.org}`),
+    orgs.has(`${BASE}/api/org/${api.eng.org}`) && orgs.has(`${BASE}/api/org/${api.ops.org}`),
   )
   assert.equal(attribute(await query('type=vm', administrator), 'total'), '0')
   assert.equal(attribute(await query('type=vApp', administrator), 'total'), '0')
   const mine = Number(attribute(await query('type=vm'), 'total'))
-  const theirs = Number(attribute(await query('type=vm', door.ops.token), 'total'))
+  const theirs = Number(attribute(await query('type=vm', api.ops.token), 'total'))
   assert.equal(Number(attribute(all, 'total')), mine + theirs)
   assert.deepEqual(names(await query('type=organization')), ['eng'])
   assert.deepEqual(names(await query('type=organization', administrator)).toSorted(), [
@@ -316,15 +325,15 @@ test('adminVM is of all organisations, for administrators only; vm is of the own
     'eng',
     'ops',
   ])
-  const consoleOnly = await tokenOf(door.cloud.db, 'eng', 'console only')
+  const consoleOnly = await tokenOf(api.cloud.db, 'eng', 'console only')
   assert.equal(Number(attribute(await query('type=vm', consoleOnly), 'total')), mine)
   assert.equal((await get('/api/query?type=adminVM', consoleOnly)).status, 403)
 })
 
-test('packaged queries are the same under an address of their own, and take no type', async () => {
-  const asked = '&sortAsc=name&pageSize=1&page=2'
-  const typed = await query(`type=vm${asked}`)
-  const own = read(await get(`/api/vms/query?${asked.slice(1)}`))
+test('typed queries have their own path with the same result, and take no type', async () => {
+  const requested = '&sortAsc=name&pageSize=1&page=2'
+  const typed = await query(`type=vm${requested}`)
+  const own = read(await get(`/api/vms/query?${requested.slice(1)}`))
   assert.deepEqual(records(own).map(hrefOf), records(typed).map(hrefOf))
   assert.ok(linksOf(own)['firstPage']?.startsWith(`${BASE}/api/vms/query?`))
   for (const path of ['vApps', 'vAppTemplates', 'catalogs', 'admin/orgs']) {
@@ -339,7 +348,7 @@ test('packaged queries are the same under an address of their own, and take no t
   assert.equal((await get('/api/vms/query?type=vm')).status, 400)
 })
 
-test('without a type: every query that the asker may run, by name and media type', async () => {
+test('without a type: every query that the caller may run, by name and media type', async () => {
   const list = read(await get('/api/query'))
   const links = find(list, 'Link')
   assert.ok(links.every((each) => hrefOf(each).includes('?type=')))
@@ -354,10 +363,10 @@ test('without a type: every query that the asker may run, by name and media type
   assert.ok(theirs.some((each) => attribute(each, 'name') === 'adminVM'))
 })
 
-test('what is renamed or moved is found under its new name', async () => {
-  const { db, host } = door.cloud
-  const { vapp, vms } = await door.cloud.addVms(2, 'POWERED_ON')
-  const other = await door.cloud.addVms(1, 'POWERED_ON')
+test('a renamed or moved resource is found under its new name', async () => {
+  const { db, host } = api.cloud
+  const { vapp, vms } = await api.cloud.addVms(2, 'POWERED_ON')
+  const other = await api.cloud.addVms(1, 'POWERED_ON')
   await db.updateTable('vapp').set({ name: 'renamed' }).where('id', '=', vapp).execute()
   const of = async (text: string, type = 'vm', token?: string) =>
     Number(attribute(await query(`type=${type}&${filter(text)}`, token), 'total'))
@@ -375,12 +384,12 @@ test('what is renamed or moved is found under its new name', async () => {
   assert.equal(await of(`hostName!=other-host;name==moved`, 'adminVM', administrator), 1)
 })
 
-test('a query that takes longer than 2 s is 400 and says what to narrow', async () => {
-  await door.cloud.db.transaction().execute(async (tx) => {
+test('a query that takes longer than 2 s is 400 and says how to narrow it', async () => {
+  await api.cloud.db.transaction().execute(async (tx) => {
     await sql`lock table vm in access exclusive mode`.execute(tx)
     const began = performance.now()
     const says = await refused('type=vm&sortAsc=memoryMB')
-    assert.match(says, /takes longer than 2 s; narrow it: filter by status.*sort by name/)
+    assert.match(says, /timed out after 2 s; narrow it: filter by status.*sort by name/)
     assert.ok(performance.now() - began < 4000)
   })
   await query('type=vm')

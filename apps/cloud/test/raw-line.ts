@@ -1,20 +1,20 @@
-// Sends bytes to a server as they are and reads one answer to each: no HTTP client would let such requests out.
+// Sends raw bytes to a server and reads one response to each: an HTTP client would not send such requests.
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 
 import type { Malformed } from './malformed.ts'
 
 export interface RawAnswer {
-  /** 0 where the connection ended without an answer. */
+  /** 0 if the connection ended without a response. */
   readonly status: number
   readonly headers: ReadonlyMap<string, string>
   readonly text: string
 }
 
-/** Nothing that we answer takes longer: whoever waits so long waits for ever. */
+/** No response takes longer: after this time none will come. */
 const PATIENCE_MS = 20_000
 
-/** One connection after another: each is used for as long as it can be. */
+/** One connection after another: each is used as long as possible. */
 export class RawLine {
   readonly #port: number
   #socket: Socket | undefined
@@ -29,7 +29,7 @@ export class RawLine {
     const socket = kept ?? (await this.#open())
     const answer = await exchange(socket, request)
     const ends = own || answer.status === 0 || answer.headers.get('connection') === 'close'
-    // A stream goes on behind its beginning.
+    // A stream continues after its beginning.
     const streams = answer.headers.get('content-type')?.startsWith('text/event-stream') === true
     if (ends || streams) socket.destroy()
     else this.#socket = socket
@@ -75,7 +75,7 @@ function exchange(socket: Socket, { bytes, isCut, method }: Malformed): Promise<
   })
 }
 
-/** Enough of HTTP to know the end of one answer. */
+/** Enough of HTTP to detect the end of one response. */
 function isWhole(seen: string, isHead: boolean): boolean {
   const end = seen.indexOf('\r\n\r\n')
   if (end === -1) return false

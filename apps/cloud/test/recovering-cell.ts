@@ -1,5 +1,5 @@
-// A cell's followers and its part in a recovery, with beats as fast as a test needs them; and hosts that have seen more than the
-// database, as after a restore.
+// A cell's followers and its part in a recovery, with heartbeats as fast as a test needs them; and hosts that have seen more than
+// the database, as after a restore.
 import assert from 'node:assert/strict'
 import { setTimeout as sleep } from 'node:timers/promises'
 
@@ -8,23 +8,23 @@ import { simulatedHost, until, type SimulatedHost } from '@skerry/lab'
 import type { HostId, TaskId, VmId } from '@skerry/vm'
 import { sql, type Kysely } from 'kysely'
 
+import type { CloudTables } from '../src/database/tables.ts'
 import { followHosts } from '../src/hosts/follow-hosts.ts'
+import type { HostRow } from '../src/hosts/hosts.ts'
 import { recoverHosts } from '../src/hosts/recover-hosts.ts'
-import type { Database } from '../src/store/database.ts'
-import type { HostRow } from '../src/store/hosts.ts'
 import { CutHost } from './away-host.ts'
 import { DIGEST } from './cloud-database.ts'
 
 const BEAT_MS = 20
 
-/** A number of the first era with this counter. */
+/** A fencing token of the first era with this counter. */
 export const numbered = (counter: number): string => String(2n ** 40n + BigInt(counter))
 
 export const deedOf = (name = 'vm', org = '', vApp = '') => ({
   ...{ org, vApp, name, cpus: 1, memoryMiB: 64, diskMiB: 64, image: DIGEST },
 })
 
-/** Orders of a time that the database knows nothing of. */
+/** Orders that are unknown to the database. */
 export class LaterHost {
   readonly host: SimulatedHost
   readonly link: CutHost
@@ -50,7 +50,7 @@ export class LaterHost {
 
 /** A cell that follows these hosts and takes part in recoveries. */
 export function startRecovering(
-  db: Kysely<Database>,
+  db: Kysely<CloudTables>,
   cell: string,
   hosts: ReadonlyMap<HostId, LaterHost>,
 ): AsyncDisposable {
@@ -79,28 +79,28 @@ export function startRecovering(
   }
 }
 
-/** Nobody follows the hosts now, as when all cells have just been started. */
-export const unfollow = (db: Kysely<Database>) =>
-  db.updateTable('host').set({ follower: null, follow_until: null, listed: '0' }).execute()
+/** No cell follows the hosts now, as right after the start of all cells. */
+export const unfollow = (db: Kysely<CloudTables>) =>
+  db.updateTable('host').set({ follower: null, follow_until: null, list_session: '0' }).execute()
 
-export const cloudOf = (db: Kysely<Database>) =>
+export const cloudOf = (db: Kysely<CloudTables>) =>
   db.selectFrom('cloud').selectAll().executeTakeFirstOrThrow()
 
-export const untilRecovered = (db: Kysely<Database>, recovery = 1) =>
+export const untilRecovered = (db: Kysely<CloudTables>, recovery = 1) =>
   until('the cloud has recovered', async () => {
     const cloud = await cloudOf(db)
     return cloud.recovery === recovery && !cloud.recovering
   })
 
-export async function highestNumber(db: Kysely<Database>): Promise<bigint> {
-  const { rows } = await sql<{ highest: string }>`select highest_number() as highest`.execute(db)
+export async function highestNumber(db: Kysely<CloudTables>): Promise<bigint> {
+  const { rows } = await sql<{ highest: string }>`select highest_fence() as highest`.execute(db)
   return BigInt(rows[0]?.highest ?? 0)
 }
 
-/** The kinds of what was told of each VM, and of the cloud. */
-export async function toldOf(db: Kysely<Database>, vm?: VmId): Promise<string[]> {
+/** The kinds of events about each VM, and about the cloud. */
+export async function toldOf(db: Kysely<CloudTables>, vm?: VmId): Promise<string[]> {
   const events = await db.selectFrom('event').selectAll().orderBy('seq').execute()
   return events
-    .filter((each) => (each.vm ?? each.what['vm'] ?? undefined) === vm)
+    .filter((each) => (each.vm ?? each.details['vm'] ?? undefined) === vm)
     .map(({ kind }) => kind)
 }

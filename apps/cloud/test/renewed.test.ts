@@ -1,4 +1,4 @@
-// Goal: a certificate that was renewed is the one that is shown, while what is under way goes on. Method: real TLS on both
+// Goal: a renewed certificate is used for new requests, while requests in progress continue. Method: real TLS on both
 // sides, certificates of openssl, a simulated host behind mTLS that is followed from a real Postgres.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
@@ -6,13 +6,13 @@ import type { AddressInfo } from 'node:net'
 import { after, before, test } from 'node:test'
 import { connect, type TLSSocket } from 'node:tls'
 
-import { hostServer, type Told } from '@skerry/host-api'
+import { hostServer, type SessionLine } from '@skerry/host-api'
 import { simulatedHost, startIssuer, until, type Postgres } from '@skerry/lab'
 
+import { ours } from '../src/dialect/dialect.ts'
 import { HostLinks } from '../src/hosts/connect.ts'
-import { ours } from '../src/http/dialect.ts'
+import { findHost, type HostRow } from '../src/hosts/hosts.ts'
 import { buildServer, showCertificate } from '../src/http/server.ts'
-import { findHost, type HostRow } from '../src/store/hosts.ts'
 import { openCloudDatabase, startDatabases } from './cloud-database.ts'
 
 let postgres: Postgres
@@ -21,7 +21,7 @@ before(async () => {
 })
 after(() => postgres[Symbol.asyncDispose]())
 
-test('a cell shows hosts its new certificate, and what it follows is not cut off', async () => {
+test('a cell uses its new certificate for hosts, and open sessions are not interrupted', async () => {
   await using cloud = await openCloudDatabase(postgres)
   await using control = await startIssuer('control')
   await using hosts = await startIssuer('hosts')
@@ -34,7 +34,7 @@ test('a cell shows hosts its new certificate, and what it follows is not cut off
   const server = hostServer({ ...pair, ca: control.cert }, simulatedHost(), {
     ...{ cloud: 'lab', epochs },
   })
-  /** The serial numbers of the certificates that the host was shown, link by link. */
+  /** The serial numbers of the client certificates at the host, link by link. */
   const shown: string[] = []
   const open = new Set<TLSSocket>()
   server.on('secureConnection', (socket: TLSSocket) => {
@@ -58,46 +58,46 @@ test('a cell shows hosts its new certificate, and what it follows is not cut off
   using links = new HostLinks(cloud.db, () => ({ ...current, ca: hosts.cert }))
   const host = links.following(row)
   const ended = new AbortController()
-  const told = host.follow('7', ended.signal)[Symbol.asyncIterator]()
-  const next = async () => (await told.next()).value as Told
+  const lines = host.follow('7', ended.signal)[Symbol.asyncIterator]()
+  const next = async () => (await lines.next()).value as SessionLine
   assert.deepEqual([(await next()).is, (await next()).is], ['hello', 'listed'])
   await host.ping('7', '1')
   assert.deepEqual(new Set(shown), new Set(['01']))
 
   current = second
   await host.ping('7', '2')
-  assert.equal(shown.at(-1), '02', 'whatever is asked from now on')
-  assert.equal((await next()).is, 'ping', 'what was under way goes on')
-  await until('only the session is left of the old links', () => open.size === 2)
+  assert.equal(shown.at(-1), '02', 'all new requests')
+  assert.equal((await next()).is, 'ping', 'requests in progress continue')
+  await until('of the old connections only the session remains', () => open.size === 2)
   await links.at(cloud.host).ping('7', '3')
-  assert.equal(shown.filter((serial) => serial === '02').length, 1, 'by the same link')
+  assert.equal(shown.filter((serial) => serial === '02').length, 1, 'over the same connection')
 
   const over = next().catch((error: Error) => error)
   await cloud.db.updateTable('host').set({ state: 'revoked' }).execute()
   await assert.rejects(links.at(cloud.host).ping('7', '4'), /revoked/)
-  assert.ok((await over) instanceof Error, 'a session by an old link ends with the host')
+  assert.ok((await over) instanceof Error, 'a session on an old connection ends with the host')
   await until('nothing is open', () => open.size === 0)
   ended.abort()
 })
 
-/** The serial number of the certificate that is shown to whoever connects now. */
+/** The serial number of the certificate for new connections. */
 async function serialAt(port: number): Promise<{ serial: string; socket: TLSSocket }> {
   const socket = connect({ port, host: '127.0.0.1', rejectUnauthorized: false })
   await once(socket, 'secureConnect')
   return { serial: socket.getPeerCertificate().serialNumber, socket }
 }
 
-test('tenants are shown the new certificate, and those who are connected stay so', async () => {
+test('new connections of tenants get the new certificate, and open ones stay', async () => {
   await using issuer = await startIssuer('public')
   const [first, second] = [await issuer.issue('DNS:cloud'), await issuer.issue('DNS:cloud')]
   const nothing = undefined as never
   const options = { dialect: ours, requestId: () => 'r', log: () => undefined }
-  const door = buildServer(nothing, [], nothing, { ...options, tls: first })
-  await door.listen({ port: 0, host: '127.0.0.1' })
-  await using _ = { [Symbol.asyncDispose]: () => door.close() }
-  const { port } = door.server.address() as AddressInfo
+  const api = buildServer(nothing, [], nothing, { ...options, tls: first })
+  await api.listen({ port: 0, host: '127.0.0.1' })
+  await using _ = { [Symbol.asyncDispose]: () => api.close() }
+  const { port } = api.server.address() as AddressInfo
   const before = await serialAt(port)
-  showCertificate(door, second)
+  showCertificate(api, second)
   const later = await serialAt(port)
   assert.deepEqual([before.serial, later.serial], ['01', '02'])
   before.socket.write('GET /nothing HTTP/1.1\r\nhost: cloud\r\nconnection: close\r\n\r\n')

@@ -1,13 +1,13 @@
-// A rightful request to every row of the route table, as bytes can be made of it.
+// A valid request for every route, as a base for malformed bytes.
 import assert from 'node:assert/strict'
 
-import type { CloudRoute } from '../src/route.ts'
-import type { Opened } from './door-process.ts'
+import type { CloudRoute } from '../src/http/route.ts'
+import type { Opened } from './api-process.ts'
 import { acceptOf } from './every-route.ts'
 import type { Draft } from './malformed.ts'
-import { instantiate } from './tenants-door.ts'
+import { instantiate } from './tenants-api.ts'
 
-/** What kind of route a row is. */
+/** The kind of a route. */
 export function kindOf({ permission, path, method, answers }: CloudRoute): string {
   if (permission === 'login') return 'login'
   if (/upload|transfer/i.test(path)) return 'upload'
@@ -25,7 +25,7 @@ const item = (kind: number, quantity: number) =>
 const GUEST =
   '<GuestCustomizationSection><ComputerName>one</ComputerName><UserData>#cloud-config&#10;a: 1</UserData></GuestCustomizationSection>'
 
-/** By the element that a row takes; one that is not here has a name and nothing else. */
+/** Bodies by the element that a route takes; an element that is missing here has only a name. */
 const bodies: Readonly<Record<string, (opened: Opened, name: string) => string>> = {
   InstantiateVAppTemplateParams: ({ ids }, name) =>
     instantiate(name, (ids['template'] ?? '').slice(-36), false).replace(

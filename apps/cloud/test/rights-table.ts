@@ -1,9 +1,9 @@
-// Who may ask for each row of the route table, and how it is asked rightly: written down by hand, beside the table itself.
-import type { Role } from '../src/identity/roles.ts'
-import type { Status } from '../src/vm-status.ts'
-import { instantiate } from './tenants-door.ts'
+// The role that each route requires, and a valid request for it: written by hand, independently of the route table.
+import type { Role } from '../src/domain/roles.ts'
+import type { Status } from '../src/domain/vm-status.ts'
+import { instantiate } from './tenants-api.ts'
 
-/** From the one who may least to the one who may most: each may what those before it may. */
+/** From the least to the most privileged: each has the rights of all before it. */
 export const ladder: readonly Role[] = [
   'console only',
   'user',
@@ -13,18 +13,18 @@ export const ladder: readonly Role[] = [
 ]
 
 export interface Row {
-  /** Who may, with all above; nobody has to be anybody where it is missing. */
+  /** The lowest role that has the right; missing: no credentials are needed. */
   readonly least?: Role
-  /** What the answer is when they do. */
+  /** The expected status for an allowed caller. */
   readonly ok: number
   readonly query?: string
   readonly body?: (ids: Readonly<Record<string, string>>) => string
-  /** What the VM must be for it. */
+  /** The required status of the VM. */
   readonly from?: Status
   readonly streams?: true
-  /** It is asked of a vApp. */
+  /** The request is for a vApp. */
   readonly whole?: true
-  /** What everybody else is told: 403, unless it is a thing that to them is not there. */
+  /** The status for all others: 403, unless the resource is hidden from them. */
   readonly otherwise?: 404
 }
 
@@ -33,12 +33,12 @@ export const fresh = (): string => `n-${(count += 1)}`
 const named = (element: string) => () => `<${element} name="${fresh()}"/>`
 
 const HARDWARE = '<Vm><VirtualHardwareSection/></Vm>'
-/** Of CIM's kinds: 3 processors, 4 memory. */
+/** CIM resource types: 3 processors, 4 memory. */
 export const itemOf = (kind: number, quantity: number | string): string =>
   `<Item xmlns:rasd="urn:r"><rasd:ResourceType>${kind}</rasd:ResourceType><rasd:VirtualQuantity>${quantity}</rasd:VirtualQuantity></Item>`
 export const COLOUR = '<MetadataValue><Value>red</Value></MetadataValue>'
 
-/** If you are here because a row has no line: say who may ask for it, and how it is asked rightly. */
+/** If a test sent you here because a route has no line: add the role that it requires, and a valid request. */
 export const rows: Readonly<Record<string, Row>> = {
   listVersions: { ok: 200 },
   readSchema: { ok: 200 },
@@ -142,6 +142,9 @@ export const rows: Readonly<Record<string, Row>> = {
   addVdc: { least: 'system administrator', ok: 201, body: named('AdminVdc') },
   readAdminVdc: { least: 'organisation administrator', ok: 200 },
   changeVdc: { least: 'system administrator', ok: 200, body: () => '<AdminVdc/>' },
+  listUserTokens: { least: 'organisation administrator', ok: 200 },
+  readUserToken: { least: 'organisation administrator', ok: 200 },
+  deleteUserToken: { least: 'organisation administrator', ok: 204 },
   addUser: {
     least: 'organisation administrator',
     ok: 201,

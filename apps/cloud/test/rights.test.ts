@@ -1,5 +1,5 @@
-// Goal: nobody does or learns anything without a right to it: every address, with every kind of credential.
-// Method: every row of the route table over HTTP, in each dialect. Who may is written down here once more, by hand: a row that asks for less fails.
+// Goal: no caller does or learns anything without the right to it: every route, with every kind of credential.
+// Method: every route over HTTP, in each dialect. The required roles are listed again by hand: a route that requires less fails.
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { request } from 'node:http'
@@ -7,9 +7,9 @@ import { after, before, describe, test } from 'node:test'
 
 import { sql } from 'kysely'
 
-import { original, ours, type Dialect } from '../src/http/dialect.ts'
-import { hashToken } from '../src/identity/sessions.ts'
-import type { CloudRoute } from '../src/route.ts'
+import { hashToken } from '../src/auth/sessions.ts'
+import { original, ours, type Dialect } from '../src/dialect/dialect.ts'
+import type { CloudRoute } from '../src/http/route.ts'
 import { routes } from '../src/routes.ts'
 import {
   acceptOf,
@@ -22,17 +22,23 @@ import {
   unknown,
 } from './every-route.ts'
 import { ladder, rows } from './rights-table.ts'
-import { instantiate, openDoor, type Answered, type Door, type Spoken } from './tenants-door.ts'
+import {
+  instantiate,
+  openTenantsApi,
+  type Answered,
+  type TenantsApi,
+  type Spoken,
+} from './tenants-api.ts'
 
-/** Each dialect has one of its own: to try everything uses things up. */
-let door: Door
+/** Each dialect has its own cloud: the tests use resources up. */
+let api: TenantsApi
 
 const dialects = [ours, original]
-/** The listener that speaks it. */
+/** The listener of this dialect. */
 const speaking = (dialect: Dialect): Spoken =>
-  door.spoken.find((each) => each.dialect === dialect) ?? assert.fail(dialect.name)
+  api.spoken.find((each) => each.dialect === dialect) ?? assert.fail(dialect.name)
 
-/** The headers of an answer: of a stream, which goes on for ever, or of what is asked for by HEAD. */
+/** The headers of a response: of a stream, which never ends, or of a HEAD request. */
 function beginning(
   { port }: Spoken,
   path: string,
@@ -73,22 +79,22 @@ async function tryIt(
   })
 }
 
-test('every row of the route table has its line here, and every line its row', () => {
+test('every route has a line in the table of rights, and every line has a route', () => {
   assert.deepEqual(routes.map(({ name }) => name).toSorted(), Object.keys(rows).toSorted())
 })
 
-/** A token that was good until now. */
+/** A token that was valid until now. */
 async function expired(began: string, seen: string): Promise<string> {
   const token = randomBytes(32).toString('base64url')
   await sql`insert into session (token_hash, org, account, began_at, seen_at)
     select ${hashToken(token)}, org, id, clock_timestamp() - ${began}::interval, clock_timestamp() - ${seen}::interval
-    from account where org = ${door.eng.org} limit 1`.execute(door.cloud.db)
+    from account where org = ${api.eng.org} limit 1`.execute(api.cloud.db)
   return token
 }
 
-/** What is ours by every name that an address of this route takes. */
+/** Our resources by every form of id that the path of this route takes. */
 function oursFor({ path }: CloudRoute, dialect: Dialect): Readonly<Record<string, string>>[] {
-  const { ids, vapp } = door.eng
+  const { ids, vapp } = api.eng
   const uuidOf = (id = '') => id.slice(-36)
   const urn = (kind: string, id?: string) => dialect.urn(kind, uuidOf(id))
   const as = (name: string, ...all: string[]) => all.map((each) => ({ ...ids, [name]: each }))
@@ -112,51 +118,49 @@ function oursFor({ path }: CloudRoute, dialect: Dialect): Readonly<Record<string
 
 for (const dialect of dialects)
   describe(dialect.name, () => {
-    /** Of what is not there, or not theirs. */
+    /** The response for a resource that is missing, or belongs to others. */
     const away = dialect.refusals['not-found'].status
     before(async () => {
-      door = await openDoor()
+      api = await openTenantsApi()
     })
-    after(() => door[Symbol.asyncDispose]())
+    after(() => api[Symbol.asyncDispose]())
 
-    test('no token, a bad one, one that is over, and the cookie alone: 401 at every address', async () => {
+    test('no token, an invalid one, an expired one, and the cookie alone: 401 for every route', async () => {
       const at = speaking(dialect)
       const tokens = [undefined, '', 'bad', 'skat_bad', await expired('1 h', '31 min')]
       tokens.push(await expired('25 h', '1 min'))
-      const cookie = { cookie: `${dialect.cookie}=${door.eng.token}` }
+      const cookie = { cookie: `${dialect.cookie}=${api.eng.token}` }
       const strange = dialects.filter((each) => each !== dialect)
       const elsewhere = Object.fromEntries(
-        strange.map(({ tokenHeader }) => [tokenHeader, door.eng.token]),
+        strange.map(({ tokenHeader }) => [tokenHeader, api.eng.token]),
       )
       for (const route of routes.filter((each) => !isOpen(each))) {
         for (const token of tokens) {
-          const { status } = await tryIt(at, route, door.eng.ids, token)
+          const { status } = await tryIt(at, route, api.eng.ids, token)
           assert.equal(status, 401, `${route.name} with ${token}`)
         }
         for (const headers of [cookie, elsewhere]) {
-          const { status } = await tryIt(at, route, door.eng.ids, undefined, headers)
+          const { status } = await tryIt(at, route, api.eng.ids, undefined, headers)
           assert.equal(status, 401, `${route.name} with ${Object.keys(headers).join()}`)
         }
         if (route.method !== 'GET') continue
-        // The HTTP library answers HEAD wherever there is a GET: that is an address too.
-        const path = pathOf(route, door.eng.ids)
+        // The HTTP library answers HEAD for every GET route: that is tested too.
+        const path = pathOf(route, api.eng.ids)
         const { status } = await beginning(at, path, { ...acceptOf(route), ...cookie }, 'HEAD')
         assert.equal(status, 401, `HEAD of ${route.name}`)
       }
     })
 
-    test('to the users of another organisation what is ours is what never was, and nothing of it changes', async () => {
+    test('to users of another organisation our resources look missing, and are not changed', async () => {
       const at = speaking(dialect)
-      const before = await everythingOf(door, door.eng.org)
-      const uuids = Object.values(door.eng.ids).flatMap(
-        (id) => /[0-9a-f-]{36}$/.exec(id)?.[0] ?? [],
-      )
+      const before = await everythingOf(api, api.eng.org)
+      const uuids = Object.values(api.eng.ids).flatMap((id) => /[0-9a-f-]{36}$/.exec(id)?.[0] ?? [])
       for (const role of ladder.filter((each) => each !== 'system administrator')) {
         for (const route of routes.filter((each) => !isOpen(each))) {
           const what = `${role} of another organisation: ${route.name}`
-          const token = await door.enter(door.ops.org, role)
+          const token = await api.enter(api.ops.org, role)
           if (!route.path.includes(':')) {
-            const { text } = await tryIt(at, route, door.eng.ids, token)
+            const { text } = await tryIt(at, route, api.eng.ids, token)
             for (const uuid of uuids) assert.ok(!text.includes(uuid), `${what}: ${text}`)
             continue
           }
@@ -174,22 +178,18 @@ for (const dialect of dialects)
           const headers = { ...acceptOf(route), [dialect.tokenHeader]: token }
           const head = (ids: Readonly<Record<string, string>>) =>
             beginning(at, pathOf(route, ids), headers, 'HEAD')
-          assert.deepEqual(
-            tellingOf(await head(door.eng.ids)),
-            tellingOf(await head(unknown)),
-            what,
-          )
+          assert.deepEqual(tellingOf(await head(api.eng.ids)), tellingOf(await head(unknown)), what)
         }
       }
-      assert.equal(await everythingOf(door, door.eng.org), before)
+      assert.equal(await everythingOf(api, api.eng.org), before)
     })
 
-    test('to a colleague, and to any administrator, a token for scripts is what never was', async () => {
+    test('to a colleague, and to any administrator, an access token looks missing', async () => {
       const at = speaking(dialect)
       for (const role of ladder) {
-        const token = await door.enter(door.eng.org, role)
+        const token = await api.enter(api.eng.org, role)
         for (const route of routes.filter(({ path }) => path.includes(':accessToken'))) {
-          const theirs = await tryIt(at, route, door.eng.ids, token)
+          const theirs = await tryIt(at, route, api.eng.ids, token)
           assert.equal(theirs.status, away, `${role}: ${route.name}`)
           assert.deepEqual(
             tellingOf(theirs),
@@ -201,31 +201,32 @@ for (const dialect of dialects)
     })
 
     for (const route of routes) {
-      test(`${route.name}: those who may, may; all others 403`, async () => {
+      test(`${route.name}: allowed with the right, 403 for all others`, async () => {
         const row = rowOf(route)
         const otherwise = row.otherwise === undefined ? 403 : away
         for (const role of ladder) {
-          const token = await door.enter(door.eng.org, role)
-          const ids = await idsFor(door, row, token)
+          const token = await api.enter(api.eng.org, role)
+          const ids = await idsFor(api, row, token)
           const { status, text } = await tryIt(speaking(dialect), route, ids, token)
           const allowed =
             row.least === undefined || ladder.indexOf(role) >= ladder.indexOf(row.least)
           assert.equal(status, allowed ? row.ok : otherwise, `${role}: ${text}`)
         }
-        // One of them disables the organisation that all others are tried in.
-        await sql`update org set disabled = false`.execute(door.cloud.db)
+        // One of these routes disables the organisation that all others are tested in, which ends its sessions.
+        await sql`update org set disabled = false`.execute(api.cloud.db)
+        await api.resume()
       })
     }
 
-    test('a template of another organisation is as unknown as none, also to the administrator of all', async () => {
-      const path = `/api/vdc/${door.eng.ids['vdc']}/action/instantiateVAppTemplate`
+    test('a template of another organisation looks missing, also to a system administrator', async () => {
+      const path = `/api/vdc/${api.eng.ids['vdc']}/action/instantiateVAppTemplate`
       for (const role of ['author', 'system administrator'] as const) {
-        const token = await door.enter(door.eng.org, role)
+        const token = await api.enter(api.eng.org, role)
         const make = (template = '') => {
           const body = instantiate('stolen', template.replace('vappTemplate-', ''), false)
           return speaking(dialect).ask('POST', path, { token, body })
         }
-        const theirs = await make(door.ops.ids['template'])
+        const theirs = await make(api.ops.ids['template'])
         const nobodys = await make(unknown['template'])
         assert.equal(theirs.status, 400)
         assert.equal(theirs.text, nobodys.text)

@@ -1,4 +1,4 @@
-// Goal: whoever runs a cloud makes, sees, changes and shuts organisations, users, quotas and tokens by typing. Method: the
+// Goal: an operator creates, lists, changes and disables organisations, users, quotas and tokens by commands. Method: the
 // real commands on a real PostgreSQL.
 import assert from 'node:assert/strict'
 import { createHash, randomBytes } from 'node:crypto'
@@ -6,8 +6,8 @@ import { after, before, test } from 'node:test'
 
 import type { Postgres } from '@skerry/lab'
 
+import { verifyPassword } from '../src/auth/password.ts'
 import { commands } from '../src/commands.ts'
-import { verifyPassword } from '../src/identity/password.ts'
 import { startDatabases } from './cloud-database.ts'
 import { openCommands } from './command-site.ts'
 
@@ -26,22 +26,22 @@ async function rulers(site: Awaited<ReturnType<typeof openSite>>) {
   await site.type(['user', 'add', 'alice@eng', '--role', 'author'], 'secret word\n')
   const rows = async (...line: readonly string[]) =>
     JSON.parse(await site.type([...line, '--json'])) as Record<string, unknown>[]
-  const told = async () =>
-    (await site.db.selectFrom('event').select(['kind', 'what']).orderBy('seq').execute()).map(
-      ({ kind, what }) => [kind, (what as Record<string, unknown>)['by']],
+  const eventsOf = async () =>
+    (await site.db.selectFrom('event').select(['kind', 'details']).orderBy('seq').execute()).map(
+      ({ kind, details }) => [kind, (details as Record<string, unknown>)['by']],
     )
-  return { rows, told }
+  return { rows, eventsOf }
 }
 
-test('organisations are listed, shut and opened; System never', async () => {
+test('organisations are listed, disabled and enabled; System cannot be disabled', async () => {
   await using site = await openSite()
   const { type } = site
-  const { rows, told } = await rulers(site)
+  const { rows, eventsOf } = await rulers(site)
   const [head, eng, system] = (await type(['org', 'list'])).split('\n')
   assert.match(head ?? '', /^NAME +ENABLED +USERS +VMS +ID$/)
   assert.match(system ?? '', /^eng +yes +1 +0 /)
   assert.match(eng ?? '', /^System +yes +1 +0 /)
-  assert.match(await type(['org', 'disable', 'eng']), /its users are out/)
+  assert.match(await type(['org', 'disable', 'eng']), /its users are logged out/)
   const now = async () => (await rows('org', 'list')).map(({ name, enabled }) => [name, enabled])
   assert.deepEqual(await now(), [
     ['System', true],
@@ -50,16 +50,16 @@ test('organisations are listed, shut and opened; System never', async () => {
   await type(['org', 'enable', 'eng'])
   await assert.rejects(type(['org', 'disable', 'System']), { kind: 'conflict' })
   await assert.rejects(type(['org', 'disable', 'ops']), { hint: 'skerry cloud org add ops' })
-  assert.deepEqual(await told(), [
+  assert.deepEqual(await eventsOf(), [
     ['org.changed', 'operator'],
     ['org.changed', 'operator'],
   ])
 })
 
-test('users get another role, another password, are shut out and removed; those who rule are in System only', async () => {
+test('users get another role or password, are disabled and removed; system administrators are only in System', async () => {
   await using site = await openSite()
   const { db, type } = site
-  const { rows, told } = await rulers(site)
+  const { rows, eventsOf } = await rulers(site)
   const RULER = 'system administrator'
   await assert.rejects(type(['user', 'add', 'mallory@eng', '--role', RULER], 'secret word'), {
     kind: 'forbidden',
@@ -79,7 +79,7 @@ test('users get another role, another password, are shut out and removed; those 
   await type(['user', 'password', 'alice@eng'], 'another word\n')
   assert.ok(await verifyPassword('another word', (await alice())?.password ?? ''))
   assert.deepEqual(await db.selectFrom('session').selectAll().execute(), [])
-  assert.match(await type(['user', 'disable', 'alice@eng']), /is out/)
+  assert.match(await type(['user', 'disable', 'alice@eng']), /is logged out/)
   const [head, first, second] = (await type(['user', 'list'])).split('\n')
   assert.match(head ?? '', /^USER +ORG +ROLE +ENABLED +SESSIONS +TOKENS$/)
   assert.match(first ?? '', /^administrator +System +system administrator +yes +0 +0$/)
@@ -101,16 +101,16 @@ test('users get another role, another password, are shut out and removed; those 
     ['user', 'disable', 'administrator@System'],
     ['user', 'role', 'administrator@System', 'author'],
   ]) {
-    await assert.rejects(type(line), { kind: 'conflict', hint: /make another one first/ })
+    await assert.rejects(type(line), { kind: 'conflict', hint: /create another one first/ })
   }
   await type(['user', 'add', 'ann@System', '--role', RULER], 'secret word')
   await type(['user', 'remove', 'administrator@System'])
-  const events = await told()
+  const events = await eventsOf()
   assert.ok(events.every(([, by]) => by === 'operator'))
   assert.deepEqual(events.at(-1)?.[0], 'user.removed')
 })
 
-test('quotas are shown with what is used, set bound by bound, and taken away', async () => {
+test('quotas are shown with their usage, set bound by bound, and removed', async () => {
   await using site = await openSite()
   const { type } = site
   await rulers(site)
@@ -136,7 +136,7 @@ test('quotas are shown with what is used, set bound by bound, and taken away', a
   await assert.rejects(type(['quota', 'show', 'ops']), { kind: 'not-found' })
 })
 
-test('tokens for scripts are made for a user, told once, listed without themselves and revoked', async () => {
+test('access tokens are created for a user, printed once, listed without their value and revoked', async () => {
   await using site = await openSite()
   const { db, type } = site
   const { rows } = await rulers(site)
@@ -160,7 +160,7 @@ test('tokens for scripts are made for a user, told once, listed without themselv
   assert.deepEqual(await rows('token', 'list', 'alice@eng'), [])
 })
 
-test('the help names every command; that of each says how it is used', async () => {
+test('the help lists every command; the help of a command shows its usage', async () => {
   await using site = await openSite()
   const help = await site.type(['--help'])
   for (const { name, summary } of commands) {

@@ -1,13 +1,14 @@
-// Goal: a run of a workflow does and learns what who started it may, in the organisation of its definition, and nothing else.
-// Method: every row of the route table at the machines' door, with every kind of grant and without one; what belongs to another
-// organisation is held against what never was, and all that is written down of it against what it was before.
+// Goal: a workflow run has the rights of the user who started it, in the organisation of its definition, and no others.
+// Method: every route at the machine API, with every kind of grant and without one; responses for resources of another
+// organisation are compared with those for missing ones, and all stored rows with what they were before.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 
+import { readText } from '@skerry/host-api'
 import type { OrgId } from '@skerry/vm'
 
-import type { Role } from '../src/identity/roles.ts'
-import type { CloudRoute } from '../src/route.ts'
+import type { Role } from '../src/domain/roles.ts'
+import type { CloudRoute } from '../src/http/route.ts'
 import { routes } from '../src/routes.ts'
 import {
   acceptOf,
@@ -20,17 +21,17 @@ import {
   unknown,
 } from './every-route.ts'
 import { ladder } from './rights-table.ts'
-import type { Answered } from './tenants-door.ts'
-import { openWorkflowDoor, type WorkflowDoor } from './workflow-door.ts'
+import type { Answered } from './tenants-api.ts'
+import { openTestWorkflowApi, type TestWorkflowApi } from './workflow-api.ts'
 
-let flow: WorkflowDoor
+let flow: TestWorkflowApi
 let eng: OrgId
 let ops: OrgId
 let system: OrgId
 before(async () => {
-  flow = await openWorkflowDoor()
-  ;[eng, ops] = [flow.door.eng.org, flow.door.ops.org]
-  const { id } = await flow.door.cloud.db
+  flow = await openTestWorkflowApi()
+  ;[eng, ops] = [flow.api.eng.org, flow.api.ops.org]
+  const { id } = await flow.api.cloud.db
     .insertInto('org')
     .values({ name: 'System' })
     .returning('id')
@@ -41,7 +42,7 @@ after(() => flow[Symbol.asyncDispose]())
 
 type Ids = Readonly<Record<string, string>>
 const guarded = routes.filter((each) => !isOpen(each))
-/** What no run may, whoever started it: to become a session, to see a screen. */
+/** What no run may do, whichever user started it: get a session, see a screen. */
 const isPersonal = ({ permission }: CloudRoute) => ['login', 'vm:console'].includes(permission)
 
 function tryAs(grant: string | undefined, route: CloudRoute, ids: Ids): Promise<Answered> {
@@ -62,7 +63,7 @@ const uuidsOf = (ids: Ids): string[] =>
     name === 'host' ? [] : (/[0-9a-f-]{36}$/.exec(id)?.[0] ?? []),
   )
 
-const db = () => flow.door.cloud.db
+const db = () => flow.api.cloud.db
 const worthless: Readonly<Record<string, () => Promise<string | undefined>>> = {
   'no grant': async () => undefined,
   'no id of one': async () => 'x',
@@ -91,33 +92,53 @@ const worthless: Readonly<Record<string, () => Promise<string | undefined>>> = {
 }
 
 for (const [what, make] of Object.entries(worthless)) {
-  test(`${what}: 401 at every address, and nothing changes`, async () => {
+  test(`${what}: 401 for every route, and nothing changes`, async () => {
     const grant = await make()
-    const before = await everythingOf(flow.door, eng)
+    const before = await everythingOf(flow.api, eng)
     for (const route of guarded) {
-      const { status, text } = await tryAs(grant, route, flow.door.eng.ids)
+      const { status, text } = await tryAs(grant, route, flow.api.eng.ids)
       assert.equal(status, 401, `${route.name}: ${text}`)
     }
-    assert.equal(await everythingOf(flow.door, eng), before)
+    assert.equal(await everythingOf(flow.api, eng), before)
   })
 }
 
-test('a machine that is no workflow server, with a grant that is good: 403 at every address', async () => {
+test('a grant is valid only for its own server: another server gets 401 everywhere, and can neither end nor derive from it', async () => {
+  const { id } = await flow.addUser(eng, 'organisation administrator')
+  const grant = await flow.grant(eng, id)
+  const other = await flow.linkOf('workflow', 'flow-2')
+  const before = await everythingOf(flow.api, eng)
+  for (const route of guarded) {
+    const path = pathOf(route, flow.api.eng.ids)
+    const headers = acceptOf(route)
+    const { status, text } = await flow.askWith(other, grant, route.method, path, { headers })
+    assert.equal(status, 401, `${route.name}: ${text}`)
+  }
+  assert.equal(await everythingOf(flow.api, eng), before)
+  await readText(await other.ask({ method: 'DELETE', path: `/machine/v1/grants/${grant}` }))
+  const body = { org: eng, account: id, kind: 'run', parent: grant }
+  const drawn = await other.ask({ method: 'POST', path: '/machine/v1/grants', body })
+  assert.equal(drawn.statusCode, 403)
+  await readText(drawn)
+  assert.equal((await flow.askAs(grant, 'GET', '/api/org')).status, 200, 'it still exists')
+})
+
+test('a machine that is not a workflow server, with a valid grant: 403 for every route', async () => {
   const grant = await grantOf(eng, 'organisation administrator')
   for (const role of ['cell', 'console', 'host'] as const) {
-    const link = await flow.linkOf(role, role === 'host' ? flow.door.cloud.host : 'other')
+    const link = await flow.linkOf(role, role === 'host' ? flow.api.cloud.host : 'other')
     for (const route of routes) {
-      const path = pathOf(route, { ...flow.door.eng.ids, version: '5.1', file: 'master.xsd' })
+      const path = pathOf(route, { ...flow.api.eng.ids, version: '5.1', file: 'master.xsd' })
       const { status } = await flow.askWith(link, grant, route.method, path)
       assert.equal(status, 403, `${role}: ${route.name}`)
     }
   }
 })
 
-test('a grant says nothing at the tenants’ door', async () => {
+test('a grant is ignored by the tenant API', async () => {
   const grant = { 'skerry-grant': await grantOf(eng, 'organisation administrator') }
   for (const route of guarded) {
-    const { status } = await flow.door.ask(route.method, pathOf(route, flow.door.eng.ids), {
+    const { status } = await flow.api.ask(route.method, pathOf(route, flow.api.eng.ids), {
       headers: { ...acceptOf(route), ...grant },
     })
     assert.equal(status, 401, route.name)
@@ -130,10 +151,10 @@ const strangers: Readonly<Record<string, () => Promise<string>>> = {
   'a tenant’s run that was started by the system administrator': () =>
     grantOf(eng, 'system administrator', system),
 }
-for (const [who, make] of Object.entries(strangers)) {
-  test(`${who}: what is not its tenant’s is what never was, and nothing of it changes`, async (t) => {
-    const before = await everythingOf(flow.door, ops)
-    const theirs = { ...flow.door.ops.ids, host: flow.door.cloud.host }
+for (const [principal, make] of Object.entries(strangers)) {
+  test(`${principal}: resources of other tenants look missing, and are not changed`, async (t) => {
+    const before = await everythingOf(flow.api, ops)
+    const theirs = { ...flow.api.ops.ids, host: flow.api.cloud.host }
     let tried = 0
     for (const route of guarded) {
       const grant = await make()
@@ -144,22 +165,22 @@ for (const [who, make] of Object.entries(strangers)) {
       } else {
         const nobodys = await tryAs(grant, route, unknown)
         assert.equal(nobodys.status, isPersonal(route) ? 403 : 404, route.name)
-        for (const ids of [theirs, { ...theirs, entity: flow.door.ops.vapp }]) {
+        for (const ids of [theirs, { ...theirs, entity: flow.api.ops.vapp }]) {
           const answer = await tryAs(grant, route, ids)
           assert.deepEqual(tellingOf(answer), tellingOf(nobodys), route.name)
         }
       }
       tried += 1
     }
-    assert.equal(await everythingOf(flow.door, ops), before)
+    assert.equal(await everythingOf(flow.api, ops), before)
     t.diagnostic(`${tried} addresses, nothing of another organisation read or written`)
   })
 }
 
-/** What a run of this role is told where a session of that role is told something. */
+/** The expected status for a run of this role, given that of a session with the same role. */
 function expected(route: CloudRoute, role: Role): number {
   const row = rowOf(route)
-  // These are for people, and stay with them.
+  // These rights are for people only.
   if (isPersonal(route) || route.name === 'addAccessToken') return 403
   if (route.name === 'deleteSession') return 409
   const allowed = row.least === undefined || ladder.indexOf(role) >= ladder.indexOf(row.least)
@@ -167,14 +188,14 @@ function expected(route: CloudRoute, role: Role): number {
 }
 
 async function tryOnOwn(grant: string, route: CloudRoute): Promise<Answered> {
-  const token = await flow.door.enter(eng, 'organisation administrator')
-  const ids = await idsFor(flow.door, rowOf(route), token)
-  // A token for scripts belongs to who made it, and these runs were started by others.
+  const token = await flow.api.enter(eng, 'organisation administrator')
+  const ids = await idsFor(flow.api, rowOf(route), token)
+  // An access token belongs to the user who created it, and these runs were started by others.
   return tryAs(grant, route, ids)
 }
 
 for (const route of guarded.filter(({ path }) => !path.includes(':accessToken'))) {
-  test(`${route.name}: a run may what who started it may now and might then`, async () => {
+  test(`${route.name}: a run has only the rights that its user has now and had at its start`, async () => {
     for (const role of ladder) {
       const home = role === 'system administrator' ? system : eng
       const worth = role === 'system administrator' ? 'organisation administrator' : role

@@ -1,5 +1,5 @@
-// One request for each row of the route table, as a client would send it, with its answer: what is in docs/api/cloud.md. What
-// differs from run to run (ids, times, secrets) is written as something that does not.
+// One request for each route, as a client would send it, with its response, for docs/reference/api/cloud.md. Values that differ from run to
+// run (ids, times, secrets) are replaced by constants.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { request, type IncomingMessage } from 'node:http'
@@ -8,22 +8,29 @@ import type { VmId } from '@skerry/vm'
 import { readXml } from '@skerry/xml'
 import { sql } from 'kysely'
 
-import type { Sample } from '../src/api-reference.ts'
-import { ours, type Dialect } from '../src/http/dialect.ts'
-import { operations } from '../src/operations.ts'
-import type { CloudRoute } from '../src/route.ts'
+import { ours, type Dialect } from '../src/dialect/dialect.ts'
+import type { Status } from '../src/domain/vm-status.ts'
+import type { CloudRoute } from '../src/http/route.ts'
+import { operations } from '../src/operations/vm-operations.ts'
+import type { RequestSample } from '../src/reference/api-reference.ts'
 import { routes } from '../src/routes.ts'
-import type { Status } from '../src/vm-status.ts'
 import { acceptOf } from './every-route.ts'
 import { itemOf } from './rights-table.ts'
-import { BASE, hrefOf, openDoor, type Answered, type Door, type Spoken } from './tenants-door.ts'
+import {
+  BASE,
+  hrefOf,
+  openTenantsApi,
+  type Answered,
+  type TenantsApi,
+  type Spoken,
+} from './tenants-api.ts'
 
 interface How {
   readonly query?: string
   readonly body?: (ids: Readonly<Record<string, string>>) => string
   readonly from?: Status
   readonly headers?: Readonly<Record<string, string>>
-  /** It is asked of a vApp. */
+  /** The request is for a vApp. */
   readonly whole?: true
 }
 
@@ -32,7 +39,7 @@ const source = ({ template = '' }: Readonly<Record<string, string>>, name = '') 
 
 const basic = `Basic ${Buffer.from('alice@eng:secret').toString('base64')}`
 
-/** If you are here because a row has no sample: say how it is asked rightly. A GET, and an action without a body, need no line. */
+/** If a test sent you here because a route has no sample: add a valid request. A GET, and an action without a body, need no line. */
 const hows: Readonly<Record<string, How>> = {
   createSession: { headers: { authorization: basic } },
   addAccessToken: { body: () => '<AccessTokenParams name="nightly"/>' },
@@ -108,22 +115,23 @@ const hows: Readonly<Record<string, How>> = {
   changeUser: { body: () => '<User><Role name="user"/></User>' },
 }
 
-/** What is answered beside the document and worth a word. */
+/** Response headers that are worth showing. */
 const headersOf = ({ tokenHeader }: Dialect) => [
   ...['content-type', 'location', tokenHeader, 'set-cookie'],
 ]
 
-export async function recordSamples(dialect = ours): Promise<Map<string, Sample>> {
-  await using door = await openDoor()
-  const at = door.spoken.find((each) => each.dialect === dialect) ?? assert.fail(dialect.name)
-  const samples = new Map<string, Sample>()
-  const entity = await furnish(door)
-  // Whatever changes something comes after all that is only read, so that what is read does not depend on it.
+export async function recordSamples(dialect = ours): Promise<Map<string, RequestSample>> {
+  await using api = await openTenantsApi()
+  const at = api.spoken.find((each) => each.dialect === dialect) ?? assert.fail(dialect.name)
+  const samples = new Map<string, RequestSample>()
+  const entity = await furnish(api)
+  // Changing requests come after all reading ones, so that the documents read do not depend on them.
   const order = routes.toSorted((a, b) => rank(a) - rank(b))
   for (const route of order) {
-    samples.set(route.name, stable(await record(door, at, route, entity), dialect))
-    await sql`update org set disabled = false`.execute(door.cloud.db)
-    await sql`update host set enabled = true`.execute(door.cloud.db)
+    samples.set(route.name, stable(await record(api, at, route, entity), dialect))
+    await sql`update org set disabled = false`.execute(api.cloud.db)
+    await api.resume()
+    await sql`update host set enabled = true`.execute(api.cloud.db)
   }
   return samples
 }
@@ -131,17 +139,17 @@ export async function recordSamples(dialect = ours): Promise<Map<string, Sample>
 const rank = ({ method, name }: CloudRoute): number =>
   method === 'GET' ? 0 : name === 'deleteSession' ? 2 : 1
 
-/** A vApp `web` with a VM that runs, and something written down about it. */
-async function furnish(door: Door): Promise<string> {
-  const vm = await vmThatIs(door, 'POWERED_ON')
+/** A vApp `web` with a running VM, and metadata. */
+async function furnish(api: TenantsApi): Promise<string> {
+  const vm = await vmThatIs(api, 'POWERED_ON')
   await sql`update vapp set name = 'web' where id = (select vapp from vm where id = ${vm})`.execute(
-    door.cloud.db,
+    api.cloud.db,
   )
-  await sql`update vm set name = 'web-1' where id = ${vm}`.execute(door.cloud.db)
+  await sql`update vm set name = 'web-1' where id = ${vm}`.execute(api.cloud.db)
   return `vm-${vm}`
 }
 
-async function vmThatIs({ cloud }: Door, status: Status): Promise<VmId> {
+async function vmThatIs({ cloud }: TenantsApi, status: Status): Promise<VmId> {
   const [vm] = (await cloud.addVms(1, status)).vms as [VmId]
   await sql`update vm set boot = 'boot' where id = ${vm} and status = 'POWERED_ON'`.execute(
     cloud.db,
@@ -149,35 +157,41 @@ async function vmThatIs({ cloud }: Door, status: Status): Promise<VmId> {
   return vm
 }
 
-async function record(door: Door, at: Spoken, route: CloudRoute, running: string): Promise<Sample> {
+async function record(
+  api: TenantsApi,
+  at: Spoken,
+  route: CloudRoute,
+  running: string,
+): Promise<RequestSample> {
   const how = hows[route.name] ?? {}
   const from = how.from ?? operations.find(({ name }) => name === route.name)?.from[0]
   const ids: Record<string, string> = {
     ...{
-      ...door.eng.ids,
+      ...api.eng.ids,
       version: '1.5',
       file: 'master.xsd',
       entity: running,
-      vapp: door.eng.vapp,
+      vapp: api.eng.vapp,
     },
-    ...(how.whole && { entity: door.eng.vapp }),
-    urn: at.dialect.urn('vdc', door.eng.ids['vdc'] ?? ''),
+    ...(how.whole && { entity: api.eng.vapp }),
+    urn: at.dialect.urn('vdc', api.eng.ids['vdc'] ?? ''),
   }
   if (route.method !== 'GET' && from !== undefined) {
-    const vm = await vmThatIs(door, from)
+    const vm = await vmThatIs(api, from)
     ids['entity'] = `vm-${vm}`
     await sql`update vm set snapshot = 's', snapshot_at = clock_timestamp() where id = ${vm}
-      and ${/^(revert|removeAll)/.test(route.name)}`.execute(door.cloud.db)
+      and ${/^(revert|removeAll)/.test(route.name)}`.execute(api.cloud.db)
   }
   if (route.path.includes('/metadata')) {
-    await door.ask('PUT', `/api/vApp/${ids['entity']}/metadata/colour`, {
-      token: door.eng.token,
+    await api.ask('PUT', `/api/vApp/${ids['entity']}/metadata/colour`, {
+      token: api.eng.token,
       body: '<MetadataValue><Value>red</Value></MetadataValue>',
     })
   }
-  const token = await tokenFor(door, route)
-  if (route.path.includes(':upload')) ids['upload'] = await announced(door, route)
-  if (route.path.includes(':accessToken')) ids['accessToken'] = await ownToken(door, token)
+  const token = await tokenFor(api, route)
+  if (route.path.includes(':upload')) ids['upload'] = await announced(api, route)
+  if (route.path.includes(':accessToken')) ids['accessToken'] = await ownToken(api, token)
+  if (route.path.includes(':userToken')) ids['userToken'] = await newToken(api, route)
   const path =
     route.path.replace(/:(\w+)/g, (_, name: string) => ids[name] ?? assert.fail(`no :${name}`)) +
     (how.query ?? '')
@@ -207,26 +221,34 @@ async function record(door: Door, at: Spoken, route: CloudRoute, running: string
   }
 }
 
-/** Of whoever may least and still may this. */
-async function tokenFor(door: Door, { permission, name }: CloudRoute): Promise<string> {
+/** A token of the lowest role that has the right. */
+async function tokenFor(api: TenantsApi, { permission, name }: CloudRoute): Promise<string> {
   if (permission === 'anyone' || permission === 'login') return ''
-  if (permission === 'org:admin') return door.enter(door.eng.org, 'organisation administrator')
+  if (permission === 'org:admin') return api.enter(api.eng.org, 'organisation administrator')
   if (['cloud:admin', 'cloud:read', 'host:admin'].includes(permission)) {
-    return door.enter(door.eng.org, 'system administrator')
+    return api.enter(api.eng.org, 'system administrator')
   }
-  return name === 'deleteSession' ? door.enter(door.eng.org, 'author') : door.eng.token
+  return name === 'deleteSession' ? api.enter(api.eng.org, 'author') : api.eng.token
 }
 
-/** An image that is on its way: its size is known, and nothing of it has come. */
-async function announced({ ask, eng }: Door, { name }: CloudRoute): Promise<string> {
+/** An announced upload: its size is known, and no bytes were received. */
+async function announced({ ask, eng }: TenantsApi, { name }: CloudRoute): Promise<string> {
   const { text } = await ask('POST', `/api/catalog/${eng.ids['catalog']}/action/upload`, {
     token: eng.token,
     body: `<UploadParams name="image of ${name}" size="65536"/>`,
   })
   return hrefOf(readXml(text)).split('/').at(-1) ?? ''
 }
-async function ownToken(door: Door, token: string): Promise<string> {
-  const list = readXml((await door.ask('GET', '/api/session/tokens', { token })).text)
+async function newToken(
+  { ask, eng: { token } }: TenantsApi,
+  { name }: CloudRoute,
+): Promise<string> {
+  const body = `<AccessTokenParams name="${name === 'deleteUserToken' ? 'left behind' : 'backup'}"/>`
+  const made = await ask('POST', '/api/session/tokens', { token, body })
+  return hrefOf(readXml(made.text)).split('/').at(-1) ?? ''
+}
+async function ownToken(api: TenantsApi, token: string): Promise<string> {
+  const list = readXml((await api.ask('GET', '/api/session/tokens', { token })).text)
   const found = list.children.find(
     (each) => typeof each !== 'string' && hrefOf(each) !== '' && each.name === 'AccessToken',
   )
@@ -237,7 +259,7 @@ async function ownToken(door: Door, token: string): Promise<string> {
   )
 }
 
-/** A stream goes on for ever: its first event. */
+/** The first event of a stream, which never ends. */
 async function firstEvent(
   { port }: Spoken,
   path: string,
@@ -271,12 +293,12 @@ const secretsOf = ({ tokenHeader, cookie }: Dialect): readonly (readonly [RegExp
     /\b(console-only|author|organisation-administrator|system-administrator|user)-[\w-]{6}(?=")/g,
     '$1',
   ],
-  [/^id: \d+-\d+$/gm, 'id: 1042-7'],
+  [/^id: [\w-]{32}$/gm, 'id: 0RIOtTxh6zXYFzJpDgAbBQl3kZ8mVw2c'],
   [/after=[\w%-]{8,}/g, 'after=CURSOR'],
 ]
 
-/** The same for every run: ids are counted as they come. */
-function stable(sample: Sample, dialect: Dialect): Sample {
+/** Makes ids the same for every run, by numbering them in order of appearance. */
+function stable(sample: RequestSample, dialect: Dialect): RequestSample {
   const known = new Map<string, string>()
   const id = (uuid: string): string => {
     if (!known.has(uuid)) {

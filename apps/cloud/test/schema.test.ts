@@ -1,5 +1,5 @@
-// Goal: the schema that we publish is whole and is what our documents are; every link leads somewhere, and only what may be done is linked.
-// Method: the schema over HTTP; every document of every kind of caller, link by link, each held against it (held-to-schema.ts).
+// Goal: the published schema is complete and matches our documents; every link works, and only possible actions are linked.
+// Method: the schema over HTTP; every document for every kind of caller, link by link, each validated against it (held-to-schema.ts).
 import assert from 'node:assert/strict'
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -9,20 +9,28 @@ import type { VmId } from '@skerry/vm'
 import { attribute, localName, readXml, type Element } from '@skerry/xml'
 
 import { schemaIn } from '../src/documents/schema-in.ts'
-import type { Role } from '../src/identity/roles.ts'
-import { operations } from '../src/operations.ts'
+import type { Role } from '../src/domain/roles.ts'
+import type { Status } from '../src/domain/vm-status.ts'
+import { vappOperations } from '../src/operations/vapp-operations.ts'
+import { operations } from '../src/operations/vm-operations.ts'
 import { recordTypes } from '../src/query/record-types.ts'
 import { routes } from '../src/routes.ts'
-import { vappOperations } from '../src/vapp-operations.ts'
-import type { Status } from '../src/vm-status.ts'
 import { SCHEMA, validate } from './held-to-schema.ts'
-import { find, hrefOf, openDoor, pathOf, toRead, type Answered, type Door } from './tenants-door.ts'
+import {
+  find,
+  hrefOf,
+  openTenantsApi,
+  pathOf,
+  toRead,
+  type Answered,
+  type TenantsApi,
+} from './tenants-api.ts'
 
-let door: Door
+let api: TenantsApi
 before(async () => {
-  door = await openDoor()
+  api = await openTenantsApi()
 })
-after(() => door[Symbol.asyncDispose]())
+after(() => api[Symbol.asyncDispose]())
 
 const accept = (version: string) => ({ accept: `application/*+xml;version=${version}` })
 const roles: readonly Role[] = [
@@ -33,12 +41,12 @@ const roles: readonly Role[] = [
   'system administrator',
 ]
 
-test('the schema is served in every version to anybody, without a version, file by file', async () => {
+test('the schema files of every version are served without credentials and without a version in the request', async () => {
   const files = await readdir(SCHEMA)
-  const asked = door.spoken.flatMap((at) =>
+  const requested = api.spoken.flatMap((at) =>
     ['1.5', '5.1', '5.5'].map((version) => ({ ...at, version })),
   )
-  for (const { ask, dialect, version } of asked) {
+  for (const { ask, dialect, version } of requested) {
     const seen = new Set(['master.xsd'])
     for (const file of seen) {
       const answer = await ask('GET', `/api/v${version}/schema/${file}`, {
@@ -48,10 +56,10 @@ test('the schema is served in every version to anybody, without a version, file 
       assert.equal(answer.headers['content-type'], `${dialect.media('schema')};version=${version}`)
       const kept = await readFile(join(SCHEMA, file), 'utf8')
       assert.equal(answer.text, schemaIn(dialect, file, kept))
-      if (dialect === door.spoken[0].dialect) assert.equal(answer.text, kept)
+      if (dialect === api.spoken[0].dialect) assert.equal(answer.text, kept)
       for (const [, next = ''] of answer.text.matchAll(/schemaLocation="([^"]+)"/g)) seen.add(next)
     }
-    assert.deepEqual([...seen].toSorted(), files.toSorted(), 'each is reached from the first')
+    assert.deepEqual([...seen].toSorted(), files.toSorted(), 'each is reachable from the first')
   }
   const none = [
     '/api/v1.5/schema/other.xsd',
@@ -59,10 +67,10 @@ test('the schema is served in every version to anybody, without a version, file 
     '/api/v1.5/schema/..%2f..%2fpackage.json',
     '/api/v1.5/schema/master.xsd%00',
   ]
-  for (const path of none) assert.equal((await door.ask('GET', path)).status, 404, path)
+  for (const path of none) assert.equal((await api.ask('GET', path)).status, 404, path)
 })
 
-test('the schema refuses what we do not send', async () => {
+test('the schema rejects documents that we do not send', async () => {
   const error = `<Error xmlns="urn:skerry:cloud:1.5" majorErrorCode="404" minorErrorCode="NOT_FOUND" message="no"/>`
   const wrong = [
     error.replace('404', 'lost'),
@@ -92,13 +100,13 @@ test('every attribute that a record can have is in the schema', async () => {
   }
 })
 
-test('every link that can be read answers 200 to whoever it was shown to, in every version', async () => {
+test('every readable link is 200 for the caller that it was shown to, in every version', async () => {
   for (const status of ['POWERED_ON', 'POWERED_OFF', 'SUSPENDED', 'UNRESOLVED'] as const) {
-    await door.cloud.addVms(2, status)
+    await api.cloud.addVms(2, status)
   }
-  const asking = door.spoken.flatMap((at) => roles.map((role) => ({ ...at, role })))
+  const asking = api.spoken.flatMap((at) => roles.map((role) => ({ ...at, role })))
   for (const { role, ask, base } of asking) {
-    const token = await door.enter(door.eng.org, role)
+    const token = await api.enter(api.eng.org, role)
     for (const version of role === 'author' ? ['1.5', '5.1', '5.5'] : ['5.1']) {
       const seen = new Set([`${base}/api/session`])
       for (const href of seen) {
@@ -114,7 +122,7 @@ test('every link that can be read answers 200 to whoever it was shown to, in eve
   }
 })
 
-/** What stands at the end of every address at which something is done to a VM, or to a vApp. */
+/** The end of every path of an action on a VM or vApp. */
 const pathsOf = (all: readonly { readonly action?: { readonly path: string } }[]) => [
   ...all.flatMap(({ action }) => (action ? [action.path] : [])),
   'action/deploy',
@@ -134,7 +142,7 @@ const linked = (node: Element): Set<string> =>
     }),
   )
 
-/** The one action that must be told something. */
+/** The only action that requires a body. */
 const HARDWARE = '<Vm><VirtualHardwareSection/></Vm>'
 
 const statuses: readonly Status[] = [
@@ -146,15 +154,15 @@ const statuses: readonly Status[] = [
   'POWERED_OFF',
 ]
 
-test('what is linked is accepted; what is not is refused, or would change nothing', async () => {
-  const asking = door.spoken.flatMap((at) => roles.map((role) => ({ ...at, role })))
+test('linked actions are accepted; others are rejected, or would change nothing', async () => {
+  const asking = api.spoken.flatMap((at) => roles.map((role) => ({ ...at, role })))
   for (const { role, ask, dialect } of asking) {
-    const token = await door.enter(door.eng.org, role)
+    const token = await api.enter(api.eng.org, role)
     const { forbidden, conflict } = dialect.refusals
     for (const status of statuses) {
       for (const kind of ['vm', 'vapp']) {
         const add = async () => {
-          const { vapp, vms } = await door.cloud.addVms(1, status)
+          const { vapp, vms } = await api.cloud.addVms(1, status)
           return { vm: vms[0] as VmId, path: `/api/vApp/${kind}-${kind === 'vm' ? vms[0] : vapp}` }
         }
         const shown = linked(readXml((await ask('GET', (await add()).path, { token })).text))
@@ -174,12 +182,12 @@ test('what is linked is accepted; what is not is refused, or would change nothin
             continue
           }
           if (answer.status === 202) {
-            const row = await door.cloud.db
+            const row = await api.cloud.db
               .selectFrom('vm')
-              .select(['status', 'desired'])
+              .select(['status', 'projected_status'])
               .where('id', '=', vm)
               .executeTakeFirstOrThrow()
-            assert.equal(row.desired, row.status, `${what} is not linked, and changes it`)
+            assert.equal(row.projected_status, row.status, `${what} is not linked, and changes it`)
           } else {
             const refused = [forbidden.status, conflict.status].includes(answer.status)
             assert.ok(refused, `${what}\n${answer.text}`)
@@ -190,7 +198,7 @@ test('what is linked is accepted; what is not is refused, or would change nothin
   }
 })
 
-test('every row says what its answers are', () => {
+test('every route declares its responses', () => {
   for (const row of routes) {
     for (const [status, document] of Object.entries(row.answers)) {
       assert.equal(typeof document, 'string', `${row.name} ${status}`)

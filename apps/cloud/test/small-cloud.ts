@@ -1,4 +1,4 @@
-// A whole small cloud for tests: real Postgres and Temporal, cells in processes of their own, simulated hosts behind real mTLS.
+// A complete small cloud for tests: real Postgres and Temporal, cells in their own processes, simulated hosts behind real mTLS.
 import { spawn, type ChildProcess } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
@@ -8,7 +8,7 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-import { hostServer, type Identity } from '@skerry/host-api'
+import { hostServer, type MachineIdentity } from '@skerry/host-api'
 import {
   freePorts,
   simulatedHost,
@@ -25,61 +25,76 @@ import { openDatabase } from '@skerry/postgres'
 import type { HostId } from '@skerry/vm'
 import { sql, type Kysely } from 'kysely'
 
-import type { Config } from '../src/config.ts'
-import { original } from '../src/http/dialect.ts'
+import { hashPassword } from '../src/auth/password.ts'
+import { prepareLogins } from '../src/command-line/prepare-tables.ts'
+import type { CloudConfig } from '../src/config.ts'
+import { actingAs, cellLogins } from '../src/database/acting-as.ts'
+import type { CloudTables } from '../src/database/tables.ts'
+import { original } from '../src/dialect/dialect.ts'
+import { makeCursors, type CursorsOf } from '../src/feeds/event-cursors.ts'
 import type { CellIdentity } from '../src/identity/issuers.ts'
-import { hashPassword } from '../src/identity/password.ts'
-import { actingAs } from '../src/store/acting-as.ts'
-import type { Database } from '../src/store/database.ts'
 import { CloudClient, type Reply } from './cloud-client.ts'
 import { DIGEST, prepare } from './cloud-database.ts'
 
 const CLOUD = 'lab'
 const CELL_PROGRAM = join(import.meta.dirname, 'cell-process.ts')
+const urisOf = (role: string, name: string) => [
+  `URI:skerry://${CLOUD}/${role}/${name}`,
+  `URI:skerry://${CLOUD}/epoch/1`,
+]
 export const PASSWORD = 'correct horse'
 
 export interface Cell extends AsyncDisposable {
   readonly name: string
   readonly url: string
-  /** Where it speaks the original API. */
+  /** The address of the original API. */
   readonly original: string
-  /** Where machines come in. */
-  readonly machines: Config['machines']
+  /** The address of the machine API. */
+  readonly machines: CloudConfig['machines']
   readonly log: string
   readonly pid: number
   kill9(): Promise<void>
-  /** Runs another program instead of a plain cell when told, with more words for it. */
+  /** Runs another program instead of a plain cell, with more arguments. */
   start(program?: string, ...words: readonly string[]): Promise<void>
-  /** Waits for its end; the signal that ended it. */
+  /** Runs a plain cell with a command that begins with these words, in this environment. */
+  startUnder(prefix: readonly string[], env?: NodeJS.ProcessEnv): Promise<void>
+  /** Waits for its end; returns the signal that ended it. */
   died(): Promise<NodeJS.Signals | null>
 }
 
 export interface SmallCloud extends AsyncDisposable {
   readonly postgres: Postgres
   readonly temporal: Temporal
-  readonly db: Kysely<Database>
+  readonly db: Kysely<CloudTables>
   readonly cells: readonly Cell[]
   readonly hosts: readonly (SimulatedHost & { readonly id: HostId })[]
-  /** By whose word the cells are those that they say. */
+  /** Creates the event cursors of an organisation. */
+  readonly eventCursors: CursorsOf
+  /** The CA certificate of the cells. */
   readonly ca: string
   /** A client that has logged in as an author of the organisation. */
   logIn(cell?: number): Promise<CloudClient>
   /** The same at the cell's other address, with the original names. */
   logInAsBefore(cell?: number): Promise<CloudClient>
-  /** What that cell says to such a login now. */
+  /** The response of that cell to such a login. */
   tryLogIn(cell: number): Promise<Reply>
-  /** What a workflow server of this name shows to the cells. */
-  workflowServer(name: string): Promise<Identity>
-  /** One more cell, which has a name of its own. */
+  /** The client certificate of a workflow server with this name. */
+  workflowServer(name: string): Promise<MachineIdentity>
+  /** Starts one more cell with its own name. */
   addCell(): Promise<Cell>
 }
 
-/** `durable`: whether a commit is on disk before it is answered, which only measurements need. */
-export async function startSmallCloud({
-  cells = 1,
-  hosts = 1,
-  durable = false,
-} = {}): Promise<SmallCloud> {
+export interface SmallCloudOptions {
+  readonly cells?: number
+  readonly hosts?: number
+  /** Whether commits are durable, which only measurements need. */
+  readonly durable?: boolean
+  /** How many tasks a host and an organisation may have in progress. */
+  readonly claims?: CloudConfig['claims']
+}
+
+export async function startSmallCloud(options: SmallCloudOptions = {}): Promise<SmallCloud> {
+  const { cells = 1, hosts = 1, durable = false, claims } = options
   const dir = await mkdtemp(join(tmpdir(), 'skerry-small-'))
   await using stack = new AsyncDisposableStack()
   stack.defer(() => rm(dir, { recursive: true, force: true }))
@@ -91,7 +106,7 @@ export async function startSmallCloud({
   await postgres.psql('create database cloud')
   const database = postgres.urlOf('cloud')
   await prepare(database)
-  const db = openDatabase<Database>({
+  const db = openDatabase<CloudTables>({
     url: actingAs(database, 'skerry_system'),
     applicationName: 'test',
   })
@@ -107,17 +122,16 @@ export async function startSmallCloud({
   const running = stack.use(new AsyncDisposableStack())
   const addCell = async (): Promise<Cell> => {
     const name = `cell-${made.length + 1}`
-    const machine = await control.issue(`URI:skerry://${CLOUD}/cell/${name}`)
-    const port = await freePorts(3)
-    const address = '127.0.0.1'
-    const config: Config = {
+    const machine = await control.issue(...urisOf('cell', name))
+    const [port, address] = [await freePorts(3), '127.0.0.1']
+    const config: CloudConfig = {
       ...{ base: `https://127.0.0.1:${port}`, cell: name, database },
       ...{ listen: { address, port }, machines: { address, port: port + 1 } },
       original: {
         ...{ base: `https://127.0.0.1:${port + 2}`, listen: { address, port: port + 2 } },
       },
-      temporal: { address: temporal.address, namespace: temporal.namespace },
-      ...{ identity: dir, images: dir },
+      temporal: { address: temporal.address, namespace: temporal.namespace, tls: false },
+      ...{ identity: dir, images: dir, ...(claims && { claims }) },
     }
     const cell = running.use(
       await startCell(dir, config, {
@@ -132,6 +146,7 @@ export async function startSmallCloud({
   const all = stack.move()
   return {
     ...{ postgres, temporal, db, cells: made, hosts: served, addCell, ca: site.cert },
+    eventCursors: makeCursors(() => sealKey),
     logIn: (at = 0) => CloudClient.logIn(made[at]?.url ?? '', site.cert, 'alice@eng', PASSWORD),
     logInAsBefore: (at = 0) =>
       CloudClient.logIn(made[at]?.original ?? '', site.cert, 'alice@eng', PASSWORD, {
@@ -139,8 +154,7 @@ export async function startSmallCloud({
       }),
     tryLogIn: (at) => CloudClient.tryLogIn(made[at]?.url ?? '', site.cert, 'alice@eng', PASSWORD),
     async workflowServer(name) {
-      const uris = [`URI:skerry://${CLOUD}/workflow/${name}`, `URI:skerry://${CLOUD}/epoch/1`]
-      return { ...(await control.issue(...uris)), ca: control.cert }
+      return { ...(await control.issue(...urisOf('workflow', name))), ca: control.cert }
     },
     [Symbol.asyncDispose]: () => all.disposeAsync(),
   }
@@ -154,7 +168,7 @@ interface CellFiles {
   readonly trusted: CellIdentity['trusted']
 }
 
-async function seed(db: Kysely<Database>): Promise<void> {
+async function seed(db: Kysely<CloudTables>): Promise<void> {
   const { id: org } = await db
     .insertInto('org')
     .values({ name: 'eng' })
@@ -172,7 +186,7 @@ async function seed(db: Kysely<Database>): Promise<void> {
 
 async function serve(
   stack: AsyncDisposableStack,
-  db: Kysely<Database>,
+  db: Kysely<CloudTables>,
   n: number,
   { issuer, control }: Record<'issuer' | 'control', Awaited<ReturnType<typeof startIssuer>>>,
 ): Promise<SimulatedHost & { id: HostId }> {
@@ -206,14 +220,15 @@ async function serve(
 
 async function startCell(
   dir: string,
-  config: Config,
+  config: CloudConfig,
   { machine, ca, tls, sealKey, trusted }: CellFiles,
 ): Promise<Cell> {
   const at = (end: string) => join(dir, `${config.cell}.${end}`)
+  await prepareLogins({ ...config, logins: cellLogins(config, sealKey) })
   await writeFile(at('config'), JSON.stringify(config))
   const name: CellIdentity['name'] = { cloud: CLOUD, role: 'cell', id: config.cell }
-  const door: Partial<CellIdentity> = { name, epoch: 1, cell: machine, server: tls, trusted }
-  const identity = { machine: { ...machine, ca }, tls, sealKey, door }
+  const api: Partial<CellIdentity> = { name, epoch: 1, cell: machine, server: tls, trusted }
+  const identity = { machine: { ...machine, ca }, tls, sealKey, api }
   await writeFile(at('identity'), JSON.stringify(identity))
   const log = at('log')
   let child: ChildProcess | undefined
@@ -223,9 +238,10 @@ async function startCell(
     child.kill(signal)
     await gone
   }
-  const start = async (program = CELL_PROGRAM, ...words: readonly string[]) => {
-    child = spawn(process.execPath, [program, at('config'), at('identity'), ...words], {
-      stdio: ['ignore', 'pipe', 'pipe'],
+  const startBy = async (command: readonly string[], env: NodeJS.ProcessEnv = {}) => {
+    const [first = '', ...rest] = command
+    child = spawn(first, rest, {
+      ...{ stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, ...env } },
     })
     child.stderr?.pipe(createWriteStream(log, { flags: 'a' }))
     const up = once(child.stdout as NodeJS.ReadableStream, 'data')
@@ -235,8 +251,12 @@ async function startCell(
     await Promise.race([up, dead])
     dead.catch(() => undefined)
   }
+  const wordsOf = (program: string) => [process.execPath, program, at('config'), at('identity')]
+  const start = (program = CELL_PROGRAM, ...words: readonly string[]) =>
+    startBy([...wordsOf(program), ...words])
   await start()
   return {
+    startUnder: (prefix, env) => startBy([...prefix, ...wordsOf(CELL_PROGRAM)], env),
     ...{ name: config.cell, url: config.base, machines: config.machines, log, start },
     original: config.original?.base ?? '',
     get pid() {
@@ -252,12 +272,12 @@ async function startCell(
 }
 
 /** Waits until every host is open for work. */
-export async function untilOpen(db: Kysely<Database>, hosts: number): Promise<void> {
+export async function untilOpen(db: Kysely<CloudTables>, hosts: number): Promise<void> {
   await until(
     `${hosts} hosts are open`,
     async () => {
       const { rows } = await sql<{ open: string }>`
-      select count(*) as open from host where listed = session and session > 0`.execute(db)
+      select count(*) as open from host where list_session = session and session > 0`.execute(db)
       return Number(rows[0]?.open) === hosts
     },
     60_000,

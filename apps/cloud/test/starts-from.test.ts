@@ -1,5 +1,5 @@
-// Goal: an operation does nothing to a VM that is not what it is believed to be. Method: the activities that Temporal runs, a
-// real Postgres, and a simulated host whose VMs are changed behind the cloud's back.
+// Goal: an operation does nothing to a VM whose actual state differs from the recorded one. Method: the activities that Temporal
+// runs, a real Postgres, and a simulated host whose VMs change without the cloud's knowledge.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 
@@ -8,9 +8,9 @@ import type { HostApi } from '@skerry/host-api'
 import { simulatedHost, type Postgres } from '@skerry/lab'
 import type { Order, PowerState, VmId } from '@skerry/vm'
 
-import { operationNamed } from '../src/operations.ts'
-import { submitTask } from '../src/store/submit-task.ts'
-import { powersOf, type Status } from '../src/vm-status.ts'
+import { powersOf, type Status } from '../src/domain/vm-status.ts'
+import { operationNamed } from '../src/operations/vm-operations.ts'
+import { submitTask } from '../src/tasks/submit-task.ts'
 import { vmAt } from './away-host.ts'
 import {
   openCloudDatabase,
@@ -29,15 +29,15 @@ before(async () => {
 after(() => postgres[Symbol.asyncDispose]())
 
 const ask = (cloud: CloudDatabase, vm: VmId, name: string) =>
-  cloud.as(cloud.who, (tx) => submitTask(tx, operationNamed(name), { vm, owner: 'alice' }))
+  cloud.as(cloud.principal, (tx) => submitTask(tx, operationNamed(name), { vm, owner: 'alice' }))
 
-/** Has it done, from its request to its end, and answers with how it ended and what the host was ordered. */
+/** Runs an operation from its request to its end; returns how it ended and the orders to the host. */
 async function done(cloud: CloudDatabase, host: HostApi, vm: VmId, name: string) {
   const { id } = await ask(cloud, vm, name)
   return { orders: await work(cloud, host, vm), ...(await taskOf(cloud.db, id)) }
 }
 
-/** Carries out all that waits in the VM's queue. Answers with what the host was ordered. */
+/** Executes all tasks in the VM's queue; returns the orders to the host. */
 async function work(cloud: CloudDatabase, host: HostApi, vm: VmId): Promise<readonly Order[]> {
   const orders: Order[] = []
   const link: HostApi = {
@@ -54,7 +54,7 @@ async function work(cloud: CloudDatabase, host: HostApi, vm: VmId): Promise<read
   return orders
 }
 
-/** What is believed, what is so, what is asked; how it ends, and what is so afterwards. */
+/** The recorded state, the actual state, and the operation; how it ends, and the actual state afterwards. */
 const surprises: readonly [Status, PowerState, string, string, PowerState | undefined][] = [
   ['POWERED_OFF', 'on', 'delete', 'wrong-state', 'on'],
   ['POWERED_OFF', 'on', 'powerOn', 'success', 'on'],
@@ -70,7 +70,7 @@ const surprises: readonly [Status, PowerState, string, string, PowerState | unde
 ]
 
 for (const [believed, real, name, end, left] of surprises) {
-  test(`${name} of a VM that is believed ${believed} and is ${real}: ${end}`, async () => {
+  test(`${name} of a VM that is recorded as ${believed} and is ${real}: ${end}`, async () => {
     await using cloud = await openCloudDatabase(postgres)
     const [vm] = (await cloud.addVms(1, believed)).vms as [VmId]
     const host = simulatedHost({ vms: [vmAt(vm, real)] })
@@ -97,7 +97,7 @@ test('the first step of an operation names the states that it declares, and undo
   )
 })
 
-test('what no host has yet is in no power', () => {
+test('a VM that no host has yet has no power state', () => {
   assert.equal(powersOf(['UNRESOLVED']), undefined)
   assert.deepEqual(powersOf(['POWERED_ON']), ['on'])
   assert.deepEqual(powersOf(['SUSPENDED']), ['paused', 'suspended'])
@@ -107,15 +107,15 @@ for (const [then, left] of [
   ['suspend', 'suspended'],
   ['powerOff', 'off'],
 ] as const) {
-  test(`${then} behind powerOn is done although nobody heard of the start`, async () => {
+  test(`${then} queued behind powerOn is executed although the start was never observed`, async () => {
     await using cloud = await openCloudDatabase(postgres)
     const [vm] = (await cloud.addVms(1, 'POWERED_OFF')).vms as [VmId]
-    // Nobody follows this host, as after a restart of vmd: what its steps report has no place among the reports.
+    // No cell follows this host, as after a restart of vmd: reports in the responses to steps cannot be ordered.
     const host = simulatedHost({ vms: [vmAt(vm, 'off')] })
     const tasks = [await ask(cloud, vm, 'powerOn'), await ask(cloud, vm, then)]
     await work(cloud, host, vm)
     for (const { id } of tasks) assert.equal((await taskOf(cloud.db, id)).state, 'success')
-    assert.equal((await vmOf(cloud.db, vm)).status, 'POWERED_OFF', 'what is written is behind')
+    assert.equal((await vmOf(cloud.db, vm)).status, 'POWERED_OFF', 'the recorded state is outdated')
     assert.equal(host.find(vm)?.power, left)
   })
 }

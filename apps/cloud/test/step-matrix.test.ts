@@ -1,23 +1,23 @@
-// Goal: whatever happens at whichever step, nothing is left over or doubled, and the task ends once.
-// Method: every step of every operation, from every status it may begin at, with a fault put around the step; real Postgres, a
-// simulated host that is followed, and the same carryOut and Activities that Temporal runs. No fault point stands in the product.
-// A crash is a run that is thrown away: another one claims the task anew, and knows nothing of the first.
+// Goal: whichever fault happens at whichever step, nothing is left over or duplicated, and the task ends once.
+// Method: every step of every operation, from every status it may begin at, with a fault injected around the step; real Postgres, a
+// simulated host that is followed, and the same carryOut and Activities that Temporal runs. The product has no injection points.
+// A crash is a run that is abandoned: another one claims the task again, and knows nothing of the first.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 
-import { Fault, passing } from '@skerry/fault'
+import { Fault, retryableKinds } from '@skerry/fault'
 import type { HostApi } from '@skerry/host-api'
 import { simulatedHost, type Postgres, type SimulatedHost } from '@skerry/lab'
 import type { PowerState, TaskId, VmId } from '@skerry/vm'
 import { sql } from 'kysely'
 
-import { carryOut, type Verbs } from '../src/durable/carry-out.ts'
-import type { At, Operation, Step } from '../src/operation.ts'
-import { operations } from '../src/operations.ts'
-import type { Reason } from '../src/store/claim-task.ts'
-import { keepSeed } from '../src/store/guest-seeds.ts'
-import { submitTask } from '../src/store/submit-task.ts'
-import { statusOf, type Status } from '../src/vm-status.ts'
+import { statusOf, type Status } from '../src/domain/vm-status.ts'
+import { carryOut, type TaskActivities } from '../src/durable/carry-out.ts'
+import { keepSeed } from '../src/inventory/guest-seeds.ts'
+import { operations } from '../src/operations/vm-operations.ts'
+import type { ClaimReason } from '../src/tasks/claim-task.ts'
+import type { StepContext, Operation, Step } from '../src/tasks/operation.ts'
+import { submitTask } from '../src/tasks/submit-task.ts'
 import { Activities } from '../src/worker/activities.ts'
 import { CutHost, followed, vmAt, type Followed } from './away-host.ts'
 import {
@@ -31,7 +31,7 @@ import {
 
 class Crash extends Error {}
 
-/** What a fault may do to the world around a step. */
+/** How a fault may wrap a step. */
 interface Hands {
   /** The fault has happened. */
   fire(): void
@@ -45,7 +45,7 @@ const failing = (step: Step, hands: Hands) => async () => {
   hands.fire()
   throw broken(step)
 }
-/** The first time only: who comes after a crash finds a whole program. */
+/** The first time only: the run after a crash works normally. */
 const onceOnly = (work: () => void): (() => void) => {
   let done = false
   return () => {
@@ -98,9 +98,9 @@ const faults: Readonly<Record<string, Breaks>> = {
     async run(at) {
       await step.run(at)
       hands.fire()
-      await at.world.db
+      await at.context.db
         .updateTable('task')
-        .set({ cancel: true })
+        .set({ cancel_requested: true })
         .where('id', '=', at.task.id)
         .execute()
     },
@@ -127,12 +127,12 @@ const faults: Readonly<Record<string, Breaks>> = {
   },
   'done, then error, crash after undo': (step, hands) => {
     const now = crash(hands)
-    const run = async (at: At) => step.run(at).then(failing(step, hands))
+    const run = async (at: StepContext) => step.run(at).then(failing(step, hands))
     return undoing({ ...step, run }, async (undo) => undo().then(now))
   },
 }
 
-/** The host has done it, and its word does not reach us. */
+/** The host has executed the step, but its response is lost. */
 const losing = (host: HostApi, lose: () => void): HostApi => ({
   ...host,
   async step(order, goal, signal, progress) {
@@ -147,13 +147,13 @@ const powerOf: Readonly<Partial<Record<Status, PowerState>>> = {
   POWERED_ON: 'on',
   SUSPENDED: 'suspended',
 }
-/** What is asked for where there is something to choose. */
+/** The input of operations that take one. */
 const inputs: Readonly<Record<string, unknown>> = {
   reconfigureVm: { cpus: 2, memoryMiB: 32, diskMiB: 128 },
 }
-/** Those that begin with nothing at the host. */
+/** Operations that begin without a VM on the host. */
 const makes = new Set(['create', 'clone'])
-/** Steps that are rows only. */
+/** Steps that only change rows. */
 const asksNoHost = new Set(['place', 'forget', 'reserve'])
 
 interface Case {
@@ -174,7 +174,7 @@ const cases: readonly Case[] = operations.flatMap((operation) =>
   ),
 )
 
-/** An answer is lost only where one was asked for, and an undo fails only where there is one. */
+/** A response can be lost only if the step calls a host, and an undo can fail only if there is one. */
 function applies({ step, fault, status, operation }: Case): boolean {
   if (fault === 'answer lost') {
     return !asksNoHost.has(step.name) && (makes.has(operation.name) || status in powerOf)
@@ -196,7 +196,7 @@ before(async () => {
     const { vms } = await cloud.addVms(1, each.status)
     vmOfCase.set(each, vms[0] as VmId)
   }
-  // What failed to be made, or was cleared away, is nowhere.
+  // A VM that was not created, or was deleted, is on no host.
   await cloud.db
     .updateTable('vm')
     .set({ host: null })
@@ -212,18 +212,21 @@ before(async () => {
     const power = powerOf[status]
     return power === undefined ? [] : [vmAt(id, power)]
   })
-  // Half of those that are made have something to tell their guest.
-  const told = [...vmOfCase].filter(([{ operation }], at) => operation.name === 'create' && at % 2)
-  for (const [, id] of told) {
-    const vm = { org: cloud.who.org, id, name: 'told' }
-    await cloud.as(cloud.who, (tx) => keepSeed(tx, vm, { userData: '#cloud-config' }, seal))
+  // Half of the created VMs have cloud-init data.
+  const seeded = [...vmOfCase].filter(
+    ([{ operation }], at) => operation.name === 'create' && at % 2,
+  )
+  for (const [, id] of seeded) {
+    const vm = { org: cloud.principal.org, id, name: 'told' }
+    await cloud.as(cloud.principal, (tx) => keepSeed(tx, vm, { userData: '#cloud-config' }, seal))
   }
   host = simulatedHost({ vms: [...placed, vmAt(source, 'off')] })
   for (const [{ operation }, id] of vmOfCase) {
     if (!/^revertTo|^removeAllSnapshots$/.test(operation.name)) continue
     const on = operation.name === 'revertToRunning'
     host.keepSnapshot(id, 'kept', on)
-    await sql`update vm set snapshot = 'kept', snapshot_on = ${on}, snapshot_at = clock_timestamp()
+    await sql`update vm set snapshot = 'kept', snapshot_on = ${on}, snapshot_at = clock_timestamp(),
+      snapshot_mib = disk_mib + ${on ? 64 : 0}
       where id = ${id}`.execute(cloud.db)
   }
   link = new CutHost(host)
@@ -239,7 +242,7 @@ for (const each of cases) {
   const { operation, status, step, fault } = each
   test(`${operation.name} from ${status}, ${step.name}: ${fault}`, async () => {
     const vm = vmOfCase.get(each) as VmId
-    const { id } = await cloud.as(cloud.who, (tx) =>
+    const { id } = await cloud.as(cloud.principal, (tx) =>
       submitTask(tx, operation, { vm, owner: 'alice', input: inputs[operation.name] ?? null }),
     )
     const { fired, crashed } = await runBroken(each, vm, id)
@@ -260,20 +263,21 @@ for (const each of cases) {
   })
 }
 
-test('what guests were to be told is kept by nobody', async () => {
+test('no cloud-init data remains stored', async () => {
   assert.deepEqual(await cloud.db.selectFrom('guest_seed').selectAll().execute(), [])
 })
 
-test('no step was done twice, and what is placed is what is counted', async () => {
+test('no step was executed twice, and the counted capacity matches the placed VMs', async () => {
   assert.equal(new Set(host.done).size, host.done.length)
   const placed = await cloud.db
     .selectFrom('vm')
     .select(sql<number>`coalesce(sum(memory_mib), 0)::integer`.as('memory'))
+    .select(sql<number>`coalesce(sum(stored_mib), 0)::integer`.as('disk'))
     .where('host', '=', cloud.host)
     .where('deleted_at', 'is', null)
     .executeTakeFirstOrThrow()
   const row = await cloud.db.selectFrom('host').selectAll().executeTakeFirstOrThrow()
-  assert.equal(row.placed_memory_mib, placed.memory)
+  assert.deepEqual([row.placed_memory_mib, row.placed_disk_mib], [placed.memory, placed.disk])
   console.log(`${cases.length} cases`)
 })
 
@@ -285,7 +289,7 @@ async function runBroken({ operation, step, fault }: Case, vm: VmId, id: TaskId)
   const steps = operation.steps.map((one) => (one === step ? wrong : one))
   for (let run = 1; run <= 3; run += 1) {
     const activities = new Activities(
-      { db: cloud.db, hosts: () => link.api, ring: () => undefined, seal },
+      { db: cloud.db, hosts: () => link.api, wake: () => undefined, seal },
       [{ ...operation, steps }],
       { perHost: 100, perOrg: 100 },
       () => ({ signal: new AbortController().signal }),
@@ -298,7 +302,7 @@ async function runBroken({ operation, step, fault }: Case, vm: VmId, id: TaskId)
         more = plan !== undefined && (await carryOut(plan, () => verbs, reasonOf))
       }
       if ((await taskOf(cloud.db, id)).ended_at !== null) return { fired, crashed }
-      // On a busy machine the host's session breaks and is opened again: whoever sweeps rings then.
+      // On a busy machine the host's session breaks and is opened again: the sweep wakes the queue then.
       await following.comeBack()
     } catch (error) {
       if (!(error instanceof Crash)) throw error
@@ -313,15 +317,15 @@ async function runBroken({ operation, step, fault }: Case, vm: VmId, id: TaskId)
   throw new Error('it does not come to its end')
 }
 
-/** What passes is tried again, as Temporal does. */
-function retried({ runStep, undoStep, turnBack, endTask }: Verbs): Verbs {
+/** Retries retryable faults, as Temporal does. */
+function retried({ runStep, undoStep, turnBack, endTask }: TaskActivities): TaskActivities {
   const again =
     <Args extends unknown[], T>(verb: (...args: Args) => Promise<T>) =>
     async (...args: Args): Promise<T> => {
       try {
         return await verb(...args)
       } catch (error) {
-        if (!(error instanceof Fault) || !passing.has(error.kind)) throw error
+        if (!(error instanceof Fault) || !retryableKinds.has(error.kind)) throw error
         return verb(...args)
       }
     }
@@ -331,7 +335,7 @@ function retried({ runStep, undoStep, turnBack, endTask }: Verbs): Verbs {
   }
 }
 
-function reasonOf(error: unknown): Reason | 'stale' {
+function reasonOf(error: unknown): ClaimReason | 'stale' {
   if (!(error instanceof Fault)) throw error
   return error.kind === 'stale' ? 'stale' : { kind: error.kind, message: error.message }
 }
@@ -341,7 +345,7 @@ function endOf({ operation, step, fault }: Case): [string, string | null] {
   const names = operation.steps.map(({ name }) => name)
   const noReturn = operation.noReturn === undefined ? -1 : names.indexOf(operation.noReturn)
   const tooLate = at === names.length - 1 || (noReturn >= 0 && at >= noReturn)
-  if (fault === 'canceled after it' && !tooLate) return ['canceled', 'it was asked to stop']
+  if (fault === 'canceled after it' && !tooLate) return ['canceled', 'the task was canceled']
   return /error|undo/.test(fault) ? ['error', `broken at ${step.name}`] : ['success', null]
 }
 
@@ -349,10 +353,13 @@ async function assertWhole({ operation, status, fault }: Case, vm: VmId): Promis
   const row = await vmOf(cloud.db, vm)
   const real = host.find(vm)
   const there = row.host !== null && row.deleted_at === null
-  assert.equal(real !== undefined, there, 'what is there is what we know of')
-  if (!real) assert.equal(row.shown, row.status, 'what is nowhere is not out of sight')
+  assert.equal(real !== undefined, there, 'the host has exactly the VMs that are recorded')
+  if (!real) assert.equal(row.displayed_status, row.status, 'a VM without a host is not UNKNOWN')
   else {
-    assert.deepEqual([row.shown, row.incarnation], [statusOf[real.power], real.incarnation])
+    assert.deepEqual(
+      [row.displayed_status, row.incarnation],
+      [statusOf[real.power], real.incarnation],
+    )
     assert.deepEqual(
       [row.cpus, row.memory_mib, row.disk_mib, row.sizes_before],
       [real.cpus, real.memoryMiB, real.diskMiB, null],
@@ -372,10 +379,16 @@ async function assertWhole({ operation, status, fault }: Case, vm: VmId): Promis
     const left = status === 'UNRESOLVED' ? 'FAILED_CREATION' : status
     assert.deepEqual([row.status, row.host !== null], [left, status !== 'UNRESOLVED'], fault)
   }
-  assert.equal(row.desired, row.status, 'nobody waits for a wish')
+  assert.equal(row.projected_status, row.status, 'nothing remains requested')
+  assert.deepEqual([row.taking_mib, row.saving_mib], [0, 0], 'nothing stays reserved')
+  assert.equal(row.snapshot_mib > 0, row.snapshot !== null, 'a snapshot counts')
   const isTold = there && row.computer_name !== null
   assert.equal(host.seedOf(vm)?.userData !== undefined && there, isTold)
   assert.deepEqual([row.holder, row.closed], [null, row.deleted_at !== null])
-  const debts = await cloud.db.selectFrom('debt').selectAll().where('vm', '=', vm).execute()
-  assert.deepEqual(debts, [], 'what was owed is paid')
+  const pending = await cloud.db
+    .selectFrom('pending_undo')
+    .selectAll()
+    .where('vm', '=', vm)
+    .execute()
+  assert.deepEqual(pending, [], 'every pending undo was executed')
 }

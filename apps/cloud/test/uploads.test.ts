@@ -1,5 +1,5 @@
-// Goal: an image comes into a catalog whole or not at all: in parts, after a break, once, and only one that is what it was said to be.
-// Method: real qcow2 files over HTTP, sent in parts by Content-Range; senders that break off; a cell that dies is one whose lease is over.
+// Goal: an image gets into a catalog completely or not at all: in parts, after an interruption, once, and only if it is as announced.
+// Method: real qcow2 files over HTTP, sent in parts by Content-Range; senders that disconnect; a dead cell is one whose lease expired.
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { createHash, randomBytes } from 'node:crypto'
@@ -14,52 +14,61 @@ import { until } from '@skerry/lab'
 import { attribute, localName, readXml } from '@skerry/xml'
 import { sql } from 'kysely'
 
-import { hashToken } from '../src/identity/sessions.ts'
-import { keepHouse } from '../src/reconcile/house.ts'
-import { find, hrefOf, linksOf, openDoor, pathOf, read, XML, type Door } from './tenants-door.ts'
+import { hashToken } from '../src/auth/sessions.ts'
+import { deleteExpired } from '../src/reconcile/delete-expired.ts'
+import {
+  find,
+  hrefOf,
+  linksOf,
+  openTenantsApi,
+  pathOf,
+  read,
+  XML,
+  type TenantsApi,
+} from './tenants-api.ts'
 
 const run = promisify(execFile)
-let door: Door
+let api: TenantsApi
 let dir: string
 let image: Buffer
 before(async () => {
-  door = await openDoor()
+  api = await openTenantsApi()
   dir = await mkdtemp(join(tmpdir(), 'skerry-uploads-'))
   const file = join(dir, 'image')
   await run('qemu-img', ['create', '-q', '-f', 'qcow2', file, '8M'])
-  // No two are the same, so that each has its own digest.
+  // All images differ, so that each has its own digest.
   await run('qemu-io', ['-f', 'qcow2', '-c', `write -P ${randomBytes(1)[0]} 0 512k`, file])
   image = await readFile(file)
 })
 after(async () => {
   await rm(dir, { recursive: true, force: true })
-  await door[Symbol.asyncDispose]()
+  await api[Symbol.asyncDispose]()
 })
 
 const digestOf = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex')
 let count = 0
-const announce = (more = '', size = image.length, token = door.eng.token) =>
-  door.ask('POST', `/api/catalog/${door.eng.ids['catalog']}/action/upload`, {
+const announce = (more = '', size = image.length, token = api.eng.token) =>
+  api.ask('POST', `/api/catalog/${api.eng.ids['catalog']}/action/upload`, {
     token,
     body: `<UploadParams name="image-${(count += 1)}" size="${size}" ${more}/>`,
   })
 const announced = async (more = '', size = image.length) =>
   pathOf(hrefOf(read(await announce(more, size), 201)))
 
-const partsIn = async () => (await readdir(door.images)).filter((name) => name.endsWith('.part'))
+const partsIn = async () => (await readdir(api.images)).filter((name) => name.endsWith('.part'))
 const someIsHere = async (): Promise<boolean> => {
-  const sizes = (await partsIn()).map(async (name) => (await stat(join(door.images, name))).size)
+  const sizes = (await partsIn()).map(async (name) => (await stat(join(api.images, name))).size)
   return (await Promise.all(sizes)).some((size) => size > 0)
 }
 
-/** A cell says how much came before it says that nobody is sending. */
+/** A cell records the received bytes before it records that the sender has gone. */
 const nobodySends = async (): Promise<boolean> => {
   const { rows } = await sql<{ free: boolean }>`
-    select bool_and(sending_until < clock_timestamp()) as free from upload`.execute(door.cloud.db)
+    select bool_and(sending_until < clock_timestamp()) as free from upload`.execute(api.cloud.db)
   return rows[0]?.free ?? false
 }
 
-/** Sends these bytes; breaks off after so many of them if told. */
+/** Sends these bytes; disconnects after this many of them, if given. */
 function send(
   path: string,
   bytes: Buffer,
@@ -68,10 +77,10 @@ function send(
 ): Promise<{ readonly status: number; readonly text: string }> {
   return new Promise((resolve, reject) => {
     const headers = {
-      ...{ accept: XML, 'x-cloud-authorization': door.eng.token },
+      ...{ accept: XML, 'x-cloud-authorization': api.eng.token },
       ...{ 'content-length': String(bytes.length), ...(range && { 'content-range': range }) },
     }
-    const options = { port: door.port, host: '127.0.0.1', method: 'PUT', path, headers }
+    const options = { port: api.port, host: '127.0.0.1', method: 'PUT', path, headers }
     const sent = request(options, (response) => {
       let text = ''
       response.setEncoding('utf8').on('data', (part: string) => (text += part))
@@ -81,20 +90,20 @@ function send(
     if (breakAfter === undefined) sent.end(bytes)
     else {
       sent.write(bytes.subarray(0, breakAfter))
-      until('some of it has come', someIsHere).then(() => sent.destroy(), reject)
+      until('some bytes have arrived', someIsHere).then(() => sent.destroy(), reject)
     }
   })
 }
 const part = (from: number, to: number, size = image.length) =>
   [image.subarray(from, to), `bytes ${from}-${to - 1}/${size}`] as const
 const received = async (path: string): Promise<number> => {
-  const [file] = find(read(await door.ask('GET', path, { token: door.eng.token })), 'File')
+  const [file] = find(read(await api.ask('GET', path, { token: api.eng.token })), 'File')
   return Number(attribute(file, 'bytesTransferred'))
 }
 
-test('an image comes in parts, becomes a template of its catalog, and can be made into a vApp', async () => {
+test('an image is sent in parts, becomes a template of its catalog, and can be instantiated', async () => {
   const catalog = read(
-    await door.ask('GET', `/api/catalog/${door.eng.ids['catalog']}`, { token: door.eng.token }),
+    await api.ask('GET', `/api/catalog/${api.eng.ids['catalog']}`, { token: api.eng.token }),
   )
   assert.match(linksOf(catalog)['add'] ?? '', /action\/upload$/)
   const path = await announced(`sha256="${digestOf(image)}" numberOfCpus="2" memoryMB="96"`)
@@ -105,63 +114,63 @@ test('an image comes in parts, becomes a template of its catalog, and can be mad
   for (const wrong of [part(0, half), part(half + 1, image.length)]) {
     const { status, text } = await send(path, ...wrong)
     assert.equal(status, 409)
-    assert.match(text, new RegExp(`${half} bytes are here`))
+    assert.match(text, new RegExp(`${half} bytes were received`))
   }
   const last = await send(path, ...part(half, image.length))
   assert.equal(last.status, 201, last.text)
   const item = readXml(last.text)
   assert.equal(localName(item.name), 'CatalogItem')
   const template = pathOf(hrefOf(find(item, 'Entity')[0]))
-  const shown = read(await door.ask('GET', template, { token: door.eng.token }))
+  const shown = read(await api.ask('GET', template, { token: api.eng.token }))
   const said = (name: string) => find(shown, name)[0]?.children[0]
   assert.deepEqual(['Digest', 'NumberOfCpus', 'MemoryMB', 'DiskMB'].map(said), [
     ...[digestOf(image), '2', '96', '8'],
   ])
-  assert.deepEqual(await readFile(join(door.images, digestOf(image))), image)
+  assert.deepEqual(await readFile(join(api.images, digestOf(image))), image)
   assert.deepEqual(await partsIn(), [])
-  assert.equal((await door.ask('GET', path, { token: door.eng.token })).status, 404)
-  const made = await door.ask(
+  assert.equal((await api.ask('GET', path, { token: api.eng.token })).status, 404)
+  const made = await api.ask(
     'POST',
-    `/api/vdc/${door.eng.ids['vdc']}/action/instantiateVAppTemplate`,
+    `/api/vdc/${api.eng.ids['vdc']}/action/instantiateVAppTemplate`,
     {
-      token: door.eng.token,
+      token: api.eng.token,
       body: `<InstantiateVAppTemplateParams name="of it" powerOn="false"><Source href="${template}"/></InstantiateVAppTemplateParams>`,
     },
   )
   assert.equal(made.status, 201, made.text)
 })
 
-test('a sender that breaks off goes on where it was; one that was killed is waited for, then given up', async () => {
+test('an interrupted sender continues where it was; the lease of a killed cell is waited for, then expires', async () => {
   const path = await announced()
   await assert.rejects(send(path, image, undefined, 70_000))
-  await until('what came is written down', async () => (await received(path)) > 0)
-  await until('nobody is sending any more', nobodySends)
+  await until('the received bytes are recorded', async () => (await received(path)) > 0)
+  await until('the sender has disconnected', nobodySends)
   const there = await received(path)
   assert.ok(there <= 70_000)
 
-  // As a cell leaves it that was killed: its lease runs, and its file holds more than was written down.
-  const { db } = door.cloud
+  // The state that a killed cell leaves: its lease is valid, and its file has more bytes than were recorded.
+  const { db } = api.cloud
   await sql`update upload set sending_until = clock_timestamp() + interval '30 s'`.execute(db)
   const [name = ''] = await partsIn()
-  const file = join(door.images, name)
+  const file = join(api.images, name)
   await writeFile(file, Buffer.concat([await readFile(file), randomBytes(1000)]))
   assert.equal((await send(path, ...part(there, image.length))).status, 409)
   await sql`update upload set sending_until = clock_timestamp() - interval '1 s'`.execute(db)
   const whole = await send(path, ...part(there, image.length))
   assert.equal(whole.status, 201, whole.text)
-  assert.deepEqual(await readFile(join(door.images, digestOf(image))), image)
+  assert.deepEqual(await readFile(join(api.images, digestOf(image))), image)
 })
 
-test('one that died when all of it was there is ended by asking, without sending it again', async () => {
+test('an upload whose cell died after the last byte is completed by a request without bytes', async () => {
   const path = await announced()
   const id = path.split('/').at(-1) ?? ''
-  await writeFile(join(door.images, `upload-${id}.part`), image)
-  await sql`update upload set received = bytes where id = ${id}`.execute(door.cloud.db)
+  await writeFile(join(api.images, `upload-${id}.part`), image)
+  await sql`update upload set received = bytes where id = ${id}`.execute(api.cloud.db)
   const ended = await send(path, Buffer.alloc(0), `bytes */${image.length}`)
   assert.equal(ended.status, 201, ended.text)
 })
 
-test('what is not what it was said to be is refused, and nothing is left of it', async () => {
+test('an image that differs from its announcement is rejected, and nothing is left of it', async () => {
   const backed = join(dir, 'backed')
   await run('qemu-img', [
     ...['create', '-q', '-f', 'qcow2', '-F', 'qcow2', '-b', join(dir, 'image'), backed],
@@ -175,16 +184,16 @@ test('what is not what it was said to be is refused, and nothing is left of it',
     const path = await announced(more, bytes.length)
     const answer = await send(path, bytes)
     assert.equal(answer.status, status, answer.text)
-    assert.equal((await door.ask('GET', path, { token: door.eng.token })).status, 404)
+    assert.equal((await api.ask('GET', path, { token: api.eng.token })).status, 404)
   }
   assert.deepEqual(await partsIn(), [])
   const bad = ['size="0"', 'size="x"', `size="${256 * 1024 ** 3 + 1}"`, 'size="9" sha256="x"', '']
   for (const attributes of bad) {
-    const { status } = await door.ask(
+    const { status } = await api.ask(
       'POST',
-      `/api/catalog/${door.eng.ids['catalog']}/action/upload`,
+      `/api/catalog/${api.eng.ids['catalog']}/action/upload`,
       {
-        token: door.eng.token,
+        token: api.eng.token,
         body: `<UploadParams name="bad" ${attributes}/>`,
       },
     )
@@ -196,47 +205,47 @@ test('what is not what it was said to be is refused, and nothing is left of it',
   }
   const short = await send(path, image.subarray(0, 10), `bytes 0-19/${image.length}`)
   assert.equal(short.status, 400)
-  assert.equal(await received(path), 10, 'what came is kept')
+  assert.equal(await received(path), 10, 'the received bytes are kept')
 })
 
-test('names are taken once, uploads count as storage, and one that is taken back or forgotten is gone', async () => {
+test('names are unique, uploads count as storage, and a deleted or abandoned upload is removed', async () => {
   const first = await announced()
   const { rows } = await sql<{
     name: string
-  }>`select name from upload where id = ${first.split('/').at(-1) ?? ''}`.execute(door.cloud.db)
-  const again = await door.ask('POST', `/api/catalog/${door.eng.ids['catalog']}/action/upload`, {
-    token: door.eng.token,
+  }>`select name from upload where id = ${first.split('/').at(-1) ?? ''}`.execute(api.cloud.db)
+  const again = await api.ask('POST', `/api/catalog/${api.eng.ids['catalog']}/action/upload`, {
+    token: api.eng.token,
     body: `<UploadParams name="${rows[0]?.name}" size="5"/>`,
   })
   assert.equal(again.status, 409)
   await send(first, ...part(0, 100))
-  const gone = await door.ask('DELETE', first, { token: door.eng.token })
+  const gone = await api.ask('DELETE', first, { token: api.eng.token })
   assert.equal(gone.status, 204)
   assert.ok(!(await partsIn()).some((name) => name.includes(first.split('/').at(-1) ?? 'none')))
 
-  const { db } = door.cloud
-  await db.insertInto('quota').values({ org: door.eng.org, storage_mib: 1000 }).execute()
+  const { db } = api.cloud
+  await db.insertInto('quota').values({ org: api.eng.org, storage_mib: 1000 }).execute()
   assert.equal((await announce('', 2000 * 1024 ** 2)).status, 409)
   assert.equal((await announce('', 100 * 1024 ** 2)).status, 201)
 
   const old = await announced()
   await send(old, ...part(0, 100))
   await sql`update upload set touched_at = clock_timestamp() - interval '25 h'`.execute(db)
-  assert.ok((await keepHouse(db)) >= 1)
+  assert.ok((await deleteExpired(db)) >= 1)
   await announced()
-  assert.equal((await door.ask('GET', old, { token: door.eng.token })).status, 404)
-  assert.deepEqual(await partsIn(), [], 'its bytes go when the next one comes')
+  assert.equal((await api.ask('GET', old, { token: api.eng.token })).status, 404)
+  assert.deepEqual(await partsIn(), [], 'its bytes are removed when the next upload starts')
 })
 
 test('a transfer keeps its session alive, and ends with it', async () => {
-  const token = await door.enter(door.eng.org, 'author')
+  const token = await api.enter(api.eng.org, 'author')
   const path = pathOf(hrefOf(read(await announce('', image.length, token), 201)))
   const session = () =>
-    door.cloud.db.selectFrom('session').where('token_hash', '=', hashToken(token))
+    api.cloud.db.selectFrom('session').where('token_hash', '=', hashToken(token))
   const answered = Promise.withResolvers<number | undefined>()
   const sent = request(
     {
-      ...{ port: door.port, host: '127.0.0.1', method: 'PUT', path },
+      ...{ port: api.port, host: '127.0.0.1', method: 'PUT', path },
       headers: {
         ...{ accept: XML, 'x-cloud-authorization': token },
         'content-length': String(image.length),
@@ -249,19 +258,19 @@ test('a transfer keeps its session alive, and ends with it', async () => {
   )
   sent.on('error', answered.reject)
   sent.write(image.subarray(0, 1000))
-  await until('some of it has come', someIsHere)
+  await until('some bytes have arrived', someIsHere)
   await sql`update session set seen_at = clock_timestamp() - interval '20 min'
-    where token_hash = ${hashToken(token)}`.execute(door.cloud.db)
-  door.time.aheadMs += 60_000
+    where token_hash = ${hashToken(token)}`.execute(api.cloud.db)
+  api.time.aheadMs += 60_000
   sent.write(image.subarray(1000, 2000))
-  await until('that it goes on is written down', async () => {
+  await until('the progress is recorded', async () => {
     const { seen_at: seen } = await session().select('seen_at').executeTakeFirstOrThrow()
     return Date.now() - seen.getTime() < 60_000
   })
-  await door.cloud.db.deleteFrom('session').where('token_hash', '=', hashToken(token)).execute()
-  door.time.aheadMs += 60_000
+  await api.cloud.db.deleteFrom('session').where('token_hash', '=', hashToken(token)).execute()
+  api.time.aheadMs += 60_000
   sent.write(image.subarray(2000, 3000))
   assert.equal(await answered.promise, 401)
   sent.destroy()
-  assert.equal(await received(path), 2000, 'what came before is kept')
+  assert.equal(await received(path), 2000, 'the earlier bytes are kept')
 })

@@ -1,33 +1,33 @@
-// What PostgreSQL itself says of the tables that belong to organisations: their walls, their keys, and what tenants may write.
+// The tables of organisations from PostgreSQL's catalog: their policies, their keys, and what tenants may write.
 import { sql, type Kysely } from 'kysely'
 
-import type { Database } from '../src/store/database.ts'
+import type { CloudTables } from '../src/database/tables.ts'
 
 export interface Column {
   readonly name: string
   readonly type: string
-  /** The database alone gives it. */
+  /** Only the database sets it. */
   readonly given: boolean
 }
 
 export interface UniqueKey {
   readonly name: string
-  /** Of an expression: null. */
+  /** Null for an expression. */
   readonly columns: readonly (string | null)[]
 }
 
 export interface ForeignKey {
   readonly name: string
   readonly to: string
-  /** Column here, column there. */
+  /** Column here, referenced column. */
   readonly pairs: readonly (readonly [string, string])[]
 }
 
 export interface Table {
   readonly name: string
-  /** The column that says whose a row is. */
+  /** The column with the organisation of a row. */
   readonly owner: string
-  /** Row-level security, also for who owns the table, and a policy of the tenants'. */
+  /** Row-level security, also for the owner of the table, and a policy for tenants. */
   readonly walled: boolean
   /** Tenants may insert or update. */
   readonly written: boolean
@@ -36,8 +36,8 @@ export interface Table {
   readonly foreign: readonly ForeignKey[]
 }
 
-/** Every table with rows of organisations. That of the organisations is one, and its id says whose. */
-export async function readTables<DB = Database>(
+/** Every table with rows of organisations, including the table of organisations itself, whose id is the organisation. */
+export async function readTables<DB = CloudTables>(
   db: Kysely<DB>,
   tenant = 'skerry_tenant',
 ): Promise<Table[]> {
@@ -73,7 +73,7 @@ export async function readTables<DB = Database>(
   return rows
 }
 
-/** Nobody meets one of these by chance: a random uuid that the database made, or the hash of 256 random bits. */
+/** Values that cannot be guessed: a random uuid from the database, or the hash of 256 random bits. */
 export function isUnguessable({ columns: all }: Table, { columns }: UniqueKey): boolean {
   const [only, ...others] = columns
   const column = all.find(({ name }) => name === only)
@@ -84,7 +84,7 @@ export function isUnguessable({ columns: all }: Table, { columns }: UniqueKey): 
   )
 }
 
-/** What in these tables could tell one organisation of another, in words. */
+/** Descriptions of everything in these tables that could reveal data of another organisation. */
 export function gapsIn(tables: readonly Table[]): string[] {
   const gaps: string[] = []
   const byName = new Map(tables.map((table) => [table.name, table]))

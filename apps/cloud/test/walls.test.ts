@@ -1,62 +1,62 @@
-// Goal: keys tell no organisation of another: PostgreSQL checks them behind row-level security, and sees all rows when it does.
-// Method: every key of every table of organisations, as pg_catalog has them, tried as a tenant: by SQL, and where an address leads there.
+// Goal: keys reveal nothing about other organisations: PostgreSQL checks them regardless of row-level security, over all rows.
+// Method: every key of every table of organisations, from pg_catalog, tried as a tenant: by SQL, and through the API where possible.
 import assert from 'node:assert/strict'
 import { randomBytes, randomInt, randomUUID } from 'node:crypto'
 import { after, before, test } from 'node:test'
 
 import { sql } from 'kysely'
 
-import type { Tx } from '../src/world.ts'
-import { instantiate, openDoor, type Door } from './tenants-door.ts'
+import type { Tx } from '../src/database/tables.ts'
+import { instantiate, openTenantsApi, type TenantsApi } from './tenants-api.ts'
 import { gapsIn, isUnguessable, readTables, type Table } from './walled-tables.ts'
 
-let door: Door
+let api: TenantsApi
 let tables: readonly Table[]
 let written: readonly Table[]
 
 before(async () => {
-  door = await openDoor()
-  tables = await readTables(door.cloud.db)
+  api = await openTenantsApi()
+  tables = await readTables(api.cloud.db)
   written = tables.filter((each) => each.written)
-  for (const tenant of [door.eng, door.ops]) await fill(tenant)
-  // What both have by the same name would meet itself, not the other's.
+  for (const tenant of [api.eng, api.ops]) await fill(tenant)
+  // A name that both have would conflict with the own row, not with the other's.
   for (const { name, unique } of written) {
     for (const column of ['name', 'key'] as const) {
       if (!unique.some(({ columns }) => columns.includes(column))) continue
       await sql`update ${sql.table(name)} set ${sql.ref(column)} = 'ops-' || ${sql.ref(column)}
-        where org = ${door.ops.org}`.execute(door.cloud.db)
+        where org = ${api.ops.org}`.execute(api.cloud.db)
     }
   }
 })
-after(() => door[Symbol.asyncDispose]())
+after(() => api[Symbol.asyncDispose]())
 
-/** A row in each table that the door does not fill by itself. If yours is empty: here is where it gets one. */
-async function fill({ org, token, ids, vapp }: Door['eng']): Promise<void> {
+/** A row in each table that the API setup does not fill. If your table is empty: add a row here. */
+async function fill({ org, token, ids, vapp }: TenantsApi['eng']): Promise<void> {
   const { vdc, template = '' } = ids
-  await door.ask('POST', `/api/vdc/${vdc}/action/instantiateVAppTemplate`, {
+  await api.ask('POST', `/api/vdc/${vdc}/action/instantiateVAppTemplate`, {
     ...{ token, body: instantiate('second', template.slice(-36), false) },
     headers: { 'idempotency-key': 'again' },
   })
   const body = '<MetadataValue><Value>red</Value></MetadataValue>'
-  await door.ask('PUT', `/api/vApp/${vapp}/metadata/colour`, { token, body })
+  await api.ask('PUT', `/api/vApp/${vapp}/metadata/colour`, { token, body })
   await sql`insert into screen_ticket (ticket_hash, org, vm, boot, host, account_org, account)
-    select ${randomBytes(32)}, vm.org, vm.id, 'boot', ${door.cloud.host}, account.org, account.id
-    from vm join account using (org) where org = ${org} limit 1`.execute(door.cloud.db)
+    select ${randomBytes(32)}, vm.org, vm.id, 'boot', ${api.cloud.host}, account.org, account.id
+    from vm join account using (org) where org = ${org} limit 1`.execute(api.cloud.db)
   await sql`insert into guest_seed (org, vm, sealed) select org, id, ${randomBytes(32)} from vm
-    where org = ${org} limit 1`.execute(door.cloud.db)
+    where org = ${org} limit 1`.execute(api.cloud.db)
 }
 
 class Undo extends Error {}
 
-/** How PostgreSQL answers the tenant, with the ids in it left out: its error, or that there is none. Nothing of it stays. */
+/** PostgreSQL's answer to the tenant, without ids: its error, or none. The change is rolled back. */
 async function attempt(work: (tx: Tx) => Promise<unknown>): Promise<string> {
-  const who = { ...door.cloud.who, org: door.eng.org }
-  const tried = door.cloud.as(who, async (tx) => {
+  const principal = { ...api.cloud.principal, org: api.eng.org }
+  const tried = api.cloud.as(principal, async (tx) => {
     await work(tx)
     throw new Undo()
   })
   const error = await tried.then(
-    () => assert.fail('what was tried stays'),
+    () => assert.fail('the change was not rolled back'),
     (why: Error & { code?: string; detail?: string }) => why,
   )
   if (error instanceof Undo) return 'accepted'
@@ -68,7 +68,7 @@ const UUID = /[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g
 
 type Values = Readonly<Record<string, unknown>>
 
-/** A value that nobody has. */
+/** A value that no row has. */
 function fresh({ columns }: Table, name: string): unknown {
   const type = columns.find((each) => each.name === name)?.type
   if (type === 'uuid') return randomUUID()
@@ -78,7 +78,7 @@ function fresh({ columns }: Table, name: string): unknown {
   return randomInt(1_000_000, 2_000_000_000)
 }
 
-/** What makes a copy of a row another row. */
+/** Changes that turn a copy of a row into a different row. */
 function distinct(table: Table): Values {
   const named = new Set(table.unique.flatMap(({ columns }) => columns))
   for (const { pairs } of table.foreign) for (const [here] of pairs) named.delete(here)
@@ -86,7 +86,7 @@ function distinct(table: Table): Values {
   return Object.fromEntries(own.map((name) => [name, fresh(table, name)]))
 }
 
-/** A row of ours once more, with other values. */
+/** A copy of our row with other values. */
 const copy =
   ({ name, columns }: Table, values: Values) =>
   (tx: Tx) => {
@@ -99,7 +99,7 @@ const copy =
     )
   }
 
-/** A row of ours changed. */
+/** Our row, changed. */
 const change =
   ({ name }: Table, values: Values) =>
   (tx: Tx) => {
@@ -111,13 +111,13 @@ const change =
     where one.ctid = (select ctid from ${sql.table(name)} limit 1)`.execute(tx)
   }
 
-/** A row of the other organisation that says something in these columns. */
+/** A row of the other organisation with values in these columns. */
 async function theirs(name: string, owner = 'org', says: readonly string[] = []): Promise<Values> {
   const { rows } = await sql<{
     row: Values
   }>`select to_jsonb(one) as row from ${sql.table(name)} one
-    where ${sql.join([sql`${sql.ref(owner)} = ${door.ops.org}`, ...says.map((each) => sql`${sql.ref(each)} is not null`)], sql` and `)}
-    limit 1`.execute(door.cloud.db)
+    where ${sql.join([sql`${sql.ref(owner)} = ${api.ops.org}`, ...says.map((each) => sql`${sql.ref(each)} is not null`)], sql` and `)}
+    limit 1`.execute(api.cloud.db)
   assert.ok(rows[0], `${name} has no row of the other organisation: give it one in fill()`)
   return rows[0].row
 }
@@ -125,13 +125,13 @@ async function theirs(name: string, owner = 'org', says: readonly string[] = [])
 const pick = (row: Values, names: readonly string[]): Values =>
   Object.fromEntries(names.map((name) => [name, row[name]]))
 
-test('every table of organisations is walled, and no key of one that tenants write leads round the wall', () => {
+test('every table of organisations has row-level security, and no key of a table that tenants write bypasses it', () => {
   assert.ok(written.length >= 14, `${written.length} tables`)
   assert.deepEqual(gapsIn(tables), [])
 })
 
-test('a table that breaks this is told of', async () => {
-  const found = await door.cloud.asOwner((db) =>
+test('a table that violates this is reported', async () => {
+  const found = await api.cloud.asOwner((db) =>
     db.transaction().execute(async (tx) => {
       await sql`create table loose (org uuid, id uuid primary key, code text unique,
         task uuid references task, unique (id, org))`.execute(tx)
@@ -149,33 +149,33 @@ test('a table that breaks this is told of', async () => {
   ])
 })
 
-test('a row in the name of another organisation is refused as one in the name of none', async () => {
+test('a row for another organisation is rejected like one for an unknown organisation', async () => {
   for (const table of written) {
     for (const how of [copy, change]) {
       const as = (org: string) => attempt(how(table, { ...distinct(table), [table.owner]: org }))
-      const told = await as(door.ops.org)
-      assert.match(told, /^42501 /, `${table.name}: ${told}`)
-      assert.equal(told, await as(randomUUID()), table.name)
+      const result = await as(api.ops.org)
+      assert.match(result, /^42501 /, `${table.name}: ${result}`)
+      assert.equal(result, await as(randomUUID()), table.name)
     }
   }
 })
 
-test('a foreign key that names a row of another organisation is refused as one that names none', async (t) => {
+test('a foreign key to a row of another organisation is rejected like one to a missing row', async (t) => {
   let tried = 0
   for (const table of written) {
     for (const { name, to, pairs } of table.foreign) {
       const there = tables.find((each) => each.name === to)
       const far = pairs.filter(([here]) => here !== table.owner)
-      // What belongs to no organisation is everybody's; and whose a row is was tried above.
+      // Rows without an organisation are shared; and the owner column was tried above.
       if (!there || far.length === 0) continue
       const row = await theirs(to, there.owner)
       const foreign = Object.fromEntries(far.map(([here, column]) => [here, row[column]]))
       const nobodys = Object.fromEntries(far.map(([here]) => [here, randomUUID()]))
       for (const how of [copy, change]) {
         const others = how === copy ? distinct(table) : {}
-        const told = await attempt(how(table, { ...others, ...foreign }))
-        assert.notEqual(told, 'accepted', `${table.name}: ${name}`)
-        assert.equal(told, await attempt(how(table, { ...others, ...nobodys })), name)
+        const result = await attempt(how(table, { ...others, ...foreign }))
+        assert.notEqual(result, 'accepted', `${table.name}: ${name}`)
+        assert.equal(result, await attempt(how(table, { ...others, ...nobodys })), name)
         tried += 1
       }
     }
@@ -184,18 +184,18 @@ test('a foreign key that names a row of another organisation is refused as one t
   assert.ok(tried >= 20, `${tried}`)
 })
 
-test('what another organisation has under a unique key may be had here too', async (t) => {
+test('a unique value of another organisation can be used here too', async (t) => {
   let tried = 0
   for (const table of written) {
     for (const key of table.unique) {
       const names = key.columns.filter((each) => each !== null && each !== table.owner) as string[]
-      // A random id is met by nobody who does not know it.
+      // A random id cannot be guessed.
       if (isUnguessable(table, { name: '', columns: names })) continue
       const theirRow = pick(await theirs(table.name, table.owner, names), names)
       const nobodys = Object.fromEntries(names.map((name) => [name, fresh(table, name)]))
-      const told = await attempt(copy(table, { ...distinct(table), ...theirRow }))
+      const result = await attempt(copy(table, { ...distinct(table), ...theirRow }))
       const expected = await attempt(copy(table, { ...distinct(table), ...nobodys }))
-      assert.equal(told, expected, `${table.name}: ${key.name}`)
+      assert.equal(result, expected, `${table.name}: ${key.name}`)
       tried += 1
     }
   }
@@ -203,12 +203,12 @@ test('what another organisation has under a unique key may be had here too', asy
   assert.ok(tried >= 8, `${tried}`)
 })
 
-test('by the API: names, keys of requests and metadata that the other organisation has are free here', async () => {
-  const { token, ids } = door.eng
-  const admin = await door.enter(door.eng.org, 'organisation administrator')
+test('by the API: names, idempotency keys and metadata of the other organisation are free here', async () => {
+  const { token, ids } = api.eng
+  const admin = await api.enter(api.eng.org, 'organisation administrator')
   const path = `/api/vdc/${ids['vdc']}/action/instantiateVAppTemplate`
   const make = (name: string, key?: string) =>
-    door.ask('POST', path, {
+    api.ask('POST', path, {
       ...{ token, body: instantiate(name, (ids['template'] ?? '').slice(-36), false) },
       ...(key !== undefined && { headers: { 'idempotency-key': key } }),
     })
@@ -217,24 +217,24 @@ test('by the API: names, keys of requests and metadata that the other organisati
   const again = await make('ops-again', 'ops-again')
   assert.equal(again.status, 201, again.text)
   const named = async (method: string, at: string, body: string, ok: number, as = token) => {
-    const { status, text } = await door.ask(method, at, { token: as, body })
+    const { status, text } = await api.ask(method, at, { token: as, body })
     assert.equal(status, ok, text)
   }
   const value = '<MetadataValue><Value>red</Value></MetadataValue>'
   await named('POST', '/api/session/tokens', '<AccessTokenParams name="ops-script"/>', 201)
-  await named('PUT', `/api/vApp/${door.eng.vapp}`, '<VApp name="ops-second"/>', 202)
-  await named('PUT', `/api/vApp/${door.eng.vapp}/metadata/ops-colour`, value, 202)
+  await named('PUT', `/api/vApp/${api.eng.vapp}`, '<VApp name="ops-second"/>', 202)
+  await named('PUT', `/api/vApp/${api.eng.vapp}/metadata/ops-colour`, value, 202)
   const user = `<User name="ops-alice"><Role name="user"/><Password>long enough</Password></User>`
-  await named('POST', `/api/admin/org/${door.eng.org}/users`, user, 201, admin)
+  await named('POST', `/api/admin/org/${api.eng.org}/users`, user, 201, admin)
 })
 
-test('by the API: what a body names of another organisation is as unknown as what never was', async () => {
+test('by the API: resources of another organisation in a body are as unknown as missing ones', async () => {
   const none = randomUUID()
   const template = (id = '') => `/api/vAppTemplate/vappTemplate-${id.slice(-36)}`
   const item = (id?: string) => `<SourcedItem><Source href="${template(id)}"/></SourcedItem>`
-  const vdc = `/api/vdc/${door.eng.ids['vdc']}/action`
-  const recompose = `/api/vApp/${door.eng.vapp}/action/recomposeVApp`
-  const { template: theirTemplate, entity: theirVm } = door.ops.ids
+  const vdc = `/api/vdc/${api.eng.ids['vdc']}/action`
+  const recompose = `/api/vApp/${api.eng.vapp}/action/recomposeVApp`
+  const { template: theirTemplate, entity: theirVm } = api.ops.ids
   const bodies: [string, (id: string) => string, string | undefined][] = [
     [
       `${vdc}/instantiateVAppTemplate`,
@@ -255,19 +255,55 @@ test('by the API: what a body names of another organisation is as unknown as wha
     ],
   ]
   const roles = ['author', 'organisation administrator', 'system administrator'] as const
-  const asking = door.spoken.flatMap((at) => roles.map((role) => ({ ...at, role })))
+  const asking = api.spoken.flatMap((at) => roles.map((role) => ({ ...at, role })))
   for (const { role, ask, dialect } of asking) {
     const { invalid, conflict, 'not-found': away } = dialect.refusals
     const refused = [invalid, conflict, away].map(({ status }) => status)
-    const token = await door.enter(door.eng.org, role)
+    const token = await api.enter(api.eng.org, role)
     for (const [path, body, foreign = ''] of bodies) {
-      const asked = async (id: string) => {
+      const requested = async (id: string) => {
         const { status, text } = await ask('POST', path, { token, body: body(id) })
         return [status, text.replaceAll(id.slice(-36), 'U')]
       }
-      const told = await asked(foreign)
-      assert.ok(refused.includes(Number(told[0])), `${role} ${path}: ${told.join(' ')}`)
-      assert.deepEqual(told, await asked(none), `${role} ${path}`)
+      const result = await requested(foreign)
+      assert.ok(refused.includes(Number(result[0])), `${role} ${path}: ${result.join(' ')}`)
+      assert.deepEqual(result, await requested(none), `${role} ${path}`)
     }
   }
+})
+
+test('five functions are security definer, each with its own search_path and only for these roles', async () => {
+  const { rows } = await sql<{ name: string; path: string[] | null; principal: string[] }>`
+    select proname as name, proconfig as path,
+      (select array_agg(rolname::text order by rolname) from pg_roles r
+        where r.rolname like 'skerry%' and has_function_privilege(r.oid, p.oid, 'execute')) as principal
+    from pg_proc p where pronamespace = 'public'::regnamespace and prosecdef and prorettype <> 'trigger'::regtype order by 1`.execute(
+    api.cloud.db,
+  )
+  const [path, principal] = [['search_path=public, pg_temp'], ['skerry_console', 'skerry_system']]
+  assert.deepEqual(rows, [
+    { name: 'close_console', path, principal },
+    { name: 'keep_events', path: [...path, 'lock_timeout=200ms'], principal: ['skerry_system'] },
+    { name: 'redeem_ticket', path, principal },
+    { name: 'renew_consoles', path, principal },
+    {
+      name: 'task_wait',
+      path: [...path, 'plan_cache_mode=force_generic_plan'],
+      principal: ['skerry_system', 'skerry_tenant'],
+    },
+  ])
+})
+
+test('only the organisation of a task can read why it waits', async () => {
+  const { db } = api.cloud
+  const vm = api.eng.ids['entity']?.slice(-36)
+  // There is no worker here: the task waits for one.
+  await sql`update vm set wake_attempts = 1, host = null where id = ${vm}`.execute(db)
+  const seen = (org: string) =>
+    db.transaction().execute(async (tx) => {
+      await sql`select set_config('app.org', ${org}, true)`.execute(tx)
+      const { rows } = await sql`select from task_wait(${api.eng.ids['task']})`.execute(tx)
+      return rows.length
+    })
+  assert.deepEqual([await seen(api.eng.org), await seen(api.ops.org)], [1, 0])
 })

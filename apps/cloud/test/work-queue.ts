@@ -1,16 +1,16 @@
-// What Temporal would do for one VM, without Temporal: the same functions, one task after the other.
+// Carries out the tasks of one VM without Temporal: the same functions, one task after the other.
 import { Fault } from '@skerry/fault'
 import type { VmId } from '@skerry/vm'
 
+import type { WorkerContext } from '../src/context.ts'
 import { carryOut } from '../src/durable/carry-out.ts'
-import { operations } from '../src/operations.ts'
+import { operations } from '../src/operations/vm-operations.ts'
 import { Activities } from '../src/worker/activities.ts'
-import type { StepWorld } from '../src/world.ts'
 
-/** Carries out all that waits in the VM's queue. */
-export async function workQueue(world: Omit<StepWorld, 'ring'>, vm: VmId): Promise<void> {
+/** Carries out all queued tasks of the VM. */
+export async function workQueue(context: Omit<WorkerContext, 'wake'>, vm: VmId): Promise<void> {
   const activities = new Activities(
-    { ...world, ring: () => undefined },
+    { ...context, wake: () => undefined },
     operations,
     { perHost: 100, perOrg: 100 },
     () => ({ signal: new AbortController().signal }),

@@ -1,31 +1,35 @@
-import { configShape, Listener } from '@skerry/service'
+import { configShape, HealthListener, Listener } from '@skerry/service'
 import { Type, type Static } from 'typebox'
 
-/** What `skerry cloud console` writes down for one console process. */
-export const Config = Type.Object(
+/** The configuration that `skerry cloud console` writes for one console process. */
+export const ConsoleConfig = Type.Object(
   {
-    /** Its own name: audit events say by it which process showed a screen. */
+    /** Its own name: audit events name the process that showed a screen. */
     name: Type.String({ pattern: '^[A-Za-z0-9][A-Za-z0-9_.-]{0,62}$' }),
-    /** The public address, without a path: its pages are the only ones that may open a screen in a browser. */
+    /** The public URL, without a path: only its pages may open a screen in a browser. */
     page: Type.String({ pattern: '^https://[^/?#@]+/?$' }),
     listen: Listener,
-    /** A login of its own that may execute three functions and read nothing. */
+    /** A dedicated login that may execute three functions and read nothing. */
     database: Type.String({ pattern: '^postgres(ql)?://' }),
-    /** Certificates and keys, as `skerry cloud console` made them. */
+    /** The directory of certificates and keys, as created by `skerry cloud console`. */
     identity: Type.String(),
-    /** Cells that may issue: its certificate is renewed by them. */
+    /** Cells with an issuer, which renew its certificate. */
     renewFrom: Type.Array(Listener),
-    /** How long open screens go on after it was told to stop; 30 unless told. */
+    /** Addresses shared by many clients, such as a balancer's that hides theirs: limits per address do not apply to these. */
+    sharedAddresses: Type.Optional(Type.Array(Type.String({ minLength: 1 }))),
+    /** The listener of /healthz, /readyz and /metrics. Default: 127.0.0.1:9642. */
+    health: Type.Optional(HealthListener),
+    /** How long open screens may continue after a stop was requested. Default: 30. */
     drainSeconds: Type.Optional(Type.Integer({ minimum: 0, maximum: 86_400 })),
   },
   { additionalProperties: false },
 )
-export type Config = Static<typeof Config>
+export type ConsoleConfig = Static<typeof ConsoleConfig>
 
-const shape = configShape(Config)
+const shape = configShape(ConsoleConfig)
 
-export const readConfig = (file: string): Promise<Config> =>
-  shape.read(file, 'skerry cloud console writes one, on the machine that has the issuers')
+export const readConfig = (file: string): Promise<ConsoleConfig> =>
+  shape.read(file, 'create one with skerry cloud console, on the machine that has the issuers')
 
-/** What a browser says in `Origin` on a page of this console. */
-export const originOf = ({ page }: Pick<Config, 'page'>): string => new URL(page).origin
+/** The `Origin` that a browser sends on a page of this console. */
+export const originOf = ({ page }: Pick<ConsoleConfig, 'page'>): string => new URL(page).origin

@@ -3,40 +3,40 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
 import { Fault } from '@skerry/fault'
-import { askToRenew, sharing, whoIsPeer, type Identity } from '@skerry/host-api'
+import { askToRenew, sharing, whoIsPeer, type MachineIdentity } from '@skerry/host-api'
 import {
-  keepShown,
-  shownFiles,
+  keepServerIdentity,
+  identityFiles,
   splitBundle,
-  type KeepingShown,
-  type KeptIdentity,
-  type ShownIdentity,
+  type ServerIdentityOptions,
+  type RenewedIdentity,
+  type ServerIdentity,
 } from '@skerry/service'
 
-import type { Config } from './config.ts'
+import type { ConsoleConfig } from './config.ts'
 
-/** What this console shows to hosts and cells. */
+/** The certificate of this console for hosts and cells. */
 const OWN = 'console.pem'
 
-interface ConsoleIdentity extends ShownIdentity {
-  /** Shown to hosts. Read once for all links: a context for each would be most of what they cost. */
-  readonly toHosts: Identity
-  readonly toCells: Identity
+interface ConsoleIdentity extends ServerIdentity {
+  /** Presented to hosts. Loaded once for all connections: a TLS context for each would be most of their cost. */
+  readonly toHosts: MachineIdentity
+  readonly toCells: MachineIdentity
 }
 
-export interface KeepingIdentity extends Pick<
-  KeepingShown<ConsoleIdentity>,
+export interface ConsoleIdentityOptions extends Pick<
+  ServerIdentityOptions<ConsoleIdentity>,
   'clock' | 'pause' | 'log' | 'renewed'
 > {
-  readonly config: Pick<Config, 'identity' | 'renewFrom'>
+  readonly config: Pick<ConsoleConfig, 'identity' | 'renewFrom'>
 }
 
 export const openIdentity = ({
   config: { identity: directory, renewFrom },
-  ...world
-}: KeepingIdentity): Promise<KeptIdentity<ConsoleIdentity>> =>
-  keepShown({
-    ...{ ...world, directory, own: OWN },
+  ...context
+}: ConsoleIdentityOptions): Promise<RenewedIdentity<ConsoleIdentity>> =>
+  keepServerIdentity({
+    ...{ ...context, directory, own: OWN },
     read: () => readIdentity(directory),
     ask: ({ toCells }, request, site) => askToRenew(renewFrom, toCells, request, site),
   })
@@ -48,14 +48,14 @@ async function readIdentity(directory: string): Promise<ConsoleIdentity> {
     const { role, cloud } = whoIsPeer(new X509Certificate(own.cert))
     if (role !== 'console') throw new Error(`${OWN} is for a ${role}`)
     return {
-      toHosts: sharing({ ...own, ca: await read(shownFiles.hosts) }),
-      toCells: { ...own, ca: await read(shownFiles.control) },
-      ...{ server: splitBundle(await read(shownFiles.server)), cloud },
+      toHosts: sharing({ ...own, ca: await read(identityFiles.hosts) }),
+      toCells: { ...own, ca: await read(identityFiles.control) },
+      ...{ server: splitBundle(await read(identityFiles.server)), cloud },
     }
   } catch (cause) {
-    throw new Fault('unavailable', `the certificates in ${directory} are not whole`, {
+    throw new Fault('unavailable', `the certificates in ${directory} are incomplete`, {
       cause,
-      hint: 'skerry cloud console makes them, on the machine that has the issuers',
+      hint: 'create them with skerry cloud console, on the machine that has the issuers',
     })
   }
 }

@@ -4,27 +4,31 @@ import { parseArgs } from 'node:util'
 
 import { Fault } from '@skerry/fault'
 import { connectHost } from '@skerry/host-api'
-import { openDatabase } from '@skerry/postgres'
+import { openDatabase, ping, Pools } from '@skerry/postgres'
 import { endings, loadScreenFiles } from '@skerry/screen'
+import { Conditions, openHealth, type ServerMeter } from '@skerry/service'
 import { closeConsole, redeemTicket, renewConsoles } from '@skerry/ticket'
 
-import { originOf, readConfig, type Config } from './config.ts'
+import { originOf, readConfig, type ConsoleConfig } from './config.ts'
 import { openIdentity } from './identity.ts'
-import { OpenScreens } from './open-screens.ts'
-import { openDoor } from './server.ts'
+import { consoleMeter, type ConsoleFigures } from './meter.ts'
+import { OpenScreens } from './screens/open-screens.ts'
+import { openConsoleListener } from './server.ts'
 
 const USAGE = `usage: skerry console-server [--config FILE]
-runs a console of a cloud: shows screens to whoever has a ticket, until it is told to stop
-  --config FILE  what skerry cloud console wrote; /etc/skerry/console.json unless told`
+run a console server of a cloud: show VM screens to clients with a ticket, until stopped
+  --config FILE  configuration written by skerry cloud console (default: /etc/skerry/console.json)`
 
-/** Tickets are redeemed over these; open screens are renewed over one of their own, so that guesses cannot keep it waiting. */
+/** Connections to redeem tickets; open screens are renewed over a separate one, so that guessed tickets cannot delay it. */
 const CONNECTIONS = 8
-/** A burst of viewers waits its turn rather than being refused. */
+/** A burst of viewers queues instead of being rejected. */
 const PATIENCE_MS = 8000
 const DRAIN_SECONDS = 30
-/** How long viewers may take to hear the last word, and the database to be told. */
+/** How long viewers may take to receive the close frame, and the database to record it. */
 const FAREWELL_MS = 7000
 
+// Files of this process are private to its user.
+process.umask(0o077)
 const stopping = new AbortController()
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => stopping.abort())
 
@@ -36,13 +40,17 @@ const pause = async (ms: number, signal?: AbortSignal): Promise<void> => {
   await sleep(ms, undefined, signal ? { signal } : {}).catch(() => undefined)
 }
 
-async function serve(config: Config): Promise<void> {
+async function serve(config: ConsoleConfig): Promise<void> {
   await using opened = new AsyncDisposableStack()
   const { name, database: url } = config
   const pool = { url, applicationName: `skerry console ${name}` }
-  const forTickets = openDatabase({ ...pool, size: CONNECTIONS, connectTimeoutMs: PATIENCE_MS })
+  const pools = new Pools()
+  const forTickets = openDatabase({
+    ...{ ...pool, size: CONNECTIONS, connectTimeoutMs: PATIENCE_MS },
+    counted: { in: pools, as: 'tickets' },
+  })
   opened.defer(() => forTickets.destroy())
-  const forRenewal = openDatabase({ ...pool, size: 1 })
+  const forRenewal = openDatabase({ ...pool, size: 1, counted: { in: pools, as: 'renewal' } })
   opened.defer(() => forRenewal.destroy())
   const screens = new OpenScreens({
     register: {
@@ -52,30 +60,58 @@ async function serve(config: Config): Promise<void> {
     ...{ now: () => performance.now(), pause, log },
   })
   const clock = { now: () => new Date() }
-  const renewed = () => door.renewed()
+  const renewed = () => api.renewed()
   const kept = await openIdentity({ config, clock, pause, log, renewed })
-  const door = opened.use(
-    openDoor({
+  const meter = await openMeter(opened, config, {
+    ...{ clock, pools, screens, askDatabase: () => ping(forTickets) },
+    certificates: () => ({
+      console: kept.current().toCells.cert,
+      server: kept.current().server.cert,
+    }),
+  })
+  const api = opened.use(
+    openConsoleListener({
+      answered: (route, answer) => meter.request(route, answer),
       ...{ screens, log, origin: originOf(config), files: await loadScreenFiles() },
       tls: () => kept.current().server,
+      sharedAddresses: config.sharedAddresses,
       redeem: (ticket, from) => redeemTicket(forTickets, ticket, name, from),
       connect: ({ address, port, host: hostId }) =>
         connectHost({ address, port, hostId, tls: kept.current().toHosts }),
     }),
   )
-  door.server.listen({ host: config.listen.address, port: config.listen.port })
-  await once(door.server, 'listening')
+  api.server.listen({ host: config.listen.address, port: config.listen.port })
+  await once(api.server, 'listening')
   log(`console ${name} answers at https://${config.listen.address}:${config.listen.port}`)
   const over = new AbortController()
   const keeping = screens.keep(over.signal)
   await kept.keep(stopping.signal)
-  door.drain()
-  log(`console ${name} stops; ${screens.count} screens are open`)
+  api.drain()
+  log(`console ${name} is stopping; ${screens.count} screens are open`)
   await until(() => screens.count === 0, (config.drainSeconds ?? DRAIN_SECONDS) * 1000)
   screens.endAll(endings.stopping)
   await until(() => screens.isSettled, FAREWELL_MS)
   over.abort()
   await keeping
+}
+
+/** Opens the health listener for the life of the console. */
+async function openMeter(
+  opened: AsyncDisposableStack,
+  config: ConsoleConfig,
+  measured: Omit<ConsoleFigures, 'conditions'>,
+): Promise<ServerMeter> {
+  const conditions = new Conditions(({ name, ok, message }) =>
+    log(`${name} is ${ok ? 'ok again' : 'not ok'}: ${message}`),
+  )
+  const { meter, look } = consoleMeter({ ...measured, conditions })
+  opened.use(
+    await openHealth({
+      ...{ server: 'console', listen: config.health, conditions, metrics: meter, look, log },
+      now: () => performance.now(),
+    }),
+  )
+  return meter
 }
 
 async function until(isSo: () => boolean, ms: number): Promise<void> {
@@ -92,7 +128,7 @@ try {
   })
   if (values.help === true) process.stdout.write(`${USAGE}\n`)
   else await serve(await readConfig(values.config))
-  // A connection that a client keeps open is no reason to stay.
+  // Do not wait for connections that clients keep open.
   if (stopping.signal.aborted) process.exit(0)
 } catch (error) {
   const isMisuse = (error as NodeJS.ErrnoException).code?.startsWith('ERR_PARSE_ARGS') === true

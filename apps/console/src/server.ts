@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { createServer, type Server } from 'node:https'
+import type { Server } from 'node:https'
 import type { Duplex } from 'node:stream'
 
 import {
@@ -10,42 +10,41 @@ import {
   screenServer,
   type ScreenFiles,
 } from '@skerry/screen'
-import type { Shown } from '@skerry/service'
+import { createSecureListener, listenerBounds, type KeyAndCert } from '@skerry/service'
 
-import { showScreen, type ShowWorld } from './show-screen.ts'
+import { showScreen, type ShowScreenContext } from './screens/show-screen.ts'
 
-export interface DoorWorld extends Omit<ShowWorld, 'webSockets' | 'isDraining'> {
-  /** The page and what it needs. */
+export interface ConsoleContext extends Omit<ShowScreenContext, 'webSockets' | 'isDraining'> {
+  /** The page and its files. */
   readonly files: ScreenFiles
-  /** What browsers are shown, as it is now. */
-  readonly tls: () => Shown
+  /** The current key and certificate for browsers. */
+  readonly tls: () => KeyAndCert
+  /** Addresses shared by many clients, such as a balancer's. */
+  readonly sharedAddresses?: readonly string[] | undefined
 }
 
-export interface Door extends AsyncDisposable {
+export interface ConsoleListener extends AsyncDisposable {
   readonly server: Server
-  /** Shows browsers the certificate as it is now; whoever is connected stays so. */
+  /** Presents the current certificate to new connections; existing ones stay open. */
   renewed(): void
-  /** No new screens from now on. The port is closed, so that a balancer turns to another process at once. */
+  /** Accepts no new screens. The port is closed, so that a balancer switches to another process at once. */
   drain(): void
 }
 
-const HANDSHAKE_MS = 5000
-/** Far more than one process can show, and below what a machine gives it in files. */
-const CONNECTIONS_MOST = 10_000
-
-/** The public door of a console: the page, its files, screens, and a word for balancers. Nothing else, and nowhere else to. */
-export function openDoor(world: DoorWorld): Door {
-  const tls = () => ({ ...world.tls(), minVersion: 'TLSv1.2' as const })
-  const server = createServer({
-    ...{ ...handshakeBounds, ...tls() },
-    ...{ handshakeTimeout: HANDSHAKE_MS, keepAliveTimeout: HANDSHAKE_MS },
-  })
-  server.maxConnections = CONNECTIONS_MOST
+/** The public listener of a console: the page, its files, screens, and a health path for balancers. Nothing else. */
+export function openConsoleListener(context: ConsoleContext): ConsoleListener {
+  const tls = () => ({ ...context.tls(), minVersion: 'TLSv1.2' as const })
+  const { sharedAddresses } = context
+  const server = createSecureListener(
+    { bounds: listenerBounds.console, sharedAddresses },
+    { ...handshakeBounds, ...tls() },
+  )
   const webSockets = screenServer()
   let isDraining = false
-  const showing = { ...world, webSockets, isDraining: () => isDraining }
+  const showing = { ...context, webSockets, isDraining: () => isDraining }
   server.on('request', (request, response) => {
-    answer(world.files, isDraining, request, response)
+    measure(context, request, response)
+    answer(context.files, isDraining, request, response)
   })
   server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
     void showScreen(showing, { request, socket, head })
@@ -67,7 +66,26 @@ export function openDoor(world: DoorWorld): Door {
   }
 }
 
-/** What follows a `?` in an address may be a ticket: it is neither looked at nor written anywhere. */
+/** Route names of the known paths. */
+const routes: Readonly<Record<string, string>> = { '/console': 'readPage', '/health': 'readHealth' }
+
+function measure(
+  { answered }: ConsoleContext,
+  { method = '', url = '' }: IncomingMessage,
+  response: ServerResponse,
+): void {
+  const began = performance.now()
+  response.once('finish', () => {
+    const { statusCode: status } = response
+    const [path = ''] = url.split('?')
+    const route = routes[path] ?? (status < 400 ? 'readFile' : undefined)
+    // A client may send any word as the method; keep the label set bounded.
+    const known = method === 'GET' || method === 'HEAD' ? method : 'other'
+    answered?.(route, { method: known, status, seconds: (performance.now() - began) / 1000 })
+  })
+}
+
+/** The query string may contain a ticket: it is neither read nor logged here. */
 function answer(
   files: ScreenFiles,
   isDraining: boolean,
@@ -76,15 +94,15 @@ function answer(
 ): void {
   const { method = '', headers, url = '' } = request
   const [path = ''] = url.split('?')
-  const asked = { method, path, headers }
-  const found = path === '/console' ? answerPage(files, asked) : answerFile(files, asked)
+  const requested = { method, path, headers }
+  const found = path === '/console' ? answerPage(files, requested) : answerFile(files, requested)
   if (found) response.writeHead(found.status, found.headers).end(found.body)
   else if (method !== 'GET' && method !== 'HEAD') {
     response.setHeader('allow', 'GET, HEAD').setHeader('connection', 'close')
     say(response, 405, { error: 'invalid', message: 'expected GET' })
   } else if (path === '/health') {
     say(response, isDraining ? 503 : 200, { health: isDraining ? 'stopping' : 'ok' })
-  } else say(response, 404, { error: 'not-found', message: 'there is nothing at this address' })
+  } else say(response, 404, { error: 'not-found', message: 'path not found' })
 }
 
 function say(response: ServerResponse, status: number, body: Readonly<Record<string, string>>) {

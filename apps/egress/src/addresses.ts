@@ -1,6 +1,6 @@
 import { BlockList, isIP, isIPv6 } from 'node:net'
 
-/** What is not somebody else's server on the internet (IANA's special-purpose registries): ourselves, our networks, nobody. */
+/** IANA special-purpose networks: not a public server. They are this host, private networks, or unassigned. */
 const special = new BlockList()
 const networks4 = [
   ...['0.0.0.0/8', '10.0.0.0/8', '100.64.0.0/10', '127.0.0.0/8', '169.254.0.0/16', '172.16.0.0/12'],
@@ -10,7 +10,7 @@ const networks4 = [
 const networks6 = ['2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20', '5f00::/16']
 for (const network of networks4) add(network, 'ipv4')
 for (const network of networks6) add(network, 'ipv6')
-/** Of IPv6 only this part is given out at all; the rest is link-local, private, mapped or nobody's. */
+/** The only globally routable part of IPv6; the rest is link-local, private, mapped or unassigned. */
 const global6 = new BlockList()
 global6.addSubnet('2000::', 3, 'ipv6')
 
@@ -19,14 +19,14 @@ function add(network: string, family: 'ipv4' | 'ipv6'): void {
   special.addSubnet(address, Number(bits), family)
 }
 
-/** Is it a server on the internet, so that nobody's inside is reached by it? */
+/** Whether this is a public internet address, so that a call to it cannot reach an internal network. */
 export function isPublic(address: string): boolean {
   if (isIP(address) === 0) return false
   if (!isIPv6(address)) return !special.check(address, 'ipv4')
   return global6.check(address, 'ipv6') && !special.check(address, 'ipv6')
 }
 
-/** The one way to write an address, for comparing: a mapped IPv4 address is that address. */
+/** The canonical form of an address, for comparing. A mapped IPv4 address becomes the plain IPv4 address. */
 export function plainAddress(text: string): string | undefined {
   const bare = text.replace(/^\[(.*)\]$/, '$1')
   if (isIP(bare) === 0 || bare.includes('%')) return undefined

@@ -1,50 +1,53 @@
-// Who may be called: nobody, but those on the organisation's list. Pure: what is decided here is what fetch-out.ts does.
+// Decides which servers a workflow may call: only those on its organisation's list. Pure; fetch-out.ts applies the decision.
 import { Fault } from '@skerry/fault'
 
 import { isPublic, plainAddress } from './addresses.ts'
 
 /** One server that an organisation's workflows may call. */
-export interface Rule {
-  /** A name, `*.` and a name for all below it, or an address. */
+export interface EgressRule {
+  /** A host name, `*.` and a name for all its subdomains, or an address. */
   readonly host: string
-  /** 443 alone unless told. */
+  /** Default: 443 only. */
   readonly ports?: readonly number[]
-  /** https alone unless told. */
+  /** Default: https only. */
   readonly schemes?: readonly ('http' | 'https')[]
-  /** Addresses inside of our own networks that this name may have: each by itself, never a whole network. */
+  /** Addresses in our own networks that this name may resolve to: single addresses, never a whole network. */
   readonly addresses?: readonly string[]
 }
-/** By the organisation's id. */
-export type Lists = Readonly<Record<string, readonly Rule[]>>
+/** The rules of each organisation, keyed by organisation id. */
+export type Lists = Readonly<Record<string, readonly EgressRule[]>>
 
-export interface Target {
+export interface EgressTarget {
   readonly url: URL
   /** Without brackets. */
   readonly host: string
   readonly port: number
-  /** Set where the host is an address itself: nothing is looked up. */
+  /** Set if the host is itself an address: no DNS lookup is needed. */
   readonly address: string | undefined
-  readonly rule: Rule
+  readonly rule: EgressRule
 }
 
 const refused = (message: string): Fault =>
   new Fault('forbidden', message, {
-    hint: 'whoever runs this cloud keeps the list of servers that an organisation may call',
+    hint: 'the operator of this cloud maintains the list of servers that an organisation may call',
   })
 
-/** Reads an address as strictly as can be, and finds the rule that allows it. */
-export function allow(rules: readonly Rule[], uri: string): Target {
-  // A URL parser leaves out line ends and tabs, and turns backslashes; then the address is not the one that was read.
+/** Parses an address strictly and finds the rule that allows it. */
+export function allow(rules: readonly EgressRule[], uri: string): EgressTarget {
+  // A URL parser drops line ends and tabs and converts backslashes; the parsed address would then differ from the given one.
   if (/[^\x21-\x7e]|\\/.test(uri)) {
-    throw new Fault('invalid', 'an address has neither spaces, nor control or other letters in it')
+    throw new Fault(
+      'invalid',
+      'a URL must not contain spaces, control characters or non-ASCII characters',
+    )
   }
   const url = URL.parse(uri)
   if (url === null || (url.protocol !== 'https:' && url.protocol !== 'http:')) {
-    throw new Fault('invalid', 'the address should begin with https:// or http://')
+    throw new Fault('invalid', 'the URL must start with https:// or http://')
   }
   if (url.username !== '' || url.password !== '') {
-    throw new Fault('invalid', 'a name and a password do not belong in an address', {
-      hint: 'the task has `authentication` for them',
+    throw new Fault('invalid', 'a URL must not contain a user name or password', {
+      hint: 'use `authentication` of the task',
     })
   }
   const host = url.hostname.replace(/^\[(.*)\]$/, '$1').replace(/\.$/, '')
@@ -53,12 +56,14 @@ export function allow(rules: readonly Rule[], uri: string): Target {
   const port = url.port === '' ? (scheme === 'https' ? 443 : 80) : Number(url.port)
   const rule = rules.find((each) => meets(each, address ?? host, scheme, port))
   if (host === '' || rule === undefined) {
-    throw refused(`${scheme}://${host}:${port} is not on the list of this organisation`)
+    throw refused(
+      `${scheme}://${host}:${port} is not on the list of allowed servers of this organisation`,
+    )
   }
   return { url, host, port, address, rule }
 }
 
-function meets(rule: Rule, host: string, scheme: 'http' | 'https', port: number): boolean {
+function meets(rule: EgressRule, host: string, scheme: 'http' | 'https', port: number): boolean {
   const { ports = [443], schemes = ['https'] } = rule
   return ports.includes(port) && schemes.includes(scheme) && isHost(rule.host, host)
 }
@@ -70,10 +75,10 @@ function isHost(wanted: string, host: string): boolean {
 }
 
 /**
- * Which address is called, of those that the name has. All of them must be allowed: one that has an address of ours among others
- * was made to.
+ * Chooses which of a name's addresses to call. All of them must be allowed: a name that has an internal address among others
+ * is likely an attack.
  */
-export function chooseAddress({ host, rule }: Target, found: readonly string[]): string {
+export function chooseAddress({ host, rule }: EgressTarget, found: readonly string[]): string {
   const own = new Set(
     [rule.host, ...(rule.addresses ?? [])].flatMap((each) => plainAddress(each) ?? []),
   )
@@ -81,7 +86,7 @@ export function chooseAddress({ host, rule }: Target, found: readonly string[]):
   for (const each of plain) {
     if (each === undefined || (!isPublic(each) && !own.has(each))) {
       throw refused(
-        `${host} leads to ${each ?? 'no address'}, which is inside of a network of its own`,
+        `${host} resolves to ${each ?? 'no valid address'}, which is not a public address`,
       )
     }
   }

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 
 import { Fault } from '@skerry/fault'
+import { HealthListener } from '@skerry/service'
 import { Type, type Static } from 'typebox'
 import { Compile } from 'typebox/compile'
 
@@ -15,17 +16,19 @@ const Rule = Type.Object(
 )
 const Config = Type.Object(
   {
-    /** The path of the socket that workers speak to. */
+    /** The path of the socket that workers connect to. */
     listen: Type.String({ minLength: 1 }),
-    /** By the organisation's id: whom its workflows may call. */
+    /** The listener for /healthz, /readyz and /metrics. Default: 127.0.0.1:9645. */
+    health: Type.Optional(HealthListener),
+    /** The servers that each organisation's workflows may call, keyed by organisation id. */
     orgs: Type.Record(Type.String(), Type.Array(Rule)),
   },
   { additionalProperties: false },
 )
-export type Config = Static<typeof Config>
+export type EgressConfig = Static<typeof Config>
 const config = Compile(Config)
 
-export function readConfig(path: string): Config {
+export function readConfig(path: string): EgressConfig {
   const found: unknown = JSON.parse(readFileSync(path, 'utf8'))
   if (config.Check(found)) return found
   const [first] = config.Errors(found)

@@ -1,13 +1,13 @@
-// One request to somebody else's server: looked up once, sent to that very address, never further, bounded in every way.
+// Sends one request to an external server: resolves the name once, sends to that address, follows no redirect, bounds everything.
 import { type IncomingMessage, request as requestHttp } from 'node:http'
 import { request as requestHttps } from 'node:https'
 import { isIPv6 } from 'node:net'
 
 import { Fault } from '@skerry/fault'
 
-import { allow, chooseAddress, type Rule, type Target } from './allowed.ts'
+import { allow, chooseAddress, type EgressRule, type EgressTarget } from './allowed.ts'
 
-export interface Outgoing {
+export interface OutboundRequest {
   readonly method: string
   readonly uri: string
   readonly headers: Readonly<Record<string, string>>
@@ -20,10 +20,10 @@ export interface Answered {
 }
 
 export interface Way {
-  /** All addresses of a name. Asked once for each request. */
+  /** Resolves all addresses of a name. Called once for each request. */
   readonly resolve: (host: string) => Promise<readonly string[]>
   readonly limits: OutLimits
-  /** Other issuers of certificates than the public ones; for a test. */
+  /** CA certificates to trust instead of the public ones; for tests. */
   readonly ca?: string
 }
 export interface OutLimits {
@@ -38,23 +38,22 @@ export const outLimits: OutLimits = {
 }
 
 const methods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
-/** Said by us and nobody else: whom it is for, how long it is, and how it travels. */
+/** Headers that only the egress sets: destination, length and transport. */
 const ours =
   /^(host|content-length|transfer-encoding|connection|keep-alive|upgrade|te|trailer|expect|proxy-.*|http2-settings)$/i
 
 export async function fetchOut(
   way: Way,
-  rules: readonly Rule[],
-  outgoing: Outgoing,
+  rules: readonly EgressRule[],
+  outgoing: OutboundRequest,
   signal: AbortSignal,
 ): Promise<Answered> {
   const { method, headers, body } = outgoing
-  if (!methods.has(method)) throw new Fault('invalid', `${method} is no method that is sent`)
+  if (!methods.has(method)) throw new Fault('invalid', `the method ${method} is not allowed`)
   const forbidden = Object.keys(headers).find((name) => ours.test(name))
-  if (forbidden !== undefined)
-    throw new Fault('invalid', `the header ${forbidden} is not to be set`)
+  if (forbidden !== undefined) throw new Fault('invalid', `the header ${forbidden} must not be set`)
   if ((body?.length ?? 0) > way.limits.bodyBytes) {
-    throw new Fault('invalid', `a body may have ${way.limits.bodyBytes} bytes`)
+    throw new Fault('invalid', `the request body is larger than ${way.limits.bodyBytes} bytes`)
   }
   const target = allow(rules, outgoing.uri)
   const over = AbortSignal.any([signal, AbortSignal.timeout(way.limits.timeMs)])
@@ -80,9 +79,9 @@ async function lookUp(way: Way, host: string, over: AbortSignal): Promise<readon
 
 async function send(
   way: Way,
-  { url, host, port, address: literal }: Target,
+  { url, host, port, address: literal }: EgressTarget,
   address: string,
-  { method, headers, body }: Outgoing,
+  { method, headers, body }: OutboundRequest,
   signal: AbortSignal,
 ): Promise<Answered> {
   const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>()
@@ -90,21 +89,21 @@ async function send(
   const request = (secure ? requestHttps : requestHttp)(
     {
       ...{ method, signal, agent: false, maxHeaderSize: 16 * 1024 },
-      // The name is not looked up again: it is only said.
+      // The name is not resolved again; it is sent in the host header only.
       ...{ host: address, port, path: `${url.pathname}${url.search}`, setHost: false },
       family: isIPv6(address) ? 6 : 4,
       headers: { 'accept-encoding': 'identity', ...headers, host: url.host },
-      // TLS has no way to ask for an address; what is shown is then judged by `host`.
+      // SNI cannot carry an address; the certificate is then checked against `host`.
       ...(secure && { servername: literal === undefined ? host : '', rejectUnauthorized: true }),
       ...(secure && way.ca !== undefined && { ca: way.ca }),
     },
     resolve,
   )
   request.on('error', reject)
-  // An answer that takes over the connection is none.
+  // A response that takes over the connection is rejected.
   request.on('upgrade', (_, socket) => {
     socket.destroy()
-    reject(new Fault('unavailable', `${host} wants to speak something else than HTTP`))
+    reject(new Fault('unavailable', `${host} tried to switch to another protocol`))
   })
   request.end(body)
   const response = await promise
@@ -116,7 +115,7 @@ async function send(
       request.destroy()
       throw new Fault(
         'no-room',
-        `the answer of ${host} is larger than ${way.limits.answerBytes} bytes`,
+        `the response of ${host} is larger than ${way.limits.answerBytes} bytes`,
       )
     }
     pieces.push(piece)
@@ -133,19 +132,14 @@ const headersOf = ({ headersDistinct }: IncomingMessage): Record<string, string>
     Object.entries(headersDistinct).map(([name, values]) => [name, (values ?? []).join(', ')]),
   )
 
-function toFault(error: unknown, { host }: Target, over: AbortSignal): unknown {
+function toFault(error: unknown, { host }: EgressTarget, over: AbortSignal): unknown {
   if (error instanceof Fault) return error
-  if (over.aborted)
-    return new Fault('timed-out', `${host} did not answer in time`, { cause: error })
+  if (over.aborted) return new Fault('timed-out', `${host} timed out`, { cause: error })
   const code = error instanceof Error && 'code' in error ? String(error.code) : ''
   if (code.startsWith('ERR_INVALID') || code === 'ERR_UNESCAPED_CHARACTERS') {
-    return new Fault('invalid', 'a header or the address has letters in it that cannot be sent')
+    return new Fault('invalid', 'a header or the URL contains characters that cannot be sent')
   }
-  return new Fault(
-    'unavailable',
-    `${host} could not be spoken to${code === '' ? '' : `: ${code}`}`,
-    {
-      cause: error,
-    },
-  )
+  return new Fault('unavailable', `cannot connect to ${host}${code === '' ? '' : `: ${code}`}`, {
+    cause: error,
+  })
 }

@@ -1,7 +1,8 @@
-// The door for workers alone: a socket in a directory that only they can enter. One request in, one request out.
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+// The listener for workers only: a socket in a directory that only they can enter. One incoming request makes one outgoing request.
+import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 
 import { Fault, httpStatus, type FaultBody } from '@skerry/fault'
+import { createListener, listenerBounds } from '@skerry/service'
 import { Type, type Static } from 'typebox'
 import { Compile } from 'typebox/compile'
 
@@ -19,47 +20,49 @@ const Asked = Type.Object(
   },
   { additionalProperties: false },
 )
-const asked = Compile(Asked)
-/** base64 and its wrapping are larger than what they hold. */
+const requested = Compile(Asked)
+/** base64 and the JSON around it are larger than the body itself. */
 const MOST_BYTES = 1024 * 1024
 
-export interface EgressWorld extends Way {
-  /** Read at every request, so that a list can change under a process that goes on. */
+export interface EgressContext extends Way {
+  /** Read for every request, so that the lists can change while the process runs. */
   readonly lists: () => Lists
   readonly say: (what: string, cause: unknown) => void
+  /** Counts an answered request. */
+  readonly answered?: (status: number, seconds: number) => void
 }
 
-export function makeServer(world: EgressWorld): Server {
-  const server = createServer((request, response) => {
-    void answer(world, request, response)
-  })
-  server.requestTimeout = 60_000
-  server.headersTimeout = 10_000
-  return server
+export function makeServer(context: EgressContext): Server {
+  const server = createListener({ bounds: listenerBounds.egress })
+  return server.on('request', (request, response) => void answer(context, request, response))
 }
 
 async function answer(
-  world: EgressWorld,
+  context: EgressContext,
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
+  const began = performance.now()
+  response.once('finish', () =>
+    context.answered?.(response.statusCode, (performance.now() - began) / 1000),
+  )
   const gone = new AbortController()
   response.on('close', () => gone.abort())
   try {
     const { org, method, uri, headers, body } = await read(request)
-    const rules = world.lists()[org] ?? []
+    const rules = context.lists()[org] ?? []
     const outgoing = {
       method,
       uri,
       headers,
       ...(body !== undefined && { body: Buffer.from(body, 'base64') }),
     }
-    const got = await fetchOut(world, rules, outgoing, gone.signal)
+    const got = await fetchOut(context, rules, outgoing, gone.signal)
     send(response, 200, { ...got, body: got.body.toString('base64') })
   } catch (error) {
-    if (!(error instanceof Fault)) world.say('a request failed', error)
+    if (!(error instanceof Fault)) context.say('a request failed', error)
     const fault =
-      error instanceof Fault ? error : new Fault('unavailable', 'something went wrong inside')
+      error instanceof Fault ? error : new Fault('unavailable', 'internal error in the egress')
     const body: FaultBody = { error: fault.kind, message: fault.message }
     send(response, httpStatus[fault.kind], body)
   }
@@ -72,18 +75,19 @@ function send(response: ServerResponse, status: number, body: object): void {
 
 async function read(request: IncomingMessage): Promise<Static<typeof Asked>> {
   if (request.method !== 'POST' || request.url !== '/v1/fetch') {
-    throw new Fault('not-found', 'there is POST /v1/fetch and nothing else')
+    throw new Fault('not-found', 'not found: the only route is POST /v1/fetch')
   }
   const pieces: Buffer[] = []
   let size = 0
   for await (const piece of request as AsyncIterable<Buffer>) {
     size += piece.length
-    if (size > MOST_BYTES) throw new Fault('invalid', `a request may have ${MOST_BYTES} bytes`)
+    if (size > MOST_BYTES)
+      throw new Fault('invalid', `the request is larger than ${MOST_BYTES} bytes`)
     pieces.push(piece)
   }
   const body = parsed(Buffer.concat(pieces).toString())
-  if (asked.Check(body)) return body
-  throw new Fault('invalid', 'the request is not of the shape that is expected')
+  if (requested.Check(body)) return body
+  throw new Fault('invalid', 'the request does not match the expected schema')
 }
 
 function parsed(text: string): unknown {

@@ -1,14 +1,14 @@
-// Goal: no address leads inside, however it is written, and nothing off the list is called. Method: a table of addresses, as text and
-// as what a name was found to have.
+// Goal: no address leads to an internal network, however it is written, and only listed servers are called. Method: a table of
+// addresses, as text and as results of a DNS lookup.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
 import { Fault } from '@skerry/fault'
 
 import { isPublic, plainAddress } from '../src/addresses.ts'
-import { allow, chooseAddress, type Rule } from '../src/allowed.ts'
+import { allow, chooseAddress, type EgressRule } from '../src/allowed.ts'
 
-const everything: readonly Rule[] = ['http', 'https'].map((scheme) => ({
+const everything: readonly EgressRule[] = ['http', 'https'].map((scheme) => ({
   ...{ host: '*.example', ports: [80, 443, 8443], schemes: [scheme as 'http' | 'https'] },
 }))
 const kindOf = (work: () => unknown): string => {
@@ -20,8 +20,11 @@ const kindOf = (work: () => unknown): string => {
   }
 }
 
-test('only what is on the list is called, by its name, port and scheme', () => {
-  const rules: Rule[] = [{ host: 'api.shore.example' }, { host: '*.tide.example', ports: [8443] }]
+test('only listed servers are allowed, by name, port and scheme', () => {
+  const rules: EgressRule[] = [
+    { host: 'api.shore.example' },
+    { host: '*.tide.example', ports: [8443] },
+  ]
   const cases: [string, string][] = [
     ['https://api.shore.example/x?y=1', 'allowed'],
     ['https://API.Shore.Example./x', 'allowed'],
@@ -48,7 +51,7 @@ test('only what is on the list is called, by its name, port and scheme', () => {
   )
 })
 
-test('what is no plain address of a server is refused before anything is looked up', () => {
+test('an invalid server URL is rejected before any DNS lookup', () => {
   const hostile = [
     ...[
       'https://user:pass@a.example/',
@@ -86,7 +89,7 @@ test('what is no plain address of a server is refused before anything is looked 
   }
 })
 
-test('our own addresses are refused, however they are written', () => {
+test('internal addresses are rejected, however they are written', () => {
   const inside = [
     ...[
       '127.0.0.1',
@@ -119,13 +122,13 @@ test('our own addresses are refused, however they are written', () => {
       'allowed',
       uri,
     )
-    // Were it on the list by a pattern, what it leads to would still be refused.
+    // Even if a pattern on the list matched the name, its address would still be rejected.
     const address = plainAddress(URL.parse(uri)?.hostname ?? '')
     if (address !== undefined) assert.equal(isPublic(address), false, address)
   }
 })
 
-test('a name that leads inside is refused, also where it leads elsewhere too', () => {
+test('a name that resolves to an internal address is rejected, even if it has public addresses too', () => {
   const target = allow(everything, 'https://a.example/')
   const pick = (...found: string[]) => kindOf(() => chooseAddress(target, found))
   assert.equal(pick('93.184.215.14'), 'allowed')
@@ -147,8 +150,8 @@ test('a name that leads inside is refused, also where it leads elsewhere too', (
   }
 })
 
-test('an address inside is called where it is on the list by itself', () => {
-  const rules: Rule[] = [
+test('an internal address is allowed if the list names it exactly', () => {
+  const rules: EgressRule[] = [
     { host: '10.1.2.3' },
     { host: 'hook.inside.example', addresses: ['10.1.2.4', 'fd00::4'] },
     { host: '[fd00::5]' },

@@ -1,5 +1,5 @@
-// Goal: the egress is the one way out, and a narrow one. Method: the real program on its socket, and real servers on loopback that
-// are on the list by themselves.
+// Goal: the egress is the only way out, with strict limits. Method: the real program on its socket, and real servers on loopback
+// addresses that the list names.
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -15,8 +15,8 @@ import type { TLSSocket } from 'node:tls'
 import { Fault } from '@skerry/fault'
 import { startIssuer } from '@skerry/lab'
 
-import type { Rule } from '../src/allowed.ts'
-import { fetchOut, outLimits, type Outgoing } from '../src/fetch-out.ts'
+import type { EgressRule } from '../src/allowed.ts'
+import { fetchOut, outLimits, type OutboundRequest } from '../src/fetch-out.ts'
 
 const timeout = 30_000
 
@@ -25,7 +25,7 @@ async function listen(listener: RequestListener) {
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   const { port } = server.address() as AddressInfo
-  const rules: Rule[] = [
+  const rules: EgressRule[] = [
     { host: 'shore.example', addresses: ['127.0.0.1'], ports: [port], schemes: ['http'] },
   ]
   return {
@@ -38,15 +38,15 @@ async function listen(listener: RequestListener) {
   }
 }
 const way = (answers: string[][] = [['127.0.0.1']], limits: Partial<typeof outLimits> = {}) => {
-  const asked: string[] = []
+  const requested: string[] = []
   const resolve = async (host: string) => {
-    asked.push(host)
-    return answers[Math.min(asked.length, answers.length) - 1] ?? []
+    requested.push(host)
+    return answers[Math.min(requested.length, answers.length) - 1] ?? []
   }
-  return { asked, resolve, limits: { ...outLimits, ...limits } }
+  return { requested, resolve, limits: { ...outLimits, ...limits } }
 }
 const signal = new AbortController().signal
-const get = (port: number, more: Partial<Outgoing> = {}): Outgoing => ({
+const get = (port: number, more: Partial<OutboundRequest> = {}): OutboundRequest => ({
   ...{ method: 'GET', uri: `http://shore.example:${port}/a?b=c`, headers: {} },
   ...more,
 })
@@ -57,15 +57,15 @@ const kindOf = async (work: Promise<unknown>) =>
   )
 
 test(
-  'a request goes to the address that was found, and a name is looked up once',
+  'a request goes to the resolved address, and a name is resolved once',
   { timeout },
   async () => {
     const heard: (string | undefined)[] = []
-    await using server = await listen((asked, answer) => {
-      heard.push(asked.url, asked.headers.host, asked.headers['x-tide'] as string)
+    await using server = await listen((requested, answer) => {
+      heard.push(requested.url, requested.headers.host, requested.headers['x-tide'] as string)
       answer.writeHead(200, { 'set-cookie': ['a=1', 'b=2'] }).end('high')
     })
-    // Whoever keeps the name says something else the second time.
+    // The DNS server returns another address the second time.
     const changing = way([['127.0.0.1'], ['127.0.0.2']])
     const answered = await fetchOut(
       changing,
@@ -75,7 +75,7 @@ test(
     )
     assert.equal(answered.body.toString(), 'high')
     assert.equal(answered.headers['set-cookie'], 'a=1, b=2')
-    assert.deepEqual(changing.asked, ['shore.example'])
+    assert.deepEqual(changing.requested, ['shore.example'])
     assert.deepEqual(heard, ['/a?b=c', `shore.example:${server.port}`, 'high'])
     assert.equal(
       await kindOf(fetchOut(way([['127.0.0.2']]), server.rules, get(server.port), signal)),
@@ -85,14 +85,14 @@ test(
 )
 
 test(
-  'over HTTPS whoever is called shows a certificate of the name, or address, that was asked for',
+  'over HTTPS the server must present a certificate for the requested name or address',
   { timeout },
   async () => {
     await using issuer = await startIssuer('shore')
     const names = ['DNS:shore.example', 'IP:127.0.0.1']
     const { cert, key } = await issuer.issue(...names)
-    const server = createSecureServer({ cert, key }, (asked, answer) => {
-      answer.end((asked.socket as TLSSocket).servername || 'no name')
+    const server = createSecureServer({ cert, key }, (requested, answer) => {
+      answer.end((requested.socket as TLSSocket).servername || 'no name')
     })
     server.listen(0, '127.0.0.1')
     await once(server, 'listening')
@@ -119,17 +119,17 @@ test(
   },
 )
 
-test('a redirection is an answer and is not followed', { timeout }, async () => {
-  let asked = 0
+test('a redirect is returned and not followed', { timeout }, async () => {
+  let requested = 0
   await using server = await listen((_, answer) => {
-    asked++
+    requested++
     answer.writeHead(302, { location: 'http://169.254.169.254/' }).end()
   })
   const { status } = await fetchOut(way(), server.rules, get(server.port), signal)
-  assert.deepEqual([status, asked], [302, 1])
+  assert.deepEqual([status, requested], [302, 1])
 })
 
-test('what is too large, too slow or not HTTP ends', { timeout }, async () => {
+test('a response that is too large, too slow or not HTTP is aborted', { timeout }, async () => {
   await using large = await listen((_, answer) => {
     answer.writeHead(200)
     const more = () => answer.write('x'.repeat(65_536)) && setImmediate(more)
@@ -149,12 +149,12 @@ test('what is too large, too slow or not HTTP ends', { timeout }, async () => {
     resolve: async () => new Promise<string[]>(() => undefined),
   }
   assert.equal(await kindOf(fetchOut(never, slow.rules, get(slow.port), signal)), 'timed-out')
-  await using other = await listen((asked) => asked.socket.end('SSH-2.0-x\r\n\r\n'))
+  await using other = await listen((requested) => requested.socket.end('SSH-2.0-x\r\n\r\n'))
   assert.equal(await kindOf(fetchOut(way(), other.rules, get(other.port), signal)), 'unavailable')
 })
 
 test(
-  'headers that are ours, methods that are none and letters that cannot be sent are refused',
+  'reserved headers, unknown methods and invalid characters are rejected',
   { timeout },
   async () => {
     let heard = 0
@@ -162,7 +162,7 @@ test(
       heard++
       answer.end()
     })
-    const cases: Partial<Outgoing>[] = [
+    const cases: Partial<OutboundRequest>[] = [
       ...[
         'host',
         'Content-Length',
@@ -200,7 +200,7 @@ async function askSocket(socketPath: string, body: unknown, path = '/v1/fetch') 
 }
 
 test(
-  'the program serves its socket, by the list of the organisation that asks',
+  'the program serves its socket and applies the list of the calling organisation',
   { timeout },
   async () => {
     const dir = await mkdtemp(join(tmpdir(), 'egress-'))
@@ -214,20 +214,26 @@ test(
     })
     try {
       await once(program.stdout, 'data')
-      assert.equal((await stat(socket)).mode & 0o777, 0o600)
-      const asked = { method: 'GET', uri: `http://127.0.0.1:${server.port}/`, headers: {} }
-      const north = await askSocket(socket, { ...asked, org: 'north' })
+      assert.equal((await stat(socket)).mode & 0o777, 0o660)
+      const requested = { method: 'GET', uri: `http://127.0.0.1:${server.port}/`, headers: {} }
+      const north = await askSocket(socket, { ...requested, org: 'north' })
       assert.equal(atob(String(north.said['body'])), 'high tide')
-      const south = await askSocket(socket, { ...asked, org: 'south' })
+      const south = await askSocket(socket, { ...requested, org: 'south' })
       assert.deepEqual([south.status, south.said['error']], [403, 'forbidden'])
-      for (const wrong of ['', '{', '[]', { ...asked }, { ...asked, org: 'north', more: 1 }]) {
+      for (const wrong of [
+        '',
+        '{',
+        '[]',
+        { ...requested },
+        { ...requested, org: 'north', more: 1 },
+      ]) {
         assert.equal((await askSocket(socket, wrong)).status, 400)
       }
       assert.equal((await askSocket(socket, {}, '/')).status, 404)
-      // A list is changed under it; one that cannot be read changes nothing.
+      // The list changes while it runs; an unreadable file changes nothing.
       await writeFile(file, '{')
       program.kill('SIGHUP')
-      assert.equal((await askSocket(socket, { ...asked, org: 'north' })).status, 200)
+      assert.equal((await askSocket(socket, { ...requested, org: 'north' })).status, 200)
     } finally {
       program.kill('SIGTERM')
       const [code] = (await once(program, 'exit')) as [number]

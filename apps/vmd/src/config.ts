@@ -4,49 +4,52 @@ import { Fault } from '@skerry/fault'
 import { listenAddress } from '@skerry/service'
 import { whyNotBridge } from '@skerry/vm'
 
-import { restores, stopWays, type Restore, type StopWay } from './autostart.ts'
+import { restores, stopWays, type Restore, type StopWay } from './guests/autostart.ts'
 
 const SHUTDOWN_SECONDS_MAX = 3600
 
-/** Everything an operator can set, with what happens when it is left out. */
-export interface Config {
+/** All settings of the operator. */
+export interface VmdConfig {
   readonly port: number
   readonly libvirt: { readonly socket: string; readonly uri: string }
-  /** The file with the word that every request must carry, when one is wanted. */
+  /** The file with the token that every request must carry, if one is required. */
   readonly tokenFile: string | undefined
-  /** A third way in, for whoever may write to this file. */
+  /** An additional Unix socket, for users who may write to this file. */
   readonly unixSocket: string | undefined
-  /** The user who started it by sudo; he, root and the members of the group may ask. */
+  /** The user who started vmd with sudo; that user, root and members of the group may send requests. */
   readonly sudoUid: number | undefined
-  /** The bridges of this machine that VMs may join when they are asked to. */
+  /** The bridges of this machine that VMs may join on request. */
   readonly bridges: readonly string[]
-  /** Which VMs run again after a start of the machine. */
+  /** Whether guests may reach the metadata addresses of the machine's provider. */
+  readonly metadata: boolean
+  /** Which VMs start again after a reboot. */
   readonly restore: Restore
-  /** What becomes of the guests when vmd is stopped. */
+  /** What happens to the guests when vmd is stopped. */
   readonly onStop: StopWay | 'leave'
-  /** Where the cloud's cells ask, once this machine has joined one. */
+  /** The listen address for the cloud's cells, once this machine has joined a cloud. */
   readonly hostApi: { readonly address: string; readonly port: number }
   /** How long a guest may take to shut itself down. */
   readonly shutdownTimeoutMs: number
-  /** Not a daemon: asks the one that runs to stop its guests in this way. */
+  /** Client mode: ask the running vmd to stop its guests this way. */
   readonly stopGuests: StopWay | undefined
 }
 
 export const usage = `usage: skerry vmd [--port N] [--libvirt-socket PATH] [--token-file PATH] [--unix-socket PATH]
-  --port N                where to listen on 127.0.0.1 and [::1]; 8080 unless told
-  --libvirt-socket PATH   /run/libvirt/libvirt-sock unless told
-  --token-file PATH       every request must carry the word in this file, of mode 0600: Authorization: Bearer WORD
-  --unix-socket PATH      answer here too, to root and the group skerry; folders cannot be shared by this way
-  --bridge NAME           VMs may join this bridge of the machine when they are asked to, and are then outside of vmd's wall; may be given several times
-  --restore WHICH         after a start of the machine: autostart (those set to, and those it stopped in order) or previous (all that ran)
-  --on-stop WAY           what becomes of guests when vmd is stopped: leave (they run on, unless told), suspend or shutdown
-  --host-api ADDRESS:PORT  where the cells of its cloud ask, once this machine has joined one; [::]:8443 unless told
-  --shutdown-timeout S    how many seconds a guest may take to shut itself down; 60 unless told
-  --stop-guests WAY       ask the vmd that runs to suspend or shutdown all guests, as before the machine goes down
+  --port N                port on 127.0.0.1 and [::1] (default: 8080)
+  --libvirt-socket PATH   libvirt's socket (default: /run/libvirt/libvirt-sock)
+  --token-file PATH       require the token in this file (mode 0600) with every request: Authorization: Bearer TOKEN
+  --unix-socket PATH      also listen here, for root and the group skerry; folders cannot be shared through this socket
+  --bridge NAME           allow VMs to join this bridge of the machine, outside vmd's firewall; repeatable
+  --allow-metadata        let guests reach the metadata addresses of the machine's provider (169.254.0.0/16, 100.100.100.200, fd00:ec2::254); default: rejected
+  --restore WHICH         VMs to start after a reboot: autostart (those set to, and those that vmd stopped; the default) or previous (all that ran)
+  --on-stop WAY           what to do with guests when vmd stops: leave (keep them running; the default), suspend or shutdown
+  --host-api ADDRESS:PORT  listen address for the cloud's cells, once this machine has joined a cloud (default: [::]:8443)
+  --shutdown-timeout S    seconds a guest may take to shut itself down (default: 60)
+  --stop-guests WAY       ask the running vmd to suspend or shutdown all guests, e.g. before the machine shuts down
 
-skerry vmd join makes this machine a host of a cloud; skerry cloud invite prints the line to run`
+skerry vmd join makes this machine a host of a cloud; skerry cloud invite prints the command to run`
 
-export function readConfig(args: readonly string[], environment: NodeJS.ProcessEnv): Config {
+export function readConfig(args: readonly string[], environment: NodeJS.ProcessEnv): VmdConfig {
   const { values } = parse(args)
   const sudo = Number(environment['SUDO_UID'])
   return {
@@ -55,6 +58,7 @@ export function readConfig(args: readonly string[], environment: NodeJS.ProcessE
     tokenFile: values['token-file'],
     unixSocket: values['unix-socket'],
     bridges: values.bridge.map(legalBridge),
+    metadata: values['allow-metadata'],
     restore: oneOf('--restore', restores, values.restore),
     onStop: oneOf('--on-stop', ['leave', ...stopWays] as const, values['on-stop']),
     hostApi: listenAddress('--host-api', values['host-api']),
@@ -99,6 +103,7 @@ function parse(args: readonly string[]) {
         'token-file': { type: 'string' },
         'unix-socket': { type: 'string' },
         bridge: { type: 'string', multiple: true, default: [] },
+        'allow-metadata': { type: 'boolean', default: false },
         restore: { type: 'string', default: 'autostart' },
         'on-stop': { type: 'string', default: 'leave' },
         'shutdown-timeout': { type: 'string', default: '60' },

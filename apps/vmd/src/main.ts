@@ -9,19 +9,22 @@ import { keepRenewed, lifetimes } from '@skerry/service'
 
 import packageFile from '../package.json' with { type: 'json' }
 import { askToStop } from './ask-to-stop.ts'
-import { readConfig, type Config } from './config.ts'
-import { GiveBack, wholeCollection } from './give-back.ts'
+import { readConfig, type VmdConfig } from './config.ts'
 import { renewMembership } from './host/certificate.ts'
 import { readJoinConfig } from './host/join-config.ts'
 import { joinCloud } from './host/join.ts'
 import { openHostApi, type OpenHostApi } from './host/open-host-api.ts'
-import { Members } from './local/members.ts'
+import { Members } from './local/access/members.ts'
+import { readToken } from './local/access/token.ts'
+import { listenAtFile } from './local/access/unix-socket.ts'
 import { buildLocalServer } from './local/server.ts'
-import { readToken } from './local/token.ts'
-import { listenAtFile } from './local/unix-socket.ts'
-import { logLine } from './log-line.ts'
-import { requireOnlyOne } from './only-one.ts'
 import { openLocal } from './open-local.ts'
+import { IdleGarbageCollector, wholeCollection } from './process/idle-garbage-collector.ts'
+import { logLine } from './process/log-line.ts'
+import { requireOnlyOne } from './process/only-one.ts'
+
+// Files of this process and its children are private by default; exceptions get their mode explicitly.
+process.umask(0o077)
 
 const GROUP = 'skerry'
 const VERSION = packageFile.version
@@ -31,17 +34,18 @@ const log = (message: string, cause?: unknown): void => {
   process.stderr.write(logLine(new Date(), message, cause))
 }
 
-async function serve(config: Config): Promise<void> {
+async function serve(config: VmdConfig): Promise<void> {
   const token = config.tokenFile === undefined ? undefined : await readToken(config.tokenFile)
   const members = new Members(GROUP)
   await requireOnlyOne(join(defaultPaths.run, 'vmd.pid'), process.pid)
   const host = await openHost({
     libvirt: config.libvirt,
     bridges: config.bridges,
+    metadata: config.metadata,
     shutdownTimeoutMs: config.shutdownTimeoutMs,
     clock: { now: () => new Date() },
     ids: { uuid: () => randomUUID() },
-    note: log,
+    log: log,
   })
   const local = await openLocal(host, {
     restore: config.restore,
@@ -51,31 +55,31 @@ async function serve(config: Config): Promise<void> {
     await host[Symbol.asyncDispose]()
     throw error
   })
-  const giveBack = new GiveBack(wholeCollection())
+  const giveBack = new IdleGarbageCollector(wholeCollection())
   const options = {
-    door: { kind: 'loopback', port: config.port } as const,
+    api: { kind: 'loopback', port: config.port } as const,
     admits: async (uid: number) =>
       uid === 0 || uid === config.sudoUid || (await members.read()).uids.has(uid),
     token,
     log,
-    asked: () => giveBack.asked(),
+    requested: () => giveBack.requested(),
   }
-  // Exactly these two, and never a name that the machine could resolve to another address.
+  // Exactly these two addresses, never a name that could resolve to another one.
   const servers = [buildLocalServer(local, options), buildLocalServer(local, options)]
   await Promise.all([
     servers[0]?.listen({ port: config.port, host: '127.0.0.1' }),
     servers[1]?.listen({ port: config.port, host: '::1', ipv6Only: true }),
   ])
   if (config.unixSocket !== undefined) {
-    const server = buildLocalServer(local, { ...options, door: { kind: 'file' } })
+    const server = buildLocalServer(local, { ...options, api: { kind: 'file' } })
     servers.push(server)
     await listenAtFile(server, config.unixSocket, (await members.read()).gid)
   }
   log(`vmd answers at http://127.0.0.1:${config.port} and http://[::1]:${config.port}`)
-  // Whatever is wrong with the cloud, this machine's own users are served.
+  // If the cloud fails, the local API still works.
   const cloud = await openHostApi(host, { ...config.hostApi, version: VERSION, log }).catch(
     (error: unknown) => {
-      log('the cloud’s door stays closed', error)
+      log('failed to open the host API for the cloud', error)
       return undefined
     },
   )
@@ -117,7 +121,7 @@ async function joinOne(args: readonly string[]): Promise<string> {
   const { cloud, host, again } = await joinCloud(invitation, { ...machine, directory })
   return [
     `this machine is ${again ? 'already ' : ''}host ${host} of the cloud ${cloud}`,
-    'next: start vmd, or start it again, so that it opens the door for the cloud',
+    'next: start or restart vmd, so that it opens its API for the cloud',
     '',
   ].join('\n')
 }

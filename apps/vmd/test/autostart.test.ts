@@ -6,9 +6,9 @@ import { test } from 'node:test'
 import type { Host } from '@skerry/engine'
 import type { PowerState } from '@skerry/vm'
 
-import { noteBoot, startGuests, type Restore } from '../src/autostart.ts'
-import { Journal } from '../src/journal.ts'
-import type { News } from '../src/known.ts'
+import { noteBoot, startGuests, type Restore } from '../src/guests/autostart.ts'
+import type { NewJournalEvent } from '../src/journal/journal-state.ts'
+import { Journal } from '../src/journal/journal.ts'
 import { temporaryDirectory } from './temporary-directory.ts'
 
 const clock = { now: () => new Date('2026-01-02T03:04:05Z') }
@@ -24,8 +24,8 @@ const machine = (path: string, bootId: string) => ({
 
 async function journalAt(path: string): Promise<Journal> {
   const directory = join(path, 'journal')
-  const journal = await Journal.open({ directory, clock, note: () => undefined })
-  const vm = (id: string, power: PowerState): News => ({
+  const journal = await Journal.open({ directory, clock, log: () => undefined })
+  const vm = (id: string, power: PowerState): NewJournalEvent => ({
     type: 'vm.created',
     vm: id,
     now: { name: id, tag: '', power },
@@ -42,7 +42,7 @@ const wanted: readonly [Restore, boolean, readonly string[]][] = [
 ]
 for (const [restore, orderly, expected] of wanted) {
   const end = orderly ? 'in order' : 'by a power cut'
-  test(`restore ${restore}, after the machine went down ${end}: ${expected.join(' and ')}`, async () => {
+  test(`restore ${restore}, after the machine was stopped ${end}: ${expected.join(' and ')}`, async () => {
     await using dir = await temporaryDirectory()
     await using journal = await journalAt(dir.path)
     if (orderly) {
@@ -54,7 +54,7 @@ for (const [restore, orderly, expected] of wanted) {
   })
 }
 
-test('a start of vmd alone starts nothing, another start of the machine does', async () => {
+test('a restart of vmd alone starts no VM, a reboot does', async () => {
   await using dir = await temporaryDirectory()
   await using journal = await journalAt(dir.path)
   await noteBoot(journal, machine(dir.path, 'boot-1'), 'autostart')
@@ -65,7 +65,7 @@ test('a start of vmd alone starts nothing, another start of the machine does', a
   assert.deepEqual([...journal.known.toStart], ['always'])
 })
 
-test('a VM that is on again, or deleted, is no longer waited for', async () => {
+test('a VM that is on again or deleted is no longer pending', async () => {
   await using dir = await temporaryDirectory()
   await using journal = await journalAt(dir.path)
   await journal.append({ type: 'machine.stopping', vms: ['ran', 'gone', 'always'] })
@@ -75,17 +75,17 @@ test('a VM that is on again, or deleted, is no longer waited for', async () => {
   assert.deepEqual([...journal.known.toStart], ['always'])
 })
 
-test('what the VMs are is told before the machine is ready, also where none of them starts', async () => {
+test('VM states are recorded before the machine is ready, even if none of them starts', async () => {
   await using dir = await temporaryDirectory()
   await using journal = await journalAt(dir.path)
   await noteBoot(journal, machine(dir.path, 'boot-1'), 'autostart')
   const notes: string[] = []
-  const turns = { take: async () => assert.fail('nothing starts here') }
-  const host = { turns, note: (message: string) => notes.push(message) } as unknown as Host
+  const locks = { run: async () => assert.fail('nothing starts here') }
+  const host = { locks, log: (message: string) => notes.push(message) } as unknown as Host
   await startGuests(journal, host, async () => {
     await journal.append({ type: 'vm.power', vm: 'ran', power: 'off' })
   })
-  assert.deepEqual(notes, ['VM always was to start with the machine and did not'])
+  assert.deepEqual(notes, ['failed to start VM always with the machine'])
   const types: string[] = []
   for await (const { type, id } of journal.follow(0, new AbortController().signal)) {
     types.push(type)

@@ -17,43 +17,43 @@ import { openHostApi } from '../src/host/open-host-api.ts'
 
 type Links = HostApi & Disposable
 
-/** A machine that has joined a cloud: a real libvirtd, real certificates, and a cell that gives images. */
+/** A machine that has joined a cloud: a real libvirtd, real certificates, and a cell that serves images. */
 export interface CloudHost extends AsyncDisposable {
   readonly emulated: EmulatedHost
   readonly control: TestIssuer
   readonly hosts: TestIssuer
   readonly cell: KeyPair
-  /** What the cell answers with, by digest. */
+  /** The cell's images, by digest. */
   readonly images: Map<string, Buffer>
-  /** Digests whose image stops coming in the middle. */
+  /** Digests whose transfer stalls in the middle. */
   readonly stalled: Set<string>
-  /** What it was asked for, and by which name. */
-  readonly asked: string[]
+  /** The requests to the cell, with the name of the client. */
+  readonly requested: string[]
   /** The SHA-256 of an image that the cell has. */
   readonly image: string
   readonly connect: (as?: KeyPair, hostId?: string) => Links
-  /** As if vmd had been killed and started again. */
+  /** Simulates that vmd was killed and restarted. */
   readonly restart: () => Promise<void>
-  /** Puts another certificate of this host's in the place of the one it has, while vmd runs. */
+  /** Replaces this host's certificate while vmd runs. */
   readonly renewWith: (pair: KeyPair) => Promise<void>
   /** Everything on disk that an order could change. */
   readonly onDisk: () => Promise<Record<string, string>>
 }
 
-/** All of a cell that a host needs for images; the port it listens on. */
+/** The part of a cell that a host needs for images; returns its port. */
 async function startCell(
   stack: AsyncDisposableStack,
   {
     cell,
     ca,
     images,
-    asked,
+    requested,
     stalled,
-  }: Pick<CloudHost, 'cell' | 'images' | 'asked' | 'stalled'> & { ca: string },
+  }: Pick<CloudHost, 'cell' | 'images' | 'requested' | 'stalled'> & { ca: string },
 ): Promise<number> {
   const machine = createServer({ ...cell, ca, requestCert: true }, (request, response) => {
     const [, digest = ''] = /^\/machine\/v1\/images\/([0-9a-f]+)\?/.exec(request.url ?? '') ?? []
-    asked.push(request.url ?? '')
+    requested.push(request.url ?? '')
     const bytes = images.get(digest)
     if (bytes && stalled.has(digest)) {
       response.writeHead(200, { 'content-length': bytes.length })
@@ -80,9 +80,9 @@ export async function startCloudHost(): Promise<CloudHost> {
   const own = await hosts.issue('URI:skerry://lab/host/h1')
   const cell = await control.issue('URI:skerry://lab/cell/c1')
   const images = new Map<string, Buffer>()
-  const asked: string[] = []
+  const requested: string[] = []
   const stalled = new Set<string>()
-  const port = await startCell(stack, { cell, ca: hosts.cert, images, asked, stalled })
+  const port = await startCell(stack, { cell, ca: hosts.cert, images, requested, stalled })
   await mkdir(directory, { recursive: true })
   const files = { 'certificate.pem': own.cert, 'key.pem': own.key, 'issuers.pem': control.cert }
   for (const [name, text] of Object.entries(files)) await writeFile(join(directory, name), text)
@@ -97,30 +97,30 @@ export async function startCloudHost(): Promise<CloudHost> {
     if (!opened) throw new Error('this machine has joined no cloud')
     return opened
   }
-  let door = await open()
-  stack.defer(() => door[Symbol.asyncDispose]())
+  let api = await open()
+  stack.defer(() => api[Symbol.asyncDispose]())
   const links: Links[] = []
   stack.defer(() => {
     for (const link of links) link[Symbol.dispose]()
   })
   const all = stack.move()
   return {
-    ...{ emulated, control, hosts, cell, images, asked, stalled, image },
+    ...{ emulated, control, hosts, cell, images, requested, stalled, image },
     connect(as = cell, hostId = 'h1') {
       const tls = { ...as, ca: hosts.cert }
-      const target = { address: '127.0.0.1', port: door.port, tls, hostId: hostId as HostId }
+      const target = { address: '127.0.0.1', port: api.port, tls, hostId: hostId as HostId }
       const link = connectHost(target)
       links.push(link)
       return link
     },
     async restart() {
-      await door[Symbol.asyncDispose]()
-      door = await open()
+      await api[Symbol.asyncDispose]()
+      api = await open()
     },
     async renewWith({ key, cert }) {
       await writeFile(join(directory, 'certificate.pem'), cert)
       await writeFile(join(directory, 'key.pem'), key)
-      await door.renew()
+      await api.renew()
     },
     async onDisk() {
       const found: Record<string, string> = {}

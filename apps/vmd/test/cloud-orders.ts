@@ -1,4 +1,4 @@
-import type { Deed, Goal, HostApi } from '@skerry/host-api'
+import type { VmSpec, Goal, HostApi } from '@skerry/host-api'
 import type { Order, TaskId, VmId } from '@skerry/vm'
 
 import type { CloudHost } from './cloud-host.ts'
@@ -20,14 +20,14 @@ export const orderOf = (
   return { ...order, incarnation: '1', ...more, task }
 }
 
-/** What a cloud asks of the host that a test has started. */
+/** The requests of a cloud to the host of a test. */
 export function ordersTo(cloud: () => CloudHost) {
-  const deedOf = (more: Partial<Deed> = {}): Deed => ({
+  const deedOf = (more: Partial<VmSpec> = {}): VmSpec => ({
     ...{ org: 'org', vApp: 'vapp', name: 'a VM', cpus: 1, memoryMiB: 64, diskMiB: 64 },
     ...{ image: cloud().image, ...more },
   })
-  const defined = (more: Partial<Deed> = {}): Goal => ({ be: 'defined', deed: deedOf(more) })
-  /** A VM of the cloud's that is off. */
+  const defined = (more: Partial<VmSpec> = {}): Goal => ({ be: 'defined', deed: deedOf(more) })
+  /** A cloud VM that is off. */
   const made = async (id: string, number = 10): Promise<HostApi & Disposable> => {
     const link = cloud().connect()
     await link.step(orderOf(id, 'image', number), { be: 'image', digest: cloud().image })

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 
 import { readConfig } from '../src/config.ts'
 
-test('the cloud’s door is where it is told to be, and on every address unless told', () => {
+test('the host API listens on the configured address; default: all addresses', () => {
   const where = (...args: string[]) => readConfig(args, {}).hostApi
   assert.deepEqual(where(), { address: '::', port: 8443 })
   assert.deepEqual(where('--host-api', '192.0.2.7:443'), { address: '192.0.2.7', port: 443 })
@@ -11,7 +11,7 @@ test('the cloud’s door is where it is told to be, and on every address unless 
 })
 
 for (const wrong of ['', '8443', ':8443', 'host:8443', '192.0.2.7', '192.0.2.7:0', '::1:8443']) {
-  test(`'${wrong}' is no place for the cloud’s door`, () => {
+  test(`'${wrong}' is an invalid listen address for the host API`, () => {
     assert.throws(() => readConfig(['--host-api', wrong], {}), { kind: 'invalid' })
   })
 }

@@ -1,5 +1,5 @@
-// Goal: a screen is shown to who may see it, and everybody else reads why not. Method: the local API over a real libvirtd whose
-// guests are not real, so that none has a screen; screens that are there are in tests/accept/console.test.ts.
+// Goal: a screen is shown to permitted clients, and all others get the reason. Method: the local API on a real libvirtd without
+// real guests, so that none has a display; real displays are in tests/accept/console.test.ts.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { request, type IncomingMessage } from 'node:http'
@@ -13,8 +13,8 @@ import {
   startEmulatedHost,
   type EmulatedHost,
 } from '../../../packages/engine/test/emulated-host.ts'
+import { makeToken } from '../src/local/access/token.ts'
 import { buildLocalServer } from '../src/local/server.ts'
-import { makeToken } from '../src/local/token.ts'
 import { openLocal } from '../src/open-local.ts'
 
 const skip = reasonWithoutRoot('host') ?? false
@@ -31,9 +31,9 @@ after(() => started?.[Symbol.asyncDispose]())
 interface Door extends AsyncDisposable {
   readonly url: string
   readonly get: (path: string, init?: RequestInit) => Promise<Response>
-  /** The code and the words with which a socket is closed. */
+  /** The code and the reason with which a socket is closed. */
   readonly closing: (path: string) => Promise<readonly [number, string]>
-  /** What is said to one that is not even opened. */
+  /** The answer to a rejected upgrade. */
   readonly refusal: (path: string, headers?: object) => Promise<unknown>
 }
 
@@ -48,8 +48,10 @@ async function openDoor(token?: string): Promise<Door> {
   )
   const port = await freePorts()
   const server = buildLocalServer(local, {
-    door: { kind: 'loopback', port },
+    api: { kind: 'loopback', port },
     admits: async () => true,
+    // This test connects from the process that answers; real users do not.
+    isOurs: () => false,
     token: token === undefined ? undefined : makeToken(token),
     log: () => undefined,
   })
@@ -81,75 +83,75 @@ async function openDoor(token?: string): Promise<Door> {
   }
 }
 
-test('where a screen is to be seen is told with the state of the VM', { skip }, async () => {
-  await using door = await openDoor()
+test('opening a screen returns its path and the state of the VM', { skip }, async () => {
+  await using api = await openDoor()
   for (const [id, state] of [
     ['off-1', 'powered off'],
     ['on-1', 'powered on'],
   ]) {
-    const answer = await door.get(`/api/vms/${id}/screen`, { method: 'POST' })
+    const answer = await api.get(`/api/vms/${id}/screen`, { method: 'POST' })
     assert.equal(answer.status, 201)
     assert.deepEqual(await answer.json(), { page: `/console/${id}`, state })
   }
-  const none = await door.get('/api/vms/nobody/screen', { method: 'POST' })
-  assert.deepEqual(await none.json(), { code: 404, message: 'there is no VM nobody' })
+  const none = await api.get('/api/vms/missing/screen', { method: 'POST' })
+  assert.deepEqual(await none.json(), { code: 404, message: 'there is no VM missing' })
 })
 
 test('the screen of a VM that is off closes with how to turn it on', { skip }, async () => {
-  await using door = await openDoor()
-  assert.deepEqual(await door.closing('/console/off-1/screen'), [
+  await using api = await openDoor()
+  assert.deepEqual(await api.closing('/console/off-1/screen'), [
     4001,
     'it is powered off; turn it on: skerry start off-1',
   ])
-  // It is on, but in a hypervisor that shows nothing.
-  assert.deepEqual(await door.closing('/console/on-1/screen'), [
+  // It is on, but in a hypervisor without displays.
+  assert.deepEqual(await api.closing('/console/on-1/screen'), [
     1011,
-    'it shows no screen now; try again',
+    'it has no display now; try again',
   ])
 })
 
-test('an unknown VM, and what is no handshake, is refused in words', { skip }, async () => {
-  await using door = await openDoor()
-  for (const id of ['nobody', 'cloud-7', '..', '%2e%2e']) {
-    assert.deepEqual(await door.refusal(`/console/${id}/screen`), {
+test('an unknown VM and an invalid handshake are rejected with a message', { skip }, async () => {
+  await using api = await openDoor()
+  for (const id of ['missing', 'cloud-7', '..', '%2e%2e']) {
+    assert.deepEqual(await api.refusal(`/console/${id}/screen`), {
       ...{ code: 404, message: `there is no VM ${id}` },
     })
   }
   const strange = { 'sec-websocket-version': '8' }
-  assert.deepEqual(await door.refusal('/console/on-1/screen', strange), {
+  assert.deepEqual(await api.refusal('/console/on-1/screen', strange), {
     ...{ code: 400, message: 'expected Sec-WebSocket-Version: 13' },
   })
 })
 
-test('with a token a screen wants a ticket that only the token gets, once', { skip }, async () => {
-  await using door = await openDoor(WORD)
+test('with a token, a screen requires a single-use ticket issued for it', { skip }, async () => {
+  await using api = await openDoor(WORD)
   const asks = (headers: Record<string, string>) =>
-    door.get('/api/vms/off-1/screen', { method: 'POST', headers })
+    api.get('/api/vms/off-1/screen', { method: 'POST', headers })
   assert.equal((await asks({})).status, 401)
   const offer = await asks({ authorization: `Bearer ${WORD}` })
   const { page, expires } = (await offer.json()) as { page: string; expires: string }
   assert.equal(page, '/console/off-1?ticket=secret-0')
-  // The clock that this host was given stands still.
+  // The clock of this host does not move.
   assert.equal(expires, new Date(30_000).toISOString())
   for (const query of ['', '?ticket=', '?ticket=secret-9']) {
-    assert.deepEqual(await door.refusal(`/console/off-1/screen${query}`), {
-      ...{ code: 403, message: 'this ticket is used, too old or none' },
-      hint: 'ask for a new one: skerry console off-1',
+    assert.deepEqual(await api.refusal(`/console/off-1/screen${query}`), {
+      ...{ code: 403, message: 'the ticket is missing, used or expired' },
+      hint: 'get a new one: skerry console off-1',
     })
   }
-  const [shown] = await door.closing('/console/off-1/screen?ticket=secret-0')
+  const [shown] = await api.closing('/console/off-1/screen?ticket=secret-0')
   assert.equal(shown, 4001)
-  const again = await door.refusal('/console/off-1/screen?ticket=secret-0')
+  const again = await api.refusal('/console/off-1/screen?ticket=secret-0')
   assert.equal((again as { code: number }).code, 403)
 })
 
 test(
-  'the page is for every VM the same, and says of one that is not there that it is not',
+  'the page is the same for every VM; for a missing VM its status is 404',
   { skip },
   async () => {
-    await using door = await openDoor()
+    await using api = await openDoor()
     const html = { headers: { accept: 'text/html,*/*' } }
-    const page = await door.get('/console/off-1', html)
+    const page = await api.get('/console/off-1', html)
     assert.deepEqual(
       [page.status, page.headers.get('content-type')],
       [200, 'text/html; charset=utf-8'],
@@ -159,14 +161,14 @@ test(
     assert.match(policy, /frame-ancestors 'none'/)
     assert.equal(page.headers.get('referrer-policy'), 'no-referrer')
     const text = await page.text()
-    const none = await door.get('/console/nobody', html)
+    const none = await api.get('/console/missing', html)
     assert.deepEqual([none.status, await none.text()], [404, text])
-    const program = await door.get('/console/nobody')
-    assert.deepEqual(await program.json(), { code: 404, message: 'there is no VM nobody' })
+    const program = await api.get('/console/missing')
+    assert.deepEqual(await program.json(), { code: 404, message: 'there is no VM missing' })
     const files = [...text.matchAll(/ (?:src|href)="(\/[^"]+)"/g)].map(([, file = '']) => file)
     assert.ok(files.length > 10, 'the page and what it imports')
     for (const file of files) {
-      assert.equal((await door.get(file)).status, 200, file)
+      assert.equal((await api.get(file)).status, 200, file)
     }
     for (const path of [
       '/console/-/x',
@@ -174,19 +176,19 @@ test(
       '/console/',
       '/console/-/0123456789abcdef/nothing.js',
     ])
-      assert.equal((await door.get(path)).status, 404, path)
+      assert.equal((await api.get(path)).status, 404, path)
   },
 )
 
 test(
-  'with a token the page is shown without it, and tells nobody which VMs there are',
+  'with a token the page is shown without it, and does not reveal which VMs exist',
   { skip },
   async () => {
-    await using door = await openDoor(WORD)
+    await using api = await openDoor(WORD)
     const html = { headers: { accept: 'text/html' } }
-    assert.equal((await door.get('/console/off-1', html)).status, 200)
-    assert.equal((await door.get('/console/nobody', html)).status, 200)
-    assert.equal((await door.get('/console/nobody')).status, 200)
-    assert.equal((await door.get('/api/vms/power/off-1')).status, 401)
+    assert.equal((await api.get('/console/off-1', html)).status, 200)
+    assert.equal((await api.get('/console/missing', html)).status, 200)
+    assert.equal((await api.get('/console/missing')).status, 200)
+    assert.equal((await api.get('/api/vms/power/off-1')).status, 401)
   },
 )

@@ -8,11 +8,11 @@ import {
   passesSocketFence,
   provenanceOf,
   type Provenance,
-} from '../src/local/fence.ts'
+} from '../src/local/access/fence.ts'
 
 const PORT = 8080
 
-const asked = (parts: Partial<Provenance>, fence = passesFence): boolean =>
+const requested = (parts: Partial<Provenance>, fence = passesFence): boolean =>
   fence(
     {
       method: 'GET',
@@ -27,12 +27,12 @@ const asked = (parts: Partial<Provenance>, fence = passesFence): boolean =>
     ownHosts(PORT),
   )
 
-test('a tool that is no browser passes by each of the three names', () => {
+test('a tool other than a browser passes with each of the three names', () => {
   for (const host of ['127.0.0.1:8080', 'localhost:8080', 'LocalHost:8080', '[::1]:8080'])
-    assert.equal(asked({ host }), true, host)
+    assert.equal(requested({ host }), true, host)
 })
 
-test('every other Host is refused', () => {
+test('every other Host is rejected', () => {
   const hosts = [undefined, '', '127.0.0.1', 'localhost', '127.0.0.1:80', '127.0.0.1:08080']
   for (const host of [
     ...hosts,
@@ -51,10 +51,10 @@ test('every other Host is refused', () => {
     'localhost:8080, evil.example',
     ' localhost:8080',
   ])
-    assert.equal(asked({ host }), false, host ?? 'none')
+    assert.equal(requested({ host }), false, host ?? 'none')
 })
 
-test('only where the port is the usual one may it be left out', () => {
+test('the port may be omitted only if it is the default port', () => {
   const parts = { method: 'GET', path: '/', origin: undefined, site: undefined }
   const bare = { ...parts, mode: undefined, dest: undefined, host: 'localhost' }
   const own = ownHosts(80)
@@ -63,9 +63,9 @@ test('only where the port is the usual one may it be left out', () => {
   assert.equal(passesFence({ ...bare, host: 'localhost:8080' }, own), false)
 })
 
-test('a page of ours may ask, a page of anybody else may not', () => {
-  assert.equal(asked({ origin: 'http://127.0.0.1:8080' }), true)
-  assert.equal(asked({ origin: 'http://127.0.0.1:8080', site: 'same-origin' }), true)
+test('our own page may send requests, other pages may not', () => {
+  assert.equal(requested({ origin: 'http://127.0.0.1:8080' }), true)
+  assert.equal(requested({ origin: 'http://127.0.0.1:8080', site: 'same-origin' }), true)
   for (const origin of [
     'null',
     '',
@@ -76,16 +76,16 @@ test('a page of ours may ask, a page of anybody else may not', () => {
     'http://127.0.0.1:8080,http://evil.example',
     'http://127.0.0.1:8080.evil.example',
   ])
-    assert.equal(asked({ origin }), false, origin)
-  for (const site of ['cross-site', 'same-site', '', 'same-origin,none', 'whatever'])
-    assert.equal(asked({ site }), false, site)
-  assert.equal(asked({ site: 'none' }), true)
+    assert.equal(requested({ origin }), false, origin)
+  for (const site of ['cross-site', 'same-site', '', 'same-origin,none', 'anything'])
+    assert.equal(requested({ site }), false, site)
+  assert.equal(requested({ site: 'none' }), true)
 })
 
-test('a person may follow a link to a page from anywhere, but only to a page, and by our name', () => {
+test('a user may follow a link to a page from anywhere, but only to a page, and by our name', () => {
   const visit = { mode: 'navigate', dest: 'document', site: 'cross-site' }
   for (const path of ['/', '/?a=b', '/console/vm-1', '/console/vm-1?x=/api/vms'])
-    assert.equal(asked({ ...visit, path }), true, path)
+    assert.equal(requested({ ...visit, path }), true, path)
   for (const path of [
     '/api/vms',
     '/api/vms/vm-1',
@@ -94,15 +94,15 @@ test('a person may follow a link to a page from anywhere, but only to a page, an
     '/metrics',
     '/console/vm-1/screen',
   ])
-    assert.equal(asked({ ...visit, path }), false, path)
-  assert.equal(asked({ ...visit, path: '/', method: 'POST' }), false)
-  assert.equal(asked({ ...visit, path: '/', dest: 'iframe' }), false)
-  assert.equal(asked({ ...visit, path: '/', host: 'evil.example:8080' }), false)
+    assert.equal(requested({ ...visit, path }), false, path)
+  assert.equal(requested({ ...visit, path: '/', method: 'POST' }), false)
+  assert.equal(requested({ ...visit, path: '/', dest: 'iframe' }), false)
+  assert.equal(requested({ ...visit, path: '/', host: 'evil.example:8080' }), false)
 })
 
-test('a socket is opened by our own page and by what is no browser, never by a visit', () => {
+test('a socket may be opened by our own page and by other tools, never by a navigation', () => {
   const socket = (parts: Partial<Provenance>) =>
-    asked({ path: '/console/vm-1/screen', ...parts }, passesSocketFence)
+    requested({ path: '/console/vm-1/screen', ...parts }, passesSocketFence)
   const own = { origin: 'http://127.0.0.1:8080' }
   assert.equal(socket({}), true)
   assert.equal(socket(own), true)
@@ -123,12 +123,12 @@ test('a socket is opened by our own page and by what is no browser, never by a v
   assert.equal(socket({ ...own, site: 'cross-site' }), false)
 })
 
-test('a path that names a host of its own is refused', () => {
+test('a path with its own host is rejected', () => {
   for (const path of ['http://evil.example/api/vms', 'http://127.0.0.1:8080/api/vms', '*', ''])
-    assert.equal(asked({ path }), false, path)
+    assert.equal(requested({ path }), false, path)
 })
 
-test('headers count however they are written, and two of a kind are never one', () => {
+test('headers are case-insensitive, and duplicates never count as one', () => {
   const read = (...rawHeaders: string[]) =>
     provenanceOf({ method: 'GET', url: '/', rawHeaders } as IncomingMessage)
   const page = ['ORIGIN', 'http://a', 'Sec-Fetch-Site', 'none', 'sec-fetch-MODE', 'cors']

@@ -11,17 +11,20 @@ import { test } from 'node:test'
 import { freePorts } from '@skerry/lab'
 import fastify, { type FastifyInstance } from 'fastify'
 
-import { Gate, refusal, type GateOptions } from '../src/local/gate.ts'
-import { makeToken } from '../src/local/token.ts'
-import { listenAtFile } from '../src/local/unix-socket.ts'
+import { Gate, refusal, type GateOptions } from '../src/local/access/gate.ts'
+import { isOwnSocket } from '../src/local/access/peer.ts'
+import { makeToken } from '../src/local/access/token.ts'
+import { listenAtFile } from '../src/local/access/unix-socket.ts'
 
 const WORD = '0123456789abcdef'
 
-/** A server that says yes to whatever gets through the gate. */
+/** A server that answers 'yes' to every request that passes the gate. */
 function yesServer(options: Partial<GateOptions>): FastifyInstance {
   const gate = new Gate({
-    door: { kind: 'file' },
+    api: { kind: 'file' },
     admits: async () => true,
+    // This test connects from the process that answers; real users do not.
+    isOurs: () => false,
     log: () => undefined,
     ...options,
   })
@@ -37,12 +40,12 @@ function yesServer(options: Partial<GateOptions>): FastifyInstance {
   return server
 }
 
-/** On loopback, by a port that the fence can only know once it is bound. */
+/** On loopback, with a port that is known only once it is bound. */
 async function onLoopback(
   options: Partial<GateOptions>,
 ): Promise<AsyncDisposable & { readonly port: number }> {
   const port = await freePorts()
-  const server = yesServer({ ...options, door: { kind: 'loopback', port } })
+  const server = yesServer({ ...options, api: { kind: 'loopback', port } })
   await server.listen({ port, host: '127.0.0.1' })
   return { port, [Symbol.asyncDispose]: () => server.close() }
 }
@@ -55,7 +58,7 @@ async function ask(
   return { status: answer.statusCode ?? 0, body: await text(answer), head: answer.headers }
 }
 
-test('who is let in is answered, who is not gets the one refusal', async () => {
+test('admitted users are answered, others get the uniform rejection', async () => {
   const seen: number[] = []
   await using friend = await onLoopback({
     admits: async (uid) => {
@@ -77,7 +80,15 @@ test('who is let in is answered, who is not gets the one refusal', async () => {
   assert.equal((await ask({ port: foe.port, host: '127.0.0.1' })).body, refusal.body)
 })
 
-test('nobody is let in while it cannot be found out who may', async () => {
+test('a connection from the process itself has no user, even if its user may do everything', async () => {
+  const requested: number[] = []
+  const admits = async (uid: number) => requested.push(uid) > 0
+  await using server = await onLoopback({ admits, isOurs: isOwnSocket })
+  const { status, body } = await ask({ port: server.port, host: '127.0.0.1' })
+  assert.deepEqual([status, body, requested], [403, refusal.body, []])
+})
+
+test('no one is admitted if the lookup of permissions fails', async () => {
   const logged: unknown[] = []
   await using server = await onLoopback({
     admits: () => Promise.reject(new Error('no register')),
@@ -87,7 +98,7 @@ test('nobody is let in while it cannot be found out who may', async () => {
   assert.match(String(logged[0]), /no register/)
 })
 
-test('a user is looked up once per connection, however often he asks', async () => {
+test('a user is looked up once per connection, regardless of the number of requests', async () => {
   let looks = 0
   await using server = await onLoopback({ admits: async () => ++looks > 0 })
   const socket = connect(server.port, '127.0.0.1')
@@ -97,7 +108,7 @@ test('a user is looked up once per connection, however often he asks', async () 
   assert.equal(looks, 1)
 })
 
-test('what cannot be read is 400 to friends and the one refusal to all others', async () => {
+test('an invalid request is 400 for admitted users and the uniform rejection for others', async () => {
   for (const [admitted, expected] of [
     [true, /^HTTP\/1\.1 400 /],
     [false, /^HTTP\/1\.1 403 /],
@@ -111,7 +122,7 @@ test('what cannot be read is 400 to friends and the one refusal to all others', 
   }
 })
 
-test('with a token every request must carry it, behind the fence', async () => {
+test('with a token every request must carry it, after the origin check', async () => {
   await using server = await onLoopback({ token: makeToken(WORD) })
   const asks = async (headers: Record<string, string>) =>
     (await ask({ port: server.port, host: '127.0.0.1', headers })).status
@@ -121,7 +132,7 @@ test('with a token every request must carry it, behind the fence', async () => {
   assert.equal(await asks({ authorization: `Bearer ${WORD}`, host: 'evil.example' }), 403)
 })
 
-/** All that comes back for a request that asks to become a socket. */
+/** The complete answer to an upgrade request. */
 async function upgrade(port: number, lines: readonly string[], path = '/socket'): Promise<string> {
   const socket = connect(port, '127.0.0.1')
   const head = [`GET ${path} HTTP/1.1`, ...lines, 'Connection: Upgrade', 'Upgrade: websocket']
@@ -129,7 +140,7 @@ async function upgrade(port: number, lines: readonly string[], path = '/socket')
   return text(socket)
 }
 
-test('a socket goes through the same gate, and with a token it is told whether it was carried', async () => {
+test('an upgrade passes the same gate, and is marked with whether it carried the token', async () => {
   await using server = await onLoopback({ token: makeToken(WORD) })
   const own = [`Host: 127.0.0.1:${server.port}`]
   assert.equal(await upgrade(server.port, own), 'taken false')
@@ -153,14 +164,14 @@ test('a socket goes through the same gate, and with a token it is told whether i
   assert.match(await upgrade(foe.port, [`Host: 127.0.0.1:${foe.port}`]), /^HTTP\/1\.1 403 /)
 })
 
-test('whoever asks to become a socket where there is none is answered as if he had not', async () => {
+test('an upgrade request where there is none is answered as a plain request', async () => {
   await using server = await onLoopback({})
   const once = [`Host: 127.0.0.1:${server.port}`, 'Connection: close']
   const said = await upgrade(server.port, once, '/other')
   assert.match(said, /^HTTP\/1\.1 200 [^]*yes$/)
 })
 
-test('the console’s page is asked for without a token, nothing else is', async () => {
+test('only the console’s page can be requested without a token', async () => {
   await using server = await onLoopback({ token: makeToken(WORD) })
   const status = async (path: string, method = 'GET') =>
     (await ask({ port: server.port, host: '127.0.0.1', path, method })).status
@@ -180,7 +191,7 @@ test('the console’s page is asked for without a token, nothing else is', async
   assert.equal(await status('/console/vm-1', 'POST'), 401)
 })
 
-test('through a file its mode decides, and no Host is asked for', async () => {
+test('for the Unix socket its file mode decides, and no Host is required', async () => {
   const dir = await mkdtemp(join(tmpdir(), 'gate-'))
   const path = join(dir, 'vmd.sock')
   const isRoot = process.getuid?.() === 0
@@ -203,12 +214,12 @@ test('through a file its mode decides, and no Host is asked for', async () => {
   }
 })
 
-test('a file that is no socket is left alone', async () => {
+test('a file that is not a socket is left alone', async () => {
   const dir = await mkdtemp(join(tmpdir(), 'gate-'))
   const server = yesServer({})
   try {
     await writeFile(join(dir, 'precious'), 'data')
-    await assert.rejects(listenAtFile(server, join(dir, 'precious'), undefined), /is no socket/)
+    await assert.rejects(listenAtFile(server, join(dir, 'precious'), undefined), /is not a socket/)
   } finally {
     await server.close()
     await rm(dir, { recursive: true })

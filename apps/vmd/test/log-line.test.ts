@@ -3,12 +3,12 @@ import { test } from 'node:test'
 
 import { Fault } from '@skerry/fault'
 
-import { logLine } from '../src/log-line.ts'
+import { logLine } from '../src/process/log-line.ts'
 
 const at = new Date(0)
 const time = '1970-01-01T00:00:00.000Z'
 
-test('what an asker got wrong is one short line, whatever he wrote', () => {
+test('an error of the caller is one short line, regardless of its content', () => {
   const fault = new Fault('not-found', 'there is no VM a\nb\r\u001b[2J', {
     cause: new Error('deep'),
   })
@@ -18,7 +18,7 @@ test('what an asker got wrong is one short line, whatever he wrote', () => {
   )
 })
 
-test('what went wrong on our side is told with where and why', () => {
+test('an internal failure is logged with its stack and causes', () => {
   const why = new Error('no space left')
   for (const error of [
     new Fault('unavailable', 'not written', { cause: why }),
@@ -30,12 +30,12 @@ test('what went wrong on our side is told with where and why', () => {
   }
 })
 
-test('a chain of causes that bites its tail ends', () => {
+test('a circular chain of causes ends', () => {
   const error = new Error('round')
   error.cause = error
   assert.equal(logLine(at, 'x', error).split('caused by').length, 5)
 })
 
-test('a message alone is a line', () => {
+test('a message alone is one line', () => {
   assert.equal(logLine(at, 'vmd answers'), `${time} vmd answers\n`)
 })

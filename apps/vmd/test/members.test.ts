@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 
-import { findMembers, Members } from '../src/local/members.ts'
+import { findMembers, Members } from '../src/local/access/members.ts'
 
 const passwd = [
   'root:x:0:0:root:/root:/bin/bash',
@@ -16,7 +16,7 @@ const passwd = [
   '',
 ].join('\n')
 
-test('members are those whom the group names and those whose own group it is', () => {
+test('members are users listed in the group and users whose primary group it is', () => {
   const { gid, uids } = findMembers('adm:x:4:ben\nskerry:x:985:anna,gone\n', passwd, 'skerry')
   assert.equal(gid, 985)
   assert.deepEqual([...uids], [1000, 990])
@@ -29,11 +29,11 @@ test('a machine without the group has no members', () => {
   assert.deepEqual(findMembers('', '', 'skerry'), none)
 })
 
-test('a name that only begins like the group is another group', () => {
+test('a group name that only starts the same is another group', () => {
   assert.equal(findMembers('skerry2:x:985:anna\n', passwd, 'skerry').gid, undefined)
 })
 
-test('a change of the files is seen at the next question', async () => {
+test('a change of the files is seen at the next read', async () => {
   const dir = await mkdtemp(join(tmpdir(), 'members-'))
   try {
     const registers = { group: join(dir, 'group'), passwd: join(dir, 'passwd') }

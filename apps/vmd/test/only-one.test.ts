@@ -5,10 +5,10 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
 
-import { requireOnlyOne } from '../src/only-one.ts'
+import { requireOnlyOne } from '../src/process/only-one.ts'
 import { temporaryDirectory } from './temporary-directory.ts'
 
-test('a second vmd is refused while the first lives, and not after it died', async () => {
+test('a second vmd is rejected while the first runs, and not after it died', async () => {
   await using dir = await temporaryDirectory()
   const file = join(dir.path, 'run', 'vmd.pid')
   const other = spawn('sleep', ['60'])
@@ -18,7 +18,7 @@ test('a second vmd is refused while the first lives, and not after it died', asy
     await requireOnlyOne(file, pid)
     await assert.rejects(requireOnlyOne(file, process.pid), {
       kind: 'conflict',
-      message: `vmd runs already, as process ${pid}`,
+      message: `vmd is already running as process ${pid}`,
     })
   } finally {
     other.kill('SIGKILL')
@@ -28,7 +28,7 @@ test('a second vmd is refused while the first lives, and not after it died', asy
   assert.match(await readFile(file, 'utf8'), new RegExp(`^${process.pid} \\d+\n$`))
 })
 
-test('a number that came to mean another process, or half a file, is no vmd', async () => {
+test('a reused pid, or an incomplete file, does not count as a running vmd', async () => {
   await using dir = await temporaryDirectory()
   const file = join(dir.path, 'vmd.pid')
   for (const left of [`${process.pid} 1\n`, '', `${process.pid}`]) {

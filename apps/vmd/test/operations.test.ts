@@ -1,24 +1,24 @@
-// Goal: who did not wait for an answer finds it later, also when vmd was killed in between.
+// Goal: a caller that did not wait finds the result later, even if vmd was killed in between.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
 import { Fault } from '@skerry/fault'
 
-import { Journal } from '../src/journal.ts'
-import { Operations, type Look } from '../src/operations.ts'
+import { Journal } from '../src/journal/journal.ts'
+import { Operations, type VmLookup } from '../src/journal/operations.ts'
 import { temporaryDirectory } from './temporary-directory.ts'
 
 const clock = { now: () => new Date('2026-01-02T03:04:05Z') }
 const NOW = '2026-01-02T03:04:05.000Z'
 
 async function open(directory: string) {
-  const journal = await Journal.open({ directory, clock, note: () => undefined })
+  const journal = await Journal.open({ directory, clock, log: () => undefined })
   let last = journal.last
   const failure = (error: unknown) => ({ code: 409, message: (error as Error).message })
   return { journal, operations: new Operations(journal, clock, () => `op-${++last}`, failure) }
 }
 
-test('an operation runs, tells how far it is, and keeps what it was answered with', async () => {
+test('an operation runs, reports its progress, and keeps its result', async () => {
   await using dir = await temporaryDirectory()
   const { journal, operations } = await open(dir.path)
   await using _ = journal
@@ -43,7 +43,7 @@ test('an operation runs, tells how far it is, and keeps what it was answered wit
   assert.throws(() => operations.find('op-9'), { kind: 'not-found' })
 })
 
-test('an operation that fails says why', async () => {
+test('a failed operation has its error', async () => {
   await using dir = await temporaryDirectory()
   const { journal, operations } = await open(dir.path)
   await using _ = journal
@@ -55,7 +55,7 @@ test('an operation that fails says why', async () => {
   assert.deepEqual([state, error], ['failed', { code: 409, message: 'it is paused' }])
 })
 
-test('what was under way when vmd died is found as done where the VM is so, and otherwise as failed', async () => {
+test('an operation interrupted by a crash of vmd succeeds if the VM has the intended state, and fails otherwise', async () => {
   await using dir = await temporaryDirectory()
   {
     const { journal, operations } = await open(dir.path)
@@ -68,7 +68,7 @@ test('what was under way when vmd died is found as done where the VM is so, and 
   }
   const { journal, operations } = await open(dir.path)
   await using _ = journal
-  const vms: Readonly<Record<string, ReturnType<Look>>> = {
+  const vms: Readonly<Record<string, ReturnType<VmLookup>>> = {
     made: { power: 'off', made: NOW },
     older: { power: 'off', made: '2026-01-01T00:00:00.000Z' },
     started: { power: 'on', made: NOW },
@@ -81,5 +81,5 @@ test('what was under way when vmd died is found as done where the VM is so, and 
     ...{ started: 'succeeded', 'not-started': 'failed' },
   })
   const failed = operations.all().filter(({ state }) => state === 'failed')
-  for (const { error } of failed) assert.match(error?.hint ?? '', /ask again/)
+  for (const { error } of failed) assert.match(error?.hint ?? '', /^retry/)
 })

@@ -1,9 +1,12 @@
 import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
 import { test } from 'node:test'
 
-import { findUid, peerUid } from '../src/local/peer.ts'
+import { findHolder, findPeer, isOwnSocket, type Ends } from '../src/local/access/peer.ts'
+
+const findUid = (table: string, between: Ends) => findHolder(table, between)?.uid
 
 const ends = {
   theirs: { address: '127.0.0.1', port: 40_000 },
@@ -15,7 +18,7 @@ const THEIRS = '0100007F:9C40'
 const OURS = '0100007F:1F90'
 const MAPPED = '0000000000000000FFFF0000'
 
-test('the user is the one of the line seen from the other end', () => {
+test('the user is in the line of the peer’s end', () => {
   const table = line(OURS, THEIRS, '01', 0, 11) + line(THEIRS, OURS, '01', 1000, 12)
   assert.equal(findUid(table, ends), 1000)
 })
@@ -25,21 +28,21 @@ test('a connection that is in no table has no user', () => {
   assert.equal(findUid(line(OURS, THEIRS, '01', 0, 11), ends), undefined)
 })
 
-test('a socket that its program has closed is nobody’s, though the kernel writes user 0', () => {
+test('a socket that its program has closed has no user, although the kernel reports user 0', () => {
   for (const state of ['04', '05', '06', '09'])
     assert.equal(findUid(line(THEIRS, OURS, state, 0, 0), ends), undefined)
 })
 
-test('one that is only half closed keeps its user', () => {
+test('a half-closed socket keeps its user', () => {
   assert.equal(findUid(line(THEIRS, OURS, '05', 1000, 12), ends), 1000)
 })
 
-test('IPv4 by a socket of the newer kind is found in the newer table', () => {
+test('IPv4 over an IPv6 socket is found in the IPv6 table', () => {
   const table = line(`${MAPPED}${THEIRS}`, `${MAPPED}${OURS}`, '01', 1001, 13)
   assert.equal(findUid(table, ends), 1001)
 })
 
-/** A connection from here to here, seen by its server. */
+/** A connection from this process to itself, as seen by its server. */
 async function accepted(
   host: string,
   by: string,
@@ -66,17 +69,38 @@ for (const [host, by] of [
   ['127.0.0.1', '::ffff:127.0.0.1'],
   ['::1', '::1'],
 ] as const) {
-  test(`the kernel knows who connects to ${host} by ${by}`, async () => {
+  test(`the kernel’s tables show the user that connects to ${host} by ${by}`, async () => {
     const { seen, end } = await accepted(host, by)
     using _ = end
-    assert.equal(await peerUid(seen), process.getuid?.())
+    const { uid, inode } = (await findPeer(seen)) ?? {}
+    assert.equal(uid, process.getuid?.())
+    assert.ok(isOwnSocket(inode ?? ''), 'both ends are of this process')
   })
 }
 
-test('nobody is behind a connection that was closed before anybody looked', async () => {
+test('a connection closed before the lookup has no user', async () => {
   const { seen, client, end } = await accepted('127.0.0.1', '127.0.0.1')
   using _ = end
   client.destroy()
   await once(client, 'close')
-  assert.equal(await peerUid(seen), undefined)
+  assert.equal(await findPeer(seen), undefined)
+})
+
+test('a socket of another process is not our own', async () => {
+  const server = createServer()
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  const met = once(server, 'connection')
+  const other = spawn(process.execPath, ['-e', `require('node:net').connect(${port}, '127.0.0.1')`])
+  try {
+    const [seen] = (await met) as [Socket]
+    const { uid, inode } = (await findPeer(seen)) ?? {}
+    assert.equal(uid, process.getuid?.())
+    assert.ok(!isOwnSocket(inode ?? ''))
+    seen.destroy()
+  } finally {
+    other.kill('SIGKILL')
+    server.close()
+  }
 })

@@ -1,9 +1,9 @@
-// Goal: the reference says all there is and nothing else. Method: compare it with the rows that are served.
+// Goal: the reference is complete and correct. Method: compare it with the served routes.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
-import { curlLine } from '../src/local/curl-line.ts'
-import { referenceStyle } from '../src/local/reference-style.ts'
+import { curlLine } from '../src/local/reference/curl-line.ts'
+import { referenceStyle } from '../src/local/reference/reference-style.ts'
 import type { Local } from '../src/local/route.ts'
 import { routes } from '../src/local/routes.ts'
 
@@ -27,8 +27,8 @@ const ask = async (name: string) => {
 }
 const braced = (path: string) => path.replaceAll(/:(\w+)/g, '{$1}')
 
-test('every row is an operation of the OpenAPI document, and every operation a row', async () => {
-  // As it goes over the wire: what JSON cannot carry is not in it.
+test('every route is an operation of the OpenAPI document, and every operation a route', async () => {
+  // As on the wire: values that JSON cannot represent are dropped.
   const { body } = await ask('readOpenApi')
   const document = JSON.parse(JSON.stringify(body)) as Document
   assert.match(document.openapi, /^3\.1\.\d+$/)
@@ -57,7 +57,7 @@ test('every row is an operation of the OpenAPI document, and every operation a r
   }
 })
 
-test('every reference within the document leads to something', async () => {
+test('every reference within the document resolves', async () => {
   const document = (await ask('readOpenApi')).body as Record<string, unknown>
   const refs = [...JSON.stringify(document).matchAll(/"\$ref":"#\/([^"]+)"/g)]
   assert.ok(refs.length > 0)
@@ -68,11 +68,11 @@ test('every reference within the document leads to something', async () => {
   }
 })
 
-test('existing clients find the same document where they look', async () => {
+test('existing clients find the same document at the path they expect', async () => {
   assert.deepEqual((await ask('readSwagger')).body, (await ask('readOpenApi')).body)
 })
 
-test('the page shows every row with its curl line, runs nothing and asks nobody', async () => {
+test('the page shows every route with its curl command, runs no script and loads nothing', async () => {
   const { headers, body } = await ask('readReference')
   const page = String(body)
   const readable = page.replaceAll('&quot;', '"').replaceAll('&apos;', "'")
@@ -81,13 +81,13 @@ test('the page shows every row with its curl line, runs nothing and asks nobody'
     assert.ok(readable.includes(curlLine(row, 'http://127.0.0.1:8080')), row.name)
   }
   assert.doesNotMatch(page, /<script|<link|<img|@import|url\(|(href|src)="(?![#/])/)
-  assert.ok(page.includes(referenceStyle), 'the style stands as its hash was taken')
+  assert.ok(page.includes(referenceStyle), 'the style matches its hash')
   const policy = headers?.['content-security-policy'] ?? ''
   assert.match(policy, /^default-src 'none'; style-src 'sha256-[^']+';/)
   assert.doesNotMatch(policy, /unsafe|http|\*/)
 })
 
-test('a curl line is what a person would type', () => {
+test('a curl command is written as a person would type it', () => {
   const lineOf = (name: string) => {
     const row = routes.find((each) => each.name === name)
     return row && curlLine(row, 'http://h')

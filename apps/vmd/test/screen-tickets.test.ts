@@ -11,7 +11,7 @@ function ticketsAt(clock: { now: number }): ScreenTickets {
   )
 }
 
-test('a ticket opens the screen that it is for, once, and for 30 s', () => {
+test('a ticket opens the screen it was issued for, once, within 30 s', () => {
   const clock = { now: 0 }
   const tickets = ticketsAt(clock)
   const { text, goodForMs } = tickets.issue('vm-1')
@@ -26,7 +26,7 @@ test('a ticket opens the screen that it is for, once, and for 30 s', () => {
   assert.equal(tickets.redeem('vm-1', late), true)
 })
 
-test('one that is shown for another VM is used, and one that was never given opens nothing', () => {
+test('a ticket presented for another VM is used up, and an unknown one opens nothing', () => {
   const tickets = ticketsAt({ now: 0 })
   const { text } = tickets.issue('vm-1')
   assert.equal(tickets.redeem('vm-2', text), false)
@@ -35,7 +35,7 @@ test('one that is shown for another VM is used, and one that was never given ope
     assert.equal(tickets.redeem('vm-1', guess), false)
 })
 
-test('whoever asks for thousands loses the oldest, not the newest', () => {
+test('a caller that requests thousands loses the oldest, not the newest', () => {
   const tickets = ticketsAt({ now: 0 })
   const all = Array.from({ length: 1200 }, () => tickets.issue('vm-1').text)
   assert.equal(all.filter((each) => tickets.redeem('vm-1', each)).length, 1000)

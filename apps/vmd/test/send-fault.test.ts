@@ -5,7 +5,7 @@ import { Fault } from '@skerry/fault'
 
 import { faultAnswer } from '../src/local/send-fault.ts'
 
-test('a refusal for the sake of a state says which, in the words of this API', () => {
+test('an error caused by a power state contains the state, in the words of this API', () => {
   const fault = new Fault('conflict', 'VM a is off', { hint: 'turn it on', state: 'off' })
   assert.deepEqual(faultAnswer(fault, 'r-1'), {
     status: 409,
@@ -13,12 +13,12 @@ test('a refusal for the sake of a state says which, in the words of this API', (
   })
 })
 
-test('a refusal for another reason tells of no state', () => {
+test('an error with another cause contains no state', () => {
   const { body } = faultAnswer(new Fault('not-found', 'there is no VM a'), 'r-1')
   assert.deepEqual(body, { code: 404, message: 'there is no VM a' })
 })
 
-test('a mistake of ours tells nothing but the request it happened in', () => {
+test('an internal error reveals only the id of the request', () => {
   const { status, body } = faultAnswer(new Error('/run/secret'), 'r-1')
   assert.equal(status, 500)
   assert.match(body.message, /^request r-1 failed/)

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
-import { sharedRead } from '../src/local/shared-read.ts'
+import { sharedRead } from '../src/local/access/shared-read.ts'
 
-/** Readings that end when they are told to, each with its number. */
+/** Reads that end on demand, each with its number. */
 function readings() {
   const begun: PromiseWithResolvers<number>[] = []
   const read = sharedRead(() => {
@@ -15,16 +15,16 @@ function readings() {
 }
 const settled = () => new Promise(setImmediate)
 
-test('all who ask before a reading begins share it', async () => {
+test('all callers before a read begins share it', async () => {
   const { begun, read, end } = readings()
-  const asked = [read(), read(), read()]
+  const requested = [read(), read(), read()]
   await settled()
   assert.equal(begun.length, 1)
   end(0)
-  assert.deepEqual(await Promise.all(asked), [0, 0, 0])
+  assert.deepEqual(await Promise.all(requested), [0, 0, 0])
 })
 
-test('whoever asks while one is under way gets the next, which begins when that one has ended', async () => {
+test('a caller during a read gets the next one, which begins when that one has ended', async () => {
   const { begun, read, end } = readings()
   const first = read()
   await settled()
@@ -39,23 +39,23 @@ test('whoever asks while one is under way gets the next, which begins when that 
   assert.equal(begun.length, 2)
 })
 
-test('nobody is given a reading that ended before he asked', async () => {
+test('no caller gets a read that ended before its call', async () => {
   const { read, end } = readings()
   for (const number of [0, 1, 2]) {
-    const asked = read()
+    const requested = read()
     await settled()
     end(number)
-    assert.equal(await asked, number)
+    assert.equal(await requested, number)
   }
 })
 
-test('a reading that fails fails those who share it, and not the next', async () => {
+test('a failed read fails the callers that share it, and not the next', async () => {
   const { begun, read, end } = readings()
-  const asked = [read(), read()]
+  const requested = [read(), read()]
   await settled()
   const late = read()
   begun[0]?.reject(new Error('no'))
-  for (const each of asked) await assert.rejects(each, /no/)
+  for (const each of requested) await assert.rejects(each, /no/)
   await settled()
   end(1)
   assert.equal(await late, 1)

@@ -4,11 +4,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 
-import { makeToken, readToken } from '../src/local/token.ts'
+import { makeToken, readToken } from '../src/local/access/token.ts'
 
 const WORD = '0123456789abcdef'
 
-test('only the whole word, as a bearer, is the token', () => {
+test('only the complete word, as a bearer, is the token', () => {
   const token = makeToken(WORD)
   assert.equal(token.isIn(`Bearer ${WORD}`), true)
   assert.equal(token.isIn(`bearer  ${WORD}`), true)
@@ -24,7 +24,7 @@ test('only the whole word, as a bearer, is the token', () => {
     assert.equal(token.isIn(given), false, given ?? 'none')
 })
 
-test('a file that others can read, and one without a word, are refused', async () => {
+test('a file that others can read, and a file without a token, are rejected', async () => {
   const dir = await mkdtemp(join(tmpdir(), 'token-'))
   try {
     const file = join(dir, 'token')
@@ -32,7 +32,7 @@ test('a file that others can read, and one without a word, are refused', async (
     await writeFile(file, `${WORD}\n`, { mode: 0o600 })
     assert.equal((await readToken(file)).isIn(`Bearer ${WORD}`), true)
     await chmod(file, 0o640)
-    await assert.rejects(readToken(file), /others than its owner/)
+    await assert.rejects(readToken(file), /is accessible to other users/)
     await chmod(file, 0o600)
     for (const text of ['', '\n', 'short', 'two words are not one word'])
       await assert.rejects(async () => {

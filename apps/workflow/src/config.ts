@@ -1,36 +1,49 @@
-import { configShape, Listener } from '@skerry/service'
+import { configShape, HealthListener, Listener, TemporalServer } from '@skerry/service'
 import { Type, type Static } from 'typebox'
 
 const closed = { additionalProperties: false }
 
-/** What `skerry cloud workflow` writes down for one workflow server. */
-export const Config = Type.Object(
+/** The configuration of one workflow server, as `skerry cloud workflow` writes it. */
+export const WorkflowConfig = Type.Object(
   {
     name: Type.String({ pattern: '^[A-Za-z0-9][A-Za-z0-9_.-]{0,62}$' }),
     listen: Listener,
-    /** The public address: it stands in every link, whichever server answers. */
+    /** The public URL, used in every link, whichever server responds. */
     url: Type.String({ pattern: '^https://[^/?#@]+/?$' }),
-    /** A database of its own, by a login that owns it. */
+    /** A database of its own; the login owns it. */
     database: Type.String({ pattern: '^postgres(ql)?://' }),
-    temporal: Type.Object({ address: Type.String(), namespace: Type.String() }, closed),
-    /** Certificates and keys, as `skerry cloud workflow` made them. */
+    temporal: TemporalServer,
+    /** The directory of certificates and keys that `skerry cloud workflow` made. */
     identity: Type.String(),
-    /** Machines' doors of cells: who somebody is, and what runs may do. */
+    /** Machine listeners of cells. They authenticate users and authorize runs. */
     cells: Type.Array(Listener, { minItems: 1 }),
-    /** Cells that may issue: its certificate is renewed by them. */
+    /** Cells that can issue certificates; they renew this server's certificate. */
     renewFrom: Type.Array(Listener),
-    /** The socket of the one way out to other people's servers; without it, nothing calls them. */
+    /** The socket of the egress, the only way to call external servers. Without it, no workflow can call them. */
     egress: Type.Optional(Type.String({ minLength: 1 })),
-    /** How many runs of one organisation may go on at once; 1000 unless told. */
+    /** The organisation of user names without @organisation. Default: such a name is rejected. */
+    organisation: Type.Optional(Type.String({ minLength: 1 })),
+    /** The maximum number of concurrent runs of one organisation. Default: 1000. */
     runsPerOrg: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000_000 })),
-    /** How long requests under way may take after it was told to stop; 10 unless told. */
+    /** Addresses shared by many clients, such as a load balancer's: limits per client address do not apply to them. */
+    sharedAddresses: Type.Optional(Type.Array(Type.String({ minLength: 1 }))),
+    /** The listener for /healthz, /readyz and /metrics. Default: 127.0.0.1:9643. */
+    health: Type.Optional(HealthListener),
+    /** The same for a process that only runs workflows (`--only worker`). Default: 127.0.0.1:9644. */
+    workerHealth: Type.Optional(HealthListener),
+    /** How many days a run and its logs are kept after it ends. Default: 90. */
+    runDays: Type.Optional(Type.Integer({ minimum: 1, maximum: 3650 })),
+    /** How many seconds open requests may take to finish after a stop signal. Default: 10. */
     drainSeconds: Type.Optional(Type.Integer({ minimum: 0, maximum: 86_400 })),
   },
   closed,
 )
-export type Config = Static<typeof Config>
+export type WorkflowConfig = Static<typeof WorkflowConfig>
 
-const shape = configShape(Config)
+const shape = configShape(WorkflowConfig)
 
-export const readConfig = (file: string): Promise<Config> =>
-  shape.read(file, 'skerry cloud workflow writes one, on the machine that has the issuers')
+export const readConfig = (file: string): Promise<WorkflowConfig> =>
+  shape.read(
+    file,
+    'run skerry cloud workflow on the machine that has the issuer keys; it writes this file',
+  )

@@ -8,10 +8,12 @@ import { readConfig } from './config.ts'
 import { serve, type Only } from './serve.ts'
 
 const USAGE = `usage: skerry workflow-server [--config FILE] [--only api|worker]
-lists, exports, imports and runs workflows, until it is told to stop
-  --config FILE      what skerry cloud workflow wrote; /etc/skerry/workflow.json unless told
-  --only api|worker  only answers requests, or only runs workflows; both unless told`
+lists, exports, imports and runs workflows until it receives a stop signal
+    --config FILE      configuration written by skerry cloud workflow (default: /etc/skerry/workflow.json)
+    --only api|worker  only serve the API, or only run workflows (default: both)`
 
+// Files of this process are not readable by other users of the machine.
+process.umask(0o077)
 const stopping = new AbortController()
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => stopping.abort())
 
@@ -45,7 +47,7 @@ try {
   })
   if (values.help === true) process.stdout.write(`${USAGE}\n`)
   else await serve(await readConfig(values.config), given, onlyIn(values.only))
-  // A connection that a client keeps open is no reason to stay.
+  // Do not wait for a connection that a client keeps open.
   if (stopping.signal.aborted) process.exit(0)
 } catch (error) {
   const isMisuse = (error as NodeJS.ErrnoException).code?.startsWith('ERR_PARSE_ARGS') === true

@@ -1,4 +1,4 @@
-import type { WorkflowRoute } from './route.ts'
+import type { WorkflowRoute } from './http/route.ts'
 import { about } from './routes/about.ts'
 import { categories } from './routes/categories.ts'
 import { executions } from './routes/executions.ts'
@@ -11,7 +11,7 @@ import { progress } from './routes/progress.ts'
 import { schedules } from './routes/schedules.ts'
 import { workflows } from './routes/workflows.ts'
 
-/** Every address: the API's, and those of the pages. */
+/** Every route: the API's and those of the web pages. */
 export const routes: readonly WorkflowRoute[] = [
   ...about,
   ...lists,

@@ -1,26 +1,44 @@
-import { type Clock, makeSeal, type Seal } from '@skerry/service'
-import { connectTemporal, type TemporalOptions } from '@skerry/temporal'
+import { startEvaluator, type Evaluator } from '@skerry/jq'
+import {
+  type Clock,
+  Conditions,
+  makeSeal,
+  measureRequests,
+  openHealth,
+  type Seal,
+} from '@skerry/service'
+import {
+  certificatesFor,
+  connectTemporal,
+  isReached,
+  type TemporalClient,
+  type TemporalOptions,
+} from '@skerry/temporal'
 import type { FastifyInstance } from 'fastify'
 
 import { checkCredentials, readStamp } from './cloud/accounts.ts'
 import { Cells } from './cloud/cells.ts'
 import { askGrant, endGrant } from './cloud/grants.ts'
 import { openIdentity, type WorkflowIdentity } from './cloud/identity.ts'
-import type { Config } from './config.ts'
-import { openStore, untilPrepared, type Store } from './engines.ts'
+import type { WorkflowConfig } from './config.ts'
+import type { Grants, WorkflowRequestContext, Runs } from './context.ts'
+import { functions } from './functions/functions.ts'
 import { buildServer, showCertificate } from './http/server.ts'
 import { RememberedWho } from './http/who.ts'
+import { OpenStreams } from './identity/open-streams.ts'
+import { WorkflowMeter } from './meter.ts'
 import { routes } from './routes.ts'
-import { tendRuns } from './tend-runs.ts'
-import { sealedConverter } from './worker/codec.ts'
-import { startEvaluator, type Evaluator } from './worker/evaluate.ts'
-import { functions } from './worker/functions.ts'
-import { makeWorkerWorld } from './worker/make-world.ts'
-import { makeRuns } from './worker/runs.ts'
-import { startRunWorker } from './worker/start-worker.ts'
-import type { Grants, RequestWorld, Runs } from './world.ts'
+import { sealedConverter } from './runs/codec.ts'
+import { keepRuns } from './runs/keep-runs.ts'
+import { makeWorkerContext } from './runs/make-context.ts'
+import { makeRuns } from './runs/make-runs.ts'
+import { startRunWorker } from './runs/start-worker.ts'
+import { tendRuns } from './runs/tend-runs.ts'
+import { serverLogins } from './store/acting-as.ts'
+import { openStore, untilPrepared, type Store } from './store/open-store.ts'
+import { readRunFigures } from './store/run-figures.ts'
 
-export interface Given {
+export interface ServerContext {
   readonly clock: Clock
   readonly now: () => number
   readonly uuid: () => string
@@ -34,10 +52,11 @@ export type Only = 'api' | 'worker' | undefined
 
 const RUNS_PER_ORG = 1000
 const DRAIN_SECONDS = 10
+const RUN_DAYS = 90
 
 interface Parts {
-  readonly config: Config
-  readonly given: Given
+  readonly config: WorkflowConfig
+  readonly given: ServerContext
   readonly store: Store
   readonly cells: Cells
   readonly identity: () => WorkflowIdentity
@@ -46,25 +65,32 @@ interface Parts {
   readonly evaluator: Evaluator
   readonly runs: Runs
   readonly grants: Grants
+  readonly meter: WorkflowMeter
 }
 
-/** One workflow server: the API, a worker, or both. Whatever it does another one goes on with, should it die. */
-export async function serve(config: Config, given: Given, only: Only): Promise<void> {
+/** One workflow server: the API, a worker, or both. If it dies, another server continues its work. */
+export async function serve(
+  config: WorkflowConfig,
+  given: ServerContext,
+  only: Only,
+): Promise<void> {
   const { log, clock, random, stopped } = given
   await using opened = new AsyncDisposableStack()
-  let door: FastifyInstance | undefined
+  let api: FastifyInstance | undefined
   const renewed = () => {
-    if (door) showCertificate(door, kept.current().server)
+    if (api) showCertificate(api, kept.current().server)
   }
   const pause = (ms: number, signal: AbortSignal) => given.pause(ms, signal)
-  await untilPrepared(config.database, { pause, log, stopped })
   const kept = await openIdentity({ config, clock, pause, log, renewed })
   const identity = () => kept.current()
-  const store = opened.use(openStore(config.database, config.name))
+  const logins = serverLogins(config, identity().sealKey)
+  await untilPrepared(config.database, logins, { pause, log, stopped })
+  const store = opened.use(openStore(logins, config.name))
   const cells = opened.use(new Cells(config.cells, () => identity().toCells))
   const key = Buffer.from(identity().sealKey, 'base64')
   const temporal: TemporalOptions = {
-    ...config.temporal,
+    ...{ address: config.temporal.address, namespace: config.temporal.namespace },
+    tls: certificatesFor(config.temporal.tls, () => identity().toCells),
     dataConverter: sealedConverter({ keys: [{ id: '1', key }], random }),
   }
   const client = opened.use(connectTemporal(temporal))
@@ -73,74 +99,126 @@ export async function serve(config: Config, given: Given, only: Only): Promise<v
     () => random(12),
   )
   const grants: Grants = {
-    ask: (asked) => askGrant(cells, asked),
+    ask: (requested) => askGrant(cells, requested),
     end: (grant) => endGrant(cells, grant),
   }
+  const meter = await openMeter(opened, only, { config, given, store, identity, client })
   const parts: Parts = {
-    ...{ config, given, store, cells, identity, seal, temporal, grants },
+    ...{ config, given, store, cells, identity, seal, temporal, grants, meter },
     evaluator: opened.use(startEvaluator()),
     runs: makeRuns(client),
   }
   if (only !== 'api') openWork(opened, parts)
-  if (only !== 'worker') door = await openApi(opened, parts)
+  if (only !== 'worker') api = await openApi(opened, parts)
   const over = new AbortController()
   const tending = tendRuns(
     { ...{ db: store.db, runs: parts.runs, grants, log }, pause: (ms) => pause(ms, over.signal) },
     over.signal,
   )
+  const { runDays: days = RUN_DAYS } = config
+  const keeping = keepRuns({ db: store.db, days, pause, log }, over.signal)
   await kept.keep(stopped)
-  log(`workflow server ${config.name} stops`)
-  if (door) await drain(door, given, (config.drainSeconds ?? DRAIN_SECONDS) * 1000)
+  log(`workflow server ${config.name} is stopping`)
+  if (api) await drain(api, given, (config.drainSeconds ?? DRAIN_SECONDS) * 1000)
   over.abort()
-  await tending
+  await Promise.all([tending, keeping])
 }
 
-/** It takes steps of runs for as long as it is open. */
+interface Opened extends Pick<Parts, 'config' | 'given' | 'store' | 'identity'> {
+  readonly client: TemporalClient
+}
+
+/** Opens the health listener for the lifetime of the server. */
+async function openMeter(
+  opened: AsyncDisposableStack,
+  only: Only,
+  { config, given: { clock, now, log }, store, identity, client }: Opened,
+): Promise<WorkflowMeter> {
+  const conditions = new Conditions(({ name, ok, message }) =>
+    log(`${name} is ${ok ? 'ok again' : 'not ok'}: ${message}`),
+  )
+  const server = only === 'worker' ? 'worker' : 'workflow'
+  const meter = new WorkflowMeter({
+    ...{ server, conditions, clock, pools: store.pools },
+    certificates: () => ({ workflow: identity().toCells.cert, server: identity().server.cert }),
+    readRuns: () => readRunFigures(store.db),
+    isTemporalReached: () => isReached(client),
+  })
+  const listen = server === 'worker' ? config.workerHealth : config.health
+  opened.use(
+    await openHealth({
+      ...{ server, listen, conditions, metrics: meter.server, look: meter.look, now, log },
+    }),
+  )
+  return meter
+}
+
+/** Runs workflow steps for the lifetime of the server. */
 function openWork(opened: AsyncDisposableStack, parts: Parts): void {
   const { config, given, store, cells, seal, evaluator } = parts
-  const world = makeWorkerWorld({
+  const context = makeWorkerContext({
     ...{ db: store.db, cells, seal, evaluator, now: given.now, pause: given.pause },
     egress: config.egress,
   })
   opened.use(
     startRunWorker({
-      ...{ ...parts.temporal, world, identity: `workflow ${config.name}` },
+      ...{ ...parts.temporal, context, identity: `workflow ${config.name}` },
       say: (what, cause) => given.log(what, cause),
     }),
   )
 }
 
+/** Routes whose responses stay open while the client reads. */
+const STREAMS: ReadonlySet<string> = new Set(['followExecution'])
+
 async function openApi(opened: AsyncDisposableStack, parts: Parts): Promise<FastifyInstance> {
-  const { config, given, store, cells, seal, runs, grants, identity, evaluator } = parts
-  const world: RequestWorld = {
+  const { config, given, store, cells, seal, runs, grants, identity, evaluator, meter } = parts
+  const context: WorkflowRequestContext = {
     ...{ runs, grants, seal, clock: given.clock, uuid: given.uuid },
-    as: (who, work) => store.as(who, work),
+    as: (principal, work) => store.as(principal, work),
     base: new URL(config.url),
     functions: new Set(Object.keys(functions)),
-    evaluate: (asked) => evaluator.evaluate(asked),
+    evaluate: (requested) => evaluator.evaluate(requested),
+    findInvalid: (schema, value) => evaluator.findInvalid(schema, value),
     runsPerOrg: config.runsPerOrg ?? RUNS_PER_ORG,
+    streams: new OpenStreams(given.now),
     isReady: async () => !given.stopped.aborted && (await store.isReady()),
   }
   const accounts = {
-    check: (credentials: Parameters<typeof checkCredentials>[1], address: string) =>
+    check: meter.counted((credentials: Parameters<typeof checkCredentials>[1], address: string) =>
       checkCredentials(cells, credentials, address),
+    ),
     stamp: () => readStamp(cells),
   }
-  const whoIs = opened.use(new RememberedWho(accounts, { key: given.random(32), now: given.now }))
+  const whoIs = opened.use(
+    new RememberedWho(accounts, {
+      ...{ key: given.random(32), now: given.now },
+      ...(config.organisation !== undefined && { organisation: config.organisation }),
+    }),
+  )
   const { log, uuid: requestId } = given
-  const door = buildServer(world, routes, whoIs, { tls: identity().server, requestId, log })
+  const { sharedAddresses } = config
+  const measured = (server: FastifyInstance) => measureRequests(server, meter.server, STREAMS)
+  const tls = identity().server
+  const api = buildServer(context, routes, whoIs, {
+    tls,
+    sharedAddresses,
+    requestId,
+    log,
+    measured,
+  })
   const { address, port } = config.listen
-  opened.defer(() => door.close())
-  await door.listen({ host: address, port })
-  log(`workflow server ${config.name} answers at https://${address}:${port}`)
-  return door
+  opened.defer(() => api.close())
+  await api.listen({ host: address, port })
+  log(`workflow server ${config.name} listens on https://${address}:${port}`)
+  return api
 }
 
-/** Whoever stands before us hears that we stop; what is under way is answered, up to a point. */
-async function drain(door: FastifyInstance, { pause }: Given, ms: number): Promise<void> {
+/** Stops accepting requests, so that a load balancer sees the shutdown, and waits a limited time for those in progress. */
+async function drain(api: FastifyInstance, { pause }: ServerContext, ms: number): Promise<void> {
   const over = new AbortController()
-  const closing = door.close().finally(() => over.abort())
+  const closing = api.close().finally(() => over.abort())
   await pause(ms, over.signal)
-  door.server.closeAllConnections()
+  api.server.closeAllConnections()
   await closing
 }

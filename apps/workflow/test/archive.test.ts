@@ -2,10 +2,10 @@ import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { test } from 'node:test'
 
+import { head } from '../../../packages/serverless-workflow/test/subset-examples.ts'
 import { digestOf, type ArchivedWorkflow } from '../src/archive/manifest.ts'
 import { readArchive } from '../src/archive/read.ts'
 import { archiveFileName, writeArchive } from '../src/archive/write.ts'
-import { head } from './subset-examples.ts'
 import { makeZip } from './zip-maker.ts'
 
 const workflow: ArchivedWorkflow = {
@@ -19,13 +19,13 @@ const workflow: ArchivedWorkflow = {
   form: { type: 'object', properties: { vapp: { type: 'string' }, keep: { type: 'integer' } } },
 }
 
-test('what is written is read back', async () => {
-  assert.deepEqual(await readArchive(await writeArchive(workflow)), { workflow })
+test('a written archive can be read back', async () => {
+  assert.deepEqual(readArchive(await writeArchive(workflow)), { workflow })
   const plain = { ...workflow, form: undefined }
-  assert.deepEqual(await readArchive(await writeArchive(plain)), { workflow: plain })
+  assert.deepEqual(readArchive(await writeArchive(plain)), { workflow: plain })
 })
 
-test('the same workflow gives the same bytes: twice, in other time zones, in another order', async () => {
+test('an export is deterministic: repeated, in other time zones, with another order of keys', async () => {
   const first = await writeArchive(workflow)
   const zone = process.env['TZ']
   for (const other of ['Pacific/Kiritimati', 'America/St_Johns', 'Africa/Monrovia', 'UTC']) {
@@ -49,17 +49,17 @@ test('the same workflow gives the same bytes: twice, in other time zones, in ano
   assert.deepEqual(again, first)
 })
 
-test('the bytes are these, on every release', async () => {
-  // If this fails, archives of older servers have other bytes than ours: raise the manifest's format instead.
+test('the bytes of an export are the same in every release', async () => {
+  // If this fails, archives of older servers differ from ours: raise the manifest's format instead.
   assert.equal(
     digestOf(await writeArchive(workflow)),
     '6ad0bcdda1ec91f6681c05ad48172cbf52990ecfcc4b343395eccf459bf577d0',
   )
 })
 
-test('export, import and export again are equal byte by byte', async () => {
+test('export, import and export again is byte-identical', async () => {
   const first = await writeArchive(workflow)
-  const read = await readArchive(first)
+  const read = readArchive(first)
   assert.ok('workflow' in read)
   assert.deepEqual(await writeArchive(read.workflow), first)
 })
@@ -79,7 +79,7 @@ print(json.dumps([z.namelist(), z.read('workflow.yaml').decode()]))`
   ])
 })
 
-test('what other tools pack is read', async () => {
+test('archives of other tools are accepted', async () => {
   const python = `import sys,io,zipfile
 source=zipfile.ZipFile(io.BytesIO(sys.stdin.buffer.read()))
 out=io.BytesIO()
@@ -87,10 +87,10 @@ with zipfile.ZipFile(out,'w',zipfile.ZIP_DEFLATED) as z:
   for n in source.namelist(): z.writestr(n, source.read(n))
 sys.stdout.buffer.write(out.getvalue())`
   const { stdout } = spawnSync('python3', ['-c', python], { input: await writeArchive(workflow) })
-  assert.deepEqual(await readArchive(stdout), { workflow })
+  assert.deepEqual(readArchive(stdout), { workflow })
 })
 
-test('a text that was changed after the export is told', async () => {
+test('a text changed after the export is detected', async () => {
   const bytes = await writeArchive(workflow)
   const manifest = bytes.subarray(
     bytes.indexOf('{\n  "description"'),
@@ -101,24 +101,24 @@ test('a text that was changed after the export is told', async () => {
     { name: 'input-form.json', content: JSON.stringify(workflow.form) },
     { name: 'manifest.json', content: manifest },
   ])
-  const read = await readArchive(changed)
+  const read = readArchive(changed)
   assert.ok('complaints' in read)
   assert.deepEqual(
     read.complaints.map(({ entry }) => entry),
     ['workflow.yaml', 'input-form.json'],
   )
-  assert.match(read.complaints[0]?.message ?? '', /not as the manifest says/)
+  assert.match(read.complaints[0]?.message ?? '', /digest mismatch with the manifest/)
 })
 
-test('nothing is in it but what its author wrote and what it is called', async () => {
-  // Whatever else the caller's object has: an owner, a grant, the values of a run.
+test('an archive contains only the definition and its metadata', async () => {
+  // The caller's object may have more: an owner, a grant, the values of a run.
   const more = { ...workflow, owner: 'root', input: { password: 's3cret' }, grant: 'g-1' }
   const bytes = await writeArchive(more)
   assert.deepEqual(bytes, await writeArchive(workflow))
   assert.ok(!bytes.includes('s3cret'))
 })
 
-test('an export is called after its workflow', () => {
+test('the file name of an export comes from the workflow name', () => {
   assert.equal(archiveFileName('Nightly snapshot'), 'Nightly-snapshot.workflow')
   assert.equal(archiveFileName('../"x"\r\ny'), 'x-y.workflow')
   assert.equal(archiveFileName('日本'), 'workflow.workflow')

@@ -1,4 +1,4 @@
-// Goal: a person does with `skerry workflow` what the API does. Method: the command line against the server, over real PostgreSQL.
+// Goal: `skerry workflow` covers the API for users. Method: the command line against the server, over a real PostgreSQL.
 import assert from 'node:assert/strict'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -7,30 +7,30 @@ import { after, before, test } from 'node:test'
 
 import { keptProfiles, skerry } from '../../cli/test/terminal.ts'
 import { record } from '../src/store/record.ts'
-import { openDoor, type Door } from './door.ts'
 import { PASSWORD } from './simulated-cloud.ts'
+import { openWorkflowApi, type WorkflowApi } from './workflow-api.ts'
 import { definitionText } from './workflow-database.ts'
 
-let door: Door
+let api: WorkflowApi
 let dir: string
 before(async () => {
-  door = await openDoor()
+  api = await openWorkflowApi()
   dir = await mkdtemp(join(tmpdir(), 'skerry-cli-'))
 })
 after(async () => {
-  await door[Symbol.asyncDispose]()
+  await api[Symbol.asyncDispose]()
   await rm(dir, { recursive: true, force: true })
 })
 
 const run = (...words: string[]) => {
-  const { user, orgName } = door.eng.who
-  const server = `http://127.0.0.1:${door.port}`
+  const { user, orgName } = api.eng.principal
+  const server = `http://127.0.0.1:${api.port}`
   return skerry('http://127.0.0.1:9', ['workflow', ...words], {
     workflows: { server, user: `${user}@${orgName}`, password: PASSWORD, ca: undefined },
   })
 }
 
-test('list, show, export and import go round', async () => {
+test('list, show, export and import round trip', async () => {
   const listed = await run('list')
   assert.equal(listed.code, 0, listed.err)
   assert.match(
@@ -58,7 +58,7 @@ test('list, show, export and import go round', async () => {
   assert.match(wrong.err, new RegExp(`^${source}:8:\\d+ `))
 })
 
-test('a run is started with inputs as its form means them, followed, and its log is told', async () => {
+test('a run starts with inputs typed by its form, is followed, and its log is printed', async () => {
   const secret = join(dir, 'secret')
   await writeFile(secret, 'hush\n')
   const started = await run(
@@ -82,14 +82,14 @@ test('a run is started with inputs as its form means them, followed, and its log
   const waiting = run('run', 'Send Hello', '--input', 'name=Jane', '--wait', '--key', 'once')
   const begun = async (): Promise<string> => {
     for (;;) {
-      const last = door.runs.started.at(-1)
+      const last = api.runs.started.at(-1)
       if (last !== undefined && last !== id) return last
       await new Promise((resolve) => setImmediate(resolve))
     }
   }
   const steps = [{ number: 1, at: 0, place: '/do/0/greet', name: 'greet', what: 'failed' as const }]
   const error = { type: 'x', status: 500, title: 'no' }
-  await record(door.store.db, { execution: await begun(), state: 'failed', steps, asks: [], error })
+  await record(api.store.db, { execution: await begun(), state: 'failed', steps, asks: [], error })
   const ended = await waiting
   assert.deepEqual(
     [ended.code, ended.out.endsWith(' failed\n'), /no \(500\)/.test(ended.err)],
@@ -100,14 +100,14 @@ test('a run is started with inputs as its form means them, followed, and its log
   assert.deepEqual([refused.code, /name/.test(refused.err)], [1, true])
 })
 
-test('what waits is answered, and schedules are made, paused, resumed and deleted', async () => {
-  const execution = door.eng.ids['execution'] ?? ''
+test('interactions are answered; schedules are created, paused, resumed and deleted', async () => {
+  const execution = api.eng.ids['execution'] ?? ''
   const form = { type: 'object', properties: { go: { type: 'boolean' } }, required: ['go'] }
   const asks = [{ id: 'ask', place: '/do/0', question: { title: 'Go on?', form } }]
-  await record(door.store.db, { execution, state: 'waiting', steps: [], asks })
+  await record(api.store.db, { execution, state: 'waiting', steps: [], asks })
   const answered = await run('answer', 'Send Hello', execution, '--input', 'go=true')
   assert.deepEqual([answered.code, answered.out], [0, 'answered: Go on?\n'], answered.err)
-  assert.deepEqual(door.runs.answered.at(-1)?.[3], { go: true })
+  assert.deepEqual(api.runs.answered.at(-1)?.[3], { go: true })
   await writeFile(join(dir, 'plain.yaml'), definitionText('plain'))
   await run('import', join(dir, 'plain.yaml'))
   const made = await run('schedule', 'plain', '--cron', '0 3 * * *', '--time-zone', 'Europe/Berlin')
@@ -119,17 +119,17 @@ test('what waits is answered, and schedules are made, paused, resumed and delete
   )
   assert.equal((await run('schedule', 'plain', '--pause', id)).out, `${id} is paused\n`)
   assert.match((await run('schedule', 'plain')).out, / paused /)
-  assert.equal((await run('schedule', 'plain', '--resume', id)).out, `${id} goes on\n`)
+  assert.equal((await run('schedule', 'plain', '--resume', id)).out, `${id} is resumed\n`)
   assert.equal((await run('schedule', 'plain', '--delete', id)).out, `${id} is deleted\n`)
 })
 
-test('whoever is nobody, asks nowhere or names nothing is told in one line what to do next', async () => {
-  const at = `http://127.0.0.1:${door.port}`
+test('missing user, server or workflow gives a one-line error with the next step', async () => {
+  const at = `http://127.0.0.1:${api.port}`
   const none = { server: at, user: undefined, password: undefined, ca: undefined }
   const ask = (
     workflows: typeof none | { server: string; user: string; password: string; ca: undefined },
   ) => skerry('http://127.0.0.1:9', ['workflow', 'list'], { workflows })
-  assert.match((await ask(none)).err, /it is not said who asks\nnext: /)
+  assert.match((await ask(none)).err, /no user given\nnext: /)
   const wrong = await ask({ server: at, user: 'nobody@eng', password: 'x', ca: undefined })
   assert.deepEqual([wrong.code, /Basic credentials/.test(wrong.err)], [1, true])
   const away = await ask({
@@ -145,29 +145,29 @@ test('whoever is nobody, asks nowhere or names nothing is told in one line what 
     password: 'x',
     ca: undefined,
   })
-  assert.equal(clear.code, 2, 'a password goes nowhere in clear text')
+  assert.equal(clear.code, 2, 'a password is not sent in clear text')
   assert.match((await run('show', 'no such')).err, /there is no workflow no such/)
 })
 
-test('the profile of a cloud says where the server is and who asks, and the password is asked for', async () => {
-  const { user, orgName } = door.eng.who
-  const who = `${user}@${orgName}`
-  const work = { url: 'https://cloud.example', user: who, token: 'T' }
-  const asked: string[] = []
+test('the cloud profile provides server and user, and the password is prompted', async () => {
+  const { user, orgName } = api.eng.principal
+  const principal = `${user}@${orgName}`
+  const work = { url: 'https://cloud.example', user: principal, token: 'T' }
+  const requested: string[] = []
   const list = (workflow?: string) => {
     const profile = { ...work, ...(workflow !== undefined && { workflow }) }
     return skerry('http://127.0.0.1:9', ['workflow', 'list'], {
       profiles: keptProfiles({ active: 'work', clouds: { work: profile } }),
       readSecret: async (prompt) => {
-        asked.push(prompt)
+        requested.push(prompt)
         return PASSWORD
       },
     })
   }
-  const listed = await list(`http://127.0.0.1:${door.port}`)
-  assert.deepEqual([listed.code, asked], [0, [`password of ${who}: `]], listed.err)
+  const listed = await list(`http://127.0.0.1:${api.port}`)
+  assert.deepEqual([listed.code, requested], [0, [`password of ${principal}: `]], listed.err)
   assert.match(listed.out, /^NAME +VERSION +FOLDER +ID\n/)
   const unsaid = await list()
   assert.equal(unsaid.code, 1)
-  assert.match(unsaid.err, /\nnext: skerry login work --workflow URL keeps it there/)
+  assert.match(unsaid.err, /\nnext: skerry login work --workflow URL stores one/)
 })

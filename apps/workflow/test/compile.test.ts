@@ -2,14 +2,15 @@ import assert from 'node:assert/strict'
 import { globSync, readFileSync } from 'node:fs'
 import { test } from 'node:test'
 
-import { parseAndCompile } from '../src/definition/parse.ts'
-import { startEvaluator } from '../src/worker/evaluate.ts'
-import { functions } from '../src/worker/functions.ts'
-import { head, supported } from './subset-examples.ts'
+import { startEvaluator } from '@skerry/jq'
+import { parseAndCompile } from '@skerry/serverless-workflow'
+
+import { head, supported } from '../../../packages/serverless-workflow/test/subset-examples.ts'
+import { functions } from '../src/functions/functions.ts'
 
 const ours = new Set(Object.keys(functions))
 
-test('expressions are compiled by jq, and never run', async () => {
+test('jq compiles expressions without running them', async () => {
   await using evaluator = startEvaluator({ threads: 1 })
   const parsed = await parseAndCompile(
     `${head('1.0.3')}do:
@@ -18,7 +19,7 @@ test('expressions are compiled by jq, and never run', async () => {
   - endless:
       set: '\${ def f: f; f }'
   - known:
-      if: $nobody.knows == 1
+      if: $unknown.name == 1
       set: { a: '\${ .a | wrong_function }' }
   - syntax:
       set: { a: '\${ .a | | .b }' }
@@ -30,15 +31,15 @@ test('expressions are compiled by jq, and never run', async () => {
   )
   assert.ok('complaints' in parsed)
   assert.deepEqual(
-    parsed.complaints.map(({ line, message }) => `${line} ${message.slice(0, 48)}`),
+    parsed.complaints.map(({ line, message }) => `${line} ${message.slice(0, 50)}`),
     [
-      '13 jq can not read the expression: wrong_function/0',
-      '15 jq can not read the expression: syntax error, un',
+      '13 jq cannot compile the expression: wrong_function/0',
+      '15 jq cannot compile the expression: syntax error, un',
     ],
   )
 })
 
-test('what is shipped and shown is compiled by jq', async () => {
+test('jq compiles the library workflows and the examples', async () => {
   await using evaluator = startEvaluator({ threads: 1 })
   const library = `${import.meta.dirname}/../library`
   const texts = [

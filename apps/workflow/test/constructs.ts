@@ -1,10 +1,10 @@
-// One run for each construct, with everything in it that decides what a history looks like.
-import type { Json } from '../src/durable/verbs.ts'
+// One run for each construct, covering everything that affects the history.
+import type { Json } from '@skerry/serverless-workflow'
 
 export interface Construct {
   readonly tasks: string
   readonly input?: Json
-  /** Sent when it waits for one. */
+  /** Sent when the run waits for an event. */
   readonly event?: { readonly type: string; readonly data: Json }
 }
 

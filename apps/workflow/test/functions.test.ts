@@ -1,5 +1,5 @@
-// Goal: the page about our functions is what they are, and a call is refused before the cloud is asked where it makes no sense.
-// Method: the page made anew; calls at a cloud that nobody may ask. What they do: tests/cloud/workflow-functions.test.ts.
+// Goal: the function reference is up to date, and invalid calls are rejected before the cloud is called. Method: the page generated
+// again; calls with a cloud that must not be called. Their effects: tests/cloud/workflow-functions.test.ts.
 import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -8,34 +8,34 @@ import { test } from 'node:test'
 import { Cloud } from '@skerry/cloud-client'
 import { Fault, faultKinds } from '@skerry/fault'
 
-import { callFunction, FunctionProblem, problemOf } from '../src/worker/call-function.ts'
-import type { FunctionWorld } from '../src/worker/function.ts'
-import { functionsReference } from '../src/worker/functions-reference.ts'
-import { functions } from '../src/worker/functions.ts'
+import { callFunction, FunctionProblem, problemOf } from '../src/functions/call-function.ts'
+import type { FunctionContext } from '../src/functions/function.ts'
+import { functionsReference } from '../src/functions/functions-reference.ts'
+import { functions } from '../src/functions/functions.ts'
 
 const PAGE = join(import.meta.dirname, '../../../docs/reference/workflow-functions.md')
 
-test('the page of functions is what the table says', async () => {
+test('the function reference is up to date', async () => {
   const page = functionsReference()
-  assert.equal(await readFile(PAGE, 'utf8'), page, 'npm run reference makes it anew')
+  assert.equal(await readFile(PAGE, 'utf8'), page, 'run npm run reference')
   for (const [name, { doc }] of Object.entries(functions)) {
     assert.ok(page.includes(`## ${name}\n\n${doc}\n`), name)
   }
 })
 
-/** A cloud that answers in one way only. */
-const worldOf = (ask: () => never): FunctionWorld => ({
+/** A cloud that responds in one way only. */
+const contextOf = (ask: () => never): FunctionContext => ({
   cloud: () => new Cloud(async () => ask()),
   now: () => 0,
   pause: async () => undefined,
 })
-const nobody = worldOf(() => assert.fail('the cloud was asked'))
+const nobody = contextOf(() => assert.fail('the cloud was called'))
 const VM = 'vm-01980000-0000-7000-8000-00000000abcd'
 
-const call = (world: FunctionWorld, name: string, input: unknown) =>
-  callFunction(world, { name, input: input as never, grant: 'g', key: 'k' })
+const call = (runtime: FunctionContext, name: string, input: unknown) =>
+  callFunction(runtime, { name, input: input as never, grant: 'g', key: 'k' })
 
-test('what is no function, or is asked with the wrong words, is refused as not valid', async () => {
+test('an unknown function or an invalid input is a validation error', async () => {
   const wrong: readonly (readonly [string, unknown])[] = [
     ['skerry.vm.explode', {}],
     ['toString', {}],
@@ -61,16 +61,16 @@ test('what is no function, or is asked with the wrong words, is refused as not v
   }
 })
 
-test('a cloud that is away, or asked too often, is no error of the definition: the call is made again', async () => {
+test('an unavailable or rate-limiting cloud is not an error of the definition: the call is retried', async () => {
   for (const kind of ['unavailable', 'too-many'] as const) {
-    const world = worldOf(() => {
+    const runtime = contextOf(() => {
       throw new Fault(kind, 'later')
     })
-    await assert.rejects(call(world, 'skerry.vm.get', { vm: VM }), { name: 'Fault', kind })
+    await assert.rejects(call(runtime, 'skerry.vm.get', { vm: VM }), { name: 'Fault', kind })
   }
 })
 
-test('every fault has its words in the DSL', () => {
+test('every fault maps to a DSL error', () => {
   for (const kind of faultKinds) {
     const { type, status, title, detail } = problemOf(new Fault(kind, 'why', { hint: 'do so' }))
     assert.match(type, /^https:\/\/serverlessworkflow\.io\/spec\/1\.0\.0\/errors\/[a-z]+$/)

@@ -1,12 +1,12 @@
-// Goal: no archive is taken that two readers could read in two ways, that leads out of itself, or that grows; memory stays bounded.
-// Method: 200 archives made by a table, each one change away from a good one.
+// Goal: reject every archive that two readers could interpret differently, that points outside of itself, or that is a zip bomb;
+// memory stays bounded. Method: 200 archives from a table, each one change away from a valid one.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { deflateRawSync } from 'node:zlib'
 
+import { head } from '../../../packages/serverless-workflow/test/subset-examples.ts'
 import { digestOf } from '../src/archive/manifest.ts'
 import { readArchive } from '../src/archive/read.ts'
-import { head } from './subset-examples.ts'
 import { link, makeZip, type MadeArchive, type MadeEntry } from './zip-maker.ts'
 
 const text = `${head()}do: []\n`
@@ -20,19 +20,20 @@ const workflow: MadeEntry = { name: 'workflow.yaml', content: text }
 const manifest: MadeEntry = { name: 'manifest.json', content: manifestFor(text) }
 
 type Hostile = readonly [name: string, bytes: Buffer]
-/** The good archive with one entry more. */
+/** The valid archive with one more entry. */
 const beside = (entry: MadeEntry): Buffer => makeZip([workflow, manifest, entry])
-/** With its definition packed otherwise. */
+/** With its definition packed differently. */
 const packed = (change: Partial<MadeEntry>): Buffer =>
   makeZip([{ ...workflow, ...change }, manifest])
 const framed = (how: MadeArchive): Buffer => makeZip([workflow, manifest], how)
-/** With another definition, whose digest is right. */
+/** With another definition and its correct digest. */
 const holding = (content: string | Buffer, change: Partial<MadeEntry> = {}): Buffer =>
   makeZip([
     { ...workflow, content, ...change },
     { ...manifest, content: manifestFor(content) },
   ])
-const told = (content: string | Buffer): Buffer => makeZip([workflow, { ...manifest, content }])
+const withManifest = (content: string | Buffer): Buffer =>
+  makeZip([workflow, { ...manifest, content }])
 const extra = (id: number, length = 4): Buffer => {
   const field = Buffer.alloc(4 + length)
   field.writeUInt16LE(id, 0)
@@ -106,28 +107,25 @@ const encodings: Hostile[] = [
     '.. in overlong UTF-8',
     beside({ name: Buffer.from([0xc0, 0xae, 0xc0, 0xae, 0x2f, 0x78]), content: 'x' }),
   ],
-  ['a name that is no UTF-8', beside({ name: Buffer.from([0xff, 0xfe, 0x80]), content: 'x' })],
-  ['a definition in UTF-16, little end first', holding(Buffer.from(`\uFEFF${text}`, 'utf16le'))],
-  [
-    'a definition in UTF-16, big end first',
-    holding(Buffer.from(`\uFEFF${text}`, 'utf16le').swap16()),
-  ],
+  ['a name that is not UTF-8', beside({ name: Buffer.from([0xff, 0xfe, 0x80]), content: 'x' })],
+  ['a definition in UTF-16, little endian', holding(Buffer.from(`\uFEFF${text}`, 'utf16le'))],
+  ['a definition in UTF-16, big endian', holding(Buffer.from(`\uFEFF${text}`, 'utf16le').swap16())],
   ['a definition in Latin-1', holding(Buffer.from(`# Grüße\n${text}`, 'latin1'))],
   ['a definition with a lone surrogate', holding(Buffer.from([0xed, 0xa0, 0x80]))],
   ['a definition in overlong UTF-8', holding(Buffer.from([0xc0, 0xaf]))],
-  ['a manifest in UTF-16', told(Buffer.from(manifestFor(text), 'utf16le'))],
-  ['a manifest after a byte order mark', told(`\uFEFF${manifestFor(text)}`)],
+  ['a manifest in UTF-16', withManifest(Buffer.from(manifestFor(text), 'utf16le'))],
+  ['a manifest after a byte order mark', withManifest(`\uFEFF${manifestFor(text)}`)],
 ]
 
 const zeros = Buffer.alloc(256 * 1024)
 const bombs: Hostile[] = [
   ['256 KiB of zeros in 300 bytes', holding(zeros, { method: 8 })],
   [
-    '10 MiB that say they are 100 bytes',
+    '10 MiB declared as 100 bytes',
     packed({ method: 8, content: 'x'.repeat(100), data: deflateRawSync(Buffer.alloc(10_000_000)) }),
   ],
   [
-    '100 MiB that say they are 200 KiB',
+    '100 MiB declared as 200 KiB',
     packed({
       method: 8,
       content: 'x'.repeat(200_000),
@@ -135,7 +133,7 @@ const bombs: Hostile[] = [
     }),
   ],
   [
-    '100 MiB that say so',
+    '100 MiB declared as such',
     packed({
       method: 8,
       data: deflateRawSync(Buffer.alloc(100_000_000)),
@@ -143,10 +141,10 @@ const bombs: Hostile[] = [
     }),
   ],
   ['a definition of 257 KiB', holding('a'.repeat(257 * 1024))],
-  ['a manifest of 65 KiB', told(manifestFor(text, { description: 'a'.repeat(65 * 1024) }))],
+  ['a manifest of 65 KiB', withManifest(manifestFor(text, { description: 'a'.repeat(65 * 1024) }))],
   ['an archive of 2 MiB', framed({ gap: Buffer.alloc(2 * 1024 * 1024) })],
   ['two entries of the same data', framed({ sameOffset: true })],
-  ['a manifest of 30,000 lists in each other', told('['.repeat(30_000) + ']'.repeat(30_000))],
+  ['a manifest of 30,000 nested lists', withManifest('['.repeat(30_000) + ']'.repeat(30_000))],
 ]
 
 const amounts = [0, 1, -1, 2, 1000, 0x7fffffff, 0xfffffffe, 0xffffffff]
@@ -158,7 +156,7 @@ const lies: Hostile[] = ([0, 8] as const).flatMap((method) =>
           what === 'size' || method === 0 ? text.length : deflateRawSync(Buffer.from(text)).length
         const said = amount === 0 ? 0 : Math.abs(amount) <= 2 ? real + amount : amount
         return [
-          `${what} said to be ${said} in ${where}, method ${method}`,
+          `${what} declared as ${said} in ${where}, method ${method}`,
           packed({ method, [where]: { [what]: said } }),
         ]
       }),
@@ -172,7 +170,10 @@ const sums: Hostile[] = (['central', 'local', 'both'] as const).map((where) => [
 
 const twice: Hostile[] = [
   ['the definition twice', beside(workflow)],
-  ['the definition twice, the second other', beside({ ...workflow, content: `${text}# other` })],
+  [
+    'the definition twice, with different content',
+    beside({ ...workflow, content: `${text}# other` }),
+  ],
   ['the manifest twice', beside(manifest)],
   ['only manifests', makeZip([manifest, manifest])],
   ['another name in the local header', packed({ local: { name: 'manifest.json' } })],
@@ -189,7 +190,7 @@ const kinds: Hostile[] = [
     packed({ attributes: mode * 0x10000 }),
   ]),
   ['a DOS directory', packed({ system: 0, attributes: 0x10 })],
-  ['a volume’s name', packed({ system: 0, attributes: 0x08 })],
+  ['a volume label', packed({ system: 0, attributes: 0x08 })],
   ['a link to /etc/passwd', holding('/etc/passwd', { attributes: link })],
 ]
 
@@ -208,28 +209,28 @@ const sealed: Hostile[] = [
     [`extra field ${id.toString(16)} in the directory`, packed({ extra: extra(id, 8) })],
     [`extra field ${id.toString(16)} before the data`, packed({ localExtra: extra(id, 8) })],
   ]),
-  ['an extra field that is cut', packed({ extra: Buffer.from([1, 2, 255, 255, 0]) })],
+  ['a truncated extra field', packed({ extra: Buffer.from([1, 2, 255, 255, 0]) })],
   ['an extra field of 3 bytes', packed({ localExtra: Buffer.from([1, 2, 3]) })],
 ]
 
 const frames: Hostile[] = [
   ['a program before it', framed({ prefix: Buffer.from('#!/bin/sh\nexit\n') })],
   ['another archive before it', framed({ prefix: good })],
-  ['something after it', framed({ suffix: Buffer.from('x') })],
+  ['data after it', framed({ suffix: Buffer.from('x') })],
   ['another archive after it', framed({ suffix: good })],
   ['a comment', framed({ comment: Buffer.from('hello') })],
   ['an archive in the comment', framed({ comment: good })],
-  ['a comment that is not there', framed({ end: { commentLength: 5 } })],
-  ['an end in the comment', framed({ comment: good.subarray(-22) })],
-  ['a comment at an entry', packed({ comment: 'hello' })],
-  ['something between entries and directory', framed({ gap: Buffer.from('hidden') })],
-  ['something between directory and end', framed({ beforeEnd: Buffer.from('hidden') })],
+  ['a missing comment', framed({ end: { commentLength: 5 } })],
+  ['an end record in the comment', framed({ comment: good.subarray(-22) })],
+  ['a comment of an entry', packed({ comment: 'hello' })],
+  ['data between entries and directory', framed({ gap: Buffer.from('hidden') })],
+  ['data between directory and end', framed({ beforeEnd: Buffer.from('hidden') })],
   [
     'a zip64 locator',
     framed({ beforeEnd: Buffer.concat([Buffer.from('PK\u0006\u0007'), Buffer.alloc(16)]) }),
   ],
   ...[0, 1, 3, 0xfffe, 0xffff].map((count): Hostile => [
-    `${count} entries, it says`,
+    `${count} declared entries`,
     framed({ end: { count, here: count } }),
   ]),
   ['two counts', framed({ end: { here: 1 } })],
@@ -252,30 +253,27 @@ const frames: Hostile[] = [
   ['no manifest', makeZip([workflow])],
   ['no zip', Buffer.from(text)],
   ['nothing', Buffer.alloc(0)],
-  ['only an end', good.subarray(-22)],
+  ['only an end record', good.subarray(-22)],
   ...[1, 4, 21, 22, 30, 100, 200, good.length - 1, good.length - 22].map((length): Hostile => [
-    `cut after ${length} bytes`,
+    `truncated after ${length} bytes`,
     good.subarray(0, length),
   ]),
 ]
 
 const streams: Hostile[] = [
+  ['an invalid compressed stream', packed({ method: 8, data: Buffer.from('no stream at all') })],
   [
-    'a compressed stream that is none',
-    packed({ method: 8, data: Buffer.from('no stream at all') }),
-  ],
-  [
-    'a compressed stream that is cut',
+    'a truncated compressed stream',
     packed({ method: 8, data: deflateRawSync(Buffer.from(text)).subarray(0, 20) }),
   ],
   [
-    'something behind a compressed stream',
+    'data after a compressed stream',
     packed({
       method: 8,
       data: Buffer.concat([deflateRawSync(Buffer.from(text)), Buffer.from('hidden')]),
     }),
   ],
-  ['one bit turned', Buffer.from(good.map((byte, index) => (index === 60 ? byte ^ 1 : byte)))],
+  ['one flipped bit', Buffer.from(good.map((byte, index) => (index === 60 ? byte ^ 1 : byte)))],
 ]
 
 const manifests: Hostile[] = (
@@ -289,7 +287,7 @@ const manifests: Hostile[] = (
     ['an id with a quote', manifestFor(text, { id: "a'--" })],
     ['a name with a line end', manifestFor(text, { name: 'a\r\nSet-Cookie: x' })],
     ['a name of 1,000 letters', manifestFor(text, { name: 'a'.repeat(1000) })],
-    ['a folder of no text', manifestFor(text, { folder: 5 })],
+    ['a folder that is not a text', manifestFor(text, { folder: 5 })],
     ['tags twice', manifestFor(text, { tags: ['a', 'a'] })],
     [
       '1,000 tags',
@@ -298,23 +296,23 @@ const manifests: Hostile[] = (
     ['an owner', manifestFor(text, { owner: 'system' })],
     ['the prototype', manifestFor(text).replace('"format"', '"__proto__": { "a": 1 }, "format"')],
     ['another digest', manifestFor(`${text}x`)],
-    ['a digest of no form', manifestFor(text, { entries: { 'workflow.yaml': 'x' } })],
+    ['an invalid digest', manifestFor(text, { entries: { 'workflow.yaml': 'x' } })],
     [
-      'an entry that is not there',
+      'a missing entry',
       manifestFor(text, {
         entries: { 'workflow.yaml': digestOf(text), 'input-form.json': digestOf('{}') },
       }),
     ],
     [
-      'an entry that is not known',
+      'an unknown entry',
       manifestFor(text, { entries: { 'workflow.yaml': digestOf(text), '../x': digestOf('') } }),
     ],
   ] as const
-).map(([name, content]) => [`a manifest with ${name}`, told(content)])
+).map(([name, content]) => [`a manifest with ${name}`, withManifest(content)])
 const forms: Hostile[] = [
-  ['a form that the manifest does not name', beside({ name: 'input-form.json', content: '{}' })],
+  ['a form that is not in the manifest', beside({ name: 'input-form.json', content: '{}' })],
   [
-    'a form that is no JSON',
+    'a form that is not JSON',
     makeZip([
       workflow,
       {
@@ -358,13 +356,13 @@ const all: readonly Hostile[] = [
   ].flat(),
 ].filter(([, bytes]) => !bytes.equals(good))
 
-test('the archive that all are made from is good', async () => {
-  assert.ok('workflow' in (await readArchive(good)))
+test('the base archive is valid', async () => {
+  assert.ok('workflow' in readArchive(good))
   const compressed = makeZip([
     { ...workflow, method: 8 },
     { ...manifest, method: 8 },
   ])
-  assert.ok('workflow' in (await readArchive(compressed)))
+  assert.ok('workflow' in readArchive(compressed))
 })
 
 test('there are 200 of them', () => {
@@ -375,14 +373,14 @@ const before = process.resourceUsage().maxRSS
 for (const [name, bytes] of all)
   test(`hostile: ${name}`, async () => {
     const start = process.cpuUsage()
-    const read = await readArchive(bytes)
+    const read = readArchive(bytes)
     const used = process.cpuUsage(start)
-    assert.ok('complaints' in read, 'it was taken')
+    assert.ok('complaints' in read, 'it was accepted')
     assert.ok(read.complaints.length > 0)
     for (const { entry, message } of read.complaints)
       assert.ok(message.length > 0 && message.length < 500 && entry.length < 500)
     const seconds = (used.user + used.system) / 1e6
-    assert.ok(seconds < 1, `${seconds} s of processor time`)
+    assert.ok(seconds < 1, `${seconds} s of CPU time`)
   })
 
 test('memory stays bounded', (context) => {

@@ -1,5 +1,5 @@
-// Goal: whoever asks gets an answer in the asked format, and nobody gets what is not theirs.
-// Method: every row of the table of routes, with every kind of credential, in every format.
+// Goal: every caller gets a response in the requested format, and never data of others.
+// Method: every route, with every kind of credential, in every format.
 import assert from 'node:assert/strict'
 import { randomBytes, randomUUID } from 'node:crypto'
 import { connect } from 'node:net'
@@ -7,44 +7,48 @@ import { after, before, test } from 'node:test'
 
 import { children, readXml, text } from '@skerry/xml'
 
-import { may, rights, type Role, type Who } from '../src/identity/rights.ts'
-import { offersOf, type WorkflowRoute } from '../src/route.ts'
+import { offersOf, type WorkflowRoute } from '../src/http/route.ts'
+import { may, rights, type WorkflowRole, type WorkflowPrincipal } from '../src/identity/rights.ts'
 import { routes } from '../src/routes.ts'
 import {
   authorization,
   filled,
-  openDoor,
+  openWorkflowApi,
   readAnswer,
   readJson,
   type Answered,
-  type Door,
-} from './door.ts'
+  type WorkflowApi,
+} from './workflow-api.ts'
 import { someone } from './workflow-database.ts'
 
-let door: Door
+let api: WorkflowApi
 before(async () => {
-  door = await openDoor()
+  api = await openWorkflowApi()
 })
-after(() => door[Symbol.asyncDispose]())
+after(() => api[Symbol.asyncDispose]())
 
 const guarded = routes.filter(({ permission }) => permission !== 'anyone')
 const formats = { xml: 'application/xml', json: 'application/json', none: undefined } as const
 type Asked = keyof typeof formats
 
-/** What a refusal says, whichever format it was asked in. */
+/** The content of an error, independent of its format. */
 function toldIn(format: Asked, answer: Answered): Record<string, unknown> {
   if (format === 'json') return readJson(answer, answer.status)
   const root = readAnswer(answer, answer.status)
   return Object.fromEntries(children(root).map((each) => [each.name, text(each)]))
 }
 
-const askRow = (row: WorkflowRoute, as: Who | undefined, accept?: string, ids = door.eng.ids) =>
-  door.ask(row.method, filled(row.path, ids), { as, accept })
+const askRow = (
+  row: WorkflowRoute,
+  as: WorkflowPrincipal | undefined,
+  accept?: string,
+  ids = api.eng.ids,
+) => api.ask(row.method, filled(row.path, ids), { as, accept })
 
-test('no, wrong, foreign and disabled credentials are 401 in the asked format on every route', async () => {
-  const gone = door.enter('eng', 'author')
-  door.cloud.disable(gone)
-  const known = door.eng.who
+test('missing, wrong, foreign and disabled credentials give 401 in the requested format on every route', async () => {
+  const gone = api.enter('eng', 'author')
+  api.cloud.disable(gone)
+  const known = api.eng.principal
   const headers: Readonly<Record<string, string | undefined>> = {
     none: undefined,
     wrong: authorization(known, 'other'),
@@ -61,7 +65,7 @@ test('no, wrong, foreign and disabled credentials are 401 in the asked format on
   for (const row of guarded) {
     for (const [name, value] of Object.entries(headers)) {
       for (const [format, accept] of Object.entries(formats)) {
-        const answer = await door.ask(row.method, filled(row.path, door.eng.ids), {
+        const answer = await api.ask(row.method, filled(row.path, api.eng.ids), {
           ...{ accept, headers: value === undefined ? {} : { authorization: value } },
         })
         assert.equal(answer.status, 401, `${row.name} with ${name}: ${answer.text}`)
@@ -74,13 +78,17 @@ test('no, wrong, foreign and disabled credentials are 401 in the asked format on
   assert.ok(tried >= 900, `${tried}`)
 })
 
-test('each role may do what its rights say, on every route, and is told which it lacks', async () => {
-  for (const role of Object.keys(rights) as Role[]) {
-    const who = door.enter('eng', role)
+test('every route enforces the rights of each role and names the missing right', async () => {
+  for (const role of Object.keys(rights) as WorkflowRole[]) {
+    const principal = api.enter('eng', role)
     for (const row of guarded) {
-      if (may(who, row.permission)) continue
+      if (may(principal, row.permission)) continue
       for (const [format, accept] of Object.entries(formats)) {
-        const answer = await askRow(row, who, offersOf(row).includes('xml') ? accept : undefined)
+        const answer = await askRow(
+          row,
+          principal,
+          offersOf(row).includes('xml') ? accept : undefined,
+        )
         assert.equal(answer.status, 403, `${row.name} as ${role}: ${answer.text}`)
         if (!offersOf(row).includes('xml')) continue
         const { message } = toldIn(format as Asked, answer)
@@ -90,21 +98,21 @@ test('each role may do what its rights say, on every route, and is told which it
   }
 })
 
-test('what is another organisation’s is told of byte for byte as what never was', async () => {
-  const unknown = Object.fromEntries(Object.keys(door.eng.ids).map((name) => [name, randomUUID()]))
+test('a resource of another organisation and a missing one give byte-identical responses', async () => {
+  const unknown = Object.fromEntries(Object.keys(api.eng.ids).map((name) => [name, randomUUID()]))
   const named = guarded.filter(({ path }) => path.includes(':'))
   assert.ok(named.length >= 20)
   for (const role of ['console only', 'user', 'author', 'organisation administrator'] as const) {
-    const who = door.enter('eng', role)
+    const principal = api.enter('eng', role)
     for (const row of named) {
       for (const accept of Object.values(formats)) {
         if (accept !== undefined && !offersOf(row).includes('xml')) continue
         const [foreign, none, odd] = [
-          await askRow(row, who, accept, door.ops.ids),
-          await askRow(row, who, accept, unknown),
+          await askRow(row, principal, accept, api.ops.ids),
+          await askRow(row, principal, accept, unknown),
           await askRow(
             row,
-            who,
+            principal,
             accept,
             Object.fromEntries(Object.keys(unknown).map((n) => [n, 'x'])),
           ),
@@ -121,31 +129,31 @@ test('what is another organisation’s is told of byte for byte as what never wa
   }
 })
 
-test('a system administrator reaches what is of any organisation', async () => {
-  const root = door.enter('System', 'system administrator')
+test('a system administrator has access to all organisations', async () => {
+  const root = api.enter('System', 'system administrator')
   for (const row of guarded.filter(({ method, path }) => method === 'GET' && path.includes(':'))) {
     if (row.name === 'readInteraction' || row.name === 'followExecution') continue
-    const answer = await askRow(row, root, undefined, door.ops.ids)
+    const answer = await askRow(row, root, undefined, api.ops.ids)
     assert.equal(answer.status, 200, `${row.name}: ${answer.text}`)
   }
 })
 
-test('an execution of another workflow is not below this one', async () => {
-  const { ids } = door.eng
-  const other = await door.ask(
+test('an execution is found only under its own workflow', async () => {
+  const { ids } = api.eng
+  const other = await api.ask(
     'GET',
     `/api/workflows/${ids['workflow']}/executions/${randomUUID()}`,
     {
-      as: door.eng.who,
+      as: api.eng.principal,
     },
   )
   assert.equal(other.status, 404)
 })
 
-test('what is read comes in every format that its row offers, as XML unless told, and as nothing else', async () => {
+test('a GET returns every format that its route offers, XML by default, and no other', async () => {
   for (const row of guarded.filter(({ method }) => method === 'GET')) {
     if (['readInteraction', 'followExecution'].includes(row.name)) continue
-    const get = (accept?: string) => askRow(row, door.eng.who, accept)
+    const get = (accept?: string) => askRow(row, api.eng.principal, accept)
     const offers = offersOf(row)
     if (offers.includes('xml')) {
       readAnswer(await get())
@@ -161,35 +169,35 @@ test('what is read comes in every format that its row offers, as XML unless told
   }
 })
 
-test('the other base path is the same address', async () => {
+test('the alternative base path is an alias', async () => {
   const [ours, theirs] = [
-    await door.ask('GET', '/api/about', { as: door.eng.who }),
-    await door.ask('GET', '/vco/api/about/', { as: door.eng.who }),
+    await api.ask('GET', '/api/about', { as: api.eng.principal }),
+    await api.ask('GET', '/vco/api/about/', { as: api.eng.principal }),
   ]
   assert.equal(ours.text, theirs.text)
   assert.match(ours.text, /api-version>5\.1</)
   for (const path of ['/vco/apis', '/vco', '/api/nothing', '/vco/api/../../etc']) {
-    assert.equal((await door.ask('GET', path, { as: door.eng.who })).status, 404, path)
+    assert.equal((await api.ask('GET', path, { as: api.eng.principal })).status, 404, path)
   }
 })
 
-test('an address that takes other methods says which, and what is nowhere is nowhere, in the asked format', async () => {
+test('a wrong method gives 405 with Allow, and an unknown path 404, in the requested format', async () => {
   for (const [format, accept] of Object.entries(formats)) {
-    const wrong = await door.ask('PUT', '/api/workflows', { as: door.eng.who, accept })
+    const wrong = await api.ask('PUT', '/api/workflows', { as: api.eng.principal, accept })
     assert.equal(wrong.status, 405)
     assert.equal(wrong.headers['allow'], 'GET, POST')
     assert.equal(toldIn(format as Asked, wrong)['code'], 'method-not-allowed')
-    const nowhere = await door.ask('GET', '/api/nowhere', { accept })
+    const nowhere = await api.ask('GET', '/api/nowhere', { accept })
     assert.equal(nowhere.status, 404)
     assert.equal(toldIn(format as Asked, nowhere)['code'], 'not-found')
   }
 })
 
-test('a body that is too large, no UTF-8 or not what is taken is refused in the asked format', async () => {
-  const { who, ids } = door.eng
+test('a body that is too large, not UTF-8 or invalid is rejected in the requested format', async () => {
+  const { principal, ids } = api.eng
   const path = `/api/workflows/${ids['workflow']}/executions`
   for (const [format, accept] of Object.entries(formats)) {
-    const post = (body: string | Buffer) => door.ask('POST', path, { as: who, accept, body })
+    const post = (body: string | Buffer) => api.ask('POST', path, { as: principal, accept, body })
     const large = await post(Buffer.alloc(2 * 1024 * 1024, 'a'))
     assert.equal(large.status, 413)
     assert.equal(toldIn(format as Asked, large)['status'], format === 'json' ? 413 : '413')
@@ -208,19 +216,19 @@ test('a body that is too large, no UTF-8 or not what is taken is refused in the 
   }
 })
 
-test('a stranger’s body is not even read', async () => {
-  const answer = await door
+test('the body of an unauthenticated request is not read', async () => {
+  const answer = await api
     .ask('POST', '/api/workflows', {
       headers: { 'content-length': String(1024 ** 3), connection: 'close' },
     })
     .catch((error: Error) => error)
-  // Whoever announces a gigabyte and sends nothing is answered at once, or cut off.
+  // A client that announces a gigabyte and sends nothing gets a response at once, or is disconnected.
   assert.ok(answer instanceof Error || answer.status === 401)
 })
 
-test('what is no HTTP is answered, and odd requests do no harm', async () => {
+test('input that is not HTTP gets an error, and odd requests do no harm', async () => {
   const raw = async (bytes: string): Promise<string> => {
-    const socket = connect(door.port, '127.0.0.1')
+    const socket = connect(api.port, '127.0.0.1')
     let said = ''
     socket.setEncoding('utf8').on('data', (part: string) => (said += part))
     socket.end(bytes)
@@ -238,8 +246,8 @@ test('what is no HTTP is answered, and odd requests do no harm', async () => {
   )
 })
 
-test('five hundred malformed queries and headers are answered, none by a mistake of ours', async () => {
-  const { who, ids } = door.eng
+test('five hundred malformed queries and headers get a response, none an internal error', async () => {
+  const { principal, ids } = api.eng
   const names = [
     'conditions',
     'maxResult',
@@ -257,17 +265,17 @@ test('five hundred malformed queries and headers are answered, none by a mistake
     const path =
       at % 3 ? `/api/workflows?${query}` : `/api/workflows/${ids['workflow']}/executions?${query}`
     const accept = at % 5 ? 'application/json' : value.replaceAll(/[^\x20-\x7e]/g, '?')
-    const { status } = await door.ask('GET', path, { as: who, accept })
+    const { status } = await api.ask('GET', path, { as: principal, accept })
     assert.ok(status < 500, `${path} ${status}`)
   }
 })
 
-test('health is answered to anybody, and says nothing else', async () => {
-  const { text: said, status } = await door.ask('GET', '/health', { accept: 'application/json' })
+test('health needs no credentials and returns nothing else', async () => {
+  const { text: said, status } = await api.ask('GET', '/health', { accept: 'application/json' })
   assert.deepEqual([status, JSON.parse(said)], [200, { ready: true }])
 })
 
-test('every row says what it does, has a name of its own and answers somewhere', () => {
+test('every route has a description, a unique name and a response', () => {
   assert.equal(new Set(routes.map(({ name }) => name)).size, routes.length)
   const where = routes.map(({ method, path }) => `${method} ${path}`)
   assert.equal(new Set(where).size, routes.length)

@@ -1,15 +1,14 @@
-// Goal: what the shipped workflows decide is what their summaries say. Method: the interpreter itself with the real jq, over a vApp
-// that is simulated: VMs as the functions answer them.
+// Goal: the library workflows do what their summaries say. Method: the interpreter with the real jq, over a simulated vApp: VMs as
+// the functions return them.
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
 
-import { parseDefinition } from '../src/definition/parse.ts'
-import { Raised } from '../src/durable/problem.ts'
-import type { Json } from '../src/durable/verbs.ts'
-import { startEvaluator } from '../src/worker/evaluate.ts'
-import { functions as ours } from '../src/worker/functions.ts'
-import { runSmall } from './small-world.ts'
+import { startEvaluator } from '@skerry/jq'
+import { parseDefinition, Raised, type Json } from '@skerry/serverless-workflow'
+
+import { runSmall } from '../../../packages/serverless-workflow/test/small-runtime.ts'
+import { functions as ours } from '../src/functions/functions.ts'
 
 const shipped = (name: string) => {
   const text = readFileSync(`${import.meta.dirname}/../library/${name}.yaml`, 'utf8')
@@ -21,7 +20,7 @@ const shipped = (name: string) => {
 type Call = (input: Json) => Promise<Json>
 const vmOf = (input: Json): string => (input as { readonly vm: string }).vm
 
-/** A vApp whose VMs are these; each function that was called is written down. */
+/** A vApp with these VMs; records each function call. */
 function simulatedVapp(vms: readonly Json[], failing: readonly string[] = []) {
   const done: string[] = []
   const act =
@@ -68,7 +67,7 @@ const some = [
   vm('asleep', 'SUSPENDED'),
 ]
 
-test('by night a snapshot is taken where it is due, and others are left alone', async () => {
+test('the nightly snapshot takes due snapshots and skips other VMs', async () => {
   await using evaluator = startEvaluator({ threads: 1 })
   const { done, functions } = simulatedVapp(some)
   const { ended } = await runSmall(
@@ -83,7 +82,7 @@ test('by night a snapshot is taken where it is due, and others are left alone', 
   assert.deepEqual(done, ['snapshot new', 'snapshot old'])
 })
 
-test('what is kept, and for how long, is the starter’s to say', async () => {
+test('the inputs decide which snapshots are kept, and for how long', async () => {
   await using evaluator = startEvaluator({ threads: 1 })
   const { functions } = simulatedVapp(some)
   const input = { vapp: 'vapp-1', keepHours: 160, replaceOthers: true }
@@ -94,7 +93,7 @@ test('what is kept, and for how long, is the starter’s to say', async () => {
   })
 })
 
-test('a VM that has no snapshot made is told at the end, when every other was tried', async () => {
+test('a failed snapshot is reported at the end, after all other VMs were tried', async () => {
   await using evaluator = startEvaluator({ threads: 1 })
   const { done, functions } = simulatedVapp([vm('a'), vm('b'), vm('c')], ['snapshot b'])
   const { ended } = await runSmall(
@@ -108,7 +107,7 @@ test('a VM that has no snapshot made is told at the end, when every other was tr
   assert.equal(ended.error.detail, 'B: snapshot was refused')
 })
 
-test('VMs that are on are restarted one after the other, each healthy before the next', async () => {
+test('running VMs are restarted one after the other, each healthy before the next', async () => {
   await using evaluator = startEvaluator({ threads: 1 })
   const { done, functions } = simulatedVapp([vm('a'), vm('off', 'POWERED_OFF'), vm('b')])
   const { ended } = await runSmall(
@@ -123,7 +122,7 @@ test('VMs that are on are restarted one after the other, each healthy before the
   ])
 })
 
-test('the first that does not come back ends it, and the others stay as they are', async () => {
+test('the first VM that does not become healthy ends the run, and the others are not restarted', async () => {
   await using evaluator = startEvaluator({ threads: 1 })
   const { done, functions } = simulatedVapp([vm('a'), vm('b')], ['healthy a'])
   const { ended } = await runSmall(
@@ -135,7 +134,7 @@ test('the first that does not come back ends it, and the others stay as they are
   assert.deepEqual(done, ['shutdown a', 'powerOn a', 'healthy a'])
 })
 
-test('a guest that does not shut down is powered off only where that was told', async () => {
+test('a guest that does not shut down is powered off only with force', async () => {
   await using evaluator = startEvaluator({ threads: 1 })
   const gentle = simulatedVapp([vm('a')], ['shutdown a'])
   const left = await runSmall(
@@ -155,7 +154,7 @@ test('a guest that does not shut down is powered off only where that was told', 
   assert.deepEqual(firm.done, ['shutdown a', 'powerOff a', 'powerOn a', 'healthy a'])
 })
 
-test('where a path is given each must answer there', async () => {
+test('with healthPath each VM must respond there', async () => {
   await using evaluator = startEvaluator({ threads: 1 })
   const { functions } = simulatedVapp([vm('a')])
   const input = { vapp: 'vapp-1', healthPath: '/health', healthPort: 8080 }

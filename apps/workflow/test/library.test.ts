@@ -3,22 +3,21 @@ import { globSync, readFileSync } from 'node:fs'
 import { basename } from 'node:path'
 import { test } from 'node:test'
 
-import { fieldsOf } from '../src/definition/inputs.ts'
-import { parseDefinition } from '../src/definition/parse.ts'
-import { drawWorkflow } from '../src/drawing/draw.ts'
-import { functions } from '../src/worker/functions.ts'
+import { fieldsOf, parseDefinition, drawWorkflow } from '@skerry/serverless-workflow'
+
+import { functions } from '../src/functions/functions.ts'
 
 const directory = `${import.meta.dirname}/../library`
 const files = globSync('*.yaml', { cwd: directory }).toSorted()
 
 const known = new Set(Object.keys(functions))
 
-test('these are shipped', () => {
+test('the library contains these files', () => {
   assert.deepEqual(files, ['nightly-snapshot.yaml', 'rolling-restart.yaml'])
 })
 
 for (const file of files)
-  test(`${file} is a definition that can be run, explained and drawn`, () => {
+  test(`${file} is a valid definition with titles and a drawing`, () => {
     const parsed = parseDefinition(readFileSync(`${directory}/${file}`, 'utf8'), known)
     assert.ok('definition' in parsed, JSON.stringify(parsed, undefined, 2))
     const { definition } = parsed

@@ -1,26 +1,26 @@
-// Goal: a person without anything but a browser lists, starts, follows, cancels and answers; nobody's page does it for them.
+// Goal: a user with only a browser lists, starts, follows, cancels and answers; no foreign page can do it for them.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 
 import { record } from '../src/store/record.ts'
-import { BASE, openDoor, type Door } from './door.ts'
+import { BASE, openWorkflowApi, type WorkflowApi } from './workflow-api.ts'
 import { seedExecution, seedWorkflow } from './workflow-database.ts'
 
-let door: Door
+let api: WorkflowApi
 before(async () => {
-  door = await openDoor()
+  api = await openWorkflowApi()
 })
-after(() => door[Symbol.asyncDispose]())
+after(() => api[Symbol.asyncDispose]())
 
 const BROWSER = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8'
-const get = (path: string, who = door.eng.who) =>
-  door.ask('GET', path, { as: who, accept: BROWSER })
-const post = (path: string, body = '', headers = {}, who = door.eng.who) =>
-  door.ask('POST', path, { as: who, accept: BROWSER, body, headers })
+const get = (path: string, principal = api.eng.principal) =>
+  api.ask('GET', path, { as: principal, accept: BROWSER })
+const post = (path: string, body = '', headers = {}, principal = api.eng.principal) =>
+  api.ask('POST', path, { as: principal, accept: BROWSER, body, headers })
 
-test('the list shows workflows and runs without a script, and nothing that people wrote is code', async () => {
+test('the list shows workflows and runs without a script, and user text is escaped', async () => {
   const name = `<script>alert("1")</script> & 'co'`
-  await seedWorkflow(door.store, door.eng.who, {
+  await seedWorkflow(api.store, api.eng.principal, {
     name,
     description: '<img src=x onerror=alert(1)>',
   })
@@ -35,13 +35,13 @@ test('the list shows workflows and runs without a script, and nothing that peopl
   assert.match(page.text, /&lt;script>alert\(&quot;1&quot;\)&lt;\/script> &amp; 'co'/)
   assert.doesNotMatch(page.text, /<script>|<img src=x|onerror="/)
   assert.match(page.text, /Send Hello/)
-  assert.doesNotMatch(page.text, new RegExp(door.ops.ids['workflow'] ?? 'x'))
+  assert.doesNotMatch(page.text, new RegExp(api.ops.ids['workflow'] ?? 'x'))
   assert.match((await get('/?q=Hello')).text, />1 workflow</)
   assert.equal((await get('/?page=0')).status, 400)
 })
 
-test('a form made of the schema starts a run, whose page follows it', async () => {
-  const at = `/workflows/${door.eng.ids['workflow']}`
+test('a form generated from the schema starts a run, and its page shows the progress', async () => {
+  const at = `/workflows/${api.eng.ids['workflow']}`
   const page = await get(at)
   assert.match(
     page.text,
@@ -62,16 +62,16 @@ test('a form made of the schema starts a run, whose page follows it', async () =
   assert.doesNotMatch(followed.text, /hush/)
   assert.match(followed.text, /<noscript><meta http-equiv="refresh"/)
   assert.equal((await post(`${run}/cancel`)).status, 303)
-  assert.match((await get(run)).text, /It is being canceled/)
+  assert.match((await get(run)).text, /The run is being canceled/)
   const wrong = await post(`${at}/runs`, 'times=2')
   assert.equal(wrong.status, 400)
   assert.equal(wrong.headers['content-type'], 'text/html; charset=utf-8')
-  assert.match(wrong.text, /role="alert"[^>]*>the inputs do not fit: name/)
+  assert.match(wrong.text, /role="alert"[^>]*>invalid inputs: name/)
 })
 
-test('what a run asks is answered from its page, and the list says that it waits', async () => {
-  const workflow = await seedWorkflow(door.store, door.eng.who, { name: 'asks' })
-  const execution = await seedExecution(door.store, door.eng.who, workflow)
+test('an interaction is answered on the run page, and the list shows that it waits', async () => {
+  const workflow = await seedWorkflow(api.store, api.eng.principal, { name: 'asks' })
+  const execution = await seedExecution(api.store, api.eng.principal, workflow)
   const form = {
     type: 'object',
     properties: {
@@ -81,7 +81,7 @@ test('what a run asks is answered from its page, and the list says that it waits
     },
   }
   const asks = [{ id: 'a/1', place: '/do/0', question: { title: 'Go <on>?', text: 'Now.', form } }]
-  await record(door.store.db, { execution, state: 'waiting', steps: [], asks })
+  await record(api.store.db, { execution, state: 'waiting', steps: [], asks })
   assert.match((await get('/')).text, /Waiting for an answer.*Go &lt;on>\?/s)
   const run = `/workflows/${workflow.id}/runs/${execution}`
   const page = await get(run)
@@ -89,33 +89,33 @@ test('what a run asks is answered from its page, and the list says that it waits
   assert.equal(action, `${run}/answer?id=a%2F1`)
   assert.equal((await post(action, 'go=true&how=slow&list=%5B1')).status, 400)
   assert.equal((await post(action, 'go=true&how=slow&list=%5B1%5D')).status, 303)
-  assert.deepEqual(door.runs.answered.at(-1)?.[3], { go: true, how: 'slow', list: [1] })
+  assert.deepEqual(api.runs.answered.at(-1)?.[3], { go: true, how: 'slow', list: [1] })
 })
 
-test('a page of another origin changes nothing, here or over the API', async () => {
-  const at = `/workflows/${door.eng.ids['workflow']}/runs`
-  const api = `/api/workflows/${door.eng.ids['workflow']}/executions`
-  const before = door.runs.started.length
+test('a page of another origin cannot change data, neither here nor over the API', async () => {
+  const at = `/workflows/${api.eng.ids['workflow']}/runs`
+  const json = `/api/workflows/${api.eng.ids['workflow']}/executions`
+  const before = api.runs.started.length
   for (const origin of [
     'https://evil.example',
     'null',
     'https://workflows.example:8281.evil.example',
   ]) {
     assert.equal((await post(at, 'name=x', { origin })).status, 403, origin)
-    assert.equal((await post(api, '{"input":{"name":"x"}}', { origin })).status, 403, origin)
+    assert.equal((await post(json, '{"input":{"name":"x"}}', { origin })).status, 403, origin)
   }
-  assert.equal(door.runs.started.length, before)
-  for (const origin of [BASE, `http://127.0.0.1:${door.port}`]) {
+  assert.equal(api.runs.started.length, before)
+  for (const origin of [BASE, `http://127.0.0.1:${api.port}`]) {
     assert.equal((await post(at, 'name=x', { origin })).status, 303, origin)
   }
 })
 
-test('files of the pages come to anybody, and an address that is nowhere is a page for who asks for one', async () => {
+test('static files need no credentials, and an unknown path is an HTML page for browsers', async () => {
   for (const [path, type] of [
     ['/pages/style.css', 'text/css; charset=utf-8'],
     ['/pages/live.js', 'text/javascript; charset=utf-8'],
   ] as const) {
-    const file = await door.ask('GET', path, { accept: '*/*' })
+    const file = await api.ask('GET', path, { accept: '*/*' })
     assert.deepEqual([file.status, file.headers['content-type']], [200, type])
   }
   const nowhere = await get('/nowhere')

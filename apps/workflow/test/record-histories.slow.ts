@@ -1,5 +1,5 @@
-// Goal: a history of each construct, as this release writes it, lies in histories/. Method: run each on a real Temporal. What is there
-// already is not written again: a release adds its own beside it, by SKERRY_RELEASE=NAME.
+// Goal: histories/ contains a history of each construct, as this release writes it. Method: run each on a real Temporal. Existing
+// files are not overwritten: a release adds its own with SKERRY_RELEASE=NAME.
 import assert from 'node:assert/strict'
 import { existsSync } from 'node:fs'
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 
+import { startEvaluator } from '@skerry/jq'
 import {
   reasonWithoutRoot,
   reasonWithoutTemporal,
@@ -14,17 +15,16 @@ import {
   startTemporal,
   until,
 } from '@skerry/lab'
+import type { DefinitionDocument } from '@skerry/serverless-workflow'
 import { connectTemporal, runWorker } from '@skerry/temporal'
 import { historyToJSON } from '@temporalio/common/lib/proto-utils.js'
 import { parse } from 'yaml'
 
-import type { Document } from '../src/definition/definition.ts'
-import { workflowIdOf } from '../src/durable/states.ts'
-import { makeActivities } from '../src/worker/activities.ts'
-import { startEvaluator } from '../src/worker/evaluate.ts'
-import { signalEvent, startRun } from '../src/worker/start.ts'
+import { definitionOf } from '../../../packages/serverless-workflow/test/scenarios.ts'
+import { workflowIdOf } from '../src/durable/run-activities.ts'
+import { makeActivities } from '../src/runs/activities.ts'
+import { signalEvent, startRun } from '../src/runs/start.ts'
 import { constructs } from './constructs.ts'
-import { definitionOf } from './scenarios.ts'
 import { begun, makeSmallServer } from './small-server.ts'
 import { testConverter as dataConverter, WORKFLOWS } from './test-key.ts'
 
@@ -47,7 +47,10 @@ test('each construct has a history of this release', { skip, timeout }, async (t
       ),
   })
   const define = (id: string, tasks: string, input = {}) =>
-    server.definitions.set(id, { document: parse(definitionOf('case', tasks)) as Document, input })
+    server.definitions.set(id, {
+      document: parse(definitionOf('case', tasks)) as DefinitionDocument,
+      input,
+    })
   define('inner', `- twice: { set: { n: '\${ (.n // 1) * 2 }' } }`)
   await using worker = runWorker({
     ...{ address: engine.address, namespace: engine.namespace, taskQueue: 'runs', dataConverter },
@@ -76,7 +79,7 @@ test('each construct has a history of this release', { skip, timeout }, async (t
     )
     assert.equal(ended, name === 'raise' ? 'failed' : 'completed', name)
     const file = join(into, `${name}.json`)
-    // Which process of which machine it was is nobody's business.
+    // Remove the name of process and machine.
     const history = historyToJSON(await handle.fetchHistory()).replaceAll(
       /"identity": "[^"]*"/g,
       '"identity": "worker"',

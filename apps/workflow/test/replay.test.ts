@@ -1,5 +1,5 @@
-// Goal: a run that an older release began goes on under this one. Method: every history that was ever stored is gone through again by
-// today's code. If this fails, the code must keep the old way beside the new one (Temporal's `patched`), or runs are lost on upgrade.
+// Goal: a run started by an older release continues under this one. Method: replay every stored history with the current code. If
+// this fails, the code must keep the old behaviour beside the new one (Temporal's `patched`), or runs are lost on upgrade.
 import assert from 'node:assert/strict'
 import { globSync, readFileSync } from 'node:fs'
 import { basename } from 'node:path'
@@ -7,13 +7,13 @@ import { test } from 'node:test'
 
 import { replayHistory } from '@skerry/temporal'
 
-import { workflowIdOf } from '../src/durable/states.ts'
+import { workflowIdOf } from '../src/durable/run-activities.ts'
 import { constructs } from './constructs.ts'
 import { testConverter as dataConverter, WORKFLOWS } from './test-key.ts'
 
 const files = globSync(`${import.meta.dirname}/histories/*/*.json`).sort()
 
-test('there is a stored history of each construct', () => {
+test('each construct has a stored history', () => {
   const stored = new Set(files.map((file) => basename(file, '.json')))
   assert.deepEqual([...stored].sort(), Object.keys(constructs).sort())
 })
@@ -28,7 +28,7 @@ test('every stored history replays on this code', { timeout: 120_000 }, async (t
   }
 })
 
-test('a history that the code does not fit is found out', { timeout: 60_000 }, async () => {
+test('a history that does not match the code is detected', { timeout: 60_000 }, async () => {
   const [file = ''] = files.filter((each) => each.endsWith('/call.json'))
   const text = readFileSync(file, 'utf8').replaceAll('"callFunction"', '"anotherFunction"')
   const history: unknown = JSON.parse(text)

@@ -1,12 +1,12 @@
-// A worker as a process of its own, to be killed: node run-process.ts ADDRESS NAMESPACE QUEUE BUNDLE EFFECTS. Each call takes effect in
-// the file EFFECTS, by its key.
+// A worker in a separate process, to be killed: node run-process.ts ADDRESS NAMESPACE QUEUE BUNDLE EFFECTS. Each call is recorded in
+// the file EFFECTS by its key.
 import { readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 
+import { startEvaluator } from '@skerry/jq'
 import { runWorker } from '@skerry/temporal'
 
-import { makeActivities } from '../src/worker/activities.ts'
-import { startEvaluator } from '../src/worker/evaluate.ts'
+import { makeActivities } from '../src/runs/activities.ts'
 import { makeSmallServer } from './small-server.ts'
 import { testConverter as dataConverter } from './test-key.ts'
 

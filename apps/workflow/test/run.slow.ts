@@ -1,4 +1,4 @@
-// Goal: runs on a real Temporal do what the interpreter does alone, under sealed histories. Method: a real server, a worker in this
+// Goal: runs on a real Temporal behave like the interpreter alone, with sealed histories. Method: a real server, a worker in this
 // process, and the same scenarios as conformance.test.ts.
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 
+import { startEvaluator } from '@skerry/jq'
 import {
   type Postgres,
   reasonWithoutRoot,
@@ -16,6 +17,7 @@ import {
   type Temporal,
   until,
 } from '@skerry/lab'
+import type { DefinitionDocument, RunEnd, Json, Problem } from '@skerry/serverless-workflow'
 import {
   connectTemporal,
   runWorker,
@@ -24,24 +26,20 @@ import {
 } from '@skerry/temporal'
 import { parse } from 'yaml'
 
-import type { Document } from '../src/definition/definition.ts'
-import type { Ended } from '../src/durable/interpret.ts'
-import { workflowIdOf } from '../src/durable/states.ts'
-import type { Json, Problem } from '../src/durable/verbs.ts'
-import { makeActivities } from '../src/worker/activities.ts'
-import { sealedConverter } from '../src/worker/codec.ts'
-import { startEvaluator } from '../src/worker/evaluate.ts'
+import { definitionOf, scenariosAt } from '../../../packages/serverless-workflow/test/scenarios.ts'
+import { fetchPlainly } from '../../../packages/serverless-workflow/test/small-runtime.ts'
+import { startStandIn, type StandIn } from '../../../packages/serverless-workflow/test/stand-in.ts'
+import { workflowIdOf } from '../src/durable/run-activities.ts'
+import { makeActivities } from '../src/runs/activities.ts'
+import { sealedConverter } from '../src/runs/codec.ts'
 import {
   createSchedule,
   deleteSchedule,
   pauseSchedule,
   readSchedule,
-} from '../src/worker/schedules.ts'
-import { answerInteraction, cancelRun, goesOn, signalEvent, startRun } from '../src/worker/start.ts'
-import { definitionOf, scenariosAt } from './scenarios.ts'
+} from '../src/runs/schedules.ts'
+import { answerInteraction, cancelRun, goesOn, signalEvent, startRun } from '../src/runs/start.ts'
 import { begun, makeSmallServer } from './small-server.ts'
-import { fetchPlainly } from './small-world.ts'
-import { startStandIn, type StandIn } from './stand-in.ts'
 
 const skip = reasonWithoutRoot('cloud') ?? (await reasonWithoutTemporal()) ?? false
 const timeout = 120_000
@@ -94,7 +92,7 @@ after(async () => {
 })
 
 function define(id: string, definition: string, input: Json = {}) {
-  server.definitions.set(id, { document: parse(definition) as Document, input })
+  server.definitions.set(id, { document: parse(definition) as DefinitionDocument, input })
   return begun(id)
 }
 const handleOf = (id: string) => temporal.client.workflow.getHandle(workflowIdOf(id))
@@ -102,7 +100,7 @@ const stepsOf = (id: string) =>
   server.progress.filter(({ execution }) => execution === id).flatMap(({ steps }) => steps)
 const lastOf = (id: string) => server.progress.findLast(({ execution }) => execution === id)
 
-async function run(id: string, definition: string, input: Json = {}): Promise<Ended> {
+async function run(id: string, definition: string, input: Json = {}): Promise<RunEnd> {
   await startRun(temporal, define(id, definition, input), QUEUE)
   try {
     return { ended: 'completed', output: (await handleOf(id).result()) as Json }
@@ -114,7 +112,7 @@ async function run(id: string, definition: string, input: Json = {}): Promise<En
 }
 
 test(
-  'every published scenario of the subset holds on Temporal too',
+  'every published scenario of the subset passes on Temporal too',
   { skip, timeout },
   async (t) => {
     let n = 0
@@ -128,7 +126,7 @@ test(
   },
 )
 
-test('nothing of a tenant stands in a history in clear text', { skip, timeout }, async () => {
+test('a history contains no tenant data in clear text', { skip, timeout }, async () => {
   const secret = 'a very plain word'
   const ended = await run(
     'sealed',
@@ -147,7 +145,7 @@ test('nothing of a tenant stands in a history in clear text', { skip, timeout },
 })
 
 test(
-  'a call goes to its function with its key and its secrets, and what it refuses can be caught',
+  'a call passes its key and secrets to the function, and its error can be caught',
   { skip, timeout },
   async () => {
     const ended = await run(
@@ -157,7 +155,7 @@ test(
         `- call: { call: skerry.test.yes, with: { password: '\${ .password }' } }
 - attempt:
     try: [ { no: { call: skerry.test.no } } ]
-    catch: { errors: { with: { status: 403 } }, do: [ { told: { set: { was: '\${ $error }', before: '\${ . }' } } } ] }`,
+    catch: { errors: { with: { status: 403 } }, do: [ { handled: { set: { was: '\${ $error }', before: '\${ . }' } } } ] }`,
       ),
       { password: { 'skerry.secure': 'password' } },
     )
@@ -170,7 +168,7 @@ test(
 )
 
 test(
-  'a long run goes on under a new history, from inside of a loop',
+  'a long run continues under a new history from inside a loop',
   { skip, timeout: 300_000 },
   async (t) => {
     const definition = definitionOf(
@@ -182,7 +180,7 @@ test(
     assert.deepEqual(ended, { ended: 'completed', output: 1100 })
     const first = await temporal.client.workflow.getHandle(workflowIdOf('long')).describe()
     t.diagnostic(
-      `1,100 turns in ${((performance.now() - began) / 1000).toFixed(1)} s, the last history has ${first.historyLength} events`,
+      `1,100 rounds in ${((performance.now() - began) / 1000).toFixed(1)} s, the last history has ${first.historyLength} events`,
     )
     const runs = temporal.client.workflow.list({ query: `WorkflowId = '${workflowIdOf('long')}'` })
     await until(
@@ -193,50 +191,46 @@ test(
   },
 )
 
-test(
-  'a run hears events, a person’s answer, and whoever cancels it',
-  { skip, timeout },
-  async () => {
-    const definition = definitionOf(
-      'hears',
-      `- event: { listen: { to: { one: { with: { type: tide } } } } }
+test('a run receives events, a user’s answer and cancellation', { skip, timeout }, async () => {
+  const definition = definitionOf(
+    'hears',
+    `- event: { listen: { to: { one: { with: { type: tide } } } } }
 - ask:
     metadata: { interaction: { title: Go on?, form: { type: object } } }
     listen: { to: { one: { with: { type: skerry.interaction } } } }
 - slow: { call: skerry.test.slow }`,
-    )
-    await startRun(temporal, define('hears', definition), QUEUE)
-    await startRun(temporal, begun('hears'), QUEUE)
-    await until('it should wait', () => lastOf('hears')?.state === 'waiting-signal', 20_000)
-    assert.equal(await goesOn(temporal, 'hears'), true)
-    const event = { id: '1', type: 'tide', source: 'test', data: 'high' }
-    assert.equal(await signalEvent(temporal, 'hears', event), true)
-    const ask = await until(
-      'somebody should be asked',
-      () =>
-        server.progress.flatMap(({ asks }) => asks).find(({ question }) => question !== undefined),
-      20_000,
-    )
-    const answer = { interaction: ask.id, by: 'ines', answer: { yes: true } }
-    assert.equal(await answerInteraction(temporal, 'hears', answer), true)
-    await until(
-      'the call should be under way',
-      () => stepsOf('hears').some(({ name }) => name === 'slow'),
-      20_000,
-    )
-    await cancelRun(temporal, 'hears')
-    await assert.rejects(handleOf('hears').result())
-    assert.equal(lastOf('hears')?.state, 'canceled')
-    assert.ok(server.ended.includes('grant-hears'))
-    await cancelRun(temporal, 'hears')
-    assert.equal(await signalEvent(temporal, 'hears', event), false)
-    assert.equal(await goesOn(temporal, 'hears'), false)
-    assert.equal(await goesOn(temporal, 'nobody'), false)
-  },
-)
+  )
+  await startRun(temporal, define('hears', definition), QUEUE)
+  await startRun(temporal, begun('hears'), QUEUE)
+  await until('it should wait', () => lastOf('hears')?.state === 'waiting-signal', 20_000)
+  assert.equal(await goesOn(temporal, 'hears'), true)
+  const event = { id: '1', type: 'tide', source: 'test', data: 'high' }
+  assert.equal(await signalEvent(temporal, 'hears', event), true)
+  const ask = await until(
+    'a user should be asked',
+    () =>
+      server.progress.flatMap(({ asks }) => asks).find(({ question }) => question !== undefined),
+    20_000,
+  )
+  const answer = { interaction: ask.id, by: 'ines', answer: { yes: true } }
+  assert.equal(await answerInteraction(temporal, 'hears', answer), true)
+  await until(
+    'the call should be in progress',
+    () => stepsOf('hears').some(({ name }) => name === 'slow'),
+    20_000,
+  )
+  await cancelRun(temporal, 'hears')
+  await assert.rejects(handleOf('hears').result())
+  assert.equal(lastOf('hears')?.state, 'canceled')
+  assert.ok(server.ended.includes('grant-hears'))
+  await cancelRun(temporal, 'hears')
+  assert.equal(await signalEvent(temporal, 'hears', event), false)
+  assert.equal(await goesOn(temporal, 'hears'), false)
+  assert.equal(await goesOn(temporal, 'nobody'), false)
+})
 
 test(
-  'a run inside of a run gives its output, its error, and ends with it',
+  'a child run returns its output or error, and ends with its parent',
   { skip, timeout },
   async () => {
     define('inner', definitionOf('inner', `- twice: { set: { n: '\${ .n * 2 }' } }`))
@@ -259,7 +253,7 @@ test(
 )
 
 test(
-  'a schedule starts runs at its times, in its time zone, and rests when it is told to',
+  'a schedule starts runs at its times in its time zone, and stops while paused',
   { skip, timeout },
   async () => {
     define('nightly', definitionOf('nightly', `- one: { set: { n: 1 } }`))
@@ -270,7 +264,7 @@ test(
       server.progress.filter(
         ({ execution, state }) => execution.startsWith('schedule-nightly') && state === 'completed',
       ).length
-    await until('it should come round', () => done() >= 2, 30_000)
+    await until('the schedule should start runs', () => done() >= 2, 30_000)
     await pauseSchedule(temporal, 'nightly', true)
     assert.equal((await readSchedule(temporal, 'nightly'))?.paused, true)
     await deleteSchedule(temporal, 'nightly')

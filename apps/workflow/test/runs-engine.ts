@@ -1,4 +1,4 @@
-// What runs stand on, each to be killed: a durable PostgreSQL, Temporal over it, and a worker in a process of its own.
+// The backends of runs, each to be killed: a durable PostgreSQL, Temporal on it, and a worker in a separate process.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { writeFile } from 'node:fs/promises'
@@ -14,10 +14,10 @@ export interface RunsEngine extends AsyncDisposable {
   readonly queue: string
   readonly server: Temporal
   readonly postgres: Postgres
-  /** Where the worker writes down each key that took effect. */
+  /** The file in which the worker records each key that took effect. */
   readonly effects: string
   readonly workerPid: number
-  /** SIGKILL, and up again. */
+  /** SIGKILL, and restart. */
   kill(victim: 'worker' | 'temporal' | 'postgres'): Promise<void>
 }
 
@@ -64,7 +64,7 @@ export async function startRunsEngine(dir: string): Promise<RunsEngine> {
       } else {
         await postgres.kill9()
         await postgres.restart()
-        // Temporal ends by itself when its database is away for long; it is not asked to.
+        // Temporal stops by itself when its database is unavailable for long; that is not required here.
         if (!server.isRunning) await server.start()
       }
     },

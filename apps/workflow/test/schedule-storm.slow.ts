@@ -1,5 +1,5 @@
-// Goal: no time of a schedule is missed or doubled while what it stands on is killed. Method: workflow-schedules.ts, small;
-// `npm run prove:workflow-runs -- --parts schedules` goes on for a minute. The seed is set by SKERRY_SEED.
+// Goal: no due time of a schedule is missed or doubled while its backends are killed. Method: workflow-schedules.ts, small;
+// `npm run prove:workflow-runs -- --parts schedules` runs for a minute. SKERRY_SEED sets the seed.
 import { test } from 'node:test'
 
 import { reasonWithoutRoot, reasonWithoutTemporal } from '@skerry/lab'
@@ -10,7 +10,7 @@ const skip = reasonWithoutRoot('cloud') ?? (await reasonWithoutTemporal()) ?? fa
 const seed = Number(process.env['SKERRY_SEED'] ?? 1)
 
 test(
-  'each time of a schedule has its run, once, whoever is killed',
+  'each due time of a schedule has exactly one run, with any process killed',
   { skip, timeout: 300_000 },
   async (t) => {
     t.diagnostic(`seed ${seed}`)

@@ -1,47 +1,47 @@
-// What the cloud and Temporal would say, where a test is about neither: accounts that can change, grants, and runs that only stand there.
+// A simulated cloud and Temporal for tests about neither: accounts that can change, grants, and runs that do nothing.
 import { randomUUID } from 'node:crypto'
 
 import { Fault } from '@skerry/fault'
+import type { Json } from '@skerry/serverless-workflow'
 
-import type { Json } from '../src/durable/verbs.ts'
-import type { Credentials } from '../src/http/basic.ts'
+import type { Grants, Runs } from '../src/context.ts'
+import type { BasicCredentials } from '../src/http/basic.ts'
 import type { Accounts } from '../src/http/who.ts'
-import type { Who } from '../src/identity/rights.ts'
-import type { Grants, Runs } from '../src/world.ts'
+import type { WorkflowPrincipal } from '../src/identity/rights.ts'
 
 export interface SimulatedCloud extends Accounts {
   readonly grants: Grants & { readonly alive: Set<string> }
-  /** How often passwords were checked. */
+  /** The number of password checks. */
   checks: number
   away: boolean
-  add(who: Who, password?: string): void
-  disable(who: Who): void
+  add(principal: WorkflowPrincipal, password?: string): void
+  disable(principal: WorkflowPrincipal): void
 }
 
 export const PASSWORD = 'secret'
 
 export function simulatedCloud(): SimulatedCloud {
-  const accounts = new Map<string, { who: Who; password: string }>()
+  const accounts = new Map<string, { principal: WorkflowPrincipal; password: string }>()
   const alive = new Set<string>()
   let stamp = 1
   const requireThere = () => {
-    if (cloud.away) throw new Fault('unavailable', 'the cloud does not answer')
+    if (cloud.away) throw new Fault('unavailable', 'the cloud is not reachable')
   }
   const cloud: SimulatedCloud = {
     ...{ checks: 0, away: false },
-    add(who, password = PASSWORD) {
-      accounts.set(`${who.user}@${who.orgName}`, { who, password })
+    add(principal, password = PASSWORD) {
+      accounts.set(`${principal.user}@${principal.orgName}`, { principal, password })
       stamp += 1
     },
-    disable(who) {
-      accounts.delete(`${who.user}@${who.orgName}`)
+    disable(principal) {
+      accounts.delete(`${principal.user}@${principal.orgName}`)
       stamp += 1
     },
-    async check({ user, org, password }: Credentials) {
+    async check({ user, org, password }: BasicCredentials) {
       requireThere()
       cloud.checks += 1
       const found = accounts.get(`${user}@${org}`)
-      return found?.password === password ? found.who : undefined
+      return found?.password === password ? found.principal : undefined
     },
     async stamp() {
       requireThere()
@@ -64,7 +64,7 @@ export function simulatedCloud(): SimulatedCloud {
 }
 
 export interface SimulatedRuns extends Runs {
-  /** Like Temporal that is down. */
+  /** As if Temporal were down. */
   away: boolean
   readonly started: string[]
   readonly canceled: string[]
@@ -74,7 +74,7 @@ export interface SimulatedRuns extends Runs {
 
 export function simulatedRuns(): SimulatedRuns {
   const requireThere = async () => {
-    if (runs.away) throw new Fault('unavailable', 'the engine that runs workflows does not answer')
+    if (runs.away) throw new Fault('unavailable', 'Temporal is not reachable')
   }
   const runs: SimulatedRuns = {
     ...{ away: false, started: [], canceled: [], answered: [], scheduled: new Map() },
@@ -86,9 +86,9 @@ export function simulatedRuns(): SimulatedRuns {
       await requireThere()
       runs.canceled.push(execution)
     },
-    async answer(...told) {
+    async answer(...reported) {
       await requireThere()
-      runs.answered.push(told)
+      runs.answered.push(reported)
     },
     async goesOn(execution) {
       await requireThere()

@@ -1,27 +1,32 @@
-// A worker's world without the cloud and without our database: definitions by digest, progress in memory, functions that take effect
-// once per key, as the cloud's do. In a process of its own it is killed; then its memory is a file.
+// A worker context without the cloud and our database: definitions by digest, progress in memory, functions that take effect once
+// per key, like the cloud's. In a separate process it can be killed; then its memory is a file.
 import { appendFileSync, existsSync, readFileSync } from 'node:fs'
 
+import type { Evaluator } from '@skerry/jq'
+import type {
+  DefinitionDocument,
+  RunInput,
+  HttpAnswer,
+  HttpCall,
+  Json,
+  RunProgress,
+} from '@skerry/serverless-workflow'
 import { parse } from 'yaml'
 
-import type { Document } from '../src/definition/definition.ts'
-import type { RunInput } from '../src/durable/states.ts'
-import type { HttpAnswer, HttpCall, Json, Progress } from '../src/durable/verbs.ts'
-import type { WorkerWorld } from '../src/worker/activities.ts'
-import type { Evaluator } from '../src/worker/evaluate.ts'
+import type { WorkflowWorkerContext } from '../src/runs/activities.ts'
 
-export interface SmallServer extends WorkerWorld {
-  readonly definitions: Map<string, { document: Document; input: Json }>
-  readonly progress: Progress[]
+export interface SmallServer extends WorkflowWorkerContext {
+  readonly definitions: Map<string, { document: DefinitionDocument; input: Json }>
+  readonly progress: RunProgress[]
   readonly ended: string[]
-  /** Of the cloud: every key with how often it was asked for. One key is one effect. */
+  /** Cloud calls: the number of requests of each key. One key is one effect. */
   readonly effects: Map<string, number>
 }
 
 export interface SmallServerOptions {
   readonly evaluator: Evaluator
   readonly callHttp?: (call: HttpCall, signal: AbortSignal) => Promise<HttpAnswer>
-  /** Where effects are written down, so that they outlive the process. */
+  /** The file that records effects, so that they survive the process. */
   readonly file?: string
   readonly pause?: (signal: AbortSignal) => Promise<void>
 }
@@ -29,7 +34,7 @@ export interface SmallServerOptions {
 export function makeSmallServer(options: SmallServerOptions): SmallServer {
   const { evaluator, file } = options
   const definitions: SmallServer['definitions'] = new Map()
-  const progress: Progress[] = []
+  const progress: RunProgress[] = []
   const ended: string[] = []
   const effects = new Map<string, number>()
   return {
@@ -39,8 +44,8 @@ export function makeSmallServer(options: SmallServerOptions): SmallServer {
     async loadRun(run) {
       return definitions.get(run.definition) ?? loaded(run)
     },
-    async record(told) {
-      progress.push(told)
+    async record(reported) {
+      progress.push(reported)
     },
     async beginChild({ parent, key, name, input }) {
       const child = `${key.replaceAll('/', '-')}-${name}`
@@ -63,7 +68,7 @@ export function makeSmallServer(options: SmallServerOptions): SmallServer {
       return { key, input }
     },
     async callHttp(call, signal) {
-      if (options.callHttp === undefined) throw new Error('no way out here')
+      if (options.callHttp === undefined) throw new Error('no egress in this test')
       return options.callHttp(call, signal)
     },
     openSecret: async (execution, name) => `secret ${name} of ${execution}`,
@@ -78,8 +83,8 @@ export const begun = (id: string): RunInput => ({
   ...{ execution: id, grant: `grant-${id}`, definition: id },
 })
 
-/** In a process of its own, a definition is a file. */
-function loaded({ definition }: RunInput): { document: Document; input: Json } {
+/** In a separate process, a definition is a file. */
+function loaded({ definition }: RunInput): { document: DefinitionDocument; input: Json } {
   if (!existsSync(definition)) throw new Error(`no definition ${definition}`)
-  return { document: parse(readFileSync(definition, 'utf8')) as Document, input: {} }
+  return { document: parse(readFileSync(definition, 'utf8')) as DefinitionDocument, input: {} }
 }

@@ -1,15 +1,15 @@
-// Goal: what the workflow server keeps stays true: versions never change, reports in any order end the same, nobody reads another's.
+// Goal: stored data stays correct: versions never change, progress reports in any order give the same state, tenants are isolated.
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { after, before, test } from 'node:test'
 
 import { Fault } from '@skerry/fault'
 import type { Postgres } from '@skerry/lab'
+import type { RunProgress } from '@skerry/serverless-workflow'
 import { sql } from 'kysely'
 
 import { startDatabases } from '../../cloud/test/cloud-database.ts'
 import { gapsIn, readTables } from '../../cloud/test/walled-tables.ts'
-import type { Progress } from '../src/durable/verbs.ts'
 import { parseListQuery } from '../src/query/workflow-list.ts'
 import { addChildRun, addScheduledRun } from '../src/store/begun-runs.ts'
 import { addCategory, deleteCategory, findCategory } from '../src/store/categories.ts'
@@ -25,7 +25,7 @@ import { countWorkflows, listWorkflows, type ListedWorkflow } from '../src/store
 import { loadDefinition, loadRun, loadSecret } from '../src/store/load-run.ts'
 import { listLogs } from '../src/store/logs.ts'
 import { record } from '../src/store/record.ts'
-import { addSchedule } from '../src/store/schedules.ts'
+import { addSchedule, deleteSchedule, pauseSchedule } from '../src/store/schedules.ts'
 import { deleteWorkflow, findWorkflow, inUse, listVersions } from '../src/store/workflows.ts'
 import {
   definitionText,
@@ -53,7 +53,7 @@ after(async () => {
 const isFault = (kind: Fault['kind']) => (error: unknown) =>
   error instanceof Fault && error.kind === kind
 
-test('every table of organisations is walled, and no key leads round the wall', async () => {
+test('every tenant table has row-level security, and no key bypasses it', async () => {
   const tables = await readTables(store.db, 'skerry_workflow_tenant')
   assert.ok(tables.length >= 9, `${tables.length} tables`)
   assert.deepEqual(gapsIn(tables), [])
@@ -70,8 +70,8 @@ test('an organisation sees its own rows in every table, and none of another', as
   )
   for (const table of await readTables(store.db, 'skerry_workflow_tenant')) {
     if (table.name === 'execution_secret' || table.name === 'schedule') continue
-    const seen = (who: typeof alice) =>
-      store.as(who, async (tx) => {
+    const seen = (principal: typeof alice) =>
+      store.as(principal, async (tx) => {
         const { rows } = await sql<{ org: string }>`
           select distinct org from ${sql.table(table.name)}`.execute(tx)
         return rows.map(({ org }) => org)
@@ -81,7 +81,7 @@ test('an organisation sees its own rows in every table, and none of another', as
   }
 })
 
-test('a secret is written by whoever starts a run, and read back by nobody who asks', async () => {
+test('a tenant can write the secret of a run but not read it back', async () => {
   const workflow = await seedWorkflow(store, alice, { name: 'secretive' })
   const id = randomUUID()
   const sealed = Buffer.from('sealed')
@@ -118,9 +118,9 @@ test('a version never changes, not even for the server itself; each import adds 
   await assert.rejects(sql`delete from workflow_version`.execute(store.db), /permission denied/)
 })
 
-test('two organisations may have a workflow of the same id; who sees both is asked which one', async () => {
+test('two organisations may have the same workflow id; a caller who sees both gets a conflict', async () => {
   const id = randomUUID()
-  for (const who of [alice, bob]) await seedWorkflow(store, who, { id, name: 'twin' })
+  for (const principal of [alice, bob]) await seedWorkflow(store, principal, { id, name: 'twin' })
   assert.equal((await store.as(bob, (tx) => findWorkflow(tx, id, bob)))?.org, orgs.ops)
   await assert.rejects(
     store.as(root, (tx) => findWorkflow(tx, id, root)),
@@ -128,7 +128,7 @@ test('two organisations may have a workflow of the same id; who sees both is ask
   )
 })
 
-test('a list read in parts is the whole list, in every order', async () => {
+test('a list read in parts is complete, in every order', async () => {
   const names = ['beta', 'Alpha', 'älpha', 'alpha', 'gamma', 'alpha 2']
   for (const [at, name] of names.entries()) {
     const folder = at % 2 === 0 ? 'Parts/even' : 'Parts/odd'
@@ -159,7 +159,7 @@ test('a list read in parts is the whole list, in every order', async () => {
   }
 })
 
-test('conditions are all met, and say what they know when they are not understood', async () => {
+test('all conditions must match, and an invalid one lists the known attributes', async () => {
   const count = (conditions: string, tags?: string) =>
     store.as(alice, (tx) =>
       countWorkflows(tx, parseListQuery({ conditions, ...(tags !== undefined && { tags }) })),
@@ -172,7 +172,7 @@ test('conditions are all met, and say what they know when they are not understoo
   assert.equal(await count('categoryName=Odd', 'x,y'), 1)
   assert.equal(await count('categoryName=Odd', 'x,z'), 0)
   assert.equal(await count('id=no uuid at all'), 0)
-  assert.equal(await count('name~%'), 0, 'nothing in a value is a pattern')
+  assert.equal(await count('name~%'), 0, 'a value is never a pattern')
   assert.throws(() => parseListQuery({ conditions: 'owner=me' }), isFault('invalid'))
   assert.throws(() => parseListQuery({ conditions: 'name' }), isFault('invalid'))
   assert.throws(() => parseListQuery({ sortOrders: 'colour' }), isFault('invalid'))
@@ -182,21 +182,21 @@ test('conditions are all met, and say what they know when they are not understoo
 const note = (
   number: number,
   place: string,
-  what: Progress['steps'][number]['what'],
-): Progress['steps'][number] => ({
+  what: RunProgress['steps'][number]['what'],
+): RunProgress['steps'][number] => ({
   ...{ number, at: 1_700_000_000_000 + number, place, name: place.slice(1), what },
 })
 const progress = (
   execution: string,
-  state: Progress['state'],
-  steps: Progress['steps'],
-  more: Partial<Progress> = {},
-): Progress => ({ execution, state, steps, asks: [], ...more })
+  state: RunProgress['state'],
+  steps: RunProgress['steps'],
+  more: Partial<RunProgress> = {},
+): RunProgress => ({ execution, state, steps, asks: [], ...more })
 const question = { title: 'go on?', form: { type: 'object' } }
 
-test('what is told late or twice changes nothing, and what has ended stays as it ended', async () => {
+test('late or repeated progress changes nothing, and an ended run stays ended', async () => {
   const run = await seedExecution(store, alice, await seedWorkflow(store, alice, { name: 'told' }))
-  const told = [
+  const reported = [
     progress(run, 'running', [note(1, '/a', 'began')]),
     progress(run, 'running', [note(2, '/a', 'ended'), note(3, '/b', 'began')]),
     progress(run, 'waiting', [note(4, '/b', 'again')], {
@@ -207,7 +207,7 @@ test('what is told late or twice changes nothing, and what has ended stays as it
     }),
   ]
   for (const at of [0, 1, 0, 1, 2, 2, 3, 0, 2, 3]) {
-    await record(store.db, told[at] ?? assert.fail())
+    await record(store.db, reported[at] ?? assert.fail())
   }
   const row = (await findExecution(store.db, run)) ?? assert.fail()
   assert.deepEqual(
@@ -225,7 +225,7 @@ test('what is told late or twice changes nothing, and what has ended stays as it
   await record(store.db, progress(randomUUID(), 'running', []))
 })
 
-test('lines of a run are kept in their order and bounded, and the last says that there were more', async () => {
+test('log lines keep their order and are bounded, and the last one reports dropped lines', async () => {
   const run = await seedExecution(store, alice, await seedWorkflow(store, alice, { name: 'loud' }))
   for (let part = 0; part < 11; part++) {
     const steps = Array.from({ length: 1000 }, (_, at) =>
@@ -234,18 +234,18 @@ test('lines of a run are kept in their order and bounded, and the last says that
     await record(store.db, progress(run, 'running', steps))
   }
   const row = (await findExecution(store.db, run)) ?? assert.fail()
-  const asked = { severity: undefined, since: undefined, after: undefined, limit: 100_000 }
-  const lines = await listLogs(store.db, row, asked)
+  const requested = { severity: undefined, since: undefined, after: undefined, limit: 100_000 }
+  const lines = await listLogs(store.db, row, requested)
   assert.equal(lines.length, 10_000)
-  assert.equal(lines.at(-1)?.summary, 'more lines than these are not kept')
+  assert.equal(lines.at(-1)?.summary, 'log limit reached: further lines are dropped')
   assert.equal(lines[1]?.summary, 'a\u{FFFD} began')
-  const after = await listLogs(store.db, row, { ...asked, after: 9_998, limit: 10 })
+  const after = await listLogs(store.db, row, { ...requested, after: 9_998, limit: 10 })
   assert.equal(after.length, 2)
-  const warnings = await listLogs(store.db, row, { ...asked, severity: 'warning' })
+  const warnings = await listLogs(store.db, row, { ...requested, severity: 'warning' })
   assert.equal(warnings.length, 1)
 })
 
-test('a run inside of a run, and one of a schedule, are begun once however often it is asked', async () => {
+test('child runs and scheduled runs are created once per key', async () => {
   const outer = await seedWorkflow(store, alice, { name: 'outer' })
   const inner = await seedWorkflow(store, alice, { name: 'inner', version: '2.0.0' })
   const parent = await seedExecution(store, alice, outer)
@@ -253,13 +253,16 @@ test('a run inside of a run, and one of a schedule, are begun once however often
     values (${alice.org}, ${parent}, 'word', 'shh'), (${alice.org}, ${parent}, 'other', 'no')`.execute(
     store.db,
   )
-  const asked = {
+  const requested = {
     ...{ parent, key: '/do/0', namespace: 'test', name: 'inner', version: 'latest' },
     ...{ input: { a: { 'skerry.secure': 'word' } }, secrets: new Set(['word', 'none']) },
     reseal: (sealed: Buffer, child: string, name: string) =>
       Buffer.from(`${sealed.toString()} ${child}/${name}`),
   }
-  const [first, again] = [await addChildRun(store.db, asked), await addChildRun(store.db, asked)]
+  const [first, again] = [
+    await addChildRun(store.db, requested),
+    await addChildRun(store.db, requested),
+  ]
   assert.equal(first.execution.id, again.execution.id)
   assert.deepEqual(
     [first.execution.digest, first.execution.account, first.parentGrant],
@@ -270,7 +273,7 @@ test('a run inside of a run, and one of a schedule, are begun once however often
   await assert.rejects(loadSecret(store.db, id, 'other'), isFault('gone'))
   for (const wrong of [{ version: '1.0.0' }, { name: 'theirs' }]) {
     await assert.rejects(
-      addChildRun(store.db, { ...asked, key: 'other', ...wrong }),
+      addChildRun(store.db, { ...requested, key: 'other', ...wrong }),
       isFault('not-found'),
     )
   }
@@ -288,6 +291,15 @@ test('a run inside of a run, and one of a schedule, are begun once however often
   assert.equal(new Set(ids).size, 2)
   assert.equal(ids[0], ids[1])
   assert.equal(await addScheduledRun(store.db, randomUUID(), 'x'), undefined)
+  // Paused or deleted: nothing is started, even if it is triggered. Earlier runs are still found.
+  const row = { org: alice.org, id: schedule }
+  await store.as(alice, (tx) => pauseSchedule(tx, row, true))
+  assert.equal(await addScheduledRun(store.db, schedule, 'time 3'), undefined)
+  assert.equal((await addScheduledRun(store.db, schedule, 'time 1'))?.execution.id, ids[0])
+  await store.as(alice, (tx) => pauseSchedule(tx, row, false))
+  assert.ok(await addScheduledRun(store.db, schedule, 'time 3'))
+  await store.as(alice, (tx) => deleteSchedule(tx, row))
+  assert.equal(await addScheduledRun(store.db, schedule, 'time 4'), undefined)
 })
 
 test('runs are listed newest first, page by page', async () => {
@@ -315,18 +327,18 @@ test('an interaction is answered once', async () => {
     store.db,
     progress(run, 'waiting', [], { asks: [{ id: 'a', place: '/a', question }] }),
   )
-  const asked = await openInteraction(store.db, execution)
-  const answer = () => store.as(alice, (tx) => closeInteraction(tx, alice, asked))
-  const told = await Promise.allSettled([answer(), answer()])
-  assert.deepEqual(told.map(({ status }) => status).toSorted(), ['fulfilled', 'rejected'])
+  const requested = await openInteraction(store.db, execution)
+  const answer = () => store.as(alice, (tx) => closeInteraction(tx, alice, requested))
+  const reported = await Promise.allSettled([answer(), answer()])
+  assert.deepEqual(reported.map(({ status }) => status).toSorted(), ['fulfilled', 'rejected'])
 })
 
-test('the same request is the same run, and an organisation has so many at once', async () => {
+test('a repeated request returns the same run, and concurrent runs per organisation are limited', async () => {
   const made = await seedWorkflow(store, alice, { name: 'asked twice' })
   const workflow = { ...made, org: alice.org }
-  const start = (requestKey?: string, most = 1000, who = alice) =>
-    store.as(who, (tx) =>
-      addExecution(tx, who, {
+  const start = (requestKey?: string, most = 1000, principal = alice) =>
+    store.as(principal, (tx) =>
+      addExecution(tx, principal, {
         ...{ id: randomUUID(), workflow, input: {}, secrets: new Map() },
         ...{ requestKey, most },
       }),
@@ -349,7 +361,7 @@ test('the same request is the same run, and an organisation has so many at once'
   )
 })
 
-test('a deleted workflow is gone, its runs are told of, and an import brings it back', async () => {
+test('a deleted workflow is not listed, its runs are kept, and an import restores it', async () => {
   const made = await seedWorkflow(store, alice, { name: 'gone', folder: 'Old' })
   const run = await seedExecution(store, alice, made)
   const find = () => store.as(alice, (tx) => findWorkflow(tx, made.id, alice))
@@ -362,7 +374,7 @@ test('a deleted workflow is gone, its runs are told of, and an import brings it 
   assert.equal((await find())?.path, 'Old')
 })
 
-test('folders have names, a depth, and are deleted only when they are empty', async () => {
+test('folder names and depth are validated, and only empty folders are deleted', async () => {
   const made = await seedWorkflow(store, alice, { name: 'deep', folder: 'A/B/C' })
   const [folder] = [made.category]
   assert.equal(folder.path, 'A/B/C')

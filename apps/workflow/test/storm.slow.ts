@@ -1,5 +1,5 @@
-// Goal: whoever is killed, every run ends, and each of its calls has taken effect once. Method: storm.ts, small. If you are here because
-// this failed: `SKERRY_SEED=N npm run test:runs` draws the same kills again, `npm run prove:workflow-runs` ten times as many.
+// Goal: with any process killed, every run ends, and each of its calls takes effect once. Method: storm.ts, small. After a failure:
+// `SKERRY_SEED=N npm run test:runs` repeats the same kills, `npm run prove:workflow-runs` makes ten times as many.
 import { test } from 'node:test'
 
 import { reasonWithoutRoot, reasonWithoutTemporal } from '@skerry/lab'
@@ -12,7 +12,7 @@ const runs = Number(process.env['SKERRY_RUNS'] ?? 20)
 const kills = Number(process.env['SKERRY_KILLS'] ?? 6)
 
 test(
-  'every run ends and each effect is there once, whoever is killed',
+  'every run ends and each effect happens once, with any process killed',
   { skip, timeout: 600_000 },
   async (t) => {
     t.diagnostic(`seed ${seed}`)

@@ -1,5 +1,5 @@
-// Runs with loops, forks, attempts and waits, while whoever they stand on is killed with SIGKILL at points drawn from a seed: the worker,
-// which is a process of its own, Temporal, and PostgreSQL.
+// Runs with loops, forks, retries and waits, while their backends are killed with SIGKILL at points drawn from a seed: the worker (a
+// separate process), Temporal, and PostgreSQL.
 import assert from 'node:assert/strict'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -8,17 +8,17 @@ import { setTimeout as sleep } from 'node:timers/promises'
 
 import { until } from '@skerry/lab'
 
+import { definitionOf } from '../../../packages/serverless-workflow/test/scenarios.ts'
 import { chance } from '../../../tests/faults/chance.ts'
-import { workflowIdOf } from '../src/durable/states.ts'
-import { startRun } from '../src/worker/start.ts'
+import { workflowIdOf } from '../src/durable/run-activities.ts'
+import { startRun } from '../src/runs/start.ts'
 import { startRunsEngine, type RunsEngine } from './runs-engine.ts'
-import { definitionOf } from './scenarios.ts'
 
 export interface StormOptions {
   readonly runs: number
   readonly kills: number
   readonly seed: number
-  /** How long all may take to end after the last kill. */
+  /** The maximum time for all runs to end after the last kill. */
   readonly patienceMs: number
 }
 
@@ -27,8 +27,8 @@ export interface StormFigures {
   readonly runs: number
   readonly kills: Readonly<Record<Victim, number>>
   readonly effects: number
-  /** With those that were asked for again because nobody knew whether they had been done. */
-  readonly asked: number
+  /** Including requests repeated because their outcome was unknown. */
+  readonly requested: number
   readonly seconds: number
 }
 
@@ -47,12 +47,12 @@ const definition = definitionOf(
         - other: { do: [ { call: { call: skerry.test.slow } }, { rest: { wait: PT1S } } ] }
 - attempt:
     try: [ { no: { call: skerry.test.no } } ]
-    catch: { retry: { delay: PT0.3S, limit: { attempt: { count: 2 } } }, do: [ { told: { set: '\${ $error.status }' } } ] }
+    catch: { retry: { delay: PT0.3S, limit: { attempt: { count: 2 } } }, do: [ { handled: { set: '\${ $error.status }' } } ] }
 - last: { call: skerry.test.slow, output: { as: .input } }
 - sum: { set: '\${ [., $workflow.id] }' }`,
 )
 
-/** Throws when a run does not end as it should, or when an effect is missing. One key is one effect, however often it was asked for. */
+/** Throws if a run does not end as expected, or an effect is missing. One key is one effect, however often it was requested. */
 export async function runStorm({
   runs,
   kills,
@@ -68,7 +68,7 @@ export async function runStorm({
     const ids = Array.from({ length: runs }, (_, n) => `storm-${n}`)
     const left = [...ids]
     const killed = { worker: 0, temporal: 0, postgres: 0 }
-    // They are started all along, so that every kill finds runs at every point.
+    // Runs start continuously, so that every kill hits runs at every point.
     const each = Math.ceil(runs / (kills + 1))
     for (let n = 0; n <= kills; n += 1) {
       for (const execution of left.splice(0, each)) {
@@ -86,16 +86,16 @@ export async function runStorm({
     const effects = new Set(keys).size
     assert.equal(effects, runs * CALLS, `seed ${seed}: each call of each run should take effect`)
     const seconds = Math.round((performance.now() - began) / 1_000)
-    return { seed, runs, kills: killed, effects, asked: keys.length, seconds }
+    return { seed, runs, kills: killed, effects, requested: keys.length, seconds }
   } finally {
     await rm(dir, { recursive: true, force: true })
   }
 }
 
-/** Asked again while the server is away: a run that is there already is not started twice. */
+/** Repeated while the server is unavailable: an existing run is not started twice. */
 async function insist(work: () => Promise<void>): Promise<void> {
   await until(
-    'Temporal should take it',
+    'Temporal should accept it',
     async () =>
       work().then(
         () => true,

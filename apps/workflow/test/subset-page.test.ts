@@ -4,7 +4,7 @@ import { test } from 'node:test'
 
 import { subsetPage } from './subset-page.ts'
 
-test('the page of the subset is as the tables are', () => {
+test('the page of the subset is up to date', () => {
   const page = readFileSync(
     `${import.meta.dirname}/../../../docs/reference/workflow-subset.md`,
     'utf8',

@@ -1,4 +1,4 @@
-// Goal: whatever a crash leaves of a run is caught up with. Method: rows as a crash leaves them, then one look.
+// Goal: unfinished work of a run after a crash is completed. Method: rows as a crash leaves them, then one pass.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 
@@ -6,9 +6,9 @@ import type { Postgres } from '@skerry/lab'
 import { sql } from 'kysely'
 
 import { startDatabases } from '../../cloud/test/cloud-database.ts'
+import { tendOnce, type RunSupervisorContext } from '../src/runs/tend-runs.ts'
 import { findExecution, markCanceled } from '../src/store/executions.ts'
 import { record } from '../src/store/record.ts'
-import { tendOnce, type Tending } from '../src/tend-runs.ts'
 import { simulatedCloud, simulatedRuns } from './simulated-cloud.ts'
 import {
   openWorkflowDatabase,
@@ -20,7 +20,7 @@ import {
 
 let postgres: Postgres & AsyncDisposable
 let store: WorkflowDatabase
-const who = someone('eng')
+const principal = someone('eng')
 const FIRST = '00000000-0000-0000-0000-000000000000'
 
 before(async () => {
@@ -34,7 +34,7 @@ after(async () => {
 
 const open = () => {
   const runs = simulatedRuns()
-  const tending: Tending = {
+  const tending: RunSupervisorContext = {
     ...{ db: store.db, runs, grants: simulatedCloud().grants, log: () => undefined },
     pause: async () => undefined,
   }
@@ -46,9 +46,9 @@ const age = (execution: string, minutes: number) =>
     where id = ${execution}`.execute(store.db)
 const stateOf = async (execution: string) => (await findExecution(store.db, execution))?.state
 const seed = async (name: string) =>
-  seedExecution(store, who, await seedWorkflow(store, who, { name }))
+  seedExecution(store, principal, await seedWorkflow(store, principal, { name }))
 
-test('what was asked for and never started is started later, once, and what nobody may do any more is ended', async () => {
+test('an unstarted run is started later, once, and a run without authorization is ended', async () => {
   const { runs, look } = open()
   const [fresh, left, ungranted] = [
     await seed('fresh'),
@@ -64,11 +64,25 @@ test('what was asked for and never started is started later, once, and what nobo
   assert.equal(await stateOf(ungranted), 'failed')
 })
 
-test('a cancel that Temporal did not hear is told again until the run has ended', async () => {
+test('a run without a grant whose request can be repeated waits two minutes for that request', async () => {
+  const { look } = open()
+  const keyed = await seed('keyed')
+  await sql`update execution set grant_id = null, request_key = 'key' where id = ${keyed}`.execute(
+    store.db,
+  )
+  await age(keyed, 1)
+  await look()
+  assert.equal(await stateOf(keyed), 'initializing')
+  await age(keyed, 3)
+  await look()
+  assert.equal(await stateOf(keyed), 'failed')
+})
+
+test('a cancellation that did not reach Temporal is repeated until the run has ended', async () => {
   const { runs, look } = open()
   const run = await seed('canceled')
   await record(store.db, { execution: run, state: 'running', steps: [], asks: [] })
-  await store.as(who, (tx) => markCanceled(tx, { org: who.org, id: run }))
+  await store.as(principal, (tx) => markCanceled(tx, { org: principal.org, id: run }))
   await look()
   assert.deepEqual(runs.canceled, [run])
   await record(store.db, { execution: run, state: 'canceled', steps: [], asks: [] })
@@ -76,7 +90,7 @@ test('a cancel that Temporal did not hear is told again until the run has ended'
   assert.equal(runs.canceled.length, 1)
 })
 
-test('a run that Temporal does not know any more ends as lost; while it is away nothing is ended', async () => {
+test('a run unknown to Temporal fails as lost; while Temporal is unavailable nothing is ended', async () => {
   const { runs, look } = open()
   const [known, lost] = [await seed('known'), await seed('lost')]
   for (const execution of [known, lost]) {
@@ -91,5 +105,5 @@ test('a run that Temporal does not know any more ends as lost; while it is away 
   await look()
   assert.deepEqual([await stateOf(known), await stateOf(lost)], ['running', 'failed'])
   const { error } = (await findExecution(store.db, lost)) ?? assert.fail()
-  assert.equal(error?.detail, 'engine lost')
+  assert.equal(error?.detail, 'Temporal lost the run')
 })

@@ -1,7 +1,7 @@
-// The key of stored histories: it is no secret, it only has to be the same tomorrow.
+// The key of stored histories: not a secret, it only has to stay the same.
 import { randomBytes } from 'node:crypto'
 
-import { sealedConverter } from '../src/worker/codec.ts'
+import { sealedConverter } from '../src/runs/codec.ts'
 
 export const testConverter = sealedConverter({
   keys: [{ id: 'test', key: Buffer.alloc(32, 'histories') }],

@@ -1,4 +1,4 @@
-// Goal: a password is checked by the cloud, remembered for a while as a hash, and forgotten within a second of any change.
+// Goal: the cloud checks a password; it is cached for a while as a hash, and dropped within a second of any change.
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { test } from 'node:test'
@@ -8,58 +8,61 @@ import { until } from '@skerry/lab'
 
 import { readBasic } from '../src/http/basic.ts'
 import { RememberedWho } from '../src/http/who.ts'
-import { authorization } from './door.ts'
 import { simulatedCloud } from './simulated-cloud.ts'
+import { authorization } from './workflow-api.ts'
 import { someone } from './workflow-database.ts'
 
 function open() {
   const cloud = simulatedCloud()
-  const who = someone('eng')
-  cloud.add(who)
+  const principal = someone('eng')
+  cloud.add(principal)
   const time = { aheadMs: 0 }
   const now = () => performance.now() + time.aheadMs
   const whoIs = new RememberedWho(cloud, { key: randomBytes(32), now })
-  const ask = (header = authorization(who)) => whoIs.verify(header, '127.0.0.1')
-  return { cloud, who, time, ask, [Symbol.dispose]: () => whoIs[Symbol.dispose]() }
+  const ask = (header = authorization(principal)) => whoIs.verify(header, '127.0.0.1')
+  const read = (header = authorization(principal)) => whoIs.verify(header, '127.0.0.1', 'read')
+  return { cloud, principal, time, ask, read, [Symbol.dispose]: () => whoIs[Symbol.dispose]() }
 }
 
-/** How late somebody was let in for the last time: when it was asked counts, not when a busy machine comes back to it. */
+/** The last time a request was accepted: the time when it was sent counts, not when a busy machine processes the result. */
 async function lastLetIn(what: string, isLetIn: () => Promise<boolean>): Promise<number> {
   const began = performance.now()
   let last = 0
   await until(what, async () => {
-    const asked = performance.now() - began
+    const requested = performance.now() - began
     if (!(await isLetIn())) return true
-    last = asked
+    last = requested
     return false
   })
   return last
 }
 
-test('whoever was let in is not asked about again for a minute, and then is', async () => {
+test('accepted credentials are cached for a minute, then checked again', async () => {
   using it = open()
-  for (let at = 0; at < 5; at++) assert.deepEqual(await it.ask(), it.who)
+  for (let at = 0; at < 5; at++) assert.deepEqual(await it.ask(), it.principal)
   assert.equal(it.cloud.checks, 1)
   it.time.aheadMs = 61_000
-  assert.deepEqual(await it.ask(), it.who)
+  assert.deepEqual(await it.ask(), it.principal)
   assert.equal(it.cloud.checks, 2)
 })
 
-test('many requests at once are one question; another password is another', async () => {
+test('concurrent requests share one check; another password needs its own', async () => {
   using it = open()
   const all = await Promise.all(Array.from({ length: 50 }, () => it.ask()))
-  assert.ok(all.every((each) => each?.account === it.who.account))
+  assert.ok(all.every((each) => each?.account === it.principal.account))
   assert.equal(it.cloud.checks, 1)
-  assert.equal(await it.ask(authorization(it.who, 'wrong')), undefined)
-  assert.equal(await it.ask(authorization(it.who, 'wrong')), undefined)
-  assert.equal(it.cloud.checks, 3, 'what is wrong is never remembered')
+  assert.equal(await it.ask(authorization(it.principal, 'wrong')), undefined)
+  assert.equal(await it.ask(authorization(it.principal, 'wrong')), undefined)
+  assert.equal(it.cloud.checks, 3, 'rejected credentials are not cached')
 })
 
-test('a flood of names is turned away beyond the first ones, and who is remembered is not', async () => {
+test('a flood of unknown names is rejected above a limit, cached users are not', async () => {
   using it = open()
   await it.ask()
-  const flood = Array.from({ length: 200 }, (_, at) => it.ask(authorization(it.who, `guess ${at}`)))
-  assert.deepEqual(await it.ask(), it.who)
+  const flood = Array.from({ length: 200 }, (_, at) =>
+    it.ask(authorization(it.principal, `guess ${at}`)),
+  )
+  assert.deepEqual(await it.ask(), it.principal)
   const ends = await Promise.allSettled(flood)
   const refused = ends.filter((each) => each.status === 'rejected')
   assert.equal(refused.length, 200 - 64)
@@ -67,16 +70,16 @@ test('a flood of names is turned away beyond the first ones, and who is remember
   assert.equal(it.cloud.checks, 1 + 64)
 })
 
-test('a disabled user is out within a second, and so is everybody when the cloud falls silent', async () => {
+test('a disabled user is rejected within a second, and so is everyone when the cloud is silent', async () => {
   using it = open()
   await it.ask()
-  it.cloud.disable(it.who)
-  const disabled = await lastLetIn('nobody is let in', async () => (await it.ask()) !== undefined)
+  it.cloud.disable(it.principal)
+  const disabled = await lastLetIn('no one is accepted', async () => (await it.ask()) !== undefined)
   assert.ok(disabled < 1_000, `${disabled} ms`)
-  it.cloud.add(it.who)
-  assert.deepEqual(await it.ask(), it.who)
+  it.cloud.add(it.principal)
+  assert.deepEqual(await it.ask(), it.principal)
   it.cloud.away = true
-  const silent = await lastLetIn('it is told that the cloud is away', () =>
+  const silent = await lastLetIn('the cloud is reported as unavailable', () =>
     it.ask().then(
       () => true,
       () => false,
@@ -85,27 +88,69 @@ test('a disabled user is out within a second, and so is everybody when the cloud
   assert.ok(silent < 1_600, `${silent} ms`)
 })
 
-test('a change between the question and its answer is not missed', async () => {
+test('while the cloud is unavailable, recent users can read for a quarter of an hour and change nothing', async () => {
+  using it = open()
+  await it.ask()
+  it.cloud.away = true
+  it.time.aheadMs = 61_000
+  assert.deepEqual(await it.read(), it.principal)
+  await assert.rejects(it.ask(), { kind: 'unavailable' })
+  await assert.rejects(it.read(authorization(it.principal, 'another password')), {
+    kind: 'unavailable',
+  })
+  it.time.aheadMs = 14 * 60_000
+  assert.deepEqual(await it.read(), it.principal)
+  it.time.aheadMs = 16 * 60_000
+  await assert.rejects(it.read(), { kind: 'unavailable' })
+})
+
+test('a known change ends reading at once, even if it happened while no one sent requests', async () => {
+  using it = open()
+  await it.ask()
+  const stamp = it.cloud.stamp.bind(it.cloud)
+  const heard = Promise.withResolvers<void>()
+  it.time.aheadMs = 61_000
+  it.cloud.disable(it.principal)
+  it.cloud.stamp = async () => {
+    const said = await stamp()
+    setImmediate(heard.resolve)
+    return said
+  }
+  await heard.promise
+  it.cloud.away = true
+  await assert.rejects(it.read(), { kind: 'unavailable' })
+})
+
+test('a change during a check is not missed', async () => {
   using it = open()
   const check = it.cloud.check.bind(it.cloud)
-  const [asked, go] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  const [requested, go] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
   it.cloud.check = async (...given) => {
     const found = await check(...given)
-    asked.resolve()
+    requested.resolve()
     await go.promise
     return found
   }
   const first = it.ask()
-  await asked.promise
-  it.cloud.disable(it.who)
+  await requested.promise
+  it.cloud.disable(it.principal)
   it.cloud.check = check
   go.resolve()
   await first
-  const missed = await lastLetIn('nobody is let in', async () => (await it.ask()) !== undefined)
+  const missed = await lastLetIn('no one is accepted', async () => (await it.ask()) !== undefined)
   assert.ok(missed < 1_000, `${missed} ms`)
 })
 
-test('credentials are of user@organisation, whose last @ divides them, and nothing else', () => {
+test('a name without an organisation belongs to the default one, if configured', () => {
+  const basic = (text: string) => `Basic ${Buffer.from(text).toString('base64')}`
+  assert.deepEqual(readBasic(basic('ann:x'), 'eng'), { user: 'ann', org: 'eng', password: 'x' })
+  assert.deepEqual(readBasic(basic('ann@ops:x'), 'eng'), { user: 'ann', org: 'ops', password: 'x' })
+  for (const wrong of ['', ':', '@ops:x', 'a\n:x']) {
+    assert.equal(readBasic(basic(wrong), 'eng'), undefined, wrong)
+  }
+})
+
+test('credentials are user@organisation, split at the last @, and nothing else', () => {
   const basic = (text: string) => `Basic ${Buffer.from(text).toString('base64')}`
   assert.deepEqual(readBasic(basic('a@b@eng:x:y')), { user: 'a@b', org: 'eng', password: 'x:y' })
   assert.deepEqual(readBasic(basic('ä@eng:').replace('Basic', 'bAsIc ')), {

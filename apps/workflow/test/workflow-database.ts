@@ -1,4 +1,4 @@
-// A workflow server's database of a test's own: migrated, with two organisations that the cloud would know.
+// A separate workflow server database for a test: migrated, with two organisations that the cloud would know.
 import { randomBytes, randomUUID } from 'node:crypto'
 
 import { freshDatabase, type Postgres } from '@skerry/lab'
@@ -6,34 +6,37 @@ import { inOrg, openDatabase, openTenants } from '@skerry/postgres'
 import type { OrgId, UserId } from '@skerry/vm'
 import type { Kysely } from 'kysely'
 
-import { prepareTables } from '../src/engines.ts'
-import { seesAll, type Role, type Who } from '../src/identity/rights.ts'
+import { seesAll, type WorkflowRole, type WorkflowPrincipal } from '../src/identity/rights.ts'
 import { actingAs } from '../src/store/acting-as.ts'
 import { ensureCategory } from '../src/store/categories.ts'
-import type { Database, Tx, Values } from '../src/store/database.ts'
+import type { WorkflowTables, WorkflowTx, RunValues } from '../src/store/database.ts'
 import { addExecution, keepGrant } from '../src/store/executions.ts'
 import { digestOf } from '../src/store/load-run.ts'
+import { prepareTables } from '../src/store/open-store.ts'
 import { saveVersion, type NewVersion } from '../src/store/workflows.ts'
 
 export interface WorkflowDatabase extends AsyncDisposable {
-  readonly db: Kysely<Database>
-  /** The owner's way in. */
+  readonly db: Kysely<WorkflowTables>
+  /** The owner's connection URL. */
   readonly url: string
-  as<T>(who: Who, work: (tx: Tx) => Promise<T>): Promise<T>
+  as<T>(principal: WorkflowPrincipal, work: (tx: WorkflowTx) => Promise<T>): Promise<T>
 }
 
 export async function openWorkflowDatabase(postgres: Postgres): Promise<WorkflowDatabase> {
   const { url, [Symbol.asyncDispose]: drop } = await freshDatabase(postgres, prepareTables)
   const options = { applicationName: 'test', size: 8 }
-  const db = openDatabase<Database>({ ...options, url: actingAs(url, 'skerry_workflow_system') })
-  const tenants = openTenants<Database>({
+  const db = openDatabase<WorkflowTables>({
+    ...options,
+    url: actingAs(url, 'skerry_workflow_system'),
+  })
+  const tenants = openTenants<WorkflowTables>({
     ...options,
     url: actingAs(url, 'skerry_workflow_tenant'),
   })
   return {
     ...{ db, url },
-    as: (who, work) =>
-      seesAll(who) ? db.transaction().execute(work) : inOrg(tenants, who.org, work),
+    as: (principal, work) =>
+      seesAll(principal) ? db.transaction().execute(work) : inOrg(tenants, principal.org, work),
     async [Symbol.asyncDispose]() {
       await db.destroy()
       await tenants.destroy()
@@ -48,17 +51,23 @@ export const orgs = {
   System: '00000000-0000-4000-8000-0000000000ff' as OrgId,
 }
 
-/** Somebody of this role, whom no other test knows. */
+/** A user with this role, not used by any other test. */
 export const someone = (
   orgName: keyof typeof orgs = 'eng',
-  role: Role = role0(orgName),
+  role: WorkflowRole = role0(orgName),
   user = `${orgName}-${randomBytes(3).toString('hex')}`,
-): Who => ({ account: randomUUID() as UserId, user, org: orgs[orgName], orgName, role })
+): WorkflowPrincipal => ({
+  account: randomUUID() as UserId,
+  user,
+  org: orgs[orgName],
+  orgName,
+  role,
+})
 
-const role0 = (orgName: keyof typeof orgs): Role =>
+const role0 = (orgName: keyof typeof orgs): WorkflowRole =>
   orgName === 'System' ? 'system administrator' : 'author'
 
-/** The smallest workflow that there is, in the DSL. */
+/** The smallest valid workflow. */
 export const definitionText = (name: string, version = '1.0.0'): string =>
   [
     'document:',
@@ -80,13 +89,13 @@ export interface Seeded {
   readonly version?: string
   readonly description?: string
   readonly tags?: readonly string[]
-  readonly form?: Values | undefined
+  readonly form?: RunValues | undefined
 }
 
-/** A workflow that is stored as an import would. */
+/** A workflow stored as an import would store it. */
 export async function seedWorkflow(
   { as }: Pick<WorkflowDatabase, 'as'>,
-  who: Who,
+  principal: WorkflowPrincipal,
   { id = randomUUID(), name, folder = 'Library', ...more }: Seeded,
 ): Promise<NewVersion> {
   const { version = '1.0.0', description = '', tags = [], form } = more
@@ -95,31 +104,31 @@ export async function seedWorkflow(
     document: { dsl: '1.0.0', namespace: 'test', name, version },
     do: [{ greet: { set: { greeting: 'hello' } } }],
   }
-  return as(who, async (tx) => {
-    const category = await ensureCategory(tx, who.org, folder)
+  return as(principal, async (tx) => {
+    const category = await ensureCategory(tx, principal.org, folder)
     const made: NewVersion = {
       ...{ id, category, name, description, tags, version, text, document, form },
       ...{ namespace: 'test', called: name, digest: digestOf(text) },
     }
-    await saveVersion(tx, who, made)
+    await saveVersion(tx, principal, made)
     return made
   })
 }
 
-/** A run that was asked for, and that the cloud has given something to act with. */
+/** A requested run with a grant from the cloud. */
 export async function seedExecution(
   { as, db }: Pick<WorkflowDatabase, 'as' | 'db'>,
-  who: Who,
+  principal: WorkflowPrincipal,
   workflow: NewVersion,
-  input: Values = {},
+  input: RunValues = {},
 ): Promise<string> {
   const id = randomUUID()
-  await as(who, (tx) =>
-    addExecution(tx, who, {
-      ...{ id, workflow: { ...workflow, org: who.org }, input, secrets: new Map() },
+  await as(principal, (tx) =>
+    addExecution(tx, principal, {
+      ...{ id, workflow: { ...workflow, org: principal.org }, input, secrets: new Map() },
       ...{ requestKey: undefined, most: 1000 },
     }),
   )
-  await keepGrant(db, { org: who.org, id }, `grant-${id}`)
+  await keepGrant(db, { org: principal.org, id }, `grant-${id}`)
   return id
 }

@@ -1,4 +1,4 @@
-// Goal: what clients of this family ask of workflows is answered as they read it: lists, one, archives, imports.
+// Goal: workflow requests of clients of this API get the expected responses: lists, single workflows, archives, imports.
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
@@ -12,15 +12,15 @@ import { attribute, child, children, find, text, type Element } from '@skerry/xm
 
 import { attachment } from '../src/http/file-name.ts'
 import { readForm } from '../src/http/multipart.ts'
-import { BASE, openDoor, readAnswer, readJson, type Door } from './door.ts'
+import { BASE, openWorkflowApi, readAnswer, readJson, type WorkflowApi } from './workflow-api.ts'
 import { definitionText, seedWorkflow } from './workflow-database.ts'
 
 const run = promisify(execFile)
-let door: Door
+let api: WorkflowApi
 before(async () => {
-  door = await openDoor()
+  api = await openWorkflowApi()
 })
-after(() => door[Symbol.asyncDispose]())
+after(() => api[Symbol.asyncDispose]())
 
 interface ListJson {
   readonly link: readonly {
@@ -32,35 +32,39 @@ interface ListJson {
   readonly start?: number
 }
 
-const list = async (query = '', who = door.eng.who) =>
+const list = async (query = '', principal = api.eng.principal) =>
   readJson<ListJson>(
-    await door.ask('GET', `/api/workflows${query}`, { as: who, accept: 'application/json' }),
+    await api.ask('GET', `/api/workflows${query}`, { as: principal, accept: 'application/json' }),
   )
 const namesIn = ({ link }: ListJson) =>
   link.map(({ attributes }) => attributes.find(({ name }) => name === 'name')?.value)
 
-test('the list tells each workflow as clients read it, in both formats', async () => {
-  const { who, ids } = door.eng
+test('the list describes each workflow as clients read it, in both formats', async () => {
+  const { principal, ids } = api.eng
   const { link, total } = await list('?conditions=name=Send Hello'.replace(' ', '%20'))
   assert.equal(total, 1)
   const href = `${BASE}/api/workflows/${ids['workflow']}/`
   assert.deepEqual([link[0]?.rel, link[0]?.href], ['down', href])
-  const told = Object.fromEntries(link[0]?.attributes.map(({ name, value }) => [name, value]) ?? [])
-  assert.deepEqual(told, {
+  const reported = Object.fromEntries(
+    link[0]?.attributes.map(({ name, value }) => [name, value]) ?? [],
+  )
+  assert.deepEqual(reported, {
     ...{ id: ids['workflow'], name: 'Send Hello', description: 'Says hello.', type: 'Workflow' },
     ...{ version: '1.0.0', canExecute: 'true', canEdit: 'true', customIcon: 'false' },
     ...{ categoryName: 'Mail', itemHref: href, globalTags: 'tag:mail' },
     categoryHref: `${BASE}/api/catalog/System/WorkflowCategory/${ids['category']}/`,
   })
-  const xml = readAnswer(await door.ask('GET', '/api/workflows?conditions=name~Hello', { as: who }))
+  const xml = readAnswer(
+    await api.ask('GET', '/api/workflows?conditions=name~Hello', { as: principal }),
+  )
   assert.deepEqual([xml.name, attribute(xml, 'total')], ['inventory-items', '1'])
   const [only] = children(xml, 'link')
   const inXml = children(child(only, 'attributes'), 'attribute').map((each) => [
     attribute(each, 'name'),
     attribute(each, 'value'),
   ])
-  assert.deepEqual(Object.fromEntries(inXml), told)
-  const reader = await list('', door.enter('eng', 'console only'))
+  assert.deepEqual(Object.fromEntries(inXml), reported)
+  const reader = await list('', api.enter('eng', 'console only'))
   const rights = reader.link[0]?.attributes.filter(({ name }) => name.startsWith('can'))
   assert.deepEqual(
     rights?.map(({ value }) => value),
@@ -68,13 +72,13 @@ test('the list tells each workflow as clients read it, in both formats', async (
   )
 })
 
-test('the whole list comes without a page, in parts or not, and pages follow one another', async () => {
-  const who = door.enter('eng', 'author')
+test('the whole list is returned by default, in one or several parts, and pages are consecutive', async () => {
+  const principal = api.enter('eng', 'author')
   const names = Array.from({ length: 1203 }, (_, at) => `bulk ${String(at).padStart(4, '0')} <&"'`)
   await Promise.all(
     [0, 1, 2, 3].map(async (of) => {
       for (let at = of; at < names.length; at += 4) {
-        await seedWorkflow(door.store, who, { name: names[at] ?? '', folder: 'Bulk' })
+        await seedWorkflow(api.store, principal, { name: names[at] ?? '', folder: 'Bulk' })
       }
     }),
   )
@@ -82,11 +86,11 @@ test('the whole list comes without a page, in parts or not, and pages follow one
   assert.equal(all.total, names.length)
   assert.deepEqual(namesIn(all), names)
   const xml = readAnswer(
-    await door.ask('GET', '/api/workflows?conditions=categoryName=Bulk', { as: who }),
+    await api.ask('GET', '/api/workflows?conditions=categoryName=Bulk', { as: principal }),
   )
   assert.equal(children(xml, 'link').length, names.length)
   for (const path of ['/api/catalog/System/Workflow', '/api/inventory/System/Workflows/']) {
-    const same = await door.ask('GET', `${path}?conditions=categoryName=Bulk`, { as: who })
+    const same = await api.ask('GET', `${path}?conditions=categoryName=Bulk`, { as: principal })
     assert.equal(children(readAnswer(same), 'link').length, names.length)
   }
   const paged: (string | undefined)[] = []
@@ -108,10 +112,10 @@ test('the whole list comes without a page, in parts or not, and pages follow one
   assert.deepEqual(namesIn(big), names.slice(3, 703))
 })
 
-test('one workflow is told with its links, its parameters and what clients of later releases add', async () => {
-  const { who, ids } = door.eng
+test('one workflow has its links, its parameters and what clients of later releases need', async () => {
+  const { principal, ids } = api.eng
   const path = `/api/workflows/${ids['workflow']}`
-  const xml = readAnswer(await door.ask('GET', path, { as: who }))
+  const xml = readAnswer(await api.ask('GET', path, { as: principal }))
   assert.equal(attribute(xml, 'customized-icon'), 'false')
   const inputs = children(child(xml, 'input-parameters'), 'parameter')
   assert.deepEqual(
@@ -124,7 +128,7 @@ test('one workflow is told with its links, its parameters and what clients of la
   )
   const rels = children(child(xml, 'relations'), 'link').map((each) => attribute(each, 'rel'))
   assert.deepEqual(rels.slice(0, 3), ['up', 'add', 'remove'])
-  const json = readJson(await door.ask('GET', path, { as: who, accept: 'application/json' }))
+  const json = readJson(await api.ask('GET', path, { as: principal, accept: 'application/json' }))
   assert.deepEqual(
     [json['id'], json['name'], json['version']],
     [ids['workflow'], 'Send Hello', '1.0.0'],
@@ -132,7 +136,7 @@ test('one workflow is told with its links, its parameters and what clients of la
   const relations = json['relations'] as { link: { href: string; rel: string }[] }
   for (const { href, rel } of relations.link) {
     if (rel !== 'down' && rel !== 'up') continue
-    const { status } = await door.ask('GET', href.replace(BASE, ''), { as: who })
+    const { status } = await api.ask('GET', href.replace(BASE, ''), { as: principal })
     assert.equal(status, 200, href)
   }
 })
@@ -155,36 +159,36 @@ const multipart = (bytes: Buffer | string, fields: Readonly<Record<string, strin
 const fieldsOf = (root: Element) =>
   Object.fromEntries(children(root).map((each) => [each.name, text(each)]))
 
-test('an archive is saved as NAME.workflow, unpacks anywhere, and is the same bytes wherever it was imported', async (t) => {
+test('an archive is named NAME.workflow, unpacks anywhere, and is byte-identical wherever it was imported', async (t) => {
   const source = `${definitionText('exported')}\n# Grüße\n`.replace(
     '  version:',
     '  title: Exported Söurce\n  version:',
   )
-  const made = await door.ask('POST', '/api/workflows', {
-    as: door.eng.who,
+  const made = await api.ask('POST', '/api/workflows', {
+    as: api.eng.principal,
     ...multipart(source),
   })
   const { id, result, category } = fieldsOf(readAnswer(made))
   assert.deepEqual([result, category], ['created', 'Workflows'])
-  const fetch = (who = door.eng.who, headers = {}) =>
-    door.ask('GET', `/api/workflows/${id}`, { as: who, accept: 'application/zip', headers })
+  const fetch = (principal = api.eng.principal, headers = {}) =>
+    api.ask('GET', `/api/workflows/${id}`, { as: principal, accept: 'application/zip', headers })
   const first = await fetch()
   assert.deepEqual([first.status, first.headers['content-type']], [200, 'application/zip'])
   assert.equal(
     first.headers['content-disposition'],
     `attachment; filename="Exported S_urce.workflow"; filename*=UTF-8''Exported%20S%C3%B6urce.workflow`,
   )
-  const again = await fetch(door.eng.who, { 'if-none-match': String(first.headers['etag']) })
+  const again = await fetch(api.eng.principal, { 'if-none-match': String(first.headers['etag']) })
   assert.deepEqual([again.status, again.text], [304, ''])
-  const other = await fetch(door.eng.who, { 'if-none-match': '"other"' })
+  const other = await fetch(api.eng.principal, { 'if-none-match': '"other"' })
   assert.ok(other.bytes.equals(first.bytes))
   // Into an organisation that has nothing of it.
-  const moved = await door.ask('POST', '/api/workflows', {
-    as: door.ops.who,
+  const moved = await api.ask('POST', '/api/workflows', {
+    as: api.ops.principal,
     ...multipart(first.bytes),
   })
   assert.deepEqual(fieldsOf(readAnswer(moved))['id'], id)
-  assert.ok((await fetch(door.ops.who)).bytes.equals(first.bytes), 'byte for byte')
+  assert.ok((await fetch(api.ops.principal)).bytes.equals(first.bytes), 'byte-identical')
   const dir = await mkdtemp(join(tmpdir(), 'skerry-archive-'))
   t.after(() => rm(dir, { recursive: true, force: true }))
   await writeFile(join(dir, 'a.zip'), first.bytes)
@@ -192,13 +196,13 @@ test('an archive is saved as NAME.workflow, unpacks anywhere, and is the same by
   assert.equal(stdout, source)
 })
 
-test('an import tells what it did, or would do, or why not and in which line', async () => {
-  const who = door.enter('eng', 'author')
+test('an import reports what it did, would do, or the errors with their lines', async () => {
+  const principal = api.enter('eng', 'author')
   const post = (body: string, query = '', fields = {}) =>
-    door.ask('POST', `/api/workflows${query}`, { as: who, ...multipart(body, fields) })
+    api.ask('POST', `/api/workflows${query}`, { as: principal, ...multipart(body, fields) })
   const dry = fieldsOf(readAnswer(await post(definitionText('imported'), '?dryRun=true')))
   assert.deepEqual([dry['result'], dry['dry-run']], ['created', 'true'])
-  assert.equal((await list('?conditions=name=imported')).total, 0, 'nothing of it stays')
+  assert.equal((await list('?conditions=name=imported')).total, 0, 'nothing is stored')
   const made = fieldsOf(readAnswer(await post(definitionText('imported'))))
   assert.equal(made['result'], 'created')
   assert.equal(fieldsOf(readAnswer(await post(definitionText('imported'))))['result'], 'unchanged')
@@ -209,15 +213,15 @@ test('an import tells what it did, or would do, or why not and in which line', a
     [changed['result'], changed['id'], changed['previous-version']],
     ['updated', made['id'], '1.0.0'],
   )
-  const versions = await door.ask('GET', `/api/workflows/${made['id']}/versions`, { as: who })
+  const versions = await api.ask('GET', `/api/workflows/${made['id']}/versions`, { as: principal })
   assert.equal(children(readAnswer(versions), 'version').length, 2)
   const wrong = definitionText('imported').replace('set:', 'teleport:')
   const refused = readAnswer(await post(wrong), 400)
   const [complaint] = children(child(refused, 'complaints'), 'complaint')
   assert.equal(attribute(complaint, 'line'), '8', JSON.stringify(refused))
   const json = readJson<{ complaints: { line: number }[]; code: string }>(
-    await door.ask('POST', '/api/workflows', {
-      as: who,
+    await api.ask('POST', '/api/workflows', {
+      as: principal,
       accept: 'application/json',
       ...multipart(wrong),
     }),
@@ -229,27 +233,31 @@ test('an import tells what it did, or would do, or why not and in which line', a
   }
   assert.equal((await post(definitionText('x'), `?categoryId=${randomUUID()}`)).status, 404)
   assert.equal(
-    (await post(definitionText('x'), `?categoryId=${door.ops.ids['category']}`)).status,
+    (await post(definitionText('x'), `?categoryId=${api.ops.ids['category']}`)).status,
     404,
   )
-  const bare = await door.ask('POST', `/api/content/workflows/${door.eng.ids['category']}`, {
-    ...{ as: who, body: definitionText('bare'), headers: { 'content-type': 'application/yaml' } },
+  const bare = await api.ask('POST', `/api/content/workflows/${api.eng.ids['category']}`, {
+    ...{
+      as: principal,
+      body: definitionText('bare'),
+      headers: { 'content-type': 'application/yaml' },
+    },
   })
   assert.equal(fieldsOf(readAnswer(bare))['category'], 'Library/Mail')
 })
 
-test('a name that is taken in a folder, and a file that is too large, are refused', async () => {
-  const who = door.enter('eng', 'author')
-  await seedWorkflow(door.store, who, { name: 'taken', folder: 'Workflows' })
+test('a duplicate name in a folder and a file that is too large are rejected', async () => {
+  const principal = api.enter('eng', 'author')
+  await seedWorkflow(api.store, principal, { name: 'taken', folder: 'Workflows' })
   const titled = definitionText('other-name').replace('  version:', '  title: taken\n  version:')
-  const answer = await door.ask('POST', '/api/workflows', { as: who, ...multipart(titled) })
+  const answer = await api.ask('POST', '/api/workflows', { as: principal, ...multipart(titled) })
   assert.equal(answer.status, 409, answer.text)
   const large = multipart(Buffer.alloc(5 * 1024 * 1024, 'a'))
-  const refused = await door.ask('POST', '/api/workflows', { as: who, ...large })
+  const refused = await api.ask('POST', '/api/workflows', { as: principal, ...large })
   assert.equal(refused.status, 413, refused.text)
 })
 
-test('forms are read exactly or refused', () => {
+test('forms are parsed strictly', () => {
   const read = (body: string) => readForm(Buffer.from(body), 'b')
   const part = (name: string, value: string) =>
     `--b\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`
@@ -263,11 +271,11 @@ test('forms are read exactly or refused', () => {
     `--b\r\nContent-Disposition: form-data; name="file"\r\nContent-Transfer-Encoding: base64\r\n\r\neA==\r\n--b--`,
     `${Array.from({ length: 20 }, (_, at) => part(`p${at}`, '1')).join('')}--b--`,
   ]) {
-    assert.throws(() => read(body), /the form cannot be read/, body)
+    assert.throws(() => read(body), /invalid form/, body)
   }
 })
 
-test('a file’s name leads nowhere else, whatever the workflow is called', () => {
+test('a file name is safe for any workflow name', () => {
   assert.equal(attachment('Send Hello', '.workflow'), 'attachment; filename="Send Hello.workflow"')
   for (const name of [
     '../../etc/passwd',
@@ -289,28 +297,35 @@ test('a file’s name leads nowhere else, whatever the workflow is called', () =
   }
 })
 
-test('content comes as it was written, and the drawing as SVG', async () => {
-  const { who, ids } = door.eng
+test('content is returned as written, and the drawing as SVG', async () => {
+  const { principal, ids } = api.eng
   const path = `/api/workflows/${ids['workflow']}`
-  const yaml = await door.ask('GET', `${path}/content`, { as: who, accept: 'application/yaml' })
+  const yaml = await api.ask('GET', `${path}/content`, {
+    as: principal,
+    accept: 'application/yaml',
+  })
   assert.equal(yaml.text, definitionText('Send Hello'))
   const json = readJson(
-    await door.ask('GET', `${path}/content`, { as: who, accept: 'application/json' }),
+    await api.ask('GET', `${path}/content`, { as: principal, accept: 'application/json' }),
   )
   assert.ok(json['document'])
-  const svg = await door.ask('GET', `${path}/schema`, { as: who })
+  const svg = await api.ask('GET', `${path}/schema`, { as: principal })
   assert.equal(svg.headers['content-type'], 'image/svg+xml; charset=utf-8')
   assert.match(svg.text, /<svg /)
 })
 
-test('inputs are checked without starting anything, each with what is wrong with it', async () => {
-  const { who, ids } = door.eng
+test('inputs are validated without starting a run, with an error for each', async () => {
+  const { principal, ids } = api.eng
   const path = `/api/workflows/${ids['workflow']}/presentation`
-  const shown = readJson(await door.ask('GET', path, { as: who, accept: 'application/json' }))
+  const shown = readJson(await api.ask('GET', path, { as: principal, accept: 'application/json' }))
   assert.ok(shown['form'])
   const check = async (body: string) =>
     readJson<{ valid: boolean; messages: { parameter: string; code: string }[] }>(
-      await door.ask('POST', `${path}/instances/`, { as: who, accept: 'application/json', body }),
+      await api.ask('POST', `${path}/instances/`, {
+        as: principal,
+        accept: 'application/json',
+        body,
+      }),
     )
   assert.deepEqual((await check('{"input":{"name":"John"}}')).valid, true)
   const wrong = await check('{"input":{"times":"many"}}')
@@ -321,28 +336,31 @@ test('inputs are checked without starting anything, each with what is wrong with
   )
 })
 
-test('a workflow in use is deleted only by force, which ends what uses it', async () => {
-  const who = door.enter('eng', 'organisation administrator')
-  const made = await seedWorkflow(door.store, who, { name: 'used', folder: 'Used' })
+test('a workflow in use is deleted only by force, which ends its runs and schedules', async () => {
+  const principal = api.enter('eng', 'organisation administrator')
+  const made = await seedWorkflow(api.store, principal, { name: 'used', folder: 'Used' })
   const path = `/api/workflows/${made.id}`
-  const started = await door.ask('POST', `${path}/executions`, { as: who })
+  const started = await api.ask('POST', `${path}/executions`, { as: principal })
   assert.equal(started.status, 202, started.text)
-  const task = await door.ask('POST', `${path}/tasks`, {
-    ...{ as: who, body: '{"name":"hourly","every-seconds":3600}' },
+  const task = await api.ask('POST', `${path}/tasks`, {
+    ...{ as: principal, body: '{"name":"hourly","every-seconds":3600}' },
   })
   assert.equal(task.status, 201, task.text)
-  assert.equal((await door.ask('DELETE', path, { as: who })).status, 409)
-  assert.equal((await door.ask('DELETE', `${path}?force=true`, { as: who })).status, 200)
-  assert.equal((await door.ask('GET', path, { as: who })).status, 404)
-  assert.equal(door.runs.canceled.length, 1)
-  assert.equal(door.runs.scheduled.size, 0)
-  const plain = await seedWorkflow(door.store, who, { name: 'unused', folder: 'Used' })
-  assert.equal((await door.ask('DELETE', `/api/workflows/${plain.id}`, { as: who })).status, 200)
+  assert.equal((await api.ask('DELETE', path, { as: principal })).status, 409)
+  assert.equal((await api.ask('DELETE', `${path}?force=true`, { as: principal })).status, 200)
+  assert.equal((await api.ask('GET', path, { as: principal })).status, 404)
+  assert.equal(api.runs.canceled.length, 1)
+  assert.equal(api.runs.scheduled.size, 0)
+  const plain = await seedWorkflow(api.store, principal, { name: 'unused', folder: 'Used' })
+  assert.equal(
+    (await api.ask('DELETE', `/api/workflows/${plain.id}`, { as: principal })).status,
+    200,
+  )
 })
 
-test('folders are made, listed and deleted', async () => {
-  const who = door.enter('eng', 'author')
-  const post = (body: string) => door.ask('POST', '/api/categories', { as: who, body })
+test('folders are created, listed and deleted', async () => {
+  const principal = api.enter('eng', 'author')
+  const post = (body: string) => api.ask('POST', '/api/categories', { as: principal, body })
   const made = readAnswer(await post('{"name":"Outer"}'), 201)
   const id = text(child(made, 'id')) ?? ''
   const inner = readAnswer(
@@ -353,21 +371,26 @@ test('folders are made, listed and deleted', async () => {
   )
   assert.equal(text(child(inner, 'path')), 'Outer/Inner')
   assert.equal(
-    (await post(`{"name":"x","parent-category-id":"${door.ops.ids['category']}"}`)).status,
+    (await post(`{"name":"x","parent-category-id":"${api.ops.ids['category']}"}`)).status,
     404,
   )
   assert.equal((await post(`{"name":"x","parent-category-id":"nonsense"}`)).status, 404)
   assert.equal((await post('{"name":"Outer"}')).status, 409)
   const roots = readAnswer(
-    await door.ask('GET', '/api/categories?categoryType=WorkflowCategory&isRoot=true', { as: who }),
+    await api.ask('GET', '/api/categories?categoryType=WorkflowCategory&isRoot=true', {
+      as: principal,
+    }),
   )
   const names = children(roots, 'link').map((each) =>
     children(find(each, 'attributes'), 'attribute').map((pair) => attribute(pair, 'value')),
   )
   assert.ok(names.some((each) => each.includes('Outer')))
   assert.ok(!names.some((each) => each.includes('Inner')))
-  assert.equal((await door.ask('DELETE', `/api/categories/${id}`, { as: who })).status, 409)
+  assert.equal((await api.ask('DELETE', `/api/categories/${id}`, { as: principal })).status, 409)
   const innerId = text(child(inner, 'id'))
-  assert.equal((await door.ask('DELETE', `/api/categories/${innerId}`, { as: who })).status, 204)
-  assert.equal((await door.ask('DELETE', `/api/categories/${id}`, { as: who })).status, 204)
+  assert.equal(
+    (await api.ask('DELETE', `/api/categories/${innerId}`, { as: principal })).status,
+    204,
+  )
+  assert.equal((await api.ask('DELETE', `/api/categories/${id}`, { as: principal })).status, 204)
 })

@@ -1,11 +1,11 @@
 import { crc32, deflateRawSync } from 'node:zlib'
 
-/** Makes zip archives as they must not be: each field of each header can be said otherwise. */
+/** Makes invalid zip archives: each field of each header can be overridden. */
 export interface MadeEntry {
   readonly name: string | Buffer
   readonly content: string | Buffer
   readonly method?: number
-  /** Instead of what the method makes of the content. */
+  /** Used instead of the compressed content. */
   readonly data?: Buffer
   readonly flags?: number
   readonly system?: number
@@ -14,7 +14,7 @@ export interface MadeEntry {
   readonly localExtra?: Buffer
   readonly comment?: string
   readonly disk?: number
-  /** What the directory, the local header or both say instead. */
+  /** Overrides for the directory, the local header or both. */
   readonly central?: Partial<Said>
   readonly local?: Partial<Said> & {
     readonly name?: string
@@ -38,7 +38,7 @@ export interface MadeArchive {
   readonly end?: Partial<
     Record<'disk' | 'first' | 'here' | 'count' | 'size' | 'directory' | 'commentLength', number>
   >
-  /** This entry's directory header points to where that one's does. */
+  /** This entry's directory header points to the same place as that one's. */
   readonly sameOffset?: boolean
 }
 

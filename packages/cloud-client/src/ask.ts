@@ -1,11 +1,11 @@
-/** One request of the cloud's API, to an address of its own. Who asks is the affair of who hands this in. */
+/** One request to the cloud API. The transport adds the credentials. */
 export interface CloudRequest {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE'
   /** From `/api/` on. */
   readonly path: string
   readonly headers: Readonly<Record<string, string>>
   readonly body?: string
-  /** In its place, where what is sent is no document. */
+  /** Instead of `body`, for content that is not a document. */
   readonly bytes?: Uint8Array
   readonly signal?: AbortSignal
 }
@@ -17,7 +17,7 @@ export interface CloudAnswer {
 }
 
 /**
- * How a client reaches the cloud: over HTTPS with a token, or from machine to machine with the grant of a run. Throws a Fault
- * `unavailable` where there is no answer.
+ * The transport of a client: HTTPS with a token, or mutual TLS between machines with the grant of a workflow run. Throws a Fault
+ * `unavailable` if there is no response.
  */
-export type Ask = (request: CloudRequest) => Promise<CloudAnswer>
+export type SendRequest = (request: CloudRequest) => Promise<CloudAnswer>

@@ -1,53 +1,53 @@
 import { Fault } from '@skerry/fault'
 import { attribute, childrenByLocalName, readXml, renderDocument, type Element } from '@skerry/xml'
 
-import type { Ask, CloudAnswer } from './ask.ts'
+import type { SendRequest, CloudAnswer } from './ask.ts'
 import { reviveFault } from './revive-fault.ts'
 
 export const NAMESPACE = 'urn:skerry:cloud:1.5'
-/** Which version is spoken. */
+/** The API version in use. */
 export const ACCEPT = 'application/*+xml;version=5.1'
 
-export interface Sent {
+export interface RequestContent {
   readonly body?: Element
-  /** The same key is the same request: whatever is asked twice by it is done once. */
+  /** Idempotency key: requests with the same key take effect once. */
   readonly key?: string
-  /** Bytes of something large, instead of a document. */
-  readonly part?: Part
+  /** One part of a large upload, instead of a document. */
+  readonly part?: ByteRange
   readonly signal?: AbortSignal
 }
 
-/** A part of something that has `of` bytes. */
-export interface Part {
+/** A part of a file of `of` bytes. */
+export interface ByteRange {
   readonly from: number
   readonly of: number
   readonly bytes: Uint8Array
 }
 
-/** The cloud as one client sees it: addresses are read from documents, never put together. */
+/** Client of the cloud API. It follows hrefs from documents and never builds them. */
 export class Cloud {
-  readonly #ask: Ask
+  readonly #ask: SendRequest
 
-  constructor(ask: Ask) {
+  constructor(ask: SendRequest) {
     this.#ask = ask
   }
 
-  /** The document at an address, of this cloud whatever host it names. */
+  /** The document at an href. Only the path counts: the host is always this cloud. */
   async get(href: string, signal?: AbortSignal): Promise<Element> {
     return documentOf(await this.#send('GET', href, signal ? { signal } : {}))
   }
 
-  /** What came of it: a Task, or what was made, with its Task in it. Undefined where there is nothing to tell. */
+  /** Sends a change; returns a Task, or the created resource with its Task in it. Undefined for an empty response. */
   async act(
     method: 'POST' | 'PUT' | 'DELETE',
     href: string,
-    sent: Sent = {},
+    sent: RequestContent = {},
   ): Promise<Element | undefined> {
     const answer = await this.#send(method, href, sent)
     return answer.text === '' ? undefined : documentOf(answer)
   }
 
-  /** Who asks, and where there is anything to see. */
+  /** The current session: user, organisation and links. */
   session(signal?: AbortSignal): Promise<Element> {
     return this.get('/api/session', signal)
   }
@@ -55,7 +55,7 @@ export class Cloud {
   async #send(
     method: 'GET' | 'POST' | 'PUT' | 'DELETE',
     href: string,
-    { body, key, part, signal }: Sent,
+    { body, key, part, signal }: RequestContent,
   ): Promise<CloudAnswer> {
     const answer = await this.#ask({
       ...{ method, path: pathOf(href) },
@@ -74,7 +74,7 @@ export class Cloud {
   }
 }
 
-const headersOf = ({ from, of, bytes }: Part): Readonly<Record<string, string>> => ({
+const headersOf = ({ from, of, bytes }: ByteRange): Readonly<Record<string, string>> => ({
   'content-type': 'application/octet-stream',
   'content-range': `bytes ${from}-${from + bytes.length - 1}/${of}`,
 })
@@ -84,23 +84,25 @@ const rooted = (root: Element): Element => ({
   attributes: { xmlns: NAMESPACE, ...root.attributes },
 })
 
-/** What a document says where something is leads to this cloud and to nobody else. */
+/** The path of an href, so that a document cannot send the client to another host. */
 export function pathOf(href: string): string {
   const url = URL.parse(href, 'https://cloud')
   if (url?.protocol === 'https:' && url.pathname.startsWith('/api/'))
     return url.pathname + url.search
-  throw new Fault('invalid', `${href} is no address of the cloud`)
+  throw new Fault('invalid', `${href} is not an address of the cloud`)
 }
 
 function documentOf({ text, status }: CloudAnswer): Element {
   try {
     return readXml(text)
   } catch (cause) {
-    throw new Fault('unavailable', `the answer with ${status} is not the cloud's`, { cause })
+    throw new Fault('unavailable', `the response with status ${status} is not a cloud document`, {
+      cause,
+    })
   }
 }
 
-/** Where a link of this relation leads, and of this type if it is told; undefined: that may not be done now. */
+/** The href of a link by relation, and by type if given; undefined means the action is not available now. */
 export function linkOf(document: Element, rel: string, type?: string): string | undefined {
   const found = childrenByLocalName(document, 'Link').find(
     (link) =>
@@ -110,7 +112,7 @@ export function linkOf(document: Element, rel: string, type?: string): string | 
   return attribute(found, 'href')
 }
 
-/** The same, of what must be there. */
+/** The same for a required link. */
 export function linkTo(document: Element, rel: string, type?: string): string {
   const href = linkOf(document, rel, type)
   if (href !== undefined) return href
@@ -119,7 +121,7 @@ export function linkTo(document: Element, rel: string, type?: string): string {
     'conflict',
     `${name} has no link ${rel}${type === undefined ? '' : ` to ${type}`}`,
     {
-      hint: 'it may not be done in the state that it is in, or not by this user',
+      hint: 'its state does not allow the action, or the user lacks the right',
     },
   )
 }

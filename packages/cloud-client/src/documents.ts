@@ -2,14 +2,14 @@ import { attribute, childrenByLocalName, text, type Element } from '@skerry/xml'
 
 import { inside } from './query.ts'
 
-/** The words for the numbers in documents. */
+/** Status names by the status codes in documents. */
 const words: Readonly<{ [number: string]: string }> = {
   ...{ '-1': 'FAILED_CREATION', 0: 'UNRESOLVED', 1: 'RESOLVED', 3: 'SUSPENDED', 4: 'POWERED_ON' },
   ...{ 6: 'UNKNOWN', 8: 'POWERED_OFF', 9: 'INCONSISTENT_STATE', 10: 'MIXED' },
 }
 
 export interface SeenVm {
-  /** As it stands in its address: `vm-…`. */
+  /** As in its href: `vm-…`. */
   readonly id: string
   readonly href: string
   readonly name: string
@@ -18,7 +18,7 @@ export interface SeenVm {
   readonly cpus: number
   readonly memoryMB: number
   readonly diskMB: number
-  /** Null until its host has told. */
+  /** Null until its host has reported it. */
   readonly address: string | null
   readonly network: string | null
   readonly nested: boolean
@@ -32,7 +32,7 @@ export interface SeenSnapshot {
 }
 
 export interface SeenVapp {
-  /** As it stands in its address: `vapp-…`. */
+  /** As in its href: `vapp-…`. */
   readonly id: string
   readonly href: string
   readonly name: string
@@ -46,7 +46,7 @@ const idIn = (href: string): string => href.split('/').at(-1) ?? ''
 const textIn = (node: Element | undefined, name: string): string | null =>
   text(childrenByLocalName(node, name)[0]) ?? null
 
-/** By CIM's numbering of resources. */
+/** CIM resource types. */
 const kinds = { cpus: '3', memoryMB: '4', diskMB: '17' } as const
 
 export function vmIn(document: Element): SeenVm {
@@ -92,7 +92,7 @@ export function vappIn(document: Element): SeenVapp {
   }
 }
 
-/** What people wrote down about a thing. */
+/** The metadata of a resource. */
 export function metadataIn(document: Element): {
   readonly [key: string]: string | number | boolean
 } {

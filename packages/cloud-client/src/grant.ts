@@ -1,12 +1,12 @@
 /**
- * What a run or a schedule of a workflow may do in somebody's name: the cloud knows it, and looks at every call whether it still
- * holds. It is named by its id over the machines' door; no token and no password goes with it.
+ * The permission of a workflow run or schedule to act on behalf of a user. The cloud stores it and checks at every call that it is
+ * still valid. It is referred to by its id over the machine API, without a token or a password.
  */
 export interface Grant {
   readonly id: string
-  /** Whose definition it is: nothing outside of this organisation is reached. */
+  /** The organisation of the definition: nothing outside of it is accessible. */
   readonly org: string
-  /** Who started it, and may lose rights while it runs. */
+  /** The user who started it, and who may lose rights while it runs. */
   readonly account: string
   readonly user: string
 }

@@ -1,5 +1,14 @@
-export type { Ask, CloudAnswer, CloudRequest } from './ask.ts'
-export { ACCEPT, Cloud, linkOf, linkTo, NAMESPACE, pathOf, type Part, type Sent } from './cloud.ts'
+export type { SendRequest, CloudAnswer, CloudRequest } from './ask.ts'
+export {
+  ACCEPT,
+  Cloud,
+  linkOf,
+  linkTo,
+  NAMESPACE,
+  pathOf,
+  type ByteRange,
+  type RequestContent,
+} from './cloud.ts'
 export {
   metadataIn,
   vappIn,
@@ -20,5 +29,14 @@ export {
 } from './over-https.ts'
 export { faultIn, reviveFault } from './revive-fault.ts'
 export { addAccessToken, cloudByToken, logIn, logOut, type AccessToken } from './session.ts'
-export { cancelTask, taskIn, TaskFailed, waitTask, type EndedTask, type Waiting } from './tasks.ts'
+export {
+  cancelTask,
+  taskIn,
+  TaskFailed,
+  waitIn,
+  waitTask,
+  type EndedTask,
+  type SeenWait,
+  type Waiting,
+} from './tasks.ts'
 export { sendUpload, type ReadPart } from './upload.ts'

@@ -1,56 +1,59 @@
-import { request as askPlain, type IncomingMessage } from 'node:http'
+import type { IncomingMessage } from 'node:http'
 import { request as askSecurely } from 'node:https'
 import { text as textOf } from 'node:stream/consumers'
 import { rootCertificates } from 'node:tls'
 
 import { Fault } from '@skerry/fault'
 
-import type { Ask, CloudRequest } from './ask.ts'
+import type { SendRequest, CloudRequest } from './ask.ts'
 
-/** Where a cloud answers, and by whose word it is the one that it says. */
+/** The URL of a cloud, and the certificates to trust for it. */
 export interface CloudAddress {
-  /** Such as `https://cloud.example`. */
+  /** E.g. `https://cloud.example`. */
   readonly url: string
-  /** Certificates, as PEM, that are trusted beside those that everybody trusts. */
+  /** PEM certificates that are trusted in addition to the public root certificates. */
   readonly ca?: string
 }
 
-/** There was nobody to refuse it: the cloud, or the way there, is away. */
+/** No response: the cloud or the network is down. */
 export class NoAnswer extends Fault {}
 
 const ANSWER_MS = 60_000
 const LOOPBACK = /^(127\.|\[::1\]$|localhost$)/
 export const TOKEN_HEADER = 'x-cloud-authorization'
 
-/** A token goes in clear text nowhere but inside of this machine. */
+/** Requires HTTPS: a token is sent in clear text only to this machine. */
 export function cloudOrigin(address: string): URL {
   const url = URL.parse(address)
   const isSafe = url?.protocol === 'https:' || (url?.protocol === 'http:' && isLoopback(url))
   if (url && isSafe && ['/', '/api', '/api/'].includes(url.pathname)) return new URL(url.origin)
   throw new Fault(
     'invalid',
-    `the address of a cloud must be such as https://cloud.example, not ${address}`,
+    `the address of a cloud must be like https://cloud.example, not ${address}`,
   )
 }
 
 const isLoopback = ({ hostname }: URL): boolean => LOOPBACK.test(hostname)
 
-/** Asks over HTTPS; the headers say who. */
-export function overHttps(at: CloudAddress, who: Readonly<Record<string, string>>): Ask {
-  return async (asked) => {
-    const response = await send(at, who, asked, ANSWER_MS)
+/** The HTTPS transport; `who` are the headers with the credentials. */
+export function overHttps(
+  at: CloudAddress,
+  credentials: Readonly<Record<string, string>>,
+): SendRequest {
+  return async (requested) => {
+    const response = await send(at, credentials, requested, ANSWER_MS)
     const { statusCode: status = 0, headers } = response
     return { status, headers, text: await whole(at, response) }
   }
 }
 
-/** An answer that has no end, as its bytes come. A refusal is thrown by whoever reads the status. */
+/** An endless response in chunks. The caller checks the status. */
 export async function follow(
   at: CloudAddress,
-  who: Readonly<Record<string, string>>,
-  asked: CloudRequest,
+  credentials: Readonly<Record<string, string>>,
+  requested: CloudRequest,
 ): Promise<{ readonly status: number; readonly chunks: AsyncIterable<Uint8Array> }> {
-  const response = await send(at, who, asked)
+  const response = await send(at, credentials, requested)
   async function* chunks(): AsyncIterable<Uint8Array> {
     try {
       for await (const chunk of response) yield chunk as Uint8Array
@@ -63,23 +66,24 @@ export async function follow(
 
 async function send(
   at: CloudAddress,
-  who: Readonly<Record<string, string>>,
+  credentials: Readonly<Record<string, string>>,
   { method, path, headers, body: text, bytes, signal }: CloudRequest,
   timeout?: number,
 ): Promise<IncomingMessage> {
   const origin = cloudOrigin(at.url)
   const body = text ?? bytes
-  const ask = origin.protocol === 'https:' ? askSecurely : askPlain
+  // Loaded only if needed: node:http makes Node load its WebSocket client, which takes as long as our whole program.
+  const ask = origin.protocol === 'https:' ? askSecurely : (await import('node:http')).request
   const answer = Promise.withResolvers<IncomingMessage>()
   const length = body === undefined ? {} : { 'content-length': String(Buffer.byteLength(body)) }
   const sent = ask(new URL(path, origin), {
-    ...{ method, headers: { ...headers, ...who, ...length } },
+    ...{ method, headers: { ...headers, ...credentials, ...length } },
     ...(at.ca !== undefined && { ca: [...rootCertificates, at.ca] }),
     ...(timeout !== undefined && { timeout }),
     ...(signal && { signal }),
   })
   sent.on('response', answer.resolve)
-  sent.on('timeout', () => sent.destroy(new Error('it does not answer')))
+  sent.on('timeout', () => sent.destroy(new Error('timed out')))
   sent.on('error', answer.reject)
   sent.end(body)
   return answer.promise.catch((cause: unknown) => {

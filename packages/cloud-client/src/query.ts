@@ -5,32 +5,32 @@ import { linkOf, type Cloud } from './cloud.ts'
 
 export interface Question {
   readonly type: string
-  /** As the query service reads it: `status==POWERED_ON;name==web*`. */
+  /** In the syntax of the query API: `status==POWERED_ON;name==web*`. */
   readonly filter?: string
   readonly fields?: readonly string[]
   readonly sortAsc?: string
   readonly sortDesc?: string
-  /** The most records that are read; more than these are not asked for. */
+  /** The maximum number of records to read. */
   readonly limit?: number
 }
 
-/** As many as the service gives at once. */
+/** The maximum page size of the query API. */
 const PAGE_SIZE = 128
 
 /** One record: its attributes, by name. */
 export type Record = Readonly<{ [name: string]: string }>
 
-/** The records, page by page, as the links of each page lead on. */
+/** Reads all records, following the nextPage links. */
 export async function* query(
   cloud: Cloud,
-  { limit = Infinity, ...asked }: Question,
+  { limit = Infinity, ...requested }: Question,
   signal?: AbortSignal,
 ): AsyncGenerator<Record, void> {
-  let href: string | undefined = addressOf(asked, limit)
+  let href: string | undefined = addressOf(requested, limit)
   const seen = new Set<string>()
   for (let left = limit; href !== undefined && left > 0;) {
-    // A page that leads to one that was read before would never come to an end.
-    if (seen.has(href)) throw new Fault('unavailable', 'the pages of the query lead in a circle')
+    // A link to an earlier page would loop for ever.
+    if (seen.has(href)) throw new Fault('unavailable', 'the pages of the query form a loop')
     seen.add(href)
     const page: Element = await cloud.get(href, signal)
     for (const record of recordsIn(page)) {
@@ -59,7 +59,7 @@ function recordsIn(page: Element): Record[] {
   return own.map(({ attributes }) => ({ ...attributes }))
 }
 
-/** A value as it must stand in a filter, whatever is in it. */
+/** Escapes a value for a filter. */
 export const quoted = (value: string): string => value.replace(/[\\,;()*]/g, '\\$&')
 
 /** The children of a document's section. */

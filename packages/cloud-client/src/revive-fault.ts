@@ -3,7 +3,7 @@ import { attribute, localName, readXml, type Element } from '@skerry/xml'
 
 import type { CloudAnswer } from './ask.ts'
 
-/** What a status means where the answer says no more. */
+/** The fault kind of a status, for a response without an Error document. */
 const ofStatus: Readonly<Record<number, FaultKind>> = {
   ...{
     400: 'invalid',
@@ -15,23 +15,23 @@ const ofStatus: Readonly<Record<number, FaultKind>> = {
   ...{ 406: 'not-acceptable', 410: 'gone', 429: 'too-many', 504: 'timed-out' },
 }
 
-/** What the cloud threw, word for word, of the Error document that it came as. */
+/** Restores the Fault that the cloud sent as an Error document. */
 export function reviveFault({ status, headers, text }: CloudAnswer): Fault {
   const document = errorIn(text)
   if (document) return faultIn(document, headers['retry-after']?.toString())
-  return new Fault(ofStatus[status] ?? 'unavailable', `the cloud answered with ${status}`, {
+  return new Fault(ofStatus[status] ?? 'unavailable', `the cloud returned status ${status}`, {
     cause: text.slice(0, 1000),
   })
 }
 
-/** Also of an Error inside of another document: that of a task which failed. */
+/** The Fault of an Error element, also inside another document such as a failed task. */
 export function faultIn(error: Element, detail?: string): Fault {
   const code = (attribute(error, 'minorErrorCode') ?? '').toLowerCase().replaceAll('_', '-')
   const kind =
     faultKinds.find((each) => each === code) ??
     ofStatus[Number(attribute(error, 'majorErrorCode'))] ??
     'unavailable'
-  const message = attribute(error, 'message') ?? 'the cloud did not say why'
+  const message = attribute(error, 'message') ?? 'the cloud gave no reason'
   return new Fault(kind, message, detail === undefined ? {} : { detail })
 }
 
@@ -40,7 +40,7 @@ function errorIn(text: string): Element | undefined {
     const root = readXml(text)
     return localName(root.name) === 'Error' ? root : undefined
   } catch {
-    // A proxy's page is none of ours; its status says what there is to say.
+    // Not our document, e.g. the page of a proxy; the status is all there is.
     return undefined
   }
 }

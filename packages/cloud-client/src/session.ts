@@ -7,33 +7,33 @@ import { reviveFault } from './revive-fault.ts'
 
 const TOKENS = '/api/session/tokens'
 
-/** The cloud as who holds this token sees it. */
+/** A client that authenticates with a token. */
 export const cloudByToken = (at: CloudAddress, token: string): Cloud =>
   new Cloud(overHttps(at, { [TOKEN_HEADER]: token }))
 
-/** A token by user@organisation and password. It is over when it was not used for half an hour. */
+/** Logs in with user@organisation and password; returns a session token, which expires after 30 minutes without use. */
 export async function logIn(at: CloudAddress, user: string, password: string): Promise<string> {
   const basic = Buffer.from(`${user}:${password}`).toString('base64')
   const ask = overHttps(at, { authorization: `Basic ${basic}` })
   const answer = await ask({ method: 'POST', path: '/api/sessions', headers: { accept: ACCEPT } })
   const token = answer.headers[TOKEN_HEADER]
   if (answer.status === 200 && typeof token === 'string') return token
-  if (answer.status === 200) throw new Fault('unavailable', 'the login was answered without token')
+  if (answer.status === 200) throw new Fault('unavailable', 'the login response contains no token')
   throw reviveFault(answer)
 }
 
-/** What a session began is over. */
+/** Ends the session. */
 export async function logOut(cloud: Cloud): Promise<void> {
   await cloud.act('DELETE', '/api/session')
 }
 
 export interface AccessToken {
   readonly token: string
-  /** Where it is revoked. */
+  /** Href to revoke it. */
   readonly href: string
 }
 
-/** A token that stays until it is revoked; only a session makes one. Where the name is taken it gets a number. */
+/** Creates a token that is valid until revoked; requires a session. If the name is taken, a number is appended. */
 export async function addAccessToken(cloud: Cloud, wanted: string): Promise<AccessToken> {
   const taken = childrenByLocalName(await cloud.get(TOKENS), 'AccessToken').map((each) =>
     attribute(each, 'name'),
@@ -44,5 +44,5 @@ export async function addAccessToken(cloud: Cloud, wanted: string): Promise<Acce
   const token = text(childrenByLocalName(made, 'Token')[0])
   const href = attribute(made, 'href')
   if (token !== undefined && href !== undefined) return { token, href }
-  throw new Fault('unavailable', 'the token was answered without its text')
+  throw new Fault('unavailable', 'the response contains no token text')
 }

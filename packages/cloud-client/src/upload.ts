@@ -1,19 +1,19 @@
-import { Fault, passing } from '@skerry/fault'
+import { Fault, retryableKinds } from '@skerry/fault'
 import { attribute, childrenByLocalName, localName, type Element } from '@skerry/xml'
 
 import { linkTo, type Cloud } from './cloud.ts'
 import type { Waiting } from './tasks.ts'
 
-/** Small enough to be sent again after a break, large enough that answers cost nothing. */
+/** Small enough to resend after a failure, large enough that the number of requests does not matter. */
 const PART_BYTES = 8 * 1024 ** 2
 const AGAIN_MS = 1_000
-/** The cloud may be away for so long: what has come is kept for a day. */
+/** How long the cloud may be unreachable; it keeps received parts for a day. */
 const AWAY_MS = 60_000
 
-/** Bytes from there on: as many as are wanted, or as there are. */
+/** Reads up to `most` bytes from an offset. */
 export type ReadPart = (from: number, most: number) => Promise<Uint8Array>
 
-/** Sends what an upload was announced for, part by part, from where it is; the item of the catalog that it became. */
+/** Sends the parts of an announced upload, resuming where it is; returns the new catalog item. */
 export async function sendUpload(
   cloud: Cloud,
   announced: Element,
@@ -36,10 +36,10 @@ export async function sendUpload(
       if (answer && localName(answer.name) === 'CatalogItem') return answer
       document = answer ?? (await cloud.get(where, signal))
     } catch (error) {
-      const passes = error instanceof Fault && passing.has(error.kind)
+      const passes = error instanceof Fault && retryableKinds.has(error.kind)
       if (!passes || now() - seen > AWAY_MS) throw error
       await pause(AGAIN_MS, signal)
-      // How much of the part has come, nobody but the cloud knows.
+      // Only the cloud knows how much of the part it received.
       document = await cloud.get(where, signal).catch(() => document)
     }
   }
@@ -50,5 +50,5 @@ function fileIn(upload: Element): { readonly size: number; readonly come: number
   const size = Number(attribute(file, 'size'))
   const come = Number(attribute(file, 'bytesTransferred'))
   if (size > 0 && come >= 0) return { size, come }
-  throw new Fault('unavailable', 'the cloud did not say how much of the image has come')
+  throw new Fault('unavailable', 'the cloud did not report how much of the image it received')
 }

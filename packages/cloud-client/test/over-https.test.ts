@@ -1,4 +1,4 @@
-// Goal: a client reaches a cloud, and says it plainly where it does not. Method: a small server in its place, on this machine.
+// Goal: a client reaches a cloud, and reports clearly if it does not. Method: a small local server in its place.
 import assert from 'node:assert/strict'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -17,13 +17,13 @@ import {
 } from '@skerry/cloud-client'
 import { readXml } from '@skerry/xml'
 
-type Reply = (asked: IncomingMessage, body: Buffer, reply: ServerResponse) => void
+type Reply = (requested: IncomingMessage, body: Buffer, reply: ServerResponse) => void
 
 async function startCloud(answer: Reply) {
-  const server = createServer((asked, reply) => {
+  const server = createServer((requested, reply) => {
     const parts: Buffer[] = []
-    asked.on('data', (part: Buffer) => parts.push(part))
-    asked.on('end', () => answer(asked, Buffer.concat(parts), reply))
+    requested.on('data', (part: Buffer) => parts.push(part))
+    requested.on('end', () => answer(requested, Buffer.concat(parts), reply))
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   return {
@@ -35,7 +35,7 @@ async function startCloud(answer: Reply) {
   }
 }
 
-test('a token goes over HTTPS, or inside of this machine', () => {
+test('a token is sent only over HTTPS or to this machine', () => {
   assert.equal(cloudOrigin('https://cloud.example/').origin, 'https://cloud.example')
   assert.equal(cloudOrigin('https://cloud.example:8443/api').origin, 'https://cloud.example:8443')
   assert.equal(cloudOrigin('http://127.0.0.1:80').origin, 'http://127.0.0.1')
@@ -51,16 +51,16 @@ test('a token goes over HTTPS, or inside of this machine', () => {
   }
 })
 
-test('a login is answered with a token, which a session makes one that lasts of', async () => {
+test('a login returns a session token, with which an access token is created', async () => {
   const seen: string[] = []
-  await using cloud = await startCloud((asked, body, reply) => {
-    const { authorization, 'x-cloud-authorization': token } = asked.headers
-    seen.push([asked.method, asked.url, authorization ?? token, body].join(' ').trim())
-    if (asked.url === '/api/sessions') {
+  await using cloud = await startCloud((requested, body, reply) => {
+    const { authorization, 'x-cloud-authorization': token } = requested.headers
+    seen.push([requested.method, requested.url, authorization ?? token, body].join(' ').trim())
+    if (requested.url === '/api/sessions') {
       reply.setHeader('x-cloud-authorization', 'T')
       reply.end('<Session/>')
-    } else if (asked.method === 'DELETE') reply.writeHead(204).end()
-    else if (asked.method === 'GET')
+    } else if (requested.method === 'DELETE') reply.writeHead(204).end()
+    else if (requested.method === 'GET')
       reply.end('<AccessTokens><AccessToken name="mine"/></AccessTokens>')
     else
       reply
@@ -84,30 +84,34 @@ test('a login is answered with a token, which a session makes one that lasts of'
   assert.equal(seen[3], 'DELETE /api/session T')
 })
 
-test('who does not answer is told apart from who refuses', async () => {
+test('no response and a rejection are different faults', async () => {
   const away = cloudByToken({ url: 'http://127.0.0.1:9' }, 'T')
   await assert.rejects(
     away.session(),
     (error) => error instanceof NoAnswer && error.kind === 'unavailable',
   )
-  await using cloud = await startCloud((asked, body, reply) => reply.writeHead(401).end())
+  await using cloud = await startCloud((requested, body, reply) => reply.writeHead(401).end())
   const refused = cloudByToken(cloud, 'T').session()
   await assert.rejects(refused, (error) => !(error instanceof NoAnswer))
-  await using broken = await startCloud((asked, body, reply) => {
+  await using broken = await startCloud((requested, body, reply) => {
     reply.writeHead(200, { 'content-length': 100 }).write('<Se')
     reply.destroy()
   })
   await assert.rejects(cloudByToken(broken, 'T').session(), (error) => error instanceof NoAnswer)
 })
 
-test('an answer without an end is read as it comes, and left when it is enough', async () => {
-  await using cloud = await startCloud((asked, _, reply) => {
+test('an endless response is read in chunks and can be abandoned', async () => {
+  await using cloud = await startCloud((requested, _, reply) => {
     reply.writeHead(200)
-    const { 'x-cloud-authorization': token, 'last-event-id': after } = asked.headers
+    const { 'x-cloud-authorization': token, 'last-event-id': after } = requested.headers
     reply.write(`${String(token)} ${String(after)}`)
   })
-  const asked = { method: 'GET', path: '/api/events', headers: { 'last-event-id': '7' } } as const
-  const { status, chunks } = await follow(cloud, { 'x-cloud-authorization': 'T' }, asked)
+  const requested = {
+    method: 'GET',
+    path: '/api/events',
+    headers: { 'last-event-id': '7' },
+  } as const
+  const { status, chunks } = await follow(cloud, { 'x-cloud-authorization': 'T' }, requested)
   assert.equal(status, 200)
   for await (const chunk of chunks) {
     assert.equal(Buffer.from(chunk).toString(), 'T 7')
@@ -115,7 +119,7 @@ test('an answer without an end is read as it comes, and left when it is enough',
   }
 })
 
-test('an image is sent part by part, and goes on from where the cloud says after a break', async () => {
+test('an image is sent in parts, and resumed where the cloud says after a failure', async () => {
   const image = Buffer.alloc(20 * 1024 ** 2, 7)
   let come = 0
   let breaks = 1
@@ -123,22 +127,22 @@ test('an image is sent part by part, and goes on from where the cloud says after
   const document = () =>
     `<Upload href="https://c/api/transfer/1"><Link rel="upload:default" href="https://c/api/transfer/1"/>` +
     `<File size="${image.length}" bytesTransferred="${come}"/></Upload>`
-  await using cloud = await startCloud((asked, body, reply) => {
-    if (asked.method === 'GET') return reply.end(document())
-    ranges.push(String(asked.headers['content-range']))
+  await using cloud = await startCloud((requested, body, reply) => {
+    if (requested.method === 'GET') return reply.end(document())
+    ranges.push(String(requested.headers['content-range']))
     if (ranges.length === 2 && breaks-- > 0) {
-      // Half of it has come when the way breaks.
+      // The connection breaks after half of it.
       come += body.length / 2
       return reply.destroy()
     }
     come += body.length
     return reply.end(come === image.length ? '<CatalogItem name="x"/>' : document())
   })
-  const told: number[] = []
+  const reported: number[] = []
   const waiting: Waiting = {
     now: () => 0,
     pause: async () => undefined,
-    progress: (done) => told.push(done),
+    progress: (done) => reported.push(done),
   }
   const read = async (from: number, most: number) => image.subarray(from, from + most)
   const item = await sendUpload(cloudByToken(cloud, 'T'), readXml(document()), read, waiting)
@@ -147,5 +151,5 @@ test('an image is sent part by part, and goes on from where the cloud says after
     ...['bytes 0-8388607/20971520', 'bytes 8388608-16777215/20971520'],
     'bytes 12582912-20971519/20971520',
   ])
-  assert.deepEqual(told, [0, 40, 60])
+  assert.deepEqual(reported, [0, 40, 60])
 })

@@ -1,4 +1,4 @@
-// Goal: what the cloud refuses is told in its own words, whoever answers. Method: answers as they come, and as others send them.
+// Goal: errors keep the message of the cloud. Method: responses of the cloud, and of others such as proxies.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
@@ -7,7 +7,7 @@ import { pathOf, reviveFault } from '../src/index.ts'
 const answer = (status: number, text: string, headers = {}) =>
   reviveFault({ status, headers, text })
 
-test('an Error document is the fault that was thrown', () => {
+test('an Error document becomes the original Fault', () => {
   const fault = answer(
     429,
     '<Error xmlns="urn:skerry:cloud:1.5" majorErrorCode="429" minorErrorCode="TOO_MANY" message="too many"/>',
@@ -21,14 +21,14 @@ test('an Error document is the fault that was thrown', () => {
   assert.deepEqual([other.kind, other.message], ['conflict', 'x'])
 })
 
-test('what is no document of ours is told by its status', () => {
+test('a foreign document becomes a Fault by its status', () => {
   assert.equal(answer(404, '<html><body>nothing</body>').kind, 'not-found')
   assert.equal(answer(502, 'bad gateway').kind, 'unavailable')
   assert.equal(answer(500, '').kind, 'unavailable')
   assert.equal(answer(403, '{"error":"forbidden"}').kind, 'forbidden')
 })
 
-test('an address leads to the cloud’s API, whichever host a document names, and nowhere else', () => {
+test('an href always leads to the API of the cloud, regardless of the host in the document', () => {
   assert.equal(pathOf('https://cloud.example:8443/api/vApp/vm-1?x=1'), '/api/vApp/vm-1?x=1')
   assert.equal(pathOf('/api/session'), '/api/session')
   for (const wrong of [

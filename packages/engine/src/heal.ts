@@ -2,47 +2,67 @@ import { readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 
-import { checkDisk } from './check-disk.ts'
-import { domainName } from './definition.ts'
-import { discard } from './delete.ts'
-import { lookUp, readFacts } from './find-domain.ts'
-import type { Host } from './host.ts'
-import { settleShare } from './keep-shares.ts'
-import { lifeDirectory } from './paths.ts'
-import { readPowerOf } from './read-power.ts'
-import type { VmRecord } from './record.ts'
-import { settleLayers } from './settle-layers.ts'
-import { settleSave } from './settle-save.ts'
-import { settleUnderWay } from './under-way.ts'
+import { checkDisk } from './disk/check-disk.ts'
+import { settleLayers } from './disk/settle-layers.ts'
+import { lookUp, readFacts } from './domain/find-domain.ts'
+import { readPowerOf } from './domain/read-power.ts'
+import { domainName } from './host/definition.ts'
+import type { Host } from './host/host.ts'
+import { lifeDirectory } from './host/paths.ts'
+import type { VmRecord } from './host/record.ts'
+import { discard } from './recover/delete.ts'
+import { settleUnderWay } from './recover/pending-change.ts'
+import { settleArrival } from './recover/settle-arrival.ts'
+import { settleDeparture } from './recover/settle-departure.ts'
+import { settleSave } from './recover/settle-save.ts'
+import { settleShare } from './share/keep-shares.ts'
 
-/** A VM that takes longer, such as one that libvirt is still saving, keeps nobody waiting but those who ask for it. */
+/** A VM that takes longer, e.g. one that libvirt is still saving, delays only requests for that VM. */
 const PATIENCE_MS = 60_000
 
 /**
- * Puts the host in order after anything died: what was half made or half deleted is taken away,
- * what was under way is finished or taken back, and the folders of running guests are put back.
- * Each VM in its own turn, so that work under way is not disturbed.
+ * Repairs the host's state after any crash: incomplete VMs are removed, changes under way are
+ * finished or undone, and the folders of running guests are restored. It holds each VM's lock, so
+ * that it does not disturb running operations.
  */
 export async function heal(host: Host): Promise<void> {
+  const moves = [...host.moves.departures(), ...host.moves.arrivals()].map(({ move, id }) =>
+    host.locks
+      .run(id, () => healMove(host, move))
+      .catch((error: unknown) => host.log(`the move of VM ${id} is still unresolved`, error)),
+  )
   const all = host.records.all().map(({ id, owner }) =>
-    host.turns
-      .take(id, async () => {
+    host.locks
+      .run(id, async () => {
         const record = host.records.get(id, owner)
         if (record) await healVm(host, record)
       })
-      .catch((error: unknown) => host.note(`VM ${id} could not be put in order`, error)),
+      .catch((error: unknown) => host.log(`failed to repair VM ${id}`, error)),
   )
   const waiting = new AbortController()
   const late = sleep(PATIENCE_MS, undefined, { signal: waiting.signal }).catch(() => undefined)
-  await Promise.race([Promise.all(all), late])
+  await Promise.race([Promise.all([...moves, ...all]), late])
   waiting.abort()
 }
 
+async function healMove(host: Host, move: string): Promise<void> {
+  const departing = host.moves.departure(move)
+  // A question that only the target can answer is asked later: see keep-moves.ts.
+  if (departing) await settleDeparture(host, departing, 'silent')
+  const arriving = host.moves.arrival(move)
+  if (arriving) await settleArrival(host, arriving)
+}
+
 async function healVm(host: Host, record: VmRecord): Promise<void> {
+  if (host.moves.departureOf(record)) return
+  if (record.phase === 'making' && record.arrival !== undefined) {
+    // It is settled with its move; if that failed, it is retried.
+    if (host.moves.arrival(record.arrival)) return
+  }
   if (record.phase !== 'there') return discard(host, record)
   const dom = await lookUp(host, domainName(record))
   if (!dom) {
-    host.note(`VM ${record.id} is written down, but libvirt does not know it`)
+    host.log(`VM ${record.id} has a record but no libvirt domain`)
     return
   }
   const found = { record: await settleUnderWay(host, { record, dom }), dom }

@@ -1,24 +1,34 @@
-export { probeHypervisor } from './acceleration.ts'
-export { readAddress, readLease, waitForAddress, type Address } from './address.ts'
-export { abandonArrival, finishArrival, makeReady, prepareArrival } from './arrive.ts'
-export { joinNetwork } from './join-network.ts'
-export { cloneVm, type NewClone } from './clone.ts'
-export { configureVm, setNested, type Settings } from './configure.ts'
-export { createFromImage, type NewCloudVm } from './create-from-image.ts'
-export { createVm, settingLimits, type NewVm } from './create.ts'
-export type { Hypervisor } from './definition.ts'
-export { deleteVm, removeVm } from './delete.ts'
+export { probeHypervisor } from './host/acceleration.ts'
+export { readAddress, readLease, waitForAddress, type GuestAddress } from './guest/address.ts'
+export { finishArrival, makeReady, prepareArrival } from './vm/arrive.ts'
+export type { Arrival, Departure, Landing, MoveTarget, MoveQuestion } from './host/move-protocol.ts'
+export { joinNetwork } from './vm/join-network.ts'
+export { cloneVm, type NewClone } from './vm/clone.ts'
+export { configureVm, setNested, type Settings } from './vm/configure.ts'
+export { createFromImage, type NewCloudVm } from './vm/create-from-image.ts'
+export { createVm, settingLimits, type NewVm } from './vm/create.ts'
+export type { Hypervisor } from './host/definition.ts'
+export { deleteVm, removeVm } from './recover/delete.ts'
 export {
   displaySocket,
   readAfterBoot,
   readSerialLog,
   takeScreenshot,
   type Picture,
-} from './display.ts'
-export { addFolder, enableSharing, listFolders, readFolder, removeFolder } from './folders.ts'
-export { addForward, allForwards, listForwards, removeForward, type Forward } from './forward.ts'
-export { execInGuest, pingGuest, type Command, type Outcome } from './guest.ts'
-export { openHost, type Clock, type Host, type HostOptions, type Ids, type Note } from './host.ts'
+} from './vm/display.ts'
+export {
+  addFolder,
+  enableSharing,
+  isSharing,
+  listFolders,
+  readFolder,
+  removeFolder,
+} from './share/folders.ts'
+export { addForward, allForwards, listForwards, removeForward } from './network/forward.ts'
+export { type Forward, writeDurably } from './host/record.ts'
+export { execInGuest, pingGuest, type GuestCommand, type CommandOutcome } from './guest/guest.ts'
+export type { EngineClock, Host, EngineIds, Log } from './host/host.ts'
+export { openHost, type HostOptions } from './open-host.ts'
 export {
   cachedImage,
   clearImages,
@@ -27,19 +37,15 @@ export {
   storeImage,
   type IncomingImage,
   type StoreOptions,
-} from './image-cache.ts'
-export {
-  migrateVm,
-  type Departure,
-  type Landing,
-  type MigrateOptions,
-  type Target,
-} from './migrate.ts'
-export { onChange, vmIds } from './on-change.ts'
-export { Orders, type Work } from './orders.ts'
-export { cloudDirectory, defaultPaths, ordersDirectory, type Paths } from './paths.ts'
-export { changePower, discardMemory, reachPower, readPower, type PowerOptions } from './power.ts'
-export { writeDurably, type Owner } from './record.ts'
+} from './disk/image-cache.ts'
+export { migrateVm, type MigrateOptions } from './vm/migrate.ts'
+export { onChange, vmIds } from './domain/on-change.ts'
+export { Orders, type Work } from './orders/orders.ts'
+export { cloudDirectory, defaultPaths, ordersDirectory, type Paths } from './host/paths.ts'
+export { makeDirectory, PASSABLE_DIRECTORY } from './host/private-files.ts'
+export { changePower, discardMemory, reachPower, readPower, type PowerOptions } from './vm/power.ts'
+export { probeDefine, type ProbedHost } from './domain/probe-define.ts'
+export type { Owner } from './host/owner.ts'
 export type { Seed } from '@skerry/vm'
 export {
   createSnapshot,
@@ -48,9 +54,15 @@ export {
   removeSnapshot,
   revertSnapshot,
   type NewSnapshot,
-} from './snapshot.ts'
-export { readStats, type Stats } from './stats.ts'
-export { stoppedByGuest } from './stopped-by-guest.ts'
-export { deleteTemplate, importTemplate, listTemplates, type ImportOptions } from './template.ts'
-export { listKnown, listVms, readVm } from './vms.ts'
-export { watchVms, type VmChange } from './watch.ts'
+} from './vm/snapshot.ts'
+export { decideArrival } from './recover/settle-arrival.ts'
+export { readStats, type Stats } from './guest/stats.ts'
+export { stoppedByGuest } from './domain/stopped-by-guest.ts'
+export {
+  deleteTemplate,
+  importTemplate,
+  listTemplates,
+  type ImportOptions,
+} from './disk/template.ts'
+export { listKnown, listVms, readVm } from './vm/vms.ts'
+export { watchVms, type VmChange } from './vm/watch.ts'

@@ -1,18 +1,18 @@
-// Goal: an import that dies at any step leaves one whole template. Method: the files as each step leaves them, made by hand.
+// Goal: an import that dies at any step leaves one complete template. Method: the files after each step, created manually.
 import assert from 'node:assert/strict'
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
 
-import { clearUnfinished } from '../src/clear-unfinished.ts'
-import { defaultPaths, templatesDirectory } from '../src/paths.ts'
+import { defaultPaths, templatesDirectory } from '../src/host/paths.ts'
+import { clearUnfinished } from '../src/recover/clear-unfinished.ts'
 import { temporaryDirectory } from './temporary-directory.ts'
 
 type Files = Readonly<Record<string, string>>
 const old: Files = { 'a.qcow2': 'old', 'a.json': 'old' }
 const fresh: Files = { 'a.qcow2': 'new', 'a.json': 'new' }
 
-/** What there is when it dies, and what there must be after the next start. */
+/** The files when it dies, and the expected files after the next start. */
 const steps: readonly (readonly [string, Files, Files])[] = [
   ['the copy is being made', { ...old, 'a.qcow2.tmp': 'ne' }, old],
   ['it is being converted', { ...old, 'a.qcow2.tmp': 'raw', 'a.qcow2.qcow2.tmp': 'n' }, old],
@@ -30,7 +30,7 @@ const steps: readonly (readonly [string, Files, Files])[] = [
   ['it is being deleted', { 'a.json': 'old' }, {}],
 ]
 
-test('an import that dies leaves the template that was there, or the new one, and nothing else', async () => {
+test('an interrupted import leaves the previous template or the new one, and nothing else', async () => {
   for (const [step, files, expected] of steps) {
     await using directory = await temporaryDirectory()
     const paths = { ...defaultPaths, data: directory.at('data'), run: directory.at('run') }

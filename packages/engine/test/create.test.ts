@@ -1,4 +1,4 @@
-// Goal: VMs are made, made again and cloned as the contract says, and what fails leaves nothing.
+// Goal: VMs are created, created again and cloned as the contract requires, and a failure leaves nothing.
 // Method: a real libvirtd with its in-memory driver, real disks.
 import assert from 'node:assert/strict'
 import { readdir, stat } from 'node:fs/promises'
@@ -7,16 +7,16 @@ import { after, before, test } from 'node:test'
 import { reasonWithoutRoot } from '@skerry/lab'
 import * as libvirt from '@skerry/libvirt'
 
-import { cloneVm } from '../src/clone.ts'
-import { configureVm, setNested } from '../src/configure.ts'
-import { createVm, type NewVm } from '../src/create.ts'
-import { readLayers } from '../src/disk.ts'
-import { findVm, readFacts } from '../src/find-domain.ts'
-import type { Host } from '../src/host.ts'
-import { recordsDirectory } from '../src/paths.ts'
-import { changePower } from '../src/power.ts'
-import { readVm } from '../src/vms.ts'
-import { watchVms } from '../src/watch.ts'
+import { readLayers } from '../src/disk/disk.ts'
+import { findVm, readFacts } from '../src/domain/find-domain.ts'
+import type { Host } from '../src/host/host.ts'
+import { recordsDirectory } from '../src/host/paths.ts'
+import { cloneVm } from '../src/vm/clone.ts'
+import { configureVm, setNested } from '../src/vm/configure.ts'
+import { createVm, type NewVm } from '../src/vm/create.ts'
+import { changePower } from '../src/vm/power.ts'
+import { readVm } from '../src/vm/vms.ts'
+import { watchVms } from '../src/vm/watch.ts'
 import { startEmulatedHost, type EmulatedHost } from './emulated-host.ts'
 
 const skip = reasonWithoutRoot('host') ?? false
@@ -40,23 +40,23 @@ const domains = async ({ link }: Host) =>
 const layersOf = async (host: Host, id: string) =>
   readLayers((await readFacts(host, (await findVm(host, id)).dom, 'next')).disk)
 
-test('what is left out has a default', { skip }, async () => {
+test('omitted settings have defaults', { skip }, async () => {
   assert.deepEqual(await createVm(onHost(), { id: 'plain' }), {
     ...{ id: 'plain', name: 'plain', tag: '', power: 'off', incarnation: '1', boot: null },
     ...{ cpus: 1, memoryMiB: 512, diskMiB: 64, nested: false, autostart: false, sharing: false },
   })
 })
 
-test('what is asked for is what there is', { skip }, async () => {
-  const asked = {
+test('the VM has the requested settings', { skip }, async () => {
+  const requested = {
     ...{ id: 'A.b_c-9', name: 'a <name> & "more"', tag: 'x\ny', cpus: 3, memoryMiB: 100 },
     ...{ diskMiB: 100, autostart: true, incarnation: '7' },
   }
-  const vm = await createVm(onHost(), asked)
-  assert.deepEqual({ ...vm, ...asked }, vm)
+  const vm = await createVm(onHost(), requested)
+  assert.deepEqual({ ...vm, ...requested }, vm)
 })
 
-test('the same request again, spelled out or not, is the same VM', { skip }, async () => {
+test('a repeated request, with or without defaults, returns the same VM', { skip }, async () => {
   const host = onHost()
   const vm = await createVm(host, { id: 'again', tag: 't' })
   const spelledOut: NewVm = {
@@ -71,13 +71,13 @@ test('the same request again, spelled out or not, is the same VM', { skip }, asy
   assert.deepEqual(await readVm(host, 'again'), vm)
 })
 
-test('asked for many times at once it is made once', { skip }, async () => {
+test('concurrent requests for one VM create it once', { skip }, async () => {
   const host = onHost()
   const vms = await Promise.all(Array.from({ length: 20 }, () => createVm(host, { id: 'once' })))
   assert.equal(new Set(vms.map((vm) => JSON.stringify(vm))).size, 1)
 })
 
-test('what cannot be is refused before anything is made', { skip }, async () => {
+test('an invalid request is rejected before anything is created', { skip }, async () => {
   const host = onHost()
   const before = [await left(host), await domains(host)]
   const wrong: readonly NewVm[] = [
@@ -89,17 +89,17 @@ test('what cannot be is refused before anything is made', { skip }, async () => 
     ...[0, 63, 2 ** 31].map((memoryMiB) => ({ id: 'wrong', memoryMiB })),
     ...[0, 63, 2 ** 40].map((diskMiB) => ({ id: 'wrong', diskMiB })),
   ]
-  for (const asked of wrong) {
-    await assert.rejects(createVm(host, asked), { kind: 'invalid' }, JSON.stringify(asked))
+  for (const requested of wrong) {
+    await assert.rejects(createVm(host, requested), { kind: 'invalid' }, JSON.stringify(requested))
   }
   await assert.rejects(createVm(host, { id: 'wrong', template: 'no-such' }), {
     kind: 'unavailable',
-    message: 'there is no template no-such on this host',
+    message: 'template no-such not found on this host',
   })
   assert.deepEqual([await left(host), await domains(host)], before)
 })
 
-test('a domain of somebody else’s is not taken over', { skip }, async () => {
+test('a domain not created by Skerry is not taken over', { skip }, async () => {
   const host = onHost()
   const xml =
     "<domain type='test'><name>local-theirs</name><memory>65536</memory><os><type>hvm</type></os></domain>"
@@ -112,24 +112,24 @@ test('a domain of somebody else’s is not taken over', { skip }, async () => {
   assert.deepEqual(await left(host), before)
 })
 
-test('what libvirt refuses to define leaves nothing', { skip }, async () => {
+test('a definition that libvirt rejects leaves nothing behind', { skip }, async () => {
   const host = onHost()
   const before = [await left(host), await domains(host)]
-  // A uuid that another domain has already.
+  // A uuid that another domain already has.
   const { record } = await findVm(host, 'plain')
   const twin: Host = { ...host, ids: { uuid: () => record.uuid } }
   await assert.rejects(createVm(twin, { id: 'twin' }), { name: 'Fault' })
   assert.deepEqual([await left(host), await domains(host)], before)
 })
 
-test('ids that look like our own files are ids like any other', { skip }, async () => {
+test('ids that look like our own file names are valid', { skip }, async () => {
   const host = onHost()
   const ids = ['plain.json', 'plain.tmp', 'plain.json.tmp', 'plain.vm', 'plain.vm.json']
   for (const id of ids) assert.equal((await createVm(host, { id })).id, id)
   assert.equal((await readVm(host, 'plain')).id, 'plain')
 })
 
-test('whoever watches is told of a new VM at once', { skip }, async () => {
+test('a watcher gets a new VM at once', { skip }, async () => {
   const host = onHost()
   const ended = new AbortController()
   for await (const { id, vm } of watchVms(host, ended.signal)) {
@@ -140,7 +140,7 @@ test('whoever watches is told of a new VM at once', { skip }, async () => {
   }
 })
 
-test('a clone of a VM that is off stands on what the parent was', { skip }, async () => {
+test('a clone of a VM that is off is based on the parent’s disk', { skip }, async () => {
   const host = onHost()
   await createVm(host, { id: 'parent', cpus: 2, memoryMiB: 96, diskMiB: 80 })
   const clone = await cloneVm(host, { id: 'child', parent: 'parent', name: 'Child' })
@@ -175,32 +175,32 @@ test(
   },
 )
 
-test('a clone is never smaller than its parent, and never without one', { skip }, async () => {
+test('a clone is never smaller than its parent, and needs a parent', { skip }, async () => {
   const host = onHost()
   const before = [await left(host), await domains(host)]
   await assert.rejects(cloneVm(host, { id: 'small', parent: 'parent', diskMiB: 79 }), {
     kind: 'invalid',
     message: /at least 80/,
   })
-  await assert.rejects(cloneVm(host, { id: 'orphan', parent: 'nobody' }), { kind: 'not-found' })
+  await assert.rejects(cloneVm(host, { id: 'orphan', parent: 'missing' }), { kind: 'not-found' })
   assert.deepEqual([await left(host), await domains(host)], before)
   const larger = await cloneVm(host, { id: 'larger', parent: 'parent', diskMiB: 100 })
   assert.equal(larger.diskMiB, 100)
 })
 
-test('VMs cloned from each other at once do not wait in a circle', { skip }, async () => {
+test('VMs cloned from each other concurrently do not deadlock', { skip }, async () => {
   const host = onHost()
   const pairs = ['parent', 'child', 'plain'].flatMap((parent) =>
     [1, 2, 3].map((number) => ({ id: `${parent}-${number}`, parent })),
   )
-  const made = await Promise.all(pairs.map((asked) => cloneVm(host, asked)))
+  const made = await Promise.all(pairs.map((requested) => cloneVm(host, requested)))
   assert.deepEqual(
     made.map(({ id }) => id as string),
     pairs.map(({ id }) => id),
   )
 })
 
-test('what a VM is made of changes only while it is off', { skip }, async () => {
+test('hardware settings change only while the VM is off', { skip }, async () => {
   const host = onHost()
   await createVm(host, { id: 'changing' })
   const settings = { cpus: 2, memoryMiB: 128, diskMiB: 70 }
@@ -216,7 +216,7 @@ test('what a VM is made of changes only while it is off', { skip }, async () => 
   await assert.rejects(configureVm(host, 'changing', { cpus: 1, autostart: true }), {
     kind: 'conflict',
   })
-  assert.equal((await readVm(host, 'changing')).autostart, false, 'it was refused as a whole')
+  assert.equal((await readVm(host, 'changing')).autostart, false, 'it was rejected as a whole')
   const started = await configureVm(host, 'changing', { autostart: true })
   assert.deepEqual([started.autostart, started.cpus, started.power], [true, 2, 'on'])
 })

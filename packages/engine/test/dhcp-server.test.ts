@@ -1,4 +1,4 @@
-// Goal: an address that a VM gave back can be given to the next one. Method: a real dnsmasq in a network of its own.
+// Goal: the address of a deleted VM can be given to the next one. Method: a real dnsmasq in its own network namespace.
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -7,19 +7,19 @@ import { test } from 'node:test'
 
 import { reasonWithoutRoot, until } from '@skerry/lab'
 
-import { rereadEntries } from '../src/dhcp-server.ts'
-import type { Host } from '../src/host.ts'
-import { defaultPaths } from '../src/paths.ts'
+import type { Host } from '../src/host/host.ts'
+import { defaultPaths } from '../src/host/paths.ts'
+import { rereadEntries } from '../src/network/dhcp-server.ts'
 import { temporaryDirectory } from './temporary-directory.ts'
 
 const skip = reasonWithoutRoot('host') ?? false
 
-test('the DHCP server forgets what is gone when it is told, and only then', { skip }, async () => {
+test('the DHCP server drops removed entries on a signal, and only then', { skip }, async () => {
   await using directory = await temporaryDirectory()
   const entries = directory.at('entries')
   await mkdir(entries)
   await mkdir(directory.at('network'))
-  // It is another user.
+  // dnsmasq runs as another user.
   for (const each of [directory.at('.'), entries]) await chmod(each, 0o755)
   const entry = async (name: string, mac: string, address: string) => {
     await writeFile(`${entries}/.${name}`, `${mac},${address}\n`)
@@ -55,7 +55,7 @@ test('the DHCP server forgets what is gone when it is told, and only then', { sk
 
   const notes: string[] = []
   const paths = { ...defaultPaths, qemuPids: directory.at('qemu') }
-  const host = { paths, note: (message: string) => notes.push(message) } as unknown as Host
+  const host = { paths, log: (message: string) => notes.push(message) } as unknown as Host
   await rm(`${entries}/b`)
   log = ''
   await rereadEntries(host, 'n')

@@ -1,5 +1,5 @@
-// Goal: layers stand on each other as disk.ts draws them, and a base goes with its last user.
-// Method: the real qemu-img, asked both through our code and behind its back.
+// Goal: layers form chains as described in disk.ts, and a base is removed with its last user.
+// Method: the real qemu-img, called through our code and directly.
 import assert from 'node:assert/strict'
 import { link, mkdir, readdir, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { test } from 'node:test'
@@ -18,8 +18,8 @@ import {
   readLayers,
   virtualBytes,
   type Layers,
-} from '../src/disk.ts'
-import { runTool } from '../src/tool.ts'
+} from '../src/disk/disk.ts'
+import { runTool } from '../src/host/tool.ts'
 import { temporaryDirectory } from './temporary-directory.ts'
 
 const MIB = 1024 ** 2
@@ -44,7 +44,7 @@ const write = (file: string, letter: string, megabyte: number) => {
   const command = `write -q -P ${letter.charCodeAt(0)} ${megabyte}M 64k`
   return runTool('qemu-io', ['-f', 'qcow2', '-c', command, file])
 }
-/** Fails when the bytes are others. */
+/** Fails if the bytes differ. */
 const reads = async (file: string, letter: string, megabyte: number): Promise<void> => {
   const command = `read -q -P ${letter.charCodeAt(0)} ${megabyte}M 64k`
   const said = await runTool('qemu-io', ['-f', 'qcow2', '-c', command, file])
@@ -53,7 +53,7 @@ const reads = async (file: string, letter: string, megabyte: number): Promise<vo
 const names = (layers: Layers) => layers.map((file) => file.replace(/.*\//, ''))
 const links = async (file: string) => (await stat(file)).nlink
 
-test('a VM’s disk is a layer of its own on a link to the template', { skip }, async () => {
+test('a VM’s disk is its own layer on a link to the template', { skip }, async () => {
   await using shop = await workshop()
   const base = await linkBase(shop.image, await shop.vm('a'))
   const layers = await addLayer(base, 32 * MIB)
@@ -67,21 +67,25 @@ test('a VM’s disk is a layer of its own on a link to the template', { skip }, 
   await reads(layers[0], 'A', 0)
 })
 
-test('two VMs on one template write apart, and the template is as it was', { skip }, async () => {
-  await using shop = await workshop()
-  const a = await addLayer(await linkBase(shop.image, await shop.vm('a')))
-  const b = await addLayer(await linkBase(shop.image, await shop.vm('b')))
-  await write(a[0], 'X', 0)
-  await reads(a[0], 'X', 0)
-  await reads(b[0], 'A', 0)
-  await reads(shop.image, 'A', 0)
-})
+test(
+  'two VMs on one template write separately, and the template is unchanged',
+  { skip },
+  async () => {
+    await using shop = await workshop()
+    const a = await addLayer(await linkBase(shop.image, await shop.vm('a')))
+    const b = await addLayer(await linkBase(shop.image, await shop.vm('b')))
+    await write(a[0], 'X', 0)
+    await reads(a[0], 'X', 0)
+    await reads(b[0], 'A', 0)
+    await reads(shop.image, 'A', 0)
+  },
+)
 
-test('a base goes with its last user', { skip }, async () => {
+test('a base is removed with its last user', { skip }, async () => {
   await using shop = await workshop()
   const parent = await addLayer(await linkBase(shop.image, await shop.vm('parent')))
   await write(parent[0], 'P', 1)
-  // Freezing: what the parent wrote to until now is what both stand on from now on.
+  // Freeze: the parent's active layer becomes the base of both.
   const above = await addLayer(parent)
   const child = await addLayer(await linkLayers(parent, await shop.vm('child')))
   assert.deepEqual(names(child), names(above))
@@ -98,7 +102,7 @@ test('a base goes with its last user', { skip }, async () => {
   await qemuImg('check', '-q', '-f', 'qcow2', child[0])
 })
 
-test('an empty layer of any size is one that QEMU takes and finds whole', { skip }, async () => {
+test('an empty layer of any size is accepted by QEMU and consistent', { skip }, async () => {
   await using shop = await workshop()
   const sizes = [1, 8, 513, 32 * 1024, 2 * 1024 ** 2].map((mebibytes) => mebibytes * MIB)
   for (const [index, bytes] of sizes.entries()) {
@@ -116,7 +120,7 @@ test('an empty layer of any size is one that QEMU takes and finds whole', { skip
   }
 })
 
-test('a chain means the same wherever its directory is', { skip }, async () => {
+test('a chain is valid in every directory', { skip }, async () => {
   await using shop = await workshop()
   const [top] = await addLayer(await linkBase(shop.image, await shop.vm('a')))
   await rename(shop.at('a'), shop.at('b'))
@@ -125,7 +129,7 @@ test('a chain means the same wherever its directory is', { skip }, async () => {
   await reads(moved, 'A', 0)
 })
 
-test('a copy is one file that stands on nothing', { skip }, async () => {
+test('a copy is one file without a backing file', { skip }, async () => {
   await using shop = await workshop()
   const layers = await addLayer(await linkBase(shop.image, await shop.vm('a')), 16 * MIB)
   await write(layers[0], 'X', 12)
@@ -140,7 +144,7 @@ test('a copy is one file that stands on nothing', { skip }, async () => {
   assert.deepEqual(await readdir(shop.at('b')), ['layer-0.qcow2'])
 })
 
-test('only what was written to the layer itself is its data', { skip }, async () => {
+test('only data written to the layer itself counts as its data', { skip }, async () => {
   await using shop = await workshop()
   const layers = await addLayer(await linkBase(shop.image, await shop.vm('a')), 32 * MIB)
   assert.equal(await hasData(layers[0]), false)
@@ -148,12 +152,12 @@ test('only what was written to the layer itself is its data', { skip }, async ()
   assert.equal(await hasData(layers[0]), true)
   const zeroed = await addLayer(layers)
   assert.equal(await hasData(zeroed[0]), false)
-  // Zeros over what was there are something that a guest has written, too.
+  // Explicit zeros are data written by a guest, too.
   await runTool('qemu-io', ['-f', 'qcow2', '-c', 'write -q -z 20M 64k', zeroed[0]])
   assert.equal(await hasData(zeroed[0]), true)
 })
 
-test('layers above the one that is written to are found, lowest first', { skip }, async () => {
+test('layers above the active one are found, lowest first', { skip }, async () => {
   await using shop = await workshop()
   const directory = await shop.vm('a')
   const one = await makeEmptyLayer(directory, MIB)
@@ -165,7 +169,7 @@ test('layers above the one that is written to are found, lowest first', { skip }
   assert.deepEqual(await layersAbove(three[0]), [])
 })
 
-test('a disk that stands on anything but layers of its own VM is refused', { skip }, async () => {
+test('a disk with a backing file outside its VM’s layers is rejected', { skip }, async () => {
   await using shop = await workshop()
   const directory = await shop.vm('a')
   await link(shop.image, `${directory}/layer-0.qcow2`)
@@ -182,7 +186,7 @@ test('a disk that stands on anything but layers of its own VM is refused', { ski
     // A format other than ours would let the guest name its own base.
     ['-b', 'layer-0.qcow2', '-F', 'raw'],
     ['-b', 'json:{"file.filename":"layer-0.qcow2"}', '-F', 'qcow2'],
-    // A chain goes down, so that it ends.
+    // Numbers in a chain decrease, so that it ends.
     ['-b', 'layer-5.qcow2', '-F', 'qcow2'],
     ['-b', 'layer-3.qcow2', '-F', 'qcow2'],
     ['-o', `data_file=${directory}/data.raw`],
@@ -197,7 +201,7 @@ test('a disk that stands on anything but layers of its own VM is refused', { ski
   await assert.rejects(readLayers(top), { kind: 'image-refused' })
 })
 
-test('a chain that grew past all measure is refused', { skip }, async () => {
+test('a chain that is too long is rejected', { skip }, async () => {
   await using shop = await workshop()
   let layers = await linkBase(shop.image, await shop.vm('a'))
   while (layers.length <= LAYERS_MAX) layers = await addLayer(layers)
@@ -206,7 +210,7 @@ test('a chain that grew past all measure is refused', { skip }, async () => {
   await assert.rejects(readLayers(layers[0]), { kind: 'image-refused' })
 })
 
-test('what could not be made leaves no file', { skip }, async () => {
+test('a failed creation leaves no file', { skip }, async () => {
   await using shop = await workshop()
   const directory = await shop.vm('a')
   const nothing: Layers = [`${directory}/layer-0.qcow2`]

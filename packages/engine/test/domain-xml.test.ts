@@ -5,8 +5,8 @@ import { whyNotName, type VmId } from '@skerry/vm'
 import { children, find, readXml } from '@skerry/xml'
 
 import { arbitraryText, Random } from '../../xml/test/arbitrary.ts'
-import type { Definition, Hypervisor } from '../src/definition.ts'
-import { domainXml, readDomain } from '../src/domain-xml.ts'
+import { domainXml, readDomain } from '../src/domain/domain-xml.ts'
+import type { DomainDefinition, Hypervisor } from '../src/host/definition.ts'
 
 const emulated: Hypervisor = { type: 'qemu', nesting: 'svm' }
 const hypervisors = [
@@ -15,7 +15,7 @@ const hypervisors = [
   { type: 'kvm', nesting: 'vmx' },
 ] as const satisfies Hypervisor[]
 
-/** Any name that is legal for a VM, most of them made to break out of their element. */
+/** Any valid VM name, mostly one that tries to break out of its element. */
 function hostileTitle(random: Random): string {
   for (;;) {
     const title = arbitraryText(random, ['</title>', '<devices>', '\u2028', '😀', ' '])
@@ -23,7 +23,7 @@ function hostileTitle(random: Random): string {
   }
 }
 
-function arbitraryDefinition(random: Random): Definition {
+function arbitraryDefinition(random: Random): DomainDefinition {
   const number = () => String(random.below(1_000_000))
   const hex = (length: number) =>
     Array.from({ length }, () => random.below(16).toString(16)).join('')
@@ -44,7 +44,7 @@ function arbitraryDefinition(random: Random): Definition {
     memoryMiB: 64 + random.below(1024 * 1024),
     nested: random.below(2) === 0,
     mac: `52:${Array.from({ length: 5 }, () => hex(2)).join(':')}`,
-    ...random.pick<Pick<Definition, 'bridge' | 'network'>>([
+    ...random.pick<Pick<DomainDefinition, 'bridge' | 'network'>>([
       { bridge: undefined, network: undefined },
       { bridge: undefined, network: 'skerry-0123456789' },
       { bridge: 'br0', network: undefined },
@@ -56,7 +56,7 @@ function arbitraryDefinition(random: Random): Definition {
   }
 }
 
-test('what a definition says is read back from its XML', () => {
+test('a definition is read back from its XML', () => {
   const random = new Random(11)
   for (let round = 0; round < 2000; round += 1) {
     const definition = arbitraryDefinition(random)
@@ -69,7 +69,7 @@ test('what a definition says is read back from its XML', () => {
   }
 })
 
-test('whatever is in a definition, the elements of its XML are the same', () => {
+test('for any definition, the elements of its XML are the same', () => {
   const random = new Random(12)
   const shape = (xml: string) => {
     const domain = readXml(xml, { bytesMax: 1024 * 1024 })
@@ -79,7 +79,7 @@ test('whatever is in a definition, the elements of its XML are the same', () => 
     )
   }
   const plain = arbitraryDefinition(random)
-  const one = (definition: Definition) =>
+  const one = (definition: DomainDefinition) =>
     shape(domainXml({ ...definition, seed: undefined, layers: plain.layers }, emulated))
   const expected = one(plain)
   for (let round = 0; round < 500; round += 1) {
@@ -87,9 +87,13 @@ test('whatever is in a definition, the elements of its XML are the same', () => 
   }
 })
 
-test('every layer is named with its format, and the lowest stands on nothing', () => {
+test('every layer is listed with its format, and the lowest has no backing file', () => {
   const definition = arbitraryDefinition(new Random(3))
-  const layers: Definition['layers'] = ['/d/layer-2.qcow2', '/d/layer-1.qcow2', '/d/layer-0.qcow2']
+  const layers: DomainDefinition['layers'] = [
+    '/d/layer-2.qcow2',
+    '/d/layer-1.qcow2',
+    '/d/layer-0.qcow2',
+  ]
   const domain = readXml(domainXml({ ...definition, layers }, emulated), { bytesMax: 65_536 })
   let node = find(domain, 'devices', 'disk')
   const chain: unknown[] = []
@@ -100,7 +104,7 @@ test('every layer is named with its format, and the lowest stands on nothing', (
   assert.deepEqual(chain, [...layers.map((file) => [file, 'qcow2']), [undefined, undefined]])
 })
 
-test('nesting is required or disabled, never left to chance', () => {
+test('nested virtualisation is required or disabled, never left open', () => {
   const definition = arbitraryDefinition(new Random(4))
   for (const hypervisor of hypervisors) {
     for (const nested of [true, false]) {
@@ -114,7 +118,7 @@ test('nesting is required or disabled, never left to chance', () => {
   }
 })
 
-test('a domain without our mark is none of ours', () => {
+test('a domain without our metadata is not ours', () => {
   const of = (metadata: string) =>
     `<domain type='kvm'><name>local-a</name><memory>1024</memory>${metadata}</domain>`
   assert.equal(readDomain(of('')), undefined)
@@ -123,7 +127,7 @@ test('a domain without our mark is none of ours', () => {
   assert.equal(readDomain(of(foreign)), undefined)
 })
 
-test('memory is read in whatever unit libvirt gives it, and an unknown one is a fault', () => {
+test('memory is read in any unit of libvirt, and an unknown unit is a fault', () => {
   const mark = '<metadata><s:vm xmlns:s="urn:skerry:vm:1" id="a"/></metadata>'
   const of = (memory: string) => readDomain(`<domain>${mark}${memory}</domain>`)?.memoryMiB
   assert.equal(of('<memory unit="KiB">524288</memory>'), 512)

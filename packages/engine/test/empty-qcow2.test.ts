@@ -1,4 +1,4 @@
-// Goal: a disk layer that we write ourselves is what qemu-img would have made. Method: ask qemu-img about both.
+// Goal: a disk layer that we write ourselves equals one by qemu-img. Method: compare both with qemu-img.
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
@@ -8,7 +8,7 @@ import { promisify } from 'node:util'
 
 import { readQcow2 } from '@skerry/image'
 
-import { emptyQcow2 } from '../src/empty-qcow2.ts'
+import { emptyQcow2 } from '../src/disk/empty-qcow2.ts'
 import { temporaryDirectory } from './temporary-directory.ts'
 
 const skip = existsSync('/usr/bin/qemu-img') ? false : 'needs qemu-utils: npm run setup'
@@ -26,7 +26,7 @@ async function describe(file: string): Promise<Record<string, unknown>> {
 }
 
 for (const bytes of [512, MIB, 512 * MIB, 513 * MIB, 2 * MIB * MIB, 5 * MIB * MIB]) {
-  test(`an empty layer of ${bytes} bytes is as qemu-img makes it`, { skip }, async () => {
+  test(`an empty layer of ${bytes} bytes equals one by qemu-img`, { skip }, async () => {
     await using directory = await temporaryDirectory()
     const base = directory.at('layer-0.qcow2')
     const [ours, theirs] = [directory.at('ours'), directory.at('theirs')]
@@ -45,7 +45,7 @@ for (const bytes of [512, MIB, 512 * MIB, 513 * MIB, 2 * MIB * MIB, 5 * MIB * MI
 }
 
 test(
-  'a layer can be larger than what it stands on, and holds what is written to it',
+  'a layer can be larger than its backing file, and holds what is written to it',
   { skip },
   async () => {
     await using directory = await temporaryDirectory()

@@ -4,19 +4,20 @@ import { mkdir } from 'node:fs/promises'
 import { startLibvirt, type Libvirt } from '@skerry/lab'
 
 import { qemuImg } from '../../image/test/qemu-img.ts'
-import type { Hypervisor } from '../src/definition.ts'
-import { openHost, type Host } from '../src/host.ts'
-import { importTemplate } from '../src/template.ts'
+import { importTemplate } from '../src/disk/template.ts'
+import type { Hypervisor } from '../src/host/definition.ts'
+import type { Host } from '../src/host/host.ts'
+import { openHost } from '../src/open-host.ts'
 import { temporaryDirectory } from './temporary-directory.ts'
 
 export interface EmulatedHost extends AsyncDisposable {
   readonly host: Host
   readonly libvirt: Libvirt
-  /** What went wrong where nobody waited for an answer. */
+  /** Logged failures for which no caller waited. */
   readonly notes: readonly string[]
 }
 
-/** A host whose libvirtd and disks are real and whose guests are not: libvirt's in-memory driver. */
+/** A host with a real libvirtd and real disks but without real guests: libvirt's in-memory driver. */
 export async function startEmulatedHost(): Promise<EmulatedHost> {
   await using stack = new AsyncDisposableStack()
   const directory = stack.use(await temporaryDirectory())
@@ -32,11 +33,11 @@ export async function startEmulatedHost(): Promise<EmulatedHost> {
         qemuPids: directory.at('pids'),
         qemuSaves: directory.at('saves'),
       },
-      // The in-memory driver takes our definitions, devices and all, for domains of its own kind.
+      // The in-memory driver accepts our definitions, including devices, for its own domain type.
       hypervisor: { type: 'test' as Hypervisor['type'], nesting: 'svm' },
       clock: { now: () => new Date(0) },
       ids: { uuid: () => randomUUID() },
-      note: (message) => notes.push(message),
+      log: (message) => notes.push(message),
     }),
   )
   await qemuImg('create', '-q', '-f', 'qcow2', directory.at('image'), '64M')

@@ -1,16 +1,16 @@
-// Goal: only a guest that shut itself down is said to have done so. Method: libvirt's words one by one; then its in-memory
-// driver, whose domains leave by themselves, by our order, and by force. Real guests: tests/accept/cloud-core.test.ts.
+// Goal: only a guest that shut itself down counts as such. Method: libvirt's events one by one; then its in-memory driver,
+// whose domains stop by themselves, by our order, and by force. Real guests: tests/accept/cloud-core.test.ts.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
 import { reasonWithoutRoot, until } from '@skerry/lab'
 import * as libvirt from '@skerry/libvirt'
 
-import { createVm } from '../src/create.ts'
-import { Endings, type LifeEvent } from '../src/endings.ts'
-import { findVm } from '../src/find-domain.ts'
-import { changePower } from '../src/power.ts'
-import { stoppedByGuest } from '../src/stopped-by-guest.ts'
+import { findVm } from '../src/domain/find-domain.ts'
+import { stoppedByGuest } from '../src/domain/stopped-by-guest.ts'
+import { Endings, type LifeEvent } from '../src/host/endings.ts'
+import { createVm } from '../src/vm/create.ts'
+import { changePower } from '../src/vm/power.ts'
 import { startEmulatedHost } from './emulated-host.ts'
 
 const skip = reasonWithoutRoot('host') ?? false
@@ -25,37 +25,37 @@ const crashed = { event: is.stopped, detail: DomainEventStoppedDetailType.crashe
 
 const stays = async () => false
 
-/** Whether it was the guest's wish, after libvirt has told all of this. */
+/** Whether the guest initiated the shutdown, after these events. */
 function after(
-  told: readonly LifeEvent[],
+  reported: readonly LifeEvent[],
   { ordered = false, goesDown = stays }: { ordered?: boolean; goesDown?: typeof stays } = {},
 ): Promise<boolean> {
   const endings = new Endings(goesDown)
-  for (const each of told) endings.hear('cloud-a', each, ordered)
+  for (const each of reported) endings.hear('cloud-a', each, ordered)
   return endings.isOwn('cloud-a')
 }
 
-test('a guest that leaves by itself is heard, and one that was gone before we listened is believed', async () => {
+test('a guest that shuts down by itself is recognised, and one that did so before we listened is assumed to have', async () => {
   assert.equal(await after([started, byGuest, shutDown]), true)
   assert.equal(await after([shutDown]), true)
   assert.equal(await after([]), true)
 })
 
-test('a signal, a crash and force are not the guest’s wish', async () => {
+test('a signal, a crash and a forced stop do not count as the guest’s own shutdown', async () => {
   assert.equal(await after([started, bySignal, shutDown]), false)
   assert.equal(await after([started, crashed]), false)
   assert.equal(await after([started, destroyed]), false)
   assert.equal(await after([started, byGuest, destroyed]), false)
 })
 
-test('the last of several lives counts', async () => {
-  // A guest that is asked to start again tells first that it shuts down.
+test('the last of several runs counts', async () => {
+  // A guest that is asked to reboot first emits a shutdown event.
   assert.equal(await after([started, byGuest, bySignal, shutDown]), false)
   assert.equal(await after([started, bySignal, shutDown, started, byGuest, shutDown]), true)
   assert.equal(await after([started, byGuest, shutDown, started, crashed]), false)
 })
 
-test('what was ordered is not the guest’s wish, nor what it does while the machine goes down', async () => {
+test('an ordered stop, and a stop while the machine shuts down, do not count as the guest’s own shutdown', async () => {
   assert.equal(await after([started, byGuest, shutDown], { ordered: true }), false)
   assert.equal(await after([shutDown], { ordered: true }), false)
   assert.equal(await after([byGuest, shutDown], { goesDown: async () => true }), false)
@@ -63,14 +63,14 @@ test('what was ordered is not the guest’s wish, nor what it does while the mac
   assert.equal(await after([byGuest, shutDown], { goesDown: unknown }), false)
 })
 
-test('an order that comes after the guest’s wish does not undo it', async () => {
+test('an order after the guest’s own shutdown does not change it', async () => {
   const endings = new Endings(stays)
   endings.hear('cloud-a', byGuest, false)
   endings.hear('cloud-a', shutDown, true)
   assert.equal(await endings.isOwn('cloud-a'), true)
 })
 
-test('on a host: by itself, by order, by force', { skip }, async () => {
+test('on a host: own shutdown, ordered, forced', { skip }, async () => {
   await using emulated = await startEmulatedHost()
   const { host } = emulated
   await createVm(host, { id: 'a' })
@@ -89,11 +89,11 @@ test('on a host: by itself, by order, by force', { skip }, async () => {
   await off()
   assert.equal(await stoppedByGuest(host, 'a', 'local'), true)
   await on()
-  // As an order does it; libvirt's in-memory driver knows neither an agent nor a power button.
-  await host.turns.take('a', async () => {
+  // As by an order; libvirt's in-memory driver has neither an agent nor a power button.
+  await host.locks.run('a', async () => {
     await host.link.call(libvirt.domainShutdownFlags, { dom, flags: 0 })
-    // Not any change: that it was started may be told as late as this.
-    await until('its end is heard', async () => !(await host.endings.isOwn(dom.name)))
+    // Not just any event: the event of its start may arrive this late.
+    await until('its stop event arrives', async () => !(await host.endings.isOwn(dom.name)))
   })
   assert.equal(await stoppedByGuest(host, 'a', 'local'), false)
   await on()

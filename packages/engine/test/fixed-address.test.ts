@@ -1,4 +1,4 @@
-// Goal: a VM that comes from another host keeps its address where it can, and never has one that another VM has.
+// Goal: a VM that comes from another host keeps its address if possible, and never has one of another VM.
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
@@ -8,10 +8,10 @@ import { test } from 'node:test'
 import { reasonToSkip } from '@skerry/lab'
 import type { VmId } from '@skerry/vm'
 
-import { createVm } from '../src/create.ts'
-import { keepAddress } from '../src/fixed-address.ts'
-import { macOf } from '../src/mac.ts'
-import { fixedAddressesDirectory } from '../src/paths.ts'
+import { macOf } from '../src/domain/mac.ts'
+import { fixedAddressesDirectory } from '../src/host/paths.ts'
+import { keepAddress } from '../src/network/fixed-address.ts'
+import { createVm } from '../src/vm/create.ts'
 import { startEmulatedHost } from './emulated-host.ts'
 
 test('an arriving VM keeps its address if it is free, and gets another if it is not', async (t) => {

@@ -1,5 +1,5 @@
-// Goal: no way of writing a path shows a guest a directory that belongs to the machine or to us.
-// Method: paths written in many ways, judged by which directories they lead to, not by their text.
+// Goal: no notation of a path shows a guest a directory of the system or of ours.
+// Method: paths in many notations, judged by the directories they lead to, not by their text.
 import assert from 'node:assert/strict'
 import { chown, mkdir, symlink, writeFile } from 'node:fs/promises'
 import { test } from 'node:test'
@@ -7,9 +7,9 @@ import { test } from 'node:test'
 import { Fault } from '@skerry/fault'
 
 import { Random } from '../../xml/test/arbitrary.ts'
-import { isInDotDirectory } from '../src/homes.ts'
-import { checkHostPath, isBarred } from '../src/host-path.ts'
-import { defaultPaths, type Paths } from '../src/paths.ts'
+import { defaultPaths, type Paths } from '../src/host/paths.ts'
+import { isInDotDirectory } from '../src/share/homes.ts'
+import { checkHostPath, isBarred } from '../src/share/host-path.ts'
 import { BARRED, disguised, identity, nowhere, ONLY_BELOW } from './hostile-paths.ts'
 import { temporaryDirectory } from './temporary-directory.ts'
 
@@ -21,12 +21,12 @@ async function ground() {
     await mkdir(at(name), { recursive: true })
   }
   await writeFile(at('mine/file'), '')
-  // The way to our data as somebody might have set it up.
+  // A symbolic link to our data, as a user might have created it.
   await symlink(at('own/data'), at('data-by-link'))
   return { ...directory, at, paths }
 }
 
-/** Whether the directory is, or lies below, one of those: asked of the kernel step by step upwards. */
+/** Whether the directory is, or lies below, one of those: checked by the kernel step by step upwards. */
 async function liesIn(path: string, places: ReadonlySet<string | undefined>): Promise<boolean> {
   for (let here = path, last = ''; ; here += '/..') {
     const now = await identity(here)
@@ -36,7 +36,7 @@ async function liesIn(path: string, places: ReadonlySet<string | undefined>): Pr
   }
 }
 
-test('of 500 paths to what is barred and to what is not, nothing barred passes', async () => {
+test('of 500 paths to barred and allowed directories, no barred one passes', async () => {
   await using place = await ground()
   const { at, paths } = place
   const random = new Random(21)
@@ -44,7 +44,7 @@ test('of 500 paths to what is barred and to what is not, nothing barred passes',
   const barred = [...BARRED, ...ours, at('data-by-link'), at('own/data/vms'), '/etc/ssh']
   const allowed = ['mine', 'mine/deep/er', 'mine/with blank', 'mine/ünï'].map(at)
   const forbidden = new Set(await Promise.all([...BARRED, ...ours].map(identity)))
-  // What has no directory on this machine is no place to lie in.
+  // Directories that do not exist on this machine are left out.
   forbidden.delete(undefined)
   const exactly = new Set(await Promise.all([...ONLY_BELOW, at('own')].map(identity)))
   let passed = 0
@@ -70,7 +70,7 @@ test('of 500 paths to what is barred and to what is not, nothing barred passes',
   assert(passed > 20, `only ${passed} of the paths were allowed at all`)
 })
 
-test('a directory of one’s own is allowed, however it is written', async () => {
+test('a directory of one’s own is allowed, in any notation', async () => {
   await using place = await ground()
   const { at, paths } = place
   const random = new Random(22)
@@ -80,7 +80,7 @@ test('a directory of one’s own is allowed, however it is written', async () =>
   }
 })
 
-test('what is no directory of this host is invalid', async () => {
+test('a missing directory is invalid', async () => {
   await using place = await ground()
   const { at, paths } = place
   await symlink(at('loop-b'), at('loop-a'))
@@ -91,7 +91,7 @@ test('what is no directory of this host is invalid', async () => {
   }
 })
 
-test('a directory above our data is not shown, and neither is our data by another name', async () => {
+test('a directory above our data is not shown, nor our data by another name', async () => {
   await using place = await ground()
   const { at, paths } = place
   await assert.rejects(checkHostPath(paths, at('own')), { kind: 'forbidden' })
@@ -108,7 +108,7 @@ test('dot-directories of a home are barred with all below them, the home is not'
   }
 })
 
-test('so are those of a home that lies elsewhere, by whatever name the register has it', async () => {
+test('so are those of a home elsewhere, by any name in /etc/passwd', async () => {
   await using place = await ground()
   const { at } = place
   for (const name of ['far/a/.ssh/keys', 'far/a/src/.git', 'far/b/.config']) {

@@ -1,23 +1,23 @@
-// Paths to what may be shared and to what may not, written as nobody would write them.
+// Paths to allowed and barred directories, in unusual notations.
 import { stat } from 'node:fs/promises'
 
 import type { Random } from '../../xml/test/arbitrary.ts'
 
-/** Directories that belong to the machine, with all that is below them. */
+/** System directories, barred with everything below them. */
 export const BARRED = [
   ...['/bin', '/boot', '/dev', '/etc', '/lib', '/lib64', '/proc', '/root', '/run', '/sbin', '/sys'],
   ...['/usr', '/var/lib', '/var/log', '/var/run', '/var/spool'],
 ] as const
-/** Not themselves, but what users keep below them. */
+/** Barred themselves, but not the users' directories below them. */
 export const ONLY_BELOW = ['/', '/home', '/media', '/mnt', '/opt', '/srv', '/tmp', '/var'] as const
 
-/** Which directory a path leads to, as the kernel counts them. */
+/** The identity of the directory that a path leads to: device and inode. */
 export async function identity(path: string): Promise<string | undefined> {
   const facts = await stat(path, { bigint: true }).catch(() => undefined)
   return facts && `${facts.dev}:${facts.ino}`
 }
 
-/** A path that leads to the same directory, by ways through `mine`, which lies three directories deep. */
+/** A path to the same directory with detours through `mine`, which is three directories deep. */
 export function disguised(random: Random, path: string, mine: string): string {
   const disguises = [
     (each: string) => each,
@@ -34,7 +34,7 @@ export function disguised(random: Random, path: string, mine: string): string {
   return random.pick(disguises)(random.pick(disguises)(path))
 }
 
-/** What is no directory of a host however it is looked at; `mine` is one and has a file named `file`. */
+/** Paths that are never a directory of the host; `mine` is one and has a file named `file`. */
 export const nowhere = (mine: string): readonly string[] => [
   ...['', '.', '..', 'mine', './mine', '~', '~root', 'C:\\', '\\\\host\\share', 'file:///etc'],
   ...[`${mine}\0`, `\0${mine}`, `/etc\0${mine}`, `${mine}/file`],

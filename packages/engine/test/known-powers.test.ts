@@ -1,5 +1,5 @@
-// Goal: the power that is answered without asking libvirt is never one that an answered command has changed.
-// Method: the rules one by one; then libvirt's in-memory driver, changed by us, by others, and under many readers.
+// Goal: a power state answered from the cache is never one that an answered command has changed.
+// Method: the rules one by one; then libvirt's in-memory driver, changed by us, by others, and with many readers.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 
@@ -7,17 +7,17 @@ import { reasonWithoutRoot, until } from '@skerry/lab'
 import * as libvirt from '@skerry/libvirt'
 import type { PowerState } from '@skerry/vm'
 
-import { createVm } from '../src/create.ts'
-import { deleteVm } from '../src/delete.ts'
-import { KnownPowers } from '../src/known-powers.ts'
-import { changePower, readPower } from '../src/power.ts'
+import { KnownPowers } from '../src/host/known-powers.ts'
+import { deleteVm } from '../src/recover/delete.ts'
+import { createVm } from '../src/vm/create.ts'
+import { changePower, readPower } from '../src/vm/power.ts'
 import { startEmulatedHost, type EmulatedHost } from './emulated-host.ts'
 
 const skip = reasonWithoutRoot('host') ?? false
 const ROUNDS = 20
 const READERS = 16
 
-/** Asks that answer with these powers in turn, and count. */
+/** Queries that return these power states in order, and count. */
 function asking(...powers: readonly PowerState[]) {
   const ask = async () => powers[Math.min(ask.times++, powers.length - 1)] ?? 'off'
   ask.times = 0
@@ -30,7 +30,7 @@ const trusted = (link = { isOpen: true }): KnownPowers => {
   return powers
 }
 
-test('what libvirt said once is not asked again', async () => {
+test('a cached state is not queried again', async () => {
   const powers = trusted()
   const ask = asking('on', 'off')
   assert.deepEqual(
@@ -40,7 +40,7 @@ test('what libvirt said once is not asked again', async () => {
   assert.equal(ask.times, 1)
 })
 
-test('it is asked again after a change of that VM, and not after one of another', async () => {
+test('it is queried again after a change of that VM, and not of another', async () => {
   const powers = trusted()
   const ask = asking('on', 'off', 'paused', 'on')
   await powers.read('local-a', ask)
@@ -54,7 +54,7 @@ test('it is asked again after a change of that VM, and not after one of another'
   assert.equal(await powers.read('local-a', ask), 'on')
 })
 
-test('an answer that a change overtook is not kept', async () => {
+test('an answer overtaken by a change is not cached', async () => {
   const powers = trusted()
   const { promise, resolve } = Promise.withResolvers<PowerState>()
   const early = powers.read('local-a', () => promise)
@@ -64,7 +64,7 @@ test('an answer that a change overtook is not kept', async () => {
   assert.equal(await powers.read('local-a', asking('off')), 'off')
 })
 
-test('nothing is kept before libvirt tells of changes, nor once it no longer does', async () => {
+test('nothing is cached before libvirt delivers events, nor after it stops', async () => {
   const powers = new KnownPowers()
   const ask = asking('on', 'off', 'on', 'off', 'on')
   assert.deepEqual(
@@ -77,10 +77,10 @@ test('nothing is kept before libvirt tells of changes, nor once it no longer doe
   link.isOpen = false
   assert.equal(await powers.read('local-a', ask), 'off')
   powers.trust({ isOpen: true })
-  assert.equal(await powers.read('local-a', ask), 'on', 'what the old link said is forgotten')
+  assert.equal(await powers.read('local-a', ask), 'on', 'states of the old link are dropped')
 })
 
-test('events that were lost end the trust in their own link only', async () => {
+test('lost events invalidate the cache of their own link only', async () => {
   const [old, link] = [{ isOpen: true }, { isOpen: true }]
   const powers = trusted(link)
   const ask = asking('on', 'off')
@@ -91,7 +91,7 @@ test('events that were lost end the trust in their own link only', async () => {
   assert.equal(await powers.read('local-a', ask), 'off')
 })
 
-test('a failure is not kept, and neither is what libvirt does not tell of', async () => {
+test('a failure is not cached, nor a state without events', async () => {
   const powers = trusted()
   await assert.rejects(
     powers.read('local-a', () => Promise.reject(new Error('no'))),
@@ -99,7 +99,11 @@ test('a failure is not kept, and neither is what libvirt does not tell of', asyn
   )
   const ask = asking('suspended', 'off')
   assert.equal(await powers.read('local-a', ask), 'suspended')
-  assert.equal(await powers.read('local-a', ask), 'off', 'a saved image may be thrown away untold')
+  assert.equal(
+    await powers.read('local-a', ask),
+    'off',
+    'a saved image may be deleted without an event',
+  )
 })
 
 let emulated: EmulatedHost | undefined
@@ -112,20 +116,20 @@ const there = (): EmulatedHost => {
   return emulated
 }
 
-test('whoever has the turn of a VM leaves nothing known of it', { skip }, async () => {
+test('holding a VM’s lock clears its cached state', { skip }, async () => {
   const { host } = there()
   await createVm(host, { id: 'turn' })
-  // As if it had been paused before, and libvirt's word of its end were still on the way.
+  // Simulates a stale 'paused' state whose event is still in transit.
   const lie = () => host.powers.read('local-turn', async () => 'paused')
   await lie()
-  assert.equal(await readPower(host, 'turn'), 'paused', 'what is known is answered')
-  await host.turns.take('turn', async () => {
-    assert.equal(await readPower(host, 'turn'), 'off', 'meanwhile libvirt is asked')
+  assert.equal(await readPower(host, 'turn'), 'paused', 'the cached state is returned')
+  await host.locks.run('turn', async () => {
+    assert.equal(await readPower(host, 'turn'), 'off', 'meanwhile libvirt is queried')
   })
   assert.equal(await readPower(host, 'turn'), 'off')
 })
 
-test('whoever reads after an answered command sees it, however many read', { skip }, async () => {
+test('a read after an answered command sees it, with any number of readers', { skip }, async () => {
   const { host } = there()
   await createVm(host, { id: 'busy' })
   let reads = 0
@@ -134,7 +138,7 @@ test('whoever reads after an answered command sees it, however many read', { ski
     while (!ended.signal.aborted) {
       await readPower(host, 'busy')
       reads++
-      // Lets what comes from libvirt in.
+      // Lets pending events of libvirt arrive.
       await new Promise(setImmediate)
     }
   })
@@ -149,7 +153,7 @@ test('whoever reads after an answered command sees it, however many read', { ski
   assert(reads > ROUNDS, `only ${reads} reads`)
 })
 
-test('what somebody else does to a domain is seen', { skip }, async () => {
+test('changes made by others to a domain are seen', { skip }, async () => {
   const { host, libvirt: daemon } = there()
   await createVm(host, { id: 'other' })
   await using stranger = await libvirt.Connection.open({
@@ -167,10 +171,10 @@ test('what somebody else does to a domain is seen', { skip }, async () => {
   await stranger.call(libvirt.domainDestroy, { dom })
   await seen('off')
   await stranger.call(libvirt.domainUndefineFlags, { dom, flags: 0 })
-  await until('it should be missed', () =>
+  await until('its absence should be noticed', () =>
     readPower(host, 'other').then(
       () => false,
-      (error: unknown) => /no longer knows VM other/.test(String(error)),
+      (error: unknown) => /VM other has a disk but no libvirt domain/.test(String(error)),
     ),
   )
   await deleteVm(host, 'other')

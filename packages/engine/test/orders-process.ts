@@ -1,9 +1,9 @@
-// Begins one step and stays in it for ever, at the place that is named; whoever started it kills it there.
+// Starts one step and blocks forever at the given point; the parent process kills it there.
 import { appendFile } from 'node:fs/promises'
 
 import type { Order } from '@skerry/vm'
 
-import { Orders } from '../src/orders.ts'
+import { Orders } from '../src/orders/orders.ts'
 
 const [directory = '', acts = '', stopAt = '', repeatable = '', text = ''] = process.argv.slice(2)
 const order = JSON.parse(text) as Order

@@ -1,4 +1,4 @@
-// Goal: a step is done once, in order, whoever repeats it, overtakes it or dies in it.
+// Goal: a step is done once and in order, even if it is repeated, overtaken or interrupted by a crash.
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -8,7 +8,7 @@ import { test } from 'node:test'
 import { Fault } from '@skerry/fault'
 import type { GoalNature, Order, Report, StepOutcome, TaskId, VmId } from '@skerry/vm'
 
-import { Orders, type Work } from '../src/orders.ts'
+import { Orders, type Work } from '../src/orders/orders.ts'
 import { temporaryDirectory } from './temporary-directory.ts'
 
 const vm = 'vm' as VmId
@@ -30,7 +30,7 @@ const instant = (acted: string[] = [], name = 'acted'): Work => ({
   },
 })
 
-/** A step that ends when it is told to, or when it is asked to stop. */
+/** A step that ends on demand, or when it is canceled. */
 function slow() {
   const begun = Promise.withResolvers<void>()
   const end = Promise.withResolvers<StepOutcome>()
@@ -57,7 +57,7 @@ test('a key is done once and answered again with the first result, also after a 
   assert.deepEqual(acted, ['acted'])
 })
 
-test('a step that is asked for many times at once is done once', async () => {
+test('a step requested many times concurrently is done once', async () => {
   await using directory = await temporaryDirectory()
   const orders = await Orders.open(directory.path)
   const { work, begun, end } = slow()
@@ -66,7 +66,7 @@ test('a step that is asked for many times at once is done once', async () => {
     orders.inOrder(orderOf('a', 5), begins, work, (percent) => heard.push(percent)),
   )
   await begun
-  // A later claim of the same task takes the step over as it is.
+  // A later claim of the same task takes over the running step.
   all.push(orders.inOrder(orderOf('a', 6), begins, work))
   await orders.ledgers.settled(vm)
   end(outcome())
@@ -76,7 +76,7 @@ test('a step that is asked for many times at once is done once', async () => {
   assert(heard.length > 0 && heard.every((percent) => percent === 40))
 })
 
-test('another step of the same claim waits, one of a later claim ends it', async () => {
+test('another step of the same claim waits, one of a later claim aborts it', async () => {
   await using directory = await temporaryDirectory()
   const orders = await Orders.open(directory.path)
   const acted: string[] = []
@@ -106,7 +106,7 @@ test('another step of the same claim waits, one of a later claim ends it', async
   assert.deepEqual(acted, ['b', 'undo'])
 })
 
-test('who waited for a turn is judged again when it comes', async () => {
+test('a waiting order is judged again when its turn comes', async () => {
   await using directory = await temporaryDirectory()
   const orders = await Orders.open(directory.path)
   const acted: string[] = []
@@ -124,7 +124,7 @@ test('who waited for a turn is judged again when it comes', async () => {
   assert.deepEqual(acted, ['x'])
 })
 
-test('a step that is asked to stop says so and may be tried again', async () => {
+test('a canceled step reports it and may be retried', async () => {
   await using directory = await temporaryDirectory()
   const orders = await Orders.open(directory.path)
   const { work, begun } = slow()
@@ -140,7 +140,7 @@ test('a step that is asked to stop says so and may be tried again', async () => 
   assert.deepEqual(acted, ['acted'])
 })
 
-test('what failed has no result and is tried again, but not what may have happened', async () => {
+test('a failed step has no result and is retried, unless it may have taken effect', async () => {
   await using directory = await temporaryDirectory()
   const orders = await Orders.open(directory.path)
   const failing = (kind: 'unavailable' | 'wrong-state'): Work => ({
@@ -166,12 +166,12 @@ test('what failed has no result and is tried again, but not what may have happen
   await orders.inOrder(orderOf('s', 6), unrepeatable, instant())
 })
 
-test('what cannot be written down is not done, and what was done is not answered', async () => {
+test('a step that cannot be recorded is not done, and an unrecorded outcome is not answered', async () => {
   await using directory = await temporaryDirectory()
   const orders = await Orders.open(directory.path)
   const acted: string[] = []
   await orders.inOrder(orderOf('a', 5), begins, instant(acted, 'a'))
-  // A directory in the way of the temporary file: root may write anywhere else.
+  // A directory in place of the temporary file: root can write anywhere else.
   const inTheWay = `${directory.path}/vm.json.tmp`
   await mkdir(inTheWay)
   await assert.rejects(orders.inOrder(orderOf('b', 6), begins, instant(acted, 'b')))
@@ -192,7 +192,7 @@ test('what cannot be written down is not done, and what was done is not answered
   assert.deepEqual(acted, ['a', 'b', 'c'])
 })
 
-test('the highest number is told only once it is on disk, and outlives tombstones', async () => {
+test('the highest fencing token is reported only once it is on disk, and outlives tombstones', async () => {
   await using directory = await temporaryDirectory()
   const orders = await Orders.open(directory.path)
   await orders.inOrder(orderOf('a', 70), begins, {
@@ -211,7 +211,7 @@ test('the highest number is told only once it is on disk, and outlives tombstone
   assert.equal((await Orders.open(directory.path)).ledgers.highest, '80')
 })
 
-/** Runs a step in a process of its own and kills it in the middle. */
+/** Runs a step in its own process and kills it in the middle. */
 async function killedIn(
   directory: { at(name: string): string },
   stopAt: 'ready' | 'act',
@@ -234,7 +234,7 @@ async function killedIn(
 const actsIn = (directory: { at(name: string): string }) =>
   readFile(directory.at('acts'), 'utf8').catch(() => '')
 
-test('killed before it acted: the number holds, the step is done', async () => {
+test('killed before it acted: the fencing token holds, the step is done', async () => {
   await using directory = await temporaryDirectory()
   await killedIn(directory, 'ready', orderOf('a', 9))
   assert.equal(await actsIn(directory), '')
@@ -269,7 +269,7 @@ test('killed between acting and recording: what cannot be repeated is not', asyn
       detail: 't/r',
     })
   }
-  // Another task is another matter.
+  // Another task is not affected.
   await orders.inOrder(orderOf('r', 11, { task: 'u' as TaskId }), unrepeatable, instant(acted))
   assert.deepEqual(acted, ['acted'])
 })

@@ -1,5 +1,5 @@
-// Goal: an organisation has a network of its own on a host from its first VM there to its last, whatever dies in between.
-// Method: a real libvirtd whose guests and networks are such in name only.
+// Goal: an organisation has its own network on a host from its first VM there to its last, regardless of crashes.
+// Method: a real libvirtd whose guests and networks exist in name only.
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'
@@ -11,19 +11,19 @@ import { test } from 'node:test'
 import { reasonWithoutRoot } from '@skerry/lab'
 import * as libvirt from '@skerry/libvirt'
 
-import { createFromImage } from '../src/create-from-image.ts'
-import { createVm } from '../src/create.ts'
-import { removeVm } from '../src/delete.ts'
-import { findVm, readFacts } from '../src/find-domain.ts'
-import type { Host } from '../src/host.ts'
-import { storeImage } from '../src/image-cache.ts'
-import { joinNetwork } from '../src/join-network.ts'
-import { macOf } from '../src/mac.ts'
-import { settleOrgNetworks } from '../src/org-network.ts'
-import { fixedAddressesDirectory } from '../src/paths.ts'
-import { reachPower } from '../src/power.ts'
-import { networkOf } from '../src/segment.ts'
-import { readVm } from '../src/vms.ts'
+import { storeImage } from '../src/disk/image-cache.ts'
+import { findVm, readFacts } from '../src/domain/find-domain.ts'
+import { macOf } from '../src/domain/mac.ts'
+import { networkOf } from '../src/domain/segment.ts'
+import type { Host } from '../src/host/host.ts'
+import { fixedAddressesDirectory } from '../src/host/paths.ts'
+import { settleOrgNetworks } from '../src/network/org-network.ts'
+import { removeVm } from '../src/recover/delete.ts'
+import { createFromImage } from '../src/vm/create-from-image.ts'
+import { createVm } from '../src/vm/create.ts'
+import { joinNetwork } from '../src/vm/join-network.ts'
+import { reachPower } from '../src/vm/power.ts'
+import { readVm } from '../src/vm/vms.ts'
 import { startEmulatedHost } from './emulated-host.ts'
 
 const skip = reasonWithoutRoot('host') ?? false
@@ -36,7 +36,7 @@ async function networksOf({ link }: Host): Promise<string[]> {
     .sort()
 }
 
-/** Makes VMs of organisations, all of one empty image. */
+/** Creates VMs of organisations, all from one empty image. */
 async function startWithImage() {
   const emulated = await startEmulatedHost()
   const { host } = emulated
@@ -52,7 +52,7 @@ async function startWithImage() {
 }
 
 test(
-  'VMs of an organisation share a network that no other is on, with addresses that they keep',
+  'VMs of an organisation share a network with no other organisation, and keep their addresses',
   { skip },
   async () => {
     await using started = await startWithImage()
@@ -82,12 +82,12 @@ test(
     assert.deepEqual(await readVm(host, 'one', 'cloud'), one)
     const { network } = await readFacts(host, (await findVm(host, 'one', 'cloud')).dom)
     assert.equal(network, networkOf('blue'))
-    assert.equal((await createVm(host, { id: 'one' })).card, undefined, 'the local door’s')
+    assert.equal((await createVm(host, { id: 'one' })).card, undefined, 'of the local API')
   },
 )
 
 test(
-  'the network goes with the last VM, and comes back when libvirt has lost it',
+  'the network is removed with the last VM, and is created again when libvirt has lost it',
   { skip },
   async () => {
     await using started = await startWithImage()
@@ -101,7 +101,7 @@ test(
     assert.deepEqual(await networksOf(host), ['skerry', networkOf('green')])
     assert.ok(!existsSync(fixedAddressesDirectory(host.paths, networkOf('blue'))))
 
-    // The place that is free again is taken by the next.
+    // The freed number is used by the next one.
     const next = await make('next', 'red')
     assert.equal(subnetOf(next.card?.address), subnetOf(first.card?.address))
 
@@ -116,14 +116,14 @@ test(
 )
 
 test(
-  'what a crash has left is taken away at the next start, what it took is put back',
+  'after a crash the next start removes leftovers and restores lost networks',
   { skip },
   async () => {
     await using started = await startWithImage()
     const { host, make } = started
     await make('one', 'blue')
     await make('two', 'green')
-    // As if it had died after the record and before the network.
+    // Simulates a crash after the record and before the network.
     const left = host.records.get('one', 'cloud')
     assert.ok(left)
     await host.records.remove(left)
@@ -136,7 +136,7 @@ test(
 )
 
 test(
-  'a VM that an older version made joins the network of its organisation while it is off',
+  'a VM created by an older version joins the network of its organisation while it is off',
   { skip },
   async () => {
     await using started = await startWithImage()
@@ -151,7 +151,7 @@ test(
     assert.equal(card?.network, networkOf('blue'))
     assert.ok((await networksOf(host)).includes(networkOf('blue')))
 
-    // An administrator gives it to another.
+    // An administrator moves it to another organisation.
     await joinNetwork(host, 'old', 'green')
     assert.deepEqual(await networksOf(host), ['skerry', networkOf('green')])
     assert.equal((await readVm(host, 'old', 'cloud')).card?.network, networkOf('green'))

@@ -1,4 +1,4 @@
-// Goal: every command does in every state what the contract's table says, through a real libvirtd.
+// Goal: every command has the effect of the contract's table in every state, on a real libvirtd.
 // Method: libvirt's in-memory driver, which keeps the states of domains without running guests.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
@@ -8,16 +8,16 @@ import { reasonWithoutRoot, until } from '@skerry/lab'
 import * as libvirt from '@skerry/libvirt'
 import { powerCommands, powerStates, type PowerCommand, type PowerState } from '@skerry/vm'
 
-import { createVm } from '../src/create.ts'
-import { deleteVm } from '../src/delete.ts'
-import { changePower, discardMemory, reachPower, readPower } from '../src/power.ts'
-import { listVms } from '../src/vms.ts'
-import { watchVms, type VmChange } from '../src/watch.ts'
+import { deleteVm } from '../src/recover/delete.ts'
+import { createVm } from '../src/vm/create.ts'
+import { changePower, discardMemory, reachPower, readPower } from '../src/vm/power.ts'
+import { listVms } from '../src/vm/vms.ts'
+import { watchVms, type VmChange } from '../src/vm/watch.ts'
 import { startEmulatedHost, type EmulatedHost } from './emulated-host.ts'
 
 const skip = reasonWithoutRoot('host') ?? false
 
-/** Where a command leads from a state; undefined where it is a conflict. */
+/** The state after a command; undefined for a conflict. */
 type Row = Readonly<Record<PowerCommand, PowerState | undefined>>
 const table: Readonly<Record<PowerState, Row>> = {
   off: {
@@ -42,7 +42,7 @@ const table: Readonly<Record<PowerState, Row>> = {
   },
 }
 
-/** The in-memory driver has neither agent nor button; tests/guest has guests that have both. */
+/** The in-memory driver has neither agent nor button; tests/guest has guests with both. */
 const withoutGuest = (from: PowerState, command: PowerCommand) =>
   from === 'on' && command === 'shutdown'
 
@@ -55,7 +55,7 @@ const there = (): EmulatedHost => {
   assert(emulated, 'the host has started')
   return emulated
 }
-/** Made by us, brought to its state by libvirt alone: the way there is not what is looked at. */
+/** Created by us and brought to its state by libvirt alone: the way there is not under test. */
 async function vmThatIs(power: PowerState, id: string): Promise<void> {
   const { host } = there()
   await createVm(host, { id })
@@ -78,16 +78,16 @@ for (const from of powerStates) {
         const { host } = there()
         const id = `${from}-${command}`
         await vmThatIs(from, id)
-        const asked = changePower(host, id, command)
+        const requested = changePower(host, id, command)
         if (to) {
-          assert.equal(await asked, to)
+          assert.equal(await requested, to)
           assert.equal(await readPower(host, id), to)
           return
         }
-        await assert.rejects(asked, (fault) => {
+        await assert.rejects(requested, (fault) => {
           assert(fault instanceof Fault)
           assert.equal(fault.kind, 'conflict')
-          assert.match(fault.message, new RegExp(`${id} is ${from}; '${command}' needs`))
+          assert.match(fault.message, new RegExp(`${id} is ${from}; '${command}' requires`))
           return true
         })
         assert.equal(await readPower(host, id), from)
@@ -96,16 +96,20 @@ for (const from of powerStates) {
   }
 }
 
-test('what libvirt cannot do is told as its refusal, and the VM stays on', { skip }, async () => {
-  const { host } = there()
-  const id = 'on-shutdown'
-  await vmThatIs('on', id)
-  await assert.rejects(changePower(host, id, 'shutdown'), {
-    kind: 'unavailable',
-    message: /^libvirt: /,
-  })
-  assert.equal(await readPower(host, id), 'on')
-})
+test(
+  'an operation that libvirt rejects is reported as its error, and the VM stays on',
+  { skip },
+  async () => {
+    const { host } = there()
+    const id = 'on-shutdown'
+    await vmThatIs('on', id)
+    await assert.rejects(changePower(host, id, 'shutdown'), {
+      kind: 'unavailable',
+      message: /^libvirt: /,
+    })
+    assert.equal(await readPower(host, id), 'on')
+  },
+)
 
 test('every goal is reached by one command, or is the wrong state', { skip }, async () => {
   const { host } = there()
@@ -120,19 +124,15 @@ test('every goal is reached by one command, or is the wrong state', { skip }, as
   }
 })
 
-test(
-  'a VM that was suspended while it was paused is on when it is turned on',
-  { skip },
-  async () => {
-    const { host } = there()
-    await vmThatIs('paused', 'rested')
-    assert.equal(await changePower(host, 'rested', 'suspend'), 'suspended')
-    assert.equal(await changePower(host, 'rested', 'on'), 'on')
-  },
-)
+test('a VM that was suspended while paused is on after it is turned on', { skip }, async () => {
+  const { host } = there()
+  await vmThatIs('paused', 'rested')
+  assert.equal(await changePower(host, 'rested', 'suspend'), 'suspended')
+  assert.equal(await changePower(host, 'rested', 'on'), 'on')
+})
 
 test(
-  'what a guest that does not run had in memory is thrown away, of one that runs never',
+  'discardMemory: powers off a suspended or paused VM; refused while running',
   { skip },
   async () => {
     const { host } = there()
@@ -146,13 +146,13 @@ test(
   },
 )
 
-test('a VM that goes off by itself while it is turned off is off', { skip }, async () => {
+test('a VM that stops by itself during a power-off is off', { skip }, async () => {
   const { host } = there()
   const { link } = host
   const id = 'quicker'
   await vmThatIs('off', id)
   const { dom } = await link.call(libvirt.domainLookupByName, { name: `local-${id}` })
-  // Calls are answered in turn: with each round the other one comes a call later, before, between and after ours.
+  // Calls are answered in order: each round shifts the other call by one, before, between and after ours.
   for (let calls = 0; calls < 10; calls++) {
     await link.call(libvirt.domainCreate, { dom })
     const other = async () => {
@@ -164,14 +164,14 @@ test('a VM that goes off by itself while it is turned off is off', { skip }, asy
   }
 })
 
-test('the hint of a refused power-off names the two ways on', { skip }, async () => {
+test('the hint of a rejected power-off names the two alternatives', { skip }, async () => {
   const { host } = there()
   const id = 'hint'
   await vmThatIs('suspended', id)
   await assert.rejects(changePower(host, id, 'off'), { hint: /turn VM hint on, or delete it/ })
 })
 
-test('a list says of every VM what a look at each one says', { skip }, async () => {
+test('the list shows the same states as reading each VM', { skip }, async () => {
   const { host } = there()
   for (const power of powerStates) await vmThatIs(power, `listed-${power}`)
   const listed = (await listVms(host)).filter(({ id }) => id.startsWith('listed-'))
@@ -181,7 +181,7 @@ test('a list says of every VM what a look at each one says', { skip }, async () 
   )
 })
 
-test('changes of one VM happen one at a time, in the order they were asked', { skip }, async () => {
+test('changes of one VM run one at a time, in request order', { skip }, async () => {
   const { host } = there()
   const id = 'busy'
   await vmThatIs('off', id)
@@ -190,7 +190,7 @@ test('changes of one VM happen one at a time, in the order they were asked', { s
   assert.deepEqual(states, ['on', 'paused', 'on', 'suspended', 'on', 'off'])
 })
 
-test('whoever watches is told every state that lasts', { skip }, async () => {
+test('a watcher gets every lasting state', { skip }, async () => {
   const { host } = there()
   const id = 'watched'
   await vmThatIs('off', id)
@@ -210,30 +210,30 @@ async function* watched(changes: AsyncIterable<VmChange>, id: string): AsyncGene
   for await (const change of changes) if (change.id === id) yield change
 }
 
-test('a VM of another owner, or none, is not found', { skip }, async () => {
+test('a VM of another owner, or a missing one, is not found', { skip }, async () => {
   const { host } = there()
   const id = 'owned'
   await vmThatIs('off', id)
   await assert.rejects(changePower(host, id, 'on', { owner: 'cloud' }), { kind: 'not-found' })
-  await assert.rejects(changePower(host, 'nobody', 'on'), { kind: 'not-found' })
+  await assert.rejects(changePower(host, 'missing', 'on'), { kind: 'not-found' })
 })
 
-// The last: the in-memory driver forgets its domains when it dies.
+// Must be the last: the in-memory driver forgets its domains when it dies.
 test('after libvirtd died and came back, the host answers again', { skip }, async () => {
   const { host, libvirt, notes } = there()
   const id = 'outlived'
   await vmThatIs('on', id)
   await libvirt.kill()
-  await until('we should hear of its end', () => !host.link.isOpen)
-  const asked = readPower(host, id)
+  await until('the lost connection should be noticed', () => !host.link.isOpen)
+  const requested = readPower(host, id)
   await libvirt.restart()
-  await assert.rejects(asked, {
+  await assert.rejects(requested, {
     kind: 'unavailable',
-    message: /libvirt no longer knows VM outlived/,
+    message: /VM outlived has a disk but no libvirt domain/,
     hint: /delete VM outlived/,
   })
-  await until('the host should be put in order', () =>
-    notes.some((note) => note === 'VM outlived is written down, but libvirt does not know it'),
+  await until('the host should be repaired', () =>
+    notes.some((log) => log === 'VM outlived has a record but no libvirt domain'),
   )
   await deleteVm(host, id)
   assert.equal(

@@ -1,5 +1,5 @@
-// Shows a folder again and again while its name is swapped under it; says what came to be seen.
-// Runs in a mount namespace of its own, so that nothing stays mounted whatever happens.
+// Shows a folder repeatedly while its name is swapped; prints what became visible.
+// Runs in its own mount namespace, so that nothing stays mounted.
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdir, readdir, symlink, writeFile } from 'node:fs/promises'
@@ -7,9 +7,9 @@ import { join } from 'node:path'
 
 import { Fault } from '@skerry/fault'
 
-import { checkHostPath } from '../src/host-path.ts'
-import { showAt, unmount } from '../src/mounts.ts'
-import { defaultPaths, type Paths } from '../src/paths.ts'
+import { defaultPaths, type Paths } from '../src/host/paths.ts'
+import { checkHostPath } from '../src/share/host-path.ts'
+import { showAt, unmount } from '../src/share/mounts.ts'
 
 const [directory = '', below = '', milliseconds = ''] = process.argv.slice(2)
 const at = (name: string) => join(directory, name)

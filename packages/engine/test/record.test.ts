@@ -5,8 +5,8 @@ import { test } from 'node:test'
 import { Fault } from '@skerry/fault'
 import type { VmId } from '@skerry/vm'
 
-import { defaultPaths, recordFile, vmDirectory, type Paths } from '../src/paths.ts'
-import { newRecord, Records, writeDurably, type VmRecord } from '../src/record.ts'
+import { defaultPaths, recordFile, vmDirectory, type Paths } from '../src/host/paths.ts'
+import { newRecord, Records, writeDurably, type VmRecord } from '../src/host/record.ts'
 import { temporaryDirectory } from './temporary-directory.ts'
 
 const pathsIn = (directory: { at(name: string): string }): Paths => ({
@@ -17,10 +17,10 @@ const pathsIn = (directory: { at(name: string): string }): Paths => ({
 const recordOf = (id: string): VmRecord =>
   newRecord({
     ...{ id: id as VmId, owner: 'local', incarnation: '1', uuid: 'u', name: 'Näme <&>' },
-    ...{ tag: 'a\nb', createdAt: '2026-01-01T00:00:00.000Z', asked: '{}', autostart: true },
+    ...{ tag: 'a\nb', createdAt: '2026-01-01T00:00:00.000Z', requested: '{}', autostart: true },
   })
 
-test('what was written is there after a restart, what was removed is not', async () => {
+test('a written record exists after a restart, a removed one does not', async () => {
   await using directory = await temporaryDirectory()
   const paths = pathsIn(directory)
   const records = await Records.load(paths)
@@ -34,7 +34,7 @@ test('what was written is there after a restart, what was removed is not', async
   assert.equal(again.get('b'), undefined)
 })
 
-test('two owners’ VMs of one id are two', async () => {
+test('VMs of two owners with the same id are two VMs', async () => {
   await using directory = await temporaryDirectory()
   const paths = pathsIn(directory)
   const records = await Records.load(paths)
@@ -47,7 +47,7 @@ test('two owners’ VMs of one id are two', async () => {
   assert.deepEqual((await Records.load(paths)).all(), [cloud])
 })
 
-test('a write that a crash cut short is forgotten, and the record before it holds', async () => {
+test('an interrupted write is dropped, and the previous record is valid', async () => {
   await using directory = await temporaryDirectory()
   const paths = pathsIn(directory)
   const a = await (await Records.load(paths)).write(recordOf('a'))
@@ -56,7 +56,7 @@ test('a write that a crash cut short is forgotten, and the record before it hold
   assert.deepEqual(await readdir(directory.at('data/vms')), ['a.json'])
 })
 
-test('whoever reads while it is written sees one whole text or the other', async () => {
+test('a reader during a write sees either the old or the new text', async () => {
   await using directory = await temporaryDirectory()
   const file = directory.at('record')
   const texts = ['a', 'b'].map((letter) => letter.repeat(100_000))
@@ -77,7 +77,7 @@ test('whoever reads while it is written sees one whole text or the other', async
 })
 
 const unreadable: Readonly<Record<string, string>> = {
-  'no JSON': '{"format": 1, "id": "a"',
+  'invalid JSON': '{"format": 1, "id": "a"',
   nothing: '',
   null: 'null',
   'a list': '[]',
@@ -85,7 +85,7 @@ const unreadable: Readonly<Record<string, string>> = {
 }
 
 for (const [what, text] of Object.entries(unreadable)) {
-  test(`a record that holds ${what} is a clear fault that names the file`, async () => {
+  test(`a record that contains ${what} is a fault that names the file`, async () => {
     await using directory = await temporaryDirectory()
     const paths = pathsIn(directory)
     await (await Records.load(paths)).write(recordOf('good'))
@@ -101,7 +101,7 @@ for (const [what, text] of Object.entries(unreadable)) {
   })
 }
 
-test('no id’s directory or record is in the way of another id’s', async () => {
+test('no id’s directory or record collides with another id’s', async () => {
   await using directory = await temporaryDirectory()
   const paths = pathsIn(directory)
   const endings = ['', '.json', '.tmp', '.json.tmp', '.vm', '.vm.json', '.json.vm']

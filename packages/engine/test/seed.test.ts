@@ -7,7 +7,7 @@ import { promisify } from 'node:util'
 import { reasonWithoutRoot } from '@skerry/lab'
 import { hostnameOf, whyNotSeed } from '@skerry/vm'
 
-import { seedFiles, writeSeed } from '../src/seed.ts'
+import { seedFiles, writeSeed } from '../src/disk/seed.ts'
 import { temporaryDirectory } from './temporary-directory.ts'
 
 const run = promisify(execFile)
@@ -16,7 +16,7 @@ const vm = { uuid: '7b3f2f0e-0000-4000-8000-000000000000', hostname: 'web-1' }
 const KEY =
   'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIOb0nZpu2ZCzSfzvFxQ0BkTjpkVUXoqm1hP9wF6cTXJG me@home'
 
-test('keys and userData that are legal', () => {
+test('valid keys and userData', () => {
   for (const seed of [{}, { sshKeys: [] }, { sshKeys: [KEY, KEY] }, { userData: '#cloud-config' }])
     assert.equal(whyNotSeed(seed), undefined)
   for (const kind of ['ssh-rsa', 'ecdsa-sha2-nistp256', 'sk-ssh-ed25519@openssh.com'])
@@ -41,12 +41,12 @@ test('a key is one line and nothing else', () => {
   }
 })
 
-test('keys and a document of one’s own are one or the other', () => {
+test('keys and userData are mutually exclusive', () => {
   assert.match(whyNotSeed({ sshKeys: [KEY], userData: 'x' }) ?? '', /not both/)
   assert.match(whyNotSeed({ userData: 'ü'.repeat(262_145) }) ?? '', /at most 524288 bytes/)
 })
 
-test('a host name is one label of a DNS name, and every name has one that is near', () => {
+test('a host name is one DNS label, and one can be derived from every name', () => {
   for (const hostname of ['a', 'Web-1', 'x'.repeat(63)]) {
     assert.equal(whyNotSeed({ hostname }), undefined)
   }
@@ -59,7 +59,7 @@ test('a host name is one label of a DNS name, and every name has one that is nea
   assert.deepEqual(['a VM', 'web_1', 'ü'].map(hostnameOf), ['a-VM', 'web-1', 'vm'])
 })
 
-test('every text in the documents is a string of JSON, which YAML reads as its own', () => {
+test('every text in the documents is a JSON string, which is valid YAML', () => {
   const tricky = `${KEY} "quoted" \\ # not a comment: {yes}`
   const files = seedFiles(vm, { sshKeys: [KEY, tricky] })
   assert.equal(files['meta-data'], `instance-id: "${vm.uuid}"\nlocal-hostname: "${vm.hostname}"\n`)
@@ -72,7 +72,7 @@ test('every text in the documents is a string of JSON, which YAML reads as its o
   assert.equal(seedFiles(vm, {})['user-data'], '#cloud-config\n{}\n')
 })
 
-test('the seed is a FAT disk named CIDATA with both files in it', { skip }, async () => {
+test('the seed is a FAT disk labelled CIDATA with both files', { skip }, async () => {
   await using directory = await temporaryDirectory()
   const file = directory.at('seed.img')
   const userData = `#cloud-config\n${'# ü\n'.repeat(20_000)}`
@@ -82,11 +82,15 @@ test('the seed is a FAT disk named CIDATA with both files in it', { skip }, asyn
   assert.equal(await read('meta-data'), seedFiles(vm, {})['meta-data'])
   assert.match((await run('mlabel', ['-i', file, '-s', '::'])).stdout, /CIDATA/)
   const { size, mode } = await stat(file)
-  assert.deepEqual([size, mode & 0o777], [1024 * 1024, 0o600], 'nobody else on the host reads it')
+  assert.deepEqual(
+    [size, mode & 0o777],
+    [1024 * 1024, 0o600],
+    'no other user of the host can read it',
+  )
   assert.deepEqual(await readdir(directory.path), ['seed.img'])
 })
 
-test('a seed that is refused, or fails, leaves nothing', { skip }, async () => {
+test('a seed that is rejected, or fails, leaves nothing', { skip }, async () => {
   await using directory = await temporaryDirectory()
   await assert.rejects(writeSeed(directory.at('seed.img'), vm, { sshKeys: ['x'] }), {
     kind: 'invalid',

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
-import { meet, prefixOf, readBlock, writeBlock } from '../src/ipv4.ts'
+import { meet, prefixOf, readBlock, writeBlock } from '../src/domain/ipv4.ts'
 import {
   bridgeOfNetwork,
   freeOrgNumber,
@@ -10,9 +10,9 @@ import {
   ORG_NETWORKS_MAX,
   orgNumberOf,
   orgSegment,
-} from '../src/segment.ts'
+} from '../src/domain/segment.ts'
 
-test('the network of an organisation has one name everywhere, and a bridge that Linux takes', () => {
+test('the network of an organisation has the same name everywhere, and a bridge name that Linux accepts', () => {
   const network = networkOf('0198a1c2-0000-7000-8000-000000000001')
   assert.match(network, /^skerry-[0-9a-f]{10}$/)
   assert.equal(network, networkOf('0198a1c2-0000-7000-8000-000000000001'))
@@ -22,7 +22,7 @@ test('the network of an organisation has one name everywhere, and a bridge that 
   assert.ok(bridgeOfNetwork(network).length <= 15)
 })
 
-test('each has a /24 of its own, of 1,024', () => {
+test('each of 1,024 organisations has its own /24', () => {
   const { host, mask, first, last, fixed } = orgSegment('n', 0)
   assert.deepEqual(
     [host, mask, first, last],
@@ -34,7 +34,7 @@ test('each has a /24 of its own, of 1,024', () => {
   assert.deepEqual(numbers.map(orgNumberOf), [0, 1, 1023, undefined, undefined])
 })
 
-test('the first that meets nothing is chosen, however wide or narrow that is', () => {
+test('the first block that overlaps no other network is chosen, for networks of any size', () => {
   const chosen = (...taken: readonly string[]) => freeOrgNumber(taken.map(readBlock))
   assert.equal(chosen(), 0)
   assert.equal(chosen('10.83.0.0/16', '192.168.122.1/24'), 0)
@@ -44,7 +44,7 @@ test('the first that meets nothing is chosen, however wide or narrow that is', (
   assert.equal(chosen('10.0.0.0/8'), undefined)
 })
 
-test('addresses, blocks and masks are read and written', () => {
+test('addresses, blocks and masks are parsed and formatted', () => {
   assert.equal(writeBlock(readBlock('10.91.3.7/16')), '10.91.0.0/16')
   assert.equal(writeBlock(readBlock('203.0.113.9/32')), '203.0.113.9/32')
   assert.deepEqual(['255.255.255.0', '255.255.0.0', '255.255.255.252'].map(prefixOf), [24, 16, 30])

@@ -1,4 +1,4 @@
-// Goal: what a clone that died has left of a disk's lower layers goes, and never before the definition lets go of it.
+// Goal: lower layers left by a crashed clone are removed, and never before the definition drops them.
 import assert from 'node:assert/strict'
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -8,13 +8,13 @@ import { reasonToSkip } from '@skerry/lab'
 import * as libvirt from '@skerry/libvirt'
 
 import { qemuImg } from '../../image/test/qemu-img.ts'
-import { createVm } from '../src/create.ts'
-import { findVm } from '../src/find-domain.ts'
-import { lifeDirectory } from '../src/paths.ts'
-import { settleLayers } from '../src/settle-layers.ts'
+import { settleLayers } from '../src/disk/settle-layers.ts'
+import { findVm } from '../src/domain/find-domain.ts'
+import { lifeDirectory } from '../src/host/paths.ts'
+import { createVm } from '../src/vm/create.ts'
 import { startEmulatedHost } from './emulated-host.ts'
 
-test('layers that a disk no longer stands on are taken away, and no others', async (t) => {
+test('layers that are no longer part of a disk are removed, and no others', async (t) => {
   const reason = reasonToSkip('host')
   if (reason !== undefined) return t.skip(reason)
   await using emulated = await startEmulatedHost()

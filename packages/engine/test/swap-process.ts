@@ -1,8 +1,8 @@
-// Lets a name be one directory and another, or a link to it, by turns, for moments of different length, until its parent
-// goes. Whatever it is told, it answers with how many times the name has changed.
+// Makes a name alternately one directory and another, or a link to it, for varying durations, until its parent exits. It answers
+// any message with the number of changes of the name.
 import { renameSync } from 'node:fs'
 
-const [door = '', directory = '', other = '', uid] = process.argv.slice(2)
+const [api = '', directory = '', other = '', uid] = process.argv.slice(2)
 if (uid !== undefined) {
   process.setgroups?.([])
   process.setgid?.(Number(uid))
@@ -16,9 +16,9 @@ process.on('disconnect', () => process.exit())
 
 function swap(): void {
   for (const each of [directory, other]) {
-    renameSync(each, door)
+    renameSync(each, api)
     Atomics.wait(bell, 0, 0, (swaps += 1) % 5)
-    renameSync(door, each)
+    renameSync(api, each)
   }
   setImmediate(swap)
 }

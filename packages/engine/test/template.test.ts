@@ -6,7 +6,7 @@ import { test } from 'node:test'
 import { reasonToSkip } from '@skerry/lab'
 
 import { qemuImg } from '../../image/test/qemu-img.ts'
-import { importTemplate, listTemplates } from '../src/template.ts'
+import { importTemplate, listTemplates } from '../src/disk/template.ts'
 import { startEmulatedHost } from './emulated-host.ts'
 import { temporaryDirectory } from './temporary-directory.ts'
 
@@ -14,7 +14,7 @@ const skip = reasonToSkip('host') ?? false
 const SOMEBODY = 12_345
 
 test(
-  'a file is taken over only for its owner or root, and told of to nobody else',
+  'a file is imported only for its owner or root, and not revealed to others',
   { skip },
   async () => {
     await using emulated = await startEmulatedHost()
@@ -33,7 +33,7 @@ test(
     ])
       await assert.rejects(asSomebody(path), {
         kind: 'invalid',
-        message: `there is no file ${path} that is yours`,
+        message: `no file ${path} owned by you`,
       })
     await chown(file, SOMEBODY, SOMEBODY)
     assert.equal((await asSomebody(directory.at('link'))).name, 'theirs')
@@ -41,7 +41,7 @@ test(
   },
 )
 
-test('a file that is not what its checksum says is not taken over', { skip }, async () => {
+test('a file with another checksum is not imported', { skip }, async () => {
   await using emulated = await startEmulatedHost()
   await using directory = await temporaryDirectory()
   const { host } = emulated

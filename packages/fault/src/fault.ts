@@ -1,4 +1,4 @@
-/** Why something was not done: one word per reason that a program would act on differently. */
+/** Kinds of failure: one for each reason that a program would handle differently. */
 export const faultKinds = [
   'invalid',
   'unauthenticated',
@@ -9,7 +9,7 @@ export const faultKinds = [
   'too-many',
   'unavailable',
   'timed-out',
-  // Between our own processes: refused by a host.
+  // Between our own processes: rejected by a host.
   'stale',
   'other-incarnation',
   'gone',
@@ -25,12 +25,12 @@ export type FaultKind = (typeof faultKinds)[number]
 export class Fault extends Error {
   override readonly name = 'Fault'
   readonly kind: FaultKind
-  /** What to do next, when we know it. */
+  /** What to do next, if known. */
   readonly hint: string | undefined
-  /** The state that stood in the way, where that is the reason; the edge has its own word for it. */
+  /** The state that prevented the operation, if that is the reason; the edge translates it. */
   readonly state: string | undefined
 
-  /** What a program needs to go on: the highest number, the incarnation or the state there is. */
+  /** What a program needs to continue: the highest fencing token, the incarnation or the current state. */
   readonly detail: string | undefined
 
   constructor(kind: FaultKind, message: string, more: More = {}) {
@@ -49,12 +49,16 @@ interface More {
   readonly detail?: string
 }
 
-/** How a fault travels between our own processes. */
+/** The wire format of a fault between our own processes. */
 export interface FaultBody {
   readonly error: FaultKind
   readonly message: string
   readonly detail?: string
 }
 
-/** Repeating may help with these and with no other. */
-export const passing: ReadonlySet<FaultKind> = new Set(['unavailable', 'timed-out', 'too-many'])
+/** The retryable kinds. */
+export const retryableKinds: ReadonlySet<FaultKind> = new Set([
+  'unavailable',
+  'timed-out',
+  'too-many',
+])

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
-import { Fault, faultKinds, httpStatus, passing } from '@skerry/fault'
+import { Fault, faultKinds, httpStatus, retryableKinds } from '@skerry/fault'
 
-test('every kind has a status, and only those that pass invite a second try', () => {
+test('every kind has a status, and only the retryable kinds suggest a retry', () => {
   for (const kind of faultKinds) assert.ok(httpStatus[kind] >= 400 && httpStatus[kind] < 600, kind)
-  assert.deepEqual([...passing], ['unavailable', 'timed-out', 'too-many'])
+  assert.deepEqual([...retryableKinds], ['unavailable', 'timed-out', 'too-many'])
 })
 
 test('the cause stays out of the message', () => {

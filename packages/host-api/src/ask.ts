@@ -6,69 +6,70 @@ import { createSecureContext, type PeerCertificate, type SecureContext } from 'n
 
 import { Fault } from '@skerry/fault'
 
+import { distrust } from './distrust.ts'
 import { whoIsPeer, whyNotPeer, type MachineRole, type Peer } from './machine-name.ts'
 import { BODY_BYTES_MAX } from './wire.ts'
 
-/** What this machine shows, and whom it believes. PEM. */
-export interface Identity {
+/** The certificate of this machine and the issuers it trusts. PEM. */
+export interface MachineIdentity {
   readonly key: string
   readonly cert: string
-  /** The issuers whose word counts for the other side. */
+  /** The trusted issuers of the peer. */
   readonly ca: string | readonly string[]
-  /** The same, read before: links to many machines share it. */
+  /** The same, already parsed: links to many machines share it. */
   readonly context?: SecureContext
 }
 
-/** The identity with what is read of it, for many links. */
-export const sharing = (identity: Identity): Identity => ({
+/** The identity with its parsed TLS context, for many links. */
+export const sharing = (identity: MachineIdentity): MachineIdentity => ({
   ...identity,
   context: contextOf(identity),
 })
 
-const contextOf = ({ key, cert, ca, context }: Identity): SecureContext =>
+const contextOf = ({ key, cert, ca, context }: MachineIdentity): SecureContext =>
   context ??
   createSecureContext({
     ...{ key, cert, ca: typeof ca === 'string' ? ca : [...ca], minVersion: 'TLSv1.3' },
   })
 
-/** The machine that must be at the other end; any of that role where no id is named. */
+/** The machine that must be the peer; without an id, any machine of that role. */
 export interface Expected {
   readonly role: MachineRole
   readonly id?: string
 }
 
-export interface Asked {
+export interface HostRequest {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE'
   readonly path: string
   readonly body?: unknown
-  /** Instead of a body that is JSON: sent as it is, and as what its headers say. */
+  /** Instead of a JSON body: sent unchanged, with the given headers. */
   readonly text?: string
   readonly headers?: Readonly<Record<string, string>>
   readonly signal?: AbortSignal | undefined
 }
 
-/** Until the answer begins, with all that comes before it: name, connection, handshake. */
+/** Until the response begins, including name resolution, connection and handshake. */
 const ANSWER_MS = 28_000
 /**
- * Until the other machine's kernel takes the connection. One that is off answers nothing, and the kernel here asks it again
- * more and more seldom: after so long it is better to begin anew, or a machine that is back would be seen half a minute late.
+ * Until the peer's kernel accepts the connection. A machine that is off does not answer, and the kernel here retries less and less
+ * often: after this time a new connection is better, otherwise a machine that is back would be noticed half a minute late.
  */
 const CONNECT_MS = 5_000
 const IDLE_SOCKETS = 4
-/** What Node and OpenSSL call it when one side does not accept the other's certificate. */
-const DISTRUST = /^ERR_(SSL|TLS)|CERT|SIGNATURE|ISSUER|CRL/
+/** Error codes of Node and OpenSSL when one side rejects the other's certificate. */
+const REFUSED_CERTIFICATE = /^ERR_(SSL|TLS)|CERT|SIGNATURE|ISSUER|CRL/
 
-/** The way to one other machine of the same cloud, over links that are kept. */
+/** A client for one other machine of the same cloud, with keep-alive connections. */
 export class MachineLink implements Disposable {
   readonly #kept: Agent
-  /** For what may be asked once only: a kept link may turn out to be dead. */
+  /** For requests that may be sent only once: a keep-alive connection may turn out to be dead. */
   readonly #fresh: Agent
   readonly #where: string
   readonly #target: Pick<RequestOptions, 'host' | 'port'>
 
   constructor(
     { address, port }: { address: string; port: number },
-    identity: Identity,
+    identity: MachineIdentity,
     expected: Expected,
   ) {
     const { cloud } = whoIsPeer(new X509Certificate(identity.cert))
@@ -76,7 +77,7 @@ export class MachineLink implements Disposable {
     this.#target = { host: address, port }
     const options: AgentOptions = {
       secureContext: contextOf(identity),
-      // Which address it has and what DNS calls it says nothing about who it is.
+      // Address and DNS name do not identify a machine; its certificate does.
       servername: '',
       checkServerIdentity: (_host, shown) => notExpected(shown, { cloud, ...expected }),
     }
@@ -84,34 +85,34 @@ export class MachineLink implements Disposable {
     this.#fresh = new Agent(options)
   }
 
-  /** The answer from its first byte on; who takes it must read it or destroy it. */
-  async ask(asked: Asked): Promise<IncomingMessage> {
+  /** Returns the response once its head has arrived; the caller must read or destroy it. */
+  async ask(requested: HostRequest): Promise<IncomingMessage> {
     for (let tried = 1; ; tried += 1) {
-      const attempt = this.#send(asked, this.#kept)
+      const attempt = this.#send(requested, this.#kept)
       try {
         return await attempt.answer
       } catch (error) {
-        asked.signal?.throwIfAborted()
-        // The other side may let go of a kept link just when it is used; all that is asked can be asked twice.
+        requested.signal?.throwIfAborted()
+        // The peer may close a keep-alive connection just when it is used; all requests here can be repeated.
         if (tried === 1 && attempt.isReused()) continue
         throw this.#toFault(error)
       }
     }
   }
 
-  /** The bytes of a screen, once the other side has agreed. */
-  async upgrade(asked: Asked, protocol: string): Promise<Duplex | IncomingMessage> {
-    const headers = { ...asked.headers, connection: 'Upgrade', upgrade: protocol }
-    const attempt = this.#send({ ...asked, headers }, this.#fresh)
+  /** Returns the byte stream of a screen, once the peer has accepted the upgrade. */
+  async upgrade(requested: HostRequest, protocol: string): Promise<Duplex | IncomingMessage> {
+    const headers = { ...requested.headers, connection: 'Upgrade', upgrade: protocol }
+    const attempt = this.#send({ ...requested, headers }, this.#fresh)
     try {
       return await Promise.race([attempt.answer, attempt.upgraded])
     } catch (error) {
-      asked.signal?.throwIfAborted()
+      requested.signal?.throwIfAborted()
       throw this.#toFault(error)
     }
   }
 
-  /** What is under way goes on to its end; nothing is kept for later. */
+  /** Requests in progress continue; no connection is kept for later. */
   retire(): void {
     this.#kept.maxFreeSockets = 0
     for (const free of Object.values(this.#kept.freeSockets)) {
@@ -119,7 +120,7 @@ export class MachineLink implements Disposable {
     }
   }
 
-  /** Whether anything is under way. */
+  /** Whether any request is in progress. */
   get isUsed(): boolean {
     const agents = [this.#kept, this.#fresh]
     return agents.some(({ sockets }) => Object.keys(sockets).length > 0)
@@ -130,7 +131,7 @@ export class MachineLink implements Disposable {
     this.#fresh.destroy()
   }
 
-  #send({ method, path, body, text: plain, headers = {}, signal }: Asked, agent: Agent) {
+  #send({ method, path, body, text: plain, headers = {}, signal }: HostRequest, agent: Agent) {
     const text = body === undefined ? plain : JSON.stringify(body)
     const answer = Promise.withResolvers<IncomingMessage>()
     const upgraded = Promise.withResolvers<Duplex>()
@@ -147,12 +148,15 @@ export class MachineLink implements Disposable {
       ...(signal && { signal }),
     })
     const timer = setTimeout(() => {
-      sent.destroy(new Fault('unavailable', `the ${this.#where} did not answer in time`))
+      sent.destroy(new Fault('unavailable', `timeout: no response from the ${this.#where}`))
     }, ANSWER_MS)
     sent.once('close', () => clearTimeout(timer))
     sent.once('socket', (socket) => {
       if (!socket.connecting) return
-      const late = new Fault('unavailable', `the ${this.#where} does not take connections`)
+      const late = new Fault(
+        'unavailable',
+        `timeout: the ${this.#where} does not accept connections`,
+      )
       const waiting = setTimeout(() => sent.destroy(late), CONNECT_MS)
       socket.once('connect', () => clearTimeout(waiting))
       socket.once('close', () => clearTimeout(waiting))
@@ -178,11 +182,9 @@ export class MachineLink implements Disposable {
   #toFault(error: unknown): Fault {
     if (error instanceof Fault) return error
     const { code = '' } = error as NodeJS.ErrnoException
-    return DISTRUST.test(code)
-      ? new Fault('forbidden', `the ${this.#where} and we do not trust each other`, {
-          cause: error,
-        })
-      : new Fault('unavailable', `the ${this.#where} cannot be reached`, { cause: error })
+    return REFUSED_CERTIFICATE.test(code)
+      ? distrust(`TLS certificate mismatch with the ${this.#where}`, error)
+      : new Fault('unavailable', `cannot reach the ${this.#where}`, { cause: error })
   }
 }
 
@@ -194,16 +196,15 @@ function notExpected(
     const peer: Peer = whoIsPeer(new X509Certificate(shown.raw))
     const why = whyNotPeer(peer, { cloud, roles: [role], epoch: 0 })
     if (why === undefined && (id === undefined || peer.id === id)) return undefined
-    return new Fault(
-      'forbidden',
-      `expected the ${role} ${id ?? ''} of ${cloud}, found the ${peer.role} ${peer.id} of ${peer.cloud}`,
+    return distrust(
+      `expected ${role} ${id ?? ''} of cloud ${cloud}, found ${peer.role} ${peer.id} of cloud ${peer.cloud}`,
     )
   } catch (error) {
-    return error as Fault
+    return distrust((error as Fault).message, error)
   }
 }
 
-/** A whole answer that is small enough to be one of ours. */
+/** Reads a whole response, up to the size limit of our protocol. */
 export async function readText(
   response: IncomingMessage,
   bytesMax = BODY_BYTES_MAX,
@@ -218,12 +219,12 @@ export async function readBytes(response: IncomingMessage, bytesMax: number): Pr
   try {
     for await (const chunk of response as AsyncIterable<Buffer>) {
       bytes += chunk.length
-      if (bytes > bytesMax) throw new Fault('unavailable', 'the answer is too large')
+      if (bytes > bytesMax) throw new Fault('unavailable', 'the response is too large')
       chunks.push(chunk)
     }
   } catch (error) {
     if (error instanceof Fault) throw error
-    throw new Fault('unavailable', 'the answer broke off', { cause: error })
+    throw new Fault('unavailable', 'the response was interrupted', { cause: error })
   } finally {
     clearTimeout(timer)
   }

@@ -1,7 +1,7 @@
 import type { GoalNature } from '@skerry/vm'
 import { Type, type Static, type TObject } from 'typebox'
 
-/** Something that a host can be asked to make so. Data: vmd checks it, the reference prints it. */
+/** A state that a host can be asked to reach. Data: vmd validates it, the reference prints it. */
 export interface GoalKind<Shape extends TObject> extends GoalNature {
   readonly shape: Shape
   readonly doc: string
@@ -20,8 +20,8 @@ const Digest = Type.String({ pattern: '^[0-9a-f]{64}$' })
 
 const SnapshotName = Type.String({ pattern: '^[A-Za-z0-9][A-Za-z0-9_.-]{0,62}$' })
 
-/** What a VM is made as, and who it is for: enough to tell, from the host alone, whose it was. */
-export const Deed = Type.Object(
+/** The VM spec: hardware, image and owner of a VM. Enough to find the owner from the host alone. */
+export const VmSpec = Type.Object(
   {
     org: Type.String({ maxLength: 64 }),
     vApp: Type.String({ maxLength: 64 }),
@@ -33,11 +33,11 @@ export const Deed = Type.Object(
   },
   closed,
 )
-export type Deed = Static<typeof Deed>
+export type VmSpec = Static<typeof VmSpec>
 
 /**
- * What the guest is told at its first start. Beside the deed and not in it: a deed is written down and told to whoever asks, and
- * this may hold secrets.
+ * Data for the guest's first boot (cloud-init). Separate from the VM spec, because hosts store and report specs, and the seed may
+ * contain secrets.
  */
 export const GuestSeed = Type.Object(
   {
@@ -48,26 +48,26 @@ export const GuestSeed = Type.Object(
   closed,
 )
 
-/** All that the cloud can ask of a host. No goal names a path, a command or XML. */
+/** All goals that the cloud can set for a host. No goal contains a path, a command or XML. */
 export const goals = {
   image: goal(
-    'The image with this SHA-256 lies here; fetched from a cell and held against it.',
+    'The image with this SHA-256 is in the host’s cache; it is fetched from a cell and verified.',
     Type.Object({ be: Type.Literal('image'), digest: Digest }, closed),
     { life: 'begins' },
   ),
   defined: goal(
-    'The VM is there and looks like this; its guest is told the seed, where it is made by this.',
+    'The VM exists with this spec; if this goal creates it, the guest gets the seed.',
     Type.Object(
-      { be: Type.Literal('defined'), deed: Deed, seed: Type.Optional(GuestSeed) },
+      { be: Type.Literal('defined'), deed: VmSpec, seed: Type.Optional(GuestSeed) },
       closed,
     ),
     { life: 'begins' },
   ),
   cloned: goal(
-    'The VM is there and looks like this; its disk began as that of another VM here, which was off.',
+    'The VM exists with this spec; its disk is a clone of the disk of another VM on this host, which was off.',
     Type.Object(
       {
-        ...{ be: Type.Literal('cloned'), deed: Deed, seed: Type.Optional(GuestSeed) },
+        ...{ be: Type.Literal('cloned'), deed: VmSpec, seed: Type.Optional(GuestSeed) },
         source: Type.String({ pattern: '^[A-Za-z0-9][A-Za-z0-9_.-]{0,62}$' }),
       },
       closed,
@@ -75,38 +75,38 @@ export const goals = {
     { life: 'begins' },
   ),
   power: goal(
-    'The VM has this power.',
+    'The VM has this power state.',
     Type.Object({ be: Type.Literal('power'), to: Type.Enum(['off', 'on', 'suspended']) }, closed),
   ),
   reset: goal('The VM was reset.', Type.Object({ be: Type.Literal('reset') }, closed), {
     repeatable: false,
   }),
   shutdown: goal(
-    'The guest was asked to shut itself down, and did.',
+    'The guest was asked to shut down, and did.',
     Type.Object({ be: Type.Literal('shutdown') }, closed),
   ),
   discarded: goal(
-    'The VM is off; what a suspended guest had in memory is thrown away.',
+    'The VM is off; the saved memory of a suspended guest is discarded.',
     Type.Object({ be: Type.Literal('discarded') }, closed),
   ),
   reboot: goal(
-    'The guest was asked to start anew.',
+    'The guest was asked to reboot.',
     Type.Object({ be: Type.Literal('reboot') }, closed),
     { repeatable: false },
   ),
   nested: goal(
-    'The guest may run guests of its own from its next start on, or may not.',
+    'Nested virtualisation is allowed or not, from the next start of the guest on.',
     Type.Object({ be: Type.Literal('nested'), to: Type.Boolean() }, closed),
   ),
   snapshotted: goal(
-    'The VM has this snapshot and no other; with its memory where it runs, unless told.',
+    'The VM has this snapshot and no other; with the memory of a running guest if `memory` is true.',
     Type.Object(
       { be: Type.Literal('snapshotted'), name: SnapshotName, memory: Type.Boolean() },
       closed,
     ),
   ),
   reverted: goal(
-    'The VM is what it was when this snapshot was taken.',
+    'The VM is in the state of this snapshot.',
     Type.Object({ be: Type.Literal('reverted'), name: SnapshotName }, closed),
   ),
   unsnapshotted: goal(
@@ -114,12 +114,12 @@ export const goals = {
     Type.Object({ be: Type.Literal('unsnapshotted') }, closed),
   ),
   adopted: goal(
-    'The VM is there, and what was lost of its orders begins anew with this one.',
-    Type.Object({ be: Type.Literal('adopted'), deed: Deed }, closed),
+    'The VM exists; its lost order record starts again with this order.',
+    Type.Object({ be: Type.Literal('adopted'), deed: VmSpec }, closed),
     { life: 'begins' },
   ),
   gone: goal(
-    'The VM and its disks are no more; a tombstone stays.',
+    'The VM and its disks are deleted; a tombstone remains.',
     Type.Object({ be: Type.Literal('gone') }, closed),
     { life: 'ends' },
   ),

@@ -4,7 +4,7 @@ import { Fault } from '@skerry/fault'
 
 import { BODY_BYTES_MAX } from './wire.ts'
 
-/** One JSON text per line, as it comes. Throws when nothing comes for too long. */
+/** Reads one JSON text per line. Throws when nothing arrives for too long. */
 export async function* readLines<T>(
   response: IncomingMessage,
   silenceMs: number,
@@ -30,7 +30,7 @@ export async function* readLines<T>(
   } catch (error) {
     if (signal?.aborted) return
     if (error instanceof Fault) throw error
-    const message = isSilent ? `nothing was said for ${silenceMs / 1000} s` : 'the link broke'
+    const message = isSilent ? `no data for ${silenceMs / 1000} s` : 'the connection was lost'
     throw new Fault('unavailable', message, { cause: error })
   } finally {
     clearTimeout(timer)

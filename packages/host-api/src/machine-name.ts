@@ -2,11 +2,11 @@ import type { X509Certificate } from 'node:crypto'
 
 import { Fault } from '@skerry/fault'
 
-/** What a machine may be to another. */
+/** The role of a machine in a cloud. */
 export const machineRoles = ['cell', 'console', 'workflow', 'host'] as const
 export type MachineRole = (typeof machineRoles)[number]
 
-/** Who a machine is: the only name in a certificate that counts. */
+/** The identity of a machine: the only name in a certificate that counts. */
 export interface MachineName {
   readonly cloud: string
   readonly role: MachineRole
@@ -14,7 +14,7 @@ export interface MachineName {
 }
 
 export interface Peer extends MachineName {
-  /** Raised when certificates are to count no longer; 0 where none is written. */
+  /** Raised to revoke older certificates; 0 if the certificate has none. */
   readonly epoch: number
 }
 
@@ -22,7 +22,7 @@ const WORD = '[A-Za-z0-9][A-Za-z0-9_.-]{0,62}'
 const NAME = new RegExp(`^skerry://(${WORD})/(${machineRoles.join('|')})/(${WORD})$`)
 const EPOCH = new RegExp(`^skerry://(${WORD})/epoch/(0|[1-9][0-9]{0,8})$`)
 
-/** `skerry://CLOUD/ROLE/ID`, as it stands among the alternative names of a certificate. */
+/** `skerry://CLOUD/ROLE/ID`, a subject alternative name of a certificate. */
 export const machineUri = ({ cloud, role, id }: MachineName): string =>
   `skerry://${cloud}/${role}/${id}`
 
@@ -36,12 +36,12 @@ export function readMachineUri(uri: string): MachineName | undefined {
 }
 
 /**
- * Who shows this certificate, whose issuer was found to be trusted before. Exactly one name of
- * ours must be in it; names of hosts and addresses count for nothing.
+ * The identity in a certificate whose issuer was already verified. It must contain exactly one name of
+ * ours; DNS names and addresses are ignored.
  */
 export function whoIsPeer(certificate: Pick<X509Certificate, 'subjectAltName'>): Peer {
   const text = certificate.subjectAltName ?? ''
-  // Node puts in quotes what could be mistaken for more than one name; ours never needs them.
+  // Node quotes a name that could be mistaken for several; our names never need quotes.
   if (text.includes('"')) throw unnamed()
   const uris = text
     .split(', ')
@@ -58,20 +58,21 @@ export function whoIsPeer(certificate: Pick<X509Certificate, 'subjectAltName'>):
 }
 
 const unnamed = (): Fault =>
-  new Fault('forbidden', 'the certificate does not say which machine of which cloud it is for')
+  new Fault('forbidden', 'the certificate does not name a machine of a cloud')
 
-/** What a listener asks of its peers. */
+/** The requirements of a listener for its peers. */
 export interface PeerRules {
   readonly cloud: string
   readonly roles: readonly MachineRole[]
-  /** The highest epoch that was ever shown; a lower one counts no longer. */
+  /** The highest epoch ever seen; a lower one is rejected. */
   readonly epoch: number
 }
 
-/** Why this peer is not let in; undefined where it is. */
+/** Why this peer is rejected; undefined if it is accepted. */
 export function whyNotPeer(peer: Peer, { cloud, roles, epoch }: PeerRules): string | undefined {
-  if (peer.cloud !== cloud) return `this is a machine of the cloud ${cloud}, not of ${peer.cloud}`
-  if (!roles.includes(peer.role)) return `a ${peer.role} may not ask for this`
+  if (peer.cloud !== cloud)
+    return `this machine belongs to cloud ${cloud}, the certificate to cloud ${peer.cloud}`
+  if (!roles.includes(peer.role)) return `a ${peer.role} may not send this request`
   if (peer.epoch < epoch) return 'this certificate was recalled: it must be issued again'
   return undefined
 }

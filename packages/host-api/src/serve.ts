@@ -1,8 +1,9 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
-import { createServer, type Server as SecureServer } from 'node:https'
+import type { Server as SecureServer } from 'node:https'
 import type { Duplex } from 'node:stream'
 
 import { Fault } from '@skerry/fault'
+import { createSecureListener, listenerBounds } from '@skerry/service'
 import type { Report, VmId } from '@skerry/vm'
 
 import { admitPeers, type Admit, type Epochs } from './admit.ts'
@@ -14,7 +15,7 @@ import * as wire from './wire.ts'
 export interface ServeOptions {
   readonly admit: Admit
   readonly log?: (message: string, cause?: unknown) => void
-  /** After this a step that is not done is answered with how far it is. */
+  /** After this time, an unfinished step is answered with its progress. */
   readonly answerWithinMs?: number
 }
 
@@ -35,18 +36,13 @@ interface Row {
   handle(call: Call): Promise<void>
 }
 
-const HANDSHAKE_MS = 10_000
-const REQUEST_MS = 30_000
-/** Longer than the pause between two pings or two steps: a handshake costs more than a kept link. */
-const KEEP_ALIVE_MS = 60_000
-
 const CELLS = ['cell'] as const
 const VM = '/host/v1/vms/(?<vm>[^/]+)'
 const row = (method: string, path: string, handle: Row['handle']): Row => ({
   ...{ method, path: new RegExp(`^${path}$`), roles: CELLS, handle },
 })
 
-/** Every address of a host. All are for cells; a screen is also for consoles. */
+/** Every route of a host. All are for cells; a screen is also for consoles. */
 const rows: readonly Row[] = [
   row('POST', `${VM}/steps/(?<key>[^/]+)`, step),
   row('DELETE', `${VM}/steps/(?<key>[^/]+)`, async ({ host, vm, key, response }) => {
@@ -71,7 +67,7 @@ const rows: readonly Row[] = [
   row('GET', `${VM}/display/picture`, async ({ host, vm, query, response }) => {
     const picture = await host.takeScreenshot(vm, wire.readBoot(query.get('boot')))
     if (picture.length > wire.PICTURE_BYTES_MAX) {
-      throw new Fault('unavailable', `the screen of VM ${vm} is too large for a picture`)
+      throw new Fault('unavailable', `the screenshot of VM ${vm} is too large`)
     }
     const headers = { 'content-type': 'image/png', 'content-length': picture.length }
     response.writeHead(200, headers).end(picture)
@@ -79,18 +75,20 @@ const rows: readonly Row[] = [
 ]
 const display = new RegExp(`^${VM}/display$`)
 
-/** A listener for any HostApi: vmd gives the real one, the lab a simulated one. */
+/** A listener for any HostApi: vmd passes the real one, the lab a simulated one. */
 export function hostServer(
   tls: { readonly key: string; readonly cert: string; readonly ca: string | readonly string[] },
   host: HostApi,
   rules: { readonly cloud: string; readonly epochs: Epochs; readonly log?: ServeOptions['log'] },
 ): SecureServer {
   const { key, cert, ca } = tls
-  const server = createServer({
-    ...{ key, cert, ca: typeof ca === 'string' ? ca : [...ca], minVersion: 'TLSv1.3' },
-    ...{ requestCert: true, rejectUnauthorized: true, handshakeTimeout: HANDSHAKE_MS },
-    ...{ requestTimeout: REQUEST_MS, keepAliveTimeout: KEEP_ALIVE_MS },
-  })
+  const server = createSecureListener(
+    { bounds: listenerBounds.host },
+    {
+      ...{ key, cert, ca: typeof ca === 'string' ? ca : [...ca], minVersion: 'TLSv1.3' },
+      ...{ requestCert: true, rejectUnauthorized: true },
+    },
+  )
   serveHost(server, host, { admit: admitPeers(rules), ...(rules.log && { log: rules.log }) })
   return server
 }
@@ -125,13 +123,13 @@ async function answer(
 ): Promise<void> {
   const { pathname, searchParams } = urlOf(request)
   const found = rows.find(({ method, path }) => method === request.method && path.test(pathname))
-  // Who may ask for nothing is not told what there is.
+  // A machine without access does not learn which paths exist.
   await options.admit(request.socket, found?.roles ?? CELLS)
-  if (!found) throw new Fault('invalid', 'there is nothing at this address')
+  if (!found) throw new Fault('invalid', 'unknown path')
   const { vm, key = '' } = found.path.exec(pathname)?.groups ?? {}
   await found.handle({
     ...{ host, options, request, response, query: searchParams },
-    // Where the address names none, nobody asks for it.
+    // Routes without a VM in the path do not use it.
     vm: vm === undefined ? ('' as VmId) : wire.readVmId(decoded(vm)),
     key: decoded(key),
   })
@@ -146,7 +144,7 @@ async function step({ host, vm, key, request, response, options }: Call): Promis
     () => late.resolve(undefined),
     options.answerWithinMs ?? wire.ANSWER_WITHIN_MS,
   )
-  // Nobody waits for it any more once "running" was said: who asks again joins it.
+  // After the answer "running" no one awaits the step; a repeated request joins it.
   done.catch(() => undefined)
   try {
     const report: Report | undefined = await Promise.race([done, late.promise])
@@ -157,7 +155,7 @@ async function step({ host, vm, key, request, response, options }: Call): Promis
   }
 }
 
-/** One JSON text per line, as fast as they are read; a reader that takes nothing is let go. */
+/** Sends one JSON text per line, as fast as they are read; a stalled reader is disconnected. */
 async function sendLines(
   { response }: Call,
   source: (signal: AbortSignal) => AsyncIterable<unknown>,
@@ -201,7 +199,7 @@ async function openScreen(
   const ticket = request.headers[wire.TICKET_HEADER]
   const isOurs = request.headers.upgrade === wire.DISPLAY_PROTOCOL
   if (vm === undefined || typeof ticket !== 'string' || !isOurs) {
-    throw new Fault('invalid', 'this is no screen')
+    throw new Fault('invalid', 'not a display upgrade request')
   }
   const gone = new AbortController()
   socket.once('close', () => gone.abort())
@@ -210,14 +208,14 @@ async function openScreen(
     `HTTP/1.1 101 Switching Protocols\r\nconnection: Upgrade\r\nupgrade: ${wire.DISPLAY_PROTOCOL}\r\n\r\n`,
   )
   if (head.length > 0) socket.unshift(head)
-  // Either end closes both; what went wrong on the way is the same to a viewer.
+  // Either end closes both; the kind of error makes no difference to a viewer.
   screen.on('error', () => undefined)
   socket.once('close', () => screen.destroy())
   screen.once('close', () => socket.destroy())
   socket.pipe(screen).pipe(socket)
 }
 
-/** A late order is an ordinary thing; a stranger, or a host that could not, is for people to know. */
+/** A stale order is normal; an unauthorised peer, or a failure of the host, is logged. */
 const isWorthALine = (error: unknown): boolean =>
   !(error instanceof Fault) || ['forbidden', 'unavailable', 'timed-out'].includes(error.kind)
 
@@ -225,7 +223,7 @@ function urlOf(request: IncomingMessage): URL {
   try {
     return new URL(request.url ?? '', 'https://host')
   } catch (cause) {
-    throw new Fault('invalid', 'this is no address', { cause })
+    throw new Fault('invalid', 'malformed URL', { cause })
   }
 }
 
@@ -233,7 +231,7 @@ function decoded(text: string): string {
   try {
     return decodeURIComponent(text)
   } catch (cause) {
-    throw new Fault('invalid', 'this is no address', { cause })
+    throw new Fault('invalid', 'malformed URL', { cause })
   }
 }
 
@@ -248,7 +246,7 @@ async function readJson(request: IncomingMessage): Promise<unknown> {
   try {
     return JSON.parse(Buffer.concat(chunks).toString('utf8'))
   } catch (cause) {
-    throw new Fault('invalid', 'the body is no JSON', { cause })
+    throw new Fault('invalid', 'the body must be JSON', { cause })
   }
 }
 

@@ -1,24 +1,24 @@
 import { Fault } from '@skerry/fault'
 import type { Report, Vm, VmId } from '@skerry/vm'
 
-import type { Hello, Stopped, Told } from './host-api.ts'
+import type { Hello, StopCause, SessionLine } from './host-api.ts'
 
-/** Both sides say something this often. */
+/** Both sides send something this often. */
 export const PING_MS = 5000
-/** Whoever has said nothing for this long is away. */
+/** A peer that has been silent for this long counts as disconnected. */
 export const SILENCE_MS = 15_000
 
-/** What a host shows to whoever follows it. */
-export interface Shown {
+/** What a host reports to its follower. */
+export interface HostView {
   hello(): Promise<Hello>
-  /** The ids of all VMs that there are now. */
+  /** The ids of all VMs that exist now. */
   list(): readonly VmId[]
-  /** The VM as it is now; undefined when it is gone. */
+  /** The current state of the VM; undefined if it is gone. */
   read(id: VmId): Promise<Vm | undefined>
-  /** Why a VM that was just read as off is off, where that is told. */
-  stopped?(id: VmId): Promise<Stopped | undefined>
-  /** A VM that could not be read now; it is tried again when something changes. */
-  note?(message: string, cause: unknown): void
+  /** Why a VM that was just read as off is off, if known. */
+  stopped?(id: VmId): Promise<StopCause | undefined>
+  /** Logs a VM that could not be read; it is tried again at the next change. */
+  log?(message: string, cause: unknown): void
 }
 
 export interface SessionTimes {
@@ -39,21 +39,21 @@ interface Session {
   seq: number
   heardAt: number
   readonly changed: Set<VmId>
-  /** What was last told of each VM, so that looking again tells nothing twice. */
-  readonly told: Map<VmId, string>
+  /** What was last sent about each VM, so that nothing is sent twice. */
+  readonly sent: Map<VmId, string>
   wake: () => void
 }
 
 /**
- * Who follows this host. It is state, not a log: what changed is a set of ids, read when it is
- * told, so a slow reader misses nothing but what came and went. Only the highest session is served.
+ * The sessions of this host. They hold state, not a log: changes are a set of ids, read when they are
+ * sent, so a slow reader misses only intermediate states. Only the highest session is served.
  */
-export class Sessions {
-  readonly #shown: Shown
+export class HostSessions {
+  readonly #shown: HostView
   readonly #times: SessionTimes
   #current: Session | undefined
 
-  constructor(shown: Shown, some: Partial<SessionTimes> = {}) {
+  constructor(shown: HostView, some: Partial<SessionTimes> = {}) {
     this.#shown = shown
     this.#times = { ...times, ...some }
   }
@@ -64,37 +64,37 @@ export class Sessions {
     if (!session) return
     if (id !== undefined) session.changed.add(id)
     else
-      for (const each of [...session.told.keys(), ...this.#shown.list()]) session.changed.add(each)
+      for (const each of [...session.sent.keys(), ...this.#shown.list()]) session.changed.add(each)
     session.wake()
   }
 
-  /** The next place in the session, for a report of this VM that is read after this was called. */
+  /** The next position in the session, for a report of this VM that is read after this call. */
   next(id: VmId): Pick<Report, 'session' | 'seq'> {
     const session = this.#current
     if (!session) return { session: '0', seq: 0 }
-    // It is told past the reader of this session: however the VM is when it is looked at next, that is news again.
-    session.told.set(id, '')
+    // The report bypasses the reader of this session: the next state of the VM must be sent, whether or not it differs.
+    session.sent.set(id, '')
     return { session: String(session.number), seq: (session.seq += 1) }
   }
 
-  /** The follower of this session is alive. */
+  /** Called when the follower of this session is alive. */
   heard(number: string): void {
     const session = this.#current
     if (session?.number !== BigInt(number)) {
-      throw new Fault('stale', `session ${number} is not the one that is served`, {
+      throw new Fault('stale', `stale session ${number}: a newer session is served`, {
         detail: String(session?.number ?? 0n),
       })
     }
     session.heardAt = this.#times.now()
   }
 
-  async *follow(number: string, signal: AbortSignal): AsyncGenerator<Told, void> {
+  async *follow(number: string, signal: AbortSignal): AsyncGenerator<SessionLine, void> {
     const mine = BigInt(number)
-    // A number names one session: after a break there is a new one, with a new list.
+    // A number identifies one session: after an interruption there is a new one, with a new list.
     const isServed = this.#current === undefined || mine > this.#current.number
     const session: Session = {
       ...{ number: mine, seq: 0, heardAt: this.#times.now() },
-      ...{ changed: new Set<VmId>(), told: new Map<VmId, string>(), wake: () => undefined },
+      ...{ changed: new Set<VmId>(), sent: new Map<VmId, string>(), wake: () => undefined },
     }
     if (isServed) {
       const before = this.#current
@@ -108,7 +108,7 @@ export class Sessions {
     try {
       for (const id of this.#shown.list()) {
         if (!this.#isOpen(session, signal)) return
-        yield* this.#tell(session, id)
+        yield* this.#linesOf(session, id)
       }
       yield { is: 'listed', seq: (session.seq += 1) }
       yield* this.#changes(session, signal)
@@ -117,12 +117,12 @@ export class Sessions {
     }
   }
 
-  async *#changes(session: Session, signal: AbortSignal): AsyncGenerator<Told, void> {
+  async *#changes(session: Session, signal: AbortSignal): AsyncGenerator<SessionLine, void> {
     let pingAt = session.heardAt + this.#times.pingMs
     while (this.#isOpen(session, signal)) {
       for (const id of session.changed) {
         session.changed.delete(id)
-        yield* this.#tell(session, id)
+        yield* this.#linesOf(session, id)
         break
       }
       if (this.#times.now() >= pingAt) {
@@ -139,24 +139,24 @@ export class Sessions {
     return this.#current === session && !signal.aborted && silence < this.#times.silenceMs
   }
 
-  async *#tell(session: Session, id: VmId): AsyncGenerator<Told, void> {
-    // Its place is taken before it is read: whatever is read later is newer.
+  async *#linesOf(session: Session, id: VmId): AsyncGenerator<SessionLine, void> {
+    // The position is taken before the read: a later read has a higher position.
     const seq = (session.seq += 1)
     let vm: Vm | undefined
-    let stopped: Stopped | undefined
+    let stopped: StopCause | undefined
     try {
       vm = await this.#shown.read(id)
       if (vm?.power === 'off') stopped = await this.#shown.stopped?.(id)
     } catch (error) {
-      // Nothing is said of what is not known; "gone" would be a lie.
-      this.#shown.note?.(`VM ${id} cannot be read and is not told of`, error)
+      // An unknown state is not reported; "gone" would be wrong.
+      this.#shown.log?.(`cannot read VM ${id}; its state is not reported`, error)
       return
     }
     const text = JSON.stringify([vm ?? null, stopped])
-    const before = session.told.get(id)
+    const before = session.sent.get(id)
     if (text === before || (vm === undefined && before === undefined)) return
-    if (vm === undefined) session.told.delete(id)
-    else session.told.set(id, text)
+    if (vm === undefined) session.sent.delete(id)
+    else session.sent.set(id, text)
     yield { is: 'vm', id, seq, ...(vm && { vm }), ...(stopped && { stopped }) }
   }
 

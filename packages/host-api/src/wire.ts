@@ -5,10 +5,10 @@ import { Compile } from 'typebox/compile'
 
 import { goals, type Goal } from './goals.ts'
 
-/** How both ends write what they say to each other. Longer than this, and a step is asked for again. */
+/** Limits of the protocol between cells and hosts. A step that takes longer than this is requested again. */
 export const ANSWER_WITHIN_MS = 20_000
 export const BODY_BYTES_MAX = 64 * 1024
-/** No screen that QEMU draws is more, as PNG. */
+/** No PNG of a QEMU screen is larger. */
 export const PICTURE_BYTES_MAX = 8 * 1024 * 1024
 export const TICKET_HEADER = 'skerry-ticket'
 export const DISPLAY_PROTOCOL = 'skerry-display'
@@ -36,7 +36,7 @@ const Arm = Compile(
 const Session = Compile(Count)
 const Boot = Compile(Word)
 
-/** What vmd answers to a step that is not done yet. */
+/** The response of vmd to an unfinished step. */
 export interface StillRunning {
   readonly running: true
   readonly progress: number
@@ -48,17 +48,17 @@ function read<Shape extends TSchema>(
   what: string,
 ): Static<Shape> {
   if (shape.Check(value)) return value
-  throw new Fault('invalid', `this is no ${what}`)
+  throw new Fault('invalid', `invalid ${what}`)
 }
 
 export function readVmId(text: string): VmId {
   const why = whyNotId(text)
   if (why === undefined) return text as VmId
-  throw new Fault('invalid', `this is no VM: ${why}`)
+  throw new Fault('invalid', `invalid VM id: ${why}`)
 }
 
 export function readStep(vm: VmId, key: string, body: unknown): { order: Order; goal: Goal } {
-  if (key === '' || key.length > 200) throw new Fault('invalid', 'this is no key of a step')
+  if (key === '' || key.length > 200) throw new Fault('invalid', 'invalid step key')
   const { goal, task, number, incarnation, from } = read(Step, body, 'step') as {
     goal: Goal
     task: TaskId
@@ -69,11 +69,11 @@ export function readStep(vm: VmId, key: string, body: unknown): { order: Order; 
 export const readPing = (body: unknown) =>
   read(Ping, body, 'ping') as { session: string; number: string }
 export const readArm = (body: unknown) =>
-  read(Arm, body, 'screen to arm') as { boot: string; ticketHash: string }
+  read(Arm, body, 'arm request') as { boot: string; ticketHash: string }
 export const readBoot = (text: string | null): string => read(Boot, text, 'boot') as string
 export const readSession = (text: string | null): string => read(Session, text, 'session') as string
 
-/** All that a host ever answers. Only `unavailable` is worth another try. */
+/** All fault kinds in responses of a host. Only `unavailable` is retryable. */
 export const hostFaults = [
   'invalid',
   'forbidden',
@@ -95,10 +95,12 @@ const others: Readonly<Partial<Record<FaultKind, (typeof hostFaults)[number]>>> 
   'not-acceptable': 'invalid',
 }
 
-/** Any failure as one of the closed list; what is not a fault of ours keeps its words to itself. */
+/** Maps any error to one of this closed list; the message of an unexpected error is not sent. */
 export function faultAnswer(error: unknown): { status: number; body: FaultBody } {
   const fault =
-    error instanceof Fault ? error : new Fault('unavailable', 'the host could not do it now')
+    error instanceof Fault
+      ? error
+      : new Fault('unavailable', 'the host failed to process the request')
   const kind =
     hostFaults.find((each) => each === fault.kind) ?? others[fault.kind] ?? ('unavailable' as const)
   const { message, detail } = fault
@@ -108,7 +110,7 @@ export function faultAnswer(error: unknown): { status: number; body: FaultBody }
   }
 }
 
-/** What the other side threw, word for word. */
+/** Rebuilds the fault that the peer threw, with the same message. */
 export function reviveFault(text: string): Fault {
   try {
     const { error, message, detail } = JSON.parse(text) as Partial<FaultBody>
@@ -117,7 +119,7 @@ export function reviveFault(text: string): Fault {
       return new Fault(kind, message, typeof detail === 'string' ? { detail } : {})
     }
   } catch {
-    // What is no JSON is none of ours either.
+    // Not JSON, so not a response of our protocol.
   }
-  return new Fault('unavailable', 'the host gave an answer that is not ours', { cause: text })
+  return new Fault('unavailable', 'unexpected response from the host', { cause: text })
 }

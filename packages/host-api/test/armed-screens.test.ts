@@ -11,7 +11,7 @@ const hashOf = (ticket: string) => createHash('sha256').update(ticket).digest('h
 const armed = (screens: ArmedScreens, ticket: string) =>
   screens.arm({ vm, boot: 'boot', ticketHash: hashOf(ticket) })
 
-test('a ticket opens the screen it was made for, once', () => {
+test('a ticket opens only its own screen, once', () => {
   const screens = new ArmedScreens(() => 0)
   armed(screens, 'a')
   assert.throws(() => screens.redeem(vm, 'b'), { kind: 'forbidden' })
@@ -20,14 +20,14 @@ test('a ticket opens the screen it was made for, once', () => {
   assert.throws(() => screens.redeem(vm, 'a'), { kind: 'forbidden' })
 })
 
-test('a ticket that was shown at the wrong screen is used', () => {
+test('a ticket redeemed for the wrong screen is used up', () => {
   const screens = new ArmedScreens(() => 0)
   armed(screens, 'a')
   assert.throws(() => screens.redeem(other, 'a'), { kind: 'forbidden' })
   assert.throws(() => screens.redeem(vm, 'a'), { kind: 'forbidden' })
 })
 
-test('a ticket lives for 40 s of a clock that nobody sets', () => {
+test('a ticket is valid for 40 s of a monotonic clock', () => {
   let now = 0
   const screens = new ArmedScreens(() => now)
   armed(screens, 'a')
@@ -38,7 +38,7 @@ test('a ticket lives for 40 s of a clock that nobody sets', () => {
   assert.throws(() => screens.redeem(vm, 'b'), { kind: 'forbidden' })
 })
 
-test('more tickets than anybody needs are refused, and room comes back by itself', () => {
+test('too many tickets are rejected, until older ones expire', () => {
   let now = 0
   const screens = new ArmedScreens(() => now)
   for (let ticket = 0; ticket < 1000; ticket += 1) armed(screens, String(ticket))

@@ -1,5 +1,5 @@
-// Goal: a machine that is off is given up soon, so that it is seen soon when it is back. Method: a server that stands still, with
-// no room left for connections: the kernel answers nothing, as a machine that is off.
+// Goal: a connection to a machine that is off fails soon, so that its return is noticed soon. Method: a stopped server whose
+// connection backlog is full: the kernel does not answer, like a machine that is off.
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -15,7 +15,7 @@ const server = require('node:net').createServer()
 server.listen({ port: 0, host: '127.0.0.1', backlog: 1 }, () => console.log(server.address().port))
 `
 
-/** A port that takes no connections and refuses none. */
+/** A port that neither accepts nor rejects connections. */
 async function silentPort() {
   const child = spawn(process.execPath, ['-e', STANDS_STILL], {
     stdio: ['ignore', 'pipe', 'inherit'],
@@ -24,7 +24,7 @@ async function silentPort() {
   const port = Number(said)
   child.kill('SIGSTOP')
   const callers: Socket[] = []
-  await until('there is no room left', async () => {
+  await until('the backlog is full', async () => {
     const caller = connect(port, '127.0.0.1')
     caller.on('error', () => undefined)
     callers.push(caller)
@@ -43,7 +43,7 @@ async function silentPort() {
   }
 }
 
-test('a machine that takes no connection is given up long before an answer would be', async () => {
+test('a connection attempt fails long before the response timeout', async () => {
   using silent = await silentPort()
   await using control = await startIssuer('control')
   const own = await control.issue('URI:skerry://lab/cell/a')
@@ -52,7 +52,7 @@ test('a machine that takes no connection is given up long before an answer would
   const began = performance.now()
   await assert.rejects(link.ask({ method: 'GET', path: '/' }), {
     kind: 'unavailable',
-    message: `the host h at 127.0.0.1:${silent.port} does not take connections`,
+    message: `timeout: the host h at 127.0.0.1:${silent.port} does not accept connections`,
   })
   const tookMs = performance.now() - began
   assert.ok(tookMs > 4_000 && tookMs < 15_000, `${tookMs} ms`)

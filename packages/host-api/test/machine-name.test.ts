@@ -1,4 +1,4 @@
-// Goal: nobody is taken for another machine. Method: names as they stand in real certificates.
+// Goal: no machine is taken for another one. Method: names as in real certificates.
 import assert from 'node:assert/strict'
 import { X509Certificate } from 'node:crypto'
 import { after, before, test } from 'node:test'
@@ -18,7 +18,7 @@ const shownBy = async (...names: readonly string[]): Promise<Peer> => {
   return whoIsPeer(new X509Certificate((await issuer.issue(...names)).cert))
 }
 
-test('a name is read as it was written', async () => {
+test('a name is parsed to the same values it was written from', async () => {
   const name = { cloud: 'lab', role: 'cell', id: 'c-1' } as const
   assert.deepEqual(await shownBy(`URI:${machineUri(name)}`), { ...name, epoch: 0 })
   assert.deepEqual(await shownBy(`URI:${epochUri('lab', 7)}`, `URI:${machineUri(name)}`), {
@@ -26,12 +26,12 @@ test('a name is read as it was written', async () => {
   })
 })
 
-test('names of hosts and addresses count for nothing', async () => {
+test('DNS names and addresses are ignored', async () => {
   const peer = await shownBy('DNS:cell.example', 'IP:127.0.0.1', 'URI:skerry://lab/host/h-1')
   assert.deepEqual(peer, { cloud: 'lab', role: 'host', id: 'h-1', epoch: 0 })
 })
 
-const nobody: Readonly<Record<string, readonly string[]>> = {
+const rejected: Readonly<Record<string, readonly string[]>> = {
   'no name at all': [],
   'only a host name': ['DNS:cell.example'],
   'two names': ['URI:skerry://lab/cell/a', 'URI:skerry://lab/cell/b'],
@@ -48,14 +48,14 @@ const nobody: Readonly<Record<string, readonly string[]>> = {
   'an epoch that is no number': ['URI:skerry://lab/cell/a', 'URI:skerry://lab/epoch/01'],
 }
 
-for (const [what, names] of Object.entries(nobody)) {
-  test(`a certificate with ${what} is nobody’s`, async () => {
+for (const [what, names] of Object.entries(rejected)) {
+  test(`a certificate with ${what} is rejected`, async () => {
     await assert.rejects(shownBy(...names), { kind: 'forbidden' })
   })
 }
 
-test('a name inside of another name is not read', () => {
-  // As Node writes what could be taken for two names; and as older ones wrote it, which we must survive.
+test('a name inside another name is not parsed', () => {
+  // As Node writes a name that could be taken for two; and as older versions wrote it.
   for (const subjectAltName of [
     'DNS:"x, URI:skerry://lab/cell/a"',
     'DNS:"x", URI:skerry://lab/cell/a',
@@ -64,7 +64,7 @@ test('a name inside of another name is not read', () => {
   }
 })
 
-test('a role, a cloud and an epoch are asked for', () => {
+test('role, cloud and epoch must match', () => {
   const rules = { cloud: 'lab', roles: ['cell'], epoch: 3 } as const
   const cell: Peer = { cloud: 'lab', role: 'cell', id: 'a', epoch: 3 }
   assert.equal(whyNotPeer(cell, rules), undefined)
@@ -72,6 +72,6 @@ test('a role, a cloud and an epoch are asked for', () => {
   assert.match(whyNotPeer({ ...cell, epoch: 2 }, rules) ?? '', /recalled/)
   assert.match(whyNotPeer({ ...cell, cloud: 'b' }, rules) ?? '', /cloud lab/)
   for (const role of ['console', 'workflow', 'host'] as const) {
-    assert.equal(whyNotPeer({ ...cell, role }, rules), `a ${role} may not ask for this`)
+    assert.equal(whyNotPeer({ ...cell, role }, rules), `a ${role} may not send this request`)
   }
 })

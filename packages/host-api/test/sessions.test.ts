@@ -1,10 +1,10 @@
-// Goal: whoever follows a host knows what is so, and only one follower is told.
+// Goal: the follower of a host knows the current state, and only one follower is served.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
 import type { Vm, VmId } from '@skerry/vm'
 
-import { Sessions, type Hello, type Told } from '../src/index.ts'
+import { HostSessions, type Hello, type SessionLine } from '../src/index.ts'
 
 const hello: Hello = {
   ...{ version: '1', boot: 'k', highest: '9', cpus: 1, memoryMiB: 1, diskMiB: 1 },
@@ -19,7 +19,7 @@ function start(times: { pingMs?: number; silenceMs?: number; now?: () => number 
   const vms = new Map<VmId, Vm>()
   const byGuest = new Set<VmId>()
   const put = (vm: Vm) => vms.set(vm.id, vm)
-  const sessions = new Sessions(
+  const sessions = new HostSessions(
     {
       hello: async () => hello,
       list: () => [...vms.keys()],
@@ -33,11 +33,11 @@ function start(times: { pingMs?: number; silenceMs?: number; now?: () => number 
   return { vms, byGuest, put, sessions, follow, end: () => ended.abort() }
 }
 
-function reader(told: AsyncGenerator<Told, void>) {
-  const next = async () => (await told.next()).value ?? 'end'
+function reader(lines: AsyncGenerator<SessionLine, void>) {
+  const next = async () => (await lines.next()).value ?? 'end'
   return {
     next,
-    /** Reads on until the list is whole. */
+    /** Reads until the list is complete. */
     async listed(): Promise<string[]> {
       const ids: string[] = []
       for (;;) {
@@ -47,11 +47,11 @@ function reader(told: AsyncGenerator<Told, void>) {
         if (line.is === 'listed') return ids
       }
     },
-    leave: () => told.return(),
+    leave: () => lines.return(),
   }
 }
 
-test('hello, every VM, listed, then what changes', async () => {
+test('hello, every VM, listed, then changes', async () => {
   const { put, vms, sessions, follow, end } = start()
   put(vmOf('a'))
   put(vmOf('b', 'on'))
@@ -72,7 +72,7 @@ test('hello, every VM, listed, then what changes', async () => {
   assert.equal(await one.next(), 'end')
 })
 
-test('a guest that shut itself down is told apart, and only while it is off', async () => {
+test('a guest that shut itself down is marked, but only while it is off', async () => {
   const { put, byGuest, sessions, follow, end } = start()
   const id = 'a' as VmId
   byGuest.add(id)
@@ -89,7 +89,7 @@ test('a guest that shut itself down is told apart, and only while it is off', as
   assert.equal(await one.next(), 'end')
 })
 
-test('what changes between two looks is told as one, and nothing twice', async () => {
+test('changes between two reads are sent as one, and nothing is sent twice', async () => {
   const { put, sessions, follow, end } = start()
   put(vmOf('a'))
   const one = follow('5')
@@ -108,7 +108,7 @@ test('what changes between two looks is told as one, and nothing twice', async (
   end()
 })
 
-test('a lower session and one that was there before get hello and the door', async () => {
+test('a lower session and a repeated one get hello and are closed', async () => {
   const { follow, end } = start()
   const one = follow('50')
   await one.listed()
@@ -121,19 +121,19 @@ test('a lower session and one that was there before get hello and the door', asy
   assert.equal(await one.next(), 'end')
 })
 
-test('a VM that is as it was before a step told otherwise is told of again', async () => {
+test('a VM that returns to its state before a step is sent again', async () => {
   const { put, sessions, follow, end } = start()
   put(vmOf('a'))
   const one = follow('5')
   await one.listed()
-  // A step has started it and told so; it was killed before it was looked at.
+  // A step has started it and reported that; it was killed before it was read again.
   assert.deepEqual(sessions.next('a' as VmId), { session: '5', seq: 3 })
   sessions.changed('a' as VmId)
   assert.deepEqual(await one.next(), { is: 'vm', id: 'a', seq: 4, vm: vmOf('a') })
   end()
 })
 
-test('a higher session takes over, at once and with a whole list', async () => {
+test('a higher session takes over at once, with a complete list', async () => {
   const { put, sessions, follow, end } = start()
   put(vmOf('a'))
   const one = follow('5')
@@ -148,7 +148,7 @@ test('a higher session takes over, at once and with a whole list', async () => {
   end()
 })
 
-test('a break is healed by a new session and a full list', async () => {
+test('after an interruption a new session has a complete list', async () => {
   const { put, sessions, follow, end } = start()
   put(vmOf('a'))
   const one = follow('5')
@@ -162,7 +162,7 @@ test('a break is healed by a new session and a full list', async () => {
   end()
 })
 
-test('a follower that says nothing is let go, one that pings is not', async () => {
+test('a silent follower is disconnected, one that pings is not', async () => {
   let now = 0
   const { sessions, follow, end } = start({ pingMs: 1, silenceMs: 15, now: () => now })
   const one = follow('5')
@@ -177,14 +177,14 @@ test('a follower that says nothing is let go, one that pings is not', async () =
   end()
 })
 
-test('a VM that cannot be read is not called gone', async () => {
+test('a VM that cannot be read is not reported as gone', async () => {
   const noted: string[] = []
   let isBroken = true
-  const sessions = new Sessions({
+  const sessions = new HostSessions({
     hello: async () => hello,
     list: () => ['a' as VmId],
     read: async () => (isBroken ? Promise.reject(new Error('away')) : vmOf('a')),
-    note: (message) => noted.push(message),
+    log: (message) => noted.push(message),
   })
   const ended = new AbortController()
   const one = reader(sessions.follow('5', ended.signal))

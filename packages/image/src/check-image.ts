@@ -10,19 +10,19 @@ const formats = ['raw', 'qcow2'] as const
 const SECTOR_BYTES = 512n
 const VIRTUAL_BYTES_MAX = 2 * 1024 ** 4
 
-/** What an image must be. */
+/** The requirements for an image. */
 export interface ImageRules {
-  /** The largest disk a guest may see; 2 TiB unless told. */
+  /** The largest virtual disk size; default: 2 TiB. */
   readonly sizeMax?: number | bigint
-  /** The format the image was said to have. Either is accepted unless told. */
+  /** The declared format; default: either. */
   readonly expect?: 'raw' | 'qcow2'
-  /** Whether snapshots may be inside, as in the disk of a VM of ours. An imported image must have none. */
+  /** Whether internal snapshots are allowed, as in the disk of our own VMs. An imported image must have none. */
   readonly snapshots?: boolean
-  /** The only backing file that is accepted, as an absolute path, and only with its format. None unless told. */
+  /** The only accepted backing file, as an absolute path, and its format; default: none. */
   readonly backing?: { readonly allowed: string; readonly format?: 'raw' | 'qcow2' }
 }
 
-/** What an overlay of ours must be. */
+/** The requirements for an overlay of ours. */
 export interface OverlayRules extends Pick<ImageRules, 'sizeMax' | 'snapshots'> {
   /** The absolute path that we wrote into it. */
   readonly backing: string
@@ -31,15 +31,15 @@ export interface OverlayRules extends Pick<ImageRules, 'sizeMax' | 'snapshots'> 
 
 export interface ImageVerdict {
   readonly format: 'raw' | 'qcow2'
-  /** The size of the disk that a guest sees. */
+  /** The virtual disk size. */
   readonly virtualBytes: number
   readonly fileBytes: number
 }
 
 /**
- * Says what an image is, from its first and last bytes, before any tool opens it; the tool is then told the format.
- * An image that refers to anything outside of itself, or that we do not fully understand, is a Fault `image-refused`.
- * Nobody else may be able to write to the file between this and its use.
+ * Determines the format of an image from its first and last bytes, before any tool opens it; the tool then gets the format.
+ * An image that refers to anything outside itself, or that we do not fully understand, is a Fault `image-refused`.
+ * No other process may be able to write to the file between this check and its use.
  */
 export async function checkImage(
   file: string | FileHandle,
@@ -48,7 +48,7 @@ export async function checkImage(
   return judge(await readEnds(file), rules)
 }
 
-/** As `checkImage`, for a qcow2 file that must stand on exactly this backing file in this format. */
+/** Like `checkImage`, for a qcow2 file that must have exactly this backing file in this format. */
 export async function checkOverlay(
   file: string | FileHandle,
   { backing, backingFormat, ...rules }: OverlayRules,
@@ -60,7 +60,7 @@ export async function checkOverlay(
   })
 }
 
-/** The header of a qcow2 file as it is written, not yet judged. */
+/** The header of a qcow2 file as stored, not checked. */
 export async function readQcow2(file: string | FileHandle): Promise<Qcow2Header> {
   const { head } = await readEnds(file)
   return parseQcow2(head)
@@ -70,7 +70,7 @@ function judge(ends: ImageEnds, rules: ImageRules): ImageVerdict {
   const backing = expectedBacking(rules)
   const format = recognise(ends)
   if (rules.expect !== undefined && rules.expect !== format) {
-    throw refused(`it is ${format} and was said to be ${rules.expect}`)
+    throw refused(`its format is ${format}, expected ${rules.expect}`)
   }
   let virtualBytes = ends.fileBytes
   if (format === 'qcow2') {
@@ -81,7 +81,7 @@ function judge(ends: ImageEnds, rules: ImageRules): ImageVerdict {
     requireSoundQcow2(header, { fileBytes, snapshots: rules.snapshots ?? false, backing })
   } else {
     requireSize(virtualBytes, rules)
-    if (backing !== undefined) throw refused('it has no backing file and should have one')
+    if (backing !== undefined) throw refused('its backing file is missing')
   }
   return { format, virtualBytes: Number(virtualBytes), fileBytes: Number(ends.fileBytes) }
 }
@@ -96,14 +96,14 @@ function recognise({ head, tail }: ImageEnds): 'raw' | 'qcow2' {
 function requireSize(virtualBytes: bigint, { sizeMax = VIRTUAL_BYTES_MAX }: ImageRules): void {
   if (virtualBytes === 0n) throw refused('it is empty')
   if (virtualBytes % SECTOR_BYTES !== 0n) throw refused('its size is not a multiple of 512 bytes')
-  // Past the safe integers a number would no longer be the size that was checked.
+  // Above the safe integers a number would differ from the size that was checked.
   if (virtualBytes > BigInt(sizeMax) || virtualBytes > BigInt(Number.MAX_SAFE_INTEGER))
     throw refused(`its disk is larger than ${sizeMax} bytes`)
 }
 
 function expectedBacking({ backing }: ImageRules): ExpectedBacking | undefined {
   if (backing === undefined) return undefined
-  // To QEMU a name that does not begin with a slash may be relative, a URL or a JSON description.
+  // QEMU may interpret a name without a leading slash as relative, as a URL or as JSON.
   if (!backing.allowed.startsWith('/')) throw new TypeError('a backing file needs an absolute path')
   return {
     file: backing.allowed,

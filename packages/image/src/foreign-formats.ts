@@ -1,4 +1,4 @@
-// What other formats begin or end with. Each could be taken for a raw disk, and then read differently by a program
+// Signatures of other formats. Each could be taken for a raw disk, and then be read differently by a program
 // that guesses.
 
 interface Mark {
@@ -21,20 +21,20 @@ const beginnings: readonly Mark[] = [
   mark('cloop', 0, '#!/bin/sh\n#V2.0'),
 ]
 
-/** How much of a file's end `foreignFormat` looks at: the span in which QEMU seeks the trailer of a DMG. */
+/** How many bytes of a file's end `foreignFormat` checks: the range in which QEMU searches the trailer of a DMG. */
 export const TAIL_BYTES = 1024
 
-// A descriptor is made of comments and empty lines and then its version; QEMU knows it by that.
+// A descriptor consists of comments and empty lines and then its version, by which QEMU recognises it.
 const VMDK_DESCRIPTOR_BYTES = 2048
 const VMDK_TITLE = '# disk descriptorfile'
 
-/** The name of the format if the file is one that we know and do not accept. */
+/** The name of the format, if the file has a known format that is not accepted. */
 export function foreignFormat(head: Buffer, tail: Buffer): string | undefined {
   for (const { format, at, bytes } of beginnings) {
     if (head.subarray(at, at + bytes.length).equals(bytes)) return format
   }
   if (isVmdkDescriptor(head)) return 'VMDK'
-  // A fixed VHD is a raw disk and a trailer of 512 bytes, in old ones 511.
+  // A fixed VHD is a raw disk with a trailer of 512 bytes, in old ones 511.
   const trailer = tail.subarray(-512).indexOf('conectix')
   if (trailer === 0 || trailer === 1) return 'VHD'
   if (tail.includes('koly')) return 'DMG'

@@ -7,14 +7,14 @@ import { TAIL_BYTES } from './foreign-formats.ts'
 import { HEAD_BYTES } from './qcow2.ts'
 import { refused } from './refused.ts'
 
-/** The parts of a file that a verdict rests on. */
+/** The parts of a file that the check needs. */
 export interface ImageEnds {
   readonly head: Buffer
   readonly tail: Buffer
   readonly fileBytes: bigint
 }
 
-/** Reads the ends of a regular file. A handle of the caller's stays open, and where it stands does not matter. */
+/** Reads both ends of a regular file. A handle from the caller stays open; its position does not matter. */
 export async function readEnds(file: string | FileHandle): Promise<ImageEnds> {
   if (typeof file !== 'string') return readEndsOf(file)
   await using handle = await openRegular(file)
@@ -35,14 +35,14 @@ async function readEndsOf(handle: FileHandle): Promise<ImageEnds> {
   return { head, tail, fileBytes }
 }
 
-/** Does not follow a link, and does not wait at a pipe for its writer. */
+/** Follows no symbolic link, and does not block on a pipe. */
 async function openRegular(path: string): Promise<FileHandle> {
   try {
     return await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code
-    if (code === 'ENOENT') throw new Fault('not-found', 'there is no such image', { cause: error })
-    // A link gives ELOOP; a socket and a device without a driver give ENXIO or ENODEV.
+    if (code === 'ENOENT') throw new Fault('not-found', 'image not found', { cause: error })
+    // A symbolic link gives ELOOP; a socket and a device without a driver give ENXIO or ENODEV.
     if (code === 'ELOOP' || code === 'ENXIO' || code === 'ENODEV') throw notRegular(error)
     throw error
   }

@@ -1,7 +1,7 @@
 import { extensionType, type Qcow2Header } from './qcow2.ts'
 import { refused } from './refused.ts'
 
-/** What an overlay of ours must say, to the letter. */
+/** The exact backing file entry of an overlay of ours. */
 export interface ExpectedBacking {
   readonly file: string
   readonly format: readonly string[]
@@ -26,7 +26,7 @@ const REFCOUNT_TABLE_BYTES_MAX = 8 * 1024 * 1024
 const SNAPSHOTS_MAX = 65_536
 const SNAPSHOT_BYTES_MIN = 40
 
-/** Refuses a header that leads out of its file, contradicts itself, or says what we do not understand. */
+/** Rejects a header that refers outside its file, contradicts itself, or has content that we do not understand. */
 export function requireSoundQcow2(header: Qcow2Header, rules: Qcow2Rules): void {
   requireNoOtherFile(header, rules.backing)
   requireKnownFeatures(header)
@@ -39,26 +39,26 @@ export function requireSoundQcow2(header: Qcow2Header, rules: Qcow2Rules): void 
 function requireNoOtherFile(header: Qcow2Header, backing: ExpectedBacking | undefined): void {
   const extensions = header.extensions.map(({ type }) => type)
   if ((header.incompatible & DATA_FILE) !== 0n || extensions.includes(extensionType.dataFile)) {
-    throw refused('it keeps its data in another file')
+    throw refused('its data is in another file')
   }
   if (backing === undefined) {
     if (header.backingFile !== undefined) throw refused('it has a backing file')
     if (header.backingFormat !== undefined) throw refused('it has a backing format')
     return
   }
-  if (header.backingFile === undefined) throw refused('it has no backing file and should have one')
-  if (header.backingFile !== backing.file) throw refused('its backing file is another than ours')
+  if (header.backingFile === undefined) throw refused('its backing file is missing')
+  if (header.backingFile !== backing.file) throw refused('it has an unexpected backing file')
   // Without a format QEMU would guess it from the backing file's content, which a guest may have written.
-  if (header.backingFormat === undefined) throw refused('it does not say its backing format')
+  if (header.backingFormat === undefined) throw refused('its backing format is missing')
   if (!backing.format.includes(header.backingFormat)) {
-    throw refused('its backing format is another than ours')
+    throw refused('it has an unexpected backing format')
   }
 }
 
 function requireKnownFeatures(header: Qcow2Header): void {
   if (header.cryptMethod !== 0) throw refused('it is encrypted')
   if ((header.incompatible & CORRUPT) !== 0n) throw refused('it is marked as corrupt')
-  // Dirty means only that reference counts must be counted anew, which QEMU does by itself.
+  // Dirty means only that reference counts must be rebuilt, which QEMU does by itself.
   const known = DIRTY | COMPRESSION | EXTENDED_L2
   if ((header.incompatible & ~known) !== 0n) throw refused('it needs an unknown feature')
   if ((header.compatible & ~LAZY_REFCOUNTS) !== 0n) throw refused('it has an unknown feature')
@@ -75,7 +75,7 @@ function requireKnownExtensions(header: Qcow2Header): void {
 }
 
 function requireCompression({ compressionType, incompatible }: Qcow2Header): void {
-  // 0 is zlib and 1 is zstd. The feature bit stands for "not zlib".
+  // 0 is zlib and 1 is zstd. The feature bit means "not zlib".
   const marked = (incompatible & COMPRESSION) !== 0n
   if (compressionType > 1) throw refused('its compression is unknown')
   if (marked !== (compressionType === 1)) throw refused('its compression contradicts its features')
@@ -110,7 +110,7 @@ function requireTables(header: Qcow2Header, fileBytes: bigint): void {
 
 function requireSnapshots(header: Qcow2Header, rules: Qcow2Rules): void {
   if (header.snapshots === 0) {
-    // QEMU looks at where the table would be even if it is empty.
+    // QEMU checks the offset of the table even if the table is empty.
     if (header.snapshotsOffset !== 0n) {
       requireInside(header, 'snapshot table', header.snapshotsOffset, 0, rules.fileBytes)
     }
@@ -130,7 +130,7 @@ function requireInside(
   fileBytes: bigint,
 ): void {
   const clusterBytes = 1n << BigInt(header.clusterBits)
-  if (offset % clusterBytes !== 0n) throw refused(`its ${what} does not begin at a cluster`)
-  if (offset < clusterBytes) throw refused(`its ${what} lies in the header`)
-  if (offset + BigInt(bytes) > fileBytes) throw refused(`its ${what} lies outside of the file`)
+  if (offset % clusterBytes !== 0n) throw refused(`its ${what} is not aligned to a cluster`)
+  if (offset < clusterBytes) throw refused(`its ${what} overlaps the header`)
+  if (offset + BigInt(bytes) > fileBytes) throw refused(`its ${what} lies outside the file`)
 }

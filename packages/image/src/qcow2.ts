@@ -1,6 +1,6 @@
 import { refused } from './refused.ts'
 
-// The layout is that of docs/interop/qcow2.rst of QEMU. Every number in it is big-endian.
+// Layout: docs/interop/qcow2.rst of QEMU. Every number is big-endian.
 //
 //    0 magic           24 size            56 refcount table clusters   88 autoclear features
 //    4 version         32 crypt method    60 snapshots                 96 refcount order
@@ -9,7 +9,7 @@ import { refused } from './refused.ts'
 //   20 cluster bits    48 refcount table  80 compatible features      105 padding to 112
 //                         offset
 
-/** How much of a file's beginning is enough for every header we accept. */
+/** How many bytes of a file's start suffice for every header that we accept. */
 export const HEAD_BYTES = 64 * 1024
 
 const MAGIC = 0x514649fb
@@ -28,7 +28,7 @@ export const extensionType = {
   dataFile: 0x44415441,
 } as const
 
-/** A qcow2 header field by field, as it is written. What it may say is decided elsewhere. */
+/** The fields of a qcow2 header as stored. Which values are accepted is decided elsewhere. */
 export interface Qcow2Header {
   readonly version: 2 | 3
   readonly clusterBits: number
@@ -56,18 +56,18 @@ export interface Extension {
   readonly content: Buffer
 }
 
-/** Whether the file says it is qcow or qcow2, whatever follows. */
+/** Whether the file has the magic number of qcow or qcow2. */
 export function hasQcowMagic(head: Buffer): boolean {
   return head.length >= 4 && head.readUInt32BE(0) === MAGIC
 }
 
 /**
- * Takes a header apart without believing it: nothing outside `head` is looked at, and what cannot be taken apart in
- * exactly one way is a Fault `image-refused`. `head` is the beginning of the file, 64 KiB of it if it is that long.
+ * Parses a header without trusting it: nothing outside `head` is read, and a header that cannot be parsed in exactly one way
+ * is a Fault `image-refused`. `head` is the start of the file: 64 KiB, or all of it if it is shorter.
  */
 export function parseQcow2(head: Buffer): Qcow2Header {
   if (!hasQcowMagic(head)) throw refused('it is not a qcow2 image')
-  if (head.length < HEADER_BYTES_V2) throw refused('its qcow2 header is cut off')
+  if (head.length < HEADER_BYTES_V2) throw refused('its qcow2 header is truncated')
   const version = head.readUInt32BE(4)
   if (version !== 2 && version !== 3) {
     throw refused(`its qcow version is ${version}; 2 and 3 are accepted`)
@@ -91,7 +91,7 @@ export function parseQcow2(head: Buffer): Qcow2Header {
     refcountTableClusters: head.readUInt32BE(56),
     snapshots: head.readUInt32BE(60),
     snapshotsOffset: head.readBigUInt64BE(64),
-    // Version 2 ends before these, and what they are then is fixed.
+    // Version 2 lacks these fields; their values are then fixed.
     incompatible: version === 2 ? 0n : head.readBigUInt64BE(72),
     compatible: version === 2 ? 0n : head.readBigUInt64BE(80),
     autoclear: version === 2 ? 0n : head.readBigUInt64BE(88),
@@ -105,17 +105,17 @@ export function parseQcow2(head: Buffer): Qcow2Header {
 }
 
 function readHeaderBytes(head: Buffer): number {
-  if (head.length < HEADER_BYTES_V3_MAX) throw refused('its qcow2 header is cut off')
+  if (head.length < HEADER_BYTES_V3_MAX) throw refused('its qcow2 header is truncated')
   const headerBytes = head.readUInt32BE(100)
   if (headerBytes !== HEADER_BYTES_V3_MIN && headerBytes !== HEADER_BYTES_V3_MAX) {
     throw refused(`its header length is ${headerBytes}; 104 and 112 are accepted`)
   }
   const padding = head.subarray(105, headerBytes)
-  if (padding.some((byte) => byte !== 0)) throw refused('its header padding is not empty')
+  if (padding.some((byte) => byte !== 0)) throw refused('its header padding is not zero')
   return headerBytes
 }
 
-/** Where the name of the backing file stands, or undefined when there is none. */
+/** The position of the backing file name, or undefined if there is none. */
 function locateBacking(
   head: Buffer,
   headerBytes: number,
@@ -125,12 +125,12 @@ function locateBacking(
   const length = head.readUInt32BE(16)
   if (offset === 0n && length === 0) return undefined
   if (length === 0 || length > BACKING_NAME_BYTES_MAX) {
-    throw refused('its backing file name has an impossible length')
+    throw refused('its backing file name has an invalid length')
   }
-  // A name before the end of the header would hide the extensions from QEMU, which reads them up to the name.
+  // QEMU reads extensions up to the name: a name inside the header would hide them from QEMU.
   const end = offset + BigInt(length)
   if (offset < BigInt(headerBytes) || end > BigInt(Math.min(head.length, clusterBytes))) {
-    throw refused('its backing file name lies outside of the header')
+    throw refused('its backing file name lies outside the header')
   }
   return { start: Number(offset), end: Number(end) }
 }
@@ -143,20 +143,20 @@ function readExtensions(head: Buffer, start: number, end: number): Extension[] {
     const length = head.readUInt32BE(at + 4)
     at += 8
     if (type === extensionType.end) {
-      if (length !== 0) throw refused('its header extensions end with content')
+      if (length !== 0) throw refused('the end marker of its header extensions has content')
       return extensions
     }
     if (length > end - at) throw refused('a header extension is longer than the header')
     if (extensions.some((before) => before.type === type)) {
-      throw refused('a header extension is there twice')
+      throw refused('a header extension is duplicated')
     }
     extensions.push({ type, content: head.subarray(at, at + length) })
     at += Math.ceil(length / 8) * 8
   }
-  throw refused('its header extensions do not end')
+  throw refused('its header extensions have no end marker')
 }
 
-/** QEMU takes a name as a C string: one with a NUL in it would read differently there. */
+/** QEMU reads a name as a C string: a name with a NUL would differ there. */
 function asText(bytes: Buffer, what: string): string {
   const text = bytes.toString('utf8')
   if (text.includes('\0') || !Buffer.from(text).equals(bytes)) {

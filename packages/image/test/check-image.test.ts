@@ -27,7 +27,14 @@ const made: Readonly<Record<string, readonly string[]>> = {
   'qcow2 with the largest clusters': ['-f', 'qcow2', '-o', 'cluster_size=2M', 'FILE', '2T'],
   'qcow2 with one-bit refcounts': ['-f', 'qcow2', '-o', 'refcount_bits=1', 'FILE', '1G'],
   'qcow2 with 64-bit refcounts': ['-f', 'qcow2', '-o', 'refcount_bits=64', 'FILE', '1G'],
-  'qcow2 with metadata made before': ['-f', 'qcow2', '-o', 'preallocation=metadata', 'FILE', '64M'],
+  'qcow2 with preallocated metadata': [
+    '-f',
+    'qcow2',
+    '-o',
+    'preallocation=metadata',
+    'FILE',
+    '64M',
+  ],
   'qcow2 of the largest disk': ['-f', 'qcow2', 'FILE', '2T'],
 }
 
@@ -59,7 +66,7 @@ test('a compressed image by qemu-img is accepted', { skip: withoutQemuImg }, asy
 })
 
 test(
-  'internal snapshots are accepted where the caller says so',
+  'internal snapshots are accepted if the caller allows them',
   { skip: withoutQemuImg },
   async () => {
     await using directory = await temporaryDirectory()
@@ -74,23 +81,19 @@ test(
   },
 )
 
-test(
-  'the small image of these tests is one that qemu-img finds no fault with',
-  { skip: withoutQemuImg },
-  async () => {
-    await using directory = await temporaryDirectory()
-    for (const version of [2, 3] as const) {
-      const file = directory.at(`disk-${version}`)
-      await writeFile(file, qcow2Image({ version }))
-      await qemuImg('check', '-q', '-f', 'qcow2', file)
-      assert.deepEqual(await checkImage(file), {
-        format: 'qcow2',
-        virtualBytes: VIRTUAL_BYTES,
-        fileBytes: 2048,
-      })
-    }
-  },
-)
+test('the small test image is valid for qemu-img', { skip: withoutQemuImg }, async () => {
+  await using directory = await temporaryDirectory()
+  for (const version of [2, 3] as const) {
+    const file = directory.at(`disk-${version}`)
+    await writeFile(file, qcow2Image({ version }))
+    await qemuImg('check', '-q', '-f', 'qcow2', file)
+    assert.deepEqual(await checkImage(file), {
+      format: 'qcow2',
+      virtualBytes: VIRTUAL_BYTES,
+      fileBytes: 2048,
+    })
+  }
+})
 
 test('disks with a partition table or a file system are raw', async () => {
   await using directory = await temporaryDirectory()
@@ -114,7 +117,7 @@ test('disks with a partition table or a file system are raw', async () => {
   }
 })
 
-test('a sparse raw disk larger than what is read is judged by its very end', async () => {
+test('a sparse raw disk larger than the bytes read is judged by its end', async () => {
   await using directory = await temporaryDirectory()
   const file = directory.at('disk')
   await writeFile(file, '')
@@ -125,7 +128,7 @@ test('a sparse raw disk larger than what is read is judged by its very end', asy
   await assert.rejects(checkImage(file), refusal(/VHD/))
 })
 
-test('a handle is judged wherever it stands, and stays open', async () => {
+test('a handle is checked at any position, and stays open', async () => {
   await using directory = await temporaryDirectory()
   await writeFile(directory.at('disk'), qcow2Image())
   await using handle = await open(directory.at('disk'))
@@ -134,7 +137,7 @@ test('a handle is judged wherever it stands, and stays open', async () => {
   assert.equal((await handle.stat()).size, 2048)
 })
 
-test('only a regular file is looked at: no link, pipe, device, socket or directory', async () => {
+test('only a regular file is accepted: no link, pipe, device, socket or directory', async () => {
   await using directory = await temporaryDirectory()
   const notRegular = refusal(/not a regular file/)
   await writeFile(directory.at('disk'), qcow2Image())
@@ -150,7 +153,7 @@ test('only a regular file is looked at: no link, pipe, device, socket or directo
   await assert.rejects(checkImage(handle), notRegular)
 })
 
-test('a file that is not there is not found', async () => {
+test('a missing file is not found', async () => {
   await using directory = await temporaryDirectory()
   await assert.rejects(
     checkImage(directory.at('disk')),
@@ -159,7 +162,7 @@ test('a file that is not there is not found', async () => {
 })
 
 test(
-  'an overlay by qemu-img must stand exactly where we put it',
+  'an overlay by qemu-img must have exactly our backing file',
   { skip: withoutQemuImg },
   async () => {
     await using directory = await temporaryDirectory()
@@ -173,36 +176,36 @@ test(
     assert.deepEqual([header.backingFile, header.backingFormat], [template, 'qcow2'])
 
     await assert.rejects(checkImage(file), refusal(/it has a backing file/))
-    await assert.rejects(checkOverlay(template, ours), refusal(/no backing file and should/))
+    await assert.rejects(checkOverlay(template, ours), refusal(/backing file is missing/))
     await assert.rejects(
       checkOverlay(file, { ...ours, backingFormat: 'raw' }),
-      refusal(/backing format is another/),
+      refusal(/unexpected backing format/),
     )
     for (const backing of [`${template}2`, template.slice(0, -1), `/${template}`, '/']) {
       await assert.rejects(
         checkOverlay(file, { ...ours, backing }),
-        refusal(/backing file is another/),
+        refusal(/unexpected backing file/),
       )
     }
     await assert.rejects(checkOverlay(file, { ...ours, backing: 'template' }), TypeError)
   },
 )
 
-test('an overlay that does not say its backing format is refused, since QEMU would guess', async () => {
+test('an overlay without a backing format is rejected, because QEMU would guess it', async () => {
   await using directory = await temporaryDirectory()
   const file = directory.at('disk')
   await writeFile(file, qcow2Image({ backing: '/template' }))
   await assert.rejects(
     checkOverlay(file, { backing: '/template', backingFormat: 'raw' }),
-    refusal(/does not say its backing format/),
+    refusal(/backing format is missing/),
   )
   await assert.rejects(
     checkImage(file, { backing: { allowed: '/template' } }),
-    refusal(/does not say/),
+    refusal(/is missing/),
   )
 })
 
-test('a header is taken apart field by field', () => {
+test('a header is parsed field by field', () => {
   const header = parseQcow2(qcow2Image({ backing: '/a', extensions: [[0xe2792aca, 'raw']] }))
   assert.equal(header.version, 3)
   assert.equal(header.clusterBits, 9)

@@ -2,7 +2,7 @@ import type { ImageRules } from '@skerry/image'
 
 import { field, qcow2Image, type ImageParts } from './qcow2-image.ts'
 
-/** An image that must be refused, and the words that say why. */
+/** An image that must be rejected, and the expected reason. */
 export interface HostileImage {
   readonly about: string
   readonly image: Buffer
@@ -21,7 +21,7 @@ const extension = {
   dataFile: 0x44415441,
 } as const
 
-/** Every image that `checkImage` must refuse; `canary` is the path of a file that none may lead to. */
+/** Every image that `checkImage` must reject; `canary` is the path of a file that none may lead to. */
 export function hostileImages(canary: string): HostileImage[] {
   return [
     ...backed(canary),
@@ -78,36 +78,36 @@ function misnamed(canary: string): HostileImage[] {
   return [
     qcow2(
       'a backing file when another is allowed',
-      /another than ours/,
+      /unexpected backing file/,
       { backing: canary, extensions: [[extension.backingFormat, 'raw']] },
       { backing: { allowed: '/ours' } },
     ),
     qcow2('a backing file hidden behind a NUL', /not text/, { backing: `${canary}\0` }),
     qcow2('a backing file that is not UTF-8', /not text/, { backing: Buffer.from([0x2f, 0xff]) }),
-    qcow2('a backing file in the header', /lies outside of the header/, {
+    qcow2('a backing file in the header', /lies outside the header/, {
       backing: canary,
       backingAt: 40,
     }),
-    qcow2('a backing file past the first cluster', /lies outside of the header/, {
+    qcow2('a backing file past the first cluster', /lies outside the header/, {
       backing: canary,
       backingAt: 600,
     }),
-    qcow2('a backing file past the end', /lies outside of the header/, {
+    qcow2('a backing file past the end', /lies outside the header/, {
       u64: { [field.backingOffset]: 1n << 40n },
       u32: { [field.backingLength]: 8 },
     }),
-    qcow2('a backing file whose end overflows', /lies outside of the header/, {
+    qcow2('a backing file whose end overflows', /lies outside the header/, {
       u64: { [field.backingOffset]: U64_MAX },
       u32: { [field.backingLength]: 8 },
     }),
-    qcow2('a backing file longer than a name', /impossible length/, {
+    qcow2('a backing file longer than a name', /invalid length/, {
       backing: canary,
       u32: { [field.backingLength]: 1024 },
     }),
-    qcow2('a backing file of no length', /impossible length/, {
+    qcow2('a backing file of no length', /invalid length/, {
       u64: { [field.backingOffset]: 300n },
     }),
-    qcow2('a backing length without an offset', /lies outside of the header/, {
+    qcow2('a backing length without an offset', /lies outside the header/, {
       u32: { [field.backingLength]: 8 },
     }),
     qcow2('a backing format without a file', /it has a backing format/, {
@@ -118,19 +118,21 @@ function misnamed(canary: string): HostileImage[] {
 
 function elsewhere(canary: string): HostileImage[] {
   return [
-    qcow2('a data file by feature', /data in another file/, { u64: { [field.incompatible]: 4n } }),
-    qcow2('a data file by name', /data in another file/, {
+    qcow2('a data file by feature', /data is in another file/, {
+      u64: { [field.incompatible]: 4n },
+    }),
+    qcow2('a data file by name', /data is in another file/, {
       extensions: [[extension.dataFile, canary]],
     }),
-    qcow2('a raw data file', /data in another file/, {
+    qcow2('a raw data file', /data is in another file/, {
       extensions: [[extension.dataFile, canary]],
       u64: { [field.incompatible]: 4n, [field.autoclear]: 2n },
     }),
-    qcow2('a data file that is a JSON object', /data in another file/, {
+    qcow2('a data file that is a JSON object', /data is in another file/, {
       extensions: [[extension.dataFile, json({ driver: 'file', filename: canary })]],
       u64: { [field.incompatible]: 4n },
     }),
-    qcow2('a data file by name in version 2', /data in another file/, {
+    qcow2('a data file by name in version 2', /data is in another file/, {
       version: 2,
       extensions: [[extension.dataFile, canary]],
     }),
@@ -216,20 +218,20 @@ function misplacing(): HostileImage[] {
     qcow2('an L1 table past the end', /L1 table lies outside/, l1(1, 1n << 40n)),
     qcow2('an L1 table whose end overflows', /L1 table lies outside/, l1(1, U64_MAX - 511n)),
     qcow2('an L1 table over the end', /L1 table lies outside/, l1(65)),
-    qcow2('an L1 table between clusters', /L1 table does not begin/, l1(1, 1544n)),
-    qcow2('an L1 table in the header', /L1 table lies in the header/, l1(1, 0n)),
+    qcow2('an L1 table between clusters', /L1 table is not aligned/, l1(1, 1544n)),
+    qcow2('an L1 table in the header', /L1 table overlaps the header/, l1(1, 0n)),
     qcow2('an L1 table in the refcount table', /overlap/, l1(1, 512n)),
     qcow2('no refcount table', /no refcount table/, refcount(0)),
     qcow2('an absurd refcount table', /refcount table is too large/, refcount(U32_MAX)),
     qcow2('a refcount table past the end', /refcount table lies outside/, refcount(1, 1n << 50n)),
     qcow2('a refcount table over the end', /refcount table lies outside/, refcount(64)),
-    qcow2('a refcount table between clusters', /refcount table does not begin/, refcount(1, 513n)),
-    qcow2('a refcount table in the header', /refcount table lies in the header/, refcount(1, 0n)),
+    qcow2('a refcount table between clusters', /refcount table is not aligned/, refcount(1, 513n)),
+    qcow2('a refcount table in the header', /refcount table overlaps the header/, refcount(1, 0n)),
     qcow2('snapshots', /internal snapshots/, snapshots(1)),
     qcow2('too many snapshots', /too many snapshots/, snapshots(65_537), ours),
     qcow2(
       'an empty snapshot table between clusters',
-      /snapshot table does not begin/,
+      /snapshot table is not aligned/,
       snapshots(0, 1030n),
     ),
     qcow2(
@@ -239,8 +241,8 @@ function misplacing(): HostileImage[] {
     ),
     qcow2('snapshots past the end', /snapshot table lies outside/, snapshots(1, 1n << 40n), ours),
     qcow2('snapshots over the end', /snapshot table lies outside/, snapshots(1000), ours),
-    qcow2('snapshots in the header', /snapshot table lies in the header/, snapshots(1, 0n), ours),
-    qcow2('snapshots between clusters', /snapshot table does not begin/, snapshots(1, 1030n), ours),
+    qcow2('snapshots in the header', /snapshot table overlaps the header/, snapshots(1, 0n), ours),
+    qcow2('snapshots between clusters', /snapshot table is not aligned/, snapshots(1, 1030n), ours),
   ]
 }
 
@@ -252,7 +254,7 @@ function extending(): HostileImage[] {
     qcow2('a LUKS header', /encrypted/, { extensions: [[extension.encryption, Buffer.alloc(16)]] }),
     qcow2('an unknown extension', /0x12345678 is unknown/, { extensions: [[0x12345678, 'x']] }),
     qcow2('many extensions', /is unknown/, { extensions: many }),
-    qcow2('an extension twice', /there twice/, {
+    qcow2('an extension twice', /duplicated/, {
       extensions: [
         [extension.featureNames, ''],
         [extension.featureNames, ''],
@@ -264,19 +266,19 @@ function extending(): HostileImage[] {
     qcow2('an extension of the largest length', /longer than the header/, {
       u32: { 112: extension.featureNames, 116: U32_MAX },
     }),
-    qcow2('an extension up to the very end', /do not end/, {
+    qcow2('an extension up to the very end', /no end marker/, {
       u32: { 112: extension.featureNames, 116: 512 - 120 },
     }),
-    qcow2('an end with content', /end with content/, { u32: { 116: 8 } }),
-    qcow2('extensions that run into the backing file', /do not end/, {
+    qcow2('an end with content', /end marker .* has content/, { u32: { 116: 8 } }),
+    qcow2('extensions that run into the backing file', /no end marker/, {
       backing: '/x',
       endless: true,
       extensions: [[extension.backingFormat, 'raw']],
     }),
-    { about: 'only a magic', image: cut(4), reason: /cut off/ },
-    { about: 'a header that is cut', image: cut(71), reason: /cut off/ },
-    { about: 'a header of version 3 that is cut', image: cut(105), reason: /cut off/ },
-    { about: 'only a header', image: cut(512), reason: /lies outside of the file/ },
+    { about: 'only a magic', image: cut(4), reason: /truncated/ },
+    { about: 'a header that is cut', image: cut(71), reason: /truncated/ },
+    { about: 'a header of version 3 that is cut', image: cut(105), reason: /truncated/ },
+    { about: 'only a header', image: cut(512), reason: /lies outside the file/ },
   ]
 }
 
@@ -335,25 +337,25 @@ function mistaken(canary: string): HostileImage[] {
     {
       about: 'qcow2 that was said to be raw',
       image: qcow2Image(),
-      reason: /said to be raw/,
+      reason: /expected raw/,
       rules: { expect: 'raw' },
     },
     {
       about: 'raw that was said to be qcow2',
       image: raw,
-      reason: /said to be qcow2/,
+      reason: /expected qcow2/,
       rules: { expect: 'qcow2' },
     },
     {
       about: 'qcow2 with a backing file that was said to be raw',
       image: qcow2Image({ backing: canary }),
-      reason: /said to be raw/,
+      reason: /expected raw/,
       rules: { expect: 'raw' },
     },
     {
       about: 'raw where an overlay should be',
       image: raw,
-      reason: /no backing file and should/,
+      reason: /backing file is missing/,
       rules: { backing: { allowed: '/x' } },
     },
   ]

@@ -12,14 +12,14 @@ import { temporaryDirectory } from './temporary-directory.ts'
 const CANARY = 'the canary sings '
 const canaryContent = Buffer.alloc(64 * 1024, CANARY)
 
-/** What an import does: the file is checked, and only then does a tool open it, knowing the format. */
+/** As an import does: the file is checked, and only then opened by a tool with an explicit format. */
 async function convertChecked(file: string, output: string): Promise<void> {
   const { format } = await checkImage(file)
   await qemuImg('convert', '-f', format, '-O', 'raw', file, output)
 }
 
 for (const { about, image, reason, rules } of hostileImages('/canary')) {
-  test(`refused: ${about}`, async () => {
+  test(`rejected: ${about}`, async () => {
     await using directory = await temporaryDirectory()
     await writeFile(directory.at('disk'), image)
     await assert.rejects(checkImage(directory.at('disk'), rules), (error) => {
@@ -54,7 +54,7 @@ RW 128 FLAT "${canary}" 0
 
 const json = 'json:{"driver":"raw","file":{"driver":"file","filename":"CANARY"}}'
 
-// How each image would be opened by someone who does not check: with the format it was said to have, or by guessing.
+// How an unchecked tool would open each image: with the declared format, or by guessing.
 const leaks: Readonly<Record<string, { make: Maker; open: readonly string[] }>> = {
   'a backing file': {
     make: byQemuImg('-u', '-f', 'qcow2', '-b', 'CANARY', '-F', 'raw'),
@@ -93,13 +93,13 @@ const leaks: Readonly<Record<string, { make: Maker; open: readonly string[] }>> 
 
 for (const [what, { make, open }] of Object.entries(leaks)) {
   test(
-    `${what} leaks without the check, and nothing comes out with it`,
+    `${what} leaks without the check, and does not with it`,
     { skip: withoutQemuImg },
     async () => {
       await using directory = await temporaryDirectory()
       const [file, canary] = [directory.at('disk'), directory.at('canary')]
       await make(file, canary)
-      // Written last, since making an image with a data file empties that file.
+      // Written last, because creating an image with a data file truncates that file.
       await writeFile(canary, canaryContent)
 
       await qemuImg('convert', ...open, '-O', 'raw', file, directory.at('leaked'))
@@ -118,7 +118,7 @@ for (const [what, { make, open }] of Object.entries(leaks)) {
 }
 
 test(
-  'no hostile image brings out the canary through a conversion that checks first',
+  'no hostile image reveals the canary through a conversion that checks first',
   { skip: withoutQemuImg },
   async () => {
     await using directory = await temporaryDirectory()
@@ -134,7 +134,7 @@ test(
       await writeFile(file, image)
       try {
         await convertChecked(file, `${outputs}/${index}`)
-        // Some are hostile only for what was said of them, and are a plain image otherwise.
+        // Some are hostile only because of their rules, and plain images otherwise.
         assert(rules !== undefined)
         converted += 1
       } catch (error) {

@@ -15,7 +15,7 @@ const SAMPLE = 60
 
 const extremes = [0, 1, 2, 3, 4, 8, 9, 16, 21, 64, 72, 104, 112, 255, 511, 512, 513, 1024, 65_536]
 
-/** The same numbers for the same seed, so that a failure can be seen again. */
+/** The same numbers for the same seed, so that a failure can be reproduced. */
 function randomBelow(seed: number): (end: number) => number {
   let state = BigInt(seed)
   return (end) => {
@@ -24,7 +24,7 @@ function randomBelow(seed: number): (end: number) => number {
   }
 }
 
-/** One to three injuries to the header: a bit, a byte, or a number that is somebody's limit. */
+/** One to three mutations of the header: a bit, a byte, or a boundary value. */
 function injure(below: (end: number) => number, image: Buffer): Buffer {
   const injured = Buffer.from(image)
   for (let left = 1 + below(3); left > 0; left -= 1) {
@@ -38,7 +38,7 @@ function injure(below: (end: number) => number, image: Buffer): Buffer {
   return injured
 }
 
-/** Runs `check` over injured copies of the images and gives back those it accepted. */
+/** Runs `check` on mutated copies of the images and returns those it accepted. */
 async function acceptedAfterInjury(
   images: readonly Buffer[],
   rounds: number,
@@ -81,7 +81,7 @@ const plain = [
   qcow2Image({ u32: { 100: 104 } }),
 ]
 
-test('20,000 injured headers get a verdict or a refusal, and QEMU finds no other file in an accepted one', async (t) => {
+test('20,000 mutated headers are accepted or rejected, and QEMU finds no other file in an accepted one', async (t) => {
   await using directory = await temporaryDirectory()
   const file = directory.at('disk')
   const accepted = await acceptedAfterInjury(plain, 20_000, file, (handle) => checkImage(handle))
@@ -100,7 +100,7 @@ test('20,000 injured headers get a verdict or a refusal, and QEMU finds no other
   )
 })
 
-test('an injured overlay is accepted only if QEMU sees our backing file in it', async (t) => {
+test('a mutated overlay is accepted only if QEMU sees our backing file in it', async (t) => {
   await using directory = await temporaryDirectory()
   const file = directory.at('disk')
   const overlays = [2, 3].map((version) =>
@@ -130,7 +130,7 @@ test('an injured overlay is accepted only if QEMU sees our backing file in it', 
 })
 
 test(
-  'an injured image with snapshots by qemu-img gets a verdict or a refusal',
+  'a mutated image with snapshots by qemu-img is accepted or rejected',
   { skip: withoutQemuImg },
   async () => {
     await using directory = await temporaryDirectory()

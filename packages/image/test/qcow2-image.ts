@@ -1,6 +1,6 @@
 const CLUSTER = 512
 
-/** A part of a header that a test wants otherwise, at the offset of its field. */
+/** A change of a header field, at its offset. */
 export interface Change {
   readonly u8?: Readonly<Record<number, number>>
   readonly u32?: Readonly<Record<number, number>>
@@ -11,15 +11,15 @@ export interface ImageParts extends Change {
   readonly version?: 2 | 3
   readonly extensions?: readonly (readonly [type: number, content: string | Buffer])[]
   readonly backing?: string | Buffer
-  /** Where the name of the backing file stands, when not behind the extensions. */
+  /** The position of the backing file name. Default: after the extensions. */
   readonly backingAt?: number
-  /** What follows the last cluster. */
+  /** Data after the last cluster. */
   readonly more?: Buffer
-  /** The end marker of the extensions is left out. */
+  /** Omits the end marker of the extensions. */
   readonly endless?: boolean
 }
 
-/** The offset of every field, by the name the specification gives it. */
+/** The offset of every field, by its name in the specification. */
 export const field = {
   magic: 0,
   version: 4,
@@ -45,7 +45,7 @@ export const field = {
 export const VIRTUAL_BYTES = 32 * 1024
 
 /**
- * A whole qcow2 image of four clusters, which nothing is wrong with until `parts` says so:
+ * A complete qcow2 image of four clusters, valid except for the changes in `parts`:
  *
  *   0 header   512 refcount table   1024 refcount block   1536 L1 table
  */

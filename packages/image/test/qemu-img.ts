@@ -7,7 +7,7 @@ export const withoutQemuImg =
 
 const run = promisify(execFile)
 
-/** Runs the real tool and rejects when it fails. */
+/** Runs the real tool and rejects if it fails. */
 export async function qemuImg(...words: readonly string[]): Promise<string> {
   const { stdout } = await run('qemu-img', words)
   return stdout

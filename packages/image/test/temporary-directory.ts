@@ -2,7 +2,7 @@ import { mkdtempDisposable } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-/** A directory that goes away with the test, and the way to a file in it. */
+/** A directory that is removed at the end of the test, and the path of a file in it. */
 export async function temporaryDirectory(): Promise<
   AsyncDisposable & { at(name: string): string }
 > {

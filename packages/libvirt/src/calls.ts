@@ -13,7 +13,7 @@ import type { Timers } from './timers.ts'
 import { XdrReader, type XdrWriter } from './xdr.ts'
 
 export interface CallOptions {
-  /** How long to wait for the answer, instead of what `open` was told; 0 waits as long as it takes. */
+  /** How long to wait for the answer. Default: the `timeoutMs` of `open`; 0 means no limit. */
   readonly timeoutMs?: number | undefined
   readonly signal?: AbortSignal | undefined
 }
@@ -21,11 +21,11 @@ export interface CallOptions {
 export type AnyProcedure<Args, Ret> = Procedure<Args, Ret> | StreamProcedure<Args, Ret>
 
 interface Hooks<Ret> {
-  /** The serial is chosen, and the call is about to leave. */
+  /** The serial is chosen, and the call is about to be sent. */
   readonly begin?: (serial: number) => void
-  /** The answer has come; called before anything that follows it on the link is looked at. */
+  /** The answer has arrived; called before any later message on the link is processed. */
   readonly answered?: (ret: Ret) => void
-  /** The answer has come, but nobody waits for it any more. */
+  /** The answer has arrived after the caller gave up. */
   readonly late?: (ret: Ret) => void
 }
 
@@ -41,7 +41,7 @@ interface Waiting {
 
 const SERIAL_MAX = 0xffff_ffff
 
-// Somebody who gave up forgets the call, but the answer may still come and must be known as his.
+// After the caller gave up, the answer may still come and must be recognised.
 const GIVEN_UP_MAX = 1024
 
 interface Surroundings {
@@ -49,13 +49,13 @@ interface Surroundings {
   readonly outbox: Outbox
   readonly timers: Timers
   readonly timeoutMs: number
-  /** A stream goes by this serial. */
+  /** A stream uses this serial. */
   readonly isTaken: (serial: number) => boolean
   /** Ends the link. */
   readonly lose: (reason: string) => void
 }
 
-/** The calls that wait for an answer, by serial. */
+/** The pending calls, by serial. */
 export class Calls {
   readonly #at: Surroundings
   readonly #waiting = new Map<number, Waiting>()
@@ -109,25 +109,25 @@ export class Calls {
     return promise
   }
 
-  /** Takes a reply. Throws a ProtocolError when it answers nothing that was asked. */
+  /** Handles a reply. Throws a ProtocolError if it answers no pending call. */
   receive(header: Header, frame: Buffer): void {
     const { serial, status } = header
     const waiting = this.#waiting.get(serial)
-    const asked = waiting ?? this.#givenUp.get(serial)
+    const requested = waiting ?? this.#givenUp.get(serial)
     if (
-      asked?.procedure.number !== header.procedure ||
-      asked.procedure.program !== header.program
+      requested?.procedure.number !== header.procedure ||
+      requested.procedure.program !== header.program
     ) {
       throw new ProtocolError(`an answer to call ${serial}, which was not made`)
     }
     if (status !== messageStatus.ok && status !== messageStatus.error) {
       throw new ProtocolError(`an answer with status ${status}`)
     }
-    if (waiting === undefined) this.#late(serial, asked, status, frame)
+    if (waiting === undefined) this.#late(serial, requested, status, frame)
     else this.#answer(serial, waiting, status, frame)
   }
 
-  /** Every waiter fails at once, and whoever calls afterwards. */
+  /** Fails every pending call at once, and all later ones. */
   failAll(reason: string, cause: unknown): void {
     const lost = { reason, cause }
     this.#lost = lost
@@ -200,7 +200,7 @@ export class Calls {
     else if (waiting.outgoing !== undefined) this.#at.outbox.remove(waiting.outgoing)
     waiting.reject(makeError(sent))
     if (this.#givenUp.size > GIVEN_UP_MAX) {
-      this.#at.lose(`libvirt has left ${GIVEN_UP_MAX} calls unanswered`)
+      this.#at.lose(`libvirt left ${GIVEN_UP_MAX} calls unanswered`)
     }
   }
 
@@ -209,7 +209,7 @@ export class Calls {
     waiting.stopListening?.()
   }
 
-  /** Serials come round again after four thousand million calls; one in use is passed over. */
+  /** Serials wrap around after about four thousand million calls; serials in use are skipped. */
   #nextSerial(): number {
     let serial = this.#serial
     do {
@@ -220,8 +220,8 @@ export class Calls {
   }
 }
 
-function readAnswer(asked: Waiting, status: number, frame: Buffer): unknown {
-  const { name, ret } = asked.procedure
+function readAnswer(requested: Waiting, status: number, frame: Buffer): unknown {
+  const { name, ret } = requested.procedure
   const from = new XdrReader(frame, HEADER_BYTES)
   try {
     const answer = status === messageStatus.error ? readError(name, from) : ret.read(from)
@@ -230,6 +230,6 @@ function readAnswer(asked: Waiting, status: number, frame: Buffer): unknown {
     throw answer
   } catch (error) {
     if (error instanceof LibvirtError) throw error
-    throw new ProtocolError(`${name}: libvirt's answer cannot be read`, { cause: error })
+    throw new ProtocolError(`${name}: invalid answer from libvirt`, { cause: error })
   }
 }

@@ -27,8 +27,8 @@ const TIMEOUT_MS = 30_000
 const CLOSE_TIMEOUT_MS = 1_000
 const KEEPALIVE: KeepaliveSettings = { intervalMs: 5_000, count: 5 }
 
-// VIR_DRV_FEATURE_PROGRAM_KEEPALIVE, from a header that libvirt keeps to itself. Whoever asks for
-// it says that he answers pings, so the server begins to send them.
+// VIR_DRV_FEATURE_PROGRAM_KEEPALIVE, from an internal header of libvirt. A client that asks for it
+// declares that it answers pings, so the server starts to send them.
 const FEATURE_KEEPALIVE = 10
 
 const authentication = { none: 0, polkit: 2 } as const
@@ -36,13 +36,13 @@ const authentication = { none: 0, polkit: 2 } as const
 export interface OpenOptions {
   /** The path of the daemon's Unix socket. */
   readonly socket: string
-  /** Which driver the daemon opens: `qemu:///system`, `test:///default`. */
+  /** The driver that the daemon opens: `qemu:///system`, `test:///default`. */
   readonly uri: string
-  /** How long opening, and then each call, may take unless it says otherwise: 30 s; 0 is no limit. */
+  /** The limit for opening and, by default, for each call. Default: 30 s; 0 means no limit. */
   readonly timeoutMs?: number | undefined
-  /** Every 5 s, given up after 5 questions; `false` turns it off on both sides. */
+  /** Default: every 5 s, with at most 5 unanswered pings; `false` turns it off on both sides. */
   readonly keepalive?: KeepaliveSettings | false | undefined
-  /** Gives up opening. Once the connection is open it has no effect. */
+  /** Aborts opening. It has no effect once the connection is open. */
   readonly signal?: AbortSignal | undefined
   /** Used instead of the socket. */
   readonly transport?: Transport | undefined
@@ -54,12 +54,12 @@ export interface SubscribeOptions {
   readonly dom?: Domain | undefined
   /** Ends the subscription, and with it the loop that reads it. */
   readonly signal?: AbortSignal | undefined
-  /** How many events may wait for their reader; 1,024. */
+  /** How many unread events are buffered. Default: 1,024. */
   readonly bufferSize?: number | undefined
 }
 
 export interface MonitorEventOptions extends SubscribeOptions {
-  /** Only QEMU events of this name, or whose name matches it as `flags` say. */
+  /** Only QEMU events with this name, or matching it according to `flags`. */
   readonly event?: string | undefined
   readonly flags?: number | undefined
 }
@@ -73,7 +73,7 @@ interface Registration<E, Args> {
 
 /** One connection to a libvirt daemon. Calls may overlap; each gets its own answer. */
 export class Connection implements AsyncDisposable {
-  /** Resolves, and never rejects, with the reason once the link is gone. */
+  /** Resolves with the reason once the link is lost; never rejects. */
   readonly closed: Promise<Error>
   readonly #link: Link
 
@@ -101,7 +101,7 @@ export class Connection implements AsyncDisposable {
       await introduce(link, options)
       return new Connection(link)
     } catch (error) {
-      link.end('the connection could not be opened', error)
+      link.end('failed to open the connection', error)
       throw givenUp ?? error
     } finally {
       if (timer !== undefined) timers.clear(timer)
@@ -114,9 +114,9 @@ export class Connection implements AsyncDisposable {
   }
 
   /**
-   * Makes one call. Fails with a LibvirtError when libvirt refuses it, with LinkLost when the link
-   * goes, and with CallTimedOut or CallAborted when nobody waits any longer; the server may still
-   * carry out what was sent.
+   * Makes one call. Fails with LibvirtError if libvirt returns an error, with LinkLost if the link is
+   * lost, and with CallTimedOut or CallAborted if the caller gave up; the server may still execute a
+   * call that was sent.
    */
   call<Args, Ret>(
     procedure: Procedure<Args, Ret>,
@@ -140,7 +140,7 @@ export class Connection implements AsyncDisposable {
     return this.#subscribe(registration, options)
   }
 
-  /** Events of QEMU's own monitor, which libvirt passes on as they are. */
+  /** Events of QEMU's own monitor, which libvirt forwards unmodified. */
   monitorEvents(
     options: MonitorEventOptions = {},
   ): Promise<DomainEventSubscription<Value<typeof qemuDomainMonitorEvent.body>>> {
@@ -155,8 +155,8 @@ export class Connection implements AsyncDisposable {
   }
 
   /**
-   * Makes a call that leaves a stream open. The signal also aborts the stream afterwards; the
-   * time-out is for the answer only.
+   * Makes a call that opens a stream. The signal also aborts the stream later; the timeout applies to
+   * the answer only.
    */
   async openStream<Args, Ret>(
     procedure: StreamProcedure<Args, Ret>,
@@ -185,7 +185,7 @@ export class Connection implements AsyncDisposable {
     }
   }
 
-  /** Says goodbye if the server still listens, and ends the link. What waits fails with LinkLost. */
+  /** Closes the connection at the server if possible, and ends the link. Pending calls fail with LinkLost. */
   async [Symbol.asyncDispose](): Promise<void> {
     if (!this.isOpen) return
     await this.call(connectClose, undefined, { timeoutMs: CLOSE_TIMEOUT_MS }).catch(() => {})
@@ -228,15 +228,15 @@ export class Connection implements AsyncDisposable {
   }
 }
 
-/** What libvirt wants to hear before the first call, in the order it wants to hear it. */
+/** The handshake before the first call, in the order that libvirt requires. */
 async function introduce(link: Link, { uri, keepalive = KEEPALIVE }: OpenOptions): Promise<void> {
   const { calls } = link
-  // The question is required even where no authentication is configured.
+  // This call is required even if no authentication is configured.
   const { types } = await calls.start(authList, undefined, {})
   if (types.length > 0 && !types.includes(authentication.none)) {
     if (!types.includes(authentication.polkit)) {
       throw new AuthenticationNeeded(
-        'libvirt asks for a user name and password (SASL), which this client does not speak: ' +
+        'libvirt requires a user name and password (SASL), which this client does not support: ' +
           'use a socket whose auth_unix_rw in libvirtd.conf is "none" or "polkit"',
       )
     }

@@ -4,13 +4,13 @@ import type { Value, XdrReader } from './xdr.ts'
 
 type ErrorBody = Readonly<Value<typeof errorBody>>
 
-/** An error that libvirt itself reported, with its own number and its own words. */
+/** An error reported by libvirt itself, with its code and message. */
 export class LibvirtError extends Error {
   override readonly name = 'LibvirtError'
   readonly procedure: string
   /** virErrorNumber; `ErrorCode` names it. */
   readonly code: number
-  /** virErrorDomain: which part of libvirt says so. */
+  /** virErrorDomain: the part of libvirt that reported it. */
   readonly domain: number
   readonly level: number
   readonly str1: string | null
@@ -21,7 +21,7 @@ export class LibvirtError extends Error {
 
   constructor(procedure: string, said: Partial<ErrorBody> & { readonly code: number }) {
     const { code, message } = said
-    super(message ?? `libvirt refused ${procedure} without a message (code ${code})`)
+    super(message ?? `libvirt rejected ${procedure} without a message (code ${code})`)
     this.procedure = procedure
     this.code = code
     this.domain = said.domain ?? 0
@@ -39,12 +39,12 @@ export function readError(procedure: string, from: XdrReader): LibvirtError {
 }
 
 /**
- * The link is gone: closed by either side, silent for too long, or no longer to be trusted. What a
- * call that waited would have answered is not known; `cause` says why the link went.
+ * The link is lost: closed by either side, silent for too long, or in an invalid state. The outcome
+ * of a pending call is unknown; `cause` is the reason.
  */
 export class LinkLost extends Error {
   override readonly name = 'LinkLost'
-  /** The call that waited, or undefined where none did. */
+  /** The pending call, or undefined if there was none. */
   readonly procedure: string | undefined
 
   constructor(reason: string, more: { procedure?: string; cause?: unknown } = {}) {
@@ -54,12 +54,12 @@ export class LinkLost extends Error {
   }
 }
 
-/** No answer in time. The answer is thrown away when it comes; the link goes on. */
+/** No answer in time. A late answer is discarded; the link stays open. */
 export class CallTimedOut extends Error {
   override readonly name = 'CallTimedOut'
   readonly procedure: string
   readonly timeoutMs: number
-  /** False: the call never left this process, so nothing was done. */
+  /** False: the call was never sent, so nothing was done. */
   readonly sent: boolean
 
   constructor(procedure: string, timeoutMs: number, sent: boolean) {
@@ -70,31 +70,31 @@ export class CallTimedOut extends Error {
   }
 }
 
-/** Given up by the caller's own signal, whose reason is the cause. */
+/** Aborted by the caller's signal, whose reason is the cause. */
 export class CallAborted extends Error {
   override readonly name = 'CallAborted'
   readonly procedure: string
-  /** False: the call never left this process, so nothing was done. */
+  /** False: the call was never sent, so nothing was done. */
   readonly sent: boolean
 
   constructor(procedure: string, reason: unknown, sent: boolean) {
-    super(`${procedure}: given up by its caller`, { cause: reason })
+    super(`${procedure}: aborted by its caller`, { cause: reason })
     this.procedure = procedure
     this.sent = sent
   }
 }
 
-/** The other side sent something that libvirt's protocol does not allow. */
+/** The peer violated libvirt's protocol. */
 export class ProtocolError extends Error {
   override readonly name = 'ProtocolError'
 }
 
-/** The server wants to know who is asking, in a way this client does not speak. */
+/** The server requires an authentication method that this client does not support. */
 export class AuthenticationNeeded extends Error {
   override readonly name = 'AuthenticationNeeded'
 }
 
-/** Events came faster than they were read, and some are lost: look at the whole state again. */
+/** Events arrived faster than they were read, and some are lost: read the whole state again. */
 export class EventsLost extends Error {
   override readonly name = 'EventsLost'
 }

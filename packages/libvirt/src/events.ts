@@ -5,8 +5,8 @@ import { XdrReader } from './xdr.ts'
 
 /**
  * Events in the order the server sent them, for one reader: `for await (const event of …)`.
- * Leaving the loop, `return()` and disposal take the registration back at the server. When the link
- * is lost or more events wait than the buffer holds, reading throws once the waiting ones are read.
+ * Leaving the loop, `return()` and disposal cancel the registration at the server. If the link is
+ * lost or the buffer overflows, reading throws after the buffered events.
  */
 export interface DomainEventSubscription<E> extends AsyncIterableIterator<E>, AsyncDisposable {
   next(): Promise<IteratorResult<E, undefined>>
@@ -16,7 +16,7 @@ export interface DomainEventSubscription<E> extends AsyncIterableIterator<E>, As
 
 export const EVENT_BUFFER = 1024
 
-// An event is small, but nothing says so; what waits is bounded by its bytes as well.
+// Events are small, but the protocol has no limit; the buffer is bounded by bytes as well.
 const EVENT_BUFFER_BYTES = 16 * 1024 * 1024
 
 interface Reader<E> {
@@ -69,7 +69,7 @@ export class Subscription<E> implements DomainEventSubscription<E> {
     return this
   }
 
-  /** What the server sent, behind the callback's number. */
+  /** Takes an event message, after its callback id. */
   take(from: XdrReader): void {
     if (this.#ending !== undefined) return
     const bytes = from.left
@@ -78,7 +78,7 @@ export class Subscription<E> implements DomainEventSubscription<E> {
       event = this.#event.body.read(from)
       from.finish()
     } catch (error) {
-      const cause = new ProtocolError(`${this.#event.name} cannot be read`, { cause: error })
+      const cause = new ProtocolError(`invalid ${this.#event.name} event`, { cause: error })
       this.fail(cause)
       return
     }
@@ -87,20 +87,20 @@ export class Subscription<E> implements DomainEventSubscription<E> {
     if (this.#events.length === this.#size || this.#bytes + bytes > EVENT_BUFFER_BYTES) {
       const { length } = this.#events
       return this.fail(
-        new EventsLost(`${length} events waited and no more fit: read the state again`),
+        new EventsLost(`${length} unread events filled the buffer: read the state again`),
       )
     }
     this.#events.push({ event, bytes })
     this.#bytes += bytes
   }
 
-  /** Ends the subscription while the link goes on. */
+  /** Ends the subscription while the link stays open. */
   fail(error: Error): void {
-    // Nobody waits for this: the reader gets the error itself.
+    // The error is delivered to the reader, not to this caller.
     this.#end(error, false).catch(() => {})
   }
 
-  /** Ends the subscription with the link. */
+  /** Ends the subscription because the link is lost. */
   lose(error: Error): void {
     this.#end(error, true).catch(() => {})
   }
@@ -119,7 +119,7 @@ export class Subscription<E> implements DomainEventSubscription<E> {
       if (error === undefined) resolve({ done: true, value: undefined })
       else reject(error)
     }
-    // The error is told once; whoever asks again is only told that it is over.
+    // The error is thrown once; later reads only get the end.
     if (error !== undefined && readers.length > 0) this.#ending = { error: undefined }
   }
 }
@@ -131,14 +131,14 @@ interface Early {
   readonly frame: Buffer
 }
 
-/** Who waits for which event. */
+/** The subscriptions by event. */
 export class EventTable {
   readonly #subscriptions = new Map<string, Subscription<unknown>>()
   #early: Early[] = []
   #earlyBytes = 0
   #registering = 0
 
-  /** A registration is asked for: its first events may come before its answer. */
+  /** A registration was requested: its first events may arrive before its answer. */
   expect(): void {
     this.#registering += 1
   }
@@ -165,7 +165,7 @@ export class EventTable {
     this.#subscriptions.delete(keyOf(event.program, event.number, callbackID))
   }
 
-  /** An event nobody asked for is passed over: it may have been on its way when he left. */
+  /** Ignores an event without a subscription: it may have been sent before the registration was canceled. */
   receive(header: Header, frame: Buffer): void {
     if (frame.length < HEADER_BYTES + 4) return
     const key = keyOf(header.program, header.procedure, frame.readInt32BE(HEADER_BYTES))
@@ -186,7 +186,7 @@ export class EventTable {
   }
 }
 
-/** Each driver of the server counts its callbacks by itself, so the number alone says too little. */
+/** Each driver of the server counts its callbacks separately, so the callback id alone is ambiguous. */
 function keyOf(program: number, procedure: number, callbackID: number): string {
   return `${program}:${procedure}:${callbackID}`
 }

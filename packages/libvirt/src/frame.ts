@@ -19,7 +19,7 @@ export const messageType = {
 
 export const messageStatus = { ok: 0, error: 1, continue: 2 } as const
 
-/** Every program that this client speaks is at version 1. */
+/** Every program that this client uses has version 1. */
 export const PROGRAM_VERSION = 1
 
 export interface Header {
@@ -31,7 +31,7 @@ export interface Header {
   readonly status: number
 }
 
-/** A whole frame: its length, its header and what the codec makes of the value. */
+/** A whole frame: its length, its header and the encoded value. */
 export function encodeFrame<T>(
   out: XdrWriter,
   header: Omit<Header, 'version'>,
@@ -43,7 +43,9 @@ export function encodeFrame<T>(
     codec.write(out, value)
     const frame = out.end()
     if (frame.length > FRAME_BYTES_MAX) {
-      throw new XdrError(`a message of ${frame.length} bytes; libvirt takes ${FRAME_BYTES_MAX}`)
+      throw new XdrError(
+        `a message of ${frame.length} bytes; libvirt accepts at most ${FRAME_BYTES_MAX}`,
+      )
     }
     frame.writeUInt32BE(frame.length, 0)
     frame.writeUInt32BE(header.program, 4)
@@ -70,10 +72,10 @@ export function readHeader(frame: Buffer): Header {
   }
 }
 
-// Memory for a frame is taken as its bytes arrive: a length alone must not cost anything.
+// Memory for a frame grows as its bytes arrive: a length alone must cost nothing.
 const FIRST_PIECE_BYTES = 64 * 1024
 
-/** Cuts what arrives into frames. One that lies whole in a chunk is handed on without a copy. */
+/** Splits incoming bytes into frames. A frame that lies within one chunk is delivered without a copy. */
 export class FrameReader {
   readonly #deliver: (frame: Buffer) => void
   #begun: Buffer | undefined
@@ -84,7 +86,7 @@ export class FrameReader {
     this.#deliver = deliver
   }
 
-  /** Throws a ProtocolError at a length no frame can have; after that nothing can be trusted. */
+  /** Throws a ProtocolError on an invalid length; after that the link cannot be used. */
   push(chunk: Buffer): void {
     let rest = chunk
     while (rest.length > 0 && !this.#stopped) {
@@ -92,7 +94,7 @@ export class FrameReader {
     }
   }
 
-  /** No frame is handed on any more, not even one that has already arrived. */
+  /** Stops delivery, even of frames that have already arrived. */
   stop(): void {
     this.#stopped = true
     this.#begun = undefined

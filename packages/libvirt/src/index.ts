@@ -32,4 +32,4 @@ export {
   type TypedValue,
 } from './typed-params.ts'
 export { uuidFromString, uuidToString } from './uuid.ts'
-export { XdrError, type Codec, type Shape, type Value } from './xdr.ts'
+export { XdrError, type Codec, type XdrShape, type Value } from './xdr.ts'

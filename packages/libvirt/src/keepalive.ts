@@ -1,25 +1,25 @@
 import type { Timers } from './timers.ts'
 
-/** libvirt's second program on the same link: is anybody there? */
+/** libvirt's keepalive program on the same link. */
 export const KEEPALIVE_PROGRAM = 0x6b656570
 export const keepaliveProcedure = { ping: 1, pong: 2 } as const
 
 export interface KeepaliveSettings {
-  /** How long the link may be silent before the server is asked. */
+  /** How long the link may be silent before a ping is sent. */
   readonly intervalMs: number
-  /** How many questions may stay unanswered. */
+  /** How many pings may stay unanswered. */
   readonly count: number
 }
 
 interface Link {
   readonly timers: Timers
-  /** We have stopped reading for a slow reader, so silence is our own doing. */
+  /** Reading is paused because of a slow reader, so the silence is our own doing. */
   isPaused(): boolean
   send(procedure: number): void
   dead(reason: string): void
 }
 
-/** Asks a silent server whether it is there, and gives it up after `count` questions. */
+/** Pings a silent server, and declares it dead after `count` unanswered pings. */
 export class Keepalive {
   readonly #settings: KeepaliveSettings
   readonly #link: Link
@@ -41,16 +41,16 @@ export class Keepalive {
     this.#timer = undefined
   }
 
-  /** Anything the server sends shows that it lives. */
+  /** Any message of the server shows that it is alive. */
   heard(): void {
     this.#heard = true
   }
 
-  // Ticks are counted, not time: a process that was itself asleep must not blame the server.
+  // Ticks are counted, not time: if this process was suspended, the server is not to blame.
   #tick(): void {
     const { intervalMs, count } = this.#settings
     if (this.#link.isPaused()) {
-      // Its questions lie unread, and this tells the server all the same that we are there.
+      // Its pings are unread; this pong shows the server that we are alive.
       this.#unanswered = 0
       this.#link.send(keepaliveProcedure.pong)
     } else if (this.#heard) {

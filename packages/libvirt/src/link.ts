@@ -42,11 +42,11 @@ const rawBytes: Codec<Buffer> = {
   read: () => Buffer.alloc(0),
 }
 
-/** One link to a daemon: sorts what arrives by whom it is for, and ends all of them together. */
+/** One link to a daemon: dispatches incoming messages to their receivers, and ends all of them together. */
 export class Link {
   readonly calls: Calls
   readonly events = new EventTable()
-  /** Resolves with the reason, once the link is gone. */
+  /** Resolves with the reason, once the link is lost. */
   readonly closed: Promise<LinkLost>
   readonly opened: Promise<void>
   readonly #transport: Transport
@@ -96,7 +96,7 @@ export class Link {
     })
   }
 
-  /** Why the link is gone, or undefined while it is there. */
+  /** Why the link is lost, or undefined while it is open. */
   get lost(): LinkLost | undefined {
     return this.#lost
   }
@@ -112,7 +112,7 @@ export class Link {
     this.#keepalive.start()
   }
 
-  /** A stream must be known before its call leaves: its first bytes may overtake the answer. */
+  /** A stream must be registered before its call is sent: its first bytes may overtake the answer. */
   addStream(serial: number, procedure: Named, direction: 'read' | 'write'): LibvirtStream {
     const stream = new LibvirtStream({
       procedure: procedure.name,
@@ -138,7 +138,7 @@ export class Link {
     this.#outbox.push(frame, taken)
   }
 
-  /** Ends the link: every call, event reader and stream learns it now. Later reasons are not heard. */
+  /** Ends the link: every call, event reader and stream fails now. Later reasons are ignored. */
   end(reason: string, cause?: unknown): void {
     if (this.#lost !== undefined) return
     const lost = new LinkLost(reason, { cause })
@@ -161,8 +161,8 @@ export class Link {
       this.#frames.push(chunk)
     } catch (error) {
       const detail = error instanceof Error ? error.message : String(error)
-      this.end(`libvirt sent what its protocol does not allow: ${detail}`, error)
-      // What a listener of a stream throws is for its owner to see, not ours to swallow.
+      this.end(`libvirt violated its protocol: ${detail}`, error)
+      // An exception of a stream's listener belongs to its owner and must not be swallowed.
       if (!(error instanceof ProtocolError || error instanceof XdrError)) throw error
     }
   }
@@ -195,11 +195,13 @@ export class Link {
 
   #deliverStream(header: Header, frame: Buffer): void {
     const open = this.#streams.get(header.serial)
-    // The server goes on for a moment after a stream was given up.
+    // The server may send some more data after a stream was given up.
     if (open === undefined) return
     const { procedure, stream } = open
     if (procedure.program !== header.program || procedure.number !== header.procedure) {
-      throw new ProtocolError(`a message for stream ${header.serial} under another call's name`)
+      throw new ProtocolError(
+        `a message for stream ${header.serial} with the procedure of another call`,
+      )
     }
     stream.accept(header, frame)
   }
@@ -208,7 +210,7 @@ export class Link {
     if (type !== messageType.message) {
       throw new ProtocolError(`a keepalive message of type ${type}`)
     }
-    // One answer on its way is enough, however often a server asks that does not read.
+    // One pending pong is enough, even for a server that pings but does not read.
     if (procedure === keepaliveProcedure.ping && this.#pong?.sent !== false) {
       this.#pong = this.#sendKeepalive(keepaliveProcedure.pong)
     }

@@ -1,6 +1,6 @@
-/** A frame on its way out. */
+/** An outgoing frame. */
 export interface Outgoing {
-  /** Handed to the transport: from here on the other side may get it. */
+  /** Handed to the transport: from here on the peer may receive it. */
   sent: boolean
 }
 
@@ -10,8 +10,8 @@ interface Entry extends Outgoing {
 }
 
 /**
- * Frames wait here until the end of the tick and leave together; while the other side is behind
- * they stay, and one that nobody waits for any more can still be taken back.
+ * Frames wait here until the end of the tick and are sent together. While the peer is slow they
+ * stay, and a frame whose caller gave up can still be removed.
  */
 export class Outbox {
   readonly #write: (chunks: readonly Buffer[]) => boolean
@@ -25,7 +25,7 @@ export class Outbox {
     this.#write = write
   }
 
-  /** `taken` is called once the frame is gone and there is room for another. */
+  /** `taken` is called once the frame is sent and there is space for another. */
   push(frame: Buffer, taken?: () => void): Outgoing {
     const entry: Entry = { frame, taken, sent: false }
     this.#entries.push(entry)
@@ -33,19 +33,19 @@ export class Outbox {
     return entry
   }
 
-  /** Takes a frame back that has not left. */
+  /** Removes a frame that has not been sent. */
   remove(outgoing: Outgoing): void {
     const index = this.#entries.indexOf(outgoing as Entry)
     if (index !== -1) this.#entries.splice(index, 1)
   }
 
-  /** The transport takes frames. */
+  /** The transport accepts frames. */
   opened(): void {
     this.#open = true
     this.#schedule()
   }
 
-  /** The other side has caught up. */
+  /** The peer has caught up. */
   drained(): void {
     this.#behind = false
     const waiting = this.#waiting
@@ -63,7 +63,7 @@ export class Outbox {
   #schedule(): void {
     if (this.#scheduled || this.#behind || !this.#open || this.#entries.length === 0) return
     this.#scheduled = true
-    // After all that is ready to run: calls made in answer to one chunk leave in one write.
+    // After all pending microtasks: calls made in response to one chunk are sent in one write.
     process.nextTick(() => {
       this.#scheduled = false
       this.#flush()
@@ -85,7 +85,7 @@ export class Outbox {
   }
 }
 
-/** Frames that lie side by side in memory, as most do, become one piece. */
+/** Merges frames that are adjacent in memory, as most are. */
 function joined(entries: readonly Entry[]): Buffer[] {
   const chunks: Buffer[] = []
   let last: Buffer | undefined

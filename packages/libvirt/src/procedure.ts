@@ -1,6 +1,6 @@
 import type { Codec } from './xdr.ts'
 
-/** One call of libvirt's protocol, as data: what it is called, where it is, what goes in and out. */
+/** One procedure of libvirt's protocol, as data: its name, its number, its arguments and its result. */
 export interface Procedure<Args, Ret> {
   readonly name: string
   readonly program: number
@@ -10,18 +10,18 @@ export interface Procedure<Args, Ret> {
   readonly stream?: never
 }
 
-/** A call that leaves a stream open: `read` brings bytes from the server, `write` takes them there. */
+/** A call that opens a stream: `read` transfers bytes from the server, `write` to it. */
 export interface StreamProcedure<Args, Ret> extends Omit<Procedure<Args, Ret>, 'stream'> {
   readonly stream: 'read' | 'write'
 }
 
-/** Something the server tells unasked, once somebody has registered for it. */
+/** An event that the server sends to registered clients. */
 export interface DomainEvent<E> {
   readonly name: string
   readonly program: number
   readonly number: number
-  /** What connectDomainEventCallbackRegisterAny is asked for; the QEMU program's event has none. */
+  /** The event id for connectDomainEventCallbackRegisterAny; the QEMU program's event has none. */
   readonly id: number
-  /** What follows the callback's number. */
+  /** The body after the callback id. */
   readonly body: Codec<E>
 }

@@ -4,28 +4,28 @@ import { ProtocolError, readError } from './error.ts'
 import { HEADER_BYTES, messageStatus, messageType, type Header } from './frame.ts'
 import { XdrReader } from './xdr.ts'
 
-// libvirt has no window of its own. Beyond this the socket is left unread, so that in the end the
-// server stops reading its file or its guest.
+// libvirt's protocol has no flow control window. Beyond this limit the socket is not read, so that
+// the server eventually stops reading its file or its guest.
 export const STREAM_WINDOW_BYTES = 4 * 1024 * 1024
 
-// What every version of libvirt takes in one stream message.
+// The size that every version of libvirt accepts in one stream message.
 const PIECE_BYTES = 256 * 1024 - 1024
 
-/** What a stream needs of its connection. */
+/** The connection as seen by a stream. */
 export interface StreamLink {
   readonly procedure: string
   readonly direction: 'read' | 'write'
-  /** `taken` is called when there is room for more. */
+  /** `taken` is called when there is space for more. */
   send(status: number, data: Buffer | undefined, taken?: () => void): void
-  /** Asks that nothing be read for now, or takes that back. */
+  /** Pauses reading from the link, or resumes it. */
   hold(held: boolean): void
-  /** Nothing that still comes for this stream is of interest. */
+  /** Ignores all further messages for this stream. */
   forget(): void
 }
 
 /**
- * A libvirt stream as a Node stream. It ends when both sides have said so: `finish` comes after the
- * server has confirmed that it has everything, and `destroy` before that aborts at the server.
+ * A libvirt stream as a Node stream. It ends when both sides have ended it: `finish` is emitted after
+ * the server has confirmed that it has everything, and `destroy` before that aborts it at the server.
  */
 export class LibvirtStream extends Duplex {
   readonly #link: StreamLink
@@ -38,18 +38,18 @@ export class LibvirtStream extends Duplex {
   #finished: ((error?: Error | null) => void) | undefined
 
   constructor(link: StreamLink) {
-    // Node's types leave out that a Duplex can be told to have one side only.
+    // Node's types lack the option that makes one side of a Duplex absent.
     const options: DuplexOptions & { readable: boolean } = {
       allowHalfOpen: false,
       readable: link.direction === 'read',
     }
     super(options)
     this.#link = link
-    // It may fail before its owner has had a turn to listen; whoever reads or writes is told.
+    // It may fail before its owner listens; reading or writing reports the error.
     this.on('error', () => {})
   }
 
-  /** A message of the server for this stream. */
+  /** Handles a message of the server for this stream. */
   accept(header: Header, frame: Buffer): void {
     if (this.#over) return
     if (header.status === messageStatus.error) this.lose(this.#readError(frame))
@@ -60,7 +60,7 @@ export class LibvirtStream extends Duplex {
     else this.#takeData(frame.subarray(HEADER_BYTES))
   }
 
-  /** Ends it without a word to the server, which knows or is gone. */
+  /** Ends it without a message to the server, which knows or is gone. */
   lose(error?: Error): void {
     this.#leave()
     this.destroy(error)
@@ -90,7 +90,7 @@ export class LibvirtStream extends Duplex {
 
   override _destroy(error: Error | null, done: (error?: Error | null) => void): void {
     if (!this.#over) {
-      // A reader that has everything may leave before its goodbye is confirmed, or even said.
+      // A reader that has everything may leave before its end message is confirmed, or even sent.
       const whole = this.#ended && error === null
       if (this.#finished === undefined) {
         this.#link.send(whole ? messageStatus.ok : messageStatus.error, undefined)
@@ -115,7 +115,7 @@ export class LibvirtStream extends Duplex {
   #confirmed(): void {
     const done = this.#finished
     if (done === undefined) {
-      this.lose(new ProtocolError(`${this.#link.procedure}: libvirt ended a stream unasked`))
+      this.lose(new ProtocolError(`${this.#link.procedure}: libvirt ended a stream unexpectedly`))
       return
     }
     this.#leave()
@@ -132,7 +132,7 @@ export class LibvirtStream extends Duplex {
       this.#wanted = this.push(next)
     }
     if (this.#ended && this.#queue.length === 0 && this.#link.direction === 'read') this.push(null)
-    // Once it is over nothing more can come, however much is still to be read.
+    // Once the stream is over no more data arrives, regardless of the unread amount.
     if (this.#over) return
     this.#hold(this.#queued > (this.#held ? STREAM_WINDOW_BYTES / 2 : STREAM_WINDOW_BYTES))
   }
@@ -151,7 +151,7 @@ export class LibvirtStream extends Duplex {
 
   #holeError(): Error {
     return new ProtocolError(
-      `${this.#link.procedure}: a hole, which only sparse streams have: leave out sparseStream`,
+      `${this.#link.procedure}: received a hole, which only sparse streams have: omit sparseStream`,
     )
   }
 
@@ -159,7 +159,7 @@ export class LibvirtStream extends Duplex {
     try {
       return readError(this.#link.procedure, new XdrReader(frame, HEADER_BYTES))
     } catch (cause) {
-      return new ProtocolError(`${this.#link.procedure}: the error cannot be read`, { cause })
+      return new ProtocolError(`${this.#link.procedure}: invalid error message`, { cause })
     }
   }
 }

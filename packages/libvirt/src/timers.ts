@@ -1,4 +1,4 @@
-/** Time as the client needs it, so that a test can make it pass. */
+/** Timers as an interface, so that a test can control the time. */
 export interface Timers {
   set(run: () => void, ms: number): object
   clear(timer: object): void

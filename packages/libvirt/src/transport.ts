@@ -1,12 +1,12 @@
 import { createConnection, type Socket } from 'node:net'
 
-/** What carries bytes to a libvirt daemon and back. */
+/** Transfers bytes to a libvirt daemon and back. */
 export interface Transport {
-  /** Called once; everything that happens is told to the receiver from then on. */
+  /** Called once; all events go to the receiver from then on. */
   start(receiver: Receiver): void
-  /** Takes the bytes over. False: the other side is behind, and `drained` will follow. */
+  /** Sends the bytes. False: the peer is slow, and `drained` will follow. */
   write(chunks: readonly Buffer[]): boolean
-  /** Nothing more is received until `resume`, and the other side comes to feel it. */
+  /** Stops receiving until `resume`; the peer is throttled by back-pressure. */
   pause(): void
   resume(): void
   /** Ends the link at once. */
@@ -15,10 +15,10 @@ export interface Transport {
 
 export interface Receiver {
   opened(): void
-  /** The memory of the chunk is used again as soon as this returns. */
+  /** The chunk's memory is reused as soon as this returns. */
   received(chunk: Buffer): void
   drained(): void
-  /** The last call of all. */
+  /** Always the last call. */
   closed(cause: Error | undefined): void
 }
 
@@ -32,7 +32,7 @@ export function unixSocket(path: string): Transport {
       let cause: Error | undefined
       const opened = createConnection({
         path,
-        // One piece of memory for all reads: whoever receives must copy what is to last.
+        // One buffer for all reads: the receiver must copy what it keeps.
         onread: {
           buffer: Buffer.allocUnsafeSlow(READ_BYTES),
           callback(bytes, buffer) {
@@ -65,7 +65,7 @@ export function unixSocket(path: string): Transport {
 
 const MEMORY_PAIR_BYTES = 64 * 1024
 
-/** Two ends in one process, for tests: what one writes the other receives, a little later. */
+/** Two ends in one process, for tests: bytes written to one arrive at the other, asynchronously. */
 export function memoryPair(): [Transport, Transport] {
   const left = new MemoryEnd()
   const right = new MemoryEnd()
@@ -111,7 +111,7 @@ class MemoryEnd implements Transport {
   }
 
   #take(chunks: readonly Buffer[]): boolean {
-    // The sender's memory is its own again after `write`.
+    // The sender may reuse its memory after `write`.
     for (const chunk of chunks) {
       this.#incoming.push(Buffer.from(chunk))
       this.#bytes += chunk.length

@@ -1,6 +1,6 @@
 import { XdrError, type Codec } from './xdr.ts'
 
-/** libvirt's virTypedParameter: a name, and a value that says its own type. */
+/** libvirt's virTypedParameter: a name, and a value with its type. */
 export interface TypedParam {
   field: string
   value: TypedValue
@@ -15,7 +15,7 @@ export type TypedValue =
   | { type: 'boolean'; value: boolean }
   | { type: 'string'; value: string }
 
-// The names of virTypedParameterType in the order of their numbers, which begin at 1.
+// The names of virTypedParameterType in the order of their numbers, which start at 1.
 const types = ['int', 'uint', 'llong', 'ullong', 'double', 'boolean', 'string'] as const
 const numbers = new Map<string, number>(types.map((name, index) => [name, index + 1]))
 
@@ -64,12 +64,12 @@ export const typedParam: Codec<TypedParam> = {
       case 7:
         return { field, value: { type: 'string', value: from.string(STRING_BYTES_MAX) } }
       default:
-        throw new XdrError(`a parameter of type ${number}, which libvirt does not have`)
+        throw new XdrError(`a parameter of unknown type ${number}`)
     }
   },
 }
 
-/** Makes one parameter: `param.string(MigrateParam.uri, 'tcp://…')`. */
+/** Creates one parameter: `param.string(MigrateParam.uri, 'tcp://…')`. */
 export const param = {
   int: (field: string, value: number): TypedParam => ({ field, value: { type: 'int', value } }),
   uint: (field: string, value: number): TypedParam => ({ field, value: { type: 'uint', value } }),
@@ -92,7 +92,7 @@ export const param = {
   }),
 } as const
 
-/** The value of the first parameter of this name. */
+/** The value of the first parameter with this name. */
 export function readParam(
   params: readonly TypedParam[],
   field: string,
@@ -100,20 +100,20 @@ export function readParam(
   return params.find((one) => one.field === field)?.value.value
 }
 
-/** A parameter that counts something, whatever integer type the server chose for it. */
+/** An integer parameter, regardless of the integer type that the server chose. */
 export function readCount(params: readonly TypedParam[], field: string): bigint | undefined {
   const value = readParam(params, field)
   if (typeof value === 'bigint') return value
   return typeof value === 'number' && Number.isInteger(value) ? BigInt(value) : undefined
 }
 
-/** A parameter that is text. */
+/** A text parameter. */
 export function readText(params: readonly TypedParam[], field: string): string | undefined {
   const value = readParam(params, field)
   return typeof value === 'string' ? value : undefined
 }
 
-/** All parameters by name. Of a name that comes twice the last stays. */
+/** All parameters by name. The last one wins if a name occurs twice. */
 export function paramsToMap(params: readonly TypedParam[]): Map<string, TypedValue['value']> {
   return new Map(params.map(({ field, value }) => [field, value.value]))
 }

@@ -1,4 +1,4 @@
-/** libvirt's 16 bytes as people write them: `c7a5fdbd-edaf-9455-926a-d65c16db1809`. */
+/** Formats libvirt's 16 bytes: `c7a5fdbd-edaf-9455-926a-d65c16db1809`. */
 export function uuidToString(uuid: Uint8Array): string {
   const hex = Buffer.from(uuid).toString('hex')
   const parts = [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20)]

@@ -1,14 +1,14 @@
 /**
  * How one value of type T is written to and read from the wire (XDR, RFC 4506).
- * The shape says the same as data, for whoever must walk over all codecs.
+ * `shape` describes the codec as data, for code that traverses all codecs.
  */
 export interface Codec<T> {
-  readonly shape: Shape
+  readonly shape: XdrShape
   write(out: XdrWriter, value: T): void
   read(from: XdrReader): T
 }
 
-export type Shape =
+export type XdrShape =
   | { readonly kind: 'nothing' | 'int' | 'uint' | 'hyper' | 'uhyper' | 'double' }
   | { readonly kind: 'string' | 'opaque' | 'chars'; readonly max: number }
   | { readonly kind: 'fixed'; readonly length: number }
@@ -17,10 +17,10 @@ export type Shape =
   | { readonly kind: 'struct'; readonly fields: Readonly<Record<string, Codec<unknown>>> }
   | { readonly kind: 'typedParam' }
 
-/** The value a codec reads. */
+/** The value type of a codec. */
 export type Value<C> = C extends Codec<infer T> ? T : never
 
-/** Bytes that are not what the protocol allows, or a value that cannot be put on the wire. */
+/** Bytes that violate the protocol, or a value that cannot be encoded. */
 export class XdrError extends Error {
   override readonly name = 'XdrError'
 }
@@ -29,17 +29,17 @@ const SLAB_BYTES = 64 * 1024
 
 /**
  * Writes frames one after another into one slab of memory. A frame is a view of the slab, never a
- * copy; a slab that is full is left to its frames and a new one is begun.
+ * copy; a full slab is left to its frames, and a new one is allocated.
  */
 export class XdrWriter {
   #slab: Buffer = Buffer.allocUnsafeSlow(SLAB_BYTES)
   #start = 0
   #offset = 0
 
-  /** Leaves room for what is only known at the end, and says where it is. */
+  /** Starts a frame and reserves space for its header, which is known only at the end. */
   begin(headerBytes: number): void {
     if (this.#slab.length > SLAB_BYTES) {
-      // A large frame had a slab of its own; the next ones must not keep it alive.
+      // A large frame had its own slab; later frames must not keep it alive.
       this.#slab = Buffer.allocUnsafeSlow(SLAB_BYTES)
       this.#offset = 0
     }
@@ -53,7 +53,7 @@ export class XdrWriter {
     return this.#slab.subarray(this.#start, this.#offset)
   }
 
-  /** Forgets the frame since `begin`. */
+  /** Discards the frame since `begin`. */
   undo(): void {
     this.#offset = this.#start
   }
@@ -90,19 +90,21 @@ export class XdrWriter {
   }
 
   string(value: string, max: number): void {
-    // The server is written in C: what follows a zero byte would silently be lost there.
-    if (value.includes('\0')) throw new XdrError('a string for libvirt cannot hold a zero byte')
+    // The server is written in C: text after a zero byte would silently be lost there.
+    if (value.includes('\0'))
+      throw new XdrError('a string for libvirt must not contain a zero byte')
     if (!value.isWellFormed()) throw new XdrError('a string for libvirt must be valid Unicode')
     const room = value.length < 256 ? value.length * 3 : Buffer.byteLength(value)
     this.#reserve(room + 8)
     const length = this.#slab.write(value, this.#offset + 4)
-    if (length > max) throw new XdrError(`a string of ${length} bytes; libvirt takes ${max}`)
+    if (length > max)
+      throw new XdrError(`a string of ${length} bytes; libvirt accepts at most ${max}`)
     this.#slab.writeUInt32BE(length, this.#offset)
     this.#offset += 4 + length
     this.#pad(length)
   }
 
-  /** Bytes as they are, then zeros up to the next multiple of four. */
+  /** Unmodified bytes, then zeros up to the next multiple of four. */
   fixed(value: Uint8Array, length: number): void {
     if (value.length !== length) throw new XdrError(`${value.length} bytes, not ${length}`)
     this.raw(value)
@@ -110,12 +112,13 @@ export class XdrWriter {
   }
 
   opaque(value: Uint8Array, max: number): void {
-    if (value.length > max) throw new XdrError(`${value.length} bytes; libvirt takes ${max}`)
+    if (value.length > max)
+      throw new XdrError(`${value.length} bytes; libvirt accepts at most ${max}`)
     this.uint(value.length)
     this.fixed(value, value.length)
   }
 
-  /** Bytes as they are, without length and padding. */
+  /** Unmodified bytes, without length and padding. */
   raw(value: Uint8Array): void {
     this.#reserve(value.length + 3)
     this.#slab.set(value, this.#offset)
@@ -137,7 +140,7 @@ export class XdrWriter {
   }
 }
 
-/** Reads from one payload. Everything it returns is a copy, so the payload's memory can be used again. */
+/** Reads from one payload. Everything it returns is a copy, so the payload's memory can be reused. */
 export class XdrReader {
   readonly #buffer: Buffer
   #offset: number
@@ -193,10 +196,10 @@ export class XdrReader {
     return this.fixed(this.#length(max))
   }
 
-  /** A number of elements. Each takes four bytes or more, so a wrong one is seen before any is made. */
+  /** A number of elements. Each takes at least four bytes, so an invalid number is detected before any allocation. */
   count(max: number): number {
     const count = this.#length(max)
-    if (count * 4 > this.left) throw new XdrError(`${count} elements do not fit the message`)
+    if (count * 4 > this.left) throw new XdrError(`${count} elements do not fit in the message`)
     return count
   }
 
@@ -262,7 +265,7 @@ export function string(max: number): Codec<string> {
   }
 }
 
-/** A number of bytes known beforehand. */
+/** A fixed number of bytes. */
 export function fixed(length: number): Codec<Uint8Array> {
   return {
     shape: { kind: 'fixed', length },
@@ -279,7 +282,7 @@ export function opaque(max: number): Codec<Uint8Array> {
   }
 }
 
-/** C's `char name[n]`: every character is a word of its own, and a zero ends the text. */
+/** C's `char name[n]`: each character takes one word, and a zero ends the text. */
 export function chars(max: number): Codec<string> {
   return {
     shape: { kind: 'chars', max },
@@ -306,7 +309,7 @@ export function optional<T>(of: Codec<T>): Codec<T | null> {
     },
     read(from) {
       const present = from.uint()
-      if (present > 1) throw new XdrError(`${present} where 0 or 1 says if a value follows`)
+      if (present > 1) throw new XdrError(`an invalid presence flag ${present}, expected 0 or 1`)
       return present === 0 ? null : of.read(from)
     },
   }
@@ -316,7 +319,8 @@ export function array<T>(of: Codec<T>, max: number): Codec<T[]> {
   return {
     shape: { kind: 'array', of, max },
     write(out, value) {
-      if (value.length > max) throw new XdrError(`${value.length} elements; libvirt takes ${max}`)
+      if (value.length > max)
+        throw new XdrError(`${value.length} elements; libvirt accepts at most ${max}`)
       out.uint(value.length)
       for (const element of value) of.write(out, element)
     },
@@ -331,7 +335,7 @@ export function array<T>(of: Codec<T>, max: number): Codec<T[]> {
 
 type Fields<T> = { readonly [Name in keyof T]: Codec<T[Name]> }
 
-/** Members in the order they are declared, as XDR lays a struct out. */
+/** Members in declaration order, as XDR lays a struct out. */
 export function struct<T extends object>(fields: Fields<T>): Codec<T> {
   const members = Object.entries(fields) as [keyof T, Codec<T[keyof T]>][]
   return {

@@ -8,7 +8,7 @@ const UHYPERS = [0n, 1n, 2n ** 64n - 1n, 2n ** 63n]
 const DOUBLES = [0, -0.5, Number.MAX_VALUE, Infinity]
 const STRINGS = ['', 'a', 'vm-1', 'Großrechner', '日本', '🖥️ x', 'x'.repeat(300)]
 
-/** Some value that the codec can carry, with a liking for the edges. */
+/** A random value that the codec can encode, biased towards edge cases. */
 export function arbitrary(codec: Codec<unknown>, random: Random): unknown {
   const { shape } = codec
   switch (shape.kind) {

@@ -9,7 +9,7 @@ libvirt.registerErrorHandler(lambda *_: None, None)
 conn = libvirt.open(sys.argv[1])
 dom = conn.lookupByName('test')
 try:
-    conn.lookupByName('nobody')
+    conn.lookupByName('missing')
 except libvirt.libvirtError as error:
     refused = [error.get_error_code(), error.get_error_domain(), error.get_error_message()]
 print(json.dumps({
@@ -45,7 +45,7 @@ export interface Answers {
   readonly refused: readonly [number, number, string]
 }
 
-/** What libvirt's own client library makes of the same daemon. */
+/** The answers of the same daemon to libvirt's own client library. */
 export async function askPython(socket: string): Promise<Answers> {
   const uri = `test+unix:///default?socket=${socket}`
   const { stdout } = await promisify(execFile)(PROGRAM, ['-c', SCRIPT, uri])

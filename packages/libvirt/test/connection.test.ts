@@ -37,7 +37,7 @@ function dial(): { server: ScriptedServer; timers: ManualTimers; opening: Promis
   return { server, timers, opening }
 }
 
-test('opening asks for authentication first and then for the driver', async () => {
+test('opening negotiates authentication first and then opens the driver', async () => {
   const { server, opening } = dial()
   const first = await server.next()
   assert.equal(first.procedure, authList.number)
@@ -50,12 +50,12 @@ test('opening asks for authentication first and then for the driver', async () =
   assert.ok(connection.isOpen)
 })
 
-test('a server that wants polkit gets it; one that wants a password is refused in words', async () => {
+test('polkit is supported; a server that requires a password is rejected with a message', async () => {
   const polkit = dial()
   polkit.server.reply(await polkit.server.next(), authList.ret, { types: [2] })
-  const asked = await polkit.server.next()
-  assert.equal(asked.procedure, authPolkit.number)
-  polkit.server.reply(asked, authPolkit.ret, { complete: 1 })
+  const requested = await polkit.server.next()
+  assert.equal(requested.procedure, authPolkit.number)
+  polkit.server.reply(requested, authPolkit.ret, { complete: 1 })
   polkit.server.reply(await polkit.server.next(), connectOpen.ret, undefined)
   await polkit.opening
 
@@ -65,7 +65,7 @@ test('a server that wants polkit gets it; one that wants a password is refused i
   assert.ok(sasl.server.isClosed)
 })
 
-test('opening ends with an error when libvirt refuses, is late, is given up or hangs up', async () => {
+test('opening fails if libvirt returns an error, is late, is aborted or disconnects', async () => {
   const refused = dial()
   refused.server.refuse(await refused.server.next(), 38, 'no')
   await assert.rejects(refused.opening, LibvirtError)
@@ -87,7 +87,7 @@ test('opening ends with an error when libvirt refuses, is late, is given up or h
   await assert.rejects(given, CallAborted)
 })
 
-test('a socket that is not there is a lost link with the reason', async () => {
+test('a missing socket is a lost link with the reason', async () => {
   const opening = Connection.open({ socket: '/nonexistent/libvirt-sock', uri: 'test:///default' })
   await assert.rejects(opening, (error: unknown) => {
     assert.ok(error instanceof LinkLost)
@@ -97,13 +97,18 @@ test('a socket that is not there is a lost link with the reason', async () => {
   })
 })
 
-test('answers find their calls in whatever order they come', async () => {
+test('answers are matched to their calls in any order', async () => {
   await using pair = await connectPair()
   const { connection, server } = pair
   const names = ['a', 'b', 'c', 'd']
   const calls = names.map((name) => connection.call(domainLookupByName, { name }))
-  const asked = [await server.next(), await server.next(), await server.next(), await server.next()]
-  for (const one of asked.toReversed()) {
+  const requested = [
+    await server.next(),
+    await server.next(),
+    await server.next(),
+    await server.next(),
+  ]
+  for (const one of requested.toReversed()) {
     const { name } = readArgs(one, domainLookupByName.args)
     const dom = { name: `${name}!`, uuid: new Uint8Array(16), id: -1 }
     server.reply(one, domainLookupByName.ret, { dom })
@@ -115,7 +120,7 @@ test('answers find their calls in whatever order they come', async () => {
   )
 })
 
-test('calls of one turn leave in one write', async () => {
+test('calls of one tick are sent in one write', async () => {
   const [transport, other] = memoryPair()
   const server = new ScriptedServer(other)
   let writes = 0
@@ -146,7 +151,7 @@ function boundTransport(transport: ReturnType<typeof memoryPair>[0]) {
   }
 }
 
-test('an error of libvirt keeps its number, its words and its details', async () => {
+test('an error of libvirt keeps its code, message and details', async () => {
   await using pair = await connectPair()
   const call = pair.connection.call(domainLookupByName, { name: 'x' })
   pair.server.refuse(await pair.server.next(), 42, 'Domain not found')
@@ -171,7 +176,7 @@ test('an error of libvirt keeps its number, its words and its details', async ()
   })
 })
 
-test('a call that takes too long fails alone, and its late answer is passed over', async () => {
+test('a call that takes too long fails alone, and its late answer is ignored', async () => {
   await using pair = await connectPair()
   const { connection, server, timers } = pair
   const slow = connection.call(connectGetHostname, undefined, { timeoutMs: 50 })
@@ -190,7 +195,7 @@ test('a call that takes too long fails alone, and its late answer is passed over
   assert.equal(timers.pending, 0)
 })
 
-test('the default time-out is that of open, and 0 waits for ever', async () => {
+test('the default timeout is that of open, and 0 means no limit', async () => {
   await using pair = await connectPair({ timeoutMs: 100 })
   const { connection, server, timers } = pair
   const limited = connection.call(connectGetHostname, undefined)
@@ -202,7 +207,7 @@ test('the default time-out is that of open, and 0 waits for ever', async () => {
   assert.deepEqual(await unlimited, { hostname: 'h' })
 })
 
-test('a signal gives a call up, before it is sent or after, and lets go of the signal', async () => {
+test('a signal aborts a call, before it is sent or after, and its listener is removed', async () => {
   await using pair = await connectPair()
   const { connection, server } = pair
   const reason = new Error('changed my mind')
@@ -222,17 +227,17 @@ test('a signal gives a call up, before it is sent or after, and lets go of the s
 
   const second = new AbortController()
   const sent = connection.call(connectGetHostname, undefined, { signal: second.signal })
-  const asked = await server.next()
+  const requested = await server.next()
   second.abort(reason)
   await assert.rejects(sent, { name: 'CallAborted', sent: true })
-  server.reply(asked, connectGetHostname.ret, { hostname: 'late' })
+  server.reply(requested, connectGetHostname.ret, { hostname: 'late' })
 
   const call = connection.call(connectGetHostname, undefined, { signal: second.signal })
   await assert.rejects(call, CallAborted)
   assert.equal(server.unread, 0)
 })
 
-test('calls given up while the server does not read are taken back from the queue', async () => {
+test('calls aborted while the server does not read are removed from the queue', async () => {
   await using pair = await connectPair()
   const { connection, server, timers } = pair
   server.transport.pause()
@@ -252,7 +257,7 @@ test('calls given up while the server does not read are taken back from the queu
   assert.equal(server.unread, 0)
 })
 
-test('a server that leaves a thousand calls unanswered is given up', async () => {
+test('a server that leaves a thousand calls unanswered counts as dead', async () => {
   await using pair = await connectPair()
   const { connection, server, timers } = pair
   const calls = Array.from({ length: 1_100 }, () =>
@@ -282,13 +287,13 @@ test('a lost link fails every waiter at once and everything afterwards', async (
   await connection[Symbol.asyncDispose]()
 })
 
-test('an answer that cannot be read fails its call and leaves the link', async () => {
+test('an invalid answer fails its call and keeps the link', async () => {
   await using pair = await connectPair()
   const { connection, server } = pair
   for (const payload of ['', '00000001', '0000000461626364ffffffff', 'ffffffff']) {
     const call = connection.call(connectGetHostname, undefined)
-    const asked = await server.next()
-    const frame = server.frame({ ...asked, type: 1, status: 0 }, connectClose.ret, undefined)
+    const requested = await server.next()
+    const frame = server.frame({ ...requested, type: 1, status: 0 }, connectClose.ret, undefined)
     const whole = Buffer.concat([frame, Buffer.from(payload, 'hex')])
     whole.writeUInt32BE(whole.length)
     server.send(whole)
@@ -297,7 +302,7 @@ test('an answer that cannot be read fails its call and leaves the link', async (
   assert.ok(connection.isOpen)
 })
 
-test('what no server of libvirt may send ends the link', async () => {
+test('a protocol violation ends the link', async () => {
   const wrong = [
     { serial: 999 },
     { program: 0x20008087 },
@@ -315,26 +320,26 @@ test('what no server of libvirt may send ends the link', async () => {
     await using pair = await connectPair()
     const { connection, server } = pair
     const call = connection.call(connectGetHostname, undefined)
-    const asked = await server.next()
-    const header = { ...asked, type: 1, status: 0, ...change }
+    const requested = await server.next()
+    const header = { ...requested, type: 1, status: 0, ...change }
     server.send(server.frame(header, connectGetHostname.ret, { hostname: 'h' }))
     await assert.rejects(call, LinkLost, JSON.stringify(change))
     assert.ok((await connection.closed).cause instanceof ProtocolError)
   }
 })
 
-test('an answer that comes twice ends the link', async () => {
+test('a duplicate answer ends the link', async () => {
   await using pair = await connectPair()
   const { connection, server } = pair
   const call = connection.call(connectGetHostname, undefined)
-  const asked = await server.next()
-  server.reply(asked, connectGetHostname.ret, { hostname: 'h' })
+  const requested = await server.next()
+  server.reply(requested, connectGetHostname.ret, { hostname: 'h' })
   await call
-  server.reply(asked, connectGetHostname.ret, { hostname: 'h' })
+  server.reply(requested, connectGetHostname.ret, { hostname: 'h' })
   assert.ok((await connection.closed) instanceof LinkLost)
 })
 
-test('arguments that cannot be sent fail their call and nothing else', async () => {
+test('arguments that cannot be encoded fail their call only', async () => {
   await using pair = await connectPair()
   const { connection, server } = pair
   await assert.rejects(connection.call(domainLookupByName, { name: 'a\0b' }), XdrError)
@@ -343,13 +348,13 @@ test('arguments that cannot be sent fail their call and nothing else', async () 
   assert.deepEqual(await call, { hostname: 'h' })
 })
 
-test('disposal says goodbye, waits a moment for the answer and ends what still waits', async () => {
+test('disposal sends a close call, waits briefly for the answer and ends pending calls', async () => {
   const { connection, server, timers } = await connectPair()
   const waiting = connection.call(connectGetHostname, undefined)
   await server.next()
   const disposing = connection[Symbol.asyncDispose]()
-  const asked = await server.next()
-  assert.equal(asked.procedure, connectClose.number)
+  const requested = await server.next()
+  assert.equal(requested.procedure, connectClose.number)
   timers.advance(1_000)
   await disposing
   await assert.rejects(waiting, LinkLost)

@@ -36,13 +36,13 @@ async function subscribe(
   return subscribing
 }
 
-test('registration names the event and the domain, and events come in order', async () => {
+test('a registration names the event and the domain, and events arrive in order', async () => {
   await using pair = await connectPair()
   const { connection, server } = pair
   const subscribing = connection.domainEvents(lifecycle, { dom })
-  const asked = await server.next()
-  assert.deepEqual(readArgs(asked, register.args), { eventID: DomainEventID.lifecycle, dom })
-  server.reply(asked, register.ret, { callbackID: 7 })
+  const requested = await server.next()
+  assert.deepEqual(readArgs(requested, register.args), { eventID: DomainEventID.lifecycle, dom })
+  server.reply(requested, register.ret, { callbackID: 7 })
   const events = await subscribing
   for (const number of [1, 2, 3]) server.tell(lifecycle, 7, event(number))
   const seen: number[] = []
@@ -62,7 +62,7 @@ test('registration names the event and the domain, and events come in order', as
   assert.ok(connection.isOpen)
 })
 
-test('events of another callback, another kind or nobody are passed over', async () => {
+test('events of another callback, another kind or without a subscription are ignored', async () => {
   await using pair = await connectPair()
   const { connection, server } = pair
   const events = await subscribe(pair, 7)
@@ -77,18 +77,18 @@ test('an event that overtakes the answer to its registration is not lost', async
   await using pair = await connectPair()
   const { connection, server } = pair
   const subscribing = connection.domainEvents(lifecycle)
-  const asked = await server.next()
+  const requested = await server.next()
   server.tell(lifecycle, 3, event(1))
   server.tell(lifecycle, 4, event(99))
   await settle()
-  server.reply(asked, register.ret, { callbackID: 3 })
+  server.reply(requested, register.ret, { callbackID: 3 })
   server.tell(lifecycle, 3, event(2))
   const events = await subscribing
   assert.deepEqual((await events.next()).value, event(1))
   assert.deepEqual((await events.next()).value, event(2))
 })
 
-test('readers that wait are served in turn', async () => {
+test('waiting readers are served in order', async () => {
   await using pair = await connectPair()
   const events = await subscribe(pair, 1)
   const waiting = [events.next(), events.next()]
@@ -100,7 +100,7 @@ test('readers that wait are served in turn', async () => {
   ])
 })
 
-test('a reader that falls behind gets what was kept and then learns that events are lost', async () => {
+test('a slow reader gets the buffered events and then the loss as an error', async () => {
   await using pair = await connectPair()
   const { connection, server } = pair
   const events = await subscribe(pair, 1, { bufferSize: 3 })
@@ -133,7 +133,7 @@ test('a lost link ends every subscription with the reason', async () => {
   await assert.rejects(pair.connection.domainEvents(lifecycle), LinkLost)
 })
 
-test('an event that cannot be read ends its subscription only', async () => {
+test('an invalid event ends its subscription only', async () => {
   await using pair = await connectPair()
   const { connection, server } = pair
   const events = await subscribe(pair, 1)
@@ -143,7 +143,7 @@ test('an event that cannot be read ends its subscription only', async () => {
   assert.ok(connection.isOpen)
 })
 
-test('a signal ends the loop quietly and takes the registration back', async () => {
+test('a signal ends the loop without an error and cancels the registration', async () => {
   await using pair = await connectPair()
   const { server } = pair
   const controller = new AbortController()
@@ -154,20 +154,20 @@ test('a signal ends the loop quietly and takes the registration back', async () 
   assert.equal((await server.next()).procedure, deregister.number)
 })
 
-test('a registration that is answered after it was given up is taken back', async () => {
+test('a registration that is answered after it was aborted is canceled', async () => {
   await using pair = await connectPair()
   const { connection, server } = pair
   const controller = new AbortController()
   const subscribing = connection.domainEvents(lifecycle, { signal: controller.signal })
-  const asked = await server.next()
+  const requested = await server.next()
   controller.abort()
   await assert.rejects(subscribing, { name: 'CallAborted' })
-  server.reply(asked, register.ret, { callbackID: 9 })
+  server.reply(requested, register.ret, { callbackID: 9 })
   const left = await server.next()
   assert.deepEqual(readArgs(left, deregister.args), { callbackID: 9 })
 })
 
-test('leaving twice asks the server once', async () => {
+test('leaving twice sends one request to the server', async () => {
   await using pair = await connectPair()
   const { server } = pair
   const events = await subscribe(pair, 1)
@@ -178,15 +178,15 @@ test('leaving twice asks the server once', async () => {
   assert.equal(server.unread, 0)
 })
 
-test("events of QEMU's monitor go by the QEMU program", async () => {
+test("events of QEMU's monitor use the QEMU program", async () => {
   await using pair = await connectPair()
   const { connection, server } = pair
   const subscribing = connection.monitorEvents({ event: 'SHUTDOWN' })
-  const asked = await server.next()
-  assert.equal(asked.program, qemuConnectDomainMonitorEventRegister.program)
-  const args = readArgs(asked, qemuConnectDomainMonitorEventRegister.args)
+  const requested = await server.next()
+  assert.equal(requested.program, qemuConnectDomainMonitorEventRegister.program)
+  const args = readArgs(requested, qemuConnectDomainMonitorEventRegister.args)
   assert.deepEqual(args, { dom: null, event: 'SHUTDOWN', flags: 0 })
-  server.reply(asked, qemuConnectDomainMonitorEventRegister.ret, { callbackID: 5 })
+  server.reply(requested, qemuConnectDomainMonitorEventRegister.ret, { callbackID: 5 })
   const events = await subscribing
   const body = { dom, event: 'SHUTDOWN', seconds: 1n, micros: 2, details: '{}' }
   server.tell(qemuDomainMonitorEvent, 5, body)

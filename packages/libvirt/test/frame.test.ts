@@ -19,14 +19,14 @@ function collect(): { reader: FrameReader; got: Buffer[] } {
   return { got, reader: new FrameReader((frame) => got.push(Buffer.from(frame))) }
 }
 
-test('a header says afterwards what was put in', () => {
+test('a header is read back as written', () => {
   const [frame] = frames(5)
   assert.ok(frame !== undefined)
   assert.deepEqual(readHeader(frame), { ...header, version: 1 })
   assert.equal(frame.readUInt32BE(0), frame.length)
 })
 
-test('frames come out whole however the bytes are cut', () => {
+test('frames are complete however the bytes are split', () => {
   const sent = frames(0, 5, 100, 70_000, 3, 300_000, 1)
   const all = Buffer.concat(sent)
   const random = seeded(1)
@@ -42,14 +42,14 @@ test('frames come out whole however the bytes are cut', () => {
   }
 })
 
-test('frames come out whole when every byte comes alone', () => {
+test('frames are complete when every byte arrives alone', () => {
   const sent = frames(0, 5, 100)
   const { reader, got } = collect()
   for (const byte of Buffer.concat(sent)) reader.push(Buffer.of(byte))
   assert.deepEqual(got, sent)
 })
 
-test('a length that no frame can have is refused at once', () => {
+test('an invalid length is rejected at once', () => {
   for (const length of [0, 4, 27, FRAME_BYTES_MAX + 1, 0xffffffff]) {
     const bytes = Buffer.alloc(4)
     bytes.writeUInt32BE(length)
@@ -69,14 +69,14 @@ test('a large length alone takes little memory', () => {
   assert.ok(process.memoryUsage().arrayBuffers - before < 4_000_000)
 })
 
-test('a message that libvirt would not take is refused before it is sent', () => {
+test('a message too large for libvirt is rejected before it is sent', () => {
   const out = new XdrWriter()
   assert.throws(() => encodeFrame(out, header, text, 'x'.repeat(FRAME_BYTES_MAX)), XdrError)
   const frame = encodeFrame(out, header, text, 'next')
   assert.equal(frame.length, 36)
 })
 
-test('nothing is handed on after stop, not even what has arrived', () => {
+test('nothing is delivered after stop, not even frames that have arrived', () => {
   const got: number[] = []
   const reader = new FrameReader((frame) => {
     got.push(frame.length)

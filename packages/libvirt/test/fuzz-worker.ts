@@ -1,5 +1,5 @@
-// Run in a thread by fuzz.test.ts: the test runner watches every promise of its own thread, and
-// here that would be most of the work.
+// Run in a thread by fuzz.test.ts: the test runner tracks every promise of its own thread, which would be
+// most of the work here.
 import assert from 'node:assert/strict'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
@@ -31,7 +31,7 @@ function isObject(one: unknown): one is object {
 }
 
 interface Open {
-  readonly asked: Asked
+  readonly requested: Asked
   readonly procedure: AnyProcedure
   settled: boolean
 }
@@ -48,26 +48,26 @@ export interface Fuzzed {
 async function fuzz(): Promise<Fuzzed> {
   setFlagsFromString('--expose-gc')
   const collectGarbage = runInNewContext('gc') as () => void
-  // Errors by the ten thousand: nobody reads where they were made.
+  // There are tens of thousands of errors, and their stacks are not used.
   Error.stackTraceLimit = 0
   const random = seeded(SEED)
   const counts = { sent: 0, links: 0, answered: 0, refused: 0, lost: 0, timedOut: 0, unreadable: 0 }
-  let world = await openWorld(random)
+  let context = await openContext(random)
   let before = 0
   while (counts.sent < MESSAGES) {
-    if (!world.connection.isOpen) {
+    if (!context.connection.isOpen) {
       counts.links += 1
-      world = await openWorld(random)
+      context = await openContext(random)
     }
-    await round(world, random, counts)
+    await round(context, random, counts)
     if (before === 0 && counts.sent > MESSAGES / 10) before = await bytesInUse(collectGarbage)
   }
-  await world[Symbol.asyncDispose]()
+  await context[Symbol.asyncDispose]()
   return { counts, growth: (await bytesInUse(collectGarbage)) - before }
 }
 
 async function bytesInUse(collectGarbage: () => void): Promise<number> {
-  // What the first collection finds dead frees its memory outside the heap only later.
+  // Objects found dead by the first collection free their external memory only later.
   for (let times = 0; times < 3; times += 1) {
     collectGarbage()
     await turn()
@@ -76,8 +76,8 @@ async function bytesInUse(collectGarbage: () => void): Promise<number> {
   return heapUsed + arrayBuffers
 }
 
-/** A link with a subscription and a stream on it. */
-async function openWorld(random: Random): Promise<World> {
+/** A link with a subscription and a stream. */
+async function openContext(random: Random): Promise<World> {
   const pair = await connectPair({ timeoutMs: TIMEOUT_MS })
   const { connection, server } = pair
   const event = events[random.below(events.length)] ?? libvirt.domainEventLifecycle
@@ -98,8 +98,8 @@ async function openWorld(random: Random): Promise<World> {
 
 type Counts = Record<string, number> & { sent: number }
 
-async function round(world: World, random: Random, counts: Counts): Promise<void> {
-  const { connection, server, timers } = world
+async function round(context: World, random: Random, counts: Counts): Promise<void> {
+  const { connection, server, timers } = context
   const started = Array.from({ length: 1 + random.below(CALLS_AT_ONCE) }, () => {
     const procedure = procedures[random.below(procedures.length)]
     assert.ok(procedure !== undefined)
@@ -109,7 +109,7 @@ async function round(world: World, random: Random, counts: Counts): Promise<void
   const calls: Open[] = []
   let cutOff = false
   for (const { call, procedure } of started) {
-    const open: Open = { asked: await nextCall(world, procedure), procedure, settled: false }
+    const open: Open = { requested: await nextCall(context, procedure), procedure, settled: false }
     call.then(
       () => settle(open, counts, 'answered'),
       (error: unknown) => settle(open, counts, outcomeOf(error)),
@@ -117,7 +117,7 @@ async function round(world: World, random: Random, counts: Counts): Promise<void
     calls.push(open)
   }
   for (const open of calls) {
-    const message = mutate(someMessage(world, open, random), random)
+    const message = mutate(someMessage(context, open, random), random)
     for (const piece of cut(message, random)) server.send(piece)
     counts.sent += 1
     cutOff ||= message.length < 4 || message.readUInt32BE(0) !== message.length
@@ -126,16 +126,17 @@ async function round(world: World, random: Random, counts: Counts): Promise<void
   timers.advance(TIMEOUT_MS)
   await turn()
   for (const { settled, procedure } of calls) assert.ok(settled, `${procedure.name} still waits`)
-  // Behind a wrong length the client would swallow everything for as long as it takes.
+  // After a wrong length the client would wait for more bytes indefinitely.
   if (cutOff) server.transport.destroy()
   await turn()
 }
 
-/** The client may say something else in between: a pong, an abort, a deregistration. */
+/** The client may send another message in between: a pong, an abort, a deregistration. */
 async function nextCall({ server }: World, { program, number }: AnyProcedure): Promise<Asked> {
   for (;;) {
-    const asked = await server.next()
-    if (asked.type === 0 && asked.program === program && asked.procedure === number) return asked
+    const requested = await server.next()
+    if (requested.type === 0 && requested.program === program && requested.procedure === number)
+      return requested
   }
 }
 
@@ -162,14 +163,14 @@ function checkError(error: unknown): void {
   )
 }
 
-/** Something a server might well say at this point. */
+/** A plausible message of a server at this point. */
 function someMessage({ server, stream }: World, open: Open, random: Random): Buffer {
-  const { asked, procedure } = open
+  const { requested, procedure } = open
   const errorBody = libvirt.errorBody
   switch (random.below(12)) {
     case 0:
     case 1: {
-      const header = { ...asked, type: 1, status: 1 }
+      const header = { ...requested, type: 1, status: 1 }
       const body = arbitrary(errorBody, random) as libvirt.Value<typeof errorBody>
       return server.frame(header, errorBody, body)
     }
@@ -204,7 +205,7 @@ function someMessage({ server, stream }: World, open: Open, random: Random): Buf
     }
     default:
       return server.frame(
-        { ...asked, type: 1, status: 0 },
+        { ...requested, type: 1, status: 0 },
         procedure.ret,
         arbitrary(procedure.ret, random),
       )
@@ -217,7 +218,7 @@ function withPayload(frame: Buffer, payload: Buffer): Buffer {
   return whole
 }
 
-/** One or more things go wrong with the message; now and then nothing does. */
+/** Applies one or more mutations to the message; sometimes none. */
 function mutate(message: Buffer, random: Random): Buffer {
   let bytes: Buffer = Buffer.from(message)
   for (let times = random.below(4); times > 0; times -= 1) bytes = mutateOnce(bytes, random)
@@ -226,7 +227,7 @@ function mutate(message: Buffer, random: Random): Buffer {
 
 function mutateOnce(bytes: Buffer, random: Random): Buffer {
   const at = random.below(Math.max(bytes.length, 1))
-  // Beyond the header most of the time: a wrong header says little more than that it is wrong.
+  // Mostly after the header: an invalid header is rejected early.
   const inBody = bytes.length > 32 && random.below(6) > 0
   const word = inBody ? 28 + (random.below(bytes.length - 31) & ~3) : at & ~3
   switch (random.below(6)) {
@@ -253,7 +254,7 @@ function mutateOnce(bytes: Buffer, random: Random): Buffer {
   }
 }
 
-/** The length mostly agrees with the bytes, or nothing behind it would ever be looked at. */
+/** Mostly corrects the length, otherwise nothing after it would be parsed. */
 function fixLength(bytes: Buffer, random: Random): Buffer {
   if (bytes.length >= 4 && random.below(8) > 0) bytes.writeUInt32BE(bytes.length)
   return bytes

@@ -13,7 +13,7 @@ import { connectPair, type Pair } from './scripted-server.ts'
 const keepalive = { intervalMs: 1_000, count: 3 }
 const PROGRAM = 0x6b656570
 
-/** Lets what was sent arrive. */
+/** Waits until sent messages have arrived. */
 const settle = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve))
 
 async function pass(pair: Pair, ms: number): Promise<void> {
@@ -21,14 +21,14 @@ async function pass(pair: Pair, ms: number): Promise<void> {
   await settle()
 }
 
-test('a ping is answered, asked for or not', async () => {
+test('a ping is answered, with or without keepalive', async () => {
   await using pair = await connectPair()
   pair.server.keepalive(1)
   const { program, procedure, type } = await pair.server.next()
   assert.deepEqual({ program, procedure, type }, { program: PROGRAM, procedure: 2, type: 2 })
 })
 
-test('a server that asks and asks without reading gets one answer', async () => {
+test('a server that pings without reading gets one answer', async () => {
   await using pair = await connectPair()
   const { connection, server } = pair
   server.transport.pause()
@@ -36,7 +36,7 @@ test('a server that asks and asks without reading gets one answer', async () => 
   const call = connection.call(domainLookupByName, { name }, { timeoutMs: 0 })
   call.catch(() => {})
   await settle()
-  for (let asked = 0; asked < 1_000; asked += 1) server.keepalive(1)
+  for (let requested = 0; requested < 1_000; requested += 1) server.keepalive(1)
   await settle()
   server.transport.resume()
   await server.next()
@@ -45,7 +45,7 @@ test('a server that asks and asks without reading gets one answer', async () => 
   assert.equal(server.unread, 0)
 })
 
-test('a silent server is asked and stays while it answers', async () => {
+test('a silent server is pinged and stays connected while it answers', async () => {
   await using pair = await connectPair({ keepalive })
   const { connection, server } = pair
   await pass(pair, 1_000)
@@ -60,7 +60,7 @@ test('a silent server is asked and stays while it answers', async () => {
   assert.ok(connection.isOpen)
 })
 
-test('a server that stays silent is given up, and with it every call', async () => {
+test('a server that stays silent counts as dead, and every call fails', async () => {
   await using pair = await connectPair({ keepalive })
   const { connection, timers } = pair
   const call = connection.call(connectGetHostname, undefined, { timeoutMs: 0 })
@@ -74,7 +74,7 @@ test('a server that stays silent is given up, and with it every call', async () 
   assert.equal(timers.pending, 0)
 })
 
-test('whatever the server sends counts as a sign of life', async () => {
+test('any message of the server counts as a sign of life', async () => {
   await using pair = await connectPair({ keepalive })
   const { connection, server } = pair
   for (let round = 0; round < 20; round += 1) {
@@ -86,7 +86,7 @@ test('whatever the server sends counts as a sign of life', async () => {
   assert.equal(server.unread, 0)
 })
 
-test('while a slow reader holds the link the server is told that we live', async () => {
+test('while a slow reader pauses the link the server still gets pongs', async () => {
   await using pair = await connectPair({ keepalive })
   const { connection, server } = pair
   const opening = connection.openStream(domainScreenshot, {
@@ -94,11 +94,11 @@ test('while a slow reader holds the link the server is told that we live', async
     screen: 0,
     flags: 0,
   })
-  const asked = await server.next()
-  server.reply(asked, domainScreenshot.ret, { mime: null })
+  const requested = await server.next()
+  server.reply(requested, domainScreenshot.ret, { mime: null })
   const { stream } = await opening
   for (let sent = 0; sent <= STREAM_WINDOW_BYTES; sent += 100_000) {
-    server.stream(asked, 2, Buffer.alloc(100_000))
+    server.stream(requested, 2, Buffer.alloc(100_000))
   }
   await settle()
   for (let round = 0; round < 20; round += 1) {

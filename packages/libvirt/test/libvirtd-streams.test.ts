@@ -55,7 +55,7 @@ test('a screenshot is read to its end', { skip }, async () => {
   assert.equal(bytes.toString('latin1', bytes.length - 8, bytes.length - 4), 'IEND')
 })
 
-test('a volume holds what was uploaded and gives it back', { skip }, async () => {
+test('an uploaded volume can be downloaded', { skip }, async () => {
   await using daemon = await startLibvirtd()
   await using storage = await openStorage(daemon)
   const { connection } = storage
@@ -102,7 +102,7 @@ test('a reader that takes its time does not fill memory', { skip }, async () => 
   const args = { vol, offset: 0n, length: 0n, flags: 0 }
   const before = process.memoryUsage().arrayBuffers
   const { stream } = await storage.connection.openStream(libvirt.storageVolDownload, args)
-  // Long enough for the daemon to send all of it, were it allowed to.
+  // Long enough for the daemon to send all of it, if it could.
   await sleep(700)
   const held = process.memoryUsage().arrayBuffers - before
   assert.ok(held < 16 * MIB, `${held} bytes were held at once`)
@@ -111,15 +111,19 @@ test('a reader that takes its time does not fill memory', { skip }, async () => 
     read += (chunk as Buffer).length
     if (read > 16 * MIB) break
   }
-  // The link goes on where the stream was left.
+  // The link still works after the stream was left.
   assert.ok((await storage.connection.call(libvirt.connectGetType, undefined)).type)
 })
 
-test("a stream that fails at the server fails here with the server's words", { skip }, async () => {
-  await using daemon = await startLibvirtd()
-  await using storage = await openStorage(daemon)
-  const vol = { pool: 'pool', name: 'nothing', key: '/nowhere/at/all' }
-  const args = { vol, offset: 0n, length: 0n, flags: 0 }
-  const opening = storage.connection.openStream(libvirt.storageVolDownload, args)
-  await assert.rejects(opening, { name: 'LibvirtError', code: libvirt.ErrorCode.noStorageVol })
-})
+test(
+  "a stream that fails at the server fails here with the server's message",
+  { skip },
+  async () => {
+    await using daemon = await startLibvirtd()
+    await using storage = await openStorage(daemon)
+    const vol = { pool: 'pool', name: 'nothing', key: '/nowhere/at/all' }
+    const args = { vol, offset: 0n, length: 0n, flags: 0 }
+    const opening = storage.connection.openStream(libvirt.storageVolDownload, args)
+    await assert.rejects(opening, { name: 'LibvirtError', code: libvirt.ErrorCode.noStorageVol })
+  },
+)

@@ -5,7 +5,7 @@ interface Timer {
   readonly run: () => void
 }
 
-/** Time that passes only when the test says so. */
+/** Time that advances on demand. */
 export class ManualTimers implements Timers {
   #now = 0
   readonly #timers = new Set<Timer>()

@@ -27,7 +27,7 @@ function roundTrip(codec: libvirt.Codec<unknown>, value: unknown): unknown {
   return read
 }
 
-test('every call and every event carries any value of its shape there and back', () => {
+test('every call and every event encodes and decodes any value of its shape', () => {
   const random = seeded(3)
   const codecs = procedures.flatMap(({ name, args, ret }) => [
     { name, codec: args },
@@ -43,7 +43,7 @@ test('every call and every event carries any value of its shape there and back',
   }
 })
 
-test('no two calls or events share a number, and each goes by the name it is exported under', () => {
+test('no two calls or events share a number, and each has the name it is exported under', () => {
   const seen = new Map<string, string>()
   for (const [key, one] of Object.entries(libvirt)) {
     if (!has(one, 'number')) continue
@@ -66,7 +66,7 @@ test('the numbers are those of libvirt', () => {
   assert.equal(libvirt.MigrateParam.uri, 'migrate_uri')
 })
 
-test('calls that open a stream say in which direction', () => {
+test('calls that open a stream declare its direction', () => {
   const streams = procedures.filter((one) => one.stream !== undefined)
   assert.deepEqual(streams.map(({ name, stream }) => `${name} ${stream}`).sort(), [
     'domainMigratePrepareTunnel3 write',
@@ -79,7 +79,7 @@ test('calls that open a stream say in which direction', () => {
   ])
 })
 
-test('typed parameters are found by name, whatever integer type the server chose', () => {
+test('typed parameters are found by name, regardless of the integer type that the server chose', () => {
   const params = [
     libvirt.param.ullong('big', 2n ** 60n),
     libvirt.param.int('small', 3),

@@ -1,4 +1,4 @@
-/** Random numbers that are the same in every run: a failure can be looked at again. */
+/** Random numbers that are the same in every run, so that a failure can be reproduced. */
 export interface Random {
   /** From 0 up to, but not including, `limit`. */
   below(limit: number): number

@@ -26,13 +26,13 @@ const raw: Codec<Buffer> = {
   read: () => Buffer.alloc(0),
 }
 
-/** The server's end of a link, which says only what the test tells it to say. */
+/** The server's end of a link, which sends only what the test specifies. */
 export class ScriptedServer implements Receiver {
   readonly transport: Transport
   readonly #writer = new XdrWriter()
   readonly #frames = new FrameReader((frame) => this.#take(frame))
-  #asked: Asked[] = []
-  #waiting: ((asked: Asked) => void)[] = []
+  #requested: Asked[] = []
+  #waiting: ((requested: Asked) => void)[] = []
   isClosed = false
 
   constructor(transport: Transport) {
@@ -53,26 +53,26 @@ export class ScriptedServer implements Receiver {
 
   /** The next message of the client. */
   next(): Promise<Asked> {
-    const asked = this.#asked.shift()
-    if (asked !== undefined) return Promise.resolve(asked)
+    const requested = this.#requested.shift()
+    if (requested !== undefined) return Promise.resolve(requested)
     const { promise, resolve } = Promise.withResolvers<Asked>()
     this.#waiting.push(resolve)
     return promise
   }
 
-  /** How many messages of the client nobody has looked at. */
+  /** How many messages of the client are unread. */
   get unread(): number {
-    return this.#asked.length
+    return this.#requested.length
   }
 
-  reply<T>(asked: Asked, codec: Codec<T>, value: T): void {
-    this.send(this.frame({ ...asked, type: 1, status: 0 }, codec, value))
+  reply<T>(requested: Asked, codec: Codec<T>, value: T): void {
+    this.send(this.frame({ ...requested, type: 1, status: 0 }, codec, value))
   }
 
-  refuse(asked: Asked, code: number, message: string | null): void {
+  refuse(requested: Asked, code: number, message: string | null): void {
     const body = { code, domain: 10, message, level: 2, dom: null, net: null, int1: 7, int2: -1 }
     const words = { str1: 'one', str2: null, str3: null }
-    this.send(this.frame({ ...asked, type: 1, status: 1 }, errorBody, { ...body, ...words }))
+    this.send(this.frame({ ...requested, type: 1, status: 1 }, errorBody, { ...body, ...words }))
   }
 
   tell<E>(event: DomainEvent<E>, callbackID: number, body: E): void {
@@ -82,12 +82,12 @@ export class ScriptedServer implements Receiver {
     this.send(this.frame(header, message, { callbackID, body }))
   }
 
-  stream(asked: Asked, status: number, data: Buffer = Buffer.alloc(0), type = 3): void {
-    this.send(this.streamFrame(asked, status, data, type))
+  stream(requested: Asked, status: number, data: Buffer = Buffer.alloc(0), type = 3): void {
+    this.send(this.streamFrame(requested, status, data, type))
   }
 
-  streamFrame(asked: Asked, status: number, data: Buffer = Buffer.alloc(0), type = 3): Buffer {
-    return this.frame({ ...asked, type, status }, raw, data)
+  streamFrame(requested: Asked, status: number, data: Buffer = Buffer.alloc(0), type = 3): Buffer {
+    return this.frame({ ...requested, type, status }, raw, data)
   }
 
   keepalive(procedure: number): void {
@@ -103,7 +103,7 @@ export class ScriptedServer implements Receiver {
     this.transport.write([bytes])
   }
 
-  /** Answers what every client asks first. */
+  /** Answers the handshake of a client. */
   async welcome({ keepalive = true }: { keepalive?: boolean } = {}): Promise<void> {
     this.reply(await this.next(), authList.ret, { types: [0] })
     if (keepalive) this.reply(await this.next(), connectSupportsFeature.ret, { supported: 1 })
@@ -111,10 +111,10 @@ export class ScriptedServer implements Receiver {
   }
 
   #take(frame: Buffer): void {
-    const asked = { ...readHeader(frame), payload: Buffer.from(frame.subarray(28)) }
+    const requested = { ...readHeader(frame), payload: Buffer.from(frame.subarray(28)) }
     const waiting = this.#waiting.shift()
-    if (waiting === undefined) this.#asked.push(asked)
-    else waiting(asked)
+    if (waiting === undefined) this.#requested.push(requested)
+    else waiting(requested)
   }
 }
 
@@ -124,7 +124,7 @@ export interface Pair extends AsyncDisposable {
   readonly timers: ManualTimers
 }
 
-/** A client and a scripted server that have already greeted each other. */
+/** A client and a scripted server after the handshake. */
 export async function connectPair(options: Partial<OpenOptions> = {}): Promise<Pair> {
   const [transport, other] = memoryPair()
   const server = new ScriptedServer(other)
@@ -151,8 +151,8 @@ export async function connectPair(options: Partial<OpenOptions> = {}): Promise<P
   }
 }
 
-export function readArgs<T>(asked: Asked, codec: Codec<T>): T {
-  const from = new XdrReader(asked.payload)
+export function readArgs<T>(requested: Asked, codec: Codec<T>): T {
+  const from = new XdrReader(requested.payload)
   const value = codec.read(from)
   from.finish()
   return value

@@ -17,12 +17,12 @@ export const needsLibvirtd = existsSync(PROGRAM)
 
 export interface Libvirtd extends AsyncDisposable {
   readonly socket: string
-  /** Its own, to put files into; the daemon may read and write here. */
+  /** A directory for files that the daemon may read and write. */
   readonly directory: string
   readonly process: ChildProcess
 }
 
-/** A libvirtd of the test's own, without rights, in a directory of its own. */
+/** A separate libvirtd for the test, unprivileged, in its own directory. */
 export async function startLibvirtd(settings: readonly string[] = []): Promise<Libvirtd> {
   const directory = await mkdtemp(join(tmpdir(), 'libvirt-test-'))
   const config = join(directory, 'libvirtd.conf')

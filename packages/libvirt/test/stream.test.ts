@@ -25,29 +25,29 @@ const status = { ok: 0, error: 1, continue: 2 }
 const settle = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve))
 
 interface Opened {
-  readonly asked: Asked
+  readonly requested: Asked
   readonly stream: LibvirtStream
 }
 
 async function openScreenshot({ connection, server }: Pair): Promise<Opened> {
   const opening = connection.openStream(domainScreenshot, { dom, screen: 0, flags: 0 })
-  const asked = await server.next()
-  server.reply(asked, domainScreenshot.ret, { mime: 'image/png' })
+  const requested = await server.next()
+  server.reply(requested, domainScreenshot.ret, { mime: 'image/png' })
   const { ret, stream } = await opening
   assert.deepEqual(ret, { mime: 'image/png' })
-  return { asked, stream }
+  return { requested, stream }
 }
 
 async function openUpload({ connection, server }: Pair): Promise<Opened> {
   const args = { vol, offset: 0n, length: 0n, flags: 0 }
   const opening = connection.openStream(storageVolUpload, args)
-  const asked = await server.next()
-  server.reply(asked, storageVolUpload.ret, undefined)
+  const requested = await server.next()
+  server.reply(requested, storageVolUpload.ret, undefined)
   const { stream } = await opening
-  return { asked, stream }
+  return { requested, stream }
 }
 
-/** Reads what the client sends on a stream, up to its last word. */
+/** Reads the client's data on a stream, up to its last message. */
 async function receive(server: ScriptedServer): Promise<{ bytes: Buffer; last: Asked }> {
   const pieces: Buffer[] = []
   for (;;) {
@@ -61,14 +61,14 @@ async function receive(server: ScriptedServer): Promise<{ bytes: Buffer; last: A
 test('bytes of the server are read to their end, and the end is confirmed on both sides', async () => {
   await using pair = await connectPair()
   const { server } = pair
-  const { asked, stream } = await openScreenshot(pair)
-  server.stream(asked, status.continue, Buffer.from('pic'))
-  server.stream(asked, status.continue, Buffer.from('ture'))
-  server.stream(asked, status.continue)
+  const { requested, stream } = await openScreenshot(pair)
+  server.stream(requested, status.continue, Buffer.from('pic'))
+  server.stream(requested, status.continue, Buffer.from('ture'))
+  server.stream(requested, status.continue)
   const reading = buffer(stream)
   const finish = await server.next()
-  assert.deepEqual([finish.status, finish.serial], [status.ok, asked.serial])
-  server.stream(asked, status.ok)
+  assert.deepEqual([finish.status, finish.serial], [status.ok, requested.serial])
+  server.stream(requested, status.ok)
   assert.equal((await reading).toString(), 'picture')
   if (!stream.closed) await once(stream, 'close')
 })
@@ -77,19 +77,19 @@ test('bytes that overtake the answer to their call are not lost', async () => {
   await using pair = await connectPair()
   const { connection, server } = pair
   const opening = connection.openStream(domainScreenshot, { dom, screen: 0, flags: 0 })
-  const asked = await server.next()
-  server.stream(asked, status.continue, Buffer.from('early'))
-  server.stream(asked, status.continue)
+  const requested = await server.next()
+  server.stream(requested, status.continue, Buffer.from('early'))
+  server.stream(requested, status.continue)
   await settle()
-  server.reply(asked, domainScreenshot.ret, { mime: null })
+  server.reply(requested, domainScreenshot.ret, { mime: null })
   const { stream } = await opening
   assert.equal((await buffer(stream)).toString(), 'early')
 })
 
-test('written bytes arrive in pieces libvirt takes, and the end waits for the server', async () => {
+test('written bytes arrive in pieces that libvirt accepts, and the end waits for the server', async () => {
   await using pair = await connectPair()
   const { server } = pair
-  const { asked, stream } = await openUpload(pair)
+  const { requested, stream } = await openUpload(pair)
   const bytes = Buffer.alloc(1_000_000, 'abcdefg')
   let finished = false
   const sending = pipeline(Readable.from([bytes]), stream).then(() => {
@@ -100,7 +100,7 @@ test('written bytes arrive in pieces libvirt takes, and the end waits for the se
   assert.ok(received.bytes.equals(bytes))
   await settle()
   assert.equal(finished, false)
-  server.stream(asked, status.ok)
+  server.stream(requested, status.ok)
   await sending
   assert.ok(stream.closed)
 })
@@ -109,31 +109,31 @@ test('a console carries bytes both ways at once', async () => {
   await using pair = await connectPair()
   const { connection, server } = pair
   const opening = connection.openStream(domainOpenConsole, { dom, devName: null, flags: 0 })
-  const asked = await server.next()
-  server.reply(asked, domainOpenConsole.ret, undefined)
+  const requested = await server.next()
+  server.reply(requested, domainOpenConsole.ret, undefined)
   const { stream } = await opening
   stream.write('login\n')
   assert.equal((await server.next()).payload.toString(), 'login\n')
-  server.stream(asked, status.continue, Buffer.from('password:'))
+  server.stream(requested, status.continue, Buffer.from('password:'))
   const [greeting] = (await once(stream, 'data')) as [Buffer]
   assert.equal(greeting.toString(), 'password:')
   stream.end()
   assert.equal((await server.next()).status, status.ok)
-  server.stream(asked, status.ok)
+  server.stream(requested, status.ok)
   await once(stream, 'close')
 })
 
-test('a slow reader holds the link, within a window, and lets it go on when it has read', async () => {
+test('a slow reader pauses the link beyond the window, and resumes it when it has read', async () => {
   await using pair = await connectPair()
   const { connection, server } = pair
-  const { asked, stream } = await openScreenshot(pair)
+  const { requested, stream } = await openScreenshot(pair)
   const piece = Buffer.alloc(250_000)
   const pieces = 40
   let sent = 0
-  for (; sent < pieces; sent += 1) server.stream(asked, status.continue, piece)
-  server.stream(asked, status.continue)
+  for (; sent < pieces; sent += 1) server.stream(requested, status.continue, piece)
+  server.stream(requested, status.continue)
   await settle()
-  // The answer stands behind ten megabytes that nobody reads.
+  // The answer comes after ten megabytes of unread data.
   let answered = false
   const call = connection.call(connectGetHostname, undefined).then(() => {
     answered = true
@@ -149,17 +149,17 @@ test('a slow reader holds the link, within a window, and lets it go on when it h
       if (read < STREAM_WINDOW_BYTES) assert.equal(answered, false)
     }
     if (read === piece.length * pieces) {
-      void server.next().then(() => server.stream(asked, status.ok))
+      void server.next().then(() => server.stream(requested, status.ok))
     }
   }
   assert.equal(read, piece.length * pieces)
   await call
 })
 
-test('a slow server holds the writer', async () => {
+test('a slow server pauses the writer', async () => {
   await using pair = await connectPair()
   const { server } = pair
-  const { asked, stream } = await openUpload(pair)
+  const { requested, stream } = await openUpload(pair)
   server.transport.pause()
   let taken = 0
   const write = (): Promise<void> =>
@@ -176,43 +176,43 @@ test('a slow server holds the writer', async () => {
   server.transport.resume()
   stream.end()
   const { bytes } = await receive(server)
-  server.stream(asked, status.ok)
+  server.stream(requested, status.ok)
   await Promise.all(writing)
   assert.equal(bytes.length, 2_000_000)
 })
 
-test('destroying a stream aborts it at the server, and what still comes is passed over', async () => {
+test('destroying a stream aborts it at the server, and later data is ignored', async () => {
   await using pair = await connectPair()
   const { connection, server } = pair
-  const { asked, stream } = await openScreenshot(pair)
+  const { requested, stream } = await openScreenshot(pair)
   for (let sent = 0; sent < 30; sent += 1) {
-    server.stream(asked, status.continue, Buffer.alloc(250_000))
+    server.stream(requested, status.continue, Buffer.alloc(250_000))
   }
   await settle()
   stream.destroy()
   const abort = await server.next()
-  assert.deepEqual([abort.type, abort.status, abort.serial], [3, status.error, asked.serial])
-  server.stream(asked, status.continue, Buffer.from('more'))
-  server.stream(asked, status.ok)
+  assert.deepEqual([abort.type, abort.status, abort.serial], [3, status.error, requested.serial])
+  server.stream(requested, status.continue, Buffer.from('more'))
+  server.stream(requested, status.ok)
   const call = connection.call(connectGetHostname, undefined)
   server.reply(await server.next(), connectGetHostname.ret, { hostname: 'h' })
   await call
   assert.ok(connection.isOpen)
 })
 
-test('a stream that is over does not hold the link for what is still unread', async () => {
+test('a stream that is over does not pause the link for unread data', async () => {
   await using pair = await connectPair()
   const { connection, server } = pair
-  const { asked, stream } = await openScreenshot(pair)
+  const { requested, stream } = await openScreenshot(pair)
   stream.end()
   assert.equal((await server.next()).status, status.ok)
   const data = Buffer.alloc(250_000)
   const last = [
-    server.streamFrame(asked, status.continue, data),
-    server.streamFrame(asked, status.ok),
+    server.streamFrame(requested, status.continue, data),
+    server.streamFrame(requested, status.ok),
   ]
-  for (let sent = 0; sent < 16; sent += 1) server.stream(asked, status.continue, data)
-  // The piece that is one too many and the end come together.
+  for (let sent = 0; sent < 16; sent += 1) server.stream(requested, status.continue, data)
+  // The piece that exceeds the window and the end arrive together.
   server.send(Buffer.concat(last))
   await settle()
   const call = connection.call(connectGetHostname, undefined)
@@ -231,8 +231,8 @@ test('a signal aborts the stream with its reason', async () => {
   const { connection, server } = pair
   const { signal, abort } = controlled()
   const opening = connection.openStream(domainScreenshot, { dom, screen: 0, flags: 0 }, { signal })
-  const asked = await server.next()
-  server.reply(asked, domainScreenshot.ret, { mime: null })
+  const requested = await server.next()
+  server.reply(requested, domainScreenshot.ret, { mime: null })
   const { stream } = await opening
   const reading = buffer(stream)
   abort(new Error('enough'))
@@ -245,29 +245,29 @@ function controlled(): { signal: AbortSignal; abort: (reason: Error) => void } {
   return { signal: controller.signal, abort: (reason) => controller.abort(reason) }
 }
 
-test('a stream whose opening was given up is aborted when its answer comes', async () => {
+test('a stream whose opening was aborted is aborted when its answer arrives', async () => {
   await using pair = await connectPair()
   const { connection, server, timers } = pair
   const options = { timeoutMs: 10 }
   const opening = connection.openStream(domainScreenshot, { dom, screen: 0, flags: 0 }, options)
-  const asked = await server.next()
+  const requested = await server.next()
   timers.advance(10)
   await assert.rejects(opening, { name: 'CallTimedOut' })
-  server.stream(asked, status.continue, Buffer.from('unwanted'))
-  server.reply(asked, domainScreenshot.ret, { mime: null })
+  server.stream(requested, status.continue, Buffer.from('unwanted'))
+  server.reply(requested, domainScreenshot.ret, { mime: null })
   const abort = await server.next()
-  assert.deepEqual([abort.type, abort.status, abort.serial], [3, status.error, asked.serial])
+  assert.deepEqual([abort.type, abort.status, abort.serial], [3, status.error, requested.serial])
   assert.ok(connection.isOpen)
 })
 
-test('a refused opening and an error on the way both come with the words of libvirt', async () => {
+test('a rejected opening and a later error both have libvirt’s message', async () => {
   await using pair = await connectPair()
   const { connection, server } = pair
   const refused = connection.openStream(domainScreenshot, { dom, screen: 0, flags: 0 })
   server.refuse(await server.next(), 55, 'not running')
   await assert.rejects(refused, LibvirtError)
 
-  const { asked, stream } = await openScreenshot(pair)
+  const { requested, stream } = await openScreenshot(pair)
   const out = new XdrWriter()
   out.begin(0)
   errorBody.write(out, {
@@ -284,7 +284,7 @@ test('a refused opening and an error on the way both come with the words of libv
     net: null,
   })
   const reading = buffer(stream)
-  server.stream(asked, status.error, Buffer.from(out.end()))
+  server.stream(requested, status.error, Buffer.from(out.end()))
   await assert.rejects(reading, { name: 'LibvirtError', message: 'disk on fire' })
   assert.equal(server.unread, 0)
 })
@@ -300,11 +300,11 @@ test('a lost link ends open streams, read or not', async () => {
   assert.ok(second.stream.errored instanceof LinkLost)
 })
 
-test('a hole aborts the stream: only sparse streams have them', async () => {
+test('a hole aborts the stream: only sparse streams have holes', async () => {
   await using pair = await connectPair()
   const { server } = pair
-  const { asked, stream } = await openScreenshot(pair)
-  server.stream(asked, status.continue, Buffer.alloc(12), 6)
+  const { requested, stream } = await openScreenshot(pair)
+  server.stream(requested, status.continue, Buffer.alloc(12), 6)
   await assert.rejects(buffer(stream), { name: 'ProtocolError' })
   assert.equal((await server.next()).status, status.error)
   assert.ok(pair.connection.isOpen)

@@ -41,7 +41,7 @@ function words(...values: number[]): Buffer {
   return bytes
 }
 
-test('numbers lie on the wire with the highest byte first', () => {
+test('numbers are big-endian on the wire', () => {
   assert.equal(write(int, -2).toString('hex'), 'fffffffe')
   assert.equal(write(uint, 0xfedcba98).toString('hex'), 'fedcba98')
   assert.equal(write(hyper, -2n).toString('hex'), 'fffffffffffffffe')
@@ -49,14 +49,14 @@ test('numbers lie on the wire with the highest byte first', () => {
   assert.equal(write(double, 1).toString('hex'), '3ff0000000000000')
 })
 
-test('bytes are filled up with zeros to a multiple of four', () => {
+test('bytes are padded with zeros to a multiple of four', () => {
   assert.equal(write(string(10), 'abcde').toString('hex'), '000000056162636465000000')
   assert.equal(write(opaque(10), Uint8Array.of(1)).toString('hex'), '0000000101000000')
   assert.equal(write(fixed(3), Uint8Array.of(1, 2, 3)).toString('hex'), '01020300')
   assert.equal(write(string(10), '').toString('hex'), '00000000')
 })
 
-test('an array of characters spends a word on each and ends at the first zero', () => {
+test('an array of characters uses a word for each and ends at the first zero', () => {
   assert.deepEqual(write(chars(3), 'ab'), words(97, 98, 0))
   assert.equal(read(chars(3), words(97, 0, 98)), 'a')
   assert.throws(() => write(chars(3), 'abc'), XdrError)
@@ -67,7 +67,7 @@ test('64-bit numbers are exact', () => {
   assert.equal(read(uhyper, write(uhyper, value)), value)
 })
 
-test('a number that does not fit its type is refused', () => {
+test('a number that does not fit its type is rejected', () => {
   for (const value of [2 ** 31, -(2 ** 31) - 1, 0.5, NaN]) {
     assert.throws(() => write(int, value), XdrError)
   }
@@ -76,7 +76,7 @@ test('a number that does not fit its type is refused', () => {
   assert.throws(() => write(uhyper, -1n), XdrError)
 })
 
-test('a string that libvirt would read differently is refused', () => {
+test('a string that libvirt would read differently is rejected', () => {
   assert.throws(() => write(string(10), 'a\0b'), XdrError)
   assert.throws(() => write(string(10), '\ud800'), XdrError)
 })
@@ -91,7 +91,7 @@ test('limits hold in both directions, in bytes for text', () => {
   assert.throws(() => read(array(int, 1), write(array(int, 2), [1, 2])), XdrError)
 })
 
-test('a length or count that the message cannot hold costs no memory', () => {
+test('a length or count that exceeds the message costs no memory', () => {
   const huge = words(0x7fffffff)
   for (const codec of [string(2 ** 31), opaque(2 ** 31), array(int, 2 ** 31)]) {
     const before = process.memoryUsage().arrayBuffers
@@ -100,7 +100,7 @@ test('a length or count that the message cannot hold costs no memory', () => {
   }
 })
 
-test('a message that ends within a field, or goes on after the last, is refused', () => {
+test('a message that ends within a field, or continues after the last, is rejected', () => {
   const codec = struct({ name: string(10), size: uhyper })
   const bytes = write(codec, { name: 'disk', size: 1n })
   for (let length = 0; length < bytes.length; length += 1) {
@@ -109,14 +109,14 @@ test('a message that ends within a field, or goes on after the last, is refused'
   assert.throws(() => read(codec, Buffer.concat([bytes, words(0)])), XdrError)
 })
 
-test('an optional value is there or not, and nothing else', () => {
+test('an optional value is present or absent, and nothing else', () => {
   const codec = optional(int)
   assert.equal(read(codec, words(0)), null)
   assert.equal(read(codec, words(1, 5)), 5)
   assert.throws(() => read(codec, words(2, 5)), XdrError)
 })
 
-test('what was read stays when its memory is used again', () => {
+test('values stay valid when their buffer is reused', () => {
   const codec = struct({ text: string(10), bytes: opaque(10), id: fixed(4) })
   const memory = write(codec, { text: 'text', bytes: Buffer.from('abc'), id: Buffer.from('wxyz') })
   const value = read(codec, memory)
@@ -126,7 +126,7 @@ test('what was read stays when its memory is used again', () => {
   assert.equal(Buffer.from(value.id).toString(), 'wxyz')
 })
 
-test('frames written one after another do not touch each other, whatever their size', () => {
+test('consecutive frames do not overlap, regardless of their size', () => {
   const out = new XdrWriter()
   const frames = [10, 70_000, 3, 200_000, 60_000, 30_000].map((length) => {
     out.begin(4)

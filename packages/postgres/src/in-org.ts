@@ -1,9 +1,9 @@
-// The tenants' pool, which nobody can use without saying for whom.
+// The tenants' pool, which can only be used for a named organisation.
 import { type Kysely, sql, type Transaction } from 'kysely'
 
 import { type DatabaseOptions, openDatabase } from './open.ts'
 
-/** A pool whose only way in is `inOrg`. Its role sees a row only as the organisation that the transaction names. */
+/** A pool that is only accessible through `inOrg`. Its role sees only the rows of the organisation that the transaction names. */
 export class TenantPool<DB> implements AsyncDisposable {
   readonly #db: Kysely<DB>
 
@@ -17,7 +17,7 @@ export class TenantPool<DB> implements AsyncDisposable {
     work: (tx: Transaction<DB>) => Promise<T>,
   ): Promise<T> {
     return pool.#db.transaction().execute(async (tx) => {
-      // True: it ends with the transaction. A plain SET would still hold for whoever gets this connection next.
+      // True: the setting ends with the transaction. A plain SET would stay for the next user of this connection.
       await sql`select set_config('app.org', ${org}, true)`.execute(tx)
       return work(tx)
     })
@@ -37,8 +37,8 @@ export function openTenants<DB>(options: DatabaseOptions): TenantPool<DB> {
 }
 
 /**
- * Acts as one organisation, in one transaction: policies compare with `nullif(current_setting('app.org', true), '')::uuid`.
- * Nothing of it is left in the connection afterwards.
+ * Acts for one organisation in one transaction: policies compare with `nullif(current_setting('app.org', true), '')::uuid`.
+ * Nothing of it remains in the connection afterwards.
  */
 export async function inOrg<DB, T>(
   pool: TenantPool<DB>,

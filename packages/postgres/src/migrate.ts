@@ -1,4 +1,4 @@
-// Numbered SQL files, each applied once, in order, in a transaction of its own.
+// Numbered SQL files, each applied once, in order, each in its own transaction.
 import { createHash } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -6,12 +6,12 @@ import { join } from 'node:path'
 import { Fault } from '@skerry/fault'
 import { type Kysely, sql, type Transaction } from 'kysely'
 
-/** What every database of ours has: numbers. Applied before the program's own files. */
+/** Common to all databases: the fencing tokens. Applied before the program's own files. */
 const OWN = join(import.meta.dirname, '../migrations')
 const NAME = /^(\d{4})-[a-z0-9-]+\.sql$/
 
 interface Migration {
-  /** Whose file it is: two rooms may count from 1. */
+  /** The package of the file: both series count from 1. */
   readonly series: 'postgres' | 'app'
   readonly number: number
   readonly name: string
@@ -20,8 +20,8 @@ interface Migration {
 }
 
 /**
- * Brings a database to what the files in a directory (`0001-what-it-does.sql`, …) say, and answers the names of those that were
- * applied now. Several programs may do it at once: one works, the others wait and find it done.
+ * Applies the files in a directory (`0001-what-it-does.sql`, …) to a database, and returns the names of those that were
+ * applied now. Several programs may call it at once: one works, the others wait and find nothing to do.
  */
 export async function migrate<DB>(db: Kysely<DB>, directory: string): Promise<string[]> {
   const wanted = [...(await readSeries('postgres', OWN)), ...(await readSeries('app', directory))]
@@ -39,7 +39,10 @@ async function readSeries(series: Migration['series'], directory: string): Promi
   const all = names.map(async (name): Promise<Migration> => {
     const [, number] = NAME.exec(name) ?? []
     if (number === undefined) {
-      throw new Fault('invalid', `${name} must be named as 0001-what-it-does.sql`)
+      throw new Fault(
+        'invalid',
+        `invalid migration file name ${name}: expected 0001-what-it-does.sql`,
+      )
     }
     const text = await readFile(join(directory, name), 'utf8')
     const digest = createHash('sha256').update(text).digest('hex')
@@ -47,7 +50,11 @@ async function readSeries(series: Migration['series'], directory: string): Promi
   })
   const read = await Promise.all(all)
   const gap = read.find((each, index) => each.number !== index + 1)
-  if (gap) throw new Fault('invalid', `${gap.name} is out of turn: numbers go 0001, 0002, 0003, …`)
+  if (gap)
+    throw new Fault(
+      'invalid',
+      `${gap.name} is out of order: migrations are numbered 0001, 0002, 0003, … without gaps`,
+    )
   return read
 }
 
@@ -62,7 +69,7 @@ async function makeTable<DB>(db: Kysely<DB>): Promise<void> {
       primary key (series, number)
     )`.execute(db)
   } catch (error) {
-    // "If not exists" does not hold for two at the same moment: the catalogue itself refuses the second, in one of several words.
+    // "If not exists" does not cover concurrent calls: the system catalog rejects the second, with one of several errors.
     const { rows } = await sql<{ there: boolean }>`
       select to_regclass('migration') is not null as there`.execute(db)
     if (rows[0]?.there !== true) throw error
@@ -71,7 +78,7 @@ async function makeTable<DB>(db: Kysely<DB>): Promise<void> {
 
 async function apply<DB>(tx: Transaction<DB>, migration: Migration): Promise<boolean> {
   const { series, number, name, text, digest } = migration
-  // A change to a large table may take its time, and so may the one that we wait for.
+  // A change to a large table may take long, and so may the one that this waits for.
   await sql`set local statement_timeout = 0`.execute(tx)
   await sql`lock table migration in exclusive mode`.execute(tx)
   const { rows } = await sql<{ digest: string }>`
@@ -79,9 +86,13 @@ async function apply<DB>(tx: Transaction<DB>, migration: Migration): Promise<boo
   const [known] = rows
   if (known !== undefined) {
     if (known.digest === digest) return false
-    throw new Fault('conflict', `${name} was changed after it had been applied here`, {
-      hint: 'put the file back as it was, and make the change in a new one',
-    })
+    throw new Fault(
+      'conflict',
+      `migration ${name} was changed after it was applied to this database`,
+      {
+        hint: 'restore the file, and make the change in a new one',
+      },
+    )
   }
   await sql.raw(text).execute(tx)
   await sql`insert into migration (series, number, name, digest)
@@ -89,7 +100,7 @@ async function apply<DB>(tx: Transaction<DB>, migration: Migration): Promise<boo
   return true
 }
 
-/** A program must not write to a database whose rules it does not know. */
+/** A program must not write to a database with a newer schema than it knows. */
 async function refuseNewer<DB>(db: Kysely<DB>, wanted: readonly Migration[]): Promise<void> {
   const { rows } = await sql<{ series: string; number: number; name: string }>`
     select series, number, name from migration order by series, number`.execute(db)
@@ -97,7 +108,11 @@ async function refuseNewer<DB>(db: Kysely<DB>, wanted: readonly Migration[]): Pr
     (row) => !wanted.some(({ series, number }) => series === row.series && number === row.number),
   )
   if (unknown === undefined) return
-  throw new Fault('conflict', `the database is newer than this program: it has ${unknown.name}`, {
-    hint: 'start the newer program, or restore the backup from before the upgrade',
-  })
+  throw new Fault(
+    'conflict',
+    `the database is newer than this program: it has the migration ${unknown.name}`,
+    {
+      hint: 'start the newer program, or restore the backup from before the upgrade',
+    },
+  )
 }

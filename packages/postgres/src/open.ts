@@ -1,4 +1,4 @@
-// Pools that outlive a restart of the database: a dead connection is dropped, the next request gets a new one.
+// Pools that survive a restart of the database: a dead connection is dropped, the next request gets a new one.
 import type { Socket } from 'node:net'
 
 import {
@@ -11,36 +11,39 @@ import {
 import type { DatabaseConnection, Dialect } from 'kysely'
 import { Pool, type PoolClient } from 'pg'
 
+import type { Pools } from './pools.ts'
 import { hasOldPlan, toFault } from './sqlstate.ts'
 import { StatementNames } from './statement-names.ts'
 
 export interface DatabaseOptions {
   /** postgres://user@host:port/database */
   readonly url: string
-  /** How many connections at most; 10 unless told. */
+  /** Maximum number of connections; default: 10. */
   readonly size?: number
-  /** The name that PostgreSQL shows for our connections. */
+  /** The application_name of the connections. */
   readonly applicationName: string
-  /** How long a statement may take; 10 s unless told. */
+  /** Statement timeout; default: 10 s. */
   readonly statementTimeoutMs?: number
-  /** How long to wait for a connection, a new one or one that others give back; 3 s unless told. */
+  /** How long to wait for a new or released connection; default: 3 s. */
   readonly connectTimeoutMs?: number
+  /** Where and under which name the pool is counted. */
+  readonly counted?: { readonly in: Pools; readonly as: string }
 }
 
-// An event reader sees nothing behind an open transaction, so none may rest for long.
+// An event reader sees nothing after the oldest open transaction, so none may be idle for long.
 const IDLE_IN_TRANSACTION_MS = 10_000
-/** How much longer than the database itself we wait for its "too long" before we take the connection for dead. */
+/** Extra time after the statement timeout before a connection without a response counts as dead. */
 const GRACE_MS = 2_000
 
 /**
- * Opens a pool. Nothing is connected before the first query, so the database may be away; queries then fail with a Fault
- * `unavailable`. `destroy` waits for what runs and closes all.
+ * Opens a pool. It connects with the first query, so the database may be unreachable; queries then fail with a Fault
+ * `unavailable`. `destroy` waits for running queries and closes all connections.
  */
 export function openDatabase<DB>(options: DatabaseOptions): Kysely<DB> {
   return new Kysely<DB>({ dialect: new Translated(openPool(options)) })
 }
 
-/** `pipeline`: statements are sent as they come, without waiting for the answer to the one before. */
+/** `pipeline`: statements are sent without waiting for the result of the one before. */
 export function openPool(options: DatabaseOptions, { pipeline = false } = {}): Pool {
   const { statementTimeoutMs = 10_000 } = options
   const pool = new Pool({
@@ -55,10 +58,11 @@ export function openPool(options: DatabaseOptions, { pipeline = false } = {}): P
     statement_timeout: statementTimeoutMs,
     idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS,
   })
-  // The pool drops a connection that dies while nobody uses it. Without a listener the error would end the process.
+  // The pool drops an idle connection that dies. Without a listener the error would end the process.
   pool.on('error', () => undefined)
+  options.counted?.in.add(options.counted.as, pool)
   const names = new StatementNames()
-  // One that dies in somebody's hands fails the query that runs, or the next.
+  // A connection that dies in use fails the current query, or the next.
   pool.on('connect', (client) => {
     client.on('error', () => undefined)
     watchQueries(client, names, statementTimeoutMs + GRACE_MS)
@@ -67,8 +71,8 @@ export function openPool(options: DatabaseOptions, { pipeline = false } = {}): P
 }
 
 /**
- * Names statements, so that the database reads and plans each once per connection. Breaks a connection whose query gets no
- * answer at all, because the database's own time-out does not reach us when it hangs; and one whose plans are of older tables.
+ * Names statements, so that the database parses and plans each once per connection. Breaks a connection whose query gets no
+ * response, because the database's own timeout does not fire when it hangs; and one whose plans are for an older schema.
  */
 function watchQueries(client: PoolClient, names: StatementNames, timeoutMs: number): void {
   const ask = client.query.bind(client) as (...args: unknown[]) => unknown
@@ -111,7 +115,7 @@ class Translated implements Dialect {
   }
 }
 
-/** Every error on the way out is translated here, so nobody above sees which driver is below. */
+/** Translates every driver error here, so that callers do not depend on the driver. */
 class TranslatingDriver extends PostgresDriver {
   readonly #known = new WeakSet<DatabaseConnection>()
 
@@ -129,7 +133,7 @@ class TranslatingDriver extends PostgresDriver {
     return connection
   }
 
-  /** Whoever rolls back has an error already, which says more. A connection that cannot even do this is dropped by the driver. */
+  /** The error that caused the rollback is more useful than one of the rollback. The driver drops a connection that cannot roll back. */
   override async rollbackTransaction(
     connection: Parameters<PostgresDriver['rollbackTransaction']>[0],
   ): Promise<void> {

@@ -1,7 +1,7 @@
 import { migrate } from './migrate.ts'
 import { openDatabase, type DatabaseOptions } from './open.ts'
 
-/** Migrates by one connection, as who owns the tables, and closes it. */
+/** Migrates with one connection, as the owner of the tables, and closes it. */
 export async function prepareDatabase(
   owner: Pick<DatabaseOptions, 'url' | 'applicationName'>,
   directory: string,

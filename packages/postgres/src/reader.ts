@@ -1,4 +1,4 @@
-// A pool for questions only: read-only transactions whose statements are sent together, so that a page costs one way to the database.
+// A pool for queries only: read-only transactions whose statements are sent together, so that a page costs one round trip.
 import {
   DummyDriver,
   Kysely,
@@ -12,10 +12,10 @@ import type { Pool, PoolClient, QueryResultRow } from 'pg'
 import { type DatabaseOptions, openPool } from './open.ts'
 import { toFault } from './sqlstate.ts'
 
-/** Asks in one transaction, which sees one state of the database. */
+/** Runs queries in one transaction, which sees one snapshot of the database. */
 export interface Asking {
   ask<Row>(question: RawBuilder<Row>): Promise<Row[]>
-  /** The second question depends on the answer to the first; undefined: there is nothing more to ask. */
+  /** The second query depends on the result of the first; undefined: there is no second query. */
   askOn<First, Second>(
     question: RawBuilder<First>,
     next: (rows: First[]) => RawBuilder<Second> | undefined,
@@ -31,12 +31,12 @@ export class Reader implements AsyncDisposable {
     this.#pool = pool
   }
 
-  /** As one organisation, for a pool whose role sees a row only so (`inOrg`). */
+  /** For one organisation, with a pool whose role sees rows only that way (`inOrg`). */
   in(org: string): Asking {
     return this.#asking(org)
   }
 
-  /** For a pool whose role sees everything. */
+  /** For a pool whose role sees all rows. */
   everywhere(): Asking {
     return this.#asking(undefined)
   }
@@ -63,7 +63,7 @@ export class Reader implements AsyncDisposable {
     }
   }
 
-  /** A connection in whose transaction something went wrong is not given to anybody else. */
+  /** A connection whose transaction failed is not used again. */
   async #with<T>(work: (client: PoolClient) => Promise<T>): Promise<T> {
     const client = await this.#pool.connect().catch((error: unknown) => {
       throw toFault(error)
@@ -87,12 +87,12 @@ export class Reader implements AsyncDisposable {
   }
 }
 
-/** Opens a pool for questions; nothing is connected before the first. */
+/** Opens a pool for queries; it connects with the first query. */
 export function openReader(options: DatabaseOptions): Reader {
   return new Reader(openPool(options, { pipeline: true }))
 }
 
-/** True: it ends with the transaction, as in `inOrg`. */
+/** True: the setting ends with the transaction, as in `inOrg`. */
 const begin = (client: PoolClient, org: string | undefined): Promise<unknown>[] => [
   client.query(BEGIN),
   ...(org === undefined ? [] : [client.query("select set_config('app.org', $1, true)", [org])]),
@@ -114,7 +114,7 @@ const writer = new Kysely<never>({
   },
 })
 
-/** What was sent together also fails together: nobody is left waiting for an answer that nobody reads. */
+/** Statements that were sent together also fail together: no promise is left unhandled. */
 async function allOf(sent: readonly Promise<unknown>[]): Promise<void> {
   for (const each of await Promise.allSettled(sent)) {
     if (each.status === 'rejected') throw each.reason

@@ -1,12 +1,12 @@
-/** As many as our own code has by far; what clients make of filters and lists is without end, and is not kept. */
+/** Far more than the statements in our code; the variants from filters and lists of clients are unlimited and not named. */
 const KEPT = 256
 const PARAMETERS_MAX = 32
 
-/** Names for statements with parameters: the database keeps what it has read and planned under a name, per connection. */
+/** Names for statements with parameters: the database caches parsed and planned statements by name, per connection. */
 export class StatementNames {
   readonly #names = new Map<string, string>()
 
-  /** What the driver is to be asked instead: the same, with a name where it is worth one. */
+  /** The arguments for the driver: the same, with a name if the statement gets one. */
   named(args: readonly unknown[]): readonly unknown[] {
     const [text, values] = args
     if (typeof text !== 'string' || !Array.isArray(values) || args.length > 2) return args

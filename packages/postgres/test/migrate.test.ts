@@ -1,4 +1,4 @@
-// Goal: a database is brought to the same place whoever starts first. Method: real files, two migrators at once, files that changed.
+// Goal: a database reaches the same schema in any start order. Method: real files, two concurrent migrators, changed files.
 import assert from 'node:assert/strict'
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -49,12 +49,16 @@ const TWO = {
   '0002-second.sql': 'update t set n = n + 1; select pg_sleep(0.1);',
 }
 
-test('several that start together do everything once', { skip }, async () => {
+test('concurrent migrators apply everything once', { skip }, async () => {
   await using fresh = await freshDatabase(postgres)
   const directory = await files('together', TWO)
   const pools = Array.from({ length: 4 }, () => open(fresh.url))
   const done = await Promise.all(pools.map((db) => migrate(db, directory)))
-  assert.deepEqual(done.flat().sort(), ['0001-first.sql', '0001-number.sql', '0002-second.sql'])
+  assert.deepEqual(done.flat().sort(), [
+    '0001-fencing-token.sql',
+    '0001-first.sql',
+    '0002-second.sql',
+  ])
   assert.equal(await postgres.psql('select n from t', fresh.name), '2')
   for (const db of pools) {
     assert.deepEqual(await migrate(db, directory), [])
@@ -62,24 +66,20 @@ test('several that start together do everything once', { skip }, async () => {
   }
 })
 
-test(
-  'a file that fails leaves nothing of itself, and is done when it is mended',
-  { skip },
-  async () => {
-    await using fresh = await freshDatabase(postgres)
-    await using db = open(fresh.url)
-    const directory = await files('failing', {
-      ...TWO,
-      '0003-third.sql': 'create table u (); select 1/0;',
-    })
-    await assert.rejects(migrate(db, directory), /division by zero/)
-    assert.equal(await postgres.psql(`select to_regclass('u') is null`, fresh.name), 't')
-    await files('failing', { '0003-third.sql': 'create table u ();' })
-    assert.deepEqual(await migrate(db, directory), ['0003-third.sql'])
-  },
-)
+test('a failing file leaves no changes, and is applied once it is fixed', { skip }, async () => {
+  await using fresh = await freshDatabase(postgres)
+  await using db = open(fresh.url)
+  const directory = await files('failing', {
+    ...TWO,
+    '0003-third.sql': 'create table u (); select 1/0;',
+  })
+  await assert.rejects(migrate(db, directory), /division by zero/)
+  assert.equal(await postgres.psql(`select to_regclass('u') is null`, fresh.name), 't')
+  await files('failing', { '0003-third.sql': 'create table u ();' })
+  assert.deepEqual(await migrate(db, directory), ['0003-third.sql'])
+})
 
-test('history is not changed, not skipped and not forgotten', { skip }, async () => {
+test('applied migrations cannot be changed, skipped or removed', { skip }, async () => {
   await using fresh = await freshDatabase(postgres)
   await using db = open(fresh.url)
   const directory = await files('history', TWO)
@@ -93,13 +93,13 @@ test('history is not changed, not skipped and not forgotten', { skip }, async ()
     await files('older', { '0001-first.sql': TWO['0001-first.sql'] }),
     /newer than this program/,
   )
-  await refuses(await files('gap', { '0002-second.sql': '' }), /out of turn/)
+  await refuses(await files('gap', { '0002-second.sql': '' }), /out of order/)
   await refuses(await files('named', { 'first.sql': '' }), /0001-what-it-does/)
   await files('history', { '0001-first.sql': 'create table other ();' })
   await refuses(directory, /was changed after/)
 })
 
-test('numbers grow, and travel as decimal strings', { skip }, async () => {
+test('fencing tokens increase, and are decimal strings', { skip }, async () => {
   await using fresh = await freshDatabase(postgres)
   await using db = open(fresh.url)
   await migrate(db, await files('numbers', {}))
@@ -117,7 +117,7 @@ test('numbers grow, and travel as decimal strings', { skip }, async () => {
 })
 
 test(
-  'a promoted standby counts above all that the old primary gave and still gives',
+  'a promoted standby issues tokens above all that the old primary issued and still issues',
   { skip },
   async () => {
     await using fresh = await freshDatabase(postgres)
@@ -126,28 +126,32 @@ test(
     await drawNumber(old)
     await using standby = await postgres.standby(join(dir, 'standby'))
     await using heir = open(standby.urlOf(fresh.name))
-    await assert.rejects(drawNumber(heir), Fault, 'a standby gives none')
-    // The old primary goes on, and the standby never hears of most of it.
-    await sql`select count(next_number()) from generate_series(1, 1000)`.execute(old)
+    await assert.rejects(drawNumber(heir), Fault, 'a standby issues none')
+    // The old primary continues, and most of it never reaches the standby.
+    await sql`select count(next_fence()) from generate_series(1, 1000)`.execute(old)
     await standby.promote()
     const first = await drawNumber(heir)
     assert.equal(partsOf(first).era, 2n)
-    await sql`select count(next_number()) from generate_series(1, 1000)`.execute(old)
+    await sql`select count(next_fence()) from generate_series(1, 1000)`.execute(old)
     assert.equal(compareNumbers(first, await drawNumber(old)), 1)
   },
 )
 
-test('a restored database is raised above what hosts have seen', { skip }, async () => {
-  await using fresh = await freshDatabase(postgres)
-  await using db = open(fresh.url)
-  await migrate(db, await files('restored', {}))
-  const highest = String((5n << 40n) + 777n)
-  const floor = await raiseAbove(db, highest)
-  const next = await drawNumber(db)
-  assert.deepEqual([compareNumbers(floor, highest), compareNumbers(next, floor)], [1, 1])
-  assert.deepEqual(partsOf(next).era, 5n)
-  assert.ok(partsOf(next).counter > 777n + 2n ** 20n)
-  assert.equal(await raiseEra(db, 9n), 10n)
-  assert.equal(await raiseEra(db, 3n), 10n, 'it never falls')
-  assert.equal(compareNumbers(await drawNumber(db), next), 1)
-})
+test(
+  'tokens of a restored database are raised above those that hosts have seen',
+  { skip },
+  async () => {
+    await using fresh = await freshDatabase(postgres)
+    await using db = open(fresh.url)
+    await migrate(db, await files('restored', {}))
+    const highest = String((5n << 40n) + 777n)
+    const floor = await raiseAbove(db, highest)
+    const next = await drawNumber(db)
+    assert.deepEqual([compareNumbers(floor, highest), compareNumbers(next, floor)], [1, 1])
+    assert.deepEqual(partsOf(next).era, 5n)
+    assert.ok(partsOf(next).counter > 777n + 2n ** 20n)
+    assert.equal(await raiseEra(db, 9n), 10n)
+    assert.equal(await raiseEra(db, 3n), 10n, 'it never falls')
+    assert.equal(compareNumbers(await drawNumber(db), next), 1)
+  },
+)

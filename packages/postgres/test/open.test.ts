@@ -1,4 +1,4 @@
-// Goal: a restart of the database costs requests, never the program. Method: a real PostgreSQL is killed, stopped and frozen.
+// Goal: a restart of the database fails requests, never the program. Method: a real PostgreSQL is killed, stopped and frozen.
 import assert from 'node:assert/strict'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -35,7 +35,7 @@ const one = async (db: ReturnType<typeof open>): Promise<number> =>
 
 const isUnavailable = (error: unknown) => error instanceof Fault && error.kind === 'unavailable'
 
-test('killed in the middle of everything, it is whole again by itself', { skip }, async () => {
+test('after a kill of the database the pool recovers by itself', { skip }, async () => {
   await using db = open({ size: 4 })
   await Promise.all([one(db), one(db), one(db), one(db)])
   // One query runs, one transaction is open between two statements, two connections are idle.
@@ -56,7 +56,7 @@ test('killed in the middle of everything, it is whole again by itself', { skip }
   await postgres.kill9()
   died.resolve()
   await Promise.all(both)
-  await assert.rejects(one(db), isUnavailable, 'nobody listens')
+  await assert.rejects(one(db), isUnavailable, 'no listener')
 
   await postgres.restart()
   assert.deepEqual(
@@ -65,7 +65,7 @@ test('killed in the middle of everything, it is whole again by itself', { skip }
   )
 })
 
-test('an orderly shutdown is a passing fault too', { skip }, async () => {
+test('an orderly shutdown is a retryable fault too', { skip }, async () => {
   await using db = open()
   await one(db)
   const running = assert.rejects(sql`select pg_sleep(30)`.execute(db), isUnavailable)
@@ -81,11 +81,11 @@ test('an orderly shutdown is a passing fault too', { skip }, async () => {
 })
 
 test(
-  'a database that hangs fails requests in time, and is used again when it wakes',
+  'requests to a hanging database time out, and it is used again when it continues',
   { skip },
   async () => {
     await using db = open({ size: 1, statementTimeoutMs: 300, connectTimeoutMs: 300 })
-    // In so short a time a busy machine may not even have connected.
+    // With this short timeout a busy machine may not even have connected.
     const pidOf = async () =>
       (await sql<{ pid: number }>`select pg_backend_pid() as pid`.execute(db)).rows[0]?.pid
     const pid = await until('it is connected', () => pidOf().catch(() => undefined))
@@ -94,7 +94,7 @@ test(
       const began = performance.now()
       await assert.rejects(one(db), isUnavailable)
       assert.ok(performance.now() - began < 5_000)
-      // The frozen one was dropped: another connection takes its place.
+      // The frozen connection was dropped and replaced.
       const other = await until('it is connected again', () => pidOf().catch(() => undefined))
       assert.notEqual(other, pid)
     } finally {
@@ -103,14 +103,14 @@ test(
   },
 )
 
-test('slow statements and idle transactions are ended by the database', { skip }, async () => {
+test('the database ends slow statements and idle transactions', { skip }, async () => {
   await using db = open({ statementTimeoutMs: 1000 })
   await assert.rejects(sql`select pg_sleep(30)`.execute(db), isUnavailable)
   const { rows } = await sql`show idle_in_transaction_session_timeout`.execute(db)
   assert.deepEqual(rows, [{ idle_in_transaction_session_timeout: '10s' }])
 })
 
-test('a full pool makes callers wait, not for ever', { skip }, async () => {
+test('a full pool makes callers wait for a limited time', { skip }, async () => {
   await using db = open({ size: 1, connectTimeoutMs: 1000 })
   const done = Promise.withResolvers<void>()
   const holder = db.transaction().execute(async (tx) => {
@@ -128,17 +128,21 @@ test('a full pool makes callers wait, not for ever', { skip }, async () => {
   assert.equal(await one(db), 1)
 })
 
-test('a broken rule is told by its name, and is no passing fault', { skip }, async () => {
-  await using db = open()
-  await sql`create table rule (n int constraint positive check (n > 0))`.execute(db)
-  await assert.rejects(sql`insert into rule values (0)`.execute(db), (error) => {
-    assert.equal(brokenConstraint(error), 'positive')
-    return !(error instanceof Fault)
-  })
-  assert.equal(brokenConstraint(new Error('other')), undefined)
-})
+test(
+  'a violated constraint is returned by its name, and is not a retryable fault',
+  { skip },
+  async () => {
+    await using db = open()
+    await sql`create table rule (n int constraint positive check (n > 0))`.execute(db)
+    await assert.rejects(sql`insert into rule values (0)`.execute(db), (error) => {
+      assert.equal(brokenConstraint(error), 'positive')
+      return !(error instanceof Fault)
+    })
+    assert.equal(brokenConstraint(new Error('other')), undefined)
+  },
+)
 
-test('what passes and what does not', () => {
+test('retryable errors and others', () => {
   const coded = (code: string) => toFault(Object.assign(new Error('x'), { code }))
   for (const code of ['57P01', '57P03', '53300', '40001', '40P01', '08006', 'ECONNREFUSED']) {
     assert.ok(isUnavailable(coded(code)), code)
@@ -150,7 +154,7 @@ test('what passes and what does not', () => {
   assert.equal(toFault(own), own)
 })
 
-test('acting as an organisation leaves nothing behind in the connection', { skip }, async () => {
+test('acting for an organisation leaves nothing in the connection', { skip }, async () => {
   await using pool = openTenants<Record<string, never>>({
     url: postgres.url,
     applicationName: 'tenants',
@@ -170,7 +174,7 @@ test('acting as an organisation leaves nothing behind in the connection', { skip
   const third = await seen('three')
   assert.deepEqual([first?.org, third?.org, third?.pid], ['one', 'three', first?.pid])
 
-  // The same connection, looked at outside of inOrg.
+  // The same connection, outside of inOrg.
   await using db = open({ size: 1 })
   const setting = async () =>
     (await sql<{ org: string | null }>`select current_setting('app.org', true) as org`.execute(db))
@@ -182,7 +186,7 @@ test('acting as an organisation leaves nothing behind in the connection', { skip
 })
 
 test(
-  'a statement is planned once per connection, and anew when its tables have changed',
+  'a statement is planned once per connection, and again when its tables have changed',
   { skip },
   async () => {
     await using db = open({ size: 1 })
@@ -195,14 +199,14 @@ test(
     where statement like 'select * from grown%'`.execute(db)
     assert.equal(prepared.rows[0]?.count, '1')
     await postgres.psql('alter table grown add column more integer')
-    await assert.rejects(read(7), isUnavailable, 'what it planned is of older tables')
-    // Whoever asks while that connection is being closed may still get it.
-    const again = await until('a new connection is there', () => read(7).catch(() => undefined))
+    await assert.rejects(read(7), isUnavailable, 'its plan is for older tables')
+    // A query may still get the connection while it is being closed.
+    const again = await until('there is a new connection', () => read(7).catch(() => undefined))
     assert.deepEqual(again, [{ id: 7, more: null }])
   },
 )
 
-test('statements without end are not all kept', { skip }, async () => {
+test('the number of named statements is limited', { skip }, async () => {
   await using db = open({ size: 1 })
   for (let n = 0; n < 400; n += 1)
     await sql`select ${sql.raw(String(n))}::integer + ${n}`.execute(db)

@@ -1,5 +1,5 @@
-// Goal: whoever only asks sees one moment, one organisation, and writes nothing; whatever goes wrong, the next question is answered.
-// Method: a real PostgreSQL, with a writer beside the reader, time-outs and a kill.
+// Goal: a reader sees one snapshot of one organisation and cannot write; after any fault the next query works.
+// Method: a real PostgreSQL, with a writer beside the reader, timeouts and a kill.
 import assert from 'node:assert/strict'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -40,7 +40,7 @@ const open = (user?: string) =>
 const count = sql<{ n: string }>`select count(*) as n from thing`
 
 test(
-  'each question is of one organisation, and nothing of it stays in the connection',
+  'each query is for one organisation, and nothing of it stays in the connection',
   { skip },
   async () => {
     await using reader = open('tenant')
@@ -55,7 +55,7 @@ test(
   },
 )
 
-test('two questions see one moment', { skip }, async () => {
+test('two queries see one snapshot', { skip }, async () => {
   await using reader = open()
   let seen: unknown
   const [first, second] = await reader.everywhere().askOn(count, (rows) => {
@@ -67,7 +67,7 @@ test('two questions see one moment', { skip }, async () => {
   assert.deepEqual(nothing, [])
 })
 
-test('it writes nothing, gives up in time, and goes on after every fault', { skip }, async () => {
+test('it cannot write, times out, and continues after every fault', { skip }, async () => {
   await using reader = open()
   const asking = reader.everywhere()
   await assert.rejects(asking.ask(sql`insert into thing values ('a', 4)`), Fault)

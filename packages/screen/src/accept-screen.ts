@@ -7,32 +7,32 @@ import { WebSocketServer, type WebSocket } from 'ws'
 
 export interface ScreenServer {
   /**
-   * Answers 101 and gives the socket, paused until it is relayed; asked last, when everything else was found right. Rejects when the viewer
-   * goes away meanwhile or its handshake is none; it was answered then.
+   * Answers 101 and returns the socket, paused until it is relayed; call it last, after all checks. Rejects if the viewer
+   * disconnects meanwhile or its handshake is invalid; in that case it has been answered.
    */
   accept(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<WebSocket>
-  /** Screens that are open now. */
+  /** The number of open screens. */
   readonly open: number
-  /** Stops the pings. Open screens are ended by those who relay them. */
+  /** Stops the pings. Open screens are closed by their relays. */
   close(): void
 }
 
 export interface ScreenServerOptions {
-  /** Said into the silence; who is silent until the next is given up. */
+  /** The interval of pings; a viewer that stays silent until the next one is disconnected. */
   readonly pingMs?: number
-  /** How long a viewer may take to answer our close before its socket is cut. */
+  /** How long a viewer may take to answer our close frame before its socket is closed. */
   readonly closeMs?: number
 }
 
-/** Less than the idle time of the balancers that stand in between (30 s is the least in use). */
+/** Less than the idle timeout of balancers in between (30 s is the least in use). */
 const PING_MS = 25_000
 const CLOSE_MS = 5000
-/** What a browser sends at once is a clipboard at most. */
+/** The largest message of a browser is a clipboard. */
 const FRAME_BYTES = 1024 * 1024
-/** A message in this many pieces is no viewer's. */
+/** No viewer sends a message in this many fragments. */
 const FRAGMENTS = 1024
 
-/** For the HTTP server in front: what a handshake may cost before anybody knows who asks. */
+/** Limits for the HTTP server: the cost of a handshake before the client is known. */
 export const handshakeBounds = {
   maxHeaderSize: 16 * 1024,
   headersTimeout: 5000,
@@ -40,7 +40,7 @@ export const handshakeBounds = {
   connectionsCheckingInterval: 1000,
 } as const satisfies ServerOptions
 
-/** One for a whole process: it keeps no port, only the rules and the pings. */
+/** One for a whole process: it has no port, only the rules and the pings. */
 export function screenServer({
   pingMs = PING_MS,
   closeMs = CLOSE_MS,
@@ -48,9 +48,9 @@ export function screenServer({
   const server = new WebSocketServer({
     ...{ noServer: true, clientTracking: false, perMessageDeflate: false },
     ...{ maxPayload: FRAME_BYTES, maxFragments: FRAGMENTS, maxBufferedChunks: 4 * FRAGMENTS },
-    // Answered below, and only to one who reads: pongs for a viewer that never does would wait in memory without bound.
+    // Pongs are sent below, and only if the viewer reads: otherwise they would accumulate in memory.
     ...{ autoPong: false, closeTimeout: closeMs },
-    handleProtocols: (asked) => (asked.has('binary') ? 'binary' : false),
+    handleProtocols: (requested) => (requested.has('binary') ? 'binary' : false),
   })
   const viewers = new Map<WebSocket, Viewer>()
   const timer = setInterval(() => {
@@ -60,12 +60,12 @@ export function screenServer({
     async accept(request, socket, head) {
       const accepted = Promise.withResolvers<WebSocket>()
       const lost = (): void => {
-        const words = 'the viewer went away before its screen was opened'
+        const words = 'the viewer disconnected before its screen was opened'
         accepted.reject(new Fault('unavailable', words))
       }
       socket.once('close', lost)
       server.handleUpgrade(request, socket, head, (webSocket) => {
-        // What the viewer says at once waits until it is relayed.
+        // Early messages of the viewer wait until it is relayed.
         webSocket.pause()
         accepted.resolve(webSocket)
       })
@@ -105,8 +105,8 @@ function watch(webSocket: WebSocket, socket: Socket): Viewer {
 }
 
 /**
- * Who answers, says anything or takes bytes is there. One whom we do not read because the guest takes no
- * more cannot be heard, and is not judged.
+ * A viewer that answers, sends or receives anything is alive. A viewer whose socket is paused because the guest
+ * accepts no more input cannot be heard, so it is not checked.
  */
 function look(webSocket: WebSocket, viewer: Viewer): void {
   const taken = viewer.socket.bytesWritten - viewer.socket.writableLength
@@ -118,13 +118,13 @@ function look(webSocket: WebSocket, viewer: Viewer): void {
 }
 
 /**
- * Whether a WebSocket may be opened from this Origin: a list that was configured, compared letter by letter, never with the
- * request's own Host, which a hostile page may choose. None at all is a client that is no browser: a browser always sends one.
+ * Whether a WebSocket may be opened from this Origin: compared exactly with a configured list, never with the request's own
+ * Host, which a hostile page may choose. Without an Origin the client is not a browser: browsers always send one.
  */
 export const mayComeFrom = (origin: string | undefined, allowed: readonly string[]): boolean =>
   origin === undefined || allowed.includes(origin)
 
-/** Why a request is no WebSocket handshake of ours, before anything is looked up for it. */
+/** Why a request is not a valid WebSocket handshake; checked before any lookup. */
 export function whyNotHandshake({ method, headers }: IncomingMessage): string | undefined {
   if (method !== 'GET') return 'a screen is opened with GET'
   if (headers.upgrade?.toLowerCase() !== 'websocket') return 'expected Upgrade: websocket'
@@ -133,7 +133,7 @@ export function whyNotHandshake({ method, headers }: IncomingMessage): string | 
   return /^[+/0-9A-Za-z]{22}==$/.test(key ?? '') ? undefined : 'expected a Sec-WebSocket-Key'
 }
 
-/** Answers an upgrade that is not granted, and closes. */
+/** Rejects an upgrade request, and closes the connection. */
 export function refuseUpgrade(
   socket: Duplex,
   status: number,

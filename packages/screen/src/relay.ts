@@ -4,46 +4,46 @@ import type { WebSocket } from 'ws'
 
 import { endingOf, endings, type Ending } from './endings.ts'
 
-/** How a screen that was shown came to its end. */
+/** The result of a relayed screen. */
 export interface Relayed {
   /** From the guest to the viewer, in bytes. */
   readonly shown: number
   /** From the viewer to the guest, in bytes. */
   readonly typed: number
   readonly endedBy: 'viewer' | 'screen' | 'us'
-  /** What the viewer was told, or told us. */
+  /** The close frame that was sent to, or received from, the viewer. */
   readonly ending: Ending
 }
 
 export interface RelayOptions {
-  /** Ends it. Aborted with an `Ending`, its words are told to the viewer; with anything else, that the console stops. */
+  /** Ends it. Aborted with an `Ending`, that one is sent to the viewer; with anything else, `endings.stopping`. */
   readonly signal: AbortSignal
   /**
-   * What the viewer is told when the display ends by itself; `error` is there when it broke. Only the caller can find
-   * out whether the VM is off or its host away.
+   * Returns the ending for the viewer when the display closes by itself; `error` is set if it broke. Only the caller can
+   * find out whether the VM is off or its host is unreachable.
    */
   readonly screenEnded?: (error: Error | undefined) => Ending | Promise<Ending>
-  /** Told as bytes pass, for counters that are read while the screen is open. */
+  /** Called as bytes pass, for counters that are read while the screen is open. */
   readonly passed?: (shown: number, typed: number) => void
 }
 
 /**
- * No more than this waits in memory for a viewer that reads slowly; then the display is read no further, and QEMU sends
- * no more updates. Two reads of a socket: one is under way while the next is taken.
+ * The maximum number of bytes buffered for a slow viewer; beyond it the display is not read, and QEMU sends no more
+ * updates. Two socket reads: one in progress and the next.
  */
 const WAITING_BYTES = 128 * 1024
-/** Many small frames weigh more than their bytes. */
+/** Many small frames use more memory than their bytes. */
 const WAITING_FRAMES = 128
 
-/** What a relay is asked while it runs: how much passed. */
+/** The byte counts so far. */
 interface Passed {
   shown: number
   typed: number
 }
 
 /**
- * Carries bytes between a viewer and a display until either ends, then closes both. Neither side is read faster than the
- * other takes. Resolves when both are closed; it never rejects.
+ * Copies bytes between a viewer and a display until either ends, then closes both. Neither side is read faster than the
+ * other accepts. Resolves when both are closed; never rejects.
  */
 export async function relay(
   webSocket: WebSocket,
@@ -52,22 +52,22 @@ export async function relay(
 ): Promise<Relayed> {
   const count: Passed = { shown: 0, typed: 0 }
   const ended = Promise.withResolvers<Pick<Relayed, 'endedBy'> & { ending?: Ending }>()
-  // A closed socket has said its last before anybody listens; nothing would ever come.
+  // A socket that is already closed emits no further events.
   if (webSocket.readyState !== webSocket.OPEN) ended.resolve({ endedBy: 'viewer' })
   const seen = Promise.withResolvers<Ending>()
   webSocket.once('close', (code: number, reason: Buffer) => {
     seen.resolve({ code, reason: reason.toString() })
     ended.resolve({ endedBy: 'viewer' })
   })
-  // What is wrong with a frame is told by the close that follows.
+  // An invalid frame is followed by a close event, which reports it.
   webSocket.on('error', () => undefined)
   const stop = (): void => ended.resolve({ endedBy: 'us', ending: endingOf(signal.reason) })
   if (signal.aborted) stop()
   else signal.addEventListener('abort', stop, { once: true })
 
-  const tell = passed && (() => passed(count.shown, count.typed))
-  showDisplay(display, webSocket, count, tell)
-  typeIntoDisplay(webSocket, display, count, tell, () =>
+  const report = passed && (() => passed(count.shown, count.typed))
+  showDisplay(display, webSocket, count, report)
+  typeIntoDisplay(webSocket, display, count, report, () =>
     ended.resolve({ endedBy: 'viewer', ending: endings.textRefused }),
   )
   let broke: Error | undefined
@@ -78,29 +78,29 @@ export async function relay(
   if (display.destroyed || display.readableEnded) gone.resolve()
   void gone.promise
     .then(() => screenEnded(broke))
-    // Who cannot find out why has lost the host too.
+    // If the reason cannot be determined, the host is lost too.
     .catch(() => endings.hostLost)
     .then((ending) => ended.resolve({ endedBy: 'screen', ending: endingOf(ending) }))
-  // It was held until somebody listens.
+  // It was paused until the listeners are attached.
   webSocket.resume()
 
   const { endedBy, ending } = await ended.promise
   signal.removeEventListener('abort', stop)
   display.destroy()
-  // A close frame can only be heard by one who reads.
+  // A paused socket would not receive the close frame.
   webSocket.resume()
   if (ending) webSocket.close(ending.code, ending.reason)
   else if (webSocket.readyState === webSocket.CLOSED) seen.resolve({ code: 1006, reason: '' })
-  const told = await seen.promise
-  return { ...count, endedBy, ending: ending ?? told }
+  const reported = await seen.promise
+  return { ...count, endedBy, ending: ending ?? reported }
 }
 
-/** The display is read only as fast as the viewer takes. */
+/** Reads the display only as fast as the viewer accepts data. */
 function showDisplay(
   display: Duplex,
   webSocket: WebSocket,
   count: Passed,
-  tell: (() => void) | undefined,
+  report: (() => void) | undefined,
 ): void {
   let frames = 0
   const sent = (): void => {
@@ -118,16 +118,16 @@ function showDisplay(
     frames += 1
     webSocket.send(chunk, { binary: true }, sent)
     if (frames >= WAITING_FRAMES || webSocket.bufferedAmount >= WAITING_BYTES) display.pause()
-    tell?.()
+    report?.()
   })
 }
 
-/** The viewer is read only as fast as the display takes. */
+/** Reads the viewer only as fast as the display accepts data. */
 function typeIntoDisplay(
   webSocket: WebSocket,
   display: Duplex,
   count: Passed,
-  tell: (() => void) | undefined,
+  report: (() => void) | undefined,
   refuse: () => void,
 ): void {
   webSocket.on('message', (data: Buffer, isBinary: boolean) => {
@@ -135,11 +135,11 @@ function typeIntoDisplay(
     if (!display.writable || webSocket.readyState !== webSocket.OPEN) return
     count.typed += data.length
     if (!display.write(data)) webSocket.pause()
-    tell?.()
+    report?.()
   })
   display.on('drain', () => webSocket.resume())
 }
 
-/** When nobody knows better: a display that breaks is a host that is away, one that ends is a VM that is off. */
+/** The default: a display that breaks means a lost host, one that ends means a VM that is off. */
 const judgeEnd = (error: Error | undefined): Ending =>
   error ? endings.hostLost : endings.poweredOff

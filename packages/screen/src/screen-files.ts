@@ -12,20 +12,20 @@ export interface ScreenFile {
   readonly bodies: Readonly<Record<Encoding, Buffer>>
 }
 
-/** Brotli would save a tenth on the wire, and cost a console 50 MiB of memory for good. */
+/** Brotli would save a tenth on the wire, and permanently cost a console 50 MiB of memory. */
 export type Encoding = 'identity' | 'gzip'
 
-/** Everything that the page is made of: read, stripped and compressed once, when a server starts. */
+/** All files of the page: loaded, stripped of types and compressed once, when a server starts. */
 export interface ScreenFiles {
   /** The page itself. */
   readonly page: ScreenFile
-  /** By name: `page.js`, `novnc/core/rfb.js`. Nothing else can be asked for. */
+  /** By name: `page.js`, `novnc/core/rfb.js`. No other file can be requested. */
   readonly files: ReadonlyMap<string, ScreenFile>
-  /** Of all files together; it is part of their addresses, so that they never have to be asked for again. */
+  /** A hash of all files; it is part of their URLs, so that they can be cached forever. */
   readonly version: string
 }
 
-/** No VM is called so: where files lie beside VMs, they cannot be taken for one. */
+/** `-` is not a valid VM id, so the path cannot collide with the page of a VM. */
 export const FILES_PATH = '/console/-/'
 
 const PAGE = join(import.meta.dirname, 'page')
@@ -50,7 +50,7 @@ export async function loadScreenFiles(): Promise<ScreenFiles> {
   return { page, files, version }
 }
 
-/** Our own files; what is TypeScript becomes what a browser runs. */
+/** Our own files; TypeScript is converted to JavaScript. */
 async function readPage(): Promise<[string, string][]> {
   const names = (await readdir(PAGE)).filter((name) => !/\.d\.ts$|\.json$/.test(name)).sort()
   return Promise.all(
@@ -61,14 +61,14 @@ async function readPage(): Promise<[string, string][]> {
   )
 }
 
-/** A browser finds modules by address: those of ours beside each other, noVNC below. */
+/** A browser finds modules by URL: our own are siblings, noVNC is below. */
 function toJavaScript(text: string): string {
   return quietly(() => stripTypeScriptTypes(text))
     .replaceAll(/(from '\.\/[^']+)\.ts'/g, "$1.js'")
     .replaceAll(/from '@novnc\/novnc'/g, "from './novnc/core/rfb.js'")
 }
 
-/** Node warns on stderr that stripping by call is young. Our files run by the same stripping, of which it says nothing. */
+/** Suppresses Node's warning that the strip function is experimental; Node runs our files with the same stripping. */
 function quietly<T>(run: () => T): T {
   const emitWarning = process.emitWarning.bind(process)
   process.emitWarning = () => undefined
@@ -79,7 +79,7 @@ function quietly<T>(run: () => T): T {
   }
 }
 
-/** noVNC's own files as they are: its entrance, and what can be reached from there by import. */
+/** noVNC's own files, unmodified: its entry point and all files reachable from it by import. */
 async function readNoVnc(): Promise<[string, string][]> {
   const entrance = fileURLToPath(import.meta.resolve('@novnc/novnc'))
   const root = dirname(dirname(entrance))
@@ -98,7 +98,7 @@ async function readNoVnc(): Promise<[string, string][]> {
   return [...texts].map(([file, text]) => [`novnc/${relative(root, file)}`, text])
 }
 
-/** Names become addresses, and everything that will be imported is asked for at once rather than level by level. */
+/** Inserts the URLs, and preloads all modules at once instead of level by level. */
 function withAddresses(html: string, names: readonly string[], version: string): string {
   const at = `${FILES_PATH}${version}/`
   const preloads = names

@@ -1,4 +1,4 @@
-// Goal: only what is a handshake of ours becomes a WebSocket, only from where the page is served, and silence is not kept.
+// Goal: only a valid handshake becomes a WebSocket, only from the page's origin, and silent viewers are disconnected.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import type { IncomingMessage } from 'node:http'
@@ -10,7 +10,7 @@ import { until } from '@skerry/lab'
 import { mayComeFrom, refuseUpgrade, whyNotHandshake } from '../src/index.ts'
 import { startStand } from './screen-stand.ts'
 
-test('an Origin is compared letter by letter with those that were configured', () => {
+test('an Origin is compared character by character with the configured ones', () => {
   const allowed = ['https://console.example:8443']
   assert.ok(mayComeFrom('https://console.example:8443', allowed))
   assert.ok(mayComeFrom(undefined, allowed), 'no browser')
@@ -26,22 +26,22 @@ test('an Origin is compared letter by letter with those that were configured', (
   assert.ok(!mayComeFrom('null', []))
 })
 
-test('a request that is no handshake is told from one that is, before anything is looked up', () => {
+test('an invalid handshake is detected before any lookup', () => {
   const headers = {
     ...{ upgrade: 'websocket', 'sec-websocket-version': '13' },
     'sec-websocket-key': 'dGhlIHNhbXBsZSBub25jZQ==',
   }
-  const asked = (method: string, changed: object = {}): string | undefined =>
+  const requested = (method: string, changed: object = {}): string | undefined =>
     whyNotHandshake({ method, headers: { ...headers, ...changed } } as unknown as IncomingMessage)
-  assert.equal(asked('GET'), undefined)
-  assert.match(asked('POST') ?? '', /GET/)
-  assert.match(asked('GET', { upgrade: 'h2c' }) ?? '', /websocket/)
-  assert.match(asked('GET', { 'sec-websocket-version': '8' }) ?? '', /13/)
-  assert.match(asked('GET', { 'sec-websocket-key': 'short' }) ?? '', /Key/)
-  assert.match(asked('GET', { 'sec-websocket-key': undefined }) ?? '', /Key/)
+  assert.equal(requested('GET'), undefined)
+  assert.match(requested('POST') ?? '', /GET/)
+  assert.match(requested('GET', { upgrade: 'h2c' }) ?? '', /websocket/)
+  assert.match(requested('GET', { 'sec-websocket-version': '8' }) ?? '', /13/)
+  assert.match(requested('GET', { 'sec-websocket-key': 'short' }) ?? '', /Key/)
+  assert.match(requested('GET', { 'sec-websocket-key': undefined }) ?? '', /Key/)
 })
 
-test('who neither speaks nor reads is given up after one unanswered ping', async () => {
+test('a viewer that neither sends nor reads is disconnected after one unanswered ping', async () => {
   await using stand = await startStand({ pingMs: 20 })
   const { viewer, relayed } = await stand.open()
   viewer.pause()
@@ -49,10 +49,10 @@ test('who neither speaks nor reads is given up after one unanswered ping', async
   assert.deepEqual([endedBy, ending.code], ['viewer', 1006])
 })
 
-/** Viewer and server are one process here: while it has no processor nobody answers. */
+/** Viewer and server are one process here: while it is not scheduled no pings are answered. */
 const ANSWERED_MS = 400
 
-test('who answers pings stays, and so does one who only reads', async () => {
+test('a viewer that answers pings stays, and so does one that only reads', async () => {
   await using stand = await startStand({ pingMs: ANSWERED_MS })
   const answering = await stand.open()
   let pings = 0
@@ -65,7 +65,7 @@ test('who answers pings stays, and so does one who only reads', async () => {
   assert.equal(reading.viewer.readyState, reading.viewer.OPEN)
 })
 
-test('a viewer that we do not read because its guest is stuck is not taken for silent', async () => {
+test('a viewer that is paused because its guest is stuck does not count as silent', async () => {
   await using stand = await startStand({ pingMs: ANSWERED_MS })
   const { viewer, webSocket, guest } = await stand.open()
   guest.pause()
@@ -78,7 +78,7 @@ test('a viewer that we do not read because its guest is stuck is not taken for s
   assert.equal(viewer.readyState, viewer.OPEN)
 })
 
-test('a refusal is one answer in words, and the socket is closed', async () => {
+test('a rejection is one answer with a message, and the socket is closed', async () => {
   const { createServer } = await import('node:http')
   const server = createServer().listen(0, '127.0.0.1')
   await once(server, 'listening')

@@ -1,4 +1,4 @@
-// A real QEMU without a guest: its BIOS writes on a real screen. It costs next to nothing.
+// A real QEMU without a guest: its BIOS writes to a real display. It is cheap.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'

@@ -1,4 +1,4 @@
-// Two hundred texts that would run something, or become something, were they ever taken for more than text.
+// Two hundred texts that would execute or become markup if they were treated as more than text.
 const CALL = 'window.hit=(window.hit||0)+1'
 const elements = [
   `<script>${CALL}</script>`,
@@ -22,7 +22,7 @@ const elements = [
   `<template><img src=x onerror="${CALL}"></template>`,
   `<marquee onstart="${CALL}">`,
 ]
-/** Ways out of where a text may stand, and ways not to be seen. */
+/** Escapes from contexts where a text may occur, and ways to hide. */
 const around: readonly ((text: string) => string)[] = [
   (text) => text,
   (text) => `">${text}`,

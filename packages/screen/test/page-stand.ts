@@ -1,4 +1,4 @@
-// The page as a server of ours serves it, in both its modes, with a display behind it that the test chooses.
+// The page as served by our servers, in both modes, with a display chosen by the test.
 import { once } from 'node:events'
 import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -17,22 +17,22 @@ import {
 
 export interface PageStand extends AsyncDisposable {
   readonly origin: string
-  /** Every request as it came. */
-  readonly asked: { readonly url: string; readonly referer: string | undefined }[]
-  /** What vmd would say of the one VM of the laptop. */
+  /** Every request, unmodified. */
+  readonly requested: { readonly url: string; readonly referer: string | undefined }[]
+  /** The power state that vmd reports for the laptop's only VM. */
   power: string
-  /** Makes a ticket and the address that opens the page with it. */
+  /** Creates a ticket and the URL that opens the page with it. */
   ticket(): { readonly ticket: string; readonly address: string }
-  /** Ends every open screen with these words. */
+  /** Ends every open screen with this close frame. */
   end(ending: Ending): void
-  /** Cuts every open screen without a word, as a process that dies. */
+  /** Cuts every open screen without a close frame, like a process that dies. */
   cut(): void
 }
 
 export async function startPageStand(display: () => Duplex): Promise<PageStand> {
   const files = await loadScreenFiles()
   const screens = screenServer()
-  const asked: PageStand['asked'] = []
+  const requested: PageStand['requested'] = []
   const tickets = new Set<string>()
   const sockets = new Set<Duplex>()
   let end = new AbortController()
@@ -40,7 +40,7 @@ export async function startPageStand(display: () => Duplex): Promise<PageStand> 
   const server = createServer(
     { ...handshakeBounds },
     ({ method = '', url = '', headers }, response) => {
-      asked.push({ url, referer: headers.referer })
+      requested.push({ url, referer: headers.referer })
       const [path = ''] = url.split('?')
       const request = { method, path, headers }
       if (path === '/health') return response.end('{}')
@@ -72,7 +72,7 @@ export async function startPageStand(display: () => Duplex): Promise<PageStand> 
   const origin = `http://127.0.0.1:${port}`
   const stand: PageStand = {
     origin,
-    asked,
+    requested,
     power: 'powered on',
     ticket() {
       const ticket = `cst-${++made}/+=${'x'.repeat(20)}`

@@ -1,4 +1,4 @@
-// Goal: what the page decides before it touches a screen: which one it is asked for, what it says of an end, which keys it presses.
+// Goal: the page's logic without a display: which screen to open, the texts for each end, which keys to press.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
@@ -17,13 +17,13 @@ test('the query is decoded once for the ticket text, and the ticket once more', 
     ...{ mode: 'cloud', name: 'vm-302' },
     socket: `/screen/vm-302?ticket=${encodeURIComponent(ticket)}`,
   })
-  // A script that encodes less than it should still means the same.
+  // A client that encodes less than required is understood all the same.
   assert.deepEqual(cloud('?mks://h/vm-302?ticket=abc'), {
     ...{ mode: 'cloud', name: 'vm-302', socket: '/screen/vm-302?ticket=abc' },
   })
 })
 
-test('whatever is in the address, the page speaks to its own origin', () => {
+test('for any address, the page connects to its own origin', () => {
   for (const text of [
     ...['mks://evil.example/vm-1?ticket=x', 'mks://evil.example//evil.example?ticket=x'],
     ...['mks://e/..%2f..%2fhealth?ticket=x', 'mks://e/%2f%2fevil.example/?ticket=x'],
@@ -36,7 +36,7 @@ test('whatever is in the address, the page speaks to its own origin', () => {
   }
 })
 
-test('no ticket, a used one and one that is none are told apart', () => {
+test('a missing, a used and an invalid ticket are distinguished', () => {
   assert.deepEqual(cloud(''), { mode: 'none', why: 'no ticket' })
   assert.deepEqual(cloud('?'), { mode: 'none', why: 'no ticket' })
   assert.deepEqual(cloud('', { hadTicket: true }), { mode: 'none', why: 'ticket used' })
@@ -54,7 +54,7 @@ test('on a laptop the VM is in the path', () => {
   })
 })
 
-test('every end that the console tells has words of its own, in which there is what helps', () => {
+test('every end of a console has its own text, with advice', () => {
   const said = Object.values(endings)
     .filter(({ code }) => code !== endings.textRefused.code)
     .map(({ code }) => explain('cloud', { how: 'closed', code }))
@@ -65,7 +65,7 @@ test('every end that the console tells has words of its own, in which there is w
   assert.match(explain('cloud', { how: 'ticket used' }).headline, /used/)
 })
 
-test('only a laptop comes back by itself, and not where that is in vain', () => {
+test('only a laptop reconnects by itself, and not if that is useless', () => {
   const closed = { how: 'closed', code: 1006 } as const
   assert.ok(explain('laptop', closed).comesBack)
   assert.ok(explain('laptop', { how: 'closed', code: 4001 }).comesBack)
@@ -73,9 +73,11 @@ test('only a laptop comes back by itself, and not where that is in vain', () => 
   assert.ok(!explain('cloud', closed).comesBack)
 })
 
-test('keys go down in order and up in the reverse', () => {
-  const told = strokes(ctrlAltDel).map(([{ code }, isDown]) => `${code} ${isDown ? 'down' : 'up'}`)
-  assert.deepEqual(told, [
+test('keys are pressed in order and released in reverse order', () => {
+  const pressed = strokes(ctrlAltDel).map(
+    ([{ code }, isDown]) => `${code} ${isDown ? 'down' : 'up'}`,
+  )
+  assert.deepEqual(pressed, [
     ...['ControlLeft down', 'AltLeft down', 'Delete down'],
     ...['Delete up', 'AltLeft up', 'ControlLeft up'],
   ])
@@ -84,7 +86,7 @@ test('keys go down in order and up in the reverse', () => {
     assert.ok(names.includes(name), name)
 })
 
-test('a character is typed as a keyboard would: with Shift where it lies above another', () => {
+test('a character is typed as on a keyboard: with Shift if needed', () => {
   const typed = (character: string) => chordOf(character).keys.map(({ keysym }) => keysym)
   assert.deepEqual(typed('a'), [0x61])
   assert.deepEqual(typed('A'), [0xffe1, 0x41])

@@ -1,5 +1,5 @@
-// Goal: what a guest shows reaches the viewer and what is typed reaches the guest, whole and in order; neither can make
-// the other's bytes pile up in our memory; whoever ends, both are closed, and the viewer is told why.
+// Goal: display updates reach the viewer and input reaches the guest, complete and in order; neither can make the other's bytes
+// accumulate in our memory; when either ends, both are closed, and the viewer gets the reason.
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
@@ -11,10 +11,10 @@ import { endings } from '../src/index.ts'
 import { closed, startStand } from './screen-stand.ts'
 
 const MIB = 1024 * 1024
-/** What may wait in our memory for one viewer: the bound and the one read that crossed it. */
+/** The maximum buffered for one viewer: the limit and the one read that exceeded it. */
 const MAY_WAIT = 256 * 1024
 
-test('bytes pass both ways as they are, and are counted', async () => {
+test('bytes pass both ways unmodified, and are counted', async () => {
   await using stand = await startStand()
   const { viewer, guest, relayed } = await stand.open()
   const shown = Buffer.from(Array.from({ length: 70_000 }, (_, i) => (i * 7) % 256))
@@ -39,7 +39,7 @@ test('bytes pass both ways as they are, and are counted', async () => {
   if (!guest.readableEnded) await once(guest, 'end')
 })
 
-test('the sub-protocol is binary where it was asked for, and none where not', async () => {
+test('the sub-protocol is binary if requested, and none otherwise', async () => {
   await using stand = await startStand()
   const asking = await stand.open()
   assert.equal(asking.viewer.protocol, 'binary')
@@ -66,14 +66,14 @@ test('a viewer that does not read stops the guest, not us, and then gets everyth
   let most = 0
   const watch = setInterval(() => (most = Math.max(most, webSocket.bufferedAmount)), 1)
   feed()
-  // It stands still when the display is paused and the guest's socket is full.
-  await until(
-    'guest and display to stand still',
-    () => display.isPaused() && guest.writableNeedDrain,
-  )
+  // It stops when the display is paused and the guest's socket is full.
+  await until('guest and display to stall', () => display.isPaused() && guest.writableNeedDrain)
   const held = written
   await until('a look at the queue', () => most > 0)
-  assert.ok(held < total / 2, `${held / MIB} MiB were taken from the guest for nobody`)
+  assert.ok(
+    held < total / 2,
+    `${held / MIB} MiB were read from the guest although no viewer read them`,
+  )
   assert.ok(webSocket.bufferedAmount + display.readableLength <= MAY_WAIT)
 
   const got = createHash('sha256')
@@ -97,10 +97,7 @@ test('a guest that does not read stops the viewer, not us', async () => {
   for (let sent = 0; sent < total; sent += 64 * 1024) viewer.send(Buffer.alloc(64 * 1024, 3))
   let most = 0
   const watch = setInterval(() => (most = Math.max(most, display.writableLength)), 1)
-  await until(
-    'viewer and display to stand still',
-    () => webSocket.isPaused && display.writableNeedDrain,
-  )
+  await until('viewer and display to stall', () => webSocket.isPaused && display.writableNeedDrain)
   let bytes = 0
   guest.on('data', (data: Buffer) => (bytes += data.length))
   guest.resume()
@@ -109,7 +106,7 @@ test('a guest that does not read stops the viewer, not us', async () => {
   assert.ok(most <= MAY_WAIT, `${most} bytes waited for a guest`)
 })
 
-test('a viewer that asks for pongs and never reads them gets few', async () => {
+test('a viewer that sends pings and never reads the pongs gets few', async () => {
   await using stand = await startStand()
   const { viewer, webSocket, guest } = await stand.open()
   viewer.pause()
@@ -127,16 +124,16 @@ test('a viewer that asks for pongs and never reads them gets few', async () => {
   assert.ok(webSocket.bufferedAmount - before < MAY_WAIT)
 })
 
-test('a text frame is refused in words', async () => {
+test('a text frame is rejected with a message', async () => {
   await using stand = await startStand()
   const { viewer, relayed, guest } = await stand.open()
   viewer.send('hello')
-  assert.deepEqual(await closed(viewer), [1003, 'a screen speaks in binary frames only'])
+  assert.deepEqual(await closed(viewer), [1003, 'only binary frames are accepted'])
   assert.equal((await relayed).typed, 0)
   if (!guest.readableEnded) await once(guest.resume(), 'end')
 })
 
-test('a frame of more than 1 MiB is refused, one of 1 MiB passes', async () => {
+test('a frame of more than 1 MiB is rejected, one of 1 MiB passes', async () => {
   await using stand = await startStand()
   const { viewer, relayed, guest } = await stand.open()
   let bytes = 0
@@ -148,13 +145,13 @@ test('a frame of more than 1 MiB is refused, one of 1 MiB passes', async () => {
   assert.equal((await relayed).typed, MIB)
 })
 
-test('a guest that says its last is heard to the end, then the viewer is told that the VM is off', async () => {
+test('the last bytes of a guest are delivered, then the viewer is closed with "VM is off"', async () => {
   await using stand = await startStand()
   const { viewer, guest, relayed } = await stand.open()
   const last = Buffer.alloc(3 * MIB, 9)
   let bytes = 0
   viewer.on('message', (data: Buffer) => (bytes += data.length))
-  // Half closed: it would still read.
+  // Half-closed: it would still read.
   guest.end(last)
   assert.deepEqual(await closed(viewer), [4001, 'the VM was powered off'])
   assert.equal(bytes, last.length)
@@ -162,7 +159,7 @@ test('a guest that says its last is heard to the end, then the viewer is told th
   assert.deepEqual([endedBy, shown], ['screen', last.length])
 })
 
-test('a display that breaks is a host that was lost, unless the caller knows better', async () => {
+test('a display that breaks means a lost host, unless the caller knows better', async () => {
   await using stand = await startStand()
   const first = await stand.open()
   first.display.destroy(new Error('reset'))
@@ -177,14 +174,14 @@ test('a display that breaks is a host that was lost, unless the caller knows bet
   second.display.destroy(new Error('reset'))
   assert.equal((await closed(second.viewer))[0], 4001)
 
-  const third = await stand.open({ screenEnded: () => Promise.reject(new Error('nobody knows')) })
+  const third = await stand.open({ screenEnded: () => Promise.reject(new Error('unknown')) })
   third.guest.end()
   assert.equal((await closed(third.viewer))[0], 1011)
 })
 
-test('who ends it from here says why, in words that fit', async () => {
+test('an end from this side reaches the viewer with its reason, cut to the frame limit', async () => {
   await using stand = await startStand()
-  for (const [reason, told] of [
+  for (const [reason, expected] of [
     [endings.rightLost, [4003, 'the right to see this screen was lost']],
     [{ code: 4003, reason: 'é'.repeat(100) }, [4003, 'é'.repeat(61)]],
     [new Error('anything'), [4008, 'the console stops here: open the screen again']],
@@ -192,12 +189,12 @@ test('who ends it from here says why, in words that fit', async () => {
     const end = new AbortController()
     const { viewer, relayed } = await stand.open({ signal: end.signal })
     end.abort(reason)
-    assert.deepEqual(await closed(viewer), told)
+    assert.deepEqual(await closed(viewer), expected)
     assert.equal((await relayed).endedBy, 'us')
   }
 })
 
-test('a viewer that neither reads nor answers a close is cut', async () => {
+test('a viewer that neither reads nor answers a close is disconnected', async () => {
   await using stand = await startStand({ closeMs: 20 })
   const end = new AbortController()
   const { viewer, relayed } = await stand.open({ signal: end.signal })
@@ -206,7 +203,7 @@ test('a viewer that neither reads nor answers a close is cut', async () => {
   assert.equal((await relayed).endedBy, 'us')
 })
 
-test('what ended before it began ends at once', async () => {
+test('a relay whose end came first ends at once', async () => {
   await using stand = await startStand()
   const { viewer, relayed } = await stand.open({ signal: AbortSignal.abort(endings.stopping) })
   assert.equal((await closed(viewer))[0], 4008)

@@ -1,5 +1,5 @@
-// Goal: the page's files, and nothing else, can be asked for; they come compressed, are kept by browsers, and carry the rules
-// that a browser holds the page to.
+// Goal: only the page's files can be requested; they are compressed, cached by browsers, and have the security
+// headers of the page.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { gunzipSync } from 'node:zlib'
@@ -11,7 +11,7 @@ const ask = (path: string, headers: Record<string, string> = {}, method = 'GET')
   answerFile(files, { method, path, headers })
 const at = (name: string): string => `${FILES_PATH}${files.version}/${name}`
 
-test('the page and noVNC are there, types are gone, and every import leads to a file that is there', () => {
+test('the page and noVNC are there, types are stripped, and every import resolves', () => {
   assert.ok(files.files.has('page.js') && files.files.has('novnc/core/rfb.js'))
   let imports = 0
   for (const [name, { bodies }] of files.files) {
@@ -28,7 +28,7 @@ test('the page and noVNC are there, types are gone, and every import leads to a 
   assert.ok(imports > 60)
 })
 
-test('everything that the page names is a file that is there, and nothing is written into the page itself', () => {
+test('every file that the page names exists, and nothing is inline', () => {
   const html = files.page.bodies.identity.toString()
   const names = [...html.matchAll(/ (?:src|href)="([^"]+)"/g)].map(([, name = '']) => name)
   for (const name of names.filter((each) => !each.startsWith('#')))
@@ -36,7 +36,7 @@ test('everything that the page names is a file that is there, and nothing is wri
   assert.ok(!/<style|style=|<script>| on[a-z]+=|javascript:/i.test(html))
 })
 
-test('a file comes as its reader can take it, and is the same each way', () => {
+test('a file is sent in an encoding that the client accepts, with the same content', () => {
   const plain = ask(at('page.js'))
   const gzip = ask(at('page.js'), { 'accept-encoding': 'gzip, deflate, br, zstd' })
   assert.equal(gzip?.headers['content-encoding'], 'gzip')
@@ -45,7 +45,7 @@ test('a file comes as its reader can take it, and is the same each way', () => {
   assert.equal(plain?.headers['vary'], 'accept-encoding')
 })
 
-test('a file of this version is kept for ever, one that a page of another version asks for is not', () => {
+test('a file of this version is cached forever, one requested by a page of another version is not', () => {
   assert.match(ask(at('page.js'))?.headers['cache-control'] ?? '', /immutable/)
   const other = ask(`${FILES_PATH}${'0'.repeat(16)}/page.js`)
   assert.equal(other?.headers['cache-control'], 'no-cache')
@@ -55,7 +55,7 @@ test('a file of this version is kept for ever, one that a page of another versio
   assert.equal(ask(at('page.js'), {}, 'POST')?.status, 405)
 })
 
-test('the page carries the rules that a browser holds it to, and is kept by nobody', () => {
+test('the page has the security headers for browsers, and is never cached', () => {
   const { status, headers } = answerPage(files, { method: 'GET', path: '/console', headers: {} })
   assert.equal(status, 200)
   assert.equal(headers['cache-control'], 'no-store')
@@ -72,7 +72,7 @@ test('the page carries the rules that a browser holds it to, and is kept by nobo
   assert.ok(!/unsafe|\*|https?:/.test(policy))
 })
 
-/** Sixty ways to ask for something else. */
+/** Sixty ways to request something else. */
 const detours = [
   ...['', '/', '//', '///', '/.', '/..', '/../', '/%2e%2e/', '/%2e%2e%2f', '/..%2f', '/..%5c'],
   ...['/..\\', '\\..\\', '/....//', '/%252e%252e%252f', '/./page.js', '//page.js', '/page.js/'],
@@ -109,7 +109,7 @@ const detours = [
   ...['/page.js?x=1', '/*', '/~root', `/${'a'.repeat(5000)}`],
 ]
 
-test('sixty detours lead to no file, and nowhere else', () => {
+test('sixty path traversals reach no file and redirect nowhere', () => {
   assert.ok(detours.length >= 60, String(detours.length))
   for (const detour of detours)
     for (const place of [`${FILES_PATH}${files.version}`, FILES_PATH.slice(0, -1), '/console', ''])

@@ -22,7 +22,7 @@ export interface Opened {
   /** The relay's own ends. */
   readonly webSocket: WebSocket
   readonly display: Socket
-  /** What QEMU would be. */
+  /** In place of QEMU. */
   readonly guest: Socket
   readonly relayed: Promise<Relayed>
 }
@@ -74,7 +74,7 @@ export async function startStand(options: ScreenServerOptions = {}): Promise<Sta
   }
 }
 
-/** Resolves with what the viewer was told. */
+/** Resolves with the close frame that the viewer received. */
 export async function closed(viewer: WebSocket): Promise<[number, string]> {
   const [code, reason] = (await once(viewer, 'close')) as [number, Buffer]
   return [code, reason.toString()]

@@ -1,18 +1,18 @@
-// A display that says what no honest one would: names and clipboards are the guest's to choose. It speaks just enough RFB 3.8
-// (RFC 6143) to be believed, and keeps what is typed into it.
+// A hostile display: names and clipboard are chosen by the guest. It implements just enough RFB 3.8 (RFC 6143) to be accepted,
+// and records the input.
 import { once } from 'node:events'
 import { Duplex } from 'node:stream'
 
 const KEY_EVENT = 4
 const CUT_TEXT = 6
-/** Lengths of what a viewer says, by type, where they are fixed. */
+/** Lengths of a viewer's messages, by type, if they are fixed. */
 const lengths: Readonly<Record<number, number>> = { 0: 20, 3: 10, [KEY_EVENT]: 8, 5: 6 }
 const DESKTOP_NAME = -307
 const SIZE = 64
 
 export interface SimulatedDisplay {
   readonly stream: Duplex
-  /** Keysyms with whether they went down, in order. */
+  /** Keysyms, with whether they were pressed, in order. */
   readonly keys: (readonly [number, boolean])[]
   readonly clipboards: string[]
   rename(name: string): void

@@ -1,7 +1,16 @@
-export { json, word } from './body.ts'
-export { bundle, splitBundle, type Shown } from './bundle.ts'
-export { configShape, Listener, type ConfigShape } from './config-file.ts'
-export { renameDurably, writeDurably } from './durable-file.ts'
+export { json, word } from './http/body.ts'
+export { bundle, splitBundle, type KeyAndCert } from './identity/bundle.ts'
+export { Conditions, type Condition, type OnChange } from './metrics/conditions.ts'
+export { configShape, Listener, TemporalServer, type ConfigShape } from './files/config-file.ts'
+export { copyDurably, giveToOwner, renameDurably, writeDurably } from './files/durable-file.ts'
+export {
+  HealthListener,
+  healthListener,
+  healthPorts,
+  healthServer,
+  openHealth,
+  type HealthContext,
+} from './metrics/health.ts'
 export {
   fingerprintOf,
   isIssuedBy,
@@ -14,29 +23,48 @@ export {
   type Issuer,
   type NewCertificate,
   type Span,
-} from './issuer.ts'
-export { listenAddress, type ListenAddress } from './listen-address.ts'
-export { Metrics, metricsType, type Labels, type Sample } from './metrics.ts'
-export { mount, type Edge } from './mount.ts'
-export { openApi, pathNames, type About, type DescribedRow } from './openapi.ts'
-export { isDue, keepRenewed, lifetimes, spanFrom, type Renewal } from './renewal.ts'
+} from './identity/issuer.ts'
+export { listenAddress, type ListenAddress } from './http/listen-address.ts'
+export {
+  boundIdleOnly,
+  createListener,
+  createSecureListener,
+  endRefused,
+  markAuthenticated,
+  type ListenerOptions,
+} from './http/listener.ts'
+export { listenerBounds, UPLOAD_IDLE_MS, type ListenerBounds } from './http/listener-bounds.ts'
+export { measureRequests } from './metrics/measure-requests.ts'
+export {
+  measuredServers,
+  metricReference,
+  metricTable,
+  type MeasuredServer,
+  type MetricRow,
+} from './metrics/metric-table.ts'
+export { Metrics, metricsType, type Labels, type MetricSample } from './metrics/metrics.ts'
+export { mount, type Edge } from './http/mount.ts'
+export { networkOf } from './http/network-of.ts'
+export { openApi, pathNames, type About, type DescribedRow } from './http/openapi.ts'
+export { isDue, keepRenewed, lifetimes, spanFrom, type Renewal } from './identity/renewal.ts'
 export {
   fill,
-  rowsOf,
+  routeFactory,
   type Answer,
-  type Ask,
+  type RouteRequest,
   type Body,
   type Names,
   type Params,
   type Route,
-} from './route.ts'
-export { makeSeal, type Seal } from './seal.ts'
+} from './http/route.ts'
+export { ServerMeter, type MeteredPool } from './metrics/server-meter.ts'
+export { makeSeal, type Seal } from './identity/seal.ts'
 export {
-  keepShown,
-  shownFiles,
-  type KeepingShown,
-  type KeptIdentity,
-  type ShownIdentity,
-} from './shown-identity.ts'
-export { eventStream, streamHeaders, type Message, type StreamOptions } from './sse.ts'
-export type { Clock, Ids } from './world.ts'
+  keepServerIdentity,
+  identityFiles,
+  type ServerIdentityOptions,
+  type RenewedIdentity,
+  type ServerIdentity,
+} from './identity/server-identity.ts'
+export { eventStream, streamHeaders, type Message, type StreamOptions } from './http/sse.ts'
+export type { Clock, Ids } from './clock-and-ids.ts'

@@ -1,4 +1,4 @@
-// Goal: certificates of ours hold where TLS is real, and nowhere else. Method: node:tls both ways.
+// Goal: our certificates are accepted by real TLS only where they should be. Method: node:tls on both sides.
 import assert from 'node:assert/strict'
 import { X509Certificate } from 'node:crypto'
 import { once } from 'node:events'
@@ -27,9 +27,9 @@ const issuerNamed = async (subject: string): Promise<Issuer> =>
 
 async function machine(issuer: Issuer, uri: string, more: Partial<typeof span> = {}) {
   const key = await makeKey()
-  const asked = { publicKey: await readRequest(await makeRequest(key)), subject: 'machine' }
+  const requested = { publicKey: await readRequest(await makeRequest(key)), subject: 'machine' }
   const cert = await issueCertificate(issuer, {
-    ...{ ...asked, serial: '7f00ff', uris: [uri, 'skerry://c/epoch/3'], ...span, ...more },
+    ...{ ...requested, serial: '7f00ff', uris: [uri, 'skerry://c/epoch/3'], ...span, ...more },
   })
   return { key, cert }
 }
@@ -64,7 +64,7 @@ async function meet(server: Shown, serverTrusts: string, client: Shown, clientTr
   }
 }
 
-test('machines of two issuers know each other by them, and by no other', async () => {
+test('machines of two issuers accept each other, and no other issuer', async () => {
   const control = await issuerNamed('control')
   const hosts = await issuerNamed('hosts')
   const cell = await machine(control, 'skerry://c/cell/a')
@@ -84,7 +84,7 @@ test('machines of two issuers know each other by them, and by no other', async (
   assert.ok(!isIssuedBy(new X509Certificate(foreign.cert), control.cert))
 })
 
-test('what has run out, or was issued by a machine, holds no longer', async () => {
+test('an expired certificate, and one issued by a machine, are rejected', async () => {
   const control = await issuerNamed('control')
   const cell = await machine(control, 'skerry://c/cell/a')
   const notAfter = new Date(now.getTime() - 1000)
@@ -96,7 +96,7 @@ test('what has run out, or was issued by a machine, holds no longer', async () =
   assert.equal((await meet(cell, control.cert, chained, control.cert)).server, false)
 })
 
-test('a request shows that its sender has the key, and says nothing else', async () => {
+test('a request proves possession of the key, and contains nothing else', async () => {
   const key = await makeKey()
   const request = await makeRequest(key)
   assert.equal(await readRequest(request), publicKeyOf(key))
@@ -113,7 +113,7 @@ test('a fingerprint is the SHA-256 of the whole certificate', async () => {
   assert.match(fingerprintOf(cert), /^[0-9a-f]{64}$/)
 })
 
-test('DNS names and addresses stand in what browsers look at', async () => {
+test('DNS names and addresses are in the alternative names for browsers', async () => {
   const site = await issuerNamed('site')
   const key = await makeKey()
   const cert = await issueCertificate(site, {

@@ -1,10 +1,10 @@
-// Goal: Prometheus can read what we count. Method: the text, line by line, as its format 0.0.4 says.
+// Goal: Prometheus can read our metrics. Method: the text, line by line, as format 0.0.4 requires.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
 import { Metrics } from '../src/index.ts'
 
-test('counters, gauges and histograms are written as Prometheus reads them', () => {
+test('counters, gauges and histograms have the Prometheus format', () => {
   const metrics = new Metrics()
   const requests = metrics.counter('requests_total', 'Requests answered.')
   metrics.gauge('vms', 'VMs by power.', () => [
@@ -32,7 +32,7 @@ up 1
   )
 })
 
-test('a histogram counts each value in every bucket that holds it', () => {
+test('a histogram counts each value in every bucket that includes it', () => {
   const metrics = new Metrics()
   const seconds = metrics.histogram('seconds', 'How long it took.')
   for (const value of [0.0005, 0.02, 0.02, 100]) seconds({ route: 'a' }, value)

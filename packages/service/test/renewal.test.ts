@@ -1,8 +1,15 @@
-// Goal: a certificate is renewed in time, and a failure stops nothing. Method: a clock that is moved.
+// Goal: a certificate is renewed in time, also after failures. Method: a clock that the test moves.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
-import { issueCertificate, keepRenewed, lifetimes, makeIssuer, makeKey } from '../src/index.ts'
+import {
+  isDue,
+  issueCertificate,
+  keepRenewed,
+  lifetimes,
+  makeIssuer,
+  makeKey,
+} from '../src/index.ts'
 import { publicKeyOf, spanFrom } from '../src/index.ts'
 
 const DAY_MS = 24 * 60 * 60 * 1000
@@ -21,7 +28,7 @@ async function runFor(kind: 'host' | 'control', days: number, fails: (day: numbe
     })
   let current = await issue()
   const renewed: number[] = []
-  const told: string[] = []
+  const logged: string[] = []
   const ended = new AbortController()
   const day = () => (now.getTime() - begin.getTime()) / DAY_MS
   await keepRenewed(
@@ -38,11 +45,11 @@ async function runFor(kind: 'host' | 'control', days: number, fails: (day: numbe
         now = new Date(now.getTime() + DAY_MS / 4)
         if (day() > days) ended.abort()
       },
-      log: (message) => told.push(message),
+      log: (message) => logged.push(message),
     },
     ended.signal,
   )
-  return { renewed, told }
+  return { renewed, logged }
 }
 
 test('a host is renewed each month, a cell each day', async () => {
@@ -51,7 +58,24 @@ test('a host is renewed each month, a cell each day', async () => {
 })
 
 test('a renewal that fails is tried again until it succeeds', async () => {
-  const { renewed, told } = await runFor('control', 4, (day) => day < 3)
+  const { renewed, logged } = await runFor('control', 4, (day) => day < 3)
   assert.deepEqual(renewed, [3, 4])
-  assert.equal(told.filter((each) => each.includes('could not')).length, 8)
+  assert.equal(logged.filter((each) => each.includes('could not')).length, 8)
+})
+
+test('a certificate that is not valid yet is due: its issuer’s clock was wrong', async () => {
+  const key = await makeKey()
+  const now = new Date('2030-01-01T00:00:00Z')
+  const later = new Date(now.getTime() + 400 * DAY_MS)
+  const issuer = await makeIssuer({
+    ...{ key, subject: 'i', serial: '01', ...spanFrom(now, lifetimes.issuer.holdMs) },
+  })
+  const issuedAt = (when: Date) =>
+    issueCertificate(issuer, {
+      ...{ publicKey: publicKeyOf(key), subject: 'm', serial: '02', uris: ['skerry://c/cell/x'] },
+      ...spanFrom(when, lifetimes.control.holdMs),
+    })
+  const { renewMs } = lifetimes.control
+  assert.equal(isDue(await issuedAt(later), now, renewMs), true)
+  assert.equal(isDue(await issuedAt(now), now, renewMs), false)
 })

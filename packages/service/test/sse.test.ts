@@ -1,4 +1,4 @@
-// Goal: an event stream that a reader can rely on, and that no reader can make us drown in.
+// Goal: a reliable event stream, in which a slow reader cannot exhaust memory.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { connect, type AddressInfo, type Socket } from 'node:net'
@@ -25,7 +25,7 @@ test('messages are written with their id, name and one line of data, after the c
   )
 })
 
-test('silence is broken by a comment', async () => {
+test('an idle stream sends comments', async () => {
   async function* silent(signal: AbortSignal): AsyncGenerator<Message> {
     await once(signal, 'abort')
     yield message(1)
@@ -39,7 +39,7 @@ test('silence is broken by a comment', async () => {
   assert.match(seen.join(''), /^id: 0\nretry: 1000\n\n(:\n\n)+$/)
 })
 
-test('a reader that stops reading is ended, and until then little waits for it', async () => {
+test('a reader that stops reading is disconnected, and little is buffered for it until then', async () => {
   let made = 0
   const ended = Promise.withResolvers<void>()
   async function* endless(signal: AbortSignal) {
@@ -58,7 +58,7 @@ test('a reader that stops reading is ended, and until then little waits for it',
   assert.ok(made < 300, `${made} messages of 1 kB were made for a reader that read nothing`)
 })
 
-test('the source is let go when the reader goes', async () => {
+test('the source is released when the reader disconnects', async () => {
   const gone = Promise.withResolvers<void>()
   async function* source(signal: AbortSignal) {
     yield message(1)
@@ -71,7 +71,7 @@ test('the source is let go when the reader goes', async () => {
   await gone.promise
 })
 
-test('a source that fails ends the stream instead of leaving a gap in it', async () => {
+test('a failing source ends the stream instead of leaving a gap in it', async () => {
   async function* source(): AsyncGenerator<Message> {
     yield message(1)
     throw new Error('the rest is gone')

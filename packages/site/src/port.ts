@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { createServer } from 'node:net'
 
-/** Whether nobody listens there, at any address. */
+/** Whether the port is free on all IPv4 addresses. */
 export async function isFreePort(port: number): Promise<boolean> {
   const server = createServer()
   try {

@@ -1,14 +1,23 @@
-// Temporal's server is built once, out of Go modules, and kept outside of the repository.
+// The programs of the Temporal server. The Debian package contains them; a clone builds them once from Go modules and stores them outside of the repository.
 import { join } from 'node:path'
 
 export const temporalVersion = 'v1.32.1'
-/** What the server's go.mod asks for. */
+/** The Go version that the server's go.mod requires. */
 const OLDEST_GO = [1, 26] as const
 
-/** The server, and the tool that makes and upgrades its tables. */
+/** The server, and the tool that creates and upgrades its tables. */
 const parts = { server: 'server', sql: 'tools/sql' } as const
 
-/** Where the programs are, below the directory of what takes long to make; several versions may lie side by side. */
+/** The directory of `packages` and `apps`. */
+const ROOT = join(import.meta.dirname, '../../..')
+
+/** Paths of the programs that the Debian package contains; a clone has nothing there. */
+export function packagedTemporal(root = ROOT): { readonly server: string; readonly sql: string } {
+  const home = join(root, 'temporal')
+  return { server: join(home, 'temporal-server'), sql: join(home, 'temporal-sql-tool') }
+}
+
+/** Paths of the programs in the cache directory; several versions can coexist. */
 export function temporalFiles(cache: string): {
   readonly home: string
   readonly server: string
@@ -18,21 +27,25 @@ export function temporalFiles(cache: string): {
   return { home, server: join(home, 'server'), sql: join(home, 'sql') }
 }
 
-/** What Go is asked, and the names of the programs that are then in its GOBIN. */
+/**
+ * Arguments and environment of go, and the names of the programs that it writes to GOBIN. Without C and without paths of this machine,
+ * the same Go gives the same bytes everywhere; without debug information the programs are a third smaller.
+ */
 export const temporalBuild = {
+  env: { CGO_ENABLED: '0' },
   words: [
-    'install',
+    ...['install', '-trimpath', '-ldflags=-s -w'],
     ...Object.values(parts).map((part) => `go.temporal.io/server/cmd/${part}@${temporalVersion}`),
   ],
   programs: Object.keys(parts),
 } as const
 
-/** Why a Go cannot build it, given what `go env GOVERSION` said, or undefined where there is none; and where a Go is to be had. */
+/** Why Temporal cannot be built, given the output of `go env GOVERSION` or undefined without Go; undefined if it can. */
 export function whyNotGo(said: string | undefined): string | undefined {
   const wanted = OLDEST_GO.join('.')
   const advice = `install Go ${wanted} or newer from https://go.dev/dl and put it on PATH`
   if (said === undefined) {
-    return `the Temporal server is built with Go, which is not there: ${advice}`
+    return `Go, needed to build the Temporal server, is not installed: ${advice}`
   }
   const [major = 0, minor = 0] = said.trim().replace('go', '').split('.').map(Number)
   const isEnough = major > OLDEST_GO[0] || (major === OLDEST_GO[0] && minor >= OLDEST_GO[1])

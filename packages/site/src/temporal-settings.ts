@@ -1,6 +1,6 @@
-// The settings of a Temporal server that is all ours, on loopback, and keeps its things in a PostgreSQL.
+// Settings of a Temporal server of our own, on loopback, with PostgreSQL as its store.
 
-/** So many ports in a row belong to one server: four services with a port for calls and one for membership each. */
+/** Number of consecutive ports of one server: four services, each with a gRPC port and a membership port. */
 export const temporalPorts = 8
 export const temporalDatabases = {
   temporal: 'temporal',
@@ -10,17 +10,30 @@ export const temporalDatabases = {
 const services = ['frontend', 'history', 'matching', 'worker'] as const
 
 export interface TemporalPlace {
-  /** The first of its ports: it takes calls there. */
+  /** The first of its ports: the frontend. */
   readonly port: number
   readonly postgres: { readonly port: number; readonly password: string }
   /** The file of temporalDynamicSettings. */
   readonly dynamic: string
-  /** How many parts its work is divided into: fixed for ever at the first start. */
+  /** Number of history shards; cannot be changed after the first start. */
   readonly shards: number
+  /** Directory of the certificates issued by `skerry cloud temporal`. Without it there is no TLS: only for tests of single parts. */
+  readonly certificates?: string
 }
 
-/** JSON is YAML too, so nothing has to be glued together. */
-export function temporalSettings({ port, postgres, dynamic, shards }: TemporalPlace): string {
+/** Files in the directory that `skerry cloud temporal` writes. */
+export const temporalCertificates = {
+  certificate: 'temporal.pem',
+  key: 'temporal.key',
+  /** The CA of the permitted clients. */
+  clients: 'clients.pem',
+} as const
+/** The name in the server's certificate, independent of its address. */
+const SERVER_NAME = 'temporal.skerry'
+
+/** Written as JSON, which is valid YAML, so that no text has to be concatenated. */
+export function temporalSettings(place: TemporalPlace): string {
+  const { port, postgres, dynamic, shards, certificates } = place
   const store = (databaseName: string, connections: number) => ({
     sql: {
       pluginName: 'postgres12',
@@ -53,7 +66,11 @@ export function temporalSettings({ port, postgres, dynamic, shards }: TemporalPl
         visibility: store(temporalDatabases.visibility, 4),
       },
     },
-    global: { membership: { maxJoinDuration: '30s', broadcastAddress: '127.0.0.1' } },
+    // Metrics and pprof have no port, because none is configured here.
+    global: {
+      membership: { maxJoinDuration: '30s', broadcastAddress: '127.0.0.1' },
+      ...(certificates !== undefined && { tls: tlsSettings(certificates) }),
+    },
     services: Object.fromEntries(services.map((name, index) => [name, service(index)])),
     clusterMetadata: {
       enableGlobalNamespace: false,
@@ -74,7 +91,25 @@ export function temporalSettings({ port, postgres, dynamic, shards }: TemporalPl
   })
 }
 
-/** How soon a namespace that was just registered can be used. */
-export const temporalDynamicSettings = JSON.stringify({
-  'system.namespaceCacheRefreshInterval': [{ value: '1s' }],
-})
+/** Clients need a certificate of the cloud's CA. Between Temporal's own services only its own certificate is accepted. */
+function tlsSettings(directory: string) {
+  const at = (file: string) => `${directory}/${file}`
+  const { certificate, key, clients } = temporalCertificates
+  const own = { certFile: at(certificate), keyFile: at(key) }
+  const client = { serverName: SERVER_NAME, rootCaFiles: [at(clients)] }
+  const takes = (file: string) => ({ ...own, requireClientAuth: true, clientCaFiles: [at(file)] })
+  return {
+    frontend: { server: takes(clients), client },
+    internode: { server: takes(certificate), client },
+    systemWorker: { ...own, client },
+    // Renewed certificates are loaded without a restart.
+    refreshInterval: '1m',
+  }
+}
+
+/** How soon a new namespace can be used, and whether members of the cluster use TLS with each other. */
+export const temporalDynamicSettings = (certificates: boolean): string =>
+  JSON.stringify({
+    'system.namespaceCacheRefreshInterval': [{ value: '1s' }],
+    ...(certificates && { 'system.enableRingpopTLS': [{ value: true }] }),
+  })

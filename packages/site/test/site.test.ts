@@ -1,10 +1,16 @@
-// Goal: what PostgreSQL and Temporal are told is whole, whoever starts them. Method: the settings, read as the servers read them.
+// Goal: the settings of PostgreSQL and Temporal are complete. Method: the settings, parsed as the servers parse them.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
-import { postgresWords, temporalBuild, temporalSettings, whyNotGo } from '../src/index.ts'
+import {
+  postgresWords,
+  temporalBuild,
+  temporalDynamicSettings,
+  temporalSettings,
+  whyNotGo,
+} from '../src/index.ts'
 
-test('a Go that is too old, or none, is told with where a newer one is to be had', () => {
+test('a missing or too old Go is reported with where to get a newer one', () => {
   for (const said of ['go1.26.8\n', 'go1.26', 'go1.30.1', 'go2.0'])
     assert.equal(whyNotGo(said), undefined)
   for (const said of [undefined, 'go1.25.9', 'go1.19.8\n', '']) {
@@ -12,9 +18,10 @@ test('a Go that is too old, or none, is told with where a newer one is to be had
   }
 })
 
-test('Temporal is built at one version, with the tool that makes its tables', () => {
-  const [install, ...modules] = temporalBuild.words
+test('Temporal is built at one version, with the tool that creates its tables', () => {
+  const [install, ...words] = temporalBuild.words
   assert.equal(install, 'install')
+  const modules = words.filter((word) => !word.startsWith('-'))
   assert.equal(modules.length, temporalBuild.programs.length)
   assert.equal(new Set(modules.map((each) => each.split('@')[1])).size, 1)
 })
@@ -35,7 +42,24 @@ test('no two services of Temporal have the same port, and all are on loopback', 
   assert.equal(persistence.datastores.main.sql.password, 'p"w')
 })
 
-test('PostgreSQL listens on loopback alone, and what is told beside its settings counts', () => {
+test('with certificates, every port of Temporal requires one: the first of the cloud, the others its own', () => {
+  const place = { port: 7233, dynamic: '/d', shards: 4, postgres: { port: 5432, password: 'p' } }
+  const { global } = JSON.parse(temporalSettings({ ...place, certificates: '/c' })) as {
+    global: {
+      tls: Record<string, { server: { requireClientAuth: boolean; clientCaFiles: string[] } }>
+    }
+  }
+  const takes = ['frontend', 'internode'].map((group) => global.tls[group]?.server)
+  assert.ok(takes.every((server) => server?.requireClientAuth === true))
+  assert.deepEqual(
+    takes.map((server) => server?.clientCaFiles),
+    [['/c/clients.pem'], ['/c/temporal.pem']],
+  )
+  assert.match(temporalDynamicSettings(true), /enableRingpopTLS/)
+  assert.ok(!('tls' in (JSON.parse(temporalSettings(place)) as { global: object }).global))
+})
+
+test('PostgreSQL listens only on loopback, and additional settings take effect', () => {
   const words = postgresWords({ data: '/d', port: 5, more: { fsync: 'off' } })
   assert.deepEqual(words.slice(0, 2), ['-D', '/d'])
   for (const each of ['listen_addresses=127.0.0.1', 'port=5', 'fsync=off'])

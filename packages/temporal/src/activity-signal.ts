@@ -1,8 +1,8 @@
 import { Context } from '@temporalio/activity'
 
-/** Inside an activity: tells that it was asked to stop, or that its worker stops. */
+/** Inside an activity: aborted when the activity is canceled or its worker stops. */
 export const activitySignal = (): AbortSignal => Context.current().cancellationSignal
 
-/** Inside an activity whose signal was given: whether it was asked to stop for good, and not only to go on at another worker. */
+/** Inside an activity whose signal was aborted: whether it was canceled for good, not only to continue at another worker. */
 export const isActivityCanceled = (): boolean =>
   Context.current().cancellationDetails?.cancelRequested === true

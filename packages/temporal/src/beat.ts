@@ -1,4 +1,4 @@
-// Around every activity: a beat while it works, and its Fault in Temporal's words when it fails.
+// Wraps every activity: sends heartbeats while it runs, and converts its Fault to a Temporal failure.
 import { Fault } from '@skerry/fault'
 import type { Context } from '@temporalio/activity'
 import type { ActivityInterceptorsFactory } from '@temporalio/worker'
@@ -8,8 +8,8 @@ import { toFailure } from './failure.ts'
 const BEAT_MS = 2_000
 
 /**
- * Long steps may be silent for 8 s at most before another worker takes them over, so they are made to beat every 2 s whatever they
- * do. Each beat also brings word when the step was asked to stop. `failed` hears every error in full, for the log.
+ * A long step without a heartbeat for 8 s is taken over by another worker, so heartbeats are sent every 2 s independently of the step.
+ * Each heartbeat also returns whether the step was canceled. `failed` receives every error in full, for the log.
  */
 export function aroundActivities(
   failed: (error: unknown, activity: string) => void,
@@ -34,12 +34,12 @@ export function aroundActivities(
   })
 }
 
-/** Whatever a step says when its worker is being stopped, another worker does it again. */
+/** Any failure of a step while its worker is stopping is retried by another worker. */
 function isStopping({ cancellationSignal, cancellationDetails }: Context): boolean {
   return cancellationSignal.aborted && cancellationDetails?.workerShutdown === true
 }
 
-/** A step that was asked to stop and stops by the signal's own error is canceled, in Temporal's words too. */
+/** A canceled step that ends with the signal's own error is canceled for Temporal too. */
 function isAsked({ cancellationSignal }: Context, error: unknown): boolean {
   return cancellationSignal.aborted && error instanceof Error && error.name === 'AbortError'
 }

@@ -1,4 +1,4 @@
-// The way to Temporal for those who ask it something. Nothing waits for a server that is away.
+// The Temporal client. No call waits for an unreachable server.
 import { Fault } from '@skerry/fault'
 import {
   Client,
@@ -9,18 +9,20 @@ import {
   WorkflowExecutionAlreadyStartedError,
   WorkflowNotFoundError,
   type ConnectionLike,
-  type TLSConfig,
 } from '@temporalio/client'
 import { NamespaceNotFoundError, type DataConverter } from '@temporalio/common'
+
+import { isSameTls, tlsNow, type Certificates } from './tls.ts'
 
 export interface TemporalOptions {
   /** host:port */
   readonly address: string
   readonly namespace: string
-  readonly tls?: TLSConfig
-  /** How long a call may take before it fails with `unavailable`; 3 s unless told. */
+  /** Default: a plain connection. */
+  readonly tls?: Certificates | undefined
+  /** Timeout of a call, which then fails with `unavailable`; default: 3 s. */
   readonly callTimeoutMs?: number
-  /** How values are written to histories; as plain JSON unless told. */
+  /** How values are written to histories; default: plain JSON. */
   readonly dataConverter?: DataConverter
 }
 
@@ -28,47 +30,75 @@ export interface TemporalClient extends AsyncDisposable {
   readonly client: Client
   readonly namespace: string
   /**
-   * Makes calls through the client, all within the time-out: `within(client => client.workflow.signalWithStart(…))`.
-   * A server that is away or silent, or has not heard of the namespace yet, is a Fault `unavailable`; other errors come as they are.
+   * Makes calls through the client, all within the timeout: `within(client => client.workflow.signalWithStart(…))`.
+   * A server that is unreachable or silent, or does not know the namespace yet, gives a Fault `unavailable`; other errors are unchanged.
    */
   within<T>(work: (client: Client) => Promise<T>, timeoutMs?: number): Promise<T>
   close(): Promise<void>
 }
 
 const CALL_MS = 3_000
-// gRPC's own would wait up to two minutes before it looks again for a server that has long been back.
+// With gRPC's defaults, a server that is back would be noticed up to two minutes late.
 const RECONNECT_MS = { least: 100, most: 1_000 }
-/** gRPC's numbers for: unavailable, unknown (a broken link), resource exhausted, aborted, internal (a broken stream). */
+/** gRPC codes: unavailable, unknown (a broken connection), resource exhausted, aborted, internal (a broken stream). */
 const passingCodes = new Set([14, 2, 8, 10, 13])
 
-/** Makes a client. Nothing is connected before the first call, so the server may be away. */
+/** How long calls in progress over a connection with an older certificate may take. */
+const RETIRE_MS = 30_000
+
+/** Creates a client. It connects with the first call, so the server may be unreachable. */
 export function connectTemporal(options: TemporalOptions): TemporalClient {
-  const { address, namespace, tls, callTimeoutMs = CALL_MS } = options
+  const { namespace } = options
+  let now = open(options)
+  const retired = new Set<Connection>()
+  /** The connection with the current certificate. */
+  const current = () => {
+    if (isSameTls(now.tls, tlsNow(options.tls))) return now.calls
+    const before = now.connection
+    now = open(options)
+    retired.add(before)
+    setTimeout(() => void close(before), RETIRE_MS).unref()
+    return now.calls
+  }
+  const close = async (connection: Connection) => {
+    if (retired.delete(connection) || connection === now.connection) await connection.close()
+  }
+  const closeAll = async () => {
+    for (const each of [...retired, now.connection]) await close(each)
+  }
+  return {
+    get client() {
+      return current().client
+    },
+    within: (work, timeoutMs) => current().within(work, timeoutMs),
+    namespace,
+    close: closeAll,
+    [Symbol.asyncDispose]: closeAll,
+  }
+}
+
+function open(options: TemporalOptions) {
+  const { address, callTimeoutMs = CALL_MS } = options
+  const tls = tlsNow(options.tls)
   const connection = Connection.lazy({
     address,
     ...(tls !== undefined && { tls }),
     connectTimeout: callTimeoutMs,
-    // Without this the client itself tries ten times, for 17 s in all, and does not hear that it was told to stop.
+    // Otherwise the client itself retries ten times, for 17 s in total, and ignores the abort signal.
     interceptors: [],
     channelArgs: {
       'grpc.initial_reconnect_backoff_ms': RECONNECT_MS.least,
       'grpc.min_reconnect_backoff_ms': RECONNECT_MS.least,
       'grpc.max_reconnect_backoff_ms': RECONNECT_MS.most,
-      // More often than each 10 s the server takes for an attack.
+      // The server rejects keep-alive pings more often than every 10 s.
       'grpc.keepalive_time_ms': 15_000,
       'grpc.keepalive_timeout_ms': 3_000,
     },
   })
-  const close = () => connection.close()
-  return {
-    ...callsOver(connection, options),
-    namespace,
-    close,
-    [Symbol.asyncDispose]: close,
-  }
+  return { connection, tls, calls: callsOver(connection, options) }
 }
 
-/** Calls over a connection that somebody else opened and will close. */
+/** Calls over a connection that the caller opens and closes. */
 export function callsOver(
   connection: ConnectionLike,
   { address, namespace, callTimeoutMs = CALL_MS, dataConverter }: TemporalOptions,
@@ -88,20 +118,20 @@ export function callsOver(
   }
 }
 
-/** That a run of this name is there already. */
+/** Whether a run with this id already exists. */
 export const isAlreadyStarted = (error: unknown): boolean =>
   error instanceof WorkflowExecutionAlreadyStartedError
 
-/** That no run of this name is there, or that it has ended. */
+/** Whether no run with this id exists, or it has ended. */
 export const isNoRun = (error: unknown): boolean => error instanceof WorkflowNotFoundError
 
-/** The client stops the call that is under way when the time is over, but would let a later one begin and wait for ever. */
+/** At the timeout the client aborts the call in progress, but would start a later one, which would wait for ever. */
 async function inTime<T>(timeoutMs: number, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const over = new AbortController()
   const late = Promise.withResolvers<never>()
   const timer = setTimeout(() => {
     over.abort()
-    late.reject(new DOMException('the time is over', 'TimeoutError'))
+    late.reject(new DOMException('timed out', 'TimeoutError'))
   }, timeoutMs)
   try {
     return await Promise.race([work(over.signal), late.promise])
@@ -112,12 +142,16 @@ async function inTime<T>(timeoutMs: number, work: (signal: AbortSignal) => Promi
 
 function away(error: unknown, address: string): unknown {
   const cause = rootOf(error)
-  // Each service of it reads the list of namespaces now and then, so that a new one is unknown for some seconds.
+  // Temporal's services read the list of namespaces periodically, so a new one is unknown for some seconds.
   if (cause instanceof NamespaceNotFoundError) {
-    return new Fault('unavailable', `Temporal at ${address} has no ${cause.namespace} yet`, {
-      cause: error,
-      hint: 'a worker makes it; ask again in a few seconds',
-    })
+    return new Fault(
+      'unavailable',
+      `Temporal at ${address} does not have the namespace ${cause.namespace} yet`,
+      {
+        cause: error,
+        hint: 'a worker creates it; try again in a few seconds',
+      },
+    )
   }
   const passes =
     isGrpcCancelledError(cause) ||
@@ -127,11 +161,11 @@ function away(error: unknown, address: string): unknown {
   if (!passes) return error
   return new Fault('unavailable', `Temporal at ${address} does not answer`, {
     cause: error,
-    hint: 'what was asked is kept and goes on when it is back',
+    hint: 'the request is stored and continues when Temporal is back',
   })
 }
 
-/** The client wraps what gRPC said in errors of its own. */
+/** The client wraps gRPC errors in its own. */
 function rootOf(error: unknown): unknown {
   return error instanceof Error && error.name === 'ServiceError' && error.cause !== undefined
     ? rootOf(error.cause)

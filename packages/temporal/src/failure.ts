@@ -1,5 +1,5 @@
-// The one place where a Fault becomes Temporal's, and Temporal's a Fault. A workflow reads the kind in `failure.type`.
-import { Fault, type FaultKind, faultKinds, passing } from '@skerry/fault'
+// The one place that converts Faults to Temporal failures and back. A workflow reads the kind from `failure.type`.
+import { Fault, type FaultKind, faultKinds, retryableKinds } from '@skerry/fault'
 import {
   ActivityFailure,
   ApplicationFailure,
@@ -10,17 +10,17 @@ import {
   TimeoutFailure,
 } from '@temporalio/common'
 
-/** The type of a failure that is a bug of ours: it is not tried again, because it would be the same the next time. */
+/** The failure type of a bug in our code: it is not retried, because it would fail again. */
 export const BUG = 'bug'
 
-/** For the way out of an activity: only a passing Fault may be tried again. Temporal's own errors go as they are. */
+/** Converts an error of an activity: only a retryable Fault is retried. Temporal's own errors stay unchanged. */
 export function toFailure(error: unknown): unknown {
   if (error instanceof TemporalFailure) return error
   if (error instanceof Fault) {
     return ApplicationFailure.create({
       type: error.kind,
       message: error.message,
-      nonRetryable: !passing.has(error.kind),
+      nonRetryable: !retryableKinds.has(error.kind),
       details: error.hint === undefined ? [] : [{ hint: error.hint }],
       ...(error.cause instanceof Error && { cause: error.cause }),
     })
@@ -29,13 +29,13 @@ export function toFailure(error: unknown): unknown {
     ? error
     : ApplicationFailure.create({
         type: BUG,
-        message: 'something went wrong inside; the log says what',
+        message: 'internal error; see the log',
         nonRetryable: true,
         cause: error instanceof Error ? error : new Error(String(error)),
       })
 }
 
-/** For the way out of Temporal: what a run or an activity failed with, as a Fault where it was one or means one. */
+/** Converts the failure of a run or activity to a Fault if it was one or corresponds to one. */
 export function fromFailure(error: unknown): unknown {
   const failure = innermost(error)
   if (failure instanceof ApplicationFailure && isKind(failure.type)) {
@@ -47,15 +47,15 @@ export function fromFailure(error: unknown): unknown {
     })
   }
   if (failure instanceof TimeoutFailure) {
-    return new Fault('timed-out', 'it did not end in time', { cause: error })
+    return new Fault('timed-out', 'timed out', { cause: error })
   }
   if (failure instanceof CancelledFailure || failure instanceof TerminatedFailure) {
-    return new Fault('canceled', 'it was asked to stop', { cause: error })
+    return new Fault('canceled', 'the run was canceled', { cause: error })
   }
   return error
 }
 
-/** Temporal wraps a failure once for each level that it came through. */
+/** Temporal wraps a failure once per level. */
 function innermost(error: unknown): unknown {
   const wraps =
     error instanceof ActivityFailure ||
@@ -64,7 +64,7 @@ function innermost(error: unknown): unknown {
   return wraps && error.cause !== undefined ? innermost(error.cause) : error
 }
 
-/** An activity that will be completed by somebody else says so by an error. */
+/** An activity that is completed asynchronously throws this error. */
 function isOfTemporal(error: unknown): boolean {
   return error instanceof Error && error.name === 'CompleteAsyncError'
 }

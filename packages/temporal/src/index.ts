@@ -1,5 +1,6 @@
-// @skerry/temporal: connects, works, keeps schedules. Code that Temporal replays does not come here: it reads a failure's type.
+// @skerry/temporal: client, worker, schedules. Replayed workflow code does not import this; it reads a failure's type.
 export { activitySignal, isActivityCanceled } from './activity-signal.ts'
+export { bundleWorkflows, keepBundle } from './bundle.ts'
 export {
   connectTemporal,
   isAlreadyStarted,
@@ -9,12 +10,8 @@ export {
 } from './connect.ts'
 export { BUG, fromFailure, toFailure } from './failure.ts'
 export { ensureNamespace, type NamespaceOptions } from './namespace.ts'
+export { isReached } from './reached.ts'
 export { replayHistory, type Replay } from './replay.ts'
-export {
-  bundleWorkflows,
-  runWorker,
-  type NearClient,
-  type RunningWorker,
-  type WorkerOptions,
-} from './run-worker.ts'
+export { runWorker, type NearClient, type RunningWorker, type WorkerOptions } from './run-worker.ts'
 export { ensureSchedule, type Schedule } from './schedules.ts'
+export { certificatesFor, type Certificates, type TlsSetting } from './tls.ts'

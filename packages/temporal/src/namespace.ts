@@ -1,4 +1,4 @@
-// Namespaces, which must be there before anything can run, and again after Temporal's database was lost.
+// Namespaces, which must exist before anything can run, and be created again if Temporal's database was lost.
 import { setTimeout as sleep } from 'node:timers/promises'
 
 import { Fault } from '@skerry/fault'
@@ -7,20 +7,20 @@ import { isGrpcServiceError } from '@temporalio/client'
 import type { TemporalClient } from './connect.ts'
 
 export interface NamespaceOptions {
-  /** How long ended runs are kept; 3 unless told. */
+  /** How long ended runs are kept; default: 3. */
   readonly retentionDays?: number
-  /** How long to go on trying while the server is away; for ever unless told. */
+  /** How long to retry while the server is unreachable; default: for ever. */
   readonly patienceMs?: number
   readonly signal?: AbortSignal
 }
 
-/** gRPC's numbers. */
+/** gRPC codes. */
 const ALREADY_EXISTS = 6
 const NOT_FOUND = 5
 const PAUSE_MS = 500
 const DAY_S = 86_400
 
-/** Makes sure that the client's namespace is there and can be used. */
+/** Ensures that the client's namespace exists and is usable. */
 export async function ensureNamespace(
   temporal: TemporalClient,
   options: NamespaceOptions = {},
@@ -41,7 +41,7 @@ export async function ensureNamespace(
 async function registerOnce(temporal: TemporalClient, days: number): Promise<void> {
   const { namespace } = temporal
   await temporal.within(async ({ workflowService }) => {
-    // Asking first: registering is a write, and each cell does this at every start and each minute.
+    // Reads first: registering is a write, and each cell calls this at every start and every few seconds.
     const known = await workflowService.describeNamespace({ namespace }).then(
       () => true,
       (error: unknown) => {
@@ -50,16 +50,16 @@ async function registerOnce(temporal: TemporalClient, days: number): Promise<voi
       },
     )
     if (!known) {
-      // The type wants a 64-bit number of a library's own; a plain one does.
+      // The type asks for a 64-bit type of a library; a plain number works.
       const kept = { seconds: (days * DAY_S) as never }
       await workflowService
         .registerNamespace({ namespace, workflowExecutionRetentionPeriod: kept })
         .catch((error: unknown) => {
-          // Another cell was quicker.
+          // Another cell was faster.
           if (codeOf(error) !== ALREADY_EXISTS) throw error
         })
     }
-    // Registered is not yet usable: the server's services read their list of namespaces now and then.
+    // A registered namespace is not usable at once: Temporal's services read their list of namespaces periodically.
     await workflowService.listWorkflowExecutions({ namespace, pageSize: 1 })
   })
 }

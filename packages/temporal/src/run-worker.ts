@@ -1,31 +1,31 @@
-// A worker that is there whenever Temporal is, whichever of them started first.
+// A worker that runs whenever Temporal is reachable, in any start order.
+import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 
-import type { DataConverter } from '@temporalio/common'
-import {
-  bundleWorkflowCode,
-  DefaultLogger,
-  NativeConnection,
-  Runtime,
-  Worker,
-} from '@temporalio/worker'
+import { DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/worker'
 
 import { aroundActivities } from './beat.ts'
+import { bundleWorkflows } from './bundle.ts'
 import type { TemporalClient, TemporalOptions } from './connect.ts'
 import { callsOver, connectTemporal } from './connect.ts'
 import { ensureNamespace } from './namespace.ts'
+import { isSameTls, tlsNow } from './tls.ts'
 
 export interface WorkerOptions extends TemporalOptions {
   readonly taskQueue: string
-  /** The file that exports the workflows, bundled once per process; or a bundle that was made before. */
+  /** The file that exports the workflows, bundled once per process; or an existing bundle. */
   readonly workflows: { readonly path: string } | { readonly bundle: string }
-  /** Functions by name. A Fault that one throws reaches the workflow as a failure of that type. */
+  /** Functions by name. A Fault reaches the workflow as a failure of that type. */
   readonly activities: object
-  /** What the log should hear of: activities that failed, a worker that has to begin again. */
+  /** Logs failed activities and restarts of the worker. */
   readonly say: (what: string, cause: unknown) => void
-  /** How long steps under way may take to end when the worker is stopped; 5 s unless told. */
+  /** How long running steps may take to end when the worker is stopped; default: 5 s. */
   readonly graceMs?: number
   readonly identity?: string
+  /** How often it checks whether the certificate was renewed; default: 10 s. */
+  readonly certificateMs?: number
+  /** Whether it takes no work before `resume`; default: false. */
+  readonly paused?: boolean
 }
 
 /** Calls over a worker's own connection. */
@@ -33,46 +33,34 @@ export type NearClient = Pick<TemporalClient, 'client' | 'within'>
 
 export interface RunningWorker extends AsyncDisposable {
   /**
-   * The way to Temporal that the worker has, while it has one. A run that is started over it with `requestEagerStart` comes
-   * back with its first turn in the answer: this worker takes it without asking for it.
+   * The worker's own connection to Temporal, while it has one. A run that is started over it with `requestEagerStart` returns its
+   * first workflow task in the response: this worker runs it without polling.
    */
   near(): NearClient | undefined
-  /** Resolves when it takes work for the first time; rejects when the workflows cannot be bundled. */
+  /** Resolves when it starts to take work; rejects if the workflows cannot be bundled. */
   readonly ready: Promise<void>
-  /** Takes no new work, lets what runs come to an end within the grace, and stops; all of it goes on elsewhere. */
+  /** Takes no new work, lets running work end within the grace period, and stops; the rest continues at other workers. */
   stop(): Promise<void>
+  /** The same until `resume`: started work continues at other workers. */
+  pause(): void
+  resume(): void
 }
 
 const AGAIN_MS = 500
 const GRACE_MS = 5_000
 const FORCE_MS = 2_000
-/** How often a worker looks whether its namespace is still there. */
+/** How often a worker checks that its namespace still exists. */
 const NAMESPACE_MS = 5_000
+const CERTIFICATE_MS = 10_000
+/** Longer than a poll of a worker, which lasts a minute. */
+const RETIRE_MS = 90_000
 
-const bundles = new Map<string, Promise<string>>()
-
-/** The workflows of a file as one piece of code, made once per process. TypeScript is read as it is. */
-export async function bundleWorkflows(path: string, converter?: DataConverter): Promise<string> {
-  const found = bundles.get(path) ?? makeBundle(path, converter?.failureConverterPath)
-  bundles.set(path, found)
-  return found
-}
-
-async function makeBundle(path: string, failureConverterPath?: string): Promise<string> {
-  const logger = new DefaultLogger('ERROR')
-  const { code } = await bundleWorkflowCode({
-    ...{ workflowsPath: path, logger },
-    ...(failureConverterPath !== undefined && { failureConverterPath }),
-  })
-  return code
-}
-
-/** Starts a worker and answers at once: it comes up when Temporal does, and again after each time that Temporal was away. */
+/** Starts a worker and returns at once: it runs when Temporal is reachable, and again after each outage of Temporal. */
 export function runWorker(options: WorkerOptions): RunningWorker {
   installRuntime()
   const stopping = new AbortController()
   const ready = Promise.withResolvers<void>()
-  // A worker that is stopped before it ever came up is nobody's error.
+  // Stopping a worker before it ever ran is not an error.
   ready.promise.catch(() => undefined)
   let near: NearClient | undefined
   const up = (client: NearClient) => {
@@ -80,19 +68,61 @@ export function runWorker(options: WorkerOptions): RunningWorker {
     ready.resolve()
   }
   const down = () => (near = undefined)
-  const ended = keepRunning(options, stopping.signal, { up, down }).then(
-    () => ready.reject(new Error('the worker was stopped before it came up')),
-    // Workflows that cannot be bundled: whoever waits for the worker hears of it.
+  const gate = new Gate(options.paused ?? false)
+  const ended = keepRunning(options, stopping.signal, { up, down, gate }).then(
+    () => ready.reject(new Error('the worker was stopped before it was ready')),
+    // The workflows cannot be bundled: `ready` rejects.
     (error: unknown) => ready.reject(error),
   )
   const stop = async () => {
     stopping.abort()
     await ended
   }
-  return { near: () => near, ready: ready.promise, stop, [Symbol.asyncDispose]: stop }
+  return {
+    ...{ near: () => near, ready: ready.promise, stop, [Symbol.asyncDispose]: stop },
+    pause: () => gate.close(),
+    resume: () => gate.open(),
+  }
 }
 
-/** Once per process, before anything else: signals are the program's own business, and so is the log. */
+/** Whether a worker may take work now. */
+class Gate {
+  #closing = new AbortController()
+  #opening = Promise.withResolvers<void>()
+
+  constructor(isClosed: boolean) {
+    if (isClosed) this.#closing.abort()
+    else this.#opening.resolve()
+  }
+
+  /** Aborted while the gate is closed. */
+  get closed(): AbortSignal {
+    return this.#closing.signal
+  }
+
+  close(): void {
+    if (this.closed.aborted) return
+    this.#opening = Promise.withResolvers()
+    this.#closing.abort()
+  }
+
+  open(): void {
+    if (!this.closed.aborted) return
+    this.#closing = new AbortController()
+    this.#opening.resolve()
+  }
+
+  /** Returns once it is open, or when the signal is aborted. */
+  async passed(signal: AbortSignal): Promise<void> {
+    if (signal.aborted) return
+    const left = new AbortController()
+    const aborted = once(signal, 'abort', { signal: left.signal }).catch(() => undefined)
+    await Promise.race([this.#opening.promise, aborted])
+    left.abort()
+  }
+}
+
+/** Once per process, before anything else: the program itself handles signals and the log. */
 let installed = false
 function installRuntime(): void {
   if (installed) return
@@ -100,15 +130,16 @@ function installRuntime(): void {
   Runtime.install({ shutdownSignals: [], logger: new DefaultLogger('ERROR') })
 }
 
-interface Told {
+interface StateListener {
   readonly up: (near: NearClient) => void
   readonly down: () => void
+  readonly gate: Gate
 }
 
 async function keepRunning(
   options: WorkerOptions,
   stopping: AbortSignal,
-  told: Told,
+  listener: StateListener,
 ): Promise<void> {
   const { workflows, dataConverter } = options
   const code =
@@ -116,19 +147,23 @@ async function keepRunning(
   await using temporal = connectTemporal(options)
   const keeping = keepNamespace(temporal, stopping)
   while (!stopping.aborted) {
+    await listener.gate.passed(stopping)
+    if (stopping.aborted) break
+    const over = AbortSignal.any([stopping, listener.gate.closed])
     try {
-      await ensureNamespace(temporal, { signal: stopping })
-      await runOnce(options, code, stopping, told)
+      await ensureNamespace(temporal, { signal: over })
+      await runOnce(options, code, over, listener)
     } catch (error) {
       if (stopping.aborted) break
-      options.say('the worker lost Temporal and begins again', error)
+      if (over.aborted) continue
+      options.say('the worker lost the connection to Temporal and restarts', error)
       await sleep(AGAIN_MS, undefined, { signal: stopping }).catch(() => undefined)
     }
   }
   await keeping
 }
 
-/** Temporal's database may be lost under a worker that goes on asking for work; nothing is found there before the namespace is. */
+/** Temporal's database may be lost while a worker keeps polling; it gets no work until the namespace exists again. */
 async function keepNamespace(temporal: TemporalClient, stopping: AbortSignal): Promise<void> {
   while (!stopping.aborted) {
     await sleep(NAMESPACE_MS, undefined, { signal: stopping }).catch(() => undefined)
@@ -140,12 +175,10 @@ async function runOnce(
   options: WorkerOptions,
   code: string,
   stopping: AbortSignal,
-  { up, down }: Told,
+  { up, down }: StateListener,
 ): Promise<void> {
-  const connection = await NativeConnection.connect({
-    address: options.address,
-    ...(options.tls !== undefined && { tls: options.tls }),
-  })
+  let shown = await connectWorker(options)
+  const { connection } = shown
   try {
     const worker = await Worker.create({
       connection,
@@ -158,17 +191,17 @@ async function runOnce(
       interceptors: {
         activity: [aroundActivities((error, activity) => options.say(`${activity} failed`, error))],
       },
-      // A turn of a run lasts as long as its quick steps: as many turns as quick steps at once. Of the default of 40, two hosts that
-      // do not answer could hold all.
+      // A workflow task lasts as long as its quick steps, so both limits are equal. With the default of 40, two hosts that do not
+      // answer could occupy all slots.
       maxConcurrentWorkflowTaskExecutions: 100,
       maxConcurrentLocalActivityExecutions: 100,
-      // The next workflow task of a dead worker's run goes to another one after this; 10 s is the default.
+      // The next workflow task of a dead worker's run goes to another worker after this time; the default is 10 s.
       stickyQueueScheduleToStartTimeout: '2s',
       maxHeartbeatThrottleInterval: '2s',
       shutdownGraceTime: options.graceMs ?? GRACE_MS,
-      // A quick step that is tried again and again would hold the end up for ever.
+      // A quick step that is retried again and again would delay the shutdown for ever.
       shutdownForceTime: (options.graceMs ?? GRACE_MS) + FORCE_MS,
-      // A run whose history does not fit the code fails instead of hanging for ever: the next ring starts the new code.
+      // A run whose history is incompatible with the code fails instead of hanging for ever: the next wake-up starts the new code.
       workflowFailureErrorTypes: { '*': ['NondeterminismError', 'DeterminismViolationError'] },
     })
     const running = worker.run()
@@ -178,13 +211,83 @@ async function runOnce(
     stopping.addEventListener('abort', shutDown, { once: true })
     if (stopping.aborted) shutDown()
     up(callsOver(connection, options))
+    const renewing = keepCertificate(
+      options,
+      worker,
+      () => shown,
+      (fresh) => {
+        shown = fresh
+        up(callsOver(fresh.connection, options))
+      },
+    )
     try {
       await running
     } finally {
+      await renewing[Symbol.asyncDispose]()
       down()
       stopping.removeEventListener('abort', shutDown)
     }
   } finally {
-    await connection.close()
+    await shown.connection.close()
+  }
+}
+
+interface Shown {
+  readonly connection: NativeConnection
+  readonly tls: ReturnType<typeof tlsNow>
+}
+
+async function connectWorker({ address, tls: given }: WorkerOptions): Promise<Shown> {
+  const tls = tlsNow(given)
+  const connection = await NativeConnection.connect({ address, ...(tls !== undefined && { tls }) })
+  return { connection, tls }
+}
+
+/**
+ * A worker reconnects by itself, but with its original certificate. So it gets a new connection after a renewal of the
+ * certificate; polls over the older one may end.
+ */
+function keepCertificate(
+  options: WorkerOptions,
+  worker: Worker,
+  current: () => Shown,
+  replaced: (fresh: Shown) => void,
+): AsyncDisposable {
+  const older: { readonly connection: NativeConnection; readonly since: number }[] = []
+  const look = async () => {
+    if (!isSameTls(current().tls, tlsNow(options.tls))) {
+      const before = current().connection
+      const fresh = await connectWorker(options)
+      try {
+        worker.connection = fresh.connection
+      } catch (error) {
+        await fresh.connection.close()
+        throw error
+      }
+      older.push({ connection: before, since: performance.now() })
+      replaced(fresh)
+    }
+    const [first] = older
+    if (first && performance.now() - first.since > RETIRE_MS) {
+      older.shift()
+      await first.connection.close()
+    }
+  }
+  const over = new AbortController()
+  const looking = (async () => {
+    while (!over.signal.aborted) {
+      await look().catch((error: unknown) =>
+        options.say('cannot reconnect to Temporal with the renewed certificate; will retry', error),
+      )
+      const pause = options.certificateMs ?? CERTIFICATE_MS
+      await sleep(pause, undefined, { signal: over.signal }).catch(() => undefined)
+    }
+  })()
+  return {
+    async [Symbol.asyncDispose]() {
+      over.abort()
+      await looking
+      await Promise.allSettled(older.map(({ connection }) => connection.close()))
+    },
   }
 }

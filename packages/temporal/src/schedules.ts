@@ -1,4 +1,4 @@
-// Work that comes round again and again, under Temporal's Schedules.
+// Periodic work with Temporal Schedules.
 import { isDeepStrictEqual } from 'node:util'
 
 import {
@@ -11,18 +11,18 @@ import type { TemporalClient } from './connect.ts'
 
 export interface Schedule {
   readonly id: string
-  /** How long from one start to the next. */
+  /** Interval between two starts. */
   readonly everyMs: number
-  /** The workflow's type. It gets no input: it reads the world again each time. */
+  /** The workflow type. It gets no input: it reads the current state each time. */
   readonly workflow: string
   readonly taskQueue: string
-  /** After so long a run is ended, so that one which hangs does not hold up all that follow; ten times `everyMs` unless told. */
+  /** Timeout of a run, so that a hanging one does not block all later ones; default: ten times `everyMs`. */
   readonly timeoutMs?: number
 }
 
 /**
- * Makes sure that a schedule is there and says this. A start is left out while the last one still runs, and those that were
- * missed are not made up for. Any number of cells may do it at once.
+ * Ensures that a schedule exists with these values. A start is skipped while the last run is still open, and missed
+ * starts are not repeated. Any number of cells may call it at once.
  */
 export async function ensureSchedule(temporal: TemporalClient, schedule: Schedule): Promise<void> {
   const wanted = optionsOf(schedule)
@@ -32,7 +32,7 @@ export async function ensureSchedule(temporal: TemporalClient, schedule: Schedul
     } catch (error) {
       if (!(error instanceof ScheduleAlreadyRunning)) throw error
       const handle = client.schedule.getHandle(schedule.id)
-      // An update is a write and makes the schedule begin anew, so only where it says something else.
+      // An update is a write and restarts the schedule, so it is done only if the values differ.
       if (isDeepStrictEqual(saidBy(await handle.describe()), saidOf(schedule))) return
       await handle.update(() => ({ ...wanted, state: {} }))
     }

@@ -1,4 +1,4 @@
-// Steps for the tests of this room.
+// Steps for the tests of this package.
 import { existsSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 

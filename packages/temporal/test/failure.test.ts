@@ -1,10 +1,10 @@
-// Goal: a Fault passes through Temporal unharmed, and nothing waits for a Temporal that is away. No server is needed for that.
+// Goal: a Fault passes through Temporal unchanged, and nothing waits for an unreachable Temporal. No server is needed.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { test } from 'node:test'
 
-import { Fault, faultKinds, passing } from '@skerry/fault'
+import { Fault, faultKinds, retryableKinds } from '@skerry/fault'
 import {
   ActivityFailure,
   ApplicationFailure,
@@ -25,18 +25,18 @@ import {
 const wrapped = (cause: Error) =>
   new ActivityFailure('failed', 'step', 'id', 'NON_RETRYABLE_FAILURE', 'worker', cause)
 
-test('every kind of fault goes there and back, and only a passing one is tried again', () => {
+test('every kind of fault is converted both ways, and only a retryable one is retried', () => {
   for (const kind of faultKinds) {
     const failure = toFailure(new Fault(kind, 'why', { hint: 'what next' }))
     assert.ok(failure instanceof ApplicationFailure)
-    assert.deepEqual([failure.type, failure.nonRetryable], [kind, !passing.has(kind)])
+    assert.deepEqual([failure.type, failure.nonRetryable], [kind, !retryableKinds.has(kind)])
     const back = fromFailure(wrapped(failure))
     assert.ok(back instanceof Fault)
     assert.deepEqual([back.kind, back.message, back.hint], [kind, 'why', 'what next'])
   }
 })
 
-test('a bug is not tried again and tells nobody its words', () => {
+test('a bug is not retried, and its message is not exposed', () => {
   const failure = toFailure(new TypeError('cannot read x of undefined'))
   assert.ok(failure instanceof ApplicationFailure)
   assert.deepEqual([failure.type, failure.nonRetryable], [BUG, true])
@@ -44,7 +44,7 @@ test('a bug is not tried again and tells nobody its words', () => {
   assert.equal(fromFailure(failure), failure)
 })
 
-test('time-outs and cancellation have their kinds; what is of Temporal stays so', () => {
+test('timeouts and cancellation have their kinds; Temporal’s own errors stay unchanged', () => {
   const late = fromFailure(wrapped(new TimeoutFailure('late', undefined, 'HEARTBEAT')))
   assert.ok(late instanceof Fault && late.kind === 'timed-out')
   const stopped = fromFailure(new CancelledFailure('stop'))
@@ -53,8 +53,8 @@ test('time-outs and cancellation have their kinds; what is of Temporal stays so'
   assert.equal(toFailure(own), own)
 })
 
-test('a Temporal that is away, or silent, fails a call in time', async () => {
-  // One listens and never says a word, the other is not there.
+test('a call to an unreachable or silent Temporal times out', async () => {
+  // One listens and never answers, the other does not exist.
   const open: Socket[] = []
   await using silent = createServer((socket) => open.push(socket)).listen(0, '127.0.0.1')
   using _ = { [Symbol.dispose]: () => open.forEach((socket) => socket.destroy()) }
@@ -87,15 +87,15 @@ test('a Temporal that is away, or silent, fails a call in time', async () => {
   }
 })
 
-test('workflows are bundled from TypeScript as it stands, once per process', async () => {
+test('workflows are bundled directly from TypeScript, once per process', async () => {
   const path = `${import.meta.dirname}/workflows/index.ts`
   const code = await bundleWorkflows(path)
   assert.match(code, /twoSteps/)
-  assert.match(code, /timed-out/, 'a room of ours is in it')
+  assert.match(code, /timed-out/, 'a package of ours is in the bundle')
   assert.equal(await bundleWorkflows(path), code)
 })
 
-test('a worker whose Temporal never comes can be stopped', async () => {
+test('a worker can be stopped while Temporal is unreachable', async () => {
   const worker = runWorker({
     address: '127.0.0.1:1',
     namespace: 'n',
@@ -107,5 +107,5 @@ test('a worker whose Temporal never comes can be stopped', async () => {
   const began = performance.now()
   await worker.stop()
   assert.ok(performance.now() - began < 5_000)
-  await assert.rejects(worker.ready, /stopped before it came up/)
+  await assert.rejects(worker.ready, /stopped before it was ready/)
 })

@@ -1,4 +1,4 @@
-// A worker as a process of its own, to be killed: node test-worker.ts ADDRESS NAMESPACE QUEUE BUNDLE. Prints what its steps do.
+// A worker in its own process, to be killed: node test-worker.ts ADDRESS NAMESPACE QUEUE BUNDLE. Prints what its steps do.
 import { readFileSync } from 'node:fs'
 
 import { runWorker } from '../src/index.ts'

@@ -1,9 +1,9 @@
-// The three functions of the database that a console may call, and nothing else of it.
+// The three database functions that a console may call; it has no other access.
 import type { HostId, VmId } from '@skerry/vm'
 import { sql, type Kysely } from 'kysely'
 
 import { hashOf } from './hash-of.ts'
-import { type Ended, endings, type OpenConsole, type Redeemed } from './ticket.ts'
+import { type EndedConsole, endings, type OpenConsole, type Redeemed } from './ticket.ts'
 
 type RedeemedRow =
   | { readonly outcome: 'unknown' | 'too many' }
@@ -19,8 +19,8 @@ type RedeemedRow =
     }
 
 /**
- * Uses a ticket up, whatever comes of it. `unknown`: it is nobody's, was used, is too old, or its screen or right to see it is gone.
- * `via` is the console process that asks, `from` the address of the person.
+ * Redeems a ticket; it is used up even if this fails. `unknown`: the ticket does not exist, was used, has expired, or its screen or
+ * the right to see it is gone. `via` is the console process, `from` the address of the user.
  */
 export async function redeemTicket<DB>(
   db: Kysely<DB>,
@@ -38,14 +38,14 @@ export async function redeemTicket<DB>(
 }
 
 /**
- * Says that these are still shown; the answer is those that must be closed. To be called every 2 s, also with none: what another
- * process left behind is closed by it.
+ * Renews the open screens; returns those that must be closed. Call it every 2 s, also without open screens: it closes what another
+ * process left behind.
  */
 export async function renewConsoles<DB>(
   db: Kysely<DB>,
   via: string,
   open: readonly OpenConsole[],
-): Promise<Ended[]> {
+): Promise<EndedConsole[]> {
   const ids = open.map(({ console }) => console)
   const bytes = open.map((each) => each.bytes)
   const { rows } = await sql<{ console: string; why: string }>`
@@ -53,7 +53,7 @@ export async function renewConsoles<DB>(
   return rows.map(({ console, why }) => ({ console, why, cause: endings[why] ?? 'vm' }))
 }
 
-/** Its end is told of once, with all its bytes. Where the database has ended it, its reason is the one that is told. */
+/** Emits the end of a screen once, with its total bytes. If the database has already ended it, the database's reason is used. */
 export async function closeConsole<DB>(
   db: Kysely<DB>,
   console: string,

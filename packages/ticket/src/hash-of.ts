@@ -1,4 +1,4 @@
 import { createHash } from 'node:crypto'
 
-/** How a ticket is known to everybody but its bearer: at rest, on its way to the database, and to the host before it is shown. */
+/** Everyone but the bearer knows a ticket only by this hash: the database, connections to it, and the host until it is redeemed. */
 export const hashOf = (secret: string): Buffer => createHash('sha256').update(secret).digest()

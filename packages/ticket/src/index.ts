@@ -1,6 +1,6 @@
-// @skerry/ticket: a ticket to a screen, made, kept hashed, redeemed once; and the screens that are open.
+// @skerry/ticket: tickets for screens, issued, stored as hashes, redeemed once; and the open screens.
 export { closeConsole, redeemTicket, renewConsoles } from './consoles.ts'
 export { hashOf } from './hash-of.ts'
 export { issueTicket, type NewTicket } from './issue-ticket.ts'
 export { endings } from './ticket.ts'
-export type { Cause, Ended, OpenConsole, Redeemed, Screen } from './ticket.ts'
+export type { Cause, EndedConsole, OpenConsole, Redeemed, Screen } from './ticket.ts'

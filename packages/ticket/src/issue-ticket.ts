@@ -6,8 +6,8 @@ export interface NewTicket {
   readonly vm: { readonly org: OrgId; readonly vapp: string; readonly id: VmId }
   readonly boot: string
   readonly host: HostId
-  /** Who asked: somebody of the VM's organisation, or one of those who run the cloud. */
-  readonly who: {
+  /** The caller: a user of the VM's organisation, or a system administrator. */
+  readonly principal: {
     readonly org: OrgId
     readonly account: UserId
     readonly user: string
@@ -16,25 +16,28 @@ export interface NewTicket {
 }
 
 /**
- * Written down as a hash, for the console that redeems it, with the event that tells of it. Those that nobody can use any more go.
- * Answers when it ends, by the database's clock: no other is asked.
+ * Stores the hash of a ticket for the console that redeems it, and emits its event. Deletes expired tickets. Returns when it
+ * expires, by the database's clock, which is the only one used.
  */
 export async function issueTicket<DB>(tx: Transaction<DB>, ticket: NewTicket): Promise<Date> {
-  const { hash, vm, boot, host, who } = ticket
+  const { hash, vm, boot, host, principal } = ticket
   await sql`delete from screen_ticket
     where org = ${vm.org} and vm = ${vm.id} and made_at < clock_timestamp() - interval '1 h'`.execute(
     tx,
   )
   const { rows } = await sql<{ expires: Date }>`
     insert into screen_ticket (ticket_hash, org, vm, boot, host, account_org, account)
-    values (${hash}, ${vm.org}, ${vm.id}, ${boot}, ${host}, ${who.org}, ${who.account})
+    values (${hash}, ${vm.org}, ${vm.id}, ${boot}, ${host}, ${principal.org}, ${principal.account})
     returning made_at + ticket_life() as expires`.execute(tx)
-  const what = { by: who.user, ...(who.address !== undefined && { from: who.address }) }
-  await sql`insert into event (kind, org, vapp, vm, what)
+  const what = {
+    by: principal.user,
+    ...(principal.address !== undefined && { from: principal.address }),
+  }
+  await sql`insert into event (kind, org, vapp, vm, details)
     values ('screen.ticket', ${vm.org}, ${vm.vapp}, ${vm.id}, ${JSON.stringify(what)}::jsonb)`.execute(
     tx,
   )
   const [kept] = rows
-  if (!kept) throw new Error('a row that was inserted was not answered')
+  if (!kept) throw new Error('the insert returned no row')
   return kept.expires
 }

@@ -1,51 +1,52 @@
 import type { HostId, VmId } from '@skerry/vm'
 
-/** Which screen: this VM, this life of its QEMU process, at this host. The console needs no other table. */
+/** A screen: a VM, one boot of its QEMU process, on one host. The console needs no other table. */
 export interface Screen {
   readonly vm: VmId
-  /** What people call it. */
+  /** The name of the VM. */
   readonly name: string
   readonly boot: string
   readonly host: HostId
-  /** Where the host is asked. */
+  /** Address of the host's API. */
   readonly address: string
   readonly port: number
 }
 
-/** What a ticket was good for. */
+/** The result of a redeemed ticket. */
 export interface Redeemed {
-  /** This opening of the screen, by which it is renewed and closed. */
+  /** The id of this open screen, for renewing and closing it. */
   readonly console: string
   readonly screen: Screen
 }
 
-/** A screen that a console process shows to somebody now. */
+/** A screen that a console process shows now. */
 export interface OpenConsole {
   readonly console: string
-  /** Bytes that went either way so far. */
+  /** Bytes transferred so far in both directions. */
   readonly bytes: number
 }
 
-/** One that must be closed now, and why, in words for the person who looks at it. */
-export interface Ended {
+/** A screen that must be closed now, with the reason as text for the user. */
+export interface EndedConsole {
   readonly console: string
   readonly why: string
   readonly cause: Cause
 }
 
-/** What it was that ended: the VM's life, the user's right to see it, or the database's trust in the process. */
+/** The cause of the end: the VM's boot ended, the user lost the right, or the console process was silent. */
 export type Cause = 'vm' | 'right' | 'silence'
 
-/** The words of the database (migration 0012 of the cloud), and what each is about. */
+/** The reasons of the database (`why_no_screen` in the cloud's migration), and the cause of each. The texts must match the migration. */
 export const endings: Readonly<Record<string, Cause>> = {
   'the VM was deleted': 'vm',
-  'the VM is not there any more': 'vm',
+  'the VM is lost': 'vm',
   'the VM was suspended': 'vm',
   'the VM was powered off': 'vm',
-  'the VM was started anew': 'vm',
+  'the VM was restarted': 'vm',
   'the user was removed': 'right',
   'the user was disabled': 'right',
+  'the user has a new password': 'right',
   'the organisation of the user was disabled': 'right',
-  'the user has no right to this screen any more': 'right',
+  'the user has no permission for this screen': 'right',
   'the console was silent for too long': 'silence',
 }

@@ -2,32 +2,32 @@ import type { TaskId, VmId } from './id.ts'
 import type { Order } from './order.ts'
 import type { Report } from './vm.ts'
 
-/** What a host remembers of its orders for one VM. It outlives the VM. Numbers are decimal. */
+/** A host's record of its orders for one VM. It outlives the VM. Fencing tokens are decimal. */
 export interface Ledger {
   readonly vm: VmId
   readonly incarnation: string
-  /** The highest number there was; whatever is lower is refused for ever. */
+  /** The highest fencing token received; any lower one is rejected forever. */
   readonly highest: string
   readonly task: TaskId
-  /** What the steps of that task ended with, by their keys. */
+  /** The reports of that task's finished steps, by key. */
   readonly results: Readonly<Record<string, Report>>
-  /** Steps of that task that must not be tried twice, begun and without a result. */
+  /** Steps of that task that must not be repeated, started and without a result. */
   readonly begun: readonly string[]
-  /** Who it is for and what it was made as, in the cloud's own words. */
+  /** The VM spec: its owner and its settings, in the cloud's format. */
   readonly deed?: unknown
   /** When it was deleted: from then on this is its tombstone. */
   readonly gone?: string
 }
 
-/** What must be known of a goal to judge an order for it. */
+/** The properties of a goal that decide on an order. */
 export interface GoalNature {
-  /** Whether it may be tried again when nobody knows if it happened. */
+  /** Whether it may be repeated if its outcome is unknown. */
   readonly repeatable: boolean
-  /** 'begins' may come before there is a VM and bring a higher incarnation; 'ends' is content with none. */
+  /** 'begins' may precede the VM and bring a higher incarnation; 'ends' succeeds without a VM. */
   readonly life: 'begins' | 'needs' | 'ends'
 }
 
-/** The step that a host is at for this VM. */
+/** The step that the host is executing for this VM. */
 export interface AtWork {
   readonly key: string
   readonly number: string
@@ -36,24 +36,24 @@ export interface AtWork {
 
 export type OrderRefusal = 'stale' | 'other-incarnation' | 'gone' | 'interrupted'
 
-/** `ledger` is what must be on disk before anything else is done; it is the one given where nothing changes. */
+/** `ledger` must be on disk before anything else is done; it is the given one if nothing changes. */
 export type Verdict =
   | {
       readonly say: 'refuse'
       readonly why: OrderRefusal
-      /** stale: the highest number; other-incarnation and gone: the incarnation that counts. */
+      /** stale: the highest fencing token; other-incarnation and gone: the current incarnation. */
       readonly detail: string
       readonly ledger?: Ledger
     }
   | { readonly say: 'known'; readonly report: Report; readonly ledger: Ledger }
   | { readonly say: 'join'; readonly ledger: Ledger }
-  /** What is at work is to be waited for, and told to stop where it is of a claim that no longer counts. */
+  /** Wait for the running step, and abort it if its claim is outdated. */
   | { readonly say: 'wait'; readonly abort: boolean; readonly ledger: Ledger }
   | { readonly say: 'act'; readonly ledger: Ledger }
 
 /**
- * Judges an order by what the host remembers (docs/operations.md, Step). The same rules for every
- * host, real or simulated, and for the model that tries all interleavings of them.
+ * Decides on an order by the host's ledger (docs/design/consistency.md, Step). The same rules apply to every
+ * host, real or simulated, and to the model that checks all interleavings.
  */
 export function decideOrder(
   known: Ledger | undefined,
@@ -67,7 +67,7 @@ export function decideOrder(
   const report = ledger.results[order.key]
   if (report) return { say: 'known', report, ledger }
   if (atWork) {
-    // The same step for another life of the VM is another step.
+    // The same step for another incarnation of the VM is another step.
     const isSameLife = atWork.incarnation === order.incarnation
     if (atWork.key === order.key && isSameLife) return { say: 'join', ledger }
     const abort = !isSameLife || BigInt(atWork.number) < BigInt(order.number)
@@ -110,19 +110,19 @@ function note(known: Ledger | undefined, order: Order): Ledger {
   return { ...known, highest: number, task, results: {}, begun: [] }
 }
 
-/** The ledger once the step has begun that must not be tried twice. */
+/** The ledger after the start of a step that must not be repeated. */
 export const withBegun = (ledger: Ledger, key: string): Ledger => ({
   ...ledger,
   begun: [...ledger.begun.filter((each) => each !== key), key],
 })
 
-/** The ledger once it is known that the step did not happen after all. */
+/** The ledger once it is known that the step did not happen. */
 export const withoutBegun = (ledger: Ledger, key: string): Ledger => ({
   ...ledger,
   begun: ledger.begun.filter((each) => each !== key),
 })
 
-/** What a step has changed besides the VM itself. */
+/** The changes of a step besides those of the VM itself. */
 export interface StepOutcome {
   readonly report: Report
   readonly deed?: unknown
@@ -130,8 +130,8 @@ export interface StepOutcome {
 }
 
 /**
- * The ledger with what a step ended with. A step that ends after its task was replaced has still
- * done what it has done, but nobody will ask for its result any more.
+ * The ledger with the outcome of a step. A step that ends after its task was superseded still has
+ * its effect, but its result is no longer needed.
  */
 export function withOutcome(
   ledger: Ledger,

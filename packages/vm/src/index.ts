@@ -13,6 +13,23 @@ export {
 export type { HostId, Id, OrgId, TaskId, UserId, VmId } from './id.ts'
 export { cloneWays, lifecycleRules, mayDo, type LifecycleAction } from './lifecycle.ts'
 export {
+  arrivalStages,
+  departureStages,
+  domainSights,
+  moveRules,
+  settleMove,
+  stageAfter,
+  wordOf,
+  type ArrivalAct,
+  type ArrivalStage,
+  type DepartureAct,
+  type DepartureStage,
+  type DomainSight,
+  type HeardWord,
+  type MoveRules,
+  type TargetWord,
+} from './move-rules.ts'
+export {
   whyNotBridge,
   whyNotGuestPath,
   whyNotId,
@@ -22,6 +39,7 @@ export {
   reservedIds,
 } from './names.ts'
 export type { Order } from './order.ts'
+export { cardCounts, FIRST_FIXED, LAST_FIXED, networkOf, ORGS_BLOCK } from './org-network.ts'
 export {
   commandTo,
   decidePower,

@@ -1,8 +1,8 @@
 import type { PowerState } from './power.ts'
 
 /**
- * How a VM's disk becomes the disk of a clone. 'freeze' makes it a base that both stand on. A
- * suspended VM's memory belongs to exactly the disk it was saved with, so that disk is copied.
+ * How a VM's disk becomes the disk of a clone. 'freeze' makes it a shared read-only base. A suspended
+ * VM's memory belongs to exactly the disk it was saved with, so that disk is copied.
  */
 export const cloneWays = {
   off: 'freeze',
@@ -11,7 +11,7 @@ export const cloneWays = {
   suspended: 'copy',
 } as const satisfies Record<PowerState, 'freeze' | 'copy'>
 
-/** What needs the VM to be in certain states, besides the power commands. */
+/** The power states that other actions than power commands require. */
 export const lifecycleRules = {
   reconfigure: ['off'],
   nest: ['off'],

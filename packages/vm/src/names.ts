@@ -1,19 +1,19 @@
 /**
- * Which names are legal. Each function answers why a text is not, or undefined when it is,
- * because this package knows nothing of faults.
+ * The rules for names. Each function returns why a text is invalid, or undefined if it is valid,
+ * because this package does not depend on faults.
  */
 export const ID_PATTERN = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,62}$/
 export const GUEST_PATH_PATTERN = /^[A-Za-z0-9_.-]{1,64}$/
 export const SNAPSHOT_PATTERN = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,62}$/
-/** What the kernel takes as the name of a link, without what a shell or a path would read otherwise. */
+/** Valid as the name of a network interface, without characters that are special in a shell or a path. */
 export const BRIDGE_PATTERN = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,14}$/
 export const NAME_LENGTH_MAX = 128
 export const TAG_LENGTH_MAX = 1024
 
-/** Path segments of the local API: a VM of that name could not be addressed. */
+/** Path segments of the local API: a VM with such an id could not be addressed. */
 export const reservedIds = ['power', 'folders', 'ipaddress'] as const
 
-// Control characters, and what XML 1.0 cannot carry: a name ends in a domain definition.
+// Control characters, and characters that XML 1.0 cannot represent: a name becomes part of a domain definition.
 // oxlint-disable-next-line no-control-regex
 const UNPRINTABLE = /[\u0000-\u001f\u007f-\u009f\ufffe\uffff]|\p{Surrogate}/u
 
@@ -50,11 +50,11 @@ export function whyNotGuestPath(guestPath: string): string | undefined {
 export function whyNotBridge(bridge: string): string | undefined {
   return BRIDGE_PATTERN.test(bridge)
     ? undefined
-    : `a bridge's name must match ${BRIDGE_PATTERN.source}`
+    : `a bridge name must match ${BRIDGE_PATTERN.source}`
 }
 
 export function whyNotSnapshotName(name: string): string | undefined {
   return SNAPSHOT_PATTERN.test(name)
     ? undefined
-    : `a snapshot's name must match ${SNAPSHOT_PATTERN.source}`
+    : `a snapshot name must match ${SNAPSHOT_PATTERN.source}`
 }

@@ -2,18 +2,18 @@ import type { TaskId, VmId } from './id.ts'
 import type { PowerState } from './power.ts'
 
 /**
- * What makes a step safe to send twice and safe to arrive late (docs/operations.md). A host
- * does a key once and answers it again with the first result; it refuses a lower number for ever.
+ * Makes a step safe to send twice and safe to arrive late (docs/design/consistency.md). A host executes a
+ * key once and repeats its first result; it rejects a lower fencing token forever.
  */
 export interface Order {
   readonly vm: VmId
   readonly task: TaskId
   /** Task and step, the same in every attempt. */
   readonly key: string
-  /** Which claim of the task. Decimal; a lower one is refused for ever. */
+  /** The fencing token: identifies the claim of the task. Decimal; a lower one is rejected forever. */
   readonly number: string
-  /** Which life of the VM: made again or moved is another. Decimal. */
+  /** The incarnation of the VM: it increases when the VM is created again or moved. Decimal. */
   readonly incarnation: string
-  /** The states in which it may begin; undefined where none is needed. */
+  /** The power states in which it may start; undefined if any. */
   readonly from?: readonly PowerState[]
 }

@@ -1,4 +1,4 @@
-/** What power a VM has and what may be done about it. Pure: no libvirt, no clock. */
+/** Power states and the commands between them. Pure: no libvirt, no clock. */
 export const powerStates = ['off', 'on', 'paused', 'suspended'] as const
 export type PowerState = (typeof powerStates)[number]
 
@@ -21,7 +21,7 @@ export interface PowerRule {
 
 export const powerRules: Readonly<Record<PowerCommand, PowerRule>> = {
   on: { from: ['off', 'suspended'], to: 'on' },
-  // Not from 'suspended': it would throw away what the guest had in memory.
+  // Not from 'suspended': that would discard the guest's memory.
   off: { from: ['on', 'paused'], to: 'off' },
   shutdown: { from: ['on'], to: 'off' },
   suspend: { from: ['on', 'paused'], to: 'suspended' },
@@ -33,13 +33,13 @@ export const powerRules: Readonly<Record<PowerCommand, PowerRule>> = {
 
 export type Decision = 'go' | 'nothing' | 'refuse'
 
-/** 'nothing' where the VM already is: a client that lost our answer may ask again. */
+/** 'nothing' if the VM already has the target state: a client that lost our answer may retry. */
 export function decidePower(now: PowerState, command: PowerCommand): Decision {
   const { from, to } = powerRules[command]
   return from.includes(now) ? 'go' : now === to ? 'nothing' : 'refuse'
 }
 
-/** A laptop sends commands, the cloud names goals: the command that leads there, if one does. */
+/** The local API takes commands, the cloud takes goals: the command that leads to a goal, if there is one. */
 export function commandTo(goal: PowerState, now: PowerState): PowerCommand | 'nothing' | undefined {
   if (now === goal) return 'nothing'
   return powerCommands.find(

@@ -7,43 +7,46 @@ export interface Vm {
   readonly name: string
   readonly tag: string
   readonly power: PowerState
-  /** Why it is paused although nobody asked for it. */
+  /** Why it is paused without a request. */
   readonly pausedBy?: 'full disk' | 'disk error'
-  /** Which life of the VM: made again or moved is another. Decimal. */
+  /** The incarnation of the VM: it increases when the VM is created again or moved. Decimal. */
   readonly incarnation: string
-  /** Names one life of its QEMU process; null while there is none. */
+  /** Identifies one run of its QEMU process; null if it does not run. */
   readonly boot: string | null
   readonly cpus: number
   readonly memoryMiB: number
   readonly diskMiB: number
   readonly nested: boolean
-  /** The bridge of its host that it is on, where it is not on the host's own network for guests. */
+  /** The host bridge that it is on, if it is not on a guest network of the host. */
   readonly bridge?: string
-  /** Its card, where it is on the network of an organisation. */
+  /** Its card, if it is on the network of an organisation. */
   readonly card?: Card
   readonly autostart: boolean
   readonly sharing: boolean
 }
 
-/** A network card, and the address that it always has on its network. */
+/** A network card with its fixed address. */
 export interface Card {
   readonly network: string
   readonly mac: string
   readonly address: string
 }
 
-/** What a list says of each VM: cheap enough for thousands. */
-export type VmSummary = Pick<Vm, 'id' | 'name' | 'tag' | 'power'>
+/** One row of a list: cheap enough for thousands. */
+export interface VmSummary extends Pick<Vm, 'id' | 'name' | 'tag' | 'power'> {
+  /** Its QEMU process is ending. Its power state is 'on' until then, even if it was paused before. */
+  readonly ending?: true
+}
 
-/** What a host has seen. Of two reports the one with the higher (session, seq) is the newer. */
+/** The state of a VM as seen by its host. Of two reports the one with the higher (session, seq) is newer. */
 export interface Report {
   readonly session: string
   readonly seq: number
-  /** undefined: it is gone. */
+  /** undefined: the VM is gone. */
   readonly vm?: Vm
 }
 
-/** A directory of the host that a guest sees below /mnt/shares. */
+/** A host directory that a guest sees below /mnt/shares. */
 export interface Folder {
   /** The name in the guest, and the mapping's identifier. */
   readonly guestPath: string
@@ -51,16 +54,16 @@ export interface Folder {
   readonly flags: FolderFlags
 }
 
-/** 4 is read and write, as the local API's spec says; 0 is read-only. */
+/** 4 is read and write, as in the specification of the local API; 0 is read-only. */
 export const folderFlags = [0, 4] as const
 export type FolderFlags = (typeof folderFlags)[number]
 
 export interface Snapshot {
   readonly name: string
   readonly createdAt: string
-  /** Whether it brings a running guest back, not only a disk. */
+  /** Whether it includes the memory of a running guest. */
   readonly memory: boolean
-  /** The one the VM was last taken from or brought back to. */
+  /** The snapshot that was last taken or reverted to. */
   readonly current: boolean
 }
 

@@ -1,4 +1,4 @@
-// Goal: every rule of a step (docs/operations.md) is one line here. Method: one ledger, one order, one verdict.
+// Goal: every rule of a step (docs/design/consistency.md) is one line here. Method: one ledger, one order, one verdict.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
@@ -37,178 +37,181 @@ const at = (key: string, number = '100', incarnation = '5'): AtWork => ({
 
 interface Row {
   readonly given?: Ledger | undefined
-  readonly asked?: Partial<Order>
+  readonly requested?: Partial<Order>
   readonly goal?: GoalNature
   readonly atWork?: AtWork
   readonly says: Verdict['say'] | `refuse ${string}`
-  /** What changes in the ledger; nothing unless told. */
+  /** Changes of the ledger; default: none. */
   readonly notes?: Partial<Ledger>
 }
 
 const another = { results: {}, begun: [], task: other }
-const anew = { results: {}, begun: [] }
+const fresh = { results: {}, begun: [] }
 const rows: Readonly<Record<string, Row>> = {
   'the next step of the task': { says: 'act' },
-  'a lower number': { asked: { number: '99' }, says: 'refuse stale 100' },
+  'a lower fencing token': { requested: { number: '99' }, says: 'refuse stale 100' },
   // Compared as text it would be the higher one.
-  'a lower number with fewer digits': {
-    asked: { number: '99' },
+  'a lower fencing token with fewer digits': {
+    requested: { number: '99' },
     goal: ends,
     says: 'refuse stale 100',
   },
-  'a lower number for a key with a result': {
-    asked: { number: '99', key: 'task-1/a' },
+  'a lower fencing token for a key with a result': {
+    requested: { number: '99', key: 'task-1/a' },
     says: 'refuse stale 100',
   },
-  'an equal number of another task': { asked: { task: other }, says: 'refuse stale 100' },
-  'a lower number and another incarnation': {
-    asked: { number: '9', incarnation: '6' },
+  'an equal fencing token of another task': {
+    requested: { task: other },
+    says: 'refuse stale 100',
+  },
+  'a lower fencing token and another incarnation': {
+    requested: { number: '9', incarnation: '6' },
     goal: begins,
     says: 'refuse stale 100',
   },
-  'a higher number of the same task': {
-    asked: { number: '101' },
+  'a higher fencing token of the same task': {
+    requested: { number: '101' },
     says: 'act',
     notes: { highest: '101' },
   },
-  'a higher number of another task': {
-    asked: { number: '101', task: other },
+  'a higher fencing token of another task': {
+    requested: { number: '101', task: other },
     says: 'act',
     notes: { highest: '101', ...another },
   },
-  'a number beyond what a double can hold': {
+  'a fencing token beyond the range of a double': {
     given: { ...ledger, highest: '9007199254740993' },
-    asked: { number: '9007199254740992' },
+    requested: { number: '9007199254740992' },
     says: 'refuse stale 9007199254740993',
   },
-  'a known key': { asked: { key: 'task-1/a' }, says: 'known' },
-  'a known key with a higher number': {
-    asked: { key: 'task-1/a', number: '101' },
+  'a known key': { requested: { key: 'task-1/a' }, says: 'known' },
+  'a known key with a higher fencing token': {
+    requested: { key: 'task-1/a', number: '101' },
     says: 'known',
     notes: { highest: '101' },
   },
-  'a key of the old task, told of a new one': {
-    asked: { key: 'task-1/a', task: other, number: '101' },
+  'a key of the old task, by a new task': {
+    requested: { key: 'task-1/a', task: other, number: '101' },
     says: 'act',
     notes: { highest: '101', ...another },
   },
-  'a lower incarnation': { asked: { incarnation: '4' }, says: 'refuse other-incarnation 5' },
-  'a higher incarnation': { asked: { incarnation: '6' }, says: 'refuse other-incarnation 5' },
-  'a lower incarnation to be made': {
-    asked: { incarnation: '4', number: '101' },
+  'a lower incarnation': { requested: { incarnation: '4' }, says: 'refuse other-incarnation 5' },
+  'a higher incarnation': { requested: { incarnation: '6' }, says: 'refuse other-incarnation 5' },
+  'a lower incarnation to be created': {
+    requested: { incarnation: '4', number: '101' },
     goal: begins,
     says: 'refuse other-incarnation 5',
   },
-  'a higher incarnation to be made': {
-    asked: { incarnation: '6' },
+  'a higher incarnation to be created': {
+    requested: { incarnation: '6' },
     goal: begins,
     says: 'act',
-    notes: { incarnation: '6', ...anew },
+    notes: { incarnation: '6', ...fresh },
   },
   'a known key for a higher incarnation': {
-    asked: { incarnation: '6', key: 'task-1/a' },
+    requested: { incarnation: '6', key: 'task-1/a' },
     goal: begins,
     says: 'act',
-    notes: { incarnation: '6', ...anew },
+    notes: { incarnation: '6', ...fresh },
   },
   'a higher incarnation to be deleted': {
-    asked: { incarnation: '6' },
+    requested: { incarnation: '6' },
     goal: ends,
     says: 'refuse other-incarnation 5',
   },
-  'a step that is under way': { atWork: at('task-1/b'), says: 'join' },
-  'a step that is under way by an earlier claim': {
-    asked: { number: '101' },
+  'a step that is running': { atWork: at('task-1/b'), says: 'join' },
+  'a step that is running for an earlier claim': {
+    requested: { number: '101' },
     atWork: at('task-1/b'),
     says: 'join',
     notes: { highest: '101' },
   },
-  'another step of the same claim is under way': {
+  'another step of the same claim is running': {
     atWork: at('task-1/c'),
     says: 'wait',
   },
-  'another step of an earlier claim is under way': {
-    asked: { number: '101' },
+  'another step of an earlier claim is running': {
+    requested: { number: '101' },
     atWork: at('task-1/c'),
     says: 'wait',
     notes: { highest: '101' },
   },
-  'the same step for another life is under way': {
-    asked: { incarnation: '6' },
+  'the same step for another incarnation is running': {
+    requested: { incarnation: '6' },
     goal: begins,
     atWork: at('task-1/b'),
     says: 'wait',
-    notes: { incarnation: '6', ...anew },
+    notes: { incarnation: '6', ...fresh },
   },
-  'a known key while another step is under way': {
-    asked: { key: 'task-1/a' },
+  'a known key while another step is running': {
+    requested: { key: 'task-1/a' },
     atWork: at('task-1/c'),
     says: 'known',
   },
-  'what was begun and must not be repeated': {
-    asked: { key: 'task-1/r' },
+  'a started step that must not be repeated': {
+    requested: { key: 'task-1/r' },
     goal: once,
     says: 'refuse interrupted task-1/r',
   },
-  'what was begun and must not be repeated, by a later claim': {
-    asked: { key: 'task-1/r', number: '101' },
+  'a started step that must not be repeated, by a later claim': {
+    requested: { key: 'task-1/r', number: '101' },
     goal: once,
     says: 'refuse interrupted task-1/r',
     notes: { highest: '101' },
   },
-  'what was begun, must not be repeated and is under way': {
-    asked: { key: 'task-1/r' },
+  'a started step that must not be repeated and is running': {
+    requested: { key: 'task-1/r' },
     goal: once,
     atWork: at('task-1/r'),
     says: 'join',
   },
-  'what must not be repeated and was not begun': { goal: once, says: 'act' },
-  'what may be repeated and was begun': { asked: { key: 'task-1/r' }, says: 'act' },
+  'a step that must not be repeated and was not started': { goal: once, says: 'act' },
+  'a started step that may be repeated': { requested: { key: 'task-1/r' }, says: 'act' },
   'a step of a deleted VM': { given: tombstone, says: 'refuse gone 5' },
   'a later step of a deleted VM': {
     given: tombstone,
-    asked: { number: '101', task: other },
+    requested: { number: '101', task: other },
     says: 'refuse gone 5',
   },
   'the last step of a deleted VM again': {
     given: tombstone,
-    asked: { key: 'task-1/a' },
+    requested: { key: 'task-1/a' },
     goal: ends,
     says: 'known',
   },
   'another deletion of a deleted VM': {
     given: tombstone,
-    asked: { number: '101', task: other },
+    requested: { number: '101', task: other },
     goal: ends,
     says: 'act',
     notes: { highest: '101', ...another },
   },
-  'a deletion of an earlier life of a deleted VM': {
+  'a deletion of an earlier incarnation of a deleted VM': {
     given: tombstone,
-    asked: { incarnation: '4' },
+    requested: { incarnation: '4' },
     goal: ends,
     says: 'refuse other-incarnation 5',
   },
-  'a deleted VM to be made in the same life': {
+  'a deleted VM to be created in the same incarnation': {
     given: tombstone,
-    asked: { number: '101' },
+    requested: { number: '101' },
     goal: begins,
     says: 'refuse gone 5',
   },
-  'a deleted VM to be made in an earlier life': {
+  'a deleted VM to be created in an earlier incarnation': {
     given: tombstone,
-    asked: { number: '101', incarnation: '4' },
+    requested: { number: '101', incarnation: '4' },
     goal: begins,
     says: 'refuse gone 5',
   },
-  'nothing known, and a step that needs a VM': { given: undefined, says: 'refuse gone 5' },
+  'no ledger, and a step that needs a VM': { given: undefined, says: 'refuse gone 5' },
 }
 
 for (const [what, row] of Object.entries(rows)) {
-  const { asked, goal = needs, atWork, says, notes } = row
+  const { requested, goal = needs, atWork, says, notes } = row
   test(`${what}: ${says}`, () => {
     const known = 'given' in row ? row.given : ledger
-    const verdict = decideOrder(known, { ...order, ...asked }, goal, atWork)
+    const verdict = decideOrder(known, { ...order, ...requested }, goal, atWork)
     const said = verdict.say === 'refuse' ? `refuse ${verdict.why} ${verdict.detail}` : verdict.say
     assert.equal(said, says)
     if (verdict.ledger === undefined) assert.equal(notes, undefined)
@@ -217,9 +220,9 @@ for (const [what, row] of Object.entries(rows)) {
   })
 }
 
-test('a claim that no longer counts is told to stop, a step of the same claim is not', () => {
-  const abort = (asked: Partial<Order>, atWork: AtWork, goal = needs) => {
-    const verdict = decideOrder(ledger, { ...order, ...asked }, goal, atWork)
+test('an outdated claim is aborted, a step of the same claim is not', () => {
+  const abort = (requested: Partial<Order>, atWork: AtWork, goal = needs) => {
+    const verdict = decideOrder(ledger, { ...order, ...requested }, goal, atWork)
     assert.equal(verdict.say, 'wait')
     return verdict.say === 'wait' && verdict.abort
   }
@@ -228,7 +231,7 @@ test('a claim that no longer counts is told to stop, a step of the same claim is
   assert.equal(abort({ incarnation: '6' }, at('task-1/b'), begins), true)
 })
 
-test('a VM that nobody heard of is begun or ended, and written down', () => {
+test('an unknown VM is begun or ended, and recorded', () => {
   for (const goal of [begins, ends]) {
     const verdict = decideOrder(undefined, order, goal)
     assert.deepEqual(verdict, {
@@ -240,7 +243,7 @@ test('a VM that nobody heard of is begun or ended, and written down', () => {
   }
 })
 
-test('a deleted VM that is made again is no longer gone, and its deed is another', () => {
+test('a deleted VM that is created again is no longer gone, and has another spec', () => {
   const given = { ...tombstone, deed: 'old' }
   const verdict = decideOrder(given, { ...order, incarnation: '6' }, begins)
   assert.deepEqual(verdict.ledger, {
@@ -248,7 +251,7 @@ test('a deleted VM that is made again is no longer gone, and its deed is another
   })
 })
 
-test('an outcome is kept for its own task, facts for its own life, nothing for another', () => {
+test('an outcome is kept for its own task, facts for its own incarnation, nothing for another', () => {
   const outcome = { report, deed: 'deed', gone: 'now' }
   assert.deepEqual(withOutcome(withBegun(ledger, order.key), order, outcome), {
     ...{ ...ledger, deed: 'deed', gone: 'now' },

@@ -10,23 +10,23 @@ import {
   whyNotTag,
 } from '@skerry/vm'
 
-test('ids of the contract are legal', () => {
+test('ids of the contract are valid', () => {
   for (const id of ['a', 'vm-7', 'A.b_c-9', '0', 'x'.repeat(63), 'powered']) {
     assert.equal(whyNotId(id), undefined, id)
   }
 })
 
-test('other ids are refused with the pattern', () => {
+test('other ids are rejected with the pattern', () => {
   for (const id of ['', '-a', '.a', '_a', 'a b', 'a/b', 'a\n', 'ä', 'x'.repeat(64), '../etc']) {
     assert.match(whyNotId(id) ?? '', /must match/, JSON.stringify(id))
   }
 })
 
-test('segments of the API are no ids, in any case', () => {
+test('path segments of the API are invalid ids, in any case', () => {
   for (const id of ['power', 'Folders', 'IPADDRESS']) assert.match(whyNotId(id) ?? '', /one of/)
 })
 
-test('a bridge has a name that the kernel takes and no shell or path reads otherwise', () => {
+test('a bridge name is valid for the kernel and safe in a shell or a path', () => {
   for (const name of ['br0', 'br-lan.7', 'x'.repeat(15)])
     assert.equal(whyNotBridge(name), undefined)
   for (const name of ['', '.', '..', '-a', 'a/b', 'a b', 'a\n', 'ä', 'x'.repeat(16), '$(id)'])
@@ -65,7 +65,7 @@ test('a guest path is one plain name', () => {
   }
 })
 
-test("a snapshot's name cannot be read as an option", () => {
+test('a snapshot name cannot be read as an option', () => {
   assert.equal(whyNotSnapshotName('before-upgrade'), undefined)
   assert.notEqual(whyNotSnapshotName('-rf'), undefined)
 })

@@ -1,5 +1,5 @@
-// Goal: the table of power commands says what the contract says, cell by cell.
-// Method: the contract's table written out once more, by hand.
+// Goal: the table of power commands equals the contract, cell by cell.
+// Method: the contract's table, written out manually.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
@@ -41,7 +41,7 @@ for (const [state, cells] of Object.entries(contract)) {
   }
 }
 
-test('reset and reboot need a guest that runs, and are never already done', () => {
+test('reset and reboot need a running guest, and are never already done', () => {
   for (const state of powerStates) {
     assert.equal(decidePower(state, 'reboot'), state === 'on' ? 'go' : 'refuse')
     assert.equal(
@@ -51,7 +51,7 @@ test('reset and reboot need a guest that runs, and are never already done', () =
   }
 })
 
-test('a command that leads to a goal is one that may be given', () => {
+test('a command that leads to a goal is allowed', () => {
   for (const goal of powerStates) {
     for (const now of powerStates) {
       const command = commandTo(goal, now)

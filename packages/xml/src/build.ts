@@ -3,15 +3,15 @@ import { Fault } from '@skerry/fault'
 import { codePointName, findUncarried, isName } from './characters.ts'
 import type { Element } from './element.ts'
 
-/** What may stand in an element. Nothing is written for undefined and false, so that a part can depend on a condition. */
+/** A child of an element. undefined and false are omitted, so that a part can depend on a condition. */
 export type Child = Element | string | number | undefined | false
 
-/** An attribute that is undefined is not written; true and false are written as these words. */
+/** An undefined attribute is omitted; true and false are written as these words. */
 export type AttributeInput = Readonly<Record<string, string | number | boolean | undefined>>
 
 /**
- * An element of exactly these attributes and children. The name of an element or attribute comes from our own code:
- * a bad one is a TypeError. Values may come from anywhere.
+ * An element with exactly these attributes and children. Names come from our own code: an invalid one is a TypeError.
+ * Values may come from anywhere.
  */
 export function element(
   name: string,
@@ -41,7 +41,7 @@ export function renderDocument(root: Element): string {
   return `<?xml version="1.0" encoding="UTF-8"?>\n${renderElement(root)}\n`
 }
 
-/** The element without a declaration. A Fault `invalid` when a value holds a character that XML cannot carry. */
+/** The element without a declaration. A Fault `invalid` if a value contains a character that XML cannot represent. */
 export function renderElement(root: Element): string {
   requireName(root.name)
   let tag = `<${root.name}`
@@ -76,7 +76,7 @@ function escapeValue(value: string, where: () => string): string {
   return value.replaceAll(/[&<>"'\t\n\r]/g, (character) => references[character] ?? character)
 }
 
-/** A reader turns a bare carriage return into a line feed, so it is the one white space that needs a reference here. */
+/** A parser converts a bare carriage return to a line feed, so it is the only white space that needs a reference here. */
 function escapeText(text: string, where: () => string): string {
   requireCarried(text, where)
   return text.replaceAll(/[&<>"'\r]/g, (character) => references[character] ?? character)
@@ -87,13 +87,13 @@ function requireCarried(value: string, where: () => string): void {
   if (at === -1) return
   throw new Fault(
     'invalid',
-    `${where()} holds the character ${codePointName(value, at)}, which XML cannot carry`,
+    `${where()} contains the character ${codePointName(value, at)}, which XML cannot represent`,
     { hint: 'Remove the character.' },
   )
 }
 
 function requireName(name: string): void {
-  if (!isName(name)) throw new TypeError(`not a name for XML: ${JSON.stringify(name)}`)
+  if (!isName(name)) throw new TypeError(`not a valid XML name: ${JSON.stringify(name)}`)
 }
 
 function digits(value: number): string {

@@ -6,8 +6,8 @@ const SHOWN_MAX = 40
 const LINE_FEED = 0x0a
 const CARRIAGE_RETURN = 0x0d
 
-/** A place in a text that only moves forward: no part of the text is looked at more than a fixed number of times. */
-export class Cursor {
+/** A position in a text that only moves forward: each part of the text is visited a bounded number of times. */
+export class TextCursor {
   readonly text: string
   at = 0
 
@@ -23,14 +23,14 @@ export class Cursor {
     return this.text.startsWith(token, this.at)
   }
 
-  /** Steps over the token if it is next. */
+  /** Skips the token if it is next. */
   accept(token: string): boolean {
     if (!this.sees(token)) return false
     this.at += token.length
     return true
   }
 
-  /** Steps over white space and says whether there was any. */
+  /** Skips white space and returns whether there was any. */
   skipSpace(): boolean {
     const start = this.at
     while (isSpace(this.text.charCodeAt(this.at))) this.at += 1
@@ -39,27 +39,27 @@ export class Cursor {
 
   takeName(what: string): string {
     const name = nameAt(this.text, this.at)
-    if (name === undefined) throw this.fault(`${what} was expected`)
+    if (name === undefined) throw this.fault(`expected ${what}`)
     this.at += name.length
     return name
   }
 
-  /** What stands before the token; the cursor goes behind it. */
+  /** The text before the token; the cursor moves behind the token. */
   takeUntil(token: string, what: string): string {
     const end = this.text.indexOf(token, this.at)
-    if (end === -1) throw this.fault(`${what} does not end`)
+    if (end === -1) throw this.fault(`${what} has no end`)
     const taken = this.text.slice(this.at, end)
     this.at = end + token.length
     return taken
   }
 
-  /** A Fault that says where: lines and columns count from one, a column is one UTF-16 unit. */
+  /** A Fault with the position: lines and columns count from one, a column is one UTF-16 unit. */
   fault(reason: string, at = this.at): Fault {
     let line = 1
     let lineStart = 0
     for (let index = 0; index < at; index++) {
       const unit = this.text.charCodeAt(index)
-      // A carriage return counts by itself only where no line feed follows.
+      // A carriage return counts as a line end only if no line feed follows.
       if (
         unit !== LINE_FEED &&
         !(unit === CARRIAGE_RETURN && this.text.charCodeAt(index + 1) !== LINE_FEED)
@@ -73,7 +73,7 @@ export class Cursor {
   }
 }
 
-/** A name from outside for a message, never longer than a line. */
+/** Shortens an untrusted name for a message. */
 export function shown(name: string): string {
   return name.length > SHOWN_MAX ? `${name.slice(0, SHOWN_MAX)}…` : name
 }

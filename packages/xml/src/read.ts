@@ -2,23 +2,23 @@ import { Fault } from '@skerry/fault'
 
 import { acceptComment, acceptInstruction, skipAside, skipDeclaration } from './aside.ts'
 import { codePointName, findUncarried } from './characters.ts'
-import { Cursor, shown } from './cursor.ts'
+import { TextCursor, shown } from './cursor.ts'
 import type { Element } from './element.ts'
 import { resolveReferences } from './references.ts'
 
-/** What a document may cost before it is refused. */
+/** The limits of a document. */
 export interface XmlLimits {
   /** Of the text as UTF-8. */
   readonly bytesMax: number
-  /** How deep elements may stand in each other. */
+  /** The maximum nesting depth of elements. */
   readonly depthMax: number
   /** Elements, texts, comments and processing instructions together. */
   readonly nodesMax: number
-  /** On one element. */
+  /** Per element. */
   readonly attributesMax: number
 }
 
-/** The limits where the caller names no other: enough for every request body of ours. */
+/** The default limits: enough for every request body of ours. */
 export const XML_LIMITS: XmlLimits = {
   bytesMax: 1024 * 1024,
   depthMax: 64,
@@ -27,20 +27,20 @@ export const XML_LIMITS: XmlLimits = {
 }
 
 /**
- * Reads a document in time and memory proportional to its length. A document with a DOCTYPE or with entities of its
- * own is refused, as is every other that is not well formed, with a Fault `invalid` that says where and why. White
- * space is kept, comments and processing instructions are left out, and names keep their prefixes.
+ * Parses a document in time and memory proportional to its length. A document with a DOCTYPE, with entities of its own or
+ * that is not well-formed is rejected with a Fault `invalid` that names position and reason. White space is kept, comments
+ * and processing instructions are dropped, and names keep their prefixes.
  */
 export function readXml(text: string, limits: Partial<XmlLimits> = {}): Element {
   const allowed = { ...XML_LIMITS, ...limits }
-  // A UTF-16 unit is at least one byte, so a huge text is refused before it is measured.
+  // A UTF-16 unit is at least one byte, so a huge text is rejected before its bytes are counted.
   if (text.length > allowed.bytesMax || Buffer.byteLength(text) > allowed.bytesMax) {
     throw new Fault('invalid', `the XML must not be larger than ${allowed.bytesMax} bytes`)
   }
-  const cursor = new Cursor(text)
+  const cursor = new TextCursor(text)
   const wrong = findUncarried(text)
   if (wrong !== -1) {
-    throw cursor.fault(`XML cannot carry the character ${codePointName(text, wrong)}`, wrong)
+    throw cursor.fault(`XML cannot represent the character ${codePointName(text, wrong)}`, wrong)
   }
   cursor.accept('\uFEFF')
   skipDeclaration(cursor)
@@ -51,14 +51,14 @@ interface OpenElement extends Element {
   readonly children: (Element | string)[]
 }
 
-// A stack and a loop, not a recursion, so that no document can exhaust the stack whatever the limits are.
+// A stack and a loop instead of recursion, so that no document can exhaust the call stack, regardless of the limits.
 class TreeReader {
-  readonly #cursor: Cursor
+  readonly #cursor: TextCursor
   readonly #limits: XmlLimits
   readonly #open: OpenElement[] = []
   #nodes = 0
 
-  constructor(cursor: Cursor, limits: XmlLimits) {
+  constructor(cursor: TextCursor, limits: XmlLimits) {
     this.#cursor = cursor
     this.#limits = limits
   }
@@ -83,7 +83,7 @@ class TreeReader {
 
   #readContent(parent: OpenElement): void {
     const cursor = this.#cursor
-    if (cursor.atEnd) throw cursor.fault(`<${shown(parent.name)}> does not end`)
+    if (cursor.atEnd) throw cursor.fault(`<${shown(parent.name)}> is not closed`)
     if (!cursor.sees('<')) this.#addText(parent, this.#readText())
     else if (cursor.accept('</')) this.#readEndTag(parent)
     else if (cursor.accept('<![CDATA[')) {
@@ -95,16 +95,16 @@ class TreeReader {
   #readStartTag(): Element {
     const cursor = this.#cursor
     if (cursor.sees('<!')) throw cursor.fault('a DOCTYPE or another declaration is not accepted')
-    if (!cursor.accept('<')) throw cursor.fault('the root element was expected')
+    if (!cursor.accept('<')) throw cursor.fault('expected the root element')
     if (this.#open.length === this.#limits.depthMax) {
-      throw cursor.fault(`elements may stand ${this.#limits.depthMax} deep and no deeper`)
+      throw cursor.fault(`elements may be nested at most ${this.#limits.depthMax} deep`)
     }
     this.#countNode()
     const name = cursor.takeName('the name of an element')
     const attributes = this.#readAttributes()
     const started: OpenElement = { name, attributes, children: [] }
     if (cursor.accept('/>')) return started
-    if (!cursor.accept('>')) throw cursor.fault('an attribute, > or /> was expected')
+    if (!cursor.accept('>')) throw cursor.fault('expected an attribute, > or />')
     this.#open.push(started)
     return started
   }
@@ -122,7 +122,7 @@ class TreeReader {
         throw cursor.fault(`at most ${this.#limits.attributesMax} attributes are accepted`, start)
       }
       cursor.skipSpace()
-      if (!cursor.accept('=')) throw cursor.fault('= was expected')
+      if (!cursor.accept('=')) throw cursor.fault('expected =')
       cursor.skipSpace()
       attributes[name] = this.#readValue()
     }
@@ -132,11 +132,11 @@ class TreeReader {
   #readValue(): string {
     const cursor = this.#cursor
     const quote = cursor.accept('"') ? '"' : "'"
-    if (quote === "'" && !cursor.accept("'")) throw cursor.fault('a value in quotes was expected')
+    if (quote === "'" && !cursor.accept("'")) throw cursor.fault('expected a quoted value')
     const start = cursor.at
     const raw = cursor.takeUntil(quote, 'the value of an attribute')
     const bracket = raw.indexOf('<')
-    if (bracket !== -1) throw cursor.fault('< may not stand in a value', start + bracket)
+    if (bracket !== -1) throw cursor.fault('< is not allowed in a value', start + bracket)
     return resolveReferences(cursor, raw, start, (part) =>
       evenLines(part).replaceAll(/[\t\n]/g, ' '),
     )
@@ -147,11 +147,11 @@ class TreeReader {
     const start = cursor.at
     const name = cursor.takeName('the name of an element')
     if (name !== parent.name) {
-      const reason = `</${shown(parent.name)}> was expected, not </${shown(name)}>`
+      const reason = `expected </${shown(parent.name)}>, not </${shown(name)}>`
       throw cursor.fault(reason, start)
     }
     cursor.skipSpace()
-    if (!cursor.accept('>')) throw cursor.fault('> was expected')
+    if (!cursor.accept('>')) throw cursor.fault('expected >')
     this.#open.pop()
   }
 
@@ -162,7 +162,7 @@ class TreeReader {
     const end = next === -1 ? cursor.text.length : next
     const raw = cursor.text.slice(start, end)
     const bracket = raw.indexOf(']]>')
-    if (bracket !== -1) throw cursor.fault(']]> may not stand in text', start + bracket)
+    if (bracket !== -1) throw cursor.fault(']]> is not allowed in text', start + bracket)
     cursor.at = end
     return resolveReferences(cursor, raw, start, evenLines)
   }
@@ -188,7 +188,7 @@ class TreeReader {
   }
 }
 
-/** Line ends as XML 1.0 §2.11 has a reader see them. */
+/** Normalises line ends (XML 1.0 §2.11). */
 function evenLines(raw: string): string {
   return raw.includes('\r') ? raw.replaceAll(/\r\n?/g, '\n') : raw
 }

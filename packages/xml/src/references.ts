@@ -1,16 +1,16 @@
 import { findUncarried } from './characters.ts'
-import { shown, type Cursor } from './cursor.ts'
+import { shown, type TextCursor } from './cursor.ts'
 
 const REFERENCE = /&(?:(amp|lt|gt|quot|apos)|#(\d+)|#x([\dA-Fa-f]+));/y
 
 const named: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" }
 
 /**
- * What `raw`, which stands at `start` in the document, means: references put in, and what is literal passed through
- * `literal`. A carriage return that was referred to is thereby kept, where a bare one becomes a line feed.
+ * Resolves the references in `raw`, which starts at `start` in the document; literal parts are passed through `literal`.
+ * So a carriage return given as a reference is kept, while a bare one becomes a line feed.
  */
 export function resolveReferences(
-  cursor: Cursor,
+  cursor: TextCursor,
   raw: string,
   start: number,
   literal: (part: string) => string,
@@ -23,12 +23,13 @@ export function resolveReferences(
     REFERENCE.lastIndex = at
     const found = REFERENCE.exec(raw)
     if (found === null) {
-      const reason = 'only &amp; &lt; &gt; &quot; &apos; and numbered characters may be referred to'
+      const reason =
+        'only &amp; &lt; &gt; &quot; &apos; and numeric character references are accepted'
       throw cursor.fault(reason, start + at)
     }
     const character = characterOf(found)
     if (character === undefined) {
-      throw cursor.fault(`${shown(found[0])} is not a character that XML can carry`, start + at)
+      throw cursor.fault(`${shown(found[0])} is not a character that XML can represent`, start + at)
     }
     resolved += literal(raw.slice(from, at)) + character
     from = REFERENCE.lastIndex

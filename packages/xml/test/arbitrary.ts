@@ -1,6 +1,6 @@
 import { element, type Element } from '@skerry/xml'
 
-/** The same numbers for the same seed, so that a failure can be seen again. */
+/** The same numbers for the same seed, so that a failure can be reproduced. */
 export class Random {
   #state: bigint
 
@@ -49,7 +49,7 @@ const pieces = [
   '中文',
 ] as const
 
-/** Any text that XML can carry, most of it made to break out of its place. */
+/** Any text that XML can represent, mostly one that tries to break out of its place. */
 export function arbitraryText(random: Random, more: readonly string[] = []): string {
   let text = ''
   for (let left = random.below(5); left > 0; left -= 1) text += random.pick([...pieces, ...more])
@@ -115,7 +115,7 @@ const scraps = [
   '\u0001',
 ] as const
 
-/** The document with one to four small injuries. */
+/** The document with one to four small mutations. */
 export function injure(random: Random, document: string): string {
   let injured = document
   for (let left = 1 + random.below(4); left > 0; left -= 1) {

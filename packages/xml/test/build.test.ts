@@ -13,16 +13,16 @@ test('a document begins with its declaration', () => {
   assert.equal(renderDocument(element('a')), '<?xml version="1.0" encoding="UTF-8"?>\n<a/>\n')
 })
 
-test('what is undefined or false is not written', () => {
+test('undefined and false are not written', () => {
   const built = element('a', { x: undefined, y: false }, undefined, false, '', 'b')
   assert.equal(renderElement(built), '<a y="false">b</a>')
 })
 
-test('texts that stand together are one text, as a reader sees them', () => {
+test('adjacent texts are one text, as a parser sees them', () => {
   assert.deepEqual(element('a', {}, 'b', '', 'c', 1).children, ['bc1'])
 })
 
-test('what would be markup in a text or a value is escaped', () => {
+test('markup characters in a text or a value are escaped', () => {
   assert.equal(
     renderElement(element('a', {}, `<&>"'\r\n\t`)),
     '<a>&lt;&amp;&gt;&quot;&apos;&#13;\n\t</a>',
@@ -68,18 +68,18 @@ for (const name of badNames) {
   })
 }
 
-test('names of every script and with one prefix are fine', () => {
+test('names of every script and with one prefix are valid', () => {
   for (const name of ['a', '_', 'qemu:commandline', 'été', '名前', 'a-1.b', '\u{10000}x']) {
     assert.equal(renderElement(element(name)), `<${name}/>`)
   }
 })
 
-test('a number that is none is a programming error', () => {
+test('a number that is not finite is a programming error', () => {
   assert.throws(() => element('a', {}, Number.NaN), TypeError)
   assert.throws(() => element('a', { b: Number.POSITIVE_INFINITY }), TypeError)
 })
 
-test('every character that XML cannot carry is refused by its code point, and every other is carried', () => {
+test('every character that XML cannot represent is rejected by its code point, and every other is accepted', () => {
   for (let code = 0; code <= 0xffff; code += 1) {
     const character = String.fromCharCode(code)
     const carried =
@@ -100,19 +100,19 @@ test('every character that XML cannot carry is refused by its code point, and ev
   }
 })
 
-test('a lone surrogate beside a whole pair is refused, the pair is carried', () => {
+test('a lone surrogate beside a whole pair is rejected, the pair is accepted', () => {
   assert.equal(renderElement(element('a', {}, '\u{1F600}')), '<a>\u{1F600}</a>')
   assert.throws(
     () => renderElement(element('a', {}, '\u{1F600}\uDE00')),
-    /the text of a holds the character U\+DE00/,
+    /the text of a contains the character U\+DE00/,
   )
   assert.throws(
     () => renderElement(element('a', { b: '\uD83D'.concat('\u{1F600}') })),
-    /the attribute b of a holds the character U\+D83D/,
+    /the attribute b of a contains the character U\+D83D/,
   )
 })
 
-test('what XML cannot carry is replaced where we repeat what others wrote', () => {
+test('characters that XML cannot represent are replaced where we repeat text of others', () => {
   assert.equal(carried('a\u0000b\u0007c\uFFFEd\uD800e'), 'a\uFFFDb\uFFFDc\uFFFDd\uFFFDe')
   const fine = 'tab\t line\n é 😀 \uFFFD'
   assert.equal(carried(fine), fine)

@@ -40,7 +40,7 @@ def read(document):
 json.dump([read(document) for document in json.load(sys.stdin)], sys.stdout)
 `
 
-/** What another reader makes of the documents: a tree, or null when it refuses. Undefined when python3 is missing. */
+/** The results of another parser for the documents: a tree, or null if it rejects one. Undefined if python3 is missing. */
 export async function askExpat(documents: readonly string[]): Promise<unknown[] | undefined> {
   const python = spawn('python3', ['-c', SCRIPT], { stdio: ['pipe', 'pipe', 'inherit'] })
   const exited = once(python, 'close')

@@ -1,4 +1,4 @@
-/** A document that must be refused, and what it tries. */
+/** A document that must be rejected, and what it tries. */
 export interface HostileDocument {
   readonly about: string
   readonly document: string
@@ -197,7 +197,7 @@ const malformed = [
 const filled = (piece: string, bytes = MEBIBYTE - 1_000) =>
   piece.repeat(Math.floor(bytes / piece.length))
 
-// Each is nearly as long as a document may be, so that what takes longer than its length shows.
+// Each is nearly as long as a document may be, so that more than linear time shows.
 const heavy: Readonly<Record<string, string>> = {
   'elements that do not end': filled('<a>'),
   'elements of one kind': `<r>${filled('<a/>')}</r>`,
@@ -226,7 +226,7 @@ const heavy: Readonly<Record<string, string>> = {
   'more bytes than characters': `<a>${filled('中', 3 * 1024 * 1024)}</a>`,
 }
 
-/** Every document that the reader must refuse. */
+/** Every document that the parser must reject. */
 export function hostileDocuments(): HostileDocument[] {
   const all: HostileDocument[] = []
   for (const [what, doctype] of Object.entries(doctypes)) {

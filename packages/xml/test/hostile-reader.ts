@@ -1,17 +1,17 @@
-// Reads every hostile document and prints what became of each, in a process whose memory the test has bounded.
+// Parses every hostile document and prints the outcome of each, in a process with limited memory.
 import { Fault } from '@skerry/fault'
 import { readXml } from '@skerry/xml'
 
 import { hostileDocuments } from './hostile-documents.ts'
 
-/** What became of one hostile document. */
+/** The outcome of one hostile document. */
 export interface HostileOutcome {
   readonly about: string
   readonly outcome: 'refused' | 'read' | 'crashed'
   readonly ms: number
 }
 
-// Processor time of this thread, and the least of three: what is waste is thrown away in it too, at some moment.
+// CPU time of this thread, the minimum of three runs: garbage collection may happen in any of them.
 const outcomes = hostileDocuments().map(({ about, document }): HostileOutcome => {
   const ms = Math.min(timeOf(document), timeOf(document), timeOf(document))
   return { about, outcome: outcomeOf(document), ms }

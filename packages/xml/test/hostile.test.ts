@@ -6,10 +6,10 @@ import { promisify } from 'node:util'
 import type { HostileOutcome } from './hostile-reader.ts'
 
 const MS_MAX = 50
-// The documents themselves take some 30 MiB of it.
+// The documents themselves take about 30 MiB of it.
 const HEAP_MEBIBYTES_MAX = 96
 
-test('every hostile document is refused at once and in little memory', async () => {
+test('every hostile document is rejected at once and in little memory', async () => {
   const reader = `${import.meta.dirname}/hostile-reader.ts`
   const { stdout } = await promisify(execFile)(process.execPath, [
     `--max-old-space-size=${HEAP_MEBIBYTES_MAX}`,

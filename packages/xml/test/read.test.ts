@@ -27,7 +27,7 @@ const domain = readXml(`<?xml version="1.0" encoding="UTF-8"?>
 </domain>
 `)
 
-test('a way through a document is one expression', () => {
+test('a path through a document is one expression', () => {
   assert.equal(attribute(domain, 'type'), 'kvm')
   assert.equal(text(child(domain, 'name')), 'one & only')
   assert.equal(attribute(find(domain, 'devices', 'disk', 'target'), 'dev'), 'vda')
@@ -38,7 +38,7 @@ test('a way through a document is one expression', () => {
   assert.equal(find(domain), domain)
 })
 
-test('a way that is not there leads to undefined', () => {
+test('a missing path leads to undefined', () => {
   assert.equal(find(domain, 'devices', 'nothing', 'target'), undefined)
   assert.equal(attribute(find(domain, 'nothing'), 'type'), undefined)
   assert.equal(attribute(domain, 'toString'), undefined)
@@ -63,7 +63,7 @@ test('CDATA is text, and comments and instructions do not divide it', () => {
   assert.deepEqual(read, element('a', {}, '1<&]2'))
 })
 
-test('line ends are made even, and what was referred to is kept', () => {
+test('line ends are normalised, and referenced characters are kept', () => {
   assert.deepEqual(
     readXml('<a b="1\r\n2\t3&#13;&#10;">\r\n\r&#13;\n</a>'),
     element('a', { b: '1 2 3\r\n' }, '\n\n\r\n'),
@@ -74,7 +74,7 @@ test('white space is kept', () => {
   assert.deepEqual(readXml('<a> <b/>\n</a>'), element('a', {}, ' ', element('b'), '\n'))
 })
 
-test('a byte order mark and the declaration in all its forms are stepped over', () => {
+test('a byte order mark and the declaration in all its forms are skipped', () => {
   const declarations = [
     `<?xml version="1.0"?>`,
     `<?xml version='1.0' encoding='utf-8' ?>`,
@@ -88,7 +88,7 @@ test('a byte order mark and the declaration in all its forms are stepped over', 
   }
 })
 
-test('attributes have no prototype, so that no name of one is special', () => {
+test('attributes have no prototype, so that no attribute name is special', () => {
   const read = readXml('<a __proto__="1" constructor="2"/>')
   assert.equal(Object.getPrototypeOf(read.attributes), null)
   assert.deepEqual(Object.entries(read.attributes), [
@@ -97,14 +97,14 @@ test('attributes have no prototype, so that no name of one is special', () => {
   ])
 })
 
-test('a refusal says line and column', () => {
+test('an error has line and column', () => {
   const places: [string, string][] = [
-    ['<a>\n  <b>\n</a>', 'line 3, column 3: </b> was expected, not </a>'],
+    ['<a>\n  <b>\n</a>', 'line 3, column 3: expected </b>, not </a>'],
     ['<a>\r\n\r&nope;</a>', 'line 3, column 1: only &amp;'],
     ['<a b="1"\n   b="2"/>', 'line 2, column 4: b is given twice'],
-    ['<a>\n', 'line 2, column 1: <a> does not end'],
+    ['<a>\n', 'line 2, column 1: <a> is not closed'],
     ['<!DOCTYPE a><a/>', 'line 1, column 1: a DOCTYPE or another declaration is not accepted'],
-    ['<a>\u0007</a>', 'line 1, column 4: XML cannot carry the character U+0007'],
+    ['<a>\u0007</a>', 'line 1, column 4: XML cannot represent the character U+0007'],
     ['<a/>\n<b/>', 'line 2, column 1: nothing may follow the root element'],
   ]
   for (const [document, words] of places) {
@@ -117,7 +117,7 @@ test('a refusal says line and column', () => {
   }
 })
 
-test('a refusal stays short however long the names are', () => {
+test('an error stays short regardless of the length of names', () => {
   const name = 'n'.repeat(100_000)
   assert.throws(
     () => readXml(`<${name}></m${name}>`),
@@ -127,7 +127,7 @@ test('a refusal stays short however long the names are', () => {
 
 const nested = (depth: number) => '<a>'.repeat(depth) + '</a>'.repeat(depth)
 
-test('each limit is reached and not passed', () => {
+test('each limit can be reached and not exceeded', () => {
   readXml(nested(64))
   assert.throws(() => readXml(nested(65)), /64 deep/)
   assert.throws(() => readXml(`${'<a>'.repeat(64)}<a/>${'</a>'.repeat(64)}`), /64 deep/)

@@ -1,6 +1,6 @@
 #!/bin/bash
-# The way to a VM's screen that people of this family have in a script: log in, look for what runs, take a ticket, make an address of
-# it, log out. Only curl, grep, sed and awk; statuses and headers are looked for as text. Arguments: url, ca, org, user, password.
+# A client script that opens a VM's screen: log in, find a running VM, get a ticket, build its address, log out. Only curl, grep, sed
+# and awk; statuses and headers are searched as text. Arguments: url, ca, org, user, password.
 set -euo pipefail
 url=$1 ca=$2 org=$3 user=$4 password=$5
 accept='Accept: application/*+xml;version=1.5'

@@ -1,4 +1,4 @@
-// The lab that clients of other makers meet, and how one of them is run there: in an organisation of its own, past a recorder.
+// The lab for third-party clients, and how a client runs there: in its own organisation, through a recorder.
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
@@ -22,7 +22,7 @@ import { CloudClient } from '../../../apps/cloud/test/cloud-client.ts'
 import { holdToRecord, type Known } from './record.ts'
 import { startRecorder, type Recorder } from './recorder.ts'
 
-/** Generous: guests are emulated, and some clients look every five seconds only. */
+/** Generous: guests are emulated, and some clients poll only every five seconds. */
 const CLIENT_MS = 400_000
 
 export interface Place extends AsyncDisposable {
@@ -42,7 +42,7 @@ export async function openPlace(): Promise<Place> {
   return { dir, cloud, workflow, [Symbol.asyncDispose]: () => all.disposeAsync() }
 }
 
-/** An organisation that only this client has seen: its lists hold what it made, and nothing else. */
+/** An organisation that only this client uses: its lists contain only what the client created. */
 export async function newOrganisation({ cloud }: Place, org: string): Promise<Login> {
   const password = randomBytes(12).toString('hex')
   await cloud.administer(['org', 'add', org])
@@ -54,10 +54,10 @@ export async function newOrganisation({ cloud }: Place, org: string): Promise<Lo
   return { org, user: 'alice', password }
 }
 
-/** What a client is told on its command line's behalf. */
+/** The arguments of a client. */
 export interface Told {
   readonly url: string
-  /** A file: who vouches for the address. */
+  /** A file: the CA certificate of the address. */
   readonly ca: string
   readonly login: Login
 }
@@ -65,18 +65,18 @@ export interface Told {
 export interface Client {
   /** Also the name of its organisation and of its record. */
   readonly name: string
-  readonly command: (told: Told) => readonly string[]
-  readonly env?: (told: Told) => Readonly<Record<string, string>>
-  /** Which server it is a client of; the cloud with the original names unless told. */
+  readonly command: (given: Told) => readonly string[]
+  readonly env?: (given: Told) => Readonly<Record<string, string>>
+  /** The server it is a client of; default: the cloud with the original names. */
   readonly of?: string
-  /** What it finds there, made by somebody else. */
+  /** Existing resources that it finds, created by another user. */
   readonly finds?: (somebody: CloudClient) => Promise<void>
 }
 
-/** How often each client is run, each time where nobody was before: the record is the same. */
+/** How often each client is run, each time in a new organisation: the record is the same. */
 const ROUNDS = Number(process.env['SKERRY_ROUNDS'] ?? 1)
 
-/** Runs a client to its end and holds what passed to its record. What it printed, last. */
+/** Runs a client to its end and compares the traffic with its record. Returns its output, last part. */
 export async function runClient(place: Place, client: Client): Promise<string> {
   let printed = ''
   for (let round = 1; round <= ROUNDS; round += 1) printed = await runOnce(place, client, round)
@@ -93,8 +93,8 @@ async function runOnce(place: Place, client: Client, round: number): Promise<str
   await using recorder = await startRecorder(target, await readFile(cloud.ca, 'utf8'))
   const ca = join(dir, `${client.name}.pem`)
   await writeFile(ca, recorder.ca)
-  const told = { url: recorder.url, ca, login }
-  const printed = await runToEnd(client.command(told), client.env?.(told) ?? {})
+  const given = { url: recorder.url, ca, login }
+  const printed = await runToEnd(client.command(given), client.env?.(given) ?? {})
   await holdToRecord(client.name, recorder.exchanges, {
     ...knownOf(place, recorder, login),
     '{organisation}': login.org,
@@ -106,7 +106,7 @@ async function runOnce(place: Place, client: Client, round: number): Promise<str
 const logIn = async ({ url, ca }: LabCloud, { user, org, password }: Login) =>
   CloudClient.logIn(url, await readFile(ca, 'utf8'), `${user}@${org}`, password)
 
-/** Some clients end before what they deleted is gone. */
+/** Some clients end before their deletions are complete. */
 const untilNothingIsLeft = (somebody: CloudClient): Promise<boolean> =>
   until('nothing is left', async () => {
     const found = await somebody.get('/api/query?type=vApp')

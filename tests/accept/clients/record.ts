@@ -1,5 +1,5 @@
-// What passed between a client and our servers as a page that a person reads, the same each time: ids, times, secrets and ports have
-// names, what was asked again and again until it was so stands once, and of a document that was told before only what is new.
+// The traffic between a client and our servers as a readable page, the same in every run: ids, times, secrets and ports are
+// replaced by names, repeated polling appears once, and of a document that appeared before only new lines are shown.
 import assert from 'node:assert/strict'
 import { existsSync } from 'node:fs'
 import { readFile, writeFile } from 'node:fs/promises'
@@ -8,16 +8,16 @@ import { join } from 'node:path'
 import type { Exchange, Message } from './recorder.ts'
 
 const RECORDS = join(import.meta.dirname, 'records')
-/** Whether what passes by first is the record from now on. */
+/** Whether the current traffic becomes the record. */
 const RECORDING = process.env['SKERRY_RECORD'] === '1'
 const recorded = new Set<string>()
-/** Lines of each, where they differ. */
+/** Differing lines of each. */
 const SHOWN = 5
 
-/** What has another value each time and is known to whoever runs the client. */
+/** Values that differ in each run and are known to the test. */
 export type Known = Readonly<Record<string, string>>
 
-/** Compares what passed with the record of that name, or writes it. */
+/** Compares the traffic with the record of that name, or writes it. */
 export async function holdToRecord(
   name: string,
   exchanges: readonly Exchange[],
@@ -37,35 +37,35 @@ export async function holdToRecord(
   )
 }
 
-/** Headers that a client or a server builds on; the others are its library's. */
+/** Headers that a client or a server depends on; the others come from its library. */
 const TELLING = /^(accept|content-type|location|www-authenticate|authorization|x-vcloud-.*)$/i
 
 export function pageOf(exchanges: readonly Exchange[], known: Known): string {
   const stable = stabiliser(known)
-  const told = new Map<string, readonly string[]>()
+  const reported = new Map<string, readonly string[]>()
   const parts = exchanges.filter(isLast).map(({ method, path, sent, status, said }) => {
-    const asked = [
+    const requested = [
       `${method} ${stable(path)}`,
       ...headersOf(sent, stable),
       ...linesOf(sent, stable),
     ]
     const where = `${method} ${stable(path)}`
     const lines = linesOf(said, stable)
-    const before = told.get(where)
-    told.set(where, lines)
+    const before = reported.get(where)
+    reported.set(where, lines)
     const answer = [
       String(status),
       ...headersOf(said, stable),
       ...(before ? changes(before, lines) : lines),
     ]
-    return [...asked.map((line) => `> ${line}`), ...answer.map((line) => `< ${line}`), ''].join(
+    return [...requested.map((line) => `> ${line}`), ...answer.map((line) => `< ${line}`), ''].join(
       '\n',
     )
   })
   return parts.join('\n')
 }
 
-/** What is asked again at once was waited for: the last answer counts. */
+/** An immediately repeated request was polling: the last response counts. */
 const isLast = ({ method, path }: Exchange, at: number, all: readonly Exchange[]): boolean => {
   const next = all[at + 1]
   return method !== 'GET' || next?.method !== method || next.path !== path
@@ -101,7 +101,7 @@ function linesOf({ headers, body }: Message, stable: (text: string) => string): 
   return ['', ...stable(shown).trimEnd().split(/\r?\n/)]
 }
 
-/** An element to a line, deeper the deeper it stands; one that holds text stays on its line. */
+/** One element per line, indented by depth; an element with text stays on its line. */
 function indented(xml: string): string {
   let depth = 0
   return xml
@@ -117,7 +117,7 @@ function indented(xml: string): string {
     .join('\n')
 }
 
-/** The lines that are new, after how many stayed. */
+/** The new lines, after the number of unchanged ones. */
 function changes(before: readonly string[], now: readonly string[]): string[] {
   const known = new Set(before)
   const fresh = now.filter((line) => !known.has(line))
@@ -127,7 +127,7 @@ function changes(before: readonly string[], now: readonly string[]): string[] {
 
 const UUID = /([A-Za-z]+[-/:=])?([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})/g
 
-/** Gives names to what has another value each time, the same name wherever it stands. */
+/** Replaces values that differ in each run by names, the same name everywhere. */
 function stabiliser(known: Known): (text: string) => string {
   const named = new Map<string, string>()
   const count = new Map<string, number>()

@@ -1,5 +1,5 @@
-// A server between a client and ours that keeps what passes by. Clients follow the addresses in documents, so those are made to
-// lead here; nothing else is changed, neither of what they send nor of what they are told.
+// A proxy between a client and our server that records the traffic. Clients follow the addresses in documents, so these are
+// rewritten to the proxy; nothing else is changed, in either direction.
 import { once } from 'node:events'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createServer, request } from 'node:https'
@@ -15,7 +15,7 @@ export interface Message {
 
 export interface Exchange {
   readonly method: string
-  /** With what follows the question mark. */
+  /** Including the query. */
   readonly path: string
   readonly sent: Message
   readonly status: number
@@ -24,20 +24,20 @@ export interface Exchange {
 
 export interface Recorder extends AsyncDisposable {
   readonly url: string
-  /** PEM: who vouches for it. */
+  /** PEM: its CA certificate. */
   readonly ca: string
   readonly exchanges: Exchange[]
 }
 
-/** Stands in front of a server of ours, which the second argument's issuer vouches for. */
+/** A proxy in front of one of our servers, whose CA certificate is the second argument. */
 export async function startRecorder(target: string, ca: string): Promise<Recorder> {
   await using stack = new AsyncDisposableStack()
   const issuer = stack.use(await startIssuer('recorder'))
   const exchanges: Exchange[] = []
   let url = ''
-  const pass = async (asked: IncomingMessage, answer: ServerResponse) => {
-    const { method = '', url: path = '/' } = asked
-    const sent = { headers: flat(asked), body: await buffer(asked) }
+  const pass = async (requested: IncomingMessage, answer: ServerResponse) => {
+    const { method = '', url: path = '/' } = requested
+    const sent = { headers: flat(requested), body: await buffer(requested) }
     const { headers, body } = moved(sent, url, target)
     const passed = request(new URL(path.replaceAll(...encoded(url, target)), target), {
       ...{ method, ca, agent: false, headers },
@@ -49,8 +49,8 @@ export async function startRecorder(target: string, ca: string): Promise<Recorde
     exchanges.push({ method, path, sent, status, said })
     answer.writeHead(status, said.headers).end(said.body)
   }
-  const server = createServer(await issuer.issue('IP:127.0.0.1'), (asked, answer) => {
-    pass(asked, answer).catch((error: unknown) => answer.destroy(error as Error))
+  const server = createServer(await issuer.issue('IP:127.0.0.1'), (requested, answer) => {
+    pass(requested, answer).catch((error: unknown) => answer.destroy(error as Error))
   })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -74,7 +74,7 @@ const flat = ({ headers }: IncomingMessage): Record<string, string> =>
 const encoded = (from: string, to: string) =>
   [encodeURIComponent(from), encodeURIComponent(to)] as const
 
-/** The same, where one address stands for the other. What is no text has no address in it. */
+/** The same with one address replaced by the other. Binary data contains no address. */
 function moved({ headers, body }: Message, from: string, to: string): Message {
   const move = (text: string) => text.replaceAll(from, to).replaceAll(...encoded(from, to))
   const isText = /xml|json|text/.test(headers['content-type'] ?? '')
@@ -84,7 +84,7 @@ function moved({ headers, body }: Message, from: string, to: string): Message {
     headers: {
       ...(Object.fromEntries(all) as Record<string, string>),
       host: new URL(to).host,
-      // What is packed cannot be read here.
+      // Compressed data cannot be read here.
       ...('accept-encoding' in headers && { 'accept-encoding': 'identity' }),
       ...('content-length' in headers && { 'content-length': String(moving.length) }),
     },

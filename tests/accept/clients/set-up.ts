@@ -1,4 +1,4 @@
-// npm run -s setup:clients: installs the clients that are written in Python when they are not there yet.
+// npm run -s setup:clients: installs the Python clients if they are missing.
 import { join } from 'node:path'
 
 import { pythonWith } from '@skerry/lab'

@@ -1,4 +1,4 @@
-// A client of workflow servers as the family's own tools are: JSON, Basic credentials with each request, /vco/api before every address.
+// A client of workflow servers like the original tools: JSON, Basic credentials with each request, /vco/api before every path.
 // Arguments: url, org, user, password, a file with a workflow.
 import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
@@ -18,9 +18,9 @@ interface Asked {
   readonly body?: FormData | string
 }
 
-async function ask(method: string, path: string, asked: Asked = {}): Promise<Response> {
-  const headers = { accept: 'application/json', authorization, ...asked.headers }
-  const answer = await fetch(`${url}/vco/api${path}`, { ...asked, method, headers })
+async function ask(method: string, path: string, requested: Asked = {}): Promise<Response> {
+  const headers = { accept: 'application/json', authorization, ...requested.headers }
+  const answer = await fetch(`${url}/vco/api${path}`, { ...requested, method, headers })
   assert.ok(answer.ok, `${method} ${path}: ${answer.status}`)
   return answer
 }

@@ -34,7 +34,7 @@ if version == '5.5':
     node = driver.ex_power_on_node(node)
 driver.ex_set_metadata_entry(node, 'purpose', 'trial')
 if version == '1.5':
-    # From 5.1 on values have types, and stand where these drivers do not look for them.
+    # From 5.1 on values have types, in elements that these drivers do not read.
     same(driver.ex_get_metadata(node), {'purpose': 'trial'})
     node = driver.ex_suspend_node(node)
     same(node.state, NodeState.PENDING)  # its word for what is suspended

@@ -1,4 +1,4 @@
-// curl on this machine, as a client of the cloud: over TLS with the cloud's own issuer, each answer held against the schema.
+// curl on this machine, as a client of the cloud: over TLS with the cloud's own CA, each response validated against the schema.
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
@@ -15,18 +15,18 @@ export interface Said {
   /** 'HTTP/1.1 200 OK' */
   readonly line: string
   readonly status: number
-  /** As they were sent, in their order. */
+  /** As sent, in order. */
   readonly headers: readonly (readonly [string, string])[]
   readonly type: string
   readonly text: string
-  /** Of a document; asking an answer without one for it is a mistake of the test. */
+  /** Of a document; calling it for a response without a document is an error of the test. */
   readonly root: Element
 }
 
 export const headerOf = ({ headers }: Said, name: string): string | undefined =>
   headers.find(([each]) => each === name)?.[1]
 
-/** curl with exactly these words after those that name the issuer; each token is believed to be a secret and not printed. */
+/** curl with exactly these arguments after those for the CA; tokens are treated as secrets and not printed. */
 export async function curl(...words: readonly string[]): Promise<Said> {
   const { stdout } = await run('curl', ['-sS', '-i', '--cacert', there().cloud.ca, ...words])
   const end = stdout.indexOf('\r\n\r\n')
@@ -39,8 +39,8 @@ export async function curl(...words: readonly string[]): Promise<Said> {
   const status = Number(line.split(' ')[1])
   const type = headers.find(([name]) => name === 'content-type')?.[1]
   const accept = words.find((each) => each.startsWith('Accept: '))?.slice('Accept: '.length)
-  const asked = words.filter((each) => /^([A-Z]+|https:.*)$/.test(each)).join(' ')
-  holdToSchema({ asked, accept, status, type, text })
+  const requested = words.filter((each) => /^([A-Z]+|https:.*)$/.test(each)).join(' ')
+  holdToSchema({ requested, accept, status, type, text })
   return {
     ...{ line, status, headers, type: type ?? '', text },
     get root() {
@@ -53,14 +53,14 @@ export const accept = (version: string): string => `Accept: application/*+xml;ve
 
 export interface Caller {
   readonly token: string
-  /** A request with the token and the version of this caller; the words of curl before the address. */
+  /** A request with the token and the version of this caller, and the arguments of curl before the address. */
   ask(method: string, where: string, ...words: readonly string[]): Promise<Said>
 }
 
 export const whole = (where: string, base = there().cloud.url): string =>
   where.startsWith('https:') ? where : `${base}${where}`
 
-/** Logs in as the spec's first operation says; the token is what the header of the answer holds. */
+/** Logs in as the first operation of the specification; the token is in the response header. */
 export function logInByCurl(login: Login, version: string, base?: string): Promise<Said> {
   const { user, org, password } = login
   const basic = ['-u', `${user}@${org}:${password}`]
@@ -82,7 +82,7 @@ export async function callerOf(login: Login, version: string): Promise<Caller> {
   }
 }
 
-/** An Error whose codes are those of its answer, in the version that was asked for; its words. */
+/** An Error whose codes match its response, in the requested version; returns its message. */
 export function wordsOfError(said: Said, status: number, minor: string, version = '5.1'): string {
   assert.equal(said.status, status, said.text)
   assert.equal(said.type, `application/vnd.skerry.cloud.error+xml;version=${version}`)

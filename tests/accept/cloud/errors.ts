@@ -1,4 +1,4 @@
-// Errors of every kind by curl: the status, the codes, the version, and words that say what to do.
+// Errors of every kind by curl: status, codes, version, and a message that says what to do.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
@@ -42,12 +42,12 @@ export function testErrors(): void {
           assert.ok(headerOf(said, 'www-authenticate'))
           assert.equal(headerOf(said, 'x-cloud-authorization'), undefined)
         }
-        assert.equal((await caller.ask('GET', '/api/org')).status, 200, 'it was good all the time')
+        assert.equal((await caller.ask('GET', '/api/org')).status, 200, 'it was valid all the time')
       },
     )
 
     test(
-      `${version}: 403 without the right; 404 for what is not there, byte for byte what is another’s`,
+      `${version}: 403 without the right; 404 for a missing resource, byte-identical for another tenant’s`,
       { skip },
       async () => {
         const caller = await callerOf(tenant(), version)
@@ -83,7 +83,7 @@ export function testErrors(): void {
     )
 
     test(
-      `${version}: 409 in the wrong state, for a name that is taken and for a key with another body`,
+      `${version}: 409 in the wrong state, for a duplicate name and for a key with another body`,
       { skip },
       async () => {
         const caller = await callerOf(tenant(), version)
@@ -122,7 +122,7 @@ export function testErrors(): void {
     )
 
     test(
-      `${version}: 400 for bodies that are none, too large, or not what is asked for`,
+      `${version}: 400 for bodies that are invalid, too large, or of the wrong type`,
       { skip },
       async () => {
         const caller = await callerOf(tenant(), version)
@@ -155,7 +155,7 @@ export function testErrors(): void {
   }
 
   test(
-    '406 without a version, or with one that is not there: it lists those that are',
+    '406 without a version or with an unknown one: it lists the supported versions',
     { skip },
     async () => {
       const caller = await callerOf(tenant(), '5.1')
@@ -170,7 +170,7 @@ export function testErrors(): void {
         const words = wordsOfError(said, 406, 'NOT_ACCEPTABLE', version)
         assert.match(words, /1\.5.*5\.1/)
       }
-      // As some clients of this family send it.
+      // As some clients of the original API send it.
       const lenient = await curl(
         '-H',
         'Accept: vnd.skerry.cloud.org+xml;version=5.5',

@@ -1,4 +1,5 @@
-// The flow of the spec with curl, word for word, in the versions that it names: log in, query, ticket, nested switch, log out.
+// The flow of the specification with curl, word for word, in the versions that it names: log in, query, ticket, nested
+// virtualisation, log out.
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { test } from 'node:test'
@@ -13,12 +14,12 @@ import { logIn, skip, tenant, there, wordOf } from './place.ts'
 
 const MEDIA = 'application/vnd.skerry.cloud.'
 const VERSIONS = ['1.5', '5.1'] as const
-/** What runs while the tests of the flow do. */
+/** What runs while the flow is tested. */
 export const RUNNING = 'web'
 
 export function testLogin(): void {
   for (const version of VERSIONS) {
-    test(`${version}: a login answers with token, cookie and every link`, { skip }, async () => {
+    test(`${version}: a login returns token, cookie and every link`, { skip }, async () => {
       const { url } = there().cloud
       const { user, org } = tenant()
       const said = await logInByCurl(tenant(), version)
@@ -49,7 +50,7 @@ export function testLogin(): void {
       assert.equal(attribute(ruler.root, 'org'), 'System')
       assert.ok(linksIn(ruler.root).includes(`down ${MEDIA}admin.cloud+xml - ${url}/api/admin`))
       assert.equal(linksIn(ruler.root).length, tenants.length + 1)
-      // The same document for whoever asks who they are; the token is told at login only.
+      // The session document is the same at every read; the token is returned at login only.
       const again = await caller.ask('GET', '/api/session')
       assert.deepEqual(linksIn(again.root), tenants)
       assert.equal(headerOf(again, 'x-cloud-authorization'), undefined)
@@ -58,18 +59,18 @@ export function testLogin(): void {
   }
 
   test(
-    'the versions and the schema are told to anybody; the certificate is the cloud’s own',
+    'versions and schema are public; the certificate is from the cloud’s own CA',
     { skip },
     async () => {
       const { url } = there().cloud
       const said = await curl(whole('/api/versions'))
       assert.equal(said.status, 200)
-      const told = childrenByLocalName(said.root, 'VersionInfo').map((each) => [
+      const reported = childrenByLocalName(said.root, 'VersionInfo').map((each) => [
         text(childrenByLocalName(each, 'Version')[0]),
         text(childrenByLocalName(each, 'LoginUrl')[0]),
       ])
       assert.deepEqual(
-        told,
+        reported,
         VERSIONS.map((version) => [version, `${url}/api/sessions`]),
       )
       for (const version of [...VERSIONS, '5.5']) {
@@ -78,8 +79,8 @@ export function testLogin(): void {
         assert.equal(schema.type, `${MEDIA}schema+xml;version=${version}`)
       }
       const stranger = promisify(execFile)('curl', ['-sS', whole('/api/versions')])
-      await assert.rejects(stranger, { code: 60 }, 'curl does not know the issuer')
-      // As in the examples of the spec, which look at no certificate.
+      await assert.rejects(stranger, { code: 60 }, 'curl does not know the CA')
+      // As in the examples of the specification, which do not verify the certificate.
       const login = tenant()
       const basic = ['-u', `${login.user}@${login.org}:${login.password}`]
       const blind = await curl(
@@ -97,7 +98,7 @@ export function testLogin(): void {
 }
 
 export function testFlow(ledger: Ledger): void {
-  test('a VM is made for the flow, and runs', { skip }, async () => {
+  test('a VM is created for the flow, and runs', { skip }, async () => {
     const client = await logIn(tenant())
     const body = `<InstantiateVAppTemplateParams name="${RUNNING}"><Source href="${tenant().template}"/></InstantiateVAppTemplateParams>`
     await ledger.act(client, tenant().vdc, 'add', body, 'instantiateVAppTemplate')
@@ -115,7 +116,7 @@ export function testFlow(ledger: Ledger): void {
 
   for (const version of VERSIONS) {
     test(
-      `${version}: who runs is found by status, and its screen by its link`,
+      `${version}: running VMs are found by status, and their screens by link`,
       { skip },
       async () => {
         const { url } = there().cloud
@@ -157,14 +158,14 @@ export function testFlow(ledger: Ledger): void {
         const said = await caller.ask('POST', `${vm}/screen/action/acquireTicket`)
         assert.equal(said.line, 'HTTP/1.1 200 OK')
         assert.equal(said.type, `${MEDIA}screenTicket+xml;version=${version}`)
-        // As scripts of this family cut it out: the element and its text on one line.
+        // As client scripts extract it: the element and its text on one line.
         const [line = ''] = said.text.split('\n').filter((each) => each.includes('<ScreenTicket'))
         const ticket = line.split(/[<>]/)[2] ?? ''
         assert.match(ticket, /^mks:\/\/[^/]+\/[^?]+\?ticket=[^&]+$/)
         const [, host] = /^mks:\/\/([^/]+)\//.exec(ticket) ?? []
         assert.notEqual(host, new URL(url).host)
         assert.notEqual(host, new URL(url).hostname)
-        // One step to the screen: the whole text behind a question mark, and out again by one decoding.
+        // Rule 3 of the specification: the whole text after a question mark, decoded once.
         const page = new URL(`https://page.example/console?${encodeURIComponent(ticket)}`)
         assert.equal(decodeURIComponent(page.search.slice(1)), ticket)
         const next = await caller.ask('POST', `${vm}/screen/action/acquireTicket`)
@@ -173,7 +174,7 @@ export function testFlow(ledger: Ledger): void {
     )
 
     test(
-      `${version}: the nested switch of a VM that runs is refused; 1.5 does not know it`,
+      `${version}: the nested switch of a running VM is rejected; 1.5 does not have it`,
       { skip },
       async () => {
         const caller = await callerOf(tenant(), version)
@@ -192,11 +193,11 @@ export function testFlow(ledger: Ledger): void {
   }
 }
 
-/** A token that is given back is worth nothing from now on, at whichever cell it is shown. */
+/** A logged-out token is invalid immediately, at every cell. */
 export function testLogout(): void {
   for (const version of VERSIONS) {
     test(
-      `${version}: after a logout the token is dead at both cells within a second`,
+      `${version}: after a logout the token is invalid at both cells within a second`,
       { skip },
       async (t) => {
         const { cells, url } = there().cloud
@@ -206,28 +207,28 @@ export function testLogout(): void {
             ...['-H', accept(version), '-H', `x-cloud-authorization: ${caller.token}`],
             whole('/api/session', base),
           )
-        const doors = [url, ...cells.map((cell) => cell.url)]
-        for (const door of doors) assert.equal((await shown(door)).status, 200)
+        const apis = [url, ...cells.map((cell) => cell.url)]
+        for (const api of apis) assert.equal((await shown(api)).status, 200)
         const out = await caller.ask('DELETE', '/api/session')
         assert.equal(out.line, 'HTTP/1.1 204 No Content')
         assert.equal(out.text, '')
         const began = performance.now()
         let lastGood = 0
-        // When it was asked counts, not how long a new curl and its handshakes take on this machine.
-        const isDead = (door: string) => async () => {
-          const asked = performance.now() - began
-          const { status } = await shown(door)
-          if (status !== 401) lastGood = Math.max(lastGood, asked)
+        // The time of the request counts, not the duration of a new curl process and its handshakes.
+        const isDead = (api: string) => async () => {
+          const requested = performance.now() - began
+          const { status } = await shown(api)
+          if (status !== 401) lastGood = Math.max(lastGood, requested)
           return status === 401
         }
-        await Promise.all(doors.map((door) => until(`dead at ${door}`, isDead(door))))
+        await Promise.all(apis.map((api) => until(`dead at ${api}`, isDead(api))))
         const took = Math.round(lastGood)
-        t.diagnostic(`dead at the balancer and at both cells ${took} ms after the answer`)
+        t.diagnostic(`invalid at the balancer and at both cells ${took} ms after the response`)
         assert.ok(took <= 1000, `${took} ms`)
         const over = await shown(url)
         wordsOfError(over, 401, 'UNAUTHENTICATED', version)
         assert.match(headerOf(over, 'www-authenticate') ?? '', /^Basic realm="/)
-        // The others of the same user go on.
+        // Other sessions of the same user continue.
         assert.equal(await wordOf(await logIn(tenant()), ''), undefined)
       },
     )

@@ -1,4 +1,4 @@
-// What a guest is told at its first start, seen from inside: a Debian of the cloud, and a person's own way in.
+// The cloud-init data of a guest at its first boot, seen from inside: a Debian guest of the cloud, reached by SSH.
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { mkdtempDisposable, readFile } from 'node:fs/promises'
@@ -15,12 +15,12 @@ import { taskOf } from '../../../apps/cloud/test/cloud-client.ts'
 import type { Ledger } from './links.ts'
 import { BOOT_MS, domainOf, logIn, nodesIn, skip, tenant, there, vmsOf } from './place.ts'
 
-/** It takes one to two minutes, on a machine that has nothing else to do. */
+/** It takes one to two minutes on an idle machine. */
 const DEBIAN_MS = 400_000
 
 export function testGuestSeed(ledger: Ledger): void {
   test(
-    'Debian takes an SSH key and a name at instantiate, and is reached at the address that its document tells',
+    'Debian takes an SSH key and a name at instantiate, and is reachable at the address in its document',
     { skip: skip || (reasonToSkip('debian') ?? false) },
     async () => {
       const client = await logIn(tenant())
@@ -45,7 +45,7 @@ export function testGuestSeed(ledger: Ledger): void {
       const vapp = attribute(made.root, 'href') ?? ''
       const [vm = ''] = await vmsOf(client, vapp)
       const address = await until(
-        'its host tells the address',
+        'its host reports the address',
         async () => {
           const [section] = nodesIn(await client.get(vm), 'NetworkConnectionSection')
           const [card] = nodesIn(section, 'NetworkConnection')
@@ -61,7 +61,7 @@ export function testGuestSeed(ledger: Ledger): void {
         ...['-o', 'ConnectTimeout=20', `root@${address}`, 'hostname'],
       ]
       const said = await until(
-        'SSH lets us in',
+        'SSH accepts the key',
         async () => {
           const { code, stdout } = await host.run(login)
           if (code !== 0) await sleep(2000)

@@ -1,4 +1,4 @@
-// Links as a client meets them: what can be read is read, what can be done is done, and it is kept which of them were.
+// Links as a client sees them: readable links are read, actions are executed, and the followed ones are recorded.
 import assert from 'node:assert/strict'
 
 import { attribute, childrenByLocalName, localName, type Element } from '@skerry/xml'
@@ -6,7 +6,7 @@ import { attribute, childrenByLocalName, localName, type Element } from '@skerry
 import { taskOf, type CloudClient, type Reply } from '../../../apps/cloud/test/cloud-client.ts'
 import { BOOT_MS } from './place.ts'
 
-/** Relations that say what can be done; all others can be read. */
+/** Relations of actions; all others can be read. */
 const acts =
   /^(add|edit|remove|enable|disable|deploy|undeploy|discardState|recompose|reconfigureVm|(power|snapshot|task|upload):.*|screen:acquire(Mks)?Ticket)$/
 
@@ -17,7 +17,7 @@ const words: Readonly<Record<string, string>> = {
 
 const ID = /^(?:vm-|vapp-|vappTemplate-)?[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
-/** What is linked, from where, in which state: 'Vm POWERED_ON power:reset'. */
+/** The link, its document and the status: 'Vm POWERED_ON power:reset'. */
 export function keyOf(node: Element, link: Element): string {
   const status = attribute(node, 'status')
   const state = /^(Vm|VApp)$/.test(localName(node.name)) ? words[status ?? ''] : undefined
@@ -33,13 +33,13 @@ export interface Walked {
   readonly links: number
 }
 
-/** Which links were shown while nothing was under way, and which of them were followed. */
+/** Links shown while no task ran, and those that were followed. */
 export class Ledger {
   readonly shown = new Set<string>()
   readonly followed = new Set<string>()
   read = 0
 
-  /** Reads from where a client begins whatever a link leads to that can be read: each answers 200. */
+  /** Reads every readable link from the client's entry point on: each returns 200. */
   async walk(client: CloudClient, from: readonly string[]): Promise<Walked> {
     const first = await client.get('/api/session')
     const base = new URL(attribute(first, 'href') ?? '').origin
@@ -61,7 +61,7 @@ export class Ledger {
     return { documents: seen.size, links }
   }
 
-  /** Remembers what can be done, of the document and of those inside it. */
+  /** Records the actions of the document and of those inside it. */
   keep(node: Element): void {
     for (const link of childrenByLocalName(node, 'Link')) {
       if (acts.test(attribute(link, 'rel') ?? '')) this.shown.add(keyOf(node, link))
@@ -69,12 +69,12 @@ export class Ledger {
     for (const each of node.children) if (typeof each !== 'string') this.keep(each)
   }
 
-  /** What was followed by somebody else. */
+  /** Links followed by another client. */
   note(node: Element, link: Element): void {
     this.followed.add(keyOf(node, link))
   }
 
-  /** Does what a document links: there must be such a link, and it must be accepted. */
+  /** Executes a linked action: the link must exist, and the action must be accepted. */
   async follow(
     client: CloudClient,
     from: string,
@@ -98,7 +98,7 @@ export class Ledger {
     return reply
   }
 
-  /** The same, and waits for the task to end well; its document. */
+  /** The same, and waits for the task to succeed; returns its document. */
   async act(client: CloudClient, from: string, rel: string, body = '', end = ''): Promise<Element> {
     const reply = await this.follow(client, from, rel, { body, end })
     assert.ok([201, 202].includes(reply.status), `${rel}: ${reply.status} ${reply.text}`)
@@ -119,14 +119,14 @@ const linkTo = (rel: string, href: string): Element => ({
   children: [],
 })
 
-/** Every address that a document names and that is not something to do. */
+/** Every address in a document that is not an action. */
 function* toRead(node: Element): Iterable<string> {
   const href = attribute(node, 'href') ?? ''
   if (href !== '' && !acts.test(attribute(node, 'rel') ?? '')) yield href
   for (const each of node.children) if (typeof each !== 'string') yield* toRead(each)
 }
 
-/** The links of a document as the spec lists them: rel, type, href and the name where there is one. */
+/** The links of a document as the specification lists them: rel, type, href and the name if there is one. */
 export const linksIn = (root: Element): readonly string[] =>
   childrenByLocalName(root, 'Link').map((each) =>
     ['rel', 'type', 'name', 'href'].map((name) => attribute(each, name) ?? '-').join(' '),

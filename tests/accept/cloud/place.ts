@@ -62,7 +62,7 @@ export function tenant(at = 0): LabCloud['tenants'][number] {
   return found
 }
 
-/** A client that keeps its connections, for what is asked hundreds of times. */
+/** A client with keep-alive connections, for hundreds of requests. */
 export async function logIn({ user, org, password }: Login, version = '5.1'): Promise<CloudClient> {
   const { url, ca: file } = there().cloud
   const ca = readFileSync(file, 'utf8')
@@ -81,7 +81,7 @@ export async function vmsOf(client: CloudClient, vapp: string): Promise<readonly
     .map((vm) => attribute(vm, 'href') ?? '')
 }
 
-/** The word for a VM, or for a vApp, in the query service. */
+/** The status of a VM or a vApp in the query service. */
 export async function wordOf(client: CloudClient, href: string): Promise<string | undefined> {
   const type = href.includes('/vapp-') ? 'vApp' : 'vm'
   const root = await client.get(`/api/query?type=${type}&pageSize=128&fields=status`)
@@ -97,7 +97,7 @@ export interface Domain {
   readonly name: string
 }
 
-/** The domain of a VM, and the host that has it. */
+/** The domain of a VM, and its host. */
 export async function domainOf(vm: string): Promise<Domain> {
   const name = `cloud-${vm.slice(-36)}`
   for (const host of there().lab.hosts) {
@@ -107,17 +107,17 @@ export async function domainOf(vm: string): Promise<Domain> {
   throw new Error(`no host has ${name}`)
 }
 
-/** What libvirt says of a VM: 'running', 'shut off'. */
+/** The state of a VM in libvirt: 'running', 'shut off'. */
 export async function stateOf({ host, name }: Domain): Promise<string> {
   return (await host.run(['virsh', '-q', 'domstate', name])).stdout.trim()
 }
 
-/** What a script prints in the guest, which is waited for until it is up. */
+/** The output of a script in the guest, once it is up. */
 export async function inGuest({ host, name }: Domain, script: string): Promise<string> {
   const ping = ['virsh', 'qemu-agent-command', name, '{"execute":"guest-ping"}']
   const answers = async () => {
     if ((await host.run(ping)).code === 0) return true
-    // Asked a hundred times a second, two cores would have no time left for the guest.
+    // Polling a hundred times a second would leave no CPU time for the guest on two cores.
     await sleep(300)
     return false
   }
@@ -125,14 +125,14 @@ export async function inGuest({ host, name }: Domain, script: string): Promise<s
   return (await inDomain(host, name, script)).trim()
 }
 
-/** Names one start of a guest's kernel. */
+/** Identifies one boot of a guest's kernel. */
 export const kernelOf = (domain: Domain): Promise<string> =>
   inGuest(domain, 'cat /proc/sys/kernel/random/boot_id')
 
-/** Waits until the guest is up with another kernel than this. */
+/** Waits until the guest is up with another kernel boot than this. */
 export async function untilAnotherKernel(domain: Domain, before: string): Promise<string> {
   const other = async () => {
-    // While it goes down the agent may answer half.
+    // While it shuts down the agent may return partial output.
     const now = await kernelOf(domain).catch(() => before)
     if (now !== before && now !== '') return now
     await sleep(300)

@@ -1,4 +1,4 @@
-// The query service as a tenant and as an administrator meet it: pages, totals, formats, and what is not asked rightly.
+// The query service for a tenant and an administrator: pages, totals, formats, and invalid queries.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
@@ -27,7 +27,7 @@ export function testQueries(ledger: Ledger): void {
 
   for (const version of ['1.5', '5.1']) {
     test(
-      `${version}: pages begin at 1 with 25, have 128 at most, and count exactly`,
+      `${version}: pages begin at 1 with 25 records, have at most 128, and totals are exact`,
       { skip },
       async () => {
         const caller = await callerOf(tenant(), version)
@@ -48,7 +48,7 @@ export function testQueries(ledger: Ledger): void {
     )
 
     test(
-      `${version}: all records of all formats, and a filter that is none names its column`,
+      `${version}: all records in all formats, and an invalid filter is reported with its column`,
       { skip },
       async () => {
         const caller = await callerOf(tenant(), version)
@@ -79,14 +79,14 @@ export function testQueries(ledger: Ledger): void {
         assert.match(await words('&format=poem'), /idrecords/)
         const moon = await caller.ask('GET', '/api/query?type=moon')
         assert.match(wordsOfError(moon, 400, 'INVALID', version), /\bvm\b/)
-        // The first version compares without regard to case.
+        // The first version is case-insensitive.
         const loud = await ask(`&filter=containerName==${RUNNING.toUpperCase()}`)
         assert.equal(attribute(loud.root, 'total'), version === '1.5' ? '1' : '0')
       },
     )
 
     test(
-      `${version}: adminVM is of all organisations for the administrator, and 403 for a tenant`,
+      `${version}: adminVM covers all organisations for the administrator, and is 403 for a tenant`,
       { skip },
       async () => {
         const ruler = await callerOf(there().cloud.admin, version)

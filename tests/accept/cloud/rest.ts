@@ -1,4 +1,4 @@
-// What can be done beside power: metadata, tokens for scripts, tasks, and an administrator's work; then every link there is.
+// Actions other than power: metadata, access tokens, tasks, and administration; then every link.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
@@ -10,12 +10,12 @@ import { logIn, nodesIn, skip, tenant, there, vmsOf } from './place.ts'
 
 const hrefOf = (node: Parameters<typeof attribute>[0]): string => attribute(node, 'href') ?? ''
 
-/** Where a client begins: its session, and what is not linked from there. */
+/** The entry points of a client: its session, and what is not linked from there. */
 const BEGINNINGS = ['/api/session', '/api/session/tokens']
 
 export function testRest(ledger: Ledger): void {
   test(
-    'metadata is added, changed and forgotten; a token for scripts is made and revoked',
+    'metadata is added, changed and deleted; an access token is created and revoked',
     { skip },
     async () => {
       const client = await logIn(tenant())
@@ -29,7 +29,7 @@ export function testRest(ledger: Ledger): void {
       await ledger.act(client, value, 'edit', '<MetadataValue><Value>blue</Value></MetadataValue>')
       assert.match((await client.ask('GET', value)).text, /blue/)
       await ledger.act(client, value, 'remove')
-      // A vApp without VMs is RESOLVED; it is renamed, and goes.
+      // A vApp without VMs is RESOLVED; it is renamed and deleted.
       assert.equal(attribute(await client.get(vapp), 'status'), '1')
       await ledger.act(client, vapp, 'edit', '<VApp name="empty"/>')
       await ledger.act(client, vapp, 'recompose', '<RecomposeVAppParams/>')
@@ -46,15 +46,15 @@ export function testRest(ledger: Ledger): void {
       const made = await ledger.follow(client, '/api/session/tokens', 'add', { body: named })
       const token = text(nodesIn(made.root, 'Token')[0]) ?? ''
       const script = { 'x-cloud-authorization': token }
-      const asked = () => client.ask('GET', '/api/org', { headers: script })
-      assert.equal((await asked()).status, 200)
+      const requested = () => client.ask('GET', '/api/org', { headers: script })
+      assert.equal((await requested()).status, 200)
       const gone = await ledger.follow(client, hrefOf(made.root), 'remove')
       assert.equal(gone.status, 204)
-      assert.equal((await asked()).status, 401)
+      assert.equal((await requested()).status, 401)
     },
   )
 
-  test('a task that runs is canceled by its link', { skip }, async () => {
+  test('a running task is canceled by its link', { skip }, async () => {
     const client = await logIn(tenant())
     const body = `<InstantiateVAppTemplateParams name="never mind"><Source href="${tenant().template}"/></InstantiateVAppTemplateParams>`
     const made = await client.ask('POST', `${tenant().vdc}/action/instantiateVAppTemplate`, {
@@ -78,7 +78,7 @@ export function testRest(ledger: Ledger): void {
   })
 
   test(
-    'an administrator makes an organisation with a user and a vdc, changes them and shuts it',
+    'an administrator creates an organisation with a user and a vdc, changes them and disables it',
     { skip },
     async () => {
       const ruler = await logIn(there().cloud.admin)
@@ -106,10 +106,10 @@ export function testRest(ledger: Ledger): void {
   )
 }
 
-/** To be called while VMs are in several states, and nothing is under way. */
+/** Called while VMs are in several states, and no task runs. */
 export function testWalk(ledger: Ledger, when: string): void {
   test(
-    `every link that can be read answers 200 to whoever it was shown to: ${when}`,
+    `every readable link returns 200 to the caller that it was shown to: ${when}`,
     { skip },
     async (t) => {
       const { cloud } = there()
@@ -136,7 +136,7 @@ export function testAll(ledger: Ledger): void {
   })
 
   test(
-    'every link to something that can be done was followed in every state that showed it',
+    'every link to an action was followed in every state of its document that showed it',
     { skip },
     (t) => {
       t.diagnostic(
@@ -147,7 +147,7 @@ export function testAll(ledger: Ledger): void {
   )
 
   test(
-    'every answer is valid against the schema, in the version that was asked for',
+    'every response is valid against the schema, in the requested version',
     { skip },
     async (t) => {
       const { answers, documents, shapes } = await holdAll()

@@ -1,4 +1,4 @@
-// An image of one's own: announced by the catalog's link, sent in two parts, made a template, and started.
+// A user's image: announced by the catalog's link, sent in two parts, turned into a template, and started.
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'

@@ -1,4 +1,4 @@
-// Every action of a VM on a guest that boots, found by its link: what it does is seen in libvirt and inside the guest.
+// Every action of a VM on a guest that boots, found by its link: the effect is checked in libvirt and inside the guest.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
@@ -22,7 +22,7 @@ import {
   type Domain,
 } from './place.ts'
 
-/** The vApp of the VM that everything is done to. */
+/** The vApp of the tested VM. */
 const WORKED = 'worked'
 
 const byUndeploy = (word: string) =>
@@ -31,11 +31,11 @@ const byUndeploy = (word: string) =>
 const snapshotOf = (document: Element): Element | undefined =>
   nodesIn(nodesIn(document, 'SnapshotSection')[0], 'Snapshot')[0]
 
-/** What the guest finds in its processor. */
+/** The features that the guest sees in its processor. */
 const nestedIn = (domain: Domain) =>
   inGuest(domain, 'grep -qw svm /proc/cpuinfo && echo svm=1 || echo svm=0')
 
-/** In memory only: gone with the guest's kernel. */
+/** In memory only: lost with the guest's kernel. */
 const mark = (domain: Domain, word: string) => inGuest(domain, `echo ${word} >/tmp/mark`)
 const marked = (domain: Domain) => inGuest(domain, 'cat /tmp/mark')
 
@@ -53,7 +53,7 @@ export function testVmActions(ledger: Ledger): void {
     nodesIn(await client.get(vm), 'Link').some((each) => attribute(each, 'rel') === rel)
 
   test(
-    'a VM that is being made has no screen yet; one that is off can be changed',
+    'a VM that is being created has no screen yet; one that is off can be changed',
     { skip },
     async () => {
       client = await logIn(tenant())
@@ -105,7 +105,7 @@ export function testVmActions(ledger: Ledger): void {
   })
 
   test(
-    'the nested switch is seen from inside: svm=1 after it was turned on, svm=0 after it was turned off',
+    'the nested switch takes effect in the guest: svm=1 after it was turned on, svm=0 after it was turned off',
     { skip },
     async (t) => {
       const switched = await act('enable')
@@ -137,7 +137,7 @@ export function testVmActions(ledger: Ledger): void {
   )
 
   test(
-    'reset and reboot start another kernel; suspend and powerOn go on with the same',
+    'reset and reboot start another kernel; suspend and powerOn continue the same one',
     { skip },
     async () => {
       await act('edit', '<Vm name="again"/>')
@@ -156,7 +156,7 @@ export function testVmActions(ledger: Ledger): void {
       await act('edit', '<Vm name="asleep"/>')
       await act('power:powerOn')
       assert.equal(await marked(domain), 'kept')
-      // One that libvirt has paused, as a full disk does, is shown so too, and goes on by the same.
+      // A VM that libvirt has paused, as for a full disk, is shown the same way, and resumes with the same action.
       await domain.host.run(['virsh', 'suspend', domain.name])
       await untilWord('SUSPENDED')
       assert.equal((await client.ask('POST', `${vm}/screen/action/acquireTicket`)).status, 409)
@@ -167,7 +167,7 @@ export function testVmActions(ledger: Ledger): void {
   )
 
   test(
-    'a snapshot with memory brings back a guest that runs, one without a VM that is off; a suspended state is discarded',
+    'a snapshot with memory restores a running guest, one without memory a VM that is off; a suspended state is discarded',
     { skip },
     async () => {
       await mark(domain, 'first')
@@ -199,7 +199,7 @@ export function testVmActions(ledger: Ledger): void {
     },
   )
 
-  test('deploy and undeploy, by each of their words', { skip }, async () => {
+  test('deploy and undeploy, with each power action', { skip }, async () => {
     const idle = await ledger.follow(client, vm, 'deploy', {
       body: '<DeployVAppParams powerOn="false"/>',
     })
@@ -217,7 +217,7 @@ export function testVmActions(ledger: Ledger): void {
   })
 
   test(
-    'a VM is deleted while it is off, another while it is suspended; one that runs is not',
+    'a VM is deleted while off, another while suspended; a running one cannot be deleted',
     { skip },
     async () => {
       const item = (name: string) =>
@@ -249,6 +249,6 @@ export function testVmActions(ledger: Ledger): void {
   }
 }
 
-/** The hardware of a VM as its document has it, with other memory. */
+/** The hardware of a VM as in its document, with other memory. */
 const hardware = (memoryMiB: number) =>
   `<Vm><VirtualHardwareSection><Item><ResourceType>4</ResourceType><VirtualQuantity>${memoryMiB}</VirtualQuantity></Item></VirtualHardwareSection></Vm>`

@@ -1,5 +1,5 @@
-// Chromium as a person has it: with a profile of its own, in a network of the lab where it is told, and trusting the lab's issuer
-// because that was put among its authorities, not because it looks at no certificate.
+// Chromium with its own profile, optionally in a lab network, trusting the lab's CA because it is installed in the profile, not
+// because certificate checks are disabled.
 import { execFile } from 'node:child_process'
 import { chmod, mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -12,13 +12,13 @@ const CHROMIUM = '/usr/bin/chromium'
 export const WINDOW = { width: 1100, height: 760 }
 
 export interface BrowserOptions {
-  /** Kept by whoever starts it: profile and authorities are below. */
+  /** The caller removes it: it contains profile and CAs. */
   readonly dir: string
-  /** The file with the certificate of an issuer to trust. */
+  /** The file with the CA certificate to trust. */
   readonly ca?: string
-  /** The named network to be in; the machine's own unless told. */
+  /** The network namespace to run in; default: the machine's own. */
   readonly netns?: string
-  /** Points of the picture for one of the page; one unless told. */
+  /** Device pixels per CSS pixel; default: 1. */
   readonly scale?: number
 }
 
@@ -60,7 +60,7 @@ export async function startBrowser({
   }
 }
 
-/** A program that is Chromium in another network; it keeps its pid, so that it is ended as any other. */
+/** A program that is Chromium in another network; it keeps its pid, so that it can be killed as usual. */
 async function programIn(dir: string, netns: string): Promise<string> {
   const file = join(dir, 'chromium')
   await writeFile(file, `#!/bin/sh\nexec nsenter --net=/run/netns/${netns} -- ${CHROMIUM} "$@"\n`)

@@ -1,7 +1,7 @@
-// The screen of a VM as a client that is no browser meets it.
+// The screen of a VM for a client that is not a browser.
 import { WebSocket } from 'ws'
 
-/** What the display says first at the address that a ticket opens. */
+/** The first bytes of the display at the address that a ticket opens. */
 export async function greetingAt(wss: string, ca: string): Promise<string> {
   const socket = new WebSocket(wss, { ca })
   try {

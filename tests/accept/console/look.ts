@@ -1,4 +1,4 @@
-// What is to be seen on a console's page, compared with what the guest and its hypervisor say is there.
+// The content of a console's page, compared with the guest and its hypervisor.
 import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -15,7 +15,7 @@ export const PATIENCE_MS = 60_000
 const ASK_AGAIN_MS = 250
 /** A blinking cursor and a line that is just being drawn. */
 const ALIKE = 0.97
-/** Fewer points than a short line has would be any screen's. */
+/** Fewer pixels than a short line has could be any screen. */
 const LIT_MIN = 200
 
 export interface Guest {
@@ -23,24 +23,24 @@ export interface Guest {
   readonly domain: string
 }
 
-/** Waits until the page says this of its connection. */
+/** Waits until the page shows this connection state. */
 export async function untilState(page: Page, state: string, timeout = PATIENCE_MS): Promise<void> {
   const at = page.locator('#state')
   await at.filter({ hasText: new RegExp(`^(?:${state})$`) }).waitFor({ timeout })
 }
 
-/** The headline and the advice of the card that lies over the screen. */
+/** The headline and the advice of the card over the screen. */
 export async function noticeOf(page: Page): Promise<string> {
   await page.locator('#notice').waitFor()
   const parts = await page.locator('#headline, #advice p').allInnerTexts()
   return parts.join('\n')
 }
 
-/** The text of the guest's first terminal, as its own kernel has it. */
+/** The text of the guest's first terminal, from its own kernel. */
 const textOf = ({ host, domain }: Guest): Promise<string> =>
   inDomain(host, domain, 'fold -w 80 /dev/vcs1', PATIENCE_MS)
 
-/** Waits until the guest's terminal has this text, and the page's canvas is the picture that the hypervisor takes of it. */
+/** Waits until the guest's terminal has this text, and the page's canvas matches the hypervisor's screenshot. */
 export async function untilSeen(
   page: Page,
   guest: Guest,
@@ -63,13 +63,13 @@ async function alikeness(page: Page, guest: Guest): Promise<number> {
   return likeness(readPng(shown), readPng(real), LIT_MIN)
 }
 
-/** Characters that need Shift on a keyboard of the United States, which the guest has, and the keys they are on. */
+/** Characters that need Shift on the guest's US keyboard, and their keys. */
 const shifted: Readonly<Record<string, string>> = {
   ...{ '"': 'Quote', $: 'Digit4', '&': 'Digit7', '*': 'Digit8', '(': 'Digit9', ')': 'Digit0' },
   ...{ '|': 'Backslash', '>': 'Period' },
 }
 
-/** Presses keys as fingers do, with Shift where it is needed, into the screen. */
+/** Presses keys on the screen, with Shift if needed. */
 export async function typeInto(page: Page, text: string): Promise<void> {
   await page.locator('canvas').click()
   for (const each of text) {
@@ -86,7 +86,7 @@ export async function canvasOf(page: Page): Promise<Buffer> {
   return Buffer.from(url.slice(url.indexOf(',') + 1), 'base64')
 }
 
-/** What libvirt draws of the same screen, by nothing of ours. */
+/** libvirt's screenshot of the same screen, without our code. */
 async function screenshotOf({ host, domain }: Guest): Promise<Buffer> {
   const file = join(host.dir, 'log', `${domain}.png`)
   const { code, stderr } = await host.run(['virsh', 'screenshot', domain, file])

@@ -1,10 +1,10 @@
-// Reads as much of PNG as Chromium and QEMU write: 8 bits of red, green, blue and perhaps opacity, not interlaced.
+// Parses the PNG variants that Chromium and QEMU write: 8 bits of red, green, blue and optionally alpha, not interlaced.
 import { inflateSync } from 'node:zlib'
 
 export interface Picture {
   readonly width: number
   readonly height: number
-  /** Bytes of one point. */
+  /** Bytes per pixel. */
   readonly depth: number
   /** Row by row. */
   readonly points: Buffer
@@ -32,7 +32,7 @@ export function readPng(png: Buffer): Picture {
   return { width, height, depth, points: unfilter(rows, width * depth, height, depth) }
 }
 
-/** Each row is told by what is left of each byte and above it (PNG, third edition, 9). */
+/** Each row is encoded relative to the bytes to the left and above (PNG, third edition, 9). */
 function unfilter(rows: Buffer, length: number, height: number, depth: number): Buffer {
   const points = Buffer.alloc(length * height)
   for (let row = 0; row < height; row++) {
@@ -59,7 +59,7 @@ function guess(kind: number, left: number, above: number, corner: number): numbe
   return a <= b && a <= c ? left : b <= c ? above : corner
 }
 
-/** Of the points that are lit in either picture, how many are so in both; none where hardly any is. */
+/** The share of pixels lit in both pictures among those lit in either; none if hardly any is. */
 export function likeness(one: Picture, other: Picture, fewest: number): number {
   if (one.width !== other.width || one.height !== other.height) return 0
   let [both, either] = [0, 0]

@@ -1,4 +1,4 @@
-// Prints the first words of who answers behind the address of a screen's page, as that page asks for them.
+// Prints the first bytes of the server behind the address of a screen's page, as that page requests them.
 // Usage: node greeting.ts ADDRESS CERTIFICATES
 import { readFile } from 'node:fs/promises'
 

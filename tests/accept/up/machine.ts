@@ -1,4 +1,4 @@
-// A machine of the lab on which a person types.
+// A lab machine on which a user types commands.
 import { join } from 'node:path'
 
 import type { LabHost } from '@skerry/lab'
@@ -6,7 +6,7 @@ import type { LabHost } from '@skerry/lab'
 export const ROOT = join(import.meta.dirname, '../../..')
 export const SKERRY = join(ROOT, 'apps/cli/bin/skerry')
 
-/** Our own programs, and the programs that the machine's clone has. */
+/** Our own programs, and the programs of the machine's clone. */
 const environment = () => ({
   ...process.env,
   PATH: `${join(ROOT, 'node_modules/.bin')}:${process.env['PATH']}`,
@@ -23,14 +23,14 @@ export const onMachine = (host: LabHost) => ({
     }),
 })
 
-/** What runs on the machine of all that a site starts, as the first words of each: the parts of PostgreSQL have other names. */
+/** The running processes of a site on the machine, by the first words of each: the child processes of PostgreSQL have other names. */
 export async function serversOf(host: LabHost): Promise<readonly string[]> {
   const { stdout } = await host.run(['ps', '-axww', '-o', 'args='])
   const ours = /bin\/postgres -D|temporal-v[^/]*\/server|apps\/\w+\/src\/main\.ts|\/initdb /
   return stdout.split('\n').filter((line) => ours.test(line))
 }
 
-/** Processes whose command line has this in it. */
+/** Processes with this text in their command line. */
 export async function pidsOf(host: LabHost, wanted: string): Promise<readonly string[]> {
   const { stdout } = await host.run(['ps', '-axww', '-o', 'pid=,args='])
   return stdout

@@ -1,4 +1,4 @@
-// Every address of the workflow server that is not for anyone, with things that never were in it: read from its own table.
+// Every non-public address of the workflow server, with ids of resources that never existed: read from its own route table.
 import { join } from 'node:path'
 
 interface Row {

@@ -1,4 +1,4 @@
-// curl on this machine, as a client of the workflow server: with the cloud's issuer, and exactly the words that are told.
+// curl on this machine, as a client of the workflow server: with the cloud's CA, and exactly the given arguments.
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
@@ -16,7 +16,7 @@ export interface Said {
 
 export type Curl = (...words: readonly string[]) => Promise<Said>
 
-/** Nobody listened, or whoever did died before the answer. */
+/** No server listened, or it died before the response. */
 export class NoAnswer extends Error {}
 
 export const curlWith =
@@ -26,7 +26,7 @@ export const curlWith =
     const { stdout } = await run('curl', all, { maxBuffer: BYTES_MAX }).catch((cause: unknown) => {
       throw new NoAnswer(String(cause), { cause })
     })
-    // What was sent in parts may have been answered with "100 Continue" first.
+    // A chunked upload may have been answered with "100 Continue" first.
     const answer = stdout.replace(/^(HTTP\/1\.1 100 [^]*?\r\n\r\n)+/, '')
     const end = answer.indexOf('\r\n\r\n')
     const [line = '', ...rest] = answer.slice(0, end).split('\r\n')
@@ -43,7 +43,7 @@ export const JSON_ASKED = ['-H', 'Accept: application/json'] as const
 export const formats = { xml: [], json: JSON_ASKED } as const
 export type Format = keyof typeof formats
 
-/** What one workflow of a list says of itself. */
+/** The attributes of one workflow in a list. */
 export type Listed = Readonly<Record<string, string>>
 
 /** The entries of a list, in either format. */
@@ -87,7 +87,7 @@ function ofXml(text: string): Listed[] {
   })
 }
 
-/** A refusal in the format that was asked for, whatever was asked. */
+/** An error in the requested format, for any request. */
 export function requireRefused(
   { status, headers, text }: Said,
   wanted: number,

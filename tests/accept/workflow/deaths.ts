@@ -1,4 +1,4 @@
-// Who is killed while workflows run, and when: drawn from a seed, so that a failure can be looked at again.
+// Which processes are killed while workflows run, and when: drawn from a seed, so that a failure can be reproduced.
 import type { LabServer } from '@skerry/lab'
 
 import { chance } from '../../faults/chance.ts'
@@ -8,9 +8,9 @@ const REST_MS = { least: 300, most: 4000 }
 
 export interface Death {
   readonly who: string
-  /** So long after the one before has come back. */
+  /** The delay after the previous one has come back. */
   readonly restMs: number
-  /** Is killed, and started again. */
+  /** Killed, and started again. */
   readonly dies: () => Promise<void>
 }
 
@@ -22,7 +22,7 @@ const of = (who: string, server: LabServer) => ({
   },
 })
 
-/** Each of those that a run needs at least once, in an order of chance, and the rest whoever it is. */
+/** Each process that a run needs at least once, in random order, and the rest at random. */
 export function drawDeaths(
   { cloud, first }: Place,
   { seed, count }: { readonly seed: number; readonly count: number },

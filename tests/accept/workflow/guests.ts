@@ -1,4 +1,4 @@
-// A vApp of two guests that run, and what is to be seen of them from outside.
+// A vApp of two running guests, observed from outside.
 import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 
@@ -9,10 +9,10 @@ import { CloudClient, taskOf } from '../../../apps/cloud/test/cloud-client.ts'
 import { RUN_MS, type Place } from './place.ts'
 
 export interface Guests {
-  /** As workflows are told of it. */
+  /** As workflows see it. */
   readonly vapp: string
   vms(): Promise<readonly Element[]>
-  /** The process of each guest: another one after each start. */
+  /** The pid of each guest: another one after each start. */
   boots(): Promise<readonly string[]>
 }
 
@@ -22,7 +22,7 @@ export const clientOf = async (cloud: LabCloud, tenant: Tenant): Promise<CloudCl
     ...[`${tenant.user}@${tenant.org}`, tenant.password],
   )
 
-/** A vApp of VMs of these names, once all of it is there; answers its address. */
+/** A vApp with VMs of these names, once it is complete; returns its address. */
 export async function compose(
   client: CloudClient,
   { vdc, template }: Tenant,

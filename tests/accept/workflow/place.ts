@@ -34,7 +34,7 @@ export interface Place extends AsyncDisposable {
   readonly first: LabWorkflow
   readonly second: LabWorkflow
   readonly curl: Curl
-  /** The first tenant's user, as curl is told of it. */
+  /** The first tenant's user, as an argument of curl. */
   readonly user: readonly string[]
 }
 
@@ -68,7 +68,7 @@ export const listAll = async (
 ): Promise<Listed[]> =>
   listedIn(await curl(...user, ...formats[format], `${url}/api/workflows`), format)
 
-/** As the specification says it: the list is not filtered, the client looks for the name. */
+/** As the specification says: the list is not filtered, the client searches for the name. */
 export async function idOf(
   place: Place,
   name: string,
@@ -93,7 +93,7 @@ export async function exportTo(
   return { file, bytes: await readFile(file) }
 }
 
-/** Starts a run with plain values, as clients of this family write them. */
+/** Starts a run with plain values, in the format of clients of the original API. */
 export function start(
   { curl, user, first }: Place,
   id: string,
@@ -116,8 +116,8 @@ const unlessNoAnswer = (error: unknown): undefined => {
 }
 
 /**
- * Asks until it is accepted, and answers by which name. Whose answer was lost is asked for again by the same key, and is the same run;
- * what was refused was not started, so the next is another one.
+ * Repeats the request until it is accepted, and returns its name. A lost response is requested again with the same key, and
+ * returns the same run; a rejected request started nothing, so the next one has another name.
  */
 export function startSurely(
   place: Place,
@@ -145,7 +145,7 @@ export function startSurely(
 
 const ENDED = ['completed', 'failed', 'canceled']
 
-/** Follows a run to its end; the servers may be away meanwhile. */
+/** Follows a run to its end; the servers may be unavailable meanwhile. */
 export const follow = ({ curl, user }: Place, location: string): Promise<string> =>
   until(
     `the run ${location} ends`,
@@ -159,7 +159,7 @@ export const follow = ({ curl, user }: Place, location: string): Promise<string>
     RUN_MS,
   )
 
-/** It ended as it should; otherwise with all that is known of it. */
+/** It ended as expected; otherwise fails with all details. */
 export async function requireCompleted(place: Place, location: string): Promise<void> {
   const state = await follow(place, location)
   if (state === 'completed') return
@@ -173,7 +173,7 @@ interface Told {
   }
 }
 
-/** What a run has given, of which all are lists of words. */
+/** The outputs of a run, all of which are lists of words. */
 export async function outputOf(
   { curl, user }: Place,
   location: string,
@@ -196,7 +196,7 @@ export interface Run {
   readonly ended: boolean
 }
 
-/** The runs of a workflow, as its list tells of them. */
+/** The runs of a workflow, from its list. */
 export async function runsOf({ curl, user, first }: Place, id: string): Promise<readonly Run[]> {
   const { text } = await curl(
     ...[...user, ...JSON_ASKED],

@@ -1,4 +1,4 @@
-// A tenant who reads the events from the first on, and comes back with his cursor whenever the stream ends.
+// A tenant who reads the events from the first on, and resumes with its cursor whenever the stream ends.
 import type { request } from 'node:https'
 import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -6,14 +6,14 @@ import { setTimeout as sleep } from 'node:timers/promises'
 const COME_BACK_MS = 200
 
 export class EventReader implements AsyncDisposable {
-  /** The ids in the order in which they were told. */
+  /** The ids in the order of delivery. */
   readonly seen: string[] = []
   breaks = 0
   readonly #open: (after: string) => ReturnType<typeof request>
   readonly #over = new AbortController()
   readonly #running: Promise<void>
 
-  /** `open` asks for the stream behind a cursor, each time by the way in that it likes. */
+  /** `open` requests the stream after a cursor, each time at an address of its choice. */
   constructor(open: (after: string) => ReturnType<typeof request>) {
     this.#open = open
     this.#running = this.#run()
@@ -33,29 +33,29 @@ export class EventReader implements AsyncDisposable {
   }
 
   async #read(): Promise<void> {
-    const asked = this.#open(this.seen.at(-1) ?? '0-0')
-    const stop = () => asked.destroy()
+    const requested = this.#open(this.seen.at(-1) ?? '0-0')
+    const stop = () => requested.destroy()
     this.#over.signal.addEventListener('abort', stop, { once: true })
     try {
       const { promise, resolve, reject } = Promise.withResolvers<NodeJS.ReadableStream>()
-      asked.on('error', reject)
-      asked.on('response', (response) => {
+      requested.on('error', reject)
+      requested.on('response', (response) => {
         if (response.statusCode === 200) resolve(response)
         else reject(new Error(`the stream: ${response.statusCode}`))
       })
-      asked.end()
+      requested.end()
       let [id, data] = ['', '']
       for await (const line of createInterface({ input: await promise })) {
         if (line.startsWith('id: ')) id = line.slice(4)
         if (line.startsWith('data: ')) data = line.slice(6)
-        // An event counts when it is whole.
+        // An event counts once it is complete.
         if (line !== '') continue
         if (id !== '' && data !== '') this.seen.push(id)
         ;[id, data] = ['', '']
       }
     } finally {
       this.#over.signal.removeEventListener('abort', stop)
-      asked.destroy()
+      requested.destroy()
     }
   }
 }

@@ -1,4 +1,4 @@
-// Which ends are anything but success, and whether what was killed is a reason for them.
+// Tasks that ended without success, and whether a kill explains them.
 import type { Kill } from './kills.ts'
 import type { Life } from './qemu-watch.ts'
 
@@ -15,7 +15,7 @@ export interface Ended {
   readonly ended_at: Date | null
 }
 
-/** What nobody can explain. `lives`: the QEMU processes that are no more. */
+/** Failures that no kill explains. `lives`: the QEMU processes that have ended. */
 export function unexplained(
   ended: readonly Ended[],
   kills: readonly Kill[],
@@ -33,8 +33,8 @@ export function unexplained(
 }
 
 /**
- * A reset that vmd's death cut short may have happened, and says so. A guest whose QEMU was killed is not
- * what whoever waits in its queue was promised; and so is one whose earlier task failed.
+ * A reset interrupted by the death of vmd may have happened, and its error says so. A guest whose QEMU was killed is not in the
+ * state that its queued tasks expect; nor is one whose earlier task failed.
  */
 function isExplained(task: Ended, killed: ReadonlySet<string>, failed: readonly Ended[]): boolean {
   const { id, vm, operation, fault, state } = task
@@ -44,7 +44,7 @@ function isExplained(task: Ended, killed: ReadonlySet<string>, failed: readonly 
   return state === 'canceled' && earlier
 }
 
-/** The cloud itself starts a VM once for each time that its QEMU was killed, and for no other reason. */
+/** The cloud itself starts a VM once for each kill of its QEMU, and for no other reason. */
 function restarts(parts: readonly Ended[], kills: readonly Kill[]): string[] {
   const started = new Map<string, number>()
   for (const { owner, vm } of parts) {
@@ -58,7 +58,7 @@ function restarts(parts: readonly Ended[], kills: readonly Kill[]): string[] {
   })
 }
 
-/** Control that dies stops no guest: one that ends was killed itself, or a task was at its VM just then. */
+/** The death of a control process stops no guest: one that ended was killed itself, or a task of its VM was running then. */
 function stopped(
   parts: readonly Ended[],
   kills: readonly Kill[],
@@ -76,5 +76,5 @@ function stopped(
   return lives
     .filter((life) => parts.some(({ vm }) => vm === life.vm))
     .filter((life) => !wasKilled(life) && !wasAsked(life))
-    .map(({ vm, pid }) => `the QEMU ${pid} of VM ${vm} ended, and nobody had asked for it`)
+    .map(({ vm, pid }) => `the QEMU ${pid} of VM ${vm} ended, and no task or kill explains it`)
 }

@@ -1,4 +1,4 @@
-// A tenant who asks again, with the same key, until somebody answers; and what no answer may be.
+// A tenant who repeats a request, with the same key, until it is answered; and responses that must not occur.
 import { setTimeout as sleep } from 'node:timers/promises'
 
 import type { CloudClient, Reply } from '../../../apps/cloud/test/cloud-client.ts'
@@ -10,11 +10,11 @@ const GIVES_UP_MS = 120_000
 const ASK_AGAIN_MS = 250
 
 export interface Answers {
-  /** Nobody answered, or the answer was lost. */
+  /** No response, or the response was lost. */
   lost: number
   /** 503 with Retry-After. */
   later: number
-  /** What no client should have to read. */
+  /** A response that no client should get. */
   readonly wrong: string[]
 }
 
@@ -33,7 +33,7 @@ export interface Question {
   readonly key?: string
 }
 
-/** By whichever way in, until the answer is one that says something. */
+/** At any address, until there is a definite response. */
 export async function insist(asking: Asking, question: Question): Promise<Reply> {
   const { method, path } = question
   const deadline = performance.now() + GIVES_UP_MS

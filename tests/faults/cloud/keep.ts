@@ -1,10 +1,10 @@
-// What somebody needs who wants to know why a storm failed: every log, every row, the books of every vmd.
+// Data to diagnose a failed storm: every log, every row, the ledgers of every vmd.
 import { cp, mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
 import type { Place } from './place.ts'
 
-const TABLES = ['host', 'vapp', 'vm', 'task', 'request_key', 'debt', 'event', 'cell']
+const TABLES = ['host', 'vapp', 'vm', 'task', 'request_key', 'pending_undo', 'event', 'cell']
 
 export async function keep({ cloud, hosts }: Place, directory: string): Promise<void> {
   await mkdir(directory, { recursive: true })

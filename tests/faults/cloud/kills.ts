@@ -1,4 +1,4 @@
-// Whoever kills, and whoever starts what is down, as the init of a machine does. Nobody else helps.
+// Kills processes, and restarts what is down, as the init of a machine does. There is no other intervention.
 import { setTimeout as sleep } from 'node:timers/promises'
 
 import { until } from '@skerry/lab'
@@ -11,9 +11,9 @@ import { findAtWork, takeOver } from './takeover.ts'
 export const killable = ['cell', 'vmd', 'libvirtd', 'qemu', 'postgres', 'temporal'] as const
 export type Killable = (typeof killable)[number]
 
-/** An init waits a little before it starts again what has died. */
+/** An init waits a little before it restarts what has died. */
 const RESTART_MS = 1500
-/** And it goes on trying: Temporal ends at its start while Postgres is down. */
+/** And it retries: Temporal exits at its start while Postgres is down. */
 const UP_MS = 60_000
 const FOUND_MS = 120_000
 
@@ -22,7 +22,7 @@ export interface Kill {
   readonly whose: string
   /** Milliseconds since 1970, as the database counts too. */
   readonly at: number
-  /** cell: how long until another went on with what it was at. */
+  /** cell: the time until another one continued its work. */
   readonly takenOverMs?: number
   /** qemu: the process. */
   readonly pid?: number
@@ -34,7 +34,7 @@ export class Killer {
   readonly #chance: Chance
   readonly #reviving = new Set<Promise<void>>()
   #broken: unknown
-  /** What is to be killed has to be there, or at work: nobody should wait for this kill. */
+  /** The target must exist, or be at work: no one should wait for this kill. */
   isLooking = false
 
   constructor(place: Place, chance: Chance) {
@@ -49,20 +49,20 @@ export class Killer {
     return kill
   }
 
-  /** When all is up that was killed. */
+  /** The time when everything that was killed is up. */
   async allUp(): Promise<void> {
     while (this.#reviving.size > 0) await Promise.all(this.#reviving)
     this.check()
   }
 
-  /** Fails where something that was killed did not come up again. */
+  /** Fails if something that was killed did not come up again. */
   check(): void {
     if (this.#broken !== undefined) throw this.#broken
   }
 
   readonly #ways: Readonly<Record<Killable, () => Promise<Omit<Kill, 'what' | 'at'>>>> = {
     cell: async () => {
-      // One fault at a time: what is measured is how long it takes without this cell, not without all others.
+      // One fault at a time: this measures the time without this cell, not without all others.
       await this.allUp()
       const frozen = await this.#looking(() => findAtWork(this.#place, this.#chance))
       const takenOverMs = await takeOver(this.#place, frozen)
@@ -100,7 +100,7 @@ export class Killer {
     },
   }
 
-  /** Temporal ends by itself when Postgres goes while it starts: an init starts that again, too. */
+  /** Temporal exits by itself if Postgres dies while it starts: an init restarts it, too. */
   keepUp(): AsyncDisposable {
     const { temporal } = this.#place.cloud
     const over = new AbortController()
@@ -123,7 +123,7 @@ export class Killer {
 
   readonly #own = new Map<string, Promise<void>>()
 
-  /** What is not up yet cannot be killed again. */
+  /** A process that is not up yet cannot be killed again. */
   async #afterOwn(name: string, kill: () => Promise<void>): Promise<void> {
     await this.#own.get(name)
     await kill()
@@ -148,7 +148,7 @@ export class Killer {
     void reviving.finally(() => this.#reviving.delete(reviving))
   }
 
-  /** One that the cloud's own VMs run in; waited for where there is none just now. */
+  /** The QEMU of one of the cloud's VMs; waits if there is none now. */
   async #aQemu(): Promise<Life> {
     const look = async () => {
       const rows = await this.#place.db.selectFrom('vm').select('id').execute()

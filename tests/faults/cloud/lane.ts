@@ -1,16 +1,16 @@
-// One tenant's hands: vApp after vApp is made, powered and deleted, sometimes without waiting for the end of what was asked before.
+// One tenant's client: vApp after vApp is created, powered and deleted, sometimes without waiting for the previous task.
 import { setTimeout as sleep } from 'node:timers/promises'
 
 import { until } from '@skerry/lab'
 import { attribute, childrenByLocalName } from '@skerry/xml'
 
-import { statusNumber, type Shown } from '../../../apps/cloud/src/vm-status.ts'
+import { statusNumber, type DisplayedStatus } from '../../../apps/cloud/src/domain/vm-status.ts'
 import { taskOf, type Reply } from '../../../apps/cloud/test/cloud-client.ts'
 import { insist, type Asking } from './insist.ts'
 
 const LOOK_MS = 300
 
-/** What was accepted, with the task that the answer named. */
+/** Accepted requests, with the task that the response named. */
 export interface Accepted {
   readonly key: string
   readonly what: string
@@ -23,12 +23,12 @@ export interface Lane extends Asking {
   readonly vdc: string
   readonly accepted: Accepted[]
   readonly refused: string[]
-  /** Takes one operation of those that are still to be asked for, when it is its time; false when there is none left. */
+  /** Takes one of the remaining operations, when it is due; false if none is left. */
   readonly take: () => Promise<boolean>
   readonly giveBack: () => void
-  /** How long a task may be held by the faults that there are. */
+  /** The maximum delay of a task by the current faults. */
   readonly patienceMs: number
-  /** The vApp that it has now. */
+  /** Its current vApp. */
   held?: Held | undefined
 }
 
@@ -37,8 +37,8 @@ type Power = 'POWERED_ON' | 'POWERED_OFF' | 'SUSPENDED'
 export interface Held {
   readonly vapp: string
   readonly vm: string
-  /** What all that was asked for leads to, if nothing goes wrong. */
-  leads: Shown
+  /** The state after all requests, if none fails. */
+  leads: DisplayedStatus
   readonly tasks: string[]
 }
 
@@ -60,7 +60,7 @@ export async function runLane(lane: Lane): Promise<void> {
       lane.held = await instantiate(lane, `${lane.name}-${number}`)
       continue
     }
-    // What leads nowhere is waited for, and seen as it has become.
+    // A request without an expected state is waited for, and the actual state is read.
     if (!(held.leads in choices)) held.leads = await settled(lane, held)
     const what = held.leads in choices ? lane.chance.pick(choices[held.leads as Power]) : 'delete'
     const reply = await ask(lane, held, what)
@@ -80,7 +80,7 @@ export async function runLane(lane: Lane): Promise<void> {
   }
 }
 
-/** Nothing of the lane's is left when this returns. */
+/** Nothing of the lane is left when this returns. */
 export async function clearAway(lane: Lane): Promise<void> {
   const { held } = lane
   if (!held) return
@@ -118,7 +118,7 @@ async function ask(lane: Lane, held: Held, what: string): Promise<Reply | undefi
   return reply
 }
 
-/** Asks for a task. Some ask twice, as one does who did not hear: it must be the same task. */
+/** Submits a task. Some requests are sent twice, as by a client that lost the response: both must return the same task. */
 async function accept(
   lane: Lane,
   what: string,
@@ -166,15 +166,15 @@ async function untilEnded(lane: Lane, task: string): Promise<string> {
   )
 }
 
-/** How the VM is once nothing is open any more and it can be seen. */
-async function settled(lane: Lane, { vm, tasks }: Held): Promise<Shown> {
+/** The state of the VM once no task is open and its host is reachable. */
+async function settled(lane: Lane, { vm, tasks }: Held): Promise<DisplayedStatus> {
   for (const task of tasks) await untilEnded(lane, task)
   const words = new Map(Object.entries(statusNumber).map(([word, number]) => [number, word]))
   return until(
     `${vm} is seen`,
     async () => {
       const root = await read(lane, vm)
-      const status = words.get(Number(attribute(root, 'status')) as 0) as Shown
+      const status = words.get(Number(attribute(root, 'status')) as 0) as DisplayedStatus
       const open = childrenByLocalName(root, 'Tasks').length > 0
       if (status !== 'UNKNOWN' && !open) return status
       await sleep(LOOK_MS)

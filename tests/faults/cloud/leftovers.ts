@@ -1,4 +1,4 @@
-// Looks at a host from outside, past vmd, for whatever of the cloud's is there that no row accounts for, and the other way round.
+// Inspects a host from outside, without vmd, for leftovers of the cloud that no row describes, and for rows without their VM.
 import { readdir, readFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 
@@ -7,32 +7,36 @@ import type { LabHost } from '@skerry/lab'
 import { readDomains, type DomainSeen } from '../domains.ts'
 import { imageFaults, layersOf } from '../images.ts'
 
-/** A VM as Postgres has it, of those that are placed on this host. */
+/** A VM as in Postgres, of those placed on this host. */
 export interface Placed {
   readonly id: string
   readonly incarnation: string
-  readonly number: string
+  readonly fence: string
   readonly status: string
 }
 
-/** What of a host should not be so when exactly these VMs are placed on it. */
+/** Violations on a host on which exactly these VMs are placed. */
 export async function cloudLeftovers(host: LabHost, placed: readonly Placed[]): Promise<string[]> {
   const domains = await readDomains(host)
   const of = new Map(placed.map((vm) => [`cloud-${vm.id}`, vm]))
   const strangers = domains
     .filter(({ name }) => !of.has(name))
-    .map(({ name }) => `domain ${name} is of no VM here`)
+    .map(({ name }) => `domain ${name} belongs to no VM here`)
   const each = await Promise.all(
     placed.map(async (vm) => {
       const domain = domains.find(({ name }) => name === `cloud-${vm.id}`)
       if (!domain) return [`VM ${vm.id} has no domain`]
-      return [...told(vm, domain), ...(await records(host, vm)), ...(await files(host, vm, domain))]
+      return [
+        ...wrongStatus(vm, domain),
+        ...(await records(host, vm)),
+        ...(await files(host, vm, domain)),
+      ]
     }),
   )
   return [
     ...strangers,
     ...each.flat(),
-    ...(await strays(host, placed)),
+    ...(await orphans(host, placed)),
     ...(await libvirtsOwn(host, domains)),
     ...(await imageFaults(host, domains)),
   ].map((line) => `${host.name}: ${line}`)
@@ -42,9 +46,9 @@ const at = (host: LabHost, path: string): string => `/proc/${host.init}/root${pa
 const namesIn = (directory: string): Promise<string[]> => readdir(directory).catch(() => [])
 const CLOUD = '/var/lib/skerry/cloud'
 
-function told({ id, status }: Placed, { isRunning, isSaved }: DomainSeen): string[] {
+function wrongStatus({ id, status }: Placed, { isRunning, isSaved }: DomainSeen): string[] {
   const is = isRunning ? 'POWERED_ON' : isSaved ? 'SUSPENDED' : 'POWERED_OFF'
-  return is === status ? [] : [`VM ${id} is told as ${status}, libvirt has it ${is}`]
+  return is === status ? [] : [`VM ${id} is recorded as ${status}, libvirt has it ${is}`]
 }
 
 interface Kept {
@@ -60,24 +64,24 @@ async function json(file: string): Promise<Kept> {
   return JSON.parse(await readFile(file, 'utf8').catch(() => '{}')) as Kept
 }
 
-/** vmd's own books: what the VM is, and what it was ordered. */
-async function records(host: LabHost, { id, incarnation, number }: Placed): Promise<string[]> {
+/** vmd's own files: the VM's record, and its ledger. */
+async function records(host: LabHost, { id, incarnation, fence }: Placed): Promise<string[]> {
   const vm = await json(at(host, `${CLOUD}/vms/${id}.json`))
   const order = await json(at(host, `${CLOUD}/orders/${id}.json`))
   const found: string[] = []
-  if (vm.phase !== 'there') found.push(`VM ${id} is written down as ${vm.phase ?? 'nothing'}`)
+  if (vm.phase !== 'there') found.push(`VM ${id} is recorded as ${vm.phase ?? 'nothing'}`)
   if (vm.underWay) found.push(`VM ${id} is in the middle of ${JSON.stringify(vm.underWay)}`)
   for (const [book, { incarnation: life }] of Object.entries({ vm, order })) {
     if (life !== incarnation) found.push(`VM ${id}: ${book} has life ${life}, not ${incarnation}`)
   }
   if (order.gone !== undefined) found.push(`VM ${id} has a tombstone`)
-  if (BigInt(order.highest ?? 0) > BigInt(number)) {
-    found.push(`VM ${id} was given ${order.highest}, the cloud knows ${number}`)
+  if (BigInt(order.highest ?? 0) > BigInt(fence)) {
+    found.push(`VM ${id} was given ${order.highest}, the cloud knows ${fence}`)
   }
   return found
 }
 
-/** Only the layers of the chain that is in use, and what goes with them. */
+/** Only the layers of the chain in use, and their files. */
 async function files(host: LabHost, { id, incarnation }: Placed, { disk }: DomainSeen) {
   const directory = at(host, `${CLOUD}/vms/${id}.vm`)
   const layers = (await layersOf(host, disk)).map((file) => basename(file))
@@ -89,12 +93,12 @@ async function files(host: LabHost, { id, incarnation }: Placed, { disk }: Domai
   return [...others, ...more]
 }
 
-/** Records and directories of VMs that are not here, images that are not whole, processes that nobody accounts for. */
-async function strays(host: LabHost, placed: readonly Placed[]): Promise<string[]> {
+/** Records and directories of VMs that are not here, incomplete images, processes without an owner. */
+async function orphans(host: LabHost, placed: readonly Placed[]): Promise<string[]> {
   const ids = new Set(placed.map(({ id }) => id))
   const vms = (await namesIn(at(host, `${CLOUD}/vms`)))
     .filter((name) => !ids.has(name.replace(/\.(json|vm)$/, '')))
-    .map((name) => `${CLOUD}/vms/${name} is of no VM here`)
+    .map((name) => `${CLOUD}/vms/${name} belongs to no VM here`)
   const images = (await namesIn(at(host, `${CLOUD}/images`)))
     .filter((name) => !/^[0-9a-f]{64}\.qcow2$/.test(name))
     .map((name) => `${CLOUD}/images/${name}`)
@@ -105,7 +109,7 @@ async function strays(host: LabHost, placed: readonly Placed[]): Promise<string[
   )
   const unburied = half
     .filter(({ gone }) => gone === undefined)
-    .map(({ name }) => `orders/${name} is of no VM here and has no tombstone`)
+    .map(({ name }) => `orders/${name} belongs to no VM here and has no tombstone`)
   return [...vms, ...images, ...unburied]
 }
 

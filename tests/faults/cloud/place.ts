@@ -1,4 +1,4 @@
-// The cloud that a storm goes over: a lab's, with the ways to look at it past its own API.
+// The cloud of a storm: a lab's, with access to its state without its own API.
 import { readFileSync } from 'node:fs'
 
 import type { Lab, LabCloud, LabHost } from '@skerry/lab'
@@ -6,16 +6,16 @@ import { openDatabase } from '@skerry/postgres'
 import { connectTemporal, type TemporalClient } from '@skerry/temporal'
 import type { Kysely } from 'kysely'
 
-import type { Database } from '../../../apps/cloud/src/store/database.ts'
+import type { CloudTables } from '../../../apps/cloud/src/database/tables.ts'
 import { CloudClient } from '../../../apps/cloud/test/cloud-client.ts'
 import { QemuWatch } from './qemu-watch.ts'
 
 export interface Place extends AsyncDisposable {
   readonly hosts: readonly LabHost[]
   readonly cloud: LabCloud
-  readonly db: Kysely<Database>
+  readonly db: Kysely<CloudTables>
   readonly temporal: TemporalClient
-  /** Every QEMU of the cloud's, as the kernel shows them. */
+  /** Every QEMU of the cloud, as the kernel shows them. */
   readonly qemus: QemuWatch
   /** The balancer and each cell. */
   readonly ways: readonly [string, ...string[]]
@@ -26,7 +26,7 @@ export interface Place extends AsyncDisposable {
 export async function openPlace({ hosts, cloud }: Lab): Promise<Place> {
   if (!cloud) throw new Error('this lab has no cloud: start it with cells')
   await using stack = new AsyncDisposableStack()
-  const db = openDatabase<Database>({
+  const db = openDatabase<CloudTables>({
     url: cloud.postgres.urlOf('cloud'),
     applicationName: 'storm',
   })

@@ -1,4 +1,4 @@
-// Looks ten times a second which QEMU processes there are: a VM has one at most, on whichever host, at every look.
+// Reads the QEMU processes ten times a second: a VM has at most one, on any host, at every read.
 import { readdirSync, readFileSync } from 'node:fs'
 
 const LOOK_MS = 100
@@ -7,20 +7,20 @@ const LOOK_MS = 100
 export interface Life {
   readonly pid: number
   readonly vm: string
-  /** Between which looks it ended, in milliseconds since 1970; undefined while it runs. */
+  /** The reads between which it ended, in milliseconds since 1970; undefined while it runs. */
   readonly ended?: { readonly after: number; readonly before: number }
 }
 
 export class QemuWatch implements Disposable {
-  /** All that was ever seen twice at the same look. */
+  /** All that were ever seen twice at the same read. */
   readonly doubled: string[] = []
-  /** Every one that was ever seen and is no more. */
+  /** Every one that was ever seen and has ended. */
   readonly over: Life[] = []
   looks = 0
   #last: readonly Life[] = []
   #lastAt = 0
   readonly #timer: NodeJS.Timeout
-  /** Which VM a process is of; undefined for all other processes of the machine. */
+  /** The VM of a process; undefined for all other processes of the machine. */
   readonly #known = new Map<string, string | undefined>()
 
   constructor() {
@@ -64,7 +64,7 @@ export class QemuWatch implements Disposable {
   #vmOf(pid: string): string | undefined {
     if (this.#known.has(pid)) return this.#known.get(pid)
     const name = read(`/proc/${pid}/comm`)
-    // A child that has not yet become the program that it will be is looked at again.
+    // A child that has not yet executed its program is read again.
     if (name === undefined || !name.startsWith('qemu-system')) {
       if (name !== undefined && !/libvirt|rpc-|setpriv|sh$/.test(name.trim()))
         this.#known.set(pid, undefined)
@@ -76,7 +76,7 @@ export class QemuWatch implements Disposable {
   }
 }
 
-/** What is left of a killed process until somebody asks how it ended is no QEMU any more. */
+/** A zombie process does not count as QEMU. */
 const isAlive = (pid: string): boolean => /^State:\s+[^ZX]/m.test(read(`/proc/${pid}/status`) ?? '')
 
 function read(file: string): string | undefined {

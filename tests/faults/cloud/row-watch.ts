@@ -1,9 +1,9 @@
-// Looks at the tasks again and again: one that has ended stays so, and none goes back.
+// Reads the tasks repeatedly: one that has ended stays so, and none goes back.
 import { setTimeout as sleep } from 'node:timers/promises'
 
 import { sql, type Kysely } from 'kysely'
 
-import type { Database } from '../../../apps/cloud/src/store/database.ts'
+import type { CloudTables } from '../../../apps/cloud/src/database/tables.ts'
 
 const LOOK_MS = 250
 
@@ -17,12 +17,12 @@ const ended = new Set(['success', 'error', 'canceled'])
 
 export class RowWatch implements AsyncDisposable {
   readonly wrong: string[] = []
-  readonly #db: Kysely<Database>
+  readonly #db: Kysely<CloudTables>
   readonly #seen = new Map<string, Row>()
   readonly #over = new AbortController()
   readonly #running: Promise<void>
 
-  constructor(db: Kysely<Database>) {
+  constructor(db: Kysely<CloudTables>) {
     this.#db = db
     this.#running = this.#run()
   }

@@ -1,4 +1,4 @@
-// A cell dies while it is at a task, and somebody else goes on with it: how long that takes.
+// A cell dies while it executes a task, and another one continues it: the time that takes.
 import { setTimeout as sleep } from 'node:timers/promises'
 
 import { until, type LabCell } from '@skerry/lab'
@@ -8,14 +8,14 @@ import type { Chance } from '../chance.ts'
 import type { Place } from './place.ts'
 
 const FOUND_MS = 120_000
-/** Longer than any bound: it is measured, and judged by whoever asked. */
+/** Longer than any bound: it is measured, and the caller decides. */
 const TAKEN_MS = 60_000
 const LOOK_MS = 50
 
 interface AtWork {
   readonly task: string
   readonly vm: string
-  readonly number: string
+  readonly fence: string
 }
 
 /** A cell that is stopped in the middle of a task. */
@@ -28,15 +28,15 @@ export async function findAtWork(place: Place, chance: Chance): Promise<Frozen> 
   const cells = place.cloud.cells as readonly [LabCell, ...LabCell[]]
   const first = chance.pick(cells)
   return until(
-    'a cell should be at work',
+    'a cell should execute a task',
     () => freezeAtWork(place, [first, ...cells.filter((each) => each !== first)]),
     FOUND_MS,
   )
 }
 
 /**
- * Kills the cell, and measures until its task has a newer number or has ended. The cell stays down
- * until then: it is the other one that goes on.
+ * Kills the cell, and measures until another one continues its task: the task has a newer fencing token or has ended, or its long step
+ * is at another worker (a retried step keeps its fencing token). The cell stays down until then.
  */
 export async function takeOver(place: Place, { cell, work }: Frozen): Promise<number> {
   const began = performance.now()
@@ -45,7 +45,9 @@ export async function takeOver(place: Place, { cell, work }: Frozen): Promise<nu
     `${work.task} of VM ${work.vm} should go on without ${cell.name}`,
     async () => {
       const now = await lookAt(place, work.task).catch(() => undefined)
-      if (now && (now.number !== work.number || now.state !== 'running')) return true
+      if (now && (now.fence !== work.fence || now.state !== 'running')) return true
+      const worker = await workerOfStep(place, work.vm).catch(() => undefined)
+      if (worker !== undefined && worker !== cell.name) return true
       await sleep(LOOK_MS)
       return false
     },
@@ -54,7 +56,7 @@ export async function takeOver(place: Place, { cell, work }: Frozen): Promise<nu
   return Math.round(performance.now() - began)
 }
 
-/** Stopped first: what is seen of its work then is still so when it is killed. */
+/** Stopped first: its observed work is still the same when it is killed. */
 async function freezeAtWork(place: Place, cells: readonly LabCell[]): Promise<Frozen | undefined> {
   const running = await atWork(place).catch(() => [])
   for (const work of running) {
@@ -66,7 +68,7 @@ async function freezeAtWork(place: Place, cells: readonly LabCell[]): Promise<Fr
     const now = await lookAt(place, work.task).catch(() => undefined)
     const same = await cellOf(place, work.vm).catch(() => undefined)
     if (now?.state === 'running' && same === name) {
-      return { cell, work: { ...work, number: now.number } }
+      return { cell, work: { ...work, fence: now.fence } }
     }
     process.kill(pid, 'SIGCONT')
   }
@@ -75,26 +77,32 @@ async function freezeAtWork(place: Place, cells: readonly LabCell[]): Promise<Fr
 }
 
 async function atWork({ db }: Place): Promise<readonly AtWork[]> {
-  const { rows } = await sql<AtWork>`select task.id as task, vm.id as vm, vm.number
+  const { rows } = await sql<AtWork>`select task.id as task, vm.id as vm, vm.fence
     from task join vm on vm.id = task.vm
     where task.state = 'running' and vm.lease_until > clock_timestamp()`.execute(db)
   return rows
 }
 
 async function lookAt({ db }: Place, task: string) {
-  const { rows } = await sql<{ state: string; number: string }>`select task.state, vm.number
+  const { rows } = await sql<{ state: string; fence: string }>`select task.state, vm.fence
     from task join vm on vm.id = task.vm where task.id = ${task}`.execute(db)
   return rows[0]
 }
 
-/** The cell that has this VM's queue in hand, as Temporal knows. */
-async function cellOf({ temporal }: Place, vm: string): Promise<string | undefined> {
+/** The worker that last started the long step which the VM's queue waits for. */
+async function workerOfStep({ temporal }: Place, vm: string): Promise<string | undefined> {
   return temporal.within(async (client) => {
-    const handle = client.workflow.getHandle(`vm/${vm}`)
-    const { raw } = await handle.describe()
-    const long = raw.pendingActivities?.[0]?.lastWorkerIdentity
-    if (long) return long
-    const { events } = await handle.fetchHistory()
+    const { raw } = await client.workflow.getHandle(`vm/${vm}`).describe()
+    return raw.pendingActivities?.[0]?.lastWorkerIdentity || undefined
+  })
+}
+
+/** The cell that runs this VM's queue, according to Temporal. */
+async function cellOf(place: Place, vm: string): Promise<string | undefined> {
+  const atStep = await workerOfStep(place, vm)
+  if (atStep !== undefined) return atStep
+  return place.temporal.within(async (client) => {
+    const { events } = await client.workflow.getHandle(`vm/${vm}`).fetchHistory()
     const last = events?.findLast((event) => event.workflowTaskStartedEventAttributes)
     return last?.workflowTaskStartedEventAttributes?.identity ?? undefined
   })

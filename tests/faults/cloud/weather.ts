@@ -1,16 +1,16 @@
-// When something is killed, and how much is asked for meanwhile.
+// When something is killed, and how many operations run meanwhile.
 import { setTimeout as sleep } from 'node:timers/promises'
 
 import type { Chance } from '../chance.ts'
 import { killable, type Killable, type Killer } from './kills.ts'
 
 const LOOK_MS = 50
-/** No fault may hold a task for longer than this after the last of them; where they are spread, others may follow. */
+/** No fault may delay a task for longer than this after the last of them; if they are spread, others may follow. */
 const ENDS_MS = 240_000
 
 export interface Sky {
   readonly killer: Killer
-  /** How many operations were accepted by now. */
+  /** The number of accepted operations so far. */
   readonly accepted: () => number
   readonly signal: AbortSignal
   readonly say: (line: string) => void
@@ -19,14 +19,14 @@ export interface Sky {
 export interface Weather {
   /** Kills until it is over. */
   readonly rage: () => Promise<void>
-  /** One more operation, when it is its time; false when there is none left. */
+  /** One more operation, when it is due; false if none is left. */
   readonly take: () => Promise<boolean>
   readonly giveBack: () => void
-  /** How long a task may be held. */
+  /** The maximum delay of a task. */
   readonly patienceMs: number
 }
 
-/** So many operations and kills, of each kind as many, the ones spread over the others: nobody is done before the last kill. */
+/** This many operations and kills, the same number of each kind, interleaved: no operation is the last before the last kill. */
 export function spread(
   { operations, kills }: { readonly operations: number; readonly kills: number },
   draw: Chance,
@@ -63,7 +63,7 @@ export function spread(
   }
 }
 
-/** One kind, again and again after a while that the seed gives, for so long; and as many operations as there is time for. */
+/** One kind, repeatedly after delays drawn from the seed, for this long; and as many operations as fit. */
 export function steady(
   what: Killable,
   { forMs, everyMs }: { readonly forMs: number; readonly everyMs: readonly [number, number] },
@@ -73,7 +73,7 @@ export function steady(
   const end = performance.now() + forMs
   const isOver = () => signal.aborted || performance.now() > end
   return {
-    // Temporal needs more than the time between two kills to read its tables anew: a task may wait for the last of them.
+    // Temporal needs more than the time between two kills to reload its tables: a task may wait for the last kill.
     patienceMs: forMs + ENDS_MS,
     async rage() {
       while (!isOver()) {
@@ -89,10 +89,10 @@ export function steady(
   }
 }
 
-/** What is always there to be killed. */
+/** Targets that always exist. */
 const servers: readonly Killable[] = ['vmd', 'libvirtd', 'postgres', 'temporal']
 
-/** Each kind as often as any other, as far as it goes; last one that needs nobody to be at work. */
+/** Each kind equally often, if possible; the last one needs no process at work. */
 function shuffle(kills: number, draw: Chance): Killable[] {
   const deck: Killable[] = []
   while (deck.length < kills) {

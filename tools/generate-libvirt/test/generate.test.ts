@@ -81,7 +81,7 @@ test('names follow those of libvirt', () => {
   assert.equal(procedureName('QEMU_PROC_DOMAIN_AGENT_COMMAND'), 'qemuDomainAgentCommand')
 })
 
-test('enums keep the values C gives them, and lose the member that only counts', () => {
+test('enums keep their C values, without the member that only counts', () => {
   const headers = readHeaders([header])
   assert.deepEqual(
     [...(headers.enums.get('virBoatState') ?? [])],
@@ -99,7 +99,7 @@ test('enums keep the values C gives them, and lose the member that only counts',
   assert.match(text, /export const BoatParam = \{\n {2}sailArea: 'sail_area',/)
 })
 
-test('what is wanted and not there stops the generator with its name', () => {
+test('a missing name stops the generator with an error that contains it', () => {
   const headers = readHeaders([header])
   assert.throws(() => writeConstants(headers, { virShip: {} }, {}), /virShip/)
   const wish = { procedures: ['shipList'], streams: {}, events: new Map<string, number>() }

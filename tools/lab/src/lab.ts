@@ -1,21 +1,21 @@
 // A lab: hosts joined by a switch, kept in one directory. Tests and `npm run lab` use the same functions.
 import { existsSync, realpathSync } from 'node:fs'
-import { mkdir, readdir, readFile, rename, rm, rmdir, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, readdir, readFile, rename, rm, rmdir, writeFile } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 
-import { CLOUD_DIRECTORIES } from './cloud-plan.ts'
-import { reportCloud, startCloud, type CloudReport, type LabCloud } from './cloud.ts'
-import { killEngines } from './daemon.ts'
-import { checkDirectory, shortNameOf, socketIn } from './host-directory.ts'
-import type { LabHost } from './host.ts'
-import { Host, sweep } from './host.ts'
-import { lockFile } from './lock-file.ts'
-import { unmountBelow } from './mounts.ts'
-import { addressOf, makeSwitch, namesBeginning } from './netns.ts'
-import { requirePrograms } from './packages.ts'
-import type { VmdReport } from './vmd.ts'
+import { CLOUD_DIRECTORIES } from './cloud/cloud-plan.ts'
+import { reportCloud, startCloud, type CloudReport, type LabCloud } from './cloud/cloud.ts'
+import { checkDirectory, shortNameOf, socketIn } from './host/host-directory.ts'
+import type { LabHost } from './host/host.ts'
+import { Host, sweep } from './host/host.ts'
+import type { VmdReport } from './host/vmd.ts'
+import { addressOf, makeSwitch, namesBeginning } from './network/netns.ts'
+import { killEngines } from './servers/daemon.ts'
+import { lockFile } from './system/lock-file.ts'
+import { unmountBelow } from './system/mounts.ts'
+import { requirePrograms } from './system/packages.ts'
 
-/** The object that `npm run lab` prints. Others build on these fields; what is not there has no key. */
+/** The object that `npm run lab` prints. Other programs use these fields; absent parts have no key. */
 export interface LabReport extends Partial<CloudReport> {
   readonly dir: string
   readonly hosts: readonly HostReport[]
@@ -25,34 +25,34 @@ export interface HostReport {
   readonly name: string
   readonly netns: string
   readonly dir: string
-  /** The first process; absent when the host is off. */
+  /** The pid of the first process; absent if the host is off. */
   readonly init?: number
   readonly address: string
-  /** Absent when no libvirtd runs. */
+  /** Absent if libvirtd does not run. */
   readonly libvirt?: { readonly socket: string; readonly pid: number }
-  /** Absent when no vmd runs. */
+  /** Absent if vmd does not run. */
   readonly vmd?: VmdReport
 }
 
 export interface Lab extends AsyncDisposable {
   readonly dir: string
-  /** The network namespace of the switch: from here every host's address can be reached. */
+  /** The network namespace of the switch: every host's address is reachable from it. */
   readonly netns: string
   readonly hosts: LabHost[]
-  /** The cloud that the hosts joined, where cells were asked for. */
+  /** The cloud that the hosts joined, if cells were requested. */
   readonly cloud?: LabCloud
 }
 
-/** What is on the hosts, beside libvirt. */
+/** Software on the hosts, besides libvirt. */
 interface Wanted {
   readonly vmd?: boolean
-  /** How many cells the cloud has that the hosts join; none unless told. */
+  /** The number of cells of the cloud that the hosts join. Default: none. */
   readonly cells?: number
   /** Whether that cloud has consoles: two of them behind one address. */
   readonly console?: boolean
-  /** How many workflow servers it has: 2 at most, each with a database of its own; none unless told. */
+  /** The number of workflow servers: at most 2, each with its own database. Default: none. */
   readonly workflows?: number
-  /** Whether its cells also speak the original API, at an address of its own. */
+  /** Whether its cells also serve the original API, at a separate address. */
   readonly original?: boolean
 }
 
@@ -64,7 +64,7 @@ export async function startLab(
 ): Promise<Lab> {
   const raised = await raise(options.dir, options.hosts, options, { outlives: false }).catch(
     async (error: unknown) => {
-      // What has started would keep the test's process from ending.
+      // Running parts would keep the test's process from ending.
       await down(options.dir)
       throw error
     },
@@ -78,7 +78,7 @@ export async function startLab(
   }
 }
 
-/** Starts a lab that goes on after this program; what runs already stays as it is, what is off is switched on. */
+/** Starts a lab that outlives this program; running parts are kept, hosts that are off are powered on. */
 export async function up(
   directory: string,
   count: number,
@@ -102,8 +102,8 @@ export async function powerOn(directory: string, name: string): Promise<LabRepor
 }
 
 /**
- * Removes every trace of a lab. It goes by what is there, not by what was written down, so it also clears away a lab whose
- * start was broken off or whose directory is gone.
+ * Removes every trace of a lab. It looks at the actual state, not at records, so it also removes a lab whose start was interrupted
+ * or whose directory is missing.
  */
 export async function down(directory: string): Promise<LabReport> {
   const dir = pathOf(directory)
@@ -130,7 +130,7 @@ export async function down(directory: string): Promise<LabReport> {
     }
   }
   await rm(join(dir, 'lab.lock'), { force: true })
-  // Somebody else's files in it are none of our business.
+  // Leave files of others in it alone.
   await rmdir(dir).catch(() => undefined)
   return { dir, hosts: [] }
 }
@@ -144,13 +144,15 @@ async function raise(
   requirePrograms('host')
   await mkdir(directory, { recursive: true })
   const dir = pathOf(directory)
+  // PostgreSQL's user may traverse, but not list.
+  await chmod(dir, 0o711)
   checkDirectory(join(dir, `host-${count}`))
   await using _ = await lockFile(join(dir, 'lab.lock'))
   const known = await knownHosts(dir)
   const names = new Set([...known, ...Array.from({ length: count }, (_, i) => `host-${i + 1}`)])
   const hosts = await makeHosts(dir, [...names], outlives)
   await makeSwitch(switchOf(dir))
-  // Written before the start, so that a host which fails to start is known to whoever looks.
+  // Written before the start, so that a host that fails to start is known.
   await save(dir, hosts)
   const results = await Promise.allSettled(hosts.map((host) => host.powerOn()))
   await save(dir, hosts)
@@ -170,7 +172,7 @@ async function withHost(
   act: (host: Host) => Promise<void>,
 ): Promise<LabReport> {
   const dir = pathOf(directory)
-  if (!existsSync(dir)) throw new Error(`there is no lab in ${dir}: start one with "up"`)
+  if (!existsSync(dir)) throw new Error(`no lab in ${dir}: start one with "up"`)
   await using _ = await lockFile(join(dir, 'lab.lock'))
   const hosts = await hostsIn(dir, true)
   const host = hosts.find((one) => one.name === name)
@@ -225,7 +227,10 @@ async function knownHosts(dir: string): Promise<string[]> {
 
 async function save(dir: string, hosts: readonly Host[]): Promise<void> {
   const report = await reportOn(dir, hosts)
-  await writeFile(join(dir, 'lab.json.new'), JSON.stringify(report, null, 2) + '\n')
+  // It contains passwords.
+  await writeFile(join(dir, 'lab.json.new'), JSON.stringify(report, null, 2) + '\n', {
+    mode: 0o600,
+  })
   await rename(join(dir, 'lab.json.new'), join(dir, 'lab.json'))
 }
 

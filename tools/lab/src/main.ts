@@ -5,22 +5,22 @@ import type { LabReport } from './lab.ts'
 import { down, powerCut, powerOn, status, up } from './lab.ts'
 
 const USAGE = `usage: npm run -s lab -- COMMAND --dir D
-  up [--hosts N]     starts N hosts (1 unless told) and returns when all of them answer
+  up [--hosts N]     start N hosts (default: 1) and return when all of them respond
      [--vmd]         with vmd on each of them
      [--cells M]     with PostgreSQL, Temporal, M cells behind a balancer, and the hosts joined to that cloud
      [--console]     with two consoles behind one address, which show the screens of that cloud's VMs; needs --cells
-     [--original]    with a second address at which that cloud speaks the original API; needs --cells
+     [--original]    with a second address for the original API of that cloud; needs --cells
      [--workflow]    with a workflow server at https://127.0.0.1:8281 and its egress; needs --cells
-  status             says what runs
-  power-cut NAME     every process on the host dies at once; its disks stay
-  power-on NAME      starts the host again
-  down               removes every trace of the lab`
+  status             print what is running
+  power-cut NAME     kill every process on the host at once; its disks stay
+  power-on NAME      start the host again
+  down               remove every trace of the lab`
 
 const LATER = ['s3'] as const
 const MOST_HOSTS = 200
 const MOST_CELLS = 20
 
-/** The command line is wrong; nothing was done. */
+/** Invalid command line; nothing was done. */
 class Misuse extends Error {}
 
 try {
@@ -33,32 +33,32 @@ try {
 async function obey(args: string[]): Promise<LabReport> {
   const { values, positionals } = read(args)
   const [command, name, ...more] = positionals
-  const asked = LATER.find((part) => values[part] !== undefined)
-  if (asked !== undefined) {
+  const requested = LATER.find((part) => values[part] !== undefined)
+  if (requested !== undefined) {
     throw new Misuse(
-      `--${asked} comes later: this lab has hosts, vmd, cells, consoles and workflow servers only; leave it out`,
+      `--${requested} is not supported: this lab has only hosts, vmd, cells, consoles and workflow servers; omit it`,
     )
   }
   const { dir } = values
   if (dir === undefined || dir === '') throw new Misuse(`--dir is missing\n${USAGE}`)
   const named = command === 'power-cut' || command === 'power-on'
   if (more.length > 0 || (name !== undefined) !== named) {
-    throw new Misuse(named ? `name one host\n${USAGE}` : `too many words\n${USAGE}`)
+    throw new Misuse(named ? `name one host\n${USAGE}` : `too many arguments\n${USAGE}`)
   }
   const wished = (['hosts', 'vmd', 'cells', 'console', 'original', 'workflow'] as const).find(
     (part) => values[part] !== undefined,
   )
   if (wished !== undefined && command !== 'up') {
-    throw new Misuse(`--${wished} goes with "up" only`)
+    throw new Misuse(`--${wished} is valid with "up" only`)
   }
   if (values.console === true && values.cells === undefined) {
-    throw new Misuse('--console goes with --cells: a console shows the screens of a cloud')
+    throw new Misuse('--console requires --cells: a console shows the screens of a cloud')
   }
   if (values.original === true && values.cells === undefined) {
-    throw new Misuse('--original goes with --cells: it is a second address of a cloud')
+    throw new Misuse('--original requires --cells: it is a second address of a cloud')
   }
   if (values.workflow === true && values.cells === undefined) {
-    throw new Misuse('--workflow goes with --cells: its workflows drive a cloud')
+    throw new Misuse('--workflow requires --cells: its workflows drive a cloud')
   }
   switch (command) {
     case 'up':
@@ -78,7 +78,7 @@ async function obey(args: string[]): Promise<LabReport> {
     case undefined:
       throw new Misuse(USAGE)
     default:
-      throw new Misuse(`no such command: ${command}\n${USAGE}`)
+      throw new Misuse(`unknown command: ${command}\n${USAGE}`)
   }
 }
 

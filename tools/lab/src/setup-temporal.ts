@@ -1,7 +1,7 @@
-// npm run -s setup:temporal: builds the Temporal server when it is not there yet.
+// npm run -s setup:temporal: builds the Temporal server if it is not there yet.
 import { temporalVersion } from '@skerry/site'
 
-import { temporalPrograms } from './temporal-build.ts'
+import { temporalPrograms } from './temporal/temporal-build.ts'
 
 try {
   const { server } = await temporalPrograms()

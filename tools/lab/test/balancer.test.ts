@@ -1,4 +1,4 @@
-// Goal: a client of the balancer sees a cloud, not its cells. Method: cells that say who they are, and that come and go.
+// Goal: a client of the balancer sees a cloud, not its cells. Method: cells that identify themselves, start and stop.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
@@ -10,9 +10,9 @@ import { text } from 'node:stream/consumers'
 import { test } from 'node:test'
 
 import { startBalancer, startBalancerProcess } from '../src/index.ts'
-import { isAlive } from '../src/processes.ts'
+import { isAlive } from '../src/system/processes.ts'
 
-/** A cell that says its name, and then whatever it is told. */
+/** A cell that sends its name, and then echoes. */
 async function cell(name: string, port = 0): Promise<Server & AsyncDisposable> {
   const server = createServer({ allowHalfOpen: true }, (socket) => {
     socket.on('error', () => undefined)
@@ -33,7 +33,7 @@ async function ask(port: number, said = 'hello'): Promise<string> {
 
 const places = (...ports: number[]) => ports.map((port) => ({ host: '127.0.0.1', port }))
 
-test('cells are asked in turn, one that is down is passed over, and comes back by itself', async () => {
+test('connections are distributed in turn, a cell that is down is skipped, and returns automatically', async () => {
   await using a = await cell('a')
   const b = await cell('b')
   const home = portOf(b)
@@ -51,14 +51,14 @@ test('cells are asked in turn, one that is down is passed over, and comes back b
   assert.deepEqual(await answers(), ['a:hello', 'b:hello'])
 })
 
-test('much passes whole in both directions', async () => {
+test('large amounts of data pass complete in both directions', async () => {
   await using a = await cell('a')
   await using balancer = await startBalancer({ targets: places(portOf(a)) })
   const much = 'skerry '.repeat(300_000)
   assert.ok((await ask(balancer.port, much)) === `a:${much}`)
 })
 
-test('without any cell the caller is cut off, and the balancer stays', async () => {
+test('without any cell the connection is closed, and the balancer stays', async () => {
   const gone = await cell('gone')
   const port = portOf(gone)
   await gone[Symbol.asyncDispose]()
@@ -69,7 +69,7 @@ test('without any cell the caller is cut off, and the balancer stays', async () 
   assert.equal(await ask(balancer.port), 'back:hello')
 })
 
-test('as a process it keeps its port when it is started again', async () => {
+test('as a process it keeps its port when it is restarted', async () => {
   const dir = await mkdtemp(join(tmpdir(), 'lab-balancer-'))
   try {
     await using a = await cell('a')

@@ -1,5 +1,5 @@
-// Goal: one command starts a whole cloud, prints the object that others build on, and takes all of it away again.
-// Method: the lab runs on a lab host of its own, where nobody else works: whatever is there afterwards and was not before is the lab's.
+// Goal: one command starts a whole cloud, prints its object for other programs, and removes all of it again. Method: the lab runs on a
+// separate lab host: everything that is new there afterwards belongs to the lab.
 import assert from 'node:assert/strict'
 import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
@@ -25,7 +25,7 @@ async function started() {
 }
 
 test(
-  'a cloud of two hosts, two cells and two consoles comes up, is told of, loses a host, and leaves no trace',
+  'a cloud of two hosts, two cells and two consoles comes up, is reported, loses a host, and leaves no trace',
   { skip, timeout: 600_000 },
   async (t) => {
     await using own = await started()
@@ -41,7 +41,7 @@ test(
     const { hosts, postgres, temporal, cloud, console: screens } = up
     assert.ok(postgres && temporal && cloud && screens)
     assert.deepEqual(Object.keys(postgres), ['url', 'pid'])
-    assert.deepEqual(Object.keys(temporal), ['address', 'namespace', 'pid'])
+    assert.deepEqual(Object.keys(temporal), ['address', 'namespace', 'certificates', 'pid'])
     assert.deepEqual(Object.keys(cloud), ['url', 'original', 'ca', 'cells', 'admin', 'tenants'])
     assert.deepEqual(Object.keys(screens), ['url', 'page', 'pids', 'consoles'])
     for (const server of [...cloud.cells, ...screens.consoles]) {
@@ -59,7 +59,7 @@ test(
     assert.ok(hosts.every(({ vmd }) => vmd !== undefined))
     assert.deepEqual(await lab('status', '--dir', dir), up)
     assert.deepEqual(JSON.parse(await readFile(join(dir, 'lab.json'), 'utf8')), up)
-    assert.deepEqual(await lab('up', '--dir', dir, '--cells', '2'), up, 'what runs stays as it is')
+    assert.deepEqual(await lab('up', '--dir', dir, '--cells', '2'), up, 'running parts are kept')
 
     const logIn = async (url: string, { user, org, password }: typeof cloud.admin) => {
       const word = [
@@ -69,8 +69,8 @@ test(
         'Accept: application/*+xml;version=5.1',
       ]
       const show = ['-s', '-o', '/dev/null', '-w', '%{http_code}', '--cacert', cloud.ca]
-      const asked = ['curl', '-X', 'POST', ...show, ...word, `${url}/api/sessions`]
-      return (await machine.run(asked)).stdout
+      const requested = ['curl', '-X', 'POST', ...show, ...word, `${url}/api/sessions`]
+      return (await machine.run(requested)).stdout
     }
     const people: readonly (typeof cloud.admin)[] = [cloud.admin, ...cloud.tenants]
     for (const { url } of [cloud, { url: cloud.original ?? '' }, ...cloud.cells]) {
@@ -92,11 +92,11 @@ test(
       [screens.pids.slice(1), false],
     )
 
-    // One that is down is told of without its pid, and another up brings it back.
+    // A server that is down is reported without its pid, and another up starts it again.
     await machine.run(['kill', '-9', String(cloud.cells[0]?.pid)])
     const down = await lab('status', '--dir', dir)
     assert.deepEqual(Object.keys(down.cloud?.cells[0] ?? {}), ['url', 'log'])
-    assert.equal(await logIn(cloud.url, cloud.admin), '200', 'the balancer passes it over')
+    assert.equal(await logIn(cloud.url, cloud.admin), '200', 'the balancer skips it')
     const again = await lab('up', '--dir', dir, '--cells', '2')
     assert.equal(await logIn(again.cloud?.cells[0]?.url ?? '', cloud.admin), '200')
 
@@ -113,7 +113,7 @@ test(
 )
 
 test(
-  'down clears away what an up with cells that was killed had begun, at any moment',
+  'down removes what a killed up with cells has started, at any moment',
   { skip, timeout: 600_000 },
   async () => {
     await using own = await started()
@@ -121,7 +121,7 @@ test(
     const dir = join(own.dir, 'c')
     const before = await own.traces()
     const command = [process.execPath, MAIN, 'up', '--dir', dir, '--cells', '1']
-    // The servers run one after the other: the window, PostgreSQL, Temporal, the cells.
+    // The servers start in this order: the window, PostgreSQL, Temporal, the cells.
     for (const seen of [
       'window/open',
       'postgres/pg/postmaster.pid',
@@ -134,7 +134,7 @@ test(
       await until('up should be gone', () => up.exitCode !== null || up.signalCode !== null)
       if (seen === 'cell-1/cell.log') {
         const again = await machine.run(command)
-        assert.match(again.stderr, /half made: take the lab down and start again/)
+        assert.match(again.stderr, /is incomplete: take the lab down and start again/)
       }
       await lab('down', '--dir', dir)
       assert.deepEqual(await own.traces(), before, `after: ${seen}`)

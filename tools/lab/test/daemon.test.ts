@@ -1,5 +1,5 @@
-// Goal: a server is found from the moment it is started, also while it becomes one program after the other.
-// Method: a chain of programs that do nothing but become the next one, looked at as often as the processor allows.
+// Goal: a server is found from the moment it is started, also while it executes one program after the other. Method: a chain of
+// programs that only execute the next one, checked as often as the CPU allows.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
@@ -7,25 +7,25 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 
-import { findEngines, startDaemon } from '../src/daemon.ts'
-import { isAlive } from '../src/processes.ts'
+import { findEngines, startDaemon } from '../src/servers/daemon.ts'
+import { isAlive } from '../src/system/processes.ts'
 
 const PROGRAMS = 200
 const LOOKS = 20
 
-test('a server is found while it becomes another program, and not when it has ended', async (t) => {
+test('a server is found while it executes another program, and not after it has ended', async (t) => {
   const dir = await mkdtemp(join(tmpdir(), 'daemon-'))
   t.after(() => rm(dir, { recursive: true, force: true }))
   const chain = Array.from({ length: PROGRAMS }, () => ['env', '--']).flat()
   let looks = 0
-  // A busy machine may look a few times only before a chain is through: then another is begun.
+  // A busy machine may check only a few times before a chain ends: then another chain starts.
   while (looks <= LOOKS) {
     const child = startDaemon({
       ...{ dir, log: join(dir, 'log'), outlives: true },
       command: [...chain, 'true'],
     })
     const ended = once(child, 'exit')
-    // Whether it is alive is asked after the look: one that ended in between proves nothing.
+    // Check whether it is alive after the look: one that ended in between proves nothing.
     for (;;) {
       const found = findEngines((other) => other === dir)
       if (!isAlive(child.pid)) break

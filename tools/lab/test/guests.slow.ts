@@ -1,5 +1,5 @@
-// Goal: both guest images boot on a lab host, take their seed, and let their owner in by SSH, agent and serial line.
-// Not part of the fast suite: under emulation the small guest takes 10 s and the Debian one up to two minutes.
+// Goal: the small guest boots on a lab host, reads its seed, and accepts its owner by SSH, agent and serial line. The Debian guest is
+// built by `skerry template build`: tests/accept/cloud-init.test.ts boots it.
 //   node tools/run-tests.ts --serial 'tools/lab/test/*.slow.ts'
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
@@ -11,7 +11,7 @@ import { test } from 'node:test'
 
 import type { LabHost } from '../src/index.ts'
 import { guestImage, reasonToSkip, startHost, until } from '../src/index.ts'
-import { run } from '../src/run.ts'
+import { run } from '../src/system/run.ts'
 
 const BOOT_TIMEOUT_MS = 300_000
 
@@ -23,8 +23,8 @@ const NETWORK = `<network xmlns:dnsmasq='http://libvirt.org/schemas/network/dnsm
   <dnsmasq:options><dnsmasq:option value='no-ping'/></dnsmasq:options>
 </network>`
 
-const domain = (memory: number) => `<domain type='qemu'>
-  <name>guest</name><memory unit='MiB'>${memory}</memory><vcpu>2</vcpu>
+const DOMAIN = `<domain type='qemu'>
+  <name>guest</name><memory unit='MiB'>192</memory><vcpu>2</vcpu>
   <os><type arch='x86_64' machine='q35'>hvm</type></os>
   <features><acpi/></features>
   <cpu mode='custom'><model>qemu64</model><feature policy='require' name='svm'/></cpu>
@@ -45,28 +45,28 @@ interface Guest extends AsyncDisposable {
   /** Runs a command on the host that must succeed. */
   readonly must: (...command: string[]) => Promise<string>
   readonly ssh: (command: string) => Promise<string>
-  /** Presses the power button, or asks the agent, and waits until the guest is off. */
-  shutDown(mode: 'acpi' | 'agent'): Promise<void>
+  /** Presses the power button and waits until the guest is off. */
+  shutDown(): Promise<void>
 }
 
-/** Boots a guest on a host of its own until SSH answers. */
-async function boot(t: TestContext, kind: 'small' | 'debian', memory: number): Promise<Guest> {
-  const image = await guestImage(kind)
-  const dir = await mkdtemp(join(tmpdir(), `${kind}-guest-`))
+/** Boots the small guest on its own host until SSH responds. */
+async function boot(t: TestContext): Promise<Guest> {
+  const image = await guestImage('small')
+  const dir = await mkdtemp(join(tmpdir(), 'small-guest-'))
   const host = await startHost({ dir: join(dir, 'h') })
   const must = async (...command: string[]) => {
     const { code, stdout, stderr } = await host.run(command)
-    assert.equal(code, 0, `${command.join(' ')}: ${stderr}`)
+    assert.equal(code, 0, `${command.join(' ')}: ${stderr}${stdout}`)
     return stdout
   }
   const images = join(host.dir, 'var/images')
   const key = join(dir, 'key')
   await run(['ssh-keygen', '-q', '-t', 'ed25519', '-N', '', '-f', key])
   await makeSeed(dir, join(images, 'seed.img'), await readFile(`${key}.pub`, 'utf8'))
-  const overlay = ['qemu-img', 'create', '-q', '-f', 'qcow2', '-F', 'qcow2', '-b', image]
-  await run([...overlay, join(images, 'guest.qcow2'), '4G'])
+  // A copy: QEMU runs as its own user, who cannot open the image cache.
+  await run(['cp', '--reflink=auto', image, join(images, 'guest.qcow2')])
   await writeFile(join(dir, 'network.xml'), NETWORK)
-  await writeFile(join(dir, 'domain.xml'), domain(memory))
+  await writeFile(join(dir, 'domain.xml'), DOMAIN)
   await must('virsh', 'net-define', join(dir, 'network.xml'))
   await must('virsh', 'net-start', 'lab')
   await must('virsh', 'define', join(dir, 'domain.xml'))
@@ -99,8 +99,8 @@ async function boot(t: TestContext, kind: 'small' | 'debian', memory: number): P
     host,
     must,
     ssh: async (command) => must(...words, command),
-    async shutDown(mode) {
-      await must('virsh', 'shutdown', '--mode', mode, 'guest')
+    async shutDown() {
+      await must('virsh', 'shutdown', '--mode', 'acpi', 'guest')
       const isOff = async () => (await must('virsh', 'domstate', 'guest')).includes('shut off')
       await until('the guest should shut down', isOff, BOOT_TIMEOUT_MS)
       note('off')
@@ -116,7 +116,7 @@ test(
   'the small guest has a seed, SSH, an agent, a shell on the serial line and a power button',
   { skip: reasonToSkip('host', 'small') ?? false },
   async (t) => {
-    await using guest = await boot(t, 'small', 192)
+    await using guest = await boot(t)
     const { host, must, ssh } = guest
     const serial = await readFile(join(host.dir, 'log/serial.log'), 'utf8')
     assert.match(serial, /guest up in \d+\.\d+s svm=1 kvm=yes/)
@@ -134,24 +134,7 @@ test(
     let said = ''
     while (!said.includes('sum=42')) said += String((await once(line.stdout, 'data'))[0])
     line.kill()
-    await guest.shutDown('acpi')
-  },
-)
-
-test(
-  'the Debian guest takes its seed, grows its root, and has SSH and an agent',
-  { skip: reasonToSkip('host', 'small', 'debian') ?? false },
-  async (t) => {
-    await using guest = await boot(t, 'debian', 768)
-    const { must, ssh } = guest
-    assert.match(await ssh('cloud-init status --wait'), /status: done/)
-    assert.equal(await ssh('hostname'), 'seeded\n')
-    assert.equal(await ssh('cat /root/ran'), 'yes\n')
-    assert.match(await ssh('getent passwd debian'), /^debian:/)
-    const size = Number(await ssh('df --output=size -B1M / | tail -1'))
-    assert.ok(size > 3500, `the root should have grown to the 4 GiB disk, it has ${size} MiB`)
-    await must('virsh', 'qemu-agent-command', 'guest', '{"execute":"guest-ping"}')
-    await guest.shutDown('agent')
+    await guest.shutDown()
   },
 )
 
@@ -160,7 +143,7 @@ async function makeSeed(work: string, out: string, key: string): Promise<void> {
   await mkdir(seed)
   await writeFile(
     join(seed, 'user-data'),
-    `#cloud-config\nssh_authorized_keys:\n  - ${key.trim()}\nruncmd:\n  - echo yes >/root/ran\n`,
+    `#cloud-config\nssh_authorized_keys:\n  - ${key.trim()}\n`,
   )
   await writeFile(join(seed, 'meta-data'), 'instance-id: seeded-1\nlocal-hostname: seeded\n')
   await run(['truncate', '-s', '1M', out])

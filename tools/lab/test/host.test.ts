@@ -1,4 +1,4 @@
-// Goal: a lab host behaves as a machine does: programs live and die on it, power goes and comes, disks stay.
+// Goal: a lab host behaves like a machine: programs live and die on it, power goes and comes, disks stay.
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -9,14 +9,14 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 
 import { reasonToSkip, startHost, until } from '../src/index.ts'
-import { isAlive, nameOf } from '../src/processes.ts'
+import { isAlive, nameOf } from '../src/system/processes.ts'
 
 const skip = reasonToSkip('host') ?? false
 
 const DOMAIN = `<domain type='qemu'><name>keeper</name><memory unit='MiB'>64</memory>
   <os><type arch='x86_64' machine='q35'>hvm</type></os></domain>`
 
-/** A host for one test, in a directory that goes with it. */
+/** A host for one test, in a directory that is deleted with it. */
 async function ownHost() {
   const dir = await mkdtemp(join(tmpdir(), 'lab-host-'))
   const host = await startHost({ dir })
@@ -37,7 +37,7 @@ test(
     const { host } = machine
     const child = host.spawn(['sleep', '1000'], { stdio: 'ignore' })
     const pid = child.pid ?? 0
-    await until('the program should have begun', () => nameOf(pid) === 'sleep')
+    await until('the program should have started', () => nameOf(pid) === 'sleep')
     for (const kind of ['net', 'mnt', 'pid', 'uts']) {
       assert.equal(
         readlinkSync(`/proc/${pid}/ns/${kind}`),
@@ -53,7 +53,7 @@ test(
 )
 
 test(
-  'a program that was stopped goes on, and dies with the host even when it is stopped',
+  'a stopped program can continue, and dies with the host even while stopped',
   { skip },
   async () => {
     await using machine = await ownHost()
@@ -68,12 +68,12 @@ test(
 
     child.kill('SIGSTOP')
     await host.powerCut()
-    await until('the child should tell of its end', () => child.signalCode === 'SIGKILL')
+    await until('the child should report its end', () => child.signalCode === 'SIGKILL')
     assert.equal(isAlive(child.pid ?? 0), false)
   },
 )
 
-test('a program on a host answers its output and its exit code', { skip }, async () => {
+test('a program on a host returns its output and its exit code', { skip }, async () => {
   await using machine = await ownHost()
   const outcome = await machine.host.run(['sh', '-c', 'hostname; echo no >&2; exit 3'])
   assert.deepEqual(outcome, { stdout: 'host-1\n', stderr: 'no\n', code: 3 })
@@ -90,7 +90,7 @@ test('orphans are reaped by the first process', { skip }, async () => {
 })
 
 test(
-  'killing libvirtd leaves the host running, and the same socket answers after its start',
+  'killing libvirtd leaves the host running, and the same socket works after a restart',
   { skip },
   async () => {
     await using machine = await ownHost()
@@ -108,7 +108,7 @@ test(
 )
 
 test(
-  'a power cut ends everything at once, and power brings back what was on disk',
+  'a power cut ends everything at once, and power on restores what was on disk',
   { skip },
   async () => {
     await using machine = await ownHost()
@@ -142,7 +142,7 @@ test(
 )
 
 test(
-  'a host dies with the program that started it, and the next start takes its name away',
+  'a host dies with the program that started it, and the next start removes its name',
   { skip },
   async () => {
     const dir = await mkdtemp(join(tmpdir(), 'lab-host-'))
@@ -167,7 +167,7 @@ test(
   },
 )
 
-test('a directory that the host itself would hide is refused', { skip }, async () => {
-  await assert.rejects(startHost({ dir: '/run/skerry-refused' }), /cannot lie in \/run/)
+test('a directory that the host itself would hide is rejected', { skip }, async () => {
+  await assert.rejects(startHost({ dir: '/run/skerry-refused' }), /cannot be in \/run/)
   await rm('/run/skerry-refused', { recursive: true, force: true })
 })

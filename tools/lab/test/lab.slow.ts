@@ -1,20 +1,20 @@
-// Goal: a lab comes up from one command and goes without a trace, whatever happened to it in between.
-// Method: each lab runs on a lab host of its own. Nobody else works on that machine, so every process, mount, link and
-// namespace that is there afterwards and was not before is the lab's.
+// Goal: a lab starts with one command and is removed without a trace, even after failures. Method: each lab runs on a
+// separate lab host. No one else works on that machine, so every process, mount, link and namespace that is new afterwards belongs
+// to the lab.
 import assert from 'node:assert/strict'
 import { readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
 
 import { reasonToSkip, until } from '../src/index.ts'
-import { HOST_MARK } from '../src/processes.ts'
-import { attempt } from '../src/run.ts'
+import { HOST_MARK } from '../src/system/processes.ts'
+import { attempt } from '../src/system/run.ts'
 import { MAIN, ownMachine } from './own-machine.ts'
 
 const skip = reasonToSkip('host') ?? false
 
 test(
-  'up starts hosts that reach each other, status tells of them, down leaves no trace',
+  'up starts hosts that reach each other, status reports them, down leaves no trace',
   { skip },
   async () => {
     await using own = await ownMachine()
@@ -57,7 +57,7 @@ test(
   },
 )
 
-test('two labs run at once, and one goes without the other noticing', { skip }, async () => {
+test('two labs run at once, and removing one does not affect the other', { skip }, async () => {
   await using own = await ownMachine()
   const { dir, lab } = own
   const [a, b] = await Promise.all([
@@ -91,7 +91,7 @@ test('a host of a lab loses power and comes back', { skip }, async () => {
 })
 
 test(
-  'down clears away a lab whose processes were killed and whose directory is gone',
+  'down removes a lab whose processes were killed and whose directory is missing',
   { skip },
   async () => {
     await using own = await ownMachine()
@@ -105,11 +105,11 @@ test(
   },
 )
 
-test('down clears away what an up that was killed had begun, at any moment', { skip }, async () => {
+test('down removes what a killed up has started, at any moment', { skip }, async () => {
   await using own = await ownMachine()
   const { dir, lab, machine } = own
   const before = await own.traces()
-  // Each moment is one that can be seen from outside: the switch, a first process, its network's name, its libvirtd.
+  // Each moment is visible from outside: the switch, a first process, its network's name, its libvirtd.
   const host = join(dir, 'a', 'host-1')
   const moments = [
     'ls /run/netns/skerry-*',
@@ -131,7 +131,7 @@ test('down clears away what an up that was killed had begun, at any moment', { s
 })
 
 test(
-  'vmd is started on every host, comes back with its power, and goes with the lab',
+  'vmd is started on every host, restarts with its power, and stops with the lab',
   { skip },
   async () => {
     await using own = await ownMachine()
@@ -152,19 +152,19 @@ test(
   },
 )
 
-test('what comes later and what makes no sense is refused before anything is done', async () => {
+test('unsupported and invalid options are rejected before anything is done', async () => {
   const cases: [words: string[], message: RegExp][] = [
-    [['up', '--dir', 'D', '--console'], /--console goes with --cells/],
-    [['up', '--dir', 'D', '--original'], /--original goes with --cells/],
-    [['up', '--dir', 'D', '--workflow'], /--workflow goes with --cells/],
-    [['up', '--dir', 'D', '--s3'], /--s3 comes later/],
-    [['down', '--dir', 'D', '--vmd'], /--vmd goes with "up" only/],
+    [['up', '--dir', 'D', '--console'], /--console requires --cells/],
+    [['up', '--dir', 'D', '--original'], /--original requires --cells/],
+    [['up', '--dir', 'D', '--workflow'], /--workflow requires --cells/],
+    [['up', '--dir', 'D', '--s3'], /--s3 is not supported/],
+    [['down', '--dir', 'D', '--vmd'], /--vmd is valid with "up" only/],
     [['up', '--dir', 'D', '--cells', '0'], /--cells must be a number from 1 to 20/],
-    [['status', '--dir', 'D', '--cells', '2'], /--cells goes with "up" only/],
+    [['status', '--dir', 'D', '--cells', '2'], /--cells is valid with "up" only/],
     [['up'], /--dir is missing/],
     [['up', '--dir', 'D', '--hosts', '0'], /from 1 to 200/],
     [['power-cut', '--dir', 'D'], /name one host/],
-    [['sideways', '--dir', 'D'], /no such command: sideways/],
+    [['sideways', '--dir', 'D'], /unknown command: sideways/],
   ]
   await Promise.all(
     cases.map(async ([words, message]) => {

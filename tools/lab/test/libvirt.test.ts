@@ -1,18 +1,18 @@
-// Goal: a bare libvirtd serves the in-memory driver, dies and comes back, and leaves nothing behind.
+// Goal: a bare libvirtd serves the in-memory driver, dies, restarts, and leaves nothing behind.
 import assert from 'node:assert/strict'
 import { existsSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { test } from 'node:test'
 
+import { libvirtAnswers } from '../src/host/libvirt-answers.ts'
 import { reasonWithoutRoot, startLibvirt } from '../src/index.ts'
-import { libvirtAnswers } from '../src/libvirt-answers.ts'
-import { isAlive } from '../src/processes.ts'
-import { run } from '../src/run.ts'
+import { isAlive } from '../src/system/processes.ts'
+import { run } from '../src/system/run.ts'
 
 const skip = reasonWithoutRoot('host') ?? false
 
 test(
-  'a bare libvirtd answers, dies, answers again on the same socket, and is gone',
+  'a bare libvirtd responds, dies, responds again on the same socket, and is gone',
   { skip },
   async () => {
     let socket: string

@@ -7,13 +7,13 @@ import { startHost, type LabReport } from '../src/index.ts'
 /** The lab's command. */
 export const MAIN = join(import.meta.dirname, '../src/main.ts')
 
-/** A machine to run labs on, where nobody else works, and the ways to look at it. */
+/** A separate machine to run labs on, and functions to inspect it. */
 export async function ownMachine() {
   const dir = await mkdtemp(join(tmpdir(), 'lab-'))
   const machine = await startHost({ dir: join(dir, 'm') })
   return {
     machine,
-    /** Where labs may be. */
+    /** The directory for labs. */
     dir,
     lab: async (...args: string[]) => {
       const outcome = await machine.run([process.execPath, MAIN, ...args])
@@ -22,7 +22,7 @@ export async function ownMachine() {
     traces: async () => {
       const looks = [
         'ps -eo pid,args --no-headers | grep -v "sh -c ps\\|ps -eo\\|grep"',
-        // The networks' names are looked at below; the mounts of other people's come and go.
+        // The networks' names are checked below; mounts of others come and go.
         'cut -d" " -f4,5 /proc/self/mountinfo | grep -v ^net:',
         'ip -brief link | cut -d" " -f1',
         'lsns --noheadings --type net --output NS',

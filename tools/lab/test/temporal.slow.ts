@@ -1,4 +1,4 @@
-// Goal: tests get a Temporal server that behaves as one in production does when it dies. Method: kill it, and drop its database.
+// Goal: tests get a Temporal server that fails like one in production. Method: kill it, and drop its database.
 import assert from 'node:assert/strict'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -13,12 +13,12 @@ import {
   startPostgres,
   startTemporal,
 } from '../src/index.ts'
-import { isAlive } from '../src/processes.ts'
+import { isAlive } from '../src/system/processes.ts'
 
 const skip = reasonWithoutRoot('cloud') ?? (await reasonWithoutTemporal()) ?? false
 
 test(
-  'a Temporal server dies, comes back where it was, and loses its memory only with its database',
+  'a Temporal server dies, restarts at the same address, and loses its data only with its database',
   { skip, timeout: 180_000 },
   async (t) => {
     const dir = await mkdtemp(join(tmpdir(), 'lab-temporal-'))
@@ -47,7 +47,7 @@ test(
       await temporal.restart()
       assert.deepEqual([temporal.address, await knows()], [address, true])
       await using same = await startTemporal(join(dir, 'temporal'), postgres)
-      assert.equal(same.pid, temporal.pid, 'one that runs is taken as it is')
+      assert.equal(same.pid, temporal.pid, 'a running server is reused')
 
       await temporal.dropDatabase()
       assert.equal(await knows(), false)

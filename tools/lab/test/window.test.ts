@@ -1,5 +1,5 @@
-// Goal: servers in a closed network are seen from the machine, and nothing else of it is. Method: a network with nothing in it
-// but a server that says who it is.
+// Goal: servers in a closed network are visible on the machine, and nothing else of it is. Method: a network with only a server that
+// identifies itself.
 import assert from 'node:assert/strict'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { connect } from 'node:net'
@@ -8,13 +8,13 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { test } from 'node:test'
 
-import { killEngines, startDaemon } from '../src/daemon.ts'
 import { freePorts, reasonToSkip, startPostgres, until } from '../src/index.ts'
-import { isListening } from '../src/listening.ts'
-import { forgetNetwork, inNetworkNamed, makeSwitch } from '../src/netns.ts'
-import { killAndWait } from '../src/processes.ts'
-import { attempt, run } from '../src/run.ts'
-import { openWindow } from '../src/window.ts'
+import { isListening } from '../src/network/listening.ts'
+import { forgetNetwork, inNetworkNamed, makeSwitch } from '../src/network/netns.ts'
+import { killEngines, startDaemon } from '../src/servers/daemon.ts'
+import { openWindow } from '../src/servers/window.ts'
+import { killAndWait } from '../src/system/processes.ts'
+import { attempt, run } from '../src/system/run.ts'
 
 const skip = reasonToSkip('host') ?? false
 const skipCloud = reasonToSkip('cloud') ?? skip
@@ -25,7 +25,7 @@ const server = createServer({ allowHalfOpen: true }, (s) => { s.write(process.ar
 server.listen(Number(process.argv[3]), process.argv[4])
 `
 
-/** A closed network and a directory, both gone afterwards with all that was started in them. */
+/** A closed network and a directory, both removed afterwards with everything started in them. */
 async function closedNetwork() {
   const dir = await mkdtemp(join(tmpdir(), 'lab-window-'))
   const netns = `skerry-window-${process.pid}`
@@ -54,7 +54,7 @@ async function ask(port: number, said = 'hello', host = '127.0.0.1'): Promise<st
   return text(socket)
 }
 
-test('the same port at two addresses is seen at each of them', { skip }, async () => {
+test('the same port at two addresses is visible at each of them', { skip }, async () => {
   await using closed = await closedNetwork()
   const port = await freePorts()
   await closed.serve('one', port)
@@ -63,11 +63,11 @@ test('the same port at two addresses is seen at each of them', { skip }, async (
     ...{ netns: closed.netns, ports: [port], elsewhere: [{ address: '127.0.0.3', port }] },
   })
   const both = async () => [await ask(port, 'x'), await ask(port, 'x', '127.0.0.3')].join()
-  await until('both are seen', async () => (await both().catch(() => '')) === 'one:x,other:x')
+  await until('both are visible', async () => (await both().catch(() => '')) === 'one:x,other:x')
 })
 
 test(
-  'a port of a closed network is seen under the same number, whenever it is there',
+  'a port of a closed network is visible under the same number while it is open',
   { skip },
   async () => {
     await using closed = await closedNetwork()
@@ -79,7 +79,7 @@ test(
     })
     const much = 'skerry '.repeat(100_000)
     assert.ok((await ask(port, much)) === `a:${much}`)
-    assert.equal(await ask(port + 1).catch(() => ''), '', 'nobody listens there yet')
+    assert.equal(await ask(port + 1).catch(() => ''), '', 'no server listens there yet')
 
     await killAndWait([pid])
     assert.equal(await ask(port).catch(() => ''), '')
@@ -89,37 +89,33 @@ test(
   },
 )
 
-test(
-  'a window takes the place of one that was killed, and the network stays closed',
-  { skip },
-  async () => {
-    await using closed = await closedNetwork()
-    const port = await freePorts()
-    await closed.serve('a', port)
-    const where = join(closed.dir, 'window')
-    const options = { netns: closed.netns, ports: [port] }
-    await openWindow(where, options)
-    await killEngines(where)
-    await using _ = await openWindow(where, options)
-    assert.equal(await ask(port), 'a:hello')
-    // No route leads out of it: not even to the machine.
-    const routes = await run(inNetworkNamed(closed.netns, ['ip', '-4', 'route', 'show']))
-    assert.match(routes, /^10\.91\.0\.0\/16 dev lab [^\n]*\n$/)
-    const links = await run(inNetworkNamed(closed.netns, ['ip', '-brief', 'link']))
-    assert.deepEqual(
-      links
-        .trim()
-        .split('\n')
-        .map((line) => line.split(' ')[0]),
-      ['lo', 'lab'],
-    )
-    const out = inNetworkNamed(closed.netns, ['curl', '-s', '--max-time', '2', 'http://192.0.2.1/'])
-    assert.notEqual((await attempt(out)).code, 0)
-  },
-)
+test('a window replaces a killed one, and the network stays closed', { skip }, async () => {
+  await using closed = await closedNetwork()
+  const port = await freePorts()
+  await closed.serve('a', port)
+  const where = join(closed.dir, 'window')
+  const options = { netns: closed.netns, ports: [port] }
+  await openWindow(where, options)
+  await killEngines(where)
+  await using _ = await openWindow(where, options)
+  assert.equal(await ask(port), 'a:hello')
+  // No route leads out of it, not even to the machine.
+  const routes = await run(inNetworkNamed(closed.netns, ['ip', '-4', 'route', 'show']))
+  assert.match(routes, /^10\.91\.0\.0\/16 dev lab [^\n]*\n$/)
+  const links = await run(inNetworkNamed(closed.netns, ['ip', '-brief', 'link']))
+  assert.deepEqual(
+    links
+      .trim()
+      .split('\n')
+      .map((line) => line.split(' ')[0]),
+    ['lo', 'lab'],
+  )
+  const out = inNetworkNamed(closed.netns, ['curl', '-s', '--max-time', '2', 'http://192.0.2.1/'])
+  assert.notEqual((await attempt(out)).code, 0)
+})
 
 test(
-  'a PostgreSQL of a closed network answers its own and the machine',
+  'a PostgreSQL of a closed network is reachable from its network and from the machine',
   { skip: skipCloud },
   async () => {
     await using closed = await closedNetwork()

@@ -8,7 +8,7 @@ import { readScreen } from '../screen.ts'
 const shown = (written: string) =>
   readScreen(written).map((line) => line.map(({ letter }) => letter).join(''))
 
-test('a screen shows what a terminal would after these bytes', () => {
+test('a screen shows what a terminal shows after these bytes', () => {
   assert.deepEqual(shown('one\r\ntwo\r\n'), ['one', 'two'])
   assert.deepEqual(shown('long line\r\u001B[Kshort'), ['short'])
   const [line = []] = readScreen('\u001B[1mA\u001B[22m\u001B[32mb\u001B[39mc')
@@ -18,7 +18,7 @@ test('a screen shows what a terminal would after these bytes', () => {
   )
 })
 
-test('the upper rows of a picture stay as they are', () => {
+test('the upper rows of a picture are unchanged', () => {
   const part = (name: string, data: Buffer) => {
     const length = Buffer.alloc(4)
     length.writeUInt32BE(data.length)

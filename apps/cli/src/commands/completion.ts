@@ -1,14 +1,14 @@
 import { command } from '../command.ts'
-import { completionScripts } from '../complete.ts'
-import { Failure } from '../failure.ts'
+import { completionScripts } from '../help/complete.ts'
+import { Failure } from '../terminal/failure.ts'
 
 export const completion = command({
   name: 'completion',
-  asks: 'nobody',
+  asks: 'none',
   usage: 'SHELL',
-  summary: 'a script that completes our words in bash or zsh: source <(skerry completion bash)',
+  summary: 'print the completion script for bash or zsh: source <(skerry completion bash)',
   examples: ['skerry completion bash', 'skerry completion zsh'],
-  next: 'put this into ~/.bashrc: source <(skerry completion bash)',
+  next: 'add this line to ~/.bashrc: source <(skerry completion bash)',
   async run({ print }, { words: [shell = ''] }) {
     if (shell !== 'bash' && shell !== 'zsh') {
       throw new Failure('usage', `the shell must be bash or zsh, not ${shell}`, {

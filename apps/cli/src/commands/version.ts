@@ -6,11 +6,11 @@ const PACKAGE = new URL('../../package.json', import.meta.url)
 
 export const version = command({
   name: 'version',
-  asks: 'nobody',
+  asks: 'none',
   usage: '',
-  summary: 'the version of this program',
+  summary: 'print the version',
   examples: ['skerry version', 'skerry version --json'],
-  next: 'skerry doctor looks at the machine that it runs on',
+  next: 'skerry doctor checks this machine',
   async run({ print }, { json }) {
     const version = await readVersion()
     print(json ? JSON.stringify({ version }, null, 2) : `skerry ${version}`)

@@ -1,68 +1,80 @@
-// Brings a site up: looks, decides, acts, one step after the other. Cut short anywhere, the next one goes on.
-import { mkdir } from 'node:fs/promises'
+// Brings a site up: inspects, decides, and runs the steps in order. After an interruption at any point the next run resumes.
+import { chmod, mkdir } from 'node:fs/promises'
+import { dirname } from 'node:path'
 
 import { temporalVersion } from '@skerry/site'
 
-import type { World } from '../command.ts'
-import { showProgress } from '../progress.ts'
-import { administering } from './administer.ts'
-import { decide, sayStep, type Step } from './decide.ts'
-import { mark, passwordsOf, type Passwords } from './keep.ts'
-import { keeperOf, type Keeper } from './keeper.ts'
+import type { CliContext } from '../command.ts'
+import { showProgress } from '../terminal/progress.ts'
 import { look } from './look.ts'
 import { makers } from './make.ts'
-import { files, type Site } from './site.ts'
-import { until } from './until.ts'
+import { administering } from './servers/administer.ts'
+import { keeperOf, type Keeper } from './servers/keeper.ts'
+import { until } from './servers/until.ts'
+import { decide, sayStep, type SiteStep } from './site/decide.ts'
+import { mark, passwordsOf, type Passwords } from './site/keep.ts'
+import { files, type Site } from './site/site.ts'
 
 const OPEN_MS = 120_000
-/** What goes through it as a directory need not see what is in it. */
-export const DIRECTORY_MODE = 0o711
+/** Others may pass through the directory but not list it. */
+const DIRECTORY_MODE = 0o711
+
+/** Creates the directory and its missing parents so that PostgreSQL's user can pass through them, regardless of the umask. */
+export async function makeSiteDirectory(dir: string): Promise<void> {
+  const first = await mkdir(dir, { recursive: true, mode: DIRECTORY_MODE })
+  if (first === undefined) return
+  for (let made = dir; made.length >= first.length; made = dirname(made)) {
+    await chmod(made, DIRECTORY_MODE)
+  }
+}
 
 export interface Brought {
   readonly keeper: Keeper
   readonly passwords: Passwords
-  /** What was done, in words. */
+  /** Descriptions of the steps that were run. */
   readonly done: readonly string[]
 }
 
 export interface How {
-  /** What the template is made of, where none is to be built. */
+  /** The image of the template, if none is to be built. */
   readonly image: string | undefined
-  /** The program that runs ours. */
+  /** The Node executable. */
   readonly node: string
-  /** Says nothing and looks no further where everything runs. */
+  /** Prints nothing and stops if all servers are running. */
   readonly quiet?: boolean
 }
 
 export async function bringUp(
-  world: World,
+  context: CliContext,
   site: Site,
   { image, node, quiet = false }: How,
 ): Promise<Brought> {
-  await mkdir(site.dir, { recursive: true, mode: DIRECTORY_MODE })
-  const passwords = await passwordsOf(site.dir, world.secret)
-  const keeper = keeperOf(site, world)
-  const all = decide(await look(world, site, keeper, image))
+  await makeSiteDirectory(site.dir)
+  const passwords = await passwordsOf(site.dir, context.secret)
+  const keeper = keeperOf(site, context)
+  const all = decide(await look(context, site, keeper, image))
   const steps = quiet && all.every((step) => step.do === 'open') ? [] : all
   const titles = new Map(site.servers.map(({ name, title }) => [name, title]))
   const done: string[] = []
   for (const [at, step] of steps.entries()) {
     const doing = sayStep(step, titles)
     const label = `step ${at + 1} of ${steps.length}: ${doing}`
-    // Without a terminal each step is a line, so that a log tells how far it came.
-    if (world.screen === undefined) world.complain(label)
-    await showProgress(world, label, async (tell) =>
-      act({ world, site, keeper, passwords, image, node }, step, (more) => tell(undefined, more)),
+    // Without a terminal each step is printed as a line, so that a log shows the progress.
+    if (context.screen === undefined) context.complain(label)
+    await showProgress(context, label, async (report) =>
+      act({ context, site, keeper, passwords, image, node }, step, (more) =>
+        report(undefined, more),
+      ),
     )
     done.push(doing)
   }
-  // Not all of them listen: one that ended after it was started is found here.
+  // Some servers do not listen: one that exited after its start is found here.
   for (const server of site.servers) if (server.listens.length === 0) await keeper.start(server)
   return { keeper, passwords, done }
 }
 
 interface Hands {
-  readonly world: World
+  readonly context: CliContext
   readonly site: Site
   readonly keeper: Keeper
   readonly passwords: Passwords
@@ -70,10 +82,10 @@ interface Hands {
   readonly node: string
 }
 
-async function act(hands: Hands, step: Step, say: (doing: string) => void): Promise<void> {
+async function act(hands: Hands, step: SiteStep, say: (doing: string) => void): Promise<void> {
   const { site, keeper } = hands
   if (step.do === 'make') {
-    await makers[step.what]({ ...hands, tell: say })
+    await makers[step.what]({ ...hands, report: say })
     return mark(site.dir, step.what, step.what === 'tables' ? temporalVersion : '')
   }
   if (step.do === 'open') return untilOpen(hands)
@@ -89,15 +101,15 @@ interface HostRow {
   readonly seen: boolean
 }
 
-async function untilOpen({ world, site, node }: Hands): Promise<void> {
+async function untilOpen({ context, site, node }: Hands): Promise<void> {
   const administer = administering(node, files(site.dir).cloud)
   const isOpen = async () => {
     const rows = (await administer(['host', 'list'])) as readonly HostRow[]
     const open = rows.some(({ state, enabled, seen }) => state === 'joined' && enabled && seen)
     return open ? true : undefined
   }
-  await until(world, OPEN_MS, isOpen, async () => ({
-    message: 'the cloud does not see this machine as a host of its own',
-    hint: 'a vmd that ran before has to be started again: sudo systemctl restart skerry-vmd; then skerry up; sudo skerry cloud host list tells more',
+  await until(context, OPEN_MS, isOpen, async () => ({
+    message: 'the cloud does not accept this machine as a host',
+    hint: 'a vmd that was already running must be restarted: sudo systemctl restart skerry-vmd; then skerry up; sudo skerry cloud host list shows the host',
   }))
 }

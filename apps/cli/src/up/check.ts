@@ -1,51 +1,60 @@
-// Whether this machine can carry a cloud at all; what is amiss is told all at once, with how to mend it.
+// Checks whether this machine can run a cloud; reports all problems at once, with their fixes.
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 
-import { examine, findProgram, machinePlaces, type Finding } from '../checks.ts'
-import type { World } from '../command.ts'
-import { Failure } from '../failure.ts'
-import { isThere } from './keep.ts'
+import { packagedTemporal, temporalFiles } from '@skerry/site'
+
+import type { CliContext } from '../command.ts'
+import { examine, findProgram, machinePlaces, type Finding } from '../machine/checks.ts'
+import { Failure } from '../terminal/failure.ts'
+import { isThere } from './site/keep.ts'
+import type { Programs } from './site/site-plan.ts'
 
 const POSTGRES = '/usr/lib/postgresql'
 const OLDEST_POSTGRES = 15
 
-/** What `up` itself brings about is no fault of the machine. */
+/** Checks that fail before the first `up` and that `up` itself fixes. */
 const broughtAbout = (check: string): boolean =>
   !check.startsWith('program ') && !['libvirt', 'space', 'acceleration'].includes(check)
 
-export async function requireMachine(world: World, ourPostgres: boolean): Promise<void> {
-  if (world.uid !== 0) {
-    throw new Failure('refused', 'servers of a machine are started by root', {
+export async function requireMachine(context: CliContext, ourPostgres: boolean): Promise<void> {
+  if (context.uid !== 0) {
+    throw new Failure('refused', 'skerry up must run as root', {
       hint: 'sudo skerry up',
     })
   }
-  const findings = (await examine(world, machinePlaces)).filter(({ check }) => !broughtAbout(check))
+  const findings = (await examine(context, machinePlaces)).filter(
+    ({ check }) => !broughtAbout(check),
+  )
   const own: Finding[] = []
   if (ourPostgres && (await postgresPrograms()) === undefined) {
     own.push({
-      ...{ check: 'PostgreSQL', state: 'fail', found: `none of ${OLDEST_POSTGRES} or newer` },
-      mend: 'sudo apt install postgresql-15; or skerry up --database with one that runs already',
+      ...{
+        check: 'PostgreSQL',
+        state: 'fail',
+        found: `version ${OLDEST_POSTGRES} or newer not found`,
+      },
+      fix: 'sudo apt install postgresql; or use an existing server: skerry up --database',
     })
   }
-  if ((await findProgram('setpriv', world.path)) === undefined) {
+  if ((await findProgram('setpriv', context.path)) === undefined) {
     own.push({
       ...{ check: 'program setpriv', state: 'fail', found: 'not found' },
-      mend: 'sudo apt install util-linux',
+      fix: 'sudo apt install util-linux',
     })
   }
-  const amiss = [...findings, ...own].filter(({ state }) => state === 'fail')
-  if (amiss.length === 0) return
+  const failures = [...findings, ...own].filter(({ state }) => state === 'fail')
+  if (failures.length === 0) return
   throw new Failure(
     'refused',
-    ['this machine is not ready', ...amiss.map(({ check, found }) => `${check}: ${found}`)].join(
+    ['this machine is not ready', ...failures.map(({ check, found }) => `${check}: ${found}`)].join(
       '; ',
     ),
-    { hint: [...new Set(amiss.map(({ mend }) => mend))].join('; ') },
+    { hint: [...new Set(failures.map(({ fix }) => fix))].join('; ') },
   )
 }
 
-/** The directory of the newest one that Debian has installed. */
+/** The program directory of the newest installed PostgreSQL of Debian. */
 export async function postgresPrograms(): Promise<string | undefined> {
   const versions = (await readdir(POSTGRES).catch(() => []))
     .map(Number)
@@ -56,4 +65,14 @@ export async function postgresPrograms(): Promise<string | undefined> {
     if ((await isThere(join(bin, 'postgres'))) && (await isThere(join(bin, 'initdb')))) return bin
   }
   return undefined
+}
+
+/** The Temporal programs of the Debian package; in a clone, those that are built into the cache. */
+export async function temporalPrograms(
+  cache: string,
+  packaged: Programs = packagedTemporal(),
+): Promise<Programs> {
+  if (await isThere(packaged.server)) return packaged
+  const { server, sql } = temporalFiles(cache)
+  return { server, sql }
 }

@@ -1,29 +1,32 @@
-// Looks at what is there of a site, and changes nothing.
+// Inspects the state of a site; changes nothing.
 import { join } from 'node:path'
 
 import { temporalVersion } from '@skerry/site'
 
-import type { World } from '../command.ts'
-import { Failure } from '../failure.ts'
-import { path } from '../local-client.ts'
-import type { Found, Making } from './decide.ts'
-import { isThere, readMarks, versionOf } from './keep.ts'
-import type { Keeper } from './keeper.ts'
-import { files, type ServerName, type Site } from './site.ts'
+import type { CliContext } from '../command.ts'
+import { Failure } from '../terminal/failure.ts'
+import { path } from '../vms/local-client.ts'
+import type { Keeper } from './servers/keeper.ts'
+import { missingUsers } from './servers/users.ts'
+import type { SiteState, Making } from './site/decide.ts'
+import { isThere, readMarks, versionOf } from './site/keep.ts'
+import { files, type ServerName, type Site } from './site/site.ts'
 
 export async function look(
-  world: Pick<World, 'api'>,
+  context: Pick<CliContext, 'api'>,
   site: Site,
   keeper: Keeper,
   image: string | undefined,
-): Promise<Found> {
+): Promise<SiteState> {
   const at = files(site.dir)
   const running = new Set<ServerName>()
   for (const server of site.servers) {
     if ((await keeper.running(server)) !== undefined) running.add(server.name)
   }
   const made = new Set<Making>(await readMarks(site.dir))
-  // These three are seen by themselves: each is put in its place whole.
+  if ((await missingUsers()).length === 0) made.add('users')
+  else made.delete('users')
+  // These three are detected by their files, which are moved into place when complete.
   const seen = async (what: Making, ...proofs: readonly string[]) => {
     const all = await Promise.all(proofs.map(isThere))
     if (all.every(Boolean)) made.add(what)
@@ -34,13 +37,13 @@ export async function look(
   await seen('cluster', join(at.data, 'PG_VERSION'))
   await seen('image', image ?? at.image)
   if ((await versionOf(site.dir, 'tables')) !== temporalVersion) made.delete('tables')
-  // A template that is there needs its image no more.
+  // An existing template no longer needs its image.
   if (made.has('template')) made.add('image')
-  const otherVmd = !running.has('vmd') && (await answers(world))
+  const otherVmd = !running.has('vmd') && (await answers(context))
   return { servers: site.servers.map(({ name }) => name), running, made, otherVmd }
 }
 
-async function answers({ api }: Pick<World, 'api'>): Promise<boolean> {
+async function answers({ api }: Pick<CliContext, 'api'>): Promise<boolean> {
   try {
     await api.ask('GET', path('vms'))
     return true

@@ -1,5 +1,5 @@
-// Makes what a site is made of. Each may be done again after it was cut short anywhere.
-import { chown, mkdir, mkdtemp, readdir, rename, rm, writeFile } from 'node:fs/promises'
+// Creates the parts of a site. Each can be repeated after an interruption at any point.
+import { chmod, chown, mkdir, mkdtemp, readdir, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
 import {
@@ -10,33 +10,35 @@ import {
   whyNotGo,
 } from '@skerry/site'
 
-import { findProgram } from '../checks.ts'
-import { askProgram } from '../child.ts'
-import type { World } from '../command.ts'
-import { Failure } from '../failure.ts'
-import { keepFile } from '../keep-file.ts'
-import { imageIn } from '../template-image.ts'
-import { administering, must, type Administer } from './administer.ts'
-import type { Making } from './decide.ts'
-import { readKept, versionOf, type Passwords } from './keep.ts'
-import { listenFor } from './settled.ts'
-import { databases, files, names, urlsOfDatabases, vmdProgram, type Site } from './site.ts'
+import type { CliContext } from '../command.ts'
+import { findProgram } from '../machine/checks.ts'
+import { askProgram } from '../machine/child.ts'
+import { imageIn } from '../templates/template-image.ts'
+import { Failure } from '../terminal/failure.ts'
+import { keepFile } from '../terminal/keep-file.ts'
+import { administering, must, type Administer } from './servers/administer.ts'
+import { addUsers } from './servers/users.ts'
+import type { Making } from './site/decide.ts'
+import { isThere, readKept, versionOf, type Passwords } from './site/keep.ts'
+import { listenFor } from './site/site-plan.ts'
+import { databases, files, names, urlsOfDatabases, vmdProgram, type Site } from './site/site.ts'
 
-/** Where Go's own archive is unpacked to; sudo does not look there. */
+/** Default location of the Go distribution; not in the PATH of sudo. */
 const MORE_GO = '/usr/local/go/bin'
 const USER = 'postgres'
-/** Fixed for ever at the first start: enough for the machines of a small site, and light on one. */
+const PACKAGED_VMD = 'skerry-vmd.service'
+/** Cannot be changed after the first start: enough for a small site, and light on one machine. */
 const SHARDS = 32
 const MEMORY_MIB = '1024'
 
 export interface Workbench {
-  readonly world: World
+  readonly context: CliContext
   readonly site: Site
   readonly passwords: Passwords
-  /** What the template is made of, where no image is to be built. */
+  /** The image of the template, if none is to be built. */
   readonly image: string | undefined
   readonly node: string
-  readonly tell: (doing: string) => void
+  readonly report: (doing: string) => void
 }
 type Maker = (making: Workbench) => Promise<void>
 
@@ -51,24 +53,31 @@ const psql = async ({ site, passwords }: Workbench, sql: string): Promise<string
 
 const admin = ({ site, node }: Workbench): Administer => administering(node, files(site.dir).cloud)
 
-/** As a directory of its own first: what is in the place of the programs is whole. */
-const programs: Maker = async ({ site, world, tell }) => {
+const makeUsers: Maker = async ({ site }) => addUsers(site.dir)
+
+/** Builds in a temporary directory first, so that the installed programs are always complete. */
+const programs: Maker = async ({ site, context, report }) => {
   const { server } = site.settled.temporal.programs ?? { server: '' }
-  const go = await findProgram('go', `${world.path}:${MORE_GO}`)
+  const go = await findProgram('go', `${context.path}:${MORE_GO}`)
   const said = go === undefined ? undefined : await askProgram([go, 'env', 'GOVERSION'])
   const why = whyNotGo(said?.code === 0 ? said.out : undefined)
   if (why !== undefined || go === undefined) {
     throw new Failure('refused', why ?? '', {
-      hint: 'then skerry up again; or use a Temporal that runs already: skerry up --temporal ADDRESS:PORT',
+      hint: 'then run skerry up again; or use an existing Temporal server: skerry up --temporal ADDRESS:PORT',
     })
   }
   const home = join(server, '..')
   await mkdir(home, { recursive: true })
+  await chmod(home, 0o755)
   const unfinished = await mkdtemp(`${home}.unfinished-`)
   try {
-    const command = ['env', `GOBIN=${unfinished}`, go, ...temporalBuild.words]
-    await must(askProgram(command, { hear: (line) => tell(`building Temporal: ${line}`) }), 'go')
+    const env = Object.entries({ ...temporalBuild.env, GOBIN: unfinished })
+    const settings = env.map(([name, value]) => `${name}=${value}`)
+    const command = ['env', ...settings, go, ...temporalBuild.words]
+    await must(askProgram(command, { hear: (line) => report(`building Temporal: ${line}`) }), 'go')
     for (const each of temporalBuild.programs) {
+      // The programs are not secret, and another user may run them.
+      await chmod(join(unfinished, each), 0o755)
       await rename(join(unfinished, each), join(home, each))
     }
   } finally {
@@ -78,7 +87,8 @@ const programs: Maker = async ({ site, world, tell }) => {
 
 const cluster: Maker = async ({ site: { dir, settled }, passwords }) => {
   const { postgres: home, data } = files(dir)
-  await mkdir(home, { recursive: true, mode: 0o711 })
+  await mkdir(home, { recursive: true })
+  await chmod(home, 0o711)
   const [uid, gid] = await idsOf(USER)
   await chown(home, uid, gid)
   for (const name of await readdir(home)) {
@@ -93,7 +103,7 @@ const cluster: Maker = async ({ site: { dir, settled }, passwords }) => {
   const how = ['-D', made, '-U', USER, '-A', 'scram-sha-256', `--pwfile=${secret}`]
   const words = [...how, '--locale=C.UTF-8', '--encoding=UTF8', '--no-instructions']
   const as = ['setpriv', '--reuid', USER, '--regid', USER, '--clear-groups', '--']
-  // Becoming another user takes the promise away that it dies with us, so it is made there.
+  // A change of user clears the parent-death signal, so it is set after that.
   const dies = ['setpriv', '--pdeathsig', 'KILL', '--']
   await must(askProgram([...as, ...dies, initdb, ...words]), 'initdb')
   await rename(made, data)
@@ -113,11 +123,10 @@ const makeDatabases: Maker = async (making) => {
   }
 }
 
-/** Half made ones hold nothing yet, and are made anew; those of an older version are brought to this one. */
+/** Incomplete databases hold no data yet and are created again; those of an older version are upgraded. */
 const tables: Maker = async (making) => {
   const { site, passwords } = making
-  const at = files(site.dir)
-  const { address, programs: built } = site.settled.temporal
+  const { programs: built } = site.settled.temporal
   const postgres = { port: site.settled.postgres?.port ?? 0, password: passwords.postgres }
   const way = ['--ep', '127.0.0.1', '-p', String(postgres.port), '-u', USER]
   const isOlder = (await versionOf(site.dir, 'tables')) !== ''
@@ -125,7 +134,7 @@ const tables: Maker = async (making) => {
   for (const [schema, name] of Object.entries(temporalDatabases)) {
     const tool = [built?.sql ?? '', ...way, '--pl', 'postgres12', '--db', name]
     const sql = async (...words: string[]) =>
-      must(askProgram([...tool, ...words], { env }), 'the tool of Temporal’s tables')
+      must(askProgram([...tool, ...words], { env }), 'temporal-sql-tool')
     if (!isOlder) {
       await psql(making, `drop database if exists ${name} with (force)`)
       await sql('create')
@@ -133,16 +142,27 @@ const tables: Maker = async (making) => {
     }
     await sql('update-schema', '--schema-name', `postgresql/v12/${schema}`)
   }
-  await mkdir(at.temporal, { recursive: true, mode: 0o700 })
-  const port = Number(address.split(':').at(-1))
-  await keepFile(at.temporalDynamic, temporalDynamicSettings)
-  await keepFile(
-    at.temporalSettings,
-    temporalSettings({ port, postgres, dynamic: at.temporalDynamic, shards: SHARDS }),
-  )
+  await keepSettings(making)
 }
 
-/** Everybody on the machine sees the words of a command. */
+async function keepSettings({ site, passwords }: Workbench): Promise<void> {
+  const at = files(site.dir)
+  await mkdir(at.temporal, { recursive: true, mode: 0o700 })
+  const port = Number(site.settled.temporal.address.split(':').at(-1))
+  const postgres = { port: site.settled.postgres?.port ?? 0, password: passwords.postgres }
+  const place = { port, postgres, dynamic: at.temporalDynamic, shards: SHARDS }
+  await keepFile(at.temporalDynamic, temporalDynamicSettings(true))
+  const certificates = at.temporalCertificates
+  await keepFile(at.temporalSettings, temporalSettings({ ...place, certificates }))
+}
+
+/** Also writes the settings: those of an older version contain no certificates. */
+const certificates: Maker = async (making) => {
+  await keepSettings(making)
+  await admin(making)(['temporal', '--out', files(making.site.dir).temporalCertificates])
+}
+
+/** Passes the URL in a file, because all users of the machine can see command lines. */
 async function databaseFile(
   { site, passwords }: Workbench,
   which: 'cloud' | 'workflow',
@@ -157,7 +177,12 @@ const cloud: Maker = async (making) => {
   const { base, machines, console: screens, temporal } = site.settled
   const at = files(site.dir)
   const places = ['--base', base, '--listen', listenFor(base), '--machines', machines]
-  const engines = ['--temporal', temporal.address, '--images', at.images]
+  const { temporalFiles, temporalPlain } = site.settled.requested
+  const engines = [
+    ...['--temporal', temporal.address, '--images', at.images],
+    ...(temporalFiles === undefined ? [] : ['--temporal-files', temporalFiles]),
+    ...(temporalPlain ? ['--temporal-plain'] : []),
+  ]
   const database = await databaseFile(making, 'cloud')
   const shown = ['--console', new URL(screens).host, '--password-stdin']
   const words = ['init', ...places, ...engines, '--database-file', database, ...shown]
@@ -175,7 +200,7 @@ const workflow: Maker = async (making) => {
   const { workflow: url } = site.settled
   const database = await databaseFile(making, 'workflow')
   const out = ['--name', 'workflow-1', '--out', files(site.dir).workflow]
-  const at = ['--url', url, '--listen', listenFor(url)]
+  const at = ['--url', url, '--listen', listenFor(url), '--organisation', names.org]
   await admin(making)(['workflow', ...out, ...at, '--database-file', database])
 }
 
@@ -185,20 +210,31 @@ interface Invitation {
   readonly fingerprint: string
 }
 
-/** With the same invitation again, the cloud knows that it is the same machine. One that is too old is replaced. */
+/** Reuses a stored invitation, by which the cloud recognises the same machine. An expired one is replaced. */
 const membership: Maker = async (making) => {
   const { settled, dir } = making.site
   const { invitation: file } = files(dir)
-  const joinBy = async ({ cloud: door, token, fingerprint }: Invitation) => {
-    const words = ['--cloud', door, '--token', token, '--fingerprint', fingerprint]
+  const joinBy = async ({ cloud: api, token, fingerprint }: Invitation) => {
+    const words = ['--cloud', api, '--token', token, '--fingerprint', fingerprint]
     const command = [making.node, vmdProgram, 'join', ...words, '--host-api', settled.hostApi]
     return askProgram(command)
   }
   const before = await readKept<Invitation>(file)
-  if (before && (await joinBy(before)).code === 0) return
-  const fresh = (await admin(making)(['invite'])) as Invitation
-  await keepFile(file, JSON.stringify(fresh))
-  await must(joinBy(fresh), 'skerry vmd join')
+  if (!before || (await joinBy(before)).code !== 0) {
+    const fresh = (await admin(making)(['invite'])) as Invitation
+    await keepFile(file, JSON.stringify(fresh))
+    await must(joinBy(fresh), 'skerry vmd join')
+  }
+  await restartPackagedVmd(making)
+}
+
+/** The Debian package starts vmd when it is installed, and vmd opens the host API only when it starts. Guests keep running. */
+async function restartPackagedVmd({ report }: Workbench): Promise<void> {
+  if (!(await isThere('/run/systemd/system'))) return
+  const isActive = await askProgram(['systemctl', 'is-active', '--quiet', PACKAGED_VMD])
+  if (isActive.code !== 0) return
+  report(`restarting ${PACKAGED_VMD}`)
+  await must(askProgram(['systemctl', 'restart', PACKAGED_VMD]), 'systemctl')
 }
 
 const organisation: Maker = async (making) => {
@@ -212,8 +248,8 @@ const organisation: Maker = async (making) => {
   await administer(add, making.passwords.owner)
 }
 
-const image: Maker = async ({ site, world }) => {
-  await using _ = await imageIn(world, files(site.dir).image)
+const image: Maker = async ({ site, context }) => {
+  await using _ = await imageIn(context, files(site.dir).image)
 }
 
 const template: Maker = async (making) => {
@@ -229,6 +265,8 @@ const template: Maker = async (making) => {
 }
 
 export const makers: Readonly<Record<Making, Maker>> = {
-  ...{ programs, cluster, databases: makeDatabases, tables, cloud, console: makeConsole },
+  users: makeUsers,
+  ...{ programs, cluster, databases: makeDatabases, tables, cloud, certificates },
+  console: makeConsole,
   ...{ workflow, membership, organisation, image, template },
 }

@@ -1,11 +1,11 @@
 import { once } from 'node:events'
 import { createServer } from 'node:net'
 
-import { Failure } from '../failure.ts'
+import { Failure } from '../terminal/failure.ts'
 
 /**
- * Two who make the same site at once would be in each other's way. The name that is held is not a file: the kernel gives it back
- * however we end.
+ * Prevents two processes from working on the same site. The lock is an abstract socket, not a file: the kernel releases it
+ * however we exit.
  */
 export async function holdSite(dir: string): Promise<AsyncDisposable> {
   const server = createServer()
@@ -13,9 +13,9 @@ export async function holdSite(dir: string): Promise<AsyncDisposable> {
   try {
     await once(server, 'listening')
   } catch (cause) {
-    throw new Failure('refused', `another skerry up or down is at work on ${dir}`, {
+    throw new Failure('refused', `another skerry up or down is running for ${dir}`, {
       cause,
-      hint: 'wait until it has ended, or end it with Ctrl-C',
+      hint: 'wait until it ends, or stop it with Ctrl-C',
     })
   }
   server.unref()

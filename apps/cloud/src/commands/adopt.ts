@@ -1,17 +1,20 @@
 import { Fault } from '@skerry/fault'
 import type { HostId, VmId } from '@skerry/vm'
 
-import { adoptHost, adoptVm, type Adopting } from '../adopt.ts'
-import { maybe, printRows, type Asked, type Command } from '../command.ts'
+import { maybe, printRows, type CommandInput, type AdminCommand } from '../command-line/command.ts'
+import { withStore } from '../command-line/with-store.ts'
+import { isUuid } from '../domain/ids.ts'
+import { adoptHost, adoptVm, type AdoptContext } from '../hosts/adopt.ts'
 import { HostLinks } from '../hosts/connect.ts'
 import { readIdentity } from '../identity/issuers.ts'
-import { isUuid } from '../ids.ts'
-import { listStrays } from '../store/strays.ts'
-import { withStore } from './with-store.ts'
+import { listOrphans } from '../recovery/orphans.ts'
 
-/** These commands ask hosts themselves, as the cell on whose machine they run. */
-const withHosts = <T>(asked: Asked, work: (world: Adopting) => Promise<T>): Promise<T> =>
-  withStore(asked, async (db, config) => {
+/** These commands connect to hosts directly, with the identity of the cell on this machine. */
+const withHosts = <T>(
+  requested: CommandInput,
+  work: (context: AdoptContext) => Promise<T>,
+): Promise<T> =>
+  withStore(requested, async (db, config) => {
     const { cell, trusted } = await readIdentity(config.identity)
     using links = new HostLinks(db, () => ({ ...cell, ca: trusted.hosts }))
     return await work({ db, connect: (host) => links.of(host) })
@@ -19,34 +22,34 @@ const withHosts = <T>(asked: Asked, work: (world: Adopting) => Promise<T>): Prom
 
 function idOf(text: string | undefined, hint: string): string {
   if (text !== undefined && isUuid(text)) return text
-  throw new Fault('invalid', `${text ?? ''} is no id`, { hint })
+  throw new Fault('invalid', `invalid id: ${text ?? ''}`, { hint })
 }
 
-const strays: Command = {
-  name: 'vm strays',
+const orphans: AdminCommand = {
+  name: 'vm orphans',
   words: [],
   options: {},
-  summary: 'VMs that hosts have and that belong to nobody here: what can be adopted',
-  run: (world, asked) =>
-    withStore(asked, async (db) => {
-      const rows = (await listStrays(db)).map((each) => ({ ...each }))
-      printRows(world, asked, rows, ['vm', 'host', 'hostName', 'found'])
+  summary: 'list orphaned VMs: they exist on a host but belong to no organisation; see vm adopt',
+  run: (context, requested) =>
+    withStore(requested, async (db) => {
+      const rows = (await listOrphans(db)).map((each) => ({ ...each }))
+      printRows(context, requested, rows, ['vm', 'host', 'hostName', 'found'])
     }),
 }
 
-const adopt: Command = {
+const adopt: AdminCommand = {
   name: 'vm adopt',
   words: ['VM'],
   options: { host: 'ID', org: 'NAME', vapp: 'NAME', name: 'NAME' },
   summary:
-    'takes a VM that a host has into an organisation, from its deed; or one whose orders its host has lost, from its row',
-  run: ({ print }, asked) =>
-    withHosts(asked, async (world) => {
-      const vm = idOf(asked.words[0], 'skerry cloud vm strays') as VmId
+    'adopt an orphaned VM into an organisation, using the VM spec on its host; or restore a VM that its host has lost, using its database row',
+  run: ({ print }, requested) =>
+    withHosts(requested, async (context) => {
+      const vm = idOf(requested.words[0], 'skerry cloud vm orphans') as VmId
       const [host, org, vapp, name] = (['host', 'org', 'vapp', 'name'] as const).map((option) =>
-        maybe(asked, option),
+        maybe(requested, option),
       )
-      const made = await adoptVm(world, {
+      const made = await adoptVm(context, {
         vm,
         ...(host !== undefined && { host: idOf(host, 'skerry cloud host list') as HostId }),
         ...(org !== undefined && { org }),
@@ -54,29 +57,29 @@ const adopt: Command = {
         ...(name !== undefined && { name }),
       })
       print(
-        asked.options['json'] === true
+        requested.options['json'] === true
           ? JSON.stringify(made)
-          : `VM ${vm} on host ${made.host} is adopted into vApp ${made.vapp}`,
+          : `adopted VM ${vm} on host ${made.host} into vApp ${made.vapp}`,
       )
     }),
 }
 
-const adoptAHost: Command = {
+const adoptAHost: AdminCommand = {
   name: 'host adopt',
   words: ['HOST'],
   options: {},
   summary:
-    'takes a host out of quarantine as it is, although it has forgotten numbers: what it has no more is MISSING',
-  run: ({ print }, asked) =>
-    withHosts(asked, async (world) => {
-      const host = idOf(asked.words[0], 'skerry cloud host list') as HostId
-      const missing = await adoptHost(world, host)
+    'release a host from quarantine although it has lost fencing tokens; VMs that it no longer has become MISSING',
+  run: ({ print }, requested) =>
+    withHosts(requested, async (context) => {
+      const host = idOf(requested.words[0], 'skerry cloud host list') as HostId
+      const missing = await adoptHost(context, host)
       print(
-        asked.options['json'] === true
+        requested.options['json'] === true
           ? JSON.stringify({ host, missing })
-          : `host ${host} is taken as it is; ${missing} of its VMs are missing`,
+          : `adopted host ${host} in its current state; ${missing} of its VMs are missing`,
       )
     }),
 }
 
-export const adoption: readonly Command[] = [adoptAHost, strays, adopt]
+export const adoption: readonly AdminCommand[] = [adoptAHost, orphans, adopt]

@@ -1,26 +1,31 @@
-import { copyFile, mkdir } from 'node:fs/promises'
+import { mkdir } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 
 import { Fault } from '@skerry/fault'
-import { openDatabase } from '@skerry/postgres'
-import { listenAddress, writeDurably, type ListenAddress } from '@skerry/service'
+import { keepLogins, openDatabase, scramVerifier, urlFor } from '@skerry/postgres'
+import { copyDurably, listenAddress, writeDurably, type ListenAddress } from '@skerry/service'
 
-import { maybe, needed, type Asked, type Command, type CommandWorld } from '../command.ts'
-import { basesOf, type Config } from '../config.ts'
+import {
+  maybe,
+  needed,
+  type CommandInput,
+  type AdminCommand,
+  type CommandContext,
+} from '../command-line/command.ts'
+import { reachable, requireIssuers } from '../command-line/issuing-cell.ts'
+import { requireSeparateConsoleHost } from '../command-line/separate-console-host.ts'
+import { withStore } from '../command-line/with-store.ts'
+import { basesOf, type CloudConfig } from '../config.ts'
+import type { CloudTables } from '../database/tables.ts'
+import { keepConsoleMachine } from '../identity/console-machines.ts'
 import { identityFiles, makeControl, makeServer } from '../identity/issuers.ts'
+import { readCloud } from '../identity/machines.ts'
 import { namedBy } from '../identity/renew-cell.ts'
-import { scramVerifier } from '../identity/scram.ts'
-import { requireApart } from '../own-host.ts'
-import { keepConsoleLogin, keepConsoleMachine } from '../store/console-machines.ts'
-import type { Database } from '../store/database.ts'
-import { readCloud } from '../store/machines.ts'
-import { reachable, requireIssuers } from './issuing-cell.ts'
-import { withStore } from './with-store.ts'
 
-/** What apps/console reads. */
+/** The configuration file of apps/console. */
 interface ConsoleConfig {
   readonly name: string
-  /** Where people reach it. Pages of this origin, and of no other, may open screens. */
+  /** Public URL. Only pages of this origin may open screens. */
   readonly page: string
   readonly listen: ListenAddress
   readonly database: string
@@ -28,11 +33,11 @@ interface ConsoleConfig {
   readonly renewFrom: readonly ListenAddress[]
 }
 
-/** Beside what is before it in the login, which may have 63 letters. */
+/** The database login is a prefix and this name; PostgreSQL limits it to 63 characters. */
 const NAME = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,29}$/
 const HTTPS_PORT = 443
 
-export const makeConsole: Command = {
+export const makeConsole: AdminCommand = {
   name: 'console',
   words: [],
   options: {
@@ -43,24 +48,24 @@ export const makeConsole: Command = {
     database: 'postgres://HOST:PORT/NAME',
   },
   summary:
-    'issues certificates, configuration and database login of a console, on a machine that has the issuers; again by the same name, new ones',
-  run: (world, asked) =>
-    withStore(asked, async (db, config) => {
-      const { name, page, listen } = readAsked(asked, config)
-      const out = resolve(needed(asked, 'out'))
+    'issue the certificates, configuration and database login of a console server; run it on a machine that has the issuer keys; the same name replaces them',
+  run: (context, requested) =>
+    withStore(requested, async (db, config) => {
+      const { name, page, listen } = readAsked(requested, config)
+      const out = resolve(needed(requested, 'out'))
       const { id: cloud, epoch } = await readCloud(db)
       const issuers = await requireIssuers(config)
       const host = namedBy(page.href)
       const login = `skerry_console_${cloud.slice(0, 8)}_${name}`
       await keepConsoleMachine(db, { name, host, login })
-      const database = await makeLogin(world, { config, login, at: maybe(asked, 'database') })
+      const database = await makeLogin(context, { config, login, at: maybe(requested, 'database') })
       const identity = join(out, 'identity')
       await mkdir(identity, { recursive: true, mode: 0o700 })
       for (const kind of ['control', 'hosts'] as const) {
         const { cert } = identityFiles[kind]
-        await copyFile(join(config.identity, cert), join(identity, cert))
+        await copyDurably(join(config.identity, cert), join(identity, cert))
       }
-      const { issuing } = world
+      const { issuing } = context
       const shown = await makeControl(issuers, { cloud, role: 'console', id: name, epoch }, issuing)
       await writeDurably(join(identity, 'console.pem'), shown)
       const server = await makeServer(issuers, [host], issuing)
@@ -71,30 +76,30 @@ export const makeConsole: Command = {
       }
       const file = join(out, 'console.json')
       await writeDurably(file, `${JSON.stringify(made, null, 2)}\n`)
-      report(world, asked, { made, file, config })
+      report(context, requested, { made, file, config })
     }),
 }
 
-function readAsked(asked: Asked, config: Config) {
-  const name = needed(asked, 'name')
+function readAsked(requested: CommandInput, config: CloudConfig) {
+  const name = needed(requested, 'name')
   if (!NAME.test(name)) {
-    throw new Fault('invalid', `--name must be like console-1, of at most 30 letters, not ${name}`)
+    throw new Fault('invalid', `--name must be like console-1, at most 30 characters, not ${name}`)
   }
-  const told = needed(asked, 'page')
-  const page = URL.parse(told)
-  if (page?.protocol !== 'https:' || page.origin !== told.replace(/\/$/, '')) {
-    throw new Fault('invalid', `--page must be like https://console.example:8443, not ${told}`)
+  const address = needed(requested, 'page')
+  const page = URL.parse(address)
+  if (page?.protocol !== 'https:' || page.origin !== address.replace(/\/$/, '')) {
+    throw new Fault('invalid', `--page must be like https://console.example:8443, not ${address}`)
   }
-  for (const base of basesOf(config)) requireApart('--page', namedBy(page.href), base)
+  for (const base of basesOf(config)) requireSeparateConsoleHost('--page', namedBy(page.href), base)
   const port = page.port === '' ? HTTPS_PORT : Number(page.port)
-  const listen = listenAddress('--listen', maybe(asked, 'listen') ?? `[::]:${port}`)
+  const listen = listenAddress('--listen', maybe(requested, 'listen') ?? `[::]:${port}`)
   return { name, page, listen }
 }
 
-/** The way in of a login of its own, with a password that nobody else has seen. */
+/** Creates a database login for the console with a random password and returns its URL. */
 async function makeLogin(
-  { secret, salt }: CommandWorld,
-  { config, login, at }: { config: Config; login: string; at: string | undefined },
+  { secret, salt }: CommandContext,
+  { config, login, at }: { config: CloudConfig; login: string; at: string | undefined },
 ): Promise<string> {
   const password = secret()
   const url = URL.parse(at ?? config.database)
@@ -104,35 +109,33 @@ async function makeLogin(
       `--database must be like postgres://db.example:5432/cloud, not ${at}`,
     )
   }
-  const owner = openDatabase<Database>({
+  const owner = openDatabase<CloudTables>({
     ...{ url: config.database, applicationName: 'skerry cloud', size: 1 },
   })
   try {
-    await keepConsoleLogin(owner, login, scramVerifier(password, salt()))
+    const verifier = scramVerifier(password, salt())
+    await keepLogins(owner, [{ name: login, role: 'skerry_console', verifier }])
   } finally {
     await owner.destroy()
   }
-  url.username = login
-  url.password = password
-  for (const own of ['user', 'password', 'options']) url.searchParams.delete(own)
-  return url.href
+  return urlFor(url.href, login, password)
 }
 
 function report(
-  { print }: CommandWorld,
-  { options }: Asked,
-  { made, file, config }: { made: ConsoleConfig; file: string; config: Config },
+  { print }: CommandContext,
+  { options }: CommandInput,
+  { made, file, config }: { made: ConsoleConfig; file: string; config: CloudConfig },
 ): void {
   const { name, page } = made
   const { host } = new URL(page)
   if (options['json'] === true) return print(JSON.stringify({ console: name, config: file, page }))
-  print(`the console ${name} at ${page} is made; its configuration is ${file}`)
+  print(`created console ${name} at ${page}; configuration: ${file}`)
   if (config.console !== host) {
     print(
-      `tickets name another place: skerry cloud init --console ${host}, then start the cells again`,
+      `screen tickets still point to another console; run skerry cloud init --console ${host}, then restart the cells`,
     )
   }
   print(
-    `next: bring it to its machine, to the same place, within 7 days, then: skerry console-server --config ${file}`,
+    `next: copy its directory to the same path on its machine within 7 days, then run: skerry console-server --config ${file}`,
   )
 }

@@ -2,19 +2,19 @@ import { Fault } from '@skerry/fault'
 import type { HostId } from '@skerry/vm'
 import type { Kysely } from 'kysely'
 
-import { printRows, type Command } from '../command.ts'
-import { isUuid } from '../ids.ts'
-import type { Database } from '../store/database.ts'
-import { declareLost, enableHost, listHosts, revokeHost } from '../store/host-states.ts'
-import { withStore } from './with-store.ts'
+import { printRows, type AdminCommand } from '../command-line/command.ts'
+import { withStore } from '../command-line/with-store.ts'
+import type { CloudTables } from '../database/tables.ts'
+import { isUuid } from '../domain/ids.ts'
+import { declareLost, enableHost, listHosts, revokeHost } from '../hosts/host-states.ts'
 
-const list: Command = {
+const list: AdminCommand = {
   name: 'host list',
   words: [],
   options: {},
-  summary: 'all hosts: state, whether VMs are placed on them, whether they are seen now',
-  run: (world, asked) =>
-    withStore(asked, async (db) => {
+  summary: 'list hosts: state, whether VMs are placed on them, whether they are connected',
+  run: (context, requested) =>
+    withStore(requested, async (db) => {
       const rows = (await listHosts(db)).map((host) => ({
         ...{ id: host.id, name: host.name, state: host.state, enabled: host.enabled },
         ...{ seen: host.followed, quarantine: host.quarantine, vms: host.vms },
@@ -32,41 +32,46 @@ const list: Command = {
         'address',
         'port',
       ]
-      printRows(world, asked, rows, heads)
+      printRows(context, requested, rows, heads)
     }),
 }
 
 const change = (
   name: string,
   summary: string,
-  work: (db: Kysely<Database>, id: HostId) => Promise<string>,
-): Command => ({
+  work: (db: Kysely<CloudTables>, id: HostId) => Promise<string>,
+): AdminCommand => ({
   ...{ name: `host ${name}`, words: ['HOST'], options: {}, summary },
-  run: ({ print }, asked) =>
-    withStore(asked, async (db) => {
-      const [id = ''] = asked.words
-      if (!isUuid(id)) throw new Fault('invalid', `${id} is no id: skerry cloud host list`)
+  run: ({ print }, requested) =>
+    withStore(requested, async (db) => {
+      const [id = ''] = requested.words
+      if (!isUuid(id))
+        throw new Fault('invalid', `invalid host id ${id}: see skerry cloud host list`)
       const said = await work(db, id as HostId)
-      print(asked.options['json'] === true ? JSON.stringify({ host: id, said }) : said)
+      print(requested.options['json'] === true ? JSON.stringify({ host: id, said }) : said)
     }),
 })
 
-export const hosts: readonly Command[] = [
+export const hosts: readonly AdminCommand[] = [
   list,
-  change('enable', 'places VMs on it', async (db, id) => {
+  change('enable', 'place new VMs on a host again', async (db, id) => {
     await enableHost(db, id, true)
-    return `host ${id} is enabled: VMs are placed on it`
+    return `host ${id} is enabled: new VMs are placed on it`
   }),
-  change('disable', 'places no more VMs on it; those there stay', async (db, id) => {
+  change('disable', 'place no new VMs on a host; its VMs stay', async (db, id) => {
     await enableHost(db, id, false)
-    return `host ${id} is disabled: no VM is placed on it`
+    return `host ${id} is disabled: no new VM is placed on it`
   }),
-  change('revoke', 'believes it no more, for good; its VMs are UNKNOWN', async (db, id) => {
+  change('revoke', 'revoke a host for good; its VMs become UNKNOWN', async (db, id) => {
     await revokeHost(db, id)
-    return `host ${id} is revoked: cells refuse it and drop its links within 5 s`
+    return `host ${id} is revoked: cells reject it and close its connections within 5 s`
   }),
-  change('declare-lost', 'its disks are gone for good: tasks end, VMs are lost', async (db, id) => {
-    const count = await declareLost(db, id)
-    return `host ${id} is lost, and ${count} VMs with it; what was asked of them has ended in error\nnext: their owners may delete them, which frees what they took`
-  }),
+  change(
+    'declare-lost',
+    'declare that the disks of a host are lost for good: its tasks fail, its VMs are lost',
+    async (db, id) => {
+      const count = await declareLost(db, id)
+      return `host ${id} is lost with ${count} VMs; their pending tasks have failed\nnext: the owners can delete the VMs, which frees their quota`
+    },
+  ),
 ]

@@ -1,14 +1,27 @@
 import { X509Certificate } from 'node:crypto'
 import { access, mkdir } from 'node:fs/promises'
 import { isIP } from 'node:net'
-import { dirname, join } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 
 import { Fault } from '@skerry/fault'
 import { listenAddress, writeDurably } from '@skerry/service'
 import type { Kysely } from 'kysely'
 
-import { maybe, needed, type Asked, type Command, type CommandWorld } from '../command.ts'
-import { basesOf, checkConfig, readConfig, type Config } from '../config.ts'
+import { hashPassword } from '../auth/password.ts'
+import { passwordIn } from '../command-line/account-named.ts'
+import {
+  maybe,
+  needed,
+  type CommandInput,
+  type AdminCommand,
+  type CommandContext,
+} from '../command-line/command.ts'
+import { databaseIn, databaseOptions } from '../command-line/database-in.ts'
+import { prepareTables } from '../command-line/prepare-tables.ts'
+import { requireSeparateConsoleHost } from '../command-line/separate-console-host.ts'
+import { configFile, withDatabase } from '../command-line/with-store.ts'
+import { basesOf, checkConfig, readConfig, type CloudConfig } from '../config.ts'
+import type { CloudTables } from '../database/tables.ts'
 import {
   ensureIssuers,
   identityFiles,
@@ -17,26 +30,22 @@ import {
   newSealKey,
   readIdentity,
 } from '../identity/issuers.ts'
-import { hashPassword } from '../identity/password.ts'
+import { readCloud } from '../identity/machines.ts'
 import { namesOf } from '../identity/renew-cell.ts'
-import { requireApart } from '../own-host.ts'
-import { addAdministrator, hasAdministrator } from '../store/accounts.ts'
-import type { Database } from '../store/database.ts'
-import { readCloud } from '../store/machines.ts'
-import { databaseIn, databaseOptions } from './database-in.ts'
-import { prepareTables } from './prepare-tables.ts'
-import { configFile, withDatabase } from './with-store.ts'
+import { addAdministrator, hasAdministrator } from '../tenants/accounts.ts'
 
 const HTTPS_PORT = 443
 const ADMINISTRATOR = { org: 'System', name: 'administrator' } as const
 
-export const init: Command = {
+export const init: AdminCommand = {
   name: 'init',
   words: [],
   options: {
     base: 'https://NAME:PORT',
     ...databaseOptions,
     temporal: 'ADDRESS:PORT',
+    'temporal-files': 'CA,CERTIFICATE,KEY',
+    'temporal-plain': true,
     namespace: 'NAME',
     listen: 'ADDRESS:PORT',
     machines: 'ADDRESS:PORT',
@@ -49,82 +58,104 @@ export const init: Command = {
     'password-stdin': true,
   },
   summary:
-    'makes a cloud: configuration, issuers, certificates, tables, the first administrator; run again, it changes nothing but where consoles, and clients of the original API, are answered, if that is told',
-  async run(world, asked) {
-    const file = configFile(asked)
+    'create a cloud: configuration, issuers, certificates, tables, first administrator; a second run changes only --console, --original and --original-listen',
+  async run(context, requested) {
+    const file = configFile(requested)
     const known = await isThere(file)
-    const before = known ? await readConfig(file) : await newConfig(file, asked)
-    const config = withConsole(withOriginal(before, asked), maybe(asked, 'console'))
+    const before = known ? await readConfig(file) : await newConfig(file, requested)
+    const config = withConsole(withOriginal(before, requested), maybe(requested, 'console'))
     await prepareTables(config)
     const password = await withDatabase(config, async (db) => {
-      await makeIdentity(world, config, db)
+      await makeIdentity(context, config, db)
       if (!known || config !== before) {
         await mkdir(dirname(file), { recursive: true })
         await writeDurably(file, `${JSON.stringify(config, null, 2)}\n`)
       }
-      return makeAdministrator(world, asked, db)
+      return makeAdministrator(context, requested, db)
     })
-    report(world, asked, { file, config, password })
+    report(context, requested, { file, config, password })
   },
 }
 
-async function newConfig(file: string, asked: Asked): Promise<Config> {
-  const value: Config = {
-    base: needed(asked, 'base'),
-    cell: maybe(asked, 'cell') ?? 'cell-1',
-    listen: listenAddress('--listen', maybe(asked, 'listen') ?? '[::]:443'),
-    machines: listenAddress('--machines', maybe(asked, 'machines') ?? '[::]:8444'),
-    database: await databaseIn(asked),
+async function newConfig(file: string, requested: CommandInput): Promise<CloudConfig> {
+  const value: CloudConfig = {
+    base: needed(requested, 'base'),
+    cell: maybe(requested, 'cell') ?? 'cell-1',
+    listen: listenAddress('--listen', maybe(requested, 'listen') ?? '[::]:443'),
+    machines: listenAddress('--machines', maybe(requested, 'machines') ?? '[::]:8444'),
+    database: await databaseIn(requested),
     temporal: {
-      address: maybe(asked, 'temporal') ?? '127.0.0.1:7233',
-      namespace: maybe(asked, 'namespace') ?? 'skerry',
+      address: maybe(requested, 'temporal') ?? '127.0.0.1:7233',
+      namespace: maybe(requested, 'namespace') ?? 'skerry',
+      ...temporalTls(requested),
     },
-    identity: maybe(asked, 'identity') ?? join(dirname(file), 'identity'),
-    images: maybe(asked, 'images') ?? '/var/lib/skerry/cloud-images',
+    identity: maybe(requested, 'identity') ?? join(dirname(file), 'identity'),
+    images: maybe(requested, 'images') ?? '/var/lib/skerry/cloud-images',
   }
   return checkConfig(value, 'the configuration')
 }
 
-/** The same API with the original names, for clients that know no others. Told once, it stays; told again, it is moved. */
-function withOriginal(config: Config, asked: Asked): Config {
-  const listen = maybe(asked, 'original-listen')
-  const base = maybe(asked, 'original') ?? config.original?.base
+/** Default: the client certificate is this cell's own, and the server's certificate comes from `skerry cloud temporal`. */
+function temporalTls(requested: CommandInput): Pick<CloudConfig['temporal'], 'tls'> {
+  const files = maybe(requested, 'temporal-files')
+  if (requested.options['temporal-plain'] === true) {
+    if (files === undefined) return { tls: false }
+    throw new Fault('invalid', '--temporal-files and --temporal-plain are mutually exclusive')
+  }
+  if (files === undefined) return {}
+  const [ca, certificate, key, ...more] = files.split(',').map((file) => resolve(file))
+  if (ca === undefined || certificate === undefined || key === undefined || more.length > 0) {
+    throw new Fault('invalid', `--temporal-files must be CA,CERTIFICATE,KEY, not ${files}`, {
+      hint: 'three PEM files: the CA of the Temporal server, and the client certificate and key of this machine',
+    })
+  }
+  return { tls: { ca, certificate, key } }
+}
+
+/** The same API with the original names, for existing clients. The address is kept between runs; giving it again changes it. */
+function withOriginal(config: CloudConfig, requested: CommandInput): CloudConfig {
+  const listen = maybe(requested, 'original-listen')
+  const base = maybe(requested, 'original') ?? config.original?.base
   if (base === undefined) {
     if (listen === undefined) return config
-    throw new Fault('invalid', '--original-listen goes with --original https://NAME:PORT')
+    throw new Fault('invalid', '--original-listen needs --original https://NAME:PORT')
   }
-  if (maybe(asked, 'original') === undefined && listen === undefined) return config
+  if (maybe(requested, 'original') === undefined && listen === undefined) return config
   const port = URL.parse(base)?.port || HTTPS_PORT
-  const told = listen === undefined ? config.original?.listen : undefined
+  const kept = listen === undefined ? config.original?.listen : undefined
   const original = {
     base,
-    listen: told ?? listenAddress('--original-listen', listen ?? `[::]:${port}`),
+    listen: kept ?? listenAddress('--original-listen', listen ?? `[::]:${port}`),
   }
   return checkConfig({ ...config, original }, 'the configuration')
 }
 
-/** Told once, it stays; told again, it is moved. */
-function withConsole(config: Config, console: string | undefined): Config {
+/** The console address is kept between runs; giving it again changes it. */
+function withConsole(config: CloudConfig, console: string | undefined): CloudConfig {
   const made =
     console === undefined ? config : checkConfig({ ...config, console }, 'the configuration')
   for (const base of made.console === undefined ? [] : basesOf(made)) {
-    requireApart('--console', made.console?.replace(/:[0-9]+$/, '') ?? '', base)
+    requireSeparateConsoleHost('--console', made.console?.replace(/:[0-9]+$/, '') ?? '', base)
   }
   return made
 }
 
 async function makeIdentity(
-  { issuing, secret }: CommandWorld,
-  config: Config,
-  db: Kysely<Database>,
+  { issuing, secret }: CommandContext,
+  config: CloudConfig,
+  db: Kysely<CloudTables>,
 ): Promise<void> {
   const { identity: directory, images, cell } = config
   const { id: cloud, epoch } = await readCloud(db)
   const hasIssuers = await isThere(join(directory, identityFiles.control.cert))
   if (!hasIssuers && (await hasAdministrator(db))) {
-    throw new Fault('conflict', 'this cloud was made before, and its issuers are not here', {
-      hint: 'on the machine that has them: skerry cloud cell; or put them back from a backup',
-    })
+    throw new Fault(
+      'conflict',
+      'this cloud already exists, but its issuer keys are not on this machine',
+      {
+        hint: 'run skerry cloud cell on the machine that has them, or restore them from a backup',
+      },
+    )
   }
   const issuers = await ensureIssuers(directory, cloud, issuing)
   const cellFile = join(directory, identityFiles.cell)
@@ -141,14 +172,14 @@ async function makeIdentity(
   if (name.cloud !== cloud) {
     throw new Fault(
       'conflict',
-      `${directory} is of the cloud ${name.cloud}, the database of ${cloud}`,
+      `${directory} belongs to cloud ${name.cloud}, but the database belongs to cloud ${cloud}`,
     )
   }
   if (!isFor(server.cert, namesOf(config))) await show()
   await mkdir(images, { recursive: true, mode: 0o700 })
 }
 
-/** Whether what users are shown is for all of these names. */
+/** Whether the server certificate covers all of these names. */
 function isFor(cert: string, names: readonly string[]): boolean {
   const shown = new X509Certificate(cert)
   return names.every(
@@ -156,39 +187,40 @@ function isFor(cert: string, names: readonly string[]): boolean {
   )
 }
 
-/** The password that was made, or nothing where there was an administrator or the password was given. */
+/** Returns the generated password, or undefined if an administrator exists or the password was given. */
 async function makeAdministrator(
-  world: CommandWorld,
-  { options }: Asked,
-  db: Kysely<Database>,
+  context: CommandContext,
+  { options }: CommandInput,
+  db: Kysely<CloudTables>,
 ): Promise<string | undefined> {
   if (await hasAdministrator(db)) return undefined
   const isGiven = options['password-stdin'] === true
-  const password = isGiven ? (await world.readInput()).trimEnd() : world.secret()
-  if (password === '') throw new Fault('invalid', 'the password on standard input is empty')
-  const hash = await hashPassword(password, world.salt())
+  const password = isGiven
+    ? await passwordIn(await context.readInput(), ADMINISTRATOR.name)
+    : context.secret()
+  const hash = await hashPassword(password, context.salt())
   await addAdministrator(db, { ...ADMINISTRATOR, password: hash })
   return isGiven ? undefined : password
 }
 
 function report(
-  { print }: CommandWorld,
-  { options }: Asked,
-  { file, config, password }: { file: string; config: Config; password: string | undefined },
+  { print }: CommandContext,
+  { options }: CommandInput,
+  { file, config, password }: { file: string; config: CloudConfig; password: string | undefined },
 ): void {
   const ca = join(config.identity, identityFiles.site.cert)
   const { name, org } = ADMINISTRATOR
   if (options['json'] === true) {
     return print(JSON.stringify({ config: file, ca, user: name, org, password }))
   }
-  print(`the cloud at ${config.base} is made; its configuration is ${file}`)
-  if (config.original) print(`clients of the original API reach it at ${config.original.base}`)
+  print(`created the cloud at ${config.base}; configuration: ${file}`)
+  if (config.original) print(`address for clients of the original API: ${config.original.base}`)
   if (password !== undefined) {
     print(`administrator: ${name}@${org}, password (shown only now): ${password}`)
   }
-  print(`clients need the certificate ${ca}`)
+  print(`clients need the CA certificate ${ca}`)
   print(
-    `back up ${config.identity}: whoever has its keys has the cloud, and without them it is lost`,
+    `back up ${config.identity}: its keys control the cloud, and without them the cloud is lost`,
   )
   print('next: skerry cloud serve, then skerry cloud invite for every host')
 }

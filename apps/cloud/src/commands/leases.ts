@@ -1,16 +1,16 @@
 import { sql } from 'kysely'
 
-import type { Command } from '../command.ts'
-import { withStore } from './with-store.ts'
+import type { AdminCommand } from '../command-line/command.ts'
+import { withStore } from '../command-line/with-store.ts'
 
-/** The answer to the event leases.held. */
-export const leasesAllow: Command = {
+/** The operator's confirmation after the event leases.held. */
+export const leasesAllow: AdminCommand = {
   name: 'leases allow',
   words: [],
   options: {},
-  summary: 'lets leases that are over stop and delete as many VMs as they concern, for an hour',
-  run: ({ print }, asked) =>
-    withStore(asked, async (db) => {
+  summary: 'for one hour, let expired leases stop and delete any number of VMs',
+  run: ({ print }, requested) =>
+    withStore(requested, async (db) => {
       const { expiry_allowed_until: until } = await db
         .updateTable('cloud')
         .set({ expiry_allowed_until: sql<Date>`clock_timestamp() + interval '1 hour'` })
@@ -18,9 +18,9 @@ export const leasesAllow: Command = {
         .executeTakeFirstOrThrow()
       const said = until?.toISOString()
       print(
-        asked.options['json'] === true
+        requested.options['json'] === true
           ? JSON.stringify({ until: said })
-          : `leases may stop and delete any number of VMs until ${said}`,
+          : `expired leases may stop and delete any number of VMs until ${said}`,
       )
     }),
 }

@@ -1,72 +1,74 @@
 import { Fault } from '@skerry/fault'
 import type { Kysely } from 'kysely'
 
-import { maybe, printRows, type Asked, type Command } from '../command.ts'
-import { addOrg, orgNamed } from '../store/accounts.ts'
-import type { Database } from '../store/database.ts'
-import { findOrg, type OrgRow } from '../store/orgs.ts'
-import { readQuota, used, type Quota } from '../store/quotas.ts'
-import { listOrgs } from '../store/rule.ts'
-import { changeOrg, changeQuota } from '../store/tenants.ts'
-import { named, operator } from './account-named.ts'
-import { withStore } from './with-store.ts'
+import { named, operator } from '../command-line/account-named.ts'
+import { maybe, printRows, type CommandInput, type AdminCommand } from '../command-line/command.ts'
+import { withStore } from '../command-line/with-store.ts'
+import type { CloudTables } from '../database/tables.ts'
+import { addOrg, orgNamed } from '../tenants/accounts.ts'
+import { listOrgs } from '../tenants/operator-lists.ts'
+import { findOrg, type OrgRow } from '../tenants/orgs.ts'
+import { readQuota, used, type Quota } from '../tenants/quotas.ts'
+import { changeOrg, changeQuota } from '../tenants/tenants.ts'
 
-async function wanted(db: Kysely<Database>, asked: Asked): Promise<OrgRow> {
-  const org = await findOrg(db, await orgNamed(db, asked.words[0] ?? ''))
+async function wanted(db: Kysely<CloudTables>, requested: CommandInput): Promise<OrgRow> {
+  const org = await findOrg(db, await orgNamed(db, requested.words[0] ?? ''))
   if (org) return org
-  throw new Fault('not-found', `organisation ${asked.words[0]} has gone meanwhile`)
+  throw new Fault('not-found', `organisation ${requested.words[0]} was deleted meanwhile`)
 }
 
-const add: Command = {
+const add: AdminCommand = {
   name: 'org add',
   words: ['NAME'],
   options: { vdc: 'NAME' },
-  summary: 'makes an organisation with one vdc, called main unless told',
-  run: ({ print }, asked) =>
-    withStore(asked, async (db) => {
-      const name = named(asked.words[0])
-      const org = await addOrg(db, name, named(maybe(asked, 'vdc') ?? 'main'))
-      print(asked.options['json'] === true ? JSON.stringify({ org, name }) : `organisation ${name}`)
+  summary: 'create an organisation with one vDC (default name: main)',
+  run: ({ print }, requested) =>
+    withStore(requested, async (db) => {
+      const name = named(requested.words[0])
+      const org = await addOrg(db, name, named(maybe(requested, 'vdc') ?? 'main'))
+      print(
+        requested.options['json'] === true ? JSON.stringify({ org, name }) : `organisation ${name}`,
+      )
     }),
 }
 
-const list: Command = {
+const list: AdminCommand = {
   name: 'org list',
   words: [],
   options: {},
-  summary: 'all organisations: whether their users are let in, how many users and VMs they have',
-  run: (world, asked) =>
-    withStore(asked, async (db) => {
+  summary: 'list organisations: whether they are enabled, number of users and VMs',
+  run: (context, requested) =>
+    withStore(requested, async (db) => {
       printRows(
-        world,
-        asked,
+        context,
+        requested,
         [...(await listOrgs(db))].map((each) => ({ ...each })),
         [...['name', 'enabled', 'users', 'vms', 'id']],
       )
     }),
 }
 
-const enabling = (enabled: boolean): Command => ({
+const enabling = (enabled: boolean): AdminCommand => ({
   name: enabled ? 'org enable' : 'org disable',
   words: ['NAME'],
   options: {},
   summary: enabled
-    ? 'lets the users of an organisation in again'
-    : 'lets nobody of an organisation in from now on; its VMs stay as they are',
-  run: ({ print }, asked) =>
-    withStore(asked, async (db) => {
-      const org = await wanted(db, asked)
+    ? 'let the users of an organisation log in again'
+    : 'log out the users of an organisation and reject their logins; its VMs stay as they are',
+  run: ({ print }, requested) =>
+    withStore(requested, async (db) => {
+      const org = await wanted(db, requested)
       const by = await operator(db)
       await db.transaction().execute((tx) => changeOrg(tx, by, org, { enabled }))
       const said = { org: org.name, enabled }
       const words = enabled
         ? `organisation ${org.name} is enabled: its users may log in`
-        : `organisation ${org.name} is disabled: its users are out, its VMs stay as they are`
-      print(asked.options['json'] === true ? JSON.stringify(said) : words)
+        : `organisation ${org.name} is disabled: its users are logged out, its VMs stay as they are`
+      print(requested.options['json'] === true ? JSON.stringify(said) : words)
     }),
 })
 
-/** What each bound is called here. */
+/** Option name of each bound. */
 const bounds = {
   vms: 'vms',
   'running-vms': 'runningVms',
@@ -77,50 +79,52 @@ const bounds = {
 const NONE = 'none'
 
 async function printQuota(
-  db: Kysely<Database>,
-  world: Parameters<Command['run']>[0],
-  asked: Asked,
+  db: Kysely<CloudTables>,
+  context: Parameters<AdminCommand['run']>[0],
+  requested: CommandInput,
   { id, name }: OrgRow,
 ): Promise<void> {
   const [quota, now] = [await readQuota(db, id), await used(db, id)]
-  if (asked.options['json'] === true) {
-    return world.print(JSON.stringify({ org: name, quota, used: now }))
+  if (requested.options['json'] === true) {
+    return context.print(JSON.stringify({ org: name, quota, used: now }))
   }
   const rows = Object.entries(bounds).map(([bound, key]) => ({
     ...{ bound, most: quota[key] ?? NONE, used: now[key] },
   }))
-  printRows(world, asked, rows, ['bound', 'most', 'used'])
+  printRows(context, requested, rows, ['bound', 'most', 'used'])
 }
 
-const show: Command = {
+const show: AdminCommand = {
   name: 'quota show',
   words: ['ORG'],
   options: {},
-  summary: 'what an organisation may have at most, and what it has',
-  run: (world, asked) =>
-    withStore(asked, async (db) => printQuota(db, world, asked, await wanted(db, asked))),
+  summary: 'show the quota of an organisation and its usage',
+  run: (context, requested) =>
+    withStore(requested, async (db) =>
+      printQuota(db, context, requested, await wanted(db, requested)),
+    ),
 }
 
-function boundIn(asked: Asked, option: string): number | typeof NONE | undefined {
-  const said = maybe(asked, option)
+function boundIn(requested: CommandInput, option: string): number | typeof NONE | undefined {
+  const said = maybe(requested, option)
   if (said === undefined || said === NONE) return said
   if (/^\d{1,9}$/.test(said)) return Number(said)
   throw new Fault('invalid', `--${option} must be a whole number or ${NONE}, not ${said}`)
 }
 
-const set: Command = {
+const set: AdminCommand = {
   name: 'quota set',
   words: ['ORG'],
   options: Object.fromEntries(Object.keys(bounds).map((each) => [each, 'N|none'])),
-  summary: 'bounds what an organisation may have; what is not named stays, and none is no bound',
-  run: (world, asked) =>
-    withStore(asked, async (db) => {
-      const org = await wanted(db, asked)
+  summary: 'set the quota of an organisation; omitted bounds stay, none removes a bound',
+  run: (context, requested) =>
+    withStore(requested, async (db) => {
+      const org = await wanted(db, requested)
       const changes = Object.entries(bounds).map(
-        ([option, key]) => [key, boundIn(asked, option)] as const,
+        ([option, key]) => [key, boundIn(requested, option)] as const,
       )
       if (changes.every(([, value]) => value === undefined)) {
-        throw new Fault('invalid', 'name at least one bound', {
+        throw new Fault('invalid', 'no bound given', {
           hint: `skerry cloud quota set ${org.name} --vms 10`,
         })
       }
@@ -132,8 +136,8 @@ const set: Command = {
       )
       const by = await operator(db)
       await db.transaction().execute((tx) => changeQuota(tx, by, org, after))
-      await printQuota(db, world, asked, org)
+      await printQuota(db, context, requested, org)
     }),
 }
 
-export const orgs: readonly Command[] = [add, list, enabling(true), enabling(false), show, set]
+export const orgs: readonly AdminCommand[] = [add, list, enabling(true), enabling(false), show, set]

@@ -1,54 +1,87 @@
 import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 
+import { Fault } from '@skerry/fault'
 import { makeSeal } from '@skerry/service'
 
-import type { Command } from '../command.ts'
+import { Fitness } from '../cell/fitness.ts'
+import type { AdminCommand } from '../command-line/command.ts'
+import { beginPreparing } from '../command-line/prepare-tables.ts'
+import { configFile, withDatabase } from '../command-line/with-store.ts'
+import { readConfig, type CloudConfig } from '../config.ts'
+import { cellLogins, type CellLogins } from '../database/acting-as.ts'
+import { makeCursors } from '../feeds/event-cursors.ts'
+import { readIdentity } from '../identity/issuers.ts'
 import { openIdentity } from '../identity/keep-identity.ts'
-import type { ForWorkflows } from '../machine/for-workflows.ts'
-import { openMachineDoor } from '../machine/server.ts'
-import { beginPreparing } from './prepare-tables.ts'
-import { withStore } from './with-store.ts'
+import type { ForWorkflows } from '../machine-api/context.ts'
+import { openMachineListener } from '../machine-api/server.ts'
 
-/** The cell itself: both doors, work and following, until it is told to stop. */
-export const serve: Command = {
+/** Runs the cell until a stop signal: both listeners, the worker, and the sessions with hosts. */
+export const serve: AdminCommand = {
   name: 'serve',
   words: [],
   options: {},
-  summary: 'runs this cell, until it is told to stop',
-  run: ({ issuing, uuid, secret, salt, log, stopped }, asked) =>
-    withStore(asked, async (db, config) => {
-      // Only this command needs the cell, and with it Temporal's worker, which takes its time to load.
-      const { startCell } = await import('../cell.ts')
+  summary: 'run this cell in the foreground until it is stopped',
+  async run({ issuing: signing, uuid, secret, salt, log, stopped }, requested) {
+    const config = await readConfig(configFile(requested))
+    const logins = await readLogins(config)
+    await withDatabase({ database: logins.skerry_system.url }, async (db) => {
+      // Only this command needs the cell and Temporal's worker, which is slow to load.
+      const { startCell } = await import('../cell/start-cell.ts')
       await using opened = new AsyncDisposableStack()
       const pause = (ms: number) => sleep(ms, undefined, { signal: stopped }).catch(() => undefined)
-      const prepared = await beginPreparing(config, { pause, log, stopped })
-      // Renewal begins once all of it is open.
+      const prepared = await beginPreparing({ ...config, logins }, { pause, log, stopped })
+      // Renewal starts once everything is open.
       const renewed = () => {
-        door.renewed()
+        api.renewed()
         cell.renewed()
       }
+      const cert = () => kept.current().cell.cert
+      const fitness = new Fitness({ cell: config.cell, db, clock: signing.clock, cert, log })
+      const issuing = { ...signing, clock: fitness.signingClock }
       const kept = await openIdentity({ config, db, issuing, pause, log, renewed })
+      // Before anything is signed or any task is claimed.
+      await fitness.check().catch((error: unknown) => log('the clock could not be checked', error))
       const { images } = config
       let answering: ForWorkflows | undefined
-      const door = opened.use(
-        openMachineDoor({
+      const api = opened.use(
+        openMachineListener({
           ...{ db, identity: () => kept.current(), issuing, images, log },
           forWorkflows: () => answering,
         }),
       )
-      door.server.listen({ host: config.machines.address, port: config.machines.port })
-      await once(door.server, 'listening')
+      api.server.listen({ host: config.machines.address, port: config.machines.port })
+      await once(api.server, 'listening')
       const identity = () => {
         const { cell, trusted } = kept.current()
         return { ...cell, ca: trusted.hosts }
       }
-      const ids = { uuid, secret, salt }
+      const toTemporal = () => {
+        const { cell, trusted } = kept.current()
+        return { ...cell, ca: trusted.control }
+      }
       const tls = () => kept.current().server
-      const { clock } = issuing
+      const machine = { identity, toTemporal, tls }
+      const given = { clock: signing.clock, ids: { uuid, secret, salt }, ...machine }
       const seal = makeSeal(() => kept.current().sealKey, salt)
-      const cell = opened.use(await startCell(config, { clock, ids, log, identity, tls, seal }))
+      const eventCursors = makeCursors(() => kept.current().sealKey)
+      const cell = opened.use(
+        await startCell(config, { ...given, log, seal, logins, eventCursors, fitness }),
+      )
       answering = cell.forWorkflows
       await Promise.all([prepared(), kept.keep(stopped)])
-    }),
+    })
+  },
+}
+
+async function readLogins(config: CloudConfig): Promise<CellLogins> {
+  const { sealKey } = await readIdentity(config.identity)
+  if (sealKey !== undefined) return cellLogins(config, sealKey)
+  throw new Fault(
+    'conflict',
+    'this cell has no seal key, from which its database logins are derived',
+    {
+      hint: 'run skerry cloud init again to create one; for another cell: skerry cloud cell',
+    },
+  )
 }

@@ -1,59 +1,59 @@
 import { Fault } from '@skerry/fault'
 
-import { maybe, needed, printRows, type Command } from '../command.ts'
+import { named } from '../command-line/account-named.ts'
+import { maybe, needed, printRows, type AdminCommand } from '../command-line/command.ts'
+import { withStore } from '../command-line/with-store.ts'
 import { addImage } from '../images/add-image.ts'
-import { addTemplate, orgNamed } from '../store/accounts.ts'
-import { listTemplates } from '../store/rule.ts'
-import { named } from './account-named.ts'
-import { withStore } from './with-store.ts'
+import { addTemplate, orgNamed } from '../tenants/accounts.ts'
+import { listTemplates } from '../tenants/operator-lists.ts'
 
 const MIB = 1024 ** 2
 
-const templateAdd: Command = {
+const templateAdd: AdminCommand = {
   name: 'template add',
   words: ['FILE'],
   options: { org: 'ORG', name: 'NAME', cpus: 'N', memory: 'MIB', disk: 'MIB' },
-  summary: 'copies a qcow2 image into the store and makes a template of it',
-  run: ({ print, secret }, asked) =>
-    withStore(asked, async (db, { images }) => {
-      const [file = ''] = asked.words
-      const [org, name] = [needed(asked, 'org'), named(needed(asked, 'name'))]
+  summary: 'copy a qcow2 image into the image store and create a template from it',
+  run: ({ print, secret }, requested) =>
+    withStore(requested, async (db, { images }) => {
+      const [file = ''] = requested.words
+      const [org, name] = [needed(requested, 'org'), named(needed(requested, 'name'))]
       await orgNamed(db, org)
       const image = await addImage(images, file, secret())
       const virtualMiB = Math.ceil(image.virtualBytes / MIB)
-      const diskMiB = count(maybe(asked, 'disk') ?? String(virtualMiB), '--disk')
+      const diskMiB = count(maybe(requested, 'disk') ?? String(virtualMiB), '--disk')
       if (diskMiB < virtualMiB) {
-        throw new Fault('invalid', `--disk must be at least ${virtualMiB}: the image is as large`)
+        throw new Fault('invalid', `--disk must be at least ${virtualMiB}, the size of the image`)
       }
       const template = await addTemplate(db, {
         ...{ org, name, diskMiB, image: { ...image, virtualMiB } },
-        cpus: count(maybe(asked, 'cpus') ?? '1', '--cpus'),
-        memoryMiB: count(maybe(asked, 'memory') ?? '512', '--memory'),
+        cpus: count(maybe(requested, 'cpus') ?? '1', '--cpus'),
+        memoryMiB: count(maybe(requested, 'memory') ?? '512', '--memory'),
       })
       const { digest } = image
       print(
-        asked.options['json'] === true
+        requested.options['json'] === true
           ? JSON.stringify({ template, org, name, digest })
           : `template ${name} of ${org}: ${digest}`,
       )
     }),
 }
 
-const templateList: Command = {
+const templateList: AdminCommand = {
   name: 'template list',
   words: [],
   options: { org: 'ORG' },
-  summary: 'all templates, or those of an organisation, with their sizes',
-  run: (world, asked) =>
-    withStore(asked, async (db) => {
-      const org = maybe(asked, 'org')
+  summary: 'list templates with their sizes, of all organisations or of one',
+  run: (context, requested) =>
+    withStore(requested, async (db) => {
+      const org = maybe(requested, 'org')
       const of = org === undefined ? undefined : await orgNamed(db, org)
       const rows = (await listTemplates(db, of)).map((each) => ({ ...each }))
-      printRows(world, asked, rows, ['name', 'org', 'cpus', 'memoryMiB', 'diskMiB', 'id'])
+      printRows(context, requested, rows, ['name', 'org', 'cpus', 'memoryMiB', 'diskMiB', 'id'])
     }),
 }
 
-export const templates: readonly Command[] = [templateAdd, templateList]
+export const templates: readonly AdminCommand[] = [templateAdd, templateList]
 
 function count(text: string, option: string): number {
   if (/^[1-9][0-9]{0,8}$/.test(text)) return Number(text)

@@ -1,60 +1,74 @@
 import { Fault } from '@skerry/fault'
 import type { Kysely } from 'kysely'
 
-import { maybe, needed, printRows, type Asked, type Command } from '../command.ts'
-import { hashPassword } from '../identity/password.ts'
-import { roles } from '../identity/roles.ts'
-import { ACCESS_TOKEN, hashToken } from '../identity/sessions.ts'
-import { addAccessToken, dropAccessToken } from '../store/access-tokens.ts'
-import { addAccount, orgNamed } from '../store/accounts.ts'
-import type { Database } from '../store/database.ts'
-import { listAccounts, removeAccount, requireAnother, tokensOf } from '../store/rule.ts'
-import { changeAccount, type AccountChange, type AccountRow } from '../store/tenants.ts'
-import { accountNamed, named, operator, passwordIn, readAccount, roleIn } from './account-named.ts'
-import { withStore } from './with-store.ts'
+import { hashPassword } from '../auth/password.ts'
+import { ACCESS_TOKEN, hashToken } from '../auth/sessions.ts'
+import {
+  accountNamed,
+  named,
+  operator,
+  passwordIn,
+  readAccount,
+  roleIn,
+} from '../command-line/account-named.ts'
+import {
+  maybe,
+  needed,
+  printRows,
+  type CommandInput,
+  type AdminCommand,
+} from '../command-line/command.ts'
+import { withStore } from '../command-line/with-store.ts'
+import type { CloudTables } from '../database/tables.ts'
+import { roles } from '../domain/roles.ts'
+import { addAccessToken, dropAccessToken } from '../tenants/access-tokens.ts'
+import { addAccount, orgNamed } from '../tenants/accounts.ts'
+import { listAccounts, removeAccount, requireAnother, tokensOf } from '../tenants/operator-lists.ts'
+import { changeAccount, type AccountChange, type AccountRow } from '../tenants/tenants.ts'
 
 const ROLES = Object.keys(roles).join(', ')
 
-const add: Command = {
+const add: AdminCommand = {
   name: 'user add',
   words: ['USER@ORG'],
   options: { role: 'ROLE' },
-  summary: `makes a user, with the password on standard input; roles: ${ROLES}, the last in System only`,
-  run: ({ print, readInput, salt }, asked) =>
-    withStore(asked, async (db) => {
-      const { user, org } = readAccount(asked.words[0])
-      const role = roleIn(org, needed(asked, 'role'))
+  summary: `create a user with the password from standard input; roles: ${ROLES} (the last in System only)`,
+  run: ({ print, readInput, salt }, requested) =>
+    withStore(requested, async (db) => {
+      const { user, org } = readAccount(requested.words[0])
+      const role = roleIn(org, needed(requested, 'role'))
       await orgNamed(db, org)
-      const hash = await hashPassword(passwordIn(await readInput()), salt())
+      const hash = await hashPassword(await passwordIn(await readInput(), user), salt())
       await addAccount(db, { org, name: named(user), role, password: hash })
       const said = { user, org, role }
-      print(asked.options['json'] === true ? JSON.stringify(said) : `user ${user}@${org}, ${role}`)
+      print(
+        requested.options['json'] === true ? JSON.stringify(said) : `user ${user}@${org}, ${role}`,
+      )
     }),
 }
 
-const list: Command = {
+const list: AdminCommand = {
   name: 'user list',
   words: [],
   options: { org: 'ORG' },
-  summary:
-    'all users, or those of an organisation: role, whether they are let in, sessions, tokens',
-  run: (world, asked) =>
-    withStore(asked, async (db) => {
-      const org = maybe(asked, 'org')
+  summary: 'list users, of all organisations or of one: role, enabled, sessions, tokens',
+  run: (context, requested) =>
+    withStore(requested, async (db) => {
+      const org = maybe(requested, 'org')
       const rows = await listAccounts(db, org === undefined ? undefined : await orgNamed(db, org))
       const heads = ['user', 'org', 'role', 'enabled', 'sessions', 'tokens']
       printRows(
-        world,
-        asked,
+        context,
+        requested,
         rows.map((row) => ({ ...row })),
         heads,
       )
     }),
 }
 
-/** Changes a user and says what is so now. */
+/** Changes a user and returns the changed row. */
 async function change(
-  db: Kysely<Database>,
+  db: Kysely<CloudTables>,
   row: AccountRow,
   how: AccountChange,
 ): Promise<AccountRow> {
@@ -67,8 +81,8 @@ async function change(
 }
 
 const say = (
-  { print }: Parameters<Command['run']>[0],
-  { words, options }: Asked,
+  { print }: Parameters<AdminCommand['run']>[0],
+  { words, options }: CommandInput,
   { role, disabled }: AccountRow,
   text: string,
 ): void => {
@@ -76,57 +90,60 @@ const say = (
   print(options['json'] === true ? JSON.stringify(said) : `user ${words[0]} ${text}`)
 }
 
-const role: Command = {
+const role: AdminCommand = {
   name: 'user role',
   words: ['USER@ORG', 'ROLE'],
   options: {},
-  summary: `gives a user another role, which counts at once; roles: ${ROLES}, the last in System only`,
-  run: (world, asked) =>
-    withStore(asked, async (db) => {
-      const row = await accountNamed(db, asked.words[0])
-      const wanted = roleIn(readAccount(asked.words[0]).org, asked.words[1] ?? '')
-      say(world, asked, await change(db, row, { role: wanted }), `is ${wanted} from now on`)
+  summary: `change the role of a user, effective at once; roles: ${ROLES} (the last in System only)`,
+  run: (context, requested) =>
+    withStore(requested, async (db) => {
+      const row = await accountNamed(db, requested.words[0])
+      const wanted = roleIn(readAccount(requested.words[0]).org, requested.words[1] ?? '')
+      say(context, requested, await change(db, row, { role: wanted }), `now has the role ${wanted}`)
     }),
 }
 
-const password: Command = {
+const password: AdminCommand = {
   name: 'user password',
   words: ['USER@ORG'],
   options: {},
-  summary: 'gives a user another password, from standard input, and ends all their sessions',
-  run: (world, asked) =>
-    withStore(asked, async (db) => {
-      const row = await accountNamed(db, asked.words[0])
-      const hash = await hashPassword(passwordIn(await world.readInput()), world.salt())
-      const text = 'has another password; their sessions are over'
-      say(world, asked, await change(db, row, { password: hash }), text)
+  summary: 'set the password of a user from standard input and end all their sessions',
+  run: (context, requested) =>
+    withStore(requested, async (db) => {
+      const row = await accountNamed(db, requested.words[0])
+      const hash = await hashPassword(
+        await passwordIn(await context.readInput(), row.name),
+        context.salt(),
+      )
+      const text = 'has a new password; their sessions are ended'
+      say(context, requested, await change(db, row, { password: hash }), text)
     }),
 }
 
-const enabling = (enabled: boolean): Command => ({
+const enabling = (enabled: boolean): AdminCommand => ({
   name: enabled ? 'user enable' : 'user disable',
   words: ['USER@ORG'],
   options: {},
-  summary: enabled ? 'lets a user in again' : 'lets a user in no more, from now on',
-  run: (world, asked) =>
-    withStore(asked, async (db) => {
-      const row = await accountNamed(db, asked.words[0])
-      const text = enabled ? 'may log in' : 'is out, and may not log in'
-      say(world, asked, await change(db, row, { enabled }), text)
+  summary: enabled ? 'let a user log in again' : 'log out a user and reject their logins',
+  run: (context, requested) =>
+    withStore(requested, async (db) => {
+      const row = await accountNamed(db, requested.words[0])
+      const text = enabled ? 'may log in' : 'is logged out and may not log in'
+      say(context, requested, await change(db, row, { enabled }), text)
     }),
 })
 
-const remove: Command = {
+const remove: AdminCommand = {
   name: 'user remove',
   words: ['USER@ORG'],
   options: {},
-  summary: 'removes a user with all sessions and tokens; what they made stays',
-  run: (world, asked) =>
-    withStore(asked, async (db) => {
-      const row = await accountNamed(db, asked.words[0])
+  summary: 'remove a user with all sessions and tokens; their VMs and other resources stay',
+  run: (context, requested) =>
+    withStore(requested, async (db) => {
+      const row = await accountNamed(db, requested.words[0])
       const { user } = await operator(db)
       await db.transaction().execute((tx) => removeAccount(tx, user, row))
-      say(world, asked, { ...row, disabled: true }, 'is no more')
+      say(context, requested, { ...row, disabled: true }, 'is removed')
     }),
 }
 
@@ -134,47 +151,47 @@ const asUser = (row: AccountRow, org: string) => ({
   ...{ user: row.name, account: row.id, org: row.org, orgName: org, role: row.role },
 })
 
-const tokenList: Command = {
+const tokenList: AdminCommand = {
   name: 'token list',
   words: ['USER@ORG'],
   options: {},
-  summary: 'the tokens for scripts of a user: when each was made and last used; never the token',
-  run: (world, asked) =>
-    withStore(asked, async (db) => {
-      const row = await accountNamed(db, asked.words[0])
+  summary: 'list the access tokens of a user: creation time and last use, never the token itself',
+  run: (context, requested) =>
+    withStore(requested, async (db) => {
+      const row = await accountNamed(db, requested.words[0])
       const rows = (await tokensOf(db, row)).map(({ id, name, made_at, used_at }) => ({
         ...{ name, made: made_at, used: used_at, id },
       }))
-      printRows(world, asked, rows, ['name', 'made', 'used'])
+      printRows(context, requested, rows, ['name', 'made', 'used'])
     }),
 }
 
-const tokenAdd: Command = {
+const tokenAdd: AdminCommand = {
   name: 'token add',
   words: ['USER@ORG', 'NAME'],
   options: {},
-  summary: 'makes a token for scripts of a user, and prints it: it is told this once',
-  run: ({ print, secret }, asked) =>
-    withStore(asked, async (db) => {
-      const row = await accountNamed(db, asked.words[0])
-      const name = named(asked.words[1])
+  summary: 'create an access token for a user and print it; it is shown only once',
+  run: ({ print, secret }, requested) =>
+    withStore(requested, async (db) => {
+      const row = await accountNamed(db, requested.words[0])
+      const name = named(requested.words[1])
       const token = `${ACCESS_TOKEN}${secret()}`
-      const who = asUser(row, readAccount(asked.words[0]).org)
+      const principal = asUser(row, readAccount(requested.words[0]).org)
       await db
         .transaction()
-        .execute((tx) => addAccessToken(tx, who, { name, hash: hashToken(token) }))
-      print(asked.options['json'] === true ? JSON.stringify({ name, token }) : token)
+        .execute((tx) => addAccessToken(tx, principal, { name, hash: hashToken(token) }))
+      print(requested.options['json'] === true ? JSON.stringify({ name, token }) : token)
     }),
 }
 
-const tokenRevoke: Command = {
+const tokenRevoke: AdminCommand = {
   name: 'token revoke',
   words: ['USER@ORG', 'NAME'],
   options: {},
-  summary: 'makes a token for scripts worth nothing, at once',
-  run: ({ print }, asked) =>
-    withStore(asked, async (db) => {
-      const [word = '', name = ''] = asked.words
+  summary: 'revoke an access token at once',
+  run: ({ print }, requested) =>
+    withStore(requested, async (db) => {
+      const [word = '', name = ''] = requested.words
       const row = await accountNamed(db, word)
       const found = (await tokensOf(db, row)).find((each) => each.name === name)
       if (!found) {
@@ -182,18 +199,18 @@ const tokenRevoke: Command = {
           hint: `skerry cloud token list ${word}`,
         })
       }
-      const who = asUser(row, readAccount(word).org)
-      await db.transaction().execute((tx) => dropAccessToken(tx, who, found))
+      const principal = asUser(row, readAccount(word).org)
+      await db.transaction().execute((tx) => dropAccessToken(tx, principal, found))
       const said = { user: word, token: name }
       print(
-        asked.options['json'] === true
+        requested.options['json'] === true
           ? JSON.stringify(said)
-          : `token ${name} of ${word} is no more`,
+          : `token ${name} of ${word} is revoked`,
       )
     }),
 }
 
-export const users: readonly Command[] = [
+export const users: readonly AdminCommand[] = [
   ...[add, list, role, password, enabling(true), enabling(false), remove],
   ...[tokenList, tokenAdd, tokenRevoke],
 ]

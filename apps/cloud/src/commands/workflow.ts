@@ -1,43 +1,45 @@
 import { existsSync } from 'node:fs'
-import { copyFile, mkdir } from 'node:fs/promises'
-import { join, resolve } from 'node:path'
+import { mkdir, readFile } from 'node:fs/promises'
+import { dirname, join, resolve } from 'node:path'
 
 import { Fault } from '@skerry/fault'
-import { listenAddress, writeDurably, type ListenAddress } from '@skerry/service'
+import { copyDurably, listenAddress, writeDurably, type ListenAddress } from '@skerry/service'
 
-import { maybe, needed, type Asked, type Command } from '../command.ts'
-import type { Config } from '../config.ts'
+import { maybe, needed, type CommandInput, type AdminCommand } from '../command-line/command.ts'
+import { databaseIn, databaseOptions } from '../command-line/database-in.ts'
+import { reachable, requireIssuers } from '../command-line/issuing-cell.ts'
+import { withStore } from '../command-line/with-store.ts'
+import type { CloudConfig } from '../config.ts'
 import { identityFiles, makeControl, makeServer, newSealKey } from '../identity/issuers.ts'
+import { readCloud } from '../identity/machines.ts'
 import { namedBy } from '../identity/renew-cell.ts'
-import { readCloud } from '../store/machines.ts'
-import { keepWorkflowMachine } from '../store/workflow-machines.ts'
-import { databaseIn, databaseOptions } from './database-in.ts'
-import { reachable, requireIssuers } from './issuing-cell.ts'
-import { withStore } from './with-store.ts'
+import { keepWorkflowMachine } from '../identity/workflow-machines.ts'
 
-/** What apps/workflow reads. */
+/** The configuration file of apps/workflow. */
 interface WorkflowConfig {
   readonly name: string
-  /** Where clients reach it: it stands in every link. */
+  /** Public URL; every link starts with it. */
   readonly url: string
   readonly listen: ListenAddress
-  /** A database of its own, with whoever owns its tables. */
+  /** A separate database; the URL names the owner of its tables. */
   readonly database: string
-  readonly temporal: { readonly address: string; readonly namespace: string }
-  /** Certificates, and the key by which it seals what is secret. */
+  readonly temporal: CloudConfig['temporal']
+  /** Certificates, and the key that seals secrets. */
   readonly identity: string
-  /** Machines' doors of cells: there it asks who somebody is, and does what runs do. */
+  /** Machine APIs of cells: they authenticate users and execute the operations of runs. */
   readonly cells: readonly ListenAddress[]
-  /** Cells that may issue: its certificate is renewed by them. */
+  /** Cells with issuer keys, which renew its certificate. */
   readonly renewFrom: readonly ListenAddress[]
-  /** The socket of the egress: the only way out to other people's servers. */
+  /** Organisation of users whose login name has no @organisation. */
+  readonly organisation?: string
+  /** The socket of the egress proxy: the only way to reach external servers. */
   readonly egress: string
 }
 
 const NAME = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,62}$/
 const PORT = 8281
 
-export const makeWorkflow: Command = {
+export const makeWorkflow: AdminCommand = {
   name: 'workflow',
   words: [],
   options: {
@@ -49,58 +51,58 @@ export const makeWorkflow: Command = {
     temporal: 'ADDRESS:PORT',
     namespace: 'NAME',
     cells: 'ADDRESS:PORT,…',
+    organisation: 'NAME',
   },
   summary:
-    'issues certificates and configuration of a workflow server, on a machine that has the issuers; again by the same name, new ones',
-  run: (world, asked) =>
-    withStore(asked, async (db, config) => {
-      const told = readAsked(asked, config, await databaseIn(asked))
+    'issue the certificates and configuration of a workflow server; run it on a machine that has the issuer keys; the same name replaces them',
+  run: (context, requested) =>
+    withStore(requested, async (db, config) => {
+      const options = readAsked(requested, config, await databaseIn(requested))
       const { id: cloud, epoch } = await readCloud(db)
       const issuers = await requireIssuers(config)
-      const host = namedBy(told.url)
-      await keepWorkflowMachine(db, { name: told.name, host })
-      const out = resolve(needed(asked, 'out'))
+      const host = namedBy(options.url)
+      await keepWorkflowMachine(db, { name: options.name, host })
+      const out = resolve(needed(requested, 'out'))
       const identity = join(out, 'identity')
       await mkdir(identity, { recursive: true, mode: 0o700 })
       for (const kind of ['control', 'hosts'] as const) {
         const { cert } = identityFiles[kind]
-        await copyFile(join(config.identity, cert), join(identity, cert))
+        await copyDurably(join(config.identity, cert), join(identity, cert))
       }
-      const { issuing, secret, print } = world
-      const name = { cloud, role: 'workflow', id: told.name, epoch } as const
+      const { issuing, secret, print } = context
+      const name = { cloud, role: 'workflow', id: options.name, epoch } as const
       await writeDurably(join(identity, 'workflow.pem'), await makeControl(issuers, name, issuing))
       const server = await makeServer(issuers, [host], issuing)
       await writeDurably(join(identity, identityFiles.server), server)
-      // What was sealed with it is in the database: another one would make that unreadable.
+      // The database holds data sealed with this key; a new key would make it unreadable.
       const seal = join(identity, identityFiles.seal)
       if (!existsSync(seal)) await writeDurably(seal, newSealKey(secret))
-      const egress = join(out, 'egress.sock')
+      const egress = join(out, 'egress', 'egress.sock')
+      // The egress proxy runs as a separate user, which owns the directory of its socket.
+      await mkdir(dirname(egress), { recursive: true, mode: 0o710 })
       const renewFrom = [reachable(config)]
-      const made: WorkflowConfig = { ...told, identity, renewFrom, egress }
-      // Nobody may be called until somebody says so, here; what was said stays.
-      const list = join(out, 'egress.json')
-      if (!existsSync(list))
-        await writeDurably(list, `${JSON.stringify({ listen: egress, orgs: {} }, null, 2)}\n`)
+      const made: WorkflowConfig = { ...options, identity, renewFrom, egress }
+      await keepEgressList(join(out, 'egress.json'), egress)
       const file = join(out, 'workflow.json')
       await writeDurably(file, `${JSON.stringify(made, null, 2)}\n`)
       print(
-        asked.options['json'] === true
+        requested.options['json'] === true
           ? JSON.stringify({ workflow: made.name, config: file, url: made.url })
-          : `the workflow server ${made.name} at ${made.url} is made; its configuration is ${file}\nnext: bring it to its machine, to the same place, within 7 days, then: skerry workflow-server --config ${file}`,
+          : `created workflow server ${made.name} at ${made.url}; configuration: ${file}\nnext: copy its directory to the same path on its machine within 7 days, then run: skerry workflow-server --config ${file}`,
       )
     }),
 }
 
 function readAsked(
-  asked: Asked,
-  config: Config,
+  requested: CommandInput,
+  config: CloudConfig,
   database: string,
 ): Omit<WorkflowConfig, 'identity' | 'renewFrom' | 'egress'> {
-  const name = needed(asked, 'name')
+  const name = needed(requested, 'name')
   if (!NAME.test(name)) {
-    throw new Fault('invalid', `--name must be like workflow-1, of at most 63 letters, not ${name}`)
+    throw new Fault('invalid', `--name must be like workflow-1, at most 63 characters, not ${name}`)
   }
-  const said = needed(asked, 'url')
+  const said = needed(requested, 'url')
   const url = URL.parse(said)
   if (url?.protocol !== 'https:' || url.origin !== said.replace(/\/$/, '')) {
     throw new Fault('invalid', `--url must be like https://workflow.example:8281, not ${said}`)
@@ -111,19 +113,32 @@ function readAsked(
   if (samePlace(database, config.database)) {
     throw new Fault(
       'invalid',
-      '--database must be another than the cloud’s: it has tables of its own',
+      '--database must differ from the cloud’s database: workflow has tables of its own',
     )
   }
-  const { address, namespace } = config.temporal
+  const { address, namespace, tls } = config.temporal
+  const organisation = maybe(requested, 'organisation')
   return {
     ...{ name, url: url.origin, database },
-    listen: listenAddress('--listen', maybe(asked, 'listen') ?? `[::]:${url.port || PORT}`),
+    listen: listenAddress('--listen', maybe(requested, 'listen') ?? `[::]:${url.port || PORT}`),
     temporal: {
-      address: maybe(asked, 'temporal') ?? address,
-      namespace: maybe(asked, 'namespace') ?? `${namespace}-workflows`,
+      address: maybe(requested, 'temporal') ?? address,
+      namespace: maybe(requested, 'namespace') ?? `${namespace}-workflows`,
+      // The same TLS settings as the cloud's own Temporal connection.
+      ...(tls !== undefined && { tls }),
     },
-    cells: cellsIn(maybe(asked, 'cells')) ?? [reachable(config)],
+    cells: cellsIn(maybe(requested, 'cells')) ?? [reachable(config)],
+    ...(organisation !== undefined && { organisation }),
   }
+}
+
+/** By default the egress proxy allows no destination. An existing file is kept, except for the listen address. */
+async function keepEgressList(file: string, listen: string): Promise<void> {
+  const before: object = existsSync(file)
+    ? (JSON.parse(await readFile(file, 'utf8')) as object)
+    : { orgs: {} }
+  if ('listen' in before && before.listen === listen) return
+  await writeDurably(file, `${JSON.stringify({ ...before, listen }, null, 2)}\n`)
 }
 
 const cellsIn = (text: string | undefined): readonly ListenAddress[] | undefined =>

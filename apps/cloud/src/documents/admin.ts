@@ -1,26 +1,32 @@
 import { element, type Element } from '@skerry/xml'
 
-import { at } from '../addresses.ts'
-import type { Asker } from '../http/asker.ts'
+import type { Caller } from '../auth/caller.ts'
+import { at } from '../dialect/addresses.ts'
+import { may } from '../domain/authorize.ts'
+import { roles } from '../domain/roles.ts'
+import type { ListedHost } from '../hosts/host-states.ts'
 import { link, type Hrefs } from '../http/links.ts'
-import { may } from '../identity/authorize.ts'
-import { roles } from '../identity/roles.ts'
-import type { ListedHost } from '../store/host-states.ts'
-import type { LeaseRule } from '../store/leases.ts'
-import type { OrgRow, VdcRow } from '../store/orgs.ts'
-import type { Quota } from '../store/quotas.ts'
-import type { AccountRow } from '../store/tenants.ts'
+import type { LeaseRule } from '../tenants/leases.ts'
+import type { OrgRow, VdcRow } from '../tenants/orgs.ts'
+import type { Quota } from '../tenants/quotas.ts'
+import type { AccountRow } from '../tenants/tenants.ts'
 
 const bool = (name: string, value: boolean): Element => element(name, {}, String(value))
 
-/** Where an administrator begins. */
-export function cloud(orgs: readonly OrgRow[], { dialect, who }: Asker, hrefs: Hrefs): Element {
+/** The entry point for administrators. */
+export function cloud(
+  orgs: readonly OrgRow[],
+  { dialect, principal }: Caller,
+  hrefs: Hrefs,
+): Element {
   const { media } = dialect
   return element(
     'Cloud',
     { name: 'Skerry', type: media('admin.cloud'), href: hrefs.to(at.admin) },
-    may(who, 'cloud:admin') && link('add', hrefs.to(at.adminOrgs), { type: media('admin.org') }),
-    may(who, 'host:admin') && link('down', hrefs.to(at.adminHosts), { type: media('admin.hosts') }),
+    may(principal, 'cloud:admin') &&
+      link('add', hrefs.to(at.adminOrgs), { type: media('admin.org') }),
+    may(principal, 'host:admin') &&
+      link('down', hrefs.to(at.adminHosts), { type: media('admin.hosts') }),
     element(
       'Organizations',
       {},
@@ -41,20 +47,25 @@ export function cloud(orgs: readonly OrgRow[], { dialect, who }: Asker, hrefs: H
 export interface WholeOrg {
   readonly org: OrgRow
   readonly quota: Quota
+  readonly used: Quota
   readonly leases: LeaseRule
   readonly accounts: readonly AccountRow[]
   readonly vdcs: readonly VdcRow[]
 }
 
+const counts = ({ vms, runningVms, cpus, memoryMiB, storageMiB }: Quota) => ({
+  ...{ vms, runningVms, cpus, memoryMB: memoryMiB, storageMB: storageMiB },
+})
+
 export function adminOrg(
-  { org, quota, leases, accounts, vdcs }: WholeOrg,
-  { dialect, who }: Asker,
+  { org, quota, used, leases, accounts, vdcs }: WholeOrg,
+  { dialect, principal }: Caller,
   hrefs: Hrefs,
 ): Element {
   const { media } = dialect
   const { id, name, disabled } = org
   const href = hrefs.adminOrg(id)
-  const rules = may(who, 'cloud:admin')
+  const rules = may(principal, 'cloud:admin')
   return element(
     'AdminOrg',
     { name, id: dialect.urn('org', id), type: media('admin.org'), href },
@@ -66,10 +77,8 @@ export function adminOrg(
     rules && link('add', `${href}/vdcs`, { type: media('admin.vdc') }),
     element('FullName', {}, name),
     bool('IsEnabled', !disabled),
-    element('Quota', {
-      ...{ vms: quota.vms, runningVms: quota.runningVms, cpus: quota.cpus },
-      ...{ memoryMB: quota.memoryMiB, storageMB: quota.storageMiB },
-    }),
+    element('Quota', counts(quota)),
+    element('Used', counts(used)),
     element('Leases', { ...leases }),
     element(
       'Users',
@@ -94,10 +103,10 @@ export function adminOrg(
   )
 }
 
-/** Never with its password, nor anything made of it. */
+/** Never contains the password, nor anything derived from it. */
 export function user(
   { id, org, name, role, disabled }: AccountRow,
-  { dialect }: Asker,
+  { dialect }: Caller,
   hrefs: Hrefs,
 ): Element {
   const type = dialect.media('admin.user')
@@ -107,6 +116,7 @@ export function user(
     { name, id: dialect.urn('user', id), type, href },
     link('up', hrefs.adminOrg(org), { type: dialect.media('admin.org') }),
     link('edit', href, { type }),
+    link('down', hrefs.userTokens(id), { type: dialect.media('accessTokens') }),
     bool('IsEnabled', !disabled),
     element('Role', { name: role }),
   )
@@ -114,7 +124,7 @@ export function user(
 
 export function adminVdc(
   { id, org, name, disabled }: VdcRow,
-  { dialect, who }: Asker,
+  { dialect, principal }: Caller,
   hrefs: Hrefs,
 ): Element {
   const type = dialect.media('admin.vdc')
@@ -124,12 +134,12 @@ export function adminVdc(
     { name, id: dialect.urn('vdc', id), type, href },
     link('up', hrefs.adminOrg(org), { type: dialect.media('admin.org') }),
     link('alternate', hrefs.vdc(id), { type: dialect.media('vdc') }),
-    may(who, 'cloud:admin') && link('edit', href, { type }),
+    may(principal, 'cloud:admin') && link('edit', href, { type }),
     bool('IsEnabled', !disabled),
   )
 }
 
-export const hosts = (rows: readonly ListedHost[], { dialect }: Asker, hrefs: Hrefs): Element =>
+export const hosts = (rows: readonly ListedHost[], { dialect }: Caller, hrefs: Hrefs): Element =>
   element(
     'Hosts',
     { type: dialect.media('admin.hosts'), href: hrefs.to(at.adminHosts) },
@@ -148,7 +158,7 @@ const capacity = (name: string, units: string, all: number, used: number): Eleme
     element('Used', {}, used),
   )
 
-export function host(row: ListedHost, { dialect }: Asker, hrefs: Hrefs): Element {
+export function host(row: ListedHost, { dialect }: Caller, hrefs: Hrefs): Element {
   const href = hrefs.adminHost(row.id)
   const change = row.enabled ? 'disable' : 'enable'
   return element(

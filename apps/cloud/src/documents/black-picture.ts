@@ -10,13 +10,13 @@ function chunk(name: string, data: Buffer): Buffer {
   return Buffer.concat([length, body, sum])
 }
 
-/** What a screen that is off looks like, as PNG: one bit of grey for each pixel, and none of them set. */
+/** A black PNG image for a screen that is off: one bit of grey for each pixel, none of them set. */
 export function blackPicture(width: number, height: number): Buffer {
   const head = Buffer.alloc(13)
   head.writeUInt32BE(width, 0)
   head.writeUInt32BE(height, 4)
   head.writeUInt8(1, 8)
-  // Every line begins with its filter, which is none.
+  // Every line starts with its filter type, 0: none.
   const lines = Buffer.alloc((1 + Math.ceil(width / 8)) * height)
   return Buffer.concat([
     SIGNATURE,

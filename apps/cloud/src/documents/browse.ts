@@ -1,13 +1,13 @@
 import { element, type Element } from '@skerry/xml'
 
-import { at } from '../addresses.ts'
-import type { Asker } from '../http/asker.ts'
+import type { Caller } from '../auth/caller.ts'
+import { at } from '../dialect/addresses.ts'
+import { toldVersions } from '../dialect/version.ts'
+import { may } from '../domain/authorize.ts'
 import { link, type Hrefs } from '../http/links.ts'
-import { toldVersions } from '../http/version.ts'
-import { may } from '../identity/authorize.ts'
-import type { CatalogRow } from '../store/catalogs.ts'
-import type { OrgRow, TemplateRow, VdcRow } from '../store/orgs.ts'
-import type { VappRow } from '../store/vapps.ts'
+import type { VappRow } from '../inventory/vapps.ts'
+import type { CatalogRow } from '../tenants/catalogs.ts'
+import type { OrgRow, TemplateRow, VdcRow } from '../tenants/orgs.ts'
 
 export const supportedVersions = (hrefs: Hrefs): Element =>
   element(
@@ -23,7 +23,7 @@ export const supportedVersions = (hrefs: Hrefs): Element =>
     ),
   )
 
-export const orgList = (orgs: readonly OrgRow[], { dialect }: Asker, hrefs: Hrefs): Element =>
+export const orgList = (orgs: readonly OrgRow[], { dialect }: Caller, hrefs: Hrefs): Element =>
   element(
     'OrgList',
     { type: dialect.media('orgList'), href: hrefs.to(at.orgs) },
@@ -38,10 +38,10 @@ export function org(
     vdcs,
     catalogs,
   }: { readonly vdcs: readonly VdcRow[]; readonly catalogs: readonly CatalogRow[] },
-  asker: Asker,
+  caller: Caller,
   hrefs: Hrefs,
 ): Element {
-  const { dialect, who } = asker
+  const { dialect, principal } = caller
   return element(
     'Org',
     { name, id: dialect.urn('org', id), type: dialect.media('org'), href: hrefs.org(id) },
@@ -52,22 +52,22 @@ export function org(
       link('down', hrefs.catalog(each.id), { type: dialect.media('catalog'), name: each.name }),
     ),
     link('down', hrefs.tasks(id), { type: dialect.media('tasksList') }),
-    ...(who.org === id ? listLinks(asker, hrefs) : []),
-    may(who, 'org:admin') &&
+    ...(principal.org === id ? listLinks(caller, hrefs) : []),
+    may(principal, 'org:admin') &&
       link('alternate', hrefs.adminOrg(id), { type: dialect.media('admin.org') }),
     element('FullName', {}, name),
   )
 }
 
-/** The same lists as queries, which some clients would rather page through than take whole. */
-const listLinks = ({ dialect }: Asker, hrefs: Hrefs): readonly Element[] =>
+/** The same lists as queries, for clients that prefer pages. */
+const listLinks = ({ dialect }: Caller, hrefs: Hrefs): readonly Element[] =>
   ['orgVdc', 'catalog'].map((name) =>
     link('down', `${hrefs.to(at.query)}?type=${name}&format=records`, {
       ...{ type: dialect.media('query.records'), name },
     }),
   )
 
-/** So many vApps, and so many templates, of a vdc are named in its document: as many as fit on the largest page of a query. */
+/** The most vApps, and the most templates, that the document of a vdc lists: as many as the largest page of a query. */
 export const ENTITIES_SHOWN = 128
 
 interface Inside {
@@ -78,14 +78,14 @@ interface Inside {
   }
 }
 
-/** Where all of them are, a page at a time: of another organisation only those who rule see any. */
+/** Queries for all of them, in pages. Only system administrators see those of another organisation. */
 function queryLinks(
   { id, org: of }: VdcRow,
-  { dialect, who }: Asker,
+  { dialect, principal }: Caller,
   hrefs: Hrefs,
 ): readonly Element[] {
   const type = dialect.media('query.records')
-  const own = who.org === of
+  const own = principal.org === of
   const vapps = own ? 'vApp' : 'adminVApp'
   const inside = new URLSearchParams({ type: vapps, filter: `vdc==${hrefs.vdc(id)}` })
   const to = (name: string, parameters: URLSearchParams) =>
@@ -99,25 +99,25 @@ function queryLinks(
 export function vdc(
   row: VdcRow,
   { templates, vapps }: Inside,
-  asker: Asker,
+  caller: Caller,
   hrefs: Hrefs,
 ): Element {
   const { id, org: of, name, disabled } = row
-  const { dialect, who } = asker
+  const { dialect, principal } = caller
   const href = hrefs.vdc(id)
   const type = dialect.media('instantiateVAppTemplateParams')
   return element(
     'Vdc',
     { name, id: dialect.urn('vdc', id), status: 1, type: dialect.media('vdc'), href },
     link('up', hrefs.org(of), { type: dialect.media('org') }),
-    ...(may(who, 'vm:edit') && !disabled
+    ...(may(principal, 'vm:edit') && !disabled
       ? [
           link('add', `${href}/action/instantiateVAppTemplate`, { type }),
           link('add', `${href}/action/composeVApp`, { type: dialect.media('composeVAppParams') }),
           link('add', `${href}/action/cloneVApp`, { type: dialect.media('cloneVAppParams') }),
         ]
       : []),
-    ...queryLinks(row, asker, hrefs),
+    ...queryLinks(row, caller, hrefs),
     element(
       'ResourceEntities',
       { total: templates.length + vapps.total },

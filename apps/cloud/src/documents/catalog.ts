@@ -1,15 +1,15 @@
 import { element, type Element } from '@skerry/xml'
 
-import type { Asker } from '../http/asker.ts'
+import type { Caller } from '../auth/caller.ts'
+import { may } from '../domain/authorize.ts'
 import { link, type Hrefs } from '../http/links.ts'
-import { may } from '../identity/authorize.ts'
-import type { CatalogItemRow, CatalogRow } from '../store/catalogs.ts'
-import type { TemplateRow } from '../store/orgs.ts'
+import type { CatalogItemRow, CatalogRow } from '../tenants/catalogs.ts'
+import type { TemplateRow } from '../tenants/orgs.ts'
 
 export const catalog = (
   { id, org, name, created_at }: CatalogRow,
   items: readonly CatalogItemRow[],
-  { dialect, who }: Asker,
+  { dialect, principal }: Caller,
   hrefs: Hrefs,
 ): Element =>
   element(
@@ -19,7 +19,7 @@ export const catalog = (
       ...{ type: dialect.media('catalog'), href: hrefs.catalog(id) },
     },
     link('up', hrefs.org(org), { type: dialect.media('org') }),
-    may(who, 'vm:edit') &&
+    may(principal, 'vm:edit') &&
       link('add', `${hrefs.catalog(id)}/action/upload`, { type: dialect.media('uploadParams') }),
     element(
       'CatalogItems',
@@ -38,7 +38,7 @@ export const catalog = (
 export const catalogItem = (
   { id, name, catalog: of, created_at }: CatalogItemRow,
   template: TemplateRow,
-  { dialect }: Asker,
+  { dialect }: Caller,
   hrefs: Hrefs,
 ): Element =>
   element(

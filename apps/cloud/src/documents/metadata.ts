@@ -1,12 +1,12 @@
 import { element, type Element } from '@skerry/xml'
 
-import type { Asker } from '../http/asker.ts'
+import type { Caller } from '../auth/caller.ts'
+import { may } from '../domain/authorize.ts'
 import { link } from '../http/links.ts'
-import { may } from '../identity/authorize.ts'
-import type { MetadataRow } from '../store/metadata.ts'
+import type { MetadataRow } from '../inventory/metadata.ts'
 
 /** Values have types since 5.1; before that, all are text. */
-const valueOf = ({ type, value }: MetadataRow, { version }: Asker): Element =>
+const valueOf = ({ type, value }: MetadataRow, { version }: Caller): Element =>
   version === '1.5'
     ? element('Value', {}, value)
     : element(
@@ -20,36 +20,36 @@ const valueOf = ({ type, value }: MetadataRow, { version }: Asker): Element =>
 
 const atKey = (href: string, key: string): string => `${href}/${encodeURIComponent(key)}`
 
-/** `href`: of the thing that it is about. */
-export function metadata(rows: readonly MetadataRow[], of: string, asker: Asker): Element {
-  const type = asker.dialect.media('metadata')
+/** `of`: the href of the resource that it describes. */
+export function metadata(rows: readonly MetadataRow[], of: string, caller: Caller): Element {
+  const type = caller.dialect.media('metadata')
   const href = `${of}/metadata`
   return element(
     'Metadata',
     { type, href },
     link('up', of),
-    may(asker.who, 'vm:edit') && link('add', href, { type }),
+    may(caller.principal, 'vm:edit') && link('add', href, { type }),
     ...rows.map((row) =>
       element(
         'MetadataEntry',
-        { type: asker.dialect.media('metadata.value'), href: atKey(href, row.key) },
+        { type: caller.dialect.media('metadata.value'), href: atKey(href, row.key) },
         element('Key', {}, row.key),
-        valueOf(row, asker),
+        valueOf(row, caller),
       ),
     ),
   )
 }
 
-export function metadataValue(row: MetadataRow, of: string, asker: Asker): Element {
-  const type = asker.dialect.media('metadata.value')
+export function metadataValue(row: MetadataRow, of: string, caller: Caller): Element {
+  const type = caller.dialect.media('metadata.value')
   const href = atKey(`${of}/metadata`, row.key)
-  const edits = may(asker.who, 'vm:edit')
+  const edits = may(caller.principal, 'vm:edit')
   return element(
     'MetadataValue',
     { type, href },
-    link('up', `${of}/metadata`, { type: asker.dialect.media('metadata') }),
+    link('up', `${of}/metadata`, { type: caller.dialect.media('metadata') }),
     edits && link('edit', href, { type }),
     edits && link('remove', href),
-    valueOf(row, asker),
+    valueOf(row, caller),
   )
 }

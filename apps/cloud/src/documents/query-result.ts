@@ -1,26 +1,28 @@
 import { element, type AttributeInput, type Element } from '@skerry/xml'
 
-import { at } from '../addresses.ts'
-import type { Asker } from '../http/asker.ts'
+import type { Caller } from '../auth/caller.ts'
+import { at } from '../dialect/addresses.ts'
+import { may } from '../domain/authorize.ts'
+import type { EventCursors } from '../feeds/event-cursors.ts'
 import { link, type Hrefs } from '../http/links.ts'
-import { may } from '../identity/authorize.ts'
-import { saidFor, type Attribute, type Thing } from '../query/attribute.ts'
+import { saidFor, type Attribute, type ReferenceTarget } from '../query/attribute.ts'
 import { writeCursor } from '../query/cursor.ts'
-import { eventId } from '../query/event-id.ts'
-import { formats, type Format, type Query } from '../query/query.ts'
+import { formats, type RecordFormat, type Query } from '../query/query.ts'
 import { recordTypes, type RecordType } from '../query/record-types.ts'
-import type { Found, RecordRow } from '../store/records.ts'
+import type { RecordPage, RecordRow } from '../query/records.ts'
 
-export interface Page {
+export interface ResultPage {
   readonly query: Query
-  readonly found: Found
-  /** Which address was asked, and how: the other pages differ in their numbers only. */
+  readonly found: RecordPage
+  /** The requested path and parameters; the links to other pages differ only in their numbers. */
   readonly path: string
-  readonly asked: URLSearchParams
+  readonly requested: URLSearchParams
+  /** Event ids as the organisation sees them, if the records are events. */
+  readonly events: EventCursors | undefined
 }
 
-export function queryResult(page: Page, asker: Asker, hrefs: Hrefs): Element {
-  const { query, found, path, asked } = page
+export function queryResult(page: ResultPage, caller: Caller, hrefs: Hrefs): Element {
+  const { query, found, path, requested } = page
   const { type, format } = query
   const [root = '', one = ''] =
     format === 'references' ? (type.references ?? []) : ['QueryResultRecords', type.element]
@@ -29,65 +31,72 @@ export function queryResult(page: Page, asker: Asker, hrefs: Hrefs): Element {
     root,
     {
       ...{ total, pageSize: query.pageSize, page: query.page, name: type.name },
-      ...{ type: mediaOf(format, asker), href: addressOf(hrefs, path, asked, {}) },
+      ...{ type: mediaOf(format, caller), href: addressOf(hrefs, path, requested, {}) },
     },
     ...formatsOf(type)
       .filter((each) => each !== format)
       .map((each) =>
-        link('alternate', addressOf(hrefs, path, asked, { format: each }), {
-          type: mediaOf(each, asker),
+        link('alternate', addressOf(hrefs, path, requested, { format: each }), {
+          type: mediaOf(each, caller),
         }),
       ),
-    ...pagingLinks(page, asker, hrefs),
-    ...found.rows.map((row) => element(one, attributesOf(query, row, asker, hrefs))),
+    ...pagingLinks(page, caller, hrefs),
+    ...found.rows.map((row) => element(one, attributesOf(page, row, caller, hrefs))),
   )
 }
 
-function pagingLinks({ query, found, path, asked }: Page, asker: Asker, hrefs: Hrefs): Element[] {
+function pagingLinks(
+  { query, found, path, requested, events }: ResultPage,
+  caller: Caller,
+  hrefs: Hrefs,
+): Element[] {
   const { page, pageSize, format } = query
   const { total, end } = found
   const last = Math.max(1, Math.ceil(total / pageSize))
   const to = (rel: string, wanted: number, after?: string): Element => {
     const numbers = { page: String(wanted), pageSize: String(pageSize), after }
-    return link(rel, addressOf(hrefs, path, asked, numbers), { type: mediaOf(format, asker) })
+    return link(rel, addressOf(hrefs, path, requested, numbers), { type: mediaOf(format, caller) })
   }
   return [
     ...(page > 1 ? [to('firstPage', 1), to('previousPage', page - 1)] : []),
     ...(page < last
-      ? [to('nextPage', page + 1, end && writeCursor(end)), to('lastPage', last)]
+      ? [to('nextPage', page + 1, end && writeCursor(end, events)), to('lastPage', last)]
       : []),
   ]
 }
 
-/** Every query that the asker may run, in every format, as an address that parameters can be added to. */
-export function queryList(asker: Asker, hrefs: Hrefs): Element {
-  const mine = [...recordTypes.values()].filter(({ permission }) => may(asker.who, permission))
+/** Every query that the caller may run, in every format, as an address that parameters can be added to. */
+export function queryList(caller: Caller, hrefs: Hrefs): Element {
+  const mine = [...recordTypes.values()].filter(({ permission }) =>
+    may(caller.principal, permission),
+  )
   return element(
     'QueryList',
-    { type: asker.dialect.media('query.queryList'), href: hrefs.to(at.query) },
+    { type: caller.dialect.media('query.queryList'), href: hrefs.to(at.query) },
     ...mine.flatMap((type) =>
       formatsOf(type).map((format) =>
         link('down', `${hrefs.to(at.query)}?type=${type.name}&format=${format}`, {
-          ...{ type: mediaOf(format, asker), name: type.name },
+          ...{ type: mediaOf(format, caller), name: type.name },
         }),
       ),
     ),
   )
 }
 
-const formatsOf = ({ references }: RecordType): readonly Format[] =>
+const formatsOf = ({ references }: RecordType): readonly RecordFormat[] =>
   references ? formats : formats.filter((each) => each !== 'references')
 
-const mediaOf = (format: Format, { dialect }: Asker): string => dialect.media(`query.${format}`)
+const mediaOf = (format: RecordFormat, { dialect }: Caller): string =>
+  dialect.media(`query.${format}`)
 
-/** The same question with other numbers. A cursor is of one page: it goes on to no other. */
+/** The same query with other parameters; undefined removes one, such as a cursor, which belongs to one page only. */
 function addressOf(
   hrefs: Hrefs,
   path: string,
-  asked: URLSearchParams,
+  requested: URLSearchParams,
   changed: Readonly<Record<string, string | undefined>>,
 ): string {
-  const parameters = new URLSearchParams(asked)
+  const parameters = new URLSearchParams(requested)
   for (const [name, value] of Object.entries(changed)) {
     if (value === undefined) parameters.delete(name)
     else parameters.set(name, value)
@@ -97,36 +106,37 @@ function addressOf(
 }
 
 function attributesOf(
-  { type, fields, format }: Query,
+  { query: { type, fields, format }, events }: ResultPage,
   row: RecordRow,
-  { dialect }: Asker,
+  { dialect }: Caller,
   hrefs: Hrefs,
 ): AttributeInput {
   const ids = format === 'idrecords'
-  const pointTo: PointTo = (thing, id, there = true) => {
-    if (ids) return dialect.urn(urns[thing], id)
-    return there ? hrefTo[thing](hrefs, id) : undefined
+  const pointTo: PointTo = (resource, id, there = true) => {
+    if (ids) return dialect.urn(urns[resource], id)
+    return there ? hrefTo[resource](hrefs, id) : undefined
   }
   const shown = Object.fromEntries(
     fields.map(([name, attribute]) => [name, written(name, attribute, row, { pointTo, dialect })]),
   )
-  if (type.thing === 'event') {
-    return { ...shown, id: ids ? dialect.urn('event', eventId(row.key)) : undefined }
+  if (type.resource === 'event') {
+    const [tx = '0', seq = '0'] = row.key.split('-')
+    return { ...shown, id: ids ? dialect.urn('event', events?.idOf({ tx, seq }) ?? '') : undefined }
   }
-  const own = pointTo(type.thing, row.key)
+  const own = pointTo(type.resource, row.key)
   if (format === 'references')
-    return { ...shown, type: dialect.media(medias[type.thing]), href: own }
+    return { ...shown, type: dialect.media(medias[type.resource]), href: own }
   return { ...shown, [ids ? 'id' : 'href']: own }
 }
 
-/** What is gone has an id still, and no address. */
-type PointTo = (thing: Thing, id: string, there?: boolean) => string | undefined
+/** A deleted resource still has an id, but no address. */
+type PointTo = (resource: ReferenceTarget, id: string, there?: boolean) => string | undefined
 
 function written(
   name: string,
   attribute: Attribute,
   row: RecordRow,
-  { pointTo, dialect }: { readonly pointTo: PointTo; readonly dialect: Asker['dialect'] },
+  { pointTo, dialect }: { readonly pointTo: PointTo; readonly dialect: Caller['dialect'] },
 ): AttributeInput[string] {
   if (attribute.is === 'constant') return attribute.value
   const value = row[name] ?? undefined
@@ -138,10 +148,14 @@ function written(
   const { to } = attribute
   return typeof to === 'string'
     ? pointTo(to, value as string)
-    : pointTo(row[`${name}:thing`] as Thing, value as string, row[`${name}:there`] as boolean)
+    : pointTo(
+        row[`${name}:thing`] as ReferenceTarget,
+        value as string,
+        row[`${name}:there`] as boolean,
+      )
 }
 
-const hrefTo: Readonly<Record<Thing, (hrefs: Hrefs, id: string) => string>> = {
+const hrefTo: Readonly<Record<ReferenceTarget, (hrefs: Hrefs, id: string) => string>> = {
   vm: (hrefs, id) => hrefs.vm(id),
   vapp: (hrefs, id) => hrefs.vapp(id),
   vdc: (hrefs, id) => hrefs.vdc(id),
@@ -151,11 +165,11 @@ const hrefTo: Readonly<Record<Thing, (hrefs: Hrefs, id: string) => string>> = {
   catalog: (hrefs, id) => hrefs.catalog(id),
   host: (hrefs, id) => hrefs.adminHost(id),
 }
-const urns: Readonly<Record<Thing, string>> = {
+const urns: Readonly<Record<ReferenceTarget, string>> = {
   ...{ vm: 'vm', vapp: 'vapp', vdc: 'vdc', org: 'org', task: 'task', host: 'host' },
   ...{ template: 'vapptemplate', catalog: 'catalog' },
 }
-const medias: Readonly<Record<Thing, string>> = {
+const medias: Readonly<Record<ReferenceTarget, string>> = {
   ...{ vm: 'vm', vapp: 'vApp', vdc: 'vdc', org: 'org', task: 'task', host: 'admin.host' },
   ...{ template: 'vAppTemplate', catalog: 'catalog' },
 }

@@ -1,9 +1,9 @@
 import { element, type Element } from '@skerry/xml'
 
-import { at } from '../addresses.ts'
-import type { Asker } from '../http/asker.ts'
+import type { Caller } from '../auth/caller.ts'
+import { at } from '../dialect/addresses.ts'
 import { link, type Hrefs } from '../http/links.ts'
-import type { Resolved } from '../store/resolve.ts'
+import type { Resolved } from '../http/resolve.ts'
 
 const media = {
   vm: 'vm',
@@ -16,8 +16,8 @@ const media = {
   vapptemplate: 'vAppTemplate',
 } as const satisfies Record<Resolved['kind'], string>
 
-/** What an id stands for, and where its document is. */
-export function resolved({ kind, id }: Resolved, { dialect }: Asker, hrefs: Hrefs): Element {
+/** The resource of an id, and the address of its document. */
+export function resolved({ kind, id }: Resolved, { dialect }: Caller, hrefs: Hrefs): Element {
   const urn = dialect.urn(kind, id)
   const href = {
     ...{ vm: hrefs.vm, vapp: hrefs.vapp, task: hrefs.task, org: hrefs.org, vdc: hrefs.vdc },
@@ -30,14 +30,10 @@ export function resolved({ kind, id }: Resolved, { dialect }: Asker, hrefs: Href
   )
 }
 
-/** Where ids are resolved: the address that clients put an id behind. */
-export const resolver = ({ dialect }: Asker, hrefs: Hrefs): Element =>
+/** The entity resolver: the address that clients append an id to. */
+export const resolver = ({ dialect }: Caller, hrefs: Hrefs): Element =>
   element(
     'Entity',
     { name: 'entityResolver', type: dialect.media('entity'), href: `${hrefs.to(at.resolver)}/` },
-    element(
-      'Description',
-      {},
-      'Put an id behind this address: a URN, or the last part of an href.',
-    ),
+    element('Description', {}, 'Append an id to this address: a URN, or the last part of an href.'),
   )

@@ -1,12 +1,12 @@
 import { element, renderElement } from '@skerry/xml'
 
-import { ours, type Dialect } from '../http/dialect.ts'
+import { ours, type Dialect } from '../dialect/dialect.ts'
 
 const INCLUDE = /<xs:include schemaLocation="([a-z]+\.xsd)"\/>/g
 
 /**
- * A file of the schema as a dialect's documents have it. The files are written with our own names; a file that is of another
- * namespace than the one that includes it is imported there.
+ * A schema file in the namespaces of a dialect. The files are written with our own names; an included file of another namespace
+ * is imported instead.
  */
 export function schemaIn({ namespace, urn }: Dialect, file: string, text: string): string {
   const of = (name: string) => namespace(name.replace('.xsd', ''))

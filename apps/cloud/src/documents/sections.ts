@@ -1,10 +1,10 @@
 import { element, type Element } from '@skerry/xml'
 
-import type { Asker } from '../http/asker.ts'
+import type { Caller } from '../auth/caller.ts'
+import { may } from '../domain/authorize.ts'
 import { link } from '../http/links.ts'
-import { may } from '../identity/authorize.ts'
-import type { Lease } from '../store/leases.ts'
-import type { VmRow } from '../store/vms.ts'
+import type { VmRow } from '../inventory/vms.ts'
+import type { Lease } from '../tenants/leases.ts'
 
 const OVF = {
   'xmlns:ovf': 'http://schemas.dmtf.org/ovf/envelope/1',
@@ -15,7 +15,7 @@ const RASD = {
     'http://schemas.dmtf.org/wbem/wscim/1/cim-schema/2/CIM_ResourceAllocationSettingData',
 }
 
-/** By CIM's numbering of resources. */
+/** CIM resource types. */
 const PROCESSORS = 3
 const MEMORY = 4
 const DISK = 17
@@ -55,18 +55,18 @@ const memory = (mib: number): Item => ({
   ...{ units: 'byte * 2^20', quantity: mib },
 })
 
-/** A part of the hardware at an address of its own, where clients read it, change its quantity and send it back. */
-const itemAt = (of: Item, href: string, { dialect, who }: Asker): Element => {
+/** A hardware item at its own address: clients read it, change its quantity and send it back. */
+const itemAt = (of: Item, href: string, { dialect, principal }: Caller): Element => {
   const type = dialect.media('rasdItem')
-  const edit = may(who, 'vm:edit') && link('edit', href, { type })
+  const edit = may(principal, 'vm:edit') && link('edit', href, { type })
   return element('Item', { ...RASD, href, type }, ...contentOf(of), edit)
 }
 
-export const processorsItem = ({ cpus }: Size, vm: string, asker: Asker): Element =>
-  itemAt(processors(cpus), `${vm}/virtualHardwareSection/cpu`, asker)
+export const processorsItem = ({ cpus }: Size, vm: string, caller: Caller): Element =>
+  itemAt(processors(cpus), `${vm}/virtualHardwareSection/cpu`, caller)
 
-export const memoryItem = ({ memory_mib }: Size, vm: string, asker: Asker): Element =>
-  itemAt(memory(memory_mib), `${vm}/virtualHardwareSection/memory`, asker)
+export const memoryItem = ({ memory_mib }: Size, vm: string, caller: Caller): Element =>
+  itemAt(memory(memory_mib), `${vm}/virtualHardwareSection/memory`, caller)
 
 export const hardwareSection = ({ cpus, memory_mib, disk_mib }: Size): Element =>
   element(
@@ -81,10 +81,10 @@ export const hardwareSection = ({ cpus, memory_mib, disk_mib }: Size): Element =
     }),
   )
 
-/** What a VM is made of, in the words of OVF, which clients of this family read. */
+/** The sections of a VM in terms of OVF, as clients of the original API expect them. */
 export const sections = ({ name, computer_name, ...row }: VmRow): readonly Element[] => [
   hardwareSection(row),
-  // What runs in a guest is the guest's affair; clients expect the section to be there.
+  // The cloud does not know the guest's operating system, but clients expect the section.
   element(
     'ovf:OperatingSystemSection',
     { ...OVF, 'ovf:id': 0 },
@@ -92,7 +92,7 @@ export const sections = ({ name, computer_name, ...row }: VmRow): readonly Eleme
     element('ovf:Description', {}, 'not known'),
   ),
   networkSection(row),
-  // No section ever holds a password, nor anything else that a guest was told in confidence.
+  // No section ever contains a password or another secret of the guest.
   element(
     'GuestCustomizationSection',
     OVF,
@@ -105,10 +105,10 @@ export const sections = ({ name, computer_name, ...row }: VmRow): readonly Eleme
   ),
 ]
 
-type OfCard = Pick<VmRow, 'network' | 'mac' | 'address' | 'shown'>
+type OfCard = Pick<VmRow, 'network' | 'mac' | 'address' | 'displayed_status'>
 
-/** Its one card, once its host has told of it. The address is its own from then on, whether it runs or not. */
-const networkSection = ({ network, mac, address, shown }: OfCard): Element =>
+/** The VM's only network card, once its host has reported it. Its address is fixed from then on, whether it runs or not. */
+const networkSection = ({ network, mac, address, displayed_status: status }: OfCard): Element =>
   element(
     'NetworkConnectionSection',
     OVF,
@@ -119,13 +119,13 @@ const networkSection = ({ network, mac, address, shown }: OfCard): Element =>
         { network },
         element('NetworkConnectionIndex', {}, 0),
         address !== null && element('IpAddress', {}, address),
-        element('IsConnected', {}, String(shown === 'POWERED_ON')),
+        element('IsConnected', {}, String(status === 'POWERED_ON')),
         mac !== null && element('MACAddress', {}, mac),
         element('IpAddressAllocationMode', {}, 'DHCP'),
       ),
   )
 
-export const leaseSection = (lease: Lease, of: string, { dialect }: Asker): Element =>
+export const leaseSection = (lease: Lease, of: string, { dialect }: Caller): Element =>
   element(
     'LeaseSettingsSection',
     { ...OVF, type: dialect.media('leaseSettingsSection'), href: `${of}/leaseSettingsSection` },
@@ -140,8 +140,8 @@ export const leaseSection = (lease: Lease, of: string, { dialect }: Asker): Elem
 
 const MIB = 1024 ** 2
 
-/** Of a VM, or of all those of a vApp: then the newest is shown. */
-export function snapshotSection(vms: readonly VmRow[], of: string, { dialect }: Asker): Element {
+/** The snapshot of a VM, or the newest among the VMs of a vApp. */
+export function snapshotSection(vms: readonly VmRow[], of: string, { dialect }: Caller): Element {
   const [vm] = vms
     .filter(({ snapshot_at }) => snapshot_at !== null)
     .toSorted((a, b) => Number(b.snapshot_at) - Number(a.snapshot_at))
@@ -152,10 +152,7 @@ export function snapshotSection(vms: readonly VmRow[], of: string, { dialect }: 
     vm !== undefined &&
       element('Snapshot', {
         ...{ name: vm.snapshot_name ?? undefined, created: vm.snapshot_at?.toISOString() },
-        ...{ poweredOn: vm.snapshot_on, size: sizeOf(vm) },
+        ...{ poweredOn: vm.snapshot_on, size: vm.snapshot_mib * MIB },
       }),
   )
 }
-
-const sizeOf = ({ disk_mib, memory_mib, snapshot_on }: VmRow): number =>
-  (disk_mib + (snapshot_on ? memory_mib : 0)) * MIB

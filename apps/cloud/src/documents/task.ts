@@ -1,20 +1,19 @@
 import { element, type Element } from '@skerry/xml'
 
-import type { Asker } from '../http/asker.ts'
+import type { Caller } from '../auth/caller.ts'
+import type { TaskRow } from '../database/tables.ts'
+import { may } from '../domain/authorize.ts'
 import { link, type Hrefs } from '../http/links.ts'
-import { may } from '../identity/authorize.ts'
-import type { TaskFound } from '../store/find-task.ts'
-import type { OrgRow } from '../store/orgs.ts'
-import type { Task } from '../store/queue.ts'
-import { taskTexts } from '../task-texts.ts'
+import { taskTexts } from '../operations/task-texts.ts'
+import type { TaskFound } from '../tasks/find-task.ts'
+import type { TaskWait } from '../tasks/waits.ts'
+import type { OrgRow } from '../tenants/orgs.ts'
 
 const DAY_MS = 86_400_000
-/** Tasks are kept this long; clients are told so. */
-const KEPT_DAYS = 90
 
 export function task(
   row: TaskFound,
-  { dialect, who }: Pick<Asker, 'dialect' | 'who'>,
+  { dialect, principal, taskDays }: Pick<Caller, 'dialect' | 'principal' | 'taskDays'>,
   hrefs: Hrefs,
 ): Element {
   const { name = row.operation, doing = '', done = '' } = taskTexts.get(row.operation) ?? {}
@@ -29,23 +28,36 @@ export function task(
       operation: `${row.state === 'success' ? done : doing} ${row.vm === null ? 'vApp' : 'VM'} ${row.vm ?? row.vapp}`,
       startTime: began.toISOString(),
       endTime: row.ended_at?.toISOString(),
-      expiryTime: new Date(began.getTime() + KEPT_DAYS * DAY_MS).toISOString(),
-      cancelRequested: row.cancel,
+      expiryTime: new Date(began.getTime() + taskDays * DAY_MS).toISOString(),
+      cancelRequested: row.cancel_requested,
     },
-    !over && may(who, 'vm:power') && link('task:cancel', `${href}/action/cancel`),
+    !over && may(principal, 'vm:power') && link('task:cancel', `${href}/action/cancel`),
     owner(row, dialect, hrefs),
     row.state === 'error' && failure(row, dialect),
     element('User', { name: row.owner }),
     element('Organization', { type: dialect.media('org'), href: hrefs.org(row.org) }),
     element('Progress', {}, row.progress),
     row.state === 'success' && row.message !== null && element('Details', {}, row.message),
+    row.wait !== undefined && row.wait !== null && waiting(row.wait, dialect, hrefs),
   )
 }
 
-/** What is no more is named, and not pointed at. */
+/** An extension element. Clients of the original API do not know it, and get the text in Details instead. */
+function waiting(wait: TaskWait, { name }: Caller['dialect'], hrefs: Hrefs): Element {
+  if (name === 'original') return element('Details', {}, wait.words)
+  const { reason, words, next, behind, since, attempts, failure, failedAt, givesUpAt } = wait
+  const failures = attempts > 0 || failure !== null
+  return element('Waiting', {
+    ...{ reason, message: words, next, task: behind === null ? undefined : hrefs.task(behind) },
+    ...{ since: since ?? undefined, givesUpAt: givesUpAt ?? undefined },
+    ...(failures && { attempts, lastFailure: failure ?? '', lastFailureAt: failedAt ?? undefined }),
+  })
+}
+
+/** A deleted owner has a name and an id, but no link. */
 function owner(
   { vapp, vm, gone, object_name: name }: TaskFound,
-  dialect: Asker['dialect'],
+  dialect: Caller['dialect'],
   hrefs: Hrefs,
 ): Element {
   const [media, id, href] =
@@ -55,7 +67,7 @@ function owner(
   return element('Owner', { type: dialect.media(media), name, id, href: gone ? undefined : href })
 }
 
-function failure({ fault, message }: Task, { refusals }: Asker['dialect']): Element {
+function failure({ fault, message }: TaskRow, { refusals }: Caller['dialect']): Element {
   const { status, code } = refusals[fault ?? 'mistake']
   return element('Error', {
     ...{ majorErrorCode: status, minorErrorCode: code, message: message ?? '' },
@@ -65,12 +77,12 @@ function failure({ fault, message }: Task, { refusals }: Asker['dialect']): Elem
 export const tasksList = (
   { id }: OrgRow,
   rows: readonly TaskFound[],
-  asker: Asker,
+  caller: Caller,
   hrefs: Hrefs,
 ): Element =>
   element(
     'TasksList',
-    { name: 'Tasks Lists', type: asker.dialect.media('tasksList'), href: hrefs.tasks(id) },
-    link('up', hrefs.org(id), { type: asker.dialect.media('org') }),
-    ...rows.map((row) => task(row, asker, hrefs)),
+    { name: 'Tasks Lists', type: caller.dialect.media('tasksList'), href: hrefs.tasks(id) },
+    link('up', hrefs.org(id), { type: caller.dialect.media('org') }),
+    ...rows.map((row) => task(row, caller, hrefs)),
   )

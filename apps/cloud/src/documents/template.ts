@@ -1,16 +1,16 @@
 import { element, type Element } from '@skerry/xml'
 
-import type { Asker } from '../http/asker.ts'
+import type { Caller } from '../auth/caller.ts'
+import { statusNumber } from '../domain/vm-status.ts'
 import { link, type Hrefs } from '../http/links.ts'
-import type { TemplateRow } from '../store/orgs.ts'
-import { statusNumber } from '../vm-status.ts'
+import type { TemplateRow } from '../tenants/orgs.ts'
 import { hardwareSection } from './sections.ts'
 
 const status = statusNumber.POWERED_OFF
 
-export const template = (row: TemplateRow, asker: Asker, hrefs: Hrefs): Element => {
+export const template = (row: TemplateRow, caller: Caller, hrefs: Hrefs): Element => {
   const { id, name, image, cpus, memory_mib, disk_mib } = row
-  const { dialect } = asker
+  const { dialect } = caller
   return element(
     'VAppTemplate',
     {
@@ -21,12 +21,12 @@ export const template = (row: TemplateRow, asker: Asker, hrefs: Hrefs): Element 
     element('NumberOfCpus', {}, cpus),
     element('MemoryMB', {}, memory_mib),
     element('DiskMB', {}, disk_mib),
-    element('Children', {}, templateVm(row, asker, hrefs)),
+    element('Children', {}, templateVm(row, caller, hrefs)),
   )
 }
 
-/** What is made of a template is one VM: it is the template itself, as clients that look for VMs in it see it. */
-export const templateVm = (row: TemplateRow, { dialect }: Asker, hrefs: Hrefs): Element =>
+/** A template holds one VM: this is the template itself, for clients that look for VMs in it. */
+export const templateVm = (row: TemplateRow, { dialect }: Caller, hrefs: Hrefs): Element =>
   element(
     'Vm',
     {

@@ -1,13 +1,13 @@
 import { element, type Element } from '@skerry/xml'
 
-import type { Asker } from '../http/asker.ts'
+import type { Caller } from '../auth/caller.ts'
 import { link, type Hrefs } from '../http/links.ts'
-import type { UploadRow } from '../store/uploads.ts'
+import type { UploadRow } from '../images/upload-rows.ts'
 
-/** An image on its way: where its bytes go, and how many have come. */
+/** An upload in progress: where to send its bytes, and how many were received. */
 export function upload(
   { id, catalog, name, bytes, received, sha256 }: UploadRow,
-  { dialect }: Asker,
+  { dialect }: Caller,
   hrefs: Hrefs,
 ): Element {
   const href = hrefs.upload(id)

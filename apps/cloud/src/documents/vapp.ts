@@ -1,14 +1,13 @@
 import { element, type Element } from '@skerry/xml'
 
-import type { Asker } from '../http/asker.ts'
+import type { Caller } from '../auth/caller.ts'
+import { may } from '../domain/authorize.ts'
+import { statusNumber, statusOfAll } from '../domain/vm-status.ts'
 import { link, noteLinks, vappLinks, type Hrefs } from '../http/links.ts'
-import { isIn } from '../http/version.ts'
-import { may } from '../identity/authorize.ts'
-import type { TaskFound } from '../store/find-task.ts'
-import type { Lease } from '../store/leases.ts'
-import type { VappRow } from '../store/vapps.ts'
-import type { VmRow } from '../store/vms.ts'
-import { statusNumber, statusOfAll } from '../vm-status.ts'
+import type { VappRow } from '../inventory/vapps.ts'
+import type { VmRow } from '../inventory/vms.ts'
+import type { TaskFound } from '../tasks/find-task.ts'
+import type { Lease } from '../tenants/leases.ts'
 import { leaseSection, snapshotSection } from './sections.ts'
 import { task } from './task.ts'
 import { vm } from './vm.ts'
@@ -18,39 +17,39 @@ const MIXED = 10
 export interface WholeVapp {
   readonly vapp: VappRow
   readonly vms: readonly VmRow[]
-  /** Those of the vApp itself; each VM shows its own. */
+  /** Tasks of the vApp itself; the document of each VM shows its own. */
   readonly tasks: readonly TaskFound[]
   readonly lease: Lease
 }
 
 export function vapp(
   { vapp: row, vms, tasks, lease }: WholeVapp,
-  asker: Asker,
+  caller: Caller,
   hrefs: Hrefs,
 ): Element {
-  const { dialect } = asker
+  const { dialect } = caller
   const href = hrefs.vapp(row.id)
-  const status = statusOfAll(vms.map(({ shown }) => shown))
+  const status = statusOfAll(vms.map(({ displayed_status: status }) => status))
   return element(
     'VApp',
     {
       ...{ name: row.name, id: dialect.urn('vapp', row.id), href, type: dialect.media('vApp') },
       status: status === 'MIXED' ? MIXED : statusNumber[status],
-      deployed: vms.some(({ shown }) => shown === 'POWERED_ON'),
+      deployed: vms.some(({ displayed_status: each }) => each === 'POWERED_ON'),
     },
-    ...(row.closed ? [] : vappLinks(vms, href, asker)),
+    ...(row.closed ? [] : vappLinks(vms, href, caller)),
     !row.closed &&
-      may(asker.who, 'vm:edit') &&
+      may(caller.principal, 'vm:edit') &&
       link('recompose', `${href}/action/recomposeVApp`, {
         type: dialect.media('recomposeVAppParams'),
       }),
-    ...noteLinks(row, href, 'vApp', asker),
+    ...noteLinks(row, href, 'vApp', caller),
     link('up', hrefs.vdc(row.vdc), { type: dialect.media('vdc') }),
-    tasks.length > 0 && element('Tasks', {}, ...tasks.map((each) => task(each, asker, hrefs))),
-    leaseSection(lease, href, asker),
-    isIn(asker.version, '5.1') && snapshotSection(vms, href, asker),
+    tasks.length > 0 && element('Tasks', {}, ...tasks.map((each) => task(each, caller, hrefs))),
+    leaseSection(lease, href, caller),
+    snapshotSection(vms, href, caller),
     element('DateCreated', {}, row.created_at.toISOString()),
     element('Owner', {}, element('User', { name: row.owner })),
-    vms.length > 0 && element('Children', {}, ...vms.map((each) => vm(each, [], asker, hrefs))),
+    vms.length > 0 && element('Children', {}, ...vms.map((each) => vm(each, [], caller, hrefs))),
   )
 }

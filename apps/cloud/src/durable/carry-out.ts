@@ -1,20 +1,20 @@
-import type { Reason } from '../store/claim-task.ts'
+import type { ClaimReason } from '../tasks/claim-task.ts'
 import type { Activities, Plan } from '../worker/activities.ts'
 
-export type Verbs = Pick<Activities, 'runStep' | 'undoStep' | 'turnBack' | 'endTask'>
+export type TaskActivities = Pick<Activities, 'runStep' | 'undoStep' | 'turnBack' | 'endTask'>
 
 /**
- * One task from its claim to its end, forward or back. Remembers nothing: a run that is thrown away
- * is begun again by the next claim. Knows nothing of Temporal either: the queue gives it verbs that
- * are written down, the step matrix verbs that fail, the model verbs that come late. Answers whether
- * the VM's queue should be looked at again: if not, it is empty and nobody holds it.
+ * Carries out one task from its claim to its end, forward or back. It keeps no state: after a discarded run, the next
+ * claim starts the task from scratch. It does not depend on Temporal either: the queue passes verbs that are
+ * persisted, the step matrix passes verbs that fail, the model passes verbs that are late. Returns whether the
+ * VM's queue should be checked again; false means that the queue is empty and has no holder.
  */
 export async function carryOut(
   { steps, direction, ...claim }: Plan,
-  verbs: (step?: Plan['steps'][number]) => Verbs,
-  reasonOf: (error: unknown) => Reason | 'stale',
+  verbs: (step?: Plan['steps'][number]) => TaskActivities,
+  reasonOf: (error: unknown) => ClaimReason | 'stale',
 ): Promise<boolean> {
-  let { number } = claim
+  let { fence: number } = claim
   try {
     if (direction === 'forward') {
       try {
@@ -26,11 +26,11 @@ export async function carryOut(
         number = await verbs().turnBack(claim, reason)
       }
     }
-    // All steps, whether or not they are known to have run: the one that failed may have done its work.
+    // Undo all steps, whether or not they are known to have run: the one that failed may have taken effect.
     for (const step of steps.toReversed()) {
-      if (step.undo) await verbs(step).undoStep({ ...claim, number }, step.name)
+      if (step.undo) await verbs(step).undoStep({ ...claim, fence: number }, step.name)
     }
-    return await verbs().endTask({ ...claim, number })
+    return await verbs().endTask({ ...claim, fence: number })
   } catch (error) {
     if (reasonOf(error) !== 'stale') throw error
     return true

@@ -1,36 +1,36 @@
-// Replayed by Temporal: no clock, no chance, no I/O, and nothing of ours but types.
+// Replayed by Temporal: no clock, no randomness, no I/O, and no imports of our own except types.
 import { proxyActivities } from '@temporalio/workflow'
 
 import type { Reconcilers } from '../reconcile/reconcilers.ts'
 
-// One that fails is not tried for ever: the next one comes soon and reads the world anew.
+// A failing pass is not retried for ever: the next one comes soon and reads the current state again.
 const passes = proxyActivities<Reconcilers>({
   startToCloseTimeout: '5m',
   heartbeatTimeout: '8s',
   retry: { maximumAttempts: 3, initialInterval: '1s' },
 })
 
-/** VMs that are off although they should be on get a task. */
+/** Submits a task for each VM that is off but should be on. */
 export async function reconcilePower(): Promise<void> {
   await passes.reconcilePower()
 }
 
-/** What is owed at a host that is open is paid. */
-export async function reconcileDebts(): Promise<void> {
-  await passes.reconcileDebts()
+/** Executes pending undos at hosts that are reachable. */
+export async function reconcilePendingUndo(): Promise<void> {
+  await passes.reconcilePendingUndo()
 }
 
-/** What is counted as placed on a host is what is placed there. */
+/** Corrects the placement counters of hosts. */
 export async function reconcileCounts(): Promise<void> {
   await passes.reconcileCounts()
 }
 
-/** Leases that are over stop, mark or delete what they are of. */
+/** Stops, marks or deletes vApps whose leases have expired. */
 export async function reconcileLeases(): Promise<void> {
   await passes.reconcileLeases()
 }
 
-/** What nobody can ask for any more goes. */
+/** Deletes expired rows. */
 export async function keepHouse(): Promise<void> {
   await passes.keepHouse()
 }

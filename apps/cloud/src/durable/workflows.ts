@@ -1,8 +1,8 @@
-// What Temporal may start, by name. The bundle is made of this file.
+// The workflows that Temporal starts by name. The workflow bundle is built from this file.
 export {
   keepHouse,
   reconcileCounts,
-  reconcileDebts,
+  reconcilePendingUndo,
   reconcileLeases,
   reconcilePower,
 } from './reconcile.ts'

@@ -5,13 +5,13 @@ import {
   type ConnectedHost,
   type HostApi,
   type HostRecord,
-  type Told,
+  type SessionLine,
 } from '@skerry/host-api'
 import type { HostId } from '@skerry/vm'
 import type { Kysely } from 'kysely'
 
-import type { Database } from '../store/database.ts'
-import { findHost, type HostRow } from '../store/hosts.ts'
+import type { CloudTables } from '../database/tables.ts'
+import { findHost, type HostRow } from './hosts.ts'
 
 export interface Identity {
   readonly key: string
@@ -21,33 +21,35 @@ export interface Identity {
 
 interface Open {
   readonly where: string
-  /** The certificate that it shows. */
+  /** The client certificate of this link. */
   readonly cert: string
   readonly api: ConnectedHost
-  /** Links with earlier certificates, by which something is still under way. */
+  /** Links with earlier certificates that still have requests in progress. */
   readonly retired: readonly ConnectedHost[]
 }
 
 /**
- * This cell's links to hosts: one for each, found by its row, opened when it is needed. The certificate is renewed while we
- * run: whatever is asked from then on shows the new one, what is under way goes on with the one it began with.
+ * This cell's links to hosts: one per host, addressed by its row, opened on demand. The certificate is renewed at run time:
+ * new requests use the new one, requests in progress keep the one they started with.
  */
 export class HostLinks implements Disposable {
-  readonly #db: Kysely<Database>
+  readonly #db: Kysely<CloudTables>
   readonly #identity: () => Identity
   readonly #open = new Map<HostId, Open>()
+  /** Hosts that this cell has left to other cells. */
+  readonly #avoided = new Set<HostId>()
   #shared: ReturnType<typeof sharing> | undefined
 
-  constructor(db: Kysely<Database>, identity: () => Identity) {
+  constructor(db: Kysely<CloudTables>, identity: () => Identity) {
     this.#db = db
     this.#identity = identity
   }
 
-  /** The host of this row, wherever its row says that it is now. */
+  /** The host of this row, at the address in the row. */
   of({ id, address, port, state }: HostRow): HostApi {
     if (state !== 'joined') {
       this.close(id)
-      throw new Fault('unavailable', `host ${id} is ${state}: nothing is sent to it`)
+      throw new Fault('unavailable', `host ${id} is ${state}: it accepts no requests`)
     }
     const where = `${address}:${port}`
     const tls = this.#tls()
@@ -60,7 +62,7 @@ export class HostLinks implements Disposable {
     return api
   }
 
-  /** Read once for all links: a context for each would be most of what a cell with many hosts keeps in memory. */
+  /** One TLS context for all links: one per link would take most of the memory of a cell with many hosts. */
   #tls(): Identity {
     const { key, cert, ca } = this.#identity()
     const known = this.#shared
@@ -68,24 +70,43 @@ export class HostLinks implements Disposable {
     return (this.#shared = sharing({ key, cert, ca })) as Identity
   }
 
-  /** A host by its id alone; its row is read again for every question. */
+  /** A host by its id alone; its row is read again for every request. */
   at(id: HostId): HostApi {
-    return findingEachTime(async () => this.of(await this.#find(id)))
+    return findingEachTime(async () => {
+      if (this.#avoided.has(id)) {
+        throw new Fault(
+          'unavailable',
+          `this cell cannot reach host ${id}; another cell may reach it`,
+        )
+      }
+      return this.of(await this.#find(id))
+    })
   }
 
-  /** A host that is followed: each session finds it anew, and the many pings of a session do not ask for its row. */
+  /** Ends the requests in progress at this host and makes new ones fail at once, so that another cell is tried. */
+  avoid(id: HostId): void {
+    this.#avoided.add(id)
+    this.close(id)
+  }
+
+  /** Called when the host sent a line or answered a ping. */
+  reached(id: HostId): void {
+    this.#avoided.delete(id)
+  }
+
+  /** A host that is followed: each session reads its row again, but the many pings of a session do not. */
   following(first: HostRow): HostApi {
     let row = first
     const api = findingEachTime(async () => {
       row = await this.#find(first.id)
       return this.of(row)
     })
-    return { ...api, ping: async (...asked) => this.of(row).ping(...asked) }
+    return { ...api, ping: async (...requested) => this.of(row).ping(...requested) }
   }
 
   async #find(id: HostId): Promise<HostRow> {
     const row = await findHost(this.#db, id)
-    if (!row) throw new Fault('unavailable', `there is no host ${id} any more`)
+    if (!row) throw new Fault('unavailable', `host not found: ${id}`)
     return row
   }
 
@@ -100,7 +121,7 @@ export class HostLinks implements Disposable {
   }
 }
 
-/** A link whose certificate is no longer shown: those of its kind that somebody still uses. */
+/** Retires a link after a certificate renewal. Returns the retired links that are still in use. */
 function retire({ api, retired }: Open): readonly ConnectedHost[] {
   api.retire()
   const all = [...retired, api]
@@ -108,15 +129,15 @@ function retire({ api, retired }: Open): readonly ConnectedHost[] {
   return all.filter((each) => each.isUsed)
 }
 
-/** A host whose link is looked for at every question. */
+/** A host whose link is looked up for every request. */
 const findingEachTime = (find: () => Promise<HostApi>): HostApi => ({
-  step: async (...asked) => (await find()).step(...asked),
-  stop: async (...asked) => (await find()).stop(...asked),
-  ping: async (...asked) => (await find()).ping(...asked),
-  arm: async (...asked) => (await find()).arm(...asked),
-  open: async (...asked) => (await find()).open(...asked),
-  takeScreenshot: async (...asked) => (await find()).takeScreenshot(...asked),
-  async *follow(session, signal): AsyncIterable<Told> {
+  step: async (...requested) => (await find()).step(...requested),
+  stop: async (...requested) => (await find()).stop(...requested),
+  ping: async (...requested) => (await find()).ping(...requested),
+  arm: async (...requested) => (await find()).arm(...requested),
+  open: async (...requested) => (await find()).open(...requested),
+  takeScreenshot: async (...requested) => (await find()).takeScreenshot(...requested),
+  async *follow(session, signal): AsyncIterable<SessionLine> {
     yield* (await find()).follow(session, signal)
   },
   async *records(signal): AsyncIterable<HostRecord> {

@@ -1,11 +1,12 @@
-import { Fault, passing } from '@skerry/fault'
-import type { HostApi, Told } from '@skerry/host-api'
+import { Fault, retryableKinds } from '@skerry/fault'
+import { isDistrust, type HostApi, type SessionLine } from '@skerry/host-api'
 import type { HostId, TaskId, VmId } from '@skerry/vm'
 import { sql, type Kysely } from 'kysely'
 
-import type { Database } from '../store/database.ts'
-import { debtsOf, forgive } from '../store/debts.ts'
-import { tell } from '../store/events.ts'
+import { emitEvent } from '../database/events.ts'
+import type { CloudTables } from '../database/tables.ts'
+import { recordSeen, type Sight } from '../inventory/vms.ts'
+import { dropPendingUndo, pendingUndosOf } from '../tasks/pending-undo.ts'
 import {
   loseHost,
   nextSession,
@@ -13,45 +14,49 @@ import {
   recordListed,
   type Session,
   type Welcome,
-} from '../store/hosts.ts'
-import { recordSeen, type Sight } from '../store/vms.ts'
+} from './hosts.ts'
 
-export interface Following {
-  readonly db: Kysely<Database>
+export interface FollowContext {
+  readonly db: Kysely<CloudTables>
   readonly cell: string
   readonly signal: AbortSignal
   readonly log: (message: string, cause?: unknown) => void
-  /** Waits, or ends early when the following is given up. */
+  /** Waits; returns early when following stops. */
   pause(ms: number): Promise<void>
+  /** Called whenever the host has sent something. */
+  heard?(): void
+  /** Called when either side rejects the other's certificate. */
+  distrusted?(why: string): void
 }
 
 const unwelcome: Readonly<Record<Exclude<Welcome, 'welcome'>, string>> = {
-  replaced: 'another session has taken the place of this one',
-  quarantined: 'it is in quarantine: a person has to decide',
-  recovering: 'the cloud recovers from a restore: skerry cloud recover --status',
+  replaced: 'replaced by a newer session',
+  quarantined: 'the host is in quarantine: an operator has to decide',
+  recovering: 'the cloud is recovering from a restore: skerry cloud recover --status',
 }
 
 const AGAIN_MS = 1000
-/** Sights are written together: a host that lists a thousand VMs costs a few statements. */
+/** Observations are written in batches: a host that lists a thousand VMs costs a few statements. */
 const BATCH = 200
 
-/** Follows one host, session after session, for as long as it is this cell's. */
+/** Follows one host, session after session, while this cell has its lease. */
 export async function followHost(
-  world: Following,
+  context: FollowContext,
   id: HostId,
   first: Session,
   host: HostApi,
 ): Promise<void> {
-  const { db, cell, signal, log } = world
+  const { db, cell, signal, log } = context
   let session: Session | undefined = first
   let isSeen = true
   while (!signal.aborted && session) {
-    // A session whose hello was never heard is still to begin: a host that is off costs no statement.
+    // A session without a hello has not begun and is used again: a host that is off costs no statement.
     let isBegun = false
     try {
-      await oneSession(world, id, session, host, () => (isSeen = isBegun = true))
+      await oneSession(context, id, session, host, () => (isSeen = isBegun = true))
     } catch (error) {
       if (!signal.aborted) log(`host ${id}: ${(error as Error).message}`)
+      if (isDistrust(error)) context.distrusted?.(error.message)
     }
     if (isSeen) {
       await loseHost(db, id, session.session).then(
@@ -59,19 +64,20 @@ export async function followHost(
         () => undefined,
       )
     }
-    await world.pause(AGAIN_MS)
+    await context.pause(AGAIN_MS)
     if (signal.aborted) return
     if (isBegun) session = await nextSession(db, id, cell).catch(() => session)
   }
 }
 
 async function oneSession(
-  { db, signal }: Following,
+  context: FollowContext,
   id: HostId,
   begun: Session,
   host: HostApi,
   heard: () => void,
 ): Promise<void> {
+  const { db, signal } = context
   const { session } = begun
   let sights: Sight[] = []
   const write = async () => {
@@ -85,21 +91,22 @@ async function oneSession(
   const over = new AbortController()
   const following = host.follow(session, AbortSignal.any([signal, over.signal]))
   for await (const lines of together(following, BATCH, over)) {
-    for (const told of lines) {
-      if (told.is === 'hello') {
+    context.heard?.()
+    for (const line of lines) {
+      if (line.is === 'hello') {
         heard()
-        const welcome = await recordHello(db, id, begun, told.hello)
+        const welcome = await recordHello(db, id, begun, line.hello)
         if (welcome !== 'welcome') throw new Error(unwelcome[welcome])
-        paid = await payDebts(db, id, host, signal)
-      } else if (told.is === 'vm') {
-        if (listing) listed.add(told.id)
-        const { id: vmId, seq, vm, stopped } = told
+        paid = await executePendingUndos(db, id, host, signal)
+      } else if (line.is === 'vm') {
+        if (listing) listed.add(line.id)
+        const { id: vmId, seq, vm, stopped } = line
         if (vm) sights.push({ id: vmId, session, seq, vm, ...(stopped && { stopped }) })
-      } else if (told.is === 'listed') {
+      } else if (line.is === 'listed') {
         await write()
-        // The list may have been made before the debts were paid.
+        // The list may have been made before the pending undos were executed.
         const left = [...listed].filter((vm) => !paid.has(vm))
-        await recordListed(db, id, session, await straysAmong(db, id, left))
+        await recordListed(db, id, session, await orphansAmong(db, id, left))
         listing = false
       }
     }
@@ -107,50 +114,50 @@ async function oneSession(
   }
 }
 
-/** Before anything else: what was left undone here while it was away. Answers with the VMs that it was owed for. */
-export async function payDebts(
-  db: Kysely<Database>,
+/** Executes, before anything else, the undos that are pending at this host. Returns the VMs concerned. */
+export async function executePendingUndos(
+  db: Kysely<CloudTables>,
   id: HostId,
   host: HostApi,
   signal: AbortSignal,
 ): Promise<ReadonlySet<VmId>> {
   const paid = new Set<VmId>()
-  for (const debt of await debtsOf(db, id)) {
-    const { vm, incarnation, number } = debt
-    const task = `debt-${debt.task}` as TaskId
-    const order = { vm, task, key: `${task}:${number}`, number, incarnation }
+  for (const pending of await pendingUndosOf(db, id)) {
+    const { vm, incarnation, fence } = pending
+    const task = `undo-${pending.task}` as TaskId
+    const order = { vm, task, key: `${task}:${fence}`, number: fence, incarnation }
     try {
-      const { session, seq, vm: seen } = await host.step(order, debt.goal, signal)
-      // The list may have been made before: what the host says now is the newer.
+      const { session, seq, vm: seen } = await host.step(order, pending.goal, signal)
+      // The list may be older than this observation.
       if (seen) await recordSeen(db, id, [{ id: vm, session, seq, vm: seen }])
     } catch (error) {
-      // A host that says it cannot be done will say so for ever; it is not kept closed for that.
+      // A host that rejects an undo will always reject it; it must not stay closed because of that.
       if (!isRefused(error)) throw error
       const { kind: fault, message } = error
-      await tell(db, {
-        kind: 'debt.refused',
+      await emitEvent(db, {
+        kind: 'undo.refused',
         host: id,
-        what: { vm, goal: debt.goal, fault, message },
+        details: { vm, goal: pending.goal, fault, message },
       })
     }
-    await forgive(db, debt)
+    await dropPendingUndo(db, pending)
     paid.add(vm)
   }
   return paid
 }
 
 const isRefused = (error: unknown): error is Fault =>
-  error instanceof Fault && !passing.has(error.kind) && error.kind !== 'stale'
+  error instanceof Fault && !retryableKinds.has(error.kind) && error.kind !== 'stale'
 
-/** Longer than the making of any list takes. */
+/** Longer than any host needs to make its list. */
 const LISTED_WITHIN = '5 min'
 
 /**
- * VMs that are there although they are not placed there: told to people, never touched. One that is being deleted, or was a
- * moment ago, may have been listed before it went.
+ * Orphans: VMs that are on this host but not placed there. They are reported to operators and never touched. A VM that is being
+ * deleted, or was deleted a moment ago, is no orphan: it may have been listed before its deletion.
  */
-async function straysAmong(
-  db: Kysely<Database>,
+async function orphansAmong(
+  db: Kysely<CloudTables>,
   id: HostId,
   listed: readonly VmId[],
 ): Promise<readonly VmId[]> {
@@ -168,17 +175,17 @@ async function straysAmong(
   return listed.filter((vm) => !mine.has(vm))
 }
 
-/** All that has come by now, as one; never waits for more than one. */
+/** Yields all lines that have arrived so far as one batch; waits only for the first. */
 async function* together(
-  source: AsyncIterable<Told>,
+  source: AsyncIterable<SessionLine>,
   limit: number,
   over: AbortController,
-): AsyncIterable<Told[]> {
+): AsyncIterable<SessionLine[]> {
   const iterator = source[Symbol.asyncIterator]()
   let next = iterator.next()
   try {
     for (;;) {
-      const lines: Told[] = []
+      const lines: SessionLine[] = []
       const first = await next
       if (first.done) return
       lines.push(first.value)
@@ -192,7 +199,7 @@ async function* together(
       yield lines
     }
   } finally {
-    // Whoever leaves early leaves a line that is waited for: it ends by the signal, and nobody asks how.
+    // On an early exit a line is still awaited: the signal ends it, and its result is ignored.
     over.abort()
     next.catch(() => undefined)
     await iterator.return?.()

@@ -2,21 +2,41 @@ import type { HostApi } from '@skerry/host-api'
 import type { HostId } from '@skerry/vm'
 import type { Kysely } from 'kysely'
 
-import type { Database } from '../store/database.ts'
-import { recordHighest, releaseHosts, renewHosts, type HostRow } from '../store/hosts.ts'
+import type { CloudTables } from '../database/tables.ts'
 import { followHost } from './follow-host.ts'
+import { releaseHosts, renewHosts } from './host-leases.ts'
+import { recordHighest, type HostRow } from './hosts.ts'
+import { keepTrying } from './reach.ts'
 
 const BEAT_MS = 2000
 const PING_MS = 5000
+/** A host that has been silent for this long is left to other cells: longer than a host may be silent in a session. */
+const SILENT_MS = 20_000
 
 export interface Followers {
-  readonly db: Kysely<Database>
+  readonly db: Kysely<CloudTables>
   readonly cell: string
   readonly log: (message: string, cause?: unknown) => void
   connect(host: HostRow): HostApi
   pause(ms: number, signal: AbortSignal): Promise<void>
-  /** Takes every number that was committed here. */
+  /** Receives every fencing token that this cell has committed. */
   keep?(number: string): Promise<void>
+  /** The cell's own health; default: fit. */
+  readonly fitness?: FollowerFitness
+  /** Milliseconds of a monotonic clock; default: the process's. */
+  now?(): number
+  /** Called with a host that this cell has let go: its requests in progress there end. */
+  letGo?(host: HostId): void
+  /** Called with a host that sent a line or answered a ping. */
+  reached?(host: HostId): void
+}
+
+export interface FollowerFitness {
+  readonly isFit: boolean
+  reaches(ok: boolean): void
+  trusts(host: HostId, why?: string): void
+  /** Receives at each heartbeat whether this cell should take work. */
+  works?(works: boolean): void
 }
 
 interface Link {
@@ -24,47 +44,71 @@ interface Link {
   readonly host: HostApi
   readonly over: Promise<void>
   session: string
-  /** A ping is on its way: a host that does not answer is not asked again and again. */
-  asked: boolean
+  /** A ping is in flight: a host that does not answer gets no further pings. */
+  requested: boolean
+  /** When it last sent something, or was taken. */
+  heardAt: number
+  hasHeard: boolean
 }
 
-/** Follows this cell's share of the hosts, until the signal says otherwise. */
-export async function followHosts(world: Followers, signal: AbortSignal): Promise<void> {
+/** Follows this cell's share of the hosts until the signal is aborted. */
+export async function followHosts(context: Followers, signal: AbortSignal): Promise<void> {
   const links = new Map<HostId, Link>()
   const answers = new Map<HostId, string>()
   let beat = 0
   let isNew = true
+  const now = () => context.now?.() ?? performance.now()
+  const isSilent = ({ heardAt }: Link) => now() - heardAt >= SILENT_MS
+  const { fitness } = context
+  const trying = keepTrying(
+    {
+      ...context,
+      hears: () => [...links.values()].some((link) => link.hasHeard && !isSilent(link)),
+      reaches: (ok) => fitness?.reaches(ok),
+      trusts: (host, why) => fitness?.trusts(host, why),
+    },
+    signal,
+  )
   while (!signal.aborted) {
     try {
-      // A killed cell of the same name held them, or a backup says so: until a host was heard anew, nobody knows what it has.
-      if (isNew) await releaseHosts(world.db, world.cell)
+      // A killed cell of the same name held them, or a restored backup says so: until a host is heard again, its state is unknown.
+      if (isNew) await releaseHosts(context.db, context.cell)
       isNew = false
-      const { hosts, number } = await renewHosts(world.db, world.cell)
-      await world.keep?.(number)
+      const silent = new Set([...links].filter(([, link]) => isSilent(link)).map(([id]) => id))
+      const beatNow = { cell: context.cell, fit: fitness?.isFit ?? true, silent }
+      const { hosts, number, works, letGo } = await renewHosts(context.db, beatNow)
+      fitness?.works?.(works)
+      await context.keep?.(number)
       keepOnly(links, new Set(hosts.map(({ id }) => id)))
+      for (const id of letGo) {
+        context.log(
+          `host ${id} has been silent for ${SILENT_MS / 1000} s: another cell may follow it`,
+        )
+        context.letGo?.(id)
+      }
       for (const host of hosts) {
         const link = links.get(host.id)
         if (link) link.session = host.session
         else
           links.set(
             host.id,
-            openLink(world, host, signal, () => links.delete(host.id)),
+            openLink(context, host, signal, now, () => links.delete(host.id)),
           )
       }
-      await recordHighest(world.db, answers)
+      await recordHighest(context.db, answers)
       answers.clear()
       if (beat % Math.ceil(PING_MS / BEAT_MS) === 0) pingAll(links, number, answers)
       beat += 1
     } catch (error) {
-      // Without a lease there is no right to follow; the links end when another cell opens a session.
-      world.log('cannot renew the hosts', error)
+      // Without a lease this cell must not follow; the links end when another cell opens a session.
+      context.log('cannot renew the leases of hosts', error)
     }
-    await world.pause(BEAT_MS, signal)
+    await context.pause(BEAT_MS, signal)
   }
   for (const { stop } of links.values()) stop.abort()
-  await Promise.all([...links.values()].map(({ over }) => over))
-  await releaseHosts(world.db, world.cell).catch((error: unknown) =>
-    world.log('the hosts are free only when their lease runs out', error),
+  await Promise.all([trying, ...[...links.values()].map(({ over }) => over)])
+  await releaseHosts(context.db, context.cell).catch((error: unknown) =>
+    context.log('cannot release the hosts; they become free when their leases expire', error),
   )
 }
 
@@ -76,23 +120,37 @@ function keepOnly(links: Map<HostId, Link>, mine: ReadonlySet<HostId>): void {
   }
 }
 
-function openLink(world: Followers, row: HostRow, signal: AbortSignal, ended: () => void): Link {
+function openLink(
+  context: Followers,
+  row: HostRow,
+  signal: AbortSignal,
+  now: () => number,
+  ended: () => void,
+): Link {
   const stop = new AbortController()
   const until = AbortSignal.any([signal, stop.signal])
-  const host = world.connect(row)
+  const host = context.connect(row)
+  const link = { heardAt: now(), hasHeard: false }
   const following = {
-    ...{ db: world.db, cell: world.cell, signal: until, log: world.log },
-    pause: (ms: number) => world.pause(ms, until),
+    ...{ db: context.db, cell: context.cell, signal: until, log: context.log },
+    pause: (ms: number) => context.pause(ms, until),
+    heard: () => {
+      link.heardAt = now()
+      link.hasHeard = true
+      context.reached?.(row.id)
+      context.fitness?.trusts(row.id)
+    },
+    distrusted: (why: string) => context.fitness?.trusts(row.id, why),
   }
   const over = followHost(following, row.id, row, host)
-    .catch((error: unknown) => world.log(`host ${row.id} is not followed any more`, error))
+    .catch((error: unknown) => context.log(`stopped following host ${row.id}`, error))
     .finally(ended)
-  return { stop, host, over, session: row.session, asked: false }
+  return Object.assign(link, { stop, host, over, session: row.session, requested: false })
 }
 
 /**
- * Each ping brings a committed number and takes back the highest that is on the host's disk. Nobody
- * waits for the slowest: what has been answered is written down at the next beat.
+ * Each ping carries a committed fencing token and returns the highest token on the host's disk. It does not
+ * wait for the slowest host: answers are written at the next heartbeat.
  */
 function pingAll(
   links: ReadonlyMap<HostId, Link>,
@@ -100,15 +158,15 @@ function pingAll(
   answers: Map<HostId, string>,
 ): void {
   for (const [id, link] of links) {
-    if (link.asked) continue
-    link.asked = true
+    if (link.requested) continue
+    link.requested = true
     link.host
       .ping(link.session, number)
       .then(
         ({ highest }) => answers.set(id, highest),
-        // Whoever follows it notices the silence.
+        // The follower notices the silence.
         () => undefined,
       )
-      .finally(() => (link.asked = false))
+      .finally(() => (link.requested = false))
   }
 }

@@ -1,27 +1,27 @@
 import type { HostApi, HostRecord } from '@skerry/host-api'
 import type { Kysely } from 'kysely'
 
-import type { Database } from '../store/database.ts'
-import type { HostRow } from '../store/hosts.ts'
-import { endOpenTasks, finishRecovery, keepRecords, recoveryNow } from '../store/recovery.ts'
+import type { CloudTables } from '../database/tables.ts'
+import { endOpenTasks, finishRecovery, keepRecords, recoveryNow } from '../recovery/recovery.ts'
+import type { HostRow } from './hosts.ts'
 
 const AT_ONCE = 20
-/** A host that has joined says this much at the most; one that says more is not believed. */
+/** The most records that a host may report; a host that reports more is rejected. */
 const RECORDS_MAX = 1_000_000
 
 export interface Recovering {
-  readonly db: Kysely<Database>
+  readonly db: Kysely<CloudTables>
   readonly cell: string
   readonly log: (message: string, cause?: unknown) => void
   connect(host: HostRow): HostApi
 }
 
 /**
- * One pass of one cell while the cloud recovers: what is open ends, the hosts that this cell follows are read, and whoever finds
- * all of them read accounts for everything. Any cell may die at any point: the next pass of any other goes on.
+ * One pass of one cell while the cloud recovers: it ends open tasks and reads the hosts that this cell follows. The cell that finds
+ * all hosts read accounts for every VM. Any cell may die at any point: the next pass of any other cell continues.
  */
-export async function recoverHosts(world: Recovering, signal: AbortSignal): Promise<void> {
-  const { db, cell, log } = world
+export async function recoverHosts(context: Recovering, signal: AbortSignal): Promise<void> {
+  const { db, cell, log } = context
   const recovery = await recoveryNow(db)
   if (recovery === undefined) return
   await endOpenTasks(db)
@@ -30,26 +30,26 @@ export async function recoverHosts(world: Recovering, signal: AbortSignal): Prom
     .selectAll()
     .where('follower', '=', cell)
     .where('state', '=', 'joined')
-    .where('read_in', '<', recovery)
+    .where('recovery_read', '<', recovery)
     .execute()
   const read = async (host: HostRow): Promise<void> => {
     const records: HostRecord[] = []
-    for await (const record of world.connect(host).records(signal)) {
+    for await (const record of context.connect(host).records(signal)) {
       records.push(record)
-      if (records.length > RECORDS_MAX) throw new Error('it says that it has too many VMs')
+      if (records.length > RECORDS_MAX) throw new Error('it reports too many VMs')
     }
     await keepRecords(db, host.id, recovery, records)
-    log(`host ${host.id}: ${records.length} records were read`)
+    log(`host ${host.id}: read ${records.length} records`)
   }
   for (let at = 0; at < unread.length; at += AT_ONCE) {
     await Promise.all(
       unread.slice(at, at + AT_ONCE).map(async (host) => {
         await read(host).catch((error: unknown) =>
-          log(`host ${host.id} cannot be read: ${(error as Error).message}`),
+          log(`cannot read the records of host ${host.id}: ${(error as Error).message}`),
         )
       }),
     )
   }
   if (await finishRecovery(db, recovery))
-    log('the cloud has recovered: skerry cloud recover --status')
+    log('recovery finished; findings: skerry cloud recover --status')
 }

@@ -1,64 +1,76 @@
-import type { Edge } from '@skerry/service'
+import { markAuthenticated, type Edge } from '@skerry/service'
 import { renderDocument, type Element } from '@skerry/xml'
+import type { FastifyRequest } from 'fastify'
 
-import { authorize, type Owned, type Who } from '../identity/authorize.ts'
-import type { CloudRoute } from '../route.ts'
-import { wasAccepted } from '../store/request-keys.ts'
-import type { RequestWorld } from '../world.ts'
+import type { Caller } from '../auth/caller.ts'
+import { defaultRetention } from '../config.ts'
+import type { RequestContext } from '../context.ts'
+import { wasAccepted, type RequestKey } from '../database/request-keys.ts'
+import type { Dialect } from '../dialect/dialect.ts'
+import { knownVersion, versionOf, type Version } from '../dialect/version.ts'
+import { authorize, type OwnedResource, type Principal } from '../domain/authorize.ts'
 import type { Admission } from './admission.ts'
-import type { Asker } from './asker.ts'
-import type { Dialect } from './dialect.ts'
+import { resourceFinders } from './path-resources.ts'
 import { requestKeyOf } from './request-key.ts'
-import { things } from './things.ts'
-import { knownVersion, versionOf } from './version.ts'
+import type { CloudRoute } from './route.ts'
 
-const nobody = { user: '', role: 'console only' } as Who
+interface Identified {
+  readonly version: Version
+  readonly principal: Principal
+  readonly token: string
+}
 
-/** In: version, who asks, things, right, in this order. Out: media type and version. */
+const anonymous = { user: '', role: 'console only' } as Principal
+
+/** Inbound: version, caller, resources, right, in this order. Outbound: media type and version. */
 export function makeEdge(
-  world: RequestWorld,
+  context: RequestContext,
   admission: Admission,
   dialect: Dialect,
-): Edge<Asker, CloudRoute> {
-  const whoIs: Admission = async (row, request) =>
-    row.permission === 'anyone' ? { who: nobody, token: '' } : admission(row, request)
+): Edge<Caller, CloudRoute> {
+  const identified = new WeakMap<FastifyRequest, Identified>()
+  const identify = async (row: CloudRoute, request: FastifyRequest): Promise<Identified> => {
+    const { accept } = request.headers
+    if (row.permission === 'anyone') {
+      const { version } = request.params as { readonly version?: string }
+      return { version: knownVersion(version, accept), principal: anonymous, token: '' }
+    }
+    const version = versionOf(accept, row.since)
+    const found = { version, ...(await admission(row, request)) }
+    markAuthenticated(request.raw.socket)
+    return found
+  }
 
   return {
+    async identify(row, request) {
+      identified.set(request, await identify(row, request))
+    },
     async admit(row, request) {
       const { headers } = request
-      const asked = request.params as Readonly<Record<string, string>>
-      const version =
-        row.permission === 'anyone'
-          ? knownVersion(asked['version'], headers.accept)
-          : versionOf(headers.accept, row.since)
-      const { who, token } = await whoIs(row, request)
-      const params: Record<string, unknown> = { ...asked }
+      const requested = request.params as Readonly<Record<string, string>>
+      const { version, principal, token } =
+        identified.get(request) ?? (await identify(row, request))
       const key = requestKeyOf(request, row.takes !== undefined)
-      for (const [name, find] of Object.entries(things)) {
-        const id = asked[name]
-        if (id === undefined) continue
-        const thing = await world.as<Owned | undefined>(who, async (tx) => {
-          const there = await find(tx, id, { who })
-          if (there || !key || !(await wasAccepted(tx, who, key))) return there
-          // A delete whose answer was lost is asked for again when what it deleted is gone.
-          return find(tx, id, { who, gone: true })
-        })
-        authorize(who, row.permission, thing)
-        params[name] = thing
-      }
-      if (row.permission !== 'anyone' && row.permission !== 'login') {
-        authorize(who, row.permission, 'none')
-      }
+      const params = await loadResources(requested, { context, row, principal, key })
       const lastEventId = headers['last-event-id']?.toString()
-      const asker: Asker = { who, token, version, dialect, lastEventId, request: key }
-      return { asker, params }
+      const { taskDays = defaultRetention.taskDays } = context
+      const caller: Caller = {
+        principal,
+        token,
+        version,
+        dialect,
+        lastEventId,
+        request: key,
+        taskDays,
+      }
+      return { caller, params }
     },
     send(reply, row, { dialect: { media, namespace }, version }, { status, headers = {}, body }) {
       const answer = reply.code(status).headers(headers)
       if (body === undefined) return answer.send()
       const document = row.answers[status]
       if (typeof document !== 'string') {
-        throw new TypeError(`${row.name} does not say what comes with ${status}`)
+        throw new TypeError(`route ${row.name} declares no document for status ${status}`)
       }
       if (document === 'events') return answer.send(body)
       if (Buffer.isBuffer(body)) return answer.type(document).send(body)
@@ -66,7 +78,7 @@ export function makeEdge(
         return answer.type(`${media(document)};version=${version}`).send(body)
       }
       const root = body as Element
-      // A row may answer with one of several documents: what the document says it is, it comes as.
+      // A route may return one of several documents: the type in the document decides.
       const said = root.attributes['type']?.split(';')[0] ?? media(document)
       const rendered = renderDocument(rooted(root, namespace(document)))
       return answer.type(`${said};version=${version}`).send(rendered)
@@ -78,3 +90,37 @@ export const rooted = (root: Element, namespace: string): Element => ({
   ...root,
   attributes: { xmlns: namespace, ...root.attributes },
 })
+
+/** The path's parameters, with each resource loaded and authorized in place of its id. */
+async function loadResources(
+  requested: Readonly<Record<string, string>>,
+  {
+    context,
+    row,
+    principal,
+    key,
+  }: {
+    readonly context: RequestContext
+    readonly row: CloudRoute
+    readonly principal: Principal
+    readonly key: RequestKey | undefined
+  },
+): Promise<Record<string, unknown>> {
+  const params: Record<string, unknown> = { ...requested }
+  for (const [name, find] of Object.entries(resourceFinders)) {
+    const id = requested[name]
+    if (id === undefined) continue
+    const resource = await context.as<OwnedResource | undefined>(principal, async (tx) => {
+      const there = await find(tx, id, { principal })
+      if (there || !key || !(await wasAccepted(tx, principal, key))) return there
+      // A delete whose response was lost is repeated when the resource is already gone.
+      return find(tx, id, { principal, gone: true })
+    })
+    authorize(principal, row.permission, resource)
+    params[name] = resource
+  }
+  if (row.permission !== 'anyone' && row.permission !== 'login') {
+    authorize(principal, row.permission, 'none')
+  }
+  return params
+}

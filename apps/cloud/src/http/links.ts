@@ -1,21 +1,21 @@
 import { fill } from '@skerry/service'
 import { element, type Element } from '@skerry/xml'
 
-import { at } from '../addresses.ts'
-import { may } from '../identity/authorize.ts'
-import type { Action } from '../operation.ts'
-import { operations } from '../operations.ts'
-import type { VmRow } from '../store/vms.ts'
-import { vappOperations, type VappOperation } from '../vapp-operations.ts'
-import { decideFor } from '../vm-status.ts'
-import type { RequestWorld } from '../world.ts'
-import type { Asker } from './asker.ts'
-import { isIn } from './version.ts'
+import type { Caller } from '../auth/caller.ts'
+import type { RequestContext } from '../context.ts'
+import { at } from '../dialect/addresses.ts'
+import { isIn } from '../dialect/version.ts'
+import { may } from '../domain/authorize.ts'
+import { decideFor } from '../domain/vm-status.ts'
+import type { VmRow } from '../inventory/vms.ts'
+import { vappOperations, type VappOperation } from '../operations/vapp-operations.ts'
+import { operations } from '../operations/vm-operations.ts'
+import type { Action } from '../tasks/operation.ts'
 
-/** Where documents point: the configured public address, never the cell's own. */
+/** The addresses in documents: below the configured public address, never the cell's own. */
 export class Hrefs {
   readonly #base: URL
-  constructor(base: RequestWorld['base']) {
+  constructor(base: RequestContext['base']) {
     this.#base = base
   }
   to = (path: string): string => new URL(path, this.#base).href
@@ -25,6 +25,8 @@ export class Hrefs {
   org = (id: string): string => this.to(fill(at.org, { org: id }))
   vdc = (id: string): string => this.to(fill(at.vdc, { vdc: id }))
   accessToken = (id: string): string => this.to(fill(at.accessToken, { accessToken: id }))
+  userTokens = (id: string): string => this.to(fill(at.userTokens, { account: id }))
+  userToken = (id: string): string => this.to(fill(at.userToken, { userToken: id }))
   catalog = (id: string): string => this.to(fill(at.catalog, { catalog: id }))
   upload = (id: string): string => this.to(fill(at.transfer, { upload: id }))
   catalogItem = (id: string): string => this.to(fill(at.catalogItem, { catalogItem: id }))
@@ -44,9 +46,9 @@ export const link = (
   more: { readonly type?: string; readonly name?: string } = {},
 ): Element => element('Link', { rel, type: more.type, name: more.name, href })
 
-type Sees = Pick<Asker, 'who' | 'version' | 'dialect'>
+type Sees = Pick<Caller, 'principal' | 'version' | 'dialect'>
 
-/** Other names for the same, as clients of this family use them. */
+/** Other names of the same actions, as clients of the original API use them. */
 const alsoCalled: Readonly<Record<string, { readonly rel: string; readonly media: string }>> = {
   powerOn: { rel: 'deploy', media: 'deployVAppParams' },
   powerOff: { rel: 'undeploy', media: 'undeployVAppParams' },
@@ -64,14 +66,14 @@ function actionLinks(name: string, action: Action, href: string, { dialect }: Se
   ]
 }
 
-/** The actions that would be accepted now: right and state, from the same row as the route. */
+/** Links for the actions that would be accepted now, by right and status, from the same table as the routes. */
 export function vmLinks(vm: VmRow, href: string, sees: Sees): Element[] {
-  const { who, version } = sees
+  const { principal, version } = sees
   if (vm.closed) return []
   const legal = operations.filter(
     (operation) =>
-      may(who, operation.permission, vm) &&
-      decideFor(vm, vm.desired, operation) === 'go' &&
+      may(principal, operation.permission, vm) &&
+      decideFor(vm, vm.projected_status, operation) === 'go' &&
       isIn(version, operation.since) &&
       (operation.offered?.(vm) ?? true),
   )
@@ -88,7 +90,7 @@ export function vappLinks(vms: readonly VmRow[], href: string, sees: Sees): Elem
       return (
         operation !== undefined &&
         !vm.closed &&
-        decideFor(vm, vm.desired, operation) === 'go' &&
+        decideFor(vm, vm.projected_status, operation) === 'go' &&
         (operation.offered?.(vm) ?? true)
       )
     }
@@ -96,18 +98,20 @@ export function vappLinks(vms: readonly VmRow[], href: string, sees: Sees): Elem
   }
   return vappOperations.flatMap((whole) => {
     const { name, permission, action, since } = whole
-    if (!may(sees.who, permission) || !isIn(sees.version, since) || !fits(whole)) return []
+    if (!may(sees.principal, permission) || !isIn(sees.version, since) || !fits(whole)) return []
     return action ? actionLinks(name, action, href, sees) : [link('remove', href)]
   })
 }
 
-/** What is written down about it: its name and its metadata. */
+/** Links for renaming it and for its metadata. */
 export const noteLinks = (
   { closed }: { readonly closed: boolean },
   href: string,
   media: 'vm' | 'vApp',
-  { who, dialect }: Pick<Asker, 'who' | 'dialect'>,
+  { principal, dialect }: Pick<Caller, 'principal' | 'dialect'>,
 ): Element[] => [
-  ...(!closed && may(who, 'vm:edit') ? [link('edit', href, { type: dialect.media(media) })] : []),
+  ...(!closed && may(principal, 'vm:edit')
+    ? [link('edit', href, { type: dialect.media(media) })]
+    : []),
   link('down', `${href}/metadata`, { type: dialect.media('metadata') }),
 ]

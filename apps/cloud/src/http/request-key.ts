@@ -4,15 +4,15 @@ import { Fault } from '@skerry/fault'
 import { attribute, readXml } from '@skerry/xml'
 import type { FastifyRequest } from 'fastify'
 
-import type { RequestKey } from '../store/request-keys.ts'
+import type { RequestKey } from '../database/request-keys.ts'
 
 const LENGTH_MAX = 255
 const LEGAL = /^\P{Cc}+$/u
 
 /**
- * What a client calls its request, so that the same one again is the same Task: in the header Idempotency-Key, as the attribute
- * operationKey of the document it sends, or as the parameter of that name where it sends none. The same key must mean the same
- * request: what is asked for is part of it.
+ * The client's key for a request, so that repeating the request returns the same Task: the header Idempotency-Key, the attribute
+ * operationKey of the document, or the query parameter operationKey if there is no document. The same key must mean the same
+ * request, so the hash covers method, address and body.
  */
 export function requestKeyOf(
   { headers, method, url, query, body }: FastifyRequest,
@@ -27,11 +27,14 @@ export function requestKeyOf(
   const [key, ...others] = given.filter((each) => each !== undefined)
   if (key === undefined) return undefined
   if (typeof key !== 'string' || !LEGAL.test(key) || key.length > LENGTH_MAX) {
-    const expected = `must be one word of at most ${LENGTH_MAX} characters, none of them a control character`
+    const expected = `must be a single value of at most ${LENGTH_MAX} characters, without control characters`
     throw new Fault('invalid', `Idempotency-Key, or operationKey, ${expected}`)
   }
   if (others.some((each) => each !== key)) {
-    throw new Fault('invalid', 'a request has one key: Idempotency-Key and operationKey differ')
+    throw new Fault(
+      'invalid',
+      'a request can have only one key: Idempotency-Key and operationKey differ',
+    )
   }
   const hash = createHash('sha256').update(
     JSON.stringify([method, url, typeof body === 'string' ? body : '']),
@@ -40,7 +43,7 @@ export function requestKeyOf(
 }
 
 function keyInside(body: unknown): string | undefined {
-  // Most have none, and are read once only, by whoever needs what is in them.
+  // Most documents have no key, and are parsed only once, by their route.
   if (typeof body !== 'string' || !body.includes('operationKey')) return undefined
   return attribute(readXml(body), 'operationKey')
 }

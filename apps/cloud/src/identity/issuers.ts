@@ -16,44 +16,44 @@ import {
   writeDurably,
   type Clock,
   type Issuer,
-  type Shown,
+  type KeyAndCert,
 } from '@skerry/service'
 
-/** Serials that nobody can guess, and the time. */
+/** Unpredictable serial numbers, and the time. */
 export interface Issuing {
   readonly clock: Clock
   readonly serial: () => string
 }
 
-/** Signs for cells, consoles and workflow servers, or for hosts, or for what browsers look at. */
+/** Issuers: `control` for cells, consoles and workflow servers, `hosts` for hosts, `site` for the sites that browsers open. */
 export const issuerKinds = ['control', 'hosts', 'site'] as const
 export type IssuerKind = (typeof issuerKinds)[number]
 export type Issuers = Readonly<Record<IssuerKind, Issuer>>
 
-/** In the identity directory. Keys of issuers are only where certificates may be issued. */
+/** Files in the identity directory. Keys of issuers exist only where certificates may be issued. */
 export const identityFiles = {
   control: { cert: 'control.pem', key: 'control.key' },
   hosts: { cert: 'hosts.pem', key: 'hosts.key' },
-  /** Clients of the public address are given this certificate. */
+  /** Clients of the public address trust this certificate. */
   site: { cert: 'ca.pem', key: 'ca.key' },
-  /** What this cell shows to other machines: certificate, its issuer and key in one file, replaced as one. */
+  /** Shown to other machines: the certificate, its issuer and the key in one file, replaced atomically. */
   cell: 'cell.pem',
-  /** What it shows to its users, likewise. */
+  /** Shown to users, likewise. */
   server: 'server.pem',
-  /** What cells seal secrets with before they write them down: the same on all of them, and in no database. */
+  /** Encrypts secrets before they are stored: the same key on all cells, and in no database. */
   seal: 'seal.key',
 } as const
 
 export interface CellIdentity {
   readonly name: MachineName
   readonly epoch: number
-  readonly cell: Shown
-  readonly server: Shown
+  readonly cell: KeyAndCert
+  readonly server: KeyAndCert
   /** Certificates only. */
   readonly trusted: Readonly<Record<IssuerKind, string>>
-  /** undefined on a cell that may not issue. */
+  /** undefined on a cell that may not issue certificates. */
   readonly issuers: Issuers | undefined
-  /** undefined on a cell that was made before there was one. */
+  /** undefined on a cell that was created before there was a seal key. */
   readonly sealKey: string | undefined
 }
 
@@ -71,14 +71,14 @@ export async function readIdentity(directory: string): Promise<CellIdentity> {
       sealKey: (await readIfThere(join(directory, identityFiles.seal)))?.trim(),
     }
   } catch (cause) {
-    throw new Fault('unavailable', `the certificates in ${directory} are not whole`, {
+    throw new Fault('unavailable', `the certificates in ${directory} are incomplete or invalid`, {
       cause,
-      hint: 'skerry cloud init makes them, or skerry cloud cell on a machine that has the issuers',
+      hint: 'create them with skerry cloud init, or with skerry cloud cell on a machine that has the issuers',
     })
   }
 }
 
-/** undefined where there is not one of each: this machine may not issue. */
+/** undefined if any issuer is missing: this machine may not issue certificates. */
 export async function readIssuers(directory: string): Promise<Issuers | undefined> {
   const found: Partial<Record<IssuerKind, Issuer>> = {}
   for (const kind of issuerKinds) {
@@ -90,7 +90,7 @@ export async function readIssuers(directory: string): Promise<Issuers | undefine
   return found as Issuers
 }
 
-/** Makes what is missing; what is there stays as it is. */
+/** Creates missing issuers; existing ones stay as they are. */
 export async function ensureIssuers(
   directory: string,
   cloud: string,
@@ -100,7 +100,7 @@ export async function ensureIssuers(
   const found: Partial<Record<IssuerKind, Issuer>> = {}
   for (const kind of issuerKinds) {
     const files = identityFiles[kind]
-    // The certificate is written last: where it is, its key is too.
+    // The certificate is written last: if it exists, its key does too.
     const cert = await readIfThere(join(directory, files.cert))
     if (cert !== undefined) {
       found[kind] = { cert, key: await readFile(join(directory, files.key), 'utf8') }
@@ -144,7 +144,7 @@ export async function issueHost(
   })
 }
 
-/** A certificate for what users look at, at these DNS names and addresses. */
+/** A certificate for a site that users open, for these DNS names and addresses. */
 export async function issueSite(
   { site }: Pick<Issuers, 'site'>,
   hosts: readonly string[],
@@ -157,7 +157,28 @@ export async function issueSite(
   })
 }
 
-/** What a cell or a console shows to machines, with a new key. */
+/** The name of a Temporal server in its certificate, for cells and workflow servers, wherever it runs. */
+const TEMPORAL_NAME = 'temporal.skerry'
+
+/**
+ * The certificate of a Temporal server for its clients and between its services, with a new key. It names none of our machines, so
+ * that none of our listeners admits its holder. It is valid as long as its issuer: no process on that machine could renew it.
+ */
+export async function makeTemporal(
+  { control }: Pick<Issuers, 'control'>,
+  { clock, serial }: Issuing,
+): Promise<KeyAndCert> {
+  const key = await makeKey()
+  const cert = await issueCertificate(control, {
+    ...{ publicKey: publicKeyOf(key), serial: serial(), subject: 'Skerry temporal' },
+    hosts: [TEMPORAL_NAME],
+    notBefore: spanFrom(clock.now(), 0).notBefore,
+    notAfter: new X509Certificate(control.cert).validToDate,
+  })
+  return { key, cert }
+}
+
+/** The certificate that a cell or a console shows to machines, with a new key. */
 export async function makeControl(
   issuers: Issuers,
   name: MachineName & { readonly epoch: number },
@@ -174,7 +195,7 @@ export const makeCell = (
   issuing: Issuing,
 ): Promise<string> => makeControl(issuers, { ...name, role: 'cell' }, issuing)
 
-/** What a cell or a console shows to users at these DNS names and addresses, with a new key. */
+/** The certificate that a cell or a console shows to users at these DNS names and addresses, with a new key. */
 export async function makeServer(
   issuers: Issuers,
   hosts: readonly string[],

@@ -1,30 +1,30 @@
 import { keepRenewed, lifetimes, type Renewal } from '@skerry/service'
 import type { Kysely } from 'kysely'
 
-import type { Config } from '../config.ts'
-import type { Database } from '../store/database.ts'
-import { readCloud } from '../store/machines.ts'
+import type { CloudConfig } from '../config.ts'
+import type { CloudTables } from '../database/tables.ts'
 import { readIdentity, type CellIdentity, type Issuing } from './issuers.ts'
+import { readCloud } from './machines.ts'
 import { renewCell } from './renew-cell.ts'
 
-export interface KeepingIdentity extends Pick<Renewal, 'pause' | 'log'> {
-  readonly config: Pick<Config, 'identity' | 'renewFrom' | 'base' | 'original'>
-  readonly db: Kysely<Database>
+export interface CellIdentityOptions extends Pick<Renewal, 'pause' | 'log'> {
+  readonly config: Pick<CloudConfig, 'identity' | 'renewFrom' | 'base' | 'original'>
+  readonly db: Kysely<CloudTables>
   readonly issuing: Issuing
-  /** Told after every renewal, so that listeners show what is new. */
+  /** Called after every renewal, so that listeners show the new certificates. */
   renewed(): void
 }
 
-export interface KeptIdentity {
-  /** As it is now. Whoever dials asks for it each time. */
+export interface RenewedCellIdentity {
+  /** The current identity; every new connection reads it. */
   current(): CellIdentity
-  /** Renews it daily, until the signal says otherwise. */
+  /** Renews it daily, until the signal is aborted. */
   keep(signal: AbortSignal): Promise<void>
 }
 
-/** Who this cell is, for as long as it runs. */
-export async function openIdentity(world: KeepingIdentity): Promise<KeptIdentity> {
-  const { config, db, issuing, pause, log } = world
+/** Opens the identity of this cell, for as long as it runs. */
+export async function openIdentity(context: CellIdentityOptions): Promise<RenewedCellIdentity> {
+  const { config, db, issuing, pause, log } = context
   let identity = await readIdentity(config.identity)
   const epoch = async () => (await readCloud(db)).epoch
   return {
@@ -34,11 +34,11 @@ export async function openIdentity(world: KeepingIdentity): Promise<KeptIdentity
         {
           ...{ clock: issuing.clock, afterMs: lifetimes.control.renewMs, pause, log },
           current: () => identity.cell.cert,
-          // After a recall a cell that may issue is of the new epoch by itself; any other must be let in again.
+          // After a recall, a cell that may issue certificates moves to the new epoch by itself; any other must be admitted again.
           also: async () => identity.issuers !== undefined && identity.epoch < (await epoch()),
           async renew() {
             identity = await renewCell({ config, issuing, epoch })
-            world.renewed()
+            context.renewed()
           },
         },
         signal,

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { askToRenew } from '@skerry/host-api'
 import { bundle, isDue, lifetimes, makeKey, makeRequest, writeDurably } from '@skerry/service'
 
-import { basesOf, type Config } from '../config.ts'
+import { basesOf, type CloudConfig } from '../config.ts'
 import {
   identityFiles,
   makeCell,
@@ -14,13 +14,13 @@ import {
 } from './issuers.ts'
 
 export interface Renewing {
-  readonly config: Pick<Config, 'identity' | 'renewFrom' | 'base' | 'original'>
+  readonly config: Pick<CloudConfig, 'identity' | 'renewFrom' | 'base' | 'original'>
   readonly issuing: Issuing
   /** The epoch that certificates of cells must have now. */
   readonly epoch: () => Promise<number>
 }
 
-/** A new key and certificate for this cell: by itself where it may issue, else by a cell that may. */
+/** Makes a new key and certificate for this cell: by itself if it may issue certificates, otherwise by a cell that may. */
 export async function renewCell({ config, issuing, epoch }: Renewing): Promise<CellIdentity> {
   const directory = config.identity
   const now = await readIdentity(directory)
@@ -36,7 +36,7 @@ export async function renewCell({ config, issuing, epoch }: Renewing): Promise<C
   return readIdentity(directory)
 }
 
-/** By a cell that may issue. */
+/** Renews the certificate at a cell that may issue certificates. */
 async function renewElsewhere(
   { cell, trusted }: CellIdentity,
   { identity: directory, renewFrom = [] }: Renewing['config'],
@@ -53,7 +53,7 @@ async function renewElsewhere(
 /** The name or address that users reach the cloud by. */
 export const namedBy = (base: string): string => new URL(base).hostname.replace(/^\[|\]$/g, '')
 
-/** All of those that the certificate shown to users is for. */
+/** All names and addresses in the certificate shown to users. */
 export const namesOf = (config: Parameters<typeof basesOf>[0]): readonly string[] => [
   ...new Set(basesOf(config).map(namedBy)),
 ]

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 
 import { Fault } from '@skerry/fault'
 import { checkImage } from '@skerry/image'
-import { renameDurably } from '@skerry/service'
+import { giveToOwner, renameDurably } from '@skerry/service'
 
 export interface StoredImage {
   readonly digest: string
@@ -13,8 +13,8 @@ export interface StoredImage {
 }
 
 /**
- * Copies an image into the store, where it is named after the SHA-256 of its bytes. The copy is what
- * is judged: whoever owns the original may still write to it. `mark` names the unfinished copy.
+ * Copies an image into the store, where it is named after the SHA-256 of its bytes. The copy is
+ * checked, because the original may still be changed by its owner. `mark` names the unfinished copy.
  */
 export async function addImage(store: string, file: string, mark: string): Promise<StoredImage> {
   const temporary = join(store, `incoming-${mark}.tmp`)
@@ -34,8 +34,9 @@ async function copy(from: string, to: string): Promise<string> {
     throw new Fault('not-found', `the image ${from} cannot be read`, { cause })
   })
   await using target = await open(to, 'wx', 0o600).catch((cause: unknown) => {
-    throw new Fault('unavailable', `nothing can be written to ${to}`, { cause })
+    throw new Fault('unavailable', `cannot write to ${to}`, { cause })
   })
+  await giveToOwner(target, to)
   const hash = createHash('sha256')
   for await (const chunk of source.createReadStream({ autoClose: false })) {
     hash.update(chunk as Buffer)

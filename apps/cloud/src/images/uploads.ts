@@ -1,12 +1,13 @@
 import { createHash } from 'node:crypto'
-import { link, open, readdir, rm, type FileHandle } from 'node:fs/promises'
+import { link, open, readdir, rm, statfs, type FileHandle } from 'node:fs/promises'
 import { join } from 'node:path'
 
 import { Fault } from '@skerry/fault'
 import { checkImage } from '@skerry/image'
 import type { Kysely } from 'kysely'
 
-import type { Database } from '../store/database.ts'
+import type { CloudTables } from '../database/tables.ts'
+import type { StoredImage } from './add-image.ts'
 import {
   beginSending,
   dropUpload,
@@ -14,32 +15,36 @@ import {
   makeTemplate,
   recordReceived,
   type UploadRow,
-} from '../store/uploads.ts'
-import type { StoredImage } from './add-image.ts'
+} from './upload-rows.ts'
 
-/** After so many bytes what came is made to outlast a power cut, and a sender that breaks off goes on from there. */
+/** After this many bytes the received data is synced to disk; an interrupted sender continues from there. */
 const SYNC_BYTES = 32 * 1024 * 1024
-/** Read by any disk within the time that a sender is waited for. */
+/** Any disk reads this much within the timeout of a sender. */
 const BEAT_BYTES = 256 * 1024 * 1024
 const PART = /^upload-(.+)\.part$/
 
-/** Bytes that somebody sends: where they begin, and how many there shall be. */
-export interface Sent {
+/** Bytes of a sender: their offset, and how many are expected. */
+export interface UploadPart {
   readonly from: number
   readonly length: number
   readonly bytes: AsyncIterable<Buffer>
 }
 
-/** Where uploads lie until they are templates. */
+/** Stores uploads until they become templates. */
 export interface Uploads {
-  /** Takes what is sent. Answers with the catalog's item once all of it is there, else with how much is. */
-  take(row: UploadRow, sent: Sent): Promise<{ readonly item?: string; readonly received: number }>
+  /** Stores what is sent. Returns the catalog item once all bytes are received, otherwise only how many are. */
+  take(
+    row: UploadRow,
+    sent: UploadPart,
+  ): Promise<{ readonly item?: string; readonly received: number }>
   drop(row: UploadRow): Promise<void>
-  /** Takes away what no upload stands for any more. */
+  /** Rejects an image that the store has no room for now. */
+  requireRoom(bytes: number): Promise<void>
+  /** Deletes files that no longer belong to an upload. */
   clear(): Promise<void>
 }
 
-export function openUploads(db: Kysely<Database>, store: string): Uploads {
+export function openUploads(db: Kysely<CloudTables>, store: string): Uploads {
   const fileOf = ({ id }: Pick<UploadRow, 'id'>) => join(store, `upload-${id}.part`)
   const drop = async (row: UploadRow): Promise<void> => {
     await dropUpload(db, row)
@@ -47,6 +52,11 @@ export function openUploads(db: Kysely<Database>, store: string): Uploads {
   }
   return {
     drop,
+    async requireRoom(bytes) {
+      const { bavail, bsize } = await statfs(store)
+      if (bytes <= bavail * bsize) return
+      throw full(`the image store has no room for ${bytes} bytes`)
+    },
     async take(row, sent) {
       const there = await beginSending(db, row)
       try {
@@ -55,8 +65,7 @@ export function openUploads(db: Kysely<Database>, store: string): Uploads {
         if (received < Number(row.bytes)) return { received }
         return { received, item: await finish(db, row, { file: fileOf(row), store, drop }) }
       } catch (error) {
-        if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
-        throw new Fault('not-found', 'this upload was taken back meanwhile', { cause: error })
+        throw asFault(error)
       } finally {
         await endSending(db, row)
       }
@@ -76,17 +85,34 @@ export function openUploads(db: Kysely<Database>, store: string): Uploads {
   }
 }
 
-const goOnAt = (there: number): Fault =>
-  new Fault('conflict', `${there} bytes are here: what is sent must begin there`, {
-    hint: `send from byte ${there} on, with Content-Range`,
+const full = (message: string, cause?: unknown): Fault =>
+  new Fault('no-room', message, {
+    hint: 'ask an administrator to free space in the image store, then send again',
+    cause,
   })
 
-/** What a sender that died had sent since it was last written down is sent again. */
+/** Translates file system errors of the store into faults; other errors stay as they are. */
+function asFault(error: unknown): unknown {
+  const { code } = error as NodeJS.ErrnoException
+  if (code === 'ENOENT') {
+    return new Fault('not-found', 'the upload was deleted meanwhile', { cause: error })
+  }
+  return code === 'ENOSPC' || code === 'EDQUOT'
+    ? full('the image store is full; what was received so far is kept', error)
+    : error
+}
+
+const goOnAt = (there: number): Fault =>
+  new Fault('conflict', `${there} bytes were received: sending must continue there`, {
+    hint: `send from byte ${there} on, using Content-Range`,
+  })
+
+/** Bytes that were received after the last sync are sent again if a sender dies. */
 async function write(
-  db: Kysely<Database>,
+  db: Kysely<CloudTables>,
   row: UploadRow,
   path: string,
-  { from, length, bytes }: Sent,
+  { from, length, bytes }: UploadPart,
 ): Promise<number> {
   await using file = await open(path, 'a+', 0o600).then(async (handle) => {
     await handle.close()
@@ -102,7 +128,7 @@ async function write(
   try {
     for await (const chunk of untilBroken(bytes)) {
       if (at + chunk.length > from + length) {
-        throw new Fault('invalid', 'more bytes came than were told')
+        throw new Fault('invalid', 'received more bytes than announced')
       }
       await writeAll(file, chunk, at)
       at += chunk.length
@@ -111,17 +137,17 @@ async function write(
   } finally {
     if (at > synced) await sync()
   }
-  if (at < from + length) throw new Fault('invalid', 'fewer bytes came than were told')
+  if (at < from + length) throw new Fault('invalid', 'received fewer bytes than announced')
   return at
 }
 
-/** That a sender goes away is no mistake of ours. */
+/** A sender that disconnects is not an internal error. */
 async function* untilBroken(bytes: AsyncIterable<Buffer>): AsyncGenerator<Buffer, void> {
   try {
     yield* bytes
   } catch (cause) {
     if (cause instanceof Fault) throw cause
-    throw new Fault('invalid', 'the sender broke off', { cause })
+    throw new Fault('invalid', 'the sender disconnected', { cause })
   }
 }
 
@@ -132,9 +158,9 @@ async function writeAll(file: FileHandle, chunk: Buffer, at: number): Promise<vo
   }
 }
 
-/** All of it is here: held to what was told of it and to what an image may be, then it is a template. */
+/** All bytes are received: checks the image against its announcement and the rules for images, then makes it a template. */
 async function finish(
-  db: Kysely<Database>,
+  db: Kysely<CloudTables>,
   row: UploadRow,
   {
     file,
@@ -148,19 +174,22 @@ async function finish(
 ): Promise<string> {
   let image: StoredImage
   try {
-    // It takes a while, and nobody else is to come in between.
+    // Hashing takes a while; the heartbeat keeps other senders out meanwhile.
     const digest = await digestOf(file, () => recordReceived(db, row, Number(row.bytes)))
     if (row.sha256 !== null && row.sha256 !== digest) {
-      throw new Fault('invalid', `its SHA-256 is ${digest}, and was told to be ${row.sha256}`)
+      throw new Fault(
+        'invalid',
+        `the SHA-256 of the image is ${digest}, not ${row.sha256} as announced`,
+      )
     }
     const { virtualBytes, fileBytes } = await checkImage(file, { expect: 'qcow2' })
     image = { digest, bytes: fileBytes, virtualBytes }
   } catch (error) {
-    // What is wrong as a whole is not mended by sending more of it.
+    // A complete but invalid image cannot be fixed by sending more bytes.
     if (error instanceof Fault) await drop(row)
     throw error
   }
-  // A link, so that a crash before the rows are written leaves the part where it is.
+  // A hard link, so that a crash before the rows are written leaves the partial file in place.
   await link(file, join(store, image.digest)).catch((error: NodeJS.ErrnoException) => {
     if (error.code !== 'EEXIST') throw error
   })
@@ -174,12 +203,12 @@ async function finish(
 async function digestOf(path: string, beat: () => Promise<void>): Promise<string> {
   await using file = await open(path, 'r')
   const hash = createHash('sha256')
-  let [read, told] = [0, 0]
+  let [read, reported] = [0, 0]
   for await (const chunk of file.createReadStream({ autoClose: false })) {
     hash.update(chunk as Buffer)
     read += (chunk as Buffer).length
-    if (read - told < BEAT_BYTES) continue
-    told = read
+    if (read - reported < BEAT_BYTES) continue
+    reported = read
     await beat()
   }
   return hash.digest('hex')

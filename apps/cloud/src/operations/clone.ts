@@ -2,27 +2,27 @@ import { Fault } from '@skerry/fault'
 import type { Goal } from '@skerry/host-api'
 import type { VmId } from '@skerry/vm'
 
-import { hostStep } from '../host-step.ts'
-import { operation, type At, type Step } from '../operation.ts'
-import { placeBeside } from '../store/place.ts'
+import { operation, type StepContext, type Step } from '../tasks/operation.ts'
 import { deedOf, unplace } from './create.ts'
+import { hostStep } from './host-step.ts'
+import { placeBeside } from './place.ts'
 
-const sourceOf = ({ vm }: At): VmId => {
+const sourceOf = ({ vm }: StepContext): VmId => {
   if (vm.source !== null) return vm.source
-  throw new Fault('conflict', `VM ${vm.name} is a copy of nothing`)
+  throw new Fault('conflict', `VM ${vm.name} has no source VM`)
 }
 
 const place: Step = {
   name: 'place',
   run: (at) =>
-    placeBeside(at.world.db, {
+    placeBeside(at.context.db, {
       ...{ vm: at.vm.id, number: at.order.number, source: sourceOf(at) },
     }),
   undo: unplace,
 }
 
-/** Its guest is told that it is another one, where the first was told anything; what else that was told is not kept. */
-const copied = (at: At): Goal => {
+/** If the source used cloud-init, the copy gets a new instance-id and hostname; the rest of the source's data is not stored. */
+const copied = (at: StepContext): Goal => {
   const { computer_name: hostname } = at.vm
   return {
     ...{ be: 'cloned', deed: deedOf(at), source: sourceOf(at) },
@@ -30,7 +30,7 @@ const copied = (at: At): Goal => {
   }
 }
 
-/** Asked for by cloneVApp, once for each VM, while `lend` keeps its place in the queue of the VM that is copied. */
+/** Started by cloneVApp, once for each VM, while a hold task keeps its place in the queue of the source VM. */
 export const clone = operation({
   name: 'clone',
   permission: 'vm:edit',
@@ -38,20 +38,20 @@ export const clone = operation({
   to: 'POWERED_OFF',
   task: { name: 'vdcCopyVapp', doing: 'Making', done: 'Made' },
   withinSeconds: 3600,
-  doc: 'Makes the VM as a copy of another, on the same host, while that one is off.',
+  doc: 'Creates the VM as a copy of another VM, on the same host. The source must be off.',
   steps: [place, hostStep('define', copied, { be: 'gone' }, { long: true })],
 })
 
 /**
- * Stands in the queue of a VM that is copied until its copy is made: it has nothing to do, but what is asked of that VM later
- * waits behind it. Its turn comes when all the copies have ended, well or not.
+ * Holds the source VM: it stays in the queue of the source until its copy is made. It does nothing itself, but later operations on
+ * the source wait behind it. Its turn comes when all copies have ended, successfully or not.
  */
-export const lend = operation({
-  name: 'lend',
+export const holdForClone = operation({
+  name: 'hold',
   permission: 'vm:edit',
   from: ['POWERED_OFF'],
   task: { name: 'vdcCopyVapp', doing: 'Copying', done: 'Copied' },
   withinSeconds: 3600,
-  doc: 'Keeps the VM as it is until the copies of its vApp are made.',
+  doc: 'Holds the VM as it is until the copies of its vApp are made.',
   steps: [],
 })

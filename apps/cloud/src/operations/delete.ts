@@ -1,30 +1,29 @@
 import { sql } from 'kysely'
 
-import { hostStep } from '../host-step.ts'
-import { operation, type Step } from '../operation.ts'
-import { nowhere, writeClaimed } from '../store/vms.ts'
+import { nowhere, writeClaimed } from '../inventory/vms.ts'
+import { operation, type Step } from '../tasks/operation.ts'
+import { hostStep } from './host-step.ts'
 
-const gone = hostStep('gone', { be: 'gone' }, { none: 'disks that were deleted stay deleted' })
+const gone = hostStep('gone', { be: 'gone' }, { none: 'deleted disks cannot be restored' })
 
 /**
- * A VM that was never placed is nowhere to be deleted from, and a lost host is not asked. One that is gone takes no room and
- * cannot be seen.
+ * A VM that was never placed is on no host, and a lost host is not called. A deleted VM uses no capacity and cannot be observed.
  */
 const clear: Step = {
   ...gone,
   async run(at) {
-    const { world, vm, order } = at
+    const { context, vm, order } = at
     if (vm.host === null) return
-    if (vm.fate !== 'LOST') await gone.run(at)
-    await writeClaimed(world.db, vm.id, order.number, { ...nowhere, status: 'RESOLVED' })
+    if (vm.lost_reason !== 'LOST') await gone.run(at)
+    await writeClaimed(context.db, vm.id, order.number, { ...nowhere, status: 'RESOLVED' })
   },
 }
 
 const forget: Step = {
   name: 'forget',
-  run: ({ world, vm, order }) =>
-    writeClaimed(world.db, vm.id, order.number, { deleted_at: sql<Date>`clock_timestamp()` }),
-  undo: { none: 'its disks are gone by now' },
+  run: ({ context, vm, order }) =>
+    writeClaimed(context.db, vm.id, order.number, { deleted_at: sql<Date>`clock_timestamp()` }),
+  undo: { none: 'its disks are already deleted' },
 }
 
 export const deleteVm = operation({
@@ -35,6 +34,6 @@ export const deleteVm = operation({
   withinSeconds: 600,
   noReturn: 'gone',
   closes: true,
-  doc: 'Deletes the VM and its disks. Nothing can be queued behind it.',
+  doc: 'Deletes the VM and its disks. No operation can be queued after it.',
   steps: [clear, forget],
 })

@@ -1,5 +1,5 @@
-import { hostStep } from '../host-step.ts'
-import { operation, type Operation } from '../operation.ts'
+import { operation, type Operation } from '../tasks/operation.ts'
+import { hostStep } from './host-step.ts'
 
 const switched = (word: 'enable' | 'disable', to: boolean): Operation =>
   operation({
@@ -12,20 +12,20 @@ const switched = (word: 'enable' | 'disable', to: boolean): Operation =>
     task: { name: 'vappUpdateVm', doing: 'Updating', done: 'Updated' },
     withinSeconds: 300,
     doc: to
-      ? 'Lets the guest run guests of its own, from its next start on.'
-      : 'Lets the guest run no guests of its own, from its next start on.',
+      ? 'Enables nested virtualisation, from the next start on: the guest can run VMs of its own.'
+      : 'Disables nested virtualisation, from the next start on.',
     steps: [
       hostStep(
         'nested',
         { be: 'nested', to },
         {
-          none: 'it is one switch: it stays as it was, or it is as was asked',
+          none: 'it is one atomic switch: it is either changed or not',
         },
       ),
     ],
   })
 
-/** Only while the VM is off; a switch that is already so may be asked for again. */
+/** Allowed only while the VM is off; setting the current value again is allowed. */
 export const nestedOperations: readonly Operation[] = [
   switched('enable', true),
   switched('disable', false),

@@ -1,29 +1,57 @@
 import type { Goal } from '@skerry/host-api'
 
-import { hostStep } from '../host-step.ts'
-import { operation, type At, type Operation, type Step } from '../operation.ts'
-import { writeClaimed } from '../store/vms.ts'
-import type { Status } from '../vm-status.ts'
+import type { Status } from '../domain/vm-status.ts'
+import { writeClaimed } from '../inventory/vms.ts'
+import { operation, type StepContext, type Operation, type Step } from '../tasks/operation.ts'
+import { hostStep } from './host-step.ts'
+import { reserveRoom } from './room.ts'
 
-const rule = (name: string, from: readonly Status[], to: Status, step: Step) => ({
-  ...{ name, from, to, steps: [step] },
+const rule = (name: string, from: readonly Status[], to: Status, ...steps: readonly Step[]) => ({
+  ...{ name, from, to, steps },
   permission: 'vm:power' as const,
   action: { path: `power/action/${name}`, rel: `power:${name}` },
 })
 
-/** Off would throw away what a suspended guest had in memory. */
-const back = ({ task }: At): Goal => ({
+/** A suspended VM goes back to suspended: power-off would discard the memory of its guest. */
+const back = ({ task }: StepContext): Goal => ({
   be: 'power',
-  to: task.found === 'SUSPENDED' ? 'suspended' : 'off',
+  to: task.status_before === 'SUSPENDED' ? 'suspended' : 'off',
 })
-const stays = { none: 'what the guest lost by it cannot be given back' }
+const stays = { none: 'what the guest lost cannot be restored' }
 
-/** From the first start on, the VM leaves its host only by migration. */
-async function marked({ world, vm, order }: At): Promise<void> {
-  if (!vm.sent_on) await writeClaimed(world.db, vm.id, order.number, { sent_on: true })
+/** Records the first start: from then on the VM leaves its host only by migration. */
+async function marked({ context, vm, order }: StepContext): Promise<void> {
+  if (!vm.ever_started) await writeClaimed(context.db, vm.id, order.number, { ever_started: true })
 }
 
 const to = (power: 'on' | 'off' | 'suspended'): Goal => ({ be: 'power', to: power })
+
+/** From here on the host's report says whether the VM's memory is on disk. */
+const unreserve = ({ context, vm, order }: StepContext): Promise<void> =>
+  writeClaimed(context.db, vm.id, order.number, { saving_mib: 0 })
+
+const reserveMemory: Step = {
+  ...{ name: 'reserve', rows: true },
+  run: ({ context, vm, order, task }) =>
+    reserveRoom(
+      context.db,
+      { vm: vm.id, number: order.number, task: task.id },
+      {
+        ...{ what: 'the memory', column: 'saving_mib' },
+        mib: ({ memory_mib }) => memory_mib,
+      },
+    ),
+  undo: unreserve,
+}
+
+const suspended = hostStep('power', to('suspended'), stays, { long: true })
+const saveMemory: Step = {
+  ...suspended,
+  async run(at) {
+    await suspended.run(at)
+    await unreserve(at)
+  },
+}
 
 export const powerOperations: readonly Operation[] = [
   operation({
@@ -35,24 +63,21 @@ export const powerOperations: readonly Operation[] = [
     ),
     task: { name: 'vappDeploy', doing: 'Starting', done: 'Started' },
     withinSeconds: 300,
-    doc: 'Starts the VM, or lets it go on where it was suspended.',
+    doc: 'Starts the VM, or resumes it if it is suspended.',
   }),
   operation({
     ...rule('powerOff', ['POWERED_ON'], 'POWERED_OFF', hostStep('power', to('off'), stays)),
     task: { name: 'vappPowerOff', doing: 'Stopping', done: 'Stopped' },
     withinSeconds: 300,
-    doc: 'Takes the power away, as pulling the plug does.',
+    doc: 'Powers the VM off immediately, without shutting down the guest.',
   }),
   operation({
-    ...rule(
-      'suspend',
-      ['POWERED_ON'],
-      'SUSPENDED',
-      hostStep('power', to('suspended'), stays, { long: true }),
-    ),
+    ...rule('suspend', ['POWERED_ON'], 'SUSPENDED', reserveMemory, saveMemory),
+    stores: ({ projected_status: desired, memory_mib }) =>
+      desired === 'SUSPENDED' ? 0 : memory_mib,
     task: { name: 'vappSuspend', doing: 'Suspending', done: 'Suspended' },
     withinSeconds: 1800,
-    doc: 'Writes its memory to disk and stops it; powerOn brings it back as it was.',
+    doc: 'Saves the memory of the VM to disk and stops it; powerOn resumes it.',
   }),
   operation({
     ...rule(
@@ -63,19 +88,19 @@ export const powerOperations: readonly Operation[] = [
     ),
     task: { name: 'vappShutdownGuest', doing: 'Shutting down', done: 'Shut down' },
     withinSeconds: 300,
-    doc: 'Asks the guest to shut itself down. One that does not stays on, and the task says so.',
+    doc: 'Asks the guest to shut down. If it does not, the VM stays on, and the task reports that.',
   }),
   operation({
     ...rule('reboot', ['POWERED_ON'], 'POWERED_ON', hostStep('reboot', { be: 'reboot' }, stays)),
     task: { name: 'vappRebootGuest', doing: 'Rebooting', done: 'Rebooted' },
     withinSeconds: 300,
-    doc: 'Asks the guest to start anew. If nobody can say whether it was asked, the task says so.',
+    doc: 'Asks the guest to reboot. If it is unknown whether the guest was asked, the task reports that.',
   }),
   operation({
     ...rule('reset', ['POWERED_ON'], 'POWERED_ON', hostStep('reset', { be: 'reset' }, stays)),
     task: { name: 'vappReset', doing: 'Resetting', done: 'Reset' },
     withinSeconds: 300,
-    doc: 'Presses the reset button. If nobody can say whether it happened, the task says so.',
+    doc: 'Resets the VM without shutting down the guest. If it is unknown whether that happened, the task reports that.',
   }),
   operation({
     name: 'discardSuspendedState',
@@ -89,7 +114,7 @@ export const powerOperations: readonly Operation[] = [
       done: 'Discarded the suspended state of',
     },
     withinSeconds: 300,
-    doc: 'Throws away what a suspended guest had in memory: the VM is off, and boots at its next start.',
+    doc: 'Discards the saved memory of a suspended VM: the VM is off then, and boots at its next start.',
     steps: [hostStep('discard', { be: 'discarded' }, stays)],
   }),
 ]

@@ -1,32 +1,34 @@
 import { Fault } from '@skerry/fault'
 import type { Goal } from '@skerry/host-api'
 
-import { hostStep } from '../host-step.ts'
-import { operation, type At, type Step } from '../operation.ts'
+import type { Sizes } from '../database/tables.ts'
+import { writeClaimed } from '../inventory/vms.ts'
 import { reconfigureParams, type Reconfigured } from '../params/reconfigure.ts'
-import { columnsOf, reserveSizes, sizesBefore, type Sizes } from '../store/sizes.ts'
-import { writeClaimed } from '../store/vms.ts'
+import { operation, type StepContext, type Step } from '../tasks/operation.ts'
 import { deedOf } from './create.ts'
+import { hostStep } from './host-step.ts'
+import { columnsOf, reserveSizes, sizesBefore } from './sizes.ts'
 
-const asked = ({ task }: At): Reconfigured => (task.input as Reconfigured | null) ?? {}
-const wanted = (at: At): Sizes => ({ ...sizesBefore(at.vm), ...asked(at) })
+const requested = ({ task }: StepContext): Reconfigured => (task.input as Reconfigured | null) ?? {}
+const wanted = (at: StepContext): Sizes => ({ ...sizesBefore(at.vm), ...requested(at) })
 
-const defined = (at: At, sizes: Sizes): Goal => ({
+const defined = (at: StepContext, sizes: Sizes): Goal => ({
   be: 'defined',
   deed: { ...deedOf(at), ...sizes },
 })
 
 const reserve: Step = {
-  name: 'reserve',
-  run: (at) => reserveSizes(at.world.db, { vm: at.vm.id, number: at.order.number }, asked(at)),
-  async undo({ world, vm, order }) {
+  ...{ name: 'reserve', rows: true },
+  run: (at) =>
+    reserveSizes(at.context.db, { vm: at.vm.id, number: at.order.number }, requested(at)),
+  async undo({ context, vm, order }) {
     if (vm.sizes_before === null) return
     const before = { ...columnsOf(vm.sizes_before), sizes_before: null }
-    await writeClaimed(world.db, vm.id, order.number, before)
+    await writeClaimed(context.db, vm.id, order.number, before)
   },
 }
 
-/** All but the disk, which can be given back. */
+/** Changes all sizes except the disk; these changes can be undone. */
 const change = hostStep(
   'change',
   (at) => defined(at, { ...wanted(at), diskMiB: sizesBefore(at.vm).diskMiB }),
@@ -34,31 +36,31 @@ const change = hostStep(
 )
 
 const grown = hostStep('grow', (at) => defined(at, wanted(at)), {
-  none: 'a disk only grows',
+  none: 'a disk cannot shrink',
 })
 
-/** A disk only grows: where it may have grown, what it was is what it may be now. */
+/** A disk cannot shrink: if it may have grown, the undo assumes the new size. */
 const grow: Step = {
   ...grown,
   async run(at) {
-    const { world, vm, order } = at
+    const { context, vm, order } = at
     await grown.run(at)
-    await writeClaimed(world.db, vm.id, order.number, {
+    await writeClaimed(context.db, vm.id, order.number, {
       ...columnsOf(wanted(at)),
       sizes_before: null,
     })
   },
   async undo(at) {
-    const { world, vm, order, task } = at
+    const { context, vm, order, task } = at
     if (vm.sizes_before === null) return
-    const { committed } = await world.db
+    const { past_no_return: committed } = await context.db
       .selectFrom('task')
-      .select('committed')
+      .select('past_no_return')
       .where('id', '=', task.id)
       .executeTakeFirstOrThrow()
     if (!committed) return
     const before = { ...vm.sizes_before, diskMiB: wanted(at).diskMiB }
-    await writeClaimed(world.db, vm.id, order.number, { sizes_before: JSON.stringify(before) })
+    await writeClaimed(context.db, vm.id, order.number, { sizes_before: JSON.stringify(before) })
   },
 }
 
@@ -70,11 +72,14 @@ export const reconfigure = operation<Reconfigured>({
   takes: reconfigureParams,
   check(vm, { diskMiB = vm.disk_mib }) {
     if (diskMiB < vm.disk_mib) {
-      throw new Fault('invalid', `the disk of VM ${vm.name} has ${vm.disk_mib} MiB and only grows`)
+      throw new Fault(
+        'invalid',
+        `the disk of VM ${vm.name} has ${vm.disk_mib} MiB and cannot shrink`,
+      )
     }
     if (diskMiB > vm.disk_mib && vm.snapshot !== null) {
-      throw new Fault('conflict', `VM ${vm.name} has a snapshot of its disk as it is`, {
-        hint: 'remove it first',
+      throw new Fault('conflict', `VM ${vm.name} has a snapshot, so its disk cannot grow`, {
+        hint: 'remove the snapshot first',
       })
     }
   },
@@ -82,6 +87,6 @@ export const reconfigure = operation<Reconfigured>({
   task: { name: 'vappUpdateVm', doing: 'Updating', done: 'Updated' },
   withinSeconds: 600,
   noReturn: 'grow',
-  doc: 'Gives the VM other processors, memory or disk, while it is off. A disk only grows.',
+  doc: 'Changes the processors, memory or disk of the VM, which must be off. A disk cannot shrink.',
   steps: [reserve, change, grow],
 })

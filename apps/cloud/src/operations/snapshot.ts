@@ -1,47 +1,76 @@
 import { Fault } from '@skerry/fault'
 import { sql } from 'kysely'
 
-import { hostStep } from '../host-step.ts'
-import { operation, type At, type Operation, type Step } from '../operation.ts'
+import { writeClaimed, type VmRow } from '../inventory/vms.ts'
 import { createSnapshotParams, type SnapshotAsked } from '../params/snapshot.ts'
-import { noteOnTask } from '../store/find-task.ts'
-import { writeClaimed } from '../store/vms.ts'
+import { noteOnTask } from '../tasks/find-task.ts'
+import { operation, type StepContext, type Operation, type Step } from '../tasks/operation.ts'
+import { hostStep } from './host-step.ts'
+import { releaseSnapshot, reserveRoom, type Storing } from './room.ts'
 
-const since = '5.1'
 const permission = 'vm:edit'
 
-/** On the host it is called by its task: whoever takes it again finds it taken. */
-const nameOf = ({ task }: At): string => task.id
+/** On the host the snapshot is named after its task, so that a repeated step finds it taken. */
+const nameOf = ({ task }: StepContext): string => task.id
 
-/** Asked by somebody else than a client, it comes without anything asked. */
-const asked = ({ task }: At): SnapshotAsked => (task.input as SnapshotAsked | null) ?? {}
+/** The input is missing if the operation was not submitted by a client. */
+const requested = ({ task }: StepContext): SnapshotAsked =>
+  (task.input as SnapshotAsked | null) ?? {}
+
+const keepsMemory = ({ memory = true }: SnapshotAsked): boolean => memory
+
+/** The largest possible size of a snapshot: every block of the disk, and the memory if it is kept. */
+const most = ({ disk_mib, memory_mib }: VmRow, memory: boolean): number =>
+  disk_mib + (memory ? memory_mib : 0)
+
+const storing = ({ vm, order, task }: StepContext): Storing => ({
+  ...{ vm: vm.id, number: order.number, task: task.id },
+})
+
+const reserve: Step = {
+  ...{ name: 'reserve', rows: true },
+  run: (at) =>
+    reserveRoom(at.context.db, storing(at), {
+      ...{ what: 'a snapshot', column: 'taking_mib' },
+      mib: (vm) => most(vm, keepsMemory(requested(at)) && vm.status !== 'POWERED_OFF'),
+    }),
+  undo: (at) => releaseSnapshot(at.context.db, storing(at)),
+}
 
 const taken = hostStep(
   'snapshot',
-  (at) => ({ be: 'snapshotted', name: nameOf(at), memory: asked(at).memory ?? true }),
-  { none: 'the one before is gone as soon as the new one is there' },
-  { long: true },
+  (at) => ({ be: 'snapshotted', name: nameOf(at), memory: keepsMemory(requested(at)) }),
+  { none: 'the previous snapshot is deleted as soon as the new one exists' },
+  {
+    long: true,
+    before: ({ context, vm, order }) =>
+      writeClaimed(context.db, vm.id, order.number, { taking_asked: true }),
+  },
 )
 
-/** What the host has and what is written here go together: there is no step between them. */
+/** Takes the snapshot on the host and writes its row in one step, so that both stay consistent. */
 const take: Step = {
   ...taken,
   async run(at) {
-    const { world, vm, order, task } = at
+    const { context, vm, order, task } = at
     await taken.run(at)
     const name = nameOf(at)
     if (vm.snapshot === name) return
-    await writeClaimed(world.db, vm.id, order.number, {
-      ...{ snapshot: name, snapshot_name: asked(at).name ?? null },
+    await writeClaimed(context.db, vm.id, order.number, {
+      ...{ snapshot: name, snapshot_name: requested(at).name ?? null },
       snapshot_at: sql<Date>`clock_timestamp()`,
-      snapshot_on: task.found === 'POWERED_ON' && (asked(at).memory ?? true),
+      snapshot_on: task.status_before === 'POWERED_ON' && keepsMemory(requested(at)),
+      // The status was observed after the snapshot was taken: a VM that was off at the claim may have been on by then.
+      snapshot_mib: sql<number>`disk_mib + case when ${keepsMemory(requested(at))}
+        and (${task.status_before === 'POWERED_ON'} or status = 'POWERED_ON') then memory_mib else 0 end`,
+      ...{ taking_mib: 0, taking_asked: false },
     })
     if (vm.snapshot === null) return
     const before = vm.snapshot_name ?? 'without a name'
     await noteOnTask(
-      world.db,
+      context.db,
       task.id,
-      `it replaced the snapshot ${before} of ${vm.snapshot_at?.toISOString()}`,
+      `replaced the snapshot ${before} of ${vm.snapshot_at?.toISOString()}`,
     )
   },
 }
@@ -49,19 +78,16 @@ const take: Step = {
 const back = hostStep(
   'revert',
   ({ vm }) => ({ be: 'reverted', name: vm.snapshot ?? '' }),
-  { none: 'what was thrown away by it is gone' },
+  { none: 'the discarded state cannot be restored' },
   { long: true },
 )
 
-/** Which it leads to was decided when it was asked for: a snapshot that was taken since leads elsewhere. */
+/** The target status was decided at submission: a snapshot that was taken since may lead to another. */
 const revert = (on: boolean): Step => ({
   ...back,
   async run(at) {
     if (at.vm.snapshot === null || at.vm.snapshot_on !== on) {
-      throw new Fault(
-        'wrong-state',
-        `VM ${at.vm.name} has another snapshot than when this was asked for`,
-      )
+      throw new Fault('wrong-state', `VM ${at.vm.name} has another snapshot than at submission`)
     }
     await back.run(at)
   },
@@ -71,7 +97,6 @@ const reverting = (on: boolean): Operation =>
   operation({
     name: on ? 'revertToRunning' : 'revertToStopped',
     permission,
-    since,
     action: { path: 'action/revertToCurrentSnapshot', rel: 'snapshot:revertToCurrent' },
     offered: (vm) => vm.snapshot !== null && vm.snapshot_on === on,
     from: ['POWERED_ON', 'POWERED_OFF'],
@@ -82,7 +107,7 @@ const reverting = (on: boolean): Operation =>
       done: 'Reverted to the snapshot of',
     },
     withinSeconds: 1800,
-    doc: 'Brings the VM back to what it was when its snapshot was taken.',
+    doc: 'Reverts the VM to its snapshot.',
     steps: [revert(on)],
   })
 
@@ -90,7 +115,7 @@ const gone = hostStep(
   'unsnapshot',
   { be: 'unsnapshotted' },
   {
-    none: 'a snapshot that was removed stays so',
+    none: 'a removed snapshot cannot be restored',
   },
   { long: true },
 )
@@ -99,9 +124,10 @@ const remove: Step = {
   ...gone,
   async run(at) {
     await gone.run(at)
-    const { world, vm, order } = at
-    await writeClaimed(world.db, vm.id, order.number, {
+    const { context, vm, order } = at
+    await writeClaimed(context.db, vm.id, order.number, {
       ...{ snapshot: null, snapshot_name: null, snapshot_at: null, snapshot_on: false },
+      ...{ snapshot_mib: 0, taking_mib: 0, taking_asked: false },
     })
   },
 }
@@ -112,7 +138,6 @@ export const snapshotOperations: readonly Operation[] = [
   operation<SnapshotAsked>({
     name: 'createSnapshot',
     permission,
-    since,
     action: {
       ...{ path: 'action/createSnapshot', rel: 'snapshot:create' },
       document: 'createSnapshotParams',
@@ -125,17 +150,20 @@ export const snapshotOperations: readonly Operation[] = [
       done: 'Took a snapshot of',
     },
     withinSeconds: 1800,
-    doc: 'Keeps the VM as it is now, with its memory while it runs unless memory is false. It replaces the one before, and says so.',
-    steps: [take],
+    doc: 'Takes a snapshot of the VM, with its memory if the VM runs and memory is not false. It replaces the previous snapshot, and the task reports that.',
+    stores: (vm, input) => {
+      const isOff = vm.status === 'POWERED_OFF' && vm.projected_status === 'POWERED_OFF'
+      return most(vm, keepsMemory(input ?? {}) && !isOff)
+    },
+    steps: [reserve, take],
   }),
   revertToRunning,
   revertToStopped,
   operation({
     name: 'removeAllSnapshots',
     permission,
-    since,
     action: { path: 'action/removeAllSnapshots', rel: 'snapshot:removeAll' },
-    offered: (vm) => vm.snapshot !== null,
+    offered: (vm) => vm.snapshot !== null || vm.taking_mib > 0,
     from: ['POWERED_ON', 'POWERED_OFF', 'SUSPENDED'],
     task: {
       name: 'vappRemoveAllSnapshots',
@@ -143,7 +171,7 @@ export const snapshotOperations: readonly Operation[] = [
       done: 'Removed the snapshot of',
     },
     withinSeconds: 1800,
-    doc: 'Forgets the snapshot; the VM stays as it is.',
+    doc: 'Deletes the snapshot; the VM stays as it is.',
     steps: [remove],
   }),
 ]

@@ -2,14 +2,13 @@ import { Fault } from '@skerry/fault'
 import type { Body } from '@skerry/service'
 import { attribute, childrenByLocalName, text, type Element } from '@skerry/xml'
 
-import { passwordLength } from '../identity/password.ts'
-import { roles, type Role } from '../identity/roles.ts'
-import type { LeaseRule } from '../store/leases.ts'
-import type { Quota } from '../store/quotas.ts'
+import { roles, type Role } from '../domain/roles.ts'
+import type { LeaseRule } from '../tenants/leases.ts'
+import type { Quota } from '../tenants/quotas.ts'
 import { leasesIn } from './lease.ts'
 import { nameIn, readRoot } from './named.ts'
 
-/** The text of a child, where there is one. */
+/** The text of a child element, if there is one. */
 function childText(root: Element, name: string): string | undefined {
   const [found] = childrenByLocalName(root, name)
   return found && (text(found) ?? '')
@@ -31,15 +30,7 @@ function roleIn(root: Element): Role | undefined {
   throw new Fault('invalid', `Role must be one of: ${Object.keys(roles).join(', ')}`)
 }
 
-function passwordIn(root: Element): string | undefined {
-  const found = childText(root, 'Password')
-  if (found === undefined) return undefined
-  const { least, most } = passwordLength
-  if (found.length >= least && found.length <= most) return found
-  throw new Fault('invalid', `Password must have ${least} to ${most} characters`)
-}
-
-/** A name where one is given; what a thing has no child for stays as it is. */
+/** The name, if one is given; what the body does not contain stays as it is. */
 const maybeName = (root: Element): { readonly name?: string } =>
   attribute(root, 'name') === undefined ? {} : { name: nameIn(root) }
 
@@ -48,20 +39,20 @@ const maybeEnabled = (root: Element): { readonly enabled?: boolean } => {
   return enabled === undefined ? {} : { enabled }
 }
 
-export interface Made {
+export interface CreateParams {
   readonly name: string
 }
-export interface Changed {
+export interface ChangeParams {
   readonly name?: string
   readonly enabled?: boolean
 }
 
-const made = (element: string, media: string): Body<Made> => ({
+const made = (element: string, media: string): Body<CreateParams> => ({
   media,
   shape: element,
   read: (raw) => ({ name: nameIn(readRoot(raw, element)) }),
 })
-const changed = (element: string, media: string): Body<Changed> => ({
+const changed = (element: string, media: string): Body<ChangeParams> => ({
   media,
   shape: element,
   read(raw) {
@@ -93,7 +84,7 @@ function quotaIn(root: Element): Quota | undefined {
 
 export const newOrg = made('AdminOrg', 'admin.org')
 export const changedOrg: Body<
-  Changed & { readonly quota?: Quota; readonly leases?: Partial<LeaseRule> }
+  ChangeParams & { readonly quota?: Quota; readonly leases?: Partial<LeaseRule> }
 > = {
   media: 'admin.org',
   shape: 'AdminOrg',
@@ -119,9 +110,9 @@ export const newUser: Body<{
   shape: 'User',
   read(raw) {
     const root = readRoot(raw, 'User')
-    const [name, role, password] = [nameIn(root), roleIn(root), passwordIn(root)]
+    const [name, role, password] = [nameIn(root), roleIn(root), childText(root, 'Password')]
     if (name.includes('@') || name.includes(':')) {
-      throw new Fault('invalid', 'the name of a user holds neither @ nor :')
+      throw new Fault('invalid', 'the name of a user must not contain @ or :')
     }
     if (role === undefined || password === undefined) {
       throw new Fault('invalid', 'a new user needs a Role and a Password')
@@ -139,7 +130,7 @@ export const changedUser: Body<{
   shape: 'User',
   read(raw) {
     const root = readRoot(raw, 'User')
-    const [role, password] = [roleIn(root), passwordIn(root)]
+    const [role, password] = [roleIn(root), childText(root, 'Password')]
     return {
       ...maybeEnabled(root),
       ...(role !== undefined && { role }),

@@ -12,7 +12,7 @@ export interface Clone {
 
 const VAPP = /vapp-([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/
 
-/** CloneVAppParams: a name, and the address of the vApp that is copied, which stays. */
+/** CloneVAppParams: a name, and the address of the source vApp, which is kept. */
 export const cloneParams: Body<Clone> = {
   media: 'cloneVAppParams',
   shape: 'CloneVAppParams',
@@ -21,13 +21,13 @@ export const cloneParams: Body<Clone> = {
     const source = VAPP.exec(attribute(childrenByLocalName(root, 'Source')[0], 'href') ?? '')?.[1]
     if (source === undefined) {
       throw new Fault('invalid', 'Source must have the href of a vApp', {
-        hint: 'GET the vdc: its ResourceEntities name them',
+        hint: 'GET the vdc: its ResourceEntities list them',
       })
     }
     const moves = text(childrenByLocalName(root, 'IsSourceDelete')[0])?.trim() ?? 'false'
     if (moves !== 'false' && moves !== '0') {
-      throw new Fault('invalid', 'IsSourceDelete must be false: what is copied stays', {
-        hint: 'delete it when the copy is made',
+      throw new Fault('invalid', 'IsSourceDelete must be false: the source is kept', {
+        hint: 'delete the source after the copy is made',
       })
     }
     return { name, source }

@@ -6,7 +6,7 @@ import { attribute, childrenByLocalName, type Element } from '@skerry/xml'
 import { guestIn } from './guest.ts'
 import { nameIn, readNamed, readRoot } from './named.ts'
 
-/** A VM that shall be made: of which template, and under which name if it was told. */
+/** A VM to create: its template, and its name if one is given. */
 export interface SourcedItem {
   readonly template: string
   readonly name?: string
@@ -22,7 +22,7 @@ const ITEMS_MAX = 128
 function itemsIn(root: Element): readonly SourcedItem[] {
   const items = childrenByLocalName(root, 'SourcedItem')
   if (items.length > ITEMS_MAX) {
-    throw new Fault('invalid', `at most ${ITEMS_MAX} VMs are made at once`)
+    throw new Fault('invalid', `at most ${ITEMS_MAX} VMs can be created at once`)
   }
   return items.map((item) => {
     const [source] = childrenByLocalName(item, 'Source')
@@ -32,7 +32,7 @@ function itemsIn(root: Element): readonly SourcedItem[] {
         'invalid',
         'the Source of each SourcedItem must have the href of a template',
         {
-          hint: 'GET the vdc: its ResourceEntities name them',
+          hint: 'GET the vdc: its ResourceEntities list them',
         },
       )
     }
@@ -57,7 +57,7 @@ export const composeParams: Body<Compose> = {
   shape: 'ComposeVAppParams',
   read(raw) {
     const { root, name } = readNamed(raw, 'ComposeVAppParams')
-    // Unlike instantiate, which makes something to be used, this makes something to be finished.
+    // Default: off, unlike instantiate, because a composed vApp is usually completed before it is started.
     return { name, items: itemsIn(root), power: attribute(root, 'powerOn') === 'true' }
   },
 }

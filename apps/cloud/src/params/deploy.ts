@@ -5,10 +5,10 @@ import { attribute, childrenByLocalName, text } from '@skerry/xml'
 import { readSeconds } from './lease.ts'
 import { readRoot } from './named.ts'
 
-/** To deploy is to start, unless the body says otherwise. No body says nothing. */
+/** Default: power on. An empty body means the defaults. */
 export const deployParams: Body<{
   readonly power: boolean
-  /** In seconds; 0: for ever. */
+  /** In seconds; 0: no limit. */
   readonly deployment?: number
 }> = {
   media: 'deployVAppParams',
@@ -26,7 +26,7 @@ export const deployParams: Body<{
   },
 }
 
-/** What each word means here: a VM that takes no room on its host is one that is off. */
+/** UndeployPowerAction → operation. A VM that uses no resources of its host is one that is off. */
 const actions = {
   powerOff: 'powerOff',
   force: 'powerOff',

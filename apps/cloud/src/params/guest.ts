@@ -2,22 +2,22 @@ import { Fault } from '@skerry/fault'
 import { whyNotSeed, type Seed } from '@skerry/vm'
 import { childrenByLocalName, text, type Element } from '@skerry/xml'
 
-/** In bytes. It travels in a step, and there is no way to write a larger one down sealed. */
+/** In bytes. It is sent within a step, and a larger one cannot be stored sealed. */
 export const USER_DATA_BYTES_MAX = 16 * 1024
 const SSH_KEYS_MAX = 32
 const SSH_KEYS_BYTES_MAX = 16 * 1024
 
 /**
- * GuestCustomizationSection of what shall be made: ComputerName, any number of SshKey, or UserData for cloud-init. The white
- * space before a document is the XML's, not its own: cloud-init looks at its first characters.
+ * Reads the GuestCustomizationSection of a VM to create: ComputerName, any number of SshKey, or UserData for cloud-init. Leading
+ * white space belongs to the XML and is removed: cloud-init looks at the first characters of the document.
  */
 export function guestIn(parent: Element): Seed | undefined {
   const [section, another] = childrenByLocalName(parent, 'GuestCustomizationSection')
   if (!section) return undefined
-  if (another) throw new Fault('invalid', 'there may be one GuestCustomizationSection')
+  if (another) throw new Fault('invalid', 'only one GuestCustomizationSection is allowed')
   const textOf = (name: string): string | undefined => {
     const all = childrenByLocalName(section, name)
-    if (all.length > 1) throw new Fault('invalid', `there may be one ${name}`)
+    if (all.length > 1) throw new Fault('invalid', `only one ${name} is allowed`)
     return text(all[0])
   }
   const hostname = textOf('ComputerName')?.trim()
@@ -34,11 +34,11 @@ export function guestIn(parent: Element): Seed | undefined {
 }
 
 function whyTooLarge({ sshKeys = [], userData }: Seed): string | undefined {
-  if (userData === '') return 'UserData must hold a document'
+  if (userData === '') return 'UserData must not be empty'
   if (userData !== undefined && Buffer.byteLength(userData) > USER_DATA_BYTES_MAX) {
     return `UserData must have at most ${USER_DATA_BYTES_MAX} bytes`
   }
   const bytes = sshKeys.reduce((sum, key) => sum + Buffer.byteLength(key), 0)
   if (sshKeys.length <= SSH_KEYS_MAX && bytes <= SSH_KEYS_BYTES_MAX) return undefined
-  return `there may be ${SSH_KEYS_MAX} SshKeys, of ${SSH_KEYS_BYTES_MAX} bytes together`
+  return `at most ${SSH_KEYS_MAX} SshKeys of ${SSH_KEYS_BYTES_MAX} bytes in total are allowed`
 }

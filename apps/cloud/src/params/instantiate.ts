@@ -33,7 +33,7 @@ export const instantiateParams: Body<Instantiate> = {
     const template = UUID.exec((source && attribute(source, 'href')) ?? '')?.[1]
     if (template === undefined) {
       throw new Fault('invalid', 'Source must have the href of a template', {
-        hint: 'GET the vdc: its ResourceEntities name them',
+        hint: 'GET the vdc: its ResourceEntities list them',
       })
     }
     const guest = guestIn(root)

@@ -2,7 +2,7 @@ import { Fault } from '@skerry/fault'
 import type { Body } from '@skerry/service'
 import { attribute, childrenByLocalName, text, type Element } from '@skerry/xml'
 
-import type { LeaseRule, WantedLease } from '../store/leases.ts'
+import type { LeaseRule, WantedLease } from '../tenants/leases.ts'
 import { readRoot } from './named.ts'
 
 const SECONDS_MAX = 2_147_483_647
@@ -11,10 +11,10 @@ export function readSeconds(written: string | undefined, name: string): number |
   if (written === undefined) return undefined
   const word = written.trim()
   if (/^\d{1,10}$/.test(word) && Number(word) <= SECONDS_MAX) return Number(word)
-  throw new Fault('invalid', `${name} must be a number of seconds, 0 for ever`)
+  throw new Fault('invalid', `${name} must be a number of seconds; 0 means no limit`)
 }
 
-/** LeaseSettingsSection: what it does not name stays. */
+/** LeaseSettingsSection: values that it does not contain stay. */
 export const leaseParams: Body<WantedLease> = {
   media: 'leaseSettingsSection',
   shape: 'LeaseSettingsSection',
@@ -32,7 +32,7 @@ export const leaseParams: Body<WantedLease> = {
 
 const names = ['deploymentDefault', 'deploymentMax', 'storageDefault', 'storageMax'] as const
 
-/** Leases of an AdminOrg. */
+/** The Leases element of an AdminOrg. */
 export function leasesIn(root: Element): Partial<LeaseRule> | undefined {
   const [found] = childrenByLocalName(root, 'Leases')
   if (!found) return undefined

@@ -2,8 +2,8 @@ import { Fault } from '@skerry/fault'
 import type { Body } from '@skerry/service'
 import { carried, childrenByLocalName, localName, text, type Element } from '@skerry/xml'
 
-import { metadataTypes, type MetadataType } from '../store/database.ts'
-import type { MetadataEntry } from '../store/metadata.ts'
+import { metadataTypes, type MetadataType } from '../database/tables.ts'
+import type { MetadataEntry } from '../inventory/metadata.ts'
 import { readRoot } from './named.ts'
 
 const KEY_MAX = 256
@@ -16,12 +16,12 @@ const lexical: Readonly<Record<MetadataType, RegExp>> = {
   DateTime: /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)?$/,
 }
 
-/** A key as it stands in a body or an address. */
+/** Checks a key from a body or a path. */
 export function checkKey(key: string): string {
   if (key.length < 1 || key.length > KEY_MAX || /\p{Cc}/u.test(key) || carried(key) !== key) {
     throw new Fault(
       'invalid',
-      `a key has 1 to ${KEY_MAX} characters, none of them a control character`,
+      `a key must have 1 to ${KEY_MAX} characters and no control characters`,
     )
   }
   return key
@@ -33,7 +33,7 @@ type Valued = Pick<MetadataEntry, 'type' | 'value'>
 function valueIn(node: Element): Valued {
   const [domain] = childrenByLocalName(node, 'Domain')
   if (domain && text(domain)?.trim() !== 'GENERAL') {
-    throw new Fault('invalid', 'the only Domain there is is GENERAL')
+    throw new Fault('invalid', 'Domain must be GENERAL')
   }
   const [typed] = childrenByLocalName(node, 'TypedValue')
   const [plain] = childrenByLocalName(typed ?? node, 'Value')
@@ -43,7 +43,7 @@ function valueIn(node: Element): Valued {
   if (value.length > VALUE_MAX || !lexical[type].test(value)) {
     throw new Fault(
       'invalid',
-      `a value of the type ${type} was expected, of ${VALUE_MAX} characters at most`,
+      `expected a value of the type ${type} with at most ${VALUE_MAX} characters`,
     )
   }
   return { type, value }

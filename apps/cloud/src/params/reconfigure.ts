@@ -2,12 +2,12 @@ import { Fault } from '@skerry/fault'
 import type { Body } from '@skerry/service'
 import { childrenByLocalName, text, type Element } from '@skerry/xml'
 
-import type { Sizes } from '../store/sizes.ts'
+import type { Sizes } from '../database/tables.ts'
 import { readRoot } from './named.ts'
 
 export type Reconfigured = Partial<Sizes>
 
-/** By CIM's numbering of resources, and what each may be (docs/limits.md). */
+/** CIM resource type → size and its limits (docs/reference/limits.md). */
 const kinds: Readonly<
   Record<string, { readonly size: keyof Sizes; readonly least: number; readonly most: number }>
 > = {
@@ -19,7 +19,7 @@ const kinds: Readonly<
 function sizeIn(item: Element): Reconfigured {
   const said = (name: string) => text(childrenByLocalName(item, name)[0])?.trim() ?? ''
   const kind = kinds[said('ResourceType')]
-  // The other devices of a VM are always the same: what a client sends back of them is what it read.
+  // The other devices of a VM are fixed: clients only send back what they read.
   if (!kind) return {}
   const { size, least, most } = kind
   const quantity = Number(/^\d{1,9}$/.exec(said('VirtualQuantity'))?.[0] ?? Number.NaN)
@@ -27,19 +27,19 @@ function sizeIn(item: Element): Reconfigured {
   throw new Fault('invalid', `VirtualQuantity of ${size} must be from ${least} to ${most}`)
 }
 
-/** One item of a VM's hardware, as it was read; it can be of no other kind than its address. */
+/** One item of a VM's hardware, as it was read; its type must match its address. */
 export const itemParams = (size: 'cpus' | 'memoryMiB'): Body<Reconfigured> => ({
   media: 'rasdItem',
   shape: 'Item',
   read(raw) {
-    const asked = sizeIn(readRoot(raw, 'Item'))
-    if (asked[size] !== undefined) return asked
+    const requested = sizeIn(readRoot(raw, 'Item'))
+    if (requested[size] !== undefined) return requested
     const [kind] = Object.entries(kinds).find(([, each]) => each.size === size) ?? []
     throw new Fault('invalid', `the Item must have the ResourceType ${kind}, as it was read`)
   },
 })
 
-/** The document of a VM, as it was read: the items of its hardware say what it shall have. */
+/** The document of a VM, as it was read: its hardware items contain the requested sizes. */
 export const reconfigureParams: Body<Reconfigured> = {
   media: 'vm',
   shape: 'Vm',

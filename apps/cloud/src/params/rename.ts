@@ -4,7 +4,7 @@ import { localName, readXml } from '@skerry/xml'
 
 import { nameIn } from './named.ts'
 
-/** The document of a vApp or VM, as it was read: its name is what counts, all else in it is left alone. */
+/** The document of a vApp or VM, as it was read: only its name is used, the rest is ignored. */
 export const renameParams: Body<{ readonly name: string }> = {
   media: 'vApp',
   shape: 'VApp',

@@ -6,11 +6,11 @@ import { nameIn, readRoot } from './named.ts'
 
 export interface SnapshotAsked {
   readonly name?: string
-  /** Left out: with memory where the VM runs. */
+  /** Default: with memory if the VM runs. */
   readonly memory?: boolean
 }
 
-/** No body asks for nothing in particular. */
+/** An empty body means the defaults. */
 export const createSnapshotParams: Body<SnapshotAsked> = {
   media: 'createSnapshotParams',
   shape: 'CreateSnapshotParams',

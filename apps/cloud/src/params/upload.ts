@@ -4,15 +4,15 @@ import { Fault } from '@skerry/fault'
 import type { Body } from '@skerry/service'
 import { attribute } from '@skerry/xml'
 
-import type { Sent } from '../images/uploads.ts'
-import type { NewUpload } from '../store/uploads.ts'
+import type { NewUpload } from '../images/upload-rows.ts'
+import type { UploadPart } from '../images/uploads.ts'
 import { readNamed } from './named.ts'
 
-/** In bytes: of the file, not of the disk that it holds. */
+/** In bytes: the size of the file, not of the virtual disk in it. */
 export const UPLOAD_BYTES_MAX = 256 * 1024 ** 3
 const SHA256 = /^[0-9a-f]{64}$/
 
-/** UploadParams: the name of a template, how large its image is, what its SHA-256 must be, and what VMs of it have. */
+/** UploadParams: the name of a template, the size and SHA-256 of its image, and the processors and memory of its VMs. */
 export const uploadParams: Body<NewUpload> = {
   media: 'uploadParams',
   shape: 'UploadParams',
@@ -38,7 +38,7 @@ export const uploadParams: Body<NewUpload> = {
 const RANGE = /^bytes (\d{1,15})-(\d{1,15})\/(\d{1,15}|\*)$/
 const NOTHING = /^bytes \*\/(\d{1,15}|\*)$/
 
-/** What of it is sent: by Content-Range, or all of it. `bytes *\/N` sends nothing: all of it is here already. */
+/** The part that is sent, by Content-Range; default: all. `bytes *\/N` sends nothing: everything was received already. */
 export function rangeOf(
   headers: IncomingHttpHeaders,
   size: number,
@@ -54,12 +54,16 @@ export function rangeOf(
   return { from, length }
 }
 
-/** Bytes as they come; how many there shall be is known when the upload is. */
-export const sentBytes: Body<(size: number) => Sent> = {
+/** A stream of bytes; the expected number is known once the upload is found. */
+export const sentBytes: Body<(size: number) => UploadPart> = {
   media: 'octet-stream',
   shape: { type: 'string', format: 'binary' },
   read() {
-    throw new TypeError('bytes are taken as they come')
+    throw new TypeError('the bytes of an upload are streamed, not read at once')
   },
-  open: (bytes, headers) => (size) => ({ ...rangeOf(headers, size), bytes }),
+  // A handler that stops reading still responds: destroying the stream would close the connection before the response is sent.
+  open: (stream, headers) => (size) => ({
+    ...rangeOf(headers, size),
+    bytes: stream.iterator({ destroyOnReturn: false }),
+  }),
 }

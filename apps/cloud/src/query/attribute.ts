@@ -1,18 +1,26 @@
-import type { Dialect } from '../http/dialect.ts'
-import type { Version } from '../http/version.ts'
+import type { Dialect } from '../dialect/dialect.ts'
+import type { Version } from '../dialect/version.ts'
 
-/** What a record may point at: each has an address and a name of its own. */
-export type Thing = 'vm' | 'vapp' | 'vdc' | 'org' | 'task' | 'template' | 'catalog' | 'host'
+/** The kinds of resources that a record may refer to: each has an address and a URN. */
+export type ReferenceTarget =
+  | 'vm'
+  | 'vapp'
+  | 'vdc'
+  | 'org'
+  | 'task'
+  | 'template'
+  | 'catalog'
+  | 'host'
 
-/** Words that a dialect may have others for. */
+/** Sets of words that a dialect may translate. */
 export type Vocabulary = keyof Dialect['words']
 
 interface Always {
-  /** SQL over the row `r`. Ours, never a client's. */
+  /** SQL over the row `r`. Written by us, never by a client. */
   readonly sql: string
-  /** It may have no value: then it is not shown, and it is unlike every value. */
+  /** Nullable: without a value it is not shown, and it is unequal to every value. */
   readonly maybe?: true
-  /** The tally has it too: a filter of such attributes needs no counting. Of 'cloud' also the tally that knows no organisations. */
+  /** Also a column of the tally: filters over such attributes need no counting. 'cloud': also in the tally without organisations. */
   readonly tallied?: 'org' | 'cloud'
   /** An index delivers the records in its order. */
   readonly walked?: true
@@ -24,16 +32,16 @@ interface Always {
 export type Attribute =
   | (Always & {
       readonly is: 'text'
-      /** The column that has it in small letters; otherwise they are made small when it is read. */
+      /** The column with its lower-case form; otherwise it is lower-cased when it is read. */
       readonly folded?: string
     })
-  /** One of these words, and never another: filters on it are decided before the database sees them. */
+  /** Always one of these words: filters on it are decided before they reach the database. */
   | (Always & { readonly is: 'word'; readonly words: readonly string[]; readonly of?: Vocabulary })
   | (Always & { readonly is: 'number' | 'boolean' | 'time' })
   | (Always & {
       readonly is: 'reference'
-      /** What it points at; where that differs from row to row and may be gone, SQL for what it is and whether it is there. */
-      readonly to: Thing | { readonly thing: string; readonly there: string }
+      /** The kind of its resource; if that differs between rows and the resource may be gone, SQL for the kind and for its existence. */
+      readonly to: ReferenceTarget | { readonly resource: string; readonly there: string }
     })
   /** The same for every record. */
   | (Pick<Always, 'since'> & { readonly is: 'constant'; readonly value: string | boolean })
@@ -53,7 +61,7 @@ export const word = (
   ...{ is: 'word', sql, words },
   ...more,
 })
-/** What a client is told, and asks for. */
+/** A word as clients see it, and filter by it. */
 export const saidFor = (
   { of }: Of<'word'>,
   { words }: Pick<Dialect, 'words'>,

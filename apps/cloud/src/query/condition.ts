@@ -1,8 +1,8 @@
 import { Fault } from '@skerry/fault'
 
-import type { Dialect } from '../http/dialect.ts'
+import type { Dialect } from '../dialect/dialect.ts'
+import type { EventCursors } from '../feeds/event-cursors.ts'
 import { saidFor, type Attribute } from './attribute.ts'
-import { eventKey } from './event-id.ts'
 import { attributeNamed, type Fields } from './fields.ts'
 import type { Comparison, Filter, Operator } from './filter.ts'
 import type { RecordType } from './record-types.ts'
@@ -10,8 +10,8 @@ import type { RecordType } from './record-types.ts'
 type Compared<Is extends Attribute['is']> = Extract<Attribute, { readonly is: Is }>
 
 /**
- * A filter whose names and values were checked against a type of record; what does not depend on a record is decided. What the
- * client wrote is only in values.
+ * A filter whose names and values were checked against a record type. Parts that do not depend on a record are already decided.
+ * Client input occurs only in values.
  */
 export type Test =
   | boolean
@@ -42,18 +42,25 @@ export type Test =
 
 const UUID = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
-/** How what was written is to be read. */
-export interface Reading {
-  /** == without a wildcard tells capitals from small letters. */
+/** How a filter is interpreted. */
+export interface FilterOptions {
+  /** == without a wildcard is case-sensitive. */
   readonly cased: boolean
   readonly dialect: Pick<Dialect, 'words'>
+  /** Event ids as the organisation sees them, if events are queried. */
+  readonly events?: EventCursors | undefined
 }
 
-export function judgeFilter(type: RecordType, known: Fields, filter: Filter, how: Reading): Test {
+export function judgeFilter(
+  type: RecordType,
+  known: Fields,
+  filter: Filter,
+  how: FilterOptions,
+): Test {
   const each = (part: Filter): Test => judgeFilter(type, known, part, how)
   if ('any' in filter) return anyOf(filter.any.map(each))
   if ('all' in filter) return allOf(filter.all.map(each))
-  if (filter.field === 'href' || filter.field === 'id') return ownKey(type, filter)
+  if (filter.field === 'href' || filter.field === 'id') return ownKey(type, filter, how)
   const where = `filter, column ${filter.column}: `
   const attribute = attributeNamed(type, known, filter.field, where)
   return compare(attribute, filter, how)
@@ -69,16 +76,20 @@ const allOf = (tests: readonly Test[]): Test => {
   return open.includes(false) ? false : open.length === 0 ? true : { all: open }
 }
 
-function compare(attribute: Attribute, filter: Comparison, { cased, dialect }: Reading): Test {
+function compare(
+  attribute: Attribute,
+  filter: Comparison,
+  { cased, dialect }: FilterOptions,
+): Test {
   const { is: sign, value, column } = filter
   const where = `filter, column ${column}: `
   const wild = value.length > 1
   const ordered = attribute.is === 'number' || attribute.is === 'time'
   const equal = sign === '=='
   if (!equal && sign !== '!=' && !ordered) {
-    throw new Fault('invalid', `${where}${filter.field} has no order: only == and != fit it`)
+    throw new Fault('invalid', `${where}${filter.field} has no order: only == and != are allowed`)
   }
-  if (wild && !equal) throw new Fault('invalid', `${where}* may stand only after ==`)
+  if (wild && !equal) throw new Fault('invalid', `${where}* is allowed only after ==`)
   if (attribute.is === 'text') return { is: 'text', attribute, equal, cased, value }
   if (attribute.is === 'word') {
     const { words } = attribute
@@ -89,7 +100,7 @@ function compare(attribute: Attribute, filter: Comparison, { cased, dialect }: R
     return { is: 'word', attribute, among, others: words.filter((each) => !among.includes(each)) }
   }
   if (attribute.is === 'constant') return matches(String(attribute.value), value, cased) === equal
-  if (wild) throw new Fault('invalid', `${where}* does not fit ${filter.field}`)
+  if (wild) throw new Fault('invalid', `${where}* is not allowed for ${filter.field}`)
   const [written = ''] = value
   return { is: 'value', attribute, sign, value: readers[attribute.is](written, where) }
 }
@@ -98,41 +109,46 @@ const readers: Readonly<Record<Compared<'number' | 'boolean' | 'time' | 'referen
   {
     number(written, where) {
       if (/^-?\d{1,9}$/.test(written)) return written
-      throw new Fault('invalid', `${where}a number of at most 9 digits was expected`)
+      throw new Fault('invalid', `${where}expected a number of at most 9 digits`)
     },
     boolean(written, where) {
-      const told = written.toLowerCase()
-      if (told === 'true' || told === 'false') return told
-      throw new Fault('invalid', `${where}true or false was expected`)
+      const lowered = written.toLowerCase()
+      if (lowered === 'true' || lowered === 'false') return lowered
+      throw new Fault('invalid', `${where}expected true or false`)
     },
     time(written, where) {
       const form = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:\d\d)?)?$/
       const at = form.test(written) ? Date.parse(written) : Number.NaN
       if (!Number.isNaN(at)) return new Date(at).toISOString()
-      throw new Fault('invalid', `${where}a time such as 2026-11-15T12:00:00Z was expected`)
+      throw new Fault('invalid', `${where}expected a time such as 2026-11-15T12:00:00Z`)
     },
     reference(written, where) {
       const uuid = UUID.exec(written.toLowerCase())?.[0]
       if (uuid !== undefined) return uuid
-      throw new Fault('invalid', `${where}the address or the id of a thing was expected`)
+      throw new Fault('invalid', `${where}expected the address or the id of a resource`)
     },
   }
 type Read = (written: string, where: string) => string
 
-/** href==… and id==…: whether it is this one. */
-function ownKey(type: RecordType, { is: sign, value, column, field }: Comparison): Test {
+/** href==… and id==…: compares the record's own key. */
+function ownKey(
+  type: RecordType,
+  { is: sign, value, column, field }: Comparison,
+  { events }: FilterOptions,
+): Test {
   const where = `filter, column ${column}: `
   const equal = sign === '=='
   if (!equal && sign !== '!=') {
-    throw new Fault('invalid', `${where}${field} has no order: only == and != fit it`)
+    throw new Fault('invalid', `${where}${field} has no order: only == and != are allowed`)
   }
   const [written = ''] = value
-  if (value.length > 1) throw new Fault('invalid', `${where}* does not fit ${field}`)
+  if (value.length > 1) throw new Fault('invalid', `${where}* is not allowed for ${field}`)
   const uuid = readers.reference(written, where)
-  return { is: 'key', equal, value: type.thing === 'event' ? eventKey(uuid) : [uuid] }
+  const event = type.resource === 'event' ? events?.ofId(uuid) : undefined
+  return { is: 'key', equal, value: event ? [event.tx, event.seq] : [uuid] }
 }
 
-/** Whether a word of ours fits what was written. With a wildcard capitals never count. */
+/** Whether one of our words matches the value of a filter. With a wildcard the case never matters. */
 function matches(word: string, parts: readonly string[], cased: boolean): boolean {
   if (parts.length === 1) return cased ? word === parts[0] : same(word, parts[0] ?? '')
   const [first = '', ...rest] = parts.map((part) => part.toLowerCase())
@@ -150,7 +166,7 @@ function matches(word: string, parts: readonly string[], cased: boolean): boolea
 
 const same = (one: string, other: string): boolean => one.toLowerCase() === other.toLowerCase()
 
-/** Which tally alone can say how many records it fits; that of the cloud knows of no organisations, and is the shorter. */
+/** The tally that can count the matching records by itself. The tally of the cloud has no organisations, and is shorter. */
 export function talliedBy(test: Test): 'cloud' | 'org' | undefined {
   if (typeof test === 'boolean') return 'cloud'
   const parts = 'any' in test ? test.any : 'all' in test ? test.all : undefined

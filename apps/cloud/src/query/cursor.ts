@@ -1,28 +1,43 @@
 import { Fault } from '@skerry/fault'
 
-/** Where a page ended: the value that it is sorted by, where there is one, and the key of its last record, as text. */
-export type Cursor = readonly string[]
+import type { EventCursors } from '../feeds/event-cursors.ts'
+
+/** The end of a page: the value that it is sorted by, if any, and the key of its last record, as text. */
+export type PageCursor = readonly string[]
 
 const LENGTH_MAX = 2048
 
-/** For links only: a client hands it back as it came. */
-export const writeCursor = (cursor: Cursor): string =>
-  Buffer.from(JSON.stringify(cursor)).toString('base64url')
+/** For links only: clients return it unchanged. `events`: for a list of events, whose numbers are hidden from clients. */
+export function writeCursor(cursor: PageCursor, events?: EventCursors): string {
+  const shown = events ? hidden(cursor, events) : cursor
+  return Buffer.from(JSON.stringify(shown)).toString('base64url')
+}
 
-/** `parts`: how many values there must be. Whether each fits its column is for the database to say. */
-export function readCursor(written: string, parts: number): Cursor {
+/** The key of an event is its transaction and its sequence number, after the sort value. */
+function hidden(cursor: PageCursor, events: EventCursors): PageCursor {
+  const [tx = '0', seq = '0'] = cursor.slice(-2)
+  return [...cursor.slice(0, -2), events.write({ tx, seq })]
+}
+
+function shown(cursor: PageCursor, events: EventCursors): PageCursor {
+  const { tx, seq } = events.read(cursor.at(-1) ?? '')
+  return [...cursor.slice(0, -1), tx, seq]
+}
+
+/** `parts`: the required number of values. The database checks whether each fits its column. */
+export function readCursor(written: string, parts: number, events?: EventCursors): PageCursor {
   const cursor = written.length > LENGTH_MAX ? undefined : parsed(written)
   const fits =
     Array.isArray(cursor) &&
-    cursor.length === parts &&
+    cursor.length === parts - (events ? 1 : 0) &&
     cursor.every((each) => typeof each === 'string' && !each.includes('\0'))
-  if (fits) return cursor as Cursor
+  if (fits) return events ? shown(cursor as PageCursor, events) : (cursor as PageCursor)
   throw wrongCursor()
 }
 
 export const wrongCursor = (cause?: unknown): Fault =>
-  new Fault('invalid', 'after must be as it stands in a nextPage link of the same query', {
-    hint: 'leave it out, and begin at page 1',
+  new Fault('invalid', 'after must be copied unchanged from a nextPage link of the same query', {
+    hint: 'omit it, and start at page 1',
     cause,
   })
 

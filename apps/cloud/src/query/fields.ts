@@ -1,19 +1,19 @@
 import { Fault } from '@skerry/fault'
 
-import type { Version } from '../http/version.ts'
+import type { Version } from '../dialect/version.ts'
 import type { Attribute } from './attribute.ts'
 import type { RecordType } from './record-types.ts'
 
 /** Attributes by name. */
 export type Fields = ReadonlyMap<string, Attribute>
 
-/** Those that this version of the API shows. */
+/** The attributes that this version of the API shows. */
 export const fieldsAt = ({ fields }: RecordType, version: Version): Fields =>
   new Map(
     Object.entries(fields).filter(([, { since = '1.5' }]) => Number(since) <= Number(version)),
   )
 
-/** `where` says in which part of the request it stands. */
+/** `where`: its position in the request, for the message. */
 export function attributeNamed(
   { name: type }: RecordType,
   known: Fields,

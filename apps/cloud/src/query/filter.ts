@@ -6,13 +6,13 @@ export type Operator = (typeof operators)[number]
 export interface Comparison {
   readonly field: string
   readonly is: Operator
-  /** The parts between its wildcards: one part has none. */
+  /** The parts between its wildcards; a single part has no wildcard. */
   readonly value: readonly string[]
-  /** Where it stands in the text, from 1. */
+  /** Its position in the text, from 1. */
   readonly column: number
 }
 
-/** A filter as data. What the client wrote never meets SQL. */
+/** A filter as data. Client input never becomes SQL. */
 export type Filter =
   | { readonly any: readonly Filter[] }
   | { readonly all: readonly Filter[] }
@@ -22,12 +22,12 @@ const DEPTH_MAX = 16
 const LENGTH_MAX = 4096
 
 /**
- * status==POWERED_ON;(name==a*,name==b): `;` is "and" and binds tighter than `,`, which is "or". A backslash takes the meaning
- * from what follows it. `encoded`: values are percent-encoded once more, as older clients do to hide brackets in names.
+ * status==POWERED_ON;(name==a*,name==b): `;` is "and" and binds tighter than `,`, which is "or". A backslash escapes the
+ * next character. `encoded`: values are percent-encoded once more, as older clients do to hide parentheses in names.
  */
 export function parseFilter(text: string, { encoded = false } = {}): Filter {
   if (text.length > LENGTH_MAX) {
-    throw new Fault('invalid', `a filter has at most ${LENGTH_MAX} characters`)
+    throw new Fault('invalid', `a filter can have at most ${LENGTH_MAX} characters`)
   }
   const reader = new FilterReader(text, encoded)
   const filter = reader.any(0)
@@ -52,7 +52,7 @@ class FilterReader {
   }
 
   end(): void {
-    if (this.#at < this.#text.length) throw this.#wrong('nothing more was expected')
+    if (this.#at < this.#text.length) throw this.#wrong('expected the end of the filter')
   }
 
   #all(depth: number): Filter {
@@ -62,10 +62,10 @@ class FilterReader {
   }
 
   #term(depth: number): Filter {
-    if (depth > DEPTH_MAX) throw this.#wrong('brackets stand too deep in each other')
+    if (depth > DEPTH_MAX) throw this.#wrong('parentheses nested too deeply')
     if (!this.#take('(')) return this.#comparison()
     const inside = this.any(depth + 1)
-    if (!this.#take(')')) throw this.#wrong('a closing bracket was expected')
+    if (!this.#take(')')) throw this.#wrong('expected a closing parenthesis')
     return inside
   }
 
@@ -73,16 +73,16 @@ class FilterReader {
     const column = this.#at + 1
     const rest = this.#text.slice(this.#at)
     const field = /^[A-Za-z]\w*/.exec(rest)?.[0]
-    if (field === undefined) throw this.#wrong('the name of an attribute was expected')
+    if (field === undefined) throw this.#wrong('expected the name of an attribute')
     const is = operators.find((each) => rest.startsWith(each, field.length))
     this.#at += field.length
-    if (is === undefined) throw this.#wrong(`one of ${operators.join(' ')} was expected`)
+    if (is === undefined) throw this.#wrong(`expected one of ${operators.join(' ')}`)
     this.#at += is.length
     const value = this.#value()
     if (value.some((part) => part.includes('\0'))) {
       throw new Fault(
         'invalid',
-        `filter, column ${column}: a value cannot have the character U+0000`,
+        `filter, column ${column}: a value must not contain the character U+0000`,
       )
     }
     return { field, is, value, column }
@@ -98,7 +98,7 @@ class FilterReader {
       else if (next !== '\\') parts.push(parts.pop() + next)
       else {
         const escaped = this.#text[this.#at]
-        if (escaped === undefined) throw this.#wrong('a character was expected after \\')
+        if (escaped === undefined) throw this.#wrong('expected a character after \\')
         this.#at += 1
         parts.push(parts.pop() + escaped)
       }
@@ -110,7 +110,9 @@ class FilterReader {
     try {
       return parts.map((part) => decodeURIComponent(part))
     } catch {
-      throw this.#wrong('the value before it is not percent-encoded, as filterEncoded=true says')
+      throw this.#wrong(
+        'the value before it is not percent-encoded, although filterEncoded is true',
+      )
     }
   }
 

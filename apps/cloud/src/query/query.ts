@@ -1,10 +1,10 @@
 import { Fault } from '@skerry/fault'
 import { Type, type Static } from 'typebox'
 
-import type { Asker } from '../http/asker.ts'
+import type { Caller } from '../auth/caller.ts'
 import type { Attribute } from './attribute.ts'
-import { judgeFilter, type Test } from './condition.ts'
-import { readCursor, type Cursor } from './cursor.ts'
+import { judgeFilter, type FilterOptions, type Test } from './condition.ts'
+import { readCursor, type PageCursor } from './cursor.ts'
 import { attributeNamed, fieldsAt, type Fields } from './fields.ts'
 import { parseFilter } from './filter.ts'
 import { recordTypes, type RecordType } from './record-types.ts'
@@ -13,25 +13,25 @@ const PAGE_SIZE = 25
 const PAGE_SIZE_MAX = 128
 
 export const formats = ['records', 'references', 'idrecords'] as const
-export type Format = (typeof formats)[number]
+export type RecordFormat = (typeof formats)[number]
 
 export interface Sort {
   readonly attribute: Exclude<Attribute, { readonly is: 'constant' }>
   readonly descending: boolean
 }
 
-/** A question to the query service, checked: what it names is there, and what it compares with fits. */
+/** A validated query: its attributes exist, and its values fit. */
 export interface Query {
   readonly type: RecordType
-  readonly format: Format
+  readonly format: RecordFormat
   readonly fields: readonly (readonly [name: string, attribute: Attribute])[]
   readonly test: Test
-  /** Undefined: as the records came to be. */
+  /** undefined: in order of creation. */
   readonly sort: Sort | undefined
   readonly page: number
   readonly pageSize: number
-  /** The page begins behind this, whatever its number says. */
-  readonly after: Cursor | undefined
+  /** The page starts after this, regardless of its number. */
+  readonly after: PageCursor | undefined
 }
 
 const word = Type.Optional(Type.String())
@@ -39,7 +39,7 @@ export const QueryParameters = Type.Object({
   ...{ type: word, filter: word, filterEncoded: word, fields: word, page: word, pageSize: word },
   ...{ format: word, sortAsc: word, sortDesc: word, after: word },
 })
-export type Asked = Static<typeof QueryParameters>
+export type QueryInput = Static<typeof QueryParameters>
 
 export function typeNamed(name: string): RecordType {
   const type = recordTypes.get(name)
@@ -50,45 +50,46 @@ export function typeNamed(name: string): RecordType {
 
 export function parseQuery(
   type: RecordType,
-  asked: Asked,
-  { version, dialect }: Pick<Asker, 'version' | 'dialect'>,
+  requested: QueryInput,
+  { version, dialect, events }: Pick<Caller, 'version' | 'dialect'> & Pick<FilterOptions, 'events'>,
 ): Query {
   const known = fieldsAt(type, version)
-  const format = formatOf(type, asked.format)
-  const sort = sortOf(type, known, asked)
-  const encoded = asked.filterEncoded === 'true'
-  const filter = asked.filter === undefined ? undefined : parseFilter(asked.filter, { encoded })
-  const size = count('pageSize', asked.pageSize, PAGE_SIZE)
+  const format = formatOf(type, requested.format)
+  const sort = sortOf(type, known, requested)
+  const encoded = requested.filterEncoded === 'true'
+  const filter =
+    requested.filter === undefined ? undefined : parseFilter(requested.filter, { encoded })
+  const size = count('pageSize', requested.pageSize, PAGE_SIZE)
   const keys = (sort ? 1 : 0) + type.key.length
   return {
-    ...{ type, format, sort, page: count('page', asked.page, 1) },
+    ...{ type, format, sort, page: count('page', requested.page, 1) },
     pageSize: Math.min(size, PAGE_SIZE_MAX),
-    fields: fieldsOf(type, known, format, asked.fields),
-    // The first version compares without regard to case.
+    fields: fieldsOf(type, known, format, requested.fields),
+    // Version 1.5 compares case-insensitively.
     test:
       filter === undefined ||
-      judgeFilter(type, known, filter, { dialect, cased: version !== '1.5' }),
-    after: asked.after === undefined ? undefined : readCursor(asked.after, keys),
+      judgeFilter(type, known, filter, { dialect, events, cased: version !== '1.5' }),
+    after: requested.after === undefined ? undefined : readCursor(requested.after, keys, events),
   }
 }
 
-function formatOf(type: RecordType, asked = 'records'): Format {
+function formatOf(type: RecordType, requested = 'records'): RecordFormat {
   const there = type.references ? formats : formats.filter((each) => each !== 'references')
-  const format = there.find((each) => each === asked)
+  const format = there.find((each) => each === requested)
   if (format) return format
-  throw new Fault('invalid', `format must be one of ${there.join(', ')}, not ${asked}`)
+  throw new Fault('invalid', `format must be one of ${there.join(', ')}, not ${requested}`)
 }
 
 function fieldsOf(
   type: RecordType,
   known: Fields,
-  format: Format,
-  asked: string | undefined,
+  format: RecordFormat,
+  requested: string | undefined,
 ): Query['fields'] {
   if (format === 'references') return nameOf(known)
-  if (asked === undefined) return [...known]
-  // Where it is and what it is are told in any case.
-  const names = new Set(asked.split(',').filter((each) => each !== 'href' && each !== 'id'))
+  if (requested === undefined) return [...known]
+  // href and id are included in any case.
+  const names = new Set(requested.split(',').filter((each) => each !== 'href' && each !== 'id'))
   return [...names].map((name) => [name, attributeNamed(type, known, name)])
 }
 
@@ -97,9 +98,13 @@ const nameOf = (known: Fields): Query['fields'] => {
   return name ? [['name', name]] : []
 }
 
-function sortOf(type: RecordType, known: Fields, { sortAsc, sortDesc }: Asked): Sort | undefined {
+function sortOf(
+  type: RecordType,
+  known: Fields,
+  { sortAsc, sortDesc }: QueryInput,
+): Sort | undefined {
   if (sortAsc !== undefined && sortDesc !== undefined) {
-    throw new Fault('invalid', 'sort by sortAsc or by sortDesc, not by both')
+    throw new Fault('invalid', 'use sortAsc or sortDesc, not both')
   }
   const named = sortAsc ?? sortDesc
   if (named === undefined) return undefined
@@ -110,5 +115,5 @@ function sortOf(type: RecordType, known: Fields, { sortAsc, sortDesc }: Asked): 
 function count(name: string, value: string | undefined, otherwise: number): number {
   if (value === undefined) return otherwise
   if (/^[1-9]\d{0,8}$/.test(value)) return Number(value)
-  throw new Fault('invalid', `${name} must be a number from 1 on, not ${value}`)
+  throw new Fault('invalid', `${name} must be a number of at least 1, not ${value}`)
 }

@@ -1,7 +1,9 @@
-import type { Permission } from '../identity/roles.ts'
-import { taskStates } from '../store/database.ts'
-import { taskTexts } from '../task-texts.ts'
-import { statusNumber } from '../vm-status.ts'
+import { taskStates } from '../database/tables.ts'
+import type { Permission } from '../domain/roles.ts'
+import { statusNumber } from '../domain/vm-status.ts'
+import { waitReasons } from '../domain/wait-reasons.ts'
+import { taskTexts } from '../operations/task-texts.ts'
+import { ofWait, waitColumns } from '../tasks/waits.ts'
 import {
   boolean,
   constant,
@@ -11,37 +13,37 @@ import {
   time,
   word,
   type Attribute,
-  type Thing,
+  type ReferenceTarget,
 } from './attribute.ts'
 
-/** A column that tells records apart and says in which order they came to be. */
-export interface Key {
+/** A column that identifies records and gives their order of creation. */
+export interface RecordKey {
   readonly sql: string
   readonly type: 'uuid' | 'xid8' | 'bigint'
 }
 
-/** What can be asked for by GET /api/query?type=…: where it is read, what it shows, and to whom. */
+/** A type of GET /api/query?type=…: where its records are read, what they show, and to whom. */
 export interface RecordType {
   readonly name: string
   readonly element: string
-  /** The elements of format=references; undefined: there is no address to refer to. */
+  /** The elements of format=references; undefined: the records have no address. */
   readonly references?: readonly [list: string, one: string]
-  /** What a record is of. */
-  readonly thing: Thing | 'event'
+  /** The kind of resource that a record describes. */
+  readonly resource: ReferenceTarget | 'event'
   readonly permission: Permission
-  /** Whose records: those of the asker's organisation, all, or all for an administrator and otherwise the asker's. */
+  /** Whose records: those of the caller's organisation, all, or all for an administrator and otherwise the caller's. */
   readonly reach: 'own' | 'all' | 'own or all'
   readonly table: string
-  readonly key: readonly [Key, ...Key[]]
+  readonly key: readonly [RecordKey, ...RecordKey[]]
   readonly where?: string
-  /** Always true, and said only where all organisations are read: it opens the indexes over all of them. */
+  /** A condition that is always true, added only when all organisations are read: it enables the indexes over all of them. */
   readonly everywhere?: string
-  /** Totals: of each organisation, of the whole cloud, and what is in neither yet. */
+  /** Tables of totals: for each organisation, for the whole cloud, and changes that are in neither yet. */
   readonly tally?: { readonly folded: string; readonly cloud: string; readonly fresh: string }
   readonly fields: Readonly<Record<string, Attribute>>
 }
 
-const id = [{ sql: 'r.id', type: 'uuid' }] as const satisfies [Key]
+const id = [{ sql: 'r.id', type: 'uuid' }] as const satisfies [RecordKey]
 const always = "r.created_at > '-infinity'"
 const name = text('r.name')
 const keyedName = text('r.name', { folded: 'r.name_key', walked: true })
@@ -56,13 +58,13 @@ const vmFields = {
   containerName: text('r.container_name', { folded: 'r.container_key', walked: true }),
   container: reference('r.vapp', 'vapp'),
   vdc: reference('r.vdc', 'vdc', { tallied: 'org' }),
-  status: word('r.shown', vmWords, { tallied: 'cloud' }),
+  status: word('r.displayed_status', vmWords, { tallied: 'cloud' }),
   networkName: text('r.network', { maybe: true }),
   ipAddress: text('r.address', { maybe: true }),
   numberOfCpus: number('r.cpus'),
   memoryMB: number('r.memory_mib'),
   isBusy: boolean('(r.holder is not null)'),
-  isDeployed: boolean("(r.shown = 'POWERED_ON')", { tallied: 'cloud' }),
+  isDeployed: boolean("(r.displayed_status = 'POWERED_ON')", { tallied: 'cloud' }),
   isDeleted: no,
   isPublished: no,
   isVAppTemplate: no,
@@ -73,7 +75,7 @@ const vmFields = {
 const vm = {
   element: 'VMRecord',
   references: ['VMReferences', 'VMReference'],
-  thing: 'vm',
+  resource: 'vm',
   table: 'vm',
   key: id,
   where: 'r.deleted_at is null',
@@ -86,12 +88,12 @@ const vappFields = {
   name: keyedName,
   vdc: reference('r.vdc', 'vdc'),
   vdcName: text('r.vdc_name'),
-  status: text(`(select case when min(vm.shown) is null then 'RESOLVED'
-    when min(vm.shown) = max(vm.shown) then min(vm.shown) else 'MIXED' end from ${vmsOfIt})`),
+  status: text(`(select case when min(vm.displayed_status) is null then 'RESOLVED'
+    when min(vm.displayed_status) = max(vm.displayed_status) then min(vm.displayed_status) else 'MIXED' end from ${vmsOfIt})`),
   numberOfVMs: number(`(select count(*)::integer from ${vmsOfIt})`),
   isBusy: boolean(`exists (select from task where task.org = r.org and task.vapp = r.id
     and task.state in ('queued', 'running'))`),
-  isDeployed: boolean(`exists (select from ${vmsOfIt} and vm.shown = 'POWERED_ON')`),
+  isDeployed: boolean(`exists (select from ${vmsOfIt} and vm.displayed_status = 'POWERED_ON')`),
   creationDate: time('r.created_at'),
   ownerName: text('r.owner'),
   isEnabled: yes,
@@ -103,7 +105,7 @@ const vappFields = {
 const vapp = {
   element: 'VAppRecord',
   references: ['VAppReferences', 'VAppReference'],
-  thing: 'vapp',
+  resource: 'vapp',
   table: 'vapp',
   key: id,
   where: 'r.deleted_at is null',
@@ -111,12 +113,12 @@ const vapp = {
 } as const
 
 const operationName = `case r.operation ${[...taskTexts]
-  .map(([operation, { name: told }]) => `when '${operation}' then '${told}'`)
+  .map(([operation, { name: taskName }]) => `when '${operation}' then '${taskName}'`)
   .join(' ')} else r.operation end collate "C"`
 
-/** Tasks and events are kept longer than what they are of. */
+/** Tasks and events are kept longer than their VMs and vApps. */
 const vappOrVm = {
-  thing: "case when r.vm is null then 'vapp' else 'vm' end",
+  resource: "case when r.vm is null then 'vapp' else 'vm' end",
   there: `case when r.vm is null
     then exists (select from vapp where vapp.id = r.vapp and vapp.deleted_at is null)
     else exists (select from vm where vm.id = r.vm and vm.deleted_at is null) end`,
@@ -134,18 +136,28 @@ const taskFields = {
   objectType: word("(case when r.vm is null then 'vApp' else 'vm' end)", ['vApp', 'vm']),
   objectName: text('r.object_name'),
   progress: number('r.progress'),
+  waitReason: word(
+    ofWait('r', waitColumns.reason),
+    waitReasons.map(({ name: reason }) => reason),
+    { maybe: true },
+  ),
+  waitMessage: text(`(${ofWait('r', waitColumns.words)} collate "C")`, { maybe: true }),
+  waitingSince: time(ofWait('r', waitColumns.since), { maybe: true }),
+  attempts: number(ofWait('r', waitColumns.attempts), { maybe: true }),
+  lastFailure: text(`(${ofWait('r', waitColumns.failure)} collate "C")`, { maybe: true }),
+  givesUpAt: time(ofWait('r', waitColumns.givesUpAt), { maybe: true }),
 } as const satisfies RecordType['fields']
 
 const task = {
   element: 'TaskRecord',
   references: ['TaskReferences', 'TaskReference'],
-  thing: 'task',
+  resource: 'task',
   table: 'task',
   key: id,
   everywhere: always,
 } as const
 
-/** How many VMs there are, as the tally has it. */
+/** SQL for the number of VMs, from the tally. */
 const summed = (where: string): string => `(select coalesce(sum(n), 0)::integer from (
   select n from vm_tally t where ${where} union all select n from vm_tally_delta t where ${where}) t)`
 
@@ -175,7 +187,7 @@ const types: readonly RecordType[] = [
     fields: taskFields,
   },
   {
-    ...{ name: 'organization', element: 'OrgRecord', thing: 'org', table: 'org', key: id },
+    ...{ name: 'organization', element: 'OrgRecord', resource: 'org', table: 'org', key: id },
     ...{ references: ['OrganizationReferences', 'OrganizationReference'], ...anybody },
     fields: {
       name,
@@ -187,11 +199,11 @@ const types: readonly RecordType[] = [
         '(select count(*)::integer from vapp where vapp.org = r.id and vapp.deleted_at is null)',
       ),
       numberOfVMs: number(summed('t.org = r.id')),
-      numberOfRunningVMs: number(summed("t.org = r.id and t.shown = 'POWERED_ON'")),
+      numberOfRunningVMs: number(summed("t.org = r.id and t.displayed_status = 'POWERED_ON'")),
     },
   },
   {
-    ...{ name: 'orgVdc', element: 'OrgVdcRecord', thing: 'vdc', table: 'vdc', key: id },
+    ...{ name: 'orgVdc', element: 'OrgVdcRecord', resource: 'vdc', table: 'vdc', key: id },
     ...{ references: ['OrgVdcReferences', 'OrgVdcReference'], ...tenants },
     fields: {
       name,
@@ -203,10 +215,18 @@ const types: readonly RecordType[] = [
       numberOfVApps: number(`(select count(*)::integer from vapp
         where vapp.org = r.org and vapp.vdc = r.id and vapp.deleted_at is null)`),
       numberOfVMs: number(summed('t.org = r.org and t.vdc = r.id')),
+      storageUsedMB: number(`(select coalesce(sum(vm.stored_mib), 0)::integer from vm
+        where vm.org = r.org and vm.vdc = r.id and vm.deleted_at is null)`),
     },
   },
   {
-    ...{ name: 'catalog', element: 'CatalogRecord', thing: 'catalog', table: 'catalog', key: id },
+    ...{
+      name: 'catalog',
+      element: 'CatalogRecord',
+      resource: 'catalog',
+      table: 'catalog',
+      key: id,
+    },
     ...{ references: ['CatalogReferences', 'CatalogReference'], ...tenants },
     fields: {
       name,
@@ -219,7 +239,7 @@ const types: readonly RecordType[] = [
     },
   },
   {
-    ...{ name: 'vAppTemplate', element: 'VAppTemplateRecord', thing: 'template' },
+    ...{ name: 'vAppTemplate', element: 'VAppTemplateRecord', resource: 'template' },
     ...{ references: ['VAppTemplateReferences', 'VAppTemplateReference'] },
     ...{ table: 'template', key: id, ...tenants },
     fields: {
@@ -237,7 +257,7 @@ const types: readonly RecordType[] = [
     },
   },
   {
-    ...{ name: 'event', element: 'EventRecord', thing: 'event', table: 'event', ...anybody },
+    ...{ name: 'event', element: 'EventRecord', resource: 'event', table: 'event', ...anybody },
     key: [
       { sql: 'r.tx', type: 'xid8' },
       { sql: 'r.seq', type: 'bigint' },
@@ -249,10 +269,10 @@ const types: readonly RecordType[] = [
         "(case when r.kind in ('task.error', 'task.canceled', 'session.refused') then 0 else 1 end)",
       ),
       userName: text(
-        `(coalesce((select task.owner from task where task.id = r.task), r.what ->> 'by', r.what ->> 'user') collate "C")`,
+        `(coalesce((select task.owner from task where task.id = r.task), r.details ->> 'by', r.details ->> 'user') collate "C")`,
         { maybe: true },
       ),
-      userAddress: text(`((r.what ->> 'from') collate "C")`, { maybe: true }),
+      userAddress: text(`((r.details ->> 'from') collate "C")`, { maybe: true }),
       orgName: text('(select org.name from org where org.id = r.org)', { maybe: true }),
       entity: reference('coalesce(r.vm, r.vapp)', vappOrVm, { maybe: true }),
       entityType: text(
@@ -268,7 +288,7 @@ const types: readonly RecordType[] = [
     },
   },
   {
-    ...{ name: 'host', element: 'HostRecord', thing: 'host', table: 'host', key: id },
+    ...{ name: 'host', element: 'HostRecord', resource: 'host', table: 'host', key: id },
     ...{ references: ['HostReferences', 'HostReference'], ...administrators },
     fields: {
       name,

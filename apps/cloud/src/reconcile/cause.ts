@@ -2,17 +2,20 @@ import { createHash } from 'node:crypto'
 
 import type { OrgId, UserId } from '@skerry/vm'
 
-import type { RequestKey } from '../store/request-keys.ts'
+import type { RequestKey } from '../database/request-keys.ts'
 
-/** Whose name stands at a task that nobody asked for. */
+/** Owner of tasks that no user requested. */
 export const SYSTEM = 'system'
-export const NOBODY = '00000000-0000-0000-0000-000000000000' as UserId
+export const NO_ACCOUNT = '00000000-0000-0000-0000-000000000000' as UserId
 
-/** A cause as the key of a request: whatever is done because of it is done once. */
+/** Uses a cause as an idempotency key, so that its effect happens once. */
 export function causedBy(
   org: OrgId,
   cause: string,
-): { readonly who: { readonly org: OrgId; readonly account: UserId }; readonly asked: RequestKey } {
+): {
+  readonly principal: { readonly org: OrgId; readonly account: UserId }
+  readonly requested: RequestKey
+} {
   const bodyHash = createHash('sha256').update(cause).digest()
-  return { who: { org, account: NOBODY }, asked: { key: cause, bodyHash } }
+  return { principal: { org, account: NO_ACCOUNT }, requested: { key: cause, bodyHash } }
 }

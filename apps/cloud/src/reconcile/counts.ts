@@ -1,9 +1,8 @@
 import type { HostId } from '@skerry/vm'
 import { sql, type Kysely } from 'kysely'
 
-import type { Database } from '../store/database.ts'
-import { tell } from '../store/events.ts'
-import type { Tx } from '../world.ts'
+import { emitEvent } from '../database/events.ts'
+import type { Tx, CloudTables } from '../database/tables.ts'
 
 interface Counts {
   readonly cpus: number
@@ -17,30 +16,30 @@ interface Counted {
   readonly found: Counts
 }
 
-/** What is counted on a host, beside what is placed there. */
+/** Hosts whose stored sums differ from the VMs placed there. */
 const counted = sql`select host.id,
     jsonb_build_object('cpus', placed_cpus, 'memoryMiB', placed_memory_mib, 'diskMiB', placed_disk_mib) as kept,
     jsonb_build_object('cpus', sum.cpus, 'memoryMiB', sum.memory, 'diskMiB', sum.disk) as found
   from host, lateral (select coalesce(sum(vm.cpus), 0) as cpus, coalesce(sum(vm.memory_mib), 0) as memory,
-      coalesce(sum(vm.disk_mib), 0) as disk
+      coalesce(sum(vm.stored_mib), 0) as disk
     from vm where vm.host = host.id and vm.deleted_at is null) sum
   where (placed_cpus, placed_memory_mib, placed_disk_mib) is distinct from (sum.cpus, sum.memory, sum.disk)`
 
 /**
- * What is placed on a host is counted by a trigger, and placement trusts the sums. One that is wrong nevertheless, by somebody's
- * hand or a restore of one table, is put right, and people are told. Answers with the hosts that were wrong.
+ * A trigger counts what is placed on a host, and placement trusts the sums. A sum can still be wrong, after a manual change or a
+ * restore of one table; then it is corrected and an event is emitted. Returns the hosts that were wrong.
  */
-export async function reconcileCounts(db: Kysely<Database>): Promise<readonly HostId[]> {
+export async function reconcileCounts(db: Kysely<CloudTables>): Promise<readonly HostId[]> {
   const { rows } = await sql<Counted>`${counted}`.execute(db)
-  const mended: HostId[] = []
+  const fixed: HostId[] = []
   for (const { id } of rows) {
-    if (await db.transaction().execute((tx) => mend(tx, id))) mended.push(id)
+    if (await db.transaction().execute((tx) => fix(tx, id))) fixed.push(id)
   }
-  return mended
+  return fixed
 }
 
-/** Under the host's lock, which everybody who places or takes away needs before he can commit. */
-async function mend(tx: Tx, host: HostId): Promise<boolean> {
+/** Runs under the host's lock, which every placement and removal needs before it can commit. */
+async function fix(tx: Tx, host: HostId): Promise<boolean> {
   await sql`select from host where id = ${host} for no key update`.execute(tx)
   const { rows } = await sql<Counted>`${counted} and host.id = ${host}`.execute(tx)
   const [wrong] = rows
@@ -55,6 +54,6 @@ async function mend(tx: Tx, host: HostId): Promise<boolean> {
     })
     .where('id', '=', host)
     .execute()
-  await tell(tx, { kind: 'host.recounted', host, what: { kept, found } })
+  await emitEvent(tx, { kind: 'host.recounted', host, details: { kept, found } })
   return true
 }

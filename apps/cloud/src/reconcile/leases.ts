@@ -2,25 +2,24 @@ import { Fault } from '@skerry/fault'
 import type { OrgId, VmId } from '@skerry/vm'
 import { sql, type Kysely } from 'kysely'
 
-import type { VappId } from '../ids.ts'
-import { open } from '../store/claimable.ts'
-import type { Database } from '../store/database.ts'
-import { tell } from '../store/events.ts'
-import { keepRequest } from '../store/request-keys.ts'
-import { submitTogether } from '../store/submit-task.ts'
-import { lockVapp } from '../store/vapps.ts'
-import { vappOperations } from '../vapp-operations.ts'
-import type { Tx } from '../world.ts'
+import { emitEvent } from '../database/events.ts'
+import { keepRequest } from '../database/request-keys.ts'
+import type { Tx, CloudTables } from '../database/tables.ts'
+import type { VappId } from '../domain/ids.ts'
+import { lockVapp } from '../inventory/vapps.ts'
+import { vappOperations } from '../operations/vapp-operations.ts'
+import { open } from '../tasks/claimable.ts'
+import { submitTogether } from '../tasks/submit-task.ts'
 import { causedBy, SYSTEM } from './cause.ts'
 
-/** A pass that would stop or delete more than so many VMs asks first: more than 100, or than 5 % of all, however few 5 % are at least 5. */
+/** A pass needs an operator's confirmation to stop or delete more VMs than the smaller of 100 and max(5, 5 % of all VMs). */
 const MOST = 100
 const SHARE = 0.05
 const LEAST = 5
-/** While so many of the hosts have gone silent in so short a time, nobody knows enough to stop anything. */
+/** While this share of the hosts went silent within this time, too little is known to stop anything. */
 const SILENT_SHARE = 0.2
 const SILENT_MINUTES = 10
-/** How long before its end a lease is told of: a tenth of it, a day at most. */
+/** A warning is emitted before a lease ends: a tenth of its length before, at most a day. */
 const WARN_SECONDS_MAX = 86_400
 
 interface Due {
@@ -32,17 +31,17 @@ interface Due {
   readonly warned: boolean
   /** How many VMs it would stop or delete. */
   readonly vms: number
-  /** An act that failed is tried again, an hour later at the soonest. */
+  /** Idempotency key; it contains the hour, so a failed action is retried after an hour at the earliest. */
   readonly cause: string
 }
 
-/** vApps that have a lease, with what they were seen to be. */
+/** vApps that have a lease, with their observed state. */
 const leased = sql`select vapp.*, rule.*, on_.vms as running, all_.vms as vms, on_.vms > 0 as deployed
   from vapp
   left join lateral (select
       lease_in_force(vapp.deployment_lease, deployment_default, deployment_max) as deployment,
       lease_in_force(vapp.storage_lease, storage_default, storage_max) as storage
-    from (select 1) one left join lease_rule on lease_rule.org = vapp.org) rule on true
+    from (select 1) one left join lease_policy on lease_policy.org = vapp.org) rule on true
   left join lateral (select count(*)::integer as vms from vm
     where vm.org = vapp.org and vm.vapp = vapp.id and vm.deleted_at is null) all_ on true
   left join lateral (select count(*)::integer as vms from vm
@@ -50,8 +49,8 @@ const leased = sql`select vapp.*, rule.*, on_.vms as running, all_.vms as vms, o
   where vapp.deleted_at is null and not vapp.closed and (rule.deployment > 0 or rule.storage > 0)`
 
 /**
- * When which lease ends, and what that means; not of those of which something is asked just now. In milliseconds, as it is
- * compared with what was read before.
+ * Which lease ends when, and what happens then; without vApps that have open tasks. Times are truncated to milliseconds, because
+ * they are compared with values that were read before.
  */
 const due = sql`select id, org, what, date_trunc('milliseconds', until) as until, until < clock_timestamp() as over, lease_warned as warned,
     case what when 'suspend' then running when 'delete' then vms else 0 end as vms,
@@ -66,10 +65,10 @@ const due = sql`select id, org, what, date_trunc('milliseconds', until) as until
     and not exists (select from task where task.org = ends.org and task.vapp = ends.id and task.state in ('queued', 'running'))`
 
 /**
- * Leases that are over: what runs is suspended, which loses nothing; what does not run is marked as expired, and deleted after
- * another lease of the same length. Told before and after. Answers with the VMs that were asked something.
+ * Handles expired leases: a running vApp is suspended, which loses nothing; a stopped one is marked as expired, and deleted after
+ * another lease of the same length. Events are emitted before and after. Returns the VMs that got a task.
  */
-export async function reconcileLeases(db: Kysely<Database>): Promise<readonly VmId[]> {
+export async function reconcileLeases(db: Kysely<CloudTables>): Promise<readonly VmId[]> {
   if (await isRecovering(db)) return []
   await noteChanges(db)
   const { rows } = await sql<Due>`${due} order by until, id`.execute(db)
@@ -81,18 +80,18 @@ export async function reconcileLeases(db: Kysely<Database>): Promise<readonly Vm
   }
   const acts = rows.filter(({ over, what }) => over && what !== 'expire')
   if (acts.length === 0 || (await isSilent(db)) || !(await mayAct(db, acts))) return []
-  const asked: VmId[] = []
-  for (const each of acts) asked.push(...(await act(db, each)))
-  return asked
+  const requested: VmId[] = []
+  for (const each of acts) requested.push(...(await act(db, each)))
+  return requested
 }
 
-async function isRecovering(db: Kysely<Database>): Promise<boolean> {
+async function isRecovering(db: Kysely<CloudTables>): Promise<boolean> {
   const { recovering } = await db.selectFrom('cloud').select('recovering').executeTakeFirstOrThrow()
   return recovering
 }
 
-/** A lease is counted from when the vApp was first seen to be so. */
-async function noteChanges(db: Kysely<Database>): Promise<void> {
+/** A lease starts when the vApp was first observed in this state. */
+async function noteChanges(db: Kysely<CloudTables>): Promise<void> {
   await sql`update vapp set
       deployed_since = case when leased.deployed then clock_timestamp() end,
       stored_since = case when leased.deployed then null else clock_timestamp() end,
@@ -108,7 +107,7 @@ const about = ({ org, id }: Due) => ({ org, id: null, vapp: id })
 async function warn(tx: Tx, each: Due): Promise<void> {
   const { id, what, until } = each
   await tx.updateTable('vapp').set({ lease_warned: true }).where('id', '=', id).execute()
-  await tell(tx, { kind: 'vapp.expiring', vm: about(each), what: { what, until } })
+  await emitEvent(tx, { kind: 'vapp.expiring', vm: about(each), details: { what, until } })
 }
 
 async function expire(tx: Tx, each: Due): Promise<void> {
@@ -119,10 +118,10 @@ async function expire(tx: Tx, each: Due): Promise<void> {
     .where('id', '=', each.id)
     .execute()
   const { until } = each
-  await tell(tx, { kind: 'vapp.expired', vm: about(each), what: { what: 'expire', until } })
+  await emitEvent(tx, { kind: 'vapp.expired', vm: about(each), details: { what: 'expire', until } })
 }
 
-/** Looked at again under the vApp's lock: somebody may have set its leases meanwhile. */
+/** Checks again under the vApp's lock: its leases may have been changed meanwhile. */
 async function stillSo(tx: Tx, { id, what, until }: Due): Promise<boolean> {
   await lockVapp(tx, id)
   const { rows } = await sql`select from (${due}) due
@@ -130,7 +129,7 @@ async function stillSo(tx: Tx, { id, what, until }: Due): Promise<boolean> {
   return rows.length > 0
 }
 
-async function isSilent(db: Kysely<Database>): Promise<boolean> {
+async function isSilent(db: Kysely<CloudTables>): Promise<boolean> {
   const { rows } = await sql<{ silent: boolean }>`
     select count(*) filter (where not coalesce(${open}, false)
       and seen_at > clock_timestamp() - make_interval(mins => ${SILENT_MINUTES})) > ${SILENT_SHARE}::float8 * count(*) as silent
@@ -138,8 +137,8 @@ async function isSilent(db: Kysely<Database>): Promise<boolean> {
   return rows[0]?.silent ?? false
 }
 
-/** Within the bound, or a person has said so. Asks at most once an hour. */
-async function mayAct(db: Kysely<Database>, acts: readonly Due[]): Promise<boolean> {
+/** Whether the number is within the bound, or an operator has allowed more. Emits leases.held at most once an hour. */
+async function mayAct(db: Kysely<CloudTables>, acts: readonly Due[]): Promise<boolean> {
   const { rows } = await sql<{ all: number; allowed: boolean }>`
     select (select count(*)::integer from vm where deleted_at is null) as all,
       coalesce(expiry_allowed_until > clock_timestamp(), false) as allowed from cloud`.execute(db)
@@ -152,24 +151,24 @@ async function mayAct(db: Kysely<Database>, acts: readonly Due[]): Promise<boole
       where expiry_asked_at is null or expiry_asked_at < clock_timestamp() - interval '1 hour' returning id`.execute(
       tx,
     )
-    if (asks.length > 0) await tell(tx, { kind: 'leases.held', what: { vms, most } })
+    if (asks.length > 0) await emitEvent(tx, { kind: 'leases.held', details: { vms, most } })
   })
   return false
 }
 
-/** An ordinary operation, by nobody. One that cannot be asked for now is asked for in a later pass. */
-async function act(db: Kysely<Database>, each: Due): Promise<readonly VmId[]> {
+/** Submits an ordinary operation without a user. If it conflicts now, a later pass submits it. */
+async function act(db: Kysely<CloudTables>, each: Due): Promise<readonly VmId[]> {
   try {
     return await db.transaction().execute(async (tx): Promise<readonly VmId[]> => {
       if (!(await stillSo(tx, each))) return []
-      const { who, asked } = causedBy(each.org, each.cause)
-      const { task, again } = await keepRequest(tx, who, asked)
+      const { principal, requested } = causedBy(each.org, each.cause)
+      const { task, again } = await keepRequest(tx, principal, requested)
       const whole = vappOperations.find(({ name }) => name === each.what)
       if (again || !whole) return []
       const ask = { vapp: each.id, owner: SYSTEM, id: task }
       const { vms } = await submitTogether(tx, whole, ask)
       const { what, until } = each
-      await tell(tx, { kind: 'vapp.expired', vm: about(each), what: { what, until, task } })
+      await emitEvent(tx, { kind: 'vapp.expired', vm: about(each), details: { what, until, task } })
       return vms
     })
   } catch (error) {

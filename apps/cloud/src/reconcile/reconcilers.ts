@@ -1,40 +1,42 @@
-import type { StepWorld } from '../world.ts'
+import type { Retention } from '../config.ts'
+import type { WorkerContext } from '../context.ts'
 import { reconcileCounts } from './counts.ts'
-import { reconcileDebts } from './debts.ts'
-import { keepHouse } from './house.ts'
+import { deleteExpired } from './delete-expired.ts'
 import { reconcileLeases } from './leases.ts'
+import { reconcilePendingUndo } from './pending-undo.ts'
 import { reconcilePower } from './power.ts'
 
-/** One pass of each, as Temporal calls them: no input, the world is read again. */
+/** One pass of each reconciler, as Temporal calls them: no input, the state is read again. */
 export interface Reconcilers {
   readonly reconcilePower: () => Promise<number>
-  readonly reconcileDebts: () => Promise<number>
+  readonly reconcilePendingUndo: () => Promise<number>
   readonly reconcileCounts: () => Promise<number>
   readonly reconcileLeases: () => Promise<number>
   readonly keepHouse: () => Promise<number>
 }
 
 export function reconcilers(
-  world: Pick<StepWorld, 'db' | 'ring' | 'hosts'>,
+  context: Pick<WorkerContext, 'db' | 'wake' | 'hosts'>,
   running: () => { readonly signal: AbortSignal },
+  retention?: Retention,
 ): Reconcilers {
   return {
     async reconcilePower() {
-      const asked = await reconcilePower(world.db)
-      for (const vm of asked) world.ring(vm)
-      return asked.length
+      const requested = await reconcilePower(context.db)
+      for (const vm of requested) context.wake(vm)
+      return requested.length
     },
-    async reconcileDebts() {
-      const paid = await reconcileDebts(world.db, world.hosts, running().signal)
-      for (const vm of paid) world.ring(vm)
+    async reconcilePendingUndo() {
+      const paid = await reconcilePendingUndo(context.db, context.hosts, running().signal)
+      for (const vm of paid) context.wake(vm)
       return paid.length
     },
-    reconcileCounts: async () => (await reconcileCounts(world.db)).length,
+    reconcileCounts: async () => (await reconcileCounts(context.db)).length,
     async reconcileLeases() {
-      const asked = await reconcileLeases(world.db)
-      for (const vm of asked) world.ring(vm)
-      return asked.length
+      const requested = await reconcileLeases(context.db)
+      for (const vm of requested) context.wake(vm)
+      return requested.length
     },
-    keepHouse: () => keepHouse(world.db),
+    keepHouse: () => deleteExpired(context.db, retention),
   }
 }

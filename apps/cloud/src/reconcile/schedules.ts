@@ -1,6 +1,6 @@
 import { ensureSchedule, type Schedule, type TemporalClient } from '@skerry/temporal'
 
-import { TASK_QUEUE } from '../bell.ts'
+import { TASK_QUEUE } from '../tasks/queue-waker.ts'
 import type { Reconcilers } from './reconcilers.ts'
 
 const every = (
@@ -10,16 +10,16 @@ const every = (
   timeoutMs: number,
 ): Schedule => ({ id: `reconcile/${id}`, workflow, everyMs, timeoutMs, taskQueue: TASK_QUEUE })
 
-/** What is kept true, and how often it is looked at. One pass at a time, in the whole cloud. */
+/** The reconcilers and their intervals. Each runs one pass at a time in the whole cloud. */
 export const schedules: readonly Schedule[] = [
   every('reconcilePower', 'power', 15_000, 5 * 60_000),
-  every('reconcileDebts', 'debts', 30_000, 5 * 60_000),
+  every('reconcilePendingUndo', 'pending-undo', 30_000, 5 * 60_000),
   every('reconcileCounts', 'counts', 10 * 60_000, 5 * 60_000),
   every('reconcileLeases', 'leases', 60_000, 5 * 60_000),
   every('keepHouse', 'house', 60 * 60_000, 60 * 60_000),
 ]
 
-/** Any number of cells may make sure of it at once, as often as they like. */
+/** Idempotent; any number of cells may call it at once. */
 export async function ensureSchedules(temporal: TemporalClient): Promise<void> {
   for (const schedule of schedules) await ensureSchedule(temporal, schedule)
 }

@@ -1,12 +1,12 @@
 import { Fault } from '@skerry/fault'
 
-import { at } from '../addresses.ts'
+import { ACCESS_TOKEN, hashToken } from '../auth/sessions.ts'
+import { at } from '../dialect/addresses.ts'
 import { accessToken, accessTokens as list } from '../documents/access-token.ts'
 import { Hrefs } from '../http/links.ts'
-import { ACCESS_TOKEN, hashToken } from '../identity/sessions.ts'
+import { route } from '../http/route.ts'
 import { accessTokenParams } from '../params/access-token.ts'
-import { route } from '../route.ts'
-import { accessTokensOf, addAccessToken, dropAccessToken } from '../store/access-tokens.ts'
+import { accessTokensOf, addAccessToken, dropAccessToken } from '../tenants/access-tokens.ts'
 
 export const accessTokens = [
   route({
@@ -15,10 +15,10 @@ export const accessTokens = [
     path: at.accessTokens,
     permission: 'session',
     answers: { 200: 'accessTokens' },
-    doc: 'The tokens for scripts that the caller has made. Their secret is told once, when they are made.',
-    async handle(world, asker) {
-      const rows = await world.as(asker.who, (tx) => accessTokensOf(tx, asker.who))
-      return { status: 200, body: list(rows, asker, new Hrefs(world.base)) }
+    doc: 'Lists the access tokens of the caller. The secret of a token is returned only when it is created.',
+    async handle(context, caller) {
+      const rows = await context.as(caller.principal, (tx) => accessTokensOf(tx, caller.principal))
+      return { status: 200, body: list(rows, caller, new Hrefs(context.base)) }
     },
   }),
   route({
@@ -28,23 +28,23 @@ export const accessTokens = [
     permission: 'session',
     takes: accessTokenParams,
     answers: { 201: 'accessToken' },
-    doc: 'Makes a token for a script: it may do what its user may, until it is revoked. Only a session makes one.',
-    async handle(world, asker) {
-      const { who, body } = asker
-      if (who.script) {
-        throw new Fault('forbidden', 'a token for scripts makes no other tokens', {
+    doc: 'Creates an access token for scripts. It has the rights of its user until it is revoked. Only a session can create one.',
+    async handle(context, caller) {
+      const { principal, body } = caller
+      if (principal.script) {
+        throw new Fault('forbidden', 'an access token cannot create other tokens', {
           hint: 'log in: POST /api/sessions',
         })
       }
-      const token = `${ACCESS_TOKEN}${world.secret()}`
-      const row = await world.as(who, (tx) =>
-        addAccessToken(tx, who, { name: body.name, hash: hashToken(token) }),
+      const token = `${ACCESS_TOKEN}${context.secret()}`
+      const row = await context.as(principal, (tx) =>
+        addAccessToken(tx, principal, { name: body.name, hash: hashToken(token) }),
       )
-      const hrefs = new Hrefs(world.base)
+      const hrefs = new Hrefs(context.base)
       return {
         status: 201,
         headers: { location: hrefs.accessToken(row.id) },
-        body: accessToken(row, asker, hrefs, token),
+        body: accessToken(row, caller, hrefs, token),
       }
     },
   }),
@@ -54,9 +54,9 @@ export const accessTokens = [
     path: at.accessToken,
     permission: 'session',
     answers: { 200: 'accessToken' },
-    doc: 'One of them: when it was made and last used.',
-    async handle({ base }, asker) {
-      return { status: 200, body: accessToken(asker.params.accessToken, asker, new Hrefs(base)) }
+    doc: 'An access token of the caller: when it was created and last used.',
+    async handle({ base }, caller) {
+      return { status: 200, body: accessToken(caller.params.accessToken, caller, new Hrefs(base)) }
     },
   }),
   route({
@@ -65,9 +65,9 @@ export const accessTokens = [
     path: at.accessToken,
     permission: 'session',
     answers: { 204: 'nothing' },
-    doc: 'Revokes it: it is worth nothing from now on.',
-    async handle(world, { who, params }) {
-      await world.as(who, (tx) => dropAccessToken(tx, who, params.accessToken))
+    doc: 'Revokes an access token. It is invalid from then on.',
+    async handle(context, { principal, params }) {
+      await context.as(principal, (tx) => dropAccessToken(tx, principal, params.accessToken))
       return { status: 204 }
     },
   }),

@@ -1,12 +1,12 @@
 import { Fault } from '@skerry/fault'
 
-import { at } from '../addresses.ts'
+import { at } from '../dialect/addresses.ts'
 import { catalog, catalogItem } from '../documents/catalog.ts'
 import { resolved, resolver } from '../documents/resolved.ts'
 import { Hrefs } from '../http/links.ts'
-import { route } from '../route.ts'
-import { itemsOf } from '../store/catalogs.ts'
-import { findTemplate } from '../store/orgs.ts'
+import { route } from '../http/route.ts'
+import { itemsOf } from '../tenants/catalogs.ts'
+import { findTemplate } from '../tenants/orgs.ts'
 
 export const catalogs = [
   route({
@@ -15,11 +15,11 @@ export const catalogs = [
     path: at.catalog,
     permission: 'org:read',
     answers: { 200: 'catalog' },
-    doc: 'A catalog, with what stands in it.',
-    async handle(world, asker) {
-      const row = asker.params.catalog
-      const items = await world.as(asker.who, (tx) => itemsOf(tx, row))
-      return { status: 200, body: catalog(row, items, asker, new Hrefs(world.base)) }
+    doc: 'A catalog with its items.',
+    async handle(context, caller) {
+      const row = caller.params.catalog
+      const items = await context.as(caller.principal, (tx) => itemsOf(tx, row))
+      return { status: 200, body: catalog(row, items, caller, new Hrefs(context.base)) }
     },
   }),
   route({
@@ -28,12 +28,13 @@ export const catalogs = [
     path: at.catalogItem,
     permission: 'org:read',
     answers: { 200: 'catalogItem' },
-    doc: 'One thing in a catalog: the template that it stands for.',
-    async handle(world, asker) {
-      const row = asker.params.catalogItem
-      const template = await world.as(asker.who, (tx) => findTemplate(tx, row.template))
-      if (!template) throw new Fault('not-found', 'its template is no more')
-      return { status: 200, body: catalogItem(row, template, asker, new Hrefs(world.base)) }
+    doc: 'A catalog item, with a link to its template.',
+    async handle(context, caller) {
+      const row = caller.params.catalogItem
+      const template = await context.as(caller.principal, (tx) => findTemplate(tx, row.template))
+      if (!template)
+        throw new Fault('not-found', 'the template of this catalog item no longer exists')
+      return { status: 200, body: catalogItem(row, template, caller, new Hrefs(context.base)) }
     },
   }),
   route({
@@ -42,9 +43,9 @@ export const catalogs = [
     path: at.resolver,
     permission: 'org:read',
     answers: { 200: 'entity' },
-    doc: 'The entity resolver: put an id behind this address.',
-    async handle({ base }, asker) {
-      return { status: 200, body: resolver(asker, new Hrefs(base)) }
+    doc: 'The entity resolver: append an id to this address.',
+    async handle({ base }, caller) {
+      return { status: 200, body: resolver(caller, new Hrefs(base)) }
     },
   }),
   route({
@@ -53,9 +54,9 @@ export const catalogs = [
     path: at.resolved,
     permission: 'org:read',
     answers: { 200: 'entity' },
-    doc: 'What an id stands for, a URN or the last part of an href, and where its document is.',
-    async handle({ base }, asker) {
-      return { status: 200, body: resolved(asker.params.urn, asker, new Hrefs(base)) }
+    doc: 'Resolves an id, a URN or the last part of an href, to the address of its document.',
+    async handle({ base }, caller) {
+      return { status: 200, body: resolved(caller.params.urn, caller, new Hrefs(base)) }
     },
   }),
 ]

@@ -1,14 +1,14 @@
 import { Fault } from '@skerry/fault'
 
-import { at } from '../addresses.ts'
-import { madeVapp } from '../made-vapp.ts'
+import { at } from '../dialect/addresses.ts'
+import { route } from '../http/route.ts'
+import { addCopies } from '../inventory/copy.ts'
+import { clone } from '../operations/vapp-operations.ts'
 import { cloneParams } from '../params/clone.ts'
-import { route } from '../route.ts'
-import { addCopies } from '../store/copy.ts'
-import { requireQuota } from '../store/quotas.ts'
-import { submitTogether } from '../store/submit-task.ts'
-import { submit } from '../submit.ts'
-import { clone } from '../vapp-operations.ts'
+import { createdVappResponse } from '../responses/created-vapp.ts'
+import { submitTogether } from '../tasks/submit-task.ts'
+import { submit } from '../tasks/submit.ts'
+import { requireQuota } from '../tenants/quotas.ts'
 
 export const cloning = [
   route({
@@ -18,19 +18,19 @@ export const cloning = [
     permission: 'vm:edit',
     takes: cloneParams,
     answers: { 201: 'vApp' },
-    doc: 'Makes a vApp as a copy of another, whose VMs must be off: each copy is made on the host of its VM, and what is asked of that one meanwhile waits.',
-    async handle(world, asker) {
-      const { who, body, params } = asker
+    doc: 'Creates a vApp as a copy of another, whose VMs must be off. Each copy is made on the host of its source VM; operations on the source wait meanwhile.',
+    async handle(context, caller) {
+      const { principal, body, params } = caller
       const { vdc } = params
-      const task = await submit(world, asker, async (tx, id) => {
+      const task = await submit(context, caller, async (tx, id) => {
         if (vdc.disabled) throw new Fault('conflict', `vdc ${vdc.name} is disabled`)
-        const { vapp, sources } = await addCopies(tx, { ...body, vdc, owner: who.user })
+        const { vapp, sources } = await addCopies(tx, { ...body, vdc, owner: principal.user })
         const whole = clone(sources)
-        const submitted = await submitTogether(tx, whole, { vapp, owner: who.user, id })
+        const submitted = await submitTogether(tx, whole, { vapp, owner: principal.user, id })
         await requireQuota(tx, vdc.org, 'make')
         return submitted
       })
-      return madeVapp(world, asker, task)
+      return createdVappResponse(context, caller, task)
     },
   }),
 ]

@@ -1,87 +1,92 @@
 import { Fault } from '@skerry/fault'
 
-import { at } from '../addresses.ts'
+import type { Caller } from '../auth/caller.ts'
+import type { RequestContext } from '../context.ts'
+import type { Tx, TaskRow } from '../database/tables.ts'
+import { at } from '../dialect/addresses.ts'
 import { snapshotSection } from '../documents/sections.ts'
 import { task as taskDocument } from '../documents/task.ts'
 import { vapp } from '../documents/vapp.ts'
 import { vm } from '../documents/vm.ts'
-import type { Asker } from '../http/asker.ts'
 import { Hrefs } from '../http/links.ts'
-import type { Entity } from '../http/things.ts'
-import type { Operation } from '../operation.ts'
-import { operations } from '../operations.ts'
+import type { Entity } from '../http/path-resources.ts'
+import { route, type CloudRoute } from '../http/route.ts'
+import { vmsOf } from '../inventory/vapps.ts'
+import { vappOperations, type VappOperation } from '../operations/vapp-operations.ts'
+import { operations } from '../operations/vm-operations.ts'
 import { deployParams, undeployParams } from '../params/deploy.ts'
-import { route, type CloudRoute } from '../route.ts'
-import { openTasks } from '../store/find-task.ts'
-import { readLease, setLease } from '../store/leases.ts'
-import type { Ask, Task } from '../store/queue.ts'
-import { requireQuota } from '../store/quotas.ts'
-import { submitTask, submitTogether } from '../store/submit-task.ts'
-import { vmsOf } from '../store/vapps.ts'
-import { submit } from '../submit.ts'
-import { vappOperations, type VappOperation } from '../vapp-operations.ts'
-import type { RequestWorld, Tx } from '../world.ts'
-import { subjectOf, write } from '../write-down.ts'
+import { subjectOf, recordImmediateTask } from '../responses/immediate-task.ts'
+import { openTasks } from '../tasks/find-task.ts'
+import type { Operation } from '../tasks/operation.ts'
+import type { TaskRequest } from '../tasks/queue.ts'
+import { submitTask, submitTogether } from '../tasks/submit-task.ts'
+import { submit } from '../tasks/submit.ts'
+import { readLease, setLease } from '../tenants/leases.ts'
+import { requireQuota, requireStorage } from '../tenants/quotas.ts'
 
-/** Those after which more may run than before. */
+/** Operations after which more VMs may run than before. */
 const starts = new Set(['powerOn', 'revertToCurrentSnapshot'])
 
-/** Of a VM one task, of a vApp one with a part for each VM. */
-async function enter(tx: Tx, entity: Entity, whole: VappOperation, asked: Ask) {
-  if (entity.is === 'vapp') return submitTogether(tx, whole, { ...asked, vapp: entity.vapp.id })
+/** Operations that store something on a host besides disks. */
+const stores = new Set(operations.filter((each) => each.stores).map(({ name }) => name))
+
+/** Submits one task for a VM; for a vApp, one task with a part for each VM. */
+async function submitFor(tx: Tx, entity: Entity, whole: VappOperation, requested: TaskRequest) {
+  if (entity.is === 'vapp') return submitTogether(tx, whole, { ...requested, vapp: entity.vapp.id })
   const { id: vm, name } = entity.vm
   const operation = whole.forVm(entity.vm)
-  if (!operation) throw new Fault('conflict', `VM ${name} has nothing for ${whole.name}`)
-  return { task: await submitTask(tx, operation, { ...asked, vm }), vms: [vm] }
+  if (!operation) throw new Fault('conflict', `VM ${name} has nothing to apply ${whole.name} to`)
+  return { task: await submitTask(tx, operation, { ...requested, vm }), vms: [vm] }
 }
 
-const accepted = ({ base }: RequestWorld, asker: Asker, task: Task) => {
+const accepted = ({ base }: RequestContext, caller: Caller, task: TaskRow) => {
   const hrefs = new Hrefs(base)
   const headers = { location: hrefs.task(task.id) }
-  return { status: 202, headers, body: taskDocument(task, asker, hrefs) }
+  return { status: 202, headers, body: taskDocument(task, caller, hrefs) }
 }
 
-async function ask(
-  world: RequestWorld,
-  asker: Asker,
+async function submitOperation(
+  context: RequestContext,
+  caller: Caller,
   entity: Entity,
   whole: VappOperation,
   input: unknown = null,
   first?: (tx: Tx) => Promise<void>,
 ) {
-  const owner = asker.who.user
-  const task = await submit(world, asker, async (tx, id) => {
+  const owner = caller.principal.user
+  const task = await submit(context, caller, async (tx, id) => {
     await first?.(tx)
-    const submitted = await enter(tx, entity, whole, { owner, id, input })
+    const submitted = await submitFor(tx, entity, whole, { owner, id, input })
     if (starts.has(whole.name)) await requireQuota(tx, entity.org, 'start')
+    if (stores.has(whole.name)) await requireStorage(tx, entity.org, submitted.task.id)
     return submitted
   })
-  return accepted(world, asker, task)
+  return accepted(context, caller, task)
 }
 
-/** What only a VM can be asked for. */
-export async function askVm(
-  world: RequestWorld,
-  asker: Asker,
+/** Submits an operation that exists only for VMs. */
+export async function submitVmOperation(
+  context: RequestContext,
+  caller: Caller,
   entity: Entity,
   operation: Operation,
   input: unknown = null,
 ) {
   if (entity.is !== 'vm') {
     throw new Fault('invalid', `${operation.name} is for VMs, not for vApps`, {
-      hint: 'ask it of each VM in its Children',
+      hint: 'send it to each VM in its Children',
     })
   }
   const { id: vm } = entity.vm
   operation.check?.(entity.vm, input)
-  const task = await submit(world, asker, async (tx, id) => {
-    const owner = asker.who.user
+  const task = await submit(context, caller, async (tx, id) => {
+    const owner = caller.principal.user
     return { task: await submitTask(tx, operation, { vm, owner, id, input }), vms: [vm] }
   })
-  return accepted(world, asker, task)
+  return accepted(context, caller, task)
 }
 
-/** POST {entity}/power/action/powerOn and its like: one row for each operation that has an address. */
+/** POST {entity}/power/action/powerOn and similar: one route for each operation that has a path. */
 const actions: readonly CloudRoute[] = vappOperations.flatMap((whole) =>
   whole.action
     ? [
@@ -94,13 +99,14 @@ const actions: readonly CloudRoute[] = vappOperations.flatMap((whole) =>
           ...(whole.takes && { takes: whole.takes }),
           answers: { 202: 'task' },
           doc: whole.doc,
-          handle: (world, asker) => ask(world, asker, asker.params.entity, whole, asker.body),
+          handle: (context, caller) =>
+            submitOperation(context, caller, caller.params.entity, whole, caller.body),
         }),
       ]
     : [],
 )
 
-/** Those that only a VM can be asked for. */
+/** Routes of the operations that exist only for VMs. */
 const ofOneVm: readonly CloudRoute[] = operations
   .filter(({ action }) => !vappOperations.some((each) => each.action?.path === action?.path))
   .flatMap((operation) =>
@@ -115,8 +121,8 @@ const ofOneVm: readonly CloudRoute[] = operations
             ...(operation.takes && { takes: operation.takes }),
             answers: { 202: 'task' },
             doc: operation.doc,
-            handle: (world, asker) =>
-              askVm(world, asker, asker.params.entity, operation, asker.body),
+            handle: (context, caller) =>
+              submitVmOperation(context, caller, caller.params.entity, operation, caller.body),
           }),
         ]
       : [],
@@ -124,7 +130,7 @@ const ofOneVm: readonly CloudRoute[] = operations
 
 const whole = (name: string): VappOperation => {
   const found = vappOperations.find((each) => each.name === name)
-  if (!found) throw new TypeError(`a vApp has no operation ${name}`)
+  if (!found) throw new TypeError(`unknown vApp operation ${name}`)
   return found
 }
 
@@ -136,16 +142,16 @@ const deployment: readonly CloudRoute[] = [
     permission: 'vm:power',
     takes: deployParams,
     answers: { 202: 'task' },
-    doc: 'Starts it, for deploymentLeaseSeconds if that is told, unless powerOn is false: then there is nothing to do, for what is off takes part in nothing here.',
-    async handle(world, asker) {
-      const { power, deployment } = asker.body
-      const { entity } = asker.params
+    doc: 'Powers it on, optionally with a lease (deploymentLeaseSeconds). If powerOn is false, only the lease is set.',
+    async handle(context, caller) {
+      const { power, deployment } = caller.body
+      const { entity } = caller.params
       const lease = async (tx: Tx) => {
         if (deployment !== undefined) await setLease(tx, subjectOf(entity), { deployment })
       }
       return power
-        ? ask(world, asker, entity, whole('powerOn'), null, lease)
-        : write(world, asker, entity, 'deploy', lease)
+        ? submitOperation(context, caller, entity, whole('powerOn'), null, lease)
+        : recordImmediateTask(context, caller, entity, 'deploy', lease)
     },
   }),
   route({
@@ -155,8 +161,9 @@ const deployment: readonly CloudRoute[] = [
     permission: 'vm:power',
     takes: undeployParams,
     answers: { 202: 'task' },
-    doc: 'Stops it: by powerOff, suspend or shutdown, as UndeployPowerAction says.',
-    handle: (world, asker) => ask(world, asker, asker.params.entity, whole(asker.body)),
+    doc: 'Stops it by powerOff, suspend or shutdown, as given in UndeployPowerAction.',
+    handle: (context, caller) =>
+      submitOperation(context, caller, caller.params.entity, whole(caller.body)),
   }),
 ]
 
@@ -169,13 +176,13 @@ export const entities: readonly CloudRoute[] = [
     path: at.entity,
     permission: 'vm:read',
     answers: { 200: 'vApp' },
-    doc: 'The vApp or VM, with a link for everything that may be done to it now.',
-    async handle(world, asker) {
-      const { entity } = asker.params
-      const hrefs = new Hrefs(world.base)
-      const body = await world.as(asker.who, async (tx) =>
+    doc: 'A vApp or VM, with a link for each action that is possible now.',
+    async handle(context, caller) {
+      const { entity } = caller.params
+      const hrefs = new Hrefs(context.base)
+      const body = await context.as(caller.principal, async (tx) =>
         entity.is === 'vm'
-          ? vm(entity.vm, await openTasks(tx, entity.vm.vapp, entity.vm.id), asker, hrefs)
+          ? vm(entity.vm, await openTasks(tx, entity.vm.vapp, entity.vm.id), caller, hrefs)
           : vapp(
               {
                 vapp: entity.vapp,
@@ -183,7 +190,7 @@ export const entities: readonly CloudRoute[] = [
                 tasks: await openTasks(tx, entity.vapp.id),
                 lease: await readLease(tx, entity.vapp.id),
               },
-              asker,
+              caller,
               hrefs,
             ),
       )
@@ -195,18 +202,17 @@ export const entities: readonly CloudRoute[] = [
     method: 'GET',
     path: at.snapshot,
     permission: 'vm:read',
-    since: '5.1',
     answers: { 200: 'snapshotSection' },
-    doc: 'The snapshot that a VM has, or the newest of those that the VMs of a vApp have.',
-    async handle(world, asker) {
-      const { entity } = asker.params
-      const hrefs = new Hrefs(world.base)
+    doc: 'The snapshot of a VM, or the newest snapshot among the VMs of a vApp.',
+    async handle(context, caller) {
+      const { entity } = caller.params
+      const hrefs = new Hrefs(context.base)
       const vms =
         entity.is === 'vm'
           ? [entity.vm]
-          : await world.as(asker.who, (tx) => vmsOf(tx, entity.vapp.id))
+          : await context.as(caller.principal, (tx) => vmsOf(tx, entity.vapp.id))
       const href = entity.is === 'vm' ? hrefs.vm(entity.vm.id) : hrefs.vapp(entity.vapp.id)
-      return { status: 200, body: snapshotSection(vms, href, asker) }
+      return { status: 200, body: snapshotSection(vms, href, caller) }
     },
   }),
   route({
@@ -216,7 +222,8 @@ export const entities: readonly CloudRoute[] = [
     permission: 'vm:edit',
     answers: { 202: 'task' },
     doc: 'Deletes a VM, or a vApp with all its VMs. They must not be running.',
-    handle: (world, asker) => ask(world, asker, asker.params.entity, remove as VappOperation),
+    handle: (context, caller) =>
+      submitOperation(context, caller, caller.params.entity, remove as VappOperation),
   }),
   ...actions,
   ...ofOneVm,

@@ -1,30 +1,22 @@
-import { setTimeout as sleep } from 'node:timers/promises'
-
-import { Fault } from '@skerry/fault'
 import { eventStream, streamHeaders, type Message } from '@skerry/service'
 import { Type } from 'typebox'
 
-import { at } from '../addresses.ts'
-import { route } from '../route.ts'
+import type { RequestContext } from '../context.ts'
 import {
   endOfEvents,
   readEvents,
   requireReached,
-  type Cursor,
+  type EventCursor,
   type EventRow,
-} from '../store/events.ts'
-import { isStillIn } from '../store/still-in.ts'
+} from '../database/events.ts'
+import { at } from '../dialect/addresses.ts'
+import type { EventCursors } from '../feeds/event-cursors.ts'
+import type { Feed } from '../feeds/feeds.ts'
+import { route } from '../http/route.ts'
 
-const LOOK_AGAIN_MS = 300
 const PAGE = 500
-
-const write = ({ tx, seq }: Cursor): string => `${tx}-${seq}`
-
-function read(text: string): Cursor {
-  const found = /^(\d{1,20})-(\d{1,19})$/.exec(text)
-  if (found) return { tx: found[1] ?? '0', seq: found[2] ?? '0' }
-  throw new Fault('invalid', 'the cursor must be the id of an event, such as 4711-12')
-}
+/** Events that are sent in one chunk. */
+const AT_ONCE = 50
 
 export const events = [
   route({
@@ -34,32 +26,77 @@ export const events = [
     permission: 'vm:read',
     query: Type.Object({ after: Type.Optional(Type.String()) }),
     answers: { 200: 'events' },
-    doc: 'What happens, as it happens (server-sent events). Last-Event-ID or ?after=ID goes on after that event; ?after=0-0 begins at the first. It ends with the session.',
-    async handle(world, { who, token, query, lastEventId }) {
+    doc: 'Streams events as they happen (server-sent events). Last-Event-ID or ?after=ID continues after that event; ?after=0-0 starts with the first. The stream ends with the session, and when the role of its user changes. At most 20 streams of a user and 200 of an organisation can be open at a cell; further ones get 429.',
+    async handle(context, { principal, token, query, lastEventId }) {
+      context.feeds.requireRoom(principal)
+      const cursors = context.eventCursors(principal.org)
       const since = lastEventId ?? query.after
-      let cursor = since === undefined ? await world.as(who, endOfEvents) : read(since)
-      await world.as(who, (tx) => requireReached(tx, cursor))
-      async function* source(signal: AbortSignal): AsyncIterable<Message> {
-        while (!signal.aborted) {
-          const rows = await world.as(who, async (tx) =>
-            (await isStillIn(tx, token)) ? readEvents(tx, cursor, PAGE) : undefined,
-          )
-          if (!rows) return
-          for (const row of rows) {
-            yield message(row)
-            cursor = row
-          }
-          if (rows.length < PAGE) await sleep(LOOK_AGAIN_MS, undefined, { signal })
-        }
-      }
-      const body = eventStream(source, { since: write(cursor) })
+      const cursor =
+        since === undefined ? await context.as(principal, endOfEvents) : cursors.read(since)
+      await context.as(principal, (tx) => requireReached(tx, cursor))
+      const feed = context.feeds.open(principal, token)
+      const source = (signal: AbortSignal) => follow(context, { feed, cursors, cursor, signal })
+      const body = eventStream(source, { since: cursors.write(cursor) })
       return { status: 200, headers: streamHeaders, body }
     },
   }),
 ]
 
-const message = ({ tx, seq, at: when, kind, vapp, vm, task, host, what }: EventRow): Message => ({
-  id: write({ tx, seq }),
-  event: kind,
-  data: { at: when.toISOString(), vapp, vm, task, host, ...what },
-})
+interface Following {
+  readonly feed: Feed
+  readonly cursors: EventCursors
+  readonly cursor: EventCursor
+  /** Aborted when the client has disconnected. */
+  readonly signal: AbortSignal
+}
+
+async function* follow(
+  context: RequestContext,
+  { feed, cursors, cursor, signal }: Following,
+): AsyncIterable<readonly Message[]> {
+  const { principal } = feed
+  const { feeds } = context
+  let last = cursor
+  signal.addEventListener('abort', () => feed.end(), { once: true })
+  try {
+    if (signal.aborted || !(await feeds.isCurrent(feed))) return
+    while (!feed.isOver) {
+      await feed.due()
+      const after = last
+      const rows = feed.isOver
+        ? []
+        : await feeds.read(feed, after, () =>
+            context.as(principal, (tx) => readEvents(tx, after, PAGE)),
+          )
+      // The read may be shared with readers whose rights did not change, while this feed was ended.
+      if (feed.isOver) return
+      for (let at = 0; at < rows.length && !feed.isOver; at += AT_ONCE) {
+        yield rows.slice(at, at + AT_ONCE).map((row) => messageOf(row, cursors))
+      }
+      last = rows.at(-1) ?? last
+      if (rows.length === PAGE) feed.poke()
+    }
+  } finally {
+    feed.end()
+  }
+}
+
+/** Caches the message of a row, which many readers of one organisation receive. */
+const shown = new WeakMap<EventCursors, WeakMap<EventRow, Message>>()
+
+function messageOf(row: EventRow, cursors: EventCursors): Message {
+  const known = shown.get(cursors) ?? new WeakMap<EventRow, Message>()
+  shown.set(cursors, known)
+  const found = known.get(row) ?? message(row, cursors)
+  known.set(row, found)
+  return found
+}
+
+const message = (row: EventRow, cursors: EventCursors): Message => {
+  const { at: when, kind, vapp, vm, task, host, details: what } = row
+  return {
+    id: cursors.write(row),
+    event: kind,
+    data: { at: when.toISOString(), vapp, vm, task, host, ...what },
+  }
+}

@@ -1,22 +1,22 @@
 import { Fault } from '@skerry/fault'
 
-import { at } from '../addresses.ts'
+import { at } from '../dialect/addresses.ts'
 import { memoryItem, processorsItem } from '../documents/sections.ts'
 import { Hrefs } from '../http/links.ts'
-import type { Entity } from '../http/things.ts'
+import type { Entity } from '../http/path-resources.ts'
+import { route } from '../http/route.ts'
 import { reconfigure } from '../operations/reconfigure.ts'
 import { itemParams } from '../params/reconfigure.ts'
-import { route } from '../route.ts'
-import { askVm } from './entities.ts'
+import { submitVmOperation } from './entities.ts'
 
 const vmOf = (entity: Entity) => {
   if (entity.is === 'vm') return entity.vm
-  throw new Fault('invalid', 'hardware is of VMs, not of vApps', {
-    hint: 'ask it of each VM in its Children',
+  throw new Fault('invalid', 'VMs have hardware, vApps do not', {
+    hint: 'send it to each VM in its Children',
   })
 }
 
-/** Parts of a VM's hardware one by one, for clients that know no other way to change them. */
+/** Single items of a VM's hardware, for clients that can change them only one by one. */
 export const hardware = [
   route({
     name: 'readProcessors',
@@ -25,9 +25,9 @@ export const hardware = [
     permission: 'vm:read',
     answers: { 200: 'rasdItem' },
     doc: 'The processors of a VM.',
-    async handle({ base }, asker) {
-      const row = vmOf(asker.params.entity)
-      return { status: 200, body: processorsItem(row, new Hrefs(base).vm(row.id), asker) }
+    async handle({ base }, caller) {
+      const row = vmOf(caller.params.entity)
+      return { status: 200, body: processorsItem(row, new Hrefs(base).vm(row.id), caller) }
     },
   }),
   route({
@@ -37,8 +37,9 @@ export const hardware = [
     permission: 'vm:edit',
     takes: itemParams('cpus'),
     answers: { 202: 'task' },
-    doc: 'Gives the VM as many processors as VirtualQuantity says, while it is off.',
-    handle: (world, asker) => askVm(world, asker, asker.params.entity, reconfigure, asker.body),
+    doc: 'Sets the number of processors to VirtualQuantity. The VM must be off.',
+    handle: (context, caller) =>
+      submitVmOperation(context, caller, caller.params.entity, reconfigure, caller.body),
   }),
   route({
     name: 'readMemory',
@@ -47,9 +48,9 @@ export const hardware = [
     permission: 'vm:read',
     answers: { 200: 'rasdItem' },
     doc: 'The memory of a VM, in MiB.',
-    async handle({ base }, asker) {
-      const row = vmOf(asker.params.entity)
-      return { status: 200, body: memoryItem(row, new Hrefs(base).vm(row.id), asker) }
+    async handle({ base }, caller) {
+      const row = vmOf(caller.params.entity)
+      return { status: 200, body: memoryItem(row, new Hrefs(base).vm(row.id), caller) }
     },
   }),
   route({
@@ -59,7 +60,8 @@ export const hardware = [
     permission: 'vm:edit',
     takes: itemParams('memoryMiB'),
     answers: { 202: 'task' },
-    doc: 'Gives the VM as much memory as VirtualQuantity says, in MiB, while it is off.',
-    handle: (world, asker) => askVm(world, asker, asker.params.entity, reconfigure, asker.body),
+    doc: 'Sets the memory to VirtualQuantity, in MiB. The VM must be off.',
+    handle: (context, caller) =>
+      submitVmOperation(context, caller, caller.params.entity, reconfigure, caller.body),
   }),
 ]

@@ -1,17 +1,17 @@
 import { Fault } from '@skerry/fault'
 
-import { at } from '../addresses.ts'
+import { at } from '../dialect/addresses.ts'
 import { leaseSection } from '../documents/sections.ts'
 import { Hrefs } from '../http/links.ts'
-import type { Entity } from '../http/things.ts'
+import type { Entity } from '../http/path-resources.ts'
+import { route } from '../http/route.ts'
 import { leaseParams } from '../params/lease.ts'
-import { route } from '../route.ts'
-import { readLease, setLease } from '../store/leases.ts'
-import { write } from '../write-down.ts'
+import { recordImmediateTask } from '../responses/immediate-task.ts'
+import { readLease, setLease } from '../tenants/leases.ts'
 
 const vappOf = (entity: Entity) => {
   if (entity.is === 'vapp') return entity.vapp
-  throw new Fault('invalid', 'leases are of vApps, not of VMs', { hint: 'ask its vApp' })
+  throw new Fault('invalid', 'vApps have leases, VMs do not', { hint: 'send it to its vApp' })
 }
 
 export const leases = [
@@ -21,12 +21,12 @@ export const leases = [
     path: at.lease,
     permission: 'vm:read',
     answers: { 200: 'leaseSettingsSection' },
-    doc: 'How long a vApp may run, and is kept when it does not; 0: for ever.',
-    async handle(world, asker) {
-      const { id } = vappOf(asker.params.entity)
-      const lease = await world.as(asker.who, (tx) => readLease(tx, id))
-      const href = new Hrefs(world.base).vapp(id)
-      return { status: 200, body: leaseSection(lease, href, asker) }
+    doc: 'How long a vApp may run, and how long it is kept while it does not run; 0: no limit.',
+    async handle(context, caller) {
+      const { id } = vappOf(caller.params.entity)
+      const lease = await context.as(caller.principal, (tx) => readLease(tx, id))
+      const href = new Hrefs(context.base).vapp(id)
+      return { status: 200, body: leaseSection(lease, href, caller) }
     },
   }),
   route({
@@ -36,11 +36,15 @@ export const leases = [
     permission: 'vm:edit',
     takes: leaseParams,
     answers: { 202: 'task' },
-    doc: 'Sets its leases, within what the organisation may have, and begins them anew. What the body does not name stays.',
-    async handle(world, asker) {
-      vappOf(asker.params.entity)
-      return write(world, asker, asker.params.entity, 'updateLease', (tx, subject) =>
-        setLease(tx, subject, asker.body),
+    doc: 'Sets the leases of a vApp, within the limits of its organisation, and restarts them. What the body does not contain stays.',
+    async handle(context, caller) {
+      vappOf(caller.params.entity)
+      return recordImmediateTask(
+        context,
+        caller,
+        caller.params.entity,
+        'updateLease',
+        (tx, subject) => setLease(tx, subject, caller.body),
       )
     },
   }),

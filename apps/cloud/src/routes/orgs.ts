@@ -1,20 +1,20 @@
 import { Fault } from '@skerry/fault'
 
-import { at } from '../addresses.ts'
+import { at } from '../dialect/addresses.ts'
 import * as browse from '../documents/browse.ts'
 import { template, templateVm } from '../documents/template.ts'
 import { Hrefs } from '../http/links.ts'
-import { madeVapp } from '../made-vapp.ts'
+import { route } from '../http/route.ts'
+import { addVmsOf } from '../inventory/compose.ts'
+import { addEmptyVapp, vappsOf } from '../inventory/vapps.ts'
+import { instantiate } from '../operations/vapp-operations.ts'
 import { instantiateParams } from '../params/instantiate.ts'
-import { route } from '../route.ts'
-import { catalogsOf } from '../store/catalogs.ts'
-import { addVmsOf } from '../store/compose.ts'
-import { orgsSeenBy, templatesOf, vdcsOf } from '../store/orgs.ts'
-import { requireQuota } from '../store/quotas.ts'
-import { submitTogether } from '../store/submit-task.ts'
-import { addEmptyVapp, vappsOf } from '../store/vapps.ts'
-import { submit } from '../submit.ts'
-import { instantiate } from '../vapp-operations.ts'
+import { createdVappResponse } from '../responses/created-vapp.ts'
+import { submitTogether } from '../tasks/submit-task.ts'
+import { submit } from '../tasks/submit.ts'
+import { catalogsOf } from '../tenants/catalogs.ts'
+import { orgsSeenBy, templatesOf, vdcsOf } from '../tenants/orgs.ts'
+import { requireQuota } from '../tenants/quotas.ts'
 
 export const orgs = [
   route({
@@ -24,9 +24,9 @@ export const orgs = [
     permission: 'org:read',
     answers: { 200: 'orgList' },
     doc: 'The organisations that the caller can see.',
-    async handle(world, asker) {
-      const all = await world.as(asker.who, (tx) => orgsSeenBy(tx, asker.who))
-      return { status: 200, body: browse.orgList(all, asker, new Hrefs(world.base)) }
+    async handle(context, caller) {
+      const all = await context.as(caller.principal, (tx) => orgsSeenBy(tx, caller.principal))
+      return { status: 200, body: browse.orgList(all, caller, new Hrefs(context.base)) }
     },
   }),
   route({
@@ -36,13 +36,13 @@ export const orgs = [
     permission: 'org:read',
     answers: { 200: 'org' },
     doc: 'An organisation, with its virtual data centres, its catalogs and its tasks.',
-    async handle(world, asker) {
-      const { org } = asker.params
-      const inside = await world.as(asker.who, async (tx) => ({
+    async handle(context, caller) {
+      const { org } = caller.params
+      const inside = await context.as(caller.principal, async (tx) => ({
         vdcs: await vdcsOf(tx, org.id),
         catalogs: await catalogsOf(tx, org.id),
       }))
-      return { status: 200, body: browse.org(org, inside, asker, new Hrefs(world.base)) }
+      return { status: 200, body: browse.org(org, inside, caller, new Hrefs(context.base)) }
     },
   }),
   route({
@@ -51,14 +51,14 @@ export const orgs = [
     path: at.vdc,
     permission: 'org:read',
     answers: { 200: 'vdc' },
-    doc: 'A virtual data centre, with what can be made in it, its first 128 vApps by name, and a query for all of them.',
-    async handle(world, asker) {
-      const { vdc } = asker.params
-      const inside = await world.as(asker.who, async (tx) => ({
+    doc: 'A virtual data centre, with its templates, its first 128 vApps by name, and query links for all of them.',
+    async handle(context, caller) {
+      const { vdc } = caller.params
+      const inside = await context.as(caller.principal, async (tx) => ({
         templates: await templatesOf(tx, vdc.org),
         vapps: await vappsOf(tx, vdc, browse.ENTITIES_SHOWN),
       }))
-      return { status: 200, body: browse.vdc(vdc, inside, asker, new Hrefs(world.base)) }
+      return { status: 200, body: browse.vdc(vdc, inside, caller, new Hrefs(context.base)) }
     },
   }),
   route({
@@ -67,11 +67,11 @@ export const orgs = [
     path: at.template,
     permission: 'org:read',
     answers: { 200: 'vAppTemplate' },
-    doc: 'A template that vApps can be made of, or the VM in it.',
-    async handle({ base }, asker) {
-      const row = asker.params.template
+    doc: 'A template for vApps, or the VM in it.',
+    async handle({ base }, caller) {
+      const row = caller.params.template
       const document = row.isVm ? templateVm : template
-      return { status: 200, body: document(row, asker, new Hrefs(base)) }
+      return { status: 200, body: document(row, caller, new Hrefs(base)) }
     },
   }),
   route({
@@ -81,23 +81,23 @@ export const orgs = [
     permission: 'vm:edit',
     takes: instantiateParams,
     answers: { 201: 'vApp' },
-    doc: 'Makes a vApp of a template: the document of one that is being made, with its task.',
-    async handle(world, asker) {
-      const { who, body, params } = asker
-      const task = await submit(world, asker, async (tx, id) => {
+    doc: 'Creates a vApp from a template. Returns the document of the vApp that is being created, with its task.',
+    async handle(context, caller) {
+      const { principal, body, params } = caller
+      const task = await submit(context, caller, async (tx, id) => {
         const { vdc } = params
         if (vdc.disabled) throw new Fault('conflict', `vdc ${vdc.name} is disabled`)
-        const vapp = await addEmptyVapp(tx, { vdc, name: body.name, owner: who.user })
+        const vapp = await addEmptyVapp(tx, { vdc, name: body.name, owner: principal.user })
         const { guest } = body
         const wanted = { template: body.template, ...(guest && { guest }) }
-        await addVmsOf(tx, { org: vdc.org, vapp }, [wanted], world.seal)
+        await addVmsOf(tx, { org: vdc.org, vapp }, [wanted], context.seal)
         const submitted = await submitTogether(tx, instantiate(body), {
-          ...{ vapp, owner: who.user, id },
+          ...{ vapp, owner: principal.user, id },
         })
         await requireQuota(tx, vdc.org, 'make', ...(body.power ? (['start'] as const) : []))
         return submitted
       })
-      return madeVapp(world, asker, task)
+      return createdVappResponse(context, caller, task)
     },
   }),
 ]

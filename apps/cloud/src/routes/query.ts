@@ -1,35 +1,37 @@
 import { Fault } from '@skerry/fault'
 
-import { at } from '../addresses.ts'
+import type { Caller } from '../auth/caller.ts'
+import type { RequestContext } from '../context.ts'
+import { at } from '../dialect/addresses.ts'
 import { queryList, queryResult } from '../documents/query-result.ts'
-import type { Asker } from '../http/asker.ts'
+import { authorize } from '../domain/authorize.ts'
 import { Hrefs } from '../http/links.ts'
-import { authorize } from '../identity/authorize.ts'
-import { parseQuery, QueryParameters, typeNamed, type Asked } from '../query/query.ts'
+import { route, type CloudRoute } from '../http/route.ts'
+import { parseQuery, QueryParameters, typeNamed, type QueryInput } from '../query/query.ts'
 import type { RecordType } from '../query/record-types.ts'
-import { route, type CloudRoute } from '../route.ts'
-import { readRecords } from '../store/records.ts'
-import type { RequestWorld } from '../world.ts'
+import { readRecords } from '../query/records.ts'
 
-/** `path`: the address that was asked, and that the links of the answer name. */
+/** `path`: the requested path, which the links of the response contain. */
 async function answer(
-  world: RequestWorld,
-  asker: Asker & { readonly query: Asked },
+  context: RequestContext,
+  caller: Caller & { readonly query: QueryInput },
   type: RecordType,
   path: string,
 ) {
-  const { who, query: asked } = asker
-  authorize(who, type.permission, 'none')
-  const query = parseQuery(type, asked, asker)
+  const { principal, query: requested } = caller
+  authorize(principal, type.permission, 'none')
+  const events = type.resource === 'event' ? context.eventCursors(principal.org) : undefined
+  const query = parseQuery(type, requested, { ...caller, events })
   const everywhere =
-    type.reach === 'all' || (type.reach === 'own or all' && who.role === 'system administrator')
-  const asking = world.reads(everywhere ? 'all' : who.org)
+    type.reach === 'all' ||
+    (type.reach === 'own or all' && principal.role === 'system administrator')
+  const asking = context.reads(everywhere ? 'all' : principal.org)
   const found = await readRecords(query, { asking, everywhere })
-  const page = { query, found, path, asked: new URLSearchParams(asked) }
-  return { status: 200, body: queryResult(page, asker, new Hrefs(world.base)) }
+  const page = { query, found, path, events, requested: new URLSearchParams(requested) }
+  return { status: 200, body: queryResult(page, caller, new Hrefs(context.base)) }
 }
 
-/** A query whose type stands in its address. */
+/** A query whose type is fixed by its path. */
 const packaged = (path: string, name: string): CloudRoute => {
   const type = typeNamed(name)
   return route({
@@ -39,12 +41,12 @@ const packaged = (path: string, name: string): CloudRoute => {
     permission: type.permission,
     query: QueryParameters,
     answers: { 200: 'query.records' },
-    doc: `As GET ${at.query}?type=${name}.`,
-    async handle(world, asker) {
-      if (asker.query.type !== undefined) {
-        throw new Fault('invalid', `type stands in the address: ${path} is of type ${name}`)
+    doc: `Same as GET ${at.query}?type=${name}.`,
+    async handle(context, caller) {
+      if (caller.query.type !== undefined) {
+        throw new Fault('invalid', `type must be omitted: ${path} always has the type ${name}`)
       }
-      return answer(world, asker, type, path)
+      return answer(context, caller, type, path)
     },
   })
 }
@@ -57,12 +59,12 @@ export const query: readonly CloudRoute[] = [
     permission: 'vm:read',
     query: QueryParameters,
     answers: { 200: 'query.records' },
-    doc: 'Records of one type: filtered, sorted, a page at a time. Without a type: the types there are.',
-    async handle(world, asker) {
-      const { type } = asker.query
+    doc: 'Records of one type, filtered, sorted and in pages. Without a type: the list of types.',
+    async handle(context, caller) {
+      const { type } = caller.query
       return type === undefined
-        ? { status: 200, body: queryList(asker, new Hrefs(world.base)) }
-        : answer(world, asker, typeNamed(type), at.query)
+        ? { status: 200, body: queryList(caller, new Hrefs(context.base)) }
+        : answer(context, caller, typeNamed(type), at.query)
     },
   }),
   packaged(at.queryVms, 'vm'),

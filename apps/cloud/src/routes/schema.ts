@@ -3,10 +3,10 @@ import { join } from 'node:path'
 
 import { Fault } from '@skerry/fault'
 
-import { at } from '../addresses.ts'
+import { at } from '../dialect/addresses.ts'
+import { versions } from '../dialect/version.ts'
 import { schemaIn } from '../documents/schema-in.ts'
-import { versions } from '../http/version.ts'
-import { route } from '../route.ts'
+import { route } from '../http/route.ts'
 
 const SCHEMA = join(import.meta.dirname, '../../schema/v1.5')
 
@@ -17,17 +17,17 @@ export const schema = [
     path: at.schema,
     permission: 'anyone',
     answers: { 200: 'schema' },
-    doc: 'The XML Schema of every document, beginning with master.xsd. One for all versions: what is younger is optional.',
+    doc: 'The XML Schema of all documents, starting with master.xsd. There is one schema for all versions: newer elements are optional.',
     async handle(_world, { dialect, params: { version, file } }) {
       const known = versions.some((each) => each === version)
       const body = known ? await contents(file) : undefined
-      if (body === undefined) throw new Fault('not-found', 'there is no such schema')
+      if (body === undefined) throw new Fault('not-found', 'schema not found')
       return { status: 200, body: schemaIn(dialect, file, body) }
     },
   }),
 ]
 
-/** A name of the schema's own, and nothing that leads out of its directory. */
+/** Accepts only plain file names, so that no path leads out of the directory. */
 async function contents(file: string): Promise<string | undefined> {
   if (!/^[a-z]+\.xsd$/.test(file)) return undefined
   try {

@@ -3,16 +3,16 @@ import { hashOf, issueTicket } from '@skerry/ticket'
 import type { VmId } from '@skerry/vm'
 import { element } from '@skerry/xml'
 
-import { at } from '../addresses.ts'
+import type { RequestContext } from '../context.ts'
+import { at } from '../dialect/addresses.ts'
 import { blackPicture } from '../documents/black-picture.ts'
-import type { Things } from '../http/things.ts'
-import type { Who } from '../identity/authorize.ts'
-import { route } from '../route.ts'
-import type { VmRow } from '../store/vms.ts'
-import { hasScreen } from '../vm-status.ts'
-import type { RequestWorld } from '../world.ts'
+import type { Principal } from '../domain/authorize.ts'
+import { hasScreen } from '../domain/vm-status.ts'
+import type { PathResources } from '../http/path-resources.ts'
+import { route } from '../http/route.ts'
+import type { VmRow } from '../inventory/vms.ts'
 
-/** As QEMU's own, before a guest has chosen another size. */
+/** The size of QEMU's display before a guest chooses another. */
 const black = blackPicture(720, 400)
 
 const HTTPS_PORT = '443'
@@ -24,10 +24,10 @@ export const screens = [
     path: at.ticket,
     permission: 'vm:console',
     answers: { 200: 'screenTicket' },
-    doc: 'A ticket to the screen of a VM that is on: good once, for 30 seconds. Beside it, until when it is good, and where a WebSocket finds the screen.',
-    async handle(world, { who, params: { entity } }) {
-      const { vm, ticket, ...more } = await issue(world, who, vmOf(entity))
-      const text = `mks://${world.console}/vm-${vm}?ticket=${ticket}`
+    doc: 'Issues a ticket for the screen of a running VM: valid once, for 30 seconds. The response also has the expiry time and the WebSocket address of the screen.',
+    async handle(context, { principal, params: { entity } }) {
+      const { vm, ticket, ...more } = await issue(context, principal, vmOf(entity))
+      const text = `mks://${context.console}/vm-${vm}?ticket=${ticket}`
       return { status: 200, body: element('ScreenTicket', more, text) }
     },
   }),
@@ -38,10 +38,10 @@ export const screens = [
     permission: 'vm:console',
     since: '5.5',
     answers: { 200: 'mksTicket' },
-    doc: 'The same ticket in its parts, as clients of 5.5 ask for it. They dial the host and the port; the address with the ticket in it is beside them.',
-    async handle(world, { who, params: { entity } }) {
-      const { vm, ticket, ...more } = await issue(world, who, vmOf(entity))
-      const { hostname, port } = new URL(`https://${world.console}`)
+    doc: 'Issues the same ticket in parts, as clients of 5.5 expect it. They connect to the host and port; the response also has the address that includes the ticket.',
+    async handle(context, { principal, params: { entity } }) {
+      const { vm, ticket, ...more } = await issue(context, principal, vmOf(entity))
+      const { hostname, port } = new URL(`https://${context.console}`)
       return {
         status: 200,
         body: element(
@@ -61,9 +61,9 @@ export const screens = [
     path: at.screen,
     permission: 'vm:console',
     answers: { 200: 'image/png' },
-    doc: 'What is on the screen of a VM now, as PNG; a black picture of a VM that has none.',
-    async handle(world, { params: { entity } }) {
-      const body = await pictureOf(world, vmOf(entity))
+    doc: 'A screenshot of a VM as PNG; a black image if the VM has no screen.',
+    async handle(context, { params: { entity } }) {
+      const body = await pictureOf(context, vmOf(entity))
       return { status: 200, headers: { 'cache-control': 'no-store' }, body }
     },
   }),
@@ -72,38 +72,43 @@ export const screens = [
 interface Issued {
   readonly vm: VmId
   readonly ticket: string
-  /** Until when it is good. */
+  /** When the ticket expires. */
   readonly expires: string
-  /** Where a WebSocket finds the screen. */
+  /** The WebSocket address of the screen. */
   readonly wss: string
 }
 
-async function issue(world: RequestWorld, who: Who, vm: VmRow): Promise<Issued> {
-  const { id, name, shown, host, boot } = vm
+async function issue(context: RequestContext, principal: Principal, vm: VmRow): Promise<Issued> {
+  const { id, name, displayed_status: status, host, boot } = vm
   if (!hasScreen(vm) || host === null || boot === null) {
-    throw new Fault('conflict', `VM ${name} is ${shown}; only one that is POWERED_ON has a screen`)
+    throw new Fault(
+      'conflict',
+      `VM ${name} is ${status}; only a VM that is POWERED_ON has a screen`,
+    )
   }
-  const ticket = world.secret()
+  const ticket = context.secret()
   const hash = hashOf(ticket)
-  // The host first: a ticket to a machine that does not answer is worth nothing, and is not given out.
-  await world.screens(host).arm({ vm: id, boot, ticketHash: hash.toString('hex') })
-  const expires = await world.as(who, (tx) => issueTicket(tx, { hash, vm, boot, host, who }))
-  const wss = `wss://${world.console}/screen/vm-${id}?ticket=${ticket}`
+  // The host first: a ticket for a host that does not respond is useless, and is not issued.
+  await context.screens(host).arm({ vm: id, boot, ticketHash: hash.toString('hex') })
+  const expires = await context.as(principal, (tx) =>
+    issueTicket(tx, { hash, vm, boot, host, principal }),
+  )
+  const wss = `wss://${context.console}/screen/vm-${id}?ticket=${ticket}`
   return { vm: id, ticket, expires: expires.toISOString(), wss }
 }
 
-function vmOf(entity: Things['entity']): VmRow {
+function vmOf(entity: PathResources['entity']): VmRow {
   if (entity.is === 'vm') return entity.vm
-  throw new Fault('invalid', 'a vApp has no screen; its VMs have')
+  throw new Fault('invalid', 'VMs have a screen, vApps do not')
 }
 
-async function pictureOf(world: RequestWorld, vm: VmRow): Promise<Buffer> {
+async function pictureOf(context: RequestContext, vm: VmRow): Promise<Buffer> {
   const { id, host, boot } = vm
   if (!hasScreen(vm) || host === null || boot === null) return black
   try {
-    return await world.screens(host).takeScreenshot(id, boot)
+    return await context.screens(host).takeScreenshot(id, boot)
   } catch (error) {
-    // It was switched off, or on again, since it was last seen.
+    // The VM was powered off, or restarted, since it was last observed.
     if (error instanceof Fault && ['wrong-state', 'gone'].includes(error.kind)) return black
     throw error
   }

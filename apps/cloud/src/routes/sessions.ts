@@ -1,12 +1,12 @@
 import { Fault } from '@skerry/fault'
 
-import { at } from '../addresses.ts'
+import { hashToken } from '../auth/sessions.ts'
+import { at } from '../dialect/addresses.ts'
 import { supportedVersions } from '../documents/browse.ts'
 import { session } from '../documents/session.ts'
 import { Hrefs } from '../http/links.ts'
-import { hashToken } from '../identity/sessions.ts'
-import { route } from '../route.ts'
-import { endSession } from '../store/logins.ts'
+import { route } from '../http/route.ts'
+import { endSession } from '../tenants/logins.ts'
 
 export const sessions = [
   route({
@@ -15,7 +15,7 @@ export const sessions = [
     path: at.versions,
     permission: 'anyone',
     answers: { 200: 'versions' },
-    doc: 'The versions of this API, and where to log in.',
+    doc: 'The supported API versions, and where to log in.',
     async handle({ base }) {
       return { status: 200, body: supportedVersions(new Hrefs(base)) }
     },
@@ -26,14 +26,14 @@ export const sessions = [
     path: at.sessions,
     permission: 'login',
     answers: { 200: 'session' },
-    doc: 'Logs in with Basic credentials of user@organisation; the token comes in a header.',
-    async handle({ base }, asker) {
-      const { dialect, token } = asker
+    doc: 'Logs in with Basic credentials of user@organisation. The token is returned in a header.',
+    async handle({ base }, caller) {
+      const { dialect, token } = caller
       const cookie = `${dialect.cookie}=${token}; Secure; Path=/; HttpOnly; SameSite=Strict`
       return {
         status: 200,
         headers: { [dialect.tokenHeader]: token, 'set-cookie': cookie },
-        body: session(asker, new Hrefs(base)),
+        body: session(caller, new Hrefs(base)),
       }
     },
   }),
@@ -43,9 +43,9 @@ export const sessions = [
     path: at.session,
     permission: 'session',
     answers: { 200: 'session' },
-    doc: 'Who is logged in by this token.',
-    async handle({ base }, asker) {
-      return { status: 200, body: session(asker, new Hrefs(base)) }
+    doc: 'The session of this token: its user and organisation.',
+    async handle({ base }, caller) {
+      return { status: 200, body: session(caller, new Hrefs(base)) }
     },
   }),
   route({
@@ -54,14 +54,14 @@ export const sessions = [
     path: at.session,
     permission: 'session',
     answers: { 204: 'nothing' },
-    doc: 'Logs out: the token is worth nothing from now on. A token for scripts is revoked at its own address instead.',
-    async handle(world, { who, token }) {
-      if (who.script) {
-        throw new Fault('conflict', 'this is a token for scripts, not a session', {
-          hint: 'DELETE its own address, below /api/session/tokens',
+    doc: 'Logs out: the token is invalid from then on. An access token is revoked at its own address instead.',
+    async handle(context, { principal, token }) {
+      if (principal.script) {
+        throw new Fault('conflict', 'this is an access token, not a session', {
+          hint: 'to revoke it, DELETE its own address below /api/session/tokens',
         })
       }
-      await world.as(who, (tx) => endSession(tx, who, hashToken(token)))
+      await context.as(principal, (tx) => endSession(tx, principal, hashToken(token)))
       return { status: 204 }
     },
   }),

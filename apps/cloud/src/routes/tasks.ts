@@ -1,10 +1,10 @@
-import { at } from '../addresses.ts'
+import { at } from '../dialect/addresses.ts'
 import { task, tasksList } from '../documents/task.ts'
 import { Hrefs } from '../http/links.ts'
-import { route } from '../route.ts'
-import { cancelTask } from '../store/end-task.ts'
-import { newestTasks } from '../store/find-task.ts'
-import { requireSound } from '../submit.ts'
+import { route } from '../http/route.ts'
+import { cancelTask } from '../tasks/end-task.ts'
+import { newestTasks } from '../tasks/find-task.ts'
+import { requireSound } from '../tasks/submit.ts'
 
 export const tasks = [
   route({
@@ -13,11 +13,11 @@ export const tasks = [
     path: at.tasks,
     permission: 'vm:read',
     answers: { 200: 'tasksList' },
-    doc: 'What was last asked in an organisation: the newest 128 tasks, newest first. All there are: GET /api/query?type=task.',
-    async handle(world, asker) {
-      const { org } = asker.params
-      const rows = await world.as(asker.who, (tx) => newestTasks(tx, org.id))
-      return { status: 200, body: tasksList(org, rows, asker, new Hrefs(world.base)) }
+    doc: 'The newest 128 tasks of an organisation, newest first. For all tasks: GET /api/query?type=task.',
+    async handle(context, caller) {
+      const { org } = caller.params
+      const rows = await context.as(caller.principal, (tx) => newestTasks(tx, org.id))
+      return { status: 200, body: tasksList(org, rows, caller, new Hrefs(context.base)) }
     },
   }),
   route({
@@ -26,9 +26,9 @@ export const tasks = [
     path: at.task,
     permission: 'vm:read',
     answers: { 200: 'task' },
-    doc: 'What was asked, how far it is, how it ended.',
-    async handle({ base }, asker) {
-      return { status: 200, body: task(asker.params.task, asker, new Hrefs(base)) }
+    doc: 'A task: its operation, progress and result.',
+    async handle({ base }, caller) {
+      return { status: 200, body: task(caller.params.task, caller, new Hrefs(base)) }
     },
   }),
   route({
@@ -37,13 +37,13 @@ export const tasks = [
     path: at.cancelTask,
     permission: 'vm:power',
     answers: { 204: 'nothing' },
-    doc: 'Asks a task to stop. One that waits ends at once; one that runs turns back, unless it is too late.',
-    async handle(world, { who, params }) {
-      const rung = await world.as(who, async (tx) => {
+    doc: 'Cancels a task. A queued task ends at once; a running task is rolled back, unless it has passed the point of no return.',
+    async handle(context, { principal, params }) {
+      const rung = await context.as(principal, async (tx) => {
         await requireSound(tx)
         return cancelTask(tx, params.task.id)
       })
-      for (const vm of rung) world.ring(vm)
+      for (const vm of rung) context.wake(vm)
       return { status: 204 }
     },
   }),

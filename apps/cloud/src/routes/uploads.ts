@@ -1,21 +1,21 @@
 import { Fault } from '@skerry/fault'
 
-import { at } from '../addresses.ts'
+import type { Caller } from '../auth/caller.ts'
+import { isSamePrincipal, readPrincipals } from '../auth/session-alive.ts'
+import type { RequestContext } from '../context.ts'
+import { at } from '../dialect/addresses.ts'
 import { catalogItem } from '../documents/catalog.ts'
 import { upload } from '../documents/upload.ts'
-import type { Asker } from '../http/asker.ts'
 import { Hrefs } from '../http/links.ts'
+import { route } from '../http/route.ts'
+import { addUpload, findUpload } from '../images/upload-rows.ts'
 import { sentBytes, uploadParams } from '../params/upload.ts'
-import { route } from '../route.ts'
-import { findCatalogItem } from '../store/catalogs.ts'
-import { findTemplate } from '../store/orgs.ts'
-import { requireQuota } from '../store/quotas.ts'
-import { isStillIn } from '../store/still-in.ts'
-import { addUpload, findUpload } from '../store/uploads.ts'
-import { requireSound } from '../submit.ts'
-import type { RequestWorld } from '../world.ts'
+import { requireSound } from '../tasks/submit.ts'
+import { findCatalogItem } from '../tenants/catalogs.ts'
+import { findTemplate } from '../tenants/orgs.ts'
+import { requireQuota } from '../tenants/quotas.ts'
 
-/** Whether whoever sends is still logged in. */
+/** Interval for checking that the sender is still logged in, with the same rights. */
 const LOOK_AGAIN_MS = 60_000
 
 export const uploading = [
@@ -26,19 +26,20 @@ export const uploading = [
     permission: 'vm:edit',
     takes: uploadParams,
     answers: { 201: 'upload' },
-    doc: 'Announces an image of a template: the document says where its bytes are to be sent. One that nobody sends to for a day is forgotten.',
-    async handle(world, asker) {
-      const { who, body, params } = asker
-      await world.uploads.clear()
-      const row = await world.as(who, async (tx) => {
+    doc: 'Announces an image for a template. The response says where to send its bytes. An upload that receives nothing for a day is deleted.',
+    async handle(context, caller) {
+      const { principal, body, params } = caller
+      await context.uploads.clear()
+      await context.uploads.requireRoom(body.bytes)
+      const row = await context.as(principal, async (tx) => {
         await requireSound(tx)
         const made = await addUpload(tx, params.catalog, body)
         await requireQuota(tx, params.catalog.org, 'store')
         return made
       })
-      const hrefs = new Hrefs(world.base)
+      const hrefs = new Hrefs(context.base)
       const headers = { location: hrefs.upload(row.id) }
-      return { status: 201, headers, body: upload(row, asker, hrefs) }
+      return { status: 201, headers, body: upload(row, caller, hrefs) }
     },
   }),
   route({
@@ -47,9 +48,9 @@ export const uploading = [
     path: at.transfer,
     permission: 'vm:edit',
     answers: { 200: 'upload' },
-    doc: 'How much of an image has come: what is sent next begins there.',
-    async handle({ base }, asker) {
-      return { status: 200, body: upload(asker.params.upload, asker, new Hrefs(base)) }
+    doc: 'How many bytes of an image were received: sending continues at that offset.',
+    async handle({ base }, caller) {
+      return { status: 200, body: upload(caller.params.upload, caller, new Hrefs(base)) }
     },
   }),
   route({
@@ -59,14 +60,14 @@ export const uploading = [
     permission: 'vm:edit',
     takes: sentBytes,
     answers: { 200: 'upload', 201: 'catalogItem' },
-    doc: 'The bytes of an image, or a part of them by Content-Range. With the last of them it is held to its SHA-256, must be a qcow2 that stands on no other file, and becomes a template: 201 with the catalog’s item.',
-    async handle(world, asker) {
-      const { body, params, who } = asker
+    doc: 'Sends the bytes of an image, or a part of them by Content-Range. After the last byte the image is checked against its SHA-256, must be a qcow2 without a backing file, and becomes a template: 201 with the catalog item.',
+    async handle(context, caller) {
+      const { body, params, principal } = caller
       const { bytes, ...range } = body(Number(params.upload.bytes))
-      const sent = { ...range, bytes: whileIn(world, asker, bytes) }
-      const { item } = await world.uploads.take(params.upload, sent)
-      const hrefs = new Hrefs(world.base)
-      const found = await world.as(who, async (tx) => {
+      const sent = { ...range, bytes: whileIn(context, caller, bytes) }
+      const { item } = await context.uploads.take(params.upload, sent)
+      const hrefs = new Hrefs(context.base)
+      const found = await context.as(principal, async (tx) => {
         const row = item === undefined ? undefined : await findCatalogItem(tx, item)
         const template = row && (await findTemplate(tx, row.template))
         return row && template
@@ -75,10 +76,10 @@ export const uploading = [
       })
       if (found.is === 'item') {
         const headers = { location: hrefs.catalogItem(found.row.id) }
-        return { status: 201, headers, body: catalogItem(found.row, found.template, asker, hrefs) }
+        return { status: 201, headers, body: catalogItem(found.row, found.template, caller, hrefs) }
       }
-      if (!found.row) throw new Fault('not-found', 'this upload was taken back meanwhile')
-      return { status: 200, body: upload(found.row, asker, hrefs) }
+      if (!found.row) throw new Fault('not-found', 'the upload was deleted meanwhile')
+      return { status: 200, body: upload(found.row, caller, hrefs) }
     },
   }),
   route({
@@ -87,29 +88,34 @@ export const uploading = [
     path: at.transfer,
     permission: 'vm:edit',
     answers: { 204: 'nothing' },
-    doc: 'Takes an upload back, with what has come of it.',
-    async handle(world, asker) {
-      await world.uploads.drop(asker.params.upload)
+    doc: 'Deletes an upload and its received bytes.',
+    async handle(context, caller) {
+      await context.uploads.drop(caller.params.upload)
       return { status: 204 }
     },
   }),
 ]
 
-/** A transfer counts as activity, and ends with the session. */
+/** Passes the bytes on until the session ends. A transfer counts as activity of the session. */
 async function* whileIn(
-  world: RequestWorld,
-  { who, token }: Asker,
+  context: RequestContext,
+  { principal, token }: Caller,
   bytes: AsyncIterable<Buffer>,
 ): AsyncGenerator<Buffer, void> {
-  const { clock } = world
+  const { clock } = context
   let looked = clock.now().getTime()
   for await (const chunk of bytes) {
     if (Math.abs(clock.now().getTime() - looked) >= LOOK_AGAIN_MS) {
       looked = clock.now().getTime()
-      if (!(await world.as(who, (tx) => isStillIn(tx, token)))) {
-        throw new Fault('unauthenticated', 'the session has ended: what came until now is kept', {
-          hint: 'log in, and go on from where it is: GET this address says where',
-        })
+      const now = await context.as(principal, (tx) => readPrincipals(tx, [token]))
+      if (!isSamePrincipal(principal, now.get(token))) {
+        throw new Fault(
+          'unauthenticated',
+          'the session has ended, or its rights have changed: the bytes received so far are kept',
+          {
+            hint: 'log in and continue: GET this address returns the number of received bytes',
+          },
+        )
       }
     }
     yield chunk

@@ -1,21 +1,23 @@
 import type { Kysely } from 'kysely'
 
-import type { Bell } from '../bell.ts'
-import type { Database } from '../store/database.ts'
-import { takeUnattended } from '../store/unattended.ts'
+import type { CloudTables } from '../database/tables.ts'
+import type { QueueWaker } from '../tasks/queue-waker.ts'
+import { takeUnattended } from '../tasks/unattended.ts'
 
 const AT_ONCE = 200
-/** The third ring in vain replaces the run: it may wait for ever for code that is no more. */
+/** After three unanswered wake-ups the workflow run is restarted: it may wait for ever for code that no longer exists. */
 const IN_VAIN = 3
 
 /**
- * Sees to every queue that nobody looks at: bells may be lost, runs may be lost, tasks may not. A run
- * that is there and has not come to its turn yet needs no bell; one that never does is replaced.
+ * Attends to every queue without a run: wake-ups and runs may be lost, tasks may not. A run that exists
+ * but has not started its turn yet needs no wake-up; one that never starts it is restarted.
  */
-export async function sweep(db: Kysely<Database>, bell: Bell): Promise<number> {
+export async function sweep(db: Kysely<CloudTables>, waker: QueueWaker): Promise<number> {
   const waiting = await takeUnattended(db, AT_ONCE)
   await Promise.allSettled(
-    waiting.map(({ id, rings }) => (rings % IN_VAIN === 0 ? bell.replace(id) : bell.seat(id))),
+    waiting.map(({ id, wakeAttempts }) =>
+      wakeAttempts % IN_VAIN === 0 ? waker.restart(id) : waker.ensureRunning(id),
+    ),
   )
   return waiting.length
 }

@@ -9,13 +9,13 @@ import { makeKey, makeRequest, publicKeyOf, renameDurably } from '@skerry/servic
 
 import { membershipFiles, type Membership } from './membership.ts'
 
-export interface Issued {
+export interface IssuedCertificate {
   readonly certificate: string
-  /** The control issuers as the cloud has them now. */
+  /** The cloud's current control issuers. */
   readonly issuers: string
 }
 
-/** The key that the next certificate is for: the same one until there is a certificate for it. */
+/** The key for the next certificate; the same one until a certificate is issued for it. */
 export async function nextKey(directory: string): Promise<string> {
   const file = join(directory, membershipFiles.nextKey)
   const found = await readIfThere(file)
@@ -25,9 +25,9 @@ export async function nextKey(directory: string): Promise<string> {
   return key
 }
 
-/** Throws where what was issued is not for this key and this host of this cloud. */
+/** Throws unless the certificate is for this key and this host of this cloud. */
 export function requireOurs(
-  { certificate, issuers }: Issued,
+  { certificate, issuers }: IssuedCertificate,
   key: string,
   { cloud, host }: { readonly cloud: string; readonly host: string },
 ): void {
@@ -35,23 +35,24 @@ export function requireOurs(
     const issued = new X509Certificate(certificate)
     const peer = whoIsPeer(issued)
     const isForUs = peer.role === 'host' && peer.cloud === cloud && peer.id === host
-    if (!isForUs || publicPem(issued) !== publicKeyOf(key)) throw new Error('it is for another')
+    if (!isForUs || publicPem(issued) !== publicKeyOf(key))
+      throw new Error('it is for another machine')
     void new X509Certificate(issuers)
   } catch (cause) {
-    throw new Fault('unavailable', 'the cell gave a certificate that is not for this machine', {
+    throw new Fault('unavailable', 'the cell issued a certificate for another machine', {
       cause,
     })
   }
 }
 
-/** When this returns, a power cut leaves the new key with the new certificate, or the old with the old. */
-export async function keepIssued(directory: string, issued: Issued): Promise<void> {
+/** When this returns, a power cut leaves either the new key with the new certificate, or the old pair. */
+export async function keepIssued(directory: string, issued: IssuedCertificate): Promise<void> {
   await writeDurably(join(directory, membershipFiles.ca), issued.issuers)
   await writeDurably(join(directory, membershipFiles.nextCert), issued.certificate)
   await settleCertificate(directory)
 }
 
-/** Ends what was begun: two files cannot be replaced at once, so the certificate says which key is its own. */
+/** Completes an interrupted replacement: two files cannot be replaced atomically, so the certificate shows which key belongs to it. */
 export async function settleCertificate(directory: string): Promise<void> {
   const at = (file: keyof typeof membershipFiles) => join(directory, membershipFiles[file])
   const next = await readIfThere(at('nextCert'))
@@ -66,21 +67,21 @@ export async function settleCertificate(directory: string): Promise<void> {
   else await rm(at('nextCert'), { force: true })
 }
 
-/** The same host with a new key, over the old certificate, by whichever cell answers. */
+/** Gets a certificate for a new key of the same host, authenticated by the old one, from the first cell that answers. */
 export async function renewMembership(
   directory: string,
   { cloud, host, identity, cells }: Membership,
 ): Promise<void> {
   const key = await nextKey(directory)
   const body = { csr: await makeRequest(key) }
-  let last: unknown = new Fault('unavailable', 'this host knows of no cell')
+  let last: unknown = new Fault('unavailable', 'no cell address is configured on this host')
   for (const cell of cells) {
     try {
       using link = new MachineLink(cell, identity, { role: 'cell' })
       const answer = await link.ask({ method: 'POST', path: '/machine/v1/renew', body })
       const text = await readText(answer)
       if (answer.statusCode !== 200) throw reviveFault(text)
-      const issued = JSON.parse(text) as Issued
+      const issued = JSON.parse(text) as IssuedCertificate
       requireOurs(issued, key, { cloud, host })
       await keepIssued(directory, issued)
       return

@@ -3,25 +3,25 @@ import { availableParallelism, totalmem } from 'node:os'
 
 import { onChange, readVm, stoppedByGuest, vmIds, type Host } from '@skerry/engine'
 import { Fault } from '@skerry/fault'
-import { Sessions, type Hello } from '@skerry/host-api'
+import { HostSessions, type Hello } from '@skerry/host-api'
 import type { Vm, VmId } from '@skerry/vm'
 
-/** Events can be lost with the link they would have come by; nobody waits longer than this for the truth. */
+/** Events can be lost with their connection, so everything is checked again at this interval. */
 const SCAN_MS = 60_000
 const MIB = 1024 ** 2
 
-/** Tells the cloud's follower what becomes of the cloud's VMs, from libvirt's events and by looking. */
+/** Reports changes of the cloud's VMs to the cloud, from libvirt's events and by polling. */
 export function openSessions(
   host: Host,
   { version, highest }: { readonly version: string; readonly highest: () => string },
   signal: AbortSignal,
-): Sessions {
-  const sessions = new Sessions({
+): HostSessions {
+  const sessions = new HostSessions({
     hello: () => sayHello(host, version, highest()),
     list: () => vmIds(host, 'cloud'),
     read: (id) => readUnlessGone(host, id),
     stopped: async (id) => ((await stoppedByGuest(host, id, 'cloud')) ? 'by guest' : undefined),
-    note: (message, cause) => host.note(message, cause),
+    log: (message, cause) => host.log(message, cause),
   })
   const listening = onChange(host, 'cloud', (id) => sessions.changed(id))
   const timer = setInterval(() => sessions.changed(), SCAN_MS)
@@ -33,7 +33,7 @@ export function openSessions(
   return sessions
 }
 
-/** Gone is what our own record no longer has; what libvirt does not answer for is not gone. */
+/** A VM is gone if our own record is gone; an error of libvirt does not mean that. */
 export async function readUnlessGone(host: Host, id: VmId): Promise<Vm | undefined> {
   try {
     return await readVm(host, id, 'cloud')
@@ -63,7 +63,7 @@ async function localUse(host: Host): Promise<Hello['local']> {
   let [cpus, memoryMiB] = [0, 0]
   for (const id of vmIds(host, 'local')) {
     const vm = await readVm(host, id).catch((error: unknown) => {
-      host.note(`VM ${id} cannot be counted`, error)
+      host.log(`failed to read VM ${id}, its resources are not counted`, error)
     })
     cpus += vm?.cpus ?? 0
     memoryMiB += vm?.memoryMiB ?? 0

@@ -6,11 +6,11 @@ import { listenAddress } from '@skerry/service'
 import type { Invitation, Newcomer } from './join.ts'
 
 export const joinUsage = `usage: skerry vmd join --cloud https://ADDRESS:PORT --token TOKEN --fingerprint SHA256
-  --cloud URL             where cells of the cloud listen for machines; may be given several times
-  --token TOKEN           from skerry cloud invite: for one machine, for one hour
-  --fingerprint SHA256    of the cloud's control issuer; nothing is sent to whoever cannot show it
-  --host-api ADDRESS:PORT where cells reach this machine; the address that leads to the cloud, and 8443, unless told
-  --name NAME             what people call this machine; its host name unless told`
+  --cloud URL             URL of a cell for machines; repeatable
+  --token TOKEN           invitation token from skerry cloud invite: for one machine, valid for one hour
+  --fingerprint SHA256    fingerprint of the cloud's control issuer; nothing is sent to a server without it
+  --host-api ADDRESS:PORT where cells reach this machine (default: its address towards the cloud, port 8443)
+  --name NAME             display name of this machine (default: its host name)`
 
 export interface JoinConfig {
   readonly invitation: Invitation
@@ -22,13 +22,13 @@ const PORT = 8443
 export function readJoinConfig(args: readonly string[], hostname: string): JoinConfig {
   const { cloud = [], token, fingerprint, name = hostname, ...values } = parse(args)
   if (cloud.length === 0 || token === undefined || fingerprint === undefined) {
-    throw new Fault('invalid', `--cloud, --token and --fingerprint are needed\n${joinUsage}`)
+    throw new Fault('invalid', `--cloud, --token and --fingerprint are required\n${joinUsage}`)
   }
   if (!/^[0-9a-fA-F]{64}$/.test(fingerprint)) {
-    throw new Fault('invalid', '--fingerprint must be the 64 digits that the invitation shows')
+    throw new Fault('invalid', '--fingerprint must be the 64 hexadecimal digits of the invitation')
   }
-  const told = values['host-api']
-  const at = told === undefined ? undefined : listenAddress('--host-api', told)
+  const hostApi = values['host-api']
+  const at = hostApi === undefined ? undefined : listenAddress('--host-api', hostApi)
   return {
     invitation: { cells: cloud.map(cellUrl), token, fingerprint },
     machine: { name, address: at?.address, port: at?.port ?? PORT },

@@ -1,10 +1,10 @@
 import { createHash, X509Certificate } from 'node:crypto'
-import { access, constants, mkdir } from 'node:fs/promises'
+import { access, constants } from 'node:fs/promises'
 import type { IncomingMessage } from 'node:http'
 import { request } from 'node:https'
 import { join } from 'node:path'
 
-import { writeDurably } from '@skerry/engine'
+import { makeDirectory, PASSABLE_DIRECTORY, writeDurably } from '@skerry/engine'
 import { Fault } from '@skerry/fault'
 import { readText, reviveFault, whoIsPeer } from '@skerry/host-api'
 import { makeRequest, publicKeyOf } from '@skerry/service'
@@ -15,13 +15,13 @@ import {
   readIfThere,
   requireOurs,
   settleCertificate,
-  type Issued,
+  type IssuedCertificate,
 } from './certificate.ts'
 import { lookAtCloud, type Seen } from './look-at-cloud.ts'
 import { membershipFiles, readMembership } from './membership.ts'
 
 export interface Invitation {
-  /** Where cells listen for machines; tried in this order. */
+  /** URLs of cells for machines; tried in this order. */
   readonly cells: readonly URL[]
   readonly token: string
   /** SHA-256 of the control issuer's certificate, in hexadecimal. */
@@ -29,10 +29,10 @@ export interface Invitation {
 }
 
 export interface Newcomer {
-  /** Where the membership is kept. */
+  /** The directory of the membership files. */
   readonly directory: string
   readonly name: string
-  /** Where its host API answers; the address that leads to the cell where none is told. */
+  /** The address of its host API. Default: the local address of the connection to the cell. */
   readonly address: string | undefined
   readonly port: number
 }
@@ -46,7 +46,7 @@ export interface Joined {
 const ANSWER_MS = 30_000
 
 /**
- * Makes this machine a host of the cloud that invited it. May be repeated: the same invitation is
+ * Makes this machine a host of the cloud that invited it. It may be repeated: the same invitation is
  * used with the same key until there is a certificate, and then it is known to be used.
  */
 export async function joinCloud(invitation: Invitation, machine: Newcomer): Promise<Joined> {
@@ -63,11 +63,11 @@ export async function joinCloud(invitation: Invitation, machine: Newcomer): Prom
   const { url, seen } = await firstThatAnswers(invitation)
   if (before && before.cloud !== seen.cloud) {
     throw new Fault('conflict', `this machine is a host of the cloud ${before.cloud}`, {
-      hint: `nothing was sent; what it has of that cloud lies in ${directory}`,
+      hint: `nothing was sent; the files of that cloud are in ${directory}`,
     })
   }
   const key = await nextKey(directory)
-  // Before the question: if only the answer is kept, the next run still knows whose invitation it was.
+  // Before the request: if only the answer is lost, the next run still knows which key used the invitation.
   await writeDurably(joinedFile, useOf(invitation, key))
   const answer = await ask(url, seen, {
     ...{ token: invitation.token, csr: await makeRequest(key), name: machine.name },
@@ -83,14 +83,14 @@ export async function joinCloud(invitation: Invitation, machine: Newcomer): Prom
   return { cloud: seen.cloud, host: answer.host, again: false }
 }
 
-/** An invitation must not be spent where its certificate cannot be kept. */
+/** An invitation must not be used up if its certificate cannot be stored. */
 async function requireWritable(directory: string): Promise<void> {
   try {
-    await mkdir(directory, { recursive: true, mode: 0o711 })
+    await makeDirectory(directory, PASSABLE_DIRECTORY)
     await access(directory, constants.W_OK)
   } catch (cause) {
-    throw new Fault('forbidden', `nothing can be written to ${directory}`, {
-      ...{ cause, hint: 'nothing was sent; run the line as root' },
+    throw new Fault('forbidden', `${directory} is not writable`, {
+      ...{ cause, hint: 'nothing was sent; run the command as root' },
     })
   }
 }
@@ -105,7 +105,7 @@ async function firstThatAnswers({
   cells,
   fingerprint,
 }: Invitation): Promise<{ url: URL; seen: Seen }> {
-  let last: unknown = new Fault('invalid', 'no address of a cell was given')
+  let last: unknown = new Fault('invalid', 'no cell address given')
   for (const url of cells) {
     try {
       return { url, seen: await lookAtCloud(url, fingerprint) }
@@ -117,9 +117,9 @@ async function firstThatAnswers({
   throw last
 }
 
-type Answer = Issued & { readonly host: string }
+type Answer = IssuedCertificate & { readonly host: string }
 
-/** Only now is anything said, and only to a cell of the issuer that was seen. */
+/** Sends the first data, and only to a cell of the verified issuer. */
 async function ask(url: URL, { issuer, cloud }: Seen, body: unknown): Promise<Answer> {
   const text = JSON.stringify(body)
   const sent = request({
@@ -150,9 +150,9 @@ async function ask(url: URL, { issuer, cloud }: Seen, body: unknown): Promise<An
     return JSON.parse(said) as Answer
   } catch (cause) {
     if (cause instanceof Fault) throw cause
-    throw new Fault('unavailable', `the cell at ${url.host} gave no answer`, {
+    throw new Fault('unavailable', `the cell at ${url.host} did not answer`, {
       cause,
-      hint: 'run the same line again: the invitation is then used by the same key',
+      hint: 'run the same command again: it reuses the invitation with the same key',
     })
   }
 }
@@ -160,5 +160,5 @@ async function ask(url: URL, { issuer, cloud }: Seen, body: unknown): Promise<An
 function whyNotCell(certificate: X509Certificate, wanted: string): Error | undefined {
   const { cloud, role } = whoIsPeer(certificate)
   if (cloud === wanted && role === 'cell') return undefined
-  return new Fault('forbidden', 'this is no cell of the cloud that invited')
+  return new Fault('forbidden', 'this server is not a cell of the inviting cloud')
 }

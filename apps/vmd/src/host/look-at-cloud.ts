@@ -10,17 +10,17 @@ const LOOK_MS = 10_000
 
 export interface Seen {
   readonly cloud: string
-  /** The issuer that the fingerprint is of. PEM. */
+  /** The issuer with the given fingerprint. PEM. */
   readonly issuer: string
-  /** The address of this machine that leads there. */
+  /** This machine's address on that connection. */
   readonly from: string
 }
 
-/** Shakes hands and sends nothing: whoever is there must first show the issuer that the invitation names. */
+/** Performs a TLS handshake and sends nothing: the server must first show the issuer named in the invitation. */
 export async function lookAtCloud(url: URL, fingerprint: string): Promise<Seen> {
   const socket = connect({
     ...{ host: url.hostname.replace(/^\[|\]$/g, ''), port: Number(url.port || 443) },
-    // Judged below, by the fingerprint: there is nothing else yet to judge by.
+    // Verified below by the fingerprint: there is no trust anchor yet.
     ...{ rejectUnauthorized: false, minVersion: 'TLSv1.3', servername: '' },
   })
   try {
@@ -28,9 +28,9 @@ export async function lookAtCloud(url: URL, fingerprint: string): Promise<Seen> 
     return { ...judge(socket, fingerprint), from: socket.localAddress ?? '' }
   } catch (cause) {
     if (cause instanceof Fault) throw cause
-    throw new Fault('unavailable', `no cell can be reached at ${url.host}`, {
+    throw new Fault('unavailable', `no cell reachable at ${url.host}`, {
       cause,
-      hint: 'is the address right, and the cell running?',
+      hint: 'check the address, and that the cell runs',
     })
   } finally {
     socket.destroy()
@@ -43,15 +43,19 @@ function judge(socket: TLSSocket, fingerprint: string): Omit<Seen, 'from'> {
     ({ raw }) => createHash('sha256').update(raw).digest('hex') === fingerprint.toLowerCase(),
   )
   if (!issuer) {
-    throw new Fault('forbidden', 'the machine at this address is not of the cloud that invited', {
-      hint: 'nothing was sent to it; compare the address and the fingerprint with the invitation',
-    })
+    throw new Fault(
+      'forbidden',
+      'the server at this address does not belong to the inviting cloud',
+      {
+        hint: 'nothing was sent to it; compare the address and the fingerprint with the invitation',
+      },
+    )
   }
   const pem = new X509Certificate(issuer.raw).toString()
   const leaf = new X509Certificate(shown.raw)
   const { cloud, role } = whoIsPeer(leaf)
   if (role === 'cell' && isIssuedBy(leaf, pem)) return { cloud, issuer: pem }
-  throw new Fault('forbidden', 'the machine at this address is no cell of the cloud that invited')
+  throw new Fault('forbidden', 'the server at this address is not a cell of the inviting cloud')
 }
 
 function* chainOf(first: DetailedPeerCertificate): Generator<DetailedPeerCertificate> {

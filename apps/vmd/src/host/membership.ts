@@ -4,24 +4,24 @@ import { join } from 'node:path'
 
 import { writeDurably } from '@skerry/engine'
 import { Fault } from '@skerry/fault'
-import { whoIsPeer, type Epochs, type Identity } from '@skerry/host-api'
+import { whoIsPeer, type Epochs, type MachineIdentity } from '@skerry/host-api'
 
-/** What joining a cloud has left on this machine. All of it is files, so that joining needs no vmd that runs. */
+/** The membership in a cloud, stored as files only, so that joining works without a running vmd. */
 export interface Membership {
   readonly cloud: string
   readonly host: string
-  /** `ca` is the control issuers: whoever may ask this host, and whomever it asks. */
-  readonly identity: Identity
-  /** Where cells listen for machines. */
-  readonly cells: readonly CellAddress[]
+  /** `ca` are the control issuers: of clients that may call this host, and of servers that it calls. */
+  readonly identity: MachineIdentity
+  /** The addresses of cells for machines. */
+  readonly cells: readonly KnownCell[]
 }
 
-export interface CellAddress {
+export interface KnownCell {
   readonly address: string
   readonly port: number
 }
 
-/** In the cloud's directory below the data directory: certificate.pem, key.pem, issuers.pem, cells.json. */
+/** In the cloud's directory below the data directory. */
 export const membershipFiles = {
   cert: 'certificate.pem',
   key: 'key.pem',
@@ -29,14 +29,14 @@ export const membershipFiles = {
   /** `[{"address": "192.0.2.7", "port": 8444}]` */
   cells: 'cells.json',
   epoch: 'epoch.json',
-  /** A key and its certificate that are to replace the two above together. */
+  /** A key and its certificate that will replace the two above together. */
   nextCert: 'certificate.next.pem',
   nextKey: 'key.next.pem',
   /** Which invitation was used, so that it can be used again after a lost answer. */
   joined: 'joined.json',
 } as const
 
-/** undefined where this machine has not joined a cloud. */
+/** undefined if this machine has not joined a cloud. */
 export async function readMembership(directory: string): Promise<Membership | undefined> {
   const read = (file: string) => readFile(join(directory, file), 'utf8')
   const cert = await read(membershipFiles.cert).catch(unlessMissing)
@@ -46,21 +46,17 @@ export async function readMembership(directory: string): Promise<Membership | un
     if (role !== 'host') throw new Error(`its certificate is for a ${role}`)
     const key = await read(membershipFiles.key)
     const ca = await read(membershipFiles.ca)
-    const cells = JSON.parse(await read(membershipFiles.cells)) as CellAddress[]
+    const cells = JSON.parse(await read(membershipFiles.cells)) as KnownCell[]
     return { cloud, host: id, identity: { key, cert, ca }, cells }
   } catch (cause) {
-    throw new Fault(
-      'unavailable',
-      `what this machine has of its cloud in ${directory} is not whole`,
-      {
-        cause,
-        hint: 'let it join again: skerry vmd join',
-      },
-    )
+    throw new Fault('unavailable', `the cloud membership in ${directory} is incomplete`, {
+      cause,
+      hint: 'join again: skerry vmd join',
+    })
   }
 }
 
-/** The highest epoch that a cell or console has ever shown here. */
+/** The highest epoch that a cell or console has ever shown to this host. */
 export async function openEpochs(directory: string): Promise<Epochs> {
   const file = join(directory, membershipFiles.epoch)
   const text = await readFile(file, 'utf8').catch(unlessMissing)

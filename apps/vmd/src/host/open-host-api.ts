@@ -12,11 +12,11 @@ import {
 import { hostServer } from '@skerry/host-api'
 
 import { settleCertificate } from './certificate.ts'
-import { openDoor } from './door.ts'
+import { makeHostApi } from './make-host-api.ts'
 import { openEpochs, readMembership, type Membership } from './membership.ts'
 import { pullImageFor } from './pull-image.ts'
 
-/** How often images that nobody needs are looked for. */
+/** How often unused images are removed. */
 const DROP_MS = 3_600_000
 
 export interface HostApiOptions {
@@ -29,11 +29,11 @@ export interface HostApiOptions {
 export interface OpenHostApi extends AsyncDisposable {
   readonly port: number
   readonly membership: Membership
-  /** Reads certificate, key, issuers and cells anew; links that are open go on. */
+  /** Reloads certificate, key, issuers and cells; open connections continue. */
   renew(): Promise<void>
 }
 
-/** Opens the cloud's door where this machine has joined a cloud; undefined where it has not. */
+/** Opens the host API if this machine has joined a cloud; otherwise returns undefined. */
 export async function openHostApi(
   host: Host,
   { address, port, version, log }: HostApiOptions,
@@ -48,14 +48,14 @@ export async function openHostApi(
   const orders = await Orders.open(ordersDirectory(host.paths))
   const ended = new AbortController()
   const timer = setInterval(() => {
-    dropImages(host).catch((error: unknown) => log('images that nobody needs are kept', error))
+    dropImages(host).catch((error: unknown) => log('failed to remove unused images', error))
   }, DROP_MS)
   timer.unref()
   ended.signal.addEventListener('abort', () => clearInterval(timer))
   const pull = pullImageFor(host, () => membership)
-  const door = openDoor({ host, orders, pull, version, signal: ended.signal })
-  const server = hostServer(identity, door, { cloud, epochs: await openEpochs(directory), log })
-  // An open screen is no longer the HTTP server's, but it ends with it.
+  const api = makeHostApi({ host, orders, pull, version, signal: ended.signal })
+  const server = hostServer(identity, api, { cloud, epochs: await openEpochs(directory), log })
+  // An open screen no longer belongs to the HTTP server, but it must end with it.
   const sockets = new Set<Socket>()
   server.on('connection', (socket: Socket) => {
     sockets.add(socket)
@@ -64,7 +64,9 @@ export async function openHostApi(
   server.listen(port, address)
   await once(server, 'listening')
   const bound = server.address()
-  log(`vmd is host ${membership.host} of the cloud ${cloud} and answers its cells at port ${port}`)
+  log(
+    `vmd is host ${membership.host} of the cloud ${cloud} and listens for its cells at port ${port}`,
+  )
   return {
     get membership() {
       return membership

@@ -9,7 +9,7 @@ import type { Membership } from './membership.ts'
 /** A cell that sends nothing for this long is given up. */
 const SILENCE_MS = 30_000
 
-/** Makes the image be here, from whichever cell gives it. A cell gives it for a VM that is placed here. */
+/** Downloads the image from the first cell that has it. A cell serves it only for a VM that is placed on this host. */
 export type PullImage = (digest: string, vm: string, options: StoreOptions) => Promise<void>
 
 export const pullImageFor =
@@ -19,7 +19,7 @@ export const pullImageFor =
     await using links = new AsyncDisposableStack()
     const path = `/machine/v1/images/${digest}?vm=${encodeURIComponent(vm)}`
     const fetch = async (): Promise<IncomingImage> => {
-      let last: unknown = new Fault('unavailable', 'this host knows of no cell')
+      let last: unknown = new Fault('unavailable', 'no cell address is configured on this host')
       for (const cell of cells) {
         const link = links.adopt(new MachineLink(cell, identity, { role: 'cell' }), (each) =>
           each[Symbol.dispose](),
@@ -27,7 +27,7 @@ export const pullImageFor =
         try {
           return await begin(link, path, options.signal)
         } catch (error) {
-          // Another cell may be there, or know more; a refusal is the same everywhere.
+          // Another cell may be reachable or have it; other errors are the same everywhere.
           if (!(error instanceof Fault) || error.kind !== 'unavailable') throw error
           last = error
         }
@@ -59,7 +59,7 @@ async function* unlessSilent(response: IncomingMessage): AsyncGenerator<Buffer, 
       yield chunk
     }
   } catch (cause) {
-    throw new Fault('unavailable', 'the image broke off on its way', { cause })
+    throw new Fault('unavailable', 'the image transfer was interrupted', { cause })
   } finally {
     clearTimeout(timer)
     response.destroy()

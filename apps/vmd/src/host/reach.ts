@@ -17,15 +17,15 @@ import {
   type Host,
 } from '@skerry/engine'
 import { Fault } from '@skerry/fault'
-import type { Deed, Goal, GoalName } from '@skerry/host-api'
+import type { VmSpec, Goal, GoalName } from '@skerry/host-api'
 import type { Order } from '@skerry/vm'
 
 import type { PullImage } from './pull-image.ts'
 
-export interface At {
+export interface GoalContext {
   readonly host: Host
   readonly order: Order
-  /** Whose VM it is, where that is written down. */
+  /** The VM's organisation, if it is recorded. */
   readonly org: string | undefined
   readonly pull: PullImage
   readonly signal: AbortSignal
@@ -33,11 +33,11 @@ export interface At {
 }
 
 type Of<Name extends GoalName> = Extract<Goal, { be: Name }>
-type Reach = { readonly [Name in GoalName]: (at: At, goal: Of<Name>) => Promise<unknown> }
+type Reach = { readonly [Name in GoalName]: (at: GoalContext, goal: Of<Name>) => Promise<unknown> }
 
 const owner = 'cloud'
 
-/** How each goal is reached; each is content where it is so already. */
+/** How each goal is reached. Each is idempotent. */
 const ways: Reach = {
   image: ({ pull, order, signal, progress }, { digest }) =>
     pull(digest, order.vm, { signal, progress }),
@@ -56,18 +56,18 @@ const ways: Reach = {
   gone: ({ host, order }) => removeVm(host, order.vm, owner),
 }
 
-export async function reach(at: At, goal: Goal): Promise<void> {
-  const way = ways[goal.be] as (at: At, goal: Goal) => Promise<unknown>
+export async function reach(at: GoalContext, goal: Goal): Promise<void> {
+  const way = ways[goal.be] as (at: GoalContext, goal: Goal) => Promise<unknown>
   await way(at, goal)
 }
 
-async function power({ host, order, org }: At, { to }: Of<'power'>): Promise<void> {
+async function power({ host, order, org }: GoalContext, { to }: Of<'power'>): Promise<void> {
   if (to === 'on' && org !== undefined) await joinNetwork(host, order.vm, org)
   await reachPower(host, order.vm, to, { owner })
 }
 
-/** A guest that does not listen is no reason to ask for ever: whoever asked decides what comes next. */
-async function shutdown({ host, order }: At): Promise<void> {
+/** A guest that ignores the request is not asked forever: the caller decides what comes next. */
+async function shutdown({ host, order }: GoalContext): Promise<void> {
   try {
     await changePower(host, order.vm, 'shutdown', { owner })
   } catch (error) {
@@ -76,9 +76,9 @@ async function shutdown({ host, order }: At): Promise<void> {
   }
 }
 
-/** The new one first: if it cannot be taken, the one before is still there. */
+/** The new snapshot first: if it cannot be taken, the previous one is still there. */
 async function snapshotted(
-  { host, order }: At,
+  { host, order }: GoalContext,
   { name, memory }: Of<'snapshotted'>,
 ): Promise<void> {
   const { vm } = order
@@ -97,16 +97,16 @@ async function keepOnly(host: Host, vm: string, name: string | undefined): Promi
 }
 
 async function define(
-  { host, order, pull, signal, progress }: At,
+  { host, order, pull, signal, progress }: GoalContext,
   { deed, seed }: Of<'defined'>,
 ): Promise<void> {
   const { vm: id, incarnation } = order
   const { org, name, image, cpus, memoryMiB, diskMiB } = deed
   const record = host.records.get(id, owner)
   if (record?.phase === 'there') return change({ host, id }, deed)
-  // Half of it may be left from an attempt that died.
+  // A crashed attempt may have left an incomplete VM.
   if (record) await removeVm(host, id, owner)
-  // The cache may have been emptied since the image was asked for.
+  // The cache may have been emptied since the image was pulled.
   if (!(await hasImage(host, image))) await pull(image, id, { signal, progress })
   await createFromImage(host, {
     ...{ id, incarnation, name, org, image, cpus, memoryMiB, diskMiB },
@@ -114,17 +114,20 @@ async function define(
   })
 }
 
-/** A copy of what stands still: whether it does is seen here, whatever the cloud believes. */
-async function clone({ host, order }: At, { deed, source, seed }: Of<'cloned'>): Promise<void> {
+/** Copies a VM that is off; that is checked here, regardless of the cloud's view. */
+async function clone(
+  { host, order }: GoalContext,
+  { deed, source, seed }: Of<'cloned'>,
+): Promise<void> {
   const { vm: id, incarnation } = order
   const { name, cpus, memoryMiB, diskMiB } = deed
   const record = host.records.get(id, owner)
   if (record?.phase === 'there') return change({ host, id }, deed)
-  // Half of it may be left from an attempt that died.
+  // A crashed attempt may have left an incomplete VM.
   if (record) await removeVm(host, id, owner)
   const { power } = await readVm(host, source, owner)
   if (power !== 'off') {
-    throw new Fault('wrong-state', `VM ${source} is ${power}; to be copied it must be off`, {
+    throw new Fault('wrong-state', `VM ${source} is ${power}; it must be off to be cloned`, {
       detail: power,
     })
   }
@@ -134,8 +137,8 @@ async function clone({ host, order }: At, { deed, source, seed }: Of<'cloned'>):
   })
 }
 
-/** Only what differs, because most of it can be changed only while the VM is off. */
-async function change({ host, id }: { host: Host; id: string }, deed: Deed): Promise<void> {
+/** Applies only the differences, because most settings can be changed only while the VM is off. */
+async function change({ host, id }: { host: Host; id: string }, deed: VmSpec): Promise<void> {
   const now = await readVm(host, id, owner)
   const wanted = {
     ...(deed.name !== now.name && { name: deed.name }),
@@ -146,16 +149,23 @@ async function change({ host, id }: { host: Host; id: string }, deed: Deed): Pro
   if (Object.keys(wanted).length > 0) await configureVm(host, id, wanted, owner)
 }
 
-/** A later life begins where nothing is left of an earlier one. What runs is never taken away for it. */
-export async function leaveEarlierLife({ host, order }: Pick<At, 'host' | 'order'>): Promise<void> {
+/** Removes what is left of an earlier incarnation before a new one begins. A running VM is never removed for it. */
+export async function leaveEarlierLife({
+  host,
+  order,
+}: Pick<GoalContext, 'host' | 'order'>): Promise<void> {
   const record = host.records.get(order.vm, owner)
   if (!record || record.incarnation === order.incarnation) return
   if (record.phase === 'there') {
     const { power } = await readVm(host, order.vm, owner)
     if (power === 'on' || power === 'paused') {
-      throw new Fault('wrong-state', `an earlier life of VM ${order.vm} is ${power} here`, {
-        detail: power,
-      })
+      throw new Fault(
+        'wrong-state',
+        `an earlier incarnation of VM ${order.vm} is ${power} on this host`,
+        {
+          detail: power,
+        },
+      )
     }
   }
   await removeVm(host, order.vm, owner)

@@ -4,9 +4,9 @@ import { readVm, takeScreenshot, type Host } from '@skerry/engine'
 import { Fault } from '@skerry/fault'
 import type { VmId } from '@skerry/vm'
 
-import { connectDisplay } from '../connect-display.ts'
+import { connectDisplay } from '../guests/connect-display.ts'
 
-/** Throws unless the VM is in this boot: a ticket is for one life of a screen. */
+/** Throws unless the VM is in this boot: a ticket is valid for one boot. */
 export async function requireBoot(host: Host, vm: VmId, boot: string): Promise<void> {
   const now = await readVm(host, vm, 'cloud')
   if (now.boot === boot) return
@@ -15,7 +15,7 @@ export async function requireBoot(host: Host, vm: VmId, boot: string): Promise<v
   })
 }
 
-/** The screen of this boot as a stream of bytes; QEMU ends it together with the boot. */
+/** The display of this boot as a stream of bytes; QEMU closes it when the boot ends. */
 export async function openScreen(
   host: Host,
   vm: VmId,
@@ -24,7 +24,7 @@ export async function openScreen(
 ): Promise<Duplex> {
   const socket = await connectDisplay(host, vm, 'cloud', signal)
   try {
-    // The socket's name is the VM's: only now is it known whose screen it is.
+    // The socket's name depends only on the VM: check the boot after connecting.
     await requireBoot(host, vm, boot)
     return socket
   } catch (error) {
@@ -33,13 +33,13 @@ export async function openScreen(
   }
 }
 
-/** What is on the screen of this boot now, as PNG. */
+/** The current display of this boot, as PNG. */
 export async function pictureOf(host: Host, vm: VmId, boot: string): Promise<Buffer> {
   const { mediaType, bytes } = await takeScreenshot(host, vm, 'cloud')
-  // Only now is it known whose screen it was.
+  // Check the boot after taking the picture.
   await requireBoot(host, vm, boot)
   if (mediaType === 'image/png') return bytes
-  throw new Fault('unavailable', `this host’s QEMU draws ${mediaType}, not PNG`, {
-    hint: 'QEMU 7.1 and libvirt 8.8 or newer are needed on the host',
+  throw new Fault('unavailable', `QEMU on this host creates ${mediaType}, not PNG`, {
+    hint: 'install QEMU 7.1 and libvirt 8.8 or newer on the host',
   })
 }

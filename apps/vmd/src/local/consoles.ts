@@ -20,43 +20,43 @@ import {
 } from '@skerry/screen'
 import { powerStates, type PowerState } from '@skerry/vm'
 
-import { connectDisplay } from '../connect-display.ts'
-import type { Upgrade } from './gate.ts'
+import { connectDisplay } from '../guests/connect-display.ts'
+import type { Upgrade } from './access/gate.ts'
 import { ScreenTickets } from './screen-tickets.ts'
 import { faultAnswer } from './send-fault.ts'
 import { powerWord } from './words.ts'
 
-/** Each costs QEMU a copy of what changes on the screen. */
+/** Each viewer costs QEMU a copy of all screen updates. */
 export const CONSOLES_OF_A_VM = 4
-/** How long QEMU may take to answer at its screen's socket. */
+/** How long QEMU may take to accept a connection to its display. */
 const CONNECT_MS = 5000
 type WebSocket = Awaited<ReturnType<ScreenServer['accept']>>
 const SCREEN = /^\/console\/([^/?]+)\/screen(?:\?(.*))?$/
 
 export interface ConsolesOptions {
   readonly host: engine.Host
-  /** 256 bits that nobody can guess, as a word. */
+  /** A random secret of 256 bits, as text. */
   readonly secret: () => string
   /** Whether requests must carry a token: a page, which has none, then needs a ticket. */
   readonly locked: boolean
 }
 
-/** Where a screen is to be seen. */
+/** The address of a screen. */
 export interface Offer {
   readonly page: string
   readonly power: PowerState
-  /** Until when the page must be opened, where it has a ticket. */
+  /** Until when the page must be opened, if it has a ticket. */
   readonly expires?: Date
 }
 
-/** The screens of this machine's own VMs that are shown in browsers, through this door. */
+/** The screens of this machine's local VMs that are shown in browsers through this API. */
 export class Consoles implements Disposable {
   readonly #options: ConsolesOptions
   readonly #tickets: ScreenTickets
   readonly #server = screenServer()
   readonly #open = new Map<string, number>()
   readonly #ended = new AbortController()
-  /** Made when first asked for: most machines never show a screen. */
+  /** Loaded on first use: most machines never show a screen. */
   #files: Promise<ScreenFiles> | undefined
 
   constructor(options: ConsolesOptions) {
@@ -64,7 +64,7 @@ export class Consoles implements Disposable {
     this.#tickets = new ScreenTickets(options.secret)
   }
 
-  /** Whether a request is for the bytes of a screen, as a WebSocket. */
+  /** Whether a request is a WebSocket upgrade for a screen. */
   static wants(request: IncomingMessage): boolean {
     return request.headers.upgrade?.toLowerCase() === 'websocket' && SCREEN.test(request.url ?? '')
   }
@@ -72,7 +72,7 @@ export class Consoles implements Disposable {
   async offer(id: string): Promise<Offer> {
     const { host, locked } = this.#options
     const power = await engine.readPower(host, id)
-    // The page is asked for next.
+    // The page is requested next.
     this.#load().catch(() => undefined)
     const page = `/console/${encodeURIComponent(id)}`
     if (!locked) return { page, power }
@@ -81,17 +81,17 @@ export class Consoles implements Disposable {
     return { page: `${page}?ticket=${text}`, power, expires }
   }
 
-  /** The page of every screen: it holds nothing of any of them. */
+  /** The page for any screen: it contains no data of a VM. */
   async page(request: FileRequest): Promise<FileAnswer> {
     return answerPage(await this.#load(), request)
   }
 
-  /** What the page is made of; undefined where there is no such file. */
+  /** A file of the page; undefined if there is no such file. */
   async file(request: FileRequest): Promise<FileAnswer | undefined> {
     return answerFile(await this.#load(), request)
   }
 
-  /** Shows a screen to who has passed the fence, until either ends. Never rejects. */
+  /** Shows a screen to a client that passed the origin check, until either side ends. Never rejects. */
   async show({ request, socket, head, carriesToken }: Upgrade): Promise<void> {
     const [, id = '', query = ''] = SCREEN.exec(request.url ?? '') ?? []
     try {
@@ -99,22 +99,22 @@ export class Consoles implements Disposable {
       if (why !== undefined) throw new Fault('invalid', why)
       const ticket = new URLSearchParams(query).get('ticket') ?? ''
       if (!carriesToken && !this.#tickets.redeem(id, ticket)) {
-        throw new Fault('forbidden', 'this ticket is used, too old or none', {
-          hint: `ask for a new one: skerry console ${id}`,
+        throw new Fault('forbidden', 'the ticket is missing, used or expired', {
+          hint: `get a new one: skerry console ${id}`,
         })
       }
       await engine.readPower(this.#options.host, id)
       await this.#withinLimit(id, () => this.#server.accept(request, socket, head))
     } catch (error) {
-      this.#options.host.note(`the screen of ${id}`, error)
+      this.#options.host.log(`failed to open the screen of ${id}`, error)
       const { status, body } = faultAnswer(error, 'for a screen')
       if (socket.writable) refuseUpgrade(socket, status, body)
     }
   }
 
-  /** Whoever looks is told, and who opens the page again finds another vmd. */
+  /** Viewers get a close reason; a page that is reloaded connects to the next vmd. */
   [Symbol.dispose](): void {
-    this.#ended.abort({ code: endings.stopping.code, reason: 'vmd stops; the guest goes on' })
+    this.#ended.abort({ code: endings.stopping.code, reason: 'vmd stops; the guest keeps running' })
     this.#server.close()
   }
 
@@ -132,7 +132,7 @@ export class Consoles implements Disposable {
     this.#open.set(id, open + 1)
     try {
       const screen = await this.#connect(id)
-      // A page cannot read why an upgrade was refused, so this is told behind it.
+      // A page cannot read why an upgrade was rejected, so accept it and send the reason in the close frame.
       if ('code' in screen) return closed(await accept(), screen)
       const { display, boot } = screen
       const webSocket = await accept().catch((error: unknown) => {
@@ -148,7 +148,7 @@ export class Consoles implements Disposable {
     }
   }
 
-  /** The screen and the boot that shows it, or why there is none now. */
+  /** The display and its boot, or why there is none now. */
   async #connect(id: string): Promise<{ display: Duplex; boot: string } | Ending> {
     const { host } = this.#options
     const signal = AbortSignal.any([this.#ended.signal, AbortSignal.timeout(CONNECT_MS)])
@@ -163,7 +163,7 @@ export class Consoles implements Disposable {
       if (!(error instanceof Fault)) throw error
       const power = powerStates.find((each) => each === error.state)
       return power === undefined
-        ? { ...endings.hostLost, reason: 'it shows no screen now; try again' }
+        ? { ...endings.hostLost, reason: 'it has no display now; try again' }
         : ended(id, `it is ${powerWord[power]}`)
     }
   }
@@ -172,13 +172,13 @@ export class Consoles implements Disposable {
     const { host } = this.#options
     try {
       const power = await engine.readAfterBoot(host, id, boot)
-      if (power === undefined) return { ...endings.hostLost, reason: 'QEMU ended the screen' }
+      if (power === undefined) return { ...endings.hostLost, reason: 'QEMU closed the display' }
       if (power === 'gone') return { ...endings.poweredOff, reason: 'it was deleted' }
       if (power === 'on')
         return { ...endings.poweredOff, reason: 'it was powered off and on again' }
       return ended(id, `it is ${powerWord[power]}`)
     } catch (error) {
-      host.note(`how the screen of ${id} ended`, error)
+      host.log(`failed to find out why the screen of ${id} ended`, error)
       return endings.hostLost
     }
   }
@@ -195,7 +195,7 @@ const ended = (id: string, what: string): Ending => ({
 })
 
 function closed(webSocket: WebSocket, { code, reason }: Ending): void {
-  // Nothing is read of one that was accepted before somebody relays it, not even its farewell.
+  // A WebSocket that is not relayed is paused; resume it so that its close frame is read.
   webSocket.resume()
   webSocket.close(code, reason)
 }

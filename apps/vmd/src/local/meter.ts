@@ -2,13 +2,13 @@ import type { Host } from '@skerry/engine'
 import { Metrics } from '@skerry/service'
 import { powerStates } from '@skerry/vm'
 
-import type { Journal } from '../journal.ts'
-import type { Operations } from '../operations.ts'
+import type { Journal } from '../journal/journal.ts'
+import type { Operations } from '../journal/operations.ts'
 
-/** Anything that no row answers. */
+/** The label of requests without a route. */
 const NO_ROW = 'none'
 
-/** What vmd counts of itself. */
+/** vmd's own metrics. */
 export class Meter {
   readonly #metrics = new Metrics()
   readonly #requests
@@ -38,7 +38,7 @@ export class Meter {
     return this.#streams
   }
 
-  /** One more event stream until this is disposed of. */
+  /** Counts one event stream until it is disposed of. */
   openStream(): Disposable {
     this.#streams++
     return { [Symbol.dispose]: () => void this.#streams-- }

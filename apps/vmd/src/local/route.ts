@@ -1,12 +1,12 @@
 import type { Host } from '@skerry/engine'
 import type { FileRequest } from '@skerry/screen'
-import { rowsOf, type Route } from '@skerry/service'
+import { routeFactory, type Route } from '@skerry/service'
 
-import type { Stopped, StopWay } from '../autostart.ts'
-import type { Forwards } from '../forwards.ts'
-import type { Journal } from '../journal.ts'
-import type { Operations, Progress } from '../operations.ts'
-import type { Teller } from '../teller.ts'
+import type { Forwards } from '../forwards/forwards.ts'
+import type { StoppedGuests, StopWay } from '../guests/autostart.ts'
+import type { Journal } from '../journal/journal.ts'
+import type { Operations, OnProgress } from '../journal/operations.ts'
+import type { VmChangeRecorder } from '../journal/vm-change-recorder.ts'
 import type { Consoles } from './consoles.ts'
 import type { Meter } from './meter.ts'
 
@@ -14,30 +14,30 @@ export interface Local {
   readonly host: Host
   readonly forwards: Forwards
   readonly journal: Journal
-  readonly teller: Teller
+  readonly changeRecorder: VmChangeRecorder
   readonly operations: Operations
   readonly meter: Meter
   readonly consoles: Consoles
-  /** All guests, because the machine goes down. */
-  readonly stopGuests: (way: StopWay) => Promise<Stopped>
+  /** Stops all guests, because the machine is shutting down. */
+  readonly stopGuests: (way: StopWay) => Promise<StoppedGuests>
 }
 
-/** Who asks: the user that owns the other end of the connection. */
-export interface Asker {
+/** The caller: the user that owns the other end of the connection. */
+export interface LocalCaller {
   readonly uid: number
-  /** Whether he showed the token, or none is wanted; of a page that a browser asks for he may not have. */
+  /** Whether the request carries the token, or none is required; a page requested by a browser may lack it. */
   readonly carriesToken?: boolean
-  /** Whether he would rather follow long work than wait for it. */
+  /** Whether the caller prefers an operation to follow over waiting for long work. */
   readonly respondAsync?: boolean
-  /** Takes how far the work is, from 0 to 100, where somebody follows it. */
-  readonly progress?: Progress
-  /** How he would like a page to be sent. */
+  /** Receives the progress of the work, from 0 to 100, if it is followed. */
+  readonly progress?: OnProgress
+  /** How the caller prefers a page to be sent. */
   readonly page?: FileRequest
-  /** Whether he is to read what he asked for, rather than a program. */
+  /** Whether a person reads the answer, rather than a program. */
   readonly reads?: boolean
-  /** Up to where an earlier event stream of his came. */
+  /** The last event id that the caller received on an earlier event stream. */
   readonly lastEventId?: string | undefined
 }
 
-export type LocalRoute = Route<Local, Asker, 'local'>
-export const route = rowsOf<Local, Asker, 'local'>()
+export type LocalRoute = Route<Local, LocalCaller, 'local'>
+export const route = routeFactory<Local, LocalCaller, 'local'>()

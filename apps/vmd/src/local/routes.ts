@@ -1,3 +1,4 @@
+import { asyncCapable, journaled } from './journaled.ts'
 import type { LocalRoute } from './route.ts'
 import { describing } from './routes/about.ts'
 import { address } from './routes/address.ts'
@@ -13,7 +14,6 @@ import { screen } from './routes/screen.ts'
 import { snapshots } from './routes/snapshots.ts'
 import { templates } from './routes/templates.ts'
 import { vms } from './routes/vms.ts'
-import { followable, told } from './told.ts'
 
 const rows = [
   ...vms,
@@ -30,8 +30,8 @@ const rows = [
   ...guests,
   ...health,
 ]
-  .map(told)
-  .map(followable)
+  .map(journaled)
+  .map(asyncCapable)
 
 /** The whole API, in the order of the reference. */
 export const routes: readonly LocalRoute[] = [...rows, ...describing(rows)]

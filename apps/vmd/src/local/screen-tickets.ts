@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
 
-/** As long as the cloud's tickets are good for: enough to open a page. */
+/** As long as the cloud's tickets: enough to open a page. */
 const GOOD_MS = 30_000
-/** More would be a mistake of somebody's: a person opens one screen at a time. */
+/** More would indicate a faulty client: a person opens one screen at a time. */
 const MOST = 1000
 
 interface Issued {
@@ -15,7 +15,7 @@ export interface Ticket {
   readonly goodForMs: number
 }
 
-/** What a page shows in the place of the token, which no page is given. Each is good once; only hashes are kept. */
+/** Tickets replace the token for a page, which never gets the token. Each is valid once; only hashes are kept. */
 export class ScreenTickets {
   readonly #issued = new Map<string, Issued>()
   readonly #secret: () => string
@@ -30,7 +30,7 @@ export class ScreenTickets {
   issue(vm: string): Ticket {
     const now = this.#now()
     for (const [hash, { until }] of this.#issued) if (until <= now) this.#issued.delete(hash)
-    // The oldest goes: whoever asks now is waiting for a page now.
+    // Drop the oldest: the newest caller is waiting for a page now.
     const [oldest] = this.#issued.keys()
     if (this.#issued.size >= MOST && oldest !== undefined) this.#issued.delete(oldest)
     const text = this.#secret()
@@ -38,7 +38,7 @@ export class ScreenTickets {
     return { text, goodForMs: GOOD_MS }
   }
 
-  /** Whether it opens this VM's screen. Whatever comes of it, the ticket is used. */
+  /** Whether it opens this VM's screen. The ticket is used up in any case. */
   redeem(vm: string, text: string): boolean {
     const hash = hashOf(text)
     const issued = this.#issued.get(hash)

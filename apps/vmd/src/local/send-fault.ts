@@ -3,7 +3,7 @@ import { powerStates } from '@skerry/vm'
 
 import { powerWord } from './words.ts'
 
-/** Existing clients know a closed list of statuses; ours beyond it become the nearest in it. */
+/** Existing clients know a fixed list of statuses; others are mapped to the nearest in it. */
 const localStatus: Readonly<Record<FaultKind, number>> = {
   ...httpStatus,
   gone: 404,
@@ -20,10 +20,10 @@ export interface FaultAnswer {
   }
 }
 
-/** The way out for everything that was not done; what is not a Fault is our mistake and says nothing. */
+/** The response to every failed request; an error that is not a Fault is a bug and reveals nothing. */
 export function faultAnswer(error: unknown, requestId: string): FaultAnswer {
   if (!(error instanceof Fault)) {
-    const message = `request ${requestId} failed by a mistake of ours; the log says more`
+    const message = `request ${requestId} failed with an internal error; see the log of vmd`
     return { status: 500, body: { code: 500, message } }
   }
   const status = localStatus[error.kind]

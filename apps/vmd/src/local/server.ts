@@ -3,9 +3,9 @@ import { FILES_PATH, type FileRequest } from '@skerry/screen'
 import { mount } from '@skerry/service'
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 
+import { Gate, type GateOptions } from './access/gate.ts'
 import { Consoles } from './consoles.ts'
-import { Gate, type GateOptions } from './gate.ts'
-import type { Asker, Local } from './route.ts'
+import type { LocalCaller, Local } from './route.ts'
 import { routes } from './routes.ts'
 import { faultAnswer } from './send-fault.ts'
 
@@ -13,11 +13,11 @@ const BODY_BYTES_MAX = 64 * 1024
 const PARAM_LENGTH_MAX = 256
 
 export interface LocalOptions extends GateOptions {
-  /** Everything that was not done, once, with its causes. */
+  /** Called once for every failed request, with its causes. */
   readonly log: (message: string, cause: unknown) => void
 }
 
-/** The laptop's door: loopback, JSON, no credentials. */
+/** The local API: loopback, JSON, no credentials. */
 export function buildLocalServer(local: Local, options: LocalOptions): FastifyInstance {
   const gate = new Gate(options)
   const server = fastify({
@@ -29,14 +29,14 @@ export function buildLocalServer(local: Local, options: LocalOptions): FastifyIn
     bodyLimit: BODY_BYTES_MAX,
     routerOptions: { maxParamLength: PARAM_LENGTH_MAX, ignoreTrailingSlash: false },
     clientErrorHandler: (error, socket) => void gate.refuse(error, socket),
-    // What the router itself refuses does not come by the error handler.
+    // Errors of the router itself bypass the error handler.
     frameworkErrors: (error, request, reply) => {
       const { status, body } = faultAnswer(asFault(error), request.id)
       void (reply as FastifyReply).code(status).send(body)
     },
   })
-  // Existing clients send bare words and JSON under whatever Content-Type their tool likes, or under
-  // none: so the header decides nothing, the row does.
+  // Existing clients send bare words and JSON with any Content-Type or none, so the header is ignored and
+  // the route decides.
   server.removeAllContentTypeParsers()
   server.addContentTypeParser('*', { parseAs: 'string' }, (_request, body, done) =>
     done(null, body),
@@ -53,7 +53,7 @@ export function buildLocalServer(local: Local, options: LocalOptions): FastifyIn
   })
   server.setErrorHandler((error, request, reply) => {
     const fault = asFault(error)
-    options.log(`${request.method} ${request.routeOptions.url ?? 'nowhere'}`, fault)
+    options.log(`${request.method} ${request.routeOptions.url ?? 'unknown path'}`, fault)
     const { status, body } = faultAnswer(fault, request.id)
     return reply.code(status).send(body)
   })
@@ -70,14 +70,14 @@ export function buildLocalServer(local: Local, options: LocalOptions): FastifyIn
   })
   mount(server, routes, local, {
     admit: (_row, request) => ({
-      asker: {
+      caller: {
         uid: gate.uidOf(request.raw.socket),
         carriesToken: gate.carriesToken(request.raw),
         page: fileRequest(request),
         reads: request.headers.accept?.includes('text/html') === true,
         respondAsync: wantsToFollow(request.headers['prefer']),
         lastEventId: request.headers['last-event-id']?.toString(),
-      } satisfies Asker,
+      } satisfies LocalCaller,
       params: request.params as object,
     }),
     send: (reply, _row, _asker, { status, headers, body }) => {
@@ -88,16 +88,16 @@ export function buildLocalServer(local: Local, options: LocalOptions): FastifyIn
   return server
 }
 
-/** As it came: what a page's address carries behind `?` is for the page alone. */
+/** Unmodified: the query string of a page is for the page alone. */
 const fileRequest = ({ method, url, headers }: FastifyRequest): FileRequest => ({
   ...{ method, path: url.split('?')[0] ?? '', headers },
 })
 
-/** RFC 7240: preferences are separated by commas, here or over several headers. */
+/** RFC 7240: preferences are separated by commas, in one or several headers. */
 const wantsToFollow = (prefer: string | string[] | undefined): boolean =>
   prefer !== undefined && /(^|,)\s*respond-async\s*($|[,;])/i.test(prefer.toString())
 
-/** What the HTTP library refuses is the caller's mistake: too large, too long, not a URL. */
+/** The HTTP library rejects only invalid requests: too large, too long, not a URL. */
 function asFault(error: unknown): unknown {
   if (error instanceof Fault) return error
   const { statusCode, message } = error as { statusCode?: number; message?: string }
@@ -106,17 +106,17 @@ function asFault(error: unknown): unknown {
     : error
 }
 
-/** Split once: this is asked for every address that is not there. */
+/** Split once: it is needed for every unknown path. */
 const known = routes.map(({ method, path }) => ({ method, parts: path.split('/') }))
 
 function sayWhatThereIs(request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const words = (request.url.split('?')[0] ?? '').split('/')
   const allowed = known.filter(({ parts }) => matches(parts, words)).map(({ method }) => method)
   if (allowed.length === 0) {
-    const message = 'there is nothing at this address'
-    return reply.code(404).send({ code: 404, message, hint: 'GET / lists what there is' })
+    const message = 'path not found'
+    return reply.code(404).send({ code: 404, message, hint: 'GET / lists all paths' })
   }
-  const message = `only ${allowed.join(', ')} can be done here`
+  const message = `method not allowed; allowed: ${allowed.join(', ')}`
   return reply.code(405).header('allow', allowed.join(', ')).send({ code: 405, message })
 }
 

@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 
-import type { JournalEvent, Operation } from '../known.ts'
+import type { JournalEvent, JournalOperation } from '../journal/journal-state.ts'
 import { powerWord, Refusal } from './words.ts'
 
 export const OperationBody = Type.Object({
@@ -15,11 +15,11 @@ export const OperationBody = Type.Object({
   error: Type.Optional(Refusal),
 })
 
-/** What it is to lead to is ours to know. */
-export const operationBody = (operation: Operation): object =>
+/** The goal is internal. */
+export const operationBody = (operation: JournalOperation): object =>
   Object.fromEntries(Object.entries(operation).filter(([key]) => key !== 'goal'))
 
-/** What is sent of an event: its parts under one roof, and power in the words of this API. */
+/** The form of an event on the wire: flattened, and power states in the words of this API. */
 export function eventBody(event: JournalEvent): object {
   const { id, at, type } = event
   if (type === 'vm.created' || type === 'vm.changed') {

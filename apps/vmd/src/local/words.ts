@@ -11,7 +11,7 @@ export const powerWord: Readonly<Record<PowerState, string>> = {
 }
 
 export const Said = Type.Object({ code: Type.Integer(), message: Type.String() })
-/** Every answer of something that was not done. */
+/** Every error response. */
 export const Refusal = Type.Object({
   code: Type.Integer(),
   message: Type.String(),
@@ -36,7 +36,7 @@ export const FullVmBody = Type.Object({
   bridge: Type.Optional(Type.String()),
   boot: Type.Union([Type.String(), Type.Null()]),
 })
-/** A VM of which no more can be told, and why: libvirt has lost it, or its disk is damaged. */
+/** A VM that cannot be fully read, and why: libvirt has lost it, or its disk is damaged. */
 export const BrokenVmBody = Type.Object({
   id: Type.String(),
   name: Type.String(),
@@ -63,7 +63,7 @@ export function brokenVmBody({ id, name, tag, power }: VmSummary, problem: strin
   return { id, name, tag, state: powerWord[power], problem }
 }
 
-/** All there is to know of a VM, in the words of this API. */
+/** All properties of a VM, in the words of this API. */
 export function fullVmBody(vm: Vm, address: string | undefined): object {
   const { id, name, tag, power, pausedBy, cpus, memoryMiB, diskMiB } = vm
   const { autostart, sharing, nested, bridge, boot } = vm

@@ -3,22 +3,22 @@ import { createHash } from 'node:crypto'
 import { Type, type Static } from 'typebox'
 import { Compile } from 'typebox/compile'
 
-/** A workflow as it leaves one server and comes to another: what its author wrote, and what it is called. No run, no value, no secret. */
+/** A workflow as exported and imported: its definition and its metadata. No runs, no values, no secrets. */
 export interface ArchivedWorkflow {
   readonly id: string
   readonly name: string
   readonly description: string
-  /** From the outermost on: `Library/Backup`. */
+  /** The path from the outermost folder: `Library/Backup`. */
   readonly folder: string
   readonly version: string
   readonly tags: readonly string[]
-  /** The definition, letter by letter as it was given. */
+  /** The definition, byte for byte as its author wrote it. */
   readonly text: string
-  /** JSON Schema of the input, where there is one. */
+  /** JSON Schema of the input, if there is one. */
   readonly form: object | undefined
 }
 
-/** What is in an archive, in this order, and how large it may be. */
+/** The entries of an archive, in this order, with their maximum sizes. */
 export const archiveEntries = {
   'workflow.yaml': 256 * 1024,
   'input-form.json': 256 * 1024,
@@ -26,7 +26,7 @@ export const archiveEntries = {
 } as const
 export type EntryName = keyof typeof archiveEntries
 
-/** All together, with headers and names. */
+/** The maximum size of an archive, with headers and names. */
 export const ARCHIVE_BYTES = 1024 * 1024
 
 const FORMAT = 1
@@ -54,11 +54,11 @@ export type Manifest = Static<typeof manifestSchema>
 
 const compiled = Compile(manifestSchema)
 
-/** SHA-256 as hexadecimal digits: of an entry, and of a version of a workflow by its text. */
+/** SHA-256 in hexadecimal: of an entry, or of a workflow version's text. */
 export const digestOf = (content: string | Uint8Array): string =>
   createHash('sha256').update(content).digest('hex')
 
-/** What stands in manifest.json beside the entries whose bytes these are. */
+/** The content of manifest.json for entries with these bytes. */
 export const manifestOf = (
   { id, name, description, folder, version, tags }: ArchivedWorkflow,
   text: Uint8Array,
@@ -72,11 +72,11 @@ export const manifestOf = (
   },
 })
 
-/** The manifest, or what is wrong with it. */
+/** Returns the manifest, or a list of problems. */
 export function readManifest(value: unknown): { manifest: Manifest } | { wrong: string[] } {
   const format = typeof value === 'object' && value !== null && 'format' in value && value.format
   if (typeof format === 'number' && format > FORMAT)
-    return { wrong: [`format ${format}: made by a newer server; this one knows ${FORMAT}`] }
+    return { wrong: [`format ${format}: made by a newer server; this one supports ${FORMAT}`] }
   if (compiled.Check(value)) return { manifest: value }
   return {
     wrong: [...compiled.Errors(value)]
@@ -85,7 +85,7 @@ export function readManifest(value: unknown): { manifest: Manifest } | { wrong: 
   }
 }
 
-/** JSON that is the same for the same content, whatever the order in which it came. */
+/** JSON that is identical for equal content, independent of the order of keys. */
 export const sortedJson = (value: unknown): string =>
   `${JSON.stringify(sorted(value), undefined, 2)}\n`
 

@@ -1,7 +1,5 @@
 import { crc32, inflateRawSync } from 'node:zlib'
 
-import { fromBufferPromise, type Entry, type ZipFile } from 'yauzl'
-
 import { checkLayout, type ArchiveComplaint, type LaidOut } from './layout.ts'
 import { digestOf, readManifest, type ArchivedWorkflow, type EntryName } from './manifest.ts'
 
@@ -10,68 +8,42 @@ export type ReadArchive =
   | { readonly complaints: readonly ArchiveComplaint[] }
 
 /**
- * An archive from anybody. What it takes in memory is bounded by what its entries may be, whatever they say of themselves; nothing is
- * written anywhere. The definition's text is not looked at here.
+ * Reads an untrusted archive. Memory is bounded by the maximum sizes of the entries, not by the sizes that the archive claims;
+ * nothing is written to disk. The text of the definition is not checked here.
  */
-export async function readArchive(bytes: Buffer): Promise<ReadArchive> {
+export function readArchive(bytes: Buffer): ReadArchive {
   const checked = checkLayout(bytes)
   if ('complaints' in checked) return checked
-  const contents = new Map<EntryName, Buffer>()
+  let contents: ReadonlyMap<EntryName, Buffer>
   try {
-    await unpack(bytes, checked.entries, contents)
+    contents = new Map(checked.entries.map((entry) => [entry.name, unpack(bytes, entry)]))
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error)
-    return { complaints: [{ entry: '', message: `it can not be unpacked: ${message}` }] }
+    return { complaints: [{ entry: '', message: `cannot unpack: ${message}` }] }
   }
   return assemble(contents)
 }
 
-/** One entry after the other, each no longer than it says. */
-async function unpack(
-  bytes: Buffer,
-  expected: readonly LaidOut[],
-  contents: Map<EntryName, Buffer>,
-): Promise<void> {
-  const zip = await fromBufferPromise(bytes, { strictFileNames: true, validateEntrySizes: true })
-  const left = [...expected]
-  for await (const entry of zip.eachEntry()) {
-    const plan = left.shift()
-    if (plan === undefined || entry.fileName !== plan.name)
-      throw new Error('entries that are not in the directory')
-    checkStream(bytes, plan)
-    contents.set(plan.name, await readEntry(zip, entry, plan))
-  }
+/** The content of an entry, unpacked up to its declared size. Nothing may be hidden after the end of the compressed data. */
+function unpack(bytes: Buffer, { name, size, compressed, crc32: sum, data, end }: LaidOut): Buffer {
+  const packed = bytes.subarray(data, end)
+  const content = compressed ? inflated(name, packed, size) : packed
+  if (content.length > size) throw new Error(`${name} is longer than its declared size`)
+  if (content.length < size) throw new Error(`${name} is shorter than its declared size`)
+  if (crc32(content) !== sum) throw new Error(`${name} is damaged: checksum mismatch`)
+  return content
 }
 
-/** What is compressed ends where the entry ends: nothing can hide behind it. */
-function checkStream(bytes: Buffer, { name, size, compressed, data, end }: LaidOut): void {
-  if (!compressed) return
-  const packed = bytes.subarray(data, end)
-  const { engine } = inflateRawSync(packed, {
+function inflated(name: EntryName, packed: Buffer, size: number): Buffer {
+  const { buffer, engine } = inflateRawSync(packed, {
     maxOutputLength: size + 1,
     info: true,
   }) as unknown as {
+    readonly buffer: Buffer
     readonly engine: { readonly bytesWritten: number }
   }
-  if (engine.bytesWritten !== packed.length) throw new Error(`${name} has something behind its end`)
-}
-
-async function readEntry(
-  zip: ZipFile,
-  entry: Entry,
-  { name, size, crc32: sum }: LaidOut,
-): Promise<Buffer> {
-  const chunks: Buffer[] = []
-  let length = 0
-  for await (const chunk of await zip.openReadStreamPromise(entry)) {
-    length += (chunk as Buffer).length
-    if (length > size) throw new Error(`${name} is longer than it says`)
-    chunks.push(chunk as Buffer)
-  }
-  const content = Buffer.concat(chunks)
-  if (length !== size) throw new Error(`${name} is shorter than it says`)
-  if (crc32(content) !== sum) throw new Error(`${name} is damaged: its checksum differs`)
-  return content
+  if (engine.bytesWritten !== packed.length) throw new Error(`${name} has data after its end`)
+  return buffer
 }
 
 function assemble(contents: ReadonlyMap<EntryName, Buffer>): ReadArchive {
@@ -83,7 +55,7 @@ function assemble(contents: ReadonlyMap<EntryName, Buffer>): ReadArchive {
     try {
       return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(content)
     } catch {
-      say(name, 'this is no UTF-8')
+      say(name, 'not valid UTF-8')
       return undefined
     }
   }
@@ -93,7 +65,7 @@ function assemble(contents: ReadonlyMap<EntryName, Buffer>): ReadArchive {
     try {
       return JSON.parse(text)
     } catch {
-      say(name, 'this is no JSON')
+      say(name, 'not valid JSON')
       return undefined
     }
   }
@@ -101,9 +73,9 @@ function assemble(contents: ReadonlyMap<EntryName, Buffer>): ReadArchive {
   const form = jsonOf('input-form.json')
   const manifest = jsonOf('manifest.json')
   for (const name of ['workflow.yaml', 'manifest.json'] as const)
-    if (!contents.has(name)) say(name, 'this is missing')
+    if (!contents.has(name)) say(name, 'missing entry')
   if (form !== undefined && (typeof form !== 'object' || form === null || Array.isArray(form)))
-    say('input-form.json', 'expected a JSON Schema: an object')
+    say('input-form.json', 'expected a JSON Schema object')
   const read = manifest === undefined ? { wrong: [] } : readManifest(manifest)
   if ('wrong' in read) for (const each of read.wrong) say('manifest.json', each)
   else checkDigests(read.manifest.entries, contents, say)
@@ -113,7 +85,7 @@ function assemble(contents: ReadonlyMap<EntryName, Buffer>): ReadArchive {
   return { workflow: { ...about, text, form: form === undefined ? undefined : (form as object) } }
 }
 
-/** What the manifest names is there, and nothing else, and as it was when it was written. */
+/** Checks that the archive has exactly the entries that the manifest lists, with matching digests. */
 function checkDigests(
   named: Readonly<Partial<Record<EntryName, string>>>,
   contents: ReadonlyMap<EntryName, Buffer>,
@@ -122,12 +94,12 @@ function checkDigests(
   for (const name of ['workflow.yaml', 'input-form.json'] as const) {
     const [digest, content] = [named[name], contents.get(name)]
     if (digest === undefined && content === undefined) continue
-    if (digest === undefined) say(name, 'the manifest does not name it')
-    else if (content === undefined) say(name, 'the manifest names it, and it is missing')
+    if (digest === undefined) say(name, 'not listed in the manifest')
+    else if (content === undefined) say(name, 'listed in the manifest, but missing')
     else if (digestOf(content) !== digest)
       say(
         name,
-        'it is not as the manifest says: changed after the export? Import the text itself instead',
+        'digest mismatch with the manifest: changed after the export? Import the definition text instead',
       )
   }
 }

@@ -5,8 +5,8 @@ import { ZipFile } from 'yazl'
 import { manifestOf, sortedJson, type ArchivedWorkflow } from './manifest.ts'
 
 /**
- * The same workflow gives the same bytes, today and after years: names in one order, one time for all (noon of the first day that
- * zip knows, by whatever clock the machine has), and nothing compressed, because compressors change.
+ * Writes an archive. Equal workflows give equal bytes, also years later: fixed order of entries, one fixed time (noon of the first
+ * day that zip can express, in the machine's local time), and no compression, because compressors change.
  */
 export async function writeArchive(workflow: ArchivedWorkflow): Promise<Buffer> {
   const text = Buffer.from(workflow.text)
@@ -28,6 +28,6 @@ export async function writeArchive(workflow: ArchivedWorkflow): Promise<Buffer> 
   return buffer(zip.outputStream)
 }
 
-/** What an export is called: `NAME.workflow`, in letters that every file system has. */
+/** The file name of an export: `NAME.workflow`, in characters that every file system supports. */
 export const archiveFileName = (name: string): string =>
   `${name.replaceAll(/[^A-Za-z0-9._-]+/g, '-').replaceAll(/^[-.]+|[-.]+$/g, '') || 'workflow'}.workflow`

@@ -1,7 +1,7 @@
 import { Fault } from '@skerry/fault'
 import type { OrgId, UserId } from '@skerry/vm'
 
-import { isRole, type Who } from '../identity/rights.ts'
+import { isRole, type WorkflowPrincipal } from '../identity/rights.ts'
 import type { Cells } from './cells.ts'
 
 export interface ShownCredentials {
@@ -10,16 +10,16 @@ export interface ShownCredentials {
   readonly password: string
 }
 
-/** Whose these are, as the cloud says; undefined: nobody's who may come in. Throws `too-many` where they are not looked at. */
+/** The user that these credentials belong to, according to the cloud; undefined: wrong, or no access. Throws `too-many` if throttled. */
 export async function checkCredentials(
   cells: Cells,
   credentials: ShownCredentials,
   address: string,
-): Promise<Who | undefined> {
+): Promise<WorkflowPrincipal | undefined> {
   const body = { ...credentials, address }
   const path = '/machine/v1/credentials'
-  const said = await cells.tell({ method: 'POST', path, body }).catch((error: unknown) => {
-    // What can be nobody's name is nobody's name.
+  const said = await cells.report({ method: 'POST', path, body }).catch((error: unknown) => {
+    // A malformed name cannot belong to any user.
     if (error instanceof Fault && ['unauthenticated', 'invalid'].includes(error.kind)) {
       return undefined
     }
@@ -28,13 +28,19 @@ export async function checkCredentials(
   if (said === undefined) return undefined
   const { account, org, orgName, user, role } = said as Readonly<Record<string, string>>
   if (!account || !org || !orgName || !user || !isRole(role ?? '')) {
-    throw new Fault('unavailable', 'the cloud did not say who this is')
+    throw new Fault('unavailable', 'the cloud returned incomplete account data')
   }
-  return { account: account as UserId, org: org as OrgId, orgName, user, role: role as Who['role'] }
+  return {
+    account: account as UserId,
+    org: org as OrgId,
+    orgName,
+    user,
+    role: role as WorkflowPrincipal['role'],
+  }
 }
 
-/** Another one whenever an account, a role or an organisation has changed. */
+/** A value that changes whenever an account, a role or an organisation changes. */
 export async function readStamp(cells: Cells): Promise<string> {
-  const said = await cells.tell({ method: 'GET', path: '/machine/v1/accounts/stamp' })
+  const said = await cells.report({ method: 'GET', path: '/machine/v1/accounts/stamp' })
   return String((said as { readonly stamp?: unknown }).stamp)
 }

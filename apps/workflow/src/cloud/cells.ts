@@ -4,23 +4,23 @@ import {
   readText,
   reviveFault,
   sharing,
-  type Asked,
-  type Identity,
+  type HostRequest,
+  type MachineIdentity,
 } from '@skerry/host-api'
 
-/** Where a cell takes machines in. */
+/** The machine listener of a cell. */
 export interface CellAddress {
   readonly address: string
   readonly port: number
 }
 
-export interface Told {
+export interface CellAnswer {
   readonly status: number
   readonly headers: Readonly<Record<string, string | string[] | undefined>>
   readonly text: string
 }
 
-/** A page of a query, of the longest records there are. */
+/** Large enough for a query page of the longest records. */
 const BYTES_MAX = 4 * 1024 * 1024
 
 interface Links {
@@ -28,35 +28,36 @@ interface Links {
   readonly all: readonly MachineLink[]
 }
 
-/** The machines' doors of a cloud: whichever of them answers is as good as any other. */
+/** The machine listeners of a cloud. All cells are equivalent. */
 export class Cells implements Disposable {
   readonly #addresses: readonly CellAddress[]
-  readonly #identity: () => Identity
+  readonly #identity: () => MachineIdentity
   #links: Links | undefined
-  /** The one that answered last. */
+  /** The index of the cell that responded last. */
   #at = 0
 
-  /** `identity`: what this server is to other machines, as it is at that moment. */
-  constructor(addresses: readonly CellAddress[], identity: () => Identity) {
-    if (addresses.length === 0) throw new Fault('invalid', 'a workflow server needs a cell to ask')
+  /** `identity`: this server's current certificate for other machines. */
+  constructor(addresses: readonly CellAddress[], identity: () => MachineIdentity) {
+    if (addresses.length === 0)
+      throw new Fault('invalid', 'a workflow server needs at least one cell')
     this.#addresses = addresses
     this.#identity = identity
   }
 
-  /** Asks one cell after the other until one answers, whatever it answers. */
-  async ask(asked: Asked): Promise<Told> {
+  /** Sends the request to one cell after the other until one responds, with any status. */
+  async ask(requested: HostRequest): Promise<CellAnswer> {
     const links = this.#current()
     let last: unknown
     for (let tried = 0; tried < links.length; tried += 1) {
       const at = (this.#at + tried) % links.length
       try {
-        const answer = await (links[at] as MachineLink).ask(asked)
+        const answer = await (links[at] as MachineLink).ask(requested)
         const { statusCode: status = 0, headers } = answer
         const text = await readText(answer, BYTES_MAX)
         this.#at = at
         return { status, headers, text }
       } catch (error) {
-        asked.signal?.throwIfAborted()
+        requested.signal?.throwIfAborted()
         last = error
         if (!(error instanceof Fault) || error.kind !== 'unavailable') throw error
       }
@@ -64,14 +65,14 @@ export class Cells implements Disposable {
     throw last
   }
 
-  /** What a cell says as JSON, or the fault that it says it as. */
-  async tell(asked: Asked): Promise<unknown> {
-    const { status, text } = await this.ask(asked)
+  /** Returns a cell's JSON response, or throws the fault that it reports. */
+  async report(requested: HostRequest): Promise<unknown> {
+    const { status, text } = await this.ask(requested)
     if (status !== 200) throw reviveFault(text)
     return JSON.parse(text)
   }
 
-  /** A renewed certificate needs links of its own; what is under way over the old ones ends there. */
+  /** A renewed certificate needs new links. Requests in progress on the old links finish there. */
   #current(): readonly MachineLink[] {
     const identity = this.#identity()
     if (this.#links?.cert === identity.cert) return this.#links.all

@@ -1,34 +1,34 @@
-import { Cloud, type Ask } from '@skerry/cloud-client'
+import { Cloud, type SendRequest } from '@skerry/cloud-client'
 import { Fault } from '@skerry/fault'
 import type { OrgId, UserId } from '@skerry/vm'
 
 import type { Cells } from './cells.ts'
 
 export interface AskedGrant {
-  /** Whose definition it is. */
+  /** The organisation that owns the definition. */
   readonly org: OrgId
   readonly account: UserId
   readonly kind: 'run' | 'schedule'
-  /** A schedule's, or that of the run that starts this one: where nobody stands there who asks. */
+  /** The parent grant, if no user makes the request: that of a schedule, or of the run that starts this one. */
   readonly parent?: string
 }
 
-/** Leave to act in somebody's name. `forbidden` where the cloud gives none. */
-export async function askGrant(cells: Cells, asked: AskedGrant): Promise<string> {
-  const said = await cells.tell({ method: 'POST', path: '/machine/v1/grants', body: asked })
+/** Asks for a grant to act on behalf of a user. Throws `forbidden` if the cloud refuses it. */
+export async function askGrant(cells: Cells, requested: AskedGrant): Promise<string> {
+  const said = await cells.report({ method: 'POST', path: '/machine/v1/grants', body: requested })
   const { id } = said as { readonly id?: unknown }
   if (typeof id === 'string') return id
-  throw new Fault('unavailable', 'the cloud gave no grant')
+  throw new Fault('unavailable', 'the cloud returned no grant id')
 }
 
-/** From now on nothing is done by it. May be asked again. */
+/** Ends a grant; it authorizes nothing from then on. Safe to repeat. */
 export async function endGrant(cells: Cells, id: string): Promise<void> {
-  await cells.tell({ method: 'DELETE', path: `/machine/v1/grants/${encodeURIComponent(id)}` })
+  await cells.report({ method: 'DELETE', path: `/machine/v1/grants/${encodeURIComponent(id)}` })
 }
 
-/** The cloud as the run that holds this grant sees it. */
+/** A client of the cloud with the permissions of this grant. */
 export function cloudOf(cells: Cells, grant: string): Cloud {
-  const ask: Ask = ({ method, path, headers, body, signal }) =>
+  const ask: SendRequest = ({ method, path, headers, body, signal }) =>
     cells.ask({
       ...{ method, path },
       headers: { ...headers, 'skerry-grant': grant },

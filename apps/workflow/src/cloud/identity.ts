@@ -3,30 +3,30 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
 import { Fault } from '@skerry/fault'
-import { askToRenew, whoIsPeer, type Identity } from '@skerry/host-api'
+import { askToRenew, whoIsPeer, type MachineIdentity } from '@skerry/host-api'
 import {
-  keepShown,
-  shownFiles,
+  keepServerIdentity,
+  identityFiles,
   splitBundle,
-  type KeepingShown,
-  type KeptIdentity,
-  type ShownIdentity,
+  type ServerIdentityOptions,
+  type RenewedIdentity,
+  type ServerIdentity,
 } from '@skerry/service'
 
 import type { CellAddress } from './cells.ts'
 
-/** What this server shows to cells. */
+/** The certificate that this server presents to cells. */
 const OWN = 'workflow.pem'
 const SEAL = 'seal.key'
 
-export interface WorkflowIdentity extends ShownIdentity {
-  readonly toCells: Identity
-  /** 256 bits, by which what is secret is sealed before it is written down. */
+export interface WorkflowIdentity extends ServerIdentity {
+  readonly toCells: MachineIdentity
+  /** The 256-bit key that seals secrets before they are stored. */
   readonly sealKey: string
 }
 
-export interface KeepingIdentity extends Pick<
-  KeepingShown<WorkflowIdentity>,
+export interface WorkflowIdentityOptions extends Pick<
+  ServerIdentityOptions<WorkflowIdentity>,
   'clock' | 'pause' | 'log' | 'renewed'
 > {
   readonly config: { readonly identity: string; readonly renewFrom: readonly CellAddress[] }
@@ -34,10 +34,10 @@ export interface KeepingIdentity extends Pick<
 
 export const openIdentity = ({
   config: { identity: directory, renewFrom },
-  ...world
-}: KeepingIdentity): Promise<KeptIdentity<WorkflowIdentity>> =>
-  keepShown({
-    ...{ ...world, directory, own: OWN },
+  ...context
+}: WorkflowIdentityOptions): Promise<RenewedIdentity<WorkflowIdentity>> =>
+  keepServerIdentity({
+    ...{ ...context, directory, own: OWN },
     read: () => readIdentity(directory),
     ask: ({ toCells }, request, site) => askToRenew(renewFrom, toCells, request, site),
   })
@@ -49,14 +49,14 @@ async function readIdentity(directory: string): Promise<WorkflowIdentity> {
     const { role, cloud } = whoIsPeer(new X509Certificate(own.cert))
     if (role !== 'workflow') throw new Error(`${OWN} is for a ${role}`)
     return {
-      toCells: { ...own, ca: await read(shownFiles.control) },
-      server: splitBundle(await read(shownFiles.server)),
+      toCells: { ...own, ca: await read(identityFiles.control) },
+      server: splitBundle(await read(identityFiles.server)),
       ...{ cloud, sealKey: (await read(SEAL)).trim() },
     }
   } catch (cause) {
-    throw new Fault('unavailable', `the certificates in ${directory} are not whole`, {
+    throw new Fault('unavailable', `the certificates in ${directory} are missing or invalid`, {
       cause,
-      hint: 'skerry cloud workflow makes them, on the machine that has the issuers',
+      hint: 'run skerry cloud workflow on the machine that has the issuer keys; it creates them',
     })
   }
 }

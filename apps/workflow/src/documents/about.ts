@@ -1,11 +1,11 @@
-import { at, type Hrefs } from '../addresses.ts'
-import { field, repeated, thing, type Document } from './document.ts'
+import { at, type WorkflowHrefs } from './addresses.ts'
+import { field, repeated, resource, type Document } from './document.ts'
 
-/** The release of the API whose clients are served. */
+/** The API release whose clients are supported. */
 const API_VERSION = '5.1'
 
 export const aboutDocument = (version: string): Document =>
-  thing(
+  resource(
     'about',
     {},
     field('version', version),
@@ -23,12 +23,12 @@ const services: Readonly<Record<string, string>> = {
   'user-interactions': at.catalogInteractions,
 }
 
-export const servicesDocument = (hrefs: Hrefs): Document =>
+export const servicesDocument = (hrefs: WorkflowHrefs): Document =>
   repeated(
     'services',
     {},
     'service',
     Object.entries(services).map(([name, path]) =>
-      thing('service', { name, href: `${hrefs.to(path)}/` }),
+      resource('service', { name, href: `${hrefs.to(path)}/` }),
     ),
   )

@@ -1,9 +1,9 @@
-import type { Hrefs } from '../addresses.ts'
-import { may, type Who } from '../identity/rights.ts'
+import { may, type WorkflowPrincipal } from '../identity/rights.ts'
 import type { CategoryRow } from '../store/categories.ts'
 import type { ListedWorkflow } from '../store/list-workflows.ts'
-import { field, repeated, thing, type Document } from './document.ts'
-import { link, relations, type Link } from './link.ts'
+import type { WorkflowHrefs } from './addresses.ts'
+import { field, repeated, resource, type Document } from './document.ts'
+import { link, relations, type DocumentLink } from './link.ts'
 
 const TYPE = 'WorkflowCategory'
 
@@ -11,11 +11,11 @@ const attributesOf = ({ id, name, description, path }: CategoryRow) => ({
   ...{ id, name, description, type: TYPE, path, categoryType: TYPE },
 })
 
-export const categoryLink = (row: CategoryRow, hrefs: Hrefs): Link => ({
+export const categoryLink = (row: CategoryRow, hrefs: WorkflowHrefs): DocumentLink => ({
   ...{ rel: 'down', href: hrefs.category(row.id), attributes: attributesOf(row) },
 })
 
-export const categoriesDocument = (rows: readonly CategoryRow[], hrefs: Hrefs): Document =>
+export const categoriesDocument = (rows: readonly CategoryRow[], hrefs: WorkflowHrefs): Document =>
   repeated(
     'inventory-items',
     { total: rows.length },
@@ -26,16 +26,16 @@ export const categoriesDocument = (rows: readonly CategoryRow[], hrefs: Hrefs): 
 export const categoryDocument = (
   row: CategoryRow,
   inside: Readonly<{ categories: readonly CategoryRow[]; workflows: readonly ListedWorkflow[] }>,
-  { who, hrefs }: Readonly<{ who: Who; hrefs: Hrefs }>,
+  { principal, hrefs }: Readonly<{ principal: WorkflowPrincipal; hrefs: WorkflowHrefs }>,
 ): Document => {
   const { id, name, description, path, parent } = row
   const href = hrefs.category(id)
-  return thing(
+  return resource(
     'category',
     { href },
     relations([
       ...(parent === null ? [] : [{ rel: 'up', href: hrefs.category(parent) }]),
-      ...(may(who, 'workflow:edit') ? [{ rel: 'remove', href }] : []),
+      ...(may(principal, 'workflow:edit') ? [{ rel: 'remove', href }] : []),
       ...inside.categories.map((each) => categoryLink(each, hrefs)),
       ...inside.workflows.map((each) => ({
         ...{ rel: 'down', href: hrefs.workflow(each.id) },

@@ -1,6 +1,6 @@
 import { carried, element, type Element } from '@skerry/xml'
 
-/** The same thing in both formats, with the names that clients of this family read. Each is made when it is looked at: one is asked for. */
+/** One document in both formats, with the names that clients of this API read. Each format is built on demand. */
 export interface Document {
   readonly xml: Element
   readonly json: unknown
@@ -11,18 +11,18 @@ export const isDocument = (body: unknown): body is Document =>
 
 export type Scalar = string | number | boolean | undefined
 
-/** A part of a document: an element here, a key there. */
-export interface Part {
+/** A part of a document: an element in XML, a key in JSON. */
+export interface DocumentPart {
   readonly name: string
   readonly xml: Element
   readonly json: unknown
 }
 
-/** Attributes in XML, keys in JSON; parts follow. What is undefined is not said. */
-export function thing(
+/** Attributes in XML, keys in JSON; parts follow. Undefined values are left out. */
+export function resource(
   name: string,
   attributes: Readonly<Record<string, Scalar>>,
-  ...parts: readonly (Part | undefined | false)[]
+  ...parts: readonly (DocumentPart | undefined | false)[]
 ): Document {
   const said = parts.filter((each) => each !== undefined && each !== false)
   return {
@@ -35,7 +35,7 @@ export function thing(
   }
 }
 
-/** What a person wrote may hold what XML cannot carry. */
+/** User text may contain characters that XML cannot represent. */
 const texts = (values: Readonly<Record<string, Scalar>>): Record<string, Scalar> =>
   Object.fromEntries(
     Object.entries(values).map(([name, value]) => [
@@ -44,19 +44,19 @@ const texts = (values: Readonly<Record<string, Scalar>>): Record<string, Scalar>
     ]),
   )
 
-export const field = (name: string, value: Scalar): Part | undefined =>
+export const field = (name: string, value: Scalar): DocumentPart | undefined =>
   value === undefined
     ? undefined
     : { name, json: value, xml: element(name, {}, carried(String(value))) }
 
-/** A list of things: in XML below an element of its own, in JSON an array. */
-export const list = (name: string, things: readonly Document[]): Part => ({
+/** A list: in XML inside its own element, in JSON an array. */
+export const list = (name: string, things: readonly Document[]): DocumentPart => ({
   name,
   json: things.map(({ json }) => json),
   xml: element(name, {}, ...things.map(({ xml }) => xml)),
 })
 
-/** A list of things without anything around them in XML: JSON keeps them below their name. */
+/** A list without a wrapping element in XML; in JSON an array under its name. */
 export const repeated = (
   root: string,
   attributes: Readonly<Record<string, Scalar>>,
@@ -65,6 +65,14 @@ export const repeated = (
 ): Document => ({
   xml: element(root, texts(attributes), ...things.map(({ xml }) => xml)),
   json: { ...attributes, [name]: things.map(({ json }) => json) },
+})
+
+/** Our own namespace: clients of this API only look at element names. */
+export const NAMESPACE = 'urn:skerry:workflow'
+
+export const rooted = (root: Element): Element => ({
+  ...root,
+  attributes: { xmlns: NAMESPACE, ...root.attributes },
 })
 
 export const time = (at: Date | null): string | undefined => at?.toISOString()

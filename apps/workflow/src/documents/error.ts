@@ -1,13 +1,13 @@
-import { field, thing, type Document } from './document.ts'
+import { field, resource, type Document } from './document.ts'
 
-/** What was not done, and why: in the asked format, always. */
+/** An error response, always in the requested format. */
 export const errorDocument = ({
   status,
   code,
   message,
   hint,
 }: Readonly<{ status: number; code: string; message: string; hint?: string }>): Document =>
-  thing(
+  resource(
     'error',
     {},
     field('status', status),

@@ -1,22 +1,26 @@
-import type { Hrefs } from '../addresses.ts'
-import type { RunError, Values } from '../store/database.ts'
+import type { RunError, RunValues } from '../store/database.ts'
 import { hasEnded, type ExecutionRow } from '../store/executions.ts'
 import type { LogRow } from '../store/logs.ts'
-import { field, repeated, thing, time, type Document } from './document.ts'
-import { relations, type Link } from './link.ts'
+import type { WorkflowHrefs } from './addresses.ts'
+import { field, repeated, resource, time, type Document } from './document.ts'
+import { relations, type DocumentLink } from './link.ts'
 import { given } from './parameters.ts'
 
-export function executionDocument(row: ExecutionRow, form: Values | null, hrefs: Hrefs): Document {
+export function executionDocument(
+  row: ExecutionRow,
+  form: RunValues | null,
+  hrefs: WorkflowHrefs,
+): Document {
   const { id, workflow, name, state, error } = row
   const href = hrefs.execution(workflow, id)
-  const links: Link[] = [
+  const links: DocumentLink[] = [
     { rel: 'up', href: hrefs.workflow(workflow) },
     ...['state', 'logs', 'syslogs', 'interaction', 'schema', 'events'].map((at) => ({
       ...{ rel: 'down', href: `${href}${at}/` },
     })),
     ...(hasEnded(row) ? [{ rel: 'remove', href }] : [{ rel: 'cancel', href: `${href}state/` }]),
   ]
-  return thing(
+  return resource(
     'workflow-execution',
     { href },
     relations(links),
@@ -36,7 +40,7 @@ export function executionDocument(row: ExecutionRow, form: Values | null, hrefs:
   )
 }
 
-/** For people, in one line; what a program needs of it is in the log. */
+/** One line for users; details for programs are in the log. */
 export const exceptionOf = ({ title, detail, status, instance }: RunError): string =>
   [
     [title, detail].filter(Boolean).join(': ') || 'the run failed',
@@ -45,10 +49,14 @@ export const exceptionOf = ({ title, detail, status, instance }: RunError): stri
   ].join(' ')
 
 export const executionsDocument = (
-  { rows, total, hrefs }: Readonly<{ rows: readonly ExecutionRow[]; total: number; hrefs: Hrefs }>,
+  {
+    rows,
+    total,
+    hrefs,
+  }: Readonly<{ rows: readonly ExecutionRow[]; total: number; hrefs: WorkflowHrefs }>,
   href: string,
 ): Document =>
-  thing(
+  resource(
     'workflow-executions',
     { href, total },
     relations(
@@ -64,9 +72,9 @@ export const executionsDocument = (
     ),
   )
 
-/** Clients read `value`; the reference of later releases says `state`. */
+/** Clients read `value`; the reference of later releases has `state`. */
 export const stateDocument = ({ state }: Pick<ExecutionRow, 'state'>): Document => {
-  const { xml } = thing('execution-state', {}, field('value', state))
+  const { xml } = resource('execution-state', {}, field('value', state))
   return { xml, json: { value: state, state } }
 }
 
@@ -75,7 +83,7 @@ export function logsDocument(
   { account_name: user }: Pick<ExecutionRow, 'account_name'>,
 ): Document {
   const entries = rows.map((row) =>
-    thing(
+    resource(
       'entry',
       {},
       field('severity', row.severity),

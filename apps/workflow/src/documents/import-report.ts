@@ -1,9 +1,10 @@
-import type { Hrefs } from '../addresses.ts'
-import type { Complaint } from '../definition/definition.ts'
-import { field, list, thing, type Document } from './document.ts'
+import type { Complaint } from '@skerry/serverless-workflow'
 
-/** What an import did or, dry, would do; and everything that is wrong, each with its place. */
-export interface Report {
+import type { WorkflowHrefs } from './addresses.ts'
+import { field, list, resource, type Document } from './document.ts'
+
+/** What an import did or, with dryRun, would do, and all errors with their places. */
+export interface ImportReport {
   readonly dryRun: boolean
   readonly result: 'created' | 'updated' | 'unchanged' | 'refused'
   readonly id?: string
@@ -12,14 +13,16 @@ export interface Report {
   readonly previous?: string
   readonly category?: string
   readonly digest?: string
+  /** Schedules of other users that are paused until their owners have reviewed the change. */
+  readonly paused?: readonly string[]
   readonly complaints: readonly (Partial<Complaint> & Pick<Complaint, 'message'>)[]
 }
 
-export const reportDocument = (report: Report, hrefs: Hrefs): Document => {
+export const reportDocument = (report: ImportReport, hrefs: WorkflowHrefs): Document => {
   const { id, complaints, result } = report
   const refused = result === 'refused'
   const [first] = complaints
-  return thing(
+  return resource(
     'import-report',
     id === undefined || refused ? {} : { href: hrefs.workflow(id) },
     field('status', refused ? 400 : undefined),
@@ -33,16 +36,17 @@ export const reportDocument = (report: Report, hrefs: Hrefs): Document => {
     field('previous-version', report.previous),
     field('category', report.category),
     field('digest', report.digest),
+    field('schedules-paused', report.paused?.length),
     list(
       'complaints',
       complaints.map(({ line, column, at, message }) =>
-        thing('complaint', { line, column, at }, field('message', message)),
+        resource('complaint', { line, column, at }, field('message', message)),
       ),
     ),
   )
 }
 
-const summary = (count: number, first: Report['complaints'][number] | undefined): string => {
+const summary = (count: number, first: ImportReport['complaints'][number] | undefined): string => {
   const where = first?.line === undefined ? '' : `line ${first.line}: `
-  return `it is not imported: ${where}${first?.message}${count > 1 ? `, and ${count - 1} more` : ''}`
+  return `not imported: ${where}${first?.message}${count > 1 ? `, and ${count - 1} more` : ''}`
 }

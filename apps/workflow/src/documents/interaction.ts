@@ -1,31 +1,35 @@
-import type { Hrefs } from '../addresses.ts'
 import type { InteractionRow } from '../store/interactions.ts'
-import { field, repeated, thing, time, type Document } from './document.ts'
+import type { WorkflowHrefs } from './addresses.ts'
+import { field, repeated, resource, time, type Document } from './document.ts'
 import { relations } from './link.ts'
-import { asked } from './parameters.ts'
+import { requested } from './parameters.ts'
 
 const stateWord = { open: 'waiting', answered: 'answered', over: 'expired' } as const
 
-export const interactionDocument = (row: InteractionRow, hrefs: Hrefs): Document => {
+export const interactionDocument = (row: InteractionRow, hrefs: WorkflowHrefs): Document => {
   const execution = hrefs.execution(row.workflow, row.execution)
-  return thing(
+  return resource(
     'user-interaction',
     { href: `${execution}interaction/` },
     relations([{ rel: 'up', href: execution }]),
     field('id', row.id),
     field('name', row.title),
     field('description', row.text),
+    field('approver', row.approver),
     field('state', stateWord[row.state]),
     field('workflow', row.name),
     field('execution', row.execution),
     field('create-date', time(row.asked_at)),
     field('answered-by', row.answered_by ?? undefined),
     field('answer-date', time(row.answered_at)),
-    asked('input-parameters', row.form),
+    requested('input-parameters', row.form),
   )
 }
 
-export const interactionsDocument = (rows: readonly InteractionRow[], hrefs: Hrefs): Document =>
+export const interactionsDocument = (
+  rows: readonly InteractionRow[],
+  hrefs: WorkflowHrefs,
+): Document =>
   repeated(
     'user-interactions',
     { total: rows.length },

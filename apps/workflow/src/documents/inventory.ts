@@ -1,39 +1,43 @@
 import { element, renderDocument, renderElement } from '@skerry/xml'
 
-import type { Hrefs } from '../addresses.ts'
-import { rooted } from '../http/send.ts'
-import { may, type Who } from '../identity/rights.ts'
+import { may, type WorkflowPrincipal } from '../identity/rights.ts'
 import type { ListedWorkflow } from '../store/list-workflows.ts'
-import { link, type Link } from './link.ts'
+import type { WorkflowHrefs } from './addresses.ts'
+import { rooted } from './document.ts'
+import { link, type DocumentLink } from './link.ts'
 
 export interface Listing {
-  readonly who: Who
-  readonly hrefs: Hrefs
-  /** Missing: it was asked not to count. */
+  readonly principal: WorkflowPrincipal
+  readonly hrefs: WorkflowHrefs
+  /** Missing: the caller asked not to count. */
   readonly total: number | undefined
   readonly start: number | undefined
-  /** Attributes to tell; missing: all. */
+  /** Attributes to return; missing: all. */
   readonly keys: ReadonlySet<string> | undefined
 }
 
 /** One workflow of a list. */
-export function listedLink(row: ListedWorkflow, { who, hrefs, keys }: Listing): Link {
+export function listedLink(row: ListedWorkflow, { principal, hrefs, keys }: Listing): DocumentLink {
   const href = hrefs.workflow(row.id)
   const all = {
     ...{ id: row.id, name: row.name, description: row.description, type: 'Workflow' },
-    ...{ version: row.version, canExecute: may(who, 'workflow:run') },
-    ...{ canEdit: may(who, 'workflow:edit'), customIcon: false, categoryName: row.category_name },
+    ...{ version: row.version, canExecute: may(principal, 'workflow:run') },
+    ...{
+      canEdit: may(principal, 'workflow:edit'),
+      customIcon: false,
+      categoryName: row.category_name,
+    },
     ...{ categoryHref: hrefs.category(row.category), itemHref: href },
     ...(row.tags.length > 0 && { globalTags: row.tags.map((each) => `tag:${each}`).join(' ') }),
   }
   if (!keys) return { rel: 'down', href, attributes: all }
-  const told = Object.entries(all).filter(([name]) => keys.has(name))
-  return { rel: 'down', href, attributes: Object.fromEntries(told) }
+  const entries = Object.entries(all).filter(([name]) => keys.has(name))
+  return { rel: 'down', href, attributes: Object.fromEntries(entries) }
 }
 
 const ROOT = 'inventory-items'
 
-/** The list as text, as its parts come: never more than one of them is in memory. */
+/** Streams the list as text; only one part is in memory at a time. */
 export async function* inventoryXml(
   parts: AsyncIterable<readonly ListedWorkflow[]>,
   listing: Listing,
@@ -48,7 +52,7 @@ export async function* inventoryXml(
   }
   yield tail
 }
-/** Of a range that means nothing to anybody: what stands before and after it is written around the parts. */
+/** A private-use character that marks where the parts go between head and tail. */
 const MARK = '\u{E000}'
 
 export async function* inventoryJson(

@@ -1,29 +1,29 @@
 import { element } from '@skerry/xml'
 
-import { thing, type Document, type Part, type Scalar } from './document.ts'
+import { resource, type Document, type DocumentPart, type Scalar } from './document.ts'
 
-export interface Link {
+export interface DocumentLink {
   readonly rel: string
   readonly href: string
   readonly attributes?: Readonly<Record<string, Scalar>>
 }
 
-/** Values of attributes are text in both formats: clients compare them with 'true'. */
-export function link({ rel, href, attributes }: Link): Document {
-  const told = Object.entries(attributes ?? {})
+/** Attribute values are text in both formats: clients compare them with 'true'. */
+export function link({ rel, href, attributes }: DocumentLink): Document {
+  const entries = Object.entries(attributes ?? {})
     .filter(([, value]) => value !== undefined)
     .map(([name, value]) => ({ name, value: String(value) }))
-  const inside: Part | undefined = attributes && {
+  const inside: DocumentPart | undefined = attributes && {
     name: 'attributes',
-    json: told,
+    json: entries,
     get xml() {
-      return element('attributes', {}, ...told.map((each) => thing('attribute', each).xml))
+      return element('attributes', {}, ...entries.map((each) => resource('attribute', each).xml))
     },
   }
-  return thing('link', { rel, href }, inside)
+  return resource('link', { rel, href }, inside)
 }
 
-export function relations(links: readonly Link[], total?: number): Part {
+export function relations(links: readonly DocumentLink[], total?: number): DocumentPart {
   const all = links.map(link)
   return {
     name: 'relations',

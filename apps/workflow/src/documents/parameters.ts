@@ -1,28 +1,28 @@
+import { parametersOf, toParameters, type Parameter } from '@skerry/serverless-workflow'
 import { element } from '@skerry/xml'
 
-import { parametersOf, toParameters, type Parameter } from '../definition/parameters.ts'
-import type { Values } from '../store/database.ts'
+import type { RunValues } from '../store/database.ts'
 import { parameterElement } from '../values/write.ts'
-import type { Part } from './document.ts'
+import type { DocumentPart } from './document.ts'
 
 type Name = 'input-parameters' | 'output-parameters'
 
-const part = (name: Name, all: readonly Parameter[]): Part => ({
+const part = (name: Name, all: readonly Parameter[]): DocumentPart => ({
   name,
   json: all,
   xml: element(name, {}, ...all.map(parameterElement)),
 })
 
-/** What is asked for. */
-export const asked = (name: Name, form: Values | null | undefined): Part =>
+/** Declared parameters, without values. */
+export const requested = (name: Name, form: RunValues | null | undefined): DocumentPart =>
   part(name, parametersOf(form ?? undefined))
 
-/** What was given, or came out. Secrets are named, never told. */
-export const given = (name: Name, form: Values | null, values: unknown): Part =>
+/** Parameters with their values. A secret has its name but an empty value. */
+export const given = (name: Name, form: RunValues | null, values: unknown): DocumentPart =>
   part(name, toParameters(form ?? undefined, named(values)))
 
-/** A run may end in anything; what has no names of its own is called output. */
-const named = (values: unknown): Values => {
+/** The output of a run may be any value; one without names is called output. */
+const named = (values: unknown): RunValues => {
   if (values === null || values === undefined) return {}
   return typeof values === 'object' && !Array.isArray(values) ? { ...values } : { output: values }
 }

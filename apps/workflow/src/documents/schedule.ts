@@ -1,18 +1,18 @@
-import type { Hrefs } from '../addresses.ts'
-import type { Values } from '../store/database.ts'
+import type { RunValues } from '../store/database.ts'
 import type { ScheduleRow } from '../store/schedules.ts'
-import { field, repeated, thing, time, type Document } from './document.ts'
+import type { WorkflowHrefs } from './addresses.ts'
+import { field, repeated, resource, time, type Document } from './document.ts'
 import { relations } from './link.ts'
 import { given } from './parameters.ts'
 
 export const scheduleDocument = (
   row: ScheduleRow,
-  hrefs: Hrefs,
-  form: Values | null = null,
+  hrefs: WorkflowHrefs,
+  form: RunValues | null = null,
 ): Document => {
   const href = hrefs.schedule(row.id)
   const turn = row.paused ? 'resume' : 'pause'
-  return thing(
+  return resource(
     'schedule',
     { href },
     relations([
@@ -24,6 +24,7 @@ export const scheduleDocument = (
     field('name', row.name),
     field('workflow', row.workflow),
     field('state', row.paused ? 'suspended' : 'pending'),
+    field('paused-because', row.paused_why ?? undefined),
     field('cron', row.cron ?? undefined),
     field('every-seconds', row.every_seconds ?? undefined),
     field('time-zone', row.time_zone),
@@ -34,7 +35,7 @@ export const scheduleDocument = (
   )
 }
 
-export const schedulesDocument = (rows: readonly ScheduleRow[], hrefs: Hrefs): Document =>
+export const schedulesDocument = (rows: readonly ScheduleRow[], hrefs: WorkflowHrefs): Document =>
   repeated(
     'schedules',
     { total: rows.length },

@@ -1,11 +1,11 @@
-import { at, type Hrefs } from '../addresses.ts'
-import { may, permissions, rights, type Who } from '../identity/rights.ts'
+import { may, permissions, rights, type WorkflowPrincipal } from '../identity/rights.ts'
 import type { FoundWorkflow, VersionRow } from '../store/workflows.ts'
-import { field, list, repeated, thing, time, type Document } from './document.ts'
-import { relations, type Link } from './link.ts'
-import { asked } from './parameters.ts'
+import { at, type WorkflowHrefs } from './addresses.ts'
+import { field, list, repeated, resource, time, type Document } from './document.ts'
+import { relations, type DocumentLink } from './link.ts'
+import { requested } from './parameters.ts'
 
-/** What it gives back, as far as its author has said. */
+/** The output schema, if the author declared one. */
 const outputOf = ({ document }: VersionRow) => {
   const { output } = document as { output?: { schema?: { document?: Record<string, unknown> } } }
   return output?.schema?.document
@@ -14,25 +14,28 @@ const outputOf = ({ document }: VersionRow) => {
 export function workflowDocument(
   workflow: FoundWorkflow,
   version: VersionRow,
-  { who, hrefs }: Readonly<{ who: Who; hrefs: Hrefs }>,
+  { principal, hrefs }: Readonly<{ principal: WorkflowPrincipal; hrefs: WorkflowHrefs }>,
 ): Document {
   const { id, name, description, category, path, tags } = workflow
   const href = hrefs.workflow(id)
-  const below = (rel: string, where: string): Link => ({ rel, href: hrefs.below(id, where) })
-  const links: Link[] = [
+  const below = (rel: string, where: string): DocumentLink => ({
+    rel,
+    href: hrefs.below(id, where),
+  })
+  const links: DocumentLink[] = [
     { rel: 'up', href: hrefs.category(category) },
-    ...(may(who, 'workflow:run') ? [below('add', 'executions')] : []),
-    ...(may(who, 'workflow:edit') ? [{ rel: 'remove', href }] : []),
+    ...(may(principal, 'workflow:run') ? [below('add', 'executions')] : []),
+    ...(may(principal, 'workflow:edit') ? [{ rel: 'remove', href }] : []),
     ...['executions', 'presentation', 'tasks', 'schema', 'content'].map((at) => below('down', at)),
     ...['versions', 'permissions', 'interactions'].map((at) => below('down', at)),
   ]
-  return thing(
+  return resource(
     'workflow',
     { href, 'customized-icon': false },
     relations(links),
     field('id', id),
-    asked('input-parameters', version.form),
-    asked('output-parameters', outputOf(version)),
+    requested('input-parameters', version.form),
+    requested('output-parameters', outputOf(version)),
     field('name', name),
     field('description', description),
     field('version', workflow.version),
@@ -43,7 +46,7 @@ export function workflowDocument(
     field('changed-at', time(workflow.changed_at)),
     list(
       'tags',
-      tags.map((tag) => thing('tag', { name: tag })),
+      tags.map((tag) => resource('tag', { name: tag })),
     ),
   )
 }
@@ -57,7 +60,7 @@ export const versionsDocument = (
     {},
     'version',
     versions.map(({ version, digest, made_by: by, made_at: made }) =>
-      thing(
+      resource(
         'version',
         { name: version, current: digest === workflow.digest },
         field('digest', digest),
@@ -67,33 +70,33 @@ export const versionsDocument = (
     ),
   )
 
-/** Which roles of the cloud may do what here. */
-export const permissionsDocument = (workflow: FoundWorkflow, hrefs: Hrefs): Document =>
+/** The rights of each role of the cloud. */
+export const permissionsDocument = (workflow: FoundWorkflow, hrefs: WorkflowHrefs): Document =>
   repeated(
     'permissions',
     { href: hrefs.below(workflow.id, 'permissions') },
     'permission',
     Object.entries(rights).map(([principal, allowed]) => {
       const has: readonly string[] = allowed
-      const told = permissions.filter((each) => has.includes(each))
-      return thing(
+      const names = permissions.filter((each) => has.includes(each))
+      return resource(
         'permission',
         {},
         field('principal', principal),
-        field('rights', told.map((each) => each.replace('workflow:', '')).join(' ')),
+        field('rights', names.map((each) => each.replace('workflow:', '')).join(' ')),
       )
     }),
   )
 
 export const catalogDocument = (
   workflow: FoundWorkflow,
-  { who, hrefs }: Readonly<{ who: Who; hrefs: Hrefs }>,
+  { principal, hrefs }: Readonly<{ principal: WorkflowPrincipal; hrefs: WorkflowHrefs }>,
 ): Document => {
   const href = `${hrefs.to(at.catalog)}/${workflow.id}/`
   const attributes = {
     ...{ id: workflow.id, name: workflow.name, description: workflow.description },
-    ...{ version: workflow.version, type: 'Workflow', canExecute: may(who, 'workflow:run') },
+    ...{ version: workflow.version, type: 'Workflow', canExecute: may(principal, 'workflow:run') },
     categoryName: workflow.category_name,
   }
-  return thing('catalog-item', { href }, relations([{ rel: 'self', href, attributes }]))
+  return resource('catalog-item', { href }, relations([{ rel: 'self', href, attributes }]))
 }

@@ -1,4 +1,4 @@
-// Loaded by Temporal, by its path: the words of an error go where values go, through the codec.
+// Loaded by Temporal by its path: encodes failure messages with the codec, like values.
 import { DefaultFailureConverter } from '@temporalio/common'
 
 export const failureConverter = new DefaultFailureConverter({ encodeCommonAttributes: true })

@@ -1,5 +1,22 @@
-// Replayed by Temporal: no I/O, and nothing of ours but what is in this directory and the definition's types. The clock and chance
-// are Temporal's own here, the same at every replay.
+import {
+  type RunEnd,
+  interpret,
+  problem,
+  Raised,
+  usedUp,
+  RUN_LIMITS,
+  newState,
+  type RunState,
+  type Runtime,
+  type RunInput,
+  Stop,
+  RunStopped,
+  type Json,
+  type Problem,
+  type RunEvent,
+} from '@skerry/serverless-workflow/interpreter'
+// Replayed by Temporal: no I/O, and imports only from this directory and the interpreter. Clock and randomness are Temporal's here,
+// deterministic in every replay.
 import {
   ActivityCancellationType,
   ActivityFailure,
@@ -24,39 +41,35 @@ import {
   workflowInfo,
 } from '@temporalio/workflow'
 
-import { type Ended, interpret } from './interpret.ts'
-import { problem, Raised, usedUp } from './problem.ts'
-import { limits, newState, type RunState, type World } from './scope.ts'
-import { type RunInput, workflowIdOf } from './states.ts'
-import { Stop, Stopped } from './stop.ts'
-import { PROBLEM, type Json, type Problem, type RunEvent, type Verbs } from './verbs.ts'
+import { workflowIdOf, PROBLEM, type RunActivities } from './run-activities.ts'
 
-export const runEvent = defineSignal<[RunEvent]>('event')
+export const runEvent = defineSignal<[RunEvent | undefined]>('event')
 
 const retry = { initialInterval: '200ms', maximumInterval: '5s' } as const
 /**
- * What is short and changes nothing outside is a local activity: one event of a history instead of three, its input is not written
- * down at all, and the worker that asks does it itself.
+ * Short operations without external effects are local activities: one history event instead of three, no input in the history, and
+ * the same worker executes them.
  */
-const quick = proxyLocalActivities<Verbs>({ startToCloseTimeout: '60s', retry })
-// A dead worker's call rests for the heartbeat time-out; the worker beats every 2 s. Whoever cancels waits until it is known what
-// became of the call.
+const quick = proxyLocalActivities<RunActivities>({ startToCloseTimeout: '60s', retry })
+// If a worker dies, its call is retried after the heartbeat timeout; a worker sends a heartbeat every 2 s. Cancellation waits
+// until the outcome of the call is known.
 const called = {
   heartbeatTimeout: '8s',
   retry,
   cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
 } as const
-const functions = proxyActivities<Verbs>({ ...called, scheduleToCloseTimeout: '24h' })
-const outside = proxyActivities<Verbs>({ ...called, scheduleToCloseTimeout: '30m' })
+const functions = proxyActivities<RunActivities>({ ...called, scheduleToCloseTimeout: '24h' })
+const outside = proxyActivities<RunActivities>({ ...called, scheduleToCloseTimeout: '30m' })
 
-/** A shorter history is replayed sooner when its worker died; Temporal itself would let it grow to 50,000 events. */
+/** A short history replays faster after a worker died; Temporal's own limit is 50,000 events. */
 const EVENTS = { should: 2_000, must: 20_000 }
 
-/** What goes on under a new history is one value there, which Temporal bounds at 2 MiB. */
+/** The state carried to a new history is one value, which Temporal limits to 2 MiB. */
 const MOST_CARRIED = 1_500_000
 
-/** One run of one version of a definition, from its start or from where the last history left it. */
-export async function runDefinition(run: RunInput, carried?: RunState): Promise<Json> {
+/** One run of one version of a definition, from its start or from the state of the previous history. */
+export async function runDefinition(run: RunInput | undefined, carried?: RunState): Promise<Json> {
+  if (run === undefined) throw unsealed()
   const stop = new Stop()
   CancellationScope.current().cancelRequested.catch(() => stop.stop('canceled'))
   const state = carried ?? newState(Date.now())
@@ -78,8 +91,9 @@ export async function runDefinition(run: RunInput, carried?: RunState): Promise<
   })
 }
 
-/** A schedule's turn: the run that it asks for is one like any other, and this lasts as long as that, so that the next turn can tell. */
-export async function runScheduled(schedule: string): Promise<void> {
+/** One due time of a schedule: starts a normal run and waits for its end, so that Temporal can apply the overlap policy. */
+export async function runScheduled(schedule: string | undefined): Promise<void> {
+  if (schedule === undefined) throw unsealed()
   const { workflowId } = workflowInfo()
   const run = await quick.beginScheduled(schedule, workflowId)
   if (run === undefined) return
@@ -89,21 +103,25 @@ export async function runScheduled(schedule: string): Promise<void> {
       cancellationType: ChildWorkflowCancellationType.WAIT_CANCELLATION_COMPLETED,
     })
   } catch (error) {
-    // How it failed is written down with the run.
+    // The failure is recorded with the run.
     if (!(error instanceof ChildWorkflowFailure)) throw error
   }
 }
 
-async function carryOut(run: RunInput, state: RunState, stop: Stop): Promise<Ended> {
-  let ended: Ended
+async function carryOut(run: RunInput, state: RunState, stop: Stop): Promise<RunEnd> {
+  let ended: RunEnd
   try {
     const loaded = await quick.loadRun(run)
-    ended = await interpret(run, loaded, state, { world: worldOf(state), stop })
+    ended = await interpret(run, loaded, state, { runtime: contextOf(state), stop })
     if (ended.ended === 'leaving' && JSON.stringify(state).length > MOST_CARRIED) {
-      throw usedUp('runtime', '/', `a run may keep ${MOST_CARRIED} bytes of data at once`)
+      throw usedUp(
+        'runtime',
+        '/',
+        `the state of the run exceeds the maximum of ${MOST_CARRIED} bytes`,
+      )
     }
   } catch (thrown) {
-    const error = problemIn(thrown) ?? problem('runtime', 'something went wrong inside')
+    const error = problemIn(thrown) ?? problem('runtime', 'internal error')
     await quick.record({ execution: run.execution, state: 'failed', steps: [], asks: [], error })
     ended = { ended: 'failed', error }
   }
@@ -111,7 +129,7 @@ async function carryOut(run: RunInput, state: RunState, stop: Stop): Promise<End
   return ended
 }
 
-/** It is tried until the cloud is there to hear it; what the cloud then refuses changes nothing for a run that has ended. */
+/** Retried until the cloud responds. If the cloud rejects it, nothing changes for a run that has ended. */
 async function endGrant(grant: string): Promise<void> {
   try {
     await quick.endGrant(grant)
@@ -120,13 +138,18 @@ async function endGrant(grant: string): Promise<void> {
   }
 }
 
-function receive(state: RunState, event: RunEvent): void {
-  // Whoever sends so many that nobody waits for has lost the rest.
-  if (state.inbox.length >= limits.events) return
+/** Values that were not sealed arrive as undefined: the sender has no key. */
+const unsealed = (): ApplicationFailure =>
+  ApplicationFailure.nonRetryable('the input of a run must be sealed', 'Unsealed')
+
+function receive(state: RunState, event: RunEvent | undefined): void {
+  if (event === undefined) return
+  // Too many unread events: drop the rest.
+  if (state.inbox.length >= RUN_LIMITS.events) return
   state.inbox.push({ number: ++state.events, event })
 }
 
-function worldOf(state: RunState): World {
+function contextOf(state: RunState): Runtime {
   return {
     evaluate: async (ask) => quick.evaluate(ask),
     validate: async (schema, value) => quick.validate(schema, value),
@@ -137,7 +160,7 @@ function worldOf(state: RunState): World {
       const run = await within(stop, async () => quick.beginChild(child))
       const options = {
         ...{ workflowId: workflowIdOf(run.execution), workflowTaskTimeout: '5s' as const },
-        args: [run] as [RunInput],
+        args: [run] as [RunInput | undefined],
       }
       if (waits) {
         const cancellationType = ChildWorkflowCancellationType.WAIT_CANCELLATION_COMPLETED
@@ -172,7 +195,7 @@ function worldOf(state: RunState): World {
   }
 }
 
-/** Work of Temporal's that can be stopped. Whoever stops it is told by our own word. */
+/** Runs cancellable Temporal work. Throws `Stopped` with the reason if it is stopped. */
 async function within<T>(stop: Stop, work: () => Promise<T>): Promise<T> {
   stop.check()
   const scope = new CancellationScope()
@@ -180,7 +203,7 @@ async function within<T>(stop: Stop, work: () => Promise<T>): Promise<T> {
   try {
     return await scope.run(work)
   } catch (error) {
-    if (isCancellation(error) && stop.word !== undefined) throw new Stopped(stop.word)
+    if (isCancellation(error) && stop.word !== undefined) throw new RunStopped(stop.word)
     const found = problemIn(error)
     throw found === undefined ? error : new Raised(found)
   } finally {
@@ -188,13 +211,13 @@ async function within<T>(stop: Stop, work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** What an activity or an inner run failed with, in the DSL's words. Which task it is an error of, is said by whoever asked. */
+/** The DSL error in a failure of an activity or child run. The caller adds the place of the task. */
 function problemIn(error: unknown): Problem | undefined {
   if (error instanceof Raised) return error.problem
   const wrapped = error instanceof ActivityFailure || error instanceof ChildWorkflowFailure
   const cause = wrapped ? error.cause : error
-  if (cause instanceof TimeoutFailure) return problem('timeout', 'the call did not end in time')
-  if (cause instanceof CancelledFailure) return problem('runtime', 'the inner run was canceled')
+  if (cause instanceof TimeoutFailure) return problem('timeout', 'the call timed out')
+  if (cause instanceof CancelledFailure) return problem('runtime', 'the child run was canceled')
   if (!(cause instanceof ApplicationFailure)) return undefined
   const [said] = (cause.details ?? []) as [Problem?]
   if (cause.type !== PROBLEM || said === undefined) return problem('runtime', cause.message)

@@ -1,2 +1,2 @@
-// What Temporal may start, by name. The bundle is made of this file.
+// The workflows that Temporal can start, by name. The bundle is built from this file.
 export { runDefinition, runScheduled } from './run.ts'

@@ -1,82 +1,99 @@
 import { Fault } from '@skerry/fault'
-import type { Edge } from '@skerry/service'
+import { markAuthenticated, type Edge } from '@skerry/service'
 import type { FastifyRequest } from 'fastify'
 
-import { authorize, type Owned, type Who } from '../identity/rights.ts'
-import { offersOf, type WorkflowRoute } from '../route.ts'
-import type { RequestWorld } from '../world.ts'
-import type { Asker } from './asker.ts'
+import type { WorkflowRequestContext } from '../context.ts'
+import { authorize, type OwnedWorkflow, type WorkflowPrincipal } from '../identity/rights.ts'
+import type { WorkflowCaller } from './caller.ts'
+import { workflowFinders, type PathWorkflows } from './path-workflows.ts'
+import { offersOf, type WorkflowRoute } from './route.ts'
 import { send } from './send.ts'
-import { things, type Things } from './things.ts'
 import { wants } from './wants.ts'
 import type { WhoIs } from './who.ts'
 
-export interface WorkflowEdge extends Edge<Asker, WorkflowRoute> {
-  /** Before anything of a body is read. */
-  identify(request: FastifyRequest): Promise<void>
-}
-
-const nobody = { user: '', role: 'console only' } as Who
+const anonymous = { user: '', role: 'console only' } as WorkflowPrincipal
 const KEY_MAX = 255
+/** Routes that a recently authenticated user can read while no cell is reachable: lists, definitions and exports. */
+const readable: ReadonlySet<string> = new Set([
+  ...['listWorkflows', 'listCatalog', 'listInventory', 'listCategories', 'readCategory'],
+  ...['readWorkflow', 'readCatalogItem', 'readCatalogCategory', 'readContent', 'listVersions'],
+])
 
-/** In: who, format, things, right, in this order. Out: the format. */
-export function makeEdge(world: RequestWorld, whoIs: WhoIs): WorkflowEdge {
-  const identified = new WeakMap<FastifyRequest, Who>()
+/** Incoming: authentication, format, resources, authorization, in this order. Outgoing: the format. */
+export function makeEdge(
+  context: WorkflowRequestContext,
+  whoIs: WhoIs,
+): Edge<WorkflowCaller, WorkflowRoute> {
+  const identified = new WeakMap<FastifyRequest, WorkflowPrincipal>()
 
-  async function findThings(row: WorkflowRoute, who: Who, asked: Readonly<Record<string, string>>) {
-    const found: Partial<Record<keyof Things, Owned>> = {}
-    await world.as(who, async (tx) => {
-      for (const name of Object.keys(things) as (keyof Things)[]) {
-        const id = asked[name]
+  async function findThings(
+    row: WorkflowRoute,
+    principal: WorkflowPrincipal,
+    requested: Readonly<Record<string, string>>,
+  ) {
+    const found: Partial<Record<keyof PathWorkflows, OwnedWorkflow>> = {}
+    await context.as(principal, async (tx) => {
+      for (const name of Object.keys(workflowFinders) as (keyof PathWorkflows)[]) {
+        const id = requested[name]
         if (id === undefined) continue
-        const thing = await things[name](tx, id, { who, found: found as Partial<Things> })
-        authorize(who, row.permission, thing)
-        if (thing) found[name] = thing
+        const resource = await workflowFinders[name](tx, id, {
+          principal,
+          found: found as Partial<PathWorkflows>,
+        })
+        authorize(principal, row.permission, resource)
+        if (resource) found[name] = resource
       }
     })
     return found
   }
 
   return {
-    async identify(request) {
-      refuseForeignPage(request, world.base)
-      const who = await whoIs.verify(request.headers.authorization, request.ip)
-      if (!who) {
+    async identify(row, request) {
+      if (row.permission === 'anyone') return
+      refuseForeignPage(request, context.base)
+      const use = readable.has(row.name) ? 'read' : 'change'
+      const principal = await whoIs.verify(request.headers.authorization, request.ip, use)
+      if (!principal) {
         throw new Fault('unauthenticated', 'send Basic credentials of user@organisation', {
-          hint: 'those of the cloud are meant',
+          hint: 'use a user and password of the cloud',
         })
       }
-      identified.set(request, who)
+      markAuthenticated(request.raw.socket)
+      identified.set(request, principal)
     },
     async admit(row, request) {
       const { headers } = request
-      const asked = request.params as Readonly<Record<string, string>>
-      const who = identified.get(request) ?? nobody
+      const requested = request.params as Readonly<Record<string, string>>
+      const principal = identified.get(request) ?? anonymous
       const format = wants(headers.accept, offersOf(row))
-      const named = Object.keys(things).some((name) => asked[name] !== undefined)
-      const found = named ? await findThings(row, who, asked) : {}
-      authorize(who, row.permission, 'none')
-      const asker: Asker = {
-        ...{ who, format, requestKey: keyOf(headers['idempotency-key']) },
+      const named = Object.keys(workflowFinders).some((name) => requested[name] !== undefined)
+      const found = named ? await findThings(row, principal, requested) : {}
+      authorize(principal, row.permission, 'none')
+      const caller: WorkflowCaller = {
+        ...{ principal, format, requestKey: keyOf(headers['idempotency-key']) },
         ...{ ifNoneMatch: headers['if-none-match'] },
         lastEventId: headers['last-event-id']?.toString(),
+        principalNow: () => whoIs.verify(headers.authorization, request.ip),
       }
-      return { asker, params: { ...asked, ...found } }
+      return { caller, params: { ...requested, ...found } }
     },
     send: (reply, _row, { format }, answer) => send(reply, format, answer),
   }
 }
 
-/** A browser sends what it remembers to whoever is asked, also from somebody else's page: that may change nothing. */
+/** A browser attaches cached credentials to requests from other sites too: reject those that change data. */
 function refuseForeignPage({ method, headers }: FastifyRequest, base: URL): void {
   const { origin, host } = headers
   if (method === 'GET' || method === 'HEAD' || origin === undefined) return
   if (origin === base.origin || (host !== undefined && URL.parse(origin)?.host === host)) return
-  throw new Fault('forbidden', 'pages of another origin may change nothing here')
+  throw new Fault('forbidden', 'requests from a page of another origin may not change data')
 }
 
 function keyOf(given: string | readonly string[] | undefined): string | undefined {
   if (given === undefined) return undefined
   if (typeof given === 'string' && given.length <= KEY_MAX && /^\P{Cc}+$/u.test(given)) return given
-  throw new Fault('invalid', `Idempotency-Key must be one word of at most ${KEY_MAX} characters`)
+  throw new Fault(
+    'invalid',
+    `Idempotency-Key must be one value of at most ${KEY_MAX} characters without control characters`,
+  )
 }

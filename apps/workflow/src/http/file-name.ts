@@ -1,10 +1,10 @@
-/** So long may a file's name be on most systems, with room for what follows it. */
+/** Below the maximum of most file systems, with space for a suffix. */
 const LENGTH_MAX = 200
 
-/** A header that makes clients save what comes under this name (RFC 6266), whatever stands in it. */
+/** The header that makes clients save the response under this name (RFC 6266), safe for any name. */
 export function attachment(name: string, ending: string): string {
   const whole = `${name.slice(0, LENGTH_MAX).toWellFormed()}${ending}`
-  // Nothing that leads elsewhere, ends the quotes, or hides the file.
+  // Remove path separators, quotes and leading dots.
   const plain = whole.replaceAll(/[^\x20-\x7E]|["\\/%:*?<>|]/g, '_').replace(/^\.+/, '_')
   const same = plain === whole
   const coded = encodeURIComponent(whole.replaceAll(/[/\\\p{Cc}]/gu, '_').replace(/^\.+/, '_'))

@@ -1,5 +1,5 @@
-/** What HTTP itself has a status for, and no Fault: a method that is not there, a body that is too large. */
-export class Refusal extends Error {
+/** An HTTP error without a Fault kind: method not allowed, body too large. */
+export class WorkflowRefusal extends Error {
   override readonly name = 'Refusal'
   readonly status: number
   readonly headers: Readonly<Record<string, string>>

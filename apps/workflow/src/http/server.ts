@@ -2,90 +2,97 @@ import { isUtf8 } from 'node:buffer'
 import { Server as TlsServer } from 'node:tls'
 
 import { Fault } from '@skerry/fault'
-import { mount } from '@skerry/service'
+import { createListener, createSecureListener, listenerBounds, mount } from '@skerry/service'
 import fastify, { type FastifyInstance } from 'fastify'
 
-import type { WorkflowRoute } from '../route.ts'
-import type { RequestWorld } from '../world.ts'
+import type { WorkflowRequestContext } from '../context.ts'
 import { makeEdge } from './edge.ts'
-import { Refusal } from './refusal.ts'
+import { WorkflowRefusal } from './refusal.ts'
+import type { WorkflowRoute } from './route.ts'
 import { refuseUnread, sendFault } from './send-fault.ts'
 import type { WhoIs } from './who.ts'
 
-/** PEM, both. */
-export interface ServerCertificate {
+/** Both in PEM. */
+export interface WorkflowServerCertificate {
   readonly key: string
   readonly cert: string
 }
 
-export interface DoorOptions {
-  readonly tls?: ServerCertificate
+export interface WorkflowServerOptions {
+  readonly tls?: WorkflowServerCertificate
+  /** Addresses shared by many clients, such as a load balancer's. */
+  readonly sharedAddresses?: readonly string[] | undefined
   readonly requestId: () => string
+  /** Adds request metrics, before any route. */
+  readonly measured?: (server: FastifyInstance) => void
   readonly log: (message: string, cause?: unknown) => void
 }
 
 const BODY_MAX = 1024 * 1024
 
 export function buildServer(
-  world: RequestWorld,
+  context: WorkflowRequestContext,
   routes: readonly WorkflowRoute[],
   whoIs: WhoIs,
-  { tls, requestId, log }: DoorOptions,
+  { tls, sharedAddresses, requestId, log, measured }: WorkflowServerOptions,
 ): FastifyInstance {
+  const bounded = { bounds: listenerBounds.workflow, sharedAddresses }
   const answerFault = sendFault(log)
-  const edge = makeEdge(world, whoIs)
-  const open = new Set(routes.filter((row) => row.permission === 'anyone').map(({ name }) => name))
+  const edge = makeEdge(context, whoIs)
   const server = fastify({
-    ...(tls && { https: tls }),
+    serverFactory: (handler) =>
+      (tls ? createSecureListener(bounded, { ...tls }) : createListener(bounded)).on(
+        'request',
+        handler,
+      ),
     bodyLimit: BODY_MAX,
     genReqId: requestId,
-    // Clients of later releases know the same addresses below another one.
+    // Clients of later releases use the same paths under /vco.
     rewriteUrl: ({ url = '/' }) => url.replace(/^\/vco\/api(?=[/?]|$)/, '/api'),
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: 1024 },
-    // What is under way is answered before it stops.
+    // Requests in progress finish before it stops.
     forceCloseConnections: 'idle',
     clientErrorHandler: refuseUnread,
     frameworkErrors: (error, request, reply) => void answerFault(error, request, reply),
   }) as FastifyInstance
+  measured?.(server)
   server.addHook('onRequest', async (request, reply) => {
     reply.header('x-request-id', request.id)
-    const { name } = request.routeOptions.config as { readonly name?: string }
-    if (name !== undefined && !open.has(name)) await edge.identify(request)
   })
   server.setErrorHandler(answerFault)
   server.setNotFoundHandler((request) => {
     throw whyNotFound(routes, request.method, request.url)
   })
   takeText(server)
-  mount(server, routes, world, edge)
+  mount(server, routes, context, edge)
   return server
 }
 
-/** A row knows what it takes; the Content-Type header does not. */
+/** Parse the body by route; ignore the Content-Type header. */
 function takeText(server: FastifyInstance): void {
   server.removeAllContentTypeParsers()
   server.addContentTypeParser(
     '*',
     { parseAs: 'buffer' },
     async (_request: unknown, body: Buffer) => {
-      // Decoding would put other characters in the place of what is wrong.
+      // Decoding would silently replace invalid bytes.
       if (!isUtf8(body)) throw new Fault('invalid', 'the body must be UTF-8')
       return body.toString('utf8')
     },
   )
 }
 
-/** An address that others use with another method says with which. */
+/** A known path with another method returns 405 with the allowed methods. */
 function whyNotFound(
   routes: readonly WorkflowRoute[],
   method: string,
   url: string,
-): Fault | Refusal {
+): Fault | WorkflowRefusal {
   const path = (url.split('?')[0] ?? '').replace(/(?<=.)\/$/, '')
   const methods = routes.filter((row) => fits(row.path, path)).map((row) => row.method)
-  if (methods.length === 0) return new Fault('not-found', 'there is nothing at this address')
+  if (methods.length === 0) return new Fault('not-found', 'not found: no such path')
   const allow = [...new Set(methods)].join(', ')
-  return new Refusal(405, `${allow} is taken here, not ${method}`, { allow })
+  return new WorkflowRefusal(405, `expected the method ${allow}, not ${method}`, { allow })
 }
 
 function fits(pattern: string, path: string): boolean {
@@ -96,7 +103,7 @@ function fits(pattern: string, path: string): boolean {
   )
 }
 
-/** From now on whoever connects is shown this certificate; whoever is connected stays so. */
-export function showCertificate({ server }: FastifyInstance, tls: ServerCertificate): void {
+/** Presents this certificate on new connections; existing connections are kept. */
+export function showCertificate({ server }: FastifyInstance, tls: WorkflowServerCertificate): void {
   if (server instanceof TlsServer) server.setSecureContext({ ...tls })
 }

@@ -1,6 +1,6 @@
 import { Fault } from '@skerry/fault'
 
-/** What an answer may come as. */
+/** The formats of a response. */
 export const media = {
   xml: 'application/xml',
   json: 'application/json',
@@ -10,10 +10,10 @@ export const media = {
   html: 'text/html',
   events: 'text/event-stream',
 } as const
-export type Format = keyof typeof media
+export type ResponseFormat = keyof typeof media
 
-/** Other names of the same. */
-const alsoCalled: Readonly<Record<string, Format>> = {
+/** Aliases of these media types. */
+const alsoCalled: Readonly<Record<string, ResponseFormat>> = {
   'text/xml': 'xml',
   'application/*+xml': 'xml',
   'application/x-zip-compressed': 'zip',
@@ -26,10 +26,10 @@ interface Range {
 }
 
 /**
- * Which of these is asked for: the one that the header likes most, and the first of those that it likes alike. Without a header,
- * the first there is. Undefined: none of them.
+ * Chooses the offer with the highest q value; the first of several equal ones. Without a header, the first offer. Undefined: none is
+ * acceptable.
  */
-export function choose<F extends Format>(
+export function choose<F extends ResponseFormat>(
   accept: string | undefined,
   offers: readonly F[],
 ): F | undefined {
@@ -43,16 +43,19 @@ export function choose<F extends Format>(
   return best?.offer
 }
 
-export function wants<F extends Format>(accept: string | undefined, offers: readonly F[]): F {
+export function wants<F extends ResponseFormat>(
+  accept: string | undefined,
+  offers: readonly F[],
+): F {
   const found = choose(accept, offers)
   if (found !== undefined) return found
-  const told = offers.map((each) => media[each]).join(' or ')
-  throw new Fault('not-acceptable', `this comes as ${told}, and Accept asks for neither`, {
+  const names = offers.map((each) => media[each]).join(' or ')
+  throw new Fault('not-acceptable', `only ${names} is available, and Accept allows none of them`, {
     hint: `send Accept: ${media[offers[0] ?? 'xml']}`,
   })
 }
 
-/** What a refusal comes as: the asked format if it can say one, and else XML. Only beside the API people ask in person. */
+/** The format of an error: the requested one if it can hold an error, else XML. HTML only outside the API. */
 export const wantsOfFault = (accept: string | undefined, url = '/api'): 'xml' | 'json' | 'html' => {
   const offers = ['xml', 'json', 'html'] as const
   return choose(accept, url.startsWith('/api') ? offers.slice(0, 2) : offers) ?? 'xml'
@@ -65,8 +68,8 @@ function readRange(text: string): Range {
   return { type, q: weight >= 0 && weight <= 1 ? weight : 0 }
 }
 
-/** The closest range decides, as RFC 9110 has it. */
-function liked(ranges: readonly Range[], offer: Format): number {
+/** The most specific range decides (RFC 9110). */
+function liked(ranges: readonly Range[], offer: ResponseFormat): number {
   const type = media[offer]
   const [main = ''] = type.split('/')
   const exact = ranges.find((each) => each.type === type || alsoCalled[each.type] === offer)

@@ -2,58 +2,71 @@ import { createHmac } from 'node:crypto'
 
 import { Fault } from '@skerry/fault'
 
-import type { Who } from '../identity/rights.ts'
-import { readBasic, type Credentials } from './basic.ts'
+import type { WorkflowPrincipal } from '../identity/rights.ts'
+import { readBasic, type BasicCredentials } from './basic.ts'
 
-/** Who sends these credentials; undefined: nobody whom the cloud knows. */
+/** Authenticates credentials; undefined: rejected by the cloud. */
 export interface WhoIs {
-  verify(authorization: string | undefined, address: string): Promise<Who | undefined>
+  /** `use`: the purpose. While no cell is reachable, a recently authenticated user can still read. */
+  verify(
+    authorization: string | undefined,
+    address: string,
+    use?: 'read' | 'change',
+  ): Promise<WorkflowPrincipal | undefined>
 }
 
-/** What the cloud is asked. */
+/** The account queries to the cloud. */
 export interface Accounts {
-  /** Undefined: no such user, another password, or disabled. */
-  check(credentials: Credentials, address: string): Promise<Who | undefined>
-  /** Another one whenever an account, a role or an organisation has changed. */
+  /** Undefined: unknown user, wrong password, or disabled. */
+  check(credentials: BasicCredentials, address: string): Promise<WorkflowPrincipal | undefined>
+  /** A value that changes whenever an account, a role or an organisation changes. */
   stamp(): Promise<string>
 }
 
 export interface RememberOptions {
-  /** Made at the start, and known to nobody else: what is remembered is worth nothing elsewhere. */
+  /** Generated at startup and never shared: the cached hashes are useless elsewhere. */
   readonly key: Buffer
-  /** Milliseconds, which never go back. */
+  /** A monotonic clock in milliseconds. */
   readonly now: () => number
   readonly rememberMs?: number
   readonly lookMs?: number
   readonly silenceMs?: number
+  /** How long a user can still read after the last contact with the cloud. */
+  readonly awayMs?: number
+  /** The organisation of names without @organisation. */
+  readonly organisation?: string
 }
 
 interface Remembered {
-  readonly who: Who
+  readonly principal: WorkflowPrincipal
   readonly until: number
 }
 
 const REMEMBER_MS = 60_000
 const LOOK_MS = 500
 const SILENCE_MS = 1_000
-/** So many at most; the oldest is asked for anew. */
+const AWAY_MS = 15 * 60_000
+/** The maximum number of cached entries; the oldest is dropped first. */
 const MOST = 10_000
-/** Each costs a cell a quarter of a second of its processor. Who is remembered does not wait in this line. */
+/** The maximum number of concurrent checks: each costs a cell a quarter of a second of CPU. Cached users do not wait. */
 const ASKED_MOST = 64
 
 /**
- * Asks the cloud, and remembers who was let in as a keyed hash for a while. While anything is remembered, the cloud's stamp is looked
- * at twice a second: another one, or none for a second, and all is forgotten.
+ * Asks the cloud and caches accepted credentials as a keyed hash. While anything is cached, it polls the cloud's stamp twice a
+ * second; if the stamp changes, or is not available for a second, it drops the whole cache.
  */
 export class RememberedWho implements WhoIs, Disposable {
   readonly #accounts: Accounts
-  readonly #options: Required<RememberOptions>
+  readonly #options: Required<Omit<RememberOptions, 'organisation'>> &
+    Pick<RememberOptions, 'organisation'>
   readonly #known = new Map<string, Remembered>()
-  /** Many requests of one client at once cost one question. */
-  readonly #asking = new Map<string, Promise<Who | undefined>>()
+  /** Accepted users, for reading while the cloud is unreachable. Dropped after a time, or at any change. */
+  readonly #lately = new Map<string, Remembered>()
+  /** Concurrent requests of one client share one check. */
+  readonly #asking = new Map<string, Promise<WorkflowPrincipal | undefined>>()
   #stamp: string | undefined
   #stampAt = 0
-  /** Counts how often all was forgotten: an answer to a question from before is not remembered. */
+  /** Counts cache drops: the result of a check from before a drop is not cached. */
   #age = 0
   #looking = false
   #timer: NodeJS.Timeout | undefined
@@ -62,24 +75,46 @@ export class RememberedWho implements WhoIs, Disposable {
     this.#accounts = accounts
     this.#options = {
       ...{ rememberMs: REMEMBER_MS, lookMs: LOOK_MS, silenceMs: SILENCE_MS },
+      awayMs: AWAY_MS,
       ...options,
     }
   }
 
-  async verify(authorization: string | undefined, address: string): Promise<Who | undefined> {
-    const credentials = readBasic(authorization)
+  async verify(
+    authorization: string | undefined,
+    address: string,
+    use: 'read' | 'change' = 'change',
+  ): Promise<WorkflowPrincipal | undefined> {
+    const { key, now, organisation } = this.#options
+    const credentials = readBasic(authorization, organisation)
     if (!credentials) return undefined
-    const { key, now } = this.#options
     const hash = createHmac('sha256', key)
       .update(JSON.stringify([credentials.user, credentials.org, credentials.password]))
       .digest('base64')
     const known = this.#known.get(hash)
-    if (known && known.until > now() && this.#isFresh()) return known.who
-    const asked = this.#asking.get(hash)
-    if (asked) return asked
+    if (known && known.until > now() && this.#isFresh()) {
+      this.#keepLately(hash, known.principal)
+      return known.principal
+    }
+    try {
+      return await this.#askOnce(hash, credentials, address)
+    } catch (error) {
+      const lately = use === 'read' && isAway(error) ? this.#lately.get(hash) : undefined
+      if (!lately || lately.until <= now()) throw error
+      return lately.principal
+    }
+  }
+
+  #askOnce(
+    hash: string,
+    credentials: BasicCredentials,
+    address: string,
+  ): Promise<WorkflowPrincipal | undefined> {
+    const requested = this.#asking.get(hash)
+    if (requested) return requested
     if (this.#asking.size >= ASKED_MOST) {
-      throw new Fault('too-many', 'too many names and passwords are being checked at this moment', {
-        hint: 'ask again in some seconds',
+      throw new Fault('too-many', 'too many password checks in progress', {
+        hint: 'try again in a few seconds',
       })
     }
     const asking = this.#ask(hash, credentials, address).finally(() => this.#asking.delete(hash))
@@ -87,18 +122,26 @@ export class RememberedWho implements WhoIs, Disposable {
     return asking
   }
 
-  /** The stamp was seen before the question was put: whatever changes after the answer shows in the next one. */
-  async #ask(hash: string, credentials: Credentials, address: string): Promise<Who | undefined> {
+  /** Reads the stamp before the check, so that any later change shows in the next stamp. */
+  async #ask(
+    hash: string,
+    credentials: BasicCredentials,
+    address: string,
+  ): Promise<WorkflowPrincipal | undefined> {
     await this.#look().catch(() => undefined)
     const age = this.#age
-    const who = await this.#accounts.check(credentials, address)
-    if (!who || age !== this.#age || !this.#isFresh()) return who
+    const principal = await this.#accounts.check(credentials, address)
+    if (!principal) this.#lately.delete(hash)
+    if (!principal || age !== this.#age || !this.#isFresh()) return principal
     const { now, rememberMs } = this.#options
-    const [oldest] = this.#known.size >= MOST ? this.#known.keys() : []
-    if (oldest !== undefined) this.#known.delete(oldest)
-    this.#known.set(hash, { who, until: now() + rememberMs })
+    keep(this.#known, hash, { principal, until: now() + rememberMs })
+    this.#keepLately(hash, principal)
     this.#watch()
-    return who
+    return principal
+  }
+
+  #keepLately(hash: string, principal: WorkflowPrincipal): void {
+    keep(this.#lately, hash, { principal, until: this.#options.now() + this.#options.awayMs })
   }
 
   #isFresh(): boolean {
@@ -110,9 +153,12 @@ export class RememberedWho implements WhoIs, Disposable {
     const { now } = this.#options
     const sent = now()
     const stamp = await this.#accounts.stamp()
-    if (this.#stamp !== undefined && stamp !== this.#stamp) this.#forget()
+    if (this.#stamp !== undefined && stamp !== this.#stamp) {
+      this.#forget()
+      this.#lately.clear()
+    }
     this.#stamp = stamp
-    // It is at least as old as the question.
+    // The stamp is at least as old as the request.
     this.#stampAt = Math.max(this.#stampAt, sent)
   }
 
@@ -132,10 +178,11 @@ export class RememberedWho implements WhoIs, Disposable {
         .finally(() => {
           this.#looking = false
           if (!this.#isFresh()) this.#forget()
-          for (const [hash, { until }] of this.#known) {
-            if (until <= now()) this.#known.delete(hash)
+          for (const all of [this.#known, this.#lately]) {
+            for (const [hash, { until }] of all) if (until <= now()) all.delete(hash)
           }
-          if (this.#known.size > 0) this.#watch()
+          // Keep polling for users who may read while the cloud is unreachable, so that no earlier change is missed.
+          if (this.#known.size + this.#lately.size > 0) this.#watch()
           else this.#stamp = undefined
         })
     }, lookMs).unref()
@@ -144,5 +191,16 @@ export class RememberedWho implements WhoIs, Disposable {
   [Symbol.dispose](): void {
     clearTimeout(this.#timer)
     this.#forget()
+    this.#lately.clear()
   }
 }
+
+/** Adds it as the newest entry; drops the oldest if full. */
+function keep(all: Map<string, Remembered>, hash: string, remembered: Remembered): void {
+  all.delete(hash)
+  const [oldest] = all.size >= MOST ? all.keys() : []
+  if (oldest !== undefined) all.delete(oldest)
+  all.set(hash, remembered)
+}
+
+const isAway = (error: unknown): boolean => error instanceof Fault && error.kind === 'unavailable'

@@ -6,67 +6,73 @@ export const permissions = [
   'workflow:read',
   'workflow:run',
   'workflow:edit',
-  // What others have started or scheduled.
+  // Runs and schedules of other users.
   'workflow:admin',
 ] as const
-export type Permission = (typeof permissions)[number]
+export type WorkflowPermission = (typeof permissions)[number]
 
-const read = ['workflow:read'] as const satisfies Permission[]
-const run = [...read, 'workflow:run'] as const satisfies Permission[]
-const edit = [...run, 'workflow:edit'] as const satisfies Permission[]
-const admin = [...edit, 'workflow:admin'] as const satisfies Permission[]
+const read = ['workflow:read'] as const satisfies WorkflowPermission[]
+const run = [...read, 'workflow:run'] as const satisfies WorkflowPermission[]
+const edit = [...run, 'workflow:edit'] as const satisfies WorkflowPermission[]
+const admin = [...edit, 'workflow:admin'] as const satisfies WorkflowPermission[]
 
-/** What the cloud's roles may do here. What is not listed is not allowed. */
+/** The permissions of the cloud's roles here. Anything not listed is denied. */
 export const rights = {
   'console only': read,
   user: run,
   author: edit,
   'organisation administrator': admin,
   'system administrator': admin,
-} as const satisfies Record<string, readonly Permission[]>
-export type Role = keyof typeof rights
+} as const satisfies Record<string, readonly WorkflowPermission[]>
+export type WorkflowRole = keyof typeof rights
 
-export const isRole = (word: string): word is Role => Object.hasOwn(rights, word)
+export const isRole = (word: string): word is WorkflowRole => Object.hasOwn(rights, word)
 
-/** Somebody whom the cloud knows, as it has told us. */
-export interface Who {
+/** An authenticated user, as the cloud reports it. */
+export interface WorkflowPrincipal {
   readonly account: UserId
   readonly user: string
   readonly org: OrgId
   readonly orgName: string
-  readonly role: Role
+  readonly role: WorkflowRole
 }
 
-export interface Owned {
+export interface OwnedWorkflow {
   readonly org: OrgId
 }
 
-export function may(who: Who, permission: Permission): boolean {
-  const allowed: readonly Permission[] = rights[who.role]
+export function may(principal: WorkflowPrincipal, permission: WorkflowPermission): boolean {
+  const allowed: readonly WorkflowPermission[] = rights[principal.role]
   return permission === 'anyone' || allowed.includes(permission)
 }
 
-export const seesAll = ({ role }: Pick<Who, 'role'>): boolean => role === 'system administrator'
+export const seesAll = ({ role }: Pick<WorkflowPrincipal, 'role'>): boolean =>
+  role === 'system administrator'
 
-/** The one place that lets anybody do anything. A foreign thing is as unknown as one that never was. */
+/** The single place for authorization. A resource of another organisation is reported like a missing one. */
 export function authorize(
-  who: Who,
-  permission: Permission,
-  target: Owned | 'none' | undefined,
+  principal: WorkflowPrincipal,
+  permission: WorkflowPermission,
+  target: OwnedWorkflow | 'none' | undefined,
 ): void {
-  if (target === undefined || (target !== 'none' && !seesAll(who) && who.org !== target.org)) {
-    throw unknownThing()
+  if (
+    target === undefined ||
+    (target !== 'none' && !seesAll(principal) && principal.org !== target.org)
+  ) {
+    throw notFound()
   }
-  if (!may(who, permission)) {
-    throw new Fault('forbidden', `the role ${who.role} lacks the right ${permission}`)
+  if (!may(principal, permission)) {
+    throw new Fault('forbidden', `the role ${principal.role} lacks the right ${permission}`)
   }
 }
 
-export const unknownThing = (): Fault =>
-  new Fault('not-found', 'there is no such thing, or it is not yours')
+export const notFound = (): Fault => new Fault('not-found', 'not found, or you have no access')
 
-/** What somebody has begun is theirs to end; whoever administers the organisation may too. */
-export function authorizeOwn(who: Who, by: UserId): void {
-  if (who.account === by || may(who, 'workflow:admin')) return
-  throw new Fault('forbidden', `the role ${who.role} may only do this to what it has begun itself`)
+/** A user may end their own runs and schedules; an administrator may end those of others. */
+export function authorizeOwn(principal: WorkflowPrincipal, by: UserId): void {
+  if (principal.account === by || may(principal, 'workflow:admin')) return
+  throw new Fault(
+    'forbidden',
+    `the role ${principal.role} may do this only to its own runs and schedules`,
+  )
 }

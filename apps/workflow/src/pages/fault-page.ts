@@ -2,15 +2,15 @@ import { element } from '@skerry/xml'
 
 import { renderPage } from './html.ts'
 
-/** What went wrong, for a person. */
+/** The error page. */
 export const faultPage = ({
   status,
   message,
   hint,
 }: Readonly<{ status: number; message: string; hint?: string }>): string =>
   renderPage(
-    { title: 'Not done', user: undefined },
-    element('h1', {}, 'That was not done'),
+    { title: 'Error', user: undefined },
+    element('h1', {}, 'The request failed'),
     element('p', { class: 'panel', role: 'alert' }, message),
     hint === undefined ? undefined : element('p', {}, hint),
     element('p', { class: 'quiet' }, `Status ${status}`),

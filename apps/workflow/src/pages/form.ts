@@ -1,8 +1,8 @@
 import { Fault } from '@skerry/fault'
+import { fieldsOf, type Field } from '@skerry/serverless-workflow'
 import { element, type Element } from '@skerry/xml'
 
-import { fieldsOf, type Field } from '../definition/inputs.ts'
-import type { Values } from '../store/database.ts'
+import type { RunValues } from '../store/database.ts'
 
 const isStructured = ({ schema }: Field): boolean =>
   schema['type'] === 'object' || schema['type'] === 'array' || schema['type'] === undefined
@@ -10,9 +10,9 @@ const isStructured = ({ schema }: Field): boolean =>
 const textOf = (value: unknown): string =>
   typeof value === 'string' ? value : (JSON.stringify(value) ?? '')
 
-/** A form to fill in, made of its JSON Schema. */
+/** An HTML form generated from its JSON Schema. */
 export function formOf(
-  schema: Values | null,
+  schema: RunValues | null,
   { action, button, id }: Readonly<{ action: string; button: string; id: string }>,
 ): Element {
   return element(
@@ -36,7 +36,7 @@ function row(field: Field, form: string): Element {
     required && element('span', { class: 'quiet' }, ' (required)'),
   )
   const hint = described && element('span', { class: 'hint', id: `${id}-d` }, described)
-  // A box to tick stands before its words.
+  // A checkbox precedes its label.
   return isTick(field)
     ? element('p', { class: 'field tick' }, control(field, named), said, hint)
     : element('p', { class: 'field' }, said, control(field, named), hint)
@@ -87,8 +87,8 @@ function choice(
   )
 }
 
-/** What a browser sent, as the schema means it. What is left empty is not given. */
-export function readFilled(schema: Values | null, body: string): Values {
+/** Parses a submitted form according to the schema. Empty fields are left out. */
+export function readFilled(schema: RunValues | null, body: string): RunValues {
   const sent = new URLSearchParams(body)
   const found: Record<string, unknown> = {}
   for (const field of fieldsOf(schema ?? undefined)) {

@@ -1,12 +1,12 @@
 import { element, type Child, type Element } from '@skerry/xml'
 
-/** Elements that have no end and nothing inside. */
+/** Void elements: no end tag, no content. */
 const empty = new Set(['meta', 'link', 'input', 'img', 'br', 'hr'])
 
 const escape = (text: string): string =>
   text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('"', '&quot;')
 
-/** As browsers read HTML. Nothing in it is glued: what people wrote stands in texts and values. */
+/** Renders HTML. All texts and attribute values are escaped. */
 function render({ name, attributes, children }: Element): string {
   const said = Object.entries(attributes).map(([key, value]) => ` ${key}="${escape(value)}"`)
   const start = `<${name}${said.join('')}>`
@@ -15,18 +15,18 @@ function render({ name, attributes, children }: Element): string {
   return `${start}${inside.join('')}</${name}>`
 }
 
-export interface Page {
+export interface HtmlPage {
   readonly title: string
   readonly user: string | undefined
-  /** Looked at again by itself, also without script. */
+  /** The page refreshes itself, also without script. */
   readonly live?: boolean
 }
 
-/** Nothing from elsewhere, nothing inline, nobody's frame. */
+/** No external resources, nothing inline, no framing. */
 export const pageHeaders = {
   'content-security-policy':
     "default-src 'none'; img-src 'self'; style-src 'self'; script-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
-  // Without any, a browser would not say of our own forms that they are ours.
+  // Without a referrer, a browser would not send our own origin with our own forms.
   'referrer-policy': 'same-origin',
   'cache-control': 'no-store',
 } as const
@@ -35,7 +35,10 @@ export const STYLE = '/pages/style.css'
 export const SCRIPT = '/pages/live.js'
 const LOOK_AGAIN_SECONDS = 3
 
-export function renderPage({ title, user, live = false }: Page, ...main: readonly Child[]): string {
+export function renderPage(
+  { title, user, live = false }: HtmlPage,
+  ...main: readonly Child[]
+): string {
   const head = element(
     'head',
     {},
@@ -61,15 +64,15 @@ export function renderPage({ title, user, live = false }: Page, ...main: readonl
   return `<!doctype html>\n${render(element('html', { lang: 'en' }, head, body))}\n`
 }
 
-/** Where this page is, from the list on; each place leads back to itself. */
+/** Breadcrumbs from the list to this page. */
 export const crumbs = (...places: readonly Readonly<{ name: string; href: string }>[]): Element =>
   element(
     'nav',
-    { class: 'crumbs', 'aria-label': 'Where this is' },
+    { class: 'crumbs', 'aria-label': 'Breadcrumbs' },
     ...places.map(({ name, href }) => element('a', { href }, name)),
   )
 
-/** A wide drawing is moved by itself, by keyboard too: smaller letters would be no use. */
+/** A wide drawing scrolls by itself, also by keyboard; scaling it down would make the text unreadable. */
 export const drawing = (src: string, name: string): Element =>
   element(
     'div',
@@ -77,7 +80,7 @@ export const drawing = (src: string, name: string): Element =>
     element('img', { class: 'drawing', src, alt: `Drawing of ${name}` }),
   )
 
-/** A time for people, which machines can read too. */
+/** A time for users, with a machine-readable attribute. */
 export const when = (at: Date | null): Element | undefined => {
   if (at === null) return undefined
   const iso = at.toISOString()

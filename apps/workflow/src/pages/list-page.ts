@@ -51,8 +51,8 @@ export function listPage(shown: ListShown): string {
     pagesOf(shown),
     element('h2', {}, 'Runs'),
     runs.length === 0
-      ? element('p', { class: 'quiet' }, 'Nothing has been run yet.')
-      : runsTable('The latest', runs),
+      ? element('p', { class: 'quiet' }, 'No runs yet.')
+      : runsTable('Latest runs', runs),
   )
 }
 
@@ -74,11 +74,13 @@ const nothing = (search: string): Element =>
   element(
     'p',
     { class: 'panel' },
-    search === '' ? 'There is no workflow here yet. ' : `No workflow has “${search}” in its name. `,
+    search === ''
+      ? 'No workflows yet. Import one with '
+      : `No workflow name contains “${search}”. `,
     search === ''
       ? element('code', {}, 'skerry workflow import FILE')
       : element('a', { href: '/' }, 'Show all'),
-    search === '' ? ' brings one in.' : undefined,
+    search === '' ? '.' : undefined,
   )
 
 const searchForm = (search: string): Element =>
@@ -118,7 +120,7 @@ function pagesOf({ page, more, search }: ListShown): Element | undefined {
   return element(
     'nav',
     { class: 'pages', 'aria-label': 'Pages' },
-    page > 1 && element('a', { href: to(page - 1), rel: 'prev' }, 'Earlier'),
-    more && element('a', { href: to(page + 1), rel: 'next' }, 'Later'),
+    page > 1 && element('a', { href: to(page - 1), rel: 'prev' }, 'Previous'),
+    more && element('a', { href: to(page + 1), rel: 'next' }, 'Next'),
   )
 }

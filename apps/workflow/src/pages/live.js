@@ -1,4 +1,4 @@
-// Follows a run: its state, its drawing and its log, as they change. Without this the page looks again by itself.
+// Updates the state, the drawing and the log of a run live. Without this script the page reloads periodically.
 const run = document.querySelector('[data-events]')
 if (run) {
   const state = document.querySelector('#state')
@@ -7,7 +7,7 @@ if (run) {
   const log = document.querySelector('#log tbody')
   let shown = Number(run.getAttribute('data-seen'))
   const source = new EventSource(run.getAttribute('data-events'))
-  // What a person can do has changed.
+  // The available actions have changed: reload.
   const lookAgain = () => {
     source.close()
     location.reload()
@@ -25,8 +25,8 @@ if (run) {
     time.textContent = `${line.at.slice(0, 19).replace('T', ' ')} UTC`
     for (const [label, value] of [
       ['Time', time],
-      ['What', line.summary],
-      ['More', line.detail],
+      ['Event', line.summary],
+      ['Details', line.detail],
     ]) {
       const cell = row.insertCell()
       cell.setAttribute('role', 'cell')
@@ -48,7 +48,7 @@ if (run) {
     state.className = `state state-${now.state}`
     if (['completed', 'failed', 'canceled'].includes(now.state)) lookAgain()
   })
-  // A run may ask while another branch of it goes on, so its state does not tell.
+  // A run may wait for an answer while another branch continues, so its state is not enough.
   let asked = run.getAttribute('data-asked')
   source.addEventListener('interaction', (event) => {
     const now = JSON.parse(event.data).id ?? ''

@@ -1,9 +1,9 @@
 import { element, type Child, type Element } from '@skerry/xml'
 
 import { exceptionOf } from '../documents/execution.ts'
-import { may, type Who } from '../identity/rights.ts'
+import { may, type WorkflowPrincipal } from '../identity/rights.ts'
 import { hasEnded, type ExecutionRow } from '../store/executions.ts'
-import type { InteractionRow } from '../store/interactions.ts'
+import { mayAnswer, type InteractionRow } from '../store/interactions.ts'
 import type { LogRow } from '../store/logs.ts'
 import { formOf } from './form.ts'
 import { crumbs, drawing, renderPage, when } from './html.ts'
@@ -11,13 +11,13 @@ import { runPath, stateMark, workflowPath } from './list-page.ts'
 import { table, type Row } from './table.ts'
 
 export interface RunShown {
-  readonly who: Who
+  readonly principal: WorkflowPrincipal
   readonly run: ExecutionRow
   readonly logs: readonly LogRow[]
-  readonly asked: InteractionRow | undefined
+  readonly requested: InteractionRow | undefined
 }
 
-export function runPage({ who, run, logs, asked }: RunShown): string {
+export function runPage({ principal, run, logs, requested }: RunShown): string {
   const { id, workflow, name, error } = run
   const api = `/api/workflows/${workflow}/executions/${id}`
   const over = hasEnded(run)
@@ -25,10 +25,10 @@ export function runPage({ who, run, logs, asked }: RunShown): string {
     ? {}
     : {
         ...{ 'data-events': `${api}/events`, 'data-seen': logs.at(-1)?.seq ?? 0 },
-        'data-asked': asked?.id ?? '',
+        'data-asked': requested?.id ?? '',
       }
   return renderPage(
-    { title: `${name}: ${run.state}`, user: `${who.user}@${who.orgName}`, live: !over },
+    { title: `${name}: ${run.state}`, user: `${principal.user}@${principal.orgName}`, live: !over },
     element(
       'div',
       events,
@@ -38,11 +38,11 @@ export function runPage({ who, run, logs, asked }: RunShown): string {
         { class: 'head' },
         element('h1', {}, `Run of ${name}`),
         element('p', { role: 'status' }, stateMark(run.state, 'state')),
-        over || !mayEnd(who, run) ? undefined : cancelForm(run),
+        over || !mayEnd(principal, run) ? undefined : cancelForm(run),
       ),
       facts(run),
       error === null ? undefined : element('p', { class: 'panel wrong' }, exceptionOf(error)),
-      ...(asked && may(who, 'workflow:run') ? [question(run, asked)] : []),
+      ...(requested && may(principal, 'workflow:run') ? [question(principal, run, requested)] : []),
     ),
     element('h2', {}, 'Steps'),
     drawing(`${api}/schema?n=${run.number}`, name),
@@ -54,14 +54,15 @@ export function runPage({ who, run, logs, asked }: RunShown): string {
     ),
     element('h2', {}, 'Log'),
     table({
-      ...{ caption: 'Oldest first', columns: ['Time', 'What', 'More'], id: 'log' },
+      ...{ caption: 'Oldest first', columns: ['Time', 'Event', 'Details'], id: 'log' },
       rows: logs.map(logRow),
     }),
   )
 }
 
-const mayEnd = (who: Who, { account }: ExecutionRow): boolean =>
-  may(who, 'workflow:admin') || (may(who, 'workflow:run') && who.account === account)
+const mayEnd = (principal: WorkflowPrincipal, { account }: ExecutionRow): boolean =>
+  may(principal, 'workflow:admin') ||
+  (may(principal, 'workflow:run') && principal.account === account)
 
 const logRow = (row: LogRow): Row => ({
   kind: `log-${row.severity}`,
@@ -82,24 +83,32 @@ function facts(run: ExecutionRow): Element {
   )
 }
 
-const question = (run: ExecutionRow, { title, text, form, id }: InteractionRow): Element =>
-  element(
+const question = (
+  principal: WorkflowPrincipal,
+  run: ExecutionRow,
+  requested: InteractionRow,
+): Element => {
+  const { title, text, form, id } = requested
+  return element(
     'section',
     { class: 'panel waits', 'aria-labelledby': 'ask-title' },
     element('h2', { id: 'ask-title' }, title),
     text === '' ? undefined : element('p', {}, text),
-    formOf(form, {
-      ...{ action: `${runPath(run)}/answer?id=${encodeURIComponent(id)}`, button: 'Answer' },
-      id: 'answer',
-    }),
+    mayAnswer(principal, requested, run)
+      ? formOf(form, {
+          ...{ action: `${runPath(run)}/answer?id=${encodeURIComponent(id)}`, button: 'Answer' },
+          id: 'answer',
+        })
+      : element('p', {}, 'Another user must answer this: the run acts on your behalf.'),
   )
+}
 
 const cancelForm = (run: ExecutionRow): Element =>
   element(
     'form',
     { method: 'post', action: `${runPath(run)}/cancel` },
     run.cancel
-      ? element('p', { class: 'quiet' }, 'It is being canceled.')
+      ? element('p', { class: 'quiet' }, 'The run is being canceled.')
       : element('button', { type: 'submit', class: 'second' }, 'Cancel the run'),
   )
 

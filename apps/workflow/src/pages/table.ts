@@ -2,7 +2,7 @@ import { element, type Child, type Element } from '@skerry/xml'
 
 export interface Row {
   readonly cells: readonly Child[]
-  /** A word for how it looks. */
+  /** A CSS class of the row. */
   readonly kind?: string
 }
 export interface Table {
@@ -13,8 +13,8 @@ export interface Table {
 }
 
 /**
- * A wide one is moved by itself, by keyboard too. On a small screen each row stands as a card, with the name of the column before
- * each value; the roles are said because such a layout takes them away in some browsers.
+ * A wide table scrolls by itself, also by keyboard. On a small screen each row becomes a card with the column name before each
+ * value; explicit roles are needed because this layout removes the implicit ones in some browsers.
  */
 export const table = ({ caption, columns, rows, id }: Table): Element =>
   element(

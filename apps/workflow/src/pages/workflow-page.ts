@@ -1,6 +1,6 @@
 import { element } from '@skerry/xml'
 
-import { may, type Who } from '../identity/rights.ts'
+import { may, type WorkflowPrincipal } from '../identity/rights.ts'
 import type { ExecutionRow } from '../store/executions.ts'
 import type { FoundWorkflow, VersionRow } from '../store/workflows.ts'
 import { formOf } from './form.ts'
@@ -8,32 +8,28 @@ import { crumbs, drawing, renderPage } from './html.ts'
 import { runsTable, workflowPath } from './list-page.ts'
 
 export interface WorkflowShown {
-  readonly who: Who
+  readonly principal: WorkflowPrincipal
   readonly workflow: FoundWorkflow
   readonly version: VersionRow
   readonly runs: readonly ExecutionRow[]
 }
 
-/** What it does, how to start it, and how it went before. */
-export function workflowPage({ who, workflow, version, runs }: WorkflowShown): string {
+/** Shows the description of a workflow, a form to start it, and its runs. */
+export function workflowPage({ principal, workflow, version, runs }: WorkflowShown): string {
   const { id, name, description, path } = workflow
   const action = `${workflowPath(id)}/runs`
   return renderPage(
-    { title: name, user: `${who.user}@${who.orgName}` },
+    { title: name, user: `${principal.user}@${principal.orgName}` },
     crumbs({ name: 'Workflows', href: '/' }),
     element('h1', {}, name),
     element(
       'p',
       { class: 'quiet' },
       `${path} · version ${workflow.version} · `,
-      element(
-        'a',
-        { href: `/api/workflows/${id}/content`, type: 'application/xml' },
-        'The definition',
-      ),
+      element('a', { href: `/api/workflows/${id}/content`, type: 'application/xml' }, 'Definition'),
     ),
     description !== '' && element('p', { class: 'prose' }, description),
-    may(who, 'workflow:run') &&
+    may(principal, 'workflow:run') &&
       element(
         'section',
         { class: 'panel', 'aria-labelledby': 'start-title' },
@@ -44,7 +40,7 @@ export function workflowPage({ who, workflow, version, runs }: WorkflowShown): s
     drawing(`/api/workflows/${id}/schema`, name),
     element('h2', {}, 'Runs'),
     runs.length === 0
-      ? element('p', { class: 'quiet' }, 'It has not been run yet.')
+      ? element('p', { class: 'quiet' }, 'No runs yet.')
       : runsTable('Newest first', runs),
   )
 }

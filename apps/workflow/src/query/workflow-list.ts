@@ -1,7 +1,7 @@
 import { Fault } from '@skerry/fault'
 import { Type, type Static } from 'typebox'
 
-/** What can be asked for and sorted by, by its name on the wire. */
+/** The attributes for filtering and sorting: API name to column. */
 export const listed = {
   id: 'id',
   name: 'name',
@@ -9,31 +9,31 @@ export const listed = {
   version: 'version',
   categoryName: 'category_name',
 } as const
-export type Listed = keyof typeof listed
+export type ListColumn = keyof typeof listed
 
-export interface Condition {
-  readonly attribute: Listed
+export interface ListCondition {
+  readonly attribute: ListColumn
   readonly is: 'equal' | 'contains'
   readonly value: string
 }
 
-export interface Order {
-  readonly attribute: Listed
+export interface SortOrder {
+  readonly attribute: ListColumn
   readonly down: boolean
 }
 
 export interface ListQuery {
-  /** All of them hold. */
-  readonly conditions: readonly Condition[]
-  /** It has all of them. */
+  /** All conditions must match. */
+  readonly conditions: readonly ListCondition[]
+  /** All tags are required. */
   readonly tags: readonly string[]
-  /** Ends in what tells any two apart. */
-  readonly order: readonly Order[]
-  /** Missing: all there are. */
+  /** Ends with a unique attribute, so that the order is total. */
+  readonly order: readonly SortOrder[]
+  /** Missing: no limit. */
   readonly maxResult: number | undefined
   readonly startIndex: number
   readonly counts: boolean
-  /** Attributes to tell of each; missing: all. */
+  /** Attributes to return; missing: all. */
   readonly keys: ReadonlySet<string> | undefined
 }
 
@@ -53,47 +53,49 @@ export type ListParameters = Static<typeof ListParameters>
 
 const PARTS_MAX = 32
 
-export function parseListQuery(asked: ListParameters): ListQuery {
+export function parseListQuery(requested: ListParameters): ListQuery {
   return {
-    conditions: parts(asked.conditions).map(readCondition),
-    tags: parts(asked.tags),
-    order: readOrder(parts(asked.sortOrders)),
-    maxResult: asked.maxResult === undefined ? undefined : Number(asked.maxResult),
-    startIndex: Number(asked.startIndex ?? 0),
-    counts: asked.queryCount !== 'false',
-    keys: asked.keys === undefined ? undefined : new Set(parts(asked.keys)),
+    conditions: parts(requested.conditions).map(readCondition),
+    tags: parts(requested.tags),
+    order: readOrder(parts(requested.sortOrders)),
+    maxResult: requested.maxResult === undefined ? undefined : Number(requested.maxResult),
+    startIndex: Number(requested.startIndex ?? 0),
+    counts: requested.queryCount !== 'false',
+    keys: requested.keys === undefined ? undefined : new Set(parts(requested.keys)),
   }
 }
 
-/** Separated by commas, or given several times; a comma that belongs to a value has a backslash before it. */
+/** Separated by commas, or given several times; a backslash escapes a comma in a value. */
 function parts(given: string | readonly string[] | undefined): string[] {
   const all = [given ?? []].flat().flatMap((each) => each.match(/(?:\\.|[^,\\])+/gs) ?? [])
   if (all.length > PARTS_MAX) {
-    throw new Fault('invalid', `at most ${PARTS_MAX} conditions, tags, keys or orders are taken`)
+    throw new Fault(
+      'invalid',
+      `at most ${PARTS_MAX} conditions, tags, keys or sort orders are allowed`,
+    )
   }
   if (all.some((each) => each.includes('\0'))) {
-    throw new Fault('invalid', 'nothing that is asked for holds the character NUL')
+    throw new Fault('invalid', 'query parameters must not contain NUL characters')
   }
   return all.map((each) => each.replaceAll(/\\(.)/gs, '$1'))
 }
 
-function readCondition(text: string): Condition {
+function readCondition(text: string): ListCondition {
   const [, name = '', sign, value = ''] = /^([^=~]*)([=~])(.*)$/s.exec(text) ?? []
   const attribute = name.trim()
   if (sign === undefined || !isListed(attribute)) {
-    throw new Fault('invalid', `conditions: ${known} with = or ~ was expected, not ${text}`, {
-      hint: 'conditions=name=X is equal, conditions=name~X contains; several are separated by commas',
+    throw new Fault('invalid', `conditions: expected ${known} with = or ~, not ${text}`, {
+      hint: 'conditions=name=X means equal, conditions=name~X means contains; separate several with commas',
     })
   }
   return { attribute, is: sign === '=' ? 'equal' : 'contains', value }
 }
 
-/** '+name' goes up, '-name' down; a plus that was not escaped arrives as a space. */
-function readOrder(given: readonly string[]): Order[] {
-  const order = given.map((text): Order => {
+/** '+name' sorts ascending, '-name' descending; an unescaped plus arrives as a space. */
+function readOrder(given: readonly string[]): SortOrder[] {
+  const order = given.map((text): SortOrder => {
     const [, sign, name = ''] = /^([+\- ]?)(.*)$/s.exec(text) ?? []
-    if (!isListed(name))
-      throw new Fault('invalid', `sortOrders: ${known} was expected, not ${text}`)
+    if (!isListed(name)) throw new Fault('invalid', `sortOrders: expected ${known}, not ${text}`)
     return { attribute: name, down: sign === '-' }
   })
   const { down = false } = order.at(-1) ?? {}
@@ -105,5 +107,5 @@ function readOrder(given: readonly string[]): Order[] {
   ]
 }
 
-const isListed = (word: string): word is Listed => Object.hasOwn(listed, word)
+const isListed = (word: string): word is ListColumn => Object.hasOwn(listed, word)
 const known = `one of ${Object.keys(listed).join(', ')}`

@@ -1,7 +1,7 @@
-import { at, Hrefs } from '../addresses.ts'
 import { aboutDocument, servicesDocument } from '../documents/about.ts'
-import { thing } from '../documents/document.ts'
-import { route } from '../route.ts'
+import { at, WorkflowHrefs } from '../documents/addresses.ts'
+import { resource } from '../documents/document.ts'
+import { route } from '../http/route.ts'
 
 const VERSION = '0.1.0'
 
@@ -12,9 +12,9 @@ export const about = [
     path: at.services,
     permission: 'workflow:read',
     answers: { 200: 'services' },
-    doc: 'What there is below this address.',
+    doc: 'Lists the services of this API.',
     async handle({ base }) {
-      return { status: 200, body: servicesDocument(new Hrefs(base)) }
+      return { status: 200, body: servicesDocument(new WorkflowHrefs(base)) }
     },
   }),
   route({
@@ -34,10 +34,10 @@ export const about = [
     path: at.health,
     permission: 'anyone',
     answers: { 200: 'health', 503: 'health' },
-    doc: 'Whether requests are answered here: for whoever stands before several servers. It tells nothing else.',
+    doc: 'Whether this server accepts requests, for load balancers. It returns nothing else.',
     async handle({ isReady }) {
       const ready = await isReady()
-      const body = thing('health', { ready })
+      const body = resource('health', { ready })
       return { status: ready ? 200 : 503, body }
     },
   }),

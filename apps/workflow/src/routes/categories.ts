@@ -3,13 +3,14 @@ import type { Body } from '@skerry/service'
 import { children, localName, readXml, text } from '@skerry/xml'
 import { Type } from 'typebox'
 
-import { at, Hrefs } from '../addresses.ts'
+import type { WorkflowRequestContext } from '../context.ts'
+import { at, WorkflowHrefs } from '../documents/addresses.ts'
 import { categoriesDocument, categoryDocument } from '../documents/category.ts'
-import type { Asker } from '../http/asker.ts'
-import { things } from '../http/things.ts'
-import { unknownThing } from '../identity/rights.ts'
+import type { WorkflowCaller } from '../http/caller.ts'
+import { workflowFinders } from '../http/path-workflows.ts'
+import { route } from '../http/route.ts'
+import { notFound } from '../identity/rights.ts'
 import { parseListQuery } from '../query/workflow-list.ts'
-import { route } from '../route.ts'
 import {
   addCategory,
   deleteCategory,
@@ -17,7 +18,6 @@ import {
   type CategoryRow,
 } from '../store/categories.ts'
 import { listWorkflows } from '../store/list-workflows.ts'
-import type { RequestWorld } from '../world.ts'
 
 const INSIDE_MAX = 1000
 
@@ -50,18 +50,25 @@ function fromJson(body: string): Record<string, unknown> {
     const given: unknown = JSON.parse(body)
     if (typeof given === 'object' && given !== null) return { ...given }
   } catch (cause) {
-    throw new Fault('invalid', 'the body must be a category, in XML or JSON', { cause })
+    throw new Fault('invalid', 'the body must be a category in XML or JSON', { cause })
   }
-  throw new Fault('invalid', 'a category is an object')
+  throw new Fault('invalid', 'a category must be an object')
 }
 
-async function describe(world: RequestWorld, { who }: Asker, row: CategoryRow) {
+async function describe(
+  context: WorkflowRequestContext,
+  { principal }: WorkflowCaller,
+  row: CategoryRow,
+) {
   const query = parseListQuery({})
-  return world.as(who, async (tx) => {
+  return context.as(principal, async (tx) => {
     const categories = await listCategories(tx, row.id)
     const workflows = await listWorkflows(tx, query, { limit: INSIDE_MAX, inside: row })
-    const hrefs = new Hrefs(world.base)
-    return { status: 200, body: categoryDocument(row, { categories, workflows }, { who, hrefs }) }
+    const hrefs = new WorkflowHrefs(context.base)
+    return {
+      status: 200,
+      body: categoryDocument(row, { categories, workflows }, { principal, hrefs }),
+    }
   })
 }
 
@@ -76,11 +83,11 @@ export const categories = [
       isRoot: Type.Optional(Type.String({ pattern: '^(true|false)$' })),
     }),
     answers: { 200: 'inventory-items' },
-    doc: 'The folders of workflows; isRoot=true: only the outermost.',
-    async handle(world, { query, who }) {
+    doc: 'Lists workflow folders; isRoot=true: only the outermost.',
+    async handle(context, { query, principal }) {
       const inside = query.isRoot === 'true' ? null : undefined
-      const rows = await world.as(who, (tx) => listCategories(tx, inside))
-      return { status: 200, body: categoriesDocument(rows, new Hrefs(world.base)) }
+      const rows = await context.as(principal, (tx) => listCategories(tx, inside))
+      return { status: 200, body: categoriesDocument(rows, new WorkflowHrefs(context.base)) }
     },
   }),
   route({
@@ -90,21 +97,23 @@ export const categories = [
     permission: 'workflow:edit',
     takes: category,
     answers: { 201: 'category' },
-    doc: 'Makes a folder: name, description, and parent-category-id for one inside of another.',
-    async handle(world, { body, who }) {
-      const row = await world.as(who, async (tx) => {
+    doc: 'Creates a folder: name, description, and parent-category-id for a folder inside another.',
+    async handle(context, { body, principal }) {
+      const row = await context.as(principal, async (tx) => {
         const { parent: id, name, description } = body
         const parent =
-          id === undefined ? undefined : await things.category(tx, id, { who, found: {} })
-        if (id !== undefined && parent?.org !== who.org) throw unknownThing()
-        return addCategory(tx, { org: who.org, parent, name, description })
+          id === undefined
+            ? undefined
+            : await workflowFinders.category(tx, id, { principal, found: {} })
+        if (id !== undefined && parent?.org !== principal.org) throw notFound()
+        return addCategory(tx, { org: principal.org, parent, name, description })
       })
-      const hrefs = new Hrefs(world.base)
+      const hrefs = new WorkflowHrefs(context.base)
       const inside = { categories: [], workflows: [] }
       return {
         status: 201,
         headers: { location: hrefs.category(row.id) },
-        body: categoryDocument(row, inside, { who, hrefs }),
+        body: categoryDocument(row, inside, { principal, hrefs }),
       }
     },
   }),
@@ -114,8 +123,8 @@ export const categories = [
     path: at.category,
     permission: 'workflow:read',
     answers: { 200: 'category' },
-    doc: 'A folder, with the folders and workflows in it.',
-    handle: (world, asker) => describe(world, asker, asker.params.category),
+    doc: 'Returns a folder with its folders and workflows.',
+    handle: (context, caller) => describe(context, caller, caller.params.category),
   }),
   route({
     name: 'readCatalogCategory',
@@ -123,8 +132,8 @@ export const categories = [
     path: at.catalogCategory,
     permission: 'workflow:read',
     answers: { 200: 'category' },
-    doc: `As GET ${at.category}.`,
-    handle: (world, asker) => describe(world, asker, asker.params.category),
+    doc: `Same as GET ${at.category}.`,
+    handle: (context, caller) => describe(context, caller, caller.params.category),
   }),
   route({
     name: 'deleteCategory',
@@ -133,8 +142,8 @@ export const categories = [
     permission: 'workflow:edit',
     answers: { 204: 'nothing' },
     doc: 'Deletes an empty folder.',
-    async handle(world, { params, who }) {
-      await world.as(who, (tx) => deleteCategory(tx, params.category))
+    async handle(context, { params, principal }) {
+      await context.as(principal, (tx) => deleteCategory(tx, params.category))
       return { status: 204 }
     },
   }),

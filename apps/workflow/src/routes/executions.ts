@@ -2,12 +2,13 @@ import { Fault } from '@skerry/fault'
 import type { Body } from '@skerry/service'
 import { Type } from 'typebox'
 
-import { at, Hrefs } from '../addresses.ts'
+import type { WorkflowRequestContext } from '../context.ts'
+import { at, WorkflowHrefs } from '../documents/addresses.ts'
 import { executionDocument, executionsDocument, stateDocument } from '../documents/execution.ts'
-import type { Asker } from '../http/asker.ts'
+import type { WorkflowCaller } from '../http/caller.ts'
+import { route } from '../http/route.ts'
 import { authorizeOwn } from '../identity/rights.ts'
-import { route } from '../route.ts'
-import { startExecution } from '../start-execution.ts'
+import { startExecution } from '../runs/start-execution.ts'
 import {
   countExecutions,
   deleteExecution,
@@ -18,7 +19,6 @@ import {
 } from '../store/executions.ts'
 import { readVersion } from '../store/workflows.ts'
 import { readContext, type Context } from '../values/read.ts'
-import type { RequestWorld } from '../world.ts'
 
 export const executionContext: Body<Context> = {
   media: 'application/xml or application/json',
@@ -28,23 +28,27 @@ export const executionContext: Body<Context> = {
 
 const PAGE_MAX = 1000
 
-const formOf = (world: RequestWorld, { who }: Asker, { org, workflow, digest }: ExecutionRow) =>
-  world.as(who, async (tx) => (await readVersion(tx, { org, id: workflow, digest })).form)
+const formOf = (
+  context: WorkflowRequestContext,
+  { principal }: WorkflowCaller,
+  { org, workflow, digest }: ExecutionRow,
+) =>
+  context.as(principal, async (tx) => (await readVersion(tx, { org, id: workflow, digest })).form)
 
-/** Told first to our own rows, so that it is told to Temporal again should that be away or we die now. */
+/** Marks our own row first, so that the cancellation is repeated if Temporal is unavailable or this process dies now. */
 export async function cancelExecution(
-  world: RequestWorld,
-  { who }: Asker,
+  context: WorkflowRequestContext,
+  { principal }: WorkflowCaller,
   execution: ExecutionRow,
 ): Promise<void> {
-  authorizeOwn(who, execution.account)
+  authorizeOwn(principal, execution.account)
   if (hasEnded(execution)) {
-    throw new Fault('conflict', `this run has ended: it is ${execution.state}`, {
+    throw new Fault('conflict', `this run has already ended: ${execution.state}`, {
       state: execution.state,
     })
   }
-  await world.as(who, (tx) => markCanceled(tx, execution))
-  await world.runs.cancel(execution.id)
+  await context.as(principal, (tx) => markCanceled(tx, execution))
+  await context.runs.cancel(execution.id)
 }
 
 export const executions = [
@@ -55,11 +59,11 @@ export const executions = [
     permission: 'workflow:run',
     takes: executionContext,
     answers: { 202: 'workflow-execution' },
-    doc: 'Runs the workflow as it is now, with these parameters; an empty context runs with defaults. The address of the execution is in Location. With Idempotency-Key the same request is the same execution. 503 while the engine that runs workflows is away.',
-    async handle(world, asker) {
-      const { workflow } = asker.params
-      const { execution, form } = await startExecution(world, asker, workflow, asker.body)
-      const hrefs = new Hrefs(world.base)
+    doc: 'Runs the current version of the workflow with these parameters; an empty context uses the defaults. Location contains the URL of the execution. Requests with the same Idempotency-Key return the same execution. Returns 503 while Temporal is unavailable.',
+    async handle(context, caller) {
+      const { workflow } = caller.params
+      const { execution, form } = await startExecution(context, caller, workflow, caller.body)
+      const hrefs = new WorkflowHrefs(context.base)
       return {
         status: 202,
         headers: { location: hrefs.execution(workflow.id, execution.id) },
@@ -79,14 +83,14 @@ export const executions = [
       ),
     }),
     answers: { 200: 'workflow-executions' },
-    doc: 'The runs of a workflow, newest first; at most 1000, and before=ID goes on after that one.',
-    async handle(world, { params: { workflow }, query, who }) {
+    doc: 'Lists the runs of a workflow, newest first, at most 1000; before=ID continues after that run.',
+    async handle(context, { params: { workflow }, query, principal }) {
       const limit = Math.min(Number(query.maxResult ?? PAGE_MAX), PAGE_MAX)
-      const [rows, total] = await world.as(who, async (tx) => [
+      const [rows, total] = await context.as(principal, async (tx) => [
         await listExecutions(tx, workflow, { before: query.before, limit }),
         await countExecutions(tx, workflow),
       ])
-      const hrefs = new Hrefs(world.base)
+      const hrefs = new WorkflowHrefs(context.base)
       const href = hrefs.below(workflow.id, 'executions')
       return { status: 200, body: executionsDocument({ rows, total, hrefs }, href) }
     },
@@ -97,11 +101,14 @@ export const executions = [
     path: at.execution,
     permission: 'workflow:read',
     answers: { 200: 'workflow-execution' },
-    doc: 'How a run stands: state, inputs and outputs, where it is, and why it failed.',
-    async handle(world, asker) {
-      const { execution } = asker.params
-      const form = await formOf(world, asker, execution)
-      return { status: 200, body: executionDocument(execution, form, new Hrefs(world.base)) }
+    doc: 'Returns a run: state, inputs, outputs, current step, and the error if it failed.',
+    async handle(context, caller) {
+      const { execution } = caller.params
+      const form = await formOf(context, caller, execution)
+      return {
+        status: 200,
+        body: executionDocument(execution, form, new WorkflowHrefs(context.base)),
+      }
     },
   }),
   route({
@@ -110,7 +117,7 @@ export const executions = [
     path: at.state,
     permission: 'workflow:read',
     answers: { 200: 'execution-state' },
-    doc: 'One word: initializing, running, waiting, waiting-signal, suspended, completed, failed or canceled.',
+    doc: 'Returns the state of a run: initializing, running, waiting, waiting-signal, suspended, completed, failed or canceled.',
     async handle(_world, { params: { execution } }) {
       return { status: 200, body: stateDocument(execution) }
     },
@@ -121,9 +128,9 @@ export const executions = [
     path: at.state,
     permission: 'workflow:run',
     answers: { 204: 'nothing' },
-    doc: 'Cancels a run of one’s own, or of anybody’s for an administrator. It ends as canceled once what it does in the cloud has ended.',
-    async handle(world, asker) {
-      await cancelExecution(world, asker, asker.params.execution)
+    doc: 'Cancels one of your runs; an administrator can cancel any run. The run ends as canceled once its current cloud task has ended.',
+    async handle(context, caller) {
+      await cancelExecution(context, caller, caller.params.execution)
       return { status: 204 }
     },
   }),
@@ -133,12 +140,13 @@ export const executions = [
     path: at.execution,
     permission: 'workflow:run',
     answers: { 204: 'nothing' },
-    doc: 'Cancels a run that goes on; deletes what is known of one that has ended.',
-    async handle(world, asker) {
-      const { execution } = asker.params
-      authorizeOwn(asker.who, execution.account)
-      if (hasEnded(execution)) await world.as(asker.who, (tx) => deleteExecution(tx, execution))
-      else await cancelExecution(world, asker, execution)
+    doc: 'Cancels a run that is in progress; deletes the record of a run that has ended.',
+    async handle(context, caller) {
+      const { execution } = caller.params
+      authorizeOwn(caller.principal, execution.account)
+      if (hasEnded(execution))
+        await context.as(caller.principal, (tx) => deleteExecution(tx, execution))
+      else await cancelExecution(context, caller, execution)
       return { status: 204 }
     },
   }),

@@ -1,11 +1,16 @@
+import type { Json } from '@skerry/serverless-workflow'
 import { Type } from 'typebox'
 
-import { at, Hrefs } from '../addresses.ts'
+import { at, WorkflowHrefs } from '../documents/addresses.ts'
 import { interactionDocument, interactionsDocument } from '../documents/interaction.ts'
-import type { Json } from '../durable/verbs.ts'
-import { route } from '../route.ts'
-import { checkGiven } from '../start-execution.ts'
-import { closeInteraction, listInteractions, openInteraction } from '../store/interactions.ts'
+import { route } from '../http/route.ts'
+import { checkGiven } from '../runs/start-execution.ts'
+import {
+  closeInteraction,
+  listInteractions,
+  openInteraction,
+  requireApprover,
+} from '../store/interactions.ts'
 import { executionContext } from './executions.ts'
 
 const MOST = 1000
@@ -18,11 +23,11 @@ export const interactions = [
     permission: 'workflow:read',
     query: Type.Object({ status: Type.Optional(Type.String({ pattern: '^[0-9]$' })) }),
     answers: { 200: 'user-interactions' },
-    doc: 'What runs ask of people, oldest first; status=0: only what still waits for an answer.',
-    async handle(world, { query, who }) {
+    doc: 'Lists user interactions of runs, oldest first; status=0: only open ones.',
+    async handle(context, { query, principal }) {
       const open = query.status === '0'
-      const rows = await world.as(who, (tx) => listInteractions(tx, { open }, MOST))
-      return { status: 200, body: interactionsDocument(rows, new Hrefs(world.base)) }
+      const rows = await context.as(principal, (tx) => listInteractions(tx, { open }, MOST))
+      return { status: 200, body: interactionsDocument(rows, new WorkflowHrefs(context.base)) }
     },
   }),
   route({
@@ -31,12 +36,12 @@ export const interactions = [
     path: at.interactions,
     permission: 'workflow:read',
     answers: { 200: 'user-interactions' },
-    doc: 'What runs of this workflow wait for.',
-    async handle(world, { params: { workflow }, who }) {
-      const asked = { workflow: workflow.id, open: true }
-      const rows = await world.as(who, (tx) => listInteractions(tx, asked, MOST))
+    doc: 'Lists the open user interactions of this workflow.',
+    async handle(context, { params: { workflow }, principal }) {
+      const requested = { workflow: workflow.id, open: true }
+      const rows = await context.as(principal, (tx) => listInteractions(tx, requested, MOST))
       const own = rows.filter(({ org }) => org === workflow.org)
-      return { status: 200, body: interactionsDocument(own, new Hrefs(world.base)) }
+      return { status: 200, body: interactionsDocument(own, new WorkflowHrefs(context.base)) }
     },
   }),
   route({
@@ -45,10 +50,10 @@ export const interactions = [
     path: at.interaction,
     permission: 'workflow:read',
     answers: { 200: 'user-interaction' },
-    doc: 'What a run waits for, and what an answer must say; 409 when it waits for nobody.',
-    async handle(world, { params: { execution }, who }) {
-      const row = await world.as(who, (tx) => openInteraction(tx, execution))
-      return { status: 200, body: interactionDocument(row, new Hrefs(world.base)) }
+    doc: 'Returns the open user interaction of a run, with the form of its answer; 409 if there is none.',
+    async handle(context, { params: { execution }, principal }) {
+      const row = await context.as(principal, (tx) => openInteraction(tx, execution))
+      return { status: 200, body: interactionDocument(row, new WorkflowHrefs(context.base)) }
     },
   }),
   route({
@@ -59,14 +64,15 @@ export const interactions = [
     query: Type.Object({ id: Type.Optional(Type.String({ maxLength: 255 })) }),
     takes: executionContext,
     answers: { 204: 'nothing' },
-    doc: 'Answers what a run waits for: the oldest, or id=ID. Once; of two answers the second is told 409.',
-    async handle(world, { params: { execution }, query, body, who }) {
-      await world.as(who, async (tx) => {
-        const asked = await openInteraction(tx, execution, query.id)
-        const answer = checkGiven(asked.form, body)
-        await closeInteraction(tx, who, asked)
-        // Inside of the transaction: an answer that did not reach the run was none.
-        await world.runs.answer(execution.id, asked.id, who.user, answer as Json)
+    doc: 'Answers the open user interaction of a run: the oldest, or id=ID. It accepts one answer; a second one gets 409. With approver: other in the definition, the user who started the run or owns its schedule gets 403.',
+    async handle(context, { params: { execution }, query, body, principal }) {
+      await context.as(principal, async (tx) => {
+        const requested = await openInteraction(tx, execution, query.id)
+        requireApprover(principal, requested, execution)
+        const answer = await checkGiven(context, requested.form, body)
+        await closeInteraction(tx, principal, requested)
+        // Inside the transaction: an answer that did not reach the run is rolled back.
+        await context.runs.answer(execution.id, requested.id, principal.user, answer as Json)
       })
       return { status: 204 }
     },

@@ -1,27 +1,31 @@
 import { Readable } from 'node:stream'
 
-import { at, Hrefs } from '../addresses.ts'
+import type { WorkflowRequestContext } from '../context.ts'
+import { at, WorkflowHrefs } from '../documents/addresses.ts'
 import { inventoryJson, inventoryXml } from '../documents/inventory.ts'
-import type { Asker } from '../http/asker.ts'
+import type { WorkflowCaller } from '../http/caller.ts'
+import { route, type WorkflowRoute } from '../http/route.ts'
 import { typeOf } from '../http/send.ts'
 import { ListParameters, parseListQuery, type ListQuery } from '../query/workflow-list.ts'
-import { route, type WorkflowRoute } from '../route.ts'
 import {
   countWorkflows,
   listWorkflows,
   PART,
   type ListedWorkflow,
 } from '../store/list-workflows.ts'
-import type { RequestWorld } from '../world.ts'
 
 interface FirstPart {
   readonly rows: readonly ListedWorkflow[]
   readonly total: number | undefined
 }
 
-/** One way to the database for what most lists are: short. */
-const readFirst = (world: RequestWorld, { who }: Pick<Asker, 'who'>, query: ListQuery) =>
-  world.as(who, async (tx): Promise<FirstPart> => {
+/** Reads the first part in one transaction, which is enough for most lists. */
+const readFirst = (
+  context: WorkflowRequestContext,
+  { principal }: Pick<WorkflowCaller, 'principal'>,
+  query: ListQuery,
+) =>
+  context.as(principal, async (tx): Promise<FirstPart> => {
     const limit = Math.min(query.maxResult ?? PART, PART)
     const rows = await listWorkflows(tx, query, { limit, offset: query.startIndex })
     const whole = query.startIndex === 0 && rows.length < limit
@@ -32,10 +36,10 @@ const readFirst = (world: RequestWorld, { who }: Pick<Asker, 'who'>, query: List
     }
   })
 
-/** The rest follows part by part, each read when the one before was taken. */
+/** Reads the remaining parts one by one, each after the previous one was consumed. */
 async function* partsOf(
-  world: RequestWorld,
-  { who }: Pick<Asker, 'who'>,
+  context: WorkflowRequestContext,
+  { principal }: Pick<WorkflowCaller, 'principal'>,
   query: ListQuery,
   first: readonly ListedWorkflow[],
 ): AsyncGenerator<readonly ListedWorkflow[], void> {
@@ -46,7 +50,7 @@ async function* partsOf(
     const after = rows.at(-1)
     if (!after) return
     const limit = Math.min(left, PART)
-    rows = await world.as(who, (tx) => listWorkflows(tx, query, { after, limit }))
+    rows = await context.as(principal, (tx) => listWorkflows(tx, query, { after, limit }))
     left -= rows.length
     yield rows
   }
@@ -57,16 +61,16 @@ const list = (name: string, path: string, doc: string): WorkflowRoute =>
     ...{ name, method: 'GET', path, permission: 'workflow:read', query: ListParameters },
     answers: { 200: 'inventory-items' },
     doc,
-    async handle(world, asker) {
-      const query = parseListQuery(asker.query)
-      const { rows, total } = await readFirst(world, asker, query)
+    async handle(context, caller) {
+      const query = parseListQuery(caller.query)
+      const { rows, total } = await readFirst(context, caller, query)
       const start = query.maxResult === undefined ? undefined : query.startIndex
-      const hrefs = new Hrefs(world.base)
-      const listing = { who: asker.who, hrefs, total, start, keys: query.keys }
-      const parts = partsOf(world, asker, query, rows)
-      const write = asker.format === 'json' ? inventoryJson : inventoryXml
+      const hrefs = new WorkflowHrefs(context.base)
+      const listing = { principal: caller.principal, hrefs, total, start, keys: query.keys }
+      const parts = partsOf(context, caller, query, rows)
+      const write = caller.format === 'json' ? inventoryJson : inventoryXml
       const body = Readable.from(write(parts, listing), { objectMode: false })
-      return { status: 200, headers: { 'content-type': typeOf(asker.format) }, body }
+      return { status: 200, headers: { 'content-type': typeOf(caller.format) }, body }
     },
   })
 
@@ -74,8 +78,8 @@ export const lists: readonly WorkflowRoute[] = [
   list(
     'listWorkflows',
     at.workflows,
-    'Every workflow that the asker may see, unless maxResult asks for pages. conditions=name=X is equal, name~X contains; several are separated by commas, and all hold; categoryName, version, description and id likewise. tags=A,B has both. startIndex skips, sortOrders=+name,-version sorts, keys=id,name tells only these, queryCount=false does not count. The total is what there was when the answer began.',
+    'Lists all workflows that the caller can see; maxResult limits the page. conditions=name=X means equal, name~X means contains; separate several with commas, all must match; categoryName, version, description and id work the same way. tags=A,B requires both tags. startIndex skips, sortOrders=+name,-version sorts, keys=id,name returns only these attributes, queryCount=false skips the count. The total is the count at the start of the response.',
   ),
-  list('listCatalog', at.catalog, `As GET ${at.workflows}.`),
-  list('listInventory', at.inventory, `As GET ${at.workflows}.`),
+  list('listCatalog', at.catalog, `Same as GET ${at.workflows}.`),
+  list('listInventory', at.inventory, `Same as GET ${at.workflows}.`),
 ]

@@ -3,10 +3,10 @@ import type { Body } from '@skerry/service'
 import { attribute, children, localName, readXml, text } from '@skerry/xml'
 import { Type } from 'typebox'
 
-import { at } from '../addresses.ts'
+import { at } from '../documents/addresses.ts'
 import { logsDocument } from '../documents/execution.ts'
-import type { Things } from '../http/things.ts'
-import { route } from '../route.ts'
+import type { PathWorkflows } from '../http/path-workflows.ts'
+import { route } from '../http/route.ts'
 import { severities } from '../store/database.ts'
 import { listLogs, type LogsAsked } from '../store/logs.ts'
 
@@ -33,18 +33,18 @@ function readAsked({ severity, since, after, limit }: Asked): LogsAsked {
   }
 }
 
-/** Milliseconds since 1970, or a time as ISO 8601 writes it. */
+/** Milliseconds since 1970, or an ISO 8601 time. */
 function readTime(given: string | undefined): Date | undefined {
   if (given === undefined || given === '') return undefined
   const at = new Date(/^\d+$/.test(given) ? Number(given) : given)
   if (!Number.isNaN(at.getTime())) return at
   throw new Fault(
     'invalid',
-    'older-than must be a time, as 2026-01-31T12:00:00Z or in milliseconds',
+    'older-than must be a time such as 2026-01-31T12:00:00Z, or milliseconds since 1970',
   )
 }
 
-/** `older-than` means newer than: clients of this family rely on it. */
+/** `older-than` means newer than: clients of this API rely on it. */
 const logRequest: Body<Asked> = {
   media: 'application/xml or application/json',
   shape: 'log-request',
@@ -72,7 +72,7 @@ function fromJson(body: string): Record<string, string | undefined> {
       Object.entries(given ?? {}).map(([name, value]) => [name, textOf(value)]),
     )
   } catch (cause) {
-    throw new Fault('invalid', 'the body must be a log-request, in XML or JSON', { cause })
+    throw new Fault('invalid', 'the body must be a log-request in XML or JSON', { cause })
   }
 }
 
@@ -91,11 +91,11 @@ const reading = (name: string, path: typeof at.logs | typeof at.syslogs, doc: st
     ...{ name, method: 'GET', path, permission: 'workflow:read', query },
     answers: { 200: 'logs' },
     doc,
-    async handle(world, { params, query: asked, who }) {
-      const { execution } = params as Pick<Things, 'execution'>
-      const { severity, after, maxResult: limit } = asked
-      const how = readAsked({ severity, after, limit, since: asked['older-than'] })
-      const rows = await world.as(who, (tx) => listLogs(tx, execution, how))
+    async handle(context, { params, query: requested, principal }) {
+      const { execution } = params as Pick<PathWorkflows, 'execution'>
+      const { severity, after, maxResult: limit } = requested
+      const how = readAsked({ severity, after, limit, since: requested['older-than'] })
+      const rows = await context.as(principal, (tx) => listLogs(tx, execution, how))
       return { status: 200, body: logsDocument(rows, execution) }
     },
   })
@@ -104,9 +104,9 @@ export const logs = [
   reading(
     'listLogs',
     at.logs,
-    'What a run did, oldest first: every step that began, ended, failed or was tried again. after=NUMBER goes on after that line.',
+    'Returns the log of a run, oldest first: every step that began, ended, failed or was retried. after=NUMBER continues after that line.',
   ),
-  reading('listSyslogs', at.syslogs, `As GET ${at.logs}.`),
+  reading('listSyslogs', at.syslogs, `Same as GET ${at.logs}.`),
   route({
     name: 'askSyslogs',
     method: 'POST',
@@ -114,9 +114,9 @@ export const logs = [
     permission: 'workflow:read',
     takes: logRequest,
     answers: { 200: 'logs' },
-    doc: 'As GET, for clients of earlier releases: a log-request with severity and older-than, which means newer than.',
-    async handle(world, { params: { execution }, body, who }) {
-      const rows = await world.as(who, (tx) => listLogs(tx, execution, readAsked(body)))
+    doc: 'Same as GET, for clients of earlier releases: a log-request with severity and older-than, which means newer than.',
+    async handle(context, { params: { execution }, body, principal }) {
+      const rows = await context.as(principal, (tx) => listLogs(tx, execution, readAsked(body)))
       return { status: 200, body: logsDocument(rows, execution) }
     },
   }),

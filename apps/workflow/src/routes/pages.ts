@@ -1,20 +1,25 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
+import type { Json } from '@skerry/serverless-workflow'
 import type { Body } from '@skerry/service'
 import { Type } from 'typebox'
 
-import type { Json } from '../durable/verbs.ts'
+import { offering, route, type WorkflowRoute } from '../http/route.ts'
 import { readFilled } from '../pages/form.ts'
 import { pageHeaders, SCRIPT, STYLE } from '../pages/html.ts'
 import { listPage, runPath } from '../pages/list-page.ts'
 import { runPage } from '../pages/run-page.ts'
 import { workflowPage } from '../pages/workflow-page.ts'
 import { parseListQuery } from '../query/workflow-list.ts'
-import { offering, route, type WorkflowRoute } from '../route.ts'
-import { checkGiven, startExecution } from '../start-execution.ts'
+import { checkGiven, startExecution } from '../runs/start-execution.ts'
 import { listExecutions, recentExecutions } from '../store/executions.ts'
-import { closeInteraction, listInteractions, openInteraction } from '../store/interactions.ts'
+import {
+  closeInteraction,
+  listInteractions,
+  openInteraction,
+  requireApprover,
+} from '../store/interactions.ts'
 import { countWorkflows, listWorkflows } from '../store/list-workflows.ts'
 import { listLogs } from '../store/logs.ts'
 import { readVersion } from '../store/workflows.ts'
@@ -25,7 +30,7 @@ const RUNS_SHOWN = 25
 const LINES_SHOWN = 1000
 
 const filled: Body<string> = {
-  ...{ media: 'application/x-www-form-urlencoded', shape: 'a form that was filled in' },
+  ...{ media: 'application/x-www-form-urlencoded', shape: 'a filled-in form' },
   read: (raw) => raw,
 }
 
@@ -37,7 +42,7 @@ const file = (name: string, path: string, type: string, content: string): Workfl
   page(
     route({
       ...{ name, method: 'GET', path, permission: 'anyone', answers: { 200: type } },
-      doc: 'A file that the pages need.',
+      doc: 'A static file of the web pages.',
       async handle() {
         const headers = { 'content-type': `${type}; charset=utf-8`, 'cache-control': 'max-age=300' }
         return { status: 200, headers, body: content }
@@ -62,19 +67,19 @@ export const pages: readonly WorkflowRoute[] = [
         page: Type.Optional(Type.String({ pattern: '^[1-9][0-9]{0,5}$' })),
       }),
       answers: { 200: 'text/html' },
-      doc: 'A page for people: workflows, what waits for an answer, and the latest runs.',
-      async handle(world, { who, query: { q: search = '', page: number = '1' } }) {
+      doc: 'Web page: workflows, open user interactions, and the latest runs.',
+      async handle(context, { principal, query: { q: search = '', page: number = '1' } }) {
         const query = parseListQuery({})
-        const asked = search === '' ? query : { ...query, conditions: [contains(search)] }
+        const requested = search === '' ? query : { ...query, conditions: [contains(search)] }
         const at = Number(number)
-        return world.as(who, async (tx) => {
+        return context.as(principal, async (tx) => {
           const offset = (at - 1) * SHOWN
-          const found = await listWorkflows(tx, asked, { limit: SHOWN + 1, offset })
+          const found = await listWorkflows(tx, requested, { limit: SHOWN + 1, offset })
           return shown(
             listPage({
-              ...{ user: `${who.user}@${who.orgName}`, search, page: at },
+              ...{ user: `${principal.user}@${principal.orgName}`, search, page: at },
               ...{ more: found.length > SHOWN, workflows: found.slice(0, SHOWN) },
-              total: await countWorkflows(tx, asked),
+              total: await countWorkflows(tx, requested),
               runs: await recentExecutions(tx, RUNS_SHOWN),
               waiting: await listInteractions(tx, { open: true }, RUNS_SHOWN),
             }),
@@ -90,12 +95,12 @@ export const pages: readonly WorkflowRoute[] = [
       path: '/workflows/:workflow',
       permission: 'workflow:read',
       answers: { 200: 'text/html' },
-      doc: 'A page for people: what a workflow does, a form to start it, and its runs.',
-      async handle(world, { who, params: { workflow } }) {
-        return world.as(who, async (tx) => {
+      doc: 'Web page: a workflow, a form to start it, and its runs.',
+      async handle(context, { principal, params: { workflow } }) {
+        return context.as(principal, async (tx) => {
           const version = await readVersion(tx, workflow)
           const runs = await listExecutions(tx, workflow, { before: undefined, limit: RUNS_SHOWN })
-          return shown(workflowPage({ who, workflow, version, runs }))
+          return shown(workflowPage({ principal, workflow, version, runs }))
         })
       },
     }),
@@ -108,12 +113,12 @@ export const pages: readonly WorkflowRoute[] = [
       permission: 'workflow:run',
       takes: filled,
       answers: { 303: 'nothing' },
-      doc: 'Starts a run with what was filled in, and leads to its page.',
-      async handle(world, asker) {
-        const { who, params, body } = asker
-        const { form } = await world.as(who, (tx) => readVersion(tx, params.workflow))
+      doc: 'Starts a run with the submitted form and redirects to its page.',
+      async handle(context, caller) {
+        const { principal, params, body } = caller
+        const { form } = await context.as(principal, (tx) => readVersion(tx, params.workflow))
         const input = readFilled(form, body)
-        const { execution } = await startExecution(world, asker, params.workflow, { input })
+        const { execution } = await startExecution(context, caller, params.workflow, { input })
         return goTo(runPath(execution))
       },
     }),
@@ -125,13 +130,13 @@ export const pages: readonly WorkflowRoute[] = [
       path: '/workflows/:workflow/runs/:execution',
       permission: 'workflow:read',
       answers: { 200: 'text/html' },
-      doc: 'A page for people: how a run goes, live, with its steps marked; to cancel it, and to answer it.',
-      async handle(world, { who, params: { execution: run } }) {
-        return world.as(who, async (tx) => {
+      doc: 'Web page: a run with live progress and marked steps; can cancel and answer it.',
+      async handle(context, { principal, params: { execution: run } }) {
+        return context.as(principal, async (tx) => {
           const all = { severity: undefined, since: undefined, after: undefined }
           const logs = await listLogs(tx, run, { ...all, limit: LINES_SHOWN })
-          const [asked] = await listInteractions(tx, { execution: run.id, open: true }, 1)
-          return shown(runPage({ who, run, logs, asked }))
+          const [requested] = await listInteractions(tx, { execution: run.id, open: true }, 1)
+          return shown(runPage({ principal, run, logs, requested }))
         })
       },
     }),
@@ -144,10 +149,10 @@ export const pages: readonly WorkflowRoute[] = [
       permission: 'workflow:run',
       takes: filled,
       answers: { 303: 'nothing' },
-      doc: 'Cancels a run, and leads back to its page.',
-      async handle(world, asker) {
-        await cancelExecution(world, asker, asker.params.execution)
-        return goTo(runPath(asker.params.execution))
+      doc: 'Cancels a run and redirects to its page.',
+      async handle(context, caller) {
+        await cancelExecution(context, caller, caller.params.execution)
+        return goTo(runPath(caller.params.execution))
       },
     }),
   ),
@@ -160,13 +165,15 @@ export const pages: readonly WorkflowRoute[] = [
       query: Type.Object({ id: Type.Optional(Type.String({ maxLength: 255 })) }),
       takes: filled,
       answers: { 303: 'nothing' },
-      doc: 'Answers what a run waits for, and leads back to its page.',
-      async handle(world, { who, params: { execution }, query, body }) {
-        await world.as(who, async (tx) => {
-          const asked = await openInteraction(tx, execution, query.id)
-          const answer = checkGiven(asked.form, { input: readFilled(asked.form, body) })
-          await closeInteraction(tx, who, asked)
-          await world.runs.answer(execution.id, asked.id, who.user, answer as Json)
+      doc: 'Answers the open user interaction of a run and redirects to its page.',
+      async handle(context, { principal, params: { execution }, query, body }) {
+        await context.as(principal, async (tx) => {
+          const requested = await openInteraction(tx, execution, query.id)
+          requireApprover(principal, requested, execution)
+          const input = readFilled(requested.form, body)
+          const answer = await checkGiven(context, requested.form, { input })
+          await closeInteraction(tx, principal, requested)
+          await context.runs.answer(execution.id, requested.id, principal.user, answer as Json)
         })
         return goTo(runPath(execution))
       },

@@ -1,16 +1,16 @@
+import { checkForm } from '@skerry/serverless-workflow'
 import { carried, element } from '@skerry/xml'
 
-import { at, Hrefs } from '../addresses.ts'
-import { checkForm } from '../definition/inputs.ts'
-import { field, list, thing } from '../documents/document.ts'
+import { at, WorkflowHrefs } from '../documents/addresses.ts'
+import { field, list, resource } from '../documents/document.ts'
 import { relations } from '../documents/link.ts'
-import { asked } from '../documents/parameters.ts'
-import { route } from '../route.ts'
+import { requested } from '../documents/parameters.ts'
+import { route } from '../http/route.ts'
 import { readVersion } from '../store/workflows.ts'
 import { valuesOf } from '../values/read.ts'
 import { executionContext } from './executions.ts'
 
-/** Clients of this family look for it where a value is missing or wrong. */
+/** The code that clients of this API expect for a missing or invalid value. */
 const CODE = 'VCO-CNS0002'
 
 export const presentation = [
@@ -20,10 +20,10 @@ export const presentation = [
     path: at.presentation,
     permission: 'workflow:read',
     answers: { 200: 'presentation' },
-    doc: 'What a run takes: its parameters, and the form as a JSON Schema.',
-    async handle(world, { who, params: { workflow } }) {
-      const { form } = await world.as(who, (tx) => readVersion(tx, workflow))
-      const hrefs = new Hrefs(world.base)
+    doc: 'Returns the inputs of a workflow: its parameters, and the form as a JSON Schema.',
+    async handle(context, { principal, params: { workflow } }) {
+      const { form } = await context.as(principal, (tx) => readVersion(tx, workflow))
+      const hrefs = new WorkflowHrefs(context.base)
       const href = hrefs.below(workflow.id, 'presentation')
       const up = { rel: 'up', href: hrefs.workflow(workflow.id) }
       const said = {
@@ -31,13 +31,13 @@ export const presentation = [
         xml: element('form', {}, carried(JSON.stringify(form ?? {}))),
       }
       const parts = [relations([up, { rel: 'add', href: `${href}instances/` }])]
-      const body = thing(
+      const body = resource(
         'presentation',
         { href },
         ...parts,
         field('name', workflow.name),
         field('description', workflow.description),
-        asked('input-parameters', form),
+        requested('input-parameters', form),
         said,
       )
       return { status: 200, body }
@@ -50,19 +50,20 @@ export const presentation = [
     permission: 'workflow:read',
     takes: executionContext,
     answers: { 200: 'presentation-instance' },
-    doc: 'Whether a run would take these parameters, and what is wrong with each. Nothing is started.',
-    async handle(world, { who, params: { workflow }, body: context }) {
-      const { form } = await world.as(who, (tx) => readVersion(tx, workflow))
-      const checked = checkForm(form ?? undefined, valuesOf(form, context))
+    doc: 'Validates these parameters and returns the errors of each. Starts nothing.',
+    async handle(context, { principal, params: { workflow }, body: inputs }) {
+      const { form } = await context.as(principal, (tx) => readVersion(tx, workflow))
+      const given = valuesOf(form, inputs)
+      const checked = await checkForm(form ?? undefined, given, context.findInvalid)
       const complaints = 'complaints' in checked ? checked.complaints : []
-      const body = thing(
+      const body = resource(
         'presentation-instance',
         {},
         field('valid', complaints.length === 0),
         list(
           'messages',
           complaints.map((each) =>
-            thing(
+            resource(
               'message',
               { parameter: each.field },
               field('severity', 'error'),

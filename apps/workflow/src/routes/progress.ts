@@ -1,13 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 
+import { type DefinitionDocument, definitionOf, drawWorkflow } from '@skerry/serverless-workflow'
 import { eventStream, streamHeaders, type Message } from '@skerry/service'
 
-import { at, Hrefs } from '../addresses.ts'
-import type { Document } from '../definition/definition.ts'
-import { definitionOf } from '../definition/parse.ts'
+import { at, WorkflowHrefs } from '../documents/addresses.ts'
 import { executionDocument } from '../documents/execution.ts'
-import { drawWorkflow } from '../drawing/draw.ts'
-import { offering, route, type WorkflowRoute } from '../route.ts'
+import { offering, route, type WorkflowRoute } from '../http/route.ts'
 import { findExecution, hasEnded, listSteps } from '../store/executions.ts'
 import { listInteractions } from '../store/interactions.ts'
 import { listLogs } from '../store/logs.ts'
@@ -25,15 +23,15 @@ export const progress: readonly WorkflowRoute[] = [
       path: at.progress,
       permission: 'workflow:read',
       answers: { 200: 'image/svg+xml' },
-      doc: 'The version that is run as a drawing, with the steps that are done, running and failed marked.',
-      async handle(world, { who, params: { execution } }) {
+      doc: 'Returns a drawing of the running version, with done, running and failed steps marked.',
+      async handle(context, { principal, params: { execution } }) {
         const { org, workflow: id, digest } = execution
-        const [{ document }, steps] = await world.as(who, async (tx) => [
+        const [{ document }, steps] = await context.as(principal, async (tx) => [
           await readVersion(tx, { org, id, digest }),
           await listSteps(tx, execution),
         ])
         const marks = new Map(steps.map(({ place, state }) => [place, state]))
-        const definition = definitionOf(document as unknown as Document)
+        const definition = definitionOf(document as unknown as DefinitionDocument)
         return { status: 200, body: drawWorkflow(definition, marks) }
       },
     }),
@@ -46,24 +44,30 @@ export const progress: readonly WorkflowRoute[] = [
       path: at.events,
       permission: 'workflow:read',
       answers: { 200: 'events' },
-      doc: 'How a run goes on, as it does (server-sent events): its execution whenever that changes, its log, and in interaction the id of what it asks of people, or null. It ends with the run. Last-Event-ID goes on after that line of the log.',
-      async handle(world, { who, params: { execution }, lastEventId }) {
+      doc: 'Streams the progress of a run (server-sent events): the execution whenever it changes, its log, and in interaction the id of the open user interaction, or null. The stream ends with the run, and when the role, the account or the password of the reader changes. Last-Event-ID continues after that line of the log. At most 20 streams per user and 100 per organisation are open on a server; more get 429.',
+      async handle(context, caller) {
+        const { principal, params, lastEventId } = caller
+        const { execution } = params
         const since = /^[0-9]{1,9}$/.test(lastEventId ?? '') ? Number(lastEventId) : 0
         const { org, workflow: id, digest } = execution
-        const { form } = await world.as(who, (tx) => readVersion(tx, { org, id, digest }))
-        const hrefs = new Hrefs(world.base)
+        const { form } = await context.as(principal, (tx) => readVersion(tx, { org, id, digest }))
+        const hrefs = new WorkflowHrefs(context.base)
+        const isSame = context.streams.watch(principal, () => caller.principalNow())
+        const open = context.streams.open(principal)
         async function* source(signal: AbortSignal): AsyncIterable<Message> {
+          using _ = open
           let seen = since
-          let told = ''
+          let sent = ''
           let asks: string | null | undefined
           while (!signal.aborted) {
-            const [now, [asked], lines] = await world.as(who, async (tx) => [
+            const [now, [requested], lines] = await context.as(principal, async (tx) => [
               await findExecution(tx, execution.id),
               await listInteractions(tx, { execution: execution.id, open: true }, 1),
               await listLogs(tx, execution, {
                 ...{ severity: undefined, since: undefined, after: seen, limit: LINES },
               }),
             ])
+            if (!(await isSame())) return
             for (const { seq, at: when, severity, summary, detail, origin } of lines) {
               seen = seq
               const data = { at: when.toISOString(), severity, summary, detail, origin }
@@ -72,9 +76,9 @@ export const progress: readonly WorkflowRoute[] = [
             if (!now) return
             const { json } = executionDocument(now, form, hrefs)
             const text = `${JSON.stringify(json)}${now.number}`
-            if (text !== told) yield { id: seen, event: 'execution', data: json }
-            told = text
-            const next = asked?.id ?? null
+            if (text !== sent) yield { id: seen, event: 'execution', data: json }
+            sent = text
+            const next = requested?.id ?? null
             if (next !== asks) yield { id: seen, event: 'interaction', data: { id: next } }
             asks = next
             if (lines.length === LINES) continue

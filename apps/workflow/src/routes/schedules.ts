@@ -1,17 +1,18 @@
 import { Fault } from '@skerry/fault'
+import { fieldsOf } from '@skerry/serverless-workflow'
 import type { Body } from '@skerry/service'
 import { attribute, children, localName, readXml, text } from '@skerry/xml'
 import { Type, type Static } from 'typebox'
 import { Compile } from 'typebox/compile'
 
-import { at, Hrefs } from '../addresses.ts'
-import { fieldsOf } from '../definition/inputs.ts'
+import type { WorkflowRequestContext } from '../context.ts'
+import { at, WorkflowHrefs } from '../documents/addresses.ts'
 import { scheduleDocument, schedulesDocument } from '../documents/schedule.ts'
-import type { Asker } from '../http/asker.ts'
-import { things } from '../http/things.ts'
-import { authorize, authorizeOwn } from '../identity/rights.ts'
-import { route } from '../route.ts'
-import { checkGiven } from '../start-execution.ts'
+import type { WorkflowCaller } from '../http/caller.ts'
+import { workflowFinders } from '../http/path-workflows.ts'
+import { route } from '../http/route.ts'
+import { authorize, authorizeOwn, type WorkflowPrincipal } from '../identity/rights.ts'
+import { checkGiven } from '../runs/start-execution.ts'
 import { overlaps } from '../store/database.ts'
 import {
   addSchedule,
@@ -23,7 +24,6 @@ import {
 } from '../store/schedules.ts'
 import { readVersion, type FoundWorkflow } from '../store/workflows.ts'
 import { readContext, type Context } from '../values/read.ts'
-import type { RequestWorld } from '../world.ts'
 
 const SECONDS_LEAST = 10
 const SECONDS_MOST = 366 * 24 * 3600
@@ -43,7 +43,7 @@ interface NewAsked extends Static<typeof Asked> {
   readonly context: Context
 }
 
-/** Name, when, in which time zone, and the parameters of an execution-context beside. */
+/** Name, times and time zone, and the parameters of an execution-context. */
 const schedule: Body<NewAsked> = {
   media: 'application/xml or application/json',
   shape: 'schedule',
@@ -52,7 +52,7 @@ const schedule: Body<NewAsked> = {
     if (!compiled.Check(fields)) {
       const [first] = compiled.Errors(fields)
       const where = first?.instancePath.slice(1) || 'a schedule'
-      throw new Fault('invalid', `${where} ${first?.message ?? 'is wrong'}`)
+      throw new Fault('invalid', `${where} ${first?.message ?? 'is invalid'}`)
     }
     return { ...fields, context }
   },
@@ -84,26 +84,26 @@ function fromJson(raw: string): { readonly context: Context } {
   try {
     given = JSON.parse(raw)
   } catch (cause) {
-    throw new Fault('invalid', 'the body must be a schedule, in XML or JSON', { cause })
+    throw new Fault('invalid', 'the body must be a schedule in XML or JSON', { cause })
   }
   if (typeof given !== 'object' || given === null) {
-    throw new Fault('invalid', 'a schedule is an object')
+    throw new Fault('invalid', 'a schedule must be an object')
   }
   const { parameters, input, ...fields } = given as Readonly<Record<string, unknown>>
   const context = readContext(JSON.stringify({ parameters, input }))
   return { ...fields, context }
 }
 
-/** Exactly one of both, and a time zone that there is. */
+/** Requires exactly one of both, and a valid time zone. */
 function timesOf({ cron, 'every-seconds': everySeconds, 'time-zone': zone = 'UTC' }: NewAsked) {
   if ((cron === undefined) === (everySeconds === undefined)) {
-    throw new Fault('invalid', 'a schedule has either cron or every-seconds', {
+    throw new Fault('invalid', 'a schedule needs either cron or every-seconds', {
       hint: 'cron is minute, hour, day of the month, month, day of the week: 0 3 * * *',
     })
   }
   if (!isTimeZone(zone)) {
-    throw new Fault('invalid', `there is no time zone ${zone}`, {
-      hint: 'name it as Europe/Berlin or UTC',
+    throw new Fault('invalid', `unknown time zone ${zone}`, {
+      hint: 'use a name such as Europe/Berlin or UTC',
     })
   }
   return { cron, everySeconds, timeZone: zone }
@@ -117,53 +117,64 @@ function isTimeZone(timeZone: string): boolean {
   }
 }
 
-/** A secret would have to be kept for as long as the schedule is. */
+/** A secret would have to be stored as long as the schedule exists. */
 function refuseSecrets(form: Parameters<typeof fieldsOf>[0]): void {
   const secret = fieldsOf(form).find((each) => each.secret)
   if (!secret) return
-  throw new Fault('invalid', `${secret.name} is secret, and a schedule keeps no secrets`, {
-    hint: 'let the workflow get by without it, or start it by hand',
+  throw new Fault('invalid', `${secret.name} is a secret, and a schedule cannot store secrets`, {
+    hint: 'remove the secret from the workflow, or start it manually',
   })
 }
 
 async function create(
-  world: RequestWorld,
-  { who }: Asker,
+  context: WorkflowRequestContext,
+  { principal }: WorkflowCaller,
   workflow: FoundWorkflow,
   body: NewAsked,
 ): Promise<ScheduleRow> {
   const times = timesOf(body)
-  const { form } = await world.as(who, (tx) => readVersion(tx, workflow))
+  const { form } = await context.as(principal, (tx) => readVersion(tx, workflow))
   refuseSecrets(form ?? undefined)
-  const input = checkGiven(form, body.context)
-  const grant = await world.grants.ask({
-    ...{ org: workflow.org, account: who.account, kind: 'schedule' },
+  const input = await checkGiven(context, form, body.context)
+  const grant = await context.grants.ask({
+    ...{ org: workflow.org, account: principal.account, kind: 'schedule' },
   })
   const made: NewSchedule = {
-    ...{ org: workflow.org, id: world.uuid(), workflow: workflow.id, name: body.name, grant },
-    ...{ account: who.account, accountName: who.user, ...times, input },
+    ...{ org: workflow.org, id: context.uuid(), workflow: workflow.id, name: body.name, grant },
+    ...{ account: principal.account, accountName: principal.user, ...times, input },
     ...{ overlap: body.overlap ?? 'skip', paused: body.paused ?? false },
   }
   try {
-    return await world.as(who, async (tx) => {
+    return await context.as(principal, async (tx) => {
       const row = await addSchedule(tx, made)
-      // Inside of the transaction: what Temporal does not know is not written down.
-      await world.runs.schedules.create(row)
+      // Inside the transaction: a schedule that Temporal does not accept is not stored.
+      await context.runs.schedules.create(row)
       return row
     })
   } catch (error) {
-    await world.grants.end(grant).catch(() => undefined)
+    await context.grants.end(grant).catch(() => undefined)
     throw error
   }
 }
 
-async function answerCreated(world: RequestWorld, row: ScheduleRow) {
-  const hrefs = new Hrefs(world.base)
+async function answerCreated(context: WorkflowRequestContext, row: ScheduleRow) {
+  const hrefs = new WorkflowHrefs(context.base)
   return {
     status: 201,
     headers: { location: hrefs.schedule(row.id) },
     body: scheduleDocument(row, hrefs),
   }
+}
+
+/** A changed workflow would run on behalf of the schedule's owner, so only the owner may approve the change. */
+function requireOwner(
+  principal: WorkflowPrincipal,
+  { account, account_name, paused_why: why }: ScheduleRow,
+): void {
+  if (why === null || principal.account === account) return
+  throw new Fault('forbidden', `only ${account_name} may resume it: ${why}`, {
+    hint: 'delete it and create your own schedule, which acts on your behalf',
+  })
 }
 
 const turning = (
@@ -175,14 +186,15 @@ const turning = (
   route({
     ...{ name, method: 'POST', path, permission: 'workflow:run', doc },
     answers: { 200: 'schedule' },
-    async handle(world, { params, who }) {
-      authorizeOwn(who, params.schedule.account)
-      const row = await world.as(who, async (tx) => {
+    async handle(context, { params, principal }) {
+      authorizeOwn(principal, params.schedule.account)
+      requireOwner(principal, params.schedule)
+      const row = await context.as(principal, async (tx) => {
         const changed = await pauseSchedule(tx, params.schedule, paused)
-        await world.runs.schedules.pause(changed.id, paused)
+        await context.runs.schedules.pause(changed.id, paused)
         return changed
       })
-      return { status: 200, body: scheduleDocument(row, new Hrefs(world.base)) }
+      return { status: 200, body: scheduleDocument(row, new WorkflowHrefs(context.base)) }
     },
   })
 
@@ -193,10 +205,10 @@ export const schedules = [
     path: at.schedules,
     permission: 'workflow:read',
     answers: { 200: 'schedules' },
-    doc: 'What is run by itself, and when.',
-    async handle(world, { who }) {
-      const rows = await world.as(who, (tx) => listSchedules(tx))
-      return { status: 200, body: schedulesDocument(rows, new Hrefs(world.base)) }
+    doc: 'Lists schedules.',
+    async handle(context, { principal }) {
+      const rows = await context.as(principal, (tx) => listSchedules(tx))
+      return { status: 200, body: schedulesDocument(rows, new WorkflowHrefs(context.base)) }
     },
   }),
   route({
@@ -206,15 +218,15 @@ export const schedules = [
     permission: 'workflow:run',
     takes: schedule,
     answers: { 201: 'schedule' },
-    doc: 'Runs a workflow by itself: workflow (its id), name, cron or every-seconds, time-zone (UTC unless told), overlap (skip unless told), paused, and parameters. It runs with the rights of whoever made it, as they are at that time.',
-    async handle(world, asker) {
-      const { who, body } = asker
-      const workflow = await world.as(who, (tx) =>
-        things.workflow(tx, body.workflow ?? '', { who, found: {} }),
+    doc: 'Creates a schedule: workflow (its id), name, cron or every-seconds, time-zone (default: UTC), overlap (default: skip), paused, and parameters. Its runs have the current rights of the user who created it.',
+    async handle(context, caller) {
+      const { principal, body } = caller
+      const workflow = await context.as(principal, (tx) =>
+        workflowFinders.workflow(tx, body.workflow ?? '', { principal, found: {} }),
       )
-      authorize(who, 'workflow:run', workflow)
-      if (!workflow) throw new Fault('not-found', 'there is no such thing, or it is not yours')
-      return answerCreated(world, await create(world, asker, workflow, body))
+      authorize(principal, 'workflow:run', workflow)
+      if (!workflow) throw new Fault('not-found', 'not found, or you have no access')
+      return answerCreated(context, await create(context, caller, workflow, body))
     },
   }),
   route({
@@ -223,10 +235,10 @@ export const schedules = [
     path: at.tasks,
     permission: 'workflow:read',
     answers: { 200: 'schedules' },
-    doc: 'The schedules of this workflow.',
-    async handle(world, { params, who }) {
-      const rows = await world.as(who, (tx) => listSchedules(tx, params.workflow))
-      return { status: 200, body: schedulesDocument(rows, new Hrefs(world.base)) }
+    doc: 'Lists the schedules of this workflow.',
+    async handle(context, { params, principal }) {
+      const rows = await context.as(principal, (tx) => listSchedules(tx, params.workflow))
+      return { status: 200, body: schedulesDocument(rows, new WorkflowHrefs(context.base)) }
     },
   }),
   route({
@@ -236,9 +248,12 @@ export const schedules = [
     permission: 'workflow:run',
     takes: schedule,
     answers: { 201: 'schedule' },
-    doc: `As POST ${at.schedules}, of this workflow.`,
-    async handle(world, asker) {
-      return answerCreated(world, await create(world, asker, asker.params.workflow, asker.body))
+    doc: `Same as POST ${at.schedules}, for this workflow.`,
+    async handle(context, caller) {
+      return answerCreated(
+        context,
+        await create(context, caller, caller.params.workflow, caller.body),
+      )
     },
   }),
   route({
@@ -247,17 +262,25 @@ export const schedules = [
     path: at.schedule,
     permission: 'workflow:read',
     answers: { 200: 'schedule' },
-    doc: 'One schedule.',
-    async handle(world, { params }) {
-      return { status: 200, body: scheduleDocument(params.schedule, new Hrefs(world.base)) }
+    doc: 'Returns a schedule.',
+    async handle(context, { params }) {
+      return {
+        status: 200,
+        body: scheduleDocument(params.schedule, new WorkflowHrefs(context.base)),
+      }
     },
   }),
-  turning('pauseSchedule', at.pauseSchedule, true, 'Nothing is run until it is resumed.'),
+  turning(
+    'pauseSchedule',
+    at.pauseSchedule,
+    true,
+    'Pauses a schedule; it starts no runs until it is resumed.',
+  ),
   turning(
     'resumeSchedule',
     at.resumeSchedule,
     false,
-    'Goes on with the next time; what was missed is not made up for.',
+    'Resumes a schedule from its next time; missed runs are not caught up.',
   ),
   route({
     name: 'deleteSchedule',
@@ -265,14 +288,14 @@ export const schedules = [
     path: at.schedule,
     permission: 'workflow:run',
     answers: { 204: 'nothing' },
-    doc: 'Ends a schedule of one’s own, or anybody’s for an administrator. A run that goes on goes on.',
-    async handle(world, { params, who }) {
-      authorizeOwn(who, params.schedule.account)
-      await world.as(who, async (tx) => {
+    doc: 'Deletes one of your schedules; an administrator can delete any schedule. Runs in progress continue.',
+    async handle(context, { params, principal }) {
+      authorizeOwn(principal, params.schedule.account)
+      await context.as(principal, async (tx) => {
         await deleteSchedule(tx, params.schedule)
-        await world.runs.schedules.delete(params.schedule.id)
+        await context.runs.schedules.delete(params.schedule.id)
       })
-      await world.grants.end(params.schedule.grant_id).catch(() => undefined)
+      await context.grants.end(params.schedule.grant_id).catch(() => undefined)
       return { status: 204 }
     },
   }),

@@ -1,13 +1,14 @@
 import { createHash } from 'node:crypto'
 
 import { Fault } from '@skerry/fault'
+import { type DefinitionDocument, definitionOf, drawWorkflow } from '@skerry/serverless-workflow'
 import { element } from '@skerry/xml'
 import { Type } from 'typebox'
 
-import { at, Hrefs } from '../addresses.ts'
+import { importWorkflow } from '../archive/import-workflow.ts'
 import { writeArchive } from '../archive/write.ts'
-import type { Document } from '../definition/definition.ts'
-import { definitionOf } from '../definition/parse.ts'
+import type { WorkflowRequestContext } from '../context.ts'
+import { at, WorkflowHrefs } from '../documents/addresses.ts'
 import { reportDocument } from '../documents/import-report.ts'
 import {
   catalogDocument,
@@ -15,15 +16,13 @@ import {
   versionsDocument,
   workflowDocument,
 } from '../documents/workflow.ts'
-import { drawWorkflow } from '../drawing/draw.ts'
-import type { Asker } from '../http/asker.ts'
+import type { WorkflowCaller } from '../http/caller.ts'
 import { attachment } from '../http/file-name.ts'
 import { form as importForm, type Form } from '../http/multipart.ts'
-import { things } from '../http/things.ts'
+import { workflowFinders } from '../http/path-workflows.ts'
+import { offering, route, type WorkflowRoute } from '../http/route.ts'
 import { media } from '../http/wants.ts'
-import { authorizeOwn, unknownThing } from '../identity/rights.ts'
-import { importWorkflow } from '../import-workflow.ts'
-import { offering, route, type WorkflowRoute } from '../route.ts'
+import { authorizeOwn, notFound } from '../identity/rights.ts'
 import type { CategoryRow } from '../store/categories.ts'
 import { markCanceled } from '../store/executions.ts'
 import { deleteSchedule } from '../store/schedules.ts'
@@ -35,12 +34,14 @@ import {
   type FoundWorkflow,
   type VersionRow,
 } from '../store/workflows.ts'
-import type { RequestWorld } from '../world.ts'
 
-const current = (world: RequestWorld, { who }: Asker, workflow: FoundWorkflow) =>
-  world.as(who, (tx) => readVersion(tx, workflow))
+const current = (
+  context: WorkflowRequestContext,
+  { principal }: WorkflowCaller,
+  workflow: FoundWorkflow,
+) => context.as(principal, (tx) => readVersion(tx, workflow))
 
-/** The same workflow is the same bytes, wherever it is exported. */
+/** Exports of the same workflow are byte-identical. */
 async function exported(workflow: FoundWorkflow, version: VersionRow, ifNoneMatch?: string) {
   const { id, name, description, path, tags } = workflow
   const { version: called, text, form } = version
@@ -68,29 +69,35 @@ const importQuery = Type.Object({
 type Asked = Readonly<Partial<Record<'categoryId' | 'overwrite' | 'dryRun', string>>>
 
 async function takeImport(
-  world: RequestWorld,
-  { who }: Asker,
+  context: WorkflowRequestContext,
+  { principal }: WorkflowCaller,
   { fields, file }: Form,
-  asked: Asked,
+  requested: Asked,
   named?: CategoryRow,
 ) {
   if (!file) {
-    throw new Fault('invalid', 'nothing was sent: the part file holds what is imported', {
-      hint: 'curl -F file=@NAME.workflow',
-    })
+    throw new Fault(
+      'invalid',
+      'no file was sent: the part `file` must contain the archive or definition',
+      {
+        hint: 'curl -F file=@NAME.workflow',
+      },
+    )
   }
-  const one = (name: keyof Asked) => asked[name] ?? fields.get(name)
+  const one = (name: keyof Asked) => requested[name] ?? fields.get(name)
   const id = one('categoryId')
   const category =
     id === undefined || id === ''
       ? named
-      : await world.as(who, (tx) => things.category(tx, id, { who, found: {} }))
-  if (id !== undefined && id !== '' && !category) throw unknownThing()
-  const report = await importWorkflow(world, who, {
+      : await context.as(principal, (tx) =>
+          workflowFinders.category(tx, id, { principal, found: {} }),
+        )
+  if (id !== undefined && id !== '' && !category) throw notFound()
+  const report = await importWorkflow(context, principal, {
     ...{ bytes: file.bytes, category },
     ...{ overwrite: one('overwrite') === 'true', dryRun: one('dryRun') === 'true' },
   })
-  const hrefs = new Hrefs(world.base)
+  const hrefs = new WorkflowHrefs(context.base)
   const body = reportDocument(report, hrefs)
   if (report.result === 'refused') return { status: 400, body }
   return { status: 200, headers: { location: hrefs.workflow(report.id ?? '') }, body }
@@ -105,12 +112,12 @@ export const workflows: readonly WorkflowRoute[] = [
       path: at.workflow,
       permission: 'workflow:read',
       answers: { 200: 'workflow', 304: 'nothing' },
-      doc: 'One workflow. With Accept: application/zip its archive, to be saved as NAME.workflow: the same workflow is the same bytes, and ETag with If-None-Match spares the way.',
-      async handle(world, asker) {
-        const { workflow } = asker.params
-        const version = await current(world, asker, workflow)
-        if (asker.format === 'zip') return exported(workflow, version, asker.ifNoneMatch)
-        const sees = { who: asker.who, hrefs: new Hrefs(world.base) }
+      doc: 'Returns a workflow. With Accept: application/zip it returns the archive, to be saved as NAME.workflow. Archives of the same workflow are byte-identical; use ETag with If-None-Match to skip the download.',
+      async handle(context, caller) {
+        const { workflow } = caller.params
+        const version = await current(context, caller, workflow)
+        if (caller.format === 'zip') return exported(workflow, version, caller.ifNoneMatch)
+        const sees = { principal: caller.principal, hrefs: new WorkflowHrefs(context.base) }
         return { status: 200, body: workflowDocument(workflow, version, sees) }
       },
     }),
@@ -123,9 +130,9 @@ export const workflows: readonly WorkflowRoute[] = [
     query: importQuery,
     takes: importForm,
     answers: { 200: 'import-report', 400: 'import-report' },
-    doc: 'Imports an archive, or a definition in YAML or JSON: multipart/form-data with the part file, or the bytes as the whole body. categoryId names the folder, overwrite=true makes it the current version of what is here under the same id, dryRun=true only tells what would be; each may also be a part. The report says what is wrong, and in which line.',
-    async handle(world, asker) {
-      return takeImport(world, asker, await asker.body, asker.query)
+    doc: 'Imports an archive, or a definition in YAML or JSON: multipart/form-data with the part file, or the bytes as the whole body. categoryId is the target folder, overwrite=true makes it the current version of an existing workflow with the same id, dryRun=true only reports what would happen; each can also be a form part. The report lists all errors with their lines.',
+    async handle(context, caller) {
+      return takeImport(context, caller, await caller.body, caller.query)
     },
   }),
   route({
@@ -136,10 +143,10 @@ export const workflows: readonly WorkflowRoute[] = [
     query: importQuery,
     takes: importForm,
     answers: { 200: 'import-report', 400: 'import-report' },
-    doc: `As POST ${at.workflows}, into this folder.`,
-    async handle(world, asker) {
-      const { category } = asker.params
-      return takeImport(world, asker, await asker.body, asker.query, category)
+    doc: `Same as POST ${at.workflows}, into this folder.`,
+    async handle(context, caller) {
+      const { category } = caller.params
+      return takeImport(context, caller, await caller.body, caller.query, category)
     },
   }),
   route({
@@ -149,9 +156,9 @@ export const workflows: readonly WorkflowRoute[] = [
     permission: 'workflow:edit',
     query: Type.Object({ force: flag }),
     answers: { 200: 'nothing' },
-    doc: 'Deletes a workflow; what is known of its runs stays. 409 while runs of it go on or a schedule names it, unless force=true cancels those and ends these.',
-    async handle(world, asker) {
-      await remove(world, asker, asker.params.workflow, asker.query.force === 'true')
+    doc: 'Deletes a workflow; the records of its runs are kept. Returns 409 while it has active runs or schedules, unless force=true, which cancels the runs and deletes the schedules.',
+    async handle(context, caller) {
+      await remove(context, caller, caller.params.workflow, caller.query.force === 'true')
       return { status: 200 }
     },
   }),
@@ -163,14 +170,14 @@ export const workflows: readonly WorkflowRoute[] = [
       path: at.content,
       permission: 'workflow:read',
       answers: { 200: 'content' },
-      doc: 'The definition: as its author wrote it with Accept: application/yaml, its document as JSON, or the text in XML.',
-      async handle(world, asker) {
+      doc: 'Returns the definition: the original text with Accept: application/yaml, the document as JSON, or the text in XML.',
+      async handle(context, caller) {
         const { text, document, digest, version } = await current(
-          world,
-          asker,
-          asker.params.workflow,
+          context,
+          caller,
+          caller.params.workflow,
         )
-        if (asker.format === 'yaml') return { status: 200, body: text }
+        if (caller.format === 'yaml') return { status: 200, body: text }
         const xml = element('content', { version, digest }, text)
         return { status: 200, body: { xml, json: document } }
       },
@@ -184,10 +191,10 @@ export const workflows: readonly WorkflowRoute[] = [
       path: at.schema,
       permission: 'workflow:read',
       answers: { 200: 'image/svg+xml' },
-      doc: 'The workflow as a drawing.',
-      async handle(world, asker) {
-        const { document } = await current(world, asker, asker.params.workflow)
-        const definition = definitionOf(document as unknown as Document)
+      doc: 'Returns a drawing of the workflow.',
+      async handle(context, caller) {
+        const { document } = await current(context, caller, caller.params.workflow)
+        const definition = definitionOf(document as unknown as DefinitionDocument)
         return { status: 200, body: drawWorkflow(definition) }
       },
     }),
@@ -198,9 +205,9 @@ export const workflows: readonly WorkflowRoute[] = [
     path: at.versions,
     permission: 'workflow:read',
     answers: { 200: 'versions' },
-    doc: 'Every version there was, newest first. A version never changes.',
-    async handle(world, { who, params: { workflow } }) {
-      const versions = await world.as(who, (tx) => listVersions(tx, workflow))
+    doc: 'Lists all versions, newest first. A version never changes.',
+    async handle(context, { principal, params: { workflow } }) {
+      const versions = await context.as(principal, (tx) => listVersions(tx, workflow))
       return { status: 200, body: versionsDocument(workflow, versions) }
     },
   }),
@@ -210,9 +217,9 @@ export const workflows: readonly WorkflowRoute[] = [
     path: at.permissions,
     permission: 'workflow:read',
     answers: { 200: 'permissions' },
-    doc: 'Which roles of the cloud may read, run and edit it.',
+    doc: 'Lists which roles of the cloud may read, run and edit it.',
     async handle({ base }, { params: { workflow } }) {
-      return { status: 200, body: permissionsDocument(workflow, new Hrefs(base)) }
+      return { status: 200, body: permissionsDocument(workflow, new WorkflowHrefs(base)) }
     },
   }),
   route({
@@ -221,35 +228,38 @@ export const workflows: readonly WorkflowRoute[] = [
     path: at.catalogItem,
     permission: 'workflow:read',
     answers: { 200: 'catalog-item' },
-    doc: 'A workflow as an item of the catalog.',
-    async handle({ base }, { who, params: { workflow } }) {
-      return { status: 200, body: catalogDocument(workflow, { who, hrefs: new Hrefs(base) }) }
+    doc: 'Returns a workflow as a catalog item.',
+    async handle({ base }, { principal, params: { workflow } }) {
+      return {
+        status: 200,
+        body: catalogDocument(workflow, { principal, hrefs: new WorkflowHrefs(base) }),
+      }
     },
   }),
 ]
 
 async function remove(
-  world: RequestWorld,
-  { who }: Asker,
+  context: WorkflowRequestContext,
+  { principal }: WorkflowCaller,
   workflow: FoundWorkflow,
   force: boolean,
 ): Promise<void> {
-  const using = await world.as(who, (tx) => inUse(tx, workflow))
+  const using = await context.as(principal, (tx) => inUse(tx, workflow))
   const { runs, schedules } = using
   if (runs.length + schedules.length > 0 && !force) {
     throw new Fault(
       'conflict',
-      `${workflow.name} is in use: ${runs.length} runs go on, ${schedules.length} schedules name it`,
-      { hint: 'force=true cancels the runs and ends the schedules' },
+      `${workflow.name} is in use: ${runs.length} active runs, ${schedules.length} schedules`,
+      { hint: 'use force=true to cancel the runs and delete the schedules' },
     )
   }
-  if (runs.length + schedules.length > 0) authorizeOwn(who, workflow.owner)
-  await world.as(who, async (tx) => {
+  if (runs.length + schedules.length > 0) authorizeOwn(principal, workflow.owner)
+  await context.as(principal, async (tx) => {
     await deleteWorkflow(tx, workflow)
     for (const id of runs) await markCanceled(tx, { org: workflow.org, id })
     for (const id of schedules) await deleteSchedule(tx, { org: workflow.org, id })
   })
-  // What Temporal does not hear now it is told again (tend-runs.ts).
-  for (const id of runs) await world.runs.cancel(id).catch(() => undefined)
-  for (const id of schedules) await world.runs.schedules.delete(id).catch(() => undefined)
+  // If Temporal is unavailable now, tend-runs.ts repeats this later.
+  for (const id of runs) await context.runs.cancel(id).catch(() => undefined)
+  for (const id of schedules) await context.runs.schedules.delete(id).catch(() => undefined)
 }

@@ -1,38 +1,41 @@
-// Runs that nobody asked for over HTTP: of a schedule whose time has come, and inside of another run.
+// Runs that are not started over HTTP: scheduled runs, and child runs.
 import { Fault } from '@skerry/fault'
 import { sql, type Kysely } from 'kysely'
 
-import type { Database, Values } from './database.ts'
+import type { WorkflowTables, RunValues } from './database.ts'
 import type { ExecutionRow } from './executions.ts'
 import { jsonText } from './json-text.ts'
 import { findSchedule, type ScheduleRow } from './schedules.ts'
 
-export interface Begun {
+export interface StartedRun {
   readonly execution: ExecutionRow
-  /** In whose name a grant of its own is to be asked for, unless it has one. */
+  /** The grant that authorizes asking for its own grant, unless it has one. */
   readonly parentGrant: string
 }
 
 export interface ChildAsked {
-  /** The execution that it is inside of. */
+  /** The parent execution. */
   readonly parent: string
-  /** The same key is the same child. */
+  /** Idempotency key: the same key is the same child. */
   readonly key: string
   readonly namespace: string
   readonly name: string
-  /** `latest`: the one that was written down last. */
+  /** `latest`: the version that was stored last. */
   readonly version: string
-  /** With a SecureReference in the place of each secret. */
-  readonly input: Values
-  /** The secrets of the outer run that are handed on. One that it does not have is missed by whoever opens it. */
+  /** With a SecureReference in place of each secret. */
+  readonly input: RunValues
+  /** The parent's secrets that the child gets. A missing one fails when it is opened. */
   readonly secrets: ReadonlySet<string>
-  /** Seals a secret of the outer run for this one. */
+  /** Seals a secret of the parent run for the child. */
   readonly reseal: (sealed: Buffer, child: string, name: string) => Buffer
 }
 
-/** A run inside of a run, of a workflow of the same organisation, in the same name. Asked for twice it is the same one. */
-export async function addChildRun(db: Kysely<Database>, asked: ChildAsked): Promise<Begun> {
-  const { parent: of, key, namespace, name, version } = asked
+/** Adds a child run of a workflow of the same organisation, on behalf of the same user. Idempotent by key. */
+export async function addChildRun(
+  db: Kysely<WorkflowTables>,
+  requested: ChildAsked,
+): Promise<StartedRun> {
+  const { parent: of, key, namespace, name, version } = requested
   return db.transaction().execute(async (tx) => {
     const parent = await tx
       .selectFrom('execution')
@@ -40,7 +43,8 @@ export async function addChildRun(db: Kysely<Database>, asked: ChildAsked): Prom
       .where('id', '=', of)
       .forUpdate()
       .executeTakeFirst()
-    if (!parent || parent.grant_id === null) throw new Fault('gone', 'the outer run is gone')
+    if (!parent || parent.grant_id === null)
+      throw new Fault('gone', 'the parent run no longer exists')
     const parentGrant = parent.grant_id
     const known = await tx
       .selectFrom('execution')
@@ -65,26 +69,30 @@ export async function addChildRun(db: Kysely<Database>, asked: ChildAsked): Prom
       version === 'latest' ? found : found.where('v.version', '=', version)
     ).executeTakeFirst()
     if (!inner) {
-      throw new Fault('not-found', `there is no workflow ${namespace}/${name} ${version} here`, {
-        hint: 'import it, or name a version that there is',
-      })
+      throw new Fault(
+        'not-found',
+        `no workflow ${namespace}/${name} ${version} in this organisation`,
+        {
+          hint: 'import it, or use an existing version',
+        },
+      )
     }
     const execution = await tx
       .insertInto('execution')
       .values({
         ...{ org: parent.org, workflow: inner.id, name: inner.name, version: inner.version },
         ...{ digest: inner.digest, account: parent.account, account_name: parent.account_name },
-        ...{ parent: of, request_key: key, input: jsonText(asked.input) },
+        ...{ parent: of, request_key: key, input: jsonText(requested.input) },
       })
       .returningAll()
       .executeTakeFirstOrThrow()
-    await handSecrets(tx, asked, execution)
+    await handSecrets(tx, requested, execution)
     return { execution, parentGrant }
   })
 }
 
 async function handSecrets(
-  tx: Kysely<Database>,
+  tx: Kysely<WorkflowTables>,
   { parent, secrets, reseal }: ChildAsked,
   { org, id }: ExecutionRow,
 ): Promise<void> {
@@ -102,36 +110,38 @@ async function handSecrets(
 }
 
 /**
- * The run of a schedule, under a key that Temporal gives to this time and no other. Undefined: the schedule or its workflow is
- * gone. It is the version that the workflow has at this moment.
+ * Adds the run of a schedule, under a key that Temporal gives to this due time only. Returns undefined if the schedule is paused, or
+ * it or its workflow is deleted, even if Temporal triggers it. Uses the current version of the workflow.
  */
 export async function addScheduledRun(
-  db: Kysely<Database>,
+  db: Kysely<WorkflowTables>,
   schedule: string,
   key: string,
-): Promise<Begun | undefined> {
-  const asked = await findSchedule(db, schedule)
-  if (!asked) return undefined
-  await insertScheduled(db, asked, `schedule/${schedule}/${key}`)
+): Promise<StartedRun | undefined> {
+  const requested = await findSchedule(db, schedule)
+  if (!requested) return undefined
+  await insertScheduled(db, requested, `schedule/${schedule}/${key}`)
   const execution = await db
     .selectFrom('execution')
     .selectAll()
-    .where('org', '=', asked.org)
+    .where('org', '=', requested.org)
     .where('schedule', '=', schedule)
     .where('request_key', '=', `schedule/${schedule}/${key}`)
     .executeTakeFirst()
-  return execution && { execution, parentGrant: asked.grant_id }
+  return execution && { execution, parentGrant: requested.grant_id }
 }
 
 async function insertScheduled(
-  db: Kysely<Database>,
+  db: Kysely<WorkflowTables>,
   { org, id, workflow, account, account_name, input }: ScheduleRow,
   key: string,
 ): Promise<void> {
   await sql`
     insert into execution (org, workflow, name, version, digest, account, account_name, schedule, request_key, input)
     select org, id, name, version, digest, ${account}, ${account_name}, ${id}, ${key}, ${jsonText(input)}::json
-    from workflow where org = ${org} and id = ${workflow} and deleted_at is null
+    from workflow where org = ${org} and id = ${workflow} and deleted_at is null and exists (
+      select from schedule where schedule.org = ${org} and schedule.id = ${id}
+        and not schedule.paused and schedule.deleted_at is null for share)
     on conflict (org, account, request_key) where request_key is not null and parent is null do nothing`.execute(
     db,
   )

@@ -3,24 +3,24 @@ import { brokenConstraint } from '@skerry/postgres'
 import type { OrgId } from '@skerry/vm'
 import type { Kysely, Selectable } from 'kysely'
 
-import type { Database, Tx } from './database.ts'
+import type { WorkflowTables, WorkflowTx } from './database.ts'
 
-export type CategoryRow = Selectable<Database['category']>
+export type CategoryRow = Selectable<WorkflowTables['category']>
 
-/** So deep may folders stand in each other. */
+/** Maximum nesting of folders. */
 const DEPTH_MAX = 16
 const NAME_MAX = 255
 
 export async function findCategory(
-  db: Kysely<Database>,
+  db: Kysely<WorkflowTables>,
   id: string,
 ): Promise<CategoryRow | undefined> {
   return db.selectFrom('category').selectAll().where('id', '=', id).executeTakeFirst()
 }
 
-/** `inside`: those of one folder; null: the outermost; undefined: all. */
+/** `inside`: the folders of one folder; null: the outermost; undefined: all. */
 export async function listCategories(
-  db: Kysely<Database>,
+  db: Kysely<WorkflowTables>,
   inside?: string | null,
 ): Promise<CategoryRow[]> {
   const all = db.selectFrom('category').selectAll().orderBy('path').orderBy('id')
@@ -36,14 +36,14 @@ export interface NewCategory {
 }
 
 export async function addCategory(
-  tx: Tx,
+  tx: WorkflowTx,
   { org, parent, name, description = '' }: NewCategory,
 ): Promise<CategoryRow> {
   const path = parent ? `${parent.path}/${name}` : name
   const why = whyNotFolder(name)
   if (why !== undefined) throw new Fault('invalid', why)
   if (path.split('/').length > DEPTH_MAX) {
-    throw new Fault('invalid', `folders may stand ${DEPTH_MAX} deep and no deeper`)
+    throw new Fault('invalid', `folders may be nested at most ${DEPTH_MAX} deep`)
   }
   try {
     return await tx
@@ -53,26 +53,30 @@ export async function addCategory(
       .executeTakeFirstOrThrow()
   } catch (error) {
     if (brokenConstraint(error) === undefined) throw error
-    throw new Fault('conflict', `there is a folder ${path} already`, { cause: error })
+    throw new Fault('conflict', `the folder ${path} exists already`, { cause: error })
   }
 }
 
 function whyNotFolder(name: string): string | undefined {
   if (name.trim() === '' || name.length > NAME_MAX || /[/\p{Cc}]/u.test(name)) {
-    return `the name of a folder has 1 to ${NAME_MAX} characters, none of them a slash or a control character`
+    return `a folder name must have 1 to ${NAME_MAX} characters, without slashes and control characters`
   }
   return undefined
 }
 
-/** The folder at the end of this way, made where it is not there yet: two who do it at once meet in the same. */
-export async function ensureCategory(tx: Tx, org: OrgId, path: string): Promise<CategoryRow> {
+/** Returns the folder at this path and creates missing folders. Safe for concurrent calls. */
+export async function ensureCategory(
+  tx: WorkflowTx,
+  org: OrgId,
+  path: string,
+): Promise<CategoryRow> {
   let at: CategoryRow | undefined
   for (const name of path.split('/')) {
     const why = whyNotFolder(name)
     if (why !== undefined) throw new Fault('invalid', why)
     const below = at ? `${at.path}/${name}` : name
     if (below.split('/').length > DEPTH_MAX) {
-      throw new Fault('invalid', `folders may stand ${DEPTH_MAX} deep and no deeper`)
+      throw new Fault('invalid', `folders may be nested at most ${DEPTH_MAX} deep`)
     }
     await tx
       .insertInto('category')
@@ -91,20 +95,23 @@ export async function ensureCategory(tx: Tx, org: OrgId, path: string): Promise<
   throw new Fault('invalid', 'a folder must have a name')
 }
 
-/** Only an empty one. */
-export async function deleteCategory(tx: Tx, { org, id, path }: CategoryRow): Promise<void> {
+/** Deletes an empty folder. */
+export async function deleteCategory(
+  tx: WorkflowTx,
+  { org, id, path }: CategoryRow,
+): Promise<void> {
   try {
     const { numDeletedRows } = await tx
       .deleteFrom('category')
       .where('org', '=', org)
       .where('id', '=', id)
       .executeTakeFirstOrThrow()
-    if (numDeletedRows === 0n) throw new Fault('not-found', 'there is no such folder')
+    if (numDeletedRows === 0n) throw new Fault('not-found', 'folder not found')
   } catch (error) {
     if (brokenConstraint(error) === undefined) throw error
     throw new Fault('conflict', `the folder ${path} is not empty`, {
       cause: error,
-      hint: 'delete what is in it first; a folder of which runs are still told stays',
+      hint: 'delete its content first; a folder stays while records of its runs exist',
     })
   }
 }

@@ -1,33 +1,34 @@
+import type { ExecutionState, Problem } from '@skerry/serverless-workflow'
 import type { OrgId, UserId } from '@skerry/vm'
 import type { ColumnType, Generated, Transaction } from 'kysely'
 
-import type { ExecutionState } from '../durable/states.ts'
-import type { Problem } from '../durable/verbs.ts'
-
-// The tables of migrations/, column by column. What each is for stands there.
+// The tables of migrations/, column by column. Their purpose is described there.
 
 type Time = ColumnType<Date, Date | undefined, Date>
 type MaybeTime = ColumnType<Date | null, Date | null | undefined, Date | null>
-/** JSON: read as what it is, written as text. */
+/** JSON: read as a value, written as text. */
 type Json<T> = ColumnType<T, string | undefined, string>
 type MaybeJson<T> = ColumnType<T | null, string | null | undefined, string | null>
 
-export type Values = Readonly<Record<string, unknown>>
+export type RunValues = Readonly<Record<string, unknown>>
 
 export const overlaps = ['skip', 'queue', 'queue-all', 'cancel-other', 'allow'] as const
-/** What happens when it is time and the run before still goes on. */
+/** What happens at a due time while the previous run is still active. */
 export type Overlap = (typeof overlaps)[number]
 
 export const severities = ['debug', 'info', 'warning', 'error'] as const
 export type Severity = (typeof severities)[number]
 
-/** How far a place of the definition is. */
+/** Who may answer a question: all users with the right to run, or all but the one who started the run. */
+export type Approver = 'anyone' | 'other'
+
+/** The state of a place of the definition. */
 export type StepState = 'running' | 'done' | 'skipped' | 'failed' | 'canceled'
 
-/** Why a run failed, in the DSL's own form. */
+/** The error of a failed run, as the DSL defines it. */
 export type RunError = Partial<Problem>
 
-export interface Database {
+export interface WorkflowTables {
   category: {
     org: OrgId
     id: Generated<string>
@@ -61,8 +62,8 @@ export interface Database {
     namespace: string
     called: string
     text: string
-    document: ColumnType<Values, string, never>
-    form: ColumnType<Values | null, string | null | undefined, never>
+    document: ColumnType<RunValues, string, never>
+    form: ColumnType<RunValues | null, string | null | undefined, never>
     made_by: string
     made_at: Time
   }
@@ -79,7 +80,8 @@ export interface Database {
     time_zone: string
     overlap: Overlap
     paused: Generated<boolean>
-    input: Json<Values>
+    paused_why: string | null
+    input: Json<RunValues>
     made_at: Time
     deleted_at: MaybeTime
   }
@@ -98,7 +100,7 @@ export interface Database {
     request_key: string | null
     state: Generated<ExecutionState>
     cancel: Generated<boolean>
-    input: Json<Values>
+    input: Json<RunValues>
     output: MaybeJson<unknown>
     step: string | null
     step_name: string | null
@@ -134,7 +136,8 @@ export interface Database {
     id: string
     title: string
     text: Generated<string>
-    form: MaybeJson<Values>
+    form: MaybeJson<RunValues>
+    approver: Generated<Approver>
     state: Generated<'open' | 'answered' | 'over'>
     answered_by: string | null
     asked_at: Time
@@ -142,4 +145,4 @@ export interface Database {
   }
 }
 
-export type Tx = Transaction<Database>
+export type WorkflowTx = Transaction<WorkflowTables>

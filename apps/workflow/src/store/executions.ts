@@ -1,15 +1,18 @@
 import { Fault } from '@skerry/fault'
 import { brokenConstraint } from '@skerry/postgres'
+import type { ExecutionState } from '@skerry/serverless-workflow'
 import { sql, type Kysely, type Selectable } from 'kysely'
 
-import type { ExecutionState } from '../durable/states.ts'
-import type { Who } from '../identity/rights.ts'
-import type { Database, Tx, Values } from './database.ts'
+import type { WorkflowPrincipal } from '../identity/rights.ts'
+import type { WorkflowTables, WorkflowTx, RunValues } from './database.ts'
 import { jsonText } from './json-text.ts'
 import type { WorkflowRow } from './workflows.ts'
 
-export type ExecutionRow = Selectable<Database['execution']>
-export type StepRow = Pick<Selectable<Database['execution_step']>, 'place' | 'state' | 'times'>
+export type ExecutionRow = Selectable<WorkflowTables['execution']>
+export type StepRow = Pick<
+  Selectable<WorkflowTables['execution_step']>,
+  'place' | 'state' | 'times'
+>
 
 export const ended: readonly ExecutionState[] = ['completed', 'failed', 'canceled']
 export const hasEnded = ({ state }: Pick<ExecutionRow, 'state'>): boolean => ended.includes(state)
@@ -17,25 +20,26 @@ export const hasEnded = ({ state }: Pick<ExecutionRow, 'state'>): boolean => end
 export interface NewExecution {
   readonly id: string
   readonly workflow: Pick<WorkflowRow, 'org' | 'id' | 'name' | 'version' | 'digest'>
-  /** Secrets are left out of it. */
-  readonly input: Values
+  /** Without secrets. */
+  readonly input: RunValues
   readonly secrets: ReadonlyMap<string, Buffer>
   readonly requestKey: string | undefined
-  /** How many of an organisation may go on at once. */
+  /** The maximum number of concurrent runs of an organisation. */
   readonly most: number
 }
 
 /**
- * Writes down that a run was asked for, before anything is started: whoever looks at what was left (`unstarted`) starts it. The same
- * request again is the same execution, and `made` says so.
+ * Records a requested run before it is started; if a crash prevents the start, `listUnstarted` finds it. A repeated request returns
+ * the same execution with `made` false.
  */
 export async function addExecution(
-  tx: Tx,
-  who: Who,
+  tx: WorkflowTx,
+  principal: WorkflowPrincipal,
   { id, workflow, input, secrets, requestKey, most }: NewExecution,
 ): Promise<{ readonly execution: ExecutionRow; readonly made: boolean }> {
   const { org } = workflow
-  const known = requestKey === undefined ? undefined : await findByKey(tx, who, org, requestKey)
+  const known =
+    requestKey === undefined ? undefined : await findByKey(tx, principal, org, requestKey)
   if (known) return { execution: sameRequest(known, workflow), made: false }
   await requireRoom(tx, org, most)
   try {
@@ -43,7 +47,7 @@ export async function addExecution(
       .insertInto('execution')
       .values({
         ...{ org, id, workflow: workflow.id, name: workflow.name, digest: workflow.digest },
-        ...{ version: workflow.version, account: who.account, account_name: who.user },
+        ...{ version: workflow.version, account: principal.account, account_name: principal.user },
         ...{ input: jsonText(input), request_key: requestKey ?? null },
       })
       .returningAll()
@@ -54,14 +58,19 @@ export async function addExecution(
     return { execution, made: true }
   } catch (error) {
     if (brokenConstraint(error) !== 'execution_request') throw error
-    throw new Fault('conflict', 'the same request is being answered at this moment', {
+    throw new Fault('conflict', 'the same request is already in progress', {
       cause: error,
-      hint: 'ask again in a second',
+      hint: 'try again in a second',
     })
   }
 }
 
-const findByKey = async (tx: Tx, { account }: Who, org: WorkflowRow['org'], key: string) =>
+const findByKey = async (
+  tx: WorkflowTx,
+  { account }: WorkflowPrincipal,
+  org: WorkflowRow['org'],
+  key: string,
+) =>
   tx
     .selectFrom('execution')
     .selectAll()
@@ -72,10 +81,10 @@ const findByKey = async (tx: Tx, { account }: Who, org: WorkflowRow['org'], key:
 
 function sameRequest(known: ExecutionRow, workflow: Pick<WorkflowRow, 'id'>): ExecutionRow {
   if (known.workflow === workflow.id) return known
-  throw new Fault('conflict', 'this Idempotency-Key was used for another workflow before')
+  throw new Fault('conflict', 'this Idempotency-Key was already used for another workflow')
 }
 
-async function requireRoom(tx: Tx, org: WorkflowRow['org'], most: number): Promise<void> {
+async function requireRoom(tx: WorkflowTx, org: WorkflowRow['org'], most: number): Promise<void> {
   const open = await tx
     .selectFrom('execution')
     .select('id')
@@ -84,21 +93,21 @@ async function requireRoom(tx: Tx, org: WorkflowRow['org'], most: number): Promi
     .limit(most)
     .execute()
   if (open.length < most) return
-  throw new Fault('too-many', `${most} runs of this organisation go on already`, {
-    hint: 'wait until one has ended, or cancel one',
+  throw new Fault('too-many', `this organisation already has ${most} active runs`, {
+    hint: 'wait until a run ends, or cancel one',
   })
 }
 
 export async function findExecution(
-  db: Kysely<Database>,
+  db: Kysely<WorkflowTables>,
   id: string,
 ): Promise<ExecutionRow | undefined> {
   return db.selectFrom('execution').selectAll().where('id', '=', id).executeTakeFirst()
 }
 
-/** Newest first. `before`: the one that the page before ended with. */
+/** Newest first. `before`: the last run of the previous page. */
 export async function listExecutions(
-  db: Kysely<Database>,
+  db: Kysely<WorkflowTables>,
   { org, id }: Pick<WorkflowRow, 'org' | 'id'>,
   { before, limit }: Readonly<{ before: string | undefined; limit: number }>,
 ): Promise<ExecutionRow[]> {
@@ -119,7 +128,7 @@ export async function listExecutions(
 }
 
 export async function countExecutions(
-  db: Kysely<Database>,
+  db: Kysely<WorkflowTables>,
   { org, id }: Pick<WorkflowRow, 'org' | 'id'>,
 ): Promise<number> {
   const { count } = await db
@@ -131,9 +140,9 @@ export async function countExecutions(
   return Number(count)
 }
 
-/** The newest of everything that the asker sees. */
+/** The newest runs that the caller can see. */
 export async function recentExecutions(
-  db: Kysely<Database>,
+  db: Kysely<WorkflowTables>,
   limit: number,
 ): Promise<ExecutionRow[]> {
   return db
@@ -146,7 +155,7 @@ export async function recentExecutions(
 }
 
 export async function listSteps(
-  db: Kysely<Database>,
+  db: Kysely<WorkflowTables>,
   { org, id }: Pick<ExecutionRow, 'org' | 'id'>,
 ): Promise<StepRow[]> {
   return db
@@ -158,9 +167,9 @@ export async function listSteps(
     .execute()
 }
 
-/** What the cloud has given it to act with. The first one counts, and is answered. */
+/** Stores the run's grant unless it has one, and returns the stored one. */
 export async function keepGrant(
-  db: Kysely<Database>,
+  db: Kysely<WorkflowTables>,
   { org, id }: Pick<ExecutionRow, 'org' | 'id'>,
   grant: string,
 ): Promise<string> {
@@ -174,9 +183,9 @@ export async function keepGrant(
   return kept
 }
 
-/** It was asked to end: told again to Temporal by whoever finds it so, until it has. */
+/** Requests cancellation. It is repeated to Temporal until the run has ended. */
 export async function markCanceled(
-  tx: Tx,
+  tx: WorkflowTx,
   { org, id }: Pick<ExecutionRow, 'org' | 'id'>,
 ): Promise<void> {
   await tx
@@ -188,9 +197,9 @@ export async function markCanceled(
     .execute()
 }
 
-/** Nothing of it is told any more. Only of one that has ended. */
+/** Deletes a run that has ended. */
 export async function deleteExecution(
-  tx: Tx,
+  tx: WorkflowTx,
   { org, id }: Pick<ExecutionRow, 'org' | 'id'>,
 ): Promise<void> {
   await tx
@@ -201,13 +210,13 @@ export async function deleteExecution(
     .execute()
 }
 
-/** It never ran, or nobody knows any more how it went on. */
+/** Marks a run as failed that never started or whose outcome is unknown. */
 export async function failExecution(
-  db: Kysely<Database>,
+  db: Kysely<WorkflowTables>,
   { org, id }: Pick<ExecutionRow, 'org' | 'id'>,
   detail: string,
 ): Promise<void> {
-  const error = { title: 'the run could not go on', detail }
+  const error = { title: 'the run could not continue', detail }
   await db
     .updateTable('execution')
     .set({

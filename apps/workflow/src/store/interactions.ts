@@ -1,18 +1,18 @@
 import { Fault } from '@skerry/fault'
 import { sql, type Kysely, type Selectable } from 'kysely'
 
-import type { Who } from '../identity/rights.ts'
-import type { Database, Tx } from './database.ts'
+import type { WorkflowPrincipal } from '../identity/rights.ts'
+import type { WorkflowTables, WorkflowTx } from './database.ts'
 import type { ExecutionRow } from './executions.ts'
 
-export interface InteractionRow extends Selectable<Database['interaction']> {
+export interface InteractionRow extends Selectable<WorkflowTables['interaction']> {
   readonly workflow: string
   readonly name: string
 }
 
-/** Oldest first. Of one execution, of one workflow, or of all that the asker sees. */
+/** Oldest first. Of one execution, of one workflow, or all that the caller can see. */
 export async function listInteractions(
-  db: Kysely<Database>,
+  db: Kysely<WorkflowTables>,
   { execution, workflow, open }: Readonly<{ execution?: string; workflow?: string; open: boolean }>,
   limit: number,
 ): Promise<InteractionRow[]> {
@@ -34,24 +34,42 @@ export async function listInteractions(
   return found.execute()
 }
 
-/** The one that is waited for: the oldest, or the one that is named. */
+/** The open interaction of a run: the oldest, or the named one. */
 export async function openInteraction(
-  db: Kysely<Database>,
+  db: Kysely<WorkflowTables>,
   { id }: Pick<ExecutionRow, 'id'>,
   named?: string,
 ): Promise<InteractionRow> {
   const all = await listInteractions(db, { execution: id, open: true }, 100)
   const found = named === undefined ? all[0] : all.find((each) => each.id === named)
   if (found) return found
-  throw new Fault('conflict', 'this run waits for nobody’s answer', {
-    hint: 'look at its state: only one that is waiting can be answered',
+  throw new Fault('conflict', 'this run has no open user interaction', {
+    hint: 'check its state: only a waiting run can be answered',
   })
 }
 
-/** Once: of two who answer at the same moment, one is told that it was answered. */
+/** Whether this user may answer: with approver `other`, not the user who started the run or owns its schedule. */
+export const mayAnswer = (
+  { account }: Pick<WorkflowPrincipal, 'account'>,
+  { approver }: Pick<InteractionRow, 'approver'>,
+  execution: Pick<ExecutionRow, 'account'>,
+): boolean => approver !== 'other' || execution.account !== account
+
+export function requireApprover(
+  principal: Pick<WorkflowPrincipal, 'account'>,
+  requested: Pick<InteractionRow, 'approver'>,
+  execution: Pick<ExecutionRow, 'account'>,
+): void {
+  if (mayAnswer(principal, requested, execution)) return
+  throw new Fault('forbidden', 'another user must answer this: the run acts on your behalf', {
+    hint: 'ask another user of the organisation who may run workflows',
+  })
+}
+
+/** Accepts one answer; a concurrent second one is rejected. */
 export async function closeInteraction(
-  tx: Tx,
-  { user }: Pick<Who, 'user'>,
+  tx: WorkflowTx,
+  { user }: Pick<WorkflowPrincipal, 'user'>,
   { org, execution, id }: Pick<InteractionRow, 'org' | 'execution' | 'id'>,
 ): Promise<void> {
   const { numUpdatedRows } = await tx
@@ -62,5 +80,5 @@ export async function closeInteraction(
     .where('id', '=', id)
     .where('state', '=', 'open')
     .executeTakeFirstOrThrow()
-  if (numUpdatedRows === 0n) throw new Fault('conflict', 'somebody else has answered it already')
+  if (numUpdatedRows === 0n) throw new Fault('conflict', 'another user has already answered it')
 }

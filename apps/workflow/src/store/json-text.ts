@@ -1,4 +1,4 @@
-/** As PostgreSQL keeps it: it has no NUL and no half of a surrogate pair, in a text or in JSON. */
+/** Text as PostgreSQL can store it: without NUL and lone surrogates, in text and in JSON. */
 export const keptText = (text: string): string => text.replaceAll('\0', '\u{FFFD}').toWellFormed()
 
 export const jsonText = (value: unknown): string => JSON.stringify(kept(value)) ?? 'null'

@@ -1,8 +1,13 @@
 import { sql, type Kysely, type RawBuilder, type Selectable } from 'kysely'
 
-import { listed, type Condition, type ListQuery, type Order } from '../query/workflow-list.ts'
+import {
+  listed,
+  type ListCondition,
+  type ListQuery,
+  type SortOrder,
+} from '../query/workflow-list.ts'
 import type { CategoryRow } from './categories.ts'
-import type { Database } from './database.ts'
+import type { WorkflowTables } from './database.ts'
 
 const columns = [
   ...([
@@ -16,24 +21,24 @@ const columns = [
     'tags',
   ] as const),
 ] as const
-export type ListedWorkflow = Pick<Selectable<Database['workflow']>, (typeof columns)[number]>
+export type ListedWorkflow = Pick<Selectable<WorkflowTables['workflow']>, (typeof columns)[number]>
 
-/** A whole list is read in parts of so many, so that it costs the same memory however long it is. */
+/** The number of rows read at once, so that a list of any length needs the same memory. */
 export const PART = 500
 
-export interface Page {
+export interface WorkflowPage {
   readonly after?: ListedWorkflow
   readonly limit: number
   readonly offset?: number
-  /** Only those of one folder. */
+  /** Only workflows of one folder. */
   readonly inside?: Pick<CategoryRow, 'org' | 'id'>
 }
 
-/** The workflows that fit, after this one; as many as `limit`. `offset` skips some first. */
+/** The matching workflows after this one, up to `limit`. `offset` skips rows first. */
 export async function listWorkflows(
-  db: Kysely<Database>,
+  db: Kysely<WorkflowTables>,
   query: ListQuery,
-  { after, limit, offset = 0, inside }: Page,
+  { after, limit, offset = 0, inside }: WorkflowPage,
 ): Promise<ListedWorkflow[]> {
   let found = fitting(db, query).select(columns).limit(limit)
   if (offset > 0) found = found.offset(offset)
@@ -41,36 +46,39 @@ export async function listWorkflows(
   for (const { attribute, down } of query.order) {
     found = found.orderBy(listed[attribute], down ? 'desc' : 'asc')
   }
-  // The same id may be in several organisations, for whoever sees them all.
+  // The same id may exist in several organisations, for callers who see all of them.
   found = found.orderBy('org')
   if (after) found = found.where(beyond(query.order, after))
   return found.execute()
 }
 
-export async function countWorkflows(db: Kysely<Database>, query: ListQuery): Promise<number> {
+export async function countWorkflows(
+  db: Kysely<WorkflowTables>,
+  query: ListQuery,
+): Promise<number> {
   const { count } = await fitting(db, query)
     .select(({ fn }) => fn.countAll<string>().as('count'))
     .executeTakeFirstOrThrow()
   return Number(count)
 }
 
-function fitting(db: Kysely<Database>, { conditions, tags }: ListQuery) {
+function fitting(db: Kysely<WorkflowTables>, { conditions, tags }: ListQuery) {
   let found = db.selectFrom('workflow').where('deleted_at', 'is', null)
   for (const condition of conditions) found = found.where(holds(condition))
   if (tags.length > 0) found = found.where(sql<boolean>`tags @> ${tags}::text[]`)
   return found
 }
 
-/** As text, also an id: what is no uuid is simply no workflow's. */
-function holds({ attribute, is, value }: Condition): RawBuilder<boolean> {
+/** Compares as text, also ids: a value that is not a UUID matches no workflow. */
+function holds({ attribute, is, value }: ListCondition): RawBuilder<boolean> {
   const column = sql`${sql.ref(listed[attribute])}::text`
   return is === 'equal'
     ? sql<boolean>`${column} = ${value}`
     : sql<boolean>`position(${value} in ${column}) > 0`
 }
 
-/** Strictly behind this row: behind it in the first column in which they differ. */
-function beyond(order: readonly Order[], row: ListedWorkflow): RawBuilder<boolean> {
+/** The condition for rows strictly after this row in the sort order. */
+function beyond(order: readonly SortOrder[], row: ListedWorkflow): RawBuilder<boolean> {
   const keys = [
     ...order.map(({ attribute, down }) => ({ column: listed[attribute], down })),
     { column: 'org', down: false } as const,
@@ -82,7 +90,7 @@ function beyond(order: readonly Order[], row: ListedWorkflow): RawBuilder<boolea
   })
   const [first] = keys
   if (!first) return sql<boolean>`true`
-  // Said beside, so that an index on the first column is entered where the last part ended.
+  // Redundant, but lets an index on the first column start where the last part ended.
   const from = sql`${sql.ref(first.column)} ${sql.raw(first.down ? '<=' : '>=')} ${row[first.column]}`
   return sql<boolean>`(${from} and (${sql.join(ways, sql` or `)}))`
 }

@@ -4,9 +4,9 @@ import { Fault } from '@skerry/fault'
 import type { OrgId, UserId } from '@skerry/vm'
 import type { Kysely } from 'kysely'
 
-import type { Database, Values } from './database.ts'
+import type { WorkflowTables, RunValues } from './database.ts'
 
-/** What a worker needs to know of a run. */
+/** What a worker needs of a run. */
 export interface RunToDo {
   readonly execution: string
   readonly org: OrgId
@@ -17,19 +17,19 @@ export interface RunToDo {
   readonly version: string
   readonly digest: string
   readonly grant: string
-  /** With a SecureReference in the place of each secret. */
-  readonly input: Values
+  /** With a SecureReference in place of each secret. */
+  readonly input: RunValues
   readonly startedAt: string
 }
 
-export async function loadRun(db: Kysely<Database>, execution: string): Promise<RunToDo> {
+export async function loadRun(db: Kysely<WorkflowTables>, execution: string): Promise<RunToDo> {
   const row = await db
     .selectFrom('execution')
     .selectAll()
     .where('id', '=', execution)
     .executeTakeFirst()
   if (!row || row.grant_id === null) {
-    throw new Fault('gone', 'this execution is not there any more, or was never begun')
+    throw new Fault('gone', 'this execution was deleted, or never started')
   }
   return {
     ...{ execution, org: row.org, account: row.account, startedBy: row.account_name },
@@ -42,13 +42,13 @@ export async function loadRun(db: Kysely<Database>, execution: string): Promise<
 export interface StoredDefinition {
   readonly digest: string
   readonly text: string
-  readonly document: Values
-  readonly form: Values | undefined
+  readonly document: RunValues
+  readonly form: RunValues | undefined
 }
 
-/** By what it is: the same digest is the same text, whoever wrote it down. */
+/** By digest: equal digests mean equal text, in any organisation. */
 export async function loadDefinition(
-  db: Kysely<Database>,
+  db: Kysely<WorkflowTables>,
   digest: string,
 ): Promise<StoredDefinition> {
   const row = await db
@@ -57,10 +57,10 @@ export async function loadDefinition(
     .where('digest', '=', digest)
     .limit(1)
     .executeTakeFirst()
-  if (!row) throw new Fault('gone', `no definition of the digest ${digest} is stored`)
+  if (!row) throw new Fault('gone', `no definition with the digest ${digest}`)
   if (digestOf(row.text) !== digest) {
-    throw new Fault('conflict', `what is stored under the digest ${digest} is something else`, {
-      hint: 'somebody has written to the database by hand: import the workflow again',
+    throw new Fault('conflict', `the stored definition does not match its digest ${digest}`, {
+      hint: 'the database was modified manually: import the workflow again',
     })
   }
   return { digest, text: row.text, document: row.document, form: row.form ?? undefined }
@@ -68,9 +68,9 @@ export async function loadDefinition(
 
 export const digestOf = (text: string): string => createHash('sha256').update(text).digest('hex')
 
-/** Sealed, as it was given; only the worker of its own run asks. */
+/** Sealed, as stored; only the worker of the same run reads it. */
 export async function loadSecret(
-  db: Kysely<Database>,
+  db: Kysely<WorkflowTables>,
   execution: string,
   name: string,
 ): Promise<Buffer> {
@@ -81,5 +81,5 @@ export async function loadSecret(
     .where('name', '=', name)
     .executeTakeFirst()
   if (row) return row.sealed
-  throw new Fault('gone', `the secret ${name} of this execution is not there any more`)
+  throw new Fault('gone', `the secret ${name} of this execution was deleted`)
 }

@@ -1,22 +1,22 @@
 import type { Kysely, Selectable } from 'kysely'
 
-import type { Database } from './database.ts'
+import type { WorkflowTables } from './database.ts'
 import type { ExecutionRow } from './executions.ts'
 
-export type LogRow = Selectable<Database['execution_log']>
+export type LogRow = Selectable<WorkflowTables['execution_log']>
 
 export interface LogsAsked {
   readonly severity: LogRow['severity'] | undefined
-  /** Only what is newer. */
+  /** Only newer lines. */
   readonly since: Date | undefined
-  /** Only what came after this one. */
+  /** Only lines after this one. */
   readonly after: number | undefined
   readonly limit: number
 }
 
 /** Oldest first. */
 export async function listLogs(
-  db: Kysely<Database>,
+  db: Kysely<WorkflowTables>,
   { org, id }: Pick<ExecutionRow, 'org' | 'id'>,
   { severity, since, after, limit }: LogsAsked,
 ): Promise<LogRow[]> {

@@ -1,19 +1,19 @@
+import type { AskNote, RunProgress, StepNote } from '@skerry/serverless-workflow'
 import { sql, type Kysely } from 'kysely'
 
-import type { AskNote, Progress, StepNote } from '../durable/verbs.ts'
-import type { Database, Severity, StepState, Tx } from './database.ts'
+import type { WorkflowTables, Severity, StepState, WorkflowTx } from './database.ts'
 import { ended, hasEnded, type ExecutionRow } from './executions.ts'
 import { jsonText, keptText } from './json-text.ts'
 
-/** So many lines are kept of one run; the last of them says that there were more. */
+/** The maximum number of log lines of a run; the last one states that more were dropped. */
 const LOGS_MAX = 10_000
 const TEXT_MAX = 16 * 1024
 
 /**
- * The worker's one way to write down how a run goes. What is told again, or late, is known by its number and changes nothing. An
- * execution that is not there any more is no error: it was deleted.
+ * The only way for a worker to record the progress of a run. Repeated or late reports are detected by their number and ignored. A
+ * missing execution is not an error: it was deleted.
  */
-export async function record(db: Kysely<Database>, progress: Progress): Promise<void> {
+export async function record(db: Kysely<WorkflowTables>, progress: RunProgress): Promise<void> {
   await db.transaction().execute(async (tx) => {
     const row = await tx
       .selectFrom('execution')
@@ -32,8 +32,8 @@ export async function record(db: Kysely<Database>, progress: Progress): Promise<
   })
 }
 
-/** What has ended stays as it ended. */
-async function writeState(tx: Tx, row: ExecutionRow, progress: Progress): Promise<void> {
+/** The state of an ended run does not change. */
+async function writeState(tx: WorkflowTx, row: ExecutionRow, progress: RunProgress): Promise<void> {
   const { state, steps, output, error } = progress
   const last = steps.at(-1)
   const over = ended.includes(state)
@@ -85,7 +85,7 @@ function lastOfEach(steps: readonly StepNote[]): Iterable<StepNote & { readonly 
 }
 
 async function writeStep(
-  tx: Tx,
+  tx: WorkflowTx,
   { org, id }: ExecutionRow,
   { place, what, number, times }: StepNote & { readonly times: number },
 ): Promise<void> {
@@ -102,7 +102,11 @@ async function writeStep(
     .execute()
 }
 
-async function writeLogs(tx: Tx, row: ExecutionRow, steps: readonly StepNote[]): Promise<void> {
+async function writeLogs(
+  tx: WorkflowTx,
+  row: ExecutionRow,
+  steps: readonly StepNote[],
+): Promise<void> {
   const room = LOGS_MAX - row.logs
   if (room <= 0 || steps.length === 0) return
   const { org, id: execution } = row
@@ -114,7 +118,7 @@ async function writeLogs(tx: Tx, row: ExecutionRow, steps: readonly StepNote[]):
   if (last && lines.length === room) {
     lines[lines.length - 1] = {
       ...{ ...last, severity: 'warning', detail: '' },
-      summary: 'more lines than these are not kept',
+      summary: 'log limit reached: further lines are dropped',
     }
   }
   await tx
@@ -131,17 +135,17 @@ async function writeLogs(tx: Tx, row: ExecutionRow, steps: readonly StepNote[]):
 }
 
 async function writeAsk(
-  tx: Tx,
+  tx: WorkflowTx,
   { org, id: execution }: ExecutionRow,
   { id, question }: AskNote,
 ): Promise<void> {
   if (question) {
-    const { title, text = '', form } = question
+    const { title, text = '', form, approver = 'anyone' } = question
     await tx
       .insertInto('interaction')
       .values({
         ...{ org, execution, id, title: bounded(title), text: bounded(text) },
-        form: jsonText(form),
+        ...{ form: jsonText(form), approver },
       })
       .onConflict((on) => on.columns(['org', 'execution', 'id']).doNothing())
       .execute()
@@ -157,7 +161,7 @@ async function writeAsk(
     .execute()
 }
 
-async function closeAll(tx: Tx, { org, id: execution }: ExecutionRow): Promise<void> {
+async function closeAll(tx: WorkflowTx, { org, id: execution }: ExecutionRow): Promise<void> {
   await tx
     .updateTable('interaction')
     .set({ state: 'over' })

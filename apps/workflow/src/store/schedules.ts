@@ -1,10 +1,10 @@
 import { sql, type Kysely, type Selectable } from 'kysely'
 
-import { unknownThing } from '../identity/rights.ts'
-import type { Database, Overlap, Tx, Values } from './database.ts'
+import { notFound, type WorkflowPrincipal } from '../identity/rights.ts'
+import type { WorkflowTables, Overlap, WorkflowTx, RunValues } from './database.ts'
 import { jsonText } from './json-text.ts'
 
-export type ScheduleRow = Selectable<Database['schedule']>
+export type ScheduleRow = Selectable<WorkflowTables['schedule']>
 
 export interface NewSchedule {
   readonly org: ScheduleRow['org']
@@ -19,10 +19,10 @@ export interface NewSchedule {
   readonly timeZone: string
   readonly overlap: Overlap
   readonly paused: boolean
-  readonly input: Values
+  readonly input: RunValues
 }
 
-export async function addSchedule(tx: Tx, schedule: NewSchedule): Promise<ScheduleRow> {
+export async function addSchedule(tx: WorkflowTx, schedule: NewSchedule): Promise<ScheduleRow> {
   const { org, id, workflow, name, grant, account, paused } = schedule
   return tx
     .insertInto('schedule')
@@ -37,7 +37,7 @@ export async function addSchedule(tx: Tx, schedule: NewSchedule): Promise<Schedu
 }
 
 export async function findSchedule(
-  db: Kysely<Database>,
+  db: Kysely<WorkflowTables>,
   id: string,
 ): Promise<ScheduleRow | undefined> {
   return db
@@ -49,7 +49,7 @@ export async function findSchedule(
 }
 
 export async function listSchedules(
-  db: Kysely<Database>,
+  db: Kysely<WorkflowTables>,
   of?: { readonly org: ScheduleRow['org']; readonly id: string },
 ): Promise<ScheduleRow[]> {
   const found = db
@@ -62,24 +62,47 @@ export async function listSchedules(
 }
 
 export async function pauseSchedule(
-  tx: Tx,
+  tx: WorkflowTx,
   { org, id }: Pick<ScheduleRow, 'org' | 'id'>,
   paused: boolean,
 ): Promise<ScheduleRow> {
   const row = await tx
     .updateTable('schedule')
-    .set({ paused })
+    .set({ paused, paused_why: null })
     .where('org', '=', org)
     .where('id', '=', id)
     .where('deleted_at', 'is', null)
     .returningAll()
     .executeTakeFirst()
   if (row) return row
-  throw unknownThing()
+  throw notFound()
+}
+
+/**
+ * A schedule acts on behalf of its owner. If another user changes its workflow, it is paused until the owner has reviewed the change.
+ * Returns the ids of the paused schedules.
+ */
+export async function pauseForChange(
+  tx: WorkflowTx,
+  { org, account, user }: Pick<WorkflowPrincipal, 'org' | 'account' | 'user'>,
+  { workflow, version }: { readonly workflow: string; readonly version: string },
+): Promise<readonly string[]> {
+  const why = `${user} changed the workflow to version ${version}; the owner of this schedule must review and resume it`
+  const rows = await tx
+    .updateTable('schedule')
+    .set({ paused: true, paused_why: why })
+    .where('org', '=', org)
+    .where('workflow', '=', workflow)
+    .where('account', '!=', account)
+    .where('deleted_at', 'is', null)
+    .where('paused', '=', false)
+    .returning('id')
+    .execute()
+  return rows.map(({ id }) => id)
 }
 
 export async function deleteSchedule(
-  tx: Tx,
+  tx: WorkflowTx,
   { org, id }: Pick<ScheduleRow, 'org' | 'id'>,
 ): Promise<void> {
   await tx

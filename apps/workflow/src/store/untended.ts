@@ -1,15 +1,18 @@
-// What a crash may have left: asked for and never started, or canceled and never told.
+// Work that a crash may have left: runs that were recorded but not started, or canceled but not reported to Temporal.
 import { sql, type Kysely } from 'kysely'
 
-import type { Database } from './database.ts'
+import type { WorkflowTables } from './database.ts'
 import { ended, type ExecutionRow } from './executions.ts'
 
 const MOST = 100
 
-/** Written down so long ago, and not begun. Runs of schedules and inside of runs are Temporal's to begin. */
+/**
+ * Runs recorded this long ago and not started. Temporal starts scheduled and child runs itself. `keyedSeconds`: for runs without a
+ * grant whose request has an Idempotency-Key, because a repeated request starts them.
+ */
 export async function listUnstarted(
-  db: Kysely<Database>,
-  seconds: number,
+  db: Kysely<WorkflowTables>,
+  { seconds, keyedSeconds }: Readonly<{ seconds: number; keyedSeconds: number }>,
 ): Promise<ExecutionRow[]> {
   return db
     .selectFrom('execution')
@@ -18,13 +21,21 @@ export async function listUnstarted(
     .where('parent', 'is', null)
     .where('schedule', 'is', null)
     .where('started_at', '<', ago(seconds))
+    .where((eb) =>
+      eb.or([
+        eb('grant_id', 'is not', null),
+        eb('request_key', 'is', null),
+        eb('cancel', '=', true),
+        eb('started_at', '<', ago(keyedSeconds)),
+      ]),
+    )
     .orderBy('id')
     .limit(MOST)
     .execute()
 }
 
-/** Asked to end, and not ended. */
-export async function listCanceled(db: Kysely<Database>): Promise<ExecutionRow[]> {
+/** Cancellation requested, not ended yet. */
+export async function listCanceled(db: Kysely<WorkflowTables>): Promise<ExecutionRow[]> {
   return db
     .selectFrom('execution')
     .selectAll()
@@ -35,9 +46,9 @@ export async function listCanceled(db: Kysely<Database>): Promise<ExecutionRow[]
     .execute()
 }
 
-/** Those that go on, some at a time, round and round. */
+/** Active runs, a part at a time, in rotation. */
 export async function listGoingOn(
-  db: Kysely<Database>,
+  db: Kysely<WorkflowTables>,
   { after, seconds, limit }: Readonly<{ after: string; seconds: number; limit: number }>,
 ): Promise<ExecutionRow[]> {
   return db

@@ -2,23 +2,23 @@ import { Fault } from '@skerry/fault'
 import { brokenConstraint } from '@skerry/postgres'
 import { sql, type Kysely, type Selectable } from 'kysely'
 
-import { unknownThing, type Who } from '../identity/rights.ts'
+import { notFound, type WorkflowPrincipal } from '../identity/rights.ts'
 import type { CategoryRow } from './categories.ts'
-import type { Database, Tx, Values } from './database.ts'
+import type { WorkflowTables, WorkflowTx, RunValues } from './database.ts'
 import { jsonText } from './json-text.ts'
 
-export type WorkflowRow = Selectable<Database['workflow']>
-export type VersionRow = Selectable<Database['workflow_version']>
+export type WorkflowRow = Selectable<WorkflowTables['workflow']>
+export type VersionRow = Selectable<WorkflowTables['workflow_version']>
 export interface FoundWorkflow extends WorkflowRow {
-  /** The folder that it is in, from the outermost on. */
+  /** The path of its folder, from the outermost on. */
   readonly path: string
 }
 
-/** An id is unique in an organisation. Whoever sees them all gets their own first, and is told when it is not clear which is meant. */
+/** An id is unique in an organisation. A caller who sees all organisations gets their own first, or a conflict if it is ambiguous. */
 export async function findWorkflow(
-  db: Kysely<Database>,
+  db: Kysely<WorkflowTables>,
   id: string,
-  who: Pick<Who, 'org'>,
+  principal: Pick<WorkflowPrincipal, 'org'>,
 ): Promise<FoundWorkflow | undefined> {
   const found = await db
     .selectFrom('workflow')
@@ -33,17 +33,17 @@ export async function findWorkflow(
     .where('workflow.deleted_at', 'is', null)
     .limit(16)
     .execute()
-  const own = found.find(({ org }) => org === who.org)
+  const own = found.find(({ org }) => org === principal.org)
   if (own || found.length < 2) return own ?? found[0]
   const orgs = found.map((each) => each.org_name).join(', ')
-  throw new Fault('conflict', `several organisations have a workflow of this id: ${orgs}`, {
-    hint: 'ask as a user of the organisation that is meant',
+  throw new Fault('conflict', `several organisations have a workflow with this id: ${orgs}`, {
+    hint: 'log in as a user of the right organisation',
   })
 }
 
-/** As it is now, or as one version was. */
+/** The current version, or the one with this digest. */
 export async function readVersion(
-  db: Kysely<Database>,
+  db: Kysely<WorkflowTables>,
   { org, id, digest }: Pick<WorkflowRow, 'org' | 'id' | 'digest'>,
 ): Promise<VersionRow> {
   return db
@@ -55,9 +55,9 @@ export async function readVersion(
     .executeTakeFirstOrThrow()
 }
 
-/** Without what is in them. */
+/** Without their content. */
 export async function listVersions(
-  db: Kysely<Database>,
+  db: Kysely<WorkflowTables>,
   { org, id }: Pick<WorkflowRow, 'org' | 'id'>,
 ): Promise<Pick<VersionRow, 'version' | 'digest' | 'made_by' | 'made_at'>[]> {
   return db
@@ -81,14 +81,14 @@ export interface NewVersion {
   readonly called: string
   readonly digest: string
   readonly text: string
-  readonly document: Values
-  readonly form: Values | undefined
+  readonly document: RunValues
+  readonly form: RunValues | undefined
 }
 
-/** What is there under this id, in the organisation of whoever imports; also when it was deleted. */
+/** The workflow with this id in the importing user's organisation, even if deleted. */
 export async function findForImport(
-  tx: Tx,
-  { org }: Pick<Who, 'org'>,
+  tx: WorkflowTx,
+  { org }: Pick<WorkflowPrincipal, 'org'>,
   id: string,
 ): Promise<WorkflowRow | undefined> {
   return tx
@@ -100,10 +100,10 @@ export async function findForImport(
     .executeTakeFirst()
 }
 
-/** The one that a definition without an id means: what other workflows call by the same name. */
+/** The workflow that a definition without an id refers to: the one with the same namespace and name. */
 export async function findByCalled(
-  tx: Tx,
-  { org }: Pick<Who, 'org'>,
+  tx: WorkflowTx,
+  { org }: Pick<WorkflowPrincipal, 'org'>,
   namespace: string,
   called: string,
 ): Promise<WorkflowRow | undefined> {
@@ -129,14 +129,23 @@ export async function findByCalled(
     .executeTakeFirst()
 }
 
-/** Writes a version down and makes it what the workflow is from now on. */
-export async function saveVersion(tx: Tx, who: Who, version: NewVersion): Promise<void> {
+/** Stores a version and makes it the current one. */
+export async function saveVersion(
+  tx: WorkflowTx,
+  principal: WorkflowPrincipal,
+  version: NewVersion,
+): Promise<void> {
   const { id, category, name, description, digest } = version
   const now = {
     ...{ category: category.id, category_name: category.name, name, description, digest },
     ...{ tags: [...version.tags], version: version.version },
   }
-  const by = { org: who.org, org_name: who.orgName, owner: who.account, owner_name: who.user }
+  const by = {
+    org: principal.org,
+    org_name: principal.orgName,
+    owner: principal.account,
+    owner_name: principal.user,
+  }
   try {
     await tx
       .insertInto('workflow')
@@ -151,16 +160,23 @@ export async function saveVersion(tx: Tx, who: Who, version: NewVersion): Promis
       .execute()
   } catch (error) {
     if (brokenConstraint(error) !== 'workflow_name') throw error
-    throw new Fault('conflict', `there is another workflow ${name} in ${category.path} already`, {
+    throw new Fault('conflict', `another workflow ${name} exists already in ${category.path}`, {
       cause: error,
-      hint: 'rename or delete that one, or import into another folder',
+      hint: 'rename or delete it, or import into another folder',
     })
   }
   const { text, document, form, namespace, called } = version
   await tx
     .insertInto('workflow_version')
     .values({
-      ...{ org: who.org, workflow: id, digest, version: version.version, text, made_by: who.user },
+      ...{
+        org: principal.org,
+        workflow: id,
+        digest,
+        version: version.version,
+        text,
+        made_by: principal.user,
+      },
       ...{ namespace, called },
       document: jsonText(document),
       form: form === undefined ? null : jsonText(form),
@@ -169,9 +185,9 @@ export async function saveVersion(tx: Tx, who: Who, version: NewVersion): Promis
     .execute()
 }
 
-/** What still needs it: runs that have not ended, and schedules. */
+/** What still uses it: active runs, and schedules. */
 export async function inUse(
-  tx: Tx,
+  tx: WorkflowTx,
   { org, id }: WorkflowRow,
 ): Promise<{ readonly runs: readonly string[]; readonly schedules: readonly string[] }> {
   const runs = await tx
@@ -191,7 +207,7 @@ export async function inUse(
   return { runs: runs.map((each) => each.id), schedules: schedules.map((each) => each.id) }
 }
 
-export async function deleteWorkflow(tx: Tx, { org, id }: WorkflowRow): Promise<void> {
+export async function deleteWorkflow(tx: WorkflowTx, { org, id }: WorkflowRow): Promise<void> {
   const { numUpdatedRows } = await tx
     .updateTable('workflow')
     .set({ deleted_at: sql<Date>`clock_timestamp()` })
@@ -199,5 +215,5 @@ export async function deleteWorkflow(tx: Tx, { org, id }: WorkflowRow): Promise<
     .where('id', '=', id)
     .where('deleted_at', 'is', null)
     .executeTakeFirstOrThrow()
-  if (numUpdatedRows === 0n) throw unknownThing()
+  if (numUpdatedRows === 0n) throw notFound()
 }

@@ -1,13 +1,13 @@
 import { Fault } from '@skerry/fault'
+import { fromParameters } from '@skerry/serverless-workflow'
 import { attribute, children, localName, readXml, text, type Element } from '@skerry/xml'
 
-import { fromParameters } from '../definition/parameters.ts'
-import type { Values } from '../store/database.ts'
+import type { RunValues } from '../store/database.ts'
 
-/** What a run or an answer is given: parameters as clients of this family write them, or plain values. */
-export type Context = { readonly parameters: readonly unknown[] } | { readonly input: Values }
+/** The input of a run or an answer: typed parameters as clients of this API write them, or plain values. */
+export type Context = { readonly parameters: readonly unknown[] } | { readonly input: RunValues }
 
-/** An execution context in XML or JSON, whichever it is; an empty one gives nothing. */
+/** Parses an execution context in XML or JSON; an empty one has no parameters. */
 export function readContext(raw: string | Element): Context {
   if (typeof raw !== 'string') return fromXml(raw)
   const body = raw.trim()
@@ -15,15 +15,15 @@ export function readContext(raw: string | Element): Context {
   return body.startsWith('<') ? fromXml(readXml(body)) : fromJson(parse(body))
 }
 
-/** The values by their names. What they must be is checked afterwards. */
-export function valuesOf(form: Values | null, context: Context): Values {
+/** The values by name. They are validated afterwards. */
+export function valuesOf(form: RunValues | null, context: Context): RunValues {
   if ('input' in context) return context.input
   const found = fromParameters(form ?? undefined, context.parameters)
   if ('value' in found) return found.value
-  const told = found.complaints.map(({ field, message }) =>
+  const reasons = found.complaints.map(({ field, message }) =>
     field === '' ? message : `${field}: ${message}`,
   )
-  throw new Fault('invalid', `the parameters cannot be read: ${told.join('; ')}`, {
+  throw new Fault('invalid', `invalid parameters: ${reasons.join('; ')}`, {
     hint: 'in JSON a value is {"string": {"value": "John"}}, in XML an element named after its type',
   })
 }
@@ -32,26 +32,26 @@ function parse(body: string): unknown {
   try {
     return JSON.parse(body)
   } catch (cause) {
-    throw new Fault('invalid', 'the body must be an execution-context, in XML or JSON', { cause })
+    throw new Fault('invalid', 'the body must be an execution-context in XML or JSON', { cause })
   }
 }
 
 function fromJson(context: unknown): Context {
-  if (!isObject(context)) throw new Fault('invalid', 'an execution-context is an object')
+  if (!isObject(context)) throw new Fault('invalid', 'an execution-context must be an object')
   const { parameters, input, 'execution-context': inner, ...others } = context
   const [other] = Object.keys(others)
   if (isObject(inner)) return fromJson(inner)
-  // Of ours, for people who type: {"input": {"name": "John"}}.
+  // Our own short form for manual use: {"input": {"name": "John"}}.
   if (isObject(input)) return { input }
   if (other !== undefined && parameters === undefined) {
-    throw new Fault('invalid', `parameters or input was expected, not ${other}`)
+    throw new Fault('invalid', `expected parameters or input, not ${other}`)
   }
   return { parameters: [parameters ?? []].flat() }
 }
 
 function fromXml(root: Element): Context {
   if (localName(root.name) !== 'execution-context') {
-    throw new Fault('invalid', `an execution-context was expected, not ${localName(root.name)}`)
+    throw new Fault('invalid', `expected an execution-context, not ${localName(root.name)}`)
   }
   const all = below(root, 'parameters').flatMap((each) => below(each, 'parameter'))
   return {
@@ -62,7 +62,7 @@ function fromXml(root: Element): Context {
   }
 }
 
-/** As it would be in JSON: what it means is said in one place. */
+/** Converts to the JSON form, so that values are interpreted in one place. */
 function valueOf(node: Element | undefined): unknown {
   if (!node || localName(node.name) === 'null') return null
   const kind = localName(node.name)

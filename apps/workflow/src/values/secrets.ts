@@ -1,13 +1,13 @@
-import { fieldsOf } from '../definition/inputs.ts'
-import type { Json, SecureReference } from '../durable/verbs.ts'
-import type { Values } from '../store/database.ts'
+import { fieldsOf, type Json, type SecureReference } from '@skerry/serverless-workflow'
 
-/** Secrets are sealed and kept apart; a reference stands in their place, and is all that a history or a document ever holds. */
+import type { RunValues } from '../store/database.ts'
+
+/** Seals secrets and stores them separately. A reference replaces each, and is all that a history or a document contains. */
 export function splitSecrets(
-  form: Values | null,
-  given: Values,
+  form: RunValues | null,
+  given: RunValues,
   close: (text: string, name: string) => Buffer,
-): { readonly input: Values; readonly secrets: ReadonlyMap<string, Buffer> } {
+): { readonly input: RunValues; readonly secrets: ReadonlyMap<string, Buffer> } {
   const input: Record<string, unknown> = { ...given }
   const secrets = new Map<string, Buffer>()
   for (const { name, secret } of fieldsOf(form ?? undefined)) {
@@ -19,7 +19,7 @@ export function splitSecrets(
   return { input, secrets }
 }
 
-/** The secret that a value stands for; undefined: it is a value like any other. */
+/** The name of the secret that a value refers to; undefined: a normal value. */
 export function referenceIn(value: Json): string | undefined {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined
   const [first, ...more] = Object.entries(value)
@@ -27,7 +27,7 @@ export function referenceIn(value: Json): string | undefined {
   return isOne && typeof first[1] === 'string' ? first[1] : undefined
 }
 
-/** The names of all secrets that stand somewhere in a value. */
+/** The names of all secrets referenced in a value. */
 export function referencesIn(value: Json): ReadonlySet<string> {
   const name = referenceIn(value)
   if (name !== undefined) return new Set([name])

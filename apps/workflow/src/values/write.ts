@@ -1,6 +1,5 @@
+import type { Parameter, ParameterValue } from '@skerry/serverless-workflow'
 import { carried, element, type Element } from '@skerry/xml'
-
-import type { Parameter, ParameterValue } from '../definition/parameters.ts'
 
 /** `{"string": {"value": "John"}}` as an element of that name. */
 function valueElement(value: ParameterValue | null): Element {

@@ -1,12 +1,12 @@
-/** What the first script took out of the address bar. */
+/** The URL parts that the first script removed from the address bar. */
 export interface TakenAddress {
   readonly pathname: string
   readonly search: string
-  /** What an earlier load of this page left in the history. */
+  /** The history state left by an earlier load of this page. */
   readonly kept: unknown
 }
 
-/** Which screen this page shows, and how it may be opened. */
+/** Which screen this page shows, and how to open it. */
 export type Address =
   | { readonly mode: 'cloud'; readonly name: string; readonly socket: string }
   | { readonly mode: 'laptop'; readonly name: string; readonly socket: string }
@@ -16,8 +16,8 @@ const TICKET_TEXT = /^mks:\/\/[^/]+\/([A-Za-z0-9][A-Za-z0-9_.-]*)\?ticket=([^&]+
 const VM_ON_LAPTOP = /^\/console\/([A-Za-z0-9][A-Za-z0-9_.-]{0,62})\/?$/
 
 /**
- * `/console?<ticket text>` is a cloud's, `/console/<vm>` a laptop's. The query is decoded once for the ticket text, and the
- * ticket's value once more. Its host is never asked: the page speaks to its own origin only.
+ * `/console?<ticket text>` belongs to a cloud, `/console/<vm>` to a laptop. The query is decoded once for the ticket text, and
+ * the ticket's value once more. The host in the ticket is never contacted: the page connects to its own origin only.
  */
 export function readAddress({ pathname, search, kept }: TakenAddress): Address {
   const local = VM_ON_LAPTOP.exec(pathname)

@@ -1,11 +1,11 @@
-/** An element of the page that must be there: the page and its script come from one place. */
+/** An element of the page that must exist: the page and its script belong together. */
 export function byId<T extends HTMLElement>(id: string, kind: new () => T): T {
   const element = document.getElementById(id)
   if (!(element instanceof kind)) throw new Error(`the page has no ${id}`)
   return element
 }
 
-/** A button that shows and hides a part of the page. */
+/** Makes a button show and hide a part of the page. */
 export function disclose(button: HTMLButtonElement, panel: HTMLElement): void {
   const set = (open: boolean): void => {
     panel.hidden = !open
@@ -19,7 +19,7 @@ export function disclose(button: HTMLButtonElement, panel: HTMLElement): void {
   })
 }
 
-/** A button that is on or off. */
+/** Makes a button toggle between on and off. */
 export function toggle(
   button: HTMLButtonElement,
   isOn: boolean,

@@ -1,4 +1,4 @@
-/** How a screen ended, as far as a page can know it: a refused WebSocket tells a browser nothing. */
+/** How a screen ended, as far as the page can know: a browser does not report why a WebSocket was rejected. */
 export type End = { readonly how: How } | { readonly how: 'closed'; readonly code: number }
 
 export interface Words {
@@ -6,7 +6,7 @@ export interface Words {
   readonly state: string
   readonly headline: string
   readonly advice: readonly string[]
-  /** Whether the page tries by itself to come back: a laptop's needs no ticket. */
+  /** Whether the page reconnects by itself: on a laptop it needs no ticket. */
   readonly comesBack: boolean
   readonly tone: 'calm' | 'trouble'
 }
@@ -21,32 +21,32 @@ interface Row {
 }
 
 const NEW_TICKET = [
-  'Go back to where you opened this screen from, and open it again: that makes a new ticket.',
-  'By hand: POST to the VM’s screen/action/acquireTicket, and put the answer, URL-encoded, after the question mark of this page’s address.',
+  'Go back to where you opened this screen, and open it again: that creates a new ticket.',
+  'Manually: POST to the VM’s screen/action/acquireTicket, and append the answer, URL-encoded, after the question mark of this page’s URL.',
 ] as const
-const AGAIN = ['It is tried again by itself.'] as const
+const AGAIN = ['The page reconnects automatically.'] as const
 
 const rows = {
   'no ticket': {
     state: 'No ticket',
     headline: 'This page opens a screen with a ticket',
-    cloud: ['Its address must carry one, after the question mark.', ...NEW_TICKET],
+    cloud: ['Its URL must contain one, after the question mark.', ...NEW_TICKET],
     laptop: [],
   },
   'ticket used': {
     state: 'Ticket used',
     headline: 'This ticket was used',
     cloud: [
-      'A ticket opens one screen, once; loading the page again needs a new one.',
+      'A ticket opens one screen, once; reloading the page requires a new one.',
       ...NEW_TICKET,
     ],
     laptop: [],
   },
   'no ticket at all': {
     state: 'No ticket',
-    headline: 'What is in the address is no ticket',
+    headline: 'The URL contains no valid ticket',
     cloud: [
-      'Expected was mks://HOST/VM?ticket=…, URL-encoded, after the question mark.',
+      'Expected mks://HOST/VM?ticket=…, URL-encoded, after the question mark.',
       ...NEW_TICKET,
     ],
     laptop: [],
@@ -55,7 +55,7 @@ const rows = {
     state: 'Not opened',
     headline: 'The screen was not opened',
     cloud: [
-      'Its ticket was used already, is older than 30 seconds, or the VM was powered off meanwhile; or too many of its screens are open, or its host is away.',
+      'Its ticket was used, is older than 30 seconds, or the VM was powered off; or too many of its screens are open, or its host is unreachable.',
       ...NEW_TICKET,
     ],
     laptop: AGAIN,
@@ -64,22 +64,22 @@ const rows = {
     state: 'No connection',
     headline: 'The console does not answer',
     cloud: ['Check your network.', ...NEW_TICKET],
-    laptop: ['Is vmd running? skerry doctor tells.', ...AGAIN],
+    laptop: ['Check that vmd runs: skerry doctor.', ...AGAIN],
   },
   'no such VM': {
     state: 'No such VM',
-    headline: 'There is no VM of this name',
+    headline: 'VM not found',
     cloud: [],
-    laptop: ['skerry list shows those there are.'],
+    laptop: ['skerry list shows all VMs.'],
     final: true,
   },
   'ticket wanted': {
-    state: 'Ticket wanted',
-    headline: 'This vmd wants a ticket for a screen',
+    state: 'Ticket required',
+    headline: 'This vmd requires a ticket for a screen',
     cloud: [],
     laptop: [
-      'A ticket opens one screen, once, within half a minute.',
-      'skerry console, with the name of the VM, prints an address with a new one.',
+      'A ticket opens one screen, once, within 30 seconds.',
+      'skerry console VM prints a URL with a new one.',
     ],
     final: true,
   },
@@ -91,24 +91,24 @@ const rows = {
     final: true,
   },
   'not understood': {
-    state: 'Not understood',
-    headline: 'The display spoke in a way that this page does not understand',
+    state: 'Protocol error',
+    headline: 'The display sent data that this page cannot interpret',
     cloud: NEW_TICKET,
-    laptop: ['Load the page again.'],
+    laptop: ['Reload the page.'],
     final: true,
   },
   off: {
     state: 'Powered off',
     headline: 'The VM was powered off',
-    cloud: ['Power it on, and open its screen again: each start needs a new ticket.'],
-    laptop: ['Start it with skerry start; its screen then comes back here by itself.'],
+    cloud: ['Power it on, and open its screen again: each boot requires a new ticket.'],
+    laptop: ['Start it with skerry start; its screen then reappears here.'],
     calm: true,
   },
   'right lost': {
-    state: 'Right lost',
-    headline: 'You may not see this screen any more',
+    state: 'Access revoked',
+    headline: 'You no longer have access to this screen',
     cloud: [
-      'The right was taken away, or the account was shut. Ask whoever runs your organisation.',
+      'The right was revoked, or the account was disabled. Contact your organisation’s administrator.',
     ],
     laptop: [],
     final: true,
@@ -116,27 +116,27 @@ const rows = {
   stopped: {
     state: 'Ended',
     headline: 'This console was stopped',
-    cloud: ['The VM itself goes on.', ...NEW_TICKET],
+    cloud: ['The VM keeps running.', ...NEW_TICKET],
     laptop: AGAIN,
     calm: true,
   },
   'host lost': {
     state: 'Host lost',
     headline: 'The link to the VM’s host was lost',
-    cloud: ['The VM itself may well go on.', ...NEW_TICKET],
+    cloud: ['The VM may still be running.', ...NEW_TICKET],
     laptop: AGAIN,
   },
   lost: {
     state: 'Connection lost',
     headline: 'The connection was lost',
-    cloud: ['The VM itself goes on.', ...NEW_TICKET],
-    laptop: ['The VM itself goes on.', ...AGAIN],
+    cloud: ['The VM keeps running.', ...NEW_TICKET],
+    laptop: ['The VM keeps running.', ...AGAIN],
   },
 } as const satisfies Record<string, Row>
 
 type How = keyof typeof rows
 
-/** As the console closes a WebSocket; every other code is a connection that broke. */
+/** The console's close codes; every other code means a lost connection. */
 const codes: Readonly<Record<number, How>> = {
   4001: 'off',
   4003: 'right lost',
@@ -145,7 +145,7 @@ const codes: Readonly<Record<number, How>> = {
   1011: 'host lost',
 }
 
-/** What is said of an end, and what helps. */
+/** The text for an end, and what the user can do. */
 export function explain(mode: 'cloud' | 'laptop', end: End): Words {
   const row: Row = rows[end.how === 'closed' ? (codes[end.code] ?? 'lost') : end.how]
   return {

@@ -1,6 +1,6 @@
 import type { End } from './explain.ts'
 
-/** Whether the servers behind this page answer, and on a laptop what they say of the VM: a refused WebSocket tells nothing. */
+/** Finds out why a WebSocket was rejected, which browsers do not report: whether the server answers and, on a laptop, the VM's state. */
 export async function findOut(mode: 'cloud' | 'laptop', name: string): Promise<End> {
   try {
     if (mode === 'cloud') {
@@ -16,14 +16,14 @@ export async function findOut(mode: 'cloud' | 'laptop', name: string): Promise<E
   }
 }
 
-type Power = 'on' | 'off' | 'gone' | 'locked' | 'not told'
+type Power = 'on' | 'off' | 'gone' | 'locked' | 'unknown'
 
-/** Of a VM of this laptop; 'locked' where vmd wants a token, which no page has. Throws when vmd does not answer. */
+/** The power state of a VM of this laptop; 'locked' if vmd requires a token, which no page has. Throws if vmd does not answer. */
 export async function readPower(name: string): Promise<Power> {
   const answer = await fetch(`/api/vms/power/${encodeURIComponent(name)}`, { cache: 'no-store' })
   if (answer.status === 404) return 'gone'
   if (answer.status === 401) return 'locked'
-  if (!answer.ok) return 'not told'
+  if (!answer.ok) return 'unknown'
   const { message } = (await answer.json()) as { message?: unknown }
   return message === 'powered off' || message === 'suspended' ? 'off' : 'on'
 }

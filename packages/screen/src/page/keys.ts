@@ -1,4 +1,4 @@
-/** One key: its X11 keysym, and the code of where it lies on a keyboard, which QEMU prefers. */
+/** One key: its X11 keysym, and the code of its position on a keyboard, which QEMU prefers. */
 export interface Key {
   readonly keysym: number
   readonly code: string | null
@@ -20,7 +20,7 @@ export const ctrlAltDel: Chord = {
   keys: [ctrl, alt, key(0xffff, 'Delete')],
 }
 
-/** What a browser or the machine in front of it keeps for itself. */
+/** Keys that the browser or the local machine intercepts. */
 export const chords: readonly Chord[] = [
   ctrlAltDel,
   { name: 'Esc', keys: [key(0xff1b, 'Escape')] },
@@ -35,7 +35,7 @@ export const chords: readonly Chord[] = [
   })),
 ]
 
-/** Down in order, up in the reverse. */
+/** Press in order, release in reverse order. */
 export function strokes({ keys }: Chord): readonly (readonly [Key, boolean])[] {
   return [
     ...keys.map((each) => [each, true] as const),
@@ -43,7 +43,7 @@ export function strokes({ keys }: Chord): readonly (readonly [Key, boolean])[] {
   ]
 }
 
-/** On the keyboard that QEMU takes for the guest's, these lie above another key. */
+/** On the keyboard layout that QEMU assumes, these need the shift key. */
 const SHIFTED = /[A-Z~!@#$%^&*()_+{}|:"<>?]/
 
 /** The chord that types one character, as a keyboard would. */
@@ -51,7 +51,7 @@ export function chordOf(character: string): Chord {
   const special = { '\n': key(0xff0d, 'Enter'), '\t': key(0xff09, 'Tab') }[character]
   if (special) return { name: character, keys: [special] }
   const point = character.codePointAt(0) ?? 0
-  // Latin-1 has its own keysyms; everything else is Unicode with a bit set (X11 protocol, appendix A).
+  // Latin-1 has its own keysyms; all others are Unicode with a bit set (X11 protocol, appendix A).
   const each = key(point < 0x100 ? point : 0x1000000 + point, null)
   return { name: character, keys: SHIFTED.test(character) ? [shift, each] : [each] }
 }

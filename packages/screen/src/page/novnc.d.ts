@@ -1,4 +1,4 @@
-/** What the page uses of noVNC, which brings no types of its own. */
+/** The part of noVNC that the page uses; noVNC has no types. */
 declare module '@novnc/novnc' {
   export default class RFB extends EventTarget {
     constructor(target: HTMLElement, channel: WebSocket, options?: { readonly shared?: boolean })

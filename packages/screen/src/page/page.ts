@@ -3,7 +3,7 @@ import { byId, disclose, toggle } from './elements.ts'
 import { explain, type End } from './explain.ts'
 import { findOut, readPower } from './find-out.ts'
 import { chords, ctrlAltDel } from './keys.ts'
-import { Screen, type View } from './screen.ts'
+import { ScreenView, type View } from './screen.ts'
 
 const here = globalThis as unknown as { takenAddress: TakenAddress }
 const address = readAddress(here.takenAddress)
@@ -23,11 +23,11 @@ const AGAIN_MS = [1000, 2000, 3000, 5000, 10_000]
 const NAME_LENGTH = 100
 
 const view: View = { fits: true, viewOnly: false }
-let screen: Screen | undefined
+let screen: ScreenView | undefined
 let tries = 0
 let waiting: ReturnType<typeof setTimeout> | undefined
 
-/** The state of the connection, in words; a screen reader says it when it changes. */
+/** Shows the state of the connection; a screen reader announces changes. */
 function say(words: string, tone: string): void {
   if (state.textContent !== words) state.textContent = words
   document.body.dataset['tone'] = tone
@@ -41,9 +41,9 @@ function connect(): void {
     say('Connecting…', 'waiting')
     showNotice('Connecting…', [], false)
   }
-  screen = new Screen(display, address.socket, view, {
+  screen = new ScreenView(display, address.socket, view, {
     shown,
-    // QEMU's own name for it is no person's.
+    // QEMU's default name is of no use to a person.
     named: (name) => name.startsWith('QEMU') || setName(name),
     copied: (text) => {
       copied.value = text
@@ -64,7 +64,7 @@ function shown(): void {
   canvas.role = 'application'
   canvas.ariaLabel = `Screen of ${address.name}`
   canvas.setAttribute('aria-describedby', 'leave')
-  // noVNC lets go of keys that are held when the window loses the keyboard; losing it to a button of this page is the same.
+  // noVNC releases held keys when the window loses the focus; losing it to a button of this page must do the same.
   canvas.addEventListener('blur', () => window.dispatchEvent(new Event('blur')))
   if (!tools.contains(document.activeElement)) screen?.focus()
 }
@@ -83,19 +83,19 @@ function finish(end: End): void {
   say(words.state, words.tone)
   showNotice(words.headline, words.advice, address.mode === 'laptop')
   again.disabled = false
-  // The canvas took the keyboard with it; whoever typed into it must not be left nowhere.
+  // The canvas had the focus and is gone; move the focus, so that it is not lost.
   if (document.activeElement === document.body) byId('headline', HTMLElement).focus()
   if (words.comesBack && address.mode === 'laptop') comeBack(address.name)
 }
 
-/** On a laptop: as soon as the VM is on again, and vmd there to show it. */
+/** On a laptop: reconnects as soon as the VM is on again and vmd answers. */
 function comeBack(name: string): void {
   waiting = setTimeout(
     async () => {
-      const power = await readPower(name).catch(() => 'not told')
+      const power = await readPower(name).catch(() => 'unknown')
       if (power === 'off') comeBack(name)
       else if (power === 'locked')
-        advise([`Each opening needs a new ticket: skerry console ${name}`])
+        advise([`Each connection requires a new ticket: skerry console ${name}`])
       else connect()
     },
     AGAIN_MS[Math.min(tries++, AGAIN_MS.length - 1)],
@@ -118,7 +118,7 @@ function advise(advice: readonly string[]): void {
   byId('advice', HTMLElement).replaceChildren(...lines)
 }
 
-/** From the guest, or from the address: text, and no more of it than fits. */
+/** From the guest, or from the URL: shown as text, shortened. */
 function setName(name: string): void {
   const [, inner = name] = /^QEMU \((.+)\)$/s.exec(name) ?? []
   const short = inner.slice(0, NAME_LENGTH)
@@ -144,7 +144,7 @@ function wireKeys(): void {
     list.append(button)
   }
   byId('ctrl-alt-del', HTMLButtonElement).addEventListener('click', () => screen?.press(ctrlAltDel))
-  // The screen takes every key there is, Tab too; this one leads out of it.
+  // The screen captures every key, including Tab; this chord leaves it.
   window.addEventListener(
     'keydown',
     (event) => {
@@ -188,7 +188,7 @@ function wireView(): void {
   full.addEventListener('click', async () => {
     await main.requestFullscreen()
     screen?.focus()
-    // Where a browser can, Esc and Alt-Tab reach the guest too; holding Esc leaves.
+    // If the browser supports it, Esc and Alt-Tab reach the guest too; holding Esc leaves.
     const { keyboard } = navigator as Navigator & { keyboard?: LockingKeyboard }
     await keyboard?.lock().catch(() => undefined)
   })

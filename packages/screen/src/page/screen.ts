@@ -2,12 +2,12 @@ import RFB from '@novnc/novnc'
 
 import { chordOf, strokes, type Chord } from './keys.ts'
 
-/** What a screen tells while it is open. All text in it comes from the guest: it is shown as text and never as anything else. */
+/** Events of an open screen. All text comes from the guest: it is shown as text only, never as markup. */
 export interface Listeners {
   shown(): void
   named(name: string): void
   copied(text: string): void
-  /** `opened` is false where the WebSocket was refused: a browser does not tell why. */
+  /** `opened` is false if the WebSocket was rejected: a browser does not report why. */
   ended(end: {
     readonly opened: boolean
     readonly understood: boolean
@@ -15,17 +15,17 @@ export interface Listeners {
   }): void
 }
 
-/** How a person wants to see it; kept over a new connection. */
+/** The user's display options; kept across reconnects. */
 export interface View {
   fits: boolean
   viewOnly: boolean
 }
 
-/** Between two characters, so that a guest's keyboard controller, which holds sixteen strokes, keeps up. */
+/** The pause between two characters: a guest's keyboard controller buffers only sixteen strokes. */
 const TYPING_MS = 20
 
-/** One connection to one screen, from its WebSocket's opening to its end. */
-export class Screen {
+/** One connection to one screen, from the opening of its WebSocket to its end. */
+export class ScreenView {
   readonly #rfb: RFB
   readonly #socket: WebSocket
   readonly #target: HTMLElement
@@ -39,7 +39,7 @@ export class Screen {
     let understood = true
     this.#socket.addEventListener('open', () => (opened = true))
     this.#socket.addEventListener('close', ({ code }) => {
-      // noVNC hears of it by its own listener; the page changes after that.
+      // noVNC has its own listener; the page must change after it.
       setTimeout(() => listeners.ended({ opened, understood, code }))
     })
     this.#rfb = new RFB(target, this.#socket, { shared: true })
@@ -48,7 +48,7 @@ export class Screen {
     this.#rfb.addEventListener('connect', () => listeners.shown())
     this.#rfb.addEventListener('disconnect', (event) => {
       const { clean } = (event as CustomEvent<{ clean: boolean }>).detail
-      // noVNC closes by itself only when it cannot go on.
+      // noVNC closes by itself only on a protocol error.
       if (!clean && this.#socket.readyState < WebSocket.CLOSING) understood = false
     })
     for (const name of ['securityfailure', 'credentialsrequired', 'serververification']) {
@@ -82,7 +82,7 @@ export class Screen {
     for (const [{ keysym, code }, isDown] of strokes(chord)) this.#rfb.sendKey(keysym, code, isDown)
   }
 
-  /** Types a text as a person would, for guests that know of no clipboard. */
+  /** Types a text key by key, for guests without a clipboard. */
   async type(text: string): Promise<void> {
     for (const character of text.replaceAll('\r\n', '\n')) {
       if (this.#socket.readyState !== WebSocket.OPEN) return

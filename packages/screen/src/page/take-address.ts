@@ -1,5 +1,5 @@
-// The first thing that runs, before any other file is asked for by a script: the ticket leaves the address bar, and with it
-// this entry of the history and everything that would tell the address on. It is no module, because modules wait.
+// This script runs first, before any other file is requested by a script: it removes the ticket from the address bar, and so
+// from the history and from every referrer. It is not a module, because modules are deferred.
 ;(() => {
   const { pathname, search } = location
   const kept: unknown = history.state

@@ -1,5 +1,5 @@
-// Workflows for the tests of this room. They import a file of TypeScript by its name and a room of ours, as real ones do.
-import { passing } from '@skerry/fault'
+// Workflows for the tests of this package. They import a TypeScript file and a workspace package, as real ones do.
+import { retryableKinds } from '@skerry/fault'
 import {
   condition,
   defineSignal,
@@ -25,21 +25,21 @@ const long = proxyActivities<Activities>({
 
 export const bell = defineSignal('bell')
 
-/** One quick step, one long one; answers what both said. */
+/** One quick step, one long one; returns both results. */
 export async function twoSteps(name: string): Promise<string[]> {
   return [await quick.say(`quick ${name}`), await long.say(`long ${name}`)]
 }
 
-/** A step that fails with a kind; answers what the workflow makes of it. */
+/** A step that fails with a kind; returns what the workflow reads from it. */
 export async function failing(kind: string): Promise<string> {
   try {
     return await quick.fail(kind)
   } catch (error) {
-    return `${reasonOf(error)} ${passing.size}`
+    return `${reasonOf(error)} ${retryableKinds.size}`
   }
 }
 
-/** Lets the failure out. */
+/** Does not catch the failure. */
 export async function failsOutright(kind: string): Promise<void> {
   await quick.fail(kind)
 }
@@ -49,7 +49,7 @@ export async function waitsFor(file: string): Promise<string> {
   return long.waitFor(file)
 }
 
-/** Rests until the bell has rung so many times. */
+/** Waits until the signal was received this many times. */
 export async function rings(times: number): Promise<number> {
   let rung = 0
   setHandler(bell, () => {

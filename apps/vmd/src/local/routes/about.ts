@@ -1,7 +1,7 @@
 import { openApi, type About, type DescribedRow } from '@skerry/service'
 import { Type } from 'typebox'
 
-import { referenceHeaders, referencePage } from '../reference-page.ts'
+import { referenceHeaders, referencePage } from '../reference/reference-page.ts'
 import { route, type LocalRoute } from '../route.ts'
 import { Refusal } from '../words.ts'
 
@@ -9,19 +9,19 @@ const DocumentBody = Type.Object({ openapi: Type.String() })
 
 const about: About = {
   title: 'Skerry: virtual machines of this computer',
-  // Existing clients compare it before they go on.
+  // Existing clients check this value.
   version: '1.0.0',
   description:
-    'Create, clone, power, share folders with and delete virtual machines. Bodies are JSON or one bare word, whatever the Content-Type. A refusal is always JSON with code, message and, where we know it, a hint what to do next.',
+    'Create, clone, power, share folders with and delete virtual machines. Bodies are JSON or one bare word, regardless of the Content-Type. An error is always JSON with code, message and, if known, a hint about what to do next.',
   server: 'http://127.0.0.1:8080',
   refusal: Refusal,
   group: groupOf,
 }
 
-/** The rows that describe the others, and themselves. */
+/** The routes that describe all routes, including themselves. */
 export function describing(others: readonly LocalRoute[]): LocalRoute[] {
   const rows: LocalRoute[] = []
-  // Made when first asked for: the rows are then complete.
+  // Built on first use: the list of routes is complete by then.
   let made: { readonly page: string; readonly document: object } | undefined
   const all = () => [...others, ...rows]
   const written = () =>
@@ -42,7 +42,7 @@ export function describing(others: readonly LocalRoute[]): LocalRoute[] {
       path: '/openapi.json',
       permission: 'local',
       answers: { 200: DocumentBody },
-      doc: 'The OpenAPI 3.1 document of all that is here.',
+      doc: 'The OpenAPI 3.1 document of this API.',
       handle: async () => ({ status: 200, body: written().document }),
     }),
     route({
@@ -51,14 +51,14 @@ export function describing(others: readonly LocalRoute[]): LocalRoute[] {
       path: '/json/swagger.json',
       permission: 'local',
       answers: { 200: DocumentBody },
-      doc: 'The same document where existing clients look for it.',
+      doc: 'The same document at the path that existing clients expect.',
       handle: async () => ({ status: 200, body: written().document }),
     }),
   )
   return rows
 }
 
-/** The part of a VM that the path is about, or else the noun below /api. */
+/** The part of a VM in the path, or else the noun after /api. */
 function groupOf({ path }: DescribedRow): string {
   const [first, second, third, fourth] = path.split('/').slice(1)
   if (first === 'console') return 'guest'

@@ -15,7 +15,7 @@ export const address = [
     permission: 'local',
     query: Patience,
     answers: { 200: Said },
-    doc: 'The address of the guest; 409 with the reason while it has none. With wait=SECONDS it is waited for.',
+    doc: 'The address of the guest; 409 with the reason if it has none. wait=SECONDS waits until it has one.',
     async handle({ host }, { params, query: { wait } }) {
       const found = Number(wait ?? 0)
         ? await engine.waitForAddress(host, params.id, Number(wait) * 1000)

@@ -16,12 +16,12 @@ export const events = [
     permission: 'local',
     query: Type.Object({ since: Type.Optional(Type.String()) }),
     answers: { 200: 'text/event-stream' },
-    doc: 'What happens to VMs and operations, as a stream of events. With Last-Event-ID or since=ID everything after that event comes first, nothing left out and nothing twice; 409 with the oldest id when some of it is no longer kept.',
+    doc: 'Events of VMs and operations, as a stream. With Last-Event-ID or since=ID all events after that id come first, without gaps or duplicates; 409 with the oldest id if some of them are no longer kept.',
     async handle({ journal, meter }, { query, lastEventId }) {
       const since = readCursor(lastEventId ?? query.since) ?? journal.last
       journal.requireCursor(since)
       if (meter.streams >= STREAMS_MAX)
-        throw new Fault('too-many', `${STREAMS_MAX} event streams are open already`)
+        throw new Fault('too-many', `${STREAMS_MAX} event streams are already open`)
       const open = meter.openStream()
       const body = eventStream((signal) => messages(journal, since, signal), { since })
       body.once('close', () => open[Symbol.dispose]())
@@ -42,5 +42,5 @@ async function* messages(
 function readCursor(text: string | undefined): number | undefined {
   if (text === undefined || text === '') return undefined
   if (NUMBER.test(text)) return Number(text)
-  throw new Fault('invalid', 'Last-Event-ID and since must be the id of an event, a whole number')
+  throw new Fault('invalid', 'Last-Event-ID and since must be an event id, a whole number')
 }

@@ -4,7 +4,7 @@ import { json, word } from '@skerry/service'
 import { folderFlags } from '@skerry/vm'
 import { Type } from 'typebox'
 
-import { NOBODY } from '../gate.ts'
+import { UNKNOWN_UID } from '../access/gate.ts'
 import { route } from '../route.ts'
 import { FolderBody, said, Said } from '../words.ts'
 
@@ -14,6 +14,14 @@ const NewFolder = Type.Object({
   flags: Type.Integer(),
 })
 
+/** The new mapping; the message explains why the guest does not see it yet. */
+const NewFolderBody = Type.Object({
+  ...FolderBody.properties,
+  message: Type.Optional(Type.String()),
+})
+const SHARING_IS_OFF =
+  'folder sharing is off: the guest sees this folder once sharing is enabled (PATCH …/folders with the body true)'
+
 export const folders = [
   route({
     name: 'enableSharing',
@@ -22,7 +30,7 @@ export const folders = [
     permission: 'local',
     takes: word(['true']),
     answers: { 200: Said },
-    doc: 'Turns folder sharing on, also while the guest runs; the word true is the whole body.',
+    doc: 'Turns folder sharing on, also while the guest runs; the body is the word true.',
     async handle({ host }, { params }) {
       await engine.enableSharing(host, params.id)
       return said('shared folders enabled')
@@ -34,12 +42,12 @@ export const folders = [
     path: '/api/vms/:id/folders',
     permission: 'local',
     takes: json(NewFolder),
-    answers: { 201: FolderBody },
-    doc: 'Shares a directory of the host that the caller owns; flags 4 is read and write, 0 read-only.',
+    answers: { 201: NewFolderBody },
+    doc: 'Shares a directory of the host that the caller owns; flags 4 is read and write, 0 read-only. If folder sharing is off, the answer has a message about it.',
     async handle({ host }, { params, body, uid }) {
-      if (uid === NOBODY) {
+      if (uid === UNKNOWN_UID) {
         throw new Fault('forbidden', 'folders cannot be shared through the Unix socket', {
-          hint: 'ask at 127.0.0.1 instead: there it is known who asks, and whether the folder is his',
+          hint: 'use 127.0.0.1 instead: there the caller, and thus the owner of the folder, can be identified',
         })
       }
       const flags = folderFlags.find((each) => each === body.flags)
@@ -47,7 +55,8 @@ export const folders = [
         throw new Fault('invalid', 'flags must be 4 (read and write) or 0 (read-only)')
       const { guestPath, hostPath } = body
       const folder = await engine.addFolder(host, params.id, { guestPath, hostPath, flags }, uid)
-      return { status: 201, body: folder }
+      const off = !engine.isSharing(host, params.id)
+      return { status: 201, body: { ...folder, ...(off && { message: SHARING_IS_OFF }) } }
     },
   }),
   route({
@@ -79,7 +88,7 @@ export const folders = [
     path: '/api/vms/:id/folders/:guestPath',
     permission: 'local',
     answers: { 204: 'nothing' },
-    doc: 'Takes a shared folder away, also from a running guest.',
+    doc: 'Removes a shared folder, also from a running guest.',
     async handle({ host }, { params }) {
       await engine.removeFolder(host, params.id, params.guestPath)
       return { status: 204 }

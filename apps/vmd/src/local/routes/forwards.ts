@@ -5,7 +5,7 @@ import { Type } from 'typebox'
 import { route } from '../route.ts'
 
 const PORT_MAX = 65_535
-/** Below, the system itself lets only root listen. */
+/** Linux lets only root listen on ports below. */
 const FIRST_OF_ALL = 1024
 const Port = Type.Integer({ minimum: 1, maximum: PORT_MAX })
 const addresses = ['127.0.0.1', '::1'] as const
@@ -32,11 +32,11 @@ export const forwards = [
     permission: 'local',
     takes: json(NewForward),
     answers: { 201: ForwardBody },
-    doc: 'Makes a port of this machine, on 127.0.0.1 or ::1 only, lead to a port of the guest; it stays over restarts. A port that is taken is refused with its owner.',
+    doc: 'Forwards a port of this machine, on 127.0.0.1 or ::1 only, to a port of the guest; it persists across restarts. A port that is in use is rejected with the name of its owner.',
     async handle({ forwards: all }, { params, body, uid }) {
       const { hostPort, guestPort, protocol = 'tcp', hostAddress = '127.0.0.1' } = body
       if (hostPort < FIRST_OF_ALL && uid !== 0)
-        throw new Fault('forbidden', `ports below ${FIRST_OF_ALL} are root’s`)
+        throw new Fault('forbidden', `only root may forward ports below ${FIRST_OF_ALL}`)
       const forward = { hostAddress, hostPort, guestPort, protocol }
       return { status: 201, body: await all.add(params.id, forward) }
     },
@@ -60,7 +60,7 @@ export const forwards = [
     path: '/api/vms/:id/forwards/:hostPort',
     permission: 'local',
     answers: { 204: 'nothing' },
-    doc: 'Takes a forward away; connections through it end.',
+    doc: 'Removes a forward; connections through it are closed.',
     async handle({ forwards: all }, { params }) {
       if (!/^[1-9]\d{0,4}$/.test(params.hostPort))
         throw new Fault('invalid', `the port must be a number from 1 to ${PORT_MAX}`)

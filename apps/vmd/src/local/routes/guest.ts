@@ -4,7 +4,7 @@ import { Type } from 'typebox'
 
 import { route } from '../route.ts'
 
-/** Nobody waits longer for an answer than a browser or a proxy would. */
+/** The longest that a browser or a proxy would wait for an answer. */
 const EXEC_MS_MAX = 600_000
 const SERIAL_BYTES_MAX = 1024 * 1024
 
@@ -40,7 +40,7 @@ export const guest = [
     permission: 'local',
     takes: json(Program),
     answers: { 200: OutcomeBody },
-    doc: 'Runs a program in the guest through its agent, and waits for its end.',
+    doc: 'Runs a program in the guest through its agent, and waits until it exits.',
     async handle({ host }, { params, body: { path, args, input, timeoutMs } }) {
       const outcome = await engine.execInGuest(host, params.id, {
         path,
@@ -58,7 +58,7 @@ export const guest = [
     permission: 'local',
     query: Type.Object({ bytes: Type.Optional(Type.String({ pattern: '^[1-9][0-9]{0,6}$' })) }),
     answers: { 200: 'text/plain' },
-    doc: 'The end of what the guest has printed on its serial port: 64 KiB unless bytes says otherwise, at most 1 MiB.',
+    doc: 'The end of the guest’s serial port output: the last `bytes` (default: 64 KiB, at most 1 MiB).',
     async handle({ host }, { params, query: { bytes } }) {
       const most = bytes === undefined ? [] : [Math.min(Number(bytes), SERIAL_BYTES_MAX)]
       return {
@@ -77,7 +77,7 @@ export const guest = [
     path: '/api/vms/:id/stats',
     permission: 'local',
     answers: { 200: StatsBody },
-    doc: 'What the VM has used since it was powered on; zero while it is off.',
+    doc: 'The resources that the VM has used since it was powered on; zero while it is off.',
     async handle({ host }, { params }) {
       const { cpuNanoseconds, memoryBytes, disk, network } = await engine.readStats(host, params.id)
       const body = { cpuNanoseconds, memoryBytes, disk, network }
@@ -86,7 +86,7 @@ export const guest = [
   }),
 ]
 
-/** JSON has no whole numbers beyond 2^53; a counter that passes it loses its last digits only. */
+/** JSON numbers are exact only up to 2^53; a counter beyond it loses its last digits only. */
 function asNumbers(value: object): object {
   return Object.fromEntries(
     Object.entries(value).map(([name, each]: [string, bigint | object]) => [

@@ -16,7 +16,7 @@ export const guests = [
     permission: 'local',
     takes: word(['suspend', 'shutdown']),
     answers: { 200: Stopped },
-    doc: 'Suspends or shuts down every guest before the machine goes down; those that were on are turned on when vmd starts again.',
+    doc: 'Suspends or shuts down every guest before the machine shuts down; those that were on are started when vmd starts again.',
     async handle({ stopGuests }, { body }) {
       return { status: 200, body: await stopGuests(body) }
     },

@@ -1,3 +1,4 @@
+import { probeDefine } from '@skerry/engine'
 import { metricsType } from '@skerry/service'
 import { Type } from 'typebox'
 
@@ -17,9 +18,9 @@ export const health = [
     path: '/api/health',
     permission: 'local',
     answers: { 200: Health },
-    doc: 'Whether all that vmd stands on is there; 200 also while it is degraded, with the reasons.',
+    doc: 'Whether vmd’s dependencies work: libvirt must define a probe VM within 5 s, which is removed at once. 200 also when degraded, with the reasons.',
     async handle(local) {
-      const reasons = whatIsWrong(local)
+      const reasons = await whatIsWrong(local)
       const word = (good: boolean) => (good ? 'up' : 'down')
       const body = {
         status: reasons.length === 0 ? 'ok' : 'degraded',
@@ -36,18 +37,21 @@ export const health = [
     path: '/metrics',
     permission: 'local',
     answers: { 200: 'text/plain' },
-    doc: 'What vmd counts of itself, as Prometheus reads it.',
+    doc: 'vmd’s metrics in the Prometheus text format.',
     async handle({ meter }) {
       return { status: 200, headers: { 'content-type': metricsType }, body: meter.text() }
     },
   }),
 ]
 
-function whatIsWrong({ host, journal }: Local): string[] {
+async function whatIsWrong({ host, journal }: Local): Promise<string[]> {
+  const stalled = host.link.isOpen
+    ? await probeDefine(host)
+    : 'libvirt does not answer: check that libvirtd runs'
   return [
-    ...(host.link.isOpen ? [] : ['libvirt does not answer: see that libvirtd runs']),
+    ...(stalled === undefined ? [] : [stalled]),
     ...(journal.failure === undefined
       ? []
-      : [`events cannot be written down: see that there is room in ${host.paths.data}`]),
+      : [`events cannot be written: free disk space in ${host.paths.data}`]),
   ]
 }

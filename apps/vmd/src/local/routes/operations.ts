@@ -10,7 +10,7 @@ export const operations = [
     path: '/api/operations',
     permission: 'local',
     answers: { 200: Type.Array(OperationBody) },
-    doc: 'Operations that run, and the last that have ended; the newest last.',
+    doc: 'Running and recently finished operations, the newest last.',
     async handle({ operations }) {
       return { status: 200, body: operations.all().map(operationBody) }
     },
@@ -21,7 +21,7 @@ export const operations = [
     path: '/api/operations/:id',
     permission: 'local',
     answers: { 200: OperationBody },
-    doc: 'One operation: how far it is, or how it ended.',
+    doc: 'One operation: its progress, or its outcome.',
     async handle({ operations }, { params }) {
       return { status: 200, body: operationBody(operations.find(params.id)) }
     },

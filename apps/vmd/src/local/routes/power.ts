@@ -4,7 +4,7 @@ import { word } from '@skerry/service'
 import { route } from '../route.ts'
 import { powerWord, said, Said } from '../words.ts'
 
-/** The six of the spec; reset and reboot have an address of their own. */
+/** The six commands of the specification; reset and reboot have their own paths. */
 const commands = ['on', 'off', 'shutdown', 'suspend', 'pause', 'unpause'] as const
 
 export const power = [
@@ -15,7 +15,7 @@ export const power = [
     permission: 'local',
     takes: word(commands),
     answers: { 200: Said },
-    doc: 'Changes the power state; the command is the whole body.',
+    doc: 'Changes the power state; the body is the command.',
     async handle({ host }, { params, body }) {
       return said(powerWord[await engine.changePower(host, params.id, body)])
     },
@@ -37,7 +37,7 @@ export const power = [
     path: '/api/vms/:id/reset',
     permission: 'local',
     answers: { 200: Said },
-    doc: 'Starts the guest anew as the button on a machine does; it is not asked.',
+    doc: 'Resets the guest like the reset button of a machine; the guest is not asked.',
     async handle({ host }, { params }) {
       return said(powerWord[await engine.changePower(host, params.id, 'reset')])
     },
@@ -48,7 +48,7 @@ export const power = [
     path: '/api/vms/:id/reboot',
     permission: 'local',
     answers: { 200: Said },
-    doc: 'Asks the guest to start anew. It is answered when the guest was asked, not when it is up again.',
+    doc: 'Asks the guest to reboot. The answer comes when the guest was asked, not when it has rebooted.',
     async handle({ host }, { params }) {
       return said(powerWord[await engine.changePower(host, params.id, 'reboot')])
     },

@@ -18,13 +18,13 @@ export const screen = [
     path: '/console/:id',
     permission: 'local',
     answers: { 200: 'text/html' },
-    doc: 'A page that shows the VM’s screen and takes keys and pointer for it; the bytes come by a WebSocket at /console/{id}/screen.',
+    doc: 'A page with the VM’s screen, keyboard and pointer; its data comes from a WebSocket at /console/{id}/screen.',
     async handle({ consoles, host }, { params: { id }, page, reads, carriesToken }) {
-      // Who has not shown a token that is wanted learns nothing of which VMs there are.
+      // A client without the required token must not learn which VMs exist.
       const isThere = carriesToken !== true || engine.listKnown(host).some((vm) => vm.id === id)
       if (!isThere && reads !== true) throw new Fault('not-found', `there is no VM ${id}`)
       const answer = await consoles.page(page ?? { method: 'GET', path: '', headers: {} })
-      // A person reads on the page itself that there is none.
+      // The page itself shows that the VM does not exist.
       return isThere ? answer : { ...answer, status: 404 }
     },
   }),
@@ -34,11 +34,11 @@ export const screen = [
     path: '/api/vms/:id/screenshot',
     permission: 'local',
     answers: { 200: 'image/png' },
-    doc: 'What is on the VM’s screen now.',
+    doc: 'A screenshot of the VM’s screen.',
     async handle({ host }, { params }) {
       const { mediaType, bytes } = await engine.takeScreenshot(host, params.id)
       if (mediaType !== 'image/png')
-        throw new Fault('unavailable', `this host’s QEMU draws ${mediaType}, not PNG`, {
+        throw new Fault('unavailable', `QEMU on this host creates ${mediaType}, not PNG`, {
           hint: 'install QEMU 7.1 or newer',
         })
       return {
@@ -54,7 +54,7 @@ export const screen = [
     path: '/api/vms/:id/screen',
     permission: 'local',
     answers: { 201: ScreenBody },
-    doc: 'Where a browser shows the VM’s screen, below this address. With --token-file it has a ticket in it, good once and for 30 s.',
+    doc: 'Returns the path of a page with the VM’s screen. With --token-file it contains a ticket, valid once and for 30 s.',
     async handle({ consoles }, { params }) {
       const { page, power, expires } = await consoles.offer(params.id)
       const body = { page, state: powerWord[power], expires: expires?.toISOString() }

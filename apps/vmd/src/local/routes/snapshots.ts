@@ -25,10 +25,10 @@ export const snapshots = [
     permission: 'local',
     takes: json(NewSnapshot),
     answers: { 201: SnapshotBody },
-    doc: 'Keeps the VM as it is now; of a running guest the memory too, unless memory is false.',
+    doc: 'Takes a snapshot of the VM; for a running guest including its memory, unless memory is false.',
     async handle({ host }, { params, body: { name, memory } }) {
-      const asked = { name, ...(memory !== undefined && { memory }) }
-      const snapshot = await engine.createSnapshot(host, params.id, asked)
+      const requested = { name, ...(memory !== undefined && { memory }) }
+      const snapshot = await engine.createSnapshot(host, params.id, requested)
       const location = `/api/vms/${params.id}/snapshots/${name}`
       return { status: 201, headers: { location }, body: snapshot }
     },
@@ -61,7 +61,7 @@ export const snapshots = [
     path: '/api/vms/:id/snapshots/:name',
     permission: 'local',
     answers: { 204: 'nothing' },
-    doc: 'Forgets a snapshot; the VM stays as it is.',
+    doc: 'Deletes a snapshot; the VM stays as it is.',
     async handle({ host }, { params }) {
       await engine.removeSnapshot(host, params.id, params.name)
       return { status: 204 }
@@ -73,7 +73,7 @@ export const snapshots = [
     path: '/api/vms/:id/snapshots/:name/revert',
     permission: 'local',
     answers: { 200: Said },
-    doc: 'Brings the VM back to a snapshot; the answer is the power state it has then.',
+    doc: 'Reverts the VM to a snapshot; the answer is its new power state.',
     async handle({ host }, { params }) {
       await engine.revertSnapshot(host, params.id, params.name)
       return said(powerWord[await engine.readPower(host, params.id)])

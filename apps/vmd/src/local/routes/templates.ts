@@ -27,12 +27,12 @@ export const templates = [
     query: Type.Object({ default: Type.Optional(Type.String()) }),
     takes: json(NewTemplate),
     answers: { 201: TemplateBody },
-    doc: 'Takes over a disk image, a qcow2 or raw file of this host that the caller owns. With ?default it becomes the template that VMs are made from.',
+    doc: 'Imports a disk image, a qcow2 or raw file of this host that the caller owns. With ?default it becomes the default template of new VMs.',
     async handle({ host }, { query, body, uid, progress }) {
       const replace = query.default !== undefined
       const name = replace ? 'default' : body.name
       if (name === undefined)
-        throw new Fault('invalid', 'name must be given, or the request sent to ?default')
+        throw new Fault('invalid', 'name is required, or send the request to ?default')
       if (!body.file.startsWith('/')) throw new Fault('invalid', 'file must be an absolute path')
       const { sha256 } = body
       const options = {
@@ -60,7 +60,7 @@ export const templates = [
     path: '/api/templates/:name',
     permission: 'local',
     answers: { 204: 'nothing' },
-    doc: 'Deletes a template. VMs made from it keep their disks.',
+    doc: 'Deletes a template. VMs created from it keep their disks.',
     async handle({ host }, { params }) {
       await engine.deleteTemplate(host, params.name)
       return { status: 204 }

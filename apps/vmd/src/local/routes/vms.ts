@@ -16,10 +16,10 @@ import {
   VmBody,
 } from '../words.ts'
 
-/** A bridge of this machine that it joins; null and empty mean the network that every VM has. */
+/** The bridge of this machine to join; null and empty mean the default network. */
 const Bridge = Type.Union([Type.String(), Type.Null()])
 
-/** Keys that are not named here are passed over: existing clients send some of their own. */
+/** Unknown keys are ignored: existing clients send some of their own. */
 const NewVm = Type.Object({
   id: Type.String(),
   name: Type.Optional(Type.String()),
@@ -35,7 +35,7 @@ const NewVm = Type.Object({
   userData: Type.Optional(Type.String()),
 })
 
-/** Here a key that is not named is most likely one that was mistyped, and is refused. */
+/** Here an unknown key is most likely a typing error, and is rejected. */
 const NewSettings = Type.Object(
   {
     name: Type.Optional(Type.String()),
@@ -64,7 +64,7 @@ export const vms = [
     permission: 'local',
     takes: json(NewVm),
     answers: { 201: VmBody },
-    doc: 'Creates a VM from the default template or, with parentid, as a clone. Done when answered.',
+    doc: 'Creates a VM from the default template or, with parentid, as a clone. The VM exists when this returns.',
     async handle({ host }, { body }) {
       const vm = await make(host, body)
       return { status: 201, headers: { location: `/api/vms/${vm.id}` }, body: vmBody(vm) }
@@ -82,17 +82,17 @@ export const vms = [
         Type.Array(Type.Union([FullVmBody, BrokenVmBody])),
       ]),
     },
-    doc: 'The ids of all VMs, or of those with this id, state or tag; view=full gives all there is to know of each, or the problem where one is broken.',
+    doc: 'The ids of all VMs, or of those with this id, state or tag; view=full returns all properties of each, or the problem if a VM is broken.',
     async handle({ host }, { query: { view, id, state, tag } }) {
-      const asked = (vm: Omit<VmSummary, 'power'>) =>
+      const requested = (vm: Omit<VmSummary, 'power'>) =>
         (id === undefined || vm.id === id) && (tag === undefined || vm.tag === tag)
-      // libvirt is asked only where the power matters.
+      // libvirt is queried only if the power state matters.
       if (view === undefined && state === undefined) {
-        const known = engine.listKnown(host).filter(asked)
+        const known = engine.listKnown(host).filter(requested)
         return { status: 200, body: known.map((vm) => vm.id) }
       }
       const all = (await engine.listVms(host)).filter(
-        (vm) => asked(vm) && (state === undefined || powerWord[vm.power] === state),
+        (vm) => requested(vm) && (state === undefined || powerWord[vm.power] === state),
       )
       if (view === undefined) return { status: 200, body: all.map((vm) => vm.id) }
       const rows = await Promise.all(all.map((vm) => describe(host, vm)))
@@ -122,7 +122,7 @@ export const vms = [
     permission: 'local',
     takes: json(NewSettings),
     answers: { 200: FullVmBody },
-    doc: 'Changes the name, the tag or autostart at any time; processors, memory, disk and bridge only while it is off. A disk only grows.',
+    doc: 'Changes the name, the tag or autostart at any time; processors, memory, disk and bridge only while it is off. A disk can only grow.',
     async handle({ host }, { params, body }) {
       const { bridge, ...rest } = body
       const settings = { ...rest, ...(bridge !== undefined && { bridge: bridge || null }) }
@@ -151,7 +151,7 @@ function make(host: engine.Host, body: Static<typeof NewVm>) {
     ...(sshKeys !== undefined && { sshKeys }),
     ...(userData !== undefined && { userData }),
   }
-  const asked = {
+  const requested = {
     id,
     ...(name !== undefined && { name }),
     ...(tag !== undefined && { tag }),
@@ -162,17 +162,17 @@ function make(host: engine.Host, body: Static<typeof NewVm>) {
     ...(bridge !== undefined && { bridge: bridge || null }),
     ...(Object.keys(seed).length > 0 && { seed }),
   }
-  // Absent, null and empty all mean a template, and that one is `default` unless it is named.
+  // Absent, null and empty all mean a template. Default: `default`.
   if (!parentid) {
-    return engine.createVm(host, { ...asked, ...(template !== undefined && { template }) })
+    return engine.createVm(host, { ...requested, ...(template !== undefined && { template }) })
   }
   if (template !== undefined) throw new Fault('invalid', 'give parentid or template, not both')
-  return engine.cloneVm(host, { ...asked, parent: parentid })
+  return engine.cloneVm(host, { ...requested, parent: parentid })
 }
 
 /**
- * One row of the list; undefined when the VM went while the list was made. One that is broken says
- * so in its own row and does not keep the others from being seen.
+ * One row of the list; undefined if the VM was deleted meanwhile. A broken VM has its problem in its
+ * own row and does not hide the others.
  */
 async function describe(host: engine.Host, listed: VmSummary): Promise<object | undefined> {
   const { id } = listed
@@ -186,7 +186,7 @@ async function describe(host: engine.Host, listed: VmSummary): Promise<object | 
       const { message, hint } = error
       return brokenVmBody(listed, hint === undefined ? message : `${message}; ${hint}`)
     }
-    host.note(`VM ${id} could not be read`, error)
-    return brokenVmBody(listed, 'it could not be read; the log of vmd says why')
+    host.log(`failed to read VM ${id}`, error)
+    return brokenVmBody(listed, 'it could not be read; see the log of vmd')
   }
 }

@@ -1,0 +1,57 @@
+import { ACCEPT, follow, reviveFault, TOKEN_HEADER } from '@skerry/cloud-client'
+import { Fault, retryableKinds } from '@skerry/fault'
+
+import type { CloudSession } from '../vms/cloud-session.ts'
+import { resumeEvents, type Source } from '../vms/resume-events.ts'
+import type { Happened } from '../vms/vm-backend.ts'
+
+interface Event {
+  readonly at?: string
+  readonly vm?: string | null
+  readonly vapp?: string | null
+  readonly task?: string | null
+  readonly host?: string | null
+  readonly operation?: string
+  readonly by?: string
+  /** What a task waits for, in task.waiting events. */
+  readonly words?: string
+  readonly [more: string]: unknown
+}
+
+/** The event feed of a cloud, from any of its cells. */
+export async function* followCloud(
+  { profile, wait }: CloudSession,
+  since: string | undefined,
+): AsyncIterable<Happened> {
+  const source: Source = {
+    open: (last) => open(profile, last),
+    isLost: (error) => error instanceof Fault && retryableKinds.has(error.kind),
+    wait,
+  }
+  // As with vmd, 0 means before the first event.
+  for await (const each of resumeEvents(source, since === '0' ? '0-0' : since)) {
+    const { id, event: type = '' } = each
+    const what = JSON.parse(each.data) as Event
+    yield { id, text: line(id, type, what), body: { id, type, ...what } }
+  }
+}
+
+async function open(
+  profile: CloudSession['profile'],
+  last: string | undefined,
+): Promise<AsyncIterable<Uint8Array>> {
+  const resumed = last === undefined ? {} : { 'last-event-id': last }
+  const headers = { accept: ACCEPT, ...resumed }
+  const requested = { method: 'GET', path: '/api/events', headers } as const
+  const { status, chunks } = await follow(profile, { [TOKEN_HEADER]: profile.token }, requested)
+  if (status === 200) return chunks
+  const text = Buffer.concat(await Array.fromAsync(chunks)).toString('utf8')
+  throw reviveFault({ status, headers: {}, text })
+}
+
+function line(id: string | undefined, type: string, event: Event): string {
+  const { at, vm, vapp, host, operation, by, words } = event
+  const of = vm ? `vm-${vm}` : vapp ? `vapp-${vapp}` : host ? `host ${host}` : undefined
+  const waits = type === 'task.waiting' ? words : undefined
+  return [id, at, type, of, operation, by, waits].filter((part) => part !== undefined).join('  ')
+}

@@ -1,0 +1,101 @@
+import { linkTo } from '@skerry/cloud-client'
+import { attribute, element } from '@skerry/xml'
+
+import { actOn } from '../../cloud/act.ts'
+import { adminOrg } from '../../cloud/admin-org.ts'
+import { kinds, oneNamed } from '../../cloud/named.ts'
+import { sessionIn } from '../../cloud/session-in.ts'
+import { command, type Command } from '../../command.ts'
+import { doAndSay } from '../../help/print-result.ts'
+import type { CloudSession } from '../../vms/cloud-session.ts'
+
+interface Switch {
+  readonly name: string
+  readonly usage: string
+  readonly verb: 'enable' | 'disable'
+  readonly summary: string
+  readonly next: string
+  readonly kind: (typeof kinds)['org' | 'host']
+  readonly href: (side: CloudSession, word: string) => Promise<string>
+}
+
+const hostHref = async (side: CloudSession, word: string) =>
+  (await oneNamed(side, kinds.host, word)).href
+const orgHref = async (side: CloudSession, word: string) =>
+  attribute(await adminOrg(side, word), 'href') ?? ''
+
+const switches: readonly Switch[] = [
+  {
+    ...{ name: 'host enable', usage: 'HOST', kind: kinds.host, href: hostHref },
+    verb: 'enable',
+    summary: 'allow new VMs on a host',
+    next: 'skerry host list shows the VMs and usage of each host',
+  },
+  {
+    ...{ name: 'host disable', usage: 'HOST', kind: kinds.host, href: hostHref },
+    verb: 'disable',
+    summary: 'place no new VMs on a host; existing VMs keep running',
+    next: 'skerry host enable HOST allows new VMs again',
+  },
+  {
+    ...{ name: 'org enable', usage: 'ORG', kind: kinds.org, href: orgHref },
+    verb: 'enable',
+    summary: 'let the users of an organisation log in again',
+    next: 'skerry user list --org ORG lists them',
+  },
+  {
+    ...{ name: 'org disable', usage: 'ORG', kind: kinds.org, href: orgHref },
+    verb: 'disable',
+    summary: 'lock out all users of an organisation; its VMs keep running',
+    next: 'skerry org enable ORG lets them log in again',
+  },
+]
+
+const switchRow = ({ name, usage, verb, summary, next, kind, href }: Switch): Command =>
+  command({
+    ...{ name, usage, summary, next },
+    asks: 'cloud',
+    examples: [`skerry ${name} ${kind === kinds.host ? 'host-1' : 'blue'}`],
+    async run(context, { words: [word = ''], json }) {
+      const side = sessionIn(context)
+      await doAndSay(context, { label: `${verb} ${word}`, wait: true, json }, async (doing) => {
+        const act = { kind, href: await href(side, word), rel: verb, done: `${verb}d` }
+        return actOn(side, act, doing)
+      })
+    },
+  })
+
+const orgAdd = command({
+  name: 'org add',
+  asks: 'cloud',
+  usage: 'NAME',
+  summary: 'create an organisation without users (cloud administrators only)',
+  examples: ['skerry org add red'],
+  next: 'skerry vdc add NAME --org ORG, then skerry user add USER@ORG',
+  async run(context, { words: [name = ''], json }) {
+    const body = element('AdminOrg', { name })
+    const made = await sessionIn(context).cloud.act('POST', '/api/admin/orgs', { body })
+    const created = { name, href: attribute(made, 'href') }
+    context.print(json ? JSON.stringify(created, null, 2) : `organisation ${name} is created`)
+  },
+})
+
+const vdcAdd = command({
+  name: 'vdc add',
+  asks: 'cloud',
+  usage: 'NAME',
+  summary: 'create a data centre in an organisation (cloud administrators only)',
+  examples: ['skerry vdc add main --org red'],
+  next: 'skerry create ID --vdc VDC creates a VM in it',
+  options: { org: { type: 'string', value: 'ORG', doc: 'organisation (default: yours)' } },
+  async run(context, { words: [name = ''], options, json }) {
+    const side = sessionIn(context)
+    const org = await adminOrg(side, options.org)
+    const body = element('AdminVdc', { name })
+    const made = await side.cloud.act('POST', linkTo(org, 'add', 'admin.vdc'), { body })
+    const created = { name, org: attribute(org, 'name'), href: attribute(made, 'href') }
+    context.print(json ? JSON.stringify(created, null, 2) : `data centre ${name} is created`)
+  },
+})
+
+export const administration: readonly Command[] = [...switches.map(switchRow), orgAdd, vdcAdd]

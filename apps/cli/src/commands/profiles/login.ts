@@ -1,0 +1,148 @@
+import { readFile } from 'node:fs/promises'
+
+import {
+  addAccessToken,
+  cloudByToken,
+  cloudOrigin,
+  logIn,
+  logOut,
+  type CloudAddress,
+} from '@skerry/cloud-client'
+import { Fault } from '@skerry/fault'
+import { attribute } from '@skerry/xml'
+
+import { failureOf } from '../../cloud/failure.ts'
+import { revokeToken } from '../../cloud/revoke-token.ts'
+import { command, type CliContext } from '../../command.ts'
+import { rowOf } from '../../profiles/profile-row.ts'
+import {
+  profileIn,
+  requireProfileName,
+  withProfile,
+  type Profile,
+} from '../../profiles/profiles.ts'
+import { Failure } from '../../terminal/failure.ts'
+import { showProgress } from '../../terminal/progress.ts'
+
+export const login = command({
+  name: 'login',
+  asks: 'none',
+  usage: 'PROFILE [URL]',
+  summary: 'log in to a cloud, save it as a profile and make that the active one',
+  examples: [
+    'skerry login work https://cloud.example --user bob@blue',
+    'skerry login lab https://127.0.0.1:8443 --user alice@eng --ca lab.pem --workflow https://127.0.0.1:8281',
+    'skerry login work',
+  ],
+  next: 'skerry list; skerry use local switches back to the VMs of this machine',
+  options: {
+    user: { type: 'string', value: 'USER@ORG', doc: 'user name (default: as at the last login)' },
+    ca: { type: 'string', value: 'FILE', doc: 'file of additional CA certificates to trust' },
+    workflow: { type: 'string', value: 'URL', doc: 'URL of the workflow server of the cloud' },
+    vdc: { type: 'string', value: 'VDC', doc: 'data centre for new VMs, if there are several' },
+    session: {
+      type: 'boolean',
+      doc: 'keep only a session, which expires after 30 minutes, instead of a token valid until skerry logout',
+    },
+    'token-stdin': {
+      type: 'boolean',
+      doc: 'read an existing token from standard input instead of a password',
+    },
+  },
+  async run(context, { words: [name = '', url], options, json }) {
+    requireProfileName(name)
+    const known = await context.profiles.read()
+    const before = profileIn(known, name)
+    const address = url ?? before?.url
+    const user = options.user ?? before?.user
+    if (address === undefined) {
+      throw new Failure('refused', `URL is missing: there is no profile ${name} yet`, {
+        hint: `e.g. skerry login ${name} https://cloud.example --user USER@ORG`,
+      })
+    }
+    const at = await addressOf(address, options.ca, before)
+    const { workflow = before?.workflow, vdc = before?.vdc } = options
+    const proof = await prove(context, at, {
+      ...{ name, user, byToken: options['token-stdin'] === true },
+      session: options.session === true,
+    })
+    const more = { ...(workflow !== undefined && { workflow }), ...(vdc !== undefined && { vdc }) }
+    const profile: Profile = { ...at, ...proof, ...more }
+    await context.profiles.write(withProfile(known, name, profile, name))
+    if (before) await revokeToken(before)
+    if (json) return context.print(JSON.stringify(rowOf(name, name, profile), null, 2))
+    return context.print(`${profile.user} is logged in to ${name}, now the active profile`)
+  },
+})
+
+async function addressOf(
+  url: string,
+  file: string | undefined,
+  before: Profile | undefined,
+): Promise<CloudAddress & { readonly ca?: string }> {
+  const { origin } = asUsage(() => cloudOrigin(url))
+  if (file === undefined) {
+    // Certificates trusted for one address are not trusted for another.
+    const ca = before?.url === origin ? before.ca : undefined
+    return ca === undefined ? { url: origin } : { url: origin, ca }
+  }
+  const ca = await readFile(file, 'utf8').catch((cause: unknown) => {
+    throw new Failure('refused', `${file} cannot be read`, { cause })
+  })
+  return { url: origin, ca }
+}
+
+function asUsage<Result>(work: () => Result): Result {
+  try {
+    return work()
+  } catch (cause) {
+    throw cause instanceof Fault ? new Failure('usage', cause.message, { cause }) : cause
+  }
+}
+
+interface Asked {
+  readonly name: string
+  readonly user: string | undefined
+  readonly byToken: boolean
+  readonly session: boolean
+}
+
+type Proof = Pick<Profile, 'user' | 'token' | 'tokenHref'>
+
+/** The credentials that a profile stores; the password is never stored. */
+async function prove(context: CliContext, at: CloudAddress, requested: Asked): Promise<Proof> {
+  try {
+    return requested.byToken ? await byToken(context, at) : await byPassword(context, at, requested)
+  } catch (error) {
+    if (!(error instanceof Fault)) throw error
+    if (error.kind === 'unauthenticated') {
+      const hint = requested.byToken
+        ? 'the token may have been revoked; log in with --user USER@ORG'
+        : 'check USER@ORG and the password; an administrator can set a new one'
+      throw new Failure('refused', error.message, { cause: error, hint })
+    }
+    throw failureOf(error, { name: requested.name, profile: { ...at, user: '', token: '' } })
+  }
+}
+
+async function byToken({ readSecret }: CliContext, at: CloudAddress): Promise<Proof> {
+  const token = (await readSecret('token: ')).trim()
+  const session = await cloudByToken(at, token).session()
+  return { token, user: `${attribute(session, 'user')}@${attribute(session, 'org')}` }
+}
+
+async function byPassword(context: CliContext, at: CloudAddress, requested: Asked): Promise<Proof> {
+  const { user, session } = requested
+  if (user === undefined || !user.includes('@')) {
+    throw new Failure('refused', 'no user given', { hint: 'give --user USER@ORG' })
+  }
+  const password = await context.readSecret(`password of ${user}: `)
+  return showProgress(context, `logging in to ${at.url}`, async () => {
+    const token = await logIn(at, user, password)
+    if (session) return { user, token }
+    const cloud = cloudByToken(at, token)
+    const made = await addAccessToken(cloud, `skerry on ${context.machineName}`)
+    await logOut(cloud)
+    return { user, token: made.token, tokenHref: made.href }
+  })
+}

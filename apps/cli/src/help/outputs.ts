@@ -1,0 +1,135 @@
+import {
+  anyOf,
+  byName,
+  listOf,
+  number,
+  object,
+  orNull,
+  text,
+  truth,
+  type OutputShape,
+} from '../terminal/shape.ts'
+
+/** vmd's short response. */
+const said = object({ code: number, message: text })
+const task = object({ id: text, status: text })
+/** A VM of a cloud after an operation; without waiting only the task is known. */
+const changed = object({ vm: text, name: text, state: text }, { vapp: text, task })
+const underWay = object({ task })
+
+const vm = object(
+  { id: text, state: text },
+  {
+    ...{ name: text, tag: text, address: orNull(text), cpus: number, memoryMiB: number },
+    ...{ diskMiB: number, vapp: text, org: text, host: text },
+  },
+)
+const made = anyOf(object({ id: text }, { name: text, tag: text }), changed, underWay)
+const powered = anyOf(said, changed, underWay)
+const snapshot = object({ name: text, createdAt: text, memory: truth, current: truth })
+const template = object(
+  { name: text, virtualBytes: number },
+  { digest: text, fileBytes: number, cpus: number, memoryMiB: number },
+)
+const folder = object({ guestPath: text, hostPath: text, flags: number })
+const forward = object({ hostAddress: text, hostPort: number, guestPort: number, protocol: text })
+const removed = object({ removed: text })
+const profile = object(
+  { name: text, active: truth, url: text, user: text },
+  { workflow: text, vdc: text },
+)
+/** A record of the query API; docs/reference/api/cloud.md lists its attributes. */
+const record = byName(anyOf(text, number, truth))
+const done = anyOf(object({ name: text, done: text }, { task }), underWay)
+const wholeTask = object(
+  { id: text, status: text, operation: text, progress: number },
+  {
+    ...{ of: text, by: text, began: text, ended: text, error: text, details: text },
+    ...{ waitsFor: text, waitReason: text, waitsSince: text, givesUpAt: text, next: text },
+    ...{ attempts: number, lastFailure: text, lastFailureAt: text },
+  },
+)
+const user = object({ name: text, org: text, role: text, enabled: truth })
+const quota = byName(object({ used: orNull(number), most: orNull(number) }))
+const execution = object({ id: text, state: text })
+const schedule = object({ id: text, name: text, state: text })
+
+/** First words of `list` commands that print records of the query API. */
+const records = ['org', 'vdc', 'catalog', 'vapp', 'vm', 'task', 'event', 'host'] as const
+const named = ['org', 'vdc', 'catalog', 'template', 'vapp', 'vm', 'host'] as const
+const vappVerbs = ['start', 'stop', 'off', 'suspend', 'reset', 'reboot', 'rm'] as const
+const same = (
+  names: readonly string[],
+  shape: OutputShape,
+): Readonly<Record<string, OutputShape>> => Object.fromEntries(names.map((name) => [name, shape]))
+
+/** Schemas of what --json prints, by command. Commands without JSON output are absent: servers, ssh, scripts and help. */
+export const outputs: Readonly<Record<string, OutputShape>> = {
+  up: object({
+    ...{ dir: text, cloud: text, ca: text, console: text, workflow: text, user: text },
+    ...{ password: text, administrator: text, passwords: text, template: text },
+    servers: listOf(object({ name: text, log: text }, { pid: number })),
+  }),
+  down: object({ dir: text, stopped: listOf(text), forgot: truth }),
+  doctor: listOf(object({ check: text, state: text, found: text }, { fix: text })),
+  version: object({ version: text }),
+  login: profile,
+  profiles: listOf(profile),
+  logout: object({ profile: text, revoked: truth }),
+  use: object({ active: text }),
+  list: listOf(vm),
+  info: vm,
+  ...same(['create', 'clone', 'set'], made),
+  ...same(['start', 'stop', 'suspend', 'pause', 'unpause', 'reset', 'reboot'], powered),
+  rm: object({ deleted: listOf(text) }, { tasks: listOf(task) }),
+  ip: anyOf(said, object({ vm: text, name: text, address: text })),
+  console: object({ address: text, state: text }, { expires: text }),
+  exec: object({ exitCode: number, stdout: text, stderr: text }),
+  logs: object({ serial: text }),
+  'share enable': object({ message: text }),
+  'share add': folder,
+  'share list': listOf(folder),
+  'share remove': removed,
+  'snapshot create': anyOf(object({ name: text }), changed, underWay),
+  'snapshot list': listOf(snapshot),
+  'snapshot revert': powered,
+  'snapshot rm': anyOf(removed, changed, underWay),
+  'forward add': forward,
+  'forward list': listOf(forward),
+  'forward rm': removed,
+  ...same(['template build', 'template import'], template),
+  'template list': listOf(template),
+  'template rm': removed,
+  /** One per line. */
+  events: object({ type: text, at: text }),
+  ...same(
+    records.map((word) => `${word} list`),
+    listOf(record),
+  ),
+  ...same(
+    named.map((word) => `${word} info`),
+    record,
+  ),
+  ...same(
+    vappVerbs.map((verb) => `vapp ${verb}`),
+    done,
+  ),
+  'vapp clone': anyOf(object({ name: text, href: text }), underWay),
+  ...same(['task info', 'task wait', 'task cancel'], wholeTask),
+  'user list': listOf(user),
+  ...same(['user add', 'user set'], user),
+  'token list': listOf(object({ name: text, made: text }, { used: text })),
+  'token revoke': object({ revoked: text }),
+  ...same(['quota show', 'quota set'], quota),
+  ...same(['host enable', 'host disable', 'org enable', 'org disable'], done),
+  'org add': object({ name: text, href: text }),
+  'vdc add': object({ name: text, org: text, href: text }),
+  'workflow list': listOf(object({ id: text, name: text, version: text, categoryName: text })),
+  'workflow show': object({ id: text, name: text, version: text }),
+  'workflow export': object({ file: text, id: text }),
+  'workflow import': object({ result: text, complaints: listOf(object({ message: text })) }),
+  'workflow run': execution,
+  'workflow logs': listOf(byName(anyOf(text, number))),
+  'workflow answer': object({ answered: text }),
+  'workflow schedule': anyOf(listOf(schedule), schedule, object({ deleted: text })),
+}

@@ -1,0 +1,4 @@
+export interface TerminalScreen {
+  readonly columns: number
+  readonly write: (text: string) => void
+}

@@ -1,0 +1,64 @@
+import type { OrgId, UserId } from '@skerry/vm'
+import { sql, type Kysely } from 'kysely'
+
+import type { CloudTables } from '../database/tables.ts'
+import type { Principal } from '../domain/authorize.ts'
+import type { Role } from '../domain/roles.ts'
+import { ACCESS_TOKEN, hashToken, IDLE, LIFE, NOTED } from './sessions.ts'
+
+/** The account behind a token, with its current role. */
+export interface CurrentAccount {
+  readonly account: UserId
+  readonly org: OrgId
+  readonly role: Role
+}
+
+type Found = CurrentAccount & { readonly hash: Buffer; readonly stale: boolean }
+
+/**
+ * Looks up the accounts behind these tokens; an invalid token is missing in the result. Used for long-lived responses: an open one
+ * counts as activity of its session, which is recorded once a minute.
+ */
+export async function readPrincipals(
+  db: Kysely<CloudTables>,
+  tokens: readonly string[],
+): Promise<ReadonlyMap<string, CurrentAccount>> {
+  const byHash = new Map(tokens.map((token) => [hashToken(token).toString('hex'), token]))
+  const ofScripts = [...byHash].filter(([, token]) => token.startsWith(ACCESS_TOKEN))
+  const ofSessions = [...byHash].filter(([, token]) => !token.startsWith(ACCESS_TOKEN))
+  const hashes = (of: readonly (readonly [string, string])[]) =>
+    of.map(([hash]) => Buffer.from(hash, 'hex'))
+  const { rows } = await sql<Found>`
+    select token_hash as hash, account.id as account, account.org as org, account.role as role,
+      session.seen_at < clock_timestamp() - ${NOTED} as stale
+    from session join account on account.org = session.org and account.id = session.account
+      join org on org.id = session.org
+    where token_hash = any(${hashes(ofSessions)}::bytea[]) and not account.disabled and not org.disabled
+      and session.seen_at > clock_timestamp() - ${IDLE}
+      and session.began_at > clock_timestamp() - ${LIFE}
+    union all
+    select token_hash, account.id, account.org, account.role, false
+    from access_token
+      join account on account.org = access_token.org and account.id = access_token.account
+      join org on org.id = access_token.org
+    where token_hash = any(${hashes(ofScripts)}::bytea[]) and not account.disabled
+      and not org.disabled`.execute(db)
+  const stale = rows.filter((row) => row.stale).map(({ hash }) => hash)
+  if (stale.length > 0) {
+    await sql`update session set seen_at = clock_timestamp()
+      where token_hash = any(${stale}::bytea[])`.execute(db)
+  }
+  return new Map(
+    rows.map(({ hash, account, org, role }) => [
+      byHash.get(hash.toString('hex')) ?? '',
+      { account, org, role },
+    ]),
+  )
+}
+
+/** Whether a long-lived response for `who` may continue: after a change of rights, the client must connect again. */
+export const isSamePrincipal = (principal: Principal, now: CurrentAccount | undefined): boolean =>
+  now !== undefined &&
+  now.account === principal.account &&
+  now.org === principal.org &&
+  now.role === principal.role

@@ -1,0 +1,101 @@
+import { Fault } from '@skerry/fault'
+import type { Pools } from '@skerry/postgres'
+import { ServerMeter, type Clock, type Conditions } from '@skerry/service'
+
+import type { CheckCredentials } from '../auth/credentials.ts'
+import { hostStates, type Figures } from '../database/figures.ts'
+
+export interface CellFigures {
+  readonly conditions: Conditions
+  readonly clock: Clock
+  readonly pools: Pools
+  /** PEM, by purpose. */
+  readonly certificates: () => Readonly<Record<string, string>>
+  readonly readFigures: () => Promise<Figures>
+  readonly isTemporalReached: () => Promise<boolean>
+}
+
+/** Fault kind → metric label of a refused login. */
+const reasons = { unauthenticated: 'credentials', 'too-many': 'attempts' } as const
+
+/** The metrics of a cell. */
+export class CellMeter {
+  readonly server: ServerMeter
+  readonly #measured: CellFigures
+  readonly #refused
+  readonly #delay
+  #figures: Figures = { tasks: [], hosts: [] }
+  #isTemporalReached = false
+  #feeds: () => number = () => 0
+
+  constructor(measured: CellFigures) {
+    const { conditions, clock, pools, certificates } = measured
+    this.#measured = measured
+    const meter = new ServerMeter('cell', conditions)
+    this.server = meter
+    meter.certificates(certificates, clock)
+    meter.pools(() => pools.count())
+    meter.single('skerry_temporal_up', () => Number(this.#isTemporalReached))
+    meter.single('skerry_event_streams', () => this.#feeds())
+    this.#refused = meter.counter('skerry_logins_refused_total')
+    for (const reason of Object.values(reasons)) this.#refused({ reason }, 0)
+    this.#delay = meter.histogram('skerry_queue_delay_seconds')
+    this.#showFigures(meter)
+  }
+
+  /** Sets the source for the number of open event feeds. */
+  countFeeds(count: () => number): void {
+    this.#feeds = count
+  }
+
+  /** Records how long a task waited before it began. */
+  began = (seconds: number): void => this.#delay({}, seconds)
+
+  /** Wraps a check so that refused logins are counted. */
+  counted =
+    (check: CheckCredentials): CheckCredentials =>
+    async (...requested) => {
+      try {
+        return await check(...requested)
+      } catch (error) {
+        const kind = error instanceof Fault ? error.kind : undefined
+        if (kind === 'unauthenticated' || kind === 'too-many') {
+          this.#refused({ reason: reasons[kind] })
+        }
+        throw error
+      }
+    }
+
+  /** Queries the database and Temporal. A cell without Temporal still accepts requests, so Temporal is not a condition. */
+  look = async (): Promise<void> => {
+    const { conditions, clock, readFigures, isTemporalReached } = this.#measured
+    const [figures, reached] = await Promise.allSettled([readFigures(), isTemporalReached()])
+    this.#isTemporalReached = reached.status === 'fulfilled' && reached.value
+    const isOk = figures.status === 'fulfilled'
+    if (isOk) this.#figures = figures.value
+    const why = isOk
+      ? 'PostgreSQL answers'
+      : `PostgreSQL does not answer: ${String(figures.reason)}`
+    conditions.set('database', isOk, why, clock.now())
+  }
+
+  #showFigures(meter: ServerMeter): void {
+    meter.gauge('skerry_tasks', () =>
+      this.#figures.tasks.map(({ state, count }) => [{ state }, count]),
+    )
+    meter.gauge('skerry_task_oldest_seconds', () =>
+      this.#figures.tasks.map(({ state, oldestSeconds }) => [{ state }, oldestSeconds]),
+    )
+    meter.gauge('skerry_hosts', () =>
+      hostStates.map((state) => {
+        const count = this.#figures.hosts.filter((host) => host.state === state).length
+        return [{ state }, count]
+      }),
+    )
+    meter.gauge('skerry_host_unheard_seconds', () =>
+      this.#figures.hosts.flatMap(({ name, unheardSeconds }) =>
+        unheardSeconds === null ? [] : [[{ host: name }, unheardSeconds] as const],
+      ),
+    )
+  }
+}

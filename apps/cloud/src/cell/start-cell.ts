@@ -1,0 +1,128 @@
+import { inOrg } from '@skerry/postgres'
+import { measureRequests, openHealth } from '@skerry/service'
+import { isReached } from '@skerry/temporal'
+import type { FastifyInstance } from 'fastify'
+
+import { makeCheck, type CheckCredentials } from '../auth/credentials.ts'
+import { hashPassword } from '../auth/password.ts'
+import { makeSessions } from '../auth/sessions.ts'
+import { retentionOf, type CloudConfig } from '../config.ts'
+import type { RequestContext } from '../context.ts'
+import { readFigures } from '../database/figures.ts'
+import { original, ours } from '../dialect/dialect.ts'
+import { Feeds } from '../feeds/feeds.ts'
+import { byToken } from '../http/admission.ts'
+import { buildServer, showCertificate } from '../http/server.ts'
+import { openUploads } from '../images/uploads.ts'
+import type { ForWorkflows } from '../machine-api/context.ts'
+import { byGrant } from '../machine-api/runs.ts'
+import { routes } from '../routes.ts'
+import { openBackends, type Backends } from './backends.ts'
+import type { CellContext } from './cell-context.ts'
+import { CellMeter } from './meter.ts'
+import { startWork } from './start-work.ts'
+
+export interface Cell extends AsyncDisposable {
+  /** Shows the current certificate to new clients; open connections continue. */
+  renewed(): void
+  /** For the machine API: the same password check, and the same routes. */
+  readonly forWorkflows: ForWorkflows
+}
+
+/** Starts one cell: the tenant API, a worker, and a follower of its share of the hosts. If the cell dies, other cells take over. */
+export async function startCell(config: CloudConfig, given: CellContext): Promise<Cell> {
+  await using started = new AsyncDisposableStack()
+  const backends = started.use(openBackends(config, given))
+  const meter = openMeter(backends, given)
+  const { log } = given
+  const { conditions } = given.fitness
+  const now = () => performance.now()
+  started.use(
+    await openHealth({
+      ...{ server: 'cell', listen: config.health, conditions, metrics: meter.server, log },
+      ...{ look: meter.look, now },
+    }),
+  )
+  started.use(startWork(config, backends, { ...given, began: meter.began }))
+  const feeds = started.use(new Feeds({ db: backends.db, now, log }))
+  meter.countFeeds(() => feeds.count)
+  const { apis, runs, check } = await buildDoors(config, { ...backends, feeds }, given, meter)
+  for (const { api } of apis) started.defer(() => api.close())
+  started.defer(() => runs.close())
+  for (const { api, address, port } of apis) {
+    await api.listen({ host: address, port })
+    given.log(`cell ${config.cell} listens on https://${address}:${port}`)
+  }
+  const all = started.move()
+  return {
+    renewed: () => {
+      for (const { api } of apis) showCertificate(api, given.tls())
+    },
+    forWorkflows: { check, api: (request, response) => runs.routing(request, response) },
+    [Symbol.asyncDispose]: () => all.disposeAsync(),
+  }
+}
+
+const openMeter = ({ db, pools, temporal }: Backends, given: CellContext): CellMeter => {
+  const { fitness, clock, identity, tls } = given
+  return new CellMeter({
+    ...{ conditions: fitness.conditions, clock, pools },
+    certificates: () => ({ cell: identity().cert, server: tls().cert }),
+    readFigures: () => readFigures(db),
+    isTemporalReached: () => isReached(temporal),
+  })
+}
+
+/** Routes whose responses stay open while the client reads. */
+const FEEDS: ReadonlySet<string> = new Set(['followEvents'])
+
+interface Doors {
+  readonly apis: readonly (CloudConfig['listen'] & { readonly api: FastifyInstance })[]
+  /** The same routes, authenticated by the grants of workflow runs. */
+  readonly runs: FastifyInstance
+  readonly check: CheckCredentials
+}
+
+async function buildDoors(
+  config: CloudConfig,
+  { db, tenants, reads, links, wake, feeds }: Backends & { readonly feeds: Feeds },
+  { clock, ids, log, tls, seal, eventCursors }: CellContext,
+  meter: CellMeter,
+): Promise<Doors> {
+  const { base, console: screens, images, sharedAddresses } = config
+  const context: RequestContext = {
+    as: (principal, work) =>
+      principal.role === 'system administrator'
+        ? db.transaction().execute(work)
+        : inOrg(tenants, principal.org, work),
+    reads: (reach) => reads.of(reach),
+    screens: (host) => links.at(host),
+    ...{ wake, clock, seal, feeds, eventCursors },
+    ...{ base: new URL(base), secret: () => ids.secret() },
+    uploads: openUploads(db, images),
+    taskDays: retentionOf(config).taskDays,
+    console: screens ?? `console.${new URL(base).hostname}`,
+  }
+  const spare = await hashPassword(ids.secret(), ids.salt())
+  const check = meter.counted(
+    makeCheck(db, spare, { ...{ now: () => performance.now(), sharedAddresses } }),
+  )
+  const sessions = makeSessions(db, () => ids.secret(), check)
+  const options = { requestId: () => ids.uuid(), log }
+  const measured = (server: FastifyInstance) => measureRequests(server, meter.server, FEEDS)
+  const apis = listeners(config).map(({ dialect, at, listen }) => {
+    const api = buildServer({ ...context, base: new URL(at) }, routes, byToken(sessions, dialect), {
+      ...{ ...options, dialect, tls: tls(), sharedAddresses, measured },
+    })
+    return { ...listen, api }
+  })
+  const runs = buildServer(context, routes, byGrant(db), { ...options, dialect: ours, measured })
+  await runs.ready()
+  return { apis, runs, check }
+}
+
+/** One listener for each dialect; `at` is the base of the links in its documents. */
+const listeners = ({ base, listen, original: second }: CloudConfig) => [
+  { dialect: ours, at: base, listen },
+  ...(second ? [{ dialect: original, at: second.base, listen: second.listen }] : []),
+]

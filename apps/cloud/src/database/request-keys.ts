@@ -1,0 +1,65 @@
+import { Fault } from '@skerry/fault'
+import type { TaskId } from '@skerry/vm'
+import { sql } from 'kysely'
+
+import type { Principal } from '../domain/authorize.ts'
+import type { Tx } from './tables.ts'
+
+/** Whether the same request was accepted before. */
+export async function wasAccepted(
+  tx: Tx,
+  principal: Pick<Principal, 'org' | 'account'>,
+  { key, bodyHash }: RequestKey,
+): Promise<boolean> {
+  const { rows } = await sql`select from request_key where org = ${principal.org}
+    and account = ${principal.account} and key = ${key} and body_hash = ${bodyHash}`.execute(tx)
+  return rows.length > 0
+}
+
+export interface RequestKey {
+  readonly key: string
+  /** Hash of method, address and body: the same key must mean the same request. */
+  readonly bodyHash: Buffer
+}
+
+/**
+ * The first step of a request: returns the id for its task, or the id of the task that the same key created
+ * before. Waits for a concurrent request with the same key.
+ */
+export async function keepRequest(
+  tx: Tx,
+  principal: Pick<Principal, 'org' | 'account'>,
+  requested: RequestKey | undefined,
+): Promise<{ readonly task: TaskId; readonly again: boolean }> {
+  const { rows } = await sql<{ id: TaskId }>`select uuid_v7() as id`.execute(tx)
+  const task = rows[0]?.id as TaskId
+  if (!requested) return { task, again: false }
+  const made = await tx
+    .insertInto('request_key')
+    .values({
+      org: principal.org,
+      account: principal.account,
+      key: requested.key,
+      body_hash: requested.bodyHash,
+      task,
+    })
+    .onConflict((conflict) => conflict.doNothing())
+    .returning('task')
+    .executeTakeFirst()
+  if (made) return { task, again: false }
+  const before = await tx
+    .selectFrom('request_key')
+    .select(['task', 'body_hash'])
+    .where('org', '=', principal.org)
+    .where('account', '=', principal.account)
+    .where('key', '=', requested.key)
+    .executeTakeFirstOrThrow()
+  if (before.body_hash.equals(requested.bodyHash)) return { task: before.task, again: true }
+  throw new Fault(
+    'conflict',
+    `the idempotency key ${requested.key} was used for a different request`,
+    {
+      hint: 'use a new key for a new request',
+    },
+  )
+}

@@ -1,0 +1,103 @@
+import { faultKinds, httpStatus, type FaultKind } from '@skerry/fault'
+
+import type { TaskState } from '../database/tables.ts'
+
+/** Why a request is refused: a fault, an unknown path (`nowhere`), or an internal error (`mistake`). */
+export type Refusal = FaultKind | 'nowhere' | 'mistake'
+
+/** What a client receives for it: the HTTP status, and the code in the document. */
+export interface RefusalCode {
+  readonly status: number
+  readonly code: string
+}
+
+/**
+ * The names on the wire, and what responses mean to clients. No other module spells them out. A dialect belongs to a listener:
+ * nothing that a client sends before its login says which dialect it uses.
+ */
+export interface Dialect {
+  readonly name: 'ours' | 'original'
+  readonly tokenHeader: string
+  readonly cookie: string
+  readonly requestIdHeader: string
+  readonly realm: string
+  /** The XML namespace of a document, by the name that its route declares. */
+  readonly namespace: (document: string) => string
+  readonly media: (document: string) => string
+  readonly urn: (kind: string, uuid: string) => string
+  readonly refusals: Readonly<Record<Refusal, RefusalCode>>
+  /** Words that a client may wait for, or filter by. */
+  readonly words: Readonly<{ task: Readonly<Record<TaskState, string>> }>
+}
+
+const refusalsOf = (
+  codeOf: (kind: FaultKind) => RefusalCode,
+): Readonly<Record<FaultKind, RefusalCode>> =>
+  Object.fromEntries(faultKinds.map((kind) => [kind, codeOf(kind)])) as Record<
+    FaultKind,
+    RefusalCode
+  >
+
+const ourTold = (kind: FaultKind): RefusalCode => ({
+  status: httpStatus[kind],
+  code: kind.toUpperCase().replaceAll('-', '_'),
+})
+
+const mistake: RefusalCode = { status: 500, code: 'INTERNAL_SERVER_ERROR' }
+
+export const ours: Dialect = {
+  name: 'ours',
+  tokenHeader: 'x-cloud-authorization',
+  cookie: 'cloud-token',
+  requestIdHeader: 'x-request-id',
+  realm: 'skerry',
+  namespace: () => 'urn:skerry:cloud:1.5',
+  media: (document) => `application/vnd.skerry.cloud.${document}+xml`,
+  urn: (kind, uuid) => `urn:skerry:${kind}:${uuid}`,
+  refusals: { ...refusalsOf(ourTold), nowhere: ourTold('not-found'), mistake },
+  words: {
+    task: {
+      ...{ queued: 'queued', running: 'running', success: 'success' },
+      ...{ error: 'error', canceled: 'canceled' },
+    },
+  },
+}
+
+/** Administrative documents have media types of another series, and some have other names there. */
+const administration: Readonly<Record<string, string>> = {
+  ...{ cloud: 'vcloud', org: 'organization', hosts: 'vmwHostReferences' },
+}
+
+const originalMedia = (document: string): string => {
+  const [, administered] = /^admin\.(.+)$/.exec(document) ?? []
+  return administered === undefined
+    ? `application/vnd.vmware.vcloud.${document}+xml`
+    : `application/vnd.vmware.admin.${administration[administered] ?? administered}+xml`
+}
+
+const hidden: RefusalCode = { status: 403, code: 'ACCESS_TO_RESOURCE_IS_FORBIDDEN' }
+const bad: RefusalCode = { status: 400, code: 'BAD_REQUEST' }
+
+/**
+ * What clients of the original API rely on. An unknown or deleted id is forbidden; a wrong state is a bad request; a queued task
+ * is shown as running, because some clients take every other status for its end.
+ */
+export const original: Dialect = {
+  name: 'original',
+  tokenHeader: 'x-vcloud-authorization',
+  cookie: 'vcloud-token',
+  requestIdHeader: 'x-vmware-vcloud-request-id',
+  realm: 'vCloud',
+  namespace: (document) =>
+    `http://www.vmware.com/vcloud/${document === 'versions' ? document : 'v1.5'}`,
+  media: originalMedia,
+  urn: (kind, uuid) => `urn:vcloud:${kind}:${uuid}`,
+  refusals: {
+    ...refusalsOf((kind) => (httpStatus[kind] === 409 ? bad : ourTold(kind))),
+    ...{ invalid: bad, forbidden: hidden, 'not-found': hidden, gone: hidden },
+    unauthenticated: { status: 401, code: 'UNAUTHORIZED' },
+    nowhere: { status: 404, code: 'RESOURCE_NOT_FOUND' },
+    mistake,
+  },
+  words: { task: { ...ours.words.task, queued: 'running' } },
+}

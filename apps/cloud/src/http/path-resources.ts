@@ -1,0 +1,126 @@
+import type { Tx, TaskRow } from '../database/tables.ts'
+import { may, type OwnedResource, type Principal } from '../domain/authorize.ts'
+import { findHost, type HostRow } from '../hosts/hosts.ts'
+import { findUpload, type UploadRow } from '../images/upload-rows.ts'
+import { findVapp, type VappRow } from '../inventory/vapps.ts'
+import { findVm, type VmRow } from '../inventory/vms.ts'
+import { findTask } from '../tasks/find-task.ts'
+import { findAccessToken, findTokenById, type AccessTokenRow } from '../tenants/access-tokens.ts'
+import {
+  findCatalog,
+  findCatalogItem,
+  type CatalogItemRow,
+  type CatalogRow,
+} from '../tenants/catalogs.ts'
+import {
+  findOrg,
+  findTemplate,
+  findVdc,
+  type OrgRow,
+  type TemplateRow,
+  type VdcRow,
+} from '../tenants/orgs.ts'
+import { findAccount, type AccountRow } from '../tenants/tenants.ts'
+import { resolve, type Resolved } from './resolve.ts'
+
+/** A vApp or a VM: both are below /api/vApp/, distinguished by the prefix of their id. */
+export type Entity =
+  | (OwnedResource & { readonly is: 'vm'; readonly vm: VmRow })
+  | (OwnedResource & { readonly is: 'vapp'; readonly vapp: VappRow })
+
+/** The resources that a ':name' in a path refers to. */
+export interface PathResources {
+  readonly org: OrgRow & OwnedResource
+  readonly vdc: VdcRow
+  /** `isVm`: the VM in the template was requested. */
+  readonly template: TemplateRow & { readonly isVm: boolean }
+  readonly entity: Entity
+  readonly task: TaskRow
+  readonly accessToken: AccessTokenRow
+  /** A token of any user that the caller administers. */
+  readonly userToken: AccessTokenRow
+  readonly catalog: CatalogRow
+  readonly catalogItem: CatalogItemRow
+  readonly upload: UploadRow
+  readonly urn: Resolved
+  readonly account: AccountRow
+  readonly host: HostRow & OwnedResource
+}
+
+type Finders = {
+  readonly [Name in keyof PathResources]: (
+    tx: Tx,
+    id: string,
+    /** The caller; `gone`: also find deleted resources. */
+    requested: { readonly principal: Principal; readonly gone?: boolean },
+  ) => Promise<PathResources[Name] | undefined>
+}
+
+const UUID = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
+/** The prefix of the uuid gives the kind; an id without a uuid is unknown, not an error. */
+const uuidOf = (id: string, kind: RegExp): string | undefined =>
+  kind.test(id) ? UUID.exec(id)?.[0] : undefined
+
+export const resourceFinders: Finders = {
+  async org(tx, id) {
+    const uuid = uuidOf(id, /^[0-9a-f]/)
+    const org = uuid === undefined ? undefined : await findOrg(tx, uuid)
+    return org && { ...org, org: org.id }
+  },
+  async vdc(tx, id) {
+    const uuid = uuidOf(id, /^[0-9a-f]/)
+    return uuid === undefined ? undefined : findVdc(tx, uuid)
+  },
+  async template(tx, id) {
+    const uuid = uuidOf(id, /^(vappTemplate|vm)-/)
+    const template = uuid === undefined ? undefined : await findTemplate(tx, uuid)
+    return template && { ...template, isVm: id.startsWith('vm-') }
+  },
+  async entity(tx, id, how) {
+    // The published interface writes {vm_id} without a prefix: a bare UUID is a VM.
+    const ofVm = uuidOf(id, /^(vm-|urn:[^:]+:vm:|[0-9a-f]{8}-)/)
+    if (ofVm !== undefined) {
+      const vm = await findVm(tx, ofVm, how)
+      return vm && { is: 'vm', vm, org: vm.org }
+    }
+    const ofVapp = uuidOf(id, /^(vapp-|urn:[^:]+:vapp:)/)
+    const vapp = ofVapp === undefined ? undefined : await findVapp(tx, ofVapp, how)
+    return vapp && { is: 'vapp', vapp, org: vapp.org }
+  },
+  async task(tx, id) {
+    const uuid = uuidOf(id, /^([0-9a-f]|urn:[^:]+:task:)/)
+    return uuid === undefined ? undefined : findTask(tx, uuid)
+  },
+  async catalog(tx, id) {
+    const uuid = uuidOf(id, /^[0-9a-f]/)
+    return uuid === undefined ? undefined : findCatalog(tx, uuid)
+  },
+  async catalogItem(tx, id) {
+    const uuid = uuidOf(id, /^[0-9a-f]/)
+    return uuid === undefined ? undefined : findCatalogItem(tx, uuid)
+  },
+  async upload(tx, id) {
+    const uuid = uuidOf(id, /^[0-9a-f]/)
+    return uuid === undefined ? undefined : findUpload(tx, uuid)
+  },
+  urn: (tx, id) => resolve(tx, id),
+  async account(tx, id) {
+    const uuid = uuidOf(id, /^[0-9a-f]/)
+    return uuid === undefined ? undefined : findAccount(tx, uuid)
+  },
+  // A host belongs to no organisation: only callers with the right host:admin see one.
+  async host(tx, id, { principal }) {
+    const uuid = uuidOf(id, /^[0-9a-f]/)
+    if (uuid === undefined || !may(principal, 'host:admin')) return undefined
+    const host = await findHost(tx, uuid)
+    return host && { ...host, org: principal.org }
+  },
+  async accessToken(tx, id, { principal }) {
+    const uuid = uuidOf(id, /^[0-9a-f]/)
+    return uuid === undefined ? undefined : findAccessToken(tx, principal, uuid)
+  },
+  async userToken(tx, id) {
+    const uuid = uuidOf(id, /^[0-9a-f]/)
+    return uuid === undefined ? undefined : findTokenById(tx, uuid)
+  },
+}

@@ -1,0 +1,26 @@
+import type { RequestListener } from 'node:http'
+
+import type { Kysely } from 'kysely'
+
+import type { CheckCredentials } from '../auth/credentials.ts'
+import type { CloudTables } from '../database/tables.ts'
+import type { CellIdentity, Issuing } from '../identity/issuers.ts'
+
+/** What workflow servers may use: the password check of the tenant API, and its routes. */
+export interface ForWorkflows {
+  readonly check: CheckCredentials
+  /** The tenant API, on behalf of the user who started a run. */
+  readonly api: RequestListener
+}
+
+export interface MachineContext {
+  readonly db: Kysely<CloudTables>
+  /** The current identity: it is renewed while the cell runs. */
+  identity(): CellIdentity
+  readonly issuing: Issuing
+  /** The directory of the images, each named after its SHA-256. */
+  readonly images: string
+  /** What workflow servers may use, as soon as the cell is up. */
+  forWorkflows?(): ForWorkflows | undefined
+  readonly log: (message: string, cause?: unknown) => void
+}

@@ -1,0 +1,35 @@
+import { isIP } from 'node:net'
+
+import { Fault } from '@skerry/fault'
+import type { Peer } from '@skerry/host-api'
+import { Type, type Static } from 'typebox'
+import { Compile } from 'typebox/compile'
+
+import { noteWorkflowLogin, readAccountStamp } from '../tenants/workflow-logins.ts'
+import type { MachineContext } from './context.ts'
+import { forWorkflows } from './for-workflows.ts'
+
+const Word = Type.String({ minLength: 1, maxLength: 1024, pattern: '^\\P{Cc}+$' })
+const Shown = Type.Object(
+  {
+    ...{ user: Word, org: Word, password: Type.String({ maxLength: 4096 }) },
+    /** The address of the user, so that wrong guesses from there do not lock others out. */
+    address: Type.String({ maxLength: 100 }),
+  },
+  { additionalProperties: false },
+)
+const compiled = Compile(Shown)
+
+/** Checks the credentials that a user gave to a workflow server: failures and events are recorded as for a login here. */
+export async function checkCredentials(context: MachineContext, peer: Peer, body: unknown) {
+  if (!compiled.Check(body) || isIP(body.address.split('%')[0] ?? '') === 0) {
+    throw new Fault('invalid', 'the credentials or their address are malformed')
+  }
+  const { address, ...credentials }: Static<typeof Shown> = body
+  // Read first: a change during the check leads to another stamp.
+  const stamp = await readAccountStamp(context.db)
+  const { id: account, org, role } = await forWorkflows(context).check(credentials, address)
+  const { user, org: orgName } = credentials
+  await noteWorkflowLogin(context.db, { server: peer.id, org, account, user, address })
+  return { account, org, orgName, user, role, stamp }
+}

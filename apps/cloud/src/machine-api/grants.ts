@@ -1,0 +1,31 @@
+import { Fault } from '@skerry/fault'
+import type { Peer } from '@skerry/host-api'
+import { Type } from 'typebox'
+import { Compile } from 'typebox/compile'
+
+import { endGrant, giveGrant } from '../tenants/grants.ts'
+import type { MachineContext } from './context.ts'
+
+const Id = Type.String({ pattern: '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$' })
+const Asked = Type.Object(
+  {
+    ...{ org: Id, account: Id },
+    kind: Type.Union([Type.Literal('run'), Type.Literal('schedule')]),
+    parent: Type.Optional(Id),
+  },
+  { additionalProperties: false },
+)
+const compiled = Compile(Asked)
+
+/** Creates a grant for a run, or for a schedule, to act on behalf of a user. */
+export async function addGrant({ db }: MachineContext, peer: Peer, body: unknown) {
+  if (!compiled.Check(body)) throw new Fault('invalid', 'invalid request for a grant')
+  const { org, account, kind, parent } = body
+  return { id: await giveGrant(db, { org, account, kind, parent, server: peer.id }) }
+}
+
+/** Also succeeds for a grant that has ended or never existed: it is invalid afterwards. */
+export async function removeGrant({ db }: MachineContext, peer: Peer, id: string) {
+  await endGrant(db, id, peer.id)
+  return {}
+}

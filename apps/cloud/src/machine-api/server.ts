@@ -1,0 +1,178 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Server } from 'node:https'
+import type { TLSSocket } from 'node:tls'
+
+import { Fault, httpStatus, type FaultBody } from '@skerry/fault'
+import type { Peer } from '@skerry/host-api'
+import { createSecureListener, listenerBounds } from '@skerry/service'
+
+import type { CellIdentity } from '../identity/issuers.ts'
+import { refusedAmong } from '../identity/machines.ts'
+import { readAccountStamp } from '../tenants/workflow-logins.ts'
+import { peerOf, requireAdmitted } from './admit.ts'
+import type { MachineContext } from './context.ts'
+import { checkCredentials } from './credentials.ts'
+import { forWorkflows } from './for-workflows.ts'
+import { addGrant, removeGrant } from './grants.ts'
+import { sendImage } from './images.ts'
+import { join } from './join.ts'
+import { renew } from './renew.ts'
+import { machineCalls, type MachineCall } from './roles.ts'
+import { noteSender } from './runs.ts'
+
+export interface MachineListener extends AsyncDisposable {
+  readonly server: Server
+  /** Shows the current identity to new connections; open ones continue. */
+  renewed(): void
+}
+
+const BODY_BYTES_MAX = 64 * 1024
+/** A revoked host is disconnected within 5 s. */
+const LOOK_MS = 2000
+
+/** Opens the machine API for hosts, consoles and workflow servers, with a certificate; joining needs none. */
+export function openMachineListener(context: MachineContext): MachineListener {
+  const server = createSecureListener(
+    { bounds: listenerBounds.machines },
+    {
+      ...tlsOf(context.identity()),
+      // A joining machine has no certificate. All other calls are rejected without one.
+      ...{ requestCert: true, rejectUnauthorized: false },
+    },
+  )
+  const hosts = new Map<TLSSocket, string>()
+  server.on('secureConnection', (socket: TLSSocket) => {
+    const id = hostAt(context, socket)
+    if (id === undefined) return
+    hosts.set(socket, id)
+    socket.once('close', () => hosts.delete(socket))
+    void dropRefused(context, new Map([[socket, id]]))
+  })
+  server.on('request', (request, response) => {
+    answer(context, request, response).catch((error: unknown) =>
+      sendFault(context, error, response),
+    )
+  })
+  const timer = setInterval(() => void dropRefused(context, hosts), LOOK_MS)
+  return {
+    server,
+    renewed: () => server.setSecureContext(tlsOf(context.identity())),
+    async [Symbol.asyncDispose]() {
+      clearInterval(timer)
+      const closed = new Promise((resolve) => {
+        server.close(resolve)
+      })
+      server.closeAllConnections()
+      await closed
+    },
+  }
+}
+
+const tlsOf = ({ cell, trusted }: CellIdentity) => ({
+  ...{ ...cell, ca: [trusted.hosts, trusted.control], minVersion: 'TLSv1.3' as const },
+})
+
+/** undefined for a peer that is not a host; its rights are checked at each request. */
+function hostAt(context: MachineContext, socket: TLSSocket): string | undefined {
+  try {
+    const peer = peerOf(socket, context.identity().trusted)
+    return peer?.role === 'host' ? peer.id : undefined
+  } catch {
+    socket.destroy()
+    return undefined
+  }
+}
+
+async function dropRefused(
+  { db, log }: MachineContext,
+  hosts: ReadonlyMap<TLSSocket, string>,
+): Promise<void> {
+  try {
+    const refused = await refusedAmong(db, [...new Set(hosts.values())])
+    for (const [socket, id] of hosts) if (refused.has(id)) socket.destroy()
+  } catch (error) {
+    // Every request checks again, and fails while the database is unreachable.
+    log('cannot read which hosts are revoked', error)
+  }
+}
+
+async function answer(
+  context: MachineContext,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  const address = URL.parse(request.url ?? '', 'https://cell')
+  if (!address) throw new Fault('invalid', 'invalid address')
+  const { pathname, searchParams } = address
+  const found = Object.entries(machineCalls).find(
+    ([, { method, path }]) =>
+      (method === 'any' || method === request.method) && path.test(pathname),
+  )
+  if (!found) throw new Fault('not-found', 'there is nothing at this address')
+  const [name, { path, roles }] = found as [MachineCall, (typeof machineCalls)[MachineCall]]
+  const { trusted, name: self } = context.identity()
+  if (roles === 'anyone') return send(response, await join(context, await readJson(request)))
+  const peer: Peer = await requireAdmitted(context.db, peerOf(request.socket, trusted), {
+    ...{ cloud: self.cloud, roles },
+  })
+  const { digest = '', grant = '' } = path.exec(pathname)?.groups ?? {}
+  if (name === 'image') {
+    return sendImage(context, peer, { digest, vm: searchParams.get('vm') ?? '' }, response)
+  }
+  if (name === 'api') {
+    noteSender(request, peer.id)
+    forWorkflows(context).api(request, response)
+    return
+  }
+  send(response, await said[name as keyof typeof said](context, peer, { request, grant }))
+}
+
+interface Call {
+  readonly request: IncomingMessage
+  readonly grant: string
+}
+
+/** The calls that respond with JSON. */
+const said = {
+  renew: async (context, peer, { request }) => renew(context, peer, await readJson(request)),
+  checkCredentials: async (context, peer, { request }) =>
+    checkCredentials(context, peer, await readJson(request)),
+  readStamp: async ({ db }) => ({ stamp: await readAccountStamp(db) }),
+  addGrant: async (context, peer, { request }) => addGrant(context, peer, await readJson(request)),
+  removeGrant: (context, peer, { grant }) => removeGrant(context, peer, grant),
+} satisfies Partial<
+  Record<MachineCall, (context: MachineContext, peer: Peer, call: Call) => Promise<object>>
+>
+
+async function readJson(request: IncomingMessage): Promise<unknown> {
+  const chunks: Buffer[] = []
+  let bytes = 0
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    bytes += chunk.length
+    if (bytes > BODY_BYTES_MAX) throw new Fault('invalid', 'the body is too large')
+    chunks.push(chunk)
+  }
+  try {
+    return JSON.parse(Buffer.concat(chunks).toString('utf8'))
+  } catch (cause) {
+    throw new Fault('invalid', 'the body is not JSON', { cause })
+  }
+}
+
+function send(response: ServerResponse, body: unknown, status = 200): void {
+  const text = JSON.stringify(body)
+  const length = String(Buffer.byteLength(text))
+  response
+    .writeHead(status, { 'content-type': 'application/json', 'content-length': length })
+    .end(text)
+}
+
+function sendFault({ log }: MachineContext, error: unknown, response: ServerResponse): void {
+  const isOurs = error instanceof Fault
+  if (!isOurs) log('a request of a machine failed', error)
+  if (response.headersSent) return void response.destroy()
+  const fault = isOurs ? error : new Fault('unavailable', 'the cell could not handle the request')
+  const { kind, message, detail } = fault
+  const body: FaultBody = { error: kind, message, ...(detail !== undefined && { detail }) }
+  send(response, body, httpStatus[kind])
+}

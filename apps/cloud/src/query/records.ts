@@ -1,0 +1,233 @@
+import { Fault } from '@skerry/fault'
+import { isMisfit, tookTooLong, type Asking } from '@skerry/postgres'
+import { sql, type RawBuilder } from 'kysely'
+
+import { talliedBy, type Test } from './condition.ts'
+import { wrongCursor, type PageCursor } from './cursor.ts'
+import type { Query } from './query.ts'
+import { casted, condition } from './record-condition.ts'
+import type { RecordType } from './record-types.ts'
+
+type Sql = RawBuilder<unknown>
+
+/** Timeout of a page and its total. */
+export const QUERY_MS = 2000
+
+export interface RecordRow {
+  /** Attribute → value; of a reference the id. If the kind varies, 'name:thing' holds the kind, and 'name:there' whether it exists. */
+  readonly [name: string]: unknown
+  readonly key: string
+}
+
+export interface RecordPage {
+  readonly rows: readonly RecordRow[]
+  readonly total: number
+  /** The end of this page, if the next page can start there. */
+  readonly end: PageCursor | undefined
+}
+
+/** `everywhere`: over all organisations. */
+export interface RecordSource {
+  readonly asking: Asking
+  readonly everywhere: boolean
+}
+
+/** Reads one page of records and the total, both from the same snapshot. */
+export async function readRecords(query: Query, reading: RecordSource): Promise<RecordPage> {
+  const parts = partsOf(query, reading)
+  try {
+    const isNear = query.after !== undefined || (query.page === 1 && isWalked(query))
+    if (isNear) return await readNear(query, parts, reading.asking)
+    return parts.total
+      ? await readFar(query, { ...parts, total: parts.total }, reading.asking)
+      : await readCounted(query, parts, reading.asking)
+  } catch (error) {
+    if (tookTooLong(error)) throw tooLong(query, error)
+    if (query.after && isMisfit(error)) throw wrongCursor(error)
+    throw error
+  }
+}
+
+interface Parts {
+  /** The source of rows, as `r`, and the condition on them. */
+  readonly from: Sql
+  readonly where: Sql
+  /** The selected columns, with separate columns for the key and the end of the page. */
+  readonly shown: Sql
+  /** Sort columns and direction. */
+  readonly sorted: readonly Sql[]
+  readonly descending: boolean
+  readonly total: Sql | undefined
+}
+
+function partsOf({ type, test, fields, sort }: Query, { everywhere }: RecordSource): Parts {
+  const own = condition(test, type.key)
+  const always = [type.where, everywhere ? type.everywhere : undefined]
+  const where = sql.join(
+    [own, ...always.filter((each) => each !== undefined).map((each) => sql.raw(each))],
+    sql` and `,
+  )
+  const sorted = [...sortColumn(sort), ...type.key.map((each) => sql.raw(each.sql))]
+  const columns = fields.flatMap(([name, attribute]) => {
+    if (attribute.is === 'constant') return []
+    const value = sql`${sql.raw(attribute.sql)} as ${sql.ref(name)}`
+    if (attribute.is !== 'reference' || typeof attribute.to === 'string') return [value]
+    const { resource, there } = attribute.to
+    return [
+      value,
+      sql`${sql.raw(resource)} as ${sql.ref(`${name}:thing`)}`,
+      sql`${sql.raw(there)} as ${sql.ref(`${name}:there`)}`,
+    ]
+  })
+  const key = sql.join(
+    type.key.map((each) => sql`${sql.raw(each.sql)}::text`),
+    sql` || '-' || `,
+  )
+  const ends = sorted.map((each, at) => sql`${each} as ${sql.ref(`sorted:${at}`)}`)
+  return {
+    ...{ where, sorted, descending: sort?.descending ?? false },
+    from: sql`${sql.table(type.table)} r`,
+    shown: sql.join([sql`${key} as "key"`, ...columns, ...ends]),
+    total: totalOf(type, test, everywhere, own),
+  }
+}
+
+/** Sums up the tally if it has all columns that the filter uses. */
+function totalOf(
+  { tally }: RecordType,
+  test: Test,
+  everywhere: boolean,
+  where: Sql,
+): Sql | undefined {
+  const by = talliedBy(test)
+  if (!tally || by === undefined) return undefined
+  const folded = everywhere && by === 'cloud' ? tally.cloud : tally.folded
+  return sql`(select coalesce(sum(n), 0)::bigint from (select n from ${sql.table(folded)} r where ${where}
+    union all select n from ${sql.table(tally.fresh)} r where ${where}) tally)`
+}
+
+/** Names are sorted case-insensitively, by the column that has the index. */
+function sortColumn(sort: Query['sort']): Sql[] {
+  if (!sort) return []
+  const { attribute } = sort
+  const folded = attribute.is === 'text' ? attribute.folded : undefined
+  return [sql.raw(folded ?? attribute.sql)]
+}
+
+const isWalked = ({ sort }: Query): boolean => !sort || sort.attribute.walked === true
+
+/** Nulls sort last, and first in descending order. */
+const order = (columns: readonly Sql[], descending: boolean): Sql =>
+  sql.join(columns.map((each) => (descending ? sql`${each} desc` : each)))
+
+/** Keyset page: page 1 and every page after a cursor, found by an index scan. One statement, so one snapshot. */
+async function readNear(query: Query, parts: Parts, asking: Asking): Promise<RecordPage> {
+  const { after, page, pageSize, sort, type } = query
+  const { from, where, shown, sorted, total, descending } = parts
+  const beyond = after
+    ? sql` and (${sql.join(sorted)}) ${descending ? sql`<` : sql`>`} (${cursorValues(sort, type, after)})`
+    : sql``
+  // A first page that is not full is the total.
+  const knownTotal = sql`case when (select count(*) from page) < ${sql.lit(pageSize)}
+    then (select count(*) from page) else ${counted(parts)} end`
+  const sum = total ?? (page === 1 && !after ? knownTotal : counted(parts))
+  const rows = await asking.ask(sql<Line>`
+    with page as materialized (select ${shown} from ${from} where ${where}${beyond}
+      order by ${order(sorted, descending)} limit ${sql.lit(pageSize)})
+    select * from (select ${sum} as total) t left join page on true
+    order by ${order(ends(sorted), descending)}`)
+  return foundIn(rows, query, sorted.length)
+}
+
+/** Offset page: skips inside an index, and fetches only the records that it returns. */
+async function readCounted(query: Query, parts: Parts, asking: Asking): Promise<RecordPage> {
+  const { page, pageSize } = query
+  const { descending, sorted } = parts
+  const picked = pick(query, parts, descending, pageSize, (page - 1) * pageSize)
+  const rows = await asking.ask(sql<Line>`
+    with page as materialized (${picked})
+    select * from (select ${counted(parts)} as total) t left join page on true
+    order by ${order(ends(sorted), descending)}`)
+  return foundIn(rows, query, sorted.length)
+}
+
+/** The same if a tally has the total: then it skips from the nearer end. */
+async function readFar(
+  query: Query,
+  parts: Parts & { readonly total: Sql },
+  asking: Asking,
+): Promise<RecordPage> {
+  const { page, pageSize } = query
+  const { descending, sorted } = parts
+  const offset = (page - 1) * pageSize
+  const [[first], rows] = await asking.askOn(
+    sql<{ total: string }>`select ${parts.total} as total`,
+    ([knownTotal]) => {
+      const known = Number(knownTotal?.total ?? 0)
+      if (offset >= known) return undefined
+      const fromEnd = offset > known / 2
+      const limit = Math.min(pageSize, known - offset)
+      const skip = fromEnd ? known - offset - limit : offset
+      const picked = pick(query, parts, descending !== fromEnd, limit, skip)
+      return sql<Line>`select ${sql.lit(known)} as total, page.* from (${picked}) page
+        order by ${order(ends(sorted), descending)}`
+    },
+  )
+  return { ...foundIn(rows, query, sorted.length), total: Number(first?.total ?? 0) }
+}
+
+/** Selects keys first, then the columns: skipped rows are not read. */
+function pick(
+  { type }: Query,
+  parts: Parts,
+  descending: boolean,
+  limit: number,
+  skip: number,
+): Sql {
+  const { from, where, shown, sorted } = parts
+  const keys = sql.join(type.key.map((each) => sql.raw(each.sql)))
+  const names = sql.join(type.key.map((each) => sql.raw(each.sql.replace('r.', ''))))
+  return sql`with picked as materialized (select ${keys} from ${from} where ${where}
+      order by ${order(sorted, descending)} limit ${sql.lit(limit)} offset ${sql.lit(skip)})
+    select ${shown} from picked join ${from} using (${names})`
+}
+
+const counted = ({ from, where }: Parts): Sql => sql`(select count(*) from ${from} where ${where})`
+
+type Line = RecordRow & { readonly total: string | number }
+
+const ends = (sorted: readonly Sql[]): Sql[] =>
+  sorted.map((_, at) => sql`${sql.ref(`sorted:${at}`)}`)
+
+const kinds = {
+  ...{ text: 'text', word: 'text', number: 'integer', boolean: 'boolean' },
+  ...{ time: 'timestamptz', reference: 'uuid' },
+} as const
+
+const cursorValues = (sort: Query['sort'], { key }: RecordType, after: PageCursor): Sql =>
+  sort
+    ? sql`${after[0]}::${sql.raw(kinds[sort.attribute.is])}, ${casted(after.slice(1), key)}`
+    : casted(after, key)
+
+function foundIn(lines: readonly Line[], query: Query, columns: number): RecordPage {
+  const rows = lines.filter(({ key }) => key !== null)
+  const last = rows.length === query.pageSize && isWalked(query) ? rows.at(-1) : undefined
+  const end = last
+    ? Array.from({ length: columns }, (_, at) => String(last[`sorted:${at}`]))
+    : undefined
+  return { rows, end, total: Number(lines[0]?.total ?? 0) }
+}
+
+/** The hint depends on the query. */
+function tooLong({ page, sort, test }: Query, cause: unknown): Fault {
+  const narrower = [
+    ...(test === true ? ['filter by status, vdc or container'] : []),
+    ...(test !== true ? ['compare a whole name or its beginning, with ; instead of ,'] : []),
+    ...(sort && !sort.attribute.walked ? ['sort by name, by containerName or not at all'] : []),
+    ...(page > 1 ? ['follow nextPage instead of requesting a page by its number'] : []),
+  ]
+  return new Fault('invalid', `the query timed out after ${QUERY_MS / 1000} s`, {
+    hint: `narrow it: ${narrower.join('; ')}`,
+    cause,
+  })
+}

@@ -1,0 +1,56 @@
+import { vappOperations } from '../operations/vapp-operations.ts'
+import { operations } from '../operations/vm-operations.ts'
+import type { Operation, Step } from '../tasks/operation.ts'
+
+/** Generates docs/reference/operations.md from the table of operations. */
+export function operationsReference(): string {
+  return [
+    '# VM operations',
+    '',
+    'Generated from `apps/cloud/src/operations` by `npm run reference`; do not edit. For the rules common to all operations see',
+    '[consistency](../design/consistency.md).',
+    '',
+    ...operations.flatMap(section),
+    '## vApp operations',
+    '',
+    '| Operation | Started by | Description |',
+    '|---|---|---|',
+    ...vappOperations.map(
+      ({ name, action, doc }) => `| ${name} | ${askedBy(name, action)} | ${doc} |`,
+    ),
+    '',
+  ].join('\n')
+}
+
+function section(operation: Operation): string[] {
+  const { name, action, permission, from, to, task, withinSeconds, noReturn, doc } = operation
+  const facts = [
+    `Started by ${askedBy(name, action)}; needs the right \`${permission}\`.`,
+    `Allowed in ${from.join(', ')}${to === undefined ? '' : `; leads to ${to}`}.`,
+    `Task name: \`${task.name}\`. Timeout: ${withinSeconds} s, then it is rolled back.`,
+    ...(noReturn === undefined ? [] : [`It cannot be canceled once \`${noReturn}\` has begun.`]),
+    ...(operation.closes ? ['No operation can be queued after it.'] : []),
+  ]
+  return [
+    `## ${name}`,
+    '',
+    doc,
+    ...facts.map((fact) => `- ${fact}`),
+    '',
+    '| Step | Can be undone |',
+    '|---|---|',
+    ...operation.steps.map(
+      (step) => `| ${step.name}${step.long ? ' (long)' : ''} | ${undo(step)} |`,
+    ),
+    '',
+  ]
+}
+
+function askedBy(name: string, action: Operation['action']): string {
+  if (action) return `\`POST {href}/${action.path}\``
+  if (name === 'clone' || name === 'hold') return 'copying a vApp'
+  return name === 'delete' ? '`DELETE {href}`' : 'instantiating a template'
+}
+
+const undo = ({ undo: how }: Step): string =>
+  typeof how === 'function' ? 'yes' : `no: ${how.none}`

@@ -1,0 +1,34 @@
+import type { Caller } from '../auth/caller.ts'
+import type { RequestContext } from '../context.ts'
+import type { Tx } from '../database/tables.ts'
+import { task as taskDocument } from '../documents/task.ts'
+import type { WrittenOperation } from '../domain/immediate-operations.ts'
+import { Hrefs } from '../http/links.ts'
+import type { Entity } from '../http/path-resources.ts'
+import type { Subject } from '../inventory/vapps.ts'
+import { addDoneTask } from '../tasks/done-task.ts'
+import { submit } from '../tasks/submit.ts'
+
+export const subjectOf = (entity: Entity): Subject =>
+  entity.is === 'vm'
+    ? { org: entity.org, vapp: entity.vm.vapp, vm: entity.vm.id }
+    : { org: entity.org, vapp: entity.vapp.id, vm: null }
+
+/** Makes an immediate change; the returned task has already ended. */
+export async function recordImmediateTask(
+  context: RequestContext,
+  caller: Caller,
+  entity: Entity,
+  operation: WrittenOperation,
+  work: (tx: Tx, subject: Subject) => Promise<void>,
+) {
+  const subject = subjectOf(entity)
+  const task = await submit(context, caller, async (tx, id) => {
+    await work(tx, subject)
+    const owner = caller.principal.user
+    return { task: await addDoneTask(tx, subject, { operation, owner, id }), vms: [] }
+  })
+  const hrefs = new Hrefs(context.base)
+  const headers = { location: hrefs.task(task.id) }
+  return { status: 202, headers, body: taskDocument(task, caller, hrefs) }
+}

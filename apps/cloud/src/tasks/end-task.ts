@@ -1,0 +1,251 @@
+import { Fault } from '@skerry/fault'
+import type { TaskId, VmId } from '@skerry/vm'
+import { sql, type Kysely } from 'kysely'
+
+import { emitEvent } from '../database/events.ts'
+import type { Tx, Claim, CloudTables, TaskState, TaskRow } from '../database/tables.ts'
+import type { VappId } from '../domain/ids.ts'
+import type { DesiredPower } from '../domain/vm-status.ts'
+import { lockVapp } from '../inventory/vapps.ts'
+import { lockVm, type VmRow } from '../inventory/vms.ts'
+import { queueOf } from './queue.ts'
+
+type Ended = Extract<TaskState, 'success' | 'error' | 'canceled'>
+
+export interface TaskEnd {
+  /** Other VMs whose queues may continue because of it. */
+  readonly others: readonly VmId[]
+  /** Whether the VM's own queue should be checked again; if not, its holder is cleared. */
+  readonly more: boolean
+}
+
+/**
+ * Writes the end of a task and its event in one transaction, guarded by the fencing token; a task never leaves an end
+ * state. If it was the last of its queue, the same transaction clears the holder.
+ */
+export async function endTask(
+  db: Kysely<CloudTables>,
+  { task: id, fence: number }: Claim,
+): Promise<TaskEnd> {
+  return withTask<TaskEnd>(db, id, async (tx, task, vm) => {
+    if (vm.fence !== number || task.state !== 'running') return { others: [], more: true }
+    const back = task.fault === 'canceled' ? 'canceled' : 'error'
+    const state = task.direction === 'forward' ? 'success' : back
+    const { others, empty } = await end(tx, task, vm, state, free)
+    return { others, more: !empty }
+  })
+}
+
+const free = { holder: null, lease_until: null, wake_attempts: 0 } as const
+
+/** A queued task ends at once; a running one is rolled back at its next step, unless it has passed the point of no return. */
+export async function cancelTask(db: Kysely<CloudTables>, id: TaskId): Promise<readonly VmId[]> {
+  const children = await db
+    .selectFrom('task')
+    .select('id')
+    .where('parent', '=', id)
+    .where('state', 'in', ['queued', 'running'])
+    .orderBy('position', 'desc')
+    .execute()
+  const rung: VmId[] = []
+  // A task of a vApp ends with its last child: without open children it has ended, and there is nothing to cancel.
+  const alone = db.selectFrom('task').select('id').where('id', '=', id).where('vm', 'is not', null)
+  for (const { id: each } of children.length > 0 ? children : await alone.execute()) {
+    rung.push(
+      ...(await withTask<readonly VmId[]>(db, each, async (tx, task, vm) => {
+        if (task.state === 'queued') return (await end(tx, task, vm, 'canceled')).others
+        if (task.state !== 'running') return []
+        await tx
+          .updateTable('task')
+          .set({ cancel_requested: true })
+          .where('id', '=', each)
+          .execute()
+        return [vm.id]
+      })),
+    )
+  }
+  return rung
+}
+
+/** Ends an open task in error without rollback, and invalidates the claim on its VM. */
+export async function failTask(
+  db: Kysely<CloudTables>,
+  id: TaskId,
+  message: string,
+): Promise<void> {
+  await withTask<void>(db, id, async (tx, task, vm) => {
+    if (task.state !== 'queued' && task.state !== 'running') return
+    await tx
+      .updateTable('vm')
+      // The host reports whether its memory was saved.
+      .set({ fence: sql`next_fence()`, holder: null, lease_until: null, saving_mib: 0 })
+      .where('id', '=', vm.id)
+      .execute()
+    await tx
+      .updateTable('task')
+      .set({ fault: 'unavailable', message })
+      .where('id', '=', id)
+      .execute()
+    await end(tx, task, vm, 'error')
+  })
+}
+
+/** Locks in the global order: first the parent's vApp (it may differ from the child's), since the end of a child may end its parent. */
+async function withTask<T>(
+  db: Kysely<CloudTables>,
+  id: TaskId,
+  work: (tx: Tx, task: TaskRow, vm: VmRow) => Promise<T>,
+): Promise<T> {
+  const run = async (tx: Tx): Promise<T> => {
+    const found = await tx
+      .selectFrom('task')
+      .selectAll()
+      .where('id', '=', id)
+      .executeTakeFirstOrThrow()
+    if (found.vm === null) throw new Fault('conflict', 'a task of a vApp ends with its last child')
+    if (found.parent !== null) await lockVapp(tx, await vappOf(tx, found.parent))
+    const vm = await lockVm(tx, found.vm)
+    if (!vm) throw new Fault('not-found', 'the VM of this task no longer exists')
+    // Read again: it may have changed before the lock was taken.
+    const task = await tx
+      .selectFrom('task')
+      .selectAll()
+      .where('id', '=', id)
+      .executeTakeFirstOrThrow()
+    return work(tx, task, vm)
+  }
+  return db.isTransaction ? run(db as Tx) : db.transaction().execute(run)
+}
+
+async function vappOf(tx: Tx, task: TaskId): Promise<VappId> {
+  const { vapp } = await tx
+    .selectFrom('task')
+    .select('vapp')
+    .where('id', '=', task)
+    .executeTakeFirstOrThrow()
+  return vapp
+}
+
+/** `whenEmpty`: changes to the VM's row if its queue is empty afterwards. */
+async function end(
+  tx: Tx,
+  task: TaskRow,
+  vm: VmRow,
+  state: Ended,
+  whenEmpty: Partial<typeof free> = {},
+): Promise<{ readonly others: readonly VmId[]; readonly empty: boolean }> {
+  const ended = await tx
+    .updateTable('task')
+    .set({
+      state,
+      ended_at: sql`clock_timestamp()`,
+      ...(state === 'success' && { progress: 100 }),
+      ...(state === 'canceled' &&
+        task.fault === null && { fault: 'canceled', message: 'canceled' }),
+    })
+    .where('id', '=', task.id)
+    .returningAll()
+    .executeTakeFirstOrThrow()
+  // A failed or canceled delete opens the queue again.
+  const undeleted = state !== 'success' && vm.closed && vm.deleted_at === null
+  const reopened = undeleted && !(await closing(tx, vm.id))
+  const { empty, target } = await queueOf(tx, vm.id)
+  const unmade = state === 'canceled' && vm.status === 'UNRESOLVED' && vm.host === null
+  await tx
+    .updateTable('vm')
+    .set({
+      queue_target: target,
+      ...(empty && whenEmpty),
+      ...(state === 'success' &&
+        isWanted(task.target_status) && { desired_power: task.target_status }),
+      ...(reopened && { closed: false }),
+      // A VM whose creation was canceled before its start can be deleted, like one whose creation failed.
+      ...(unmade && !(await making(tx, vm.id)) && { status: 'FAILED_CREATION' as const }),
+    })
+    .where('id', '=', vm.id)
+    .execute()
+  await emitEvent(tx, { kind: `task.${state}`, task: ended, details: { message: ended.message } })
+  const others = ended.parent === null ? [] : await endParent(tx, ended, ended.parent, state)
+  return { others, empty }
+}
+
+async function closing(tx: Tx, vm: VmId): Promise<boolean> {
+  const { rows } = await sql`select from task where vm = ${vm} and operation = 'delete'
+    and state in ('queued', 'running') limit 1`.execute(tx)
+  return rows.length > 0
+}
+
+async function making(tx: Tx, vm: VmId): Promise<boolean> {
+  const { rows } = await sql`select from task where vm = ${vm} and operation in ('create', 'clone')
+    and state in ('queued', 'running') limit 1`.execute(tx)
+  return rows.length > 0
+}
+
+const isWanted = (status: TaskRow['target_status']): status is DesiredPower =>
+  status === 'POWERED_ON' || status === 'POWERED_OFF' || status === 'SUSPENDED'
+
+/** The transaction that ends a child also ends the parent, or lets the next rank start. */
+async function endParent(
+  tx: Tx,
+  child: TaskRow,
+  parent: TaskId,
+  state: Ended,
+): Promise<readonly VmId[]> {
+  if (state !== 'success' && child.stop_on_failure) {
+    await tx
+      .updateTable('task')
+      .set({ cancel_requested: true })
+      .where('parent', '=', parent)
+      .where('state', '=', 'queued')
+      .where('rank', '>', child.rank)
+      .execute()
+  }
+  const siblings = await tx
+    .selectFrom('task')
+    .select(['vm', 'state', 'rank', 'fault', 'message'])
+    .where('parent', '=', parent)
+    .orderBy('rank')
+    .orderBy('id')
+    .execute()
+  const left = siblings.filter((each) => each.state === 'queued' || each.state === 'running')
+  if (left.length > 0) {
+    const lowest = left[0]?.rank
+    await tx
+      .updateTable('task')
+      .set({ progress: Math.floor((100 * (siblings.length - left.length)) / siblings.length) })
+      .where('id', '=', parent)
+      .execute()
+    return left.flatMap(({ rank, vm }) => (rank === lowest && vm !== null ? [vm] : []))
+  }
+  const failed =
+    siblings.find((each) => each.state === 'error') ??
+    siblings.find((each) => each.state === 'canceled')
+  const ended = await tx
+    .updateTable('task')
+    .set({
+      state: failed?.state ?? 'success',
+      ended_at: sql`clock_timestamp()`,
+      ...(failed ? { fault: failed.fault, message: failed.message } : { progress: 100 }),
+    })
+    .where('id', '=', parent)
+    .where('state', 'in', ['queued', 'running'])
+    .returningAll()
+    .executeTakeFirst()
+  if (!ended) return []
+  await emitEvent(tx, {
+    kind: `task.${ended.state}`,
+    task: ended,
+    details: { message: ended.message },
+  })
+  if (ended.operation === 'delete') await closeVapp(tx, ended)
+  return []
+}
+
+/** After its last VM, the vApp is deleted too; if a VM is left, the vApp accepts requests again. */
+async function closeVapp(tx: Tx, { vapp, state }: TaskRow): Promise<void> {
+  await tx
+    .updateTable('vapp')
+    .set(state === 'success' ? { deleted_at: sql`clock_timestamp()` } : { closed: false })
+    .where('id', '=', vapp)
+    .execute()
+}

@@ -1,0 +1,65 @@
+import type { OrgId, TaskId, VmId } from '@skerry/vm'
+import { sql, type Kysely } from 'kysely'
+
+import type { CloudTables, TaskRow } from '../database/tables.ts'
+import type { VappId } from '../domain/ids.ts'
+import { taskWait, type TaskWait } from './waits.ts'
+
+/** `gone`: its VM or vApp was deleted; a task is kept longer than that. Missing for a task that was just submitted. */
+export type TaskFound = TaskRow & { readonly gone?: boolean; readonly wait?: TaskWait | null }
+
+const gone = sql<boolean>`not case when task.vm is null
+  then exists (select from vapp where vapp.org = task.org and vapp.id = task.vapp and vapp.deleted_at is null)
+  else exists (select from vm where vm.org = task.org and vm.id = task.vm and vm.deleted_at is null) end`
+
+export async function findTask(
+  db: Kysely<CloudTables>,
+  id: string,
+): Promise<TaskFound | undefined> {
+  return db
+    .selectFrom('task')
+    .selectAll()
+    .select([gone.as('gone'), taskWait.as('wait')])
+    .where('id', '=', id as TaskId)
+    .executeTakeFirst()
+}
+
+/** The open tasks of a vApp, or of one of its VMs. */
+export async function openTasks(
+  db: Kysely<CloudTables>,
+  vapp: VappId,
+  vm?: VmId,
+): Promise<readonly TaskFound[]> {
+  const open = db
+    .selectFrom('task')
+    .selectAll()
+    .select([gone.as('gone'), taskWait.as('wait')])
+    .where('vapp', '=', vapp)
+    .where('state', 'in', ['queued', 'running'])
+    .orderBy('id')
+  return (vm === undefined ? open.where('parent', 'is', null) : open.where('vm', '=', vm)).execute()
+}
+
+/** As many as the largest page of a query. */
+const NEWEST = 128
+
+/** The newest tasks of an organisation, without child tasks. */
+export const newestTasks = (db: Kysely<CloudTables>, org: OrgId): Promise<TaskFound[]> =>
+  db
+    .selectFrom('task')
+    .selectAll()
+    .select([gone.as('gone'), taskWait.as('wait')])
+    .where('org', '=', org)
+    .where('parent', 'is', null)
+    .orderBy('id', 'desc')
+    .limit(NEWEST)
+    .execute()
+
+/** Sets the message of a task that is not failing. */
+export async function noteOnTask(
+  db: Kysely<CloudTables>,
+  id: TaskId,
+  message: string,
+): Promise<void> {
+  await db.updateTable('task').set({ message }).where('id', '=', id).execute()
+}

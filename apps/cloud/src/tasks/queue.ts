@@ -1,0 +1,81 @@
+import { Fault } from '@skerry/fault'
+import type { TaskId, VmId } from '@skerry/vm'
+import { sql } from 'kysely'
+
+import { emitEvent } from '../database/events.ts'
+import type { TaskRow, Tx } from '../database/tables.ts'
+import { decideFor, type LostReason, type Status } from '../domain/vm-status.ts'
+import type { VmRow } from '../inventory/vms.ts'
+import type { Operation } from './operation.ts'
+
+/** The other fields of a task besides its operation. */
+export interface TaskRequest {
+  readonly owner: string
+  readonly input?: unknown
+  readonly id?: TaskId
+  readonly parent?: TaskId
+  readonly rank?: number
+  readonly strict?: boolean
+}
+
+/** Checks the state that the VM will have after its queued tasks: a busy VM queues tasks, it never rejects them as busy. */
+export function judge(vm: VmRow, operation: Operation): 'go' | 'nothing' {
+  if (vm.closed) throw new Fault('conflict', `VM ${vm.name} is being deleted`)
+  const decision = decideFor(vm, vm.projected_status, operation)
+  if (decision !== 'refuse') return decision
+  if (vm.lost_reason !== null) throw new Fault('conflict', whyOnlyDelete(vm.name, vm.lost_reason))
+  throw new Fault(
+    'conflict',
+    `VM ${vm.name} is ${vm.projected_status}; ${operation.name} needs ${operation.from.join(' or ')}`,
+  )
+}
+
+const whyOnlyDelete = (name: string, lost: LostReason): string =>
+  lost === 'LOST'
+    ? `VM ${name} was lost with its host; it can only be deleted`
+    : `VM ${name} is missing since a restore: its host does not have it; it can only be deleted`
+
+/** Appends a task to the queue of a VM whose row is locked: task, intent and event. */
+export async function enqueue(
+  tx: Tx,
+  vm: VmRow,
+  operation: Operation,
+  { owner, input = null, id, parent, rank = 0, strict = false }: TaskRequest,
+): Promise<TaskRow> {
+  const position = vm.queue_length + 1
+  await tx
+    .updateTable('vm')
+    .set({
+      queue_length: position,
+      // The submitter sends a wake-up after the commit; the sweep acts only if that did not help.
+      woken_at: sql`clock_timestamp()`,
+      queue_target: operation.to ?? vm.queue_target,
+      ...(operation.closes && { closed: true }),
+    })
+    .where('id', '=', vm.id)
+    .execute()
+  const task = await tx
+    .insertInto('task')
+    .values({
+      ...(id !== undefined && { id }),
+      ...{ org: vm.org, vapp: vm.vapp, vm: vm.id, position, owner, rank, stop_on_failure: strict },
+      ...{ parent: parent ?? null, operation: operation.name, target_status: operation.to ?? null },
+      ...{ input: JSON.stringify(input), stores_mib: operation.stores?.(vm, input) ?? 0 },
+    })
+    .returningAll()
+    .executeTakeFirstOrThrow()
+  await emitEvent(tx, { kind: 'task.queued', task })
+  return task
+}
+
+/** Whether the queue of a locked VM is empty, and the target status of its last task that has one. */
+export async function queueOf(
+  tx: Tx,
+  vm: VmId,
+): Promise<{ readonly empty: boolean; readonly target: Status | null }> {
+  const { rows } = await sql<{ empty: boolean; target: Status | null }>`
+    select count(*) = 0 as empty, (array_agg(target_status order by position desc)
+      filter (where direction = 'forward' and target_status is not null))[1] as target
+    from task where vm = ${vm} and state in ('queued', 'running')`.execute(tx)
+  return rows[0] ?? { empty: true, target: null }
+}

@@ -1,0 +1,90 @@
+import { Fault } from '@skerry/fault'
+import { sql, type Kysely, type Selectable } from 'kysely'
+
+import { by, emitEvent } from '../database/events.ts'
+import type { Tx, CloudTables } from '../database/tables.ts'
+import type { Principal } from '../domain/authorize.ts'
+
+export type AccessTokenRow = Selectable<CloudTables['access_token']>
+
+/** Per user. A script that needs more does not reuse its tokens. */
+const MOST = 20
+
+type Owner = Pick<Principal, 'org' | 'account'>
+
+const ofUser = (db: Kysely<CloudTables>, { org, account }: Owner) =>
+  db
+    .selectFrom('access_token')
+    .selectAll()
+    .where('org', '=', org)
+    .where('account', '=', account)
+    .orderBy('id')
+
+export const accessTokensOf = (
+  db: Kysely<CloudTables>,
+  principal: Owner,
+): Promise<AccessTokenRow[]> => ofUser(db, principal).execute()
+
+export const findAccessToken = (
+  db: Kysely<CloudTables>,
+  principal: Principal,
+  id: string,
+): Promise<AccessTokenRow | undefined> =>
+  ofUser(db, principal).where('id', '=', id).executeTakeFirst()
+
+/** Of any user that row-level security lets the caller see. */
+export const findTokenById = (
+  db: Kysely<CloudTables>,
+  id: string,
+): Promise<AccessTokenRow | undefined> =>
+  db.selectFrom('access_token').selectAll().where('id', '=', id).executeTakeFirst()
+
+export async function addAccessToken(
+  tx: Tx,
+  principal: Principal,
+  { name, hash }: { readonly name: string; readonly hash: Buffer },
+): Promise<AccessTokenRow> {
+  // Counted under the user's lock, so that concurrent requests are counted one after the other.
+  await sql`select 1 from account where org = ${principal.org} and id = ${principal.account} for update`.execute(
+    tx,
+  )
+  if ((await accessTokensOf(tx, principal)).length >= MOST) {
+    throw new Fault('conflict', `a user can have at most ${MOST} access tokens`, {
+      hint: 'revoke an unused token',
+    })
+  }
+  const made = await tx
+    .insertInto('access_token')
+    .values({ org: principal.org, account: principal.account, name, token_hash: hash })
+    .onConflict((conflict) => conflict.columns(['org', 'account', 'name']).doNothing())
+    .returningAll()
+    .executeTakeFirst()
+  if (!made) {
+    throw new Fault('conflict', `token ${name} already exists`, { hint: 'choose another name' })
+  }
+  await emitEvent(tx, {
+    kind: 'token.made',
+    org: principal.org,
+    details: { ...by(principal), token: name },
+  })
+  return made
+}
+
+export async function dropAccessToken(
+  tx: Tx,
+  principal: Principal,
+  row: AccessTokenRow,
+): Promise<void> {
+  const owner = await tx
+    .selectFrom('account')
+    .select(['name', 'role'])
+    .where('org', '=', row.org)
+    .where('id', '=', row.account)
+    .executeTakeFirst()
+  if (owner?.role === 'system administrator' && principal.role !== owner.role) {
+    throw new Fault('forbidden', `only a ${owner.role} can revoke the tokens of this user`)
+  }
+  await tx.deleteFrom('access_token').where('org', '=', row.org).where('id', '=', row.id).execute()
+  const what = { ...by(principal), user: owner?.name, token: row.name }
+  await emitEvent(tx, { kind: 'token.revoked', org: row.org, details: what })
+}

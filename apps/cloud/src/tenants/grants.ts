@@ -1,0 +1,147 @@
+import { Fault } from '@skerry/fault'
+import type { OrgId, UserId } from '@skerry/vm'
+import { sql, type Kysely } from 'kysely'
+
+import { emitEvent } from '../database/events.ts'
+import type { Tx, CloudTables } from '../database/tables.ts'
+import type { Principal } from '../domain/authorize.ts'
+import { lowerRole, SYSTEM_ROLE, withinOrg, type Role } from '../domain/roles.ts'
+
+export interface NewGrant {
+  /** The organisation that owns the workflow definition. */
+  readonly org: string
+  readonly account: string
+  readonly kind: 'run' | 'schedule'
+  /** The grant that it is derived from, if no user is present. */
+  readonly parent: string | undefined
+  /** The workflow server that requests it. */
+  readonly server: string
+}
+
+interface Starter {
+  readonly user: string
+  readonly account: UserId
+  readonly home: OrgId
+  readonly org: OrgId
+  readonly role: Role
+}
+
+/** The user has authenticated at the server within this time; a server caches that for a minute. */
+const JUST_NOW = sql`interval '2 min'`
+
+/** Accounts that may act in an organisation: its own users and system administrators, unless disabled. */
+const actors = sql`account
+  join org home on home.id = account.org and not home.disabled and not account.disabled
+  join org on not org.disabled and (org.id = account.org or account.role = ${sql.lit(SYSTEM_ROLE)})`
+
+/** Permission to act for a user in one organisation, with at most the rights that the user has now. */
+export async function giveGrant(
+  db: Kysely<CloudTables>,
+  { org, account, kind, parent, server }: NewGrant,
+): Promise<string> {
+  return db.transaction().execute(async (tx) => {
+    const starter = await starterOf(tx, org, account)
+    if (!starter) throw refused('this user may not act in this organisation')
+    const above =
+      parent === undefined
+        ? await isThere(tx, server, starter)
+        : await ceilingOf(tx, { org: starter.org, account: starter.account, parent, server })
+    if (above === undefined) {
+      const from =
+        parent === undefined
+          ? 'the user is not logged in at this server'
+          : 'the parent grant has ended'
+      throw refused(from)
+    }
+    const ceiling = lowerRole(withinOrg(starter.role), above)
+    const { id } = await tx
+      .insertInto('workflow_grant')
+      .values({
+        ...{ org: starter.org, kind, parent: parent ?? null, ceiling, server },
+        ...{ account_org: starter.home, account: starter.account },
+      })
+      .returning('id')
+      .executeTakeFirstOrThrow()
+    const what = { by: starter.user, via: server, grant: id, for: kind, ceiling }
+    await emitEvent(tx, { kind: 'grant.given', org: starter.org, details: what })
+    return id
+  })
+}
+
+const refused = (why: string): Fault => new Fault('forbidden', `grant rejected: ${why}`)
+
+async function starterOf(tx: Tx, org: string, account: string): Promise<Starter | undefined> {
+  // Locked, so that disabling the account ends this grant too.
+  const { rows } = await sql<Starter>`
+    select account.name as user, account.id as account, account.org as home, org.id as org, account.role as role
+    from ${actors} where org.id = ${org} and account.id = ${account} for share of account`.execute(
+    tx,
+  )
+  return rows[0]
+}
+
+async function isThere(tx: Tx, server: string, { home, account, role }: Starter) {
+  const { rows } = await sql`select from workflow_login where server = ${server}
+    and account_org = ${home} and account = ${account} and at > clock_timestamp() - ${JUST_NOW}`.execute(
+    tx,
+  )
+  return rows.length > 0 ? role : undefined
+}
+
+async function ceilingOf(
+  tx: Tx,
+  {
+    org,
+    account,
+    parent,
+    server,
+  }: Pick<Starter, 'org' | 'account'> & { parent: string; server: string },
+): Promise<Role | undefined> {
+  const row = await tx
+    .selectFrom('workflow_grant')
+    .select('ceiling')
+    .where('org', '=', org)
+    .where('account', '=', account)
+    .where('id', '=', parent)
+    .where('server', '=', server)
+    .where('ended_at', 'is', null)
+    .executeTakeFirst()
+  return row?.ceiling
+}
+
+/** Ends a grant of this server; idempotent. Derived grants stay valid: a run outlives its schedule. */
+export async function endGrant(db: Kysely<CloudTables>, id: string, server: string): Promise<void> {
+  const what = sql`jsonb_build_object('by', account.name, 'via', ${server}::text, 'grant', ended.id,
+    'for', ended.kind, 'why', 'ended')`
+  await sql`with ended as (
+      update workflow_grant set ended_at = clock_timestamp() where id = ${id} and server = ${server} and ended_at is null
+      returning id, org, kind, account_org, account)
+    insert into event (kind, org, details) select 'grant.ended', ended.org, ${what}
+    from ended join account on account.org = ended.account_org and account.id = ended.account`.execute(
+    db,
+  )
+}
+
+/**
+ * The principal of a run with this grant: its rights are limited to those at the time of the grant and to the user's current ones.
+ * A grant is valid only for the server that received it.
+ */
+export async function whoOfGrant(
+  db: Kysely<CloudTables>,
+  id: string,
+  server: string,
+): Promise<Principal | undefined> {
+  const { rows } = await sql<Starter & { readonly orgName: string; readonly ceiling: Role }>`
+    select account.name as user, account.id as account, org.id as org, org.name as "orgName",
+      account.role as role, given.ceiling as ceiling
+    from ${actors} join workflow_grant given on given.org = org.id
+      and given.account_org = account.org and given.account = account.id
+    where given.id = ${id} and given.server = ${server} and given.kind = 'run' and given.ended_at is null`.execute(
+    db,
+  )
+  const [found] = rows
+  if (!found) return undefined
+  const { user, account, org, orgName, ceiling } = found
+  const role = lowerRole(withinOrg(found.role), ceiling)
+  return { user, account, org, orgName, role, script: true, grant: id }
+}

@@ -1,0 +1,204 @@
+// Goal: a cloud is administered with `skerry` from any machine. Method: as cli.test.ts, with all roles.
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+
+import type { Profile } from '../../cli/src/profiles/profiles.ts'
+import { keptProfiles, skerry } from '../../cli/test/terminal.ts'
+import { openTenantsApi, type TenantsApi } from './tenants-api.ts'
+
+type Role = Parameters<TenantsApi['enter']>[1]
+type Run = (...words: readonly string[]) => ReturnType<typeof skerry>
+
+let api: TenantsApi
+let author: Run
+let chief: Run
+let system: Run
+before(async () => {
+  api = await openTenantsApi()
+  author = await as('author')
+  chief = await as('organisation administrator')
+  system = await as('system administrator')
+})
+after(() => api[Symbol.asyncDispose]())
+
+async function as(role: Role, secret = ''): Promise<Run> {
+  const token = await api.enter(api.eng.org, role)
+  const work: Profile = { url: `http://127.0.0.1:${api.port}`, user: 'alice@eng', token }
+  const profiles = keptProfiles({ active: 'work', clouds: { work } })
+  return (...words) =>
+    skerry('http://127.0.0.1:9', words, { profiles, readSecret: async () => secret })
+}
+
+const rowsOf = async (run: Run, ...words: readonly string[]) => {
+  const { code, out, err } = await run(...words, '--json')
+  assert.equal(code, 0, `${words.join(' ')}: ${err}`)
+  return JSON.parse(out) as Readonly<Record<string, unknown>>[]
+}
+
+test('every kind of resource has a table, JSON with an id, and a view of its details', async () => {
+  for (const [word, head, name] of [
+    ['org', /^NAME +ENABLED +VDCS +CATALOGS +VAPPS +VMS +RUNNING +ID\n/, 'eng'],
+    ['vdc', /^NAME +ORG +ENABLED +VAPPS +VMS +ID\n/, 'centre'],
+    ['catalog', /^NAME +ORG +TEMPLATES +CREATED +ID\n/, 'main'],
+    ['vapp', /^NAME +STATE +VMS +VDC +OWNER +CREATED +ID\n/, 'first'],
+    ['vm', /^NAME +VAPP +STATE +ADDRESS +CPUS +MEMORY +DISK +ORG +HOST +ID\n/, 'debian'],
+  ] as const) {
+    assert.match((await author(word, 'list')).out, head)
+    const rows = await rowsOf(author, word, 'list')
+    assert.ok(
+      rows.some((row) => row['name'] === name && row['id'] !== ''),
+      word,
+    )
+    const shown = await author(word, 'info', name)
+    assert.match(shown.out, new RegExp(`^name +${name}$`, 'm'), shown.err)
+    const quiet = await author(word, 'list', '--quiet', '--limit', '1')
+    assert.match(quiet.out, /^\S*[0-9a-f-]{36}\n$/)
+    const byId = await author(word, 'info', quiet.out.trim())
+    assert.equal(byId.code, 0, `${word} info ${quiet.out}: ${byId.err}`)
+  }
+  const templates = await author('template', 'list')
+  assert.match(templates.out, /^NAME +CPUS +MEMORY +DISK\ndebian +1 +64 MiB +64 MiB\n$/)
+  assert.equal((await author('template', 'info', 'debian')).code, 0)
+  assert.equal(
+    (await author('vdc', 'list', '--all')).code,
+    2,
+    '--all is rejected for kinds without such a list',
+  )
+  const wrong = await author('vapp', 'list', '--filter', 'nonsense==1')
+  assert.equal(wrong.code, 1)
+  assert.match(
+    (await author('vdc', 'info', 'nowhere')).err,
+    /there is no data centre nowhere\nnext: skerry vdc list/,
+  )
+})
+
+test('hosts are listed, enabled and disabled by system administrators only', async () => {
+  const hosts = await rowsOf(system, 'host', 'list')
+  assert.deepEqual([hosts[0]?.['name'], hosts[0]?.['isEnabled']], ['host-1', true])
+  assert.equal((await system('host', 'disable', 'host-1')).out, 'host host-1 is disabled\n')
+  assert.equal((await rowsOf(system, 'host', 'list', '--filter', 'isEnabled==false')).length, 1)
+  assert.equal((await system('host', 'enable', String(hosts[0]?.['id']))).code, 0)
+  const again = await system('host', 'enable', 'host-1')
+  assert.match(
+    again.err,
+    /host host-1 cannot be enabled now\nnext: check its state: skerry host list/,
+  )
+  const refused = await author('host', 'list')
+  assert.equal(refused.code, 1)
+  assert.match(refused.err, /\nnext: ask an administrator of your organisation/)
+})
+
+test('users are created, changed and listed by the administrators of their organisation', async () => {
+  const adds = await as('organisation administrator', 'long enough')
+  const made = await adds('user', 'add', 'rita', '--role', 'user')
+  assert.deepEqual([made.code, made.out], [0, 'rita@eng is created: user\n'], made.err)
+  const set = await adds('user', 'set', 'rita@eng', '--role', 'author', '--disable', '--password')
+  assert.equal(set.out, 'rita@eng is changed: author\n', set.err)
+  const users = await rowsOf(chief, 'user', 'list')
+  assert.deepEqual(
+    users.find(({ name }) => name === 'rita'),
+    { name: 'rita', org: 'eng', role: 'author', enabled: false },
+  )
+  assert.match((await chief('user', 'list')).out, /\nrita@eng +author +no\n/)
+  assert.equal((await chief('user', 'set', 'rita', '--enable')).code, 0)
+  assert.match(
+    (await chief('user', 'set', 'nobody', '--enable')).err,
+    /no user nobody@eng\nnext: skerry user list/,
+  )
+  assert.equal((await chief('user', 'set', 'rita')).code, 2)
+  assert.equal((await chief('user', 'set', 'rita', '--enable', '--disable')).code, 2)
+  assert.equal((await author('user', 'list')).code, 1)
+})
+
+test('tokens are listed and revoked by their owner and by administrators', async () => {
+  const make = (name: string) =>
+    api.ask('POST', '/api/session/tokens', {
+      token: api.eng.token,
+      body: `<AccessTokenParams name="${name}"/>`,
+    })
+  assert.equal((await make('nightly')).status, 201)
+  const work: Profile = {
+    ...{ url: `http://127.0.0.1:${api.port}`, user: 'alice@eng', token: api.eng.token },
+  }
+  const profiles = keptProfiles({ active: 'work', clouds: { work } })
+  const alice: Run = (...words) => skerry('http://127.0.0.1:9', words, { profiles })
+  const table = await alice('token', 'list')
+  assert.match(table.out, /^NAME +CREATED +LAST USED\n(.*\n)*nightly +\S+ +never\n/, table.err)
+  const rows = await rowsOf(chief, 'token', 'list', '--user', 'alice')
+  assert.ok(rows.some(({ name }) => name === 'nightly'))
+  const gone = await chief('token', 'revoke', 'nightly', '--user', 'alice@eng')
+  assert.deepEqual([gone.code, gone.out], [0, 'token nightly is revoked\n'], gone.err)
+  assert.equal((await make('nightly')).status, 201)
+  assert.equal((await alice('token', 'revoke', 'nightly')).code, 0)
+  assert.match(
+    (await alice('token', 'revoke', 'nightly')).err,
+    /no token nightly\nnext: skerry token list/,
+  )
+  assert.equal((await author('token', 'list', '--user', 'alice')).code, 1)
+})
+
+test('organisations, data centres and quotas are created and changed by system administrators', async () => {
+  assert.equal((await system('org', 'add', 'red')).out, 'organisation red is created\n')
+  assert.equal(
+    (await system('vdc', 'add', 'main', '--org', 'red')).out,
+    'data centre main is created\n',
+  )
+  assert.equal((await system('org', 'disable', 'red')).out, 'organisation red is disabled\n')
+  assert.equal((await system('org', 'enable', 'red')).code, 0)
+  const set = await system('quota', 'set', 'eng', '--vms', '20', '--memory', '64G')
+  assert.deepEqual([set.code, set.out], [0, 'the quota of eng is changed\n'], set.err)
+  assert.equal((await system('quota', 'set', 'eng', '--cpus', '8', '--vms', 'none')).code, 0)
+  const { out } = await chief('quota', 'show')
+  assert.match(out, /^RESOURCE +USED +LIMIT\nVMs +\d+ +none\nrunning VMs +\d+ +none\n/)
+  assert.match(out, /\nCPUs +\d+ +8\nmemory +\d+ [MG]iB +64 GiB\nstorage +\d+ [MG]iB +none\n$/)
+  const json = JSON.parse((await chief('quota', 'show', 'eng', '--json')).out) as Record<
+    string,
+    object
+  >
+  assert.deepEqual(json['cpus'], { used: 1, most: 8 })
+  assert.equal((await system('quota', 'set', 'eng', '--cpus', 'none', '--memory', 'none')).code, 0)
+  assert.equal((await author('quota', 'show')).code, 1)
+})
+
+test('tasks are listed, shown and canceled, and events can be queried', async () => {
+  const [vm = ''] = (await api.cloud.addVms(1)).vms
+  assert.equal((await author('start', `vm-${vm}`, '--no-wait')).code, 0)
+  const tasks = await rowsOf(author, 'task', 'list', '--filter', 'status==queued')
+  const [{ id } = {}] = tasks
+  const word = String(id)
+  assert.match((await author('task', 'info', word)).out, /^status +\w+$/m)
+  assert.equal((await author('task', 'cancel', word)).out, `task ${word} is canceled\n`)
+  const over = await author('task', 'wait', word)
+  assert.deepEqual([over.code, /the task was canceled\nnext: /.test(over.err)], [1, true])
+  assert.match(
+    (await author('task', 'info', 'web')).err,
+    /is not a task id\nnext: skerry task list/,
+  )
+  const events = await author('event', 'list', '--limit', '3')
+  assert.match(events.out, /^AT +TYPE +RESOURCE +BY +FROM +ORG\n/)
+  assert.equal((await rowsOf(author, 'event', 'list', '--limit', '3')).length, 3)
+})
+
+test('vApps are powered on and off as a whole', async () => {
+  const off = await author('vapp', 'start', 'first', '--no-wait')
+  assert.equal(off.code, 0, off.err)
+  const refused = await author('vapp', 'reset', 'nothing')
+  assert.match(refused.err, /there is no vApp nothing\nnext: skerry vapp list/)
+})
+
+test('the shell completes resource names at the position of the cursor', async () => {
+  const completed = async (...words: readonly string[]) =>
+    (await author('complete', '--', ...words)).out.split('\n').slice(0, -1)
+  assert.deepEqual(await completed('start', 'deb'), ['debian'])
+  assert.deepEqual(await completed('vapp', 'start', 'f'), ['first'])
+  assert.deepEqual(await completed('create', 'x', '--template', ''), ['debian'])
+  assert.deepEqual(await completed('create', 'x', '--vdc', 'c'), ['centre'])
+  assert.deepEqual(await completed('use', ''), ['local', 'work'])
+  assert.deepEqual(await completed('list', '--on', 'w'), ['work'])
+  assert.deepEqual(await completed('start', '--on', 'local', ''), [], 'no vmd answers')
+  assert.deepEqual(await completed('start', '--on', 'nothing', ''), [])
+  const users = (await chief('complete', '--', 'user', 'set', 'al')).out
+  assert.equal(users, 'alice\n')
+  assert.deepEqual(await completed('user', 'set', 'al'), [], 'only administrators see users')
+  assert.deepEqual(await completed('org', ''), ['add', 'disable', 'enable', 'info', 'list'])
+})

@@ -1,0 +1,343 @@
+// The tenant API of a cloud with two organisations, over HTTP. There is no Temporal: operations stay queued.
+import assert from 'node:assert/strict'
+import { randomBytes, randomUUID } from 'node:crypto'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { request } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+import { Fault } from '@skerry/fault'
+import type { HostApi } from '@skerry/host-api'
+import type { HostId, OrgId, VmId } from '@skerry/vm'
+import { attribute, childrenByLocalName, readXml, type Element } from '@skerry/xml'
+import { sql } from 'kysely'
+
+import { makeCheck } from '../src/auth/credentials.ts'
+import { hashPassword } from '../src/auth/password.ts'
+import { hashToken, makeSessions } from '../src/auth/sessions.ts'
+import { original, ours, type Dialect } from '../src/dialect/dialect.ts'
+import type { Role } from '../src/domain/roles.ts'
+import { Feeds } from '../src/feeds/feeds.ts'
+import { byToken } from '../src/http/admission.ts'
+import { buildServer } from '../src/http/server.ts'
+import { openUploads } from '../src/images/uploads.ts'
+import type { ForWorkflows } from '../src/machine-api/context.ts'
+import { byGrant } from '../src/machine-api/runs.ts'
+import { routes } from '../src/routes.ts'
+import { addToCatalog } from '../src/tenants/catalogs.ts'
+import {
+  DIGEST,
+  eventCursors,
+  openCloudDatabase,
+  seal,
+  startDatabases,
+  type CloudDatabase,
+} from './cloud-database.ts'
+import { holdToSchema } from './held-to-schema.ts'
+
+/** The public address: the base of every link, although the test listens elsewhere. */
+export const BASE = 'https://cloud.example'
+export const ORIGINAL_BASE = 'https://original.example'
+export const XML = 'application/*+xml;version=5.1'
+
+export interface Answered {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>
+  readonly text: string
+}
+
+export interface Asked {
+  readonly token?: string
+  readonly headers?: Readonly<Record<string, string>>
+  readonly body?: string
+}
+
+/** An organisation with a user, and the ids of all resources that a path may name. */
+export interface Tenant {
+  readonly org: OrgId
+  readonly token: string
+  readonly ids: Readonly<Record<string, string>>
+  readonly vapp: string
+}
+
+/** A listener and its dialect. */
+export interface Spoken {
+  readonly dialect: Dialect
+  readonly base: string
+  readonly port: number
+  readonly ask: Ask
+}
+
+export type Ask = (method: string, path: string, requested?: Asked) => Promise<Answered>
+
+type ArmedScreen = Parameters<HostApi['arm']>[0]
+interface Screens {
+  readonly armed: ArmedScreen[]
+  away: boolean
+}
+
+export interface TenantsApi extends AsyncDisposable {
+  readonly cloud: CloudDatabase
+  readonly port: number
+  readonly ask: Ask
+  /** One for each dialect, the first of which is ours: that of `port` and `ask`. */
+  readonly spoken: readonly [Spoken, Spoken]
+  readonly eng: Tenant
+  readonly ops: Tenant
+  /** The screen calls that hosts received, and whether the hosts respond. */
+  readonly screens: Screens
+  /** The clock of the cell, which may run ahead. */
+  readonly time: { aheadMs: number }
+  /** Directory of the images. */
+  readonly images: string
+  /** The same, as the machine API offers it to workflow servers. */
+  readonly forWorkflows: ForWorkflows
+  /** A token of a new user of this role: without the cost of a login. */
+  enter(org: OrgId, role: Role): Promise<string>
+  /** Makes the session of `eng` valid again after something ended it. */
+  resume(): Promise<void>
+}
+
+export async function openTenantsApi(): Promise<TenantsApi> {
+  const postgres = await startDatabases()
+  const cloud = await openCloudDatabase(postgres)
+  const password = await hashPassword('secret', randomBytes(16))
+  const check = makeCheck(cloud.db, password, { now: () => performance.now() })
+  const sessions = makeSessions(cloud.db, () => randomBytes(32).toString('base64url'), check)
+  const screens: Screens = { armed: [], away: false }
+  const time = { aheadMs: 0 }
+  const images = await mkdtemp(join(tmpdir(), 'skerry-images-'))
+  const mistakes: unknown[] = []
+  const log = (message: string, cause?: unknown) => mistakes.push([message, cause])
+  const feeds = new Feeds({ db: cloud.db, now: () => performance.now(), log })
+  const context = {
+    as: (principal: CloudDatabase['principal'], work: Parameters<CloudDatabase['as']>[1]) =>
+      principal.role === 'system administrator'
+        ? cloud.db.transaction().execute(work)
+        : cloud.as(principal, work),
+    reads: (reach: OrgId | 'all') => cloud.reads.of(reach),
+    screens: screensOf(screens),
+    wake: () => undefined,
+    clock: { now: () => new Date(Date.now() + time.aheadMs) },
+    secret: () => randomBytes(32).toString('base64url'),
+    seal,
+    feeds,
+    eventCursors,
+    uploads: openUploads(cloud.db, images),
+    base: new URL(BASE),
+    console: 'console.example',
+  } as Parameters<typeof buildServer>[0]
+  const options = { requestId: randomUUID, log }
+  const servers: ReturnType<typeof buildServer>[] = []
+  const speak = async (dialect: Dialect, base: string): Promise<Spoken> => {
+    const own = { ...context, base: new URL(base) }
+    const server = buildServer(own, routes, byToken(sessions, dialect), { ...options, dialect })
+    servers.push(server)
+    await server.listen({ port: 0, host: '127.0.0.1' })
+    const { port } = server.server.address() as AddressInfo
+    const ask: Ask = (method, path, requested = {}) =>
+      send({ port, dialect }, method, path, requested)
+    return { dialect, base, port, ask }
+  }
+  const runs = buildServer(context, routes, byGrant(cloud.db), { ...options, dialect: ours })
+  await runs.ready()
+  const spoken = [await speak(ours, BASE), await speak(original, ORIGINAL_BASE)] as const
+  const [{ port, ask }] = spoken
+  const eng = await addTenant(cloud, ask, 'eng', password)
+  return {
+    ...{ cloud, port, ask, spoken, screens, images, time },
+    eng,
+    ops: await addTenant(cloud, ask, 'ops', password),
+    forWorkflows: { check, api: (requested, response) => runs.routing(requested, response) },
+    enter: (org, role) => enter(cloud, org, role),
+    async resume() {
+      const hash = hashToken(eng.token)
+      await sql`insert into session (token_hash, org, account)
+        values (${hash}, ${eng.org}, ${eng.ids['account']}) on conflict do nothing`.execute(
+        cloud.db,
+      )
+    },
+    async [Symbol.asyncDispose]() {
+      await feeds[Symbol.asyncDispose]()
+      for (const server of servers) await server.close()
+      await runs.close()
+      await cloud[Symbol.asyncDispose]()
+      await postgres[Symbol.asyncDispose]()
+      await rm(images, { recursive: true, force: true })
+      assert.deepEqual(mistakes, [], 'no request caused an internal error')
+    },
+  }
+}
+
+/** Hosts that record the calls they receive. */
+const screensOf = (screens: Screens) => (host: HostId) => ({
+  async arm(screen: ArmedScreen) {
+    if (screens.away) throw new Fault('unavailable', `host ${host} does not answer`)
+    screens.armed.push(screen)
+  },
+  async takeScreenshot(vm: VmId, boot: string) {
+    if (screens.away) throw new Fault('unavailable', `host ${host} does not answer`)
+    if (boot === 'gone') throw new Fault('wrong-state', `VM ${vm} is off`)
+    return Buffer.from(`the picture of ${vm} in ${boot}`)
+  },
+})
+
+async function addTenant(
+  { db, host }: CloudDatabase,
+  ask: Ask,
+  name: string,
+  password: string,
+): Promise<Tenant> {
+  const known = await db.selectFrom('org').select('id').where('name', '=', name).executeTakeFirst()
+  const { id: org } =
+    known ?? (await db.insertInto('org').values({ name }).returning('id').executeTakeFirstOrThrow())
+  await db.insertInto('account').values({ org, name: 'alice', role: 'author', password }).execute()
+  const vdc = await db
+    .insertInto('vdc')
+    .values({ org, name: 'centre' })
+    .returning('id')
+    .executeTakeFirstOrThrow()
+  const template = await db
+    .insertInto('template')
+    .values({ org, name: 'debian', image: DIGEST, cpus: 1, memory_mib: 64, disk_mib: 64 })
+    .returning('id')
+    .executeTakeFirstOrThrow()
+  await addToCatalog(db, { org, name: 'debian', template: template.id })
+  const item = await db
+    .selectFrom('catalog_item')
+    .selectAll()
+    .where('org', '=', org)
+    .executeTakeFirstOrThrow()
+  const account = await db
+    .selectFrom('account')
+    .select('id')
+    .where('org', '=', org)
+    .executeTakeFirstOrThrow()
+  const { token } = await logIn(ask, `alice@${name}`)
+  const made = await ask('POST', `/api/vdc/${vdc.id}/action/instantiateVAppTemplate`, {
+    token,
+    body: instantiate('first', template.id, false),
+  })
+  assert.equal(made.status, 201, made.text)
+  const vapp = readXml(made.text)
+  const [[task], [vm]] = [find(vapp, 'Tasks', 'Task'), find(vapp, 'Children', 'Vm')]
+  const script = await ask('POST', '/api/session/tokens', {
+    token,
+    body: '<AccessTokenParams name="script"/>',
+  })
+  const upload = await ask('POST', `/api/catalog/${item.catalog}/action/upload`, {
+    token,
+    body: '<UploadParams name="on its way" size="1"/>',
+  })
+  const idOf = (node: Element | undefined) => hrefOf(node).split('/').at(-1) ?? ''
+  const ids = {
+    ...{ org, vdc: vdc.id, template: `vappTemplate-${template.id}` },
+    ...{ entity: idOf(vm), task: idOf(task), accessToken: idOf(readXml(script.text)) },
+    userToken: idOf(readXml(script.text)),
+    upload: idOf(readXml(upload.text)),
+    ...{ catalog: item.catalog, catalogItem: item.id, account: account.id, host },
+    ...{ urn: `urn:skerry:vdc:${vdc.id}`, key: 'colour' },
+  }
+  return { org, token, ids, vapp: idOf(vapp) }
+}
+
+async function enter({ db }: CloudDatabase, org: OrgId, role: Role): Promise<string> {
+  const token = randomBytes(32).toString('base64url')
+  const name = `${role.replaceAll(' ', '-')}-${token.slice(0, 6)}`
+  const account = await db
+    .insertInto('account')
+    .values({ org, name, role, password: 'none' })
+    .returning('id')
+    .executeTakeFirstOrThrow()
+  const session = { token_hash: hashToken(token), org, account: account.id }
+  await db.insertInto('session').values(session).execute()
+  return token
+}
+
+/** Logs in; the token is returned in a header. */
+export async function logIn(
+  ask: Ask,
+  name: string,
+  password = 'secret',
+  { tokenHeader }: Pick<Dialect, 'tokenHeader'> = ours,
+): Promise<Answered & { readonly token: string }> {
+  const coded = Buffer.from(`${name}:${password}`).toString('base64')
+  const answer = await ask('POST', '/api/sessions', {
+    headers: { authorization: `Basic ${coded}` },
+  })
+  return { ...answer, token: String(answer.headers[tokenHeader]) }
+}
+
+export const instantiate = (name: string, template: string, powerOn: boolean): string =>
+  `<InstantiateVAppTemplateParams xmlns="${ours.namespace('params')}" name="${name}" powerOn="${powerOn}">` +
+  `<Source href="${BASE}/api/vAppTemplate/vappTemplate-${template}"/></InstantiateVAppTemplateParams>`
+
+async function send(
+  { port, dialect }: Pick<Spoken, 'port' | 'dialect'>,
+  method: string,
+  path: string,
+  requested: Asked,
+): Promise<Answered> {
+  const { token, body } = requested
+  const own = token === undefined ? {} : { [dialect.tokenHeader]: token }
+  const headers = { accept: XML, ...own, ...requested.headers }
+  const answer = Promise.withResolvers<Answered>()
+  const sent = request({ port, host: '127.0.0.1', method, path, headers }, (response) => {
+    let text = ''
+    response.setEncoding('utf8')
+    response.on('data', (chunk: string) => (text += chunk))
+    response.on('end', () => {
+      const { statusCode: status = 0, headers: got } = response
+      try {
+        const { accept } = headers
+        holdToSchema({
+          ...{ dialect, requested: `${method} ${path}`, accept, status },
+          ...{ type: got['content-type'], text },
+        })
+        answer.resolve({ status, headers: got, text })
+      } catch (error) {
+        answer.reject(error)
+      }
+    })
+    response.on('error', answer.reject)
+  })
+  sent.on('error', answer.reject)
+  sent.end(body)
+  return answer.promise
+}
+
+export const pathOf = (href: string): string => href.replace(BASE, '').replace(ORIGINAL_BASE, '')
+export const hrefOf = (node: Element | undefined): string => attribute(node, 'href') ?? ''
+
+/** The nodes at the end of this path below a node. */
+export function find(node: Element, ...way: readonly string[]): Element[] {
+  return way.reduce<Element[]>(
+    (nodes, name) => nodes.flatMap((each) => childrenByLocalName(each, name)),
+    [node],
+  )
+}
+
+export const linksOf = (node: Element): Record<string, string> =>
+  Object.fromEntries(find(node, 'Link').map((each) => [attribute(each, 'rel') ?? '', hrefOf(each)]))
+
+/** Relations of actions; all others can be read. */
+const acts =
+  /^(add|edit|remove|enable|disable|deploy|undeploy|discardState|recompose|reconfigureVm|(power|snapshot|task|upload):.*|screen:acquire(Mks)?Ticket)$/
+
+/** Every address in a document that is not an action. */
+export function* toRead(node: Element): Iterable<string> {
+  if (hrefOf(node) !== '' && !acts.test(attribute(node, 'rel') ?? '')) yield hrefOf(node)
+  for (const each of node.children) if (typeof each !== 'string') yield* toRead(each)
+}
+
+/** The document of a response, which must have this status and the matching type. */
+export function read({ status, text, headers }: Answered, expected = 200): Element {
+  assert.equal(status, expected, text)
+  const root = readXml(text)
+  const type = String(headers['content-type'])
+  assert.match(type, /^application\/vnd\.skerry\.cloud\.\S+\+xml;version=5\.1$/)
+  const said = attribute(root, 'type')?.split(';')[0]
+  if (said !== undefined) assert.equal(type, `${said};version=5.1`)
+  return root
+}

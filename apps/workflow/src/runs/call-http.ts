@@ -1,0 +1,126 @@
+// `call http`, through the egress: this process never connects to external servers.
+import { request } from 'node:http'
+
+import { Fault, faultKinds, type FaultBody } from '@skerry/fault'
+import type { HttpAnswer, HttpCall, Json, Problem } from '@skerry/serverless-workflow'
+
+export interface Egress {
+  /** The path of its socket. */
+  readonly socket: string
+  /** The organisation that owns the definition; its list of allowed servers applies. */
+  readonly org: string
+}
+
+/** An error that a definition may catch. */
+export class CallProblem extends Error {
+  override readonly name = 'CallProblem'
+  readonly problem: Problem
+
+  constructor(problem: Problem) {
+    super(problem.detail ?? problem.type)
+    this.problem = problem
+  }
+}
+
+/** A Fault `unavailable` means that the egress is unreachable: retry. Anything from the external server is a response or a Problem. */
+export async function callHttp(
+  egress: Egress,
+  call: HttpCall,
+  signal: AbortSignal,
+): Promise<HttpAnswer> {
+  const { method, uri, body } = call
+  const sent = {
+    ...{ org: egress.org, method, uri, headers: headersOf(call) },
+    ...(body !== undefined && { body: Buffer.from(textOf(body)).toString('base64') }),
+  }
+  const { status, said } = await ask(egress.socket, JSON.stringify(sent), signal)
+  if (status !== 200) throw new CallProblem(problemOf(said as FaultBody))
+  const answer = said as { status: number; headers: Record<string, string>; body: string }
+  return { status: answer.status, headers: answer.headers, content: contentOf(call, answer) }
+}
+
+const textOf = (body: Json): string => (typeof body === 'string' ? body : JSON.stringify(body))
+
+/** Sends the same key for every attempt, so that the called server can detect repetitions. */
+function headersOf({ headers, body, authentication, key }: HttpCall): Record<string, string> {
+  const all: Record<string, string> = { 'idempotency-key': key }
+  if (body !== undefined && typeof body !== 'string') all['content-type'] = 'application/json'
+  for (const [name, value] of Object.entries(headers)) {
+    if (value !== null) all[name.toLowerCase()] = textOf(value)
+  }
+  if (authentication === undefined) return all
+  if ('bearer' in authentication) {
+    all['authorization'] = `Bearer ${textOf(authentication.bearer.token)}`
+  } else {
+    const { username, password } = authentication.basic
+    const pair = Buffer.from(`${textOf(username)}:${textOf(password)}`).toString('base64')
+    all['authorization'] = `Basic ${pair}`
+  }
+  return all
+}
+
+function contentOf(
+  { output }: HttpCall,
+  answer: { headers: Record<string, string>; body: string },
+): Json {
+  if (output === 'raw') return answer.body
+  const text = Buffer.from(answer.body, 'base64').toString()
+  const type = answer.headers['content-type'] ?? ''
+  if (text === '' || !/^application\/([a-z0-9.-]+\+)?json\b/i.test(type)) return text
+  try {
+    return JSON.parse(text) as Json
+  } catch {
+    return text
+  }
+}
+
+const TYPES = 'https://serverlessworkflow.io/spec/1.0.0/errors/'
+const kinds: Readonly<Record<string, readonly [type: string, status: number]>> = {
+  forbidden: ['authorization', 403],
+  'timed-out': ['timeout', 408],
+  invalid: ['configuration', 400],
+  unavailable: ['communication', 503],
+}
+function problemOf({ error, message }: FaultBody): Problem {
+  const [type = 'communication', status = 500] = kinds[error] ?? []
+  return { type: TYPES + type, status, detail: message }
+}
+
+async function ask(
+  socketPath: string,
+  body: string,
+  signal: AbortSignal,
+): Promise<{ status: number; said: unknown }> {
+  try {
+    return await new Promise((resolve, reject) => {
+      const headers = {
+        'content-type': 'application/json',
+        'content-length': Buffer.byteLength(body),
+      }
+      const asking = request(
+        { ...{ socketPath, method: 'POST', path: '/v1/fetch' }, ...{ headers, signal } },
+        (response) => {
+          const pieces: Buffer[] = []
+          response.on('data', (piece: Buffer) => pieces.push(piece))
+          response.on('error', reject)
+          response.on('end', () => {
+            const text = Buffer.concat(pieces).toString()
+            resolve({ status: response.statusCode ?? 0, said: readAnswer(text) })
+          })
+        },
+      )
+      asking.on('error', reject)
+      asking.end(body)
+    })
+  } catch (error) {
+    if (signal.aborted) throw error
+    throw new Fault('unavailable', 'the egress is not reachable', { cause: error })
+  }
+}
+
+function readAnswer(text: string): unknown {
+  const said = JSON.parse(text) as Partial<FaultBody>
+  const known = said.error === undefined || (faultKinds as readonly string[]).includes(said.error)
+  if (!known) throw new Error('unexpected response from the egress')
+  return said
+}

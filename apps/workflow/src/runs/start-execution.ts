@@ -1,0 +1,73 @@
+import { Fault } from '@skerry/fault'
+import { checkForm } from '@skerry/serverless-workflow'
+
+import type { WorkflowRequestContext } from '../context.ts'
+import type { WorkflowCaller } from '../http/caller.ts'
+import type { RunValues } from '../store/database.ts'
+import { addExecution, failExecution, keepGrant, type ExecutionRow } from '../store/executions.ts'
+import { readVersion, type FoundWorkflow } from '../store/workflows.ts'
+import { valuesOf, type Context } from '../values/read.ts'
+import { splitSecrets } from '../values/secrets.ts'
+
+/** Validates the inputs against the form and fills in defaults. */
+export async function checkGiven(
+  { findInvalid }: Pick<WorkflowRequestContext, 'findInvalid'>,
+  form: RunValues | null,
+  inputs: Context,
+): Promise<RunValues> {
+  const checked = await checkForm(form ?? undefined, valuesOf(form, inputs), findInvalid)
+  if ('value' in checked) return checked.value
+  const reasons = checked.complaints.map(({ field, message }) =>
+    field === '' ? message : `${field}: ${message}`,
+  )
+  throw new Fault('invalid', `invalid inputs: ${reasons.join('; ')}`, {
+    hint: 'the presentation of the workflow lists its inputs',
+  })
+}
+
+const isLeft = ({ state, grant_id: grant, cancel }: ExecutionRow): boolean =>
+  state === 'initializing' && grant === null && !cancel
+
+/**
+ * Checks the inputs, records the run, asks the cloud for a grant, and starts the run. After the record exists, `tend-runs.ts`
+ * completes anything that a crash interrupts. A run that is rejected here is never started later.
+ */
+export async function startExecution(
+  context: WorkflowRequestContext,
+  { principal, requestKey }: Pick<WorkflowCaller, 'principal' | 'requestKey'>,
+  workflow: FoundWorkflow,
+  inputs: Context,
+): Promise<{ readonly execution: ExecutionRow; readonly form: RunValues | null }> {
+  const id = context.uuid()
+  const { form } = await context.as(principal, (tx) => readVersion(tx, workflow))
+  const values = await checkGiven(context, form, inputs)
+  const { execution, made } = await context.as(principal, async (tx) => {
+    const { input, secrets } = splitSecrets(form, values, (text, name) =>
+      context.seal.close(text, `${id}/${name}`),
+    )
+    return addExecution(tx, principal, {
+      ...{ id, workflow, input, secrets, requestKey, most: context.runsPerOrg },
+    })
+  })
+  // A repeated request starts a run that a crash left unstarted.
+  if (!made && !isLeft(execution)) return { execution, form }
+  let given: string | undefined
+  try {
+    const grant = await context.grants.ask({
+      ...{ org: workflow.org, account: principal.account, kind: 'run' },
+    })
+    given = grant
+    const kept = await context.as(principal, (tx) => keepGrant(tx, execution, grant))
+    if (kept !== grant) await context.grants.end(grant).catch(() => undefined)
+    given = kept
+    await context.runs.start({ execution: execution.id, grant: kept, definition: execution.digest })
+  } catch (error) {
+    // Another request with the same key may be starting it. If both fail, the run is ended later.
+    if (!made) throw error
+    const why = error instanceof Fault ? error.message : 'internal error'
+    await context.as(principal, (tx) => failExecution(tx, execution, `not started: ${why}`))
+    if (given !== undefined) await context.grants.end(given).catch(() => undefined)
+    throw error
+  }
+  return { execution, form }
+}

@@ -1,0 +1,62 @@
+import { Fault, retryableKinds } from '@skerry/fault'
+import type { Kysely } from 'kysely'
+
+import type { Grants, Runs } from '../context.ts'
+import type { WorkflowTables } from '../store/database.ts'
+import { failExecution, type ExecutionRow } from '../store/executions.ts'
+import { listCanceled, listGoingOn, listUnstarted } from '../store/untended.ts'
+
+export interface RunSupervisorContext {
+  readonly db: Kysely<WorkflowTables>
+  readonly runs: Pick<Runs, 'start' | 'cancel' | 'goesOn'>
+  readonly grants: Pick<Grants, 'end'>
+  readonly pause: (ms: number, signal: AbortSignal) => Promise<void>
+  readonly log: (message: string, cause?: unknown) => void
+}
+
+const LOOK_MS = 5_000
+/** By then the caller has a response, or has repeated the request if it sent an Idempotency-Key. */
+const unstarted = { seconds: 15, keyedSeconds: 120 }
+/** A run that has just started may not be visible everywhere yet. */
+const LOST_SECONDS = 120
+const LOST_PART = 50
+const FIRST = '00000000-0000-0000-0000-000000000000'
+
+/** Repairs runs that a crash left unfinished, until the signal aborts. Several servers may do it at the same time. */
+export async function tendRuns(tending: RunSupervisorContext, signal: AbortSignal): Promise<void> {
+  let after = FIRST
+  while (!signal.aborted) {
+    try {
+      after = await tendOnce(tending, after)
+    } catch (error) {
+      if (!mayPass(error)) tending.log('cannot reconcile runs; trying again', error)
+    }
+    await tending.pause(LOOK_MS, signal)
+  }
+}
+
+/** Returns the run id to continue after in the next pass. */
+export async function tendOnce(
+  { db, runs, grants }: RunSupervisorContext,
+  after: string,
+): Promise<string> {
+  const lose = async (execution: ExecutionRow, why: string) => {
+    await failExecution(db, execution, why)
+    if (execution.grant_id !== null) await grants.end(execution.grant_id).catch(() => undefined)
+  }
+  for (const execution of await listUnstarted(db, unstarted)) {
+    const { id, grant_id: grant, digest: definition, cancel } = execution
+    if (grant === null || cancel) await lose(execution, 'the server stopped before the run started')
+    else await runs.start({ execution: id, grant, definition })
+  }
+  for (const { id } of await listCanceled(db)) await runs.cancel(id)
+  const looked = await listGoingOn(db, { after, seconds: LOST_SECONDS, limit: LOST_PART })
+  for (const execution of looked) {
+    // Runs live only in Temporal: a run that Temporal does not know has ended.
+    if (!(await runs.goesOn(execution.id))) await lose(execution, 'Temporal lost the run')
+  }
+  return looked.length < LOST_PART ? FIRST : (looked.at(-1)?.id ?? FIRST)
+}
+
+const mayPass = (error: unknown): boolean =>
+  error instanceof Fault && retryableKinds.has(error.kind)

@@ -1,0 +1,106 @@
+// Goal: a schedule runs what its owner intended, at the right times, until an authorized user ends it. Method: HTTP with real PostgreSQL.
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { after, before, test } from 'node:test'
+
+import { attribute } from '@skerry/xml'
+
+import { addScheduledRun } from '../src/store/begun-runs.ts'
+import { openWorkflowApi, readAnswer, readJson, type WorkflowApi } from './workflow-api.ts'
+import { definitionText, seedWorkflow } from './workflow-database.ts'
+
+let api: WorkflowApi
+before(async () => {
+  api = await openWorkflowApi()
+})
+after(() => api[Symbol.asyncDispose]())
+
+const json = 'application/json'
+
+test('a schedule is paused when another user changes its workflow, until its owner resumes it', async () => {
+  const [owner, author, admin] = [
+    api.enter('eng', 'author'),
+    api.enter('eng', 'author'),
+    api.enter('eng', 'organisation administrator'),
+  ]
+  const text = (version: string) => definitionText('changed-by-others', version)
+  const importAs = (as: typeof owner, version: string) =>
+    api.ask('POST', '/api/workflows?overwrite=true', {
+      ...{ as, accept: json, body: text(version), headers: { 'content-type': 'text/yaml' } },
+    })
+  const { id } = readJson<{ id: string }>(await importAs(owner, '1.0.0'))
+  const requested = { workflow: id, name: 'nightly', cron: '0 3 * * *' }
+  const make = { as: owner, accept: json, body: JSON.stringify(requested) }
+  const made = readJson<{ id: string }>(await api.ask('POST', '/api/schedules', make), 201)
+  const at = `/api/schedules/${made.id}`
+  const seen = async () => readJson(await api.ask('GET', at, { as: owner, accept: json }))
+  assert.equal(readJson(await importAs(owner, '1.0.1'))['schedules-paused'], undefined)
+  assert.equal((await seen())['state'], 'pending', 'the owner’s own change does not pause it')
+  assert.equal(readJson(await importAs(author, '1.0.2'))['schedules-paused'], 1)
+  assert.equal((await seen())['state'], 'suspended')
+  assert.match(String((await seen())['paused-because']), /changed the workflow to version 1.0.2/)
+  assert.equal(api.runs.scheduled.get(made.id), true)
+  assert.equal(await addScheduledRun(api.store.db, made.id, 'now'), undefined)
+  const resume = (as: typeof owner) => api.ask('POST', `${at}/action/resume`, { as, accept: json })
+  const refused = await resume(admin)
+  assert.equal(refused.status, 403)
+  assert.match(refused.text, new RegExp(`only ${owner.user} may resume it`))
+  assert.equal((await resume(owner)).status, 200)
+  assert.equal((await seen())['paused-because'], undefined)
+  assert.ok(await addScheduledRun(api.store.db, made.id, 'now'))
+})
+
+test('schedules have a time zone, an overlap policy and a pause, and only authorized users end them', async () => {
+  const principal = api.enter('eng', 'user')
+  const { id } = await seedWorkflow(api.store, api.eng.principal, { name: 'scheduled' })
+  const post = (body: unknown) =>
+    api.ask('POST', '/api/schedules', {
+      ...{
+        as: principal,
+        accept: json,
+        body: typeof body === 'string' ? body : JSON.stringify(body),
+      },
+    })
+  const requested = {
+    workflow: id,
+    name: 'nightly',
+    cron: '0 3 * * *',
+    'time-zone': 'Europe/Berlin',
+  }
+  const made = readJson<Record<string, string>>(await post({ ...requested, overlap: 'queue' }), 201)
+  assert.deepEqual(
+    [made['state'], made['time-zone'], made['overlap'], made['cron']],
+    ['pending', 'Europe/Berlin', 'queue', '0 3 * * *'],
+  )
+  assert.equal(api.runs.scheduled.get(made['id'] ?? ''), false)
+  const at = `/api/schedules/${made['id']}`
+  const paused = readJson(
+    await api.ask('POST', `${at}/action/pause`, { as: principal, accept: json }),
+  )
+  assert.equal(paused['state'], 'suspended')
+  assert.equal(api.runs.scheduled.get(made['id'] ?? ''), true)
+  readAnswer(await api.ask('POST', `${at}/action/resume`, { as: principal }))
+  for (const wrong of [
+    ...[
+      { 'time-zone': 'Mars/Base' },
+      { cron: undefined },
+      { 'every-seconds': 60 },
+      { overlap: 'x' },
+    ],
+    ...[{ cron: 'never' }, { name: '' }, { cron: undefined, 'every-seconds': 1 }],
+  ]) {
+    const answer = await post({ ...requested, ...wrong })
+    assert.equal(answer.status, 400, `${JSON.stringify(wrong)} ${answer.text}`)
+  }
+  assert.equal((await post({ ...requested, workflow: api.ops.ids['workflow'] })).status, 404)
+  assert.equal((await post({ ...requested, workflow: randomUUID() })).status, 404)
+  assert.equal((await post('{')).status, 400)
+  const xml = `<schedule><workflow>${id}</workflow><name>hourly</name><every-seconds>3600</every-seconds></schedule>`
+  assert.equal((await post(xml)).status, 201)
+  const stranger = api.enter('eng', 'user')
+  assert.equal((await api.ask('DELETE', at, { as: stranger })).status, 403)
+  assert.equal((await api.ask('DELETE', at, { as: principal })).status, 204)
+  assert.equal((await api.ask('GET', at, { as: principal })).status, 404)
+  const own = readAnswer(await api.ask('GET', `/api/workflows/${id}/tasks`, { as: principal }))
+  assert.equal(attribute(own, 'total'), '1')
+})

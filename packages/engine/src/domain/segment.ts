@@ -1,0 +1,81 @@
+import { FIRST_FIXED, LAST_FIXED, networkOf, ORGS_BLOCK } from '@skerry/vm'
+
+import { isWithin, meet, numberOf, readBlock, writeAddress, type Block } from './ipv4.ts'
+
+/** One guest network: its bridge and its address ranges. */
+export interface Segment {
+  /** Its name in libvirt. */
+  readonly network: string
+  readonly bridge: string
+  /** The host's address on it. */
+  readonly host: string
+  readonly mask: string
+  /** The DHCP range for cards without a fixed address. */
+  readonly first: string
+  readonly last: string
+  /** The number of fixed VM addresses, and the n-th of them. */
+  readonly fixed: { readonly count: number; at(n: number): string }
+}
+
+/** The network of all guests of the local API. Fixed addresses start at 10.83.32.0. */
+export const hostSegment: Segment = {
+  network: 'skerry',
+  bridge: 'skerry0',
+  host: '10.83.0.1',
+  mask: '255.255.0.0',
+  // Wide enough for thousands of guests on one host.
+  first: '10.83.0.16',
+  last: '10.83.31.254',
+  fixed: {
+    count: 224 * 254,
+    at: (n) => `10.83.${32 + Math.floor(n / 254)}.${1 + (n % 254)}`,
+  },
+}
+export const HOST_BLOCK = '10.83.0.0/16'
+
+export { networkOf, ORGS_BLOCK }
+export const ORG_NETWORKS_MAX = 1024
+const ORG_PREFIX = 24
+const ORG_HOSTS = 256
+
+/** The prefix of every such bridge's name; the firewall matches it. */
+export const ORG_BRIDGES = 'sk-'
+
+export const isOrgNetwork = (network: string): boolean => /^skerry-[0-9a-f]{10}$/.test(network)
+
+/** Linux limits interface names to 15 characters. */
+export const bridgeOfNetwork = (network: string): string => network.replace(/^skerry-/, ORG_BRIDGES)
+
+/** The n-th organisation network of a host, assigned to `network`. */
+export function orgSegment(network: string, n: number): Segment {
+  const start = startOf(n)
+  const at = (host: number) => writeAddress(start + host)
+  return {
+    ...{ network, bridge: bridgeOfNetwork(network), host: at(1), mask: '255.255.255.0' },
+    ...{ first: at(2), last: at(FIRST_FIXED - 1) },
+    fixed: { count: LAST_FIXED - FIRST_FIXED + 1, at: (each) => at(FIRST_FIXED + each) },
+  }
+}
+
+/** The number of the organisation network that contains an address. */
+export function orgNumberOf(address: string): number | undefined {
+  if (!isWithin(address, readBlock(ORGS_BLOCK))) return undefined
+  return Math.floor((numberOf(address) - startOf(0)) / ORG_HOSTS)
+}
+
+/** The first number whose block overlaps none of these; undefined if all are taken. */
+export function freeOrgNumber(taken: readonly Block[]): number | undefined {
+  for (let n = 0; n < ORG_NETWORKS_MAX; n++) {
+    const block = { start: startOf(n), prefix: ORG_PREFIX }
+    if (!taken.some((each) => meet(each, block))) return n
+  }
+  return undefined
+}
+
+/** Whether this is a fixed VM address of this network. */
+export const isFixedIn = ({ fixed }: Segment, address: string): boolean => {
+  for (let n = 0; n < fixed.count; n++) if (fixed.at(n) === address) return true
+  return false
+}
+
+const startOf = (n: number): number => readBlock(ORGS_BLOCK).start + n * ORG_HOSTS

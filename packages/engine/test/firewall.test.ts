@@ -1,0 +1,119 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+
+import { readBlock } from '../src/domain/ipv4.ts'
+import { firewallOf, type RuleChain } from '../src/network/firewall-rules.ts'
+import { fix } from '../src/network/firewall.ts'
+
+const guests: RuleChain = {
+  ...{ chain: 'SKERRY_GUESTS', rules: ['-p tcp -j DROP', '-j DROP'] },
+  of: { hook: 'INPUT', packets: '-i skerry0' },
+}
+const tenants: RuleChain = {
+  ...{ chain: 'SKERRY_TENANTS', rules: ['-j DROP'], of: { hook: 'INPUT', packets: '-i sk-+' } },
+}
+const leaving: RuleChain = {
+  ...{
+    chain: 'SKERRY_LEAVING',
+    rules: ['-j REFUSING'],
+    of: { hook: 'FORWARD', packets: '-i sk-+' },
+  },
+}
+const refusing: RuleChain = { chain: 'REFUSING', rules: ['-j REJECT'] }
+const all = [guests, tenants, leaving, refusing]
+
+const policies = '-P INPUT ACCEPT\n-P FORWARD ACCEPT\n-P OUTPUT ACCEPT\n'
+const chains = '-N SKERRY_GUESTS\n-N SKERRY_TENANTS\n-N SKERRY_LEAVING\n'
+const [first, second] = [
+  '-A INPUT -i skerry0 -j SKERRY_GUESTS\n',
+  '-A INPUT -i sk-+ -j SKERRY_TENANTS\n',
+]
+const between = '-A FORWARD -i sk-+ -j SKERRY_LEAVING\n'
+const own = '-A SKERRY_GUESTS -p tcp -j DROP\n-A SKERRY_GUESTS -j DROP\n'
+const others = '-A SKERRY_TENANTS -j DROP\n-A SKERRY_LEAVING -j REFUSING\n-A REFUSING -j REJECT\n'
+
+test('a complete firewall is left alone', () => {
+  assert.equal(fix(policies + chains + first + second + between + own + others, all), undefined)
+  const before = `${policies}${chains}${first}${second}-A INPUT -j OTHER\n${between}-A FORWARD -j OTHER\n`
+  assert.equal(fix(before + own + others, all), undefined)
+})
+
+test('a missing firewall is created at once', () => {
+  assert.equal(
+    fix(policies, [guests]),
+    '*filter\n:SKERRY_GUESTS - [0:0]\n-A SKERRY_GUESTS -p tcp -j DROP\n-A SKERRY_GUESTS -j DROP\n-I INPUT 1 -i skerry0 -j SKERRY_GUESTS\nCOMMIT\n',
+  )
+  assert.match(
+    fix(policies, all) ?? '',
+    /-I FORWARD 1 -i sk-\+ -j SKERRY_LEAVING\n-I INPUT 1 -i sk-\+ -j SKERRY_TENANTS\n-I INPUT 1 -i skerry0 -j SKERRY_GUESTS\nCOMMIT\n$/,
+  )
+})
+
+test('it is repaired if a rule is missing, changed or in another order', () => {
+  const jumps = policies + chains + first + second + between
+  for (const broken of ['', '-A SKERRY_GUESTS -j DROP\n', `${own}-A SKERRY_GUESTS -j ACCEPT\n`])
+    assert.ok(fix(jumps + broken + others, all))
+  assert.ok(fix(jumps + own + '-A SKERRY_TENANTS -j DROP\n', all))
+  assert.ok(fix(jumps + own + others.replace('-A REFUSING -j REJECT\n', ''), all))
+  assert.ok(fix(policies + chains + second + first + between + own + others, all))
+  assert.ok(fix(policies + chains + first + second + own + others, all))
+})
+
+test('rules inserted before it are moved behind it, and it is there once', () => {
+  const behind = fix(`${policies}${chains}-A INPUT -j LIBVIRT_INP\n${first}${own}`, [guests])
+  assert.match(behind ?? '', /-D INPUT -i skerry0 -j SKERRY_GUESTS\n-I INPUT 1 /)
+  const twice = fix(policies + chains + first + first + own, [guests])
+  assert.equal(twice?.match(/-D INPUT/g)?.length, 2)
+  const forwards = `${policies}${chains}${first}${second}-A FORWARD -j LIBVIRT_FWX\n${between}`
+  assert.match(fix(forwards + own + others, all) ?? '', /-D FORWARD -i sk-\+ -j SKERRY_LEAVING\n/)
+})
+
+test('an organisation cannot reach the host’s own networks, and only replies reach it', () => {
+  const around = {
+    ...{ bridges: ['sk-2', 'sk-1'], own: [readBlock('10.91.0.7/16')] },
+    metadata: true,
+  }
+  const rulesOf = (chain: string, family: 'iptables' | 'ip6tables' = 'iptables') =>
+    firewallOf(family, around).find((each) => each.chain === chain)?.rules
+  const within = ['-i sk-1 -o sk-1 -j RETURN', '-i sk-2 -o sk-2 -j RETURN']
+  const refuse = '-j SKERRY_REFUSING'
+  assert.deepEqual(rulesOf('SKERRY_LEAVING'), [
+    ...within,
+    ...['-o sk-+', '-o skerry0', '-d 10.83.0.0/16', '-d 10.84.0.0/14', '-d 10.91.0.0/16'].map(
+      (packets) => `${packets} ${refuse}`,
+    ),
+  ])
+  assert.deepEqual(rulesOf('SKERRY_ENTERING'), [
+    ...within,
+    `-i skerry0 ${refuse}`,
+    '-m conntrack --ctstate RELATED,ESTABLISHED -j RETURN',
+    refuse,
+  ])
+  for (const chain of ['SKERRY_LEAVING', 'SKERRY_ENTERING'])
+    assert.deepEqual(rulesOf(chain, 'ip6tables'), [...within, '-j DROP'])
+})
+
+test('no guest reaches the metadata of its host’s provider, unless the operator allows it', () => {
+  const rulesOf = (family: 'iptables' | 'ip6tables', chain: string, metadata: boolean) =>
+    firewallOf(family, { bridges: ['sk-1'], own: [], metadata }).find(
+      (each) => each.chain === chain,
+    )
+  const closed = ['-d 100.100.100.200/32', '-d 169.254.0.0/16'].map(
+    (packets) => `${packets} -j SKERRY_REFUSING`,
+  )
+  const local = rulesOf('iptables', 'SKERRY_METADATA', false)
+  assert.deepEqual(local?.of, { hook: 'FORWARD', packets: '-i skerry0' })
+  assert.deepEqual(local.rules, closed)
+  assert.deepEqual(rulesOf('ip6tables', 'SKERRY_METADATA', false)?.rules, [
+    '-d fd00:ec2::254/128 -j DROP',
+  ])
+  const tenants = (metadata: boolean) => rulesOf('iptables', 'SKERRY_LEAVING', metadata)?.rules
+  for (const rule of closed) {
+    assert.ok(tenants(false)?.includes(rule), rule)
+    assert.ok(!tenants(true)?.includes(rule), rule)
+  }
+  // All IPv6 traffic stays within an organisation's own bridge.
+  assert.equal(rulesOf('ip6tables', 'SKERRY_LEAVING', false)?.rules.at(-1), '-j DROP')
+  for (const family of ['iptables', 'ip6tables'] as const)
+    assert.deepEqual(rulesOf(family, 'SKERRY_METADATA', true)?.rules, [])
+})

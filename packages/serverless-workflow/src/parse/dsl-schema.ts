@@ -1,0 +1,80 @@
+// The package is CommonJS, and Node cannot detect its named exports: import the default.
+// oxlint-disable-next-line import/default -- see above.
+import sdk from '@serverlessworkflow/sdk'
+
+import type { DefinitionDocument } from '../definition/definition.ts'
+import { sortTask, type Placed, type Task, type TaskKind } from '../definition/task.ts'
+
+/** The SDK's schema name of each task kind. */
+const schemaOf: Readonly<Record<TaskKind, string>> = {
+  do: 'DoTask',
+  set: 'SetTask',
+  switch: 'SwitchTask',
+  for: 'ForTask',
+  fork: 'ForkTask',
+  try: 'TryTask',
+  wait: 'WaitTask',
+  listen: 'ListenTask',
+  raise: 'RaiseTask',
+  run: 'RunTask',
+  http: 'CallHTTP',
+  function: 'CallFunction',
+}
+
+/**
+ * Validates against the DSL's official schema. Each task is checked against the schema of its kind without its inner tasks, which
+ * are checked separately: the work grows linearly with the text, and each error is about one task.
+ */
+export function checkBySchema(
+  document: DefinitionDocument,
+  tasks: readonly Placed[],
+  report: (at: string, message: string) => void,
+): void {
+  // The SDK accepts only its own version. Differences in later versions were checked before.
+  const head = { ...document.document, dsl: '1.0.0' }
+  const { functions: _, ...use } = document.use ?? {}
+  judge('Workflow', { ...document, document: head, use, do: [] }, '', report)
+  for (const { task, place } of tasks) {
+    const { kind } = sortTask(task)
+    if (kind === 'set' && typeof (task as { set: unknown }).set === 'string') continue
+    judge(schemaOf[kind], alone(task), place, report)
+  }
+}
+
+/** The task with empty inner task lists. */
+function alone(task: Task): object {
+  const { kind } = sortTask(task)
+  if (kind === 'do' || kind === 'for') return { ...task, do: [] }
+  if ('fork' in task) return { ...task, fork: { ...task.fork, branches: [] } }
+  if (!('try' in task)) return task
+  const { do: handling, ...rest } = task.catch
+  return { ...task, try: [], catch: handling === undefined ? rest : { ...rest, do: [] } }
+}
+
+function judge(
+  schema: string,
+  value: unknown,
+  at: string,
+  report: (at: string, message: string) => void,
+): void {
+  try {
+    // oxlint-disable-next-line import/no-named-as-default-member -- see above.
+    sdk.validate(schema, value)
+  } catch (error) {
+    const { place, message } = deepest(error instanceof Error ? error.message : String(error))
+    report(`${at}${place}`, `DSL schema: ${message}`)
+  }
+}
+
+/** The SDK reports every alternative it tried, one per line; the deepest is most likely the intended one. */
+function deepest(message: string): { readonly place: string; readonly message: string } {
+  const lines = message
+    .split('\n\ndata:')[0]!
+    .split('\n')
+    .flatMap((line) => {
+      const [place, , why] = /^- (.*)$/.exec(line)?.[1]?.split(' | ') ?? []
+      return place === undefined || why === undefined ? [] : [{ place, message: why }]
+    })
+    .toSorted((a, b) => b.place.split('/').length - a.place.split('/').length)
+  return lines[0] ?? { place: '', message: message.split('\n')[0] ?? '' }
+}

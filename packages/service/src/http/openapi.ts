@@ -1,0 +1,115 @@
+import type { TObject, TSchema } from 'typebox'
+
+import type { Route } from './route.ts'
+
+/** The general part of the reference. */
+export interface About {
+  readonly title: string
+  readonly version: string
+  readonly description: string
+  readonly server: string
+  /** The schema of every error response. */
+  readonly refusal: TSchema
+  /** The heading of a route. */
+  group(row: DescribedRow): string
+}
+
+/** A route without its handler: all that the reference needs. */
+export type DescribedRow = Pick<
+  Route<unknown, unknown, string>,
+  'name' | 'method' | 'path' | 'query' | 'takes' | 'answers' | 'doc'
+>
+
+/** The routes as an OpenAPI 3.1 document. */
+export function openApi(rows: readonly DescribedRow[], about: About): object {
+  const paths: Record<string, Record<string, object>> = {}
+  for (const row of rows) {
+    const path = row.path.replaceAll(/:(\w+)/g, '{$1}')
+    const at = (paths[path] ??= {})
+    at[row.method.toLowerCase()] = operation(row, about)
+  }
+  const { title, version, description } = about
+  return {
+    openapi: '3.1.0',
+    info: { title, version, description },
+    servers: [{ url: about.server }],
+    tags: [...new Set(rows.map((row) => about.group(row)))].map((name) => ({ name })),
+    paths,
+    components: {
+      schemas: { Refusal: about.refusal },
+      responses: { Refusal: refusal('The request failed; the body describes the error.') },
+    },
+  }
+}
+
+/** The words after ':' in a path, in their order. */
+export const pathNames = (path: string): string[] =>
+  [...path.matchAll(/:(\w+)/g)].map(([, name = '']) => name)
+
+function operation(row: DescribedRow, about: About): object {
+  const parameters = [...pathNames(row.path).map(pathParameter), ...queryParameters(row.query)]
+  return {
+    operationId: row.name,
+    tags: [about.group(row)],
+    summary: firstSentence(row.doc),
+    description: row.doc,
+    ...(parameters.length > 0 && { parameters }),
+    ...(row.takes && {
+      requestBody: {
+        required: true,
+        content: { [row.takes.media]: { schema: schemaOf(row.takes.shape) } },
+      },
+    }),
+    responses: {
+      ...Object.fromEntries(
+        Object.entries(row.answers).map(([status, what]) => [status, answer(what)]),
+      ),
+      ...refusals(row),
+      default: { $ref: '#/components/responses/Refusal' },
+    },
+  }
+}
+
+/** Errors that follow from the route itself; any other is described by `default`. */
+function refusals(row: DescribedRow): Record<number, object> {
+  return {
+    ...((row.takes ?? row.query) && { 400: refusal('The request is invalid.') }),
+    403: refusal('The caller is not allowed to do this.'),
+    ...(row.path.includes(':') && { 404: refusal('Not found.') }),
+    ...(row.method !== 'GET' && { 409: refusal('The request conflicts with the current state.') }),
+  }
+}
+
+const refusal = (description: string): object => ({
+  description,
+  content: { 'application/json': { schema: { $ref: '#/components/schemas/Refusal' } } },
+})
+
+/** A schema means JSON; a string with a slash is a media type; any other string describes the body. */
+function answer(what: TSchema | string): object {
+  if (typeof what !== 'string') {
+    return { description: 'Done.', content: { 'application/json': { schema: what } } }
+  }
+  if (!what.includes('/')) return { description: `Done; the body is ${what}.` }
+  const schema = what.startsWith('text/') ? { type: 'string' } : {}
+  return { description: 'Done.', content: { [what]: { schema } } }
+}
+
+const pathParameter = (name: string): object => ({
+  ...{ name, in: 'path', required: true },
+  schema: { type: 'string' },
+})
+
+function queryParameters(query: TObject | undefined): object[] {
+  const required: readonly string[] = query?.required ?? []
+  return Object.entries(query?.properties ?? {}).map(([name, schema]) => ({
+    ...{ name, in: 'query', required: required.includes(name) },
+    schema,
+  }))
+}
+
+const schemaOf = (shape: object | string): object =>
+  typeof shape === 'string' ? { type: 'string', description: shape } : shape
+
+const firstSentence = (doc: string): string =>
+  /^.*?[.;](?= |$)/.exec(doc)?.[0].replace(/[.;]$/, '') ?? doc

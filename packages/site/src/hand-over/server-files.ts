@@ -1,0 +1,47 @@
+// The files that a server needs, by its configuration. Pure: nothing here reads or changes a file.
+import { basename, dirname, join } from 'node:path'
+
+/** Files of one server, to be owned by its user. */
+export interface ServerFiles {
+  /** Its configuration: readable only by its user. */
+  readonly config: string
+  /** Directories that it reads and writes, with their contents. */
+  readonly trees: readonly string[]
+  /** The directory of a socket that members of its group may connect to. */
+  readonly socket: string | undefined
+  /** New content of the configuration, if an older version wrote it differently. */
+  readonly text: string | undefined
+}
+
+const SOCKET = 'egress.sock'
+/** A separate directory for the socket: a user who can create the socket must not create files beside the keys of others. */
+const SOCKET_DIRECTORY = 'egress'
+
+/** `file`: path of the configuration, `text`: its content. */
+export function serverFiles(file: string, text: string): ServerFiles {
+  const config = JSON.parse(text) as Record<string, unknown>
+  const moved = { ...config, ...moveSocket(config, 'listen'), ...moveSocket(config, 'egress') }
+  const isSame = moved['listen'] === config['listen'] && moved['egress'] === config['egress']
+  const trees = [config['identity'], config['images']].filter((each) => typeof each === 'string')
+  const { listen } = moved
+  const home = `${dirname(file)}/`
+  const socket = typeof listen === 'string' ? dirname(listen) : undefined
+  return {
+    ...{ config: file, trees },
+    // A directory elsewhere may also be used by others.
+    socket: socket?.startsWith(home) ? socket : undefined,
+    text: isSame ? undefined : `${JSON.stringify(moved, null, 2)}\n`,
+  }
+}
+
+/** Older versions had the socket of the egress beside the keys of the workflow server. */
+function moveSocket(
+  config: Readonly<Record<string, unknown>>,
+  key: 'listen' | 'egress',
+): Readonly<Record<string, string>> {
+  const path = config[key]
+  if (typeof path !== 'string' || basename(path) !== SOCKET) return {}
+  const directory = dirname(path)
+  if (basename(directory) === SOCKET_DIRECTORY) return {}
+  return { [key]: join(directory, SOCKET_DIRECTORY, SOCKET) }
+}

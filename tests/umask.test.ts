@@ -1,0 +1,25 @@
+// Goal: files that a server creates without an explicit mode are closed to other users. Method: the umask in the source of every
+// server program.
+import assert from 'node:assert/strict'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { test } from 'node:test'
+
+const root = join(import.meta.dirname, '..')
+const programs = [
+  ...['vmd', 'cloud', 'console', 'workflow', 'egress'].map((app) => `apps/${app}/src/main.ts`),
+  'apps/cli/src/commands/machine/up.ts',
+]
+
+for (const program of programs) {
+  test(`${program} takes every permission of other users from what it writes`, async () => {
+    const text = await readFile(join(root, program), 'utf8')
+    // 0117 is the egress's: its one file is a socket for the group of the workflow server.
+    assert.match(text, /^ *process\.umask\(0o(077|117)\)$/m)
+  })
+}
+
+test('so does the unit of vmd, for the programs that it starts', async () => {
+  const unit = await readFile(join(root, 'tools/package/units/skerry-vmd.service'), 'utf8')
+  assert.match(unit, /^UMask=0077$/m)
+})

@@ -1,0 +1,114 @@
+// Goal: results of a job are counted correctly, and nothing of a killed job remains. Method: small jobs, run as CI runs them.
+import assert from 'node:assert/strict'
+import { existsSync } from 'node:fs'
+import { mkdtempDisposable, readFile, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test } from 'node:test'
+
+import { until } from '@skerry/lab'
+
+import { runAll, sumOf } from '../run-all.ts'
+import { limitOf, runJob } from '../run-job.ts'
+import type { Job } from '../schedule.ts'
+
+const RUN_TESTS = join(import.meta.dirname, '../../run-tests.ts')
+
+const job = (command: readonly string[], more: Partial<Job> = {}): Job => ({
+  ...{ name: 'job', command, files: [], seconds: 1, weight: 1, locks: [], needs: [], ...more },
+})
+
+async function place() {
+  const directory = await mkdtempDisposable(join(tmpdir(), 'ci-test-'))
+  const root = directory.path
+  // These tests run in a test runner themselves, which a nested runner would detect.
+  const { NODE_TEST_CONTEXT: _, ...env } = process.env
+  const options = { root, scratch: root, env, signal: new AbortController().signal }
+  const testJob = async (name: string, text: string) => {
+    const head = "const { test } = require('node:test'), assert = require('node:assert')\n"
+    await writeFile(join(root, name), head + text)
+    const command = [process.execPath, RUN_TESTS, '--serial', name]
+    return job(command, { name, files: [name] })
+  }
+  return {
+    ...{ root, options, testJob },
+    [Symbol.asyncDispose]: () => directory[Symbol.asyncDispose](),
+  }
+}
+
+const GOOD = `test('one', () => undefined); test('two', () => undefined)`
+
+test('counts and seconds come from the runner', async () => {
+  await using at = await place()
+  const good = await runJob(await at.testJob('good.test.cjs', GOOD), at.options)
+  assert.deepEqual(good.counts, { passed: 2, failed: 0, skipped: 0 }, good.output)
+  assert.equal(good.trouble, undefined)
+  assert.deepEqual(Object.keys(good.fileSeconds), ['good.test.cjs'])
+  const mixed = `${GOOD}; test('3', () => assert(false)); test('4', { skip: true }, () => 1)
+    console.log('7 passed, 0 failed, 0 skipped')`
+  const bad = await runJob(await at.testJob('bad.test.cjs', mixed), at.options)
+  assert.deepEqual(bad.counts, { passed: 2, failed: 1, skipped: 1 })
+})
+
+test('a file that crashes or has no tests counts as failed', async () => {
+  await using at = await place()
+  const died = await at.testJob('died.test.cjs', `${GOOD}; process.kill(process.pid, 'SIGKILL')`)
+  assert.equal((await runJob(died, at.options)).counts.failed, 1)
+  const empty = await runJob(await at.testJob('empty.test.cjs', ''), at.options)
+  assert.ok(empty.counts.failed + empty.counts.passed === 1, JSON.stringify(empty.counts))
+  const missing = { ...(await at.testJob('x.test.cjs', GOOD)), command: ['no-such-program'] }
+  const { counts, trouble } = await runJob(missing, at.options)
+  assert.equal(counts.failed, 1)
+  assert.match(trouble ?? '', /did not start/)
+})
+
+test('a successful check does not count as a test, a failed one counts as a failed test', async () => {
+  await using at = await place()
+  assert.deepEqual((await runJob(job(['true']), at.options)).counts, {
+    ...{ passed: 0, failed: 0, skipped: 0 },
+  })
+  const bad = await runJob(job(['sh', '-c', 'echo said; exit 3']), at.options)
+  assert.deepEqual(bad.counts, { passed: 0, failed: 1, skipped: 0 })
+  assert.deepEqual([bad.trouble, bad.output], ['ended with 3', 'said\n'])
+})
+
+test('killing a job also kills processes that left its process group', async () => {
+  await using at = await place()
+  const stop = new AbortController()
+  const file = join(at.root, 'pid')
+  const script = `setsid sleep 1000 & echo $! >pid.new; mv pid.new pid; wait`
+  const running = runJob(job(['sh', '-c', script]), { ...at.options, signal: stop.signal })
+  await until('the job should run', () => existsSync(file))
+  const pid = Number(await readFile(file, 'utf8'))
+  stop.abort()
+  const { counts, trouble } = await running
+  assert.equal(counts.failed, 1)
+  assert.match(trouble ?? '', /^killed/)
+  await until('its server should end', () => !existsSync(`/proc/${pid}`))
+})
+
+test('a time limit is four times the estimate, and never less than twenty minutes', () => {
+  assert.equal(limitOf(job(['true'], { seconds: 10 })), 1200)
+  assert.equal(limitOf(job(['true'], { seconds: 400 })), 1600)
+})
+
+test('a job that needs a failed job is not run and counts as failed; everything is printed', async () => {
+  await using at = await place()
+  const printed: string[] = []
+  const outcomes = await runAll(
+    [
+      job(['false'], { name: 'setup', isFirst: true }),
+      job(['touch', 'ran'], { name: 'needy', needs: ['setup'] }),
+      { ...(await at.testJob('good.test.cjs', GOOD)) },
+    ],
+    { ...at.options, print: (line) => void printed.push(line) },
+  )
+  assert.deepEqual(sumOf(outcomes), { passed: 2, failed: 2, skipped: 0 })
+  assert.equal(existsSync(join(at.root, 'ran')), false)
+  const ends = printed.filter((line) => line.startsWith('== '))
+  assert.match(ends.join('\n'), /== needy: 0 s, not run, because a job that it needs failed/)
+  assert.match(
+    ends.join('\n'),
+    /== good\.test\.cjs: [\d.]+ s, 2 passed, 0 failed, 0 skipped\n✔ one/,
+  )
+})

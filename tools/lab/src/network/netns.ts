@@ -1,0 +1,118 @@
+// Named network namespaces, and the switch that joins the hosts of one lab.
+// Names are in /run/netns, where `ip netns exec` looks. We mount them ourselves: `ip netns add` would also mount /run/netns onto
+// itself, which nothing ever unmounts.
+import { mkdir, readdir, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+
+import { allMounts } from '../system/mounts.ts'
+import { findInNetworks, namespaceOf } from '../system/processes.ts'
+import { attempt, run } from '../system/run.ts'
+
+const NAMES = '/run/netns'
+const BRIDGE = 'lab'
+
+/** The switch's own address, from which every host of the lab is reachable. */
+export const SWITCH_ADDRESS = '10.91.255.254/16'
+
+/** The address of the lab's n-th host, counted from 1. */
+export function addressOf(n: number): string {
+  return `10.91.${Math.floor(n / 256)}.${n % 256}/16`
+}
+
+/** The MAC address of a card: stable across power cycles, because other machines cache it. */
+function cardOf(address: string): string {
+  const numbers = address.replace(/\/.*/, '').split('.').map(Number)
+  return ['02', '5e', ...numbers.map((each) => each.toString(16).padStart(2, '0'))].join(':')
+}
+
+/** Names the network namespace of a process, and replaces an existing name. */
+export async function nameNetwork(name: string, pid: number): Promise<void> {
+  await forgetNetwork(name)
+  await mkdir(NAMES, { recursive: true })
+  await writeFile(join(NAMES, name), '')
+  await run(['mount', '--bind', `/proc/${pid}/ns/net`, join(NAMES, name)])
+}
+
+/** Removes a name. The namespace ends, with all its links, once no process is in it. */
+export async function forgetNetwork(name: string): Promise<void> {
+  const path = join(NAMES, name)
+  // A crash between two mounts may have left more than one on the same name.
+  while (allMounts().some(({ at }) => at === path)) {
+    const { code, stderr } = await attempt(['umount', '--lazy', path])
+    // Another process may have been quicker.
+    if (code !== 0 && allMounts().some(({ at }) => at === path)) throw new Error(stderr.trim())
+  }
+  // Removing the file also removes the mount from the copies in other hosts' mount namespaces.
+  await rm(path, { force: true })
+}
+
+/** The same command in a named network; unchanged if none is named. It keeps its pid: no process stays in between. */
+export function inNetworkNamed(name: string | undefined, command: readonly string[]): string[] {
+  return name === undefined
+    ? [...command]
+    : ['nsenter', `--net=${join(NAMES, name)}`, '--', ...command]
+}
+
+/** Removes the names of hosts that died with the program that started them, which could not do it any more. */
+export async function forgetDeadHosts(): Promise<void> {
+  for (const name of await namesBeginning('skerry-')) {
+    const network = networkNamed(name)
+    // A switch has no process in it either, but its name has no host name appended.
+    if (network === undefined || !/^skerry-[0-9a-f]{8}-/.test(name)) continue
+    if (network === namespaceOf('self', 'net')) continue
+    if (findInNetworks(new Set([network])).length === 0) await forgetNetwork(name)
+  }
+}
+
+/** The kernel's name for a named network namespace, or undefined if the name does not exist. */
+export function networkNamed(name: string): string | undefined {
+  const root = allMounts().findLast(({ at }) => at === join(NAMES, name))?.root
+  return root?.startsWith('net:[') ? root : undefined
+}
+
+/** All names with this prefix. */
+export async function namesBeginning(prefix: string): Promise<string[]> {
+  const names = await readdir(NAMES).catch(() => [])
+  return names.filter((name) => name.startsWith(prefix))
+}
+
+/** A network namespace with only a bridge in it: no link of the lab is ever in the machine's own network. */
+export async function makeSwitch(name: string): Promise<void> {
+  if (networkNamed(name) === undefined) {
+    await forgetNetwork(name)
+    await mkdir(NAMES, { recursive: true })
+    await writeFile(join(NAMES, name), '')
+    await run(['unshare', `--net=${join(NAMES, name)}`, 'true'])
+  }
+  const bridge = await attempt(['ip', '-n', name, 'link', 'show', BRIDGE])
+  if (bridge.code === 0) return
+  await inNetwork(name, [
+    'link set lo up',
+    // A fixed address: otherwise a bridge takes that of a port, and another one when the port goes.
+    `link add ${BRIDGE} address ${cardOf(SWITCH_ADDRESS)} type bridge`,
+    `address add ${SWITCH_ADDRESS} dev ${BRIDGE}`,
+    `link set ${BRIDGE} up`,
+  ])
+}
+
+/** Plugs a host's eth0 into a switch, and replaces what was in that port before. */
+export async function plug(
+  host: { readonly name: string; readonly netns: string; readonly address: string },
+  into: string,
+): Promise<void> {
+  await unplug(host.name, into)
+  await inNetwork(into, [
+    `link add ${host.name} type veth peer name eth0 address ${cardOf(host.address)} netns ${host.netns}`,
+    `link set ${host.name} master ${BRIDGE} up`,
+  ])
+  await inNetwork(host.netns, [`address add ${host.address} dev eth0`, 'link set eth0 up'])
+}
+
+/** The kernel ends a dead host's namespace some time later; the port must be free before. */
+export async function unplug(port: string, from: string): Promise<void> {
+  await attempt(['ip', '-n', from, 'link', 'delete', port])
+}
+
+async function inNetwork(name: string, commands: readonly string[]): Promise<void> {
+  await run(['ip', '-n', name, '-batch', '-'], { input: commands.join('\n') + '\n' })
+}

@@ -1,0 +1,24 @@
+// Polls for a condition without an event.
+import { setTimeout as sleep } from 'node:timers/promises'
+
+const POLL_MS = 10
+/** For checks that start a process or inspect every process. */
+export const SLOW_POLL_MS = 100
+
+/** Polls until the result is neither undefined nor false, or the time is over. */
+export async function until<T>(
+  what: string,
+  ask: () => T | Promise<T>,
+  timeoutMs = 10_000,
+  pollMs = POLL_MS,
+): Promise<Exclude<T, undefined | false>> {
+  const deadline = performance.now() + timeoutMs
+  for (;;) {
+    const answer = await ask()
+    if (answer !== undefined && answer !== false) return answer as Exclude<T, undefined | false>
+    if (performance.now() > deadline) {
+      throw new Error(`waited ${timeoutMs / 1000} s in vain: ${what}`)
+    }
+    await sleep(pollMs)
+  }
+}
