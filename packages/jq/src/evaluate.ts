@@ -178,7 +178,8 @@ function startThread(all: Set<Thread>): Thread {
   worker.unref()
   const ready = new Promise<void>((resolve, reject) => {
     worker.once('message', () => resolve())
-    worker.once('error', reject)
+    // Not once: a thread can report a second error while it ends, and an error without a listener ends the process.
+    worker.on('error', reject)
   })
   ready.catch(() => undefined)
   const thread = { worker, ready }

@@ -104,7 +104,8 @@ export async function runSmall(
     },
     sleepUntil: async (time, inner) =>
       orStopped(inner, async (signal) => {
-        await sleep(Math.max(0, time - Date.now()), undefined, { signal })
+        // Node's timers may fire a millisecond early; here they usually do.
+        await sleep(Math.max(1, time - Date.now() - 1), undefined, { signal })
       }),
     eventAfter: async (number, until, inner) =>
       orStopped(inner, async (signal) =>
