@@ -876,7 +876,7 @@ create table screen_ticket (
 );
 create index screen_ticket_of_vm on screen_ticket (org, vm);
 
--- Which roles have the permission vm:console, and which of them in every organisation: a copy of src/identity/roles.ts.
+-- Which roles have the permission vm:console, and which of them in every organisation: a copy of src/domain/roles.ts.
 create table console_role (
   role text primary key,
   everywhere boolean not null default false
@@ -1181,7 +1181,7 @@ create trigger end_sessions_of_disabled after update on org for each row
 -- ── Why a task waits ───────────────────────────────────────────────────────────────────────────────────────────────────────
 
 -- The first obstacle of an open task; no row if there is none. A task of a vApp waits for what its first waiting child waits for.
--- src/store/claimable.ts decides by the same conditions what a worker may claim: test/claimable.test.ts compares the two. It is
+-- src/tasks/claimable.ts decides by the same conditions what a worker may claim: test/claimable.test.ts compares the two. It is
 -- computed on request, so it is never outdated.
 create function task_wait(the_task uuid)
 returns table (reason text, behind uuid, at timestamptz, since timestamptz, attempts integer, failure text, failed_at timestamptz, gives_up_at timestamptz)

@@ -112,3 +112,25 @@ test('an untrusted host is reported to administrators, and does not make a cell 
   await until('each change was recorded', async () => (await kindsOf(cloud.db)).length === 3)
   assert.deepEqual((await kindsOf(cloud.db)).toSorted(), ['cell.fit', 'cell.unfit', 'cell.unfit'])
 })
+
+test('distrust of a host that another cell contacts now is forgotten', async () => {
+  await using cloud = await openCloudDatabase(postgres)
+  await using control = await startIssuer('control')
+  const { cert } = await control.issue('URI:skerry://lab/cell/c1', 'URI:skerry://lab/epoch/1')
+  let now = 0
+  const fitness = new Fitness({
+    ...{ cell: 'c1', db: cloud.db, cert: () => cert, log: () => undefined, now: () => now },
+    clock: { now: () => new Date() },
+  })
+  const [one, two] = ['h1', 'h2'] as HostId[]
+  assert.ok(one && two)
+  fitness.trusts(one, 'TLS certificate mismatch with the host h1')
+  now = 2 * 60_000
+  fitness.trusts(two, 'TLS certificate mismatch with the host h2')
+  now = 4 * 60_000
+  await fitness.check()
+  assert.match(fitness.conditions.failing()[0]?.message ?? '', /h2/)
+  now = 6 * 60_000
+  await fitness.check()
+  assert.deepEqual(fitness.conditions.failing(), [])
+})

@@ -37,7 +37,7 @@ const said: readonly (readonly [RegExp, string])[] = [
   [/\btell_closed\b/g, 'emit_console_closed'],
   [/\bwall_event_part\b/g, 'protect_event_part'],
   [/the VM is not there any more/g, 'the VM is lost'],
-  [/the VM was started anew/g, 'the VM was restarted'],
+  [/the VM was started \w+/g, 'the VM was restarted'],
   [/has no right to this screen any more/g, 'has no permission for this screen'],
 ]
 

@@ -16,6 +16,8 @@ const STOP_MS = 5 * 60_000
 const CHECK_MS = 60_000
 /** The interval while the cell is unfit. */
 const CHECK_SOON_MS = 10_000
+/** A host that this cell contacts is tried at least once a minute: older distrust is of a host that other cells contact now. */
+const DISTRUST_MS = 3 * 60_000
 
 /** While one of these conditions fails, the cell leaves its work to others. */
 const UNFIT: ReadonlySet<string> = new Set(['clock', 'certificate', 'hosts'])
@@ -53,6 +55,8 @@ export interface FitnessContext {
   readonly cell: string
   readonly db: Kysely<CloudTables>
   readonly clock: Clock
+  /** Milliseconds of a clock that never jumps. Default: those since the process started. */
+  readonly now?: () => number
   /** The current certificate of this cell, PEM. */
   readonly cert: () => string
   readonly log: (message: string, cause?: unknown) => void
@@ -62,7 +66,7 @@ export interface FitnessContext {
 export class Fitness {
   readonly conditions: Conditions
   readonly #context: FitnessContext
-  readonly #distrusted = new Map<HostId, string>()
+  readonly #distrusted = new Map<HostId, { readonly why: string; readonly at: number }>()
   #warned = false
 
   constructor(context: FitnessContext) {
@@ -88,8 +92,11 @@ export class Fitness {
     }
   }
 
-  /** Compares clock and certificate with the database. */
+  /** Compares clock and certificate with the database, and forgets old distrust. */
   async check(): Promise<void> {
+    for (const [host, { at }] of this.#distrusted) {
+      if (this.#now() - at > DISTRUST_MS) this.trusts(host)
+    }
     const { db, clock, cert, log } = this.#context
     const [requested, began] = [clock.now().getTime(), performance.now()]
     const { rows } = await sql<{ now: Date; epoch: number }>`
@@ -126,12 +133,16 @@ export class Fitness {
   trusts(host: HostId, why?: string): void {
     if (why === undefined) {
       if (!this.#distrusted.delete(host)) return
-    } else this.#distrusted.set(host, why)
+    } else this.#distrusted.set(host, { why, at: this.#now() })
     const [first] = this.#distrusted.values()
     this.#set('trust', {
       ok: first === undefined,
-      message: first ?? 'this cell and its hosts accept each other',
+      message: first?.why ?? 'this cell and its hosts accept each other',
     })
+  }
+
+  #now(): number {
+    return this.#context.now?.() ?? performance.now()
   }
 
   #set(name: string, { ok, message }: Judged): void {

@@ -37,9 +37,17 @@ export async function startCell(config: CloudConfig, given: CellContext): Promis
   const { log } = given
   const { conditions } = given.fitness
   const now = () => performance.now()
+  // A host and this cell that reject each other are reported by metric and event: the cell can still work.
+  const blocking = { failing: () => conditions.failing().filter(({ name }) => name !== 'trust') }
   started.use(
     await openHealth({
-      ...{ server: 'cell', listen: config.health, conditions, metrics: meter.server, log },
+      ...{
+        server: 'cell',
+        listen: config.health,
+        conditions: blocking,
+        metrics: meter.server,
+        log,
+      },
       ...{ look: meter.look, now },
     }),
   )

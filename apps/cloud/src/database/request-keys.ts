@@ -29,11 +29,8 @@ export interface RequestKey {
 export async function keepRequest(
   tx: Tx,
   principal: Pick<Principal, 'org' | 'account'>,
-  requested: RequestKey | undefined,
+  requested: RequestKey,
 ): Promise<{ readonly task: TaskId; readonly again: boolean }> {
-  const { rows } = await sql<{ id: TaskId }>`select uuid_v7() as id`.execute(tx)
-  const task = rows[0]?.id as TaskId
-  if (!requested) return { task, again: false }
   const made = await tx
     .insertInto('request_key')
     .values({
@@ -41,12 +38,12 @@ export async function keepRequest(
       account: principal.account,
       key: requested.key,
       body_hash: requested.bodyHash,
-      task,
+      task: sql<TaskId>`uuid_v7()`,
     })
     .onConflict((conflict) => conflict.doNothing())
     .returning('task')
     .executeTakeFirst()
-  if (made) return { task, again: false }
+  if (made) return { task: made.task, again: false }
   const before = await tx
     .selectFrom('request_key')
     .select(['task', 'body_hash'])

@@ -89,11 +89,13 @@ export async function followHosts(context: Followers, signal: AbortSignal): Prom
       for (const host of hosts) {
         const link = links.get(host.id)
         if (link) link.session = host.session
-        else
-          links.set(
-            host.id,
-            openLink(context, host, signal, now, () => links.delete(host.id)),
-          )
+        else {
+          const opened: Link = openLink(context, host, signal, now, () => {
+            // Meanwhile the host may have been given back and taken again, with a link of its own.
+            if (links.get(host.id) === opened) links.delete(host.id)
+          })
+          links.set(host.id, opened)
+        }
       }
       await recordHighest(context.db, answers)
       answers.clear()
@@ -106,10 +108,12 @@ export async function followHosts(context: Followers, signal: AbortSignal): Prom
     await context.pause(BEAT_MS, signal)
   }
   for (const { stop } of links.values()) stop.abort()
-  await Promise.all([trying, ...[...links.values()].map(({ over }) => over)])
+  await Promise.all([...links.values()].map(({ over }) => over))
   await releaseHosts(context.db, context.cell).catch((error: unknown) =>
     context.log('cannot release the hosts; they become free when their leases expire', error),
   )
+  // It may wait for a host's answer for seconds; the hosts are free by then.
+  await trying
 }
 
 function keepOnly(links: Map<HostId, Link>, mine: ReadonlySet<HostId>): void {

@@ -12,10 +12,11 @@ const LOCK_ATTEMPTS = 20
 /** Deletes rows whose retention has ended, in small batches. Returns the number of rows and event partitions. */
 export async function keepRetention(db: Kysely<CloudTables>, kept: Retention): Promise<number> {
   let gone = await dropEvents(db, kept.eventDays)
-  for (const work of [deleteTasks(kept.taskDays), deleteVms(kept.deletedDays)]) {
+  const { taskDays, deletedDays } = kept
+  for (const work of [deleteTasks(taskDays), deleteVms(deletedDays), deleteVapps(deletedDays)]) {
     gone += await inParts(db, work)
   }
-  return gone + (await inParts(db, deleteVapps(kept.deletedDays)))
+  return gone
 }
 
 type Work = (db: Kysely<CloudTables>) => Promise<{ readonly rows: number; readonly more: boolean }>
