@@ -181,3 +181,14 @@ test('names follow the conventions of Prometheus, and the reference matches the 
   const page = join(import.meta.dirname, '../../../docs/reference/metrics.md')
   assert.equal(await readFile(page, 'utf8'), metricReference(), 'npm run reference makes it again')
 })
+
+test('metrics that cannot be read are answered with 500, and the server goes on', async () => {
+  const broken = {
+    text: () => {
+      throw new Error('too many open files')
+    },
+  }
+  await using health = await open({ metrics: broken })
+  assert.equal((await health.get('/metrics')).status, 500)
+  assert.equal((await health.get('/healthz')).status, 200)
+})

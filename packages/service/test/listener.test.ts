@@ -26,7 +26,7 @@ const span = {
 const tls = await makeIssuer({ key: await makeKey(), serial: '01', subject: 'test', ...span })
 
 const short: ListenerBounds = {
-  ...{ handshakeMs: 300, headMs: 300, bodyMs: 600, keepAliveMs: 300 },
+  ...{ handshakeMs: 10_000, headMs: 300, bodyMs: 600, keepAliveMs: 300 },
   ...{ connections: 100, unauthenticated: 50 },
 }
 type Kind = 'plain' | 'secure'
@@ -85,9 +85,10 @@ async function closed(socket: Socket): Promise<void> {
 
 for (const kind of kinds) {
   test(`${kind}: a silent connection is closed`, async () => {
-    await using listener = await listen(kind, {})
-    await closed(await listener.dial())
-    await closed(await listener.greet())
+    await using silent = await listen(kind, { handshakeMs: 300 })
+    await closed(await silent.dial())
+    await using greeting = await listen(kind, {})
+    await closed(await greeting.greet())
   })
 
   for (const streams of [undefined, true] as const) {

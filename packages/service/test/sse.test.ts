@@ -6,7 +6,7 @@ import { test } from 'node:test'
 
 import fastify from 'fastify'
 
-import { eventStream, streamHeaders, type Message } from '../src/index.ts'
+import { eventStream, mount, streamHeaders, type Message, type Route } from '../src/index.ts'
 
 const message = (id: number, data: unknown = { id }): Message => ({ id, event: 'vm.power', data })
 
@@ -97,4 +97,26 @@ test('a reader at the other end of a connection that never reads is cut off', as
   const [socket] = await served
   await once(socket, 'close')
   reader.destroy()
+})
+
+test('HEAD of a stream ends the stream', async () => {
+  const ended = Promise.withResolvers<void>()
+  async function* silent(signal: AbortSignal): AsyncGenerator<Message> {
+    await once(signal, 'abort')
+    ended.resolve()
+    yield message(1)
+  }
+  const route: Route<undefined, object, 'any'> = {
+    ...{ name: 'readEvents', method: 'GET', path: '/events', permission: 'any' },
+    ...{ answers: {}, doc: 'Events.' },
+    handle: async () => ({ status: 200, body: eventStream(silent, { since: 0 }) }),
+  }
+  await using server = fastify()
+  mount(server, [route], undefined, {
+    admit: () => ({ caller: {}, params: {} }),
+    send: (reply, _row, _caller, { status, body }) => reply.code(status).send(body),
+  })
+  const { statusCode } = await server.inject({ method: 'HEAD', url: '/events' })
+  assert.equal(statusCode, 200)
+  await ended.promise
 })

@@ -57,7 +57,10 @@ export function boundIdleOnly(request: IncomingMessage): void {
   clearTimeout(bodyTimers.get(request))
   const { socket } = request
   socket.setTimeout(UPLOAD_IDLE_MS)
-  const over = () => void socket.setTimeout(0)
+  // After a response that did not wait for the body, the socket has Node's keep-alive timeout already.
+  const over = () => {
+    if (socket.timeout === UPLOAD_IDLE_MS) socket.setTimeout(0)
+  }
   request.once('end', over).once('close', over)
 }
 

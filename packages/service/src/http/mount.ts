@@ -48,6 +48,8 @@ export function mount<Context, Caller, Permission extends string>(
         body: bodyOf(row.takes, request),
         ...caller,
       })
+      // Fastify reads the body of a HEAD response to its end, and a stream of events has none.
+      if (request.method === 'HEAD' && said.body instanceof Readable) said.body.destroy()
       edge.send(reply, row, caller, said)
     }
     const identify: onRequestAsyncHookHandler = async (request) => {

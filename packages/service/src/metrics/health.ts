@@ -72,7 +72,13 @@ export function healthListener(
 export function healthServer(context: Omit<HealthContext, 'server' | 'listen' | 'log'>): Server {
   const look = remembered(context)
   const server = createListener({ bounds: listenerBounds.health })
-  server.on('request', (request, response) => void answer(context, look, request, response))
+  server.on('request', (request, response) => {
+    // A process without free file descriptors cannot read its own metrics, and must not end for that.
+    answer(context, look, request, response).catch(() => {
+      if (response.headersSent) response.destroy()
+      else response.writeHead(500).end()
+    })
+  })
   return server
 }
 
