@@ -56,6 +56,15 @@ test('an interrupted write is dropped, and the previous record is valid', async 
   assert.deepEqual(await readdir(directory.at('data/vms')), ['a.json'])
 })
 
+test('a record of an earlier version is read: its request has another name', async () => {
+  await using directory = await temporaryDirectory()
+  const paths = pathsIn(directory)
+  const a = await (await Records.load(paths)).write(recordOf('a'))
+  const { requested, ...rest } = a
+  await writeFile(recordFile(paths, a), JSON.stringify({ ...rest, asked: requested }))
+  assert.deepEqual((await Records.load(paths)).all(), [a])
+})
+
 test('a reader during a write sees either the old or the new text', async () => {
   await using directory = await temporaryDirectory()
   const file = directory.at('record')

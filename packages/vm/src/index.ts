@@ -17,7 +17,6 @@ export {
   departureStages,
   domainSights,
   moveRules,
-  settleMove,
   stageAfter,
   wordOf,
   type ArrivalAct,
@@ -39,7 +38,14 @@ export {
   reservedIds,
 } from './names.ts'
 export type { Order } from './order.ts'
-export { cardCounts, FIRST_FIXED, LAST_FIXED, networkOf, ORGS_BLOCK } from './org-network.ts'
+export {
+  cardCounts,
+  FIRST_FIXED,
+  isOrgNetwork,
+  LAST_FIXED,
+  networkOf,
+  ORGS_BLOCK,
+} from './org-network.ts'
 export {
   commandTo,
   decidePower,

@@ -65,15 +65,3 @@ export const stageAfter: Readonly<Record<DepartureAct, DepartureStage | 'same' |
 /** The target's answer. If the guest has not landed, the query decides that it never will. */
 export const wordOf = (stage: ArrivalStage | undefined): TargetWord =>
   stage === 'landed' ? 'landed' : 'refused'
-
-/** The acts of both hosts once they can reach each other, given their recorded stages and domains. */
-export function settleMove(
-  source: { readonly stage: DepartureStage; readonly domain: DomainSight },
-  target: { readonly stage: ArrivalStage | undefined; readonly domain: DomainSight },
-  rules: MoveRules = moveRules,
-): { readonly source: DepartureAct; readonly target: ArrivalAct } {
-  return {
-    source: rules.source[source.stage][wordOf(target.stage)],
-    target: rules.target[target.stage ?? 'refused'][target.domain],
-  }
-}

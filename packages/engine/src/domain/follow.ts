@@ -31,7 +31,9 @@ async function pump<E extends { readonly dom: libvirt.Domain }>(
   const run = async () => {
     for await (const event of events) {
       hear(event)
-      host.changes.emit({ kind, domain: event.dom.name })
+      // Not for domains of others, nor for the one that the health check defines.
+      const { name: domain } = event.dom
+      if (idOfDomain(domain) !== undefined) host.changes.emit({ kind, domain })
     }
   }
   run().catch((error: unknown) => {

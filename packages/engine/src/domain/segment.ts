@@ -1,4 +1,4 @@
-import { FIRST_FIXED, LAST_FIXED, networkOf, ORGS_BLOCK } from '@skerry/vm'
+import { FIRST_FIXED, isOrgNetwork, LAST_FIXED, networkOf, ORGS_BLOCK } from '@skerry/vm'
 
 import { isWithin, meet, numberOf, readBlock, writeAddress, type Block } from './ipv4.ts'
 
@@ -33,15 +33,13 @@ export const hostSegment: Segment = {
 }
 export const HOST_BLOCK = '10.83.0.0/16'
 
-export { networkOf, ORGS_BLOCK }
+export { isOrgNetwork, networkOf, ORGS_BLOCK }
 export const ORG_NETWORKS_MAX = 1024
 const ORG_PREFIX = 24
 const ORG_HOSTS = 256
 
 /** The prefix of every such bridge's name; the firewall matches it. */
 export const ORG_BRIDGES = 'sk-'
-
-export const isOrgNetwork = (network: string): boolean => /^skerry-[0-9a-f]{10}$/.test(network)
 
 /** Linux limits interface names to 15 characters. */
 export const bridgeOfNetwork = (network: string): string => network.replace(/^skerry-/, ORG_BRIDGES)

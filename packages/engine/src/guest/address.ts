@@ -92,9 +92,9 @@ async function findRunning(host: Host, id: string, owner?: Owner): Promise<Found
  * has.
  */
 async function look(host: Host, found: FoundVm): Promise<Looked> {
-  const { bridge, mac } = await readFacts(host, found.dom)
   const known = await knownToHost(host, found)
-  if (known) return { address: known, agent: 'not asked', bridge }
+  if (known) return { address: known, agent: 'not asked', bridge: undefined }
+  const { bridge, mac } = await readFacts(host, found.dom)
   const claims = await claimedAddresses(host, found.dom, mac)
   if (claims === undefined) return { agent: 'silent', bridge }
   const address =

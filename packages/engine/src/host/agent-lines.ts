@@ -59,10 +59,8 @@ export class AgentLines {
     if (this.#waiting.length >= WAITING_MAX) throw busy()
     this.#waiting.push(waiting)
     const timer = setTimeout(() => {
-      if (!this.#waiting.includes(waiting)) {
-        this.#remember(vm, 'stalled')
-        return late.reject(new AgentAway())
-      }
+      // Part of this time was spent in the queue: whether the agent stalled is decided when the call ends.
+      if (!this.#waiting.includes(waiting)) return late.reject(new AgentAway())
       this.#waiting = this.#waiting.filter((each) => each !== waiting)
       late.reject(busy())
     }, this.#patienceMs)

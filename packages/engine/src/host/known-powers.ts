@@ -1,6 +1,7 @@
 import type { PowerState } from '@skerry/vm'
 
 import { domainName } from './definition.ts'
+import { owners } from './owner.ts'
 
 /** A link that delivers an event for every change while it is open. */
 export interface EventLink {
@@ -31,8 +32,7 @@ export class KnownPowers {
 
   /** An operation may change this VM, whichever owner it belongs to. */
   forget(id: string): void {
-    for (const owner of ['local', 'cloud'] as const)
-      this.#requested.delete(domainName({ owner, id }))
+    for (const owner of owners) this.#requested.delete(domainName({ owner, id }))
   }
 
   /** Drops the domain of a libvirt event; without a domain, all entries. */

@@ -149,10 +149,19 @@ export async function syncDirectory(directory: string): Promise<void> {
   await handle.sync()
 }
 
+interface StoredRecord extends Omit<VmRecord, 'format' | 'requested'> {
+  readonly format: number
+  readonly requested?: string
+  /** What earlier versions call `requested`. */
+  readonly asked?: string
+}
+
 function parseRecord(file: string, text: string): VmRecord {
   try {
-    const record = JSON.parse(text) as Omit<VmRecord, 'format'> & { format: number }
-    if (record.format === FORMAT) return { ...record, format: FORMAT }
+    const { asked, ...record } = JSON.parse(text) as StoredRecord
+    if (record.format === FORMAT) {
+      return { ...record, format: FORMAT, requested: record.requested ?? asked ?? '' }
+    }
     throw new Error(`its format is ${record.format}, this program reads ${FORMAT}`)
   } catch (cause) {
     throw new Fault('unavailable', `the record ${file} cannot be read`, {

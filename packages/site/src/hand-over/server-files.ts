@@ -3,8 +3,6 @@ import { basename, dirname, join } from 'node:path'
 
 /** Files of one server, to be owned by its user. */
 export interface ServerFiles {
-  /** Its configuration: readable only by its user. */
-  readonly config: string
   /** Directories that it reads and writes, with their contents. */
   readonly trees: readonly string[]
   /** The directory of a socket that members of its group may connect to. */
@@ -27,7 +25,7 @@ export function serverFiles(file: string, text: string): ServerFiles {
   const home = `${dirname(file)}/`
   const socket = typeof listen === 'string' ? dirname(listen) : undefined
   return {
-    ...{ config: file, trees },
+    trees,
     // A directory elsewhere may also be used by others.
     socket: socket?.startsWith(home) ? socket : undefined,
     text: isSame ? undefined : `${JSON.stringify(moved, null, 2)}\n`,
