@@ -109,3 +109,19 @@ test('while the egress is unavailable a call is retryable', async () => {
   await once(egress, 'exit')
   await assert.rejects(call({}), (error) => error instanceof Fault && error.kind === 'unavailable')
 })
+
+test('an answer of the egress that is not JSON means: try again', async () => {
+  const socket = join(dir, 'wrong')
+  const wrong = createServer((_request, response) => response.writeHead(400).end())
+  wrong.listen(socket)
+  await once(wrong, 'listening')
+  try {
+    const sent = { execution: 'run', key: 'run/8', method: 'GET', uri: 'http://a.example/' }
+    await assert.rejects(
+      callHttp({ socket, org: 'north' }, { ...sent, headers: {}, output: 'content' }, signal),
+      { kind: 'unavailable' },
+    )
+  } finally {
+    wrong.close()
+  }
+})

@@ -111,10 +111,7 @@ export async function serve(
   if (only !== 'api') openWork(opened, parts)
   if (only !== 'worker') api = await openApi(opened, parts)
   const over = new AbortController()
-  const tending = tendRuns(
-    { ...{ db: store.db, runs: parts.runs, grants, log }, pause: (ms) => pause(ms, over.signal) },
-    over.signal,
-  )
+  const tending = tendRuns({ db: store.db, runs: parts.runs, grants, log, pause }, over.signal)
   const { runDays: days = RUN_DAYS } = config
   const keeping = keepRuns({ db: store.db, days, pause, log }, over.signal)
   await kept.keep(stopped)

@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import { head } from '../../../packages/serverless-workflow/test/subset-examples.ts'
 import { digestOf, type ArchivedWorkflow } from '../src/archive/manifest.ts'
 import { readArchive } from '../src/archive/read.ts'
-import { archiveFileName, writeArchive } from '../src/archive/write.ts'
+import { writeArchive } from '../src/archive/write.ts'
 import { makeZip } from './zip-maker.ts'
 
 const workflow: ArchivedWorkflow = {
@@ -116,10 +116,4 @@ test('an archive contains only the definition and its metadata', async () => {
   const bytes = await writeArchive(more)
   assert.deepEqual(bytes, await writeArchive(workflow))
   assert.ok(!bytes.includes('s3cret'))
-})
-
-test('the file name of an export comes from the workflow name', () => {
-  assert.equal(archiveFileName('Nightly snapshot'), 'Nightly-snapshot.workflow')
-  assert.equal(archiveFileName('../"x"\r\ny'), 'x-y.workflow')
-  assert.equal(archiveFileName('日本'), 'workflow.workflow')
 })

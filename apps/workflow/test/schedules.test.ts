@@ -45,9 +45,15 @@ test('a schedule is paused when another user changes its workflow, until its own
   const refused = await resume(admin)
   assert.equal(refused.status, 403)
   assert.match(refused.text, new RegExp(`only ${owner.user} may resume it`))
+  const pause = (as: typeof owner) => api.ask('POST', `${at}/action/pause`, { as, accept: json })
+  assert.equal((await pause(owner)).status, 200)
+  assert.equal((await resume(admin)).status, 403, 'a pause is not a review')
   assert.equal((await resume(owner)).status, 200)
   assert.equal((await seen())['paused-because'], undefined)
   assert.ok(await addScheduledRun(api.store.db, made.id, 'now'))
+  assert.equal((await pause(admin)).status, 200)
+  assert.equal(readJson(await importAs(author, '1.0.3'))['schedules-paused'], 1)
+  assert.equal((await resume(admin)).status, 403, 'it was paused before the change')
 })
 
 test('schedules have a time zone, an overlap policy and a pause, and only authorized users end them', async () => {

@@ -7,7 +7,6 @@ export { drawWorkflow } from './drawing/draw.ts'
 export { marksOf, type Marks } from './drawing/marks.ts'
 export {
   checkForm,
-  checkInputs,
   fieldsOf,
   type CheckedInputs,
   type Field,

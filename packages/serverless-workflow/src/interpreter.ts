@@ -1,7 +1,7 @@
 // @skerry/serverless-workflow/interpreter: the part that runs definitions, without parser, schema and drawing. It computes the same from
 // the same results, and reads no clock and no file: Temporal can replay it.
 export { interpret, type RunEnd } from './interpreter/interpret.ts'
-export { problem, Raised, usedUp, type ProblemKind } from './interpreter/problem.ts'
+export { ERROR_TYPES, problem, Raised, usedUp, type ProblemKind } from './interpreter/problem.ts'
 export {
   newState,
   RUN_LIMITS,

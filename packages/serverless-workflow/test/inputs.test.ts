@@ -3,7 +3,7 @@ import { after, test } from 'node:test'
 
 import { startEvaluator, type Json } from '@skerry/jq'
 
-import { checkForm, checkInputs, fieldsOf } from '../src/forms/inputs.ts'
+import { checkForm, fieldsOf } from '../src/forms/inputs.ts'
 import { fromParameters, parametersOf, toParameters } from '../src/forms/parameters.ts'
 import { parseDefinition } from '../src/parse/parse.ts'
 import { head } from './subset-examples.ts'
@@ -48,10 +48,10 @@ test('the input form is the definition’s input schema', async () => {
   const text = `${head()}input: { schema: { document: ${JSON.stringify(schema)} } }\ndo: []\n`
   const parsed = parseDefinition(text, new Set())
   assert.ok('definition' in parsed, JSON.stringify(parsed))
-  assert.deepEqual(await checkInputs(parsed.definition, { name: 'web' }, findInvalid), {
+  assert.deepEqual(await checkForm(parsed.definition.input, { name: 'web' }, findInvalid), {
     value: { name: 'web', keep: 7 },
   })
-  assert.deepEqual(await checkInputs(parsed.definition, {}, findInvalid), {
+  assert.deepEqual(await checkForm(parsed.definition.input, {}, findInvalid), {
     complaints: [{ field: 'name', message: 'required' }],
   })
 })

@@ -27,7 +27,3 @@ export async function writeArchive(workflow: ArchivedWorkflow): Promise<Buffer> 
   zip.end()
   return buffer(zip.outputStream)
 }
-
-/** The file name of an export: `NAME.workflow`, in characters that every file system supports. */
-export const archiveFileName = (name: string): string =>
-  `${name.replaceAll(/[^A-Za-z0-9._-]+/g, '-').replaceAll(/^[-.]+|[-.]+$/g, '') || 'workflow'}.workflow`

@@ -1,6 +1,11 @@
 import { TaskFailed } from '@skerry/cloud-client'
 import { Fault, httpStatus, retryableKinds, type FaultKind } from '@skerry/fault'
-import type { FunctionCall, Json, Problem } from '@skerry/serverless-workflow'
+import {
+  ERROR_TYPES,
+  type FunctionCall,
+  type Json,
+  type Problem,
+} from '@skerry/serverless-workflow'
 import { Compile } from 'typebox/compile'
 
 import type { CloudFunction, FunctionContext } from './function.ts'
@@ -17,7 +22,6 @@ export class FunctionProblem extends Error {
   }
 }
 
-const TYPES = 'https://serverlessworkflow.io/spec/1.0.0/errors/'
 /** All other kinds are communication errors: the cloud rejected the request. */
 const types: Readonly<
   Partial<Record<FaultKind, { readonly type: string; readonly title: string }>>
@@ -36,7 +40,7 @@ export function problemOf({ kind, message, hint }: Fault): Problem {
     title: 'The cloud rejected the request',
   }
   return {
-    ...{ type: `${TYPES}${type}`, title },
+    ...{ type: `${ERROR_TYPES}${type}`, title },
     status: kind === 'timed-out' ? TIMED_OUT : httpStatus[kind],
     detail: hint === undefined ? message : `${message}; ${hint}`,
   }

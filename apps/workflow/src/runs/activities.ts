@@ -3,6 +3,7 @@
 import { Fault } from '@skerry/fault'
 import type { Evaluator } from '@skerry/jq'
 import {
+  ERROR_TYPES,
   RUN_LIMITS,
   type FunctionCall,
   type HttpAnswer,
@@ -70,7 +71,6 @@ async function caught<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-const TYPES = 'https://serverlessworkflow.io/spec/1.0.0/errors/'
 const kinds: Readonly<Record<string, readonly [type: string, status: number]>> = {
   invalid: ['validation', 400],
   'not-found': ['configuration', 404],
@@ -86,7 +86,7 @@ function problemOf(error: unknown): Problem | undefined {
   if (!(error instanceof Fault)) return undefined
   const [type, status] = kinds[error.kind] ?? []
   if (type === undefined || status === undefined) return undefined
-  return { type: TYPES + type, status, detail: error.message }
+  return { type: ERROR_TYPES + type, status, detail: error.message }
 }
 
 /** Replaces references with their secrets. */

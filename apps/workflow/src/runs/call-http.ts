@@ -1,8 +1,15 @@
 // `call http`, through the egress: this process never connects to external servers.
 import { request } from 'node:http'
+import { text } from 'node:stream/consumers'
 
 import { Fault, faultKinds, type FaultBody } from '@skerry/fault'
-import type { HttpAnswer, HttpCall, Json, Problem } from '@skerry/serverless-workflow'
+import {
+  ERROR_TYPES,
+  type HttpAnswer,
+  type HttpCall,
+  type Json,
+  type Problem,
+} from '@skerry/serverless-workflow'
 
 export interface Egress {
   /** The path of its socket. */
@@ -64,17 +71,16 @@ function contentOf(
   answer: { headers: Record<string, string>; body: string },
 ): Json {
   if (output === 'raw') return answer.body
-  const text = Buffer.from(answer.body, 'base64').toString()
+  const content = Buffer.from(answer.body, 'base64').toString()
   const type = answer.headers['content-type'] ?? ''
-  if (text === '' || !/^application\/([a-z0-9.-]+\+)?json\b/i.test(type)) return text
+  if (content === '' || !/^application\/([a-z0-9.-]+\+)?json\b/i.test(type)) return content
   try {
-    return JSON.parse(text) as Json
+    return JSON.parse(content) as Json
   } catch {
-    return text
+    return content
   }
 }
 
-const TYPES = 'https://serverlessworkflow.io/spec/1.0.0/errors/'
 const kinds: Readonly<Record<string, readonly [type: string, status: number]>> = {
   forbidden: ['authorization', 403],
   'timed-out': ['timeout', 408],
@@ -83,7 +89,7 @@ const kinds: Readonly<Record<string, readonly [type: string, status: number]>> =
 }
 function problemOf({ error, message }: FaultBody): Problem {
   const [type = 'communication', status = 500] = kinds[error] ?? []
-  return { type: TYPES + type, status, detail: message }
+  return { type: ERROR_TYPES + type, status, detail: message }
 }
 
 async function ask(
@@ -100,13 +106,9 @@ async function ask(
       const asking = request(
         { ...{ socketPath, method: 'POST', path: '/v1/fetch' }, ...{ headers, signal } },
         (response) => {
-          const pieces: Buffer[] = []
-          response.on('data', (piece: Buffer) => pieces.push(piece))
-          response.on('error', reject)
-          response.on('end', () => {
-            const text = Buffer.concat(pieces).toString()
-            resolve({ status: response.statusCode ?? 0, said: readAnswer(text) })
-          })
+          text(response)
+            .then((whole) => ({ status: response.statusCode ?? 0, said: readAnswer(whole) }))
+            .then(resolve, reject)
         },
       )
       asking.on('error', reject)
@@ -118,8 +120,8 @@ async function ask(
   }
 }
 
-function readAnswer(text: string): unknown {
-  const said = JSON.parse(text) as Partial<FaultBody>
+function readAnswer(whole: string): unknown {
+  const said = JSON.parse(whole) as Partial<FaultBody>
   const known = said.error === undefined || (faultKinds as readonly string[]).includes(said.error)
   if (!known) throw new Error('unexpected response from the egress')
   return said

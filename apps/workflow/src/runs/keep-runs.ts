@@ -20,7 +20,7 @@ export async function keepRuns(
 ): Promise<void> {
   while (!signal.aborted) {
     try {
-      const gone = await deleteOldRuns(db, days)
+      const gone = await deleteOldRuns(db, days, signal)
       if (gone > 0) log(`deleted ${gone} runs that ended more than ${days} days ago`)
     } catch (error) {
       log('cannot delete expired runs; the next attempt is in an hour', error)

@@ -7,11 +7,16 @@ const AT_ONCE = 100
 
 /**
  * Deletes runs that ended so many days ago, with their child runs, steps, logs and interactions. Returns the number of deleted
- * outermost runs. Several servers may call it at once: one of them does the work.
+ * outermost runs. Several servers may call it at once: one of them does the work. It ends early if the signal aborts.
  */
-export async function deleteOldRuns(db: Kysely<WorkflowTables>, days: number): Promise<number> {
+export async function deleteOldRuns(
+  db: Kysely<WorkflowTables>,
+  days: number,
+  signal?: AbortSignal,
+): Promise<number> {
   let gone = 0
   for (let part = AT_ONCE; part === AT_ONCE;) {
+    if (signal?.aborted) break
     part = await db.transaction().execute(async (tx) => {
       const { rows: locked } = await sql<{ mine: boolean }>`
         select pg_try_advisory_xact_lock(hashtext('keep_runs')) as mine`.execute(tx)

@@ -68,7 +68,8 @@ export async function pauseSchedule(
 ): Promise<ScheduleRow> {
   const row = await tx
     .updateTable('schedule')
-    .set({ paused, paused_why: null })
+    // Only resuming is a review of a changed workflow.
+    .set(paused ? { paused } : { paused, paused_why: null })
     .where('org', '=', org)
     .where('id', '=', id)
     .where('deleted_at', 'is', null)
@@ -79,8 +80,8 @@ export async function pauseSchedule(
 }
 
 /**
- * A schedule acts on behalf of its owner. If another user changes its workflow, it is paused until the owner has reviewed the change.
- * Returns the ids of the paused schedules.
+ * A schedule acts on behalf of its owner. If another user changes its workflow, it is paused until the owner has reviewed the change,
+ * even if it was paused already: somebody else could resume it. Returns the ids of the paused schedules.
  */
 export async function pauseForChange(
   tx: WorkflowTx,
@@ -95,7 +96,6 @@ export async function pauseForChange(
     .where('workflow', '=', workflow)
     .where('account', '!=', account)
     .where('deleted_at', 'is', null)
-    .where('paused', '=', false)
     .returning('id')
     .execute()
   return rows.map(({ id }) => id)

@@ -313,6 +313,8 @@ export const placed = (list: TaskList, place: string): Placed[] =>
 /** Escapes one step of a JSON pointer (RFC 6901). */
 export const escapePointer = (name: string): string =>
   name.replaceAll('~', '~0').replaceAll('/', '~1')
+export const unescapePointer = (step: string): string =>
+  step.replaceAll('~1', '/').replaceAll('~0', '~')
 
 /** The question of a listen task to a user; undefined: it waits for an event from a program. */
 export const interactionOf = (task: ListenTask): Interaction | undefined =>

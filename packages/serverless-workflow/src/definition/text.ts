@@ -3,7 +3,7 @@ import type { Document as YamlDocument, Pair, ParsedNode } from 'yaml'
 
 import type { Complaint } from './definition.ts'
 import { DEFINITION_LIMITS } from './limits.ts'
-import { escapePointer } from './task.ts'
+import { escapePointer, unescapePointer } from './task.ts'
 
 /** A parsed text: plain JSON, and the position of each value in the text. */
 export interface ReadText {
@@ -144,7 +144,7 @@ function offsetOf(document: YamlDocument.Parsed, pointer: string): number {
   let node: ParsedNode | null | undefined = document.contents
   let offset = node?.range[0] ?? 0
   for (const step of pointer.split('/').slice(1)) {
-    const name = step.replaceAll('~1', '/').replaceAll('~0', '~')
+    const name = unescapePointer(step)
     if (isSeq<ParsedNode>(node)) {
       node = node.items[Number(name)]
       offset = node?.range[0] ?? offset

@@ -1,7 +1,7 @@
 import type { Evaluator, Json } from '@skerry/jq'
 
-import type { WorkflowDefinition } from '../definition/definition.ts'
 import { isMapping } from '../definition/schema-words.ts'
+import { unescapePointer } from '../definition/task.ts'
 
 /** A validation error of one form field. */
 export interface FieldComplaint {
@@ -40,14 +40,7 @@ export function fieldsOf(schema: object | undefined): Field[] {
 /** Validates a value against a schema in a thread with limits, as the schemas of tasks. */
 export type FindInvalid = Evaluator['findInvalid']
 
-/** Returns the input of a run with defaults filled in, or the errors of each field. */
-export const checkInputs = async (
-  definition: WorkflowDefinition,
-  value: unknown,
-  findInvalid: FindInvalid,
-): Promise<CheckedInputs> => checkForm(definition.input, value, findInvalid)
-
-/** The same for the answer to an interaction, validated against its form. */
+/** Returns the value of a form (the input of a run, or the answer to an interaction) with defaults filled in, or the errors of each field. */
 export async function checkForm(
   schema: object | undefined,
   value: unknown,
@@ -67,5 +60,3 @@ export async function checkForm(
     }),
   }
 }
-
-const unescapePointer = (step: string): string => step.replaceAll('~1', '/').replaceAll('~0', '~')

@@ -99,7 +99,7 @@ function wrap(value: unknown, schema: unknown): ParameterValue | null {
 
 const DEPTH = 32
 
-/** Parameters to values. The values are validated against the schema afterwards (checkInputs). */
+/** Parameters to values. The values are validated against the schema afterwards (checkForm). */
 export function fromParameters(schema: object | undefined, parameters: unknown): CheckedInputs {
   if (!Array.isArray(parameters))
     return { complaints: [{ field: '', message: 'expected a list of parameters' }] }

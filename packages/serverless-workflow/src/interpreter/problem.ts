@@ -2,7 +2,8 @@
 import type { ErrorFilter } from '../definition/task.ts'
 import type { Problem } from './verbs.ts'
 
-const TYPES = 'https://serverlessworkflow.io/spec/1.0.0/errors/'
+/** The prefix of the DSL's error types. */
+export const ERROR_TYPES = 'https://serverlessworkflow.io/spec/1.0.0/errors/'
 /** The DSL's error types, each with its default status. */
 const standard = {
   configuration: { status: 400, title: 'Invalid configuration' },
@@ -35,7 +36,7 @@ export const problem = (
   detail: string,
   more: Partial<Problem> = {},
 ): Problem => ({
-  type: TYPES + kind,
+  type: ERROR_TYPES + kind,
   ...standard[kind],
   detail,
   ...more,
@@ -63,4 +64,4 @@ export function matches(filter: ErrorFilter | undefined, error: Problem): boolea
 /** Accepts an older form of the type URIs too, as the DSL's examples and conformance scenarios use both. */
 const sameType = (one: string, other: string): boolean => known(one) === known(other)
 const known = (type: string): string =>
-  type.replace(/^https:\/\/serverlessworkflow\.io(\.io)?\/dsl\/errors\/types\//, TYPES)
+  type.replace(/^https:\/\/serverlessworkflow\.io(\.io)?\/dsl\/errors\/types\//, ERROR_TYPES)
