@@ -1,12 +1,13 @@
 // Goal: the logs of a site's servers stay small and end with the last output. Method: real processes, one of which floods its log.
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import { mkdir, mkdtempDisposable, readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 
-import { startDetached } from '../src/machine/child.ts'
+import { startDetached, startReader } from '../src/machine/child.ts'
 import { BoundedLog } from '../src/up/servers/bounded-log.ts'
 import { ServerLogs } from '../src/up/servers/server-logs.ts'
 import { settle } from '../src/up/site/site-plan.ts'
@@ -51,6 +52,27 @@ test('a flooded log is rotated: a current and a previous file, at most 10 MiB ea
   await untilEndsWith(quiet.log, 'one\ntwo\n')
   const kept = await readdir(files(dir.path).logs)
   assert.equal(kept.filter((name) => name.includes('.log.')).length, 1)
+})
+
+test('a full disk loses lines of one log, and the writer goes on with the others', async () => {
+  await using dir = await mkdtempDisposable(join(tmpdir(), 'server-logs-'))
+  const file = join(dir.path, 'log')
+  const writer = join(import.meta.dirname, '../src/up/servers/log-writer.ts')
+  const [full, other] = startReader([process.execPath, writer, '1000', '/dev/full', file], 2)
+  assert.ok(full && other)
+  full.end('lost\n')
+  await once(full, 'close')
+  other.end('kept\n')
+  await untilEndsWith(file, 'kept\n')
+})
+
+test('a program that cannot be started is reported', async () => {
+  const [output] = startReader(['sleep', '5'], 1)
+  assert.ok(output)
+  assert.throws(() => startDetached(['/no/such/program'], { output, env }), /did not start/)
+  assert.throws(() => startReader(['/no/such/program'], 1), /did not start/)
+  // The event that an unstarted program emits comes later.
+  await sleep(0)
 })
 
 test('a log is appended to, and rotation loses only what was before the previous file', async () => {

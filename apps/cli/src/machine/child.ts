@@ -1,5 +1,5 @@
 // The only place where the CLI starts programs: from an argument array, never through a shell.
-import { spawn, type StdioOptions } from 'node:child_process'
+import { spawn, type ChildProcess, type StdioOptions } from 'node:child_process'
 import { once } from 'node:events'
 import type { Socket } from 'node:net'
 import { constants } from 'node:os'
@@ -97,6 +97,9 @@ export async function askProgram(
 }
 type Hear = (line: string) => void
 
+/** A program that does not start has no pid, which the caller reports; without a listener the event would end this process. */
+const reportedByPid = (child: ChildProcess) => child.on('error', () => undefined)
+
 /** Starts a detached server with its output sent to `output`, which we close; returns its pid. */
 export function startDetached(
   command: readonly string[],
@@ -107,6 +110,7 @@ export function startDetached(
     const child = spawn(program, args, {
       ...{ cwd: '/', env, detached: true, stdio: ['ignore', output, output] },
     })
+    reportedByPid(child)
     child.unref()
     if (child.pid === undefined) throw new Failure('refused', `${program} did not start`)
     return child.pid
@@ -122,6 +126,7 @@ export function startReader(command: readonly string[], count: number): readonly
   const child = spawn(program, args, {
     ...{ cwd: '/', detached: true, stdio: ['ignore', 'ignore', 'ignore', ...pipes] },
   })
+  reportedByPid(child)
   child.unref()
   if (child.pid === undefined) throw new Failure('refused', `${program} did not start`)
   const sockets = child.stdio.slice(FIRST_PIPE) as unknown as readonly Socket[]

@@ -42,16 +42,17 @@ export interface How {
   readonly node: string
   /** Prints nothing and stops if all servers are running. */
   readonly quiet?: boolean
+  /** That of an earlier call, whose log writers still run. Default: a new one. */
+  readonly keeper?: Keeper
 }
 
 export async function bringUp(
   context: CliContext,
   site: Site,
-  { image, node, quiet = false }: How,
+  { image, node, quiet = false, keeper = keeperOf(site, context) }: How,
 ): Promise<Brought> {
   await makeSiteDirectory(site.dir)
   const passwords = await passwordsOf(site.dir, context.secret)
-  const keeper = keeperOf(site, context)
   const all = decide(await look(context, site, keeper, image))
   const steps = quiet && all.every((step) => step.do === 'open') ? [] : all
   const titles = new Map(site.servers.map(({ name, title }) => [name, title]))

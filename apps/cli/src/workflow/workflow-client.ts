@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { request as askSecurely } from 'node:https'
+import { rootCertificates } from 'node:tls'
 
 import type { Options, OptionValues, CliContext } from '../command.ts'
 import { Failure } from '../terminal/failure.ts'
@@ -124,7 +125,7 @@ async function reach(
   const answer = Promise.withResolvers<WorkflowReply>()
   const length = body === undefined ? {} : { 'content-length': String(Buffer.byteLength(body)) }
   const options = {
-    ...{ method, timeout: ANSWER_MS, ...(ca !== undefined && { ca }) },
+    ...{ method, timeout: ANSWER_MS, ...(ca !== undefined && { ca: [...rootCertificates, ca] }) },
     headers: { authorization, accept, ...length, ...headers },
   }
   // Loaded only if needed, as in packages/cloud-client.

@@ -4,7 +4,7 @@ import { basename, dirname, join, resolve } from 'node:path'
 import { command, type CliContext } from '../../command.ts'
 import { exitCodes, Failure } from '../../terminal/failure.ts'
 import { keepFile } from '../../terminal/keep-file.ts'
-import { bringUp, makeSiteDirectory, type Brought } from '../../up/bring-up.ts'
+import { bringUp, makeSiteDirectory, type Brought, type How } from '../../up/bring-up.ts'
 import { postgresPrograms, requireMachine, temporalPrograms } from '../../up/check.ts'
 import { holdSite } from '../../up/only-one.ts'
 import { findProcess } from '../../up/servers/processes.ts'
@@ -99,8 +99,9 @@ export const up = command({
     const node = process.execPath
     const site = siteOf(dir, settled, node)
     const how = { image: template === undefined ? undefined : resolve(template), node }
-    await tellOnce(context, site, await bringUp(context, site, how), json)
-    if (foreground === true) await watch(context, site, how)
+    const brought = await bringUp(context, site, how)
+    await tellOnce(context, site, brought, json)
+    if (foreground === true) await watch(context, site, { ...how, keeper: brought.keeper })
     return exitCodes.done
   },
 })
@@ -200,11 +201,7 @@ async function tellOnce(
 }
 
 /** Restarts servers until Ctrl-C, then stops all of them. */
-async function watch(
-  context: CliContext,
-  site: Site,
-  how: { readonly image: string | undefined; readonly node: string },
-): Promise<void> {
+async function watch(context: CliContext, site: Site, how: How): Promise<void> {
   const over = context.interrupted().then(() => true)
   const passes = async () => context.wait(WATCH_EVERY_MS).then(() => false)
   context.complain('all servers are running; Ctrl-C stops them')

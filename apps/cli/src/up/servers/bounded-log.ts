@@ -29,8 +29,9 @@ export class BoundedLog {
     const own = fstatSync(this.#open)
     const named = statSync(this.#file, { throwIfNoEntry: false })
     if (named?.ino === own.ino) renameSync(this.#file, `${this.#file}.1`)
+    const next = openLog(this.#file)
     this.close()
-    this.#open = openLog(this.#file)
+    this.#open = next
   }
 }
 

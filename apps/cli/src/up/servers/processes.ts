@@ -13,19 +13,7 @@ export async function findProcess(
   dir: string,
   { command }: Pick<Server, 'command'>,
 ): Promise<number | undefined> {
-  const [pid] = await pidsWhere(dir, (line) => line.endsWith(command.join('\0')))
-  return pid
-}
-
-/** All servers of the site and their descendants. */
-export const findAll = async (dir: string): Promise<readonly number[]> => pidsWhere(dir, () => true)
-
-async function pidsWhere(
-  dir: string,
-  accepts: (commandLine: string) => boolean,
-): Promise<readonly number[]> {
   const mark = `${MARK}=${dir}`
-  const found: number[] = []
   for (const name of await readdir('/proc')) {
     if (!/^\d+$/.test(name)) continue
     const [line, environment] = await Promise.all(
@@ -35,9 +23,9 @@ async function pidsWhere(
     )
     // A zombie has no command line.
     if (!line || !environment?.split('\0').includes(mark)) continue
-    if (accepts(line.replace(/\0$/, ''))) found.push(Number(name))
+    if (line.replace(/\0$/, '').endsWith(command.join('\0'))) return Number(name)
   }
-  return found
+  return undefined
 }
 const nothing = (): string => ''
 

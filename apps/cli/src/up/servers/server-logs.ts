@@ -21,7 +21,7 @@ export class ServerLogs {
   /** The output socket of a server that is about to start. */
   of({ name }: Pick<Server, 'name'>): Socket {
     const known = this.#unused.get(name)
-    if (known) {
+    if (known && !known.destroyed) {
       this.#unused.delete(name)
       return known
     }
