@@ -16,6 +16,7 @@ import { runAll, sumOf } from './ci/run-all.ts'
 import type { Outcome } from './ci/run-job.ts'
 import { estimate, type Job } from './ci/schedule.ts'
 import { readSources } from './ci/sources.ts'
+import { forgetDeadLabs, namesOfLabs } from './lab/src/network/netns.ts'
 
 /** A longer run fails, so that CI never grows unnoticed. */
 const BUDGET_SECONDS = 88 * 60
@@ -64,9 +65,10 @@ function listJobs(chosen: readonly Job[]): void {
 async function runJobs(chosen: readonly Job[]): Promise<number> {
   const scratch = mkdtempSync(join(tmpdir(), 'skerry-ci-'))
   const stopped = new AbortController()
-  for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => stopped.abort())
+  for (const name of ['SIGINT', 'SIGTERM'] as const) process.on(name, () => stopped.abort())
   const began = performance.now()
   const ticks = readTicks()
+  const others = await namesOfLabs()
   const outcomes = await runAll(chosen, {
     ...{ root, scratch, signal: stopped.signal, print: (line) => console.log(line) },
     env: {
@@ -76,6 +78,8 @@ async function runJobs(chosen: readonly Job[]): Promise<number> {
       NODE_COMPILE_CACHE: join(scratch, 'compiled'),
     },
   }).finally(() => rmSync(scratch, { recursive: true, force: true }))
+  // A killed test cannot remove the names of its networks.
+  if (stopped.signal.aborted) await forgetDeadLabs(others)
   const seconds = Math.round((performance.now() - began) / 1000)
   summarize(outcomes)
   if (values['write-durations']) writeDurations(outcomes)

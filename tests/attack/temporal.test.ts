@@ -175,7 +175,7 @@ async function untilWorking(): Promise<void> {
     await endOf(sealed, await startSchedule(sealed, randomUUID()))
     return true
   }
-  await until('the worker accepts runs', () => ends().catch(() => undefined), SOON_MS)
+  await until('the worker accepts runs', () => ends().catch(() => undefined), 4 * SOON_MS)
 }
 
 test(

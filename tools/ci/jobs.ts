@@ -25,11 +25,11 @@ interface Trait {
 
 /** Files that assert seconds, memory or ratios: concurrent jobs would distort their measurements. */
 const measuring = [
-  'apps/cloud/test/query-size.test.ts',
+  'apps/cloud/test/query-{fuzz,size}.test.ts',
   'apps/cloud/test/retention.test.ts',
   'packages/temporal/test/worker.slow.ts',
   'tests/accept/cloud-core.test.ts',
-  'tests/attack/{cells,feeds,strangers}.test.ts',
+  'tests/attack/{cells,feeds,guests,strangers}.test.ts',
   'tests/cloud/{canaries,engines-away}.test.ts',
   'tests/console/{faults,many}.test.ts',
   'tests/faults/cloud-storm.test.ts',

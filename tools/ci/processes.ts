@@ -4,13 +4,18 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { allPids, parentOf, signalTo } from '../lab/src/system/processes.ts'
 
 /** Time for a job to clean up what would outlive it, such as a lab that a script started. */
-const FAREWELL_MS = 10_000
+const FAREWELL_MS = 30_000
+const LOOK_MS = 50
 
 /** Kills a job's process group, and processes that left the group: servers of a lab lead their own sessions. */
-export async function endJob(leader: number, hasEnded: Promise<unknown>): Promise<void> {
+export async function endJob(leader: number): Promise<void> {
   const others = descendants(leader)
-  signalTo(-leader, 'SIGTERM')
-  await Promise.race([hasEnded, sleep(FAREWELL_MS, undefined, { ref: false })])
+  const deadline = performance.now() + FAREWELL_MS
+  // The leader ends at once; a script in its group that removes its lab takes longer.
+  for (let isThere = signalTo(-leader, 'SIGTERM'); isThere; isThere = signalTo(-leader, 0)) {
+    if (performance.now() > deadline) break
+    await sleep(LOOK_MS)
+  }
   for (const pid of new Set([...others, ...descendants(leader)])) signalTo(pid, 'SIGKILL')
   signalTo(-leader, 'SIGKILL')
 }

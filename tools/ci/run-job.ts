@@ -61,7 +61,7 @@ export async function runJob(job: Job, options: RunOptions): Promise<Outcome> {
   const end = (why: string) => {
     if (ending !== undefined || child.pid === undefined) return
     killed = why
-    ending = endJob(child.pid, exited)
+    ending = endJob(child.pid)
   }
   const limit = limitOf(job)
   const timer = setTimeout(() => end(`killed after ${limit} s, its time limit`), limit * 1000)

@@ -87,6 +87,20 @@ test('killing a job also kills processes that left its process group', async () 
   await until('its server should end', () => !existsSync(`/proc/${pid}`))
 })
 
+test('a killed job may clean up, also when its first process has ended', async () => {
+  await using at = await place()
+  const stop = new AbortController()
+  const cleans = `trap 'sleep 0.3; touch cleaned' EXIT; trap exit TERM; touch runs; while true; do sleep 0.1; done`
+  await writeFile(join(at.root, 'cleans.sh'), cleans)
+  const running = runJob(job(['sh', '-c', 'bash cleans.sh & wait']), {
+    ...{ ...at.options, signal: stop.signal },
+  })
+  await until('the job should run', () => existsSync(join(at.root, 'runs')))
+  stop.abort()
+  await running
+  assert.ok(existsSync(join(at.root, 'cleaned')))
+})
+
 test('a time limit is four times the estimate, and never less than twenty minutes', () => {
   assert.equal(limitOf(job(['true'], { seconds: 10 })), 1200)
   assert.equal(limitOf(job(['true'], { seconds: 400 })), 1600)

@@ -64,6 +64,22 @@ export async function forgetDeadHosts(): Promise<void> {
   }
 }
 
+/** The names of all hosts and switches of labs. */
+export const namesOfLabs = async (): Promise<readonly string[]> => namesBeginning('skerry-')
+
+/** Removes the names of labs in which no process is left, except `kept`. Only for a caller that knows that no other lab starts. */
+export async function forgetDeadLabs(kept: readonly string[]): Promise<void> {
+  const isDead = (name: string) => {
+    const network = networkNamed(name)
+    return network === undefined || findInNetworks(new Set([network])).length === 0
+  }
+  const names = (await namesOfLabs()).filter((name) => !kept.includes(name))
+  const labs = Map.groupBy(names, (name) => /^skerry-[0-9a-f]{8}/.exec(name)?.[0] ?? name)
+  for (const lab of labs.values()) {
+    if (lab.every(isDead)) for (const name of lab) await forgetNetwork(name)
+  }
+}
+
 /** The kernel's name for a named network namespace, or undefined if the name does not exist. */
 export function networkNamed(name: string): string | undefined {
   const root = allMounts().findLast(({ at }) => at === join(NAMES, name))?.root
