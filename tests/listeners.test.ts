@@ -51,11 +51,11 @@ const listeners: Readonly<Record<keyof typeof listenerBounds, () => Promise<Open
   async machines() {
     const context = { identity: () => ({ cell: tls, trusted }), log }
     const api = openMachineListener(context as unknown as Parameters<typeof openMachineListener>[0])
-    return { ...{ server: api.server, secure: true }, close: () => api[Symbol.asyncDispose]() }
+    return { server: api.server, secure: true, close: () => api[Symbol.asyncDispose]() }
   },
   async console() {
     const api = openConsole({ tls: () => tls, log } as unknown as Parameters<typeof openConsole>[0])
-    return { ...{ server: api.server, secure: true }, close: () => api[Symbol.asyncDispose]() }
+    return { server: api.server, secure: true, close: () => api[Symbol.asyncDispose]() }
   },
   health: async () => ({ server: healthServer(untouched), secure: false }),
   egress: async () => ({ server: makeEgress(untouched), secure: false }),

@@ -70,7 +70,10 @@ async function runJobs(chosen: readonly Job[]): Promise<number> {
   const ticks = readTicks()
   const others = await namesOfLabs()
   const outcomes = await runAll(chosen, {
-    ...{ root, scratch, signal: stopped.signal, print: (line) => console.log(line) },
+    root,
+    scratch,
+    signal: stopped.signal,
+    print: (line) => console.log(line),
     env: {
       ...process.env,
       CI: 'true',

@@ -117,7 +117,12 @@ suite('the command line, with a daemon and a guest', { skip }, () => {
   test('a program runs in the guest, and skerry returns its exit code', async () => {
     await until('the agent answers', async () => (await echo('here')) === 'here\n', BOOT_MS)
     const { code, stdout, stderr } = await skerry(
-      ...['exec', 'my-vm', '--', '/bin/sh', '-c', 'echo said; echo but >&2; exit 3'],
+      'exec',
+      'my-vm',
+      '--',
+      '/bin/sh',
+      '-c',
+      'echo said; echo but >&2; exit 3',
     )
     assert.deepEqual([code, stdout, stderr], [3, 'said\n', 'but\n'])
     // The agent answers before the guest reports that it is up and its SSH server runs.

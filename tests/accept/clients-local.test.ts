@@ -39,7 +39,9 @@ function client(headers: Readonly<Record<string, string>>, exchanges: Exchange[]
     const data = body === undefined ? [] : ['--data-binary', body]
     const answer = await curl('-X', method, ...words, ...data, `${BASE}${path}`)
     exchanges.push({
-      ...{ method, path, status: answer.status },
+      method,
+      path,
+      status: answer.status,
       sent: { headers, body: Buffer.from(body ?? '') },
       said: { headers: { 'content-type': answer.type }, body: Buffer.from(answer.text) },
     })

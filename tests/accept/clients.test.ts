@@ -79,7 +79,12 @@ suite('clients of the cloud', { skip, concurrency: true }, () => {
       name: 'workflows',
       of: place.workflow.url,
       command: ({ url, login }) => [
-        ...[process.execPath, at('with-json.ts'), url, login.org, login.user, login.password],
+        process.execPath,
+        at('with-json.ts'),
+        url,
+        login.org,
+        login.user,
+        login.password,
         at('greet.yaml'),
       ],
       env: ({ ca }) => ({ NODE_EXTRA_CA_CERTS: ca }),

@@ -90,9 +90,20 @@ test('Debian takes an SSH key and a cloud-init document at create', { skip }, as
     BOOT_MS,
   )
   const login = [
-    ...['ssh', '-i', key, '-o', 'IdentitiesOnly=yes', '-o', 'BatchMode=yes'],
-    ...['-o', 'StrictHostKeyChecking=no', '-o', 'UserKnownHostsFile=/dev/null'],
-    ...['-o', 'ConnectTimeout=20', `root@${address}`],
+    'ssh',
+    '-i',
+    key,
+    '-o',
+    'IdentitiesOnly=yes',
+    '-o',
+    'BatchMode=yes',
+    '-o',
+    'StrictHostKeyChecking=no',
+    '-o',
+    'UserKnownHostsFile=/dev/null',
+    '-o',
+    'ConnectTimeout=20',
+    `root@${address}`,
   ]
   inside = (command) => host.run([...login, command])
   const said = await until(

@@ -51,7 +51,8 @@ async function openPage(options: Parameters<Browser['newContext']>[0] = {}): Pro
   const errors: unknown[] = []
   page.on('pageerror', (error) => errors.push(error))
   return {
-    ...{ page, requested },
+    page,
+    requested,
     tone: (tone) => page.locator(`body[data-tone=${tone}]`).waitFor(),
     read: (expression) => page.evaluate(expression),
     state: () => page.locator('#state').textContent(),
@@ -273,16 +274,12 @@ test(
     await page.getByRole('button', { name: 'Ctrl-Alt-Del' }).click()
     await until('six strokes', () => display.keys.length === 6)
     assert.deepEqual(display.keys.splice(0), [
-      ...[
-        [0xffe3, true],
-        [0xffe9, true],
-        [0xffff, true],
-      ],
-      ...[
-        [0xffff, false],
-        [0xffe9, false],
-        [0xffe3, false],
-      ],
+      [0xffe3, true],
+      [0xffe9, true],
+      [0xffff, true],
+      [0xffff, false],
+      [0xffe9, false],
+      [0xffe3, false],
     ])
     await page.getByRole('button', { name: 'Clipboard', exact: true }).click()
     await page.getByLabel('Text for the guest').fill('Hi!')

@@ -70,9 +70,23 @@ async function makeKey(name: string): Promise<string> {
 
 const ssh = (key: string, address: string, port: number, command: string) =>
   host.run([
-    ...['ssh', '-i', join(dir, key), '-o', 'IdentitiesOnly=yes', '-o', 'BatchMode=yes'],
-    ...['-o', 'StrictHostKeyChecking=no', '-o', 'UserKnownHostsFile=/dev/null'],
-    ...['-o', 'ConnectTimeout=60', '-p', String(port), `root@${address}`, command],
+    'ssh',
+    '-i',
+    join(dir, key),
+    '-o',
+    'IdentitiesOnly=yes',
+    '-o',
+    'BatchMode=yes',
+    '-o',
+    'StrictHostKeyChecking=no',
+    '-o',
+    'UserKnownHostsFile=/dev/null',
+    '-o',
+    'ConnectTimeout=60',
+    '-p',
+    String(port),
+    `root@${address}`,
+    command,
   ])
 
 /** The entries of the DHCP server, one file per VM. */
@@ -164,8 +178,15 @@ suite('the local API beyond its specification, by curl', { skip }, () => {
 
     const { autostart, cpus, ...rest } = two
     const row = {
-      ...{ ...rest, name: 'two', tag: '', state: 'powered off' },
-      ...{ cpus, autostart, sharing: false, nested: false, boot: null },
+      ...rest,
+      name: 'two',
+      tag: '',
+      state: 'powered off',
+      cpus,
+      autostart,
+      sharing: false,
+      nested: false,
+      boot: null,
     }
     assert.deepEqual(await rows('&id=two'), [row])
     assert.deepEqual(

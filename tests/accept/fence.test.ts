@@ -177,9 +177,10 @@ suite('access control', { skip }, () => {
     // The same without the firewall: the probes work.
     await host.killVmd()
     await host.run(['iptables', '-F', 'INPUT'])
-    assert.deepEqual(await connections(addresses, [8081, 22]), [
-      ...addresses.flatMap((address) => [`${address}:8081`, `${address}:22`]),
-    ])
+    assert.deepEqual(
+      await connections(addresses, [8081, 22]),
+      addresses.flatMap((address) => [`${address}:8081`, `${address}:22`]),
+    )
     await until('the listeners report', () => listeners.seen().length === 8)
     await host.startVmd()
     assert.deepEqual(await connections(addresses, [53, 8081, 22]), ['10.83.0.1:53'])

@@ -141,8 +141,13 @@ export async function openMachines(dir: string): Promise<Machines> {
     await run('ip', ['-n', host.netns, ...command])
   }
   const env = {
-    ...{ HOME: '/root', LC_ALL: 'C.UTF-8', PASSWORD, TREE: tree, MACHINES: machines },
-    ...{ PGHOST: '127.0.0.1', PGUSER: 'postgres' },
+    HOME: '/root',
+    LC_ALL: 'C.UTF-8',
+    PASSWORD,
+    TREE: tree,
+    MACHINES: machines,
+    PGHOST: '127.0.0.1',
+    PGUSER: 'postgres',
     PATH: `${tree}/usr/bin:/usr/lib/postgresql/15/bin:/usr/sbin:/usr/bin:/sbin:/bin`,
   }
   let invitation = ''
@@ -168,7 +173,8 @@ export async function openMachines(dir: string): Promise<Machines> {
   }
   const all = opened.move()
   return {
-    ...{ lab, on },
+    lab,
+    on,
     async type(page) {
       let said = ''
       for (const { machine, script } of await blocksOf(page)) said += await on(machine, script)
@@ -211,7 +217,9 @@ async function startEngines(
   const behind = [{ host: '127.0.0.1', port }]
   opened.use(
     await startBalancerProcess(join(dir, 'temporal-door'), behind, {
-      ...{ netns, port: 7233, outlives: false },
+      netns,
+      port: 7233,
+      outlives: false,
     }),
   )
   return (certificates) =>

@@ -58,8 +58,11 @@ scrape_configs:
 `,
   )
   const [program = '', ...words] = inLab(
-    ...['prometheus', `--config.file=${join(dir, 'prometheus.yml')}`, '--log.level=error'],
-    ...[`--storage.tsdb.path=${join(dir, 'tsdb')}`, `--web.listen-address=127.0.0.1:${PORT}`],
+    'prometheus',
+    `--config.file=${join(dir, 'prometheus.yml')}`,
+    '--log.level=error',
+    `--storage.tsdb.path=${join(dir, 'tsdb')}`,
+    `--web.listen-address=127.0.0.1:${PORT}`,
   )
   const prometheus = spawn(program, words, { stdio: 'ignore' })
   stack.defer(async () => {

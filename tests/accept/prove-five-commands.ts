@@ -61,7 +61,11 @@ say('switching it on')
 await machine.boot()
 const archive = stack.use(await openArchive(machine, work))
 const shell = (line: string) => [
-  ...['env', `http_proxy=${archive.proxy}`, 'bash', '-ec', `cd ${HOME}; ${line}`],
+  'env',
+  `http_proxy=${archive.proxy}`,
+  'bash',
+  '-ec',
+  `cd ${HOME}; ${line}`,
 ]
 await mkdir(join(machine.root, 'root/.ssh'), { recursive: true, mode: 0o700 })
 await machine.run(['ssh-keygen', '-q', '-t', 'ed25519', '-N', '', '-f', '/root/.ssh/id_ed25519'])

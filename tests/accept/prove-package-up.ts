@@ -42,8 +42,12 @@ await copyFile(deb, join(machine.root, 'root/skerry.deb'))
 await machine.boot()
 const archive = stack.use(await openArchive(machine, work))
 const shell = (line: string) => [
-  ...['env', `http_proxy=${archive.proxy}`, 'DEBIAN_FRONTEND=noninteractive'],
-  ...['bash', '-ec', `cd /root; ${line}`],
+  'env',
+  `http_proxy=${archive.proxy}`,
+  'DEBIAN_FRONTEND=noninteractive',
+  'bash',
+  '-ec',
+  `cd /root; ${line}`,
 ]
 const type = (line: string) => timed(line, () => machine.run(shell(line)))
 

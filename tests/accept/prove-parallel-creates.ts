@@ -17,7 +17,9 @@ const began = performance.now()
 
 await using place = await startVmdPlace()
 const figures = await runRounds({
-  ...{ host: place.host, seed, rounds: Number(values.rounds) },
+  host: place.host,
+  seed,
+  rounds: Number(values.rounds),
   say: (line) => console.error(line),
 })
 const seconds = Math.round((performance.now() - began) / 1000)

@@ -76,8 +76,12 @@ async function start(client: CloudClient, name: string): Promise<Guest> {
     lab.hosts.map(async (host) => (await host.run(['virsh', 'domid', domain])).code === 0),
   )
   return {
-    ...{ client, vapp, domain, host: lab.hosts[homes.indexOf(true)] as LabHost },
-    ...{ address: value('IpAddress'), mac: value('MACAddress') },
+    client,
+    vapp,
+    domain,
+    host: lab.hosts[homes.indexOf(true)] as LabHost,
+    address: value('IpAddress'),
+    mac: value('MACAddress'),
     network: attribute(connection, 'network') ?? '',
   }
 }
@@ -200,8 +204,13 @@ suite('networks of organisations', { skip }, () => {
     const [cell] = JSON.parse(readFileSync(join(host.dir, 'skerry/cloud/cells.json'), 'utf8'))
     const gateway = (address: string) => address.replace(/\.\d+$/, '.1')
     const addresses = [
-      ...[gateway(near.address), gateway(green.address), '10.83.0.1', local.address],
-      ...[host.address ?? '', other.address ?? '', cell.address],
+      gateway(near.address),
+      gateway(green.address),
+      '10.83.0.1',
+      local.address,
+      host.address ?? '',
+      other.address ?? '',
+      cell.address,
     ]
     const cloud = lab.cloud
     assert.ok(cloud)

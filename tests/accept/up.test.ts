@@ -61,9 +61,12 @@ test(
       assert.deepEqual(
         runs.toSorted(),
         [
-          ...['cloud runs as skerry-cell', 'console runs as skerry-console'],
-          ...['egress runs as skerry-egress', 'vmd runs as root'],
-          ...['workflow runs as skerry-workflow', 'workflow runs as skerry-workflow'],
+          'cloud runs as skerry-cell',
+          'console runs as skerry-console',
+          'egress runs as skerry-egress',
+          'vmd runs as root',
+          'workflow runs as skerry-workflow',
+          'workflow runs as skerry-workflow',
         ].toSorted(),
       )
     }

@@ -190,7 +190,10 @@ test(
     const began = performance.now()
     const id = await idOf(place, RESTART)
     const said = await start(place, id, {
-      ...{ vapp: guests.vapp, force: true, healthySeconds: 240, stableSeconds: 1 },
+      vapp: guests.vapp,
+      force: true,
+      healthySeconds: 240,
+      stableSeconds: 1,
     })
     assert.equal(said.status, 202, said.text)
     const location = said.headers['location'] ?? ''
@@ -219,7 +222,10 @@ test(
     const id = await idOf(place, SNAPSHOT)
     const value = { string: { value: guests.vapp } }
     const requested = {
-      ...{ workflow: id, name: 'often', 'every-seconds': 10, 'time-zone': 'Europe/Berlin' },
+      workflow: id,
+      name: 'often',
+      'every-seconds': 10,
+      'time-zone': 'Europe/Berlin',
       parameters: [{ name: 'vapp', type: 'string', scope: 'local', value }],
     }
     const json = [...user, ...JSON_ASKED, '-H', 'Content-Type: application/json']

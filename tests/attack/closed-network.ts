@@ -59,7 +59,7 @@ export async function closeNetwork(
     },
     async drop(ports) {
       for (const port of ports) {
-        await iptables(...['-A', 'OUTPUT', '-p', 'tcp', '--dport', String(port), '-j', 'DROP'])
+        await iptables('-A', 'OUTPUT', '-p', 'tcp', '--dport', String(port), '-j', 'DROP')
       }
     },
     fix: () => iptables('-F', 'OUTPUT'),

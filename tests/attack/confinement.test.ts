@@ -45,7 +45,10 @@ async function asUnit(kind: Kind | 'nobody'): Promise<readonly string[]> {
   return [
     ...bare,
     ...(groups === undefined ? ['--clear-groups'] : ['--groups', String(idOf(groups as Kind))]),
-    ...[`--bounding-set=${caps}`, `--inh-caps=${caps}`, `--ambient-caps=${caps}`, '--'],
+    `--bounding-set=${caps}`,
+    `--inh-caps=${caps}`,
+    `--ambient-caps=${caps}`,
+    '--',
   ]
 }
 
@@ -75,15 +78,24 @@ async function makeCloud() {
     'https://127.0.0.2:9443',
   ])
   await site.type([
-    ...['workflow', '--name', 'w1', '--out', at('workflow'), '--url', 'https://127.0.0.3:8281'],
-    ...['--database', 'postgres://someone@db.example/workflow'],
+    'workflow',
+    '--name',
+    'w1',
+    '--out',
+    at('workflow'),
+    '--url',
+    'https://127.0.0.3:8281',
+    '--database',
+    'postgres://someone@db.example/workflow',
   ])
   await site.type(['cell', '--name', 'cell-2', '--out', at('cell-2')])
   await writeFile(at('images/image'), 'of a tenant', { mode: 0o600 })
   await chmod(site.dir, 0o755)
   const configs: Readonly<Record<Kind, string>> = {
-    ...{ cell: site.config, console: at('console/console.json') },
-    ...{ workflow: at('workflow/workflow.json'), egress: at('workflow/egress.json') },
+    cell: site.config,
+    console: at('console/console.json'),
+    workflow: at('workflow/workflow.json'),
+    egress: at('workflow/egress.json'),
   }
   const start = async () => {
     for (const kind of kinds) await handOver(configs[kind], { uid: idOf(kind), gid: idOf(kind) })

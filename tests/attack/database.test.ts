@@ -201,10 +201,17 @@ test('no login can connect to another database', async () => {
 
 test('no login fills the disk: no temporary tables, large objects, tables or files', async () => {
   const statements = [
-    ...['create temp table t (x int)', 'create table t (x int)', 'create schema s'],
-    ...['select lo_create(0)', 'select lo_creat(-1)', `select lo_from_bytea(0, 'x')`],
-    ...[`copy (select 1) to '/tmp/attack'`, `copy (select 1) to program 'true'`],
-    ...[`select pg_read_file('PG_VERSION')`, 'create role thief', 'create database thief'],
+    'create temp table t (x int)',
+    'create table t (x int)',
+    'create schema s',
+    'select lo_create(0)',
+    'select lo_creat(-1)',
+    `select lo_from_bytea(0, 'x')`,
+    `copy (select 1) to '/tmp/attack'`,
+    `copy (select 1) to program 'true'`,
+    `select pg_read_file('PG_VERSION')`,
+    'create role thief',
+    'create database thief',
   ]
   for (const { name, url } of attackers) {
     await attack(url, async (tries) => {

@@ -149,7 +149,11 @@ async function onTheHost(home: string): Promise<void> {
 
 const reportOf = (text: string): Report => JSON.parse(text) as Report
 const words = (uid: number, whose: string, directories: readonly string[]) => [
-  ...[process.execPath, PROGRAM, String(uid), whose, ...directories],
+  process.execPath,
+  PROGRAM,
+  String(uid),
+  whose,
+  ...directories,
 ]
 /** The path of a directory of the lab's host on the host itself. */
 const MOUNTS: readonly (readonly [lab: string, host: string])[] = [

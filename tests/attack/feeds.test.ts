@@ -38,7 +38,11 @@ const tell = (kind: string, org: OrgId) =>
 
 async function openFeed(token: string): Promise<IncomingMessage> {
   const sent = request({
-    ...{ host: '127.0.0.1', port: cell.port, path: '/api/events', ca: cell.ca, agent: false },
+    host: '127.0.0.1',
+    port: cell.port,
+    path: '/api/events',
+    ca: cell.ca,
+    agent: false,
     headers: { accept: ACCEPT, 'x-cloud-authorization': token },
   })
   sent.end()
@@ -79,7 +83,11 @@ test('10,000 feed readers of one tenant: another tenant is at most twice as slow
 
   const tokens = await Promise.all(Array.from({ length: USERS }, () => cell.enter(blue, 'user')))
   const workerData: Readers = {
-    ...{ port: cell.port, ca: cell.ca, tokens, readers: READERS, againMs: 120_000 },
+    port: cell.port,
+    ca: cell.ca,
+    tokens,
+    readers: READERS,
+    againMs: 120_000,
   }
   const began = performance.now()
   const readers = new Worker(new URL('feed-readers.ts', import.meta.url), { workerData })

@@ -81,7 +81,11 @@ const untilUp = (id: string) =>
 const agent = async (id: string, execute: string) =>
   (
     await host.run([
-      ...['virsh', '-q', 'qemu-agent-command', `local-${id}`, JSON.stringify({ execute })],
+      'virsh',
+      '-q',
+      'qemu-agent-command',
+      `local-${id}`,
+      JSON.stringify({ execute }),
     ])
   ).code
 
@@ -90,15 +94,22 @@ function makeLies(other: string): readonly (readonly string[])[] {
   // Three, so that both forwards are tested with each of them.
   const own = ['127.0.0.1', UPLINK, '10.83.0.1']
   const far = (n: number) => [
-    ...[`127.${n % 256}.3.${1 + (n % 254)}`, `198.51.100.${1 + (n % 254)}`, `224.0.${n % 256}.1`],
-    ...[
-      `10.84.${n % 256}.40`,
-      `169.254.${n % 256}.254`,
-      `192.168.${n % 256}.1`,
-      `10.82.${n % 256}.9`,
-    ],
-    ...[other, WORLD, '255.255.255.255', '10.83.255.255', `::ffff:127.0.0.${1 + (n % 254)}`],
-    ...[`fe80::${n.toString(16)}`, `0127.0.0.${1 + (n % 254)}`, `2130706433`, 'localhost'],
+    `127.${n % 256}.3.${1 + (n % 254)}`,
+    `198.51.100.${1 + (n % 254)}`,
+    `224.0.${n % 256}.1`,
+    `10.84.${n % 256}.40`,
+    `169.254.${n % 256}.254`,
+    `192.168.${n % 256}.1`,
+    `10.82.${n % 256}.9`,
+    other,
+    WORLD,
+    '255.255.255.255',
+    '10.83.255.255',
+    `::ffff:127.0.0.${1 + (n % 254)}`,
+    `fe80::${n.toString(16)}`,
+    `0127.0.0.${1 + (n % 254)}`,
+    `2130706433`,
+    'localhost',
   ]
   const all = Array.from({ length: LIES }, (_, n) => far(n)[n % far(n).length] ?? '')
   return Array.from({ length: LIES / LIES_AT_ONCE }, (_, n) => [
@@ -213,18 +224,16 @@ suite('guests that lie, stall and connect outwards', { skip }, () => {
       const port = n % 2 === 0 ? 18_080 : 18_081
       const words = ['-H', 'Host: 127.0.0.1:8080', `http://127.0.0.1:${port}/api/vms`]
       const { stdout: code } = await host.run([
-        ...[
-          ...NO_ACCOUNT,
-          'curl',
-          '-s',
-          '-m',
-          '10',
-          '-o',
-          '/dev/null',
-          '-w',
-          '%{http_code}',
-          ...words,
-        ],
+        ...NO_ACCOUNT,
+        'curl',
+        '-s',
+        '-m',
+        '10',
+        '-o',
+        '/dev/null',
+        '-w',
+        '%{http_code}',
+        ...words,
       ])
       if (code !== '000') open.push(`${port}: ${code}`)
     }

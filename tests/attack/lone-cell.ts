@@ -65,8 +65,13 @@ export async function startLoneCell(): Promise<LoneCell> {
   const port = await freePorts(3)
   const address = '127.0.0.1'
   const config: CloudConfig = {
-    ...{ base: `https://127.0.0.1:${port}`, cell: 'lone', database, identity: dir, images: dir },
-    ...{ listen: { address, port }, machines: { address, port: port + 1 } },
+    base: `https://127.0.0.1:${port}`,
+    cell: 'lone',
+    database,
+    identity: dir,
+    images: dir,
+    listen: { address, port },
+    machines: { address, port: port + 1 },
     temporal: { address: `127.0.0.1:${port + 2}`, namespace: 'nowhere', tls: false },
   }
   await writeFile(join(dir, 'config'), JSON.stringify(config))
@@ -96,7 +101,13 @@ export async function startLoneCell(): Promise<LoneCell> {
   const ask: LoneCell['ask'] = async (path, requested = {}) => {
     const { method = 'GET', headers, from = address, agent = false } = requested
     const sent = request({
-      ...{ host: address, port, path, method, ca: site.cert, agent, localAddress: from },
+      host: address,
+      port,
+      path,
+      method,
+      ca: site.cert,
+      agent,
+      localAddress: from,
       headers: { accept: ACCEPT, ...headers },
     })
     sent.end()
@@ -105,7 +116,10 @@ export async function startLoneCell(): Promise<LoneCell> {
   }
   const all = stack.move()
   return {
-    ...{ port, ca: site.cert, db, ask },
+    port,
+    ca: site.cert,
+    db,
+    ask,
     addOrg: (name) => addOrg(db, name),
     async addUser(org, name, role) {
       const password = await hashPassword(PASSWORD, randomBytes(16))
@@ -115,7 +129,9 @@ export async function startLoneCell(): Promise<LoneCell> {
     async logIn(user, password, requested = {}) {
       const authorization = `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`
       const { status } = await ask('/api/sessions', {
-        ...{ ...requested, method: 'POST', headers: { authorization } },
+        ...requested,
+        method: 'POST',
+        headers: { authorization },
       })
       return status
     },

@@ -127,7 +127,10 @@ function asTenant() {
   }
 }
 const body = (value: unknown): string[] => [
-  ...['-H', 'Content-Type: application/json', '-d', JSON.stringify(value)],
+  '-H',
+  'Content-Type: application/json',
+  '-d',
+  JSON.stringify(value),
 ]
 
 interface Forger {
@@ -206,12 +209,10 @@ test(
     const run = /executions\/([0-9a-f-]{36})/.exec(started)?.[1] ?? ''
     await plain.within((client) =>
       client.workflow.getHandle(`run/${run}`).signal('event', {
-        ...{
-          id: requested,
-          type: 'skerry.interaction',
-          source: 'skerry',
-          subject: 'administrator',
-        },
+        id: requested,
+        type: 'skerry.interaction',
+        source: 'skerry',
+        subject: 'administrator',
         data: { goOn: true },
       }),
     )

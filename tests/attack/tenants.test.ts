@@ -45,7 +45,8 @@ async function userWithAll() {
   const { token: session } = await logIn(api.ask, `${name}@eng`, PASSWORD)
   const made = read(
     await api.ask('POST', '/api/session/tokens', {
-      ...{ token: session, body: '<AccessTokenParams name="nightly"/>' },
+      token: session,
+      body: '<AccessTokenParams name="nightly"/>',
     }),
     201,
   )
@@ -153,7 +154,7 @@ test('a full image store is reported when an image is announced and while it is 
     const body = await readFile(image)
     const announce = (bytes: number) =>
       api.ask('POST', `/api/catalog/${api.eng.ids['catalog']}/action/upload`, {
-        ...{ token: api.eng.token },
+        token: api.eng.token,
         body: `<UploadParams name="image-${(count += 1)}" size="${bytes}"/>`,
       })
     const early = await announce(64 * 1024 ** 2)

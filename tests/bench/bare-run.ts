@@ -12,7 +12,9 @@ import type { RunActivities } from '../../apps/workflow/src/durable/run-activiti
 const retry = { initialInterval: '200ms', maximumInterval: '5s' } as const
 const quick = proxyLocalActivities<RunActivities>({ startToCloseTimeout: '60s', retry })
 const functions = proxyActivities<RunActivities>({
-  ...{ heartbeatTimeout: '8s', retry, scheduleToCloseTimeout: '24h' },
+  heartbeatTimeout: '8s',
+  retry,
+  scheduleToCloseTimeout: '24h',
   cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
 })
 
@@ -26,7 +28,9 @@ export async function bareRun({ execution, grant, definition }: RunInput): Promi
   let data = input as unknown as Counted
   const tell = async (number: number, name: string) =>
     quick.record({
-      ...{ execution, state: 'running', asks: [] },
+      execution,
+      state: 'running',
+      asks: [],
       steps: [
         { number, at: Date.now(), place: `/do/${number}/${name}`, name, what: 'ended' },
         { number: number + 1, at: Date.now(), place: `/do/${number}/${name}`, name, what: 'began' },
@@ -36,13 +40,18 @@ export async function bareRun({ execution, grant, definition }: RunInput): Promi
     let { n } = data
     if (adds) {
       const [sum] = await quick.evaluate({
-        ...{ expressions: ['.n + 1'], on: { ...data }, variables: {} },
+        expressions: ['.n + 1'],
+        on: { ...data },
+        variables: {},
       })
       n = sum !== undefined && 'value' in sum ? Number(sum.value) : Number.NaN
     }
     await tell(step, `call-${step}`)
     const output = await functions.callFunction({
-      ...{ execution, grant, key: `${execution}/${step}`, name: 'skerry.test.yes' },
+      execution,
+      grant,
+      key: `${execution}/${step}`,
+      name: 'skerry.test.yes',
       input: { name: data.name, n },
     })
     data = (output as unknown as { input: Counted }).input

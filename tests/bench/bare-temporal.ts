@@ -6,7 +6,9 @@ const [address = '', namespace = '', taskQueue = ''] = process.argv.slice(2)
 Runtime.install({ shutdownSignals: [], logger: new DefaultLogger('ERROR') })
 const worker = await Worker.create({
   connection: await NativeConnection.connect({ address }),
-  ...{ namespace, taskQueue, workflowsPath: `${import.meta.dirname}/bare-workflow.ts` },
+  namespace,
+  taskQueue,
+  workflowsPath: `${import.meta.dirname}/bare-workflow.ts`,
   activities: {
     async step(name: string) {
       if (name === 'end') process.stdout.write('ended\n')

@@ -28,7 +28,10 @@ const loaded: Aim = {
   atMost: 0.1,
 }
 const echoed: Aim = {
-  ...{ name: 'a key and its echo, 99th of 100', unit: 'ms', atMost: 1.5, orMoreBy: 1 },
+  name: 'a key and its echo, 99th of 100',
+  unit: 'ms',
+  atMost: 1.5,
+  orMoreBy: 1,
 }
 
 type Measure = (side: Side, ca: string) => Promise<number>
@@ -85,13 +88,11 @@ async function makeTls(): Promise<Tls> {
   const issuer = await makeIssuer({ key: await makeKey(), subject: 'bench', serial: '01', ...span })
   const key = await makeKey()
   const cert = await issueCertificate(issuer, {
-    ...{
-      publicKey: publicKeyOf(key),
-      subject: 'bench',
-      serial: '02',
-      hosts: ['127.0.0.1'],
-      ...span,
-    },
+    publicKey: publicKeyOf(key),
+    subject: 'bench',
+    serial: '02',
+    hosts: ['127.0.0.1'],
+    ...span,
   })
   return { key, cert: `${cert}\n${issuer.cert}` }
 }

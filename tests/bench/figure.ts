@@ -93,8 +93,15 @@ function toFigure(
   const bound = atMost === undefined ? 'none' : most
   const goal = atLeast === undefined ? bound : `≥ ${atLeast}`
   return {
-    ...{ name, ratio, goal, met, ours: round(ours), bare: round(bare), unit },
-    ...{ spread: [low, high], clear },
+    name,
+    ratio,
+    goal,
+    met,
+    ours: round(ours),
+    bare: round(bare),
+    unit,
+    spread: [low, high],
+    clear,
   }
 }
 

@@ -124,8 +124,15 @@ async function list(bare: Bare): Promise<Figure> {
 /** A VM that is recorded and defined, and has no disk: it is never started. */
 async function pretend(id: string): Promise<void> {
   const record = newRecord({
-    ...{ id: id as VmId, owner: 'local', incarnation: '1', uuid: randomUUID(), name: id, tag: '' },
-    ...{ createdAt: host.clock.now().toISOString(), requested: '', autostart: false },
+    id: id as VmId,
+    owner: 'local',
+    incarnation: '1',
+    uuid: randomUUID(),
+    name: id,
+    tag: '',
+    createdAt: host.clock.now().toISOString(),
+    requested: '',
+    autostart: false,
   })
   await host.records.write({ ...record, phase: 'there' })
   const xml = definitionOf(id, join(SCRATCH, `${id}.qcow2`))
@@ -134,8 +141,16 @@ async function pretend(id: string): Promise<void> {
 
 function definitionOf(id: string, overlay: string): string {
   const definition: DomainDefinition = {
-    ...{ id: id as VmId, owner: 'local' as const, incarnation: '1', uuid: randomUUID(), title: id },
-    ...{ cpus: 1, memoryMiB: 512, nested: false, bridge: undefined, seed: undefined },
+    id: id as VmId,
+    owner: 'local' as const,
+    incarnation: '1',
+    uuid: randomUUID(),
+    title: id,
+    cpus: 1,
+    memoryMiB: 512,
+    nested: false,
+    bridge: undefined,
+    seed: undefined,
     mac: `52:${randomUUID().slice(0, 8).match(/../g)?.join(':')}:01`,
     layers: [overlay, template],
     serial: join(SCRATCH, `${id}.log`),

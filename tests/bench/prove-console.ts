@@ -63,13 +63,11 @@ const met =
   ratios.loaded <= goals.loaded
 process.stdout.write(
   `${JSON.stringify({
-    ...{
-      proof: 'console',
-      met,
-      load: began,
-      tickets,
-      guesses: { requested: count('guesses'), opened: guesses },
-    },
+    proof: 'console',
+    met,
+    load: began,
+    tickets,
+    guesses: { requested: count('guesses'), opened: guesses },
     consoles: { open: count('consoles'), vms: vms.length },
     idle: {
       ...shown(idle),
@@ -78,7 +76,9 @@ process.stdout.write(
       goal: goals.idle,
     },
     loaded: {
-      ...{ ...shown(loaded), perWebsockify: mib(bareLoaded), ratio: round(ratios.loaded) },
+      ...shown(loaded),
+      perWebsockify: mib(bareLoaded),
+      ratio: round(ratios.loaded),
       goal: goals.loaded,
     },
   })}\n`,

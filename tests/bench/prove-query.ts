@@ -209,7 +209,8 @@ async function measure(
 async function fuzzAll(api: TenantsApi, ways: readonly Way[], count: number): Promise<void> {
   const all = await readKnown(api.cloud.db)
   const scopes: Scope[] = ways.map((way) => ({
-    ...{ token: way.token, type: typeOf(way) },
+    token: way.token,
+    type: typeOf(way),
     rows: way.principal === 'administrator' ? all : all.filter(({ org }) => org === way.org),
   }))
   const counts = await fuzz(api.ask, scopes, all, { seed: number('seed'), count, base: BASE })

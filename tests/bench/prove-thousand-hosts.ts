@@ -32,8 +32,12 @@ const { values } = parseArgs({
   },
 })
 const [hosts, vms, lost, cells, steadySeconds] = [
-  ...[values.hosts, values.vms, values.lost, values.cells, values.steady].map(Number),
-] as [number, number, number, number, number]
+  values.hosts,
+  values.vms,
+  values.lost,
+  values.cells,
+  values.steady,
+].map(Number) as [number, number, number, number, number]
 /** Hosts in one process. */
 const TOGETHER = 200
 /** The reported state must be correct after this. */
@@ -88,8 +92,16 @@ await noting('back', async () => {
 if (unseenElsewhere > 0) throw new Error(`${unseenElsewhere} VMs of other hosts were UNKNOWN too`)
 console.log(
   JSON.stringify({
-    ...{ proof: 'thousand-hosts', simulated: true, hosts, vms: hosts * vms, cells, lost, seconds },
-    ...{ steady, whileLost: during, loadAverage: loadavg()[0] },
+    proof: 'thousand-hosts',
+    simulated: true,
+    hosts,
+    vms: hosts * vms,
+    cells,
+    lost,
+    seconds,
+    steady,
+    whileLost: during,
+    loadAverage: loadavg()[0],
   }),
 )
 
@@ -97,10 +109,14 @@ console.log(
 function plan(number: number): Planned {
   const name = `host-${number + 1}`
   return {
-    ...{ name, directory: join(dir.path, name), token: randomBytes(32).toString('base64url') },
-    ...{ address: `127.1.${number >> 8}.${number & 255}`, port: 8443 },
+    name,
+    directory: join(dir.path, name),
+    token: randomBytes(32).toString('base64url'),
+    address: `127.1.${number >> 8}.${number & 255}`,
+    port: 8443,
     vms: Array.from({ length: vms }, (_, at) => ({
-      ...{ id: randomUUID() as VmId, power: at % 2 === 0 ? ('on' as const) : ('off' as const) },
+      id: randomUUID() as VmId,
+      power: at % 2 === 0 ? ('on' as const) : ('off' as const),
     })),
   }
 }

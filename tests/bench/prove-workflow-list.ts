@@ -115,7 +115,8 @@ const share = (sorted: readonly number[], part: number): number =>
   sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? NaN
 
 const child = fork(SERVER, [String(WORKFLOWS)], {
-  ...{ stdio: ['ignore', 'inherit', 'inherit', 'ipc'], execArgv: ['--expose-gc'] },
+  stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+  execArgv: ['--expose-gc'],
 })
 try {
   const [{ port, authorization }] = (await once(child, 'message')) as [Ready]

@@ -20,7 +20,8 @@ export async function benchQuery(pairs: number): Promise<Figure[]> {
   const { port, token, org, vm, url } = JSON.parse(api.line) as Record<string, string>
   await using bare = await startProcess('bare-query.ts', [url ?? '', org ?? '', vm ?? ''])
   const headers = {
-    ...{ accept: 'application/*+xml;version=5.1', 'x-cloud-authorization': token ?? '' },
+    accept: 'application/*+xml;version=5.1',
+    'x-cloud-authorization': token ?? '',
   }
   const compared: readonly (readonly [name: string, ours: string, theirs: string])[] = [
     [

@@ -37,7 +37,9 @@ export async function startTalkingProcess(
     return value
   }
   return {
-    ...{ pid: child.pid ?? 0, line: await hear(), hear },
+    pid: child.pid ?? 0,
+    line: await hear(),
+    hear,
     async [Symbol.asyncDispose]() {
       child.stdin.end()
       await ended

@@ -83,15 +83,18 @@ async function joinAll({ hosts, cell, fingerprint }: Extract<Told, { do: 'join' 
 async function serveAll(): Promise<number> {
   for (const { planned, membership } of joined.values()) {
     const vms = planned.vms.map(({ id, power }): Vm => ({
-      ...{
-        id,
-        name: id,
-        tag: '',
-        power,
-        incarnation: '1',
-        boot: power === 'on' ? `boot-${id}` : null,
-      },
-      ...{ cpus: 1, memoryMiB: 64, diskMiB: 64, nested: false, autostart: false, sharing: false },
+      id,
+      name: id,
+      tag: '',
+      power,
+      incarnation: '1',
+      boot: power === 'on' ? `boot-${id}` : null,
+      cpus: 1,
+      memoryMiB: 64,
+      diskMiB: 64,
+      nested: false,
+      autostart: false,
+      sharing: false,
     }))
     const host = simulatedHost({ vms })
     for (const { id } of vms) homes.set(id, host)

@@ -77,7 +77,8 @@ export async function holdWaiting(runs: number, patienceMs: number): Promise<Wai
     })
     if (lost.length > 0) throw new Error(`${lost.length} runs did not end well: ${lost[0]} …`)
     return {
-      ...{ runs, startedInSeconds },
+      runs,
+      startedInSeconds,
       kibEach: { worker: more('worker'), temporal: more('temporal'), postgres: more('postgres') },
       endedInSeconds: Math.round((performance.now() - signalled) / 1_000),
     }

@@ -37,7 +37,10 @@ const counted = Object.entries(activities).map(([name, activity]) => [
   },
 ])
 const worker = runWorker({
-  ...{ address, namespace, taskQueue, dataConverter },
+  address,
+  namespace,
+  taskQueue,
+  dataConverter,
   workflows: { path: `${import.meta.dirname}/both-runs.ts` },
   activities: Object.fromEntries(counted) as object,
   say: (what, cause) => console.error(what, cause),

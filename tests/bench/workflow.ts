@@ -93,7 +93,9 @@ export async function benchWorkflow(pairs: number): Promise<Figure[]> {
     measure('bare', 'calls', async (run) => {
       await temporal.within((client) =>
         client.workflow.start('bareRun', {
-          ...{ taskQueue: QUEUE, workflowId: run.execution, args: [run] },
+          taskQueue: QUEUE,
+          workflowId: run.execution,
+          args: [run],
           workflowTaskTimeout: '5s',
         }),
       )

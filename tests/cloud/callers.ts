@@ -13,7 +13,11 @@ export type Kind = (typeof kinds)[number]
 
 /** Requests that create work are sent less often, or their end would take longer than the outage. */
 const paceMs: Readonly<Record<Kind, number>> = {
-  ...{ read: 100, query: 100, logIn: 500, create: 1000, power: 1000 },
+  read: 100,
+  query: 100,
+  logIn: 500,
+  create: 1000,
+  power: 1000,
 }
 
 export interface Answer {
@@ -94,7 +98,10 @@ export async function startAskers(cloud: SmallCloud, requested: Asked): Promise<
 
 /** The cell closed the connection, or does not exist. */
 const unanswered = (error: unknown): Reply => ({
-  ...{ status: 999, headers: {}, text: String(error), root: undefined },
+  status: 999,
+  headers: {},
+  text: String(error),
+  root: undefined,
 })
 
 interface Ask extends Asked {

@@ -159,7 +159,8 @@ class CanaryFlow implements Flow {
         'x-cloud-authorization': guess('unknown token'),
       })
       await this.#refused(401, 'GET', '/api/org', {
-        ...{ 'x-cloud-authorization': '', cookie: `cloud-token=${guess('cookie')}` },
+        'x-cloud-authorization': '',
+        cookie: `cloud-token=${guess('cookie')}`,
       })
       const body = `<User name="bad-${n}"><Role name="king"/><Password>${guess('refused password')}</Password></User>`
       assert.equal((await this.#ask('chief', 'POST', this.#users, body)).status, 400)

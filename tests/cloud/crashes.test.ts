@@ -109,7 +109,11 @@ async function prepare({ db }: SmallCloud): Promise<readonly VmId[]> {
       .executeTakeFirstOrThrow()
     const sizes = { cpus: 1, memory_mib: 64, disk_mib: 64 }
     const rows = cases.map(({ when, step, operation, status }) => ({
-      ...{ org, vapp, image, ...sizes, name: `${when} ${step} ${operation.name} ${status}` },
+      org,
+      vapp,
+      image,
+      ...sizes,
+      name: `${when} ${step} ${operation.name} ${status}`,
       status: status in ways ? ('UNRESOLVED' as const) : status,
     }))
     const made = await tx.insertInto('vm').values(rows).returning(['id', 'name']).execute()

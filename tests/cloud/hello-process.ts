@@ -7,7 +7,9 @@ import { readIdentity } from '../../apps/cloud/src/identity/issuers.ts'
 const [directory = '', hostId = ''] = process.argv.slice(2)
 const { cell, trusted } = await readIdentity(directory)
 using host = connectHost({
-  ...{ address: '127.0.0.1', port: 8443, hostId: hostId as HostId },
+  address: '127.0.0.1',
+  port: 8443,
+  hostId: hostId as HostId,
   tls: { ...cell, ca: trusted.hosts },
 })
 const ended = new AbortController()

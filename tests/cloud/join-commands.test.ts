@@ -32,8 +32,15 @@ test('init, invite, join: vmd answers its cell as the host that it became', { sk
   const skerry = async (...words: readonly string[]) =>
     (await run(process.execPath, [CLI, 'cloud', ...words, '--config', config])).stdout.trim()
   await skerry(
-    ...['init', '--base', 'https://127.0.0.1:8443', '--database', fresh.url],
-    ...['--machines', '127.0.0.1:8444', '--images', join(dir, 'images')],
+    'init',
+    '--base',
+    'https://127.0.0.1:8443',
+    '--database',
+    fresh.url,
+    '--machines',
+    '127.0.0.1:8444',
+    '--images',
+    join(dir, 'images'),
   )
   const identity = await readIdentity(join(dir, 'identity'))
   const url = actingAs(fresh.url, 'skerry_system')
@@ -41,7 +48,10 @@ test('init, invite, join: vmd answers its cell as the host that it became', { sk
   await using stack = new AsyncDisposableStack()
   stack.defer(() => db.destroy())
   await using api = openMachineListener({
-    ...{ db, identity: () => identity, issuing, images: join(dir, 'images') },
+    db,
+    identity: () => identity,
+    issuing,
+    images: join(dir, 'images'),
     log: () => undefined,
   })
   const socket = join(dir, 'door')

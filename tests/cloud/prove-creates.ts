@@ -18,7 +18,9 @@ await using cloud = await startSmallCloud({ cells: 2, hosts: 2 })
 await untilOpen(cloud.db, 2)
 const began = performance.now()
 const figures = await runRounds({
-  ...{ cloud, seed, rounds: Number(values.rounds) },
+  cloud,
+  seed,
+  rounds: Number(values.rounds),
   say: (line) => console.error(line),
 })
 const seconds = Math.round((performance.now() - began) / 1000)

@@ -138,8 +138,12 @@ test(
     await until('the cloud has recovered', isOver, RECOVERED_MS)
     t.diagnostic(`recovered: ${since()}`)
     assert.deepEqual((await status(cloud)).found, {
-      ...{ 'vm.relived': 0, 'vm.deleted': 1, 'vm.unmade': 0, 'vm.missing': 1 },
-      ...{ 'undo.dropped': 0, 'vm.orphaned': 1 },
+      'vm.relived': 0,
+      'vm.deleted': 1,
+      'vm.unmade': 0,
+      'vm.missing': 1,
+      'undo.dropped': 0,
+      'vm.orphaned': 1,
     })
     await untilOpen(cloud.db, 2)
     t.diagnostic(`all hosts are open: ${since()}`)

@@ -34,7 +34,8 @@ export function personIn(home: string): Person {
   }
   const skerry: Person['skerry'] = (words, typed) => run([PROGRAM, ...words], typed)
   return {
-    ...{ run, skerry },
+    run,
+    skerry,
     does: async (...words) => {
       const { code, out, err } = await skerry(words)
       assert.equal(code, 0, `skerry ${words.join(' ')}: ${out}${err}`)

@@ -68,7 +68,12 @@ async function makePair(cloud: SmallCloud): Promise<{ vapp: VappId; vms: readonl
       .executeTakeFirstOrThrow()
     const sizes = { cpus: 1, memory_mib: 64, disk_mib: 64 }
     const rows = ['a', 'b'].map((name, at) => ({
-      ...{ org, vapp, name, start_order: at, image, ...sizes },
+      org,
+      vapp,
+      name,
+      start_order: at,
+      image,
+      ...sizes,
     }))
     await tx.insertInto('vm').values(rows).execute()
     return submitTogether(tx, instantiate({ power: false }), { vapp, owner: 'alice' })

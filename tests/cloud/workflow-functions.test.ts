@@ -226,7 +226,9 @@ test('vApps are composed, changed, copied, deployed and deleted', { skip }, asyn
 test('records are found', { skip }, async () => {
   await made('searched', false)
   const found = await call<{ name: string; href: string }[]>('skerry.query', {
-    ...{ type: 'vApp', filter: 'name==searched', fields: ['name'] },
+    type: 'vApp',
+    filter: 'name==searched',
+    fields: ['name'],
   })
   assert.deepEqual(
     found.map(({ name }) => name),

@@ -34,8 +34,16 @@ const DAY_MS = 86_400_000
 async function makeOne(site: Awaited<ReturnType<typeof openCommands>>, ...more: string[]) {
   const out = join(site.dir, 'w1')
   await site.type([
-    ...['workflow', '--name', 'w1', '--out', out, '--url', URL_OF_IT],
-    ...['--database', 'postgres://someone@db.example/workflow', ...more],
+    'workflow',
+    '--name',
+    'w1',
+    '--out',
+    out,
+    '--url',
+    URL_OF_IT,
+    '--database',
+    'postgres://someone@db.example/workflow',
+    ...more,
   ])
   return JSON.parse(await readFile(join(out, 'workflow.json'), 'utf8')) as {
     readonly identity: string
@@ -48,7 +56,9 @@ test('a workflow server gets certificates and a configuration; a second run issu
   await site.init()
   const { identity, ...made } = await makeOne(site)
   assert.deepEqual(made, {
-    ...{ name: 'w1', url: URL_OF_IT, listen: { address: '::', port: 8281 } },
+    name: 'w1',
+    url: URL_OF_IT,
+    listen: { address: '::', port: 8281 },
     database: 'postgres://someone@db.example/workflow',
     temporal: { address: '127.0.0.1:7233', namespace: 'skerry-workflows' },
     cells: [{ address: '127.0.0.1', port: 8444 }],

@@ -42,7 +42,9 @@ export async function makeAuthority(): Promise<Authority> {
     return { key, cert: await issueCertificate(by, { ...made, ...names }) }
   }
   return {
-    ...{ control: control.cert, hosts: hosts.cert, site: site.cert },
+    control: control.cert,
+    hosts: hosts.cert,
+    site: site.cert,
     machine: (role, id) =>
       issue(role === 'host' ? hosts : control, {
         uris: [

@@ -39,10 +39,15 @@ export async function startTicketCell(
   const port = await freePorts()
   const base = `https://127.0.0.1:${port}`
   const config: CloudConfig = {
-    ...{ base, cell: name, database: it.cloud.url, console: new URL(page).host },
-    ...{ listen: { address: '127.0.0.1', port }, machines: { address: '127.0.0.1', port: 1 } },
+    base,
+    cell: name,
+    database: it.cloud.url,
+    console: new URL(page).host,
+    listen: { address: '127.0.0.1', port },
+    machines: { address: '127.0.0.1', port: 1 },
     temporal: { address: '127.0.0.1:1', namespace: 'nowhere' },
-    ...{ identity: dir, images: dir },
+    identity: dir,
+    images: dir,
   }
   const machine = { ...(await authority.machine('cell', name)), ca: authority.hosts }
   const tls = await authority.server('127.0.0.1')
@@ -86,9 +91,11 @@ export async function startTicketCell(
     async ticket(vm, user) {
       const token = tokens.get(user.account) ?? (await enter(user))
       const requested = request(`${base}/api/vApp/vm-${vm}/screen/action/acquireTicket`, {
-        ...{ method: 'POST', ca: authority.site },
+        method: 'POST',
+        ca: authority.site,
         headers: {
-          ...{ accept: 'application/*+xml;version=5.1', 'x-cloud-authorization': token },
+          accept: 'application/*+xml;version=5.1',
+          'x-cloud-authorization': token,
         },
       })
       requested.end()

@@ -49,7 +49,9 @@ export interface ConsolePlace {
 
 /** The variables that move a process's wall clock, but not its monotonic clock. */
 export const moved = (clock: string): Record<string, string> => ({
-  ...{ LD_PRELOAD: FAKETIME, FAKETIME: clock, FAKETIME_DONT_FAKE_MONOTONIC: '1' },
+  LD_PRELOAD: FAKETIME,
+  FAKETIME: clock,
+  FAKETIME_DONT_FAKE_MONOTONIC: '1',
 })
 
 export async function startConsole(
@@ -87,7 +89,12 @@ export async function startConsole(
   }
   await start()
   return {
-    ...{ name, url, port, start, kill, ended },
+    name,
+    url,
+    port,
+    start,
+    kill,
+    ended,
     get pid() {
       return child?.pid ?? 0
     },
@@ -109,14 +116,20 @@ async function writeConsole(place: ConsolePlace): Promise<string> {
   const own = await authority.machine('console', name)
   const server = await authority.server(ADDRESS)
   const files = {
-    ...{ 'control.pem': authority.control, 'hosts.pem': authority.hosts },
-    ...{ 'console.pem': own.cert + authority.control + own.key },
+    'control.pem': authority.control,
+    'hosts.pem': authority.hosts,
+    'console.pem': own.cert + authority.control + own.key,
     'server.pem': server.cert + server.key,
   }
   for (const [file, text] of Object.entries(files)) await writeFile(join(identity, file), text)
   const config: ConsoleConfig = {
-    ...{ name, page, listen: { address: ADDRESS, port }, database, identity },
-    ...{ renewFrom: [{ address: '127.0.0.1', port: 1 }], drainSeconds },
+    name,
+    page,
+    listen: { address: ADDRESS, port },
+    database,
+    identity,
+    renewFrom: [{ address: '127.0.0.1', port: 1 }],
+    drainSeconds,
   }
   const file = join(dir, `${name}.json`)
   await writeFile(file, JSON.stringify(config))

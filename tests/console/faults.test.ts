@@ -126,7 +126,10 @@ test('killing a cell closes no screen', { skip }, async () => {
   await using cell = await startTicketCell(small)
   const { ticket } = await cell.ticket(vmAt(3), userAt(3))
   using viewer = await mustLook({
-    ...{ url: small.url, ca: small.authority.site, vm: vmAt(3), ticket },
+    url: small.url,
+    ca: small.authority.site,
+    vm: vmAt(3),
+    ticket,
   })
   await viewer.echo('before')
   await cell.kill()
@@ -235,7 +238,8 @@ test(
     await viewer.echo('a while')
     for (let n = 0; n < 6; n += 1) await glance(vm, 'elsewhere')
     assert.deepEqual(await viewer.closed, {
-      ...{ code: 4008, reason: 'the console stops here: open the screen again' },
+      code: 4008,
+      reason: 'the console stops here: open the screen again',
     })
     assert.equal(await first?.ended(), 0)
     const reason = 'the console stops here: open the screen again'

@@ -22,7 +22,8 @@ import { makeAuthority } from './authority.ts'
 const skip = reasonWithoutRoot('cloud') ?? false
 const DAY_MS = 24 * 60 * 60 * 1000
 const ago = (days: number) => ({
-  ...{ ...issuing, clock: { now: () => new Date(Date.now() - days * DAY_MS) } },
+  ...issuing,
+  clock: { now: () => new Date(Date.now() - days * DAY_MS) },
 })
 
 test(

@@ -72,7 +72,8 @@ export async function startSmallConsole({
   const { host: first } = it.cloud
   // This process also simulates the hosts and the viewers: requests may wait for a handshake.
   const db = openDatabase<CloudTables>({
-    ...{ url: actingAs(it.cloud.url, 'skerry_system'), applicationName: 'small console' },
+    url: actingAs(it.cloud.url, 'skerry_system'),
+    applicationName: 'small console',
     connectTimeoutMs: PATIENCE_MS,
   })
   stack.defer(() => db.destroy())
@@ -132,7 +133,14 @@ export async function startSmallConsole({
   let named = consoles
   const all = stack.move()
   return {
-    ...{ postgres, it, authority, hosts, consoles: made, url, power, hostOf },
+    postgres,
+    it,
+    authority,
+    hosts,
+    consoles: made,
+    url,
+    power,
+    hostOf,
     paint: (rate) => void (screens.paints = rate),
     async settled(open) {
       const isSettled = async () => {

@@ -36,7 +36,10 @@ const someVm = (at: number): VmId => vms[at % VMS] as VmId
 const someUser = (at: number): User => users[at % USERS] as User
 const consoleAt = (at: number): string => small.consoles[at % 2]?.url ?? ''
 const requested = (vm: VmId, ticket: string, at = 0) => ({
-  ...{ url: consoleAt(at), ca: small.authority.site, vm, ticket },
+  url: consoleAt(at),
+  ca: small.authority.site,
+  vm,
+  ticket,
 })
 const openRows = async (): Promise<number> => {
   const { rows } = await sql<{ count: string }>`select count(*) from console`.execute(
@@ -82,7 +85,8 @@ test(
     const gone = await small.addVms(20)
     const hidden = await small.addVms(20)
     const held = await inTurns([...again, ...gone, ...hidden], 8, async (vm, at) => ({
-      ...{ vm, ticket: await small.ticket(vm, someUser(at)) },
+      vm,
+      ticket: await small.ticket(vm, someUser(at)),
     }))
     await inTurns(again, 8, async (vm) => {
       await small.power(vm, 'off')

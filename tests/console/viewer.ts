@@ -34,7 +34,9 @@ const addressOf = ({ url, vm, ticket }: Asking): string =>
 export async function look(asking: Asking): Promise<Viewer | number> {
   const { ca, vm, origin } = asking
   const socket = new WebSocket(addressOf(asking), 'binary', {
-    ...{ ca, perMessageDeflate: false, ...(origin !== undefined && { origin }) },
+    ca,
+    perMessageDeflate: false,
+    ...(origin !== undefined && { origin }),
   })
   const closed = new Promise<{ code: number; reason: string }>((resolve) => {
     socket.once('close', (code, reason) => resolve({ code, reason: reason.toString() }))
@@ -72,7 +74,8 @@ export async function look(asking: Asking): Promise<Viewer | number> {
   const name = greeting.subarray(-vm.length).toString()
   if (name !== vm) throw new Error(`this is the screen of ${name}, and that of ${vm} was asked for`)
   return {
-    ...{ socket, closed },
+    socket,
+    closed,
     get bytes() {
       return bytes
     },
@@ -113,10 +116,14 @@ export async function shake(
   socket.write(
     [
       `GET /screen/vm-${vm}?ticket=${encodeURIComponent(ticket)} HTTP/1.1`,
-      ...['host: console', 'connection: Upgrade', 'upgrade: websocket'],
-      ...['sec-websocket-version: 13', 'sec-websocket-key: dGhlIHNhbXBsZSBub25jZQ=='],
+      'host: console',
+      'connection: Upgrade',
+      'upgrade: websocket',
+      'sec-websocket-version: 13',
+      'sec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==',
       ...(origin === undefined ? [] : [`origin: ${origin}`]),
-      ...['', ''],
+      '',
+      '',
     ].join('\r\n'),
   )
   const answered = Promise.withResolvers<number>()

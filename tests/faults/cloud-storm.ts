@@ -86,7 +86,10 @@ async function rage(
   const over = new AbortController()
   const killer = new Killer(place, draw.branch())
   const weather = makeWeather(draw.branch(), {
-    ...{ killer, accepted: () => accepted.length, signal: over.signal, say },
+    killer,
+    accepted: () => accepted.length,
+    signal: over.signal,
+    say,
   })
   await using rows = new RowWatch(place.db)
   await using reader = readEvents(place, draw.branch())
@@ -124,15 +127,19 @@ async function rage(
   }, MATCHES_MS)
   const unlucky = ended.filter(({ vm, state }) => vm !== null && state !== 'success')
   return {
-    ...{ seed, operations, refused: refused.length },
-    ...{ lost: answers.lost, later: answers.later },
+    seed,
+    operations,
+    refused: refused.length,
+    lost: answers.lost,
+    later: answers.later,
     ended: count(ended.filter(({ parent }) => parent === null).map(({ state }) => state)),
     unlucky: count(
       unlucky.map(({ operation, state, fault }) => [operation, state, fault].join(' ')),
     ),
     kills: count(killer.kills.map(({ what }) => what)),
     takenOverMs: killer.kills.flatMap(({ takenOverMs }) => takenOverMs ?? []),
-    ...{ events: reader.seen.length, looks: place.qemus.looks },
+    events: reader.seen.length,
+    looks: place.qemus.looks,
   }
 }
 
@@ -150,9 +157,16 @@ function laneOf(place: Place, number: number, { draw, weather, ...hands }: Hands
   const tenant = place.cloud.tenants[who]
   if (!client || !tenant) throw new Error('a storm needs a tenant')
   return {
-    ...{ client, ways: place.ways, chance: draw, ...hands, name: `lane${number}` },
-    ...{ template: tenant.template, vdc: tenant.vdc },
-    ...{ take: weather.take, giveBack: weather.giveBack, patienceMs: weather.patienceMs },
+    client,
+    ways: place.ways,
+    chance: draw,
+    ...hands,
+    name: `lane${number}`,
+    template: tenant.template,
+    vdc: tenant.vdc,
+    take: weather.take,
+    giveBack: weather.giveBack,
+    patienceMs: weather.patienceMs,
   }
 }
 
@@ -161,7 +175,9 @@ function readEvents({ cloud, clients, ways }: Place, draw: Chance): EventReader 
   const [client] = clients
   return new EventReader((after) =>
     request(new URL(`/api/events?after=${after}`, draw.pick(ways)), {
-      ...{ ca, agent: false, headers: client?.headers ?? {} },
+      ca,
+      agent: false,
+      headers: client?.headers ?? {},
     }),
   )
 }

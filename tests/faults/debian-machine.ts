@@ -30,10 +30,14 @@ export class DebianMachine implements AsyncDisposable {
     const machine = new DebianMachine(await mkdtemp(join(tmpdir(), 'skerry-machine-')))
     try {
       await run([
-        ...['mmdebstrap', '--mode=root', '--variant=minbase'],
+        'mmdebstrap',
+        '--mode=root',
+        '--variant=minbase',
         `--include=${['systemd-sysv', 'dbus', ...packages].join(',')}`,
-        ...['--aptopt=APT::Install-Recommends "false"', '--aptopt=Acquire::Retries "3"'],
-        ...[SUITE, machine.root],
+        '--aptopt=APT::Install-Recommends "false"',
+        '--aptopt=Acquire::Retries "3"',
+        SUITE,
+        machine.root,
       ])
     } catch (error) {
       await machine[Symbol.asyncDispose]()
@@ -68,9 +72,17 @@ export class DebianMachine implements AsyncDisposable {
     this.#nspawn = spawn(
       'systemd-nspawn',
       [
-        ...['--quiet', '--boot', '--directory', this.root, '--machine', basename(this.#directory)],
+        '--quiet',
+        '--boot',
+        '--directory',
+        this.root,
+        '--machine',
+        basename(this.#directory),
         // There is no systemd outside to register it at. Its network has no route out.
-        ...['--register=no', '--keep-unit', '--private-network', '--console=read-only'],
+        '--register=no',
+        '--keep-unit',
+        '--private-network',
+        '--console=read-only',
         '--bind=/dev/net/tun',
       ],
       {
@@ -137,15 +149,21 @@ export class DebianMachine implements AsyncDisposable {
   async install(command: readonly string[]): Promise<string> {
     const trusted = '/etc/ssl/certs/ca-certificates.crt'
     return run([
-      ...['systemd-nspawn', '--quiet', '--directory', this.root, '--register=no', '--keep-unit'],
-      ...[
-        '--pipe',
-        '--machine',
-        basename(this.#directory),
-        `--bind-ro=${trusted}`,
-        `--setenv=NODE_EXTRA_CA_CERTS=${trusted}`,
-      ],
-      ...['--setenv=LC_ALL=C.UTF-8', '--setenv=HOME=/root', '--', ...command],
+      'systemd-nspawn',
+      '--quiet',
+      '--directory',
+      this.root,
+      '--register=no',
+      '--keep-unit',
+      '--pipe',
+      '--machine',
+      basename(this.#directory),
+      `--bind-ro=${trusted}`,
+      `--setenv=NODE_EXTRA_CA_CERTS=${trusted}`,
+      '--setenv=LC_ALL=C.UTF-8',
+      '--setenv=HOME=/root',
+      '--',
+      ...command,
     ])
   }
 

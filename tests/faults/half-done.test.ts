@@ -241,11 +241,16 @@ describe('interrupted work', { skip: reason ?? false }, () => {
     // As libvirt does for the disks it knows: QEMU runs as its own user.
     await succeeds(['chown', `--reference=${LIFE}/layer-1.qcow2`, file])
     await monitor('blockdev-add', {
-      ...{ driver: 'file', filename: file, 'node-name': 'stray-storage' },
+      driver: 'file',
+      filename: file,
+      'node-name': 'stray-storage',
       'auto-read-only': true,
     })
     await monitor('blockdev-add', {
-      ...{ driver: 'qcow2', file: 'stray-storage', 'node-name': 'stray-format', backing: null },
+      driver: 'qcow2',
+      file: 'stray-storage',
+      'node-name': 'stray-format',
+      backing: null,
     })
   }
 

@@ -11,7 +11,9 @@ test('the engine is killed twelve times: guests continue, errands are done, noth
   const reason = reasonToSkip('host', 'small')
   if (reason !== undefined) return t.skip(reason)
   const figures = await runStorm({
-    ...{ seed: 5, kills: 12, guests: 2 },
+    seed: 5,
+    kills: 12,
+    guests: 2,
     kill: killDriven,
     start: startEngine,
     say: (line) => t.diagnostic(line),

@@ -13,7 +13,11 @@ test('libvirtd is killed ten times: guests continue, errands are done, nothing i
   const reason = reasonToSkip('host', 'small')
   if (reason !== undefined) return t.skip(reason)
   const figures = await runStorm({
-    ...{ seed: 3, kills: 10, guests: 2, kill: killLibvirtd, start: startEngine },
+    seed: 3,
+    kills: 10,
+    guests: 2,
+    kill: killLibvirtd,
+    start: startEngine,
     say: (line) => t.diagnostic(line),
   })
   t.diagnostic(JSON.stringify(figures))

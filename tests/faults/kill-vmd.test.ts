@@ -12,7 +12,11 @@ test('vmd is killed six times: guests continue, its state is kept, no event is m
   const reason = reasonToSkip('host', 'small')
   if (reason !== undefined) return t.skip(reason)
   const figures = await runKillVmd({
-    ...{ seed: 7, kills: 6, errands: 60, guests: 2, lanes: 2 },
+    seed: 7,
+    kills: 6,
+    errands: 60,
+    guests: 2,
+    lanes: 2,
     say: (line) => t.diagnostic(line),
   })
   t.diagnostic(JSON.stringify(figures))

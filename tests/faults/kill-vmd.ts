@@ -131,13 +131,20 @@ async function readKnown(
     const { name, tag, address, boot, memoryMiB } = row ?? {}
     const forwards = (await vmd.read(`/api/vms/${id}/forwards`)) as { hostPort: number }[]
     return {
-      ...{ id, name, tag, address, boot, memoryMiB, qemu: qemu.trim() },
+      id,
+      name,
+      tag,
+      address,
+      boot,
+      memoryMiB,
+      qemu: qemu.trim(),
       forwards: forwards.filter(({ hostPort }) => hostPort >= FORWARDED),
     }
   })
   const templates = (await vmd.listTemplates()).filter(({ name }) => name === 'default')
   return {
-    ...{ templates, operation: await vmd.read(`/api/operations/${operation}`) },
+    templates,
+    operation: await vmd.read(`/api/operations/${operation}`),
     docs: await vmd.read(`/api/vms/${KEPT}/folders/docs`),
     witnesses: await Promise.all(witnesses),
     running: await Promise.all(running),

@@ -204,7 +204,8 @@ async function withDomain<T>(
 ): Promise<T | undefined> {
   try {
     await using connection = await libvirt.Connection.open({
-      ...{ socket: host.libvirt.socket, uri: 'qemu:///system' },
+      socket: host.libvirt.socket,
+      uri: 'qemu:///system',
     })
     const { dom } = await connection.call(libvirt.domainLookupByName, { name: `local-${vm}` })
     return await ask(connection, dom)
@@ -233,7 +234,9 @@ async function copies(host: LabHost, vm: string): Promise<boolean> {
 export async function slowDown(host: LabHost, vm: string, isSlow: boolean): Promise<void> {
   await withDomain(host, vm, (connection, dom) =>
     connection.call(libvirt.domainMigrateSetMaxSpeed, {
-      ...{ dom, bandwidth: isSlow ? 16n : 4096n, flags: 0 },
+      dom,
+      bandwidth: isSlow ? 16n : 4096n,
+      flags: 0,
     }),
   )
 }

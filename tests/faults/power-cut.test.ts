@@ -14,9 +14,16 @@ test('after a power cut the images of a host are consistent, and nothing is left
   const random = chance(7)
   const chosen: Trial[] = [
     // The first happens during the writes of a fully booted guest.
-    ...[trials.cloneOfRunning, trials.cloneOfRunning, trials.cloneOfOff, trials.cloneOfOff],
-    ...[trials.snapshotWithMemory, trials.snapshotWithMemory, trials.snapshotOfRunning],
-    ...[trials.snapshotOfOff, trials.revert, trials.suspend],
+    trials.cloneOfRunning,
+    trials.cloneOfRunning,
+    trials.cloneOfOff,
+    trials.cloneOfOff,
+    trials.snapshotWithMemory,
+    trials.snapshotWithMemory,
+    trials.snapshotOfRunning,
+    trials.snapshotOfOff,
+    trials.revert,
+    trials.suspend,
   ]
   for (const trial of chosen) await host.run(trial, random.between(0, trial.lastsMs))
   await host.assertGuestRemembers()

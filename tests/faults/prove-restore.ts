@@ -177,15 +177,25 @@ await untilOpen(
 const openMs = since(backBegan)
 say(`recovered: ${JSON.stringify(found)}`)
 assert.deepEqual(found, {
-  ...{ 'vm.relived': 0, 'vm.deleted': 1, 'vm.unmade': 0, 'vm.missing': 1 },
-  ...{ 'undo.dropped': 0, 'vm.orphaned': 2 },
+  'vm.relived': 0,
+  'vm.deleted': 1,
+  'vm.unmade': 0,
+  'vm.missing': 1,
+  'undo.dropped': 0,
+  'vm.orphaned': 2,
 })
 const words = await Promise.all(
   [kept, more, stopped, started, deleted, lost, grown, laid].map((each) => shown(place, each)),
 )
 assert.deepEqual(words, [
-  ...['POWERED_ON', 'POWERED_ON', 'POWERED_OFF', 'POWERED_ON', 'deleted', 'MISSING'],
-  ...['unknown', 'unknown'],
+  'POWERED_ON',
+  'POWERED_ON',
+  'POWERED_OFF',
+  'POWERED_ON',
+  'deleted',
+  'MISSING',
+  'unknown',
+  'unknown',
 ])
 assert.deepEqual(await unaccounted(place), [])
 await asBefore('recovered')
@@ -215,8 +225,15 @@ assert.deepEqual(place.qemus.doubled, [])
 console.log(
   JSON.stringify({
     proof: 'restore',
-    ...{ vms: words.length, guestsUntouched: runs.length, operationsForgotten, found },
-    ...{ backUpMs, restoreMs, oneReadMs, recoveredMs, openMs },
+    vms: words.length,
+    guestsUntouched: runs.length,
+    operationsForgotten,
+    found,
+    backUpMs,
+    restoreMs,
+    oneReadMs,
+    recoveredMs,
+    openMs,
     seconds: Math.round(since(began) / 1000),
   }),
 )

@@ -76,7 +76,9 @@ export async function runStorm<E extends Driven>(options: StormOptions<E>): Prom
     }
     await (await scene.engine)[Symbol.asyncDispose]()
     return {
-      ...{ seed: options.seed, kills: options.kills, guests: options.guests },
+      seed: options.seed,
+      kills: options.kills,
+      guests: options.guests,
       errands: tally.done,
       faults: Object.fromEntries(tally.faults),
       seconds: Math.round((performance.now() - began) / 1000),
@@ -161,7 +163,10 @@ function runLanes<E extends Driven>(
       let done = 0
       await runLane({
         ...rest,
-        ...{ guest, chance: random, ...deck, ...(more && { more }) },
+        guest,
+        chance: random,
+        ...deck,
+        ...(more && { more }),
         name: `${guest}-${turn}`,
         isOver: () => storm.isOver || done++ >= rounds,
       })

@@ -66,8 +66,11 @@ export const vmdRounds =
       settings: [create(temporary), label(temporary, 'red'), remove(temporary)],
       templates: [takeOver(temporary, image), dropTemplate(temporary)],
       shutdown: [
-        ...[create(temporary), power(temporary, 'on'), waitUp(temporary)],
-        ...[power(temporary, 'shutdown'), remove(temporary)],
+        create(temporary),
+        power(temporary, 'on'),
+        waitUp(temporary),
+        power(temporary, 'shutdown'),
+        remove(temporary),
       ],
     }
   }

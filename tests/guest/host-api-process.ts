@@ -21,7 +21,10 @@ await once(machine, 'listening')
 
 const vm = '7b0f0dc1-0000-4000-8000-000000000001' as VmId
 const host = connectHost({
-  ...{ address: '127.0.0.1', port: 8443, tls: { ...cell, ca: hosts }, hostId: 'h1' as HostId },
+  address: '127.0.0.1',
+  port: 8443,
+  tls: { ...cell, ca: hosts },
+  hostId: 'h1' as HostId,
 })
 const step = (name: string, number: number, goal: Goal, more: Partial<Order> = {}) => {
   const task = (more.task ?? 'create') as TaskId
@@ -58,8 +61,14 @@ async function look(): Promise<unknown> {
   await closed
   const { vm: left } = await step('gone', 5, { be: 'gone' }, { task: 'del' as TaskId })
   return {
-    ...{ boot, wrong, greeting, twice, seen, notSeen },
-    ...{ bootAfterReset: afterReset?.boot, left: left ?? 'nothing' },
+    boot,
+    wrong,
+    greeting,
+    twice,
+    seen,
+    notSeen,
+    bootAfterReset: afterReset?.boot,
+    left: left ?? 'nothing',
   }
 }
 

@@ -35,7 +35,11 @@ test('a cell creates a guest, sees its screen and deletes it', { skip }, async (
   const program = `${import.meta.dirname}/host-api-process.ts`
   const asCell = async (phase: string): Promise<Record<string, unknown>> => {
     const { code, stdout, stderr } = await host.run([
-      ...[process.execPath, program, directory.path, image, phase],
+      process.execPath,
+      program,
+      directory.path,
+      image,
+      phase,
     ])
     assert.equal(code, 0, stderr)
     return JSON.parse(stdout) as Record<string, unknown>

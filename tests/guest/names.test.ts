@@ -143,8 +143,22 @@ function describeDevice(device: Element, withMac: boolean): string {
 
 /** The parts of every domain of ours, besides its devices. */
 const PARTS = [
-  ...['name', 'uuid', 'title', 'metadata', 'memory', 'currentMemory', 'memoryBacking', 'vcpu'],
-  ...['os', 'features', 'cpu', 'clock', 'on_poweroff', 'on_reboot', 'on_crash', 'devices'],
+  'name',
+  'uuid',
+  'title',
+  'metadata',
+  'memory',
+  'currentMemory',
+  'memoryBacking',
+  'vcpu',
+  'os',
+  'features',
+  'cpu',
+  'clock',
+  'on_poweroff',
+  'on_reboot',
+  'on_crash',
+  'devices',
 ]
 
 async function dump(dom: libvirt.Domain): Promise<Element> {
@@ -197,7 +211,9 @@ async function eachOf<T>(all: readonly T[], work: (one: T) => Promise<void>): Pr
 describe('hostile names', { skip }, () => {
   const random = new Random(31)
   const vms = Array.from({ length: MADE }, (_, index) => ({
-    ...{ id: strangeId(random, index), name: hostileName(random), tag: hostileTag(random) },
+    id: strangeId(random, index),
+    name: hostileName(random),
+    tag: hostileTag(random),
     memoryMiB: 64,
   }))
 
@@ -216,7 +232,9 @@ describe('hostile names', { skip }, () => {
       const { dom } = await connection.call(libvirt.domainLookupByName, { name: domain })
       const directory = `/var/lib/skerry/vms/${requested.id}.vm/1`
       isAsIntended(await dump(dom), {
-        ...{ id: requested.id, title: requested.name, serial: `${directory}/serial.log` },
+        id: requested.id,
+        title: requested.name,
+        serial: `${directory}/serial.log`,
         layers: [`${directory}/layer-1.qcow2`, `${directory}/layer-0.qcow2`],
       })
     })
@@ -243,22 +261,18 @@ describe('hostile names', { skip }, () => {
       // We never use relative names and line ends; everything else may be in a path.
       const directory = `/data/${hostileName(random).replaceAll(/^[~ ]|\s$/g, '')}/x`
       const own = {
-        ...{
-          title,
-          serial: `${directory}/serial.log`,
-          mac: `52:00:00:00:${hex.replace(/(..)(..)/, '$1:$2')}`,
-        },
+        title,
+        serial: `${directory}/serial.log`,
+        mac: `52:00:00:00:${hex.replace(/(..)(..)/, '$1:$2')}`,
         layers: [`${directory}/layer-1.qcow2`, `${directory}/layer-0.qcow2`] as const,
       }
       const definition = {
         ...({ id: id as VmId, owner: 'local', incarnation: '1', cpus: 1, memoryMiB: 64 } as const),
-        ...{
-          uuid: `00000000-0000-4000-8000-00000000${hex}`,
-          nested: false,
-          bridge: undefined,
-          seed: undefined,
-          ...own,
-        },
+        uuid: `00000000-0000-4000-8000-00000000${hex}`,
+        nested: false,
+        bridge: undefined,
+        seed: undefined,
+        ...own,
       }
       const xml = domainXml(definition, { type: 'qemu', nesting: 'svm' })
       const { dom } = await connection.call(libvirt.domainDefineXmlFlags, { xml, flags: 0 })

@@ -21,9 +21,21 @@ async function makeKey({ dir }: Place, name: string): Promise<{ file: string; te
 
 const ssh = ({ host }: Place, address: string, key: string, command: string) =>
   host.run([
-    ...['ssh', '-i', key, '-o', 'IdentitiesOnly=yes', '-o', 'BatchMode=yes'],
-    ...['-o', 'StrictHostKeyChecking=no', '-o', 'UserKnownHostsFile=/dev/null'],
-    ...['-o', 'ConnectTimeout=60', `root@${address}`, command],
+    'ssh',
+    '-i',
+    key,
+    '-o',
+    'IdentitiesOnly=yes',
+    '-o',
+    'BatchMode=yes',
+    '-o',
+    'StrictHostKeyChecking=no',
+    '-o',
+    'UserKnownHostsFile=/dev/null',
+    '-o',
+    'ConnectTimeout=60',
+    `root@${address}`,
+    command,
   ])
 
 test('a user that the seed names can log in, and no one else', { skip }, async () => {

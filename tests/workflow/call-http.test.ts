@@ -59,8 +59,13 @@ const call = async (more: Partial<HttpCall>, org = 'north') =>
   callHttp(
     { socket: join(dir, 'socket'), org },
     {
-      ...{ execution: 'run', key: 'run/7', method: 'GET', uri: `http://127.0.0.1:${port}/` },
-      ...{ headers: {}, output: 'content', ...more },
+      execution: 'run',
+      key: 'run/7',
+      method: 'GET',
+      uri: `http://127.0.0.1:${port}/`,
+      headers: {},
+      output: 'content',
+      ...more,
     },
     signal,
   )

@@ -17,9 +17,19 @@ after(async () => evaluator[Symbol.asyncDispose]())
 const quoted = (text: string) => JSON.stringify(text)
 
 const bombs = [
-  ...['[range(1e12)]', 'def f: f; f', 'last(range(1e15))', '"a" * 1000000000', 'def f: [f]; f'],
-  ...['reduce range(1e9) as $i (0; . + $i)', '[limit(1e9; repeat(1))]', 'until(false; .)', 'input'],
-  ...['"x" * 300000', 'error("no")', '[recurse([.])]', '{} | .[range(1e9) | tostring] = 1'],
+  '[range(1e12)]',
+  'def f: f; f',
+  'last(range(1e15))',
+  '"a" * 1000000000',
+  'def f: [f]; f',
+  'reduce range(1e9) as $i (0; . + $i)',
+  '[limit(1e9; repeat(1))]',
+  'until(false; .)',
+  'input',
+  '"x" * 300000',
+  'error("no")',
+  '[recurse([.])]',
+  '{} | .[range(1e9) | tostring] = 1',
 ]
 /** Every place where an expression is allowed. */
 const places: ((bomb: string) => string)[] = [
@@ -33,32 +43,28 @@ const places: ((bomb: string) => string)[] = [
 ]
 
 const inside = [
-  ...[
-    '127.0.0.1',
-    '127.1',
-    '2130706433',
-    '0177.0.0.1',
-    '0x7f000001',
-    '[::1]',
-    '[::ffff:127.0.0.1]',
-    '[::]',
-    '0',
-  ],
-  ...[
-    '169.254.169.254',
-    '[::ffff:a9fe:a9fe]',
-    '[fd00:ec2::254]',
-    '10.0.0.1',
-    '192.168.0.1',
-    '[fe80::1]',
-  ],
-  ...[
-    'localhost',
-    'metadata.google.internal',
-    'shore.example@127.0.0.1',
-    '127.0.0.1#.shore.example',
-  ],
-  ...['inside.shore.example', 'both.shore.example', 'shore.example.evil.example'],
+  '127.0.0.1',
+  '127.1',
+  '2130706433',
+  '0177.0.0.1',
+  '0x7f000001',
+  '[::1]',
+  '[::ffff:127.0.0.1]',
+  '[::]',
+  '0',
+  '169.254.169.254',
+  '[::ffff:a9fe:a9fe]',
+  '[fd00:ec2::254]',
+  '10.0.0.1',
+  '192.168.0.1',
+  '[fe80::1]',
+  'localhost',
+  'metadata.google.internal',
+  'shore.example@127.0.0.1',
+  '127.0.0.1#.shore.example',
+  'inside.shore.example',
+  'both.shore.example',
+  'shore.example.evil.example',
 ]
 const calls = inside.flatMap((host) => [
   `- a: { call: http, with: { method: get, endpoint: ${quoted(`https://${host}/latest`)} } }`,
@@ -141,7 +147,8 @@ test('every hostile definition ends with a reason', { timeout: 900_000 }, async 
       definitionOf('hostile', tasks),
       {},
       {
-        ...{ evaluator, callHttp: callOut },
+        evaluator,
+        callHttp: callOut,
         limits: { steps: 300, items: 500, runMs: 1_500, depth: 0 },
         child: async () => assert.fail('it should be too deep'),
         functions: {},

@@ -60,7 +60,8 @@ async function openPage(
   page.on('pageerror', (error) => errors.push(error))
   await page.goto(path)
   return {
-    ...{ page, requested },
+    page,
+    requested,
     async [Symbol.asyncDispose]() {
       const violations = scripted ? await page.evaluate('window.violations') : []
       await context.close()
@@ -90,7 +91,11 @@ const started = (): Promise<string> =>
 const reported = (execution: string, more: Partial<RunProgress>): Promise<void> =>
   record(api.store.db, { execution, state: 'running', steps: [], asks: [], ...more })
 const note = (number: number, what: 'began' | 'ended') => ({
-  ...{ number, at: Date.now(), place: '/do/0/greet', name: 'greet', what },
+  number,
+  at: Date.now(),
+  place: '/do/0/greet',
+  name: 'greet',
+  what,
 })
 
 test(

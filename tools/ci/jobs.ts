@@ -51,8 +51,15 @@ export const traits: readonly Trait[] = [
 ]
 
 const npmScript = (name: string, seconds: number, more: Partial<Job> = {}): Job => ({
-  ...{ name, command: ['npm', 'run', '-s', name], files: [], seconds },
-  ...{ weight: 1, locks: [], needs: [], isFirst: true, ...more },
+  name,
+  command: ['npm', 'run', '-s', name],
+  files: [],
+  seconds,
+  weight: 1,
+  locks: [],
+  needs: [],
+  isFirst: true,
+  ...more,
 })
 
 /** Go and pip run alongside the first tests, so each has one core. */
@@ -63,7 +70,9 @@ export const setUp: readonly Job[] = [
   npmScript('setup:bundles', 10),
 ]
 export const checks: readonly Job[] = [
-  ...[npmScript('types', 15), npmScript('lint', 20), npmScript('format', 5)],
+  npmScript('types', 15),
+  npmScript('lint', 20),
+  npmScript('format', 5),
 ]
 
 export const testFiles = (root: string): string[] =>
@@ -112,7 +121,12 @@ function jobOf(file: string, sources: Sources, durations: Durations): Job {
 }
 
 const testJob = (name: string, files: readonly string[], seconds: number): Job => ({
-  ...{ name, files, seconds, weight: 1, locks: [], needs: [] },
+  name,
+  files,
+  seconds,
+  weight: 1,
+  locks: [],
+  needs: [],
   command: [process.execPath, 'tools/run-tests.ts', '--serial', ...files],
 })
 

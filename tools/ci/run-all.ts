@@ -54,7 +54,11 @@ export async function runAll(jobs: readonly Job[], options: AllOptions): Promise
 }
 
 const notRun = (job: Job, trouble: string): Outcome => ({
-  ...{ job, seconds: 0, fileSeconds: {}, output: '', trouble },
+  job,
+  seconds: 0,
+  fileSeconds: {},
+  output: '',
+  trouble,
   counts: { passed: 0, failed: 1, skipped: 0 },
 })
 

@@ -80,7 +80,10 @@ export async function runJob(job: Job, options: RunOptions): Promise<Outcome> {
   const trouble = killed ?? troubleOf(job, told, code ?? name)
   const { passed, failed, skipped } = told ?? noTests
   return {
-    ...{ job, seconds, fileSeconds: told?.seconds ?? {}, output },
+    job,
+    seconds,
+    fileSeconds: told?.seconds ?? {},
+    output,
     counts: { passed, failed: trouble === undefined ? failed : failed + 1, skipped },
     ...(trouble !== undefined && { trouble }),
   }

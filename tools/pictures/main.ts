@@ -44,7 +44,10 @@ const bin = join(ROOT, 'apps/cli/bin')
 const { NO_COLOR: _, ...environment } = process.env
 const env = {
   ...environment,
-  ...{ PATH: `${bin}:${process.env['PATH']}`, TERM: 'xterm', LC_ALL: 'C.UTF-8', HOME: dir },
+  PATH: `${bin}:${process.env['PATH']}`,
+  TERM: 'xterm',
+  LC_ALL: 'C.UTF-8',
+  HOME: dir,
 }
 
 /** Runs a command line on a terminal and returns every byte of its output. */
@@ -59,10 +62,17 @@ async function typed(line: string): Promise<string> {
 async function draw(url: string, name: string, width: number, height: number): Promise<void> {
   const file = join(PICTURES, `${name}.png`)
   const words = [
-    ...[BROWSER, '--headless=new', '--no-sandbox', '--disable-gpu', '--hide-scrollbars'],
-    ...['--disable-dev-shm-usage', `--user-data-dir=${join(dir, 'browser')}`],
-    ...[`--window-size=${width},${height + MORE}`, `--force-device-scale-factor=${SCALE}`],
-    ...[`--screenshot=${file}`, url],
+    BROWSER,
+    '--headless=new',
+    '--no-sandbox',
+    '--disable-gpu',
+    '--hide-scrollbars',
+    '--disable-dev-shm-usage',
+    `--user-data-dir=${join(dir, 'browser')}`,
+    `--window-size=${width},${height + MORE}`,
+    `--force-device-scale-factor=${SCALE}`,
+    `--screenshot=${file}`,
+    url,
   ]
   const { code, stderr } = await host.run(words, { env })
   if (code !== 0) throw new Error(`chromium ended with ${code}: ${stderr}`)

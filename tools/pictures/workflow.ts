@@ -36,7 +36,8 @@ export async function pictureRun(
   const imported = await api.ask('POST', '/api/workflows', { ...requested, body })
   const { id } = JSON.parse(imported.text) as { id: string }
   const started = await api.ask('POST', `/api/workflows/${id}/executions`, {
-    ...{ ...requested, body: '{"input": {"vapp": "vapp-web"}}' },
+    ...requested,
+    body: '{"input": {"vapp": "vapp-web"}}',
   })
   const { id: execution } = JSON.parse(started.text) as { id: string }
   const told = steps.flatMap(([place, ...whats]) =>
@@ -48,7 +49,9 @@ export async function pictureRun(
   const base = `http://127.0.0.1:${api.port}`
   const username = `${principal.user}@${principal.orgName}`
   const page = await chrome.newPage({
-    ...{ viewport: WINDOW, deviceScaleFactor: scale, reducedMotion: 'reduce' },
+    viewport: WINDOW,
+    deviceScaleFactor: scale,
+    reducedMotion: 'reduce',
     httpCredentials: { username, password: PASSWORD, origin: base },
   })
   await page.goto(`${base}/workflows/${id}/runs/${execution}`)

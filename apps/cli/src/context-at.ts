@@ -43,7 +43,11 @@ const sideOf = (
   { now, wait, onInterrupt }: LocalMachine,
   { name, profile }: Extract<Choice, { on: 'cloud' }>,
 ): CloudSession => ({
-  ...{ name, profile, now, wait, onInterrupt },
+  name,
+  profile,
+  now,
+  wait,
+  onInterrupt,
   cloud: cloudByToken(profile, profile.token),
 })
 

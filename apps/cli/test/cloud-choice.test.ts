@@ -116,10 +116,14 @@ test('a fault of a cloud keeps its message and gets a hint', () => {
     return [reason, message, hint]
   }
   assert.deepEqual(summary(new Fault('unauthenticated', 'the token is expired')), [
-    ...['refused', 'the token is expired', 'log in again: skerry login work'],
+    'refused',
+    'the token is expired',
+    'log in again: skerry login work',
   ])
   assert.deepEqual(summary(new Fault('conflict', 'it is off', { hint: 'turn it on' })), [
-    ...['refused', 'it is off', 'turn it on'],
+    'refused',
+    'it is off',
+    'turn it on',
   ])
   assert.equal(summary(new Fault('timed-out', 'too long'))[0], 'timedOut')
   const [reason, , hint] = summary(new NoAnswer('unavailable', 'no', { detail: 'certificate' }))
@@ -135,8 +139,13 @@ test('a state has the same word for vmd and for a cloud', () => {
 
 test('the VM table of a cloud has the columns of vmd, plus the vApp, with the name first', () => {
   const row = rowOf({
-    ...{ href: 'https://cloud.example/api/vApp/vm-1', name: 'web', containerName: 'shop' },
-    ...{ status: 'POWERED_ON', numberOfCpus: '2', memoryMB: '2048', diskMB: '10240' },
+    href: 'https://cloud.example/api/vApp/vm-1',
+    name: 'web',
+    containerName: 'shop',
+    status: 'POWERED_ON',
+    numberOfCpus: '2',
+    memoryMB: '2048',
+    diskMB: '10240',
   })
   assert.equal(
     renderTable(cloudVmColumns, [row]),

@@ -35,7 +35,9 @@ test('--json opens nothing and prints the details', async () => {
   })
   assert.deepEqual([code, programs], [0, []])
   assert.deepEqual(JSON.parse(out), {
-    ...{ address: `${daemon.url}/console/web?T`, state: 'paused', expires },
+    address: `${daemon.url}/console/web?T`,
+    state: 'paused',
+    expires,
   })
 })
 

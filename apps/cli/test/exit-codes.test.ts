@@ -89,8 +89,15 @@ test('ssh and exec return the exit code of the program', async () => {
   assert.equal(ssh.code, 7)
   assert.deepEqual(ssh.programs, [
     [
-      ...['ssh', '-o', 'HostKeyAlias=skerry-a', '-o', 'StrictHostKeyChecking=accept-new'],
-      ...['me@192.0.2.7', '--', 'ls', '-l'],
+      'ssh',
+      '-o',
+      'HostKeyAlias=skerry-a',
+      '-o',
+      'StrictHostKeyChecking=accept-new',
+      'me@192.0.2.7',
+      '--',
+      'ls',
+      '-l',
     ],
   ])
   const shown = await skerry(daemon.url, ['ssh', 'a', '--print', '--', 'echo', "it's"])

@@ -49,8 +49,15 @@ test('every example is a valid command line', async () => {
 
 /** They print the output of another program, a script, or help. */
 const withoutJson = new Set([
-  ...['vmd', 'cloud', 'console-server', 'workflow-server', 'workflow-egress', 'ssh'],
-  ...['completion', 'complete', 'help'],
+  'vmd',
+  'cloud',
+  'console-server',
+  'workflow-server',
+  'workflow-egress',
+  'ssh',
+  'completion',
+  'complete',
+  'help',
 ])
 
 test('every command has a schema of what --json prints, and shows it', async () => {

@@ -16,7 +16,13 @@ import { files, siteOf } from '../src/up/site/site.ts'
 const MIB = 1024 ** 2
 const env = { PATH: '/usr/bin:/bin' }
 const ports = {
-  ...{ cloud: 1, console: 2, machines: 3, hostApi: 4, workflow: 5, temporal: 6, postgres: 7 },
+  cloud: 1,
+  console: 2,
+  machines: 3,
+  hostApi: 4,
+  workflow: 5,
+  temporal: 6,
+  postgres: 7,
 }
 const machine = { ports, programs: { server: '/t/server', sql: '/t/sql' }, bin: '/pg/bin' }
 

@@ -45,8 +45,14 @@ for (const [name, { command, begin }] of Object.entries(shells)) {
     await writeFile(join(home, '_skerry'), script)
     const shell = stack.use(
       startTyping(command, {
-        ...{ PATH: path, HOME: home, COMPLETIONS: home, TERM: 'xterm', LC_ALL: 'C.UTF-8' },
-        ...{ SKERRY_URL: daemon.url, PS1: '%', HISTFILE: '' },
+        PATH: path,
+        HOME: home,
+        COMPLETIONS: home,
+        TERM: 'xterm',
+        LC_ALL: 'C.UTF-8',
+        SKERRY_URL: daemon.url,
+        PS1: '%',
+        HISTFILE: '',
       }),
     )
     // The shell assembles the marker, so that the typed line is not mistaken for its output.

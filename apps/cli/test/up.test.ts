@@ -28,8 +28,13 @@ import { skerry } from './terminal.ts'
 
 const run = promisify(execFile)
 const ports: Ports = {
-  ...{ cloud: 9443, console: 9444, machines: 8444, hostApi: 8443 },
-  ...{ workflow: 8281, temporal: 7233, postgres: 7250 },
+  cloud: 9443,
+  console: 9444,
+  machines: 8444,
+  hostApi: 8443,
+  workflow: 8281,
+  temporal: 7233,
+  postgres: 7250,
 }
 const machine = { ports, programs: { server: '/t/server', sql: '/t/sql' }, bin: '/pg/bin' }
 const site = siteOf('/var/lib/site', settle({}, machine), '/usr/bin/node')

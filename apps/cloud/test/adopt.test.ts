@@ -72,7 +72,12 @@ async function recovered(
   const connect = ({ id }: { readonly id: HostId }) => (hosts.get(id) as LaterHost).link.api
   const moved = stack.move()
   return {
-    ...{ cloud, db: cloud.db, one, two, second, context: { db: cloud.db, connect } },
+    cloud,
+    db: cloud.db,
+    one,
+    two,
+    second,
+    context: { db: cloud.db, connect },
     [Symbol.asyncDispose]: () => moved.disposeAsync(),
   }
 }
@@ -153,7 +158,11 @@ test('a VM whose orders were lost is rejected until it is adopted with a new fen
   })
   const { db, one, context } = site
   const order = (number: string) => ({
-    ...{ vm, task: 't' as TaskId, key: `t:${number}`, number, incarnation: '1' },
+    vm,
+    task: 't' as TaskId,
+    key: `t:${number}`,
+    number,
+    incarnation: '1',
   })
   const off = { be: 'power', to: 'off' } as const
   const refused = one.host.step(order(numbered(2 ** 30)), off)

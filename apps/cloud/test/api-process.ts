@@ -108,8 +108,11 @@ const [ofAuthor, ofAdministrator, ofLeaver] = kept
 tell({
   is: 'open',
   opened: {
-    ...{ port, ids: { ...eng.ids, version: '5.1', file: 'master.xsd' }, vapp: eng.vapp },
-    ...{ author: ofAuthor?.token ?? '', administrator: ofAdministrator?.token ?? '' },
+    port,
+    ids: { ...eng.ids, version: '5.1', file: 'master.xsd' },
+    vapp: eng.vapp,
+    author: ofAuthor?.token ?? '',
+    administrator: ofAdministrator?.token ?? '',
     leaver: ofLeaver?.token ?? '',
   },
 })

@@ -51,8 +51,11 @@ async function records(kind: string, token = admin): Promise<Record[]> {
   return found.map((each) => {
     const said = (name: string) => attribute(each, name) ?? ''
     return {
-      ...{ type: said('eventType'), user: said('userName'), address: said('userAddress') },
-      ...{ status: said('eventStatus'), at: Date.parse(said('timeStamp')) },
+      type: said('eventType'),
+      user: said('userName'),
+      address: said('userAddress'),
+      status: said('eventStatus'),
+      at: Date.parse(said('timeStamp')),
     }
   })
 }
@@ -90,7 +93,7 @@ const pickOf = ({ user, status }: Record) => [user, status]
 test('changes of roles, passwords, tokens and quotas are recorded: user and address, and never a secret', async () => {
   const secrets = ['first secret', 'second secret']
   const made = await api.ask('POST', `/api/admin/org/${api.eng.org}/users`, {
-    ...{ token: admin },
+    token: admin,
     body: `<User name="dave"><Role name="user"/><Password>${secrets[0]}</Password></User>`,
   })
   const dave = pathOf(hrefOf(read(made, 201)))
@@ -101,7 +104,8 @@ test('changes of roles, passwords, tokens and quotas are recorded: user and addr
   await change(dave, '<User><IsEnabled>false</IsEnabled></User>')
   await change(`/api/admin/org/${api.eng.org}`, '<AdminOrg><Quota vms="77"/></AdminOrg>', root)
   const token = await api.ask('POST', '/api/session/tokens', {
-    ...{ token: admin, body: '<AccessTokenParams name="nightly"/>' },
+    token: admin,
+    body: '<AccessTokenParams name="nightly"/>',
   })
   const [secret] = find(read(token, 201), 'Token')
   const own = pathOf(hrefOf(read(token, 201)))

@@ -105,7 +105,16 @@ export async function followed(
 
 /** A VM as a host reports it. */
 export const vmAt = (id: VmId, power: Vm['power'], incarnation = '1'): Vm => ({
-  ...{ id, name: 'vm', tag: '', power, incarnation },
+  id,
+  name: 'vm',
+  tag: '',
+  power,
+  incarnation,
   boot: power === 'on' || power === 'paused' ? 'boot-1' : null,
-  ...{ cpus: 1, memoryMiB: 64, diskMiB: 64, nested: false, autostart: false, sharing: false },
+  cpus: 1,
+  memoryMiB: 64,
+  diskMiB: 64,
+  nested: false,
+  autostart: false,
+  sharing: false,
 })

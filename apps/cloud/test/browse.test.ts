@@ -87,7 +87,9 @@ test('an id of any kind, as a URN or as in an href, is resolved to its document'
   const { ids, vapp } = api.eng
   const uuid = (id = '') => id.replace(/^[a-zA-Z]+-(?=[0-9a-f]{8}-)/, '')
   const known = [
-    ...[ids['entity'] ?? '', vapp, ids['template'] ?? ''],
+    ids['entity'] ?? '',
+    vapp,
+    ids['template'] ?? '',
     `urn:skerry:vm:${uuid(ids['entity'])}`,
     `urn:skerry:vapp:${uuid(vapp)}`,
     `urn:skerry:org:${ids['org']}`,

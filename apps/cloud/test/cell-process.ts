@@ -24,19 +24,22 @@ const { machines, images } = read
 const logins = cellLogins(read, sealKey)
 const clock = { now: () => new Date() }
 const db = openDatabase<CloudTables>({
-  ...{ url: actingAs(logins.skerry_system.url, 'skerry_system'), applicationName: 'machines' },
+  url: actingAs(logins.skerry_system.url, 'skerry_system'),
+  applicationName: 'machines',
 })
 const cert = () => machine.cert as string
 const fitness = new Fitness({ cell: read.cell, db, clock, cert, log })
 await fitness.check().catch((error: unknown) => log('the clock could not be checked', error))
 const cell = await startCell(read, {
-  ...{ clock, fitness },
+  clock,
+  fitness,
   ids: {
     uuid: () => randomUUID(),
     secret: () => randomBytes(32).toString('base64url'),
     salt: () => randomBytes(16),
   },
-  ...{ log, logins },
+  log,
+  logins,
   identity: () => machine,
   toTemporal: () => machine,
   tls: () => tls,
@@ -49,7 +52,11 @@ const cell = await startCell(read, {
 // The machine API is open if the test has issued a certificate for it.
 if (api !== undefined) {
   const machineDoor = openMachineListener({
-    ...{ db, identity: () => api, issuing, images, log },
+    db,
+    identity: () => api,
+    issuing,
+    images,
+    log,
     forWorkflows: () => cell.forWorkflows,
   })
   machineDoor.server.listen({ host: machines.address, port: machines.port })

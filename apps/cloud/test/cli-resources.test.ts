@@ -118,7 +118,9 @@ test('tokens are listed and revoked by their owner and by administrators', async
     })
   assert.equal((await make('nightly')).status, 201)
   const work: Profile = {
-    ...{ url: `http://127.0.0.1:${api.port}`, user: 'alice@eng', token: api.eng.token },
+    url: `http://127.0.0.1:${api.port}`,
+    user: 'alice@eng',
+    token: api.eng.token,
   }
   const profiles = keptProfiles({ active: 'work', clouds: { work } })
   const alice: Run = (...words) => skerry('http://127.0.0.1:9', words, { profiles })

@@ -1,6 +1,5 @@
 // Goal: a user does with `skerry` in a cloud what the API offers. Method: the command line against the tenant API on a real
-// PostgreSQL; the test ends queued tasks in the tables, as workers would. tests/cloud/cli.test.ts does the same with workers and
-// hosts.
+// PostgreSQL; the test ends queued tasks in the tables, as workers would. See also tests/cloud/cli.test.ts, with workers.
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { mkdtempDisposable } from 'node:fs/promises'
@@ -51,10 +50,9 @@ const ending = (state?: string, message?: string) =>
 /** A vApp of this name with a VM of this name. */
 async function addVm(name: string, status: 'POWERED_ON' | 'POWERED_OFF' = 'POWERED_OFF') {
   const { vapp, vms } = await api.cloud.addVms(1, status)
-  const [id = ''] = vms
   await sql`update vapp set name = ${name} where id = ${vapp}`.execute(api.cloud.db)
-  await sql`update vm set name = ${name} where id = ${id}`.execute(api.cloud.db)
-  return { vapp, id }
+  await sql`update vm set name = ${name} where vapp = ${vapp}`.execute(api.cloud.db)
+  return { vapp, id: vms[0] ?? '' }
 }
 
 const logInAs = (profiles: ProfileStore, password: string, ...words: readonly string[]) =>
@@ -386,7 +384,10 @@ test('an image becomes a template of the catalog, or leaves nothing behind', asy
   const made = await run('template', 'import', file, '--memory', '256M', '--json')
   assert.equal(made.code, 0, made.err)
   assert.deepEqual(JSON.parse(made.out), {
-    ...{ name: 'tiny', cpus: 1, memoryMiB: 256, virtualBytes: 8 * 1024 ** 2 },
+    name: 'tiny',
+    cpus: 1,
+    memoryMiB: 256,
+    virtualBytes: 8 * 1024 ** 2,
   })
   const { err } = await run('template', 'import', file)
   assert.match(err, /there is already a template tiny\nnext: choose another name with --name: a/)

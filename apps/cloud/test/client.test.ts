@@ -152,7 +152,8 @@ test('waiting for a task returns its result or throws its failure', async () => 
   const bad = await begin()
   await end(bad.vm, 'error', 'no-room', 'no host has room')
   await assert.rejects(waitTask(cloud, bad.task, waiting), {
-    ...{ kind: 'no-room', message: 'no host has room' },
+    kind: 'no-room',
+    message: 'no host has room',
   })
 
   const over = await begin()

@@ -147,7 +147,9 @@ test('earlier operations on the source run first, later ones wait for the copy',
   for (const vm of vms) await work(vm)
   assert.equal((await atHost(first))?.power, 'off')
   assert.deepEqual((await tasksOf(first)).slice(-3), [
-    ...['powerOff success', 'hold queued', 'powerOn queued'],
+    'powerOff success',
+    'hold queued',
+    'powerOn queued',
   ])
   assert.ok(await atHost(second), 'it is not deleted before the copy')
   for (const each of copies) await work(each)

@@ -94,8 +94,12 @@ export class CloudClient {
     const { statusCode: status = 0, headers } = response
     const { accept: wanted } = { ...this.#headers, ...sent.headers }
     holdToSchema({
-      ...{ dialect: this.#dialect, requested: `${method} ${where}`, accept: wanted, status },
-      ...{ type: headers['content-type'], text },
+      dialect: this.#dialect,
+      requested: `${method} ${where}`,
+      accept: wanted,
+      status,
+      type: headers['content-type'],
+      text,
     })
     const isDocument = text !== '' && headers['content-type'] !== 'image/png'
     return { status, headers, text, root: isDocument ? readXml(text) : undefined }

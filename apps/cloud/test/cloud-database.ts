@@ -99,30 +99,8 @@ export async function openCloudDatabase(postgres: Postgres): Promise<CloudDataba
     },
     principal: { user: 'alice', account, org: org.id, orgName: 'eng', role: 'author' },
     as: (principal, work) => inOrg(tenants, principal.org, work),
-    async addVms(count, status = 'POWERED_OFF') {
-      const name = `app-${randomBytes(4).toString('hex')}`
-      const vapp = await db
-        .insertInto('vapp')
-        .values({ org: org.id, vdc: vdc.id, name, owner: 'alice' })
-        .returning('id')
-        .executeTakeFirstOrThrow()
-      const placed = status !== 'UNRESOLVED'
-      const made = await db
-        .insertInto('vm')
-        .values(
-          Array.from({ length: count }, (_, at) => ({
-            ...{ org: org.id, vapp: vapp.id, name: `vm-${at}`, start_order: at, image: DIGEST },
-            ...{ cpus: 1, memory_mib: 64, disk_mib: 64, status },
-            ...(placed && { host, incarnation: '1' }),
-          })),
-        )
-        .returning(['id', 'start_order'])
-        .execute()
-      return {
-        vapp: vapp.id,
-        vms: made.toSorted((a, b) => a.start_order - b.start_order).map(({ id }) => id),
-      }
-    },
+    addVms: (count, status = 'POWERED_OFF') =>
+      addVms(db, { org: org.id, vdc: vdc.id, host }, count, status),
     async [Symbol.asyncDispose]() {
       await db.destroy()
       await tenants.destroy()
@@ -132,22 +110,61 @@ export async function openCloudDatabase(postgres: Postgres): Promise<CloudDataba
   }
 }
 
+async function addVms(
+  db: Kysely<CloudTables>,
+  { org, vdc, host }: { readonly org: OrgId; readonly vdc: string; readonly host: HostId },
+  count: number,
+  status: Status,
+): Promise<{ vapp: VappId; vms: readonly VmId[] }> {
+  const name = `app-${randomBytes(4).toString('hex')}`
+  const vapp = await db
+    .insertInto('vapp')
+    .values({ org, vdc, name, owner: 'alice' })
+    .returning('id')
+    .executeTakeFirstOrThrow()
+  const placed = status !== 'UNRESOLVED'
+  const made = await db
+    .insertInto('vm')
+    .values(
+      Array.from({ length: count }, (_, at) => ({
+        org,
+        vapp: vapp.id,
+        name: `vm-${at}`,
+        start_order: at,
+        image: DIGEST,
+        cpus: 1,
+        memory_mib: 64,
+        disk_mib: 64,
+        status,
+        ...(placed && { host, incarnation: '1' }),
+      })),
+    )
+    .returning(['id', 'start_order'])
+    .execute()
+  return {
+    vapp: vapp.id,
+    vms: made.toSorted((a, b) => a.start_order - b.start_order).map(({ id }) => id),
+  }
+}
+
 /** A joined host with an open session until the test ends. */
 export async function addHost(db: Kysely<CloudTables>, name = 'host-1'): Promise<HostId> {
   const row = await db
     .insertInto('host')
     .values({
-      ...{
-        name,
-        address: '127.0.0.1',
-        port: 1,
-        public_key: name,
-        enabled: true,
-        first_list_read: true,
-      },
-      ...{ cpus: 64, memory_mib: 65_536, disk_mib: 1_000_000, follower: 'test' },
+      name,
+      address: '127.0.0.1',
+      port: 1,
+      public_key: name,
+      enabled: true,
+      first_list_read: true,
+      cpus: 64,
+      memory_mib: 65_536,
+      disk_mib: 1_000_000,
+      follower: 'test',
       follow_until: sql<Date>`clock_timestamp() + interval '1 h'` as unknown as Date,
-      ...{ session: '1', list_session: '1' },
+      session: '1',
+      list_session: '1',
     })
     .returning('id')
     .executeTakeFirstOrThrow()

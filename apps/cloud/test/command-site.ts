@@ -19,7 +19,8 @@ export async function openCommands(postgres: Postgres | undefined) {
   const { url } = stack.use(await freshDatabase(postgres))
   const { path: dir } = stack.use(await mkdtempDisposable(join(tmpdir(), 'skerry-site-')))
   const db = openDatabase<CloudTables>({
-    ...{ url: actingAs(url, 'skerry_system'), applicationName: 'test' },
+    url: actingAs(url, 'skerry_system'),
+    applicationName: 'test',
   })
   stack.defer(() => db.destroy())
   const config = join(dir, 'cloud.json')
@@ -32,7 +33,9 @@ export async function openCommands(postgres: Postgres | undefined) {
     const said: string[] = []
     await runCommand(
       {
-        ...{ issuing, print: (text: string) => said.push(text), readInput: async () => input },
+        issuing,
+        print: (text: string) => said.push(text),
+        readInput: async () => input,
         secret: () => randomBytes(32).toString('base64url'),
         uuid: () => '00000000-0000-4000-8000-000000000001',
         log: () => undefined,
@@ -46,12 +49,26 @@ export async function openCommands(postgres: Postgres | undefined) {
   }
   const init = () =>
     type([
-      ...['init', '--base', 'https://127.0.0.1:8443', '--database', url, '--json'],
-      ...['--machines', '127.0.0.1:8444', '--images', join(dir, 'images')],
+      'init',
+      '--base',
+      'https://127.0.0.1:8443',
+      '--database',
+      url,
+      '--json',
+      '--machines',
+      '127.0.0.1:8444',
+      '--images',
+      join(dir, 'images'),
     ])
   const moved = stack.move()
   return {
-    ...{ db, url, dir, config, type, init, issuing },
+    db,
+    url,
+    dir,
+    config,
+    type,
+    init,
+    issuing,
     pass: (ms: number) => {
       now = new Date(now.getTime() + ms)
     },

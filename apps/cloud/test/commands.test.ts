@@ -66,7 +66,10 @@ test('init creates a cloud once; a second run changes nothing, and fails without
   assert.equal(new X509Certificate(server.cert).checkIP('127.0.0.1'), '127.0.0.1')
   const files = await filesIn(dir)
   assert.deepEqual(JSON.parse(await init()), {
-    ...{ config, ca: join(dir, 'identity/ca.pem'), user: 'administrator', org: 'System' },
+    config,
+    ca: join(dir, 'identity/ca.pem'),
+    user: 'administrator',
+    org: 'System',
   })
   assert.deepEqual(await filesIn(dir), files)
   await rename(join(dir, 'identity'), join(dir, 'away'))
@@ -100,7 +103,10 @@ async function keepFor(site: Awaited<ReturnType<typeof openSite>>, file: string,
   const began = site.issuing.clock.now().getTime()
   const logged: string[] = []
   const identity = await openIdentity({
-    ...{ config, db: site.db, issuing: site.issuing, log: (message) => logged.push(message) },
+    config,
+    db: site.db,
+    issuing: site.issuing,
+    log: (message) => logged.push(message),
     renewed: () => shown.push(identity.current().cell.cert),
     async pause() {
       site.pass(DAY_MS / 2)
@@ -128,7 +134,10 @@ test('a cell without issuer keys is renewed by one that has them, and retries wh
   const out = join(site.dir, 'two')
   const first = await readIdentity((await readConfig(site.config)).identity)
   await using api = openMachineListener({
-    ...{ db: site.db, identity: () => first, issuing: site.issuing, images: site.dir },
+    db: site.db,
+    identity: () => first,
+    issuing: site.issuing,
+    images: site.dir,
     log: () => undefined,
   })
   api.server.listen(0, '127.0.0.1')

@@ -43,7 +43,9 @@ async function see(): Promise<{ vm: VmId; user: string; account: string; seen: R
   const { id: account } = await api.cloud.db
     .insertInto('account')
     .values({
-      ...{ org: api.eng.org, name: user, role: 'user' },
+      org: api.eng.org,
+      name: user,
+      role: 'user',
       password: await hashPassword(PASSWORD, randomBytes(16)),
     })
     .returning('id')

@@ -94,7 +94,7 @@ for (const [name, [given, expected]] of Object.entries(table)) {
   test(name, () => {
     const { works, letGo, giveBack, take } = decideLeases(sceneOf(given))
     assert.deepEqual(
-      { works: works ? 'yes' : 'no', ...{ letGo, giveBack, take } },
+      { works: works ? 'yes' : 'no', letGo, giveBack, take },
       {
         works: expected.works ?? 'yes',
         letGo: words(expected.letGo),

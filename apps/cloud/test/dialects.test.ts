@@ -57,7 +57,8 @@ function translated(name: string, { path, headers, body, answer }: RequestSample
       ]),
     )
   return {
-    ...{ path: say(path), headers: all(headers) },
+    path: say(path),
+    headers: all(headers),
     ...(body !== undefined && { body }),
     answer: { ...answer, headers: all(answer.headers), text: say(answer.text) },
   }
@@ -78,7 +79,8 @@ test('every route responds the same in both dialects, except for the names in th
 
 /** The VMs of a vApp come in the order of their ids, which are new in each run. */
 const settled = ({ answer: { text, ...answer }, ...sample }: RequestSample) => ({
-  ...{ ...sample, ...answer },
+  ...sample,
+  ...answer,
   lines: text
     .replaceAll(/01980000-0000-7000-8000-\d{12}/g, 'ID')
     .split(/(?=<)/)

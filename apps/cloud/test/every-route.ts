@@ -12,11 +12,22 @@ import { hrefOf, XML, type Answered, type TenantsApi } from './tenants-api.ts'
 
 const NOBODYS = '01980000-0000-7000-8000-00000000abcd'
 export const unknown: Readonly<Record<string, string>> = {
-  ...{ org: NOBODYS, vdc: NOBODYS, task: NOBODYS, accessToken: NOBODYS, userToken: NOBODYS },
-  ...{ catalog: NOBODYS, upload: NOBODYS, catalogItem: NOBODYS, account: NOBODYS, host: NOBODYS },
-  ...{ urn: `urn:skerry:vdc:${NOBODYS}`, key: 'colour' },
-  ...{ template: `vappTemplate-${NOBODYS}`, entity: `vm-${NOBODYS}` },
-  ...{ version: '5.1', file: 'master.xsd' },
+  org: NOBODYS,
+  vdc: NOBODYS,
+  task: NOBODYS,
+  accessToken: NOBODYS,
+  userToken: NOBODYS,
+  catalog: NOBODYS,
+  upload: NOBODYS,
+  catalogItem: NOBODYS,
+  account: NOBODYS,
+  host: NOBODYS,
+  urn: `urn:skerry:vdc:${NOBODYS}`,
+  key: 'colour',
+  template: `vappTemplate-${NOBODYS}`,
+  entity: `vm-${NOBODYS}`,
+  version: '5.1',
+  file: 'master.xsd',
 }
 
 export const rowOf = ({ name }: CloudRoute): Row => rows[name] as Row

@@ -192,8 +192,15 @@ test('a forged, foreign or plain cursor is 400, and so is one of another cloud',
   const forged = Buffer.from(mine, 'base64url')
   forged[3] = (forged[3] ?? 0) ^ 1
   const wrong = [
-    ...[eventCursors(api.ops.org).write(place), other(api.eng.org).write(place), '4711-12'],
-    ...[forged.toString('base64url'), `${mine}A`, `${mine}=`, mine.slice(1), 'yesterday', ''],
+    eventCursors(api.ops.org).write(place),
+    other(api.eng.org).write(place),
+    '4711-12',
+    forged.toString('base64url'),
+    `${mine}A`,
+    `${mine}=`,
+    mine.slice(1),
+    'yesterday',
+    '',
   ]
   for (const each of wrong) {
     const { status } = await api.ask('GET', `/api/events?after=${encodeURIComponent(each)}`, {

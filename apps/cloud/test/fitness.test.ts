@@ -63,7 +63,10 @@ test('a cell with a wrong clock is unfit and suspends signing, and is fit again 
   let aheadMs = 0
   const lines: string[] = []
   const fitness = new Fitness({
-    ...{ cell: 'c1', db: cloud.db, cert: () => cert, log: (line) => lines.push(line) },
+    cell: 'c1',
+    db: cloud.db,
+    cert: () => cert,
+    log: (line) => lines.push(line),
     clock: { now: () => new Date(Date.now() + aheadMs) },
   })
   await fitness.check()
@@ -95,7 +98,10 @@ test('a cell with a wrong clock is unfit and suspends signing, and is fit again 
 test('an untrusted host is reported to administrators, and does not make a cell unfit', async () => {
   await using cloud = await openCloudDatabase(postgres)
   const fitness = new Fitness({
-    ...{ cell: 'c1', db: cloud.db, cert: () => '', log: () => undefined },
+    cell: 'c1',
+    db: cloud.db,
+    cert: () => '',
+    log: () => undefined,
     clock: { now: () => new Date() },
   })
   const [one, two] = ['h1', 'h2'] as HostId[]
@@ -119,7 +125,11 @@ test('distrust of a host that another cell contacts now is forgotten', async () 
   const { cert } = await control.issue('URI:skerry://lab/cell/c1', 'URI:skerry://lab/epoch/1')
   let now = 0
   const fitness = new Fitness({
-    ...{ cell: 'c1', db: cloud.db, cert: () => cert, log: () => undefined, now: () => now },
+    cell: 'c1',
+    db: cloud.db,
+    cert: () => cert,
+    log: () => undefined,
+    now: () => now,
     clock: { now: () => new Date() },
   })
   const [one, two] = ['h1', 'h2'] as HostId[]

@@ -264,7 +264,10 @@ test('over real mTLS: reports of the host are recorded, and a broken link leads 
   await once(server, 'listening')
   const { port } = server.address() as AddressInfo
   using link = connectHost({
-    ...{ address: '127.0.0.1', port, hostId: cloud.host, tls: { ...cell, ca: hosts.cert } },
+    address: '127.0.0.1',
+    port,
+    hostId: cloud.host,
+    tls: { ...cell, ca: hosts.cert },
   })
   const cut = new CutHost(link)
   const following = await followed(cloud.db, cloud.host, cut)

@@ -68,15 +68,18 @@ export async function fuzz(
     const version = pick(draw, ['1.5', '5.1', '5.1'])
     const wrong = draw() < 0.15
     const shape: Shape = {
-      ...{ sort: pick(draw, SORTS), descending: draw() < 0.4 },
-      ...{
-        page: draw() < 0.7 ? 1 : 1 + Math.floor(draw() * 5),
-        pageSize: pick(draw, [1, 5, 25, 25, 128]),
-      },
+      sort: pick(draw, SORTS),
+      descending: draw() < 0.4,
+      page: draw() < 0.7 ? 1 : 1 + Math.floor(draw() * 5),
+      pageSize: pick(draw, [1, 5, 25, 25, 128]),
     }
     const parameters = new URLSearchParams({
-      ...{ type: scope.type, format: 'idrecords', filter: wrong ? spoil(draw, text) : text },
-      ...{ fields: 'name', page: String(shape.page), pageSize: String(shape.pageSize) },
+      type: scope.type,
+      format: 'idrecords',
+      filter: wrong ? spoil(draw, text) : text,
+      fields: 'name',
+      page: String(shape.page),
+      pageSize: String(shape.pageSize),
       ...(shape.sort !== '' && { [shape.descending ? 'sortDesc' : 'sortAsc']: shape.sort }),
     })
     const path = `/api/query?${parameters.toString()}`

@@ -172,8 +172,10 @@ test('an organisation has default leases and maximum leases', async () => {
   assert.deepEqual(
     { ...leases?.attributes },
     {
-      ...{ deploymentDefault: '3600', deploymentMax: '0' },
-      ...{ storageDefault: '0', storageMax: '28800' },
+      deploymentDefault: '3600',
+      deploymentMax: '0',
+      storageDefault: '0',
+      storageMax: '28800',
     },
   )
   const { vapp } = await add(1, 'POWERED_ON')

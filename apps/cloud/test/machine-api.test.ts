@@ -82,7 +82,12 @@ async function machine(
 }
 
 const asking = async (token: string, key: string, more: object = {}) => ({
-  ...{ token, csr: await makeRequest(key), name: 'h', address: '127.0.0.1', port: 8443, ...more },
+  token,
+  csr: await makeRequest(key),
+  name: 'h',
+  address: '127.0.0.1',
+  port: 8443,
+  ...more,
 })
 const newToken = () => randomBytes(32).toString('base64url')
 
@@ -98,7 +103,10 @@ test('an invitation is bound to the first key that uses it: repeated requests re
   assert.equal(first.status, 200, JSON.stringify(first.body))
   const peer = whoIsPeer(new X509Certificate(first.body['certificate'] ?? ''))
   assert.deepEqual(peer, {
-    ...{ cloud: api.identity.name.cloud, role: 'host', id: first.body['host'], epoch: 0 },
+    cloud: api.identity.name.cloud,
+    role: 'host',
+    id: first.body['host'],
+    epoch: 0,
   })
   const again = await post(api, '/machine/v1/join', await asking(token, key))
   assert.equal(again.body['host'], first.body['host'])

@@ -75,14 +75,19 @@ export async function openTestMachineApi(
   const identity = await readIdentity(directory)
   const log: string[] = []
   const api = openMachineListener({
-    ...{ db, identity: () => identity, issuing, images: directory },
+    db,
+    identity: () => identity,
+    issuing,
+    images: directory,
     log: (message) => log.push(message),
     forWorkflows: () => forWorkflows,
   })
   api.server.listen(0, '127.0.0.1')
   await once(api.server, 'listening')
   return {
-    ...{ identity, images: directory, log },
+    identity,
+    images: directory,
+    log,
     port: (api.server.address() as AddressInfo).port,
     async [Symbol.asyncDispose]() {
       await api[Symbol.asyncDispose]()

@@ -38,7 +38,9 @@ test('a VM that was deleted while its host was listed is not an orphan; one that
     db
       .updateTable('vm')
       .set({
-        ...{ host: null, closed: true, status: 'RESOLVED' },
+        host: null,
+        closed: true,
+        status: 'RESOLVED',
         deleted_at: sql<Date>`clock_timestamp() - ${ago}::interval`,
       })
       .execute()

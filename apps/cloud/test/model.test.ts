@@ -85,7 +85,11 @@ const START: State = {
     { number: 0, back: false, done: 0 },
     { number: 0, back: false, done: 0 },
   ],
-  ...{ sent: 0, answered: 0, highest: 0, results: 0, there: 0 },
+  sent: 0,
+  answered: 0,
+  highest: 0,
+  results: 0,
+  there: 0,
 }
 
 const bit = (number: number, key: number): number => 2 ** ((number - 1) * KEYS + key)
@@ -112,7 +116,8 @@ function* nextOf(state: State, rules: Rules, numbers: number): Iterable<State> {
   for (const [at, worker] of workers.entries()) {
     const other = workers[1 - at] as Worker
     const become = (changed: Worker, more: Partial<State> = {}): State => ({
-      ...{ ...state, ...more },
+      ...state,
+      ...more,
       workers: [changed, other],
     })
     // A claim: by a run that lost its history, after a lease expired, or as a local activity that Temporal runs again.
@@ -154,7 +159,10 @@ function* nextOf(state: State, rules: Rules, numbers: number): Iterable<State> {
       const there = key < STEPS ? state.there | goal : state.there & ~goal
       yield {
         ...state,
-        ...{ there, answered, highest: delivery.highest, results: delivery.results },
+        there,
+        answered,
+        highest: delivery.highest,
+        results: delivery.results,
       }
       // It died after acting: the token was already on disk, the result is not.
       yield { ...state, there, highest: delivery.highest }
@@ -290,15 +298,21 @@ function realHost(): Rules['deliver'] {
     if (before) return before
     const keys = Array.from({ length: KEYS }, (_, each) => each)
     const ledger: Ledger = {
-      ...{ vm: 'vm' as VmId, incarnation: '1', task: 'task' as TaskId, begun: [] },
+      vm: 'vm' as VmId,
+      incarnation: '1',
+      task: 'task' as TaskId,
+      begun: [],
       highest: String(highest),
       results: Object.fromEntries(
         keys.filter((each) => has(results, 2 ** each)).map((each) => [`${each}`, report]),
       ),
     }
     const order = {
-      ...{ vm: ledger.vm, task: ledger.task, incarnation: '1' },
-      ...{ key: `${key}`, number: String(number) },
+      vm: ledger.vm,
+      task: ledger.task,
+      incarnation: '1',
+      key: `${key}`,
+      number: String(number),
     }
     const verdict = decideOrder(ledger, order, nature)
     let delivery: Delivery = { say: 'refuse' }

@@ -15,7 +15,9 @@ const shared = new Set(['x-request-id'])
 /** All names of the table that could occur in a source. */
 const spellings = ({ media, namespace, urn, ...dialect }: Dialect): string[] =>
   [
-    ...[dialect.tokenHeader, dialect.cookie, dialect.requestIdHeader],
+    dialect.tokenHeader,
+    dialect.cookie,
+    dialect.requestIdHeader,
     ...['X', 'admin.X'].map((each) => media(each).split('X')[0] ?? ''),
     ...['any', 'versions'].map(namespace),
     ...['vm', 'org', 'task'].map((kind) => urn(kind, '')),

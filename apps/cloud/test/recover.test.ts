@@ -151,8 +151,12 @@ test('every row and every VM of a host is accounted for, and nothing is sent to 
   assert.deepEqual((await toldOf(db, lost)).at(-1), 'vm.missing')
   const { recovered } = await cloudOf(db)
   assert.deepEqual(recovered, {
-    ...{ 'vm.relived': 1, 'vm.deleted': 1, 'vm.unmade': 1, 'vm.missing': 2 },
-    ...{ 'undo.dropped': 1, 'vm.orphaned': 2 },
+    'vm.relived': 1,
+    'vm.deleted': 1,
+    'vm.unmade': 1,
+    'vm.missing': 2,
+    'undo.dropped': 1,
+    'vm.orphaned': 2,
   })
   assert.ok(
     (await highestNumber(db)) > BigInt(numbered(7100 + 2 ** 20)),

@@ -21,7 +21,13 @@ const BEAT_MS = 20
 export const numbered = (counter: number): string => String(2n ** 40n + BigInt(counter))
 
 export const deedOf = (name = 'vm', org = '', vApp = '') => ({
-  ...{ org, vApp, name, cpus: 1, memoryMiB: 64, diskMiB: 64, image: DIGEST },
+  org,
+  vApp,
+  name,
+  cpus: 1,
+  memoryMiB: 64,
+  diskMiB: 64,
+  image: DIGEST,
 })
 
 /** Orders that are unknown to the database. */

@@ -32,7 +32,8 @@ test('a cell uses its new certificate for hosts, and open sessions are not inter
   ]
   const epochs = { highest: 0, raise: async () => undefined }
   const server = hostServer({ ...pair, ca: control.cert }, simulatedHost(), {
-    ...{ cloud: 'lab', epochs },
+    cloud: 'lab',
+    epochs,
   })
   /** The serial numbers of the client certificates at the host, link by link. */
   const shown: string[] = []

@@ -98,6 +98,8 @@ export function rightful(route: CloudRoute, opened: Opened, name: string): Draft
       kind === 'login' ? ['Authorization', `Basic ${basic}`] : ['x-cloud-authorization', token],
     ],
     body: Buffer.from(bodyOf(route, opened, name), 'utf8').toString('latin1'),
-    ...{ length: 'right', tail: '', isCut: false },
+    length: 'right',
+    tail: '',
+    isCut: false,
   }
 }

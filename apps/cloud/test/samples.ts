@@ -117,7 +117,10 @@ const hows: Readonly<Record<string, How>> = {
 
 /** Response headers that are worth showing. */
 const headersOf = ({ tokenHeader }: Dialect) => [
-  ...['content-type', 'location', tokenHeader, 'set-cookie'],
+  'content-type',
+  'location',
+  tokenHeader,
+  'set-cookie',
 ]
 
 export async function recordSamples(dialect = ours): Promise<Map<string, RequestSample>> {
@@ -166,13 +169,11 @@ async function record(
   const how = hows[route.name] ?? {}
   const from = how.from ?? operations.find(({ name }) => name === route.name)?.from[0]
   const ids: Record<string, string> = {
-    ...{
-      ...api.eng.ids,
-      version: '1.5',
-      file: 'master.xsd',
-      entity: running,
-      vapp: api.eng.vapp,
-    },
+    ...api.eng.ids,
+    version: '1.5',
+    file: 'master.xsd',
+    entity: running,
+    vapp: api.eng.vapp,
     ...(how.whole && { entity: api.eng.vapp }),
     urn: at.dialect.urn('vdc', api.eng.ids['vdc'] ?? ''),
   }
@@ -216,7 +217,9 @@ async function record(
   const { status } = answer
   const text = answer.headers['content-type'] === 'image/png' ? '(a picture)' : answer.text
   return {
-    ...{ path, headers, ...(body !== undefined && { body }) },
+    path,
+    headers,
+    ...(body !== undefined && { body }),
     answer: { status, headers: Object.fromEntries(kept), text },
   }
 }
@@ -319,11 +322,9 @@ function stable(sample: RequestSample, dialect: Dialect): RequestSample {
     )
   const { path, headers, body, answer } = sample
   return {
-    ...{
-      path: write(path),
-      headers: all(headers),
-      ...(body !== undefined && { body: write(body) }),
-    },
+    path: write(path),
+    headers: all(headers),
+    ...(body !== undefined && { body: write(body) }),
     answer: { ...answer, headers: all(answer.headers), text: write(answer.text) },
   }
 }

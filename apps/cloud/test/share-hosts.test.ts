@@ -32,7 +32,10 @@ function startCell(
 ) {
   const stop = new AbortController()
   const context: Followers = {
-    ...{ db, cell, log: () => undefined, ...more },
+    db,
+    cell,
+    log: () => undefined,
+    ...more,
     connect: ({ id }: { readonly id: HostId }) => {
       const link = links.get(id)
       assert.ok(link)

@@ -123,19 +123,21 @@ export async function startSmallCloud(options: SmallCloudOptions = {}): Promise<
   const addCell = async (): Promise<Cell> => {
     const name = `cell-${made.length + 1}`
     const machine = await control.issue(...urisOf('cell', name))
-    const [port, address] = [await freePorts(3), '127.0.0.1']
     const config: CloudConfig = {
-      ...{ base: `https://127.0.0.1:${port}`, cell: name, database },
-      ...{ listen: { address, port }, machines: { address, port: port + 1 } },
-      original: {
-        ...{ base: `https://127.0.0.1:${port + 2}`, listen: { address, port: port + 2 } },
-      },
+      ...listenersAt(await freePorts(3)),
+      cell: name,
+      database,
       temporal: { address: temporal.address, namespace: temporal.namespace, tls: false },
-      ...{ identity: dir, images: dir, ...(claims && { claims }) },
+      identity: dir,
+      images: dir,
+      ...(claims && { claims }),
     }
     const cell = running.use(
       await startCell(dir, config, {
-        ...{ machine, ca: issuer.cert, tls, sealKey },
+        machine,
+        ca: issuer.cert,
+        tls,
+        sealKey,
         trusted: { control: control.cert, hosts: issuer.cert, site: site.cert },
       }),
     )
@@ -145,18 +147,42 @@ export async function startSmallCloud(options: SmallCloudOptions = {}): Promise<
   for (let n = 0; n < cells; n += 1) await addCell()
   const all = stack.move()
   return {
-    ...{ postgres, temporal, db, cells: made, hosts: served, addCell, ca: site.cert },
+    postgres,
+    temporal,
+    db,
+    cells: made,
+    hosts: served,
+    addCell,
+    ca: site.cert,
     eventCursors: makeCursors(() => sealKey),
-    logIn: (at = 0) => CloudClient.logIn(made[at]?.url ?? '', site.cert, 'alice@eng', PASSWORD),
-    logInAsBefore: (at = 0) =>
-      CloudClient.logIn(made[at]?.original ?? '', site.cert, 'alice@eng', PASSWORD, {
-        dialect: original,
-      }),
-    tryLogIn: (at) => CloudClient.tryLogIn(made[at]?.url ?? '', site.cert, 'alice@eng', PASSWORD),
+    ...loginsAt(made, site.cert),
     async workflowServer(name) {
       return { ...(await control.issue(...urisOf('workflow', name))), ca: control.cert }
     },
     [Symbol.asyncDispose]: () => all.disposeAsync(),
+  }
+}
+
+const loginsAt = (
+  cells: readonly Cell[],
+  ca: string,
+): Pick<SmallCloud, 'logIn' | 'logInAsBefore' | 'tryLogIn'> => ({
+  logIn: (at = 0) => CloudClient.logIn(cells[at]?.url ?? '', ca, 'alice@eng', PASSWORD),
+  logInAsBefore: (at = 0) =>
+    CloudClient.logIn(cells[at]?.original ?? '', ca, 'alice@eng', PASSWORD, { dialect: original }),
+  tryLogIn: (at) => CloudClient.tryLogIn(cells[at]?.url ?? '', ca, 'alice@eng', PASSWORD),
+})
+
+function listenersAt(port: number): Pick<CloudConfig, 'base' | 'listen' | 'machines' | 'original'> {
+  const address = '127.0.0.1'
+  return {
+    base: `https://127.0.0.1:${port}`,
+    listen: { address, port },
+    machines: { address, port: port + 1 },
+    original: {
+      base: `https://127.0.0.1:${port + 2}`,
+      listen: { address, port: port + 2 },
+    },
   }
 }
 
@@ -241,7 +267,8 @@ async function startCell(
   const startBy = async (command: readonly string[], env: NodeJS.ProcessEnv = {}) => {
     const [first = '', ...rest] = command
     child = spawn(first, rest, {
-      ...{ stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, ...env } },
+      stdio: ['ignore', 'pipe', 'pipe'],
+      env: { ...process.env, ...env },
     })
     child.stderr?.pipe(createWriteStream(log, { flags: 'a' }))
     const up = once(child.stdout as NodeJS.ReadableStream, 'data')
@@ -257,7 +284,11 @@ async function startCell(
   await start()
   return {
     startUnder: (prefix, env) => startBy([...prefix, ...wordsOf(CELL_PROGRAM)], env),
-    ...{ name: config.cell, url: config.base, machines: config.machines, log, start },
+    name: config.cell,
+    url: config.base,
+    machines: config.machines,
+    log,
+    start,
     original: config.original?.base ?? '',
     get pid() {
       return child?.pid ?? 0

@@ -41,9 +41,12 @@ async function done(cloud: CloudDatabase, host: HostApi, vm: VmId, name: string)
 async function work(cloud: CloudDatabase, host: HostApi, vm: VmId): Promise<readonly Order[]> {
   const orders: Order[] = []
   const link: HostApi = {
-    ...{ follow: (session, signal) => host.follow(session, signal), records: () => host.records() },
-    ...{ stop: (each, key) => host.stop(each, key), ping: (session, n) => host.ping(session, n) },
-    ...{ arm: (screen) => host.arm(screen), open: (each, t, signal) => host.open(each, t, signal) },
+    follow: (session, signal) => host.follow(session, signal),
+    records: () => host.records(),
+    stop: (each, key) => host.stop(each, key),
+    ping: (session, n) => host.ping(session, n),
+    arm: (screen) => host.arm(screen),
+    open: (each, t, signal) => host.open(each, t, signal),
     takeScreenshot: (each, boot) => host.takeScreenshot(each, boot),
     step(order, goal) {
       orders.push(order)

@@ -330,8 +330,10 @@ function retried({ runStep, undoStep, turnBack, endTask }: TaskActivities): Task
       }
     }
   return {
-    ...{ runStep: again(runStep), undoStep: again(undoStep) },
-    ...{ turnBack: again(turnBack), endTask: again(endTask) },
+    runStep: again(runStep),
+    undoStep: again(undoStep),
+    turnBack: again(turnBack),
+    endTask: again(endTask),
   }
 }
 

@@ -77,7 +77,10 @@ export async function openStoredCloud(): Promise<StoredCloud> {
     return mib
   }
   return {
-    ...{ api, host, placed, work },
+    api,
+    host,
+    placed,
+    work,
     async makeVm({ token, ids } = api.eng) {
       const template = (ids['template'] ?? '').replace('vappTemplate-', '')
       const body = instantiate(`stored-${(made += 1)}`, template, false)

@@ -56,25 +56,46 @@ interface TakesRoom {
 
 const takesRoom: Readonly<Record<string, TakesRoom>> = {
   'a snapshot with memory': {
-    ...{ first: ['powerOn'], take: 'snapshot', mib: 2 * VM_MIB, back: ['removeSnapshots'] },
+    first: ['powerOn'],
+    take: 'snapshot',
+    mib: 2 * VM_MIB,
+    back: ['removeSnapshots'],
   },
   'a snapshot of the disk alone': {
-    ...{ first: ['powerOn'], take: 'diskSnapshot', mib: VM_MIB, back: ['removeSnapshots'] },
+    first: ['powerOn'],
+    take: 'diskSnapshot',
+    mib: VM_MIB,
+    back: ['removeSnapshots'],
   },
   'a snapshot of a VM that is off': {
-    ...{ first: [], take: 'snapshot', mib: VM_MIB, back: ['removeSnapshots'] },
+    first: [],
+    take: 'snapshot',
+    mib: VM_MIB,
+    back: ['removeSnapshots'],
   },
   'a snapshot, given back with its VM': {
-    ...{ first: [], take: 'snapshot', mib: VM_MIB, back: [] },
+    first: [],
+    take: 'snapshot',
+    mib: VM_MIB,
+    back: [],
   },
   'suspended memory, given back by a start': {
-    ...{ first: ['powerOn'], take: 'suspend', mib: VM_MIB, back: ['powerOn'] },
+    first: ['powerOn'],
+    take: 'suspend',
+    mib: VM_MIB,
+    back: ['powerOn'],
   },
   'suspended memory, discarded': {
-    ...{ first: ['powerOn'], take: 'suspend', mib: VM_MIB, back: ['discard'] },
+    first: ['powerOn'],
+    take: 'suspend',
+    mib: VM_MIB,
+    back: ['discard'],
   },
   'suspended memory beside a snapshot': {
-    ...{ first: ['powerOn', 'snapshot'], take: 'suspend', mib: VM_MIB, back: ['powerOn'] },
+    first: ['powerOn', 'snapshot'],
+    take: 'suspend',
+    mib: VM_MIB,
+    back: ['powerOn'],
   },
   'a larger disk': { first: [], take: 'grow', mib: VM_MIB, back: [], late: true },
 }

@@ -146,18 +146,18 @@ export async function openTenantsApi(): Promise<TenantsApi> {
   const [{ port, ask }] = spoken
   const eng = await addTenant(cloud, ask, 'eng', password)
   return {
-    ...{ cloud, port, ask, spoken, screens, images, time },
+    cloud,
+    port,
+    ask,
+    spoken,
+    screens,
+    images,
+    time,
     eng,
     ops: await addTenant(cloud, ask, 'ops', password),
     forWorkflows: { check, api: (requested, response) => runs.routing(requested, response) },
     enter: (org, role) => enter(cloud, org, role),
-    async resume() {
-      const hash = hashToken(eng.token)
-      await sql`insert into session (token_hash, org, account)
-        values (${hash}, ${eng.org}, ${eng.ids['account']}) on conflict do nothing`.execute(
-        cloud.db,
-      )
-    },
+    resume: () => resume(cloud, eng),
     async [Symbol.asyncDispose]() {
       await feeds[Symbol.asyncDispose]()
       for (const server of servers) await server.close()
@@ -168,6 +168,11 @@ export async function openTenantsApi(): Promise<TenantsApi> {
       assert.deepEqual(mistakes, [], 'no request caused an internal error')
     },
   }
+}
+
+async function resume({ db }: CloudDatabase, { token, org, ids }: Tenant): Promise<void> {
+  await sql`insert into session (token_hash, org, account)
+    values (${hashToken(token)}, ${org}, ${ids['account']}) on conflict do nothing`.execute(db)
 }
 
 /** Hosts that record the calls they receive. */
@@ -232,12 +237,20 @@ async function addTenant(
   })
   const idOf = (node: Element | undefined) => hrefOf(node).split('/').at(-1) ?? ''
   const ids = {
-    ...{ org, vdc: vdc.id, template: `vappTemplate-${template.id}` },
-    ...{ entity: idOf(vm), task: idOf(task), accessToken: idOf(readXml(script.text)) },
+    org,
+    vdc: vdc.id,
+    template: `vappTemplate-${template.id}`,
+    entity: idOf(vm),
+    task: idOf(task),
+    accessToken: idOf(readXml(script.text)),
     userToken: idOf(readXml(script.text)),
     upload: idOf(readXml(upload.text)),
-    ...{ catalog: item.catalog, catalogItem: item.id, account: account.id, host },
-    ...{ urn: `urn:skerry:vdc:${vdc.id}`, key: 'colour' },
+    catalog: item.catalog,
+    catalogItem: item.id,
+    account: account.id,
+    host,
+    urn: `urn:skerry:vdc:${vdc.id}`,
+    key: 'colour',
   }
   return { org, token, ids, vapp: idOf(vapp) }
 }
@@ -292,8 +305,12 @@ async function send(
       try {
         const { accept } = headers
         holdToSchema({
-          ...{ dialect, requested: `${method} ${path}`, accept, status },
-          ...{ type: got['content-type'], text },
+          dialect,
+          requested: `${method} ${path}`,
+          accept,
+          status,
+          type: got['content-type'],
+          text,
         })
         answer.resolve({ status, headers: got, text })
       } catch (error) {

@@ -77,8 +77,10 @@ function send(
 ): Promise<{ readonly status: number; readonly text: string }> {
   return new Promise((resolve, reject) => {
     const headers = {
-      ...{ accept: XML, 'x-cloud-authorization': api.eng.token },
-      ...{ 'content-length': String(bytes.length), ...(range && { 'content-range': range }) },
+      accept: XML,
+      'x-cloud-authorization': api.eng.token,
+      'content-length': String(bytes.length),
+      ...(range && { 'content-range': range }),
     }
     const options = { port: api.port, host: '127.0.0.1', method: 'PUT', path, headers }
     const sent = request(options, (response) => {
@@ -124,7 +126,10 @@ test('an image is sent in parts, becomes a template of its catalog, and can be i
   const shown = read(await api.ask('GET', template, { token: api.eng.token }))
   const said = (name: string) => find(shown, name)[0]?.children[0]
   assert.deepEqual(['Digest', 'NumberOfCpus', 'MemoryMB', 'DiskMB'].map(said), [
-    ...[digestOf(image), '2', '96', '8'],
+    digestOf(image),
+    '2',
+    '96',
+    '8',
   ])
   assert.deepEqual(await readFile(join(api.images, digestOf(image))), image)
   assert.deepEqual(await partsIn(), [])
@@ -173,7 +178,15 @@ test('an upload whose cell died after the last byte is completed by a request wi
 test('an image that differs from its announcement is rejected, and nothing is left of it', async () => {
   const backed = join(dir, 'backed')
   await run('qemu-img', [
-    ...['create', '-q', '-f', 'qcow2', '-F', 'qcow2', '-b', join(dir, 'image'), backed],
+    'create',
+    '-q',
+    '-f',
+    'qcow2',
+    '-F',
+    'qcow2',
+    '-b',
+    join(dir, 'image'),
+    backed,
   ])
   const wrong: [Buffer, string, number][] = [
     [image, `sha256="${'0'.repeat(64)}"`, 400],
@@ -245,9 +258,13 @@ test('a transfer keeps its session alive, and ends with it', async () => {
   const answered = Promise.withResolvers<number | undefined>()
   const sent = request(
     {
-      ...{ port: api.port, host: '127.0.0.1', method: 'PUT', path },
+      port: api.port,
+      host: '127.0.0.1',
+      method: 'PUT',
+      path,
       headers: {
-        ...{ accept: XML, 'x-cloud-authorization': token },
+        accept: XML,
+        'x-cloud-authorization': token,
         'content-length': String(image.length),
       },
     },

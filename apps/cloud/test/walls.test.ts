@@ -34,7 +34,8 @@ after(() => api[Symbol.asyncDispose]())
 async function fill({ org, token, ids, vapp }: TenantsApi['eng']): Promise<void> {
   const { vdc, template = '' } = ids
   await api.ask('POST', `/api/vdc/${vdc}/action/instantiateVAppTemplate`, {
-    ...{ token, body: instantiate('second', template.slice(-36), false) },
+    token,
+    body: instantiate('second', template.slice(-36), false),
     headers: { 'idempotency-key': 'again' },
   })
   const body = '<MetadataValue><Value>red</Value></MetadataValue>'
@@ -209,7 +210,8 @@ test('by the API: names, idempotency keys and metadata of the other organisation
   const path = `/api/vdc/${ids['vdc']}/action/instantiateVAppTemplate`
   const make = (name: string, key?: string) =>
     api.ask('POST', path, {
-      ...{ token, body: instantiate(name, (ids['template'] ?? '').slice(-36), false) },
+      token,
+      body: instantiate(name, (ids['template'] ?? '').slice(-36), false),
       ...(key !== undefined && { headers: { 'idempotency-key': key } }),
     })
   assert.equal((await make('ops-first')).status, 201)
@@ -306,4 +308,20 @@ test('only the organisation of a task can read why it waits', async () => {
       return rows.length
     })
   assert.deepEqual([await seen(api.eng.org), await seen(api.ops.org)], [1, 0])
+})
+
+test('a tenant sees the rows of its own organisation and no others', async () => {
+  const { cloud, eng, ops } = api
+  const seen = (org: typeof eng.org) =>
+    cloud.as({ ...cloud.principal, org }, (tx) =>
+      tx.selectFrom('vm').select('org').distinct().execute(),
+    )
+  const { id: empty } = await cloud.db
+    .insertInto('org')
+    .values({ name: 'other' })
+    .returning('id')
+    .executeTakeFirstOrThrow()
+  assert.deepEqual(await seen(eng.org), [{ org: eng.org }])
+  assert.deepEqual(await seen(ops.org), [{ org: ops.org }])
+  assert.deepEqual(await seen(empty), [])
 })

@@ -49,7 +49,9 @@ test('right credentials return the account, and are recorded as a login', async 
   assert.equal(account, flow.api.eng.ids['account'])
   assert.ok(stamp)
   assert.deepEqual((await eventsOf('session.begun')).at(-1), {
-    ...{ by: 'alice', from: '192.0.2.1', via: 'flow-1' },
+    by: 'alice',
+    from: '192.0.2.1',
+    via: 'flow-1',
   })
 })
 
@@ -78,12 +80,13 @@ test('wrong credentials are rejected, recorded, and counted together with those 
 test('malformed credentials are rejected before any check', async () => {
   const whole = { user: 'alice', org: 'eng', password: 'secret', address: '192.0.2.1' }
   for (const wrong of [
-    ...[null, {}, { ...whole, more: 1 }, { ...whole, address: 'nowhere' }],
-    ...[
-      { ...whole, user: 'a\u0000b' },
-      { ...whole, user: '' },
-      { ...whole, password: 7 },
-    ],
+    null,
+    {},
+    { ...whole, more: 1 },
+    { ...whole, address: 'nowhere' },
+    { ...whole, user: 'a\u0000b' },
+    { ...whole, user: '' },
+    { ...whole, password: 7 },
   ]) {
     assert.equal((await flow.tell('POST', '/machine/v1/credentials', wrong)).status, 400)
   }
@@ -175,7 +178,11 @@ test('a grant is given only for a user who has just authenticated there, in the 
   const given = await ask({})
   assert.equal(given.status, 200, JSON.stringify(given.body))
   assert.deepEqual((await eventsOf('grant.given')).at(-1), {
-    ...{ by: name, via: 'flow-1', grant: given.body['id'], for: 'run', ceiling: 'author' },
+    by: name,
+    via: 'flow-1',
+    grant: given.body['id'],
+    for: 'run',
+    ceiling: 'author',
   })
   assert.equal((await ask({ org: ops })).status, 403)
   assert.equal((await ask({ org: randomUUID() })).status, 403)
@@ -270,7 +277,10 @@ test('a disabled or removed user loses all grants, also after being enabled agai
   await set(false)
   assert.equal((await flow.askAs(grant, 'GET', '/api/session')).status, 401)
   assert.deepEqual((await eventsOf('grant.ended')).at(-1), {
-    ...{ user: name, grant, for: 'run', why: 'the user was disabled' },
+    user: name,
+    grant,
+    for: 'run',
+    why: 'the user was disabled',
   })
   await assert.rejects(flow.grant(eng, id), /not logged in at this server/)
   await flow.logIn(eng, id)

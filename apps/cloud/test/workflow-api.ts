@@ -64,7 +64,8 @@ export async function openTestWorkflowApi(): Promise<TestWorkflowApi> {
     { body, headers }: Asked = {},
   ): Promise<Answered> => {
     const answer = await link.ask({
-      ...{ method: method as Method, path },
+      method: method as Method,
+      path,
       ...(body !== undefined && { text: body }),
       headers: { accept: XML, ...(grant !== undefined && { 'skerry-grant': grant }), ...headers },
     })
@@ -82,7 +83,11 @@ export async function openTestWorkflowApi(): Promise<TestWorkflowApi> {
   let users = 0
   const moved = stack.move()
   return {
-    ...{ api, machines, tell, linkOf, logIn },
+    api,
+    machines,
+    tell,
+    linkOf,
+    logIn,
     askAs: (grant, method, path, requested) => ask(own, grant, method, path, requested),
     askWith: (link, grant, method, path, requested) => ask(link, grant, method, path, requested),
     async addUser(org, role) {

@@ -36,7 +36,9 @@ export const openIdentity = ({
   ...context
 }: ConsoleIdentityOptions): Promise<RenewedIdentity<ConsoleIdentity>> =>
   keepServerIdentity({
-    ...{ ...context, directory, own: OWN },
+    ...context,
+    directory,
+    own: OWN,
     read: () => readIdentity(directory),
     ask: ({ toCells }, request, site) => askToRenew(renewFrom, toCells, request, site),
   })
@@ -50,7 +52,8 @@ async function readIdentity(directory: string): Promise<ConsoleIdentity> {
     return {
       toHosts: sharing({ ...own, ca: await read(identityFiles.hosts) }),
       toCells: { ...own, ca: await read(identityFiles.control) },
-      ...{ server: splitBundle(await read(identityFiles.server)), cloud },
+      server: splitBundle(await read(identityFiles.server)),
+      cloud,
     }
   } catch (cause) {
     throw new Fault('unavailable', `the certificates in ${directory} are incomplete`, {

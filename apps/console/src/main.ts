@@ -46,7 +46,9 @@ async function serve(config: ConsoleConfig): Promise<void> {
   const pool = { url, applicationName: `skerry console ${name}` }
   const pools = new Pools()
   const forTickets = openDatabase({
-    ...{ ...pool, size: CONNECTIONS, connectTimeoutMs: PATIENCE_MS },
+    ...pool,
+    size: CONNECTIONS,
+    connectTimeoutMs: PATIENCE_MS,
     counted: { in: pools, as: 'tickets' },
   })
   opened.defer(() => forTickets.destroy())
@@ -57,13 +59,18 @@ async function serve(config: ConsoleConfig): Promise<void> {
       renew: (open) => renewConsoles(forRenewal, name, open),
       close: (console, bytes, why) => closeConsole(forRenewal, console, bytes, why),
     },
-    ...{ now: () => performance.now(), pause, log },
+    now: () => performance.now(),
+    pause,
+    log,
   })
   const clock = { now: () => new Date() }
   const renewed = () => api.renewed()
   const kept = await openIdentity({ config, clock, pause, log, renewed })
   const meter = await openMeter(opened, config, {
-    ...{ clock, pools, screens, askDatabase: () => ping(forTickets) },
+    clock,
+    pools,
+    screens,
+    askDatabase: () => ping(forTickets),
     certificates: () => ({
       console: kept.current().toCells.cert,
       server: kept.current().server.cert,
@@ -72,7 +79,10 @@ async function serve(config: ConsoleConfig): Promise<void> {
   const api = opened.use(
     openConsoleListener({
       answered: (route, answer) => meter.request(route, answer),
-      ...{ screens, log, origin: originOf(config), files: await loadScreenFiles() },
+      screens,
+      log,
+      origin: originOf(config),
+      files: await loadScreenFiles(),
       tls: () => kept.current().server,
       sharedAddresses: config.sharedAddresses,
       redeem: (ticket, from) => redeemTicket(forTickets, ticket, name, from),
@@ -107,7 +117,12 @@ async function openMeter(
   const { meter, look } = consoleMeter({ ...measured, conditions })
   opened.use(
     await openHealth({
-      ...{ server: 'console', listen: config.health, conditions, metrics: meter, look, log },
+      server: 'console',
+      listen: config.health,
+      conditions,
+      metrics: meter,
+      look,
+      log,
       now: () => performance.now(),
     }),
   )

@@ -108,8 +108,10 @@ function answer(
 function say(response: ServerResponse, status: number, body: Readonly<Record<string, string>>) {
   const text = `${JSON.stringify(body)}\n`
   response.writeHead(status, {
-    ...{ 'content-type': 'application/json; charset=utf-8', 'cache-control': 'no-store' },
-    ...{ 'x-content-type-options': 'nosniff', 'content-length': Buffer.byteLength(text) },
+    'content-type': 'application/json; charset=utf-8',
+    'cache-control': 'no-store',
+    'x-content-type-options': 'nosniff',
+    'content-length': Buffer.byteLength(text),
   })
   response.end(text)
 }

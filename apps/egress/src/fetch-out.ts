@@ -88,9 +88,15 @@ async function send(
   const secure = url.protocol === 'https:'
   const request = (secure ? requestHttps : requestHttp)(
     {
-      ...{ method, signal, agent: false, maxHeaderSize: 16 * 1024 },
+      method,
+      signal,
+      agent: false,
+      maxHeaderSize: 16 * 1024,
       // The name is not resolved again; it is sent in the host header only.
-      ...{ host: address, port, path: `${url.pathname}${url.search}`, setHost: false },
+      host: address,
+      port,
+      path: `${url.pathname}${url.search}`,
+      setHost: false,
       family: isIPv6(address) ? 6 : 4,
       headers: { 'accept-encoding': 'identity', ...headers, host: url.host },
       // SNI cannot carry an address; the certificate is then checked against `host`.

@@ -19,8 +19,12 @@ const configured = (ok: boolean, message: string) =>
 configured(true, 'configuration loaded')
 const meter = new ServerMeter('egress', conditions)
 const health = await openHealth({
-  ...{ server: 'egress', listen: config.health, conditions, metrics: meter },
-  ...{ now: () => performance.now(), log: (message: string) => say(message, '') },
+  server: 'egress',
+  listen: config.health,
+  conditions,
+  metrics: meter,
+  now: () => performance.now(),
+  log: (message: string) => say(message, ''),
 })
 
 const server = makeServer({

@@ -29,7 +29,8 @@ async function listen(listener: RequestListener) {
     { host: 'shore.example', addresses: ['127.0.0.1'], ports: [port], schemes: ['http'] },
   ]
   return {
-    ...{ port, rules },
+    port,
+    rules,
     async [Symbol.asyncDispose]() {
       server.closeAllConnections()
       server.close()
@@ -47,7 +48,9 @@ const way = (answers: string[][] = [['127.0.0.1']], limits: Partial<typeof outLi
 }
 const signal = new AbortController().signal
 const get = (port: number, more: Partial<OutboundRequest> = {}): OutboundRequest => ({
-  ...{ method: 'GET', uri: `http://shore.example:${port}/a?b=c`, headers: {} },
+  method: 'GET',
+  uri: `http://shore.example:${port}/a?b=c`,
+  headers: {},
   ...more,
 })
 const kindOf = async (work: Promise<unknown>) =>
@@ -99,7 +102,9 @@ test(
     try {
       const { port } = server.address() as AddressInfo
       const rules = ['shore.example', 'tide.example', '127.0.0.1'].map((host) => ({
-        ...{ host, ports: [port], addresses: ['127.0.0.1'] },
+        host,
+        ports: [port],
+        addresses: ['127.0.0.1'],
       }))
       const ask = (host: string, more: { ca?: string } = { ca: issuer.cert }) =>
         fetchOut(
@@ -210,7 +215,8 @@ test(
     const rules = [{ host: '127.0.0.1', ports: [server.port], schemes: ['http'] }]
     await writeFile(file, JSON.stringify({ listen: socket, orgs: { north: rules } }))
     const program = spawn(process.execPath, [`${import.meta.dirname}/../src/main.ts`, file], {
-      ...{ stdio: ['ignore', 'pipe', 'inherit'], env: {} },
+      stdio: ['ignore', 'pipe', 'inherit'],
+      env: {},
     })
     try {
       await once(program.stdout, 'data')

@@ -29,7 +29,10 @@ const cloud = (): CloudHost => {
 const { deedOf, made } = ordersTo(cloud)
 
 const cloned = (source: string, more: object = {}): Goal => ({
-  ...{ be: 'cloned', deed: deedOf({ name: 'a copy', memoryMiB: 96 }), source, ...more },
+  be: 'cloned',
+  deed: deedOf({ name: 'a copy', memoryMiB: 96 }),
+  source,
+  ...more,
 })
 const task = 'copy' as TaskId
 const lifeOf = (vm: string, incarnation: string) =>

@@ -70,6 +70,16 @@ async function startCell(
   return (machine.address() as AddressInfo).port
 }
 
+/** The content of each file, in base64. */
+async function filesBelow(directory: string): Promise<Record<string, string>> {
+  const found: Record<string, string> = {}
+  for (const entry of await readdir(directory, { recursive: true, withFileTypes: true })) {
+    const file = join(entry.parentPath, entry.name)
+    if (entry.isFile()) found[file] = (await readFile(file)).toString('base64')
+  }
+  return found
+}
+
 export async function startCloudHost(): Promise<CloudHost> {
   await using stack = new AsyncDisposableStack()
   const emulated = stack.use(await startEmulatedHost())
@@ -105,7 +115,14 @@ export async function startCloudHost(): Promise<CloudHost> {
   })
   const all = stack.move()
   return {
-    ...{ emulated, control, hosts, cell, images, requested, stalled, image },
+    emulated,
+    control,
+    hosts,
+    cell,
+    images,
+    requested,
+    stalled,
+    image,
     connect(as = cell, hostId = 'h1') {
       const tls = { ...as, ca: hosts.cert }
       const target = { address: '127.0.0.1', port: api.port, tls, hostId: hostId as HostId }
@@ -122,17 +139,7 @@ export async function startCloudHost(): Promise<CloudHost> {
       await writeFile(join(directory, 'key.pem'), key)
       await api.renew()
     },
-    async onDisk() {
-      const found: Record<string, string> = {}
-      for (const entry of await readdir(host.paths.data, {
-        recursive: true,
-        withFileTypes: true,
-      })) {
-        const file = join(entry.parentPath, entry.name)
-        if (entry.isFile()) found[file] = (await readFile(file)).toString('base64')
-      }
-      return found
-    },
+    onDisk: () => filesBelow(host.paths.data),
     [Symbol.asyncDispose]: () => all.disposeAsync(),
   }
 }

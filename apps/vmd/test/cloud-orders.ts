@@ -23,8 +23,14 @@ export const orderOf = (
 /** The requests of a cloud to the host of a test. */
 export function ordersTo(cloud: () => CloudHost) {
   const deedOf = (more: Partial<VmSpec> = {}): VmSpec => ({
-    ...{ org: 'org', vApp: 'vapp', name: 'a VM', cpus: 1, memoryMiB: 64, diskMiB: 64 },
-    ...{ image: cloud().image, ...more },
+    org: 'org',
+    vApp: 'vapp',
+    name: 'a VM',
+    cpus: 1,
+    memoryMiB: 64,
+    diskMiB: 64,
+    image: cloud().image,
+    ...more,
   })
   const defined = (more: Partial<VmSpec> = {}): Goal => ({ be: 'defined', deed: deedOf(more) })
   /** A cloud VM that is off. */

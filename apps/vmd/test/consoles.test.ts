@@ -43,7 +43,9 @@ async function openDoor(token?: string): Promise<Door> {
   let made = 0
   const local = stack.use(
     await openLocal(started.host, {
-      ...{ restore: 'autostart', secret: () => `secret-${made++}`, locked: token !== undefined },
+      restore: 'autostart',
+      secret: () => `secret-${made++}`,
+      locked: token !== undefined,
     }),
   )
   const port = await freePorts()
@@ -72,8 +74,11 @@ async function openDoor(token?: string): Promise<Door> {
     },
     async refusal(path, headers) {
       const handshake = {
-        ...{ connection: 'Upgrade', upgrade: 'websocket', 'sec-websocket-version': '13' },
-        ...{ 'sec-websocket-key': 'AAAAAAAAAAAAAAAAAAAAAA==', ...headers },
+        connection: 'Upgrade',
+        upgrade: 'websocket',
+        'sec-websocket-version': '13',
+        'sec-websocket-key': 'AAAAAAAAAAAAAAAAAAAAAA==',
+        ...headers,
       }
       const sent = request({ host: '127.0.0.1', port, path, headers: handshake }).end()
       const [answer] = (await once(sent, 'response')) as [IncomingMessage]
@@ -114,12 +119,14 @@ test('an unknown VM and an invalid handshake are rejected with a message', { ski
   await using api = await openDoor()
   for (const id of ['missing', 'cloud-7', '..', '%2e%2e']) {
     assert.deepEqual(await api.refusal(`/console/${id}/screen`), {
-      ...{ code: 404, message: `there is no VM ${id}` },
+      code: 404,
+      message: `there is no VM ${id}`,
     })
   }
   const strange = { 'sec-websocket-version': '8' }
   assert.deepEqual(await api.refusal('/console/on-1/screen', strange), {
-    ...{ code: 400, message: 'expected Sec-WebSocket-Version: 13' },
+    code: 400,
+    message: 'expected Sec-WebSocket-Version: 13',
   })
 })
 
@@ -135,7 +142,8 @@ test('with a token, a screen requires a single-use ticket issued for it', { skip
   assert.equal(expires, new Date(30_000).toISOString())
   for (const query of ['', '?ticket=', '?ticket=secret-9']) {
     assert.deepEqual(await api.refusal(`/console/off-1/screen${query}`), {
-      ...{ code: 403, message: 'the ticket is missing, used or expired' },
+      code: 403,
+      message: 'the ticket is missing, used or expired',
       hint: 'get a new one: skerry console off-1',
     })
   }

@@ -133,8 +133,13 @@ test('headers are case-insensitive, and duplicates never count as one', () => {
     provenanceOf({ method: 'GET', url: '/', rawHeaders } as IncomingMessage)
   const page = ['ORIGIN', 'http://a', 'Sec-Fetch-Site', 'none', 'sec-fetch-MODE', 'cors']
   assert.deepEqual(read('hOST', 'localhost:8080', ...page, 'Sec-Fetch-Dest', 'empty'), {
-    ...{ method: 'GET', path: '/', host: 'localhost:8080', origin: 'http://a' },
-    ...{ site: 'none', mode: 'cors', dest: 'empty' },
+    method: 'GET',
+    path: '/',
+    host: 'localhost:8080',
+    origin: 'http://a',
+    site: 'none',
+    mode: 'cors',
+    dest: 'empty',
   })
   const one = ['Host', 'localhost:8080']
   assert.equal(read().host, undefined)

@@ -29,7 +29,12 @@ test('an operation runs, reports its progress, and keeps its result', async () =
     return { status: 201, body: { id: 'a' } }
   })
   assert.deepEqual(begun, {
-    ...{ id: 'op-1', name: 'createVm', vm: 'a', state: 'running', progress: 0, started: NOW },
+    id: 'op-1',
+    name: 'createVm',
+    vm: 'a',
+    state: 'running',
+    progress: 0,
+    started: NOW,
   })
   const reading = journal.follow(1, new AbortController().signal)
   await reading.next()
@@ -38,7 +43,10 @@ test('an operation runs, reports its progress, and keeps its result', async () =
   await operations.idle()
   assert.deepEqual(operations.find('op-1'), {
     ...begun,
-    ...{ state: 'succeeded', progress: 100, ended: NOW, result: { id: 'a' } },
+    state: 'succeeded',
+    progress: 100,
+    ended: NOW,
+    result: { id: 'a' },
   })
   assert.throws(() => operations.find('op-9'), { kind: 'not-found' })
 })
@@ -77,8 +85,11 @@ test('an operation interrupted by a crash of vmd succeeds if the VM has the inte
   await operations.settle((vm) => vms[vm])
   const states = operations.all().map(({ vm, state }) => [vm ?? '', state])
   assert.deepEqual(Object.fromEntries(states), {
-    ...{ made: 'succeeded', older: 'failed', missing: 'failed' },
-    ...{ started: 'succeeded', 'not-started': 'failed' },
+    made: 'succeeded',
+    older: 'failed',
+    missing: 'failed',
+    started: 'succeeded',
+    'not-started': 'failed',
   })
   const failed = operations.all().filter(({ state }) => state === 'failed')
   for (const { error } of failed) assert.match(error?.hint ?? '', /^retry/)

@@ -9,7 +9,10 @@ import { temporaryDirectory } from './temporary-directory.ts'
 
 const clock = { now: () => new Date('2026-01-02T03:04:05Z') }
 const vm = (id: string, power: PowerState, name = id): VmSummary => ({
-  ...{ id: id as VmId, name, tag: '', power },
+  id: id as VmId,
+  name,
+  tag: '',
+  power,
 })
 
 async function open(directory: string, look: () => Promise<readonly VmSummary[]>) {
@@ -40,7 +43,10 @@ test('the difference is recorded: created, changed and deleted VMs, nothing twic
   const first = ['vm.created a', 'vm.created b']
   assert.deepEqual(await recorded(), [
     ...first,
-    ...['vm.deleted b', 'vm.power a', 'vm.created c', 'vm.changed a'],
+    'vm.deleted b',
+    'vm.power a',
+    'vm.created c',
+    'vm.changed a',
   ])
 })
 
@@ -58,8 +64,11 @@ test('a paused VM whose QEMU is ending is not recorded as powered on', async () 
   now = [vm('a', 'off'), vm('b', 'off')]
   await changeRecorder.record()
   assert.deepEqual(await recorded(), [
-    ...['vm.created a', 'vm.created b', 'vm.power b'],
-    ...['vm.power a', 'vm.power b'],
+    'vm.created a',
+    'vm.created b',
+    'vm.power b',
+    'vm.power a',
+    'vm.power b',
   ])
 })
 

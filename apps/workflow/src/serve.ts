@@ -89,7 +89,8 @@ export async function serve(
   const cells = opened.use(new Cells(config.cells, () => identity().toCells))
   const key = Buffer.from(identity().sealKey, 'base64')
   const temporal: TemporalOptions = {
-    ...{ address: config.temporal.address, namespace: config.temporal.namespace },
+    address: config.temporal.address,
+    namespace: config.temporal.namespace,
     tls: certificatesFor(config.temporal.tls, () => identity().toCells),
     dataConverter: sealedConverter({ keys: [{ id: '1', key }], random }),
   }
@@ -104,7 +105,15 @@ export async function serve(
   }
   const meter = await openMeter(opened, only, { config, given, store, identity, client })
   const parts: Parts = {
-    ...{ config, given, store, cells, identity, seal, temporal, grants, meter },
+    config,
+    given,
+    store,
+    cells,
+    identity,
+    seal,
+    temporal,
+    grants,
+    meter,
     evaluator: opened.use(startEvaluator()),
     runs: makeRuns(client),
   }
@@ -136,7 +145,10 @@ async function openMeter(
   )
   const server = only === 'worker' ? 'worker' : 'workflow'
   const meter = new WorkflowMeter({
-    ...{ server, conditions, clock, pools: store.pools },
+    server,
+    conditions,
+    clock,
+    pools: store.pools,
     certificates: () => ({ workflow: identity().toCells.cert, server: identity().server.cert }),
     readRuns: () => readRunFigures(store.db),
     isTemporalReached: () => isReached(client),
@@ -144,7 +156,13 @@ async function openMeter(
   const listen = server === 'worker' ? config.workerHealth : config.health
   opened.use(
     await openHealth({
-      ...{ server, listen, conditions, metrics: meter.server, look: meter.look, now, log },
+      server,
+      listen,
+      conditions,
+      metrics: meter.server,
+      look: meter.look,
+      now,
+      log,
     }),
   )
   return meter
@@ -154,12 +172,19 @@ async function openMeter(
 function openWork(opened: AsyncDisposableStack, parts: Parts): void {
   const { config, given, store, cells, seal, evaluator } = parts
   const context = makeWorkerContext({
-    ...{ db: store.db, cells, seal, evaluator, now: given.now, pause: given.pause },
+    db: store.db,
+    cells,
+    seal,
+    evaluator,
+    now: given.now,
+    pause: given.pause,
     egress: config.egress,
   })
   opened.use(
     startRunWorker({
-      ...{ ...parts.temporal, context, identity: `workflow ${config.name}` },
+      ...parts.temporal,
+      context,
+      identity: `workflow ${config.name}`,
       say: (what, cause) => given.log(what, cause),
     }),
   )
@@ -171,7 +196,11 @@ const STREAMS: ReadonlySet<string> = new Set(['followExecution'])
 async function openApi(opened: AsyncDisposableStack, parts: Parts): Promise<FastifyInstance> {
   const { config, given, store, cells, seal, runs, grants, identity, evaluator, meter } = parts
   const context: WorkflowRequestContext = {
-    ...{ runs, grants, seal, clock: given.clock, uuid: given.uuid },
+    runs,
+    grants,
+    seal,
+    clock: given.clock,
+    uuid: given.uuid,
     as: (principal, work) => store.as(principal, work),
     base: new URL(config.url),
     functions: new Set(Object.keys(functions)),
@@ -189,7 +218,8 @@ async function openApi(opened: AsyncDisposableStack, parts: Parts): Promise<Fast
   }
   const whoIs = opened.use(
     new RememberedWho(accounts, {
-      ...{ key: given.random(32), now: given.now },
+      key: given.random(32),
+      now: given.now,
       ...(config.organisation !== undefined && { organisation: config.organisation }),
     }),
   )

@@ -42,7 +42,9 @@ test('a stop signal ends the wait', { skip }, async () => {
   const stopping = new AbortController()
   const pause = async () => stopping.abort()
   const waiting = untilPrepared(nowhere, loginsOf(nowhere), {
-    ...{ pause, log: () => undefined, stopped: stopping.signal },
+    pause,
+    log: () => undefined,
+    stopped: stopping.signal,
   })
   await assert.rejects(waiting, { kind: 'unavailable' })
 })

@@ -82,7 +82,9 @@ test('invalid inputs are reported, and nothing is started', async () => {
 test('the same Idempotency-Key returns the same run', async () => {
   const start = (key: string) =>
     api.ask('POST', path, {
-      ...{ as: api.eng.principal, body: context.json, headers: { 'idempotency-key': key } },
+      as: api.eng.principal,
+      body: context.json,
+      headers: { 'idempotency-key': key },
     })
   const [one, two, other] = [await start('a'), await start('a'), await start('b')]
   assert.equal(one.headers['location'], two.headers['location'])
@@ -92,7 +94,9 @@ test('the same Idempotency-Key returns the same run', async () => {
 test('a repeated request starts a run that a crash left unstarted', async () => {
   const start = () =>
     api.ask('POST', path, {
-      ...{ as: api.eng.principal, body: context.json, headers: { 'idempotency-key': 'left' } },
+      as: api.eng.principal,
+      body: context.json,
+      headers: { 'idempotency-key': 'left' },
     })
   const left = await start()
   const id = String(left.headers['location']).split('/').filter(Boolean).at(-1) ?? ''
@@ -133,7 +137,11 @@ test('while Temporal is unavailable lists and exports work, and a start returns 
 })
 
 const progressOf = (execution: string, more: Partial<RunProgress>): RunProgress => ({
-  ...{ execution, state: 'running', steps: [], asks: [], ...more },
+  execution,
+  state: 'running',
+  steps: [],
+  asks: [],
+  ...more,
 })
 
 test('state, current step, logs both ways, outputs and failure match what clients read', async () => {
@@ -143,14 +151,12 @@ test('state, current step, logs both ways, outputs and failure match what client
   const at = `/api/workflows/${workflow.id}/executions/${run}`
   const now = Date.now()
   const note = (number: number, what: 'began' | 'ended' | 'failed') => ({
-    ...{
-      number,
-      at: now + number,
-      place: '/do/0/greet',
-      name: 'greet',
-      what,
-      text: 'with <care> \u0001',
-    },
+    number,
+    at: now + number,
+    place: '/do/0/greet',
+    name: 'greet',
+    what,
+    text: 'with <care> \u0001',
   })
   await record(api.store.db, progressOf(run, { steps: [note(1, 'began')] }))
   const state = await api.ask('GET', `${at}/state`, { as: principal, accept: json })
@@ -304,7 +310,11 @@ test('a run is streamed live to its end, and resumes where a reader left off', a
   const at = `/api/workflows/${workflow.id}/executions/${run}/events`
   const reading = api.ask('GET', at, { as: principal })
   const note = (number: number, what: 'began' | 'ended') => ({
-    ...{ number, at: 1_700_000_000_000, place: '/do/0/greet', name: 'greet', what },
+    number,
+    at: 1_700_000_000_000,
+    place: '/do/0/greet',
+    name: 'greet',
+    what,
   })
   await record(api.store.db, progressOf(run, { steps: [note(1, 'began')] }))
   await record(

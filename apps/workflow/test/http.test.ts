@@ -66,7 +66,8 @@ test('missing, wrong, foreign and disabled credentials give 401 in the requested
     for (const [name, value] of Object.entries(headers)) {
       for (const [format, accept] of Object.entries(formats)) {
         const answer = await api.ask(row.method, filled(row.path, api.eng.ids), {
-          ...{ accept, headers: value === undefined ? {} : { authorization: value } },
+          accept,
+          headers: value === undefined ? {} : { authorization: value },
         })
         assert.equal(answer.status, 401, `${row.name} with ${name}: ${answer.text}`)
         assert.equal(toldIn(format as Asked, answer)['code'], 'unauthenticated')
@@ -202,8 +203,15 @@ test('a body that is too large, not UTF-8 or invalid is rejected in the requeste
     assert.equal(large.status, 413)
     assert.equal(toldIn(format as Asked, large)['status'], format === 'json' ? 413 : '413')
     for (const body of [
-      ...[Buffer.from([0xff, 0xfe]), '<execution-context>', '<other/>', '{', '[]', '"x"', 'text'],
-      ...['{"parameters":[{"value":{"string":{"value":"x"}}}]}', '{"colour":1}'],
+      Buffer.from([0xff, 0xfe]),
+      '<execution-context>',
+      '<other/>',
+      '{',
+      '[]',
+      '"x"',
+      'text',
+      '{"parameters":[{"value":{"string":{"value":"x"}}}]}',
+      '{"colour":1}',
       '{"parameters":[{"name":"name","type":"string","value":{"text":{"value":"x"}}}]}',
       '{"parameters":[{"name":"name","value":{"string":{"value":"x"}}},{"name":"name","value":{"string":{"value":"x"}}}]}',
       '<!DOCTYPE a [<!ENTITY b "c">]><execution-context/>',

@@ -51,7 +51,10 @@ function simulatedVapp(vms: readonly Json[], failing: readonly string[] = []) {
 
 const ago = (hours: number): string => new Date(Date.now() - hours * 3_600_000).toISOString()
 const vm = (id: string, status = 'POWERED_ON', snapshot: Json = null): Json => ({
-  ...{ id, name: id.toUpperCase(), status, snapshot },
+  id,
+  name: id.toUpperCase(),
+  status,
+  snapshot,
 })
 const night = (hours: number, name = 'nightly'): Json => ({
   name,
@@ -117,8 +120,12 @@ test('running VMs are restarted one after the other, each healthy before the nex
   )
   assert.deepEqual(ended, { ended: 'completed', output: { restarted: ['A', 'B'] } })
   assert.deepEqual(done, [
-    ...['shutdown a', 'powerOn a', 'healthy a'],
-    ...['shutdown b', 'powerOn b', 'healthy b'],
+    'shutdown a',
+    'powerOn a',
+    'healthy a',
+    'shutdown b',
+    'powerOn b',
+    'healthy b',
   ])
 })
 
@@ -159,7 +166,8 @@ test('with healthPath each VM must respond there', async () => {
   const { functions } = simulatedVapp([vm('a')])
   const input = { vapp: 'vapp-1', healthPath: '/health', healthPort: 8080 }
   const { ended, https } = await runSmall(shipped('rolling-restart'), input, {
-    ...{ evaluator, functions },
+    evaluator,
+    functions,
     callHttp: async () => ({ status: 200, headers: {}, raw: '', content: 'ok' }),
   })
   assert.deepEqual(ended, { ended: 'completed', output: { restarted: ['A'] } })

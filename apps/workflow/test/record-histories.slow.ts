@@ -53,7 +53,10 @@ test('each construct has a history of this release', { skip, timeout }, async (t
     })
   define('inner', `- twice: { set: { n: '\${ (.n // 1) * 2 }' } }`)
   await using worker = runWorker({
-    ...{ address: engine.address, namespace: engine.namespace, taskQueue: 'runs', dataConverter },
+    address: engine.address,
+    namespace: engine.namespace,
+    taskQueue: 'runs',
+    dataConverter,
     workflows: { path: WORKFLOWS },
     activities: makeActivities(server),
     say: () => undefined,

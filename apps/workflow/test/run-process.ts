@@ -12,11 +12,15 @@ import { testConverter as dataConverter } from './test-key.ts'
 
 const [address = '', namespace = '', taskQueue = '', bundle = '', file = ''] = process.argv.slice(2)
 const server = makeSmallServer({
-  ...{ evaluator: startEvaluator(), file },
+  evaluator: startEvaluator(),
+  file,
   pause: async (signal) => sleep(300, undefined, { signal }),
 })
 const worker = runWorker({
-  ...{ address, namespace, taskQueue, dataConverter },
+  address,
+  namespace,
+  taskQueue,
+  dataConverter,
   workflows: { bundle: readFileSync(bundle, 'utf8') },
   activities: makeActivities(server),
   say: () => undefined,

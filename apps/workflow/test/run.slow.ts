@@ -73,7 +73,10 @@ before(async () => {
   temporal = connectTemporal({ ...engine, dataConverter })
   host = await startStandIn()
   worker = runWorker({
-    ...{ address: engine.address, namespace: engine.namespace, taskQueue: QUEUE, dataConverter },
+    address: engine.address,
+    namespace: engine.namespace,
+    taskQueue: QUEUE,
+    dataConverter,
     workflows: { path: WORKFLOWS },
     activities: makeActivities(server),
     say: () => undefined,

@@ -50,7 +50,11 @@ export async function startRunsEngine(dir: string): Promise<RunsEngine> {
   stack.defer(killWorker)
   const all = stack.move()
   return {
-    ...{ temporal, server, postgres, effects, queue: QUEUE },
+    temporal,
+    server,
+    postgres,
+    effects,
+    queue: QUEUE,
     get workerPid() {
       return worker.pid ?? 0
     },

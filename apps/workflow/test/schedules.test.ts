@@ -26,7 +26,10 @@ test('a schedule is paused when another user changes its workflow, until its own
   const text = (version: string) => definitionText('changed-by-others', version)
   const importAs = (as: typeof owner, version: string) =>
     api.ask('POST', '/api/workflows?overwrite=true', {
-      ...{ as, accept: json, body: text(version), headers: { 'content-type': 'text/yaml' } },
+      as,
+      accept: json,
+      body: text(version),
+      headers: { 'content-type': 'text/yaml' },
     })
   const { id } = readJson<{ id: string }>(await importAs(owner, '1.0.0'))
   const requested = { workflow: id, name: 'nightly', cron: '0 3 * * *' }
@@ -61,11 +64,9 @@ test('schedules have a time zone, an overlap policy and a pause, and only author
   const { id } = await seedWorkflow(api.store, api.eng.principal, { name: 'scheduled' })
   const post = (body: unknown) =>
     api.ask('POST', '/api/schedules', {
-      ...{
-        as: principal,
-        accept: json,
-        body: typeof body === 'string' ? body : JSON.stringify(body),
-      },
+      as: principal,
+      accept: json,
+      body: typeof body === 'string' ? body : JSON.stringify(body),
     })
   const requested = {
     workflow: id,
@@ -87,13 +88,13 @@ test('schedules have a time zone, an overlap policy and a pause, and only author
   assert.equal(api.runs.scheduled.get(made['id'] ?? ''), true)
   readAnswer(await api.ask('POST', `${at}/action/resume`, { as: principal }))
   for (const wrong of [
-    ...[
-      { 'time-zone': 'Mars/Base' },
-      { cron: undefined },
-      { 'every-seconds': 60 },
-      { overlap: 'x' },
-    ],
-    ...[{ cron: 'never' }, { name: '' }, { cron: undefined, 'every-seconds': 1 }],
+    { 'time-zone': 'Mars/Base' },
+    { cron: undefined },
+    { 'every-seconds': 60 },
+    { overlap: 'x' },
+    { cron: 'never' },
+    { name: '' },
+    { cron: undefined, 'every-seconds': 1 },
   ]) {
     const answer = await post({ ...requested, ...wrong })
     assert.equal(answer.status, 400, `${JSON.stringify(wrong)} ${answer.text}`)

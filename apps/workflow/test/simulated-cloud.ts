@@ -28,7 +28,8 @@ export function simulatedCloud(): SimulatedCloud {
     if (cloud.away) throw new Fault('unavailable', 'the cloud is not reachable')
   }
   const cloud: SimulatedCloud = {
-    ...{ checks: 0, away: false },
+    checks: 0,
+    away: false,
     add(principal, password = PASSWORD) {
       accounts.set(`${principal.user}@${principal.orgName}`, { principal, password })
       stamp += 1
@@ -77,7 +78,11 @@ export function simulatedRuns(): SimulatedRuns {
     if (runs.away) throw new Fault('unavailable', 'Temporal is not reachable')
   }
   const runs: SimulatedRuns = {
-    ...{ away: false, started: [], canceled: [], answered: [], scheduled: new Map() },
+    away: false,
+    started: [],
+    canceled: [],
+    answered: [],
+    scheduled: new Map(),
     async start({ execution }) {
       await requireThere()
       runs.started.push(execution)

@@ -38,7 +38,10 @@ export function makeSmallServer(options: SmallServerOptions): SmallServer {
   const ended: string[] = []
   const effects = new Map<string, number>()
   return {
-    ...{ definitions, progress, ended, effects },
+    definitions,
+    progress,
+    ended,
+    effects,
     evaluate: async (ask) => evaluator.evaluate(ask),
     validate: async (schema, value) => evaluator.validate(schema, value),
     async loadRun(run) {
@@ -80,7 +83,9 @@ const refused = { type: `${TYPES}authorization`, status: 403, detail: 'not allow
 const noWorkflow = { type: `${TYPES}configuration`, status: 404, detail: 'no such workflow' }
 
 export const begun = (id: string): RunInput => ({
-  ...{ execution: id, grant: `grant-${id}`, definition: id },
+  execution: id,
+  grant: `grant-${id}`,
+  definition: id,
 })
 
 /** In a separate process, a definition is a file. */

@@ -10,9 +10,7 @@ import { sql } from 'kysely'
 
 import { startDatabases } from '../../cloud/test/cloud-database.ts'
 import { gapsIn, readTables } from '../../cloud/test/walled-tables.ts'
-import { parseListQuery } from '../src/query/workflow-list.ts'
 import { addChildRun, addScheduledRun } from '../src/store/begun-runs.ts'
-import { addCategory, deleteCategory, findCategory } from '../src/store/categories.ts'
 import {
   addExecution,
   findExecution,
@@ -21,14 +19,11 @@ import {
   recentExecutions,
 } from '../src/store/executions.ts'
 import { closeInteraction, listInteractions, openInteraction } from '../src/store/interactions.ts'
-import { countWorkflows, listWorkflows, type ListedWorkflow } from '../src/store/list-workflows.ts'
-import { loadDefinition, loadRun, loadSecret } from '../src/store/load-run.ts'
+import { loadRun, loadSecret } from '../src/store/load-run.ts'
 import { listLogs } from '../src/store/logs.ts'
 import { record } from '../src/store/record.ts'
 import { addSchedule, deleteSchedule, pauseSchedule } from '../src/store/schedules.ts'
-import { deleteWorkflow, findWorkflow, inUse, listVersions } from '../src/store/workflows.ts'
 import {
-  definitionText,
   openWorkflowDatabase,
   orgs,
   seedExecution,
@@ -39,7 +34,7 @@ import {
 
 let postgres: Postgres & AsyncDisposable
 let store: WorkflowDatabase
-const [alice, bob, root] = [someone('eng'), someone('ops'), someone('System')]
+const [alice, bob] = [someone('eng'), someone('ops')]
 
 before(async () => {
   postgres = await startDatabases()
@@ -87,12 +82,12 @@ test('a tenant can write the secret of a run but not read it back', async () => 
   const sealed = Buffer.from('sealed')
   await store.as(alice, (tx) =>
     addExecution(tx, alice, {
-      ...{
-        id,
-        workflow: { ...workflow, org: alice.org },
-        input: { word: { 'skerry.secure': 'word' } },
-      },
-      ...{ secrets: new Map([['word', sealed]]), requestKey: undefined, most: 10 },
+      id,
+      workflow: { ...workflow, org: alice.org },
+      input: { word: { 'skerry.secure': 'word' } },
+      secrets: new Map([['word', sealed]]),
+      requestKey: undefined,
+      most: 10,
     }),
   )
   await assert.rejects(
@@ -104,87 +99,16 @@ test('a tenant can write the secret of a run but not read it back', async () => 
   await assert.rejects(loadSecret(store.db, id, 'word'), isFault('gone'))
 })
 
-test('a version never changes, not even for the server itself; each import adds one', async () => {
-  const first = await seedWorkflow(store, alice, { name: 'kept', version: '1.0.0' })
-  const second = await seedWorkflow(store, alice, { ...first, folder: 'Library', version: '1.1.0' })
-  await seedWorkflow(store, alice, { ...second, folder: 'Library' })
-  const versions = await listVersions(store.db, { org: alice.org, id: first.id })
-  assert.deepEqual(versions.map(({ version }) => version).toSorted(), ['1.0.0', '1.1.0'])
-  const now = await store.as(alice, (tx) => findWorkflow(tx, first.id, alice))
-  assert.deepEqual([now?.version, now?.digest], ['1.1.0', second.digest])
-  assert.equal((await loadDefinition(store.db, first.digest)).text, definitionText('kept'))
-  const change = sql`update workflow_version set text = 'other'`
-  await assert.rejects(change.execute(store.db), /permission denied/)
-  await assert.rejects(sql`delete from workflow_version`.execute(store.db), /permission denied/)
-})
-
-test('two organisations may have the same workflow id; a caller who sees both gets a conflict', async () => {
-  const id = randomUUID()
-  for (const principal of [alice, bob]) await seedWorkflow(store, principal, { id, name: 'twin' })
-  assert.equal((await store.as(bob, (tx) => findWorkflow(tx, id, bob)))?.org, orgs.ops)
-  await assert.rejects(
-    store.as(root, (tx) => findWorkflow(tx, id, root)),
-    isFault('conflict'),
-  )
-})
-
-test('a list read in parts is complete, in every order', async () => {
-  const names = ['beta', 'Alpha', 'älpha', 'alpha', 'gamma', 'alpha 2']
-  for (const [at, name] of names.entries()) {
-    const folder = at % 2 === 0 ? 'Parts/even' : 'Parts/odd'
-    await seedWorkflow(store, alice, { name, folder, tags: ['part', name], version: `1.${at}.0` })
-  }
-  for (const sortOrders of [
-    '',
-    '+name',
-    '-name',
-    'categoryName,-version',
-    '-id',
-    '-version,name',
-  ]) {
-    const query = parseListQuery({ tags: 'part', ...(sortOrders && { sortOrders }) })
-    const read = (more: Parameters<typeof listWorkflows>[2]) =>
-      store.as(alice, (tx) => listWorkflows(tx, query, more))
-    const whole = await read({ limit: 100 })
-    assert.equal(whole.length, names.length)
-    const parts: ListedWorkflow[] = []
-    for (;;) {
-      const last = parts.at(-1)
-      const part = await read({ limit: 2, ...(last && { after: last }) })
-      if (part.length === 0) break
-      parts.push(...part)
-    }
-    assert.deepEqual(parts, whole, sortOrders)
-    assert.deepEqual(await read({ limit: 2, offset: 3 }), whole.slice(3, 5), sortOrders)
-  }
-})
-
-test('all conditions must match, and an invalid one lists the known attributes', async () => {
-  const count = (conditions: string, tags?: string) =>
-    store.as(alice, (tx) =>
-      countWorkflows(tx, parseListQuery({ conditions, ...(tags !== undefined && { tags }) })),
-    )
-  await seedWorkflow(store, alice, { name: 'a, b = c', folder: 'Odd', tags: ['x', 'y'] })
-  assert.equal(await count('name=a\\, b = c'), 1)
-  assert.equal(await count('name~b =,categoryName=Odd'), 1)
-  assert.equal(await count('name~b =,categoryName=Even'), 0)
-  assert.equal(await count('name=A\\, b = c'), 0, 'case counts')
-  assert.equal(await count('categoryName=Odd', 'x,y'), 1)
-  assert.equal(await count('categoryName=Odd', 'x,z'), 0)
-  assert.equal(await count('id=no uuid at all'), 0)
-  assert.equal(await count('name~%'), 0, 'a value is never a pattern')
-  assert.throws(() => parseListQuery({ conditions: 'owner=me' }), isFault('invalid'))
-  assert.throws(() => parseListQuery({ conditions: 'name' }), isFault('invalid'))
-  assert.throws(() => parseListQuery({ sortOrders: 'colour' }), isFault('invalid'))
-  assert.throws(() => parseListQuery({ tags: 'x,'.repeat(40) }), isFault('invalid'))
-})
-
 const note = (
   number: number,
   place: string,
   what: RunProgress['steps'][number]['what'],
 ): RunProgress['steps'][number] => ({
-  ...{ number, at: 1_700_000_000_000 + number, place, name: place.slice(1), what },
+  number,
+  at: 1_700_000_000_000 + number,
+  place,
+  name: place.slice(1),
+  what,
 })
 const progress = (
   execution: string,
@@ -254,8 +178,13 @@ test('child runs and scheduled runs are created once per key', async () => {
     store.db,
   )
   const requested = {
-    ...{ parent, key: '/do/0', namespace: 'test', name: 'inner', version: 'latest' },
-    ...{ input: { a: { 'skerry.secure': 'word' } }, secrets: new Set(['word', 'none']) },
+    parent,
+    key: '/do/0',
+    namespace: 'test',
+    name: 'inner',
+    version: 'latest',
+    input: { a: { 'skerry.secure': 'word' } },
+    secrets: new Set(['word', 'none']),
     reseal: (sealed: Buffer, child: string, name: string) =>
       Buffer.from(`${sealed.toString()} ${child}/${name}`),
   }
@@ -280,9 +209,18 @@ test('child runs and scheduled runs are created once per key', async () => {
   const schedule = randomUUID()
   await store.as(alice, (tx) =>
     addSchedule(tx, {
-      ...{ org: alice.org, id: schedule, workflow: inner.id, name: 'nightly', grant: 'g' },
-      ...{ account: alice.account, accountName: alice.user, cron: '0 3 * * *' },
-      ...{ everySeconds: undefined, timeZone: 'Europe/Berlin', overlap: 'skip', paused: false },
+      org: alice.org,
+      id: schedule,
+      workflow: inner.id,
+      name: 'nightly',
+      grant: 'g',
+      account: alice.account,
+      accountName: alice.user,
+      cron: '0 3 * * *',
+      everySeconds: undefined,
+      timeZone: 'Europe/Berlin',
+      overlap: 'skip',
+      paused: false,
       input: { b: 2 },
     }),
   )
@@ -339,8 +277,12 @@ test('a repeated request returns the same run, and concurrent runs per organisat
   const start = (requestKey?: string, most = 1000, principal = alice) =>
     store.as(principal, (tx) =>
       addExecution(tx, principal, {
-        ...{ id: randomUUID(), workflow, input: {}, secrets: new Map() },
-        ...{ requestKey, most },
+        id: randomUUID(),
+        workflow,
+        input: {},
+        secrets: new Map(),
+        requestKey,
+        most,
       }),
     )
   const [first, again] = [await start('key'), await start('key')]
@@ -353,46 +295,14 @@ test('a repeated request returns the same run, and concurrent runs per organisat
   await assert.rejects(
     store.as(alice, (tx) =>
       addExecution(tx, alice, {
-        ...{ id: randomUUID(), workflow: other, input: {}, secrets: new Map() },
-        ...{ requestKey: 'key', most: 1000 },
+        id: randomUUID(),
+        workflow: other,
+        input: {},
+        secrets: new Map(),
+        requestKey: 'key',
+        most: 1000,
       }),
     ),
     isFault('conflict'),
-  )
-})
-
-test('a deleted workflow is not listed, its runs are kept, and an import restores it', async () => {
-  const made = await seedWorkflow(store, alice, { name: 'gone', folder: 'Old' })
-  const run = await seedExecution(store, alice, made)
-  const find = () => store.as(alice, (tx) => findWorkflow(tx, made.id, alice))
-  const row = (await find()) ?? assert.fail()
-  assert.deepEqual((await store.as(alice, (tx) => inUse(tx, row))).runs, [run])
-  await store.as(alice, (tx) => deleteWorkflow(tx, row))
-  assert.equal(await find(), undefined)
-  assert.equal((await findExecution(store.db, run))?.name, 'gone')
-  await seedWorkflow(store, alice, { id: made.id, name: 'gone', folder: 'Old' })
-  assert.equal((await find())?.path, 'Old')
-})
-
-test('folder names and depth are validated, and only empty folders are deleted', async () => {
-  const made = await seedWorkflow(store, alice, { name: 'deep', folder: 'A/B/C' })
-  const [folder] = [made.category]
-  assert.equal(folder.path, 'A/B/C')
-  await assert.rejects(
-    store.as(alice, (tx) => deleteCategory(tx, folder)),
-    isFault('conflict'),
-  )
-  const add = (name: string, parent = folder) =>
-    store.as(alice, (tx) => addCategory(tx, { org: alice.org, parent, name }))
-  const inside = await add('D')
-  await assert.rejects(add('D'), isFault('conflict'))
-  await assert.rejects(add('a/b'), isFault('invalid'))
-  await assert.rejects(add(''), isFault('invalid'))
-  await store.as(alice, (tx) => deleteCategory(tx, inside))
-  assert.equal(await store.as(alice, (tx) => findCategory(tx, inside.id)), undefined)
-  assert.equal(await store.as(bob, (tx) => findCategory(tx, folder.id)), undefined)
-  await assert.rejects(
-    seedWorkflow(store, alice, { name: 'too deep', folder: Array(20).fill('x').join('/') }),
-    isFault('invalid'),
   )
 })

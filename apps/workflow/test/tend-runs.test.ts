@@ -35,7 +35,10 @@ after(async () => {
 const open = () => {
   const runs = simulatedRuns()
   const tending: RunSupervisorContext = {
-    ...{ db: store.db, runs, grants: simulatedCloud().grants, log: () => undefined },
+    db: store.db,
+    runs,
+    grants: simulatedCloud().grants,
+    log: () => undefined,
     pause: async () => undefined,
   }
   return { runs, look: () => tendOnce(tending, FIRST) }

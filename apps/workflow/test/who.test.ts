@@ -154,7 +154,9 @@ test('credentials are user@organisation, split at the last @, and nothing else',
   const basic = (text: string) => `Basic ${Buffer.from(text).toString('base64')}`
   assert.deepEqual(readBasic(basic('a@b@eng:x:y')), { user: 'a@b', org: 'eng', password: 'x:y' })
   assert.deepEqual(readBasic(basic('ä@eng:').replace('Basic', 'bAsIc ')), {
-    ...{ user: 'ä', org: 'eng', password: '' },
+    user: 'ä',
+    org: 'eng',
+    password: '',
   })
   for (const wrong of ['', ':', 'a', 'a:b', '@eng:x', 'a\n@eng:x', `${'a'.repeat(5000)}@eng:x`]) {
     assert.equal(readBasic(basic(wrong)), undefined, wrong)

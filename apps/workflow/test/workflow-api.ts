@@ -82,7 +82,10 @@ export async function openWorkflowApi(
   const evaluator = startEvaluator({ threads: 1 })
   const sealKey = randomBytes(32).toString('base64')
   const runtime: WorkflowRequestContext = {
-    ...{ runs, grants: cloud.grants, base: new URL(BASE), runsPerOrg: 1000 },
+    runs,
+    grants: cloud.grants,
+    base: new URL(BASE),
+    runsPerOrg: 1000,
     streams: new OpenStreams(() => performance.now()),
     as: (principal, work) => store.as(principal, work),
     seal: makeSeal(
@@ -108,7 +111,11 @@ export async function openWorkflowApi(
     return principal
   }
   return {
-    ...{ store, cloud, runs, port, enter },
+    store,
+    cloud,
+    runs,
+    port,
+    enter,
     ask: (method, path, requested = {}) => send(port, method, path, requested),
     eng: await addTenant(store, enter('eng', 'author')),
     ops: await addTenant(store, enter('ops', 'author')),
@@ -125,7 +132,10 @@ export async function openWorkflowApi(
 
 async function addTenant(store: WorkflowDatabase, principal: WorkflowPrincipal): Promise<Tenant> {
   const made = await seedWorkflow(store, principal, {
-    ...{ name: 'Send Hello', folder: 'Library/Mail', description: 'Says hello.', tags: ['mail'] },
+    name: 'Send Hello',
+    folder: 'Library/Mail',
+    description: 'Says hello.',
+    tags: ['mail'],
     form: {
       type: 'object',
       properties: {
@@ -140,15 +150,19 @@ async function addTenant(store: WorkflowDatabase, principal: WorkflowPrincipal):
   const schedule = randomUUID()
   await store.as(principal, (tx) =>
     addSchedule(tx, {
-      ...{
-        org: principal.org,
-        id: schedule,
-        workflow: made.id,
-        name: 'nightly',
-        grant: randomUUID(),
-      },
-      ...{ account: principal.account, accountName: principal.user, cron: '0 3 * * *' },
-      ...{ everySeconds: undefined, timeZone: 'UTC', overlap: 'skip', paused: false, input: {} },
+      org: principal.org,
+      id: schedule,
+      workflow: made.id,
+      name: 'nightly',
+      grant: randomUUID(),
+      account: principal.account,
+      accountName: principal.user,
+      cron: '0 3 * * *',
+      everySeconds: undefined,
+      timeZone: 'UTC',
+      overlap: 'skip',
+      paused: false,
+      input: {},
     }),
   )
   const { id: workflow, category } = made

@@ -34,7 +34,8 @@ export async function openWorkflowDatabase(postgres: Postgres): Promise<Workflow
     url: actingAs(url, 'skerry_workflow_tenant'),
   })
   return {
-    ...{ db, url },
+    db,
+    url,
     as: (principal, work) =>
       seesAll(principal) ? db.transaction().execute(work) : inOrg(tenants, principal.org, work),
     async [Symbol.asyncDispose]() {
@@ -107,8 +108,18 @@ export async function seedWorkflow(
   return as(principal, async (tx) => {
     const category = await ensureCategory(tx, principal.org, folder)
     const made: NewVersion = {
-      ...{ id, category, name, description, tags, version, text, document, form },
-      ...{ namespace: 'test', called: name, digest: digestOf(text) },
+      id,
+      category,
+      name,
+      description,
+      tags,
+      version,
+      text,
+      document,
+      form,
+      namespace: 'test',
+      called: name,
+      digest: digestOf(text),
     }
     await saveVersion(tx, principal, made)
     return made
@@ -125,8 +136,12 @@ export async function seedExecution(
   const id = randomUUID()
   await as(principal, (tx) =>
     addExecution(tx, principal, {
-      ...{ id, workflow: { ...workflow, org: principal.org }, input, secrets: new Map() },
-      ...{ requestKey: undefined, most: 1000 },
+      id,
+      workflow: { ...workflow, org: principal.org },
+      input,
+      secrets: new Map(),
+      requestKey: undefined,
+      most: 1000,
     }),
   )
   await keepGrant(db, { org: principal.org, id }, `grant-${id}`)

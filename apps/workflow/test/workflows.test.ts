@@ -10,8 +10,6 @@ import { promisify } from 'node:util'
 
 import { attribute, child, children, find, text, type Element } from '@skerry/xml'
 
-import { attachment } from '../src/http/file-name.ts'
-import { readForm } from '../src/http/multipart.ts'
 import { BASE, openWorkflowApi, readAnswer, readJson, type WorkflowApi } from './workflow-api.ts'
 import { definitionText, seedWorkflow } from './workflow-database.ts'
 
@@ -49,9 +47,17 @@ test('the list describes each workflow as clients read it, in both formats', asy
     link[0]?.attributes.map(({ name, value }) => [name, value]) ?? [],
   )
   assert.deepEqual(reported, {
-    ...{ id: ids['workflow'], name: 'Send Hello', description: 'Says hello.', type: 'Workflow' },
-    ...{ version: '1.0.0', canExecute: 'true', canEdit: 'true', customIcon: 'false' },
-    ...{ categoryName: 'Mail', itemHref: href, globalTags: 'tag:mail' },
+    id: ids['workflow'],
+    name: 'Send Hello',
+    description: 'Says hello.',
+    type: 'Workflow',
+    version: '1.0.0',
+    canExecute: 'true',
+    canEdit: 'true',
+    customIcon: 'false',
+    categoryName: 'Mail',
+    itemHref: href,
+    globalTags: 'tag:mail',
     categoryHref: `${BASE}/api/catalog/System/WorkflowCategory/${ids['category']}/`,
   })
   const xml = readAnswer(
@@ -152,7 +158,9 @@ const multipart = (bytes: Buffer | string, fields: Readonly<Record<string, strin
     headers: { 'content-type': `multipart/form-data; boundary=${boundary}` },
     body: Buffer.concat([
       ...parts.map((each) => Buffer.from(each)),
-      ...[Buffer.from(head), Buffer.from(bytes), Buffer.from(`\r\n--${boundary}--\r\n`)],
+      Buffer.from(head),
+      Buffer.from(bytes),
+      Buffer.from(`\r\n--${boundary}--\r\n`),
     ]),
   }
 }
@@ -237,11 +245,9 @@ test('an import reports what it did, would do, or the errors with their lines', 
     404,
   )
   const bare = await api.ask('POST', `/api/content/workflows/${api.eng.ids['category']}`, {
-    ...{
-      as: principal,
-      body: definitionText('bare'),
-      headers: { 'content-type': 'application/yaml' },
-    },
+    as: principal,
+    body: definitionText('bare'),
+    headers: { 'content-type': 'application/yaml' },
   })
   assert.equal(fieldsOf(readAnswer(bare))['category'], 'Library/Mail')
 })
@@ -255,46 +261,6 @@ test('a duplicate name in a folder and a file that is too large are rejected', a
   const large = multipart(Buffer.alloc(5 * 1024 * 1024, 'a'))
   const refused = await api.ask('POST', '/api/workflows', { as: principal, ...large })
   assert.equal(refused.status, 413, refused.text)
-})
-
-test('forms are parsed strictly', () => {
-  const read = (body: string) => readForm(Buffer.from(body), 'b')
-  const part = (name: string, value: string) =>
-    `--b\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`
-  const whole = read(`${part('a', '1')}${part('file', 'x\r\n--not the boundary')}--b--\r\n`)
-  assert.equal(whole.fields.get('a'), '1')
-  assert.equal(whole.file?.bytes.toString(), 'x\r\n--not the boundary')
-  for (const body of [
-    ...['', 'x', '--b', '--b\r\n', part('a', '1'), `${part('a', '1')}--b`, '--bx\r\n\r\n--b--'],
-    ...[`${part('a', '1')}${part('a', '2')}--b--`, `${part('file', '1')}${part('file', '2')}--b--`],
-    ...[`--b\r\nx: y\r\n\r\n1\r\n--b--`, `${part('a', 'x'.repeat(2000))}--b--`],
-    `--b\r\nContent-Disposition: form-data; name="file"\r\nContent-Transfer-Encoding: base64\r\n\r\neA==\r\n--b--`,
-    `${Array.from({ length: 20 }, (_, at) => part(`p${at}`, '1')).join('')}--b--`,
-  ]) {
-    assert.throws(() => read(body), /invalid form/, body)
-  }
-})
-
-test('a file name is safe for any workflow name', () => {
-  assert.equal(attachment('Send Hello', '.workflow'), 'attachment; filename="Send Hello.workflow"')
-  for (const name of [
-    '../../etc/passwd',
-    'a"; filename="b',
-    'a\r\nx: y',
-    '.hidden',
-    'C:\\x',
-    '',
-    '𝄞'.repeat(300),
-    '\ud800',
-  ]) {
-    const header = attachment(name, '.workflow')
-    assert.match(
-      header,
-      /^attachment; filename="[^"\\/\r\n%:]*"(; filename\*=UTF-8''[A-Za-z0-9%._~-]+)?$/,
-      name,
-    )
-    assert.doesNotMatch(header, /filename="\.|''\.|%2F|%5C|%0D/, name)
-  }
 })
 
 test('content is returned as written, and the drawing as SVG', async () => {
@@ -343,7 +309,8 @@ test('a workflow in use is deleted only by force, which ends its runs and schedu
   const started = await api.ask('POST', `${path}/executions`, { as: principal })
   assert.equal(started.status, 202, started.text)
   const task = await api.ask('POST', `${path}/tasks`, {
-    ...{ as: principal, body: '{"name":"hourly","every-seconds":3600}' },
+    as: principal,
+    body: '{"name":"hourly","every-seconds":3600}',
   })
   assert.equal(task.status, 201, task.text)
   assert.equal((await api.ask('DELETE', path, { as: principal })).status, 409)

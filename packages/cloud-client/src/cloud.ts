@@ -58,7 +58,8 @@ export class Cloud {
     { body, key, part, signal }: RequestContent,
   ): Promise<CloudAnswer> {
     const answer = await this.#ask({
-      ...{ method, path: pathOf(href) },
+      method,
+      path: pathOf(href),
       headers: {
         accept: ACCEPT,
         ...(body && { 'content-type': 'application/xml' }),

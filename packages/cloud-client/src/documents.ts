@@ -4,8 +4,15 @@ import { inside } from './query.ts'
 
 /** Status names by the status codes in documents. */
 const words: Readonly<{ [number: string]: string }> = {
-  ...{ '-1': 'FAILED_CREATION', 0: 'UNRESOLVED', 1: 'RESOLVED', 3: 'SUSPENDED', 4: 'POWERED_ON' },
-  ...{ 6: 'UNKNOWN', 8: 'POWERED_OFF', 9: 'INCONSISTENT_STATE', 10: 'MIXED' },
+  '-1': 'FAILED_CREATION',
+  0: 'UNRESOLVED',
+  1: 'RESOLVED',
+  3: 'SUSPENDED',
+  4: 'POWERED_ON',
+  6: 'UNKNOWN',
+  8: 'POWERED_OFF',
+  9: 'INCONSISTENT_STATE',
+  10: 'MIXED',
 }
 
 export interface SeenVm {
@@ -62,10 +69,16 @@ export function vmIn(document: Element): SeenVm {
   const [card] = inside(document, 'NetworkConnectionSection', 'NetworkConnection')
   const up = childrenByLocalName(document, 'Link').find((link) => said(link, 'rel') === 'up')
   return {
-    ...{ id: idIn(href), href, name: said(document, 'name'), status: statusIn(document) },
-    ...{ vapp: idIn(said(up, 'href')), cpus: size(kinds.cpus) },
-    ...{ memoryMB: size(kinds.memoryMB), diskMB: size(kinds.diskMB) },
-    ...{ address: textIn(card, 'IpAddress'), network: attribute(card, 'network') ?? null },
+    id: idIn(href),
+    href,
+    name: said(document, 'name'),
+    status: statusIn(document),
+    vapp: idIn(said(up, 'href')),
+    cpus: size(kinds.cpus),
+    memoryMB: size(kinds.memoryMB),
+    diskMB: size(kinds.diskMB),
+    address: textIn(card, 'IpAddress'),
+    network: attribute(card, 'network') ?? null,
     nested: said(document, 'nestedHypervisorEnabled') === 'true',
     snapshot: snapshotIn(document),
   }
@@ -77,7 +90,8 @@ function snapshotIn(document: Element): SeenSnapshot | null {
   const [found] = inside(document, 'SnapshotSection', 'Snapshot')
   if (!found) return null
   return {
-    ...{ name: attribute(found, 'name') ?? null, created: said(found, 'created') },
+    name: attribute(found, 'name') ?? null,
+    created: said(found, 'created'),
     poweredOn: said(found, 'poweredOn') === 'true',
   }
 }
@@ -86,7 +100,10 @@ export function vappIn(document: Element): SeenVapp {
   const href = said(document, 'href')
   const [owner] = inside(document, 'Owner', 'User')
   return {
-    ...{ id: idIn(href), href, name: said(document, 'name'), status: statusIn(document) },
+    id: idIn(href),
+    href,
+    name: said(document, 'name'),
+    status: statusIn(document),
     owner: said(owner, 'name'),
     vms: inside(document, 'Children', 'Vm').map(vmIn),
   }

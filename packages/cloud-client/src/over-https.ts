@@ -77,7 +77,8 @@ async function send(
   const answer = Promise.withResolvers<IncomingMessage>()
   const length = body === undefined ? {} : { 'content-length': String(Buffer.byteLength(body)) }
   const sent = ask(new URL(path, origin), {
-    ...{ method, headers: { ...headers, ...credentials, ...length } },
+    method,
+    headers: { ...headers, ...credentials, ...length },
     ...(at.ca !== undefined && { ca: [...rootCertificates, at.ca] }),
     ...(timeout !== undefined && { timeout }),
     ...(signal && { signal }),

@@ -43,7 +43,9 @@ export async function* query(
 
 function addressOf({ type, filter, fields, sortAsc, sortDesc }: Question, limit: number): string {
   const parameters = new URLSearchParams({
-    ...{ type, format: 'records', pageSize: String(Math.max(1, Math.min(limit, PAGE_SIZE))) },
+    type,
+    format: 'records',
+    pageSize: String(Math.max(1, Math.min(limit, PAGE_SIZE))),
     ...(filter !== undefined && { filter }),
     ...(fields && { fields: fields.join(',') }),
     ...(sortAsc !== undefined && { sortAsc }),

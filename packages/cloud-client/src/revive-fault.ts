@@ -5,14 +5,15 @@ import type { CloudAnswer } from './ask.ts'
 
 /** The fault kind of a status, for a response without an Error document. */
 const ofStatus: Readonly<Record<number, FaultKind>> = {
-  ...{
-    400: 'invalid',
-    401: 'unauthenticated',
-    403: 'forbidden',
-    404: 'not-found',
-    409: 'conflict',
-  },
-  ...{ 406: 'not-acceptable', 410: 'gone', 429: 'too-many', 504: 'timed-out' },
+  400: 'invalid',
+  401: 'unauthenticated',
+  403: 'forbidden',
+  404: 'not-found',
+  409: 'conflict',
+  406: 'not-acceptable',
+  410: 'gone',
+  429: 'too-many',
+  504: 'timed-out',
 }
 
 /** Restores the Fault that the cloud sent as an Error document. */

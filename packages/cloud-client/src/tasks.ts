@@ -39,9 +39,13 @@ export function waitIn(task: Element): SeenWait | undefined {
   if (!waiting) return undefined
   const said = (name: string) => attribute(waiting, name)
   return {
-    ...{ reason: said('reason') ?? '', message: said('message') ?? '', next: said('next') ?? '' },
-    ...{ since: said('since'), attempts: Number(said('attempts') ?? 0) },
-    ...{ lastFailure: said('lastFailure'), lastFailureAt: said('lastFailureAt') },
+    reason: said('reason') ?? '',
+    message: said('message') ?? '',
+    next: said('next') ?? '',
+    since: said('since'),
+    attempts: Number(said('attempts') ?? 0),
+    lastFailure: said('lastFailure'),
+    lastFailureAt: said('lastFailureAt'),
     givesUpAt: said('givesUpAt'),
   }
 }

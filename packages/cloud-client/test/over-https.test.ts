@@ -148,7 +148,8 @@ test('an image is sent in parts, and resumed where the cloud says after a failur
   const item = await sendUpload(cloudByToken(cloud, 'T'), readXml(document()), read, waiting)
   assert.equal(item.name, 'CatalogItem')
   assert.deepEqual(ranges, [
-    ...['bytes 0-8388607/20971520', 'bytes 8388608-16777215/20971520'],
+    'bytes 0-8388607/20971520',
+    'bytes 8388608-16777215/20971520',
     'bytes 12582912-20971519/20971520',
   ])
   assert.deepEqual(reported, [0, 40, 60])

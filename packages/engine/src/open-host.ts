@@ -87,7 +87,12 @@ export async function openHost(options: HostOptions): Promise<Host> {
     agents: new Agents(options.libvirt),
     // The holder of the lock may change the VM before libvirt emits the event.
     locks: new KeyedLock((id) => powers.forget(id)),
-    ...{ records, moves, changes, powers, paths, hypervisor },
+    records,
+    moves,
+    changes,
+    powers,
+    paths,
+    hypervisor,
     endings: new Endings(isGoingDown),
     room: new Room(),
     bridges: options.bridges ?? [],

@@ -20,7 +20,10 @@ function open(slowMs = 60_000) {
       return work.promise.finally(() => running.delete(vm))
     })
   return {
-    ...{ lines, running, stall, most: () => most },
+    lines,
+    running,
+    stall,
+    most: () => most,
     answer: (vm: string) => lines.run(vm, async () => vm),
   }
 }

@@ -42,15 +42,31 @@ const layersOf = async (host: Host, id: string) =>
 
 test('omitted settings have defaults', { skip }, async () => {
   assert.deepEqual(await createVm(onHost(), { id: 'plain' }), {
-    ...{ id: 'plain', name: 'plain', tag: '', power: 'off', incarnation: '1', boot: null },
-    ...{ cpus: 1, memoryMiB: 512, diskMiB: 64, nested: false, autostart: false, sharing: false },
+    id: 'plain',
+    name: 'plain',
+    tag: '',
+    power: 'off',
+    incarnation: '1',
+    boot: null,
+    cpus: 1,
+    memoryMiB: 512,
+    diskMiB: 64,
+    nested: false,
+    autostart: false,
+    sharing: false,
   })
 })
 
 test('the VM has the requested settings', { skip }, async () => {
   const requested = {
-    ...{ id: 'A.b_c-9', name: 'a <name> & "more"', tag: 'x\ny', cpus: 3, memoryMiB: 100 },
-    ...{ diskMiB: 100, autostart: true, incarnation: '7' },
+    id: 'A.b_c-9',
+    name: 'a <name> & "more"',
+    tag: 'x\ny',
+    cpus: 3,
+    memoryMiB: 100,
+    diskMiB: 100,
+    autostart: true,
+    incarnation: '7',
   }
   const vm = await createVm(onHost(), requested)
   assert.deepEqual({ ...vm, ...requested }, vm)
@@ -60,8 +76,15 @@ test('a repeated request, with or without defaults, returns the same VM', { skip
   const host = onHost()
   const vm = await createVm(host, { id: 'again', tag: 't' })
   const spelledOut: NewVm = {
-    ...{ tag: 't', id: 'again', name: 'again', template: 'default', cpus: 1, memoryMiB: 512 },
-    ...{ owner: 'local', incarnation: '1', autostart: false },
+    tag: 't',
+    id: 'again',
+    name: 'again',
+    template: 'default',
+    cpus: 1,
+    memoryMiB: 512,
+    owner: 'local',
+    incarnation: '1',
+    autostart: false,
   }
   assert.deepEqual(await createVm(host, { id: 'again', tag: 't' }), vm)
   assert.deepEqual(await createVm(host, spelledOut), vm)

@@ -28,12 +28,15 @@ test('the DHCP server drops removed entries on a signal, and only then', { skip 
   await entry('a', '52:00:00:00:00:01', '10.84.0.40')
   await entry('b', '52:00:00:00:00:02', '10.84.0.41')
   const words = [
-    ...['--conf-file=/dev/null', '--port=0', '--interface=lo', '--log-facility=-'],
-    ...['--dhcp-range=10.84.0.2,10.84.0.31', `--dhcp-hostsdir=${entries}`, '--keep-in-foreground'],
-    ...[
-      `--pid-file=${directory.at('network/n.pid')}`,
-      `--dhcp-leasefile=${directory.at('leases')}`,
-    ],
+    '--conf-file=/dev/null',
+    '--port=0',
+    '--interface=lo',
+    '--log-facility=-',
+    '--dhcp-range=10.84.0.2,10.84.0.31',
+    `--dhcp-hostsdir=${entries}`,
+    '--keep-in-foreground',
+    `--pid-file=${directory.at('network/n.pid')}`,
+    `--dhcp-leasefile=${directory.at('leases')}`,
   ]
   const server = spawn('unshare', ['--net', 'dnsmasq', ...words], {
     stdio: ['ignore', 'ignore', 'pipe'],

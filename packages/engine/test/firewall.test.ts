@@ -6,18 +6,19 @@ import { firewallOf, type RuleChain } from '../src/network/firewall-rules.ts'
 import { fix } from '../src/network/firewall.ts'
 
 const guests: RuleChain = {
-  ...{ chain: 'SKERRY_GUESTS', rules: ['-p tcp -j DROP', '-j DROP'] },
+  chain: 'SKERRY_GUESTS',
+  rules: ['-p tcp -j DROP', '-j DROP'],
   of: { hook: 'INPUT', packets: '-i skerry0' },
 }
 const tenants: RuleChain = {
-  ...{ chain: 'SKERRY_TENANTS', rules: ['-j DROP'], of: { hook: 'INPUT', packets: '-i sk-+' } },
+  chain: 'SKERRY_TENANTS',
+  rules: ['-j DROP'],
+  of: { hook: 'INPUT', packets: '-i sk-+' },
 }
 const leaving: RuleChain = {
-  ...{
-    chain: 'SKERRY_LEAVING',
-    rules: ['-j REFUSING'],
-    of: { hook: 'FORWARD', packets: '-i sk-+' },
-  },
+  chain: 'SKERRY_LEAVING',
+  rules: ['-j REFUSING'],
+  of: { hook: 'FORWARD', packets: '-i sk-+' },
 }
 const refusing: RuleChain = { chain: 'REFUSING', rules: ['-j REJECT'] }
 const all = [guests, tenants, leaving, refusing]
@@ -70,7 +71,8 @@ test('rules inserted before it are moved behind it, and it is there once', () =>
 
 test('an organisation cannot reach the host’s own networks, and only replies reach it', () => {
   const around = {
-    ...{ bridges: ['sk-2', 'sk-1'], own: [readBlock('10.91.0.7/16')] },
+    bridges: ['sk-2', 'sk-1'],
+    own: [readBlock('10.91.0.7/16')],
     metadata: true,
   }
   const rulesOf = (chain: string, family: 'iptables' | 'ip6tables' = 'iptables') =>

@@ -5,8 +5,22 @@ import type { Random } from '../../xml/test/arbitrary.ts'
 
 /** System directories, barred with everything below them. */
 export const BARRED = [
-  ...['/bin', '/boot', '/dev', '/etc', '/lib', '/lib64', '/proc', '/root', '/run', '/sbin', '/sys'],
-  ...['/usr', '/var/lib', '/var/log', '/var/run', '/var/spool'],
+  '/bin',
+  '/boot',
+  '/dev',
+  '/etc',
+  '/lib',
+  '/lib64',
+  '/proc',
+  '/root',
+  '/run',
+  '/sbin',
+  '/sys',
+  '/usr',
+  '/var/lib',
+  '/var/log',
+  '/var/run',
+  '/var/spool',
 ] as const
 /** Barred themselves, but not the users' directories below them. */
 export const ONLY_BELOW = ['/', '/home', '/media', '/mnt', '/opt', '/srv', '/tmp', '/var'] as const
@@ -36,8 +50,25 @@ export function disguised(random: Random, path: string, mine: string): string {
 
 /** Paths that are never a directory of the host; `mine` is one and has a file named `file`. */
 export const nowhere = (mine: string): readonly string[] => [
-  ...['', '.', '..', 'mine', './mine', '~', '~root', 'C:\\', '\\\\host\\share', 'file:///etc'],
-  ...[`${mine}\0`, `\0${mine}`, `/etc\0${mine}`, `${mine}/file`],
-  ...[`${mine}/nowhere`, `${mine}/file/`, `/${'x'.repeat(5000)}`],
-  ...[`${mine}\n`, ` ${mine}`, `${mine}/%2e%2e`, mine.toUpperCase()],
+  '',
+  '.',
+  '..',
+  'mine',
+  './mine',
+  '~',
+  '~root',
+  'C:\\',
+  '\\\\host\\share',
+  'file:///etc',
+  `${mine}\0`,
+  `\0${mine}`,
+  `/etc\0${mine}`,
+  `${mine}/file`,
+  `${mine}/nowhere`,
+  `${mine}/file/`,
+  `/${'x'.repeat(5000)}`,
+  `${mine}\n`,
+  ` ${mine}`,
+  `${mine}/%2e%2e`,
+  mine.toUpperCase(),
 ]

@@ -35,8 +35,15 @@ async function cutOff(id: string, stage: DepartureStage) {
   await changePower(host, id, 'on')
   await changePower(host, id, 'pause')
   const departing: DepartingVm = {
-    ...{ side: 'source', move: randomUUID(), id: id as VmId, owner: 'local', to: 'host-2' },
-    ...{ power: 'on', flags: 0, stage, changedAt: host.clock.now().toISOString() },
+    side: 'source',
+    move: randomUUID(),
+    id: id as VmId,
+    owner: 'local',
+    to: 'host-2',
+    power: 'on',
+    flags: 0,
+    stage,
+    changedAt: host.clock.now().toISOString(),
   }
   return { host, departing: await host.moves.write(departing) }
 }

@@ -221,8 +221,12 @@ async function killedIn(
   const child = spawn(
     process.execPath,
     [
-      ...[`${import.meta.dirname}/orders-process.ts`, directory.at('orders'), directory.at('acts')],
-      ...[stopAt, repeatable ? 'yes' : 'no', JSON.stringify(order)],
+      `${import.meta.dirname}/orders-process.ts`,
+      directory.at('orders'),
+      directory.at('acts'),
+      stopAt,
+      repeatable ? 'yes' : 'no',
+      JSON.stringify(order),
     ],
     { stdio: ['ignore', 'pipe', 'inherit'] },
   )

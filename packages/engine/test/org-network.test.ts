@@ -45,8 +45,14 @@ async function startWithImage() {
   await storeImage(host, image, async () => ({ bytes: Readable.from([bytes]) }))
   const make = (id: string, org: string) =>
     createFromImage(host, {
-      ...{ id, org, image, name: id, incarnation: '1' },
-      ...{ cpus: 1, memoryMiB: 64, diskMiB: 64 },
+      id,
+      org,
+      image,
+      name: id,
+      incarnation: '1',
+      cpus: 1,
+      memoryMiB: 64,
+      diskMiB: 64,
     })
   return { host, make, [Symbol.asyncDispose]: () => emulated[Symbol.asyncDispose]() }
 }

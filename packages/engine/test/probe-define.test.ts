@@ -15,7 +15,8 @@ test('a libvirtd that hangs is reported, and not when it works again', async () 
   const { host, libvirt: daemon } = made
   const probes = async () => {
     const { domains } = await host.link.call(libvirt.connectListAllDomains, {
-      ...{ needResults: 1, flags: 0 },
+      needResults: 1,
+      flags: 0,
     })
     return domains.filter(({ name }) => name === 'skerry-probe').length
   }

@@ -22,8 +22,14 @@ for (const [what, below] of Object.entries(races)) {
     async (t) => {
       await using directory = await temporaryDirectory()
       const { stdout } = await run('unshare', [
-        ...['--mount', '--propagation', 'private', process.execPath],
-        ...[`${import.meta.dirname}/race-process.ts`, directory.path, below, String(RACE_MS)],
+        '--mount',
+        '--propagation',
+        'private',
+        process.execPath,
+        `${import.meta.dirname}/race-process.ts`,
+        directory.path,
+        below,
+        String(RACE_MS),
       ])
       const seen = JSON.parse(stdout) as { shown: number; refused: number; secret: number }
       t.diagnostic(stdout)

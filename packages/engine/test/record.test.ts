@@ -16,8 +16,15 @@ const pathsIn = (directory: { at(name: string): string }): Paths => ({
 
 const recordOf = (id: string): VmRecord =>
   newRecord({
-    ...{ id: id as VmId, owner: 'local', incarnation: '1', uuid: 'u', name: 'Näme <&>' },
-    ...{ tag: 'a\nb', createdAt: '2026-01-01T00:00:00.000Z', requested: '{}', autostart: true },
+    id: id as VmId,
+    owner: 'local',
+    incarnation: '1',
+    uuid: 'u',
+    name: 'Näme <&>',
+    tag: 'a\nb',
+    createdAt: '2026-01-01T00:00:00.000Z',
+    requested: '{}',
+    autostart: true,
   })
 
 test('a written record exists after a restart, a removed one does not', async () => {

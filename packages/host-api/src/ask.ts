@@ -29,7 +29,10 @@ export const sharing = (identity: MachineIdentity): MachineIdentity => ({
 const contextOf = ({ key, cert, ca, context }: MachineIdentity): SecureContext =>
   context ??
   createSecureContext({
-    ...{ key, cert, ca: typeof ca === 'string' ? ca : [...ca], minVersion: 'TLSv1.3' },
+    key,
+    cert,
+    ca: typeof ca === 'string' ? ca : [...ca],
+    minVersion: 'TLSv1.3',
   })
 
 /** The machine that must be the peer; without an id, any machine of that role. */
@@ -137,7 +140,10 @@ export class MachineLink implements Disposable {
     const upgraded = Promise.withResolvers<Duplex>()
     upgraded.promise.catch(() => undefined)
     const sent = request({
-      ...{ ...this.#target, agent, method, path },
+      ...this.#target,
+      agent,
+      method,
+      path,
       headers: {
         ...headers,
         ...(text !== undefined && {

@@ -67,7 +67,9 @@ export const goals = {
     'The VM exists with this spec; its disk is a clone of the disk of another VM on this host, which was off.',
     Type.Object(
       {
-        ...{ be: Type.Literal('cloned'), deed: VmSpec, seed: Type.Optional(GuestSeed) },
+        be: Type.Literal('cloned'),
+        deed: VmSpec,
+        seed: Type.Optional(GuestSeed),
         source: Type.String({ pattern: '^[A-Za-z0-9][A-Za-z0-9_.-]{0,62}$' }),
       },
       closed,

@@ -39,7 +39,10 @@ interface Row {
 const CELLS = ['cell'] as const
 const VM = '/host/v1/vms/(?<vm>[^/]+)'
 const row = (method: string, path: string, handle: Row['handle']): Row => ({
-  ...{ method, path: new RegExp(`^${path}$`), roles: CELLS, handle },
+  method,
+  path: new RegExp(`^${path}$`),
+  roles: CELLS,
+  handle,
 })
 
 /** Every route of a host. All are for cells; a screen is also for consoles. */
@@ -85,8 +88,12 @@ export function hostServer(
   const server = createSecureListener(
     { bounds: listenerBounds.host },
     {
-      ...{ key, cert, ca: typeof ca === 'string' ? ca : [...ca], minVersion: 'TLSv1.3' },
-      ...{ requestCert: true, rejectUnauthorized: true },
+      key,
+      cert,
+      ca: typeof ca === 'string' ? ca : [...ca],
+      minVersion: 'TLSv1.3',
+      requestCert: true,
+      rejectUnauthorized: true,
     },
   )
   serveHost(server, host, { admit: admitPeers(rules), ...(rules.log && { log: rules.log }) })
@@ -128,7 +135,11 @@ async function answer(
   if (!found) throw new Fault('invalid', 'unknown path')
   const { vm, key = '' } = found.path.exec(pathname)?.groups ?? {}
   await found.handle({
-    ...{ host, options, request, response, query: searchParams },
+    host,
+    options,
+    request,
+    response,
+    query: searchParams,
     // Routes without a VM in the path do not use it.
     vm: vm === undefined ? ('' as VmId) : wire.readVmId(decoded(vm)),
     key: decoded(key),

@@ -93,8 +93,12 @@ export class HostSessions {
     // A number identifies one session: after an interruption there is a new one, with a new list.
     const isServed = this.#current === undefined || mine > this.#current.number
     const session: Session = {
-      ...{ number: mine, seq: 0, heardAt: this.#times.now() },
-      ...{ changed: new Set<VmId>(), sent: new Map<VmId, string>(), wake: () => undefined },
+      number: mine,
+      seq: 0,
+      heardAt: this.#times.now(),
+      changed: new Set<VmId>(),
+      sent: new Map<VmId, string>(),
+      wake: () => undefined,
     }
     if (isServed) {
       const before = this.#current

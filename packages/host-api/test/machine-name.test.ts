@@ -22,7 +22,8 @@ test('a name is parsed to the same values it was written from', async () => {
   const name = { cloud: 'lab', role: 'cell', id: 'c-1' } as const
   assert.deepEqual(await shownBy(`URI:${machineUri(name)}`), { ...name, epoch: 0 })
   assert.deepEqual(await shownBy(`URI:${epochUri('lab', 7)}`, `URI:${machineUri(name)}`), {
-    ...{ ...name, epoch: 7 },
+    ...name,
+    epoch: 7,
   })
 })
 

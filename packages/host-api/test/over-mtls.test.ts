@@ -23,14 +23,23 @@ import {
 } from '../src/index.ts'
 
 const deed = {
-  ...{ org: 'o', vApp: 'v', name: 'n', cpus: 1, memoryMiB: 64, diskMiB: 64 },
+  org: 'o',
+  vApp: 'v',
+  name: 'n',
+  cpus: 1,
+  memoryMiB: 64,
+  diskMiB: 64,
   image: '0'.repeat(64),
 }
 const defined: Goal = { be: 'defined', deed }
 const on: Goal = { be: 'power', to: 'on' }
 const vm = '7b0f0dc1-1111-4222-8333-444455556666' as VmId
 const orderOf = (step: string, number: number, more: Partial<Order> = {}): Order => ({
-  ...{ vm, task: 't' as TaskId, key: `t/${step}`, number: String(number), incarnation: '1' },
+  vm,
+  task: 't' as TaskId,
+  key: `t/${step}`,
+  number: String(number),
+  incarnation: '1',
   ...more,
 })
 
@@ -218,7 +227,9 @@ test('a certificate of a lower epoch than the highest seen is rejected, also on 
   await young.step(orderOf('power', 6), on)
   assert.equal(epochs.highest, 1)
   await assert.rejects(old.step(orderOf('off', 7), { be: 'power', to: 'off' }), {
-    ...{ kind: 'unavailable', detail: 'distrust', message: /recalled/ },
+    kind: 'unavailable',
+    detail: 'distrust',
+    message: /recalled/,
   })
   assert.equal(host.find(vm)?.power, 'on')
 })

@@ -7,12 +7,27 @@ import type { Vm, VmId } from '@skerry/vm'
 import { HostSessions, type Hello, type SessionLine } from '../src/index.ts'
 
 const hello: Hello = {
-  ...{ version: '1', boot: 'k', highest: '9', cpus: 1, memoryMiB: 1, diskMiB: 1 },
+  version: '1',
+  boot: 'k',
+  highest: '9',
+  cpus: 1,
+  memoryMiB: 1,
+  diskMiB: 1,
   local: { cpus: 0, memoryMiB: 0 },
 }
 const vmOf = (id: string, power: Vm['power'] = 'off'): Vm => ({
-  ...{ id: id as VmId, name: id, tag: '', power, incarnation: '1', boot: null, cpus: 1 },
-  ...{ memoryMiB: 64, diskMiB: 64, nested: false, autostart: false, sharing: false },
+  id: id as VmId,
+  name: id,
+  tag: '',
+  power,
+  incarnation: '1',
+  boot: null,
+  cpus: 1,
+  memoryMiB: 64,
+  diskMiB: 64,
+  nested: false,
+  autostart: false,
+  sharing: false,
 })
 
 function start(times: { pingMs?: number; silenceMs?: number; now?: () => number } = {}) {

@@ -170,7 +170,11 @@ class Threads {
 function startThread(all: Set<Thread>): Thread {
   const worker = new Worker(new URL('./jq-thread.ts', import.meta.url), {
     // jq prints its errors on the console too; they are in the result already.
-    ...{ stdout: true, stderr: true, env: {}, argv: [], execArgv: [] },
+    stdout: true,
+    stderr: true,
+    env: {},
+    argv: [],
+    execArgv: [],
     resourceLimits: { maxOldGenerationSizeMb: 128, maxYoungGenerationSizeMb: 32, stackSizeMb: 4 },
   })
   worker.stdout.resume()

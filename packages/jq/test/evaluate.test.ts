@@ -122,7 +122,9 @@ test('input above the limit is rejected before jq', async () => {
   const large = 'x'.repeat(5 * 1024 * 1024)
   assert.match(wrongOf(await evaluate('.', large)), /may have at most 4194304 bytes/)
   const [largest] = await evaluator.evaluate({
-    ...{ expressions: ['length'], variables: {}, on: 'x'.repeat(3 * 1024 * 1024) },
+    expressions: ['length'],
+    variables: {},
+    on: 'x'.repeat(3 * 1024 * 1024),
   })
   assert.equal(valueOf(largest), 3 * 1024 * 1024)
 })

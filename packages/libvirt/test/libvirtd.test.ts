@@ -65,7 +65,12 @@ test('the answers are those that Python gets from the same daemon', { skip }, as
       node: [
         node.model,
         Number(node.memory / 1024n),
-        ...[node.cpus, node.mhz, node.nodes, node.sockets, node.cores, node.threads],
+        node.cpus,
+        node.mhz,
+        node.nodes,
+        node.sockets,
+        node.cores,
+        node.threads,
       ],
       names: domains.map(({ name }) => name).sort(),
       uuid: libvirt.uuidToString(dom.uuid),

@@ -18,7 +18,10 @@ export class Pools {
 
   count(): readonly PoolCount[] {
     return [...this.#all].map(([pool, { totalCount, idleCount, waitingCount }]) => ({
-      ...{ pool, busy: totalCount - idleCount, idle: idleCount, waiting: waitingCount },
+      pool,
+      busy: totalCount - idleCount,
+      idle: idleCount,
+      waiting: waitingCount,
     }))
   }
 }

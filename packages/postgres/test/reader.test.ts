@@ -34,7 +34,9 @@ after(async () => {
 
 const open = (user?: string) =>
   openReader({
-    ...{ url: postgres.urlOf('postgres', user), applicationName: 'test', size: 1 },
+    url: postgres.urlOf('postgres', user),
+    applicationName: 'test',
+    size: 1,
     statementTimeoutMs: 2000,
   })
 const count = sql<{ n: string }>`select count(*) as n from thing`

@@ -3,7 +3,7 @@ import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 
 import { Fault } from '@skerry/fault'
-import { WebSocketServer, type WebSocket } from 'ws'
+import { WebSocketServer, type ServerOptions as WebSocketServerOptions, type WebSocket } from 'ws'
 
 export interface ScreenServer {
   /**
@@ -45,13 +45,20 @@ export function screenServer({
   pingMs = PING_MS,
   closeMs = CLOSE_MS,
 }: ScreenServerOptions = {}): ScreenServer {
-  const server = new WebSocketServer({
-    ...{ noServer: true, clientTracking: false, perMessageDeflate: false },
-    ...{ maxPayload: FRAME_BYTES, maxFragments: FRAGMENTS, maxBufferedChunks: 4 * FRAGMENTS },
+  // The types of ws do not know closeTimeout yet.
+  const options: WebSocketServerOptions & { readonly closeTimeout: number } = {
+    noServer: true,
+    clientTracking: false,
+    perMessageDeflate: false,
+    maxPayload: FRAME_BYTES,
+    maxFragments: FRAGMENTS,
+    maxBufferedChunks: 4 * FRAGMENTS,
     // Pongs are sent below, and only if the viewer reads: otherwise they would accumulate in memory.
-    ...{ autoPong: false, closeTimeout: closeMs },
+    autoPong: false,
+    closeTimeout: closeMs,
     handleProtocols: (requested) => (requested.has('binary') ? 'binary' : false),
-  })
+  }
+  const server = new WebSocketServer(options)
   const viewers = new Map<WebSocket, Viewer>()
   const timer = setInterval(() => {
     for (const [webSocket, viewer] of viewers) look(webSocket, viewer)

@@ -15,12 +15,22 @@ test('an Origin is compared character by character with the configured ones', ()
   assert.ok(mayComeFrom('https://console.example:8443', allowed))
   assert.ok(mayComeFrom(undefined, allowed), 'no browser')
   for (const origin of [
-    ...['', 'null', 'https://console.example', 'http://console.example:8443'],
-    ...['https://console.example:8443/', 'https://console.example:84430', '*'],
-    ...['https://CONSOLE.example:8443', 'https://console.example.:8443', 'file://'],
-    ...['https://console.example:8443.evil.example', 'https://evil.example'],
-    ...['https://evil.example/https://console.example:8443', 'https://x@console.example:8443'],
-    ...['https://console.example:8443 ', 'https://console.example:8443, https://evil.example'],
+    '',
+    'null',
+    'https://console.example',
+    'http://console.example:8443',
+    'https://console.example:8443/',
+    'https://console.example:84430',
+    '*',
+    'https://CONSOLE.example:8443',
+    'https://console.example.:8443',
+    'file://',
+    'https://console.example:8443.evil.example',
+    'https://evil.example',
+    'https://evil.example/https://console.example:8443',
+    'https://x@console.example:8443',
+    'https://console.example:8443 ',
+    'https://console.example:8443, https://evil.example',
   ])
     assert.ok(!mayComeFrom(origin, allowed), origin)
   assert.ok(!mayComeFrom('null', []))
@@ -28,7 +38,8 @@ test('an Origin is compared character by character with the configured ones', ()
 
 test('an invalid handshake is detected before any lookup', () => {
   const headers = {
-    ...{ upgrade: 'websocket', 'sec-websocket-version': '13' },
+    upgrade: 'websocket',
+    'sec-websocket-version': '13',
     'sec-websocket-key': 'dGhlIHNhbXBsZSBub25jZQ==',
   }
   const requested = (method: string, changed: object = {}): string | undefined =>

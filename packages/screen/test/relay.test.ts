@@ -33,7 +33,9 @@ test('bytes pass both ways unmodified, and are counted', async () => {
 
   viewer.close(1000, 'done')
   assert.deepEqual(await relayed, {
-    ...{ shown: 70_000, typed: 12, endedBy: 'viewer' },
+    shown: 70_000,
+    typed: 12,
+    endedBy: 'viewer',
     ending: { code: 1000, reason: 'done' },
   })
   if (!guest.readableEnded) await once(guest, 'end')

@@ -47,7 +47,9 @@ export function simulatedDisplay(name = 'simulated'): SimulatedDisplay {
     return taken
   }
   const display: SimulatedDisplay = {
-    ...{ stream, keys: [], clipboards: [] },
+    stream,
+    keys: [],
+    clipboards: [],
     rename: (text) => say(update(rectangle(0, 0, DESKTOP_NAME), counted(Buffer.from(text)))),
     copy: (text) => say(Buffer.from([3, 0, 0, 0]), counted(Buffer.from(text, 'latin1'))),
   }

@@ -251,7 +251,14 @@ const rounds: Hostile[] = [
 const notRun: Hostile[] = unsupported.map(({ name, example }) => [name, head() + example])
 
 const all: readonly Hostile[] = [
-  ...[...deep, ...deepTasks, ...deepSchemas, ...huge, ...yaml, ...words, ...schemas, ...rounds],
+  ...deep,
+  ...deepTasks,
+  ...deepSchemas,
+  ...huge,
+  ...yaml,
+  ...words,
+  ...schemas,
+  ...rounds,
   ...notRun,
 ]
 

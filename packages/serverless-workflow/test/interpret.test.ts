@@ -134,7 +134,9 @@ test('a fork returns the outputs in the order of its branches; a failing branch 
         - fails: { raise: { error: { type: 'urn:x', status: 418 } } }`
   const end = await both(bad)
   assert.deepEqual(errorOf(end), {
-    ...{ type: 'urn:x', status: 418, instance: '/do/0/both/fork/branches/1/fails' },
+    type: 'urn:x',
+    status: 418,
+    instance: '/do/0/both/fork/branches/1/fails',
   })
   assert.ok(end.steps.some(({ name, what }) => name === 'slow' && what === 'canceled'))
 })

@@ -15,8 +15,19 @@ after(async () => evaluator[Symbol.asyncDispose]())
 
 test('a plain path returns the same as jq, or leaves it to jq', async () => {
   const values: Json[] = [
-    ...[null, true, 1, 'text', [], {}, { a: null }, { a: { b: [1, { c: 2 }] } }, { toString: 1 }],
-    ...[{ a: 'x', b: { a: 1 } }, [{ a: 1 }], { constructor: { name: 'x' } }, { __proto__x: 1 }],
+    null,
+    true,
+    1,
+    'text',
+    [],
+    {},
+    { a: null },
+    { a: { b: [1, { c: 2 }] } },
+    { toString: 1 },
+    { a: 'x', b: { a: 1 } },
+    [{ a: 1 }],
+    { constructor: { name: 'x' } },
+    { __proto__x: 1 },
   ]
   const paths = [
     '.',

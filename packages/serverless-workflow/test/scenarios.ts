@@ -182,7 +182,9 @@ const errorsAndSets = (): Scenario[] => [
       assert.deepEqual(ended, {
         ended: 'failed',
         error: {
-          ...{ status: 400, type: 'https://skerry.example/errors/tide', title: 'Tide is out' },
+          status: 400,
+          type: 'https://skerry.example/errors/tide',
+          title: 'Tide is out',
           instance: '/do/0/stop',
         },
       }),

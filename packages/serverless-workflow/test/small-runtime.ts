@@ -73,7 +73,9 @@ export async function runSmall(
   let boundaries = 0
   let left = 0
   const running: RunningRun = {
-    ...{ state: () => state, stop, reported },
+    state: () => state,
+    stop,
+    reported,
     send(event) {
       const number = ++state.events
       const whole = { id: `event-${number}`, source: 'test', data: null, ...event }
@@ -102,11 +104,7 @@ export async function runSmall(
       const made = (options.child ?? missing)(child)
       return waits ? made : null
     },
-    sleepUntil: async (time, inner) =>
-      orStopped(inner, async (signal) => {
-        // Node's timers may fire a millisecond early; here they usually do.
-        await sleep(Math.max(1, time - Date.now() - 1), undefined, { signal })
-      }),
+    sleepUntil,
     eventAfter: async (number, until, inner) =>
       orStopped(inner, async (signal) =>
         waitFor(bell, () => state.inbox.some((each) => each.number > number), until, signal),
@@ -127,6 +125,12 @@ export async function runSmall(
     state = JSON.parse(JSON.stringify(state)) as RunState
   }
 }
+
+/** Node's timers may fire a millisecond early; here they usually do. */
+const sleepUntil: Runtime['sleepUntil'] = async (time, inner) =>
+  orStopped(inner, async (signal) => {
+    await sleep(Math.max(1, time - Date.now() - 1), undefined, { signal })
+  })
 
 const all = (reported: readonly RunProgress[]) => ({
   steps: reported.flatMap((each) => each.steps),
@@ -175,7 +179,9 @@ export async function fetchPlainly(call: HttpCall): Promise<HttpAnswer> {
   }
   try {
     const answer = await fetch(call.uri, {
-      ...{ method: call.method, headers, redirect: 'manual' },
+      method: call.method,
+      headers,
+      redirect: 'manual',
       ...(call.body !== undefined && { body: JSON.stringify(call.body) }),
     })
     const text = await answer.text()

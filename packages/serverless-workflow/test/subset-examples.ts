@@ -11,7 +11,10 @@ export interface Construct {
 }
 
 export const functions = new Set([
-  ...['skerry.vm.powerOn', 'skerry.vm.powerOff', 'skerry.vm.get', 'skerry.vapp.get'],
+  'skerry.vm.powerOn',
+  'skerry.vm.powerOff',
+  'skerry.vm.get',
+  'skerry.vapp.get',
 ])
 
 export const head = (dsl = '1.0.0'): string =>

@@ -37,8 +37,13 @@ async function open(more: Partial<HealthContext> = {}) {
   const port = await freePort()
   const logged: string[] = []
   const listener = await openHealth({
-    ...{ server: 'cell', listen: { address: '127.0.0.1', port }, conditions, metrics },
-    ...{ now: () => performance.now(), log: (message) => void logged.push(message), ...more },
+    server: 'cell',
+    listen: { address: '127.0.0.1', port },
+    conditions,
+    metrics,
+    now: () => performance.now(),
+    log: (message) => void logged.push(message),
+    ...more,
   })
   const get = async (path: string, method = 'GET') => {
     const answer = await fetch(`http://127.0.0.1:${port}${path}`, { method })
@@ -62,7 +67,8 @@ test('liveness is always 200; readiness is 503 with the failing conditions', asy
   await using health = await open()
   health.conditions.set('clock', true, 'differs by 1 s', at)
   assert.deepEqual(await health.get('/readyz'), {
-    ...{ status: 200, type: 'application/json; charset=utf-8' },
+    status: 200,
+    type: 'application/json; charset=utf-8',
     text: '{"ready":true,"failing":[]}\n',
   })
   health.conditions.set('database', false, 'PostgreSQL does not answer', at)
@@ -72,7 +78,9 @@ test('liveness is always 200; readiness is 503 with the failing conditions', asy
     ready: false,
     failing: [
       {
-        ...{ name: 'database', ok: false, since: at.toISOString() },
+        name: 'database',
+        ok: false,
+        since: at.toISOString(),
         message: 'PostgreSQL does not answer',
       },
     ],

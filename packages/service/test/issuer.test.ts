@@ -29,7 +29,11 @@ async function machine(issuer: Issuer, uri: string, more: Partial<typeof span> =
   const key = await makeKey()
   const requested = { publicKey: await readRequest(await makeRequest(key)), subject: 'machine' }
   const cert = await issueCertificate(issuer, {
-    ...{ ...requested, serial: '7f00ff', uris: [uri, 'skerry://c/epoch/3'], ...span, ...more },
+    ...requested,
+    serial: '7f00ff',
+    uris: [uri, 'skerry://c/epoch/3'],
+    ...span,
+    ...more,
   })
   return { key, cert }
 }
@@ -42,15 +46,22 @@ interface Shown {
 /** Whether each side accepts the other. */
 async function meet(server: Shown, serverTrusts: string, client: Shown, clientTrusts: string) {
   const listener = createServer({
-    ...{ ...server, ca: serverTrusts, minVersion: 'TLSv1.3' },
-    ...{ requestCert: true, rejectUnauthorized: false },
+    ...server,
+    ca: serverTrusts,
+    minVersion: 'TLSv1.3',
+    requestCert: true,
+    rejectUnauthorized: false,
   })
   listener.listen(0, '127.0.0.1')
   await once(listener, 'listening')
   const secured = once(listener, 'secureConnection') as Promise<[TLSSocket]>
   const socket = connect({
-    ...{ port: (listener.address() as AddressInfo).port, host: '127.0.0.1', ...client },
-    ...{ ca: clientTrusts, rejectUnauthorized: false, checkServerIdentity: () => undefined },
+    port: (listener.address() as AddressInfo).port,
+    host: '127.0.0.1',
+    ...client,
+    ca: clientTrusts,
+    rejectUnauthorized: false,
+    checkServerIdentity: () => undefined,
   })
   try {
     await once(socket, 'secureConnect')
@@ -70,7 +81,8 @@ test('machines of two issuers accept each other, and no other issuer', async () 
   const cell = await machine(control, 'skerry://c/cell/a')
   const host = await machine(hosts, 'skerry://c/host/h')
   assert.deepEqual(await meet(host, control.cert, cell, hosts.cert), {
-    ...{ client: true, server: true },
+    client: true,
+    server: true,
     names: 'URI:skerry://c/cell/a, URI:skerry://c/epoch/3',
   })
   const wrong = await meet(cell, control.cert, host, hosts.cert)
@@ -117,7 +129,10 @@ test('DNS names and addresses are in the alternative names for browsers', async 
   const site = await issuerNamed('site')
   const key = await makeKey()
   const cert = await issueCertificate(site, {
-    ...{ publicKey: publicKeyOf(key), subject: 'cloud', serial: '02', ...span },
+    publicKey: publicKeyOf(key),
+    subject: 'cloud',
+    serial: '02',
+    ...span,
     hosts: ['cloud.example', '127.0.0.1', '::1'],
   })
   const read = new X509Certificate(cert)

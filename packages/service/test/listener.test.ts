@@ -26,8 +26,12 @@ const span = {
 const tls = await makeIssuer({ key: await makeKey(), serial: '01', subject: 'test', ...span })
 
 const short: ListenerBounds = {
-  ...{ handshakeMs: 10_000, headMs: 300, bodyMs: 600, keepAliveMs: 300 },
-  ...{ connections: 100, unauthenticated: 50 },
+  handshakeMs: 10_000,
+  headMs: 300,
+  bodyMs: 600,
+  keepAliveMs: 300,
+  connections: 100,
+  unauthenticated: 50,
 }
 type Kind = 'plain' | 'secure'
 const kinds: readonly Kind[] = ['plain', 'secure']
@@ -60,7 +64,8 @@ async function listen(kind: Kind, bounds: Partial<ListenerBounds>, shared: strin
     return socket
   }
   return {
-    ...{ server, dial },
+    server,
+    dial,
     async greet(from?: string): Promise<Socket> {
       const raw = await dial(from)
       if (kind === 'plain') return raw

@@ -19,11 +19,17 @@ async function runFor(kind: 'host' | 'control', days: number, fails: (day: numbe
   const begin = new Date('2030-01-01T00:00:00Z')
   let now = begin
   const issuer = await makeIssuer({
-    ...{ key, subject: 'i', serial: '01', ...spanFrom(now, lifetimes.issuer.holdMs) },
+    key,
+    subject: 'i',
+    serial: '01',
+    ...spanFrom(now, lifetimes.issuer.holdMs),
   })
   const issue = () =>
     issueCertificate(issuer, {
-      ...{ publicKey: publicKeyOf(key), subject: 'm', serial: '02', uris: ['skerry://c/host/h'] },
+      publicKey: publicKeyOf(key),
+      subject: 'm',
+      serial: '02',
+      uris: ['skerry://c/host/h'],
       ...spanFrom(now, lifetimes[kind].holdMs),
     })
   let current = await issue()
@@ -68,11 +74,17 @@ test('a certificate that is not valid yet is due: its issuer’s clock was wrong
   const now = new Date('2030-01-01T00:00:00Z')
   const later = new Date(now.getTime() + 400 * DAY_MS)
   const issuer = await makeIssuer({
-    ...{ key, subject: 'i', serial: '01', ...spanFrom(now, lifetimes.issuer.holdMs) },
+    key,
+    subject: 'i',
+    serial: '01',
+    ...spanFrom(now, lifetimes.issuer.holdMs),
   })
   const issuedAt = (when: Date) =>
     issueCertificate(issuer, {
-      ...{ publicKey: publicKeyOf(key), subject: 'm', serial: '02', uris: ['skerry://c/cell/x'] },
+      publicKey: publicKeyOf(key),
+      subject: 'm',
+      serial: '02',
+      uris: ['skerry://c/cell/x'],
       ...spanFrom(when, lifetimes.control.holdMs),
     })
   const { renewMs } = lifetimes.control

@@ -107,8 +107,12 @@ test('HEAD of a stream ends the stream', async () => {
     yield message(1)
   }
   const route: Route<undefined, object, 'any'> = {
-    ...{ name: 'readEvents', method: 'GET', path: '/events', permission: 'any' },
-    ...{ answers: {}, doc: 'Events.' },
+    name: 'readEvents',
+    method: 'GET',
+    path: '/events',
+    permission: 'any',
+    answers: {},
+    doc: 'Events.',
     handle: async () => ({ status: 200, body: eventStream(silent, { since: 0 }) }),
   }
   await using server = fastify()

@@ -20,7 +20,8 @@ export function postgresWords({ data, port, more }: PostgresPlace): string[] {
     ...more,
   }
   return [
-    ...['-D', data],
+    '-D',
+    data,
     ...Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]),
   ]
 }

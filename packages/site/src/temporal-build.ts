@@ -34,7 +34,9 @@ export function temporalFiles(cache: string): {
 export const temporalBuild = {
   env: { CGO_ENABLED: '0' },
   words: [
-    ...['install', '-trimpath', '-ldflags=-s -w'],
+    'install',
+    '-trimpath',
+    '-ldflags=-s -w',
     ...Object.values(parts).map((part) => `go.temporal.io/server/cmd/${part}@${temporalVersion}`),
   ],
   programs: Object.keys(parts),

@@ -75,7 +75,8 @@ async function makeBundle(
 ): Promise<{ readonly code: string; readonly from: readonly string[] }> {
   let from: readonly string[] = []
   const { code } = await bundleWorkflowCode({
-    ...{ workflowsPath: path, logger: new DefaultLogger('ERROR') },
+    workflowsPath: path,
+    logger: new DefaultLogger('ERROR'),
     ...(failureConverterPath !== undefined && { failureConverterPath }),
     webpackConfigHook: (config) => ({
       ...config,

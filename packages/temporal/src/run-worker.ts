@@ -79,7 +79,10 @@ export function runWorker(options: WorkerOptions): RunningWorker {
     await ended
   }
   return {
-    ...{ near: () => near, ready: ready.promise, stop, [Symbol.asyncDispose]: stop },
+    near: () => near,
+    ready: ready.promise,
+    stop,
+    [Symbol.asyncDispose]: stop,
     pause: () => gate.close(),
     resume: () => gate.open(),
   }

@@ -78,7 +78,11 @@ test(
     const tls = certificatesFor(undefined, () => own)
     await using temporal = connectTemporal({ address, namespace, tls, callTimeoutMs: 20_000 })
     await using worker = runWorker({
-      ...{ address, namespace, tls, certificateMs: 200, taskQueue: 'renewed' },
+      address,
+      namespace,
+      tls,
+      certificateMs: 200,
+      taskQueue: 'renewed',
       workflows: { path: WORKFLOWS },
       activities: makeActivities(() => undefined),
       say: () => undefined,

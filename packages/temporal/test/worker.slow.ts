@@ -141,7 +141,9 @@ test(
     await worker.ready
     const run = await worker.near()?.within((client) =>
       client.workflow.start('mark', {
-        ...{ taskQueue: 'near', workflowId: randomUUID(), requestEagerStart: true },
+        taskQueue: 'near',
+        workflowId: randomUUID(),
+        requestEagerStart: true,
       }),
     )
     assert.equal(run?.eagerlyStarted, true)

@@ -21,8 +21,12 @@ const vm = 'vm' as VmId
 const [mine, other] = ['task-1' as TaskId, 'task-2' as TaskId]
 const report: Report = { session: '9', seq: 4 }
 const ledger: Ledger = {
-  ...{ vm, incarnation: '5', highest: '100', task: mine },
-  ...{ results: { 'task-1/a': report }, begun: ['task-1/r'] },
+  vm,
+  incarnation: '5',
+  highest: '100',
+  task: mine,
+  results: { 'task-1/a': report },
+  begun: ['task-1/r'],
 }
 const tombstone: Ledger = { ...ledger, gone: '2026-01-01T00:00:00.000Z' }
 const order: Order = { vm, task: mine, key: 'task-1/b', number: '100', incarnation: '5' }
@@ -32,7 +36,9 @@ const begins: GoalNature = { repeatable: true, life: 'begins' }
 const ends: GoalNature = { repeatable: true, life: 'ends' }
 const once: GoalNature = { repeatable: false, life: 'needs' }
 const at = (key: string, number = '100', incarnation = '5'): AtWork => ({
-  ...{ key, number, incarnation },
+  key,
+  number,
+  incarnation,
 })
 
 interface Row {
@@ -237,7 +243,12 @@ test('an unknown VM is begun or ended, and recorded', () => {
     assert.deepEqual(verdict, {
       say: 'act',
       ledger: {
-        ...{ vm, incarnation: '5', highest: '100', task: mine, results: {}, begun: [] },
+        vm,
+        incarnation: '5',
+        highest: '100',
+        task: mine,
+        results: {},
+        begun: [],
       },
     })
   }
@@ -247,18 +258,27 @@ test('a deleted VM that is created again is no longer gone, and has another spec
   const given = { ...tombstone, deed: 'old' }
   const verdict = decideOrder(given, { ...order, incarnation: '6' }, begins)
   assert.deepEqual(verdict.ledger, {
-    ...{ vm, incarnation: '6', highest: '100', task: mine, results: {}, begun: [] },
+    vm,
+    incarnation: '6',
+    highest: '100',
+    task: mine,
+    results: {},
+    begun: [],
   })
 })
 
 test('an outcome is kept for its own task, facts for its own incarnation, nothing for another', () => {
   const outcome = { report, deed: 'deed', gone: 'now' }
   assert.deepEqual(withOutcome(withBegun(ledger, order.key), order, outcome), {
-    ...{ ...ledger, deed: 'deed', gone: 'now' },
+    ...ledger,
+    deed: 'deed',
+    gone: 'now',
     results: { 'task-1/a': report, 'task-1/b': report },
   })
   assert.deepEqual(withOutcome(ledger, { ...order, task: other }, outcome), {
-    ...{ ...ledger, deed: 'deed', gone: 'now' },
+    ...ledger,
+    deed: 'deed',
+    gone: 'now',
   })
   assert.equal(withOutcome(ledger, { ...order, incarnation: '4' }, outcome), ledger)
   assert.deepEqual(withoutBegun(ledger, 'task-1/r').begun, [])

@@ -61,12 +61,24 @@ export interface Step {
 
 export const first: State = {
   source: {
-    ...{ program: 'up', libvirt: 'up', at: 'start', stage: 'none', domain: 'running' },
-    ...{ job: 'none', lostPower: false },
+    program: 'up',
+    libvirt: 'up',
+    at: 'start',
+    stage: 'none',
+    domain: 'running',
+    job: 'none',
+    lostPower: false,
   },
   target: {
-    ...{ program: 'up', libvirt: 'up', at: 'idle', heals: false, stage: 'none', domain: 'none' },
-    ...{ whole: false, kept: false, died: false },
+    program: 'up',
+    libvirt: 'up',
+    at: 'idle',
+    heals: false,
+    stage: 'none',
+    domain: 'none',
+    whole: false,
+    kept: false,
+    died: false,
   },
   network: [],
   ran: false,

@@ -36,7 +36,10 @@ function explore(rules: MoveRules): Explored {
     return came ? [...stepsTo(came.before), came.step] : []
   }
   const report = (what: string, key: string): Explored => ({
-    ...{ states: known.size, faults, pairs, wrong: { what, steps: stepsTo(key) } },
+    states: known.size,
+    faults,
+    pairs,
+    wrong: { what, steps: stepsTo(key) },
   })
   for (let state = queue.shift(); state !== undefined; state = queue.shift()) {
     const key = JSON.stringify(state)

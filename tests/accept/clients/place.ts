@@ -48,8 +48,17 @@ export async function newOrganisation({ cloud }: Place, org: string): Promise<Lo
   await cloud.administer(['org', 'add', org])
   await cloud.administer(['user', 'add', `alice@${org}`, '--role', 'author'], password)
   await cloud.administer([
-    ...['template', 'add', await guestImage('small'), '--org', org, '--name', 'small'],
-    ...['--cpus', '1', '--memory', '128'],
+    'template',
+    'add',
+    await guestImage('small'),
+    '--org',
+    org,
+    '--name',
+    'small',
+    '--cpus',
+    '1',
+    '--memory',
+    '128',
   ])
   return { org, user: 'alice', password }
 }

@@ -40,7 +40,10 @@ export async function startRecorder(target: string, ca: string): Promise<Recorde
     const sent = { headers: flat(requested), body: await buffer(requested) }
     const { headers, body } = moved(sent, url, target)
     const passed = request(new URL(path.replaceAll(...encoded(url, target)), target), {
-      ...{ method, ca, agent: false, headers },
+      method,
+      ca,
+      agent: false,
+      headers,
     })
     passed.end(body)
     const [response] = (await once(passed, 'response')) as [IncomingMessage]

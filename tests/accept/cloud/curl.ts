@@ -42,7 +42,11 @@ export async function curl(...words: readonly string[]): Promise<Said> {
   const requested = words.filter((each) => /^([A-Z]+|https:.*)$/.test(each)).join(' ')
   holdToSchema({ requested, accept, status, type, text })
   return {
-    ...{ line, status, headers, type: type ?? '', text },
+    line,
+    status,
+    headers,
+    type: type ?? '',
+    text,
     get root() {
       return readXml(text)
     },
@@ -75,7 +79,12 @@ export async function callerOf(login: Login, version: string): Promise<Caller> {
     token,
     ask: (method, where, ...words) =>
       curl(
-        ...['-X', method, '-H', accept(version), '-H', `x-cloud-authorization: ${token}`],
+        '-X',
+        method,
+        '-H',
+        accept(version),
+        '-H',
+        `x-cloud-authorization: ${token}`,
         ...words,
         whole(where),
       ),

@@ -106,7 +106,9 @@ export function testErrors(): void {
         const make = (name: string, ...words: readonly string[]) =>
           caller.ask(
             ...(['POST', `${tenant().vdc}/action/composeVApp`] as const),
-            ...['-d', `<ComposeVAppParams name="${name}"/>`, ...words],
+            '-d',
+            `<ComposeVAppParams name="${name}"/>`,
+            ...words,
           )
         const taken = attribute(record, 'name') ?? ''
         assert.match(wordsOfError(await make(taken), 409, 'CONFLICT', version), new RegExp(taken))

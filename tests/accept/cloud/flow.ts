@@ -204,7 +204,10 @@ export function testLogout(): void {
         const caller = await callerOf(tenant(), version)
         const shown = (base: string) =>
           curl(
-            ...['-H', accept(version), '-H', `x-cloud-authorization: ${caller.token}`],
+            '-H',
+            accept(version),
+            '-H',
+            `x-cloud-authorization: ${caller.token}`,
             whole('/api/session', base),
           )
         const apis = [url, ...cells.map((cell) => cell.url)]

@@ -30,8 +30,17 @@ export function testGuestSeed(ledger: Ledger): void {
       const publicKey = (await readFile(`${key}.pub`, 'utf8')).trim()
       const { org } = tenant()
       const added = (await there().cloud.administer([
-        ...['template', 'add', await guestImage('debian'), '--org', org, '--name', 'Debian'],
-        ...['--cpus', '2', '--memory', '768'],
+        'template',
+        'add',
+        await guestImage('debian'),
+        '--org',
+        org,
+        '--name',
+        'Debian',
+        '--cpus',
+        '2',
+        '--memory',
+        '768',
       ])) as { readonly template: string }
       const template = tenant().template.replace(/[0-9a-f-]{36}$/, added.template)
       const made = await client.ask('POST', `${tenant().vdc}/action/instantiateVAppTemplate`, {
@@ -56,9 +65,21 @@ export function testGuestSeed(ledger: Ledger): void {
       assert.match(address, /^10\.8[4-7]\./)
       const { host } = await domainOf(vm)
       const login = [
-        ...['ssh', '-i', key, '-o', 'IdentitiesOnly=yes', '-o', 'BatchMode=yes'],
-        ...['-o', 'StrictHostKeyChecking=no', '-o', 'UserKnownHostsFile=/dev/null'],
-        ...['-o', 'ConnectTimeout=20', `root@${address}`, 'hostname'],
+        'ssh',
+        '-i',
+        key,
+        '-o',
+        'IdentitiesOnly=yes',
+        '-o',
+        'BatchMode=yes',
+        '-o',
+        'StrictHostKeyChecking=no',
+        '-o',
+        'UserKnownHostsFile=/dev/null',
+        '-o',
+        'ConnectTimeout=20',
+        `root@${address}`,
+        'hostname',
       ]
       const said = await until(
         'SSH accepts the key',

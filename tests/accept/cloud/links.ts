@@ -11,8 +11,14 @@ const acts =
   /^(add|edit|remove|enable|disable|deploy|undeploy|discardState|recompose|reconfigureVm|(power|snapshot|task|upload):.*|screen:acquire(Mks)?Ticket)$/
 
 const words: Readonly<Record<string, string>> = {
-  ...{ '-1': 'FAILED_CREATION', 0: 'UNRESOLVED', 1: 'RESOLVED', 3: 'SUSPENDED' },
-  ...{ 4: 'POWERED_ON', 6: 'UNKNOWN', 8: 'POWERED_OFF', 10: 'MIXED' },
+  '-1': 'FAILED_CREATION',
+  0: 'UNRESOLVED',
+  1: 'RESOLVED',
+  3: 'SUSPENDED',
+  4: 'POWERED_ON',
+  6: 'UNKNOWN',
+  8: 'POWERED_OFF',
+  10: 'MIXED',
 }
 
 const ID = /^(?:vm-|vapp-|vappTemplate-)?[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/

@@ -158,7 +158,9 @@ export function testVappActions(ledger: Ledger): void {
         assert.doesNotMatch(said, /nestedHypervisorEnabled/)
         assert.match(said, /SnapshotSection/)
         for (const action of [
-          ...['reconfigureVm', 'enableNestedHypervisor', 'disableNestedHypervisor'],
+          'reconfigureVm',
+          'enableNestedHypervisor',
+          'disableNestedHypervisor',
         ]) {
           const said = await caller.ask('POST', `${href}/action/${action}`)
           assert.match(wordsOfError(said, 406, 'NOT_ACCEPTABLE', '1.5'), /5\.1/, action)

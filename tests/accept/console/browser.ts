@@ -50,7 +50,8 @@ export async function startBrowser({
     deviceScaleFactor: scale,
   })
   return {
-    ...{ context, profile },
+    context,
+    profile,
     async open(address) {
       const page = await context.newPage()
       await page.goto(address)

@@ -65,8 +65,14 @@ async function alikeness(page: Page, guest: Guest): Promise<number> {
 
 /** Characters that need Shift on the guest's US keyboard, and their keys. */
 const shifted: Readonly<Record<string, string>> = {
-  ...{ '"': 'Quote', $: 'Digit4', '&': 'Digit7', '*': 'Digit8', '(': 'Digit9', ')': 'Digit0' },
-  ...{ '|': 'Backslash', '>': 'Period' },
+  '"': 'Quote',
+  $: 'Digit4',
+  '&': 'Digit7',
+  '*': 'Digit8',
+  '(': 'Digit9',
+  ')': 'Digit0',
+  '|': 'Backslash',
+  '>': 'Period',
 }
 
 /** Presses keys on the screen, with Shift if needed. */

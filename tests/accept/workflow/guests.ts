@@ -18,8 +18,10 @@ export interface Guests {
 
 export const clientOf = async (cloud: LabCloud, tenant: Tenant): Promise<CloudClient> =>
   CloudClient.logIn(
-    ...[cloud.url, await readFile(cloud.ca, 'utf8')],
-    ...[`${tenant.user}@${tenant.org}`, tenant.password],
+    cloud.url,
+    await readFile(cloud.ca, 'utf8'),
+    `${tenant.user}@${tenant.org}`,
+    tenant.password,
   )
 
 /** A vApp with VMs of these names, once it is complete; returns its address. */

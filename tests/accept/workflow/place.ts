@@ -50,7 +50,13 @@ export async function openPlace(): Promise<Place> {
   const user = ['-u', `${tenant.user}@${tenant.org}:${tenant.password}`]
   const all = stack.move()
   return {
-    ...{ dir, lab, cloud, first, second, user, curl: curlWith(cloud.ca) },
+    dir,
+    lab,
+    cloud,
+    first,
+    second,
+    user,
+    curl: curlWith(cloud.ca),
     [Symbol.asyncDispose]: () => all.disposeAsync(),
   }
 }
@@ -105,8 +111,14 @@ export function start(
     return { name, type, scope: 'local', value: { [type]: { value } } }
   })
   return curl(
-    ...[...user, ...JSON_ASKED, '-H', 'Content-Type: application/json', ...more],
-    ...['-d', JSON.stringify({ parameters }), `${first.url}/api/workflows/${id}/executions`],
+    ...user,
+    ...JSON_ASKED,
+    '-H',
+    'Content-Type: application/json',
+    ...more,
+    '-d',
+    JSON.stringify({ parameters }),
+    `${first.url}/api/workflows/${id}/executions`,
   )
 }
 
@@ -198,10 +210,7 @@ export interface Run {
 
 /** The runs of a workflow, from its list. */
 export async function runsOf({ curl, user, first }: Place, id: string): Promise<readonly Run[]> {
-  const { text } = await curl(
-    ...[...user, ...JSON_ASKED],
-    `${first.url}/api/workflows/${id}/executions`,
-  )
+  const { text } = await curl(...user, ...JSON_ASKED, `${first.url}/api/workflows/${id}/executions`)
   const { relations } = JSON.parse(text) as {
     readonly relations: { readonly link: readonly (JsonLink & { readonly href: string })[] }
   }

@@ -44,7 +44,9 @@ const rpcsOf = (service: object): string[] =>
 /** Every call of the frontend's services, from their own descriptions. */
 async function callAll(at: number, way: string, tls: TLSConfig | undefined): Promise<Attempt[]> {
   const connection = Connection.lazy({
-    ...{ address: `127.0.0.1:${at}`, interceptors: [], ...(tls && { tls }) },
+    address: `127.0.0.1:${at}`,
+    interceptors: [],
+    ...(tls && { tls }),
   })
   const { workflowService, operatorService, healthService } = connection
   const calls = [workflowService, operatorService, healthService].flatMap((service) =>

@@ -41,7 +41,12 @@ export async function openPlace({ hosts, cloud }: Lab): Promise<Place> {
   )
   const all = stack.move()
   return {
-    ...{ hosts, cloud, db, temporal, qemus, clients },
+    hosts,
+    cloud,
+    db,
+    temporal,
+    qemus,
+    clients,
     ways: [cloud.url, ...cloud.cells.map(({ url }) => url)],
     [Symbol.asyncDispose]: () => all.disposeAsync(),
   }

@@ -15,7 +15,14 @@ import type { Job } from '../schedule.ts'
 const RUN_TESTS = join(import.meta.dirname, '../../run-tests.ts')
 
 const job = (command: readonly string[], more: Partial<Job> = {}): Job => ({
-  ...{ name: 'job', command, files: [], seconds: 1, weight: 1, locks: [], needs: [], ...more },
+  name: 'job',
+  command,
+  files: [],
+  seconds: 1,
+  weight: 1,
+  locks: [],
+  needs: [],
+  ...more,
 })
 
 async function place() {
@@ -31,7 +38,9 @@ async function place() {
     return job(command, { name, files: [name] })
   }
   return {
-    ...{ root, options, testJob },
+    root,
+    options,
+    testJob,
     [Symbol.asyncDispose]: () => directory[Symbol.asyncDispose](),
   }
 }
@@ -65,7 +74,9 @@ test('a file that crashes or has no tests counts as failed', async () => {
 test('a successful check does not count as a test, a failed one counts as a failed test', async () => {
   await using at = await place()
   assert.deepEqual((await runJob(job(['true']), at.options)).counts, {
-    ...{ passed: 0, failed: 0, skipped: 0 },
+    passed: 0,
+    failed: 0,
+    skipped: 0,
   })
   const bad = await runJob(job(['sh', '-c', 'echo said; exit 3']), at.options)
   assert.deepEqual(bad.counts, { passed: 0, failed: 1, skipped: 0 })
@@ -93,7 +104,8 @@ test('a killed job may clean up, also when its first process has ended', async (
   const cleans = `trap 'sleep 0.3; touch cleaned' EXIT; trap exit TERM; touch runs; while true; do sleep 0.1; done`
   await writeFile(join(at.root, 'cleans.sh'), cleans)
   const running = runJob(job(['sh', '-c', 'bash cleans.sh & wait']), {
-    ...{ ...at.options, signal: stop.signal },
+    ...at.options,
+    signal: stop.signal,
   })
   await until('the job should run', () => existsSync(join(at.root, 'runs')))
   stop.abort()

@@ -5,7 +5,14 @@ import { test } from 'node:test'
 import { estimate, hopeless, inOrder, LANES, nextJob, type Job } from '../schedule.ts'
 
 const job = (name: string, more: Partial<Job> = {}): Job => ({
-  ...{ name, command: ['true'], files: [], seconds: 10, weight: 1, locks: [], needs: [], ...more },
+  name,
+  command: ['true'],
+  files: [],
+  seconds: 10,
+  weight: 1,
+  locks: [],
+  needs: [],
+  ...more,
 })
 const none = { running: [], passed: new Set<string>() }
 

@@ -71,7 +71,10 @@ export async function startLab(
   )
   const { dir, hosts, cloud } = raised
   return {
-    ...{ dir, netns: switchOf(dir), hosts, ...(cloud && { cloud }) },
+    dir,
+    netns: switchOf(dir),
+    hosts,
+    ...(cloud && { cloud }),
     async [Symbol.asyncDispose]() {
       await down(dir)
     },

@@ -63,8 +63,10 @@ async function obey(args: string[]): Promise<LabReport> {
   switch (command) {
     case 'up':
       return up(dir, countOf('hosts', values.hosts ?? '1', MOST_HOSTS), {
-        ...{ vmd: values.vmd ?? false, console: values.console ?? false },
-        ...{ workflows: values.workflow === true ? 1 : 0, original: values.original ?? false },
+        vmd: values.vmd ?? false,
+        console: values.console ?? false,
+        workflows: values.workflow === true ? 1 : 0,
+        original: values.original ?? false,
         ...(values.cells !== undefined && { cells: countOf('cells', values.cells, MOST_CELLS) }),
       })
     case 'status':

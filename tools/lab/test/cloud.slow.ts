@@ -34,7 +34,15 @@ test(
     const before = await own.traces()
     const began = performance.now()
     const up = await lab(
-      ...['up', '--dir', dir, '--hosts', '2', '--cells', '2', '--console', '--original'],
+      'up',
+      '--dir',
+      dir,
+      '--hosts',
+      '2',
+      '--cells',
+      '2',
+      '--console',
+      '--original',
     )
     t.diagnostic(`up after ${Math.round(performance.now() - began)} ms`)
     assert.deepEqual(Object.keys(up), ['dir', 'hosts', 'postgres', 'temporal', 'cloud', 'console'])

@@ -21,7 +21,9 @@ test('a server is found while it executes another program, and not after it has 
   // A busy machine may check only a few times before a chain ends: then another chain starts.
   while (looks <= LOOKS) {
     const child = startDaemon({
-      ...{ dir, log: join(dir, 'log'), outlives: true },
+      dir,
+      log: join(dir, 'log'),
+      outlives: true,
       command: [...chain, 'true'],
     })
     const ended = once(child, 'exit')

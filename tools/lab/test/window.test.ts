@@ -39,7 +39,9 @@ async function closedNetwork() {
     return pid
   }
   return {
-    ...{ dir, netns, serve },
+    dir,
+    netns,
+    serve,
     async [Symbol.asyncDispose]() {
       await killEngines(dir)
       await forgetNetwork(netns)
@@ -60,7 +62,9 @@ test('the same port at two addresses is visible at each of them', { skip }, asyn
   await closed.serve('one', port)
   await closed.serve('other', port, '127.0.0.3')
   await using _ = await openWindow(join(closed.dir, 'window'), {
-    ...{ netns: closed.netns, ports: [port], elsewhere: [{ address: '127.0.0.3', port }] },
+    netns: closed.netns,
+    ports: [port],
+    elsewhere: [{ address: '127.0.0.3', port }],
   })
   const both = async () => [await ask(port, 'x'), await ask(port, 'x', '127.0.0.3')].join()
   await until('both are visible', async () => (await both().catch(() => '')) === 'one:x,other:x')
@@ -75,7 +79,8 @@ test(
     const pid = await closed.serve('a', port)
     await assert.rejects(ask(port), { code: 'ECONNREFUSED' })
     await using _ = await openWindow(join(closed.dir, 'window'), {
-      ...{ netns: closed.netns, ports: [port, port + 1] },
+      netns: closed.netns,
+      ports: [port, port + 1],
     })
     const much = 'skerry '.repeat(100_000)
     assert.ok((await ask(port, much)) === `a:${much}`)

@@ -75,7 +75,10 @@ async function reportCreated(
 }
 
 const bodyOf = ({ id, name, status, vapp }: SeenVm, task: string) => ({
-  ...{ vm: id, name, vapp, state: stateWord(status) },
+  vm: id,
+  name,
+  vapp,
+  state: stateWord(status),
   task: { id: task, status: 'success' },
 })
 

@@ -25,7 +25,11 @@ export async function importIntoCloud(
   const { name, sha256, cpus, memoryMiB } = wanted
   const catalog = await cloud.get(await catalogFor(side, wanted.catalog))
   const body = element('UploadParams', {
-    ...{ name, size, sha256, numberOfCpus: cpus, memoryMB: memoryMiB },
+    name,
+    size,
+    sha256,
+    numberOfCpus: cpus,
+    memoryMB: memoryMiB,
   })
   const announced = await cloud.act('POST', linkTo(catalog, 'add', 'uploadParams'), { body })
   if (!announced) throw new Failure('refused', 'the cloud returned no upload address')

@@ -35,7 +35,8 @@ export function cloudReading(side: CloudSession): VmReader {
   const seen = async (word: string): Promise<SeenVm> =>
     vmIn(await cloud.get((await vmNamed(side, word)).href))
   return {
-    ...{ columns: cloudVmColumns, templateColumns },
+    columns: cloudVmColumns,
+    templateColumns,
     async list({ state, tag, filter, all }) {
       if (tag !== undefined) throw noTags('--tag')
       const type = all === true ? 'adminVM' : 'vm'
@@ -54,8 +55,16 @@ export function cloudReading(side: CloudSession): VmReader {
       const { address, network, nested, snapshot } = more
       const up = await cloud.get(`/api/vApp/${vapp}`)
       return {
-        ...{ id, name, state: stateWord(status), address, cpus, memoryMiB: memoryMB },
-        ...{ diskMiB: diskMB, vapp: attribute(up, 'name') ?? vapp, network, nested },
+        id,
+        name,
+        state: stateWord(status),
+        address,
+        cpus,
+        memoryMiB: memoryMB,
+        diskMiB: diskMB,
+        vapp: attribute(up, 'name') ?? vapp,
+        network,
+        nested,
         snapshot: snapshot && (snapshot.name ?? snapshot.created),
       }
     },
@@ -88,9 +97,14 @@ export const UNNAMED = 'current'
 export function rowOf(found: Found): VmListRow {
   const { name = '', status = '', ipAddress = null, containerName = '', orgName, hostName } = found
   return {
-    ...{ id: idIn(found['href']), name, state: stateWord(status), address: ipAddress },
-    ...{ cpus: Number(found['numberOfCpus']), memoryMiB: Number(found['memoryMB']) },
-    ...{ diskMiB: Number(found['diskMB']), vapp: containerName },
+    id: idIn(found['href']),
+    name,
+    state: stateWord(status),
+    address: ipAddress,
+    cpus: Number(found['numberOfCpus']),
+    memoryMiB: Number(found['memoryMB']),
+    diskMiB: Number(found['diskMB']),
+    vapp: containerName,
     ...(orgName !== undefined && { org: orgName }),
     ...(hostName !== undefined && { host: hostName }),
   }
@@ -98,7 +112,8 @@ export function rowOf(found: Found): VmListRow {
 
 export const templateOf = ({ name = '', ...found }: Found): TemplateEntry => ({
   name,
-  ...{ cpus: Number(found['numberOfCpus']), memoryMiB: Number(found['memoryMB']) },
+  cpus: Number(found['numberOfCpus']),
+  memoryMiB: Number(found['memoryMB']),
   virtualBytes: Number(found['diskMB']) * MIB,
 })
 
@@ -108,7 +123,9 @@ export const noTags = (option: string): Failure =>
   })
 
 const addressOf = ({ id, name, network }: SeenVm, address: string): VmAddress => ({
-  ...{ id, address, body: { vm: id, name, address, network } },
+  id,
+  address,
+  body: { vm: id, name, address, network },
 })
 
 function noAddress({ status, name }: SeenVm, word: string): Failure {
@@ -169,8 +186,13 @@ async function ticketTo(side: CloudSession, word: string): Promise<ShownScreen> 
 
 /** Query types by argument name. */
 const named: Readonly<Record<string, string>> = {
-  ...{ VM: 'vm', VAPP: 'vApp', TEMPLATE: 'vAppTemplate', VDC: 'orgVdc', CATALOG: 'catalog' },
-  ...{ ORG: 'organization', HOST: 'host' },
+  VM: 'vm',
+  VAPP: 'vApp',
+  TEMPLATE: 'vAppTemplate',
+  VDC: 'orgVdc',
+  CATALOG: 'catalog',
+  ORG: 'organization',
+  HOST: 'host',
 }
 /** More completions than this are of no use. */
 const NAMES_MAX = 512

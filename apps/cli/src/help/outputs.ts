@@ -20,8 +20,15 @@ const underWay = object({ task })
 const vm = object(
   { id: text, state: text },
   {
-    ...{ name: text, tag: text, address: orNull(text), cpus: number, memoryMiB: number },
-    ...{ diskMiB: number, vapp: text, org: text, host: text },
+    name: text,
+    tag: text,
+    address: orNull(text),
+    cpus: number,
+    memoryMiB: number,
+    diskMiB: number,
+    vapp: text,
+    org: text,
+    host: text,
   },
 )
 const made = anyOf(object({ id: text }, { name: text, tag: text }), changed, underWay)
@@ -44,9 +51,20 @@ const done = anyOf(object({ name: text, done: text }, { task }), underWay)
 const wholeTask = object(
   { id: text, status: text, operation: text, progress: number },
   {
-    ...{ of: text, by: text, began: text, ended: text, error: text, details: text },
-    ...{ waitsFor: text, waitReason: text, waitsSince: text, givesUpAt: text, next: text },
-    ...{ attempts: number, lastFailure: text, lastFailureAt: text },
+    of: text,
+    by: text,
+    began: text,
+    ended: text,
+    error: text,
+    details: text,
+    waitsFor: text,
+    waitReason: text,
+    waitsSince: text,
+    givesUpAt: text,
+    next: text,
+    attempts: number,
+    lastFailure: text,
+    lastFailureAt: text,
   },
 )
 const user = object({ name: text, org: text, role: text, enabled: truth })
@@ -66,8 +84,16 @@ const same = (
 /** Schemas of what --json prints, by command. Commands without JSON output are absent: servers, ssh, scripts and help. */
 export const outputs: Readonly<Record<string, OutputShape>> = {
   up: object({
-    ...{ dir: text, cloud: text, ca: text, console: text, workflow: text, user: text },
-    ...{ password: text, administrator: text, passwords: text, template: text },
+    dir: text,
+    cloud: text,
+    ca: text,
+    console: text,
+    workflow: text,
+    user: text,
+    password: text,
+    administrator: text,
+    passwords: text,
+    template: text,
     servers: listOf(object({ name: text, log: text }, { pid: number })),
   }),
   down: object({ dir: text, stopped: listOf(text), forgot: truth }),

@@ -37,7 +37,8 @@ export function vmdReading(context: Pick<CliContext, 'api' | 'now' | 'wait'>): V
   const read = async <Body>(...words: readonly string[]) =>
     (await api.ask<Body>('GET', path(...words))).body
   return {
-    ...{ columns: vmColumns, templateColumns },
+    columns: vmColumns,
+    templateColumns,
     async list({ state, tag, filter, all }) {
       if (filter !== undefined) throw cloudsOnly('--filter')
       if (all === true) throw cloudsOnly('--all')

@@ -21,7 +21,9 @@ const stateAndSize: readonly TableColumn<VmListRow>[] = [
 ]
 
 export const vmColumns: readonly TableColumn<VmListRow>[] = [
-  ...[id, name, ...stateAndSize],
+  id,
+  name,
+  ...stateAndSize,
   { head: 'TAG', cell: ({ tag = '' }) => tag },
 ]
 
@@ -29,7 +31,8 @@ export const vmColumns: readonly TableColumn<VmListRow>[] = [
 export const cloudVmColumns: readonly TableColumn<VmListRow>[] = [
   name,
   { head: 'VAPP', cell: ({ vapp = '' }) => vapp },
-  ...[...stateAndSize, id],
+  ...stateAndSize,
+  id,
 ]
 
 /** All VMs, or those matching the query. A vmd without the full view returns ids; then the state of each is read separately. */

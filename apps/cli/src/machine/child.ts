@@ -108,7 +108,10 @@ export function startDetached(
   const [program = '', ...args] = command
   try {
     const child = spawn(program, args, {
-      ...{ cwd: '/', env, detached: true, stdio: ['ignore', output, output] },
+      cwd: '/',
+      env,
+      detached: true,
+      stdio: ['ignore', output, output],
     })
     reportedByPid(child)
     child.unref()
@@ -124,7 +127,9 @@ export function startReader(command: readonly string[], count: number): readonly
   const [program = '', ...args] = command
   const pipes = Array.from({ length: count }, () => 'pipe' as const)
   const child = spawn(program, args, {
-    ...{ cwd: '/', detached: true, stdio: ['ignore', 'ignore', 'ignore', ...pipes] },
+    cwd: '/',
+    detached: true,
+    stdio: ['ignore', 'ignore', 'ignore', ...pipes],
   })
   reportedByPid(child)
   child.unref()

@@ -15,9 +15,22 @@ const DISK_SIZE = 3072
 
 /** Installed without recommended packages. */
 export const packages = [
-  ...['linux-image-cloud-amd64', 'systemd-sysv', 'systemd-resolved', 'udev', 'dbus'],
-  ...['cloud-init', 'cloud-guest-utils', 'e2fsprogs', 'iproute2', 'netbase', 'ca-certificates'],
-  ...['openssh-server', 'qemu-guest-agent', 'sudo', 'less', 'vim-tiny'],
+  'linux-image-cloud-amd64',
+  'systemd-sysv',
+  'systemd-resolved',
+  'udev',
+  'dbus',
+  'cloud-init',
+  'cloud-guest-utils',
+  'e2fsprogs',
+  'iproute2',
+  'netbase',
+  'ca-certificates',
+  'openssh-server',
+  'qemu-guest-agent',
+  'sudo',
+  'less',
+  'vim-tiny',
 ]
 
 /** Programs needed for the build, with their Debian packages. */
@@ -132,8 +145,11 @@ async function installSystem(
   const inside = (script: string) => `--customize-hook=chroot "$1" sh -euc '${script}'`
   const copy = `cp -rT --no-preserve=ownership '${ours}' "$1"`
   const words = [
-    ...['--mode=root', '--variant=minbase', `--include=${packages.join(',')}`],
-    ...['--aptopt=APT::Install-Recommends "false"', '--aptopt=Acquire::Retries "3"'],
+    '--mode=root',
+    '--variant=minbase',
+    `--include=${packages.join(',')}`,
+    '--aptopt=APT::Install-Recommends "false"',
+    '--aptopt=Acquire::Retries "3"',
     // Once before the kernel is installed, so that its initramfs uses these files; and at the end, over the files of packages.
     `--essential-hook=${copy}`,
     '--customize-hook=rm -f "$1"/etc/ssh/ssh_host_* "$1"/etc/resolv.conf',
@@ -142,7 +158,8 @@ async function installSystem(
     '--customize-hook=: >"$1/etc/machine-id"',
     inside('mkdir -p /mnt/shares; systemctl enable systemd-networkd systemd-resolved'),
     `--customize-hook=${copy}`,
-    ...[SUITE, root],
+    SUITE,
+    root,
   ]
   await run('mmdebstrap', words, hear)
 }
@@ -156,7 +173,15 @@ async function makeBootPartition(work: string, root: string, disk: string, run: 
   const sectors = String((BOOT_AT * MIB) / SECTOR)
   const size = String(BOOT_SIZE * 1024)
   await run('mkfs.vfat', [
-    ...['-F', '16', '-n', 'BOOT', `--offset=${sectors}`, '-h', sectors, disk, size],
+    '-F',
+    '16',
+    '-n',
+    'BOOT',
+    `--offset=${sectors}`,
+    '-h',
+    sectors,
+    disk,
+    size,
   ])
   const contents = [
     [newest('vmlinuz-'), 'vmlinuz'],

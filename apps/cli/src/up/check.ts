@@ -29,17 +29,17 @@ export async function requireMachine(context: CliContext, ourPostgres: boolean):
   const own: Finding[] = []
   if (ourPostgres && (await postgresPrograms()) === undefined) {
     own.push({
-      ...{
-        check: 'PostgreSQL',
-        state: 'fail',
-        found: `version ${OLDEST_POSTGRES} or newer not found`,
-      },
+      check: 'PostgreSQL',
+      state: 'fail',
+      found: `version ${OLDEST_POSTGRES} or newer not found`,
       fix: 'sudo apt install postgresql; or use an existing server: skerry up --database',
     })
   }
   if ((await findProgram('setpriv', context.path)) === undefined) {
     own.push({
-      ...{ check: 'program setpriv', state: 'fail', found: 'not found' },
+      check: 'program setpriv',
+      state: 'fail',
+      found: 'not found',
       fix: 'sudo apt install util-linux',
     })
   }

@@ -179,7 +179,10 @@ const cloud: Maker = async (making) => {
   const places = ['--base', base, '--listen', listenFor(base), '--machines', machines]
   const { temporalFiles, temporalPlain } = site.settled.requested
   const engines = [
-    ...['--temporal', temporal.address, '--images', at.images],
+    '--temporal',
+    temporal.address,
+    '--images',
+    at.images,
     ...(temporalFiles === undefined ? [] : ['--temporal-files', temporalFiles]),
     ...(temporalPlain ? ['--temporal-plain'] : []),
   ]
@@ -266,7 +269,16 @@ const template: Maker = async (making) => {
 
 export const makers: Readonly<Record<Making, Maker>> = {
   users: makeUsers,
-  ...{ programs, cluster, databases: makeDatabases, tables, cloud, certificates },
+  programs,
+  cluster,
+  databases: makeDatabases,
+  tables,
+  cloud,
+  certificates,
   console: makeConsole,
-  ...{ workflow, membership, organisation, image, template },
+  workflow,
+  membership,
+  organisation,
+  image,
+  template,
 }

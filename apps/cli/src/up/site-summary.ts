@@ -38,10 +38,17 @@ export async function summarizeSite(
     servers.push({ name, pid: await keeper.running(server), log })
   }
   return {
-    ...{ dir: site.dir, cloud: base, ca: at.ca },
-    ...{ console: `${screens}/console`, workflow, user: `${names.user}@${names.org}` },
-    ...{ password: passwords.owner, administrator: 'administrator@System' },
-    ...{ passwords: at.passwords, template: names.template, servers },
+    dir: site.dir,
+    cloud: base,
+    ca: at.ca,
+    console: `${screens}/console`,
+    workflow,
+    user: `${names.user}@${names.org}`,
+    password: passwords.owner,
+    administrator: 'administrator@System',
+    passwords: at.passwords,
+    template: names.template,
+    servers,
   }
 }
 

@@ -125,7 +125,9 @@ async function reach(
   const answer = Promise.withResolvers<WorkflowReply>()
   const length = body === undefined ? {} : { 'content-length': String(Buffer.byteLength(body)) }
   const options = {
-    ...{ method, timeout: ANSWER_MS, ...(ca !== undefined && { ca: [...rootCertificates, ca] }) },
+    method,
+    timeout: ANSWER_MS,
+    ...(ca !== undefined && { ca: [...rootCertificates, ca] }),
     headers: { authorization, accept, ...length, ...headers },
   }
   // Loaded only if needed, as in packages/cloud-client.
@@ -171,7 +173,8 @@ function refusal({ status, bytes }: WorkflowReply): Failure {
     'refused',
     typeof message === 'string' ? message : `the workflow server returned ${status}`,
     {
-      ...{ body, hint: typeof hint === 'string' ? hint : undefined },
+      body,
+      hint: typeof hint === 'string' ? hint : undefined,
     },
   )
 }

@@ -76,7 +76,8 @@ export class CheckQueue {
       (!isShared && network.waiting.length >= checkBounds.waitingOfNetwork)
     if (isFull) {
       throw new Fault('too-many', 'too many password checks are in progress', {
-        ...{ hint: `retry in ${RETRY_SECONDS} s`, detail: String(RETRY_SECONDS) },
+        hint: `retry in ${RETRY_SECONDS} s`,
+        detail: String(RETRY_SECONDS),
       })
     }
     await this.#turn(network, kind)

@@ -24,7 +24,9 @@ export async function verifyPassword(password: string, kept: string): Promise<bo
   const expected = Buffer.from(hash, 'base64url')
   const found = await tag(password, {
     nonce: Buffer.from(salt, 'base64url'),
-    ...{ memory: Number(memory), passes: Number(passes), parallelism: Number(parallelism) },
+    memory: Number(memory),
+    passes: Number(passes),
+    parallelism: Number(parallelism),
     tagLength: expected.length,
   })
   return timingSafeEqual(found, expected)

@@ -53,12 +53,16 @@ export function openBackends(
   const counted = (as: string) => ({ counted: { in: pools, as } })
   const { skerry_system: all, skerry_tenant: one } = logins
   const db = openDatabase<CloudTables>({
-    ...{ ...pool, ...counted('system'), url: actingAs(all.url, 'skerry_system') },
+    ...pool,
+    ...counted('system'),
+    url: actingAs(all.url, 'skerry_system'),
   })
   opened.defer(() => db.destroy())
   const tenants = opened.use(
     openTenants<CloudTables>({
-      ...{ ...pool, ...counted('tenant'), url: actingAs(one.url, 'skerry_tenant') },
+      ...pool,
+      ...counted('tenant'),
+      url: actingAs(one.url, 'skerry_tenant'),
     }),
   )
   const urls = { skerry_system: all.url, skerry_tenant: one.url }
@@ -70,7 +74,14 @@ export function openBackends(
   let near: () => NearClient | undefined = () => undefined
   const waker = makeQueueWaker(temporal, () => near())
   return {
-    ...{ db, tenants, reads, pools, temporal, temporalOptions, links, waker },
+    db,
+    tenants,
+    reads,
+    pools,
+    temporal,
+    temporalOptions,
+    links,
+    waker,
     useWorker: (worker) => void (near = () => worker.near()),
     wake: (vm) => void waker.wake(vm).catch(() => undefined),
     [Symbol.asyncDispose]: () => opened.disposeAsync(),

@@ -41,14 +41,13 @@ export async function startCell(config: CloudConfig, given: CellContext): Promis
   const blocking = { failing: () => conditions.failing().filter(({ name }) => name !== 'trust') }
   started.use(
     await openHealth({
-      ...{
-        server: 'cell',
-        listen: config.health,
-        conditions: blocking,
-        metrics: meter.server,
-        log,
-      },
-      ...{ look: meter.look, now },
+      server: 'cell',
+      listen: config.health,
+      conditions: blocking,
+      metrics: meter.server,
+      log,
+      look: meter.look,
+      now,
     }),
   )
   started.use(startWork(config, backends, { ...given, began: meter.began }))
@@ -74,7 +73,9 @@ export async function startCell(config: CloudConfig, given: CellContext): Promis
 const openMeter = ({ db, pools, temporal }: Backends, given: CellContext): CellMeter => {
   const { fitness, clock, identity, tls } = given
   return new CellMeter({
-    ...{ conditions: fitness.conditions, clock, pools },
+    conditions: fitness.conditions,
+    clock,
+    pools,
     certificates: () => ({ cell: identity().cert, server: tls().cert }),
     readFigures: () => readFigures(db),
     isTemporalReached: () => isReached(temporal),
@@ -105,22 +106,31 @@ async function buildDoors(
         : inOrg(tenants, principal.org, work),
     reads: (reach) => reads.of(reach),
     screens: (host) => links.at(host),
-    ...{ wake, clock, seal, feeds, eventCursors },
-    ...{ base: new URL(base), secret: () => ids.secret() },
+    wake,
+    clock,
+    seal,
+    feeds,
+    eventCursors,
+    base: new URL(base),
+    secret: () => ids.secret(),
     uploads: openUploads(db, images),
     taskDays: retentionOf(config).taskDays,
     console: screens ?? `console.${new URL(base).hostname}`,
   }
   const spare = await hashPassword(ids.secret(), ids.salt())
   const check = meter.counted(
-    makeCheck(db, spare, { ...{ now: () => performance.now(), sharedAddresses } }),
+    makeCheck(db, spare, { now: () => performance.now(), sharedAddresses }),
   )
   const sessions = makeSessions(db, () => ids.secret(), check)
   const options = { requestId: () => ids.uuid(), log }
   const measured = (server: FastifyInstance) => measureRequests(server, meter.server, FEEDS)
   const apis = listeners(config).map(({ dialect, at, listen }) => {
     const api = buildServer({ ...context, base: new URL(at) }, routes, byToken(sessions, dialect), {
-      ...{ ...options, dialect, tls: tls(), sharedAddresses, measured },
+      ...options,
+      dialect,
+      tls: tls(),
+      sharedAddresses,
+      measured,
     })
     return { ...listen, api }
   })

@@ -59,11 +59,16 @@ export function startWork(
     identity: config.cell,
     workflows: { path: WORKFLOWS },
     activities: after(known, {
-      ...{ claimTask, runStep, undoStep, turnBack, endTask },
+      claimTask,
+      runStep,
+      undoStep,
+      turnBack,
+      endTask,
       ...reconcilers(context, running, retentionOf(config)),
     }),
     // Whether this cell should take work is known at its first heartbeat.
-    ...{ say: log, paused: true },
+    say: log,
+    paused: true,
   })
   useWorker(worker)
   const again = (everyMs: number, work: () => Promise<unknown>) =>
@@ -81,7 +86,11 @@ export function startWork(
     fitness.watch((ms) => pause(ms, signal), signal),
     followHosts(
       {
-        ...{ db, cell: config.cell, log, pause, fitness: working(fitness, worker) },
+        db,
+        cell: config.cell,
+        log,
+        pause,
+        fitness: working(fitness, worker),
         letGo: (host) => links.avoid(host),
         reached: (host) => links.reached(host),
         connect: (row) => links.following(row),

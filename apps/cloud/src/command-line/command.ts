@@ -56,7 +56,8 @@ export async function runCommand(
 
 function parse(command: AdminCommand, args: readonly string[]) {
   const options: ParseArgsOptionsConfig = {
-    ...{ config: { type: 'string', default: CONFIG }, json: { type: 'boolean' } },
+    config: { type: 'string', default: CONFIG },
+    json: { type: 'boolean' },
     ...Object.fromEntries(
       Object.entries(command.options).map(([name, value]) => [
         name,

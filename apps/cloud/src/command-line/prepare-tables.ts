@@ -22,7 +22,9 @@ export const prepareTables = ({ database }: Pick<CloudConfig, 'database'>): Prom
 /** Creates the logins of a cell, and restricts the database to the cells and to the consoles that were created. */
 export async function prepareLogins({ database, logins }: At): Promise<void> {
   const owner = openDatabase<CloudTables>({
-    ...{ url: database, applicationName: 'skerry cloud', size: 1 },
+    url: database,
+    applicationName: 'skerry cloud',
+    size: 1,
   })
   try {
     const consoles = await owner.selectFrom('console_machine').select('login').execute()

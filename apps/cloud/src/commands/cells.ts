@@ -45,8 +45,11 @@ export const cell: AdminCommand = {
         return value === undefined ? config[option] : listenAddress(`--${option}`, value)
       }
       const made: CloudConfig = {
-        ...{ ...config, cell: needed(requested, 'name'), identity },
-        ...{ listen: at('listen'), machines: at('machines') },
+        ...config,
+        cell: needed(requested, 'name'),
+        identity,
+        listen: at('listen'),
+        machines: at('machines'),
         ...originalAt(config, maybe(requested, 'original-listen')),
         images: maybe(requested, 'images') ?? config.images,
         renewFrom: [reachable(config)],

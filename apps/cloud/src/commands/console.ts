@@ -71,7 +71,11 @@ export const makeConsole: AdminCommand = {
       const server = await makeServer(issuers, [host], issuing)
       await writeDurably(join(identity, identityFiles.server), server)
       const made: ConsoleConfig = {
-        ...{ name, page: page.origin, listen, database, identity },
+        name,
+        page: page.origin,
+        listen,
+        database,
+        identity,
         renewFrom: [reachable(config)],
       }
       const file = join(out, 'console.json')
@@ -110,7 +114,9 @@ async function makeLogin(
     )
   }
   const owner = openDatabase<CloudTables>({
-    ...{ url: config.database, applicationName: 'skerry cloud', size: 1 },
+    url: config.database,
+    applicationName: 'skerry cloud',
+    size: 1,
   })
   try {
     const verifier = scramVerifier(password, salt())

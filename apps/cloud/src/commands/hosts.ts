@@ -16,10 +16,19 @@ const list: AdminCommand = {
   run: (context, requested) =>
     withStore(requested, async (db) => {
       const rows = (await listHosts(db)).map((host) => ({
-        ...{ id: host.id, name: host.name, state: host.state, enabled: host.enabled },
-        ...{ seen: host.followed, quarantine: host.quarantine, vms: host.vms },
-        ...{ cpus: host.cpus, memoryMiB: host.memory_mib, version: host.version },
-        ...{ address: host.address, port: host.port, seenAt: host.seen_at },
+        id: host.id,
+        name: host.name,
+        state: host.state,
+        enabled: host.enabled,
+        seen: host.followed,
+        quarantine: host.quarantine,
+        vms: host.vms,
+        cpus: host.cpus,
+        memoryMiB: host.memory_mib,
+        version: host.version,
+        address: host.address,
+        port: host.port,
+        seenAt: host.seen_at,
       }))
       const heads = [
         'id',
@@ -41,7 +50,10 @@ const change = (
   summary: string,
   work: (db: Kysely<CloudTables>, id: HostId) => Promise<string>,
 ): AdminCommand => ({
-  ...{ name: `host ${name}`, words: ['HOST'], options: {}, summary },
+  name: `host ${name}`,
+  words: ['HOST'],
+  options: {},
+  summary,
   run: ({ print }, requested) =>
     withStore(requested, async (db) => {
       const [id = ''] = requested.words

@@ -43,7 +43,7 @@ const list: AdminCommand = {
         context,
         requested,
         [...(await listOrgs(db))].map((each) => ({ ...each })),
-        [...['name', 'enabled', 'users', 'vms', 'id']],
+        ['name', 'enabled', 'users', 'vms', 'id'],
       )
     }),
 }
@@ -89,7 +89,9 @@ async function printQuota(
     return context.print(JSON.stringify({ org: name, quota, used: now }))
   }
   const rows = Object.entries(bounds).map(([bound, key]) => ({
-    ...{ bound, most: quota[key] ?? NONE, used: now[key] },
+    bound,
+    most: quota[key] ?? NONE,
+    used: now[key],
   }))
   printRows(context, requested, rows, ['bound', 'most', 'used'])
 }

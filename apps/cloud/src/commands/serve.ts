@@ -46,7 +46,11 @@ export const serve: AdminCommand = {
       let answering: ForWorkflows | undefined
       const api = opened.use(
         openMachineListener({
-          ...{ db, identity: () => kept.current(), issuing, images, log },
+          db,
+          identity: () => kept.current(),
+          issuing,
+          images,
+          log,
           forWorkflows: () => answering,
         }),
       )

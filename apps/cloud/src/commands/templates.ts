@@ -26,7 +26,10 @@ const templateAdd: AdminCommand = {
         throw new Fault('invalid', `--disk must be at least ${virtualMiB}, the size of the image`)
       }
       const template = await addTemplate(db, {
-        ...{ org, name, diskMiB, image: { ...image, virtualMiB } },
+        org,
+        name,
+        diskMiB,
+        image: { ...image, virtualMiB },
         cpus: count(maybe(requested, 'cpus') ?? '1', '--cpus'),
         memoryMiB: count(maybe(requested, 'memory') ?? '512', '--memory'),
       })

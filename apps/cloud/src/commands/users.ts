@@ -148,7 +148,11 @@ const remove: AdminCommand = {
 }
 
 const asUser = (row: AccountRow, org: string) => ({
-  ...{ user: row.name, account: row.id, org: row.org, orgName: org, role: row.role },
+  user: row.name,
+  account: row.id,
+  org: row.org,
+  orgName: org,
+  role: row.role,
 })
 
 const tokenList: AdminCommand = {
@@ -160,7 +164,10 @@ const tokenList: AdminCommand = {
     withStore(requested, async (db) => {
       const row = await accountNamed(db, requested.words[0])
       const rows = (await tokensOf(db, row)).map(({ id, name, made_at, used_at }) => ({
-        ...{ name, made: made_at, used: used_at, id },
+        name,
+        made: made_at,
+        used: used_at,
+        id,
       }))
       printRows(context, requested, rows, ['name', 'made', 'used'])
     }),
@@ -211,6 +218,14 @@ const tokenRevoke: AdminCommand = {
 }
 
 export const users: readonly AdminCommand[] = [
-  ...[add, list, role, password, enabling(true), enabling(false), remove],
-  ...[tokenList, tokenAdd, tokenRevoke],
+  add,
+  list,
+  role,
+  password,
+  enabling(true),
+  enabling(false),
+  remove,
+  tokenList,
+  tokenAdd,
+  tokenRevoke,
 ]

@@ -119,7 +119,9 @@ function readAsked(
   const { address, namespace, tls } = config.temporal
   const organisation = maybe(requested, 'organisation')
   return {
-    ...{ name, url: url.origin, database },
+    name,
+    url: url.origin,
+    database,
     listen: listenAddress('--listen', maybe(requested, 'listen') ?? `[::]:${url.port || PORT}`),
     temporal: {
       address: maybe(requested, 'temporal') ?? address,

@@ -29,8 +29,11 @@ export function actingAs(url: string, role: ActingRole): string {
 export function readingAs(url: string, role: ActingRole): string {
   const acting = new URL(url)
   const settings = [
-    ...[`role=${role}`, 'default_transaction_read_only=on', 'plan_cache_mode=force_custom_plan'],
-    ...['jit=off', 'random_page_cost=1.1'],
+    `role=${role}`,
+    'default_transaction_read_only=on',
+    'plan_cache_mode=force_custom_plan',
+    'jit=off',
+    'random_page_cost=1.1',
     ...(role === 'skerry_tenant' ? ['max_parallel_workers_per_gather=0'] : []),
   ]
   acting.searchParams.set('options', settings.map((each) => `-c ${each}`).join(' '))

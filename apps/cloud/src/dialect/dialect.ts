@@ -57,15 +57,20 @@ export const ours: Dialect = {
   refusals: { ...refusalsOf(ourTold), nowhere: ourTold('not-found'), mistake },
   words: {
     task: {
-      ...{ queued: 'queued', running: 'running', success: 'success' },
-      ...{ error: 'error', canceled: 'canceled' },
+      queued: 'queued',
+      running: 'running',
+      success: 'success',
+      error: 'error',
+      canceled: 'canceled',
     },
   },
 }
 
 /** Administrative documents have media types of another series, and some have other names there. */
 const administration: Readonly<Record<string, string>> = {
-  ...{ cloud: 'vcloud', org: 'organization', hosts: 'vmwHostReferences' },
+  cloud: 'vcloud',
+  org: 'organization',
+  hosts: 'vmwHostReferences',
 }
 
 const originalMedia = (document: string): string => {
@@ -94,7 +99,10 @@ export const original: Dialect = {
   urn: (kind, uuid) => `urn:vcloud:${kind}:${uuid}`,
   refusals: {
     ...refusalsOf((kind) => (httpStatus[kind] === 409 ? bad : ourTold(kind))),
-    ...{ invalid: bad, forbidden: hidden, 'not-found': hidden, gone: hidden },
+    invalid: bad,
+    forbidden: hidden,
+    'not-found': hidden,
+    gone: hidden,
     unauthenticated: { status: 401, code: 'UNAUTHORIZED' },
     nowhere: { status: 404, code: 'RESOURCE_NOT_FOUND' },
     mistake,

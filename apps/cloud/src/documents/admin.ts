@@ -54,7 +54,11 @@ export interface WholeOrg {
 }
 
 const counts = ({ vms, runningVms, cpus, memoryMiB, storageMiB }: Quota) => ({
-  ...{ vms, runningVms, cpus, memoryMB: memoryMiB, storageMB: storageMiB },
+  vms,
+  runningVms,
+  cpus,
+  memoryMB: memoryMiB,
+  storageMB: storageMiB,
 })
 
 export function adminOrg(
@@ -85,7 +89,9 @@ export function adminOrg(
       {},
       ...accounts.map((each) =>
         element('UserReference', {
-          ...{ type: media('admin.user'), name: each.name, href: hrefs.adminUser(each.id) },
+          type: media('admin.user'),
+          name: each.name,
+          href: hrefs.adminUser(each.id),
         }),
       ),
     ),

@@ -63,7 +63,8 @@ export function org(
 const listLinks = ({ dialect }: Caller, hrefs: Hrefs): readonly Element[] =>
   ['orgVdc', 'catalog'].map((name) =>
     link('down', `${hrefs.to(at.query)}?type=${name}&format=records`, {
-      ...{ type: dialect.media('query.records'), name },
+      type: dialect.media('query.records'),
+      name,
     }),
   )
 
@@ -123,13 +124,16 @@ export function vdc(
       { total: templates.length + vapps.total },
       ...templates.slice(0, ENTITIES_SHOWN).map((each) =>
         element('ResourceEntity', {
-          ...{ type: dialect.media('vAppTemplate'), name: each.name },
+          type: dialect.media('vAppTemplate'),
+          name: each.name,
           href: hrefs.template(each.id),
         }),
       ),
       ...vapps.first.map((each) =>
         element('ResourceEntity', {
-          ...{ type: dialect.media('vApp'), name: each.name, href: hrefs.vapp(each.id) },
+          type: dialect.media('vApp'),
+          name: each.name,
+          href: hrefs.vapp(each.id),
         }),
       ),
     ),

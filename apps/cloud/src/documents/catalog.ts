@@ -15,8 +15,10 @@ export const catalog = (
   element(
     'Catalog',
     {
-      ...{ name, id: dialect.urn('catalog', id) },
-      ...{ type: dialect.media('catalog'), href: hrefs.catalog(id) },
+      name,
+      id: dialect.urn('catalog', id),
+      type: dialect.media('catalog'),
+      href: hrefs.catalog(id),
     },
     link('up', hrefs.org(org), { type: dialect.media('org') }),
     may(principal, 'vm:edit') &&
@@ -26,7 +28,8 @@ export const catalog = (
       {},
       ...items.map((each) =>
         element('CatalogItem', {
-          ...{ type: dialect.media('catalogItem'), name: each.name },
+          type: dialect.media('catalogItem'),
+          name: each.name,
           href: hrefs.catalogItem(each.id),
         }),
       ),
@@ -44,12 +47,15 @@ export const catalogItem = (
   element(
     'CatalogItem',
     {
-      ...{ name, id: dialect.urn('catalogitem', id) },
-      ...{ type: dialect.media('catalogItem'), href: hrefs.catalogItem(id) },
+      name,
+      id: dialect.urn('catalogitem', id),
+      type: dialect.media('catalogItem'),
+      href: hrefs.catalogItem(id),
     },
     link('up', hrefs.catalog(of), { type: dialect.media('catalog') }),
     element('Entity', {
-      ...{ type: dialect.media('vAppTemplate'), name: template.name },
+      type: dialect.media('vAppTemplate'),
+      name: template.name,
       href: hrefs.template(template.id),
     }),
     element('DateCreated', {}, created_at.toISOString()),

@@ -30,8 +30,12 @@ export function queryResult(page: ResultPage, caller: Caller, hrefs: Hrefs): Ele
   return element(
     root,
     {
-      ...{ total, pageSize: query.pageSize, page: query.page, name: type.name },
-      ...{ type: mediaOf(format, caller), href: addressOf(hrefs, path, requested, {}) },
+      total,
+      pageSize: query.pageSize,
+      page: query.page,
+      name: type.name,
+      type: mediaOf(format, caller),
+      href: addressOf(hrefs, path, requested, {}),
     },
     ...formatsOf(type)
       .filter((each) => each !== format)
@@ -76,7 +80,8 @@ export function queryList(caller: Caller, hrefs: Hrefs): Element {
     ...mine.flatMap((type) =>
       formatsOf(type).map((format) =>
         link('down', `${hrefs.to(at.query)}?type=${type.name}&format=${format}`, {
-          ...{ type: mediaOf(format, caller), name: type.name },
+          type: mediaOf(format, caller),
+          name: type.name,
         }),
       ),
     ),
@@ -166,10 +171,22 @@ const hrefTo: Readonly<Record<ReferenceTarget, (hrefs: Hrefs, id: string) => str
   host: (hrefs, id) => hrefs.adminHost(id),
 }
 const urns: Readonly<Record<ReferenceTarget, string>> = {
-  ...{ vm: 'vm', vapp: 'vapp', vdc: 'vdc', org: 'org', task: 'task', host: 'host' },
-  ...{ template: 'vapptemplate', catalog: 'catalog' },
+  vm: 'vm',
+  vapp: 'vapp',
+  vdc: 'vdc',
+  org: 'org',
+  task: 'task',
+  host: 'host',
+  template: 'vapptemplate',
+  catalog: 'catalog',
 }
 const medias: Readonly<Record<ReferenceTarget, string>> = {
-  ...{ vm: 'vm', vapp: 'vApp', vdc: 'vdc', org: 'org', task: 'task', host: 'admin.host' },
-  ...{ template: 'vAppTemplate', catalog: 'catalog' },
+  vm: 'vm',
+  vapp: 'vApp',
+  vdc: 'vdc',
+  org: 'org',
+  task: 'task',
+  host: 'admin.host',
+  template: 'vAppTemplate',
+  catalog: 'catalog',
 }

@@ -20,8 +20,14 @@ const media = {
 export function resolved({ kind, id }: Resolved, { dialect }: Caller, hrefs: Hrefs): Element {
   const urn = dialect.urn(kind, id)
   const href = {
-    ...{ vm: hrefs.vm, vapp: hrefs.vapp, task: hrefs.task, org: hrefs.org, vdc: hrefs.vdc },
-    ...{ catalog: hrefs.catalog, catalogitem: hrefs.catalogItem, vapptemplate: hrefs.template },
+    vm: hrefs.vm,
+    vapp: hrefs.vapp,
+    task: hrefs.task,
+    org: hrefs.org,
+    vdc: hrefs.vdc,
+    catalog: hrefs.catalog,
+    catalogitem: hrefs.catalogItem,
+    vapptemplate: hrefs.template,
   }[kind](id)
   return element(
     'Entity',

@@ -46,13 +46,21 @@ const info = (text: string): Element => element('ovf:Info', {}, text)
 type Size = Pick<VmRow, 'cpus' | 'memory_mib' | 'disk_mib'>
 
 const processors = (cpus: number): Item => ({
-  ...{ id: 1, kind: PROCESSORS, name: `${cpus} virtual CPU(s)`, text: 'Processors' },
-  ...{ units: 'hertz * 10^6', quantity: cpus },
+  id: 1,
+  kind: PROCESSORS,
+  name: `${cpus} virtual CPU(s)`,
+  text: 'Processors',
+  units: 'hertz * 10^6',
+  quantity: cpus,
 })
 
 const memory = (mib: number): Item => ({
-  ...{ id: 2, kind: MEMORY, name: `${mib} MB of memory`, text: 'Memory' },
-  ...{ units: 'byte * 2^20', quantity: mib },
+  id: 2,
+  kind: MEMORY,
+  name: `${mib} MB of memory`,
+  text: 'Memory',
+  units: 'byte * 2^20',
+  quantity: mib,
 })
 
 /** A hardware item at its own address: clients read it, change its quantity and send it back. */
@@ -76,8 +84,12 @@ export const hardwareSection = ({ cpus, memory_mib, disk_mib }: Size): Element =
     item(processors(cpus)),
     item(memory(memory_mib)),
     item({
-      ...{ id: 3, kind: DISK, name: 'Hard disk 1', text: 'Hard disk' },
-      ...{ units: 'byte * 2^20', quantity: disk_mib },
+      id: 3,
+      kind: DISK,
+      name: 'Hard disk 1',
+      text: 'Hard disk',
+      units: 'byte * 2^20',
+      quantity: disk_mib,
     }),
   )
 
@@ -151,8 +163,10 @@ export function snapshotSection(vms: readonly VmRow[], of: string, { dialect }: 
     info('Snapshot'),
     vm !== undefined &&
       element('Snapshot', {
-        ...{ name: vm.snapshot_name ?? undefined, created: vm.snapshot_at?.toISOString() },
-        ...{ poweredOn: vm.snapshot_on, size: vm.snapshot_mib * MIB },
+        name: vm.snapshot_name ?? undefined,
+        created: vm.snapshot_at?.toISOString(),
+        poweredOn: vm.snapshot_on,
+        size: vm.snapshot_mib * MIB,
       }),
   )
 }

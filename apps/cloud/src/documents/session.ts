@@ -10,7 +10,8 @@ export function session({ principal, dialect, version }: Caller, hrefs: Hrefs): 
   return element(
     'Session',
     {
-      ...{ user: principal.user, org: principal.orgName },
+      user: principal.user,
+      org: principal.orgName,
       type: `${dialect.media('session')};version=${version}`,
       href: hrefs.to(at.session),
     },

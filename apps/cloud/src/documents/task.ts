@@ -23,8 +23,12 @@ export function task(
   return element(
     'Task',
     {
-      ...{ name: 'task', id: dialect.urn('task', row.id), href, type: dialect.media('task') },
-      ...{ status: dialect.words.task[row.state], operationName: name },
+      name: 'task',
+      id: dialect.urn('task', row.id),
+      href,
+      type: dialect.media('task'),
+      status: dialect.words.task[row.state],
+      operationName: name,
       operation: `${row.state === 'success' ? done : doing} ${row.vm === null ? 'vApp' : 'VM'} ${row.vm ?? row.vapp}`,
       startTime: began.toISOString(),
       endTime: row.ended_at?.toISOString(),
@@ -48,8 +52,12 @@ function waiting(wait: TaskWait, { name }: Caller['dialect'], hrefs: Hrefs): Ele
   const { reason, words, next, behind, since, attempts, failure, failedAt, givesUpAt } = wait
   const failures = attempts > 0 || failure !== null
   return element('Waiting', {
-    ...{ reason, message: words, next, task: behind === null ? undefined : hrefs.task(behind) },
-    ...{ since: since ?? undefined, givesUpAt: givesUpAt ?? undefined },
+    reason,
+    message: words,
+    next,
+    task: behind === null ? undefined : hrefs.task(behind),
+    since: since ?? undefined,
+    givesUpAt: givesUpAt ?? undefined,
     ...(failures && { attempts, lastFailure: failure ?? '', lastFailureAt: failedAt ?? undefined }),
   })
 }
@@ -70,7 +78,9 @@ function owner(
 function failure({ fault, message }: TaskRow, { refusals }: Caller['dialect']): Element {
   const { status, code } = refusals[fault ?? 'mistake']
   return element('Error', {
-    ...{ majorErrorCode: status, minorErrorCode: code, message: message ?? '' },
+    majorErrorCode: status,
+    minorErrorCode: code,
+    message: message ?? '',
   })
 }
 

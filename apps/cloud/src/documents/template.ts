@@ -14,8 +14,11 @@ export const template = (row: TemplateRow, caller: Caller, hrefs: Hrefs): Elemen
   return element(
     'VAppTemplate',
     {
-      ...{ name, id: dialect.urn('vapptemplate', id), status },
-      ...{ type: dialect.media('vAppTemplate'), href: hrefs.template(id) },
+      name,
+      id: dialect.urn('vapptemplate', id),
+      status,
+      type: dialect.media('vAppTemplate'),
+      href: hrefs.template(id),
     },
     element('Digest', { algorithm: 'sha256' }, image),
     element('NumberOfCpus', {}, cpus),
@@ -30,8 +33,12 @@ export const templateVm = (row: TemplateRow, { dialect }: Caller, hrefs: Hrefs):
   element(
     'Vm',
     {
-      ...{ name: row.name, id: dialect.urn('vapptemplate', row.id), status, deployed: false },
-      ...{ type: dialect.media('vm'), href: hrefs.templateVm(row.id) },
+      name: row.name,
+      id: dialect.urn('vapptemplate', row.id),
+      status,
+      deployed: false,
+      type: dialect.media('vm'),
+      href: hrefs.templateVm(row.id),
     },
     link('up', hrefs.template(row.id), { type: dialect.media('vAppTemplate') }),
     hardwareSection(row),

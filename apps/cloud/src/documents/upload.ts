@@ -18,7 +18,8 @@ export function upload(
     link('remove', href),
     link('up', hrefs.catalog(catalog), { type: dialect.media('catalog') }),
     element('File', {
-      ...{ size: Number(bytes), bytesTransferred: Number(received) },
+      size: Number(bytes),
+      bytesTransferred: Number(received),
       sha256: sha256 ?? undefined,
     }),
   )

@@ -33,7 +33,10 @@ export function vapp(
   return element(
     'VApp',
     {
-      ...{ name: row.name, id: dialect.urn('vapp', row.id), href, type: dialect.media('vApp') },
+      name: row.name,
+      id: dialect.urn('vapp', row.id),
+      href,
+      type: dialect.media('vApp'),
       status: status === 'MIXED' ? MIXED : statusNumber[status],
       deployed: vms.some(({ displayed_status: each }) => each === 'POWERED_ON'),
     },

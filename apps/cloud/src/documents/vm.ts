@@ -16,11 +16,12 @@ export function vm(row: VmRow, tasks: readonly TaskFound[], caller: Caller, href
   return element(
     'Vm',
     {
-      ...{ name: row.name, id: dialect.urn('vm', row.id), href, type: dialect.media('vm') },
-      ...{
-        status: statusNumber[row.displayed_status],
-        deployed: row.displayed_status === 'POWERED_ON',
-      },
+      name: row.name,
+      id: dialect.urn('vm', row.id),
+      href,
+      type: dialect.media('vm'),
+      status: statusNumber[row.displayed_status],
+      deployed: row.displayed_status === 'POWERED_ON',
       needsCustomization: false,
       ...(isIn(caller.version, '5.1') && { nestedHypervisorEnabled: row.nested }),
     },

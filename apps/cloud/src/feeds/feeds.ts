@@ -209,5 +209,6 @@ export class Feeds implements AsyncDisposable {
 
 const tooMany = (what: string): Fault =>
   new Fault('too-many', what, {
-    ...{ hint: 'close one, or read all events from one feed', detail: String(RETRY_SECONDS) },
+    hint: 'close one, or read all events from one feed',
+    detail: String(RETRY_SECONDS),
   })

@@ -136,7 +136,10 @@ function openLink(
   const host = context.connect(row)
   const link = { heardAt: now(), hasHeard: false }
   const following = {
-    ...{ db: context.db, cell: context.cell, signal: until, log: context.log },
+    db: context.db,
+    cell: context.cell,
+    signal: until,
+    log: context.log,
     pause: (ms: number) => context.pause(ms, until),
     heard: () => {
       link.heardAt = now()

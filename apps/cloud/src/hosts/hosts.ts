@@ -77,9 +77,14 @@ export async function recordHello(
     await tx
       .updateTable('host')
       .set({
-        ...{ boot: hello.boot, version: hello.version, seen_at: sql`clock_timestamp()` },
-        ...{ cpus: hello.cpus, memory_mib: hello.memoryMiB, disk_mib: hello.diskMiB },
-        ...{ local_cpus: local.cpus, local_memory_mib: local.memoryMiB },
+        boot: hello.boot,
+        version: hello.version,
+        seen_at: sql`clock_timestamp()`,
+        cpus: hello.cpus,
+        memory_mib: hello.memoryMiB,
+        disk_mib: hello.diskMiB,
+        local_cpus: local.cpus,
+        local_memory_mib: local.memoryMiB,
         quarantine,
       })
       .where('id', '=', id)

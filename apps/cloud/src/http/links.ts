@@ -57,7 +57,9 @@ const alsoCalled: Readonly<Record<string, { readonly rel: string; readonly media
 function actionLinks(name: string, action: Action, href: string, { dialect }: Sees): Element[] {
   const alias = alsoCalled[name]
   const other = alias && {
-    ...{ rel: alias.rel, href: `${href}/action/${alias.rel}`, type: dialect.media(alias.media) },
+    rel: alias.rel,
+    href: `${href}/action/${alias.rel}`,
+    type: dialect.media(alias.media),
   }
   const { rel, path, document } = action
   return [

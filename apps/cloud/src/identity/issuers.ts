@@ -65,7 +65,10 @@ export async function readIdentity(directory: string): Promise<CellIdentity> {
     const cell = splitBundle(await read(identityFiles.cell))
     const { epoch, ...name } = whoIsPeer(new X509Certificate(cell.cert))
     return {
-      ...{ name, epoch, cell, server: splitBundle(await read(identityFiles.server)) },
+      name,
+      epoch,
+      cell,
+      server: splitBundle(await read(identityFiles.server)),
       trusted: { control: control ?? '', hosts: hosts ?? '', site: site ?? '' },
       issuers: await readIssuers(directory),
       sealKey: (await readIfThere(join(directory, identityFiles.seal)))?.trim(),
@@ -107,7 +110,9 @@ export async function ensureIssuers(
       continue
     }
     const made = await makeIssuer({
-      ...{ key: await makeKey(), subject: `Skerry ${kind} ${cloud}`, serial: issuing.serial() },
+      key: await makeKey(),
+      subject: `Skerry ${kind} ${cloud}`,
+      serial: issuing.serial(),
       ...spanFrom(issuing.clock.now(), lifetimes.issuer.holdMs),
     })
     await writeDurably(join(directory, files.key), made.key)
@@ -125,7 +130,9 @@ export async function issueControl(
   { clock, serial }: Issuing,
 ): Promise<string> {
   return issueCertificate(control, {
-    ...{ publicKey, serial: serial(), subject: `${name.role} ${name.id}` },
+    publicKey,
+    serial: serial(),
+    subject: `${name.role} ${name.id}`,
     uris: [machineUri(name), epochUri(name.cloud, name.epoch)],
     ...spanFrom(clock.now(), lifetimes.control.holdMs),
   })
@@ -138,7 +145,9 @@ export async function issueHost(
   { clock, serial }: Issuing,
 ): Promise<string> {
   return issueCertificate(hosts, {
-    ...{ publicKey, serial: serial(), subject: `host ${name.id}` },
+    publicKey,
+    serial: serial(),
+    subject: `host ${name.id}`,
     uris: [machineUri({ ...name, role: 'host' })],
     ...spanFrom(clock.now(), lifetimes.host.holdMs),
   })
@@ -152,7 +161,10 @@ export async function issueSite(
   { clock, serial }: Issuing,
 ): Promise<string> {
   return issueCertificate(site, {
-    ...{ publicKey, serial: serial(), subject: hosts[0] ?? 'Skerry', hosts },
+    publicKey,
+    serial: serial(),
+    subject: hosts[0] ?? 'Skerry',
+    hosts,
     ...spanFrom(clock.now(), lifetimes.public.holdMs),
   })
 }
@@ -170,7 +182,9 @@ export async function makeTemporal(
 ): Promise<KeyAndCert> {
   const key = await makeKey()
   const cert = await issueCertificate(control, {
-    ...{ publicKey: publicKeyOf(key), serial: serial(), subject: 'Skerry temporal' },
+    publicKey: publicKeyOf(key),
+    serial: serial(),
+    subject: 'Skerry temporal',
     hosts: [TEMPORAL_NAME],
     notBefore: spanFrom(clock.now(), 0).notBefore,
     notAfter: new X509Certificate(control.cert).validToDate,

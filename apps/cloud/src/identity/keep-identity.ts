@@ -32,7 +32,10 @@ export async function openIdentity(context: CellIdentityOptions): Promise<Renewe
     keep: (signal) =>
       keepRenewed(
         {
-          ...{ clock: issuing.clock, afterMs: lifetimes.control.renewMs, pause, log },
+          clock: issuing.clock,
+          afterMs: lifetimes.control.renewMs,
+          pause,
+          log,
           current: () => identity.cell.cert,
           // After a recall, a cell that may issue certificates moves to the new epoch by itself; any other must be admitted again.
           also: async () => identity.issuers !== undefined && identity.epoch < (await epoch()),

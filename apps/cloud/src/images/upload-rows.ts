@@ -41,8 +41,13 @@ export async function addUpload(
     tx
       .insertInto('upload')
       .values({
-        ...{ org, catalog, name, bytes: String(bytes), sha256: sha256 ?? null },
-        ...{ cpus, memory_mib: memoryMiB },
+        org,
+        catalog,
+        name,
+        bytes: String(bytes),
+        sha256: sha256 ?? null,
+        cpus,
+        memory_mib: memoryMiB,
       })
       .returningAll()
       .executeTakeFirstOrThrow(),
@@ -83,7 +88,8 @@ export async function recordReceived(
   await db
     .updateTable('upload')
     .set({
-      ...{ received: String(received), touched_at: now },
+      received: String(received),
+      touched_at: now,
       sending_until: sql`clock_timestamp() + ${SENDING}::interval`,
     })
     .where('org', '=', org)

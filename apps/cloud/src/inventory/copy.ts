@@ -37,9 +37,16 @@ export async function addCopies(
   for (const vm of sources) requireStill(vm)
   const vapp = await addEmptyVapp(tx, { vdc, name, owner })
   const rows = sources.map((vm) => ({
-    ...{ org: vdc.org, vapp, source: vm.id, name: vm.name, image: vm.image },
-    ...{ cpus: vm.cpus, memory_mib: vm.memory_mib, disk_mib: vm.disk_mib },
-    ...{ start_order: vm.start_order, computer_name: vm.computer_name },
+    org: vdc.org,
+    vapp,
+    source: vm.id,
+    name: vm.name,
+    image: vm.image,
+    cpus: vm.cpus,
+    memory_mib: vm.memory_mib,
+    disk_mib: vm.disk_mib,
+    start_order: vm.start_order,
+    computer_name: vm.computer_name,
   }))
   if (rows.length > 0) await tx.insertInto('vm').values(rows).execute()
   return { vapp, sources }

@@ -50,12 +50,19 @@ export async function recordSeen(
 ): Promise<void> {
   if (sights.length === 0) return
   const rows = sights.map(({ id, session, seq, vm, stopped }) => ({
-    ...{ id, session, seq, incarnation: vm.incarnation },
-    ...{ status: statusOf[vm.power], boot: vm.boot, by_guest: stopped === 'by guest' },
+    id,
+    session,
+    seq,
+    incarnation: vm.incarnation,
+    status: statusOf[vm.power],
+    boot: vm.boot,
+    by_guest: stopped === 'by guest',
     nested: vm.nested,
     ...(vm.card &&
       cardCounts(vm.card) && {
-        ...{ network: vm.card.network, mac: vm.card.mac, address: vm.card.address },
+        network: vm.card.network,
+        mac: vm.card.mac,
+        address: vm.card.address,
       }),
   }))
   await sql`
@@ -118,8 +125,13 @@ export async function writeClaimed(
 
 /** Placed on no host: nothing is reserved, and no host reports it. */
 export const nowhere = {
-  ...{ host: null, boot: null, host_silent: false, missing: 0 },
-  ...{ network: null, mac: null, address: null },
+  host: null,
+  boot: null,
+  host_silent: false,
+  missing: 0,
+  network: null,
+  mac: null,
+  address: null,
 } as const
 
 export const staleClaim = (number: string): Fault =>

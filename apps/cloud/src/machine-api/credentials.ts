@@ -12,7 +12,9 @@ import { forWorkflows } from './for-workflows.ts'
 const Word = Type.String({ minLength: 1, maxLength: 1024, pattern: '^\\P{Cc}+$' })
 const Shown = Type.Object(
   {
-    ...{ user: Word, org: Word, password: Type.String({ maxLength: 4096 }) },
+    user: Word,
+    org: Word,
+    password: Type.String({ maxLength: 4096 }),
     /** The address of the user, so that wrong guesses from there do not lock others out. */
     address: Type.String({ maxLength: 100 }),
   },

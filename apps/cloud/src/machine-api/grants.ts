@@ -9,7 +9,8 @@ import type { MachineContext } from './context.ts'
 const Id = Type.String({ pattern: '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$' })
 const Asked = Type.Object(
   {
-    ...{ org: Id, account: Id },
+    org: Id,
+    account: Id,
     kind: Type.Union([Type.Literal('run'), Type.Literal('schedule')]),
     parent: Type.Optional(Id),
   },

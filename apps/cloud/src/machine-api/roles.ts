@@ -14,27 +14,29 @@ export const issuerOf: Readonly<Record<MachineRole, Extract<IssuerKind, 'control
 export const machineCalls = {
   join: { method: 'POST', path: /^\/machine\/v1\/join$/, roles: 'anyone' },
   renew: {
-    ...{ method: 'POST', path: /^\/machine\/v1\/renew$/ },
+    method: 'POST',
+    path: /^\/machine\/v1\/renew$/,
     roles: ['host', 'cell', 'console', 'workflow'],
   },
   image: {
-    ...{ method: 'GET', path: /^\/machine\/v1\/images\/(?<digest>[0-9a-f]{64})$/ },
+    method: 'GET',
+    path: /^\/machine\/v1\/images\/(?<digest>[0-9a-f]{64})$/,
     roles: ['host'],
   },
   checkCredentials: {
-    ...{ method: 'POST', path: /^\/machine\/v1\/credentials$/ },
+    method: 'POST',
+    path: /^\/machine\/v1\/credentials$/,
     roles: ['workflow'],
   },
   readStamp: {
-    ...{ method: 'GET', path: /^\/machine\/v1\/accounts\/stamp$/ },
+    method: 'GET',
+    path: /^\/machine\/v1\/accounts\/stamp$/,
     roles: ['workflow'],
   },
   addGrant: { method: 'POST', path: /^\/machine\/v1\/grants$/, roles: ['workflow'] },
   removeGrant: {
-    ...{
-      method: 'DELETE',
-      path: /^\/machine\/v1\/grants\/(?<grant>[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12})$/,
-    },
+    method: 'DELETE',
+    path: /^\/machine\/v1\/grants\/(?<grant>[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12})$/,
     roles: ['workflow'],
   },
   /** The tenant API, on behalf of the user who started a run. */

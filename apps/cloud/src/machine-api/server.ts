@@ -37,7 +37,8 @@ export function openMachineListener(context: MachineContext): MachineListener {
     {
       ...tlsOf(context.identity()),
       // A joining machine has no certificate. All other calls are rejected without one.
-      ...{ requestCert: true, rejectUnauthorized: false },
+      requestCert: true,
+      rejectUnauthorized: false,
     },
   )
   const hosts = new Map<TLSSocket, string>()
@@ -69,7 +70,9 @@ export function openMachineListener(context: MachineContext): MachineListener {
 }
 
 const tlsOf = ({ cell, trusted }: CellIdentity) => ({
-  ...{ ...cell, ca: [trusted.hosts, trusted.control], minVersion: 'TLSv1.3' as const },
+  ...cell,
+  ca: [trusted.hosts, trusted.control],
+  minVersion: 'TLSv1.3' as const,
 })
 
 /** undefined for a peer that is not a host; its rights are checked at each request. */
@@ -113,7 +116,8 @@ async function answer(
   const { trusted, name: self } = context.identity()
   if (roles === 'anyone') return send(response, await join(context, await readJson(request)))
   const peer: Peer = await requireAdmitted(context.db, peerOf(request.socket, trusted), {
-    ...{ cloud: self.cloud, roles },
+    cloud: self.cloud,
+    roles,
   })
   const { digest = '', grant = '' } = path.exec(pathname)?.groups ?? {}
   if (name === 'image') {

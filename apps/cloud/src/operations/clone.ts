@@ -16,7 +16,9 @@ const place: Step = {
   name: 'place',
   run: (at) =>
     placeBeside(at.context.db, {
-      ...{ vm: at.vm.id, number: at.order.number, source: sourceOf(at) },
+      vm: at.vm.id,
+      number: at.order.number,
+      source: sourceOf(at),
     }),
   undo: unplace,
 }
@@ -25,7 +27,9 @@ const place: Step = {
 const copied = (at: StepContext): Goal => {
   const { computer_name: hostname } = at.vm
   return {
-    ...{ be: 'cloned', deed: deedOf(at), source: sourceOf(at) },
+    be: 'cloned',
+    deed: deedOf(at),
+    source: sourceOf(at),
     ...(hostname !== null && { seed: { hostname } }),
   }
 }

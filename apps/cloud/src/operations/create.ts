@@ -18,8 +18,13 @@ const place: Step = {
 }
 
 export const deedOf = ({ vm }: StepContext) => ({
-  ...{ org: vm.org, vApp: vm.vapp, name: vm.name, image: vm.image },
-  ...{ cpus: vm.cpus, memoryMiB: vm.memory_mib, diskMiB: vm.disk_mib },
+  org: vm.org,
+  vApp: vm.vapp,
+  name: vm.name,
+  image: vm.image,
+  cpus: vm.cpus,
+  memoryMiB: vm.memory_mib,
+  diskMiB: vm.disk_mib,
 })
 
 /** The goal with the VM spec, and with the cloud-init data of the guest if there is any. */

@@ -62,8 +62,11 @@ async function settle(tx: Tx, id: VmId, host: HostId): Promise<void> {
   await tx
     .updateTable('vm')
     .set({
-      ...{ ...nowhere, host, incarnation: sql`next_fence()` },
-      ...{ seen_session: '0', seen_seq: 0 },
+      ...nowhere,
+      host,
+      incarnation: sql`next_fence()`,
+      seen_session: '0',
+      seen_seq: 0,
     })
     .where('id', '=', id)
     .execute()

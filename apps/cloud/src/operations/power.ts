@@ -7,7 +7,10 @@ import { hostStep } from './host-step.ts'
 import { reserveRoom } from './room.ts'
 
 const rule = (name: string, from: readonly Status[], to: Status, ...steps: readonly Step[]) => ({
-  ...{ name, from, to, steps },
+  name,
+  from,
+  to,
+  steps,
   permission: 'vm:power' as const,
   action: { path: `power/action/${name}`, rel: `power:${name}` },
 })
@@ -31,13 +34,15 @@ const unreserve = ({ context, vm, order }: StepContext): Promise<void> =>
   writeClaimed(context.db, vm.id, order.number, { saving_mib: 0 })
 
 const reserveMemory: Step = {
-  ...{ name: 'reserve', rows: true },
+  name: 'reserve',
+  rows: true,
   run: ({ context, vm, order, task }) =>
     reserveRoom(
       context.db,
       { vm: vm.id, number: order.number, task: task.id },
       {
-        ...{ what: 'the memory', column: 'saving_mib' },
+        what: 'the memory',
+        column: 'saving_mib',
         mib: ({ memory_mib }) => memory_mib,
       },
     ),

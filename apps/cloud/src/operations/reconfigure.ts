@@ -18,7 +18,8 @@ const defined = (at: StepContext, sizes: Sizes): Goal => ({
 })
 
 const reserve: Step = {
-  ...{ name: 'reserve', rows: true },
+  name: 'reserve',
+  rows: true,
   run: (at) =>
     reserveSizes(at.context.db, { vm: at.vm.id, number: at.order.number }, requested(at)),
   async undo({ context, vm, order }) {

@@ -76,7 +76,12 @@ async function requireHostRoom(tx: Tx, host: HostId, what: string, need: number)
 
 /** Faults of a host that mean that it has changed nothing. */
 const refusals: ReadonlySet<FaultKind> = new Set<FaultKind>([
-  ...(['invalid', 'not-found', 'conflict', 'wrong-state', 'no-room', 'gone'] as const),
+  'invalid',
+  'not-found',
+  'conflict',
+  'wrong-state',
+  'no-room',
+  'gone',
 ])
 
 /**
@@ -99,7 +104,8 @@ export async function releaseSnapshot(
     const isLeft = vm.taking_asked && !isRefused
     await writeClaimed(tx, id, number, {
       ...(!isLeft && { taking_mib: Math.max(0, vm.taking_mib - task.stores_mib) }),
-      ...{ taking_asked: false, reserved_task: null },
+      taking_asked: false,
+      reserved_task: null,
     })
   })
 }

@@ -9,14 +9,18 @@ import { requireQuota } from '../tenants/quotas.ts'
 const sizeNames = ['cpus', 'memoryMiB', 'diskMiB'] as const satisfies readonly (keyof Sizes)[]
 
 export const sizesOf = ({ cpus, memory_mib, disk_mib }: VmRow): Sizes => ({
-  ...{ cpus, memoryMiB: memory_mib, diskMiB: disk_mib },
+  cpus,
+  memoryMiB: memory_mib,
+  diskMiB: disk_mib,
 })
 
 /** The sizes before the change in progress; the current sizes if there is none. */
 export const sizesBefore = (vm: VmRow): Sizes => vm.sizes_before ?? sizesOf(vm)
 
 export const columnsOf = ({ cpus, memoryMiB, diskMiB }: Sizes) => ({
-  ...{ cpus, memory_mib: memoryMiB, disk_mib: diskMiB },
+  cpus,
+  memory_mib: memoryMiB,
+  disk_mib: diskMiB,
 })
 
 interface Held {
@@ -42,7 +46,9 @@ export async function reserveSizes(
       .updateTable('vm')
       .set({
         ...columnsOf({
-          ...{ cpus: larger('cpus'), memoryMiB: larger('memoryMiB'), diskMiB: larger('diskMiB') },
+          cpus: larger('cpus'),
+          memoryMiB: larger('memoryMiB'),
+          diskMiB: larger('diskMiB'),
         }),
         sizes_before: JSON.stringify(now),
       })

@@ -24,14 +24,18 @@ const most = ({ disk_mib, memory_mib }: VmRow, memory: boolean): number =>
   disk_mib + (memory ? memory_mib : 0)
 
 const storing = ({ vm, order, task }: StepContext): Storing => ({
-  ...{ vm: vm.id, number: order.number, task: task.id },
+  vm: vm.id,
+  number: order.number,
+  task: task.id,
 })
 
 const reserve: Step = {
-  ...{ name: 'reserve', rows: true },
+  name: 'reserve',
+  rows: true,
   run: (at) =>
     reserveRoom(at.context.db, storing(at), {
-      ...{ what: 'a snapshot', column: 'taking_mib' },
+      what: 'a snapshot',
+      column: 'taking_mib',
       mib: (vm) => most(vm, keepsMemory(requested(at)) && vm.status !== 'POWERED_OFF'),
     }),
   undo: (at) => releaseSnapshot(at.context.db, storing(at)),
@@ -57,13 +61,15 @@ const take: Step = {
     const name = nameOf(at)
     if (vm.snapshot === name) return
     await writeClaimed(context.db, vm.id, order.number, {
-      ...{ snapshot: name, snapshot_name: requested(at).name ?? null },
+      snapshot: name,
+      snapshot_name: requested(at).name ?? null,
       snapshot_at: sql<Date>`clock_timestamp()`,
       snapshot_on: task.status_before === 'POWERED_ON' && keepsMemory(requested(at)),
       // The status was observed after the snapshot was taken: a VM that was off at the claim may have been on by then.
       snapshot_mib: sql<number>`disk_mib + case when ${keepsMemory(requested(at))}
         and (${task.status_before === 'POWERED_ON'} or status = 'POWERED_ON') then memory_mib else 0 end`,
-      ...{ taking_mib: 0, taking_asked: false },
+      taking_mib: 0,
+      taking_asked: false,
     })
     if (vm.snapshot === null) return
     const before = vm.snapshot_name ?? 'without a name'
@@ -126,8 +132,13 @@ const remove: Step = {
     await gone.run(at)
     const { context, vm, order } = at
     await writeClaimed(context.db, vm.id, order.number, {
-      ...{ snapshot: null, snapshot_name: null, snapshot_at: null, snapshot_on: false },
-      ...{ snapshot_mib: 0, taking_mib: 0, taking_asked: false },
+      snapshot: null,
+      snapshot_name: null,
+      snapshot_at: null,
+      snapshot_on: false,
+      snapshot_mib: 0,
+      taking_mib: 0,
+      taking_asked: false,
     })
   },
 }
@@ -139,7 +150,8 @@ export const snapshotOperations: readonly Operation[] = [
     name: 'createSnapshot',
     permission,
     action: {
-      ...{ path: 'action/createSnapshot', rel: 'snapshot:create' },
+      path: 'action/createSnapshot',
+      rel: 'snapshot:create',
       document: 'createSnapshotParams',
     },
     takes: createSnapshotParams,

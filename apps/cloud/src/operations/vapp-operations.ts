@@ -31,8 +31,13 @@ function each(name: string, rank: (vm: VmRow) => number, strict: boolean): VappO
   const operation = operationNamed(name)
   const { permission, action, task, since, takes } = operation
   return {
-    ...{ name, permission, task, strict, ...(action && { action }) },
-    ...{ ...(since !== undefined && { since }), ...(takes && { takes }) },
+    name,
+    permission,
+    task,
+    strict,
+    ...(action && { action }),
+    ...(since !== undefined && { since }),
+    ...(takes && { takes }),
     forVm: () => operation,
     ...(operation.closes && { closes: true as const }),
     doc: `For each of its VMs, in order: ${operation.doc}`,

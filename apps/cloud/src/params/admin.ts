@@ -93,8 +93,10 @@ export const changedOrg: Body<
     const quota = quotaIn(root)
     const leases = leasesIn(root)
     return {
-      ...{ ...maybeName(root), ...maybeEnabled(root) },
-      ...{ ...(quota && { quota }), ...(leases && { leases }) },
+      ...maybeName(root),
+      ...maybeEnabled(root),
+      ...(quota && { quota }),
+      ...(leases && { leases }),
     }
   },
 }

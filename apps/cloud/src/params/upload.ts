@@ -29,8 +29,11 @@ export const uploadParams: Body<NewUpload> = {
       throw new Fault('invalid', 'sha256 must be 64 hexadecimal digits')
     }
     return {
-      ...{ name, bytes: count('size', UPLOAD_BYTES_MAX), ...(sha256 !== undefined && { sha256 }) },
-      ...{ cpus: count('numberOfCpus', 64, 1), memoryMiB: count('memoryMB', 1024 ** 2, 512) },
+      name,
+      bytes: count('size', UPLOAD_BYTES_MAX),
+      ...(sha256 !== undefined && { sha256 }),
+      cpus: count('numberOfCpus', 64, 1),
+      memoryMiB: count('memoryMB', 1024 ** 2, 512),
     }
   },
 }

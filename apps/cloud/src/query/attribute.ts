@@ -50,7 +50,8 @@ type More = Omit<Always, 'sql'>
 type Of<Is extends string> = Extract<Attribute, { readonly is: Is }>
 
 export const text = (sql: string, more: More & { readonly folded?: string } = {}): Of<'text'> => ({
-  ...{ is: 'text', sql },
+  is: 'text',
+  sql,
   ...more,
 })
 export const word = (
@@ -58,7 +59,9 @@ export const word = (
   words: readonly string[],
   more: More & { readonly of?: Vocabulary } = {},
 ): Of<'word'> => ({
-  ...{ is: 'word', sql, words },
+  is: 'word',
+  sql,
+  words,
   ...more,
 })
 /** A word as clients see it, and filter by it. */

@@ -36,8 +36,16 @@ export interface Query {
 
 const word = Type.Optional(Type.String())
 export const QueryParameters = Type.Object({
-  ...{ type: word, filter: word, filterEncoded: word, fields: word, page: word, pageSize: word },
-  ...{ format: word, sortAsc: word, sortDesc: word, after: word },
+  type: word,
+  filter: word,
+  filterEncoded: word,
+  fields: word,
+  page: word,
+  pageSize: word,
+  format: word,
+  sortAsc: word,
+  sortDesc: word,
+  after: word,
 })
 export type QueryInput = Static<typeof QueryParameters>
 
@@ -62,7 +70,10 @@ export function parseQuery(
   const size = count('pageSize', requested.pageSize, PAGE_SIZE)
   const keys = (sort ? 1 : 0) + type.key.length
   return {
-    ...{ type, format, sort, page: count('page', requested.page, 1) },
+    type,
+    format,
+    sort,
+    page: count('page', requested.page, 1),
     pageSize: Math.min(size, PAGE_SIZE_MAX),
     fields: fieldsOf(type, known, format, requested.fields),
     // Version 1.5 compares case-insensitively.

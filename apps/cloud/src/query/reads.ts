@@ -21,7 +21,9 @@ export function openReads(
   const open = (role: ActingRole) =>
     opened.use(
       openReader({
-        ...{ url: readingAs(urls[role], role), applicationName, size: CONNECTIONS[role] },
+        url: readingAs(urls[role], role),
+        applicationName,
+        size: CONNECTIONS[role],
         statementTimeoutMs: QUERY_MS,
         ...(pools && { counted: { in: pools, as: `query ${role.replace('skerry_', '')}` } }),
       }),

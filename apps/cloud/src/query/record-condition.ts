@@ -15,8 +15,10 @@ const signs: Readonly<Record<Operator, Sql>> = {
   '=ge=': sql`>=`,
 }
 const types = {
-  ...{ number: sql`integer`, boolean: sql`boolean` },
-  ...{ time: sql`timestamptz`, reference: sql`uuid` },
+  number: sql`integer`,
+  boolean: sql`boolean`,
+  time: sql`timestamptz`,
+  reference: sql`uuid`,
 } as const
 
 /** Translates a test into SQL over the row `r`. Columns come from the table of types; all input of a client is a parameter. */

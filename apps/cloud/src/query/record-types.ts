@@ -168,7 +168,10 @@ const anybody = { permission: 'vm:read', reach: 'own or all' } as const
 const types: readonly RecordType[] = [
   { name: 'vm', ...vm, ...tenants, fields: { ...vmFields, isInMaintenanceMode: no } },
   {
-    ...{ name: 'adminVM', ...vm, ...administrators, element: 'AdminVMRecord' },
+    name: 'adminVM',
+    ...vm,
+    ...administrators,
+    element: 'AdminVMRecord',
     fields: {
       ...vmFields,
       org: reference('r.org', 'org', { tallied: 'org' }),
@@ -178,17 +181,28 @@ const types: readonly RecordType[] = [
   },
   { name: 'vApp', ...vapp, ...tenants, fields: vappFields },
   {
-    ...{ name: 'adminVApp', ...vapp, ...administrators, element: 'AdminVAppRecord' },
+    name: 'adminVApp',
+    ...vapp,
+    ...administrators,
+    element: 'AdminVAppRecord',
     fields: { ...vappFields, org, orgName },
   },
   { name: 'task', ...task, ...tenants, fields: taskFields },
   {
-    ...{ name: 'adminTask', ...task, ...administrators, element: 'AdminTaskRecord' },
+    name: 'adminTask',
+    ...task,
+    ...administrators,
+    element: 'AdminTaskRecord',
     fields: taskFields,
   },
   {
-    ...{ name: 'organization', element: 'OrgRecord', resource: 'org', table: 'org', key: id },
-    ...{ references: ['OrganizationReferences', 'OrganizationReference'], ...anybody },
+    name: 'organization',
+    element: 'OrgRecord',
+    resource: 'org',
+    table: 'org',
+    key: id,
+    references: ['OrganizationReferences', 'OrganizationReference'],
+    ...anybody,
     fields: {
       name,
       displayName: name,
@@ -203,8 +217,13 @@ const types: readonly RecordType[] = [
     },
   },
   {
-    ...{ name: 'orgVdc', element: 'OrgVdcRecord', resource: 'vdc', table: 'vdc', key: id },
-    ...{ references: ['OrgVdcReferences', 'OrgVdcReference'], ...tenants },
+    name: 'orgVdc',
+    element: 'OrgVdcRecord',
+    resource: 'vdc',
+    table: 'vdc',
+    key: id,
+    references: ['OrgVdcReferences', 'OrgVdcReference'],
+    ...tenants,
     fields: {
       name,
       org,
@@ -220,14 +239,13 @@ const types: readonly RecordType[] = [
     },
   },
   {
-    ...{
-      name: 'catalog',
-      element: 'CatalogRecord',
-      resource: 'catalog',
-      table: 'catalog',
-      key: id,
-    },
-    ...{ references: ['CatalogReferences', 'CatalogReference'], ...tenants },
+    name: 'catalog',
+    element: 'CatalogRecord',
+    resource: 'catalog',
+    table: 'catalog',
+    key: id,
+    references: ['CatalogReferences', 'CatalogReference'],
+    ...tenants,
     fields: {
       name,
       org,
@@ -239,9 +257,13 @@ const types: readonly RecordType[] = [
     },
   },
   {
-    ...{ name: 'vAppTemplate', element: 'VAppTemplateRecord', resource: 'template' },
-    ...{ references: ['VAppTemplateReferences', 'VAppTemplateReference'] },
-    ...{ table: 'template', key: id, ...tenants },
+    name: 'vAppTemplate',
+    element: 'VAppTemplateRecord',
+    resource: 'template',
+    references: ['VAppTemplateReferences', 'VAppTemplateReference'],
+    table: 'template',
+    key: id,
+    ...tenants,
     fields: {
       name,
       org,
@@ -257,7 +279,11 @@ const types: readonly RecordType[] = [
     },
   },
   {
-    ...{ name: 'event', element: 'EventRecord', resource: 'event', table: 'event', ...anybody },
+    name: 'event',
+    element: 'EventRecord',
+    resource: 'event',
+    table: 'event',
+    ...anybody,
     key: [
       { sql: 'r.tx', type: 'xid8' },
       { sql: 'r.seq', type: 'bigint' },
@@ -288,8 +314,13 @@ const types: readonly RecordType[] = [
     },
   },
   {
-    ...{ name: 'host', element: 'HostRecord', resource: 'host', table: 'host', key: id },
-    ...{ references: ['HostReferences', 'HostReference'], ...administrators },
+    name: 'host',
+    element: 'HostRecord',
+    resource: 'host',
+    table: 'host',
+    key: id,
+    references: ['HostReferences', 'HostReference'],
+    ...administrators,
     fields: {
       name,
       state: word('r.state', ['joined', 'revoked', 'lost']),

@@ -85,7 +85,9 @@ function partsOf({ type, test, fields, sort }: Query, { everywhere }: RecordSour
   )
   const ends = sorted.map((each, at) => sql`${each} as ${sql.ref(`sorted:${at}`)}`)
   return {
-    ...{ where, sorted, descending: sort?.descending ?? false },
+    where,
+    sorted,
+    descending: sort?.descending ?? false,
     from: sql`${sql.table(type.table)} r`,
     shown: sql.join([sql`${key} as "key"`, ...columns, ...ends]),
     total: totalOf(type, test, everywhere, own),
@@ -200,8 +202,12 @@ const ends = (sorted: readonly Sql[]): Sql[] =>
   sorted.map((_, at) => sql`${sql.ref(`sorted:${at}`)}`)
 
 const kinds = {
-  ...{ text: 'text', word: 'text', number: 'integer', boolean: 'boolean' },
-  ...{ time: 'timestamptz', reference: 'uuid' },
+  text: 'text',
+  word: 'text',
+  number: 'integer',
+  boolean: 'boolean',
+  time: 'timestamptz',
+  reference: 'uuid',
 } as const
 
 const cursorValues = (sort: Query['sort'], { key }: RecordType, after: PageCursor): Sql =>

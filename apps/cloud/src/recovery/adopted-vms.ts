@@ -60,8 +60,13 @@ export async function giveRow(
 }
 
 const deedOf = (row: VmRow): VmSpec => ({
-  ...{ org: row.org, vApp: row.vapp, name: row.name, image: row.image },
-  ...{ cpus: row.cpus, memoryMiB: row.memory_mib, diskMiB: row.disk_mib },
+  org: row.org,
+  vApp: row.vapp,
+  name: row.name,
+  image: row.image,
+  cpus: row.cpus,
+  memoryMiB: row.memory_mib,
+  diskMiB: row.disk_mib,
 })
 
 /** A row may move to another host only if no host has its VM: a host cannot take over a VM by claiming to have it. */
@@ -80,19 +85,20 @@ async function take(tx: Tx, { vm, host, incarnation }: Place): Promise<VmRow> {
   return tx
     .updateTable('vm')
     .set({
-      ...{
-        host,
-        incarnation,
-        lost_reason: null,
-        desired_power_unknown: true,
-        ever_started: true,
-        missing: 0,
-      },
+      host,
+      incarnation,
+      lost_reason: null,
+      desired_power_unknown: true,
+      ever_started: true,
+      missing: 0,
       // Until its host has reported its state.
       host_silent: true,
       // Invalidates the claim of any worker.
-      ...{ fence: sql`next_fence()`, holder: null, lease_until: null },
-      ...{ seen_session: '0', seen_seq: 0 },
+      fence: sql`next_fence()`,
+      holder: null,
+      lease_until: null,
+      seen_session: '0',
+      seen_seq: 0,
       status: sql`case when status in ('UNRESOLVED', 'FAILED_CREATION') then 'POWERED_OFF' else status end`,
     })
     .where('id', '=', vm)
@@ -122,8 +128,14 @@ async function addRow(tx: Tx, { vm: id, deed }: Place, wishes: Wishes): Promise<
   await tx
     .insertInto('vm')
     .values({
-      ...{ org, id, vapp, name: wishes.name ?? deed.name, image },
-      ...{ cpus, memory_mib: memoryMiB, disk_mib: diskMiB },
+      org,
+      id,
+      vapp,
+      name: wishes.name ?? deed.name,
+      image,
+      cpus,
+      memory_mib: memoryMiB,
+      disk_mib: diskMiB,
     })
     .execute()
 }
@@ -165,7 +177,9 @@ async function vappOf(tx: Tx, org: OrgId, deed: VmSpec, { vapp: name }: Wishes):
     .insertInto('vapp')
     .values({
       ...(!taken && isUuid(deed.vApp) && { id: deed.vApp as VappId }),
-      ...{ org, vdc: vdc.id, owner: 'system' },
+      org,
+      vdc: vdc.id,
+      owner: 'system',
       name: name ?? `adopted-${deed.vApp.slice(-12)}`,
     })
     .returning('id')

@@ -31,7 +31,9 @@ export async function recoveryStatus(db: Kysely<CloudTables>): Promise<RecoveryS
     .execute()
   const hosts = joined.map(
     ({ id, name, recovery_read: read, recovery_waived: waived, seen_at: seenAt }) => ({
-      ...{ id, name, seenAt },
+      id,
+      name,
+      seenAt,
       is:
         read === recovery
           ? ('read' as const)

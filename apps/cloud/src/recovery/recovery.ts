@@ -32,8 +32,11 @@ export async function beginRecovery(
   const begun = await tx
     .updateTable('cloud')
     .set({
-      ...{ recovering: true, recovering_since: sql<Date>`clock_timestamp()` },
-      ...{ recovery: sql<number>`recovery + 1`, new_era: newEra, recovered: null },
+      recovering: true,
+      recovering_since: sql<Date>`clock_timestamp()`,
+      recovery: sql<number>`recovery + 1`,
+      new_era: newEra,
+      recovered: null,
     })
     .where('recovering', '=', false)
     .returning('id')
@@ -119,7 +122,13 @@ function rowOf(host: HostId, record: HostRecord) {
     )
   }
   return {
-    ...{ host, vm, incarnation, highest, there, lost, gone: gone !== undefined },
+    host,
+    vm,
+    incarnation,
+    highest,
+    there,
+    lost,
+    gone: gone !== undefined,
     spec: deed === undefined ? null : JSON.stringify(deed),
   }
 }
@@ -182,7 +191,9 @@ export async function finishRecovery(db: Kysely<CloudTables>, recovery: number):
     await tx
       .updateTable('cloud')
       .set({
-        ...{ recovering: false, recovering_since: null, new_era: false },
+        recovering: false,
+        recovering_since: null,
+        new_era: false,
         recovered: JSON.stringify(found),
       })
       .execute()

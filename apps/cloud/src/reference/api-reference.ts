@@ -31,8 +31,13 @@ const parts: readonly (readonly [string, RegExp])[] = [
 ]
 
 const order: readonly string[] = [
-  ...['Sessions and tokens', 'Organisations, data centres and catalogs', 'vApps and VMs'],
-  ...['Tasks and events', 'Queries', 'Administration', 'The schema'],
+  'Sessions and tokens',
+  'Organisations, data centres and catalogs',
+  'vApps and VMs',
+  'Tasks and events',
+  'Queries',
+  'Administration',
+  'The schema',
 ]
 
 const partOf = ({ path }: CloudRoute): string =>
@@ -105,11 +110,9 @@ function codesOf(status: string): string {
 function section(route: CloudRoute, sample: RequestSample | undefined): string[] {
   const { name, method, path, permission, since, takes, doc } = route
   const needs: Partial<Record<typeof permission, string>> = {
-    ...{
-      anyone: 'without credentials',
-      login: 'with Basic credentials',
-      session: 'with any token',
-    },
+    anyone: 'without credentials',
+    login: 'with Basic credentials',
+    session: 'with any token',
   }
   const facts = [
     `\`${method} ${path.replaceAll(/:(\w+)/g, '{$1}')}\``,

@@ -92,7 +92,9 @@ export const orgs = [
         const wanted = { template: body.template, ...(guest && { guest }) }
         await addVmsOf(tx, { org: vdc.org, vapp }, [wanted], context.seal)
         const submitted = await submitTogether(tx, instantiate(body), {
-          ...{ vapp, owner: principal.user, id },
+          vapp,
+          owner: principal.user,
+          id,
         })
         await requireQuota(tx, vdc.org, 'make', ...(body.power ? (['start'] as const) : []))
         return submitted

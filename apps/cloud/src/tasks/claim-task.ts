@@ -85,7 +85,8 @@ export async function claimTask(
         status_before: sql`coalesce(status_before, ${locked.status})`,
         // A step that failed under an earlier claim is still being retried.
         worker_wait: sql`case when attempts > 0 then worker_wait end`,
-        ...{ wait_reason: null, waiting_since: null },
+        wait_reason: null,
+        waiting_since: null,
       })
       .from('claimed')
       .where('task.id', '=', head.id)

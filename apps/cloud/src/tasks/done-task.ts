@@ -16,8 +16,15 @@ export async function addDoneTask(
   const task = await tx
     .insertInto('task')
     .values({
-      ...{ ...requested, org, vapp, vm, input: JSON.stringify(null) },
-      ...{ state: 'success' as const, progress: 100, started_at: now, ended_at: now },
+      ...requested,
+      org,
+      vapp,
+      vm,
+      input: JSON.stringify(null),
+      state: 'success' as const,
+      progress: 100,
+      started_at: now,
+      ended_at: now,
     })
     .returningAll()
     .executeTakeFirstOrThrow()

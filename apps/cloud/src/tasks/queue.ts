@@ -58,9 +58,18 @@ export async function enqueue(
     .insertInto('task')
     .values({
       ...(id !== undefined && { id }),
-      ...{ org: vm.org, vapp: vm.vapp, vm: vm.id, position, owner, rank, stop_on_failure: strict },
-      ...{ parent: parent ?? null, operation: operation.name, target_status: operation.to ?? null },
-      ...{ input: JSON.stringify(input), stores_mib: operation.stores?.(vm, input) ?? 0 },
+      org: vm.org,
+      vapp: vm.vapp,
+      vm: vm.id,
+      position,
+      owner,
+      rank,
+      stop_on_failure: strict,
+      parent: parent ?? null,
+      operation: operation.name,
+      target_status: operation.to ?? null,
+      input: JSON.stringify(input),
+      stores_mib: operation.stores?.(vm, input) ?? 0,
     })
     .returningAll()
     .executeTakeFirstOrThrow()

@@ -63,13 +63,11 @@ export async function submitTogether(
     .insertInto('task')
     .values({
       ...(task !== undefined && { id: task }),
-      ...{
-        org: vapp.org,
-        vapp: vapp.id,
-        owner,
-        operation: parent.name,
-        stop_on_failure: parent.strict,
-      },
+      org: vapp.org,
+      vapp: vapp.id,
+      owner,
+      operation: parent.name,
+      stop_on_failure: parent.strict,
       ...(over
         ? { state: 'success', progress: 100, started_at: now, ended_at: now }
         : { state: 'running' }),

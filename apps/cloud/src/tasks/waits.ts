@@ -81,8 +81,10 @@ export async function recordFailedAttempt(
   await db
     .updateTable('task')
     .set({
-      ...{ attempts: sql`attempts + 1`, worker_wait: reasonOf(error) },
-      ...{ last_failure: failureText(error), last_failure_at: sql`clock_timestamp()` },
+      attempts: sql`attempts + 1`,
+      worker_wait: reasonOf(error),
+      last_failure: failureText(error),
+      last_failure_at: sql`clock_timestamp()`,
       failing_since: sql`coalesce(failing_since, clock_timestamp())`,
       step_gives_up_at: sql`coalesce(step_gives_up_at, clock_timestamp() + make_interval(secs => ${withinSeconds}))`,
     })
@@ -96,8 +98,12 @@ export async function recordFailedAttempt(
 
 /** Columns that a successful step resets in the row of its task; the last failure stays readable. */
 export const noFailures = {
-  ...{ attempts: 0, failing_since: null, step_gives_up_at: null },
-  ...{ worker_wait: null, wait_reason: null, waiting_since: null },
+  attempts: 0,
+  failing_since: null,
+  step_gives_up_at: null,
+  worker_wait: null,
+  wait_reason: null,
+  waiting_since: null,
 } as const
 
 /** Records why a task at the head of its queue was not started. */
@@ -127,7 +133,7 @@ export async function noteWait(db: Kysely<CloudTables>, id: TaskId): Promise<voi
     const task = await tx
       .updateTable('task')
       .set({
-        ...{ wait_reason: reason },
+        wait_reason: reason,
         waiting_since: sql`coalesce(${since}::timestamptz, clock_timestamp())`,
       })
       .where('id', '=', id)

@@ -57,8 +57,13 @@ export async function giveGrant(
     const { id } = await tx
       .insertInto('workflow_grant')
       .values({
-        ...{ org: starter.org, kind, parent: parent ?? null, ceiling, server },
-        ...{ account_org: starter.home, account: starter.account },
+        org: starter.org,
+        kind,
+        parent: parent ?? null,
+        ceiling,
+        server,
+        account_org: starter.home,
+        account: starter.account,
       })
       .returning('id')
       .executeTakeFirstOrThrow()

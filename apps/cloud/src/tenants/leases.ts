@@ -14,7 +14,10 @@ export interface LeaseRule {
 }
 
 const FOREVER: LeaseRule = {
-  ...{ deploymentDefault: 0, deploymentMax: 0, storageDefault: 0, storageMax: 0 },
+  deploymentDefault: 0,
+  deploymentMax: 0,
+  storageDefault: 0,
+  storageMax: 0,
 }
 
 export async function readLeaseRule(db: Kysely<CloudTables>, org: OrgId): Promise<LeaseRule> {
@@ -25,8 +28,10 @@ export async function readLeaseRule(db: Kysely<CloudTables>, org: OrgId): Promis
     .executeTakeFirst()
   if (!row) return FOREVER
   return {
-    ...{ deploymentDefault: row.deployment_default, deploymentMax: row.deployment_max },
-    ...{ storageDefault: row.storage_default, storageMax: row.storage_max },
+    deploymentDefault: row.deployment_default,
+    deploymentMax: row.deployment_max,
+    storageDefault: row.storage_default,
+    storageMax: row.storage_max,
   }
 }
 
@@ -38,8 +43,10 @@ export async function writeLeaseRule(
 ): Promise<void> {
   const rule = { ...FOREVER, ...requested }
   const set = {
-    ...{ deployment_default: rule.deploymentDefault, deployment_max: rule.deploymentMax },
-    ...{ storage_default: rule.storageDefault, storage_max: rule.storageMax },
+    deployment_default: rule.deploymentDefault,
+    deployment_max: rule.deploymentMax,
+    storage_default: rule.storageDefault,
+    storage_max: rule.storageMax,
   }
   await tx
     .insertInto('lease_policy')
@@ -95,7 +102,8 @@ export async function setLease(
       ...(storage !== undefined && { storage_lease: storage }),
       deployed_since: sql`case when deployed_since is null then null else ${now} end`,
       stored_since: sql`case when stored_since is null then null else ${now} end`,
-      ...{ expired_at: null, lease_warned: false },
+      expired_at: null,
+      lease_warned: false,
     })
     .where('id', '=', vapp)
     .execute()

@@ -27,8 +27,11 @@ export async function readQuota(db: Kysely<CloudTables>, org: OrgId): Promise<Qu
 
 export async function writeQuota(tx: Tx, org: OrgId, quota: Quota): Promise<void> {
   const set = {
-    ...{ vms: quota.vms ?? null, running_vms: quota.runningVms ?? null, cpus: quota.cpus ?? null },
-    ...{ memory_mib: quota.memoryMiB ?? null, storage_mib: quota.storageMiB ?? null },
+    vms: quota.vms ?? null,
+    running_vms: quota.runningVms ?? null,
+    cpus: quota.cpus ?? null,
+    memory_mib: quota.memoryMiB ?? null,
+    storage_mib: quota.storageMiB ?? null,
   }
   await tx
     .insertInto('quota')
@@ -53,8 +56,11 @@ export async function used(tx: Kysely<CloudTables>, org: OrgId): Promise<Require
     from vm where org = ${org} and deleted_at is null`.execute(tx)
   const count = (key: keyof Quota): number => Number(rows[0]?.[key] ?? 0)
   return {
-    ...{ vms: count('vms'), runningVms: count('runningVms'), cpus: count('cpus') },
-    ...{ memoryMiB: count('memoryMiB'), storageMiB: count('storageMiB') },
+    vms: count('vms'),
+    runningVms: count('runningVms'),
+    cpus: count('cpus'),
+    memoryMiB: count('memoryMiB'),
+    storageMiB: count('storageMiB'),
   }
 }
 

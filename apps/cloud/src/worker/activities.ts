@@ -157,8 +157,12 @@ export class Activities {
     const isFirst = step === operation.steps.find(({ rows }) => !rows)
     const from = mark === '' && isFirst ? powersOf(operation.from) : undefined
     const order = {
-      ...{ vm: vm.id, task: task.id, key: `${task.id}:${name}${mark}` },
-      ...{ number: claim.fence, incarnation: vm.incarnation, ...(from && { from }) },
+      vm: vm.id,
+      task: task.id,
+      key: `${task.id}:${name}${mark}`,
+      number: claim.fence,
+      incarnation: vm.incarnation,
+      ...(from && { from }),
     }
     const host = () => {
       if (vm.host === null) throw new Fault('conflict', `VM ${vm.name} has no host yet`)
@@ -170,7 +174,13 @@ export class Activities {
       reached = percent
     }
     const at: StepContext & { readonly reached: () => number } = {
-      ...{ context, vm, task, order, host, signal, progress },
+      context,
+      vm,
+      task,
+      order,
+      host,
+      signal,
+      progress,
       reached: () => reached,
     }
     return { operation, step, at, task }
@@ -200,7 +210,9 @@ const isAtHost = ({ host, lost_reason: lost, status }: VmRow, { from }: Operatio
   host !== null && lost === null && powersOf([status]) !== undefined && powersOf(from) !== undefined
 
 const planned = ({ name, long, undo }: Step): Plan['steps'][number] => ({
-  ...{ name, long: long ?? false, undo: typeof undo === 'function' },
+  name,
+  long: long ?? false,
+  undo: typeof undo === 'function',
 })
 
 const whyNot = (task: TaskRow, vm: VmRow): ClaimReason =>

@@ -104,7 +104,9 @@ async function showTo(
     const webSocket = await webSockets.accept(request, socket, head)
     const { signal, passed } = open
     const relayed = await relay(webSocket, display, {
-      ...{ signal, passed, screenEnded: () => open.judge() },
+      signal,
+      passed,
+      screenEnded: () => open.judge(),
     })
     why = whyOf(relayed)
     return relayed

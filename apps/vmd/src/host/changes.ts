@@ -52,7 +52,10 @@ async function sayHello(host: Host, version: string, highest: string): Promise<H
     localUse(host),
   ])
   return {
-    ...{ version, boot: boot.trim(), highest, local },
+    version,
+    boot: boot.trim(),
+    highest,
+    local,
     cpus: availableParallelism(),
     memoryMiB: Math.floor(totalmem() / MIB),
     diskMiB: Math.floor((blocks * bsize) / MIB),

@@ -70,13 +70,17 @@ export async function joinCloud(invitation: Invitation, machine: Newcomer): Prom
   // Before the request: if only the answer is lost, the next run still knows which key used the invitation.
   await writeDurably(joinedFile, useOf(invitation, key))
   const answer = await ask(url, seen, {
-    ...{ token: invitation.token, csr: await makeRequest(key), name: machine.name },
-    ...{ address: machine.address ?? seen.from, port: machine.port },
+    token: invitation.token,
+    csr: await makeRequest(key),
+    name: machine.name,
+    address: machine.address ?? seen.from,
+    port: machine.port,
     ...(before && { host: before.host }),
   })
   requireOurs(answer, key, { cloud: seen.cloud, host: answer.host })
   const cells = invitation.cells.map(({ hostname, port }) => ({
-    ...{ address: hostname.replace(/^\[|\]$/g, ''), port: Number(port || 443) },
+    address: hostname.replace(/^\[|\]$/g, ''),
+    port: Number(port || 443),
   }))
   await writeDurably(join(directory, membershipFiles.cells), `${JSON.stringify(cells)}\n`)
   await keepIssued(directory, answer)
@@ -90,7 +94,8 @@ async function requireWritable(directory: string): Promise<void> {
     await access(directory, constants.W_OK)
   } catch (cause) {
     throw new Fault('forbidden', `${directory} is not writable`, {
-      ...{ cause, hint: 'nothing was sent; run the command as root' },
+      cause,
+      hint: 'nothing was sent; run the command as root',
     })
   }
 }
@@ -123,18 +128,14 @@ type Answer = IssuedCertificate & { readonly host: string }
 async function ask(url: URL, { issuer, cloud }: Seen, body: unknown): Promise<Answer> {
   const text = JSON.stringify(body)
   const sent = request({
-    ...{
-      host: url.hostname.replace(/^\[|\]$/g, ''),
-      port: Number(url.port || 443),
-      method: 'POST',
-    },
-    ...{
-      path: '/machine/v1/join',
-      ca: issuer,
-      minVersion: 'TLSv1.3',
-      servername: '',
-      agent: false,
-    },
+    host: url.hostname.replace(/^\[|\]$/g, ''),
+    port: Number(url.port || 443),
+    method: 'POST',
+    path: '/machine/v1/join',
+    ca: issuer,
+    minVersion: 'TLSv1.3',
+    servername: '',
+    agent: false,
     checkServerIdentity: (_host, shown) => whyNotCell(new X509Certificate(shown.raw), cloud),
     headers: { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) },
     signal: AbortSignal.timeout(ANSWER_MS),

@@ -19,9 +19,12 @@ export interface Seen {
 /** Performs a TLS handshake and sends nothing: the server must first show the issuer named in the invitation. */
 export async function lookAtCloud(url: URL, fingerprint: string): Promise<Seen> {
   const socket = connect({
-    ...{ host: url.hostname.replace(/^\[|\]$/g, ''), port: Number(url.port || 443) },
+    host: url.hostname.replace(/^\[|\]$/g, ''),
+    port: Number(url.port || 443),
     // Verified below by the fingerprint: there is no trust anchor yet.
-    ...{ rejectUnauthorized: false, minVersion: 'TLSv1.3', servername: '' },
+    rejectUnauthorized: false,
+    minVersion: 'TLSv1.3',
+    servername: '',
   })
   try {
     await once(socket, 'secureConnect', { signal: AbortSignal.timeout(LOOK_MS) })

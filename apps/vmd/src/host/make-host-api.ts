@@ -97,7 +97,11 @@ function* recordsOf(host: Host, { ledgers }: Orders): Generator<HostRecord, void
   }
   for (const { vm, incarnation, highest, task, deed, gone } of ledgers.all()) {
     yield {
-      ...{ vm, incarnation, highest, task, there: lifeOf(vm) === incarnation },
+      vm,
+      incarnation,
+      highest,
+      task,
+      there: lifeOf(vm) === incarnation,
       ...(deed !== undefined && { deed: deed as VmSpec }),
       ...(gone !== undefined && { gone }),
     }

@@ -109,7 +109,14 @@ async function define(
   // The cache may have been emptied since the image was pulled.
   if (!(await hasImage(host, image))) await pull(image, id, { signal, progress })
   await createFromImage(host, {
-    ...{ id, incarnation, name, org, image, cpus, memoryMiB, diskMiB },
+    id,
+    incarnation,
+    name,
+    org,
+    image,
+    cpus,
+    memoryMiB,
+    diskMiB,
     ...(seed && { seed }),
   })
 }
@@ -132,7 +139,14 @@ async function clone(
     })
   }
   await cloneVm(host, {
-    ...{ id, incarnation, owner, parent: source, name, cpus, memoryMiB, diskMiB },
+    id,
+    incarnation,
+    owner,
+    parent: source,
+    name,
+    cpus,
+    memoryMiB,
+    diskMiB,
     ...(seed && { seed }),
   })
 }

@@ -253,7 +253,8 @@ export class Journal implements AsyncDisposable {
   }
 
   #wakeAll(): void {
-    for (const listener of [...this.#listeners]) listener()
+    // A listener may remove itself.
+    for (const listener of Array.from(this.#listeners)) listener()
   }
 }
 

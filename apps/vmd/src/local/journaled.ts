@@ -7,8 +7,12 @@ import { OperationBody, operationBody } from './words-of-operations.ts'
 
 /** The routes that create or delete a VM, or change its power state or name. */
 const moving: ReadonlySet<string> = new Set([
-  ...['createVm', 'deleteVm', 'configureVm'],
-  ...['changePower', 'resetVm', 'revertSnapshot'],
+  'createVm',
+  'deleteVm',
+  'configureVm',
+  'changePower',
+  'resetVm',
+  'revertSnapshot',
 ])
 
 /**

@@ -32,7 +32,8 @@ export function faultAnswer(error: unknown, requestId: string): FaultAnswer {
   return {
     status,
     body: {
-      ...{ code: status, message },
+      code: status,
+      message,
       ...(hint !== undefined && { hint }),
       ...(power !== undefined && { state: powerWord[power] }),
     },

@@ -90,7 +90,9 @@ export function buildLocalServer(local: Local, options: LocalOptions): FastifyIn
 
 /** Unmodified: the query string of a page is for the page alone. */
 const fileRequest = ({ method, url, headers }: FastifyRequest): FileRequest => ({
-  ...{ method, path: url.split('?')[0] ?? '', headers },
+  method,
+  path: url.split('?')[0] ?? '',
+  headers,
 })
 
 /** RFC 7240: preferences are separated by commas, in one or several headers. */

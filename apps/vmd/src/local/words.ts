@@ -68,10 +68,19 @@ export function fullVmBody(vm: Vm, address: string | undefined): object {
   const { id, name, tag, power, pausedBy, cpus, memoryMiB, diskMiB } = vm
   const { autostart, sharing, nested, bridge, boot } = vm
   return {
-    ...{ id, name, tag, state: powerWord[power] },
+    id,
+    name,
+    tag,
+    state: powerWord[power],
     ...(pausedBy !== undefined && { pausedBy }),
     ...(address !== undefined && { address }),
-    ...{ cpus, memoryMiB, diskMiB, autostart, sharing, nested, boot },
+    cpus,
+    memoryMiB,
+    diskMiB,
+    autostart,
+    sharing,
+    nested,
+    boot,
     ...(bridge !== undefined && { bridge }),
   }
 }

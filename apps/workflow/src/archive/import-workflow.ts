@@ -155,12 +155,27 @@ async function store(
   const digest = digestOf(text)
   const category = await folderFor(tx, principal, requested.category, known, folder)
   const next: NewVersion = {
-    ...{ id: known?.id ?? id ?? requested.uuid(), category, name, description: summary, tags },
-    ...{ version, namespace, called, digest, text, document: { ...definition.document }, form },
+    id: known?.id ?? id ?? requested.uuid(),
+    category,
+    name,
+    description: summary,
+    tags,
+    version,
+    namespace,
+    called,
+    digest,
+    text,
+    document: { ...definition.document },
+    form,
   }
   const there = known && known.deleted_at === null ? known : undefined
   const said = {
-    ...{ dryRun: requested.dryRun, id: next.id, name, version, category: category.path, digest },
+    dryRun: requested.dryRun,
+    id: next.id,
+    name,
+    version,
+    category: category.path,
+    digest,
     ...(there && { previous: there.version }),
     complaints: [],
   }
@@ -174,7 +189,8 @@ async function store(
   const changes = there !== undefined && there.digest !== digest
   const stopped = changes ? await pauseForChange(tx, principal, { workflow: next.id, version }) : []
   return {
-    ...{ ...said, result: there ? 'updated' : 'created' },
+    ...said,
+    result: there ? 'updated' : 'created',
     ...(stopped.length > 0 && { paused: stopped }),
   }
 }

@@ -64,7 +64,12 @@ export const manifestOf = (
   text: Uint8Array,
   form: Uint8Array | undefined,
 ): Manifest => ({
-  ...{ format: FORMAT, id, name, description, folder, version },
+  format: FORMAT,
+  id,
+  name,
+  description,
+  folder,
+  version,
   tags: [...new Set(tags)].toSorted(),
   entries: {
     'workflow.yaml': digestOf(text),

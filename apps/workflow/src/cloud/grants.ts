@@ -30,7 +30,8 @@ export async function endGrant(cells: Cells, id: string): Promise<void> {
 export function cloudOf(cells: Cells, grant: string): Cloud {
   const ask: SendRequest = ({ method, path, headers, body, signal }) =>
     cells.ask({
-      ...{ method, path },
+      method,
+      path,
       headers: { ...headers, 'skerry-grant': grant },
       ...(body !== undefined && { text: body }),
       ...(signal && { signal }),

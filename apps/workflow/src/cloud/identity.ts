@@ -37,7 +37,9 @@ export const openIdentity = ({
   ...context
 }: WorkflowIdentityOptions): Promise<RenewedIdentity<WorkflowIdentity>> =>
   keepServerIdentity({
-    ...{ ...context, directory, own: OWN },
+    ...context,
+    directory,
+    own: OWN,
     read: () => readIdentity(directory),
     ask: ({ toCells }, request, site) => askToRenew(renewFrom, toCells, request, site),
   })
@@ -51,7 +53,8 @@ async function readIdentity(directory: string): Promise<WorkflowIdentity> {
     return {
       toCells: { ...own, ca: await read(identityFiles.control) },
       server: splitBundle(await read(identityFiles.server)),
-      ...{ cloud, sealKey: (await read(SEAL)).trim() },
+      cloud,
+      sealKey: (await read(SEAL)).trim(),
     }
   } catch (cause) {
     throw new Fault('unavailable', `the certificates in ${directory} are missing or invalid`, {

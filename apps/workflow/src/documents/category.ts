@@ -8,11 +8,18 @@ import { link, relations, type DocumentLink } from './link.ts'
 const TYPE = 'WorkflowCategory'
 
 const attributesOf = ({ id, name, description, path }: CategoryRow) => ({
-  ...{ id, name, description, type: TYPE, path, categoryType: TYPE },
+  id,
+  name,
+  description,
+  type: TYPE,
+  path,
+  categoryType: TYPE,
 })
 
 export const categoryLink = (row: CategoryRow, hrefs: WorkflowHrefs): DocumentLink => ({
-  ...{ rel: 'down', href: hrefs.category(row.id), attributes: attributesOf(row) },
+  rel: 'down',
+  href: hrefs.category(row.id),
+  attributes: attributesOf(row),
 })
 
 export const categoriesDocument = (rows: readonly CategoryRow[], hrefs: WorkflowHrefs): Document =>
@@ -38,7 +45,8 @@ export const categoryDocument = (
       ...(may(principal, 'workflow:edit') ? [{ rel: 'remove', href }] : []),
       ...inside.categories.map((each) => categoryLink(each, hrefs)),
       ...inside.workflows.map((each) => ({
-        ...{ rel: 'down', href: hrefs.workflow(each.id) },
+        rel: 'down',
+        href: hrefs.workflow(each.id),
         attributes: { id: each.id, name: each.name, type: 'Workflow', version: each.version },
       })),
     ]),

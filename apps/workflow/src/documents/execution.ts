@@ -16,7 +16,8 @@ export function executionDocument(
   const links: DocumentLink[] = [
     { rel: 'up', href: hrefs.workflow(workflow) },
     ...['state', 'logs', 'syslogs', 'interaction', 'schema', 'events'].map((at) => ({
-      ...{ rel: 'down', href: `${href}${at}/` },
+      rel: 'down',
+      href: `${href}${at}/`,
     })),
     ...(hasEnded(row) ? [{ rel: 'remove', href }] : [{ rel: 'cancel', href: `${href}state/` }]),
   ]
@@ -61,10 +62,15 @@ export const executionsDocument = (
     { href, total },
     relations(
       rows.map((row) => ({
-        ...{ rel: 'down', href: hrefs.execution(row.workflow, row.id) },
+        rel: 'down',
+        href: hrefs.execution(row.workflow, row.id),
         attributes: {
-          ...{ id: row.id, name: row.name, state: row.state, startedBy: row.account_name },
-          ...{ startDate: time(row.started_at), endDate: time(row.ended_at) },
+          id: row.id,
+          name: row.name,
+          state: row.state,
+          startedBy: row.account_name,
+          startDate: time(row.started_at),
+          endDate: time(row.ended_at),
           version: row.version,
         },
       })),

@@ -20,14 +20,17 @@ export interface Listing {
 export function listedLink(row: ListedWorkflow, { principal, hrefs, keys }: Listing): DocumentLink {
   const href = hrefs.workflow(row.id)
   const all = {
-    ...{ id: row.id, name: row.name, description: row.description, type: 'Workflow' },
-    ...{ version: row.version, canExecute: may(principal, 'workflow:run') },
-    ...{
-      canEdit: may(principal, 'workflow:edit'),
-      customIcon: false,
-      categoryName: row.category_name,
-    },
-    ...{ categoryHref: hrefs.category(row.category), itemHref: href },
+    id: row.id,
+    name: row.name,
+    description: row.description,
+    type: 'Workflow',
+    version: row.version,
+    canExecute: may(principal, 'workflow:run'),
+    canEdit: may(principal, 'workflow:edit'),
+    customIcon: false,
+    categoryName: row.category_name,
+    categoryHref: hrefs.category(row.category),
+    itemHref: href,
     ...(row.tags.length > 0 && { globalTags: row.tags.map((each) => `tag:${each}`).join(' ') }),
   }
   if (!keys) return { rel: 'down', href, attributes: all }

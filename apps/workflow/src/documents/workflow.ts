@@ -94,8 +94,12 @@ export const catalogDocument = (
 ): Document => {
   const href = `${hrefs.to(at.catalog)}/${workflow.id}/`
   const attributes = {
-    ...{ id: workflow.id, name: workflow.name, description: workflow.description },
-    ...{ version: workflow.version, type: 'Workflow', canExecute: may(principal, 'workflow:run') },
+    id: workflow.id,
+    name: workflow.name,
+    description: workflow.description,
+    version: workflow.version,
+    type: 'Workflow',
+    canExecute: may(principal, 'workflow:run'),
     categoryName: workflow.category_name,
   }
   return resource('catalog-item', { href }, relations([{ rel: 'self', href, attributes }]))

@@ -86,7 +86,9 @@ export async function runDefinition(run: RunInput | undefined, carried?: RunStat
       break
   }
   throw ApplicationFailure.create({
-    ...{ type: PROBLEM, nonRetryable: true, details: [ended.error] },
+    type: PROBLEM,
+    nonRetryable: true,
+    details: [ended.error],
     message: ended.error.detail ?? ended.error.title ?? ended.error.type,
   })
 }
@@ -99,7 +101,9 @@ export async function runScheduled(schedule: string | undefined): Promise<void> 
   if (run === undefined) return
   try {
     await executeChild(runDefinition, {
-      ...{ workflowId: workflowIdOf(run.execution), args: [run], workflowTaskTimeout: '5s' },
+      workflowId: workflowIdOf(run.execution),
+      args: [run],
+      workflowTaskTimeout: '5s',
       cancellationType: ChildWorkflowCancellationType.WAIT_CANCELLATION_COMPLETED,
     })
   } catch (error) {
@@ -159,14 +163,16 @@ function contextOf(state: RunState): Runtime {
     async runChild(child, waits, stop) {
       const run = await within(stop, async () => quick.beginChild(child))
       const options = {
-        ...{ workflowId: workflowIdOf(run.execution), workflowTaskTimeout: '5s' as const },
+        workflowId: workflowIdOf(run.execution),
+        workflowTaskTimeout: '5s' as const,
         args: [run] as [RunInput | undefined],
       }
       if (waits) {
         const cancellationType = ChildWorkflowCancellationType.WAIT_CANCELLATION_COMPLETED
         return within(stop, async () =>
           executeChild(runDefinition, {
-            ...{ ...options, cancellationType },
+            ...options,
+            cancellationType,
             parentClosePolicy: ParentClosePolicy.REQUEST_CANCEL,
           }),
         )
@@ -223,7 +229,8 @@ function problemIn(error: unknown): Problem | undefined {
   if (cause.type !== PROBLEM || said === undefined) return problem('runtime', cause.message)
   const { type, status, title, detail } = said
   return {
-    ...{ type, status },
+    type,
+    status,
     ...(title !== undefined && { title }),
     ...(detail !== undefined && { detail }),
   }

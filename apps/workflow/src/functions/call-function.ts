@@ -40,7 +40,8 @@ export function problemOf({ kind, message, hint }: Fault): Problem {
     title: 'The cloud rejected the request',
   }
   return {
-    ...{ type: `${ERROR_TYPES}${type}`, title },
+    type: `${ERROR_TYPES}${type}`,
+    title,
     status: kind === 'timed-out' ? TIMED_OUT : httpStatus[kind],
     detail: hint === undefined ? message : `${message}; ${hint}`,
   }

@@ -27,7 +27,9 @@ const read = (kind: Kind, calling: FunctionRun, id: string) =>
 /** An action without a body; returns the VM or vApp afterwards. */
 const action = (kind: Kind, path: string, doc: string): CloudFunction =>
   cloudFunction({
-    ...{ input: which(kind), output: shapeOf[kind], doc },
+    input: which(kind),
+    output: shapeOf[kind],
+    doc,
     async call(calling, input) {
       const id = idIn(kind, input)
       await carryOut(calling, 'POST', `${hrefOf(kind, id)}/${path}`)
@@ -101,7 +103,8 @@ const Gone = Type.Object({ id: Type.String() }, closed)
 
 const others = (kind: Kind) => ({
   get: cloudFunction({
-    ...{ input: which(kind), output: shapeOf[kind] },
+    input: which(kind),
+    output: shapeOf[kind],
     doc: kind === 'vm' ? 'Returns a VM.' : 'Returns a vApp with its VMs.',
     call: (calling, input) => read(kind, calling, idIn(kind, input)),
   }),
@@ -118,7 +121,8 @@ const others = (kind: Kind) => ({
     },
   }),
   delete: cloudFunction({
-    ...{ input: which(kind), output: Gone },
+    input: which(kind),
+    output: Gone,
     doc: `Deletes ${kind === 'vm' ? 'a VM' : 'a vApp with all its VMs'}, which must be powered off.`,
     async call(calling, input) {
       const href = hrefOf(kind, idIn(kind, input))

@@ -46,7 +46,9 @@ export const cloudFunction = <Input extends TSchema>(row: {
   readonly doc: string
   call(calling: FunctionRun, input: Static<Input>): Promise<unknown>
 }): CloudFunction => ({
-  ...{ input: row.input, output: row.output, doc: row.doc },
+  input: row.input,
+  output: row.output,
+  doc: row.doc,
   call: (context, grant, key, input) =>
     row.call({ context, cloud: context.cloud(grant), key }, input as Static<Input>),
 })

@@ -120,7 +120,10 @@ export const making = {
   instantiate: cloudFunction({
     input: Type.Object(
       {
-        ...{ name: Named, template: Template, vdc: Vdc, guest: Type.Optional(Guest) },
+        name: Named,
+        template: Template,
+        vdc: Vdc,
+        guest: Type.Optional(Guest),
         powerOn: Type.Optional(Type.Boolean({ description: 'Power it on. Default: true.' })),
       },
       closed,

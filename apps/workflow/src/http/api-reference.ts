@@ -16,7 +16,12 @@ const parts: readonly (readonly [string, RegExp])[] = [
 ]
 
 const order: readonly string[] = [
-  ...['The server', 'Workflows', 'Runs', 'User interactions', 'Schedules', 'Folders'],
+  'The server',
+  'Workflows',
+  'Runs',
+  'User interactions',
+  'Schedules',
+  'Folders',
   'Web pages',
 ]
 

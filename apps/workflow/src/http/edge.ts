@@ -15,8 +15,16 @@ const anonymous = { user: '', role: 'console only' } as WorkflowPrincipal
 const KEY_MAX = 255
 /** Routes that a recently authenticated user can read while no cell is reachable: lists, definitions and exports. */
 const readable: ReadonlySet<string> = new Set([
-  ...['listWorkflows', 'listCatalog', 'listInventory', 'listCategories', 'readCategory'],
-  ...['readWorkflow', 'readCatalogItem', 'readCatalogCategory', 'readContent', 'listVersions'],
+  'listWorkflows',
+  'listCatalog',
+  'listInventory',
+  'listCategories',
+  'readCategory',
+  'readWorkflow',
+  'readCatalogItem',
+  'readCatalogCategory',
+  'readContent',
+  'listVersions',
 ])
 
 /** Incoming: authentication, format, resources, authorization, in this order. Outgoing: the format. */
@@ -70,8 +78,10 @@ export function makeEdge(
       const found = named ? await findThings(row, principal, requested) : {}
       authorize(principal, row.permission, 'none')
       const caller: WorkflowCaller = {
-        ...{ principal, format, requestKey: keyOf(headers['idempotency-key']) },
-        ...{ ifNoneMatch: headers['if-none-match'] },
+        principal,
+        format,
+        requestKey: keyOf(headers['idempotency-key']),
+        ifNoneMatch: headers['if-none-match'],
         lastEventId: headers['last-event-id']?.toString(),
         principalNow: () => whoIs.verify(headers.authorization, request.ip),
       }

@@ -31,7 +31,8 @@ export function sendFault(log: Log) {
     const format = wantsOfFault(request.headers.accept, request.url)
     if (format === 'html') reply.headers(pageHeaders)
     const body = rendered(format, {
-      ...{ status, code: codeOf(known, status) },
+      status,
+      code: codeOf(known, status),
       message: known?.message ?? `internal error in request ${request.id}`,
       ...(known instanceof Fault && known.hint !== undefined && { hint: known.hint }),
     })

@@ -74,7 +74,9 @@ export class RememberedWho implements WhoIs, Disposable {
   constructor(accounts: Accounts, options: RememberOptions) {
     this.#accounts = accounts
     this.#options = {
-      ...{ rememberMs: REMEMBER_MS, lookMs: LOOK_MS, silenceMs: SILENCE_MS },
+      rememberMs: REMEMBER_MS,
+      lookMs: LOOK_MS,
+      silenceMs: SILENCE_MS,
       awayMs: AWAY_MS,
       ...options,
     }

@@ -88,7 +88,10 @@ const searchForm = (search: string): Element =>
     'form',
     { class: 'search', method: 'get', action: '/', role: 'search' },
     element('input', {
-      ...{ type: 'search', name: 'q', value: search, 'aria-label': 'Part of the name' },
+      type: 'search',
+      name: 'q',
+      value: search,
+      'aria-label': 'Part of the name',
       placeholder: 'Part of the name',
     }),
     element('button', { type: 'submit' }, 'Search'),

@@ -24,7 +24,8 @@ export function runPage({ principal, run, logs, requested }: RunShown): string {
   const events = over
     ? {}
     : {
-        ...{ 'data-events': `${api}/events`, 'data-seen': logs.at(-1)?.seq ?? 0 },
+        'data-events': `${api}/events`,
+        'data-seen': logs.at(-1)?.seq ?? 0,
         'data-asked': requested?.id ?? '',
       }
   return renderPage(
@@ -54,7 +55,9 @@ export function runPage({ principal, run, logs, requested }: RunShown): string {
     ),
     element('h2', {}, 'Log'),
     table({
-      ...{ caption: 'Oldest first', columns: ['Time', 'Event', 'Details'], id: 'log' },
+      caption: 'Oldest first',
+      columns: ['Time', 'Event', 'Details'],
+      id: 'log',
       rows: logs.map(logRow),
     }),
   )
@@ -96,7 +99,8 @@ const question = (
     text === '' ? undefined : element('p', {}, text),
     mayAnswer(principal, requested, run)
       ? formOf(form, {
-          ...{ action: `${runPath(run)}/answer?id=${encodeURIComponent(id)}`, button: 'Answer' },
+          action: `${runPath(run)}/answer?id=${encodeURIComponent(id)}`,
+          button: 'Answer',
           id: 'answer',
         })
       : element('p', {}, 'Another user must answer this: the run acts on your behalf.'),

@@ -36,7 +36,8 @@ const category: Body<NewCategory> = {
     const { name, description = '', 'parent-category-id': parent } = found
     if (typeof name !== 'string') throw new Fault('invalid', 'a category needs a name')
     return {
-      ...{ name, description: String(description) },
+      name,
+      description: String(description),
       parent: typeof parent === 'string' && parent !== '' ? parent : undefined,
     }
   },

@@ -58,7 +58,11 @@ async function* partsOf(
 
 const list = (name: string, path: string, doc: string): WorkflowRoute =>
   route({
-    ...{ name, method: 'GET', path, permission: 'workflow:read', query: ListParameters },
+    name,
+    method: 'GET',
+    path,
+    permission: 'workflow:read',
+    query: ListParameters,
     answers: { 200: 'inventory-items' },
     doc,
     async handle(context, caller) {

@@ -60,7 +60,8 @@ function fromXml(body: string): Record<string, string | undefined> {
   const root = readXml(body)
   const inside = children(root).map((each) => [localName(each.name), text(each)])
   return {
-    ...{ severity: attribute(root, 'severity'), 'older-than': attribute(root, 'older-than') },
+    severity: attribute(root, 'severity'),
+    'older-than': attribute(root, 'older-than'),
     ...Object.fromEntries(inside),
   }
 }
@@ -88,7 +89,11 @@ const query = Type.Object({
 
 const reading = (name: string, path: typeof at.logs | typeof at.syslogs, doc: string) =>
   route({
-    ...{ name, method: 'GET', path, permission: 'workflow:read', query },
+    name,
+    method: 'GET',
+    path,
+    permission: 'workflow:read',
+    query,
     answers: { 200: 'logs' },
     doc,
     async handle(context, { params, query: requested, principal }) {

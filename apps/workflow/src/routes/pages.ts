@@ -30,7 +30,8 @@ const RUNS_SHOWN = 25
 const LINES_SHOWN = 1000
 
 const filled: Body<string> = {
-  ...{ media: 'application/x-www-form-urlencoded', shape: 'a filled-in form' },
+  media: 'application/x-www-form-urlencoded',
+  shape: 'a filled-in form',
   read: (raw) => raw,
 }
 
@@ -41,7 +42,11 @@ const goTo = (location: string) => ({ status: 303, headers: { location, ...pageH
 const file = (name: string, path: string, type: string, content: string): WorkflowRoute =>
   page(
     route({
-      ...{ name, method: 'GET', path, permission: 'anyone', answers: { 200: type } },
+      name,
+      method: 'GET',
+      path,
+      permission: 'anyone',
+      answers: { 200: type },
       doc: 'A static file of the web pages.',
       async handle() {
         const headers = { 'content-type': `${type}; charset=utf-8`, 'cache-control': 'max-age=300' }
@@ -77,8 +82,11 @@ export const pages: readonly WorkflowRoute[] = [
           const found = await listWorkflows(tx, requested, { limit: SHOWN + 1, offset })
           return shown(
             listPage({
-              ...{ user: `${principal.user}@${principal.orgName}`, search, page: at },
-              ...{ more: found.length > SHOWN, workflows: found.slice(0, SHOWN) },
+              user: `${principal.user}@${principal.orgName}`,
+              search,
+              page: at,
+              more: found.length > SHOWN,
+              workflows: found.slice(0, SHOWN),
               total: await countWorkflows(tx, requested),
               runs: await recentExecutions(tx, RUNS_SHOWN),
               waiting: await listInteractions(tx, { open: true }, RUNS_SHOWN),

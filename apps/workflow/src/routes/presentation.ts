@@ -27,7 +27,8 @@ export const presentation = [
       const href = hrefs.below(workflow.id, 'presentation')
       const up = { rel: 'up', href: hrefs.workflow(workflow.id) }
       const said = {
-        ...{ name: 'form', json: form ?? {} },
+        name: 'form',
+        json: form ?? {},
         xml: element('form', {}, carried(JSON.stringify(form ?? {}))),
       }
       const parts = [relations([up, { rel: 'add', href: `${href}instances/` }])]

@@ -64,7 +64,10 @@ export const progress: readonly WorkflowRoute[] = [
               await findExecution(tx, execution.id),
               await listInteractions(tx, { execution: execution.id, open: true }, 1),
               await listLogs(tx, execution, {
-                ...{ severity: undefined, since: undefined, after: seen, limit: LINES },
+                severity: undefined,
+                since: undefined,
+                after: seen,
+                limit: LINES,
               }),
             ])
             if (!(await isSame())) return

@@ -137,12 +137,22 @@ async function create(
   refuseSecrets(form ?? undefined)
   const input = await checkGiven(context, form, body.context)
   const grant = await context.grants.ask({
-    ...{ org: workflow.org, account: principal.account, kind: 'schedule' },
+    org: workflow.org,
+    account: principal.account,
+    kind: 'schedule',
   })
   const made: NewSchedule = {
-    ...{ org: workflow.org, id: context.uuid(), workflow: workflow.id, name: body.name, grant },
-    ...{ account: principal.account, accountName: principal.user, ...times, input },
-    ...{ overlap: body.overlap ?? 'skip', paused: body.paused ?? false },
+    org: workflow.org,
+    id: context.uuid(),
+    workflow: workflow.id,
+    name: body.name,
+    grant,
+    account: principal.account,
+    accountName: principal.user,
+    ...times,
+    input,
+    overlap: body.overlap ?? 'skip',
+    paused: body.paused ?? false,
   }
   try {
     return await context.as(principal, async (tx) => {
@@ -184,7 +194,11 @@ const turning = (
   doc: string,
 ) =>
   route({
-    ...{ name, method: 'POST', path, permission: 'workflow:run', doc },
+    name,
+    method: 'POST',
+    path,
+    permission: 'workflow:run',
+    doc,
     answers: { 200: 'schedule' },
     async handle(context, { params, principal }) {
       authorizeOwn(principal, params.schedule.account)

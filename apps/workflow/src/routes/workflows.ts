@@ -46,12 +46,19 @@ async function exported(workflow: FoundWorkflow, version: VersionRow, ifNoneMatc
   const { id, name, description, path, tags } = workflow
   const { version: called, text, form } = version
   const bytes = await writeArchive({
-    ...{ id, name, description, folder: path, version: called, tags, text },
+    id,
+    name,
+    description,
+    folder: path,
+    version: called,
+    tags,
+    text,
     form: form ?? undefined,
   })
   const etag = `"${createHash('sha256').update(bytes).digest('hex')}"`
   const headers = {
-    ...{ etag, 'cache-control': 'private, no-cache' },
+    etag,
+    'cache-control': 'private, no-cache',
     'content-disposition': attachment(name, '.workflow'),
   }
   const known = (ifNoneMatch ?? '').split(',').map((each) => each.trim().replace(/^W\//, ''))
@@ -94,8 +101,10 @@ async function takeImport(
         )
   if (id !== undefined && id !== '' && !category) throw notFound()
   const report = await importWorkflow(context, principal, {
-    ...{ bytes: file.bytes, category },
-    ...{ overwrite: one('overwrite') === 'true', dryRun: one('dryRun') === 'true' },
+    bytes: file.bytes,
+    category,
+    overwrite: one('overwrite') === 'true',
+    dryRun: one('dryRun') === 'true',
   })
   const hrefs = new WorkflowHrefs(context.base)
   const body = reportDocument(report, hrefs)

@@ -65,7 +65,9 @@ async function caught<T>(work: () => Promise<T>): Promise<T> {
     const problem = problemOf(error)
     if (problem === undefined) throw error
     throw ApplicationFailure.create({
-      ...{ type: PROBLEM, nonRetryable: true, details: [problem] },
+      type: PROBLEM,
+      nonRetryable: true,
+      details: [problem],
       message: problem.detail ?? problem.title ?? problem.type,
     })
   }

@@ -37,7 +37,10 @@ export async function callHttp(
 ): Promise<HttpAnswer> {
   const { method, uri, body } = call
   const sent = {
-    ...{ org: egress.org, method, uri, headers: headersOf(call) },
+    org: egress.org,
+    method,
+    uri,
+    headers: headersOf(call),
     ...(body !== undefined && { body: Buffer.from(textOf(body)).toString('base64') }),
   }
   const { status, said } = await ask(egress.socket, JSON.stringify(sent), signal)
@@ -104,7 +107,7 @@ async function ask(
         'content-length': Buffer.byteLength(body),
       }
       const asking = request(
-        { ...{ socketPath, method: 'POST', path: '/v1/fetch' }, ...{ headers, signal } },
+        { socketPath, method: 'POST', path: '/v1/fetch', headers, signal },
         (response) => {
           text(response)
             .then((whole) => ({ status: response.statusCode ?? 0, said: readAnswer(whole) }))

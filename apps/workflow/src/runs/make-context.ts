@@ -41,8 +41,13 @@ export function makeWorkerContext(parts: WorkParts): WorkflowWorkerContext {
     record: (progress) => record(db, progress),
     async beginChild({ parent, key, namespace, name, version, input }) {
       const begun = await addChildRun(db, {
-        ...{ parent: parent.execution, key, namespace, name, version },
-        ...{ input: input as RunValues, secrets: referencesIn(input) },
+        parent: parent.execution,
+        key,
+        namespace,
+        name,
+        version,
+        input: input as RunValues,
+        secrets: referencesIn(input),
         reseal: (sealed, child, secret) =>
           seal.close(seal.open(sealed, `${parent.execution}/${secret}`), `${child}/${secret}`),
       })
@@ -61,10 +66,7 @@ export function makeWorkerContext(parts: WorkParts): WorkflowWorkerContext {
     },
     endGrant: (grant) => endGrant(cells, grant),
     callFunction: (call, calling) =>
-      callFunction(
-        { cloud: (grant) => cloudOf(cells, grant), ...{ now, pause, ...calling } },
-        call,
-      ),
+      callFunction({ cloud: (grant) => cloudOf(cells, grant), now, pause, ...calling }, call),
     async callHttp(call, signal) {
       if (egress === undefined) {
         throw new Fault('forbidden', 'this server has no egress configured')

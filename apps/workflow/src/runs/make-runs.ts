@@ -20,7 +20,10 @@ export const makeRuns = (temporal: TemporalClient): Runs => ({
       createSchedule(
         temporal,
         {
-          ...{ id, timeZone, overlap, paused },
+          id,
+          timeZone,
+          overlap,
+          paused,
           ...(cron !== null && { cron }),
           ...(everySeconds !== null && { everySeconds }),
         },

@@ -110,7 +110,8 @@ function optionsOf(schedule: WorkflowSchedule, taskQueue: string) {
       workflowType: 'runScheduled',
       // Temporal appends the time, so that each start has its own id.
       workflowId: idOf(id),
-      ...{ taskQueue, args: [id] },
+      taskQueue,
+      args: [id],
       workflowTaskTimeout: '5s' as const,
       workflowExecutionTimeout: RUN_LIMITS.runMs,
     },

@@ -46,7 +46,12 @@ export async function startExecution(
       context.seal.close(text, `${id}/${name}`),
     )
     return addExecution(tx, principal, {
-      ...{ id, workflow, input, secrets, requestKey, most: context.runsPerOrg },
+      id,
+      workflow,
+      input,
+      secrets,
+      requestKey,
+      most: context.runsPerOrg,
     })
   })
   // A repeated request starts a run that a crash left unstarted.
@@ -54,7 +59,9 @@ export async function startExecution(
   let given: string | undefined
   try {
     const grant = await context.grants.ask({
-      ...{ org: workflow.org, account: principal.account, kind: 'run' },
+      org: workflow.org,
+      account: principal.account,
+      kind: 'run',
     })
     given = grant
     const kept = await context.as(principal, (tx) => keepGrant(tx, execution, grant))

@@ -22,7 +22,9 @@ export async function startRun(
   try {
     await temporal.within((client) =>
       client.workflow.start('runDefinition', {
-        ...{ taskQueue, workflowId: workflowIdOf(run.execution), args: [run] },
+        taskQueue,
+        workflowId: workflowIdOf(run.execution),
+        args: [run],
         workflowIdReusePolicy: 'REJECT_DUPLICATE',
         workflowTaskTimeout: '5s',
         // The run reports its own timeout; this one is for a run that cannot.

@@ -80,9 +80,16 @@ export async function addChildRun(
     const execution = await tx
       .insertInto('execution')
       .values({
-        ...{ org: parent.org, workflow: inner.id, name: inner.name, version: inner.version },
-        ...{ digest: inner.digest, account: parent.account, account_name: parent.account_name },
-        ...{ parent: of, request_key: key, input: jsonText(requested.input) },
+        org: parent.org,
+        workflow: inner.id,
+        name: inner.name,
+        version: inner.version,
+        digest: inner.digest,
+        account: parent.account,
+        account_name: parent.account_name,
+        parent: of,
+        request_key: key,
+        input: jsonText(requested.input),
       })
       .returningAll()
       .executeTakeFirstOrThrow()

@@ -46,9 +46,16 @@ export async function addExecution(
     const execution = await tx
       .insertInto('execution')
       .values({
-        ...{ org, id, workflow: workflow.id, name: workflow.name, digest: workflow.digest },
-        ...{ version: workflow.version, account: principal.account, account_name: principal.user },
-        ...{ input: jsonText(input), request_key: requestKey ?? null },
+        org,
+        id,
+        workflow: workflow.id,
+        name: workflow.name,
+        digest: workflow.digest,
+        version: workflow.version,
+        account: principal.account,
+        account_name: principal.user,
+        input: jsonText(input),
+        request_key: requestKey ?? null,
       })
       .returningAll()
       .executeTakeFirstOrThrow()
@@ -220,7 +227,8 @@ export async function failExecution(
   await db
     .updateTable('execution')
     .set({
-      ...{ state: 'failed', error: jsonText(error) },
+      state: 'failed',
+      error: jsonText(error),
       ended_at: sql<Date>`clock_timestamp()`,
     })
     .where('org', '=', org)

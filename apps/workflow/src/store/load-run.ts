@@ -32,9 +32,16 @@ export async function loadRun(db: Kysely<WorkflowTables>, execution: string): Pr
     throw new Fault('gone', 'this execution was deleted, or never started')
   }
   return {
-    ...{ execution, org: row.org, account: row.account, startedBy: row.account_name },
-    ...{ workflow: row.workflow, workflowName: row.name, version: row.version },
-    ...{ digest: row.digest, grant: row.grant_id, input: row.input },
+    execution,
+    org: row.org,
+    account: row.account,
+    startedBy: row.account_name,
+    workflow: row.workflow,
+    workflowName: row.name,
+    version: row.version,
+    digest: row.digest,
+    grant: row.grant_id,
+    input: row.input,
     startedAt: row.started_at.toISOString(),
   }
 }

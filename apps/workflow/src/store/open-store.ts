@@ -76,7 +76,8 @@ export function openStore(logins: ServerLogins, name: string): Store {
   const { skerry_workflow_system: all, skerry_workflow_tenant: one } = logins
   const pools = new Pools()
   const db = openDatabase<WorkflowTables>({
-    ...{ ...pool, url: actingAs(all.url, 'skerry_workflow_system') },
+    ...pool,
+    url: actingAs(all.url, 'skerry_workflow_system'),
     counted: { in: pools, as: 'system' },
   })
   const tenants: TenantPool<WorkflowTables> = openTenants({
@@ -85,7 +86,8 @@ export function openStore(logins: ServerLogins, name: string): Store {
     counted: { in: pools, as: 'tenant' },
   })
   return {
-    ...{ db, pools },
+    db,
+    pools,
     as: (principal, work) =>
       seesAll(principal) ? db.transaction().execute(work) : inOrg(tenants, principal.org, work),
     isReady: () => answersSoon(db),

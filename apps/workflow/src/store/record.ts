@@ -40,7 +40,8 @@ async function writeState(tx: WorkflowTx, row: ExecutionRow, progress: RunProgre
   await tx
     .updateTable('execution')
     .set({
-      ...{ state, number: Math.max(row.number, last?.number ?? 0) },
+      state,
+      number: Math.max(row.number, last?.number ?? 0),
       ...(last && { step: bounded(last.place), step_name: bounded(last.name) }),
       ...(output !== undefined && { output: jsonText(output) }),
       ...(error && { error: jsonText(error) }),
@@ -95,7 +96,9 @@ async function writeStep(
     .values({ org, execution: id, place: bounded(place), state, number, times })
     .onConflict((on) =>
       on.columns(['org', 'execution', 'place']).doUpdateSet({
-        ...{ state, number, changed_at: sql<Date>`clock_timestamp()` },
+        state,
+        number,
+        changed_at: sql<Date>`clock_timestamp()`,
         times: sql<number>`execution_step.times + excluded.times`,
       }),
     )
@@ -111,13 +114,21 @@ async function writeLogs(
   if (room <= 0 || steps.length === 0) return
   const { org, id: execution } = row
   const lines = steps.slice(0, room).map(({ number, at, place, name, what, text }) => ({
-    ...{ org, execution, seq: number, at: new Date(at), severity: severityOf[what] },
-    ...{ summary: bounded(`${name} ${what}`), detail: bounded(text ?? ''), origin: bounded(place) },
+    org,
+    execution,
+    seq: number,
+    at: new Date(at),
+    severity: severityOf[what],
+    summary: bounded(`${name} ${what}`),
+    detail: bounded(text ?? ''),
+    origin: bounded(place),
   }))
   const last = lines.at(-1)
   if (last && lines.length === room) {
     lines[lines.length - 1] = {
-      ...{ ...last, severity: 'warning', detail: '' },
+      ...last,
+      severity: 'warning',
+      detail: '',
       summary: 'log limit reached: further lines are dropped',
     }
   }
@@ -144,8 +155,13 @@ async function writeAsk(
     await tx
       .insertInto('interaction')
       .values({
-        ...{ org, execution, id, title: bounded(title), text: bounded(text) },
-        ...{ form: jsonText(form), approver },
+        org,
+        execution,
+        id,
+        title: bounded(title),
+        text: bounded(text),
+        form: jsonText(form),
+        approver,
       })
       .onConflict((on) => on.columns(['org', 'execution', 'id']).doNothing())
       .execute()

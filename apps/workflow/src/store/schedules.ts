@@ -27,10 +27,19 @@ export async function addSchedule(tx: WorkflowTx, schedule: NewSchedule): Promis
   return tx
     .insertInto('schedule')
     .values({
-      ...{ org, id, workflow, name, grant_id: grant, account, paused },
-      ...{ account_name: schedule.accountName, overlap: schedule.overlap },
-      ...{ cron: schedule.cron ?? null, every_seconds: schedule.everySeconds ?? null },
-      ...{ time_zone: schedule.timeZone, input: jsonText(schedule.input) },
+      org,
+      id,
+      workflow,
+      name,
+      grant_id: grant,
+      account,
+      paused,
+      account_name: schedule.accountName,
+      overlap: schedule.overlap,
+      cron: schedule.cron ?? null,
+      every_seconds: schedule.everySeconds ?? null,
+      time_zone: schedule.timeZone,
+      input: jsonText(schedule.input),
     })
     .returningAll()
     .executeTakeFirstOrThrow()

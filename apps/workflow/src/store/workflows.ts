@@ -137,8 +137,13 @@ export async function saveVersion(
 ): Promise<void> {
   const { id, category, name, description, digest } = version
   const now = {
-    ...{ category: category.id, category_name: category.name, name, description, digest },
-    ...{ tags: [...version.tags], version: version.version },
+    category: category.id,
+    category_name: category.name,
+    name,
+    description,
+    digest,
+    tags: [...version.tags],
+    version: version.version,
   }
   const by = {
     org: principal.org,
@@ -169,15 +174,14 @@ export async function saveVersion(
   await tx
     .insertInto('workflow_version')
     .values({
-      ...{
-        org: principal.org,
-        workflow: id,
-        digest,
-        version: version.version,
-        text,
-        made_by: principal.user,
-      },
-      ...{ namespace, called },
+      org: principal.org,
+      workflow: id,
+      digest,
+      version: version.version,
+      text,
+      made_by: principal.user,
+      namespace,
+      called,
       document: jsonText(document),
       form: form === undefined ? null : jsonText(form),
     })

@@ -56,7 +56,8 @@ function fromXml(root: Element): Context {
   const all = below(root, 'parameters').flatMap((each) => below(each, 'parameter'))
   return {
     parameters: all.map((each) => ({
-      ...{ name: attribute(each, 'name'), type: attribute(each, 'type') },
+      name: attribute(each, 'name'),
+      type: attribute(each, 'type'),
       value: valueOf(children(each)[0]),
     })),
   }
@@ -74,7 +75,8 @@ function valueOf(node: Element | undefined): unknown {
   if (kind === 'properties' || kind === 'composite') {
     const name = kind === 'properties' ? 'key' : 'id'
     const property = below(node, 'property').map((each) => ({
-      ...{ [name]: attribute(each, name), value: valueOf(children(each)[0]) },
+      [name]: attribute(each, name),
+      value: valueOf(children(each)[0]),
     }))
     return { [kind]: { property } }
   }

@@ -33,7 +33,9 @@ export const parameterElement = ({ name, type, description, scope, value }: Para
   element(
     'parameter',
     {
-      ...{ name: carried(name), type: carried(type), scope },
+      name: carried(name),
+      type: carried(type),
+      scope,
       description: description === undefined ? undefined : carried(description),
     },
     value === undefined || value === null ? undefined : valueElement(value),

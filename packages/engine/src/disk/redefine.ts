@@ -19,7 +19,16 @@ export async function redefine(
     await readFacts(host, dom, 'next')
   const seed = seedFile(host.paths, record)
   const definition: DomainDefinition = {
-    ...{ id, owner, incarnation, uuid, title, cpus, memoryMiB, nested, mac, bridge },
+    id,
+    owner,
+    incarnation,
+    uuid,
+    title,
+    cpus,
+    memoryMiB,
+    nested,
+    mac,
+    bridge,
     network: record.network,
     layers: change.layers ?? (await readLayers(disk)),
     seed: (await stat(seed).catch(() => undefined)) ? seed : undefined,

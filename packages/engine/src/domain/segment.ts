@@ -49,8 +49,12 @@ export function orgSegment(network: string, n: number): Segment {
   const start = startOf(n)
   const at = (host: number) => writeAddress(start + host)
   return {
-    ...{ network, bridge: bridgeOfNetwork(network), host: at(1), mask: '255.255.255.0' },
-    ...{ first: at(2), last: at(FIRST_FIXED - 1) },
+    network,
+    bridge: bridgeOfNetwork(network),
+    host: at(1),
+    mask: '255.255.255.0',
+    first: at(2),
+    last: at(FIRST_FIXED - 1),
     fixed: { count: LAST_FIXED - FIRST_FIXED + 1, at: (each) => at(FIRST_FIXED + each) },
   }
 }

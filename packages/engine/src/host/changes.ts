@@ -10,7 +10,8 @@ export class Changes {
   readonly #listeners = new Set<(change: Change) => void>()
 
   emit(change: Change): void {
-    for (const listener of [...this.#listeners]) listener(change)
+    // A listener may remove itself.
+    for (const listener of Array.from(this.#listeners)) listener(change)
   }
 
   listen(listener: (change: Change) => void): Disposable {

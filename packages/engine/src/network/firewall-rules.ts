@@ -49,12 +49,14 @@ export function firewallOf(family: Family, around: Around): readonly RuleChain[]
   return [
     {
       // Between a host and the guests of its local API.
-      ...{ chain: 'SKERRY_GUESTS', rules: v4 ? fromGuests : fromGuests6 },
+      chain: 'SKERRY_GUESTS',
+      rules: v4 ? fromGuests : fromGuests6,
       of: { hook: 'INPUT', packets: `-i ${bridge}` },
     },
     {
       // Between a host and the guests of organisations.
-      ...{ chain: 'SKERRY_TENANTS', rules: v4 ? fromTenants : ['-j DROP'] },
+      chain: 'SKERRY_TENANTS',
+      rules: v4 ? fromTenants : ['-j DROP'],
       of: { hook: 'INPUT', packets: `-i ${tenants}` },
     },
     {
@@ -70,7 +72,8 @@ export function firewallOf(family: Family, around: Around): readonly RuleChain[]
     },
     {
       // Between guests of the local API and the host's provider; those of organisations are above.
-      ...{ chain: 'SKERRY_METADATA', rules: around.metadata ? [] : toMetadata(family) },
+      chain: 'SKERRY_METADATA',
+      rules: around.metadata ? [] : toMetadata(family),
       of: { hook: 'FORWARD', packets: `-i ${bridge}` },
     },
     ...(v4 ? [{ chain: 'SKERRY_REFUSING', rules: refusals }] : []),

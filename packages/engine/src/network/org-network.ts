@@ -95,7 +95,8 @@ async function chooseNumber(host: Host, network: string): Promise<number> {
 
 async function definedBlocks(host: Host): Promise<Block[]> {
   const { nets } = await host.link.call(libvirt.connectListAllNetworks, {
-    ...{ needResults: 1, flags: 0 },
+    needResults: 1,
+    flags: 0,
   })
   const all = await Promise.all(nets.map((net) => readNetwork(host, net)))
   return all.flatMap(addressesIn).map(({ address, prefix }) => blockAround(address, prefix))

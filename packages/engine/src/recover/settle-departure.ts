@@ -88,7 +88,11 @@ async function confirm(
 ): Promise<void> {
   await host.link
     .call(libvirt.domainMigrateConfirm3Params, {
-      ...{ dom, params: [], cookieIn: new Uint8Array(), flags, cancelled },
+      dom,
+      params: [],
+      cookieIn: new Uint8Array(),
+      flags,
+      cancelled,
     })
     .catch((error: unknown) => {
       if (!isAnswer(error)) throw error

@@ -34,13 +34,16 @@ export async function settleSnapshot(
  */
 async function describeAnew({ link }: Host, dom: libvirt.Domain): Promise<void> {
   const { snapshots } = await link.call(libvirt.domainListAllSnapshots, {
-    ...{ dom, needResults: 1, flags: 0 },
+    dom,
+    needResults: 1,
+    flags: 0,
   })
   const { redefine, current } = libvirt.DomainSnapshotCreateFlags
   for (const snap of snapshots) {
     const { secure } = libvirt.DomainSnapshotXMLFlags
     const { xml: xmlDesc } = await link.call(libvirt.domainSnapshotGetXmlDesc, {
-      ...{ snap, flags: secure },
+      snap,
+      flags: secure,
     })
     const is = await link.call(libvirt.domainSnapshotIsCurrent, { snap, flags: 0 })
     const flags = redefine | (is.current === 1 ? current : 0)

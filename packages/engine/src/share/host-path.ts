@@ -8,8 +8,24 @@ import { isInDotDirectory } from './homes.ts'
 
 /** System directories, barred with everything below them. */
 const SYSTEM = [
-  ...['/bin', '/boot', '/dev', '/etc', '/lib', '/lib32', '/lib64', '/libx32', '/proc', '/root'],
-  ...['/run', '/sbin', '/sys', '/usr', '/var/lib', '/var/log', '/var/run', '/var/spool'],
+  '/bin',
+  '/boot',
+  '/dev',
+  '/etc',
+  '/lib',
+  '/lib32',
+  '/lib64',
+  '/libx32',
+  '/proc',
+  '/root',
+  '/run',
+  '/sbin',
+  '/sys',
+  '/usr',
+  '/var/lib',
+  '/var/log',
+  '/var/run',
+  '/var/spool',
 ]
 /** Barred themselves, but not the users' directories below them. */
 const ONLY_BELOW = ['/', '/home', '/media', '/mnt', '/opt', '/srv', '/tmp', '/var']

@@ -249,10 +249,15 @@ async function startServer(host: Host, { id }: VmRecord, dom: libvirt.Domain): P
   await makeDirectory(dirname(socket), PASSABLE_DIRECTORY)
   const pid = await startTool(VIRTIOFSD, [
     `--socket-path=${socket}`,
-    ...['-o', `source=${sharesDirectory(paths, id)}`],
-    ...['-o', 'cache=auto', '-o', 'sandbox=namespace'],
+    '-o',
+    `source=${sharesDirectory(paths, id)}`,
+    '-o',
+    'cache=auto',
+    '-o',
+    'sandbox=namespace',
     // Files created by a guest's root must not give the folder's owner new privileges: no devices, no capabilities.
-    ...['-o', 'modcaps=-mknod:-setfcap'],
+    '-o',
+    'modcaps=-mknod:-setfcap',
   ])
   await writeFile(pidFile(socket), String(pid), { mode: PRIVATE_FILE })
   const deadline = performance.now() + SOCKET_TIMEOUT_MS

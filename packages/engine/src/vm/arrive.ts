@@ -38,7 +38,11 @@ export function makeReady(host: Host, departure: Departure, incarnation: string)
     await requireBridge(host, departure.facts.bridge)
     await ensureNetworkOf(host, departure.record.network)
     const arriving: VmRecord = {
-      ...{ ...departure.record, incarnation, phase: 'making', arrival: move, underWay: undefined },
+      ...departure.record,
+      incarnation,
+      phase: 'making',
+      arrival: move,
+      underWay: undefined,
     }
     const directory = lifeDirectory(host.paths, arriving)
     const entry = await writeAwaiting(host, departure)
@@ -76,7 +80,13 @@ function writeAwaiting(host: Host, departure: Departure): Promise<ArrivingVm> {
   const { id, owner } = departure.record
   const changedAt = host.clock.now().toISOString()
   return host.moves.write({
-    ...{ side: 'target', stage: 'awaiting', move, id, owner, power, changedAt },
+    side: 'target',
+    stage: 'awaiting',
+    move,
+    id,
+    owner,
+    power,
+    changedAt,
   })
 }
 

@@ -151,9 +151,18 @@ async function describe(record: VmRecord, laid: Laid): Promise<Vm> {
   const { id, name, tag, incarnation, autostart, sharing } = record
   const { layers, cpus, memoryMiB, nested, bridge } = laid
   return {
-    ...{ id, name, tag, power: 'off', incarnation, boot: null, cpus, memoryMiB },
+    id,
+    name,
+    tag,
+    power: 'off',
+    incarnation,
+    boot: null,
+    cpus,
+    memoryMiB,
     diskMiB: (await virtualBytes(layers)) / 1024 ** 2,
-    ...{ nested, autostart, sharing },
+    nested,
+    autostart,
+    sharing,
     ...(bridge !== undefined && { bridge }),
     ...cardOf(record),
   }
@@ -162,7 +171,13 @@ async function describe(record: VmRecord, laid: Laid): Promise<Vm> {
 function definitionOf(host: Host, record: VmRecord, laid: Laid, seeded: boolean): DomainDefinition {
   const { id, owner, incarnation, uuid, name, network } = record
   return {
-    ...{ id, owner, incarnation, uuid, title: name, network, ...laid },
+    id,
+    owner,
+    incarnation,
+    uuid,
+    title: name,
+    network,
+    ...laid,
     mac: macOf(uuid),
     seed: seeded ? seedFile(host.paths, record) : undefined,
     serial: serialFile(host.paths, record),
@@ -198,7 +213,11 @@ function requestOf(requested: NewVm & { readonly parent?: string }): string {
   // For a clone, null is meaningful: it leaves the parent's bridge.
   const joined = bridge === null && requested.parent === undefined ? undefined : bridge
   const plain = {
-    ...{ name: requested.id, tag: '', owner: 'local', incarnation: '1', autostart: false },
+    name: requested.id,
+    tag: '',
+    owner: 'local',
+    incarnation: '1',
+    autostart: false,
     ...(requested.parent === undefined && DEFAULTS),
     ...Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== undefined)),
     ...(joined !== undefined && { bridge: joined }),

@@ -208,7 +208,9 @@ async function describe(
   const { cpus, memoryMiB, nested, mac, bridge, disk } = await readFacts(host, dom)
   const seed = await readFile(seedFile(host.paths, record)).catch(() => undefined)
   return {
-    ...{ move, power, record },
+    move,
+    power,
+    record,
     facts: { cpus, memoryMiB, nested, mac, bridge },
     xml,
     virtualBytes: await virtualBytes(await readLayers(disk)),

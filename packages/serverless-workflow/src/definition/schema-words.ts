@@ -5,7 +5,13 @@ import { clip } from './text.ts'
 
 /** The supported JSON Schema keywords. Others are rejected: a rule that is not enforced would be misleading. */
 export const schemaTypes = [
-  ...['string', 'number', 'integer', 'boolean', 'object', 'array', 'null'],
+  'string',
+  'number',
+  'integer',
+  'boolean',
+  'object',
+  'array',
+  'null',
 ] as const
 export const schemaFormats = [
   'password',

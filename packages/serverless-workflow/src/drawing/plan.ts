@@ -98,8 +98,15 @@ export function planColumn(
     return item
   })
   return {
-    ...{ x: 0, y: 0, width, height: Math.max(top, y - SIZE.gap), centre: left + widest / 2 },
-    ...{ items, role, caption, jumps: jumps.map((jump) => ({ ...jump, x: left + jump.x })) },
+    x: 0,
+    y: 0,
+    width,
+    height: Math.max(top, y - SIZE.gap),
+    centre: left + widest / 2,
+    items,
+    role,
+    caption,
+    jumps: jumps.map((jump) => ({ ...jump, x: left + jump.x })),
   }
 }
 

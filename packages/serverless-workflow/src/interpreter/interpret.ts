@@ -52,7 +52,11 @@ export async function interpret(
 ): Promise<RunEnd> {
   const { document } = loaded
   const running: Run = {
-    ...{ run, runtime, document, limits, state },
+    run,
+    runtime,
+    document,
+    limits,
+    state,
     rawInput: loaded.input,
     use: document.use ?? {},
     leave: new Stop(),
@@ -85,8 +89,14 @@ async function runWhole(running: Run, stop: Stop): Promise<Json> {
   const { document, state, rawInput } = running
   const { input, output, timeout } = document
   const here: TaskContext = {
-    ...{ running, name: document.document.name, place: '/', task: { do: [] }, step: 0 },
-    ...{ scope: { variables: {}, stop }, began: state.began, raw: rawInput },
+    running,
+    name: document.document.name,
+    place: '/',
+    task: { do: [] },
+    step: 0,
+    scope: { variables: {}, stop },
+    began: state.began,
+    raw: rawInput,
   }
   if (state.resumePoint.input === undefined) {
     await validate(here, input?.schema?.document, rawInput, 'the input')
@@ -144,8 +154,14 @@ async function runTask(
     resumePoint.began = running.runtime.now()
   }
   const here: TaskContext = {
-    ...{ running, name, place, task, scope, raw },
-    ...{ step: resumePoint.step, began: resumePoint.began ?? 0 },
+    running,
+    name,
+    place,
+    task,
+    scope,
+    raw,
+    step: resumePoint.step,
+    began: resumePoint.began ?? 0,
   }
   try {
     if (resumePoint.input === undefined) {

@@ -17,7 +17,11 @@ export async function note(
 ): Promise<void> {
   const { state, pending, runtime } = running
   pending.steps.push({
-    ...{ number: ++state.notes, at: runtime.now(), place, name, what },
+    number: ++state.notes,
+    at: runtime.now(),
+    place,
+    name,
+    what,
     ...(text !== undefined && { text: text.slice(0, 1_000) }),
   })
   if (pending.steps.length >= MOST_PENDING) await report(running)

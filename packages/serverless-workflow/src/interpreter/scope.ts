@@ -75,7 +75,13 @@ export interface RunState {
   readonly resumePoint: ListResumePoint & { input?: Json }
 }
 export const newState = (now: number): RunState => ({
-  ...{ began: now, context: {}, steps: 0, notes: 0, events: 0, inbox: [], resumePoint: {} },
+  began: now,
+  context: {},
+  steps: 0,
+  notes: 0,
+  events: 0,
+  inbox: [],
+  resumePoint: {},
 })
 
 /** The resume point of a task list. */
@@ -198,7 +204,9 @@ export async function evaluateEach(
   })
   const { runtime } = here.running
   const answers = await runtime.evaluate({
-    ...{ expressions: hard, on, variables: Object.fromEntries(known) },
+    expressions: hard,
+    on,
+    variables: Object.fromEntries(known),
   })
   let next = 0
   return plain.map((each) => each ?? answers[next++] ?? { wrong: 'no result' })
@@ -272,7 +280,10 @@ function variable(here: TaskContext, name: string): Json | undefined {
 }
 
 const taskDescriptor = ({ name, place, task, raw, rawOutput, began }: TaskContext): Json => ({
-  ...{ name, reference: place, definition: task as unknown as Json, input: raw },
+  name,
+  reference: place,
+  definition: task as unknown as Json,
+  input: raw,
   ...(rawOutput !== undefined && { output: rawOutput }),
   startedAt: timeDescriptor(began),
 })

@@ -151,8 +151,17 @@ export const variable: LintRule = (linter, value, at) => {
   else if (reserved.has(value)) linter.report(at, `$${value} is a reserved name; use another one`)
 }
 const reserved = new Set([
-  ...['context', 'input', 'output', 'secrets', 'authorization', 'task', 'workflow', 'runtime'],
-  ...['ENV', '__loc__', '__prog_args'],
+  'context',
+  'input',
+  'output',
+  'secrets',
+  'authorization',
+  'task',
+  'workflow',
+  'runtime',
+  'ENV',
+  '__loc__',
+  '__prog_args',
 ])
 
 /** A name defined in a part of `use`, or an inline value. */

@@ -28,20 +28,33 @@ const common = { handshakeMs: 5000, headMs: 10_000, bodyMs: 30_000 } as const
 export const listenerBounds = {
   /** A cell's API, in each dialect. */
   api: {
-    ...{ ...common, streams: true, keepAliveMs: BEHIND_BALANCER_MS },
-    ...{ connections: 20_000, unauthenticated: 512 },
+    ...common,
+    streams: true,
+    keepAliveMs: BEHIND_BALANCER_MS,
+    connections: 20_000,
+    unauthenticated: 512,
   },
   /** A cell's listener for hosts, consoles and workflow servers. */
   machines: {
-    ...{ ...common, streams: true, keepAliveMs: BEHIND_BALANCER_MS },
-    ...{ connections: 10_000, unauthenticated: 512 },
+    ...common,
+    streams: true,
+    keepAliveMs: BEHIND_BALANCER_MS,
+    connections: 10_000,
+    unauthenticated: 512,
   },
   workflow: {
-    ...{ ...common, keepAliveMs: BEHIND_BALANCER_MS, connections: 10_000, unauthenticated: 512 },
+    ...common,
+    keepAliveMs: BEHIND_BALANCER_MS,
+    connections: 10_000,
+    unauthenticated: 512,
   },
   console: {
-    ...{ ...common, headMs: 5000, bodyMs: 5000, keepAliveMs: 5000 },
-    ...{ connections: 10_000, unauthenticated: 1024 },
+    ...common,
+    headMs: 5000,
+    bodyMs: 5000,
+    keepAliveMs: 5000,
+    connections: 10_000,
+    unauthenticated: 1024,
   },
   egress: { ...common, keepAliveMs: 5000, connections: 1000, unauthenticated: 1000 },
   /** Health and metrics of a server, for the operator's monitoring. */

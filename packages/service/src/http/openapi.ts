@@ -96,14 +96,18 @@ function answer(what: TSchema | string): object {
 }
 
 const pathParameter = (name: string): object => ({
-  ...{ name, in: 'path', required: true },
+  name,
+  in: 'path',
+  required: true,
   schema: { type: 'string' },
 })
 
 function queryParameters(query: TObject | undefined): object[] {
   const required: readonly string[] = query?.required ?? []
   return Object.entries(query?.properties ?? {}).map(([name, schema]) => ({
-    ...{ name, in: 'query', required: required.includes(name) },
+    name,
+    in: 'query',
+    required: required.includes(name),
     schema,
   }))
 }

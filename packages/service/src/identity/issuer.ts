@@ -69,8 +69,14 @@ export async function makeIssuer({
   const publicKey = derOf(publicKeyOf(key))
   const { serial: serialNumber, notBefore, notAfter } = rest
   const made = await x509.X509CertificateGenerator.create({
-    ...{ serialNumber, notBefore, notAfter, publicKey, signingAlgorithm: SIGNING },
-    ...{ subject: nameOf(subject), issuer: nameOf(subject), signingKey: await signingKey(key) },
+    serialNumber,
+    notBefore,
+    notAfter,
+    publicKey,
+    signingAlgorithm: SIGNING,
+    subject: nameOf(subject),
+    issuer: nameOf(subject),
+    signingKey: await signingKey(key),
     extensions: [
       new x509.BasicConstraintsExtension(true, 0, true),
       new x509.KeyUsagesExtension(x509.KeyUsageFlags.keyCertSign, true),
@@ -90,8 +96,13 @@ export async function issueCertificate(
   const parent = new x509.X509Certificate(issuer.cert)
   const { serverAuth, clientAuth } = x509.ExtendedKeyUsage
   const made = await x509.X509CertificateGenerator.create({
-    ...{ serialNumber, notBefore, notAfter, signingAlgorithm: SIGNING },
-    ...{ publicKey: derOf(publicKey), subject: nameOf(subject), issuer: parent.subjectName },
+    serialNumber,
+    notBefore,
+    notAfter,
+    signingAlgorithm: SIGNING,
+    publicKey: derOf(publicKey),
+    subject: nameOf(subject),
+    issuer: parent.subjectName,
     signingKey: await signingKey(issuer.key),
     extensions: [
       new x509.BasicConstraintsExtension(false, undefined, true),
@@ -125,7 +136,9 @@ export async function readRequest(request: string): Promise<string> {
     if (request.length > REQUEST_BYTES_MAX) throw new Error('it is too long')
     const read = new x509.Pkcs10CertificateRequest(request)
     const key = createPublicKey({
-      ...{ key: Buffer.from(read.publicKey.rawData), format: 'der', type: 'spki' },
+      key: Buffer.from(read.publicKey.rawData),
+      format: 'der',
+      type: 'spki',
     })
     if (key.asymmetricKeyDetails?.namedCurve !== 'prime256v1')
       throw new Error('its key is not EC P-256')

@@ -63,7 +63,10 @@ export async function keepServerIdentity<I extends ServerIdentity>(
     keep: (signal) =>
       keepRenewed(
         {
-          ...{ clock, pause, log, afterMs: lifetimes.control.renewMs },
+          clock,
+          pause,
+          log,
+          afterMs: lifetimes.control.renewMs,
           current: () => identity.toCells.cert,
           // The certificate for clients may come from a public CA: the tool that renews it replaces the file.
           also: async () => {

@@ -14,7 +14,12 @@ export function labCell(
 ): LabCell {
   const ports = [port, machines.port, ...(original === undefined ? [] : [original])]
   return labServer({
-    ...{ ...started, name, dir, url, ports, log: join(dir, 'cell.log') },
+    ...started,
+    name,
+    dir,
+    url,
+    ports,
+    log: join(dir, 'cell.log'),
     command: [process.execPath, CLOUD_PROGRAM, 'serve', '--config', config],
   })
 }

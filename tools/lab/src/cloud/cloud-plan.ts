@@ -151,14 +151,22 @@ function planOf(
     const dir = join(lab, name)
     const port = ports.balancer + 1 + at
     return {
-      ...{ name, dir, config: join(dir, 'cloud.json'), url: `https://127.0.0.1:${port}`, port },
+      name,
+      dir,
+      config: join(dir, 'cloud.json'),
+      url: `https://127.0.0.1:${port}`,
+      port,
       machines: { address: MACHINES, port: port + count },
       ...(original && { original: second + 1 + at }),
     }
   })
   const url = `https://127.0.0.1:${ports.balancer}`
   const plan = {
-    ...{ dir: join(lab, 'cloud'), ports, url, cells, images: join(lab, 'images') },
+    dir: join(lab, 'cloud'),
+    ports,
+    url,
+    cells,
+    images: join(lab, 'images'),
     workflows: workflowsOf(lab, workflows),
     ...(original && { original: { url: `https://127.0.0.1:${second}`, port: second } }),
   }
@@ -179,9 +187,14 @@ const workflowsOf = (lab: string, count: number): WorkflowPlan[] =>
     const name = `workflow-${at + 1}`
     const dir = join(lab, name)
     return {
-      ...{ name, dir, config: join(dir, 'workflow.json'), address, port: WORKFLOW_PORT },
+      name,
+      dir,
+      config: join(dir, 'workflow.json'),
+      address,
+      port: WORKFLOW_PORT,
       url: `https://${address}:${WORKFLOW_PORT}`,
-      ...{ database: `workflow_${at + 1}`, worker: join(lab, `worker-${at + 1}`) },
+      database: `workflow_${at + 1}`,
+      worker: join(lab, `worker-${at + 1}`),
       egress: join(lab, `egress-${at + 1}`),
     }
   })

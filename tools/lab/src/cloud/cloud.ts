@@ -127,7 +127,10 @@ export async function startCloud(
   const certificates = certificatesOf(lab)
   if (!existsSync(certificates)) await administer(['temporal', '--out', certificates])
   const temporal = await startTemporal(join(lab, 'temporal'), postgres, {
-    ...{ ...started, port: ports.temporal, namespace: NAMESPACE, certificates },
+    ...started,
+    port: ports.temporal,
+    namespace: NAMESPACE,
+    certificates,
   })
   const cells = plan.cells.map((cell) => labCell(cell, started))
   for (const cell of cells) await cell.start()
@@ -178,7 +181,10 @@ async function prepare(
   await mkdir(first.dir, { recursive: true })
   const password = newPassword()
   const at = ({ port, machines, original: second }: (typeof cells)[number]) => [
-    ...['--listen', `127.0.0.1:${port}`, '--machines', `${machines.address}:${machines.port}`],
+    '--listen',
+    `127.0.0.1:${port}`,
+    '--machines',
+    `${machines.address}:${machines.port}`,
     ...(second === undefined ? [] : ['--original-listen', `127.0.0.1:${second}`]),
   ]
   const engines = ['--temporal', `127.0.0.1:${ports.temporal}`, '--namespace', NAMESPACE]
@@ -255,16 +261,22 @@ export async function reportCloud(lab: string): Promise<CloudReport | undefined>
       ...pidOf(join(lab, 'postgres')),
     },
     temporal: {
-      ...{ address: `127.0.0.1:${ports.temporal}`, namespace: NAMESPACE },
+      address: `127.0.0.1:${ports.temporal}`,
+      namespace: NAMESPACE,
       certificates: certificatesOf(lab),
       ...pidOf(join(lab, 'temporal')),
     },
     cloud: {
-      ...{ url, ...(original && { original: original.url }), ca: made.ca },
+      url,
+      ...(original && { original: original.url }),
+      ca: made.ca,
       cells: cells.map((cell) => ({
-        ...{ url: cell.url, ...pidOf(cell.dir), log: join(cell.dir, 'cell.log') },
+        url: cell.url,
+        ...pidOf(cell.dir),
+        log: join(cell.dir, 'cell.log'),
       })),
-      ...{ admin: made.admin, tenants: made.tenants },
+      admin: made.admin,
+      tenants: made.tenants,
     },
     ...(screens && { console: reportConsoles(screens, pidOf) }),
     ...reportWorkflows(workflows, made, pidOf),
@@ -291,7 +303,9 @@ function reportWorkflows(
   const { user, org, password } = tenant
   return {
     workflow: {
-      ...{ url: first.url, user: `${user}@${org}`, password },
+      url: first.url,
+      user: `${user}@${org}`,
+      password,
       ...pidOf(first.dir),
       all,
     },

@@ -35,7 +35,9 @@ export async function startConsoles(
   for (const each of consoles) await each.start()
   const behind = all.map(({ port: own }) => ({ host: CONSOLE_ADDRESS, port: own }))
   await startBalancerProcess(join(lab, 'console-balancer'), behind, {
-    ...{ ...started, port, address: CONSOLE_ADDRESS },
+    ...started,
+    port,
+    address: CONSOLE_ADDRESS,
   })
   return { url, page: pageOf(url), consoles }
 }
@@ -45,7 +47,12 @@ function labConsole(
   started: { readonly netns: string; readonly outlives: boolean },
 ): LabServer {
   return labServer({
-    ...{ ...started, name, dir, url, ports: [port], log: logOf(dir) },
+    ...started,
+    name,
+    dir,
+    url,
+    ports: [port],
+    log: logOf(dir),
     command: [process.execPath, PROGRAM, '--config', config],
   })
 }

@@ -27,7 +27,8 @@ export async function joinHosts(
   cells: readonly CellPlan[],
 ): Promise<void> {
   const apis = cells.flatMap(({ machines: { address, port } }) => [
-    ...['--cloud', `https://${address}:${port}`],
+    '--cloud',
+    `https://${address}:${port}`,
   ])
   const joinOne = async (host: LabHost) => {
     if (!existsSync(join(host.dir, 'skerry', 'cloud', 'certificate.pem'))) {

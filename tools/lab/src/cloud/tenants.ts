@@ -70,7 +70,10 @@ async function ask(
   headers: Readonly<Record<string, string>>,
 ) {
   const requested = request(new URL(where, url), {
-    ...{ method, ca, agent: false, signal: AbortSignal.timeout(ANSWER_MS) },
+    method,
+    ca,
+    agent: false,
+    signal: AbortSignal.timeout(ANSWER_MS),
     headers: { accept: 'application/*+xml;version=5.1', ...headers },
   })
   requested.end()

@@ -38,10 +38,22 @@ export async function startWorkflows(
     const there = await postgres.psql(`select 1 from pg_database where datname = '${database}'`)
     if (there === '') await postgres.psql(`create database ${database}`)
     await administer([
-      ...['workflow', '--name', name, '--out', dir, '--url', url, '--cells', apis],
-      ...['--listen', `${address}:${port}`, '--database', postgres.urlOf(database)],
+      'workflow',
+      '--name',
+      name,
+      '--out',
+      dir,
+      '--url',
+      url,
+      '--cells',
+      apis,
+      '--listen',
+      `${address}:${port}`,
+      '--database',
+      postgres.urlOf(database),
       // The two servers share no runs.
-      ...['--namespace', name],
+      '--namespace',
+      name,
     ])
   }
   const all: LabWorkflow[] = []
@@ -70,7 +82,8 @@ const labWorkflow = (
     ...(only === 'api'
       ? { name, dir, ports: [port], log: logOf(dir) }
       : { name: `worker of ${name}`, dir: worker, ports: [], log: join(worker, 'worker.log') }),
-    ...{ ...started, url },
+    ...started,
+    url,
     command: [process.execPath, SERVER, '--config', config, '--only', only],
   })
 
@@ -79,13 +92,12 @@ const labEgress = (
   started: { readonly netns: string; readonly outlives: boolean },
 ): LabServer =>
   labServer({
-    ...{
-      ...started,
-      name: `egress of ${name}`,
-      dir: egress,
-      url: join(dir, 'egress', 'egress.sock'),
-    },
-    ...{ ports: [], log: join(egress, 'egress.log') },
+    ...started,
+    name: `egress of ${name}`,
+    dir: egress,
+    url: join(dir, 'egress', 'egress.sock'),
+    ports: [],
+    log: join(egress, 'egress.log'),
     command: [process.execPath, EGRESS, join(dir, 'egress.json')],
   })
 

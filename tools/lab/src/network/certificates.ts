@@ -26,8 +26,17 @@ export async function startIssuer(name: string): Promise<TestIssuer> {
   const at = (file: string) => join(directory.path, file)
   const openssl = (...words: readonly string[]) => run('openssl', [...words])
   await openssl(
-    ...['req', '-x509', ...EC, '-days', '2', '-subj', `/CN=${name}`],
-    ...['-keyout', at('ca.key'), '-out', at('ca.crt')],
+    'req',
+    '-x509',
+    ...EC,
+    '-days',
+    '2',
+    '-subj',
+    `/CN=${name}`,
+    '-keyout',
+    at('ca.key'),
+    '-out',
+    at('ca.crt'),
   )
   let issued = 0
   return {
@@ -42,8 +51,22 @@ export async function startIssuer(name: string): Promise<TestIssuer> {
       await writeFile(extensions, `${lines.join('\n')}\n`)
       await openssl('req', '-new', ...EC, '-subj', '/CN=any', '-keyout', key, '-out', request)
       await openssl(
-        ...['x509', '-req', '-in', request, '-CA', at('ca.crt'), '-CAkey', at('ca.key')],
-        ...['-set_serial', String(issued), '-days', '1', '-extfile', extensions, '-out', cert],
+        'x509',
+        '-req',
+        '-in',
+        request,
+        '-CA',
+        at('ca.crt'),
+        '-CAkey',
+        at('ca.key'),
+        '-set_serial',
+        String(issued),
+        '-days',
+        '1',
+        '-extfile',
+        extensions,
+        '-out',
+        cert,
       )
       return { key: await readFile(key, 'utf8'), cert: await readFile(cert, 'utf8') }
     },

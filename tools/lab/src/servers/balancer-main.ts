@@ -3,7 +3,8 @@ import { startBalancer } from './balancer.ts'
 
 const [address = '', port, ...targets] = process.argv.slice(2)
 await startBalancer({
-  ...{ address, port: Number(port) },
+  address,
+  port: Number(port),
   targets: targets.map((target) => {
     const { hostname, port } = new URL(`tcp://${target}`)
     return { host: hostname, port: Number(port) }

@@ -35,7 +35,9 @@ export function labServer({ name, url, dir, log, ...rest }: ServerProcess): LabS
   const { command, ports, netns, outlives } = rest
   const running = () => findEngines((other) => other === dir)
   return {
-    ...{ name, url, log },
+    name,
+    url,
+    log,
     get pid() {
       return running()[0]
     },

@@ -42,7 +42,9 @@ export async function openWindow(
   const start = async (side: 'inner' | 'outer', isOpen: (pid: number) => boolean) => {
     const log = join(dir, `${side}.log`)
     const child = startDaemon({
-      ...{ dir, log, outlives },
+      dir,
+      log,
+      outlives,
       command: [
         process.execPath,
         PROGRAM,

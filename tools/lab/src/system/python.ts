@@ -35,9 +35,20 @@ async function install(list: string, home: string): Promise<void> {
   try {
     await run([PYTHON, '-m', 'venv', unfinished])
     await run([
-      ...[join(unfinished, 'bin/python'), '-m', 'pip', '--disable-pip-version-check', 'install'],
-      ...['--quiet', '--retries', RETRIES, '--only-binary', ':all:', '--no-deps'],
-      ...['--require-hashes', '--requirement', list],
+      join(unfinished, 'bin/python'),
+      '-m',
+      'pip',
+      '--disable-pip-version-check',
+      'install',
+      '--quiet',
+      '--retries',
+      RETRIES,
+      '--only-binary',
+      ':all:',
+      '--no-deps',
+      '--require-hashes',
+      '--requirement',
+      list,
     ])
     await rename(unfinished, home)
   } finally {

@@ -159,7 +159,10 @@ class Server implements Temporal {
         log: this.log,
         command: [
           this.#programs.server,
-          ...['--config-file', join(this.dir, 'temporal.yaml'), '--allow-no-auth', 'start'],
+          '--config-file',
+          join(this.dir, 'temporal.yaml'),
+          '--allow-no-auth',
+          'start',
         ],
         outlives: this.#outlives,
         ...(this.#netns !== undefined && { netns: this.#netns }),
@@ -218,7 +221,8 @@ class Server implements Temporal {
       }
       // A new connection for each attempt: a failed one backs off before it tries again.
       const connection = client.Connection.lazy({
-        ...{ address: this.address, interceptors: [] },
+        address: this.address,
+        interceptors: [],
         ...(this.tls && { tls: this.tls }),
       })
       try {

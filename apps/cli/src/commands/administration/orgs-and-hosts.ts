@@ -26,25 +26,37 @@ const orgHref = async (side: CloudSession, word: string) =>
 
 const switches: readonly Switch[] = [
   {
-    ...{ name: 'host enable', usage: 'HOST', kind: kinds.host, href: hostHref },
+    name: 'host enable',
+    usage: 'HOST',
+    kind: kinds.host,
+    href: hostHref,
     verb: 'enable',
     summary: 'allow new VMs on a host',
     next: 'skerry host list shows the VMs and usage of each host',
   },
   {
-    ...{ name: 'host disable', usage: 'HOST', kind: kinds.host, href: hostHref },
+    name: 'host disable',
+    usage: 'HOST',
+    kind: kinds.host,
+    href: hostHref,
     verb: 'disable',
     summary: 'place no new VMs on a host; existing VMs keep running',
     next: 'skerry host enable HOST allows new VMs again',
   },
   {
-    ...{ name: 'org enable', usage: 'ORG', kind: kinds.org, href: orgHref },
+    name: 'org enable',
+    usage: 'ORG',
+    kind: kinds.org,
+    href: orgHref,
     verb: 'enable',
     summary: 'let the users of an organisation log in again',
     next: 'skerry user list --org ORG lists them',
   },
   {
-    ...{ name: 'org disable', usage: 'ORG', kind: kinds.org, href: orgHref },
+    name: 'org disable',
+    usage: 'ORG',
+    kind: kinds.org,
+    href: orgHref,
     verb: 'disable',
     summary: 'lock out all users of an organisation; its VMs keep running',
     next: 'skerry org enable ORG lets them log in again',
@@ -53,7 +65,10 @@ const switches: readonly Switch[] = [
 
 const switchRow = ({ name, usage, verb, summary, next, kind, href }: Switch): Command =>
   command({
-    ...{ name, usage, summary, next },
+    name,
+    usage,
+    summary,
+    next,
     asks: 'cloud',
     examples: [`skerry ${name} ${kind === kinds.host ? 'host-1' : 'blue'}`],
     async run(context, { words: [word = ''], json }) {

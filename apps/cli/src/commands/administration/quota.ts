@@ -44,7 +44,8 @@ const boundsOf = (org: Element): readonly Bound[] => {
   const counted = childrenByLocalName(org, 'Used')[0]?.attributes ?? {}
   const quota = quotaIn(org)
   return bounds.map(({ key, what, ...rest }) => ({
-    ...{ what, size: 'size' in rest },
+    what,
+    size: 'size' in rest,
     used: counted[key] === undefined ? null : Number(counted[key]),
     most: quota[key] === undefined ? null : Number(quota[key]),
   }))

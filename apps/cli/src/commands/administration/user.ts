@@ -26,7 +26,8 @@ const columns: readonly TableColumn<User>[] = [
 ]
 
 const userIn = (document: Element | undefined, org: string): User => ({
-  ...{ name: attribute(document, 'name') ?? '', org },
+  name: attribute(document, 'name') ?? '',
+  org,
   role: attribute(childrenByLocalName(document, 'Role')[0], 'name') ?? '',
   enabled: text(childrenByLocalName(document, 'IsEnabled')[0]) === 'true',
 })

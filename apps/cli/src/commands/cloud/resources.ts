@@ -53,7 +53,8 @@ const listOf = ({ word, what, ...row }: ResourceList): Command =>
       const type = (all === true ? row.allOrgs : undefined) ?? row.kind.type
       const most = wholeNumber('--limit', limit) ?? row.limit
       const requested = {
-        ...{ type, ...row.order },
+        type,
+        ...row.order,
         ...(filter !== undefined && { filter }),
         ...(most !== undefined && { limit: most }),
       }
@@ -92,7 +93,8 @@ async function recordNamed(
   const { href, name } =
     kind.type === 'vm' ? await vmNamed(side, word) : await oneNamed(side, kind, word)
   for await (const found of query(side.cloud, {
-    ...{ type: kind.type, filter: `name==${quoted(name)}` },
+    type: kind.type,
+    filter: `name==${quoted(name)}`,
   })) {
     if (idIn(found['href']) === idIn(href)) return found
   }

@@ -23,7 +23,9 @@ export function taskOf(document: Element): Readonly<Record<string, string | numb
   const said = (name: string) => attribute(document, name)
   const inside = (name: string) => childrenByLocalName(document, name)[0]
   return {
-    ...{ id: idIn(said('href')), status: said('status'), operation: said('operation') },
+    id: idIn(said('href')),
+    status: said('status'),
+    operation: said('operation'),
     of: attribute(inside('Owner'), 'name'),
     by: attribute(inside('User'), 'name'),
     progress: Number(text(inside('Progress')) ?? 0),

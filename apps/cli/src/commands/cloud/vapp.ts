@@ -22,32 +22,50 @@ interface VappPower {
 
 const powers: readonly VappPower[] = [
   {
-    ...{ verb: 'start', rel: 'power:powerOn', label: 'starting', done: 'turned on' },
+    verb: 'start',
+    rel: 'power:powerOn',
+    label: 'starting',
+    done: 'turned on',
     summary: 'start all VMs of a vApp, in their start order',
     next: 'skerry list shows their addresses',
   },
   {
-    ...{ verb: 'stop', rel: 'power:shutdown', label: 'stopping', done: 'shut down' },
+    verb: 'stop',
+    rel: 'power:shutdown',
+    label: 'stopping',
+    done: 'shut down',
     summary: 'shut down all guests of a vApp',
     next: 'skerry vapp off VAPP if a guest does not respond',
   },
   {
-    ...{ verb: 'off', rel: 'power:powerOff', label: 'turning off', done: 'turned off' },
+    verb: 'off',
+    rel: 'power:powerOff',
+    label: 'turning off',
+    done: 'turned off',
     summary: 'power off all VMs of a vApp at once',
     next: 'skerry vapp start VAPP starts them again',
   },
   {
-    ...{ verb: 'suspend', rel: 'power:suspend', label: 'suspending', done: 'suspended' },
+    verb: 'suspend',
+    rel: 'power:suspend',
+    label: 'suspending',
+    done: 'suspended',
     summary: 'save the memory of all VMs of a vApp to disk and stop them',
     next: 'skerry vapp start VAPP resumes them',
   },
   {
-    ...{ verb: 'reset', rel: 'power:reset', label: 'resetting', done: 'reset' },
+    verb: 'reset',
+    rel: 'power:reset',
+    label: 'resetting',
+    done: 'reset',
     summary: 'reset all VMs of a vApp, without asking the guests',
     next: 'skerry console VM shows how one boots',
   },
   {
-    ...{ verb: 'reboot', rel: 'power:reboot', label: 'rebooting', done: 'rebooted' },
+    verb: 'reboot',
+    rel: 'power:reboot',
+    label: 'rebooting',
+    done: 'rebooted',
     summary: 'ask all guests of a vApp to reboot',
     next: 'skerry ssh VM once they are up again',
   },
@@ -55,13 +73,11 @@ const powers: readonly VappPower[] = [
 
 const powerRow = ({ verb, rel, label, done, summary, next }: VappPower): Command =>
   command({
-    ...{
-      name: `vapp ${verb}`,
-      usage: 'VAPP',
-      summary,
-      next,
-      examples: [`skerry vapp ${verb} shop`],
-    },
+    name: `vapp ${verb}`,
+    usage: 'VAPP',
+    summary,
+    next,
+    examples: [`skerry vapp ${verb} shop`],
     asks: 'cloud',
     options: waitOptions,
     async run(context, { words: [word = ''], options, json }) {

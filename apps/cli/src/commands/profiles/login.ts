@@ -63,7 +63,9 @@ export const login = command({
     const at = await addressOf(address, options.ca, before)
     const { workflow = before?.workflow, vdc = before?.vdc } = options
     const proof = await prove(context, at, {
-      ...{ name, user, byToken: options['token-stdin'] === true },
+      name,
+      user,
+      byToken: options['token-stdin'] === true,
       session: options.session === true,
     })
     const more = { ...(workflow !== undefined && { workflow }), ...(vdc !== undefined && { vdc }) }

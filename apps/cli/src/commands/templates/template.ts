@@ -60,9 +60,12 @@ export const template = [
       if (options.sha256 !== undefined) requireDigest(options.sha256)
       await using image = await fetchImage(context, source)
       const wanted = {
-        ...{ name, file: image.file, sha256: options.sha256 },
-        ...{ isDefault: options.default === true, catalog: options.catalog },
-        ...{ cpus: wholeNumber('--cpus', options.cpus) },
+        name,
+        file: image.file,
+        sha256: options.sha256,
+        isDefault: options.default === true,
+        catalog: options.catalog,
+        cpus: wholeNumber('--cpus', options.cpus),
         memoryMiB: sizeMiB('--memory', options.memory),
       }
       const how = { label: `importing ${name}`, wait: true, json }

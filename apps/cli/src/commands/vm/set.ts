@@ -35,7 +35,9 @@ export const set = command({
       throw new Failure('usage', 'give --bridge or --nat, not both')
     }
     const settings = {
-      ...{ name, tag, autostart: yesOrNo(options.autostart) },
+      name,
+      tag,
+      autostart: yesOrNo(options.autostart),
       bridge: nat === true ? null : bridge,
       cpus: wholeNumber('--cpus', options.cpus),
       memoryMiB: sizeMiB('--memory', options.memory),

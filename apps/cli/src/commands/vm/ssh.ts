@@ -37,7 +37,10 @@ export const ssh = command({
     const { address, id: alias } = await waitForAddress(context, id, seconds)
     const args = [
       // Addresses are reused by other VMs, so ssh stores the host key under the VM's id.
-      ...['-o', `HostKeyAlias=skerry-${alias}`, '-o', 'StrictHostKeyChecking=accept-new'],
+      '-o',
+      `HostKeyAlias=skerry-${alias}`,
+      '-o',
+      'StrictHostKeyChecking=accept-new',
       ...(options.identity === undefined ? [] : ['-i', options.identity]),
       `${options.user ?? 'root'}@${address}`,
       ...(rest.length === 0 ? [] : ['--', ...rest]),

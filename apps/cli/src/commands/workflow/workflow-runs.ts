@@ -54,7 +54,8 @@ const formOf = async (client: WorkflowClient, id: string): Promise<object> => {
 }
 
 const asBody = (value: unknown) => ({
-  ...{ body: JSON.stringify(value), headers: { 'content-type': 'application/json' } },
+  body: JSON.stringify(value),
+  headers: { 'content-type': 'application/json' },
 })
 
 /** Prints each step as it changes, until the run ends. */
@@ -98,7 +99,8 @@ export const workflowRuns = [
       const sent = asBody({ input: given })
       const key = options.key === undefined ? {} : { 'idempotency-key': options.key }
       const started = (await client.json('POST', `/api/workflows/${id}/executions`, {
-        ...{ ...sent, headers: { ...sent.headers, ...key } },
+        ...sent,
+        headers: { ...sent.headers, ...key },
       })) as Execution
       if (options.wait !== true) {
         context.print(json ? JSON.stringify(started, null, 2) : started.id)

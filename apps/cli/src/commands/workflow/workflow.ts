@@ -164,7 +164,8 @@ export const workflow = [
       })
       const report = await importReport(() =>
         client.json('POST', `/api/workflows?${query.toString()}`, {
-          ...{ body, headers: { 'content-type': 'application/octet-stream' } },
+          body,
+          headers: { 'content-type': 'application/octet-stream' },
         }),
       )
       if (json) context.print(JSON.stringify(report, null, 2))

@@ -40,9 +40,15 @@ export function startProcess(dir: string, server: Server, output: Socket): numbe
 export function asUser({ user = '', groups = [], listens }: Server): readonly string[] {
   const caps = listens.some((place) => isLowPort(place)) ? '-all,+net_bind_service' : '-all'
   return [
-    ...['--reuid', user, '--regid', user],
+    '--reuid',
+    user,
+    '--regid',
+    user,
     ...(groups.length > 0 ? ['--groups', groups.join(',')] : ['--clear-groups']),
-    ...['--no-new-privs', `--inh-caps=${caps}`, `--ambient-caps=${caps}`, `--bounding-set=${caps}`],
+    '--no-new-privs',
+    `--inh-caps=${caps}`,
+    `--ambient-caps=${caps}`,
+    `--bounding-set=${caps}`,
   ]
 }
 

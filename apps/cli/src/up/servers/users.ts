@@ -12,8 +12,14 @@ import { files, serverUsers, type Server } from '../site/site.ts'
 import { must } from './administer.ts'
 
 const USERADD = [
-  ...['useradd', '--system', '--user-group', '--no-create-home'],
-  ...['--home-dir', '/nonexistent', '--shell', '/usr/sbin/nologin'],
+  'useradd',
+  '--system',
+  '--user-group',
+  '--no-create-home',
+  '--home-dir',
+  '/nonexistent',
+  '--shell',
+  '/usr/sbin/nologin',
 ]
 
 const readUsers = async (): Promise<string> => readFile('/etc/passwd', 'utf8')

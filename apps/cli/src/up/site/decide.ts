@@ -59,14 +59,20 @@ export function decide({ servers, running, made, otherVmd }: SiteState): readonl
     // The cloud's CA signs them.
     ...(has('temporal') ? [...make('certificates'), ...start('temporal')] : []),
     ...start('cell'),
-    ...[...make('console'), ...start('console')],
-    ...[...make('workflow'), ...start('egress'), ...start('workflow'), ...start('worker')],
+    ...make('console'),
+    ...start('console'),
+    ...make('workflow'),
+    ...start('egress'),
+    ...start('workflow'),
+    ...start('worker'),
     // vmd opens the host API when it starts.
     ...(restarts ? [{ do: 'stop', server: 'vmd' } as const] : []),
     ...make('membership'),
     ...(restarts ? [{ do: 'start', server: 'vmd' } as const] : otherVmd ? [] : start('vmd')),
     { do: 'open' },
-    ...[...make('organisation'), ...make('image'), ...make('template')],
+    ...make('organisation'),
+    ...make('image'),
+    ...make('template'),
   ]
 }
 

@@ -96,27 +96,82 @@ export function siteOf(dir: string, settled: SitePlan, node: string): Site {
   const ours = (app: string, ...words: string[]) => [node, program(app), ...words]
   const logOf = (name: ServerName) =>
     settled.requested.systemd ? `journalctl -u ${unitName(name)}` : join(at.logs, `${name}.log`)
-  const server = (
-    name: ServerName,
-    title: string,
-    command: readonly string[],
-    more: Partial<Server> = {},
-  ): Server => ({
-    ...{ name, title, command, log: logOf(name) },
-    ...{ listens: [], ends: 'SIGTERM', after: [], ...more },
+  const server: MakeServer = (name, title, command, more = {}) => ({
+    name,
+    title,
+    command,
+    log: logOf(name),
+    listens: [],
+    ends: 'SIGTERM',
+    after: [],
+    ...more,
   })
   const config = join(at.workflow, 'workflow.json')
   const workflow = (only: string) => ours('workflow', '--config', config, '--only', only)
   // Only members of its group may use the socket of the egress.
   const runs = { user: 'skerry-workflow', groups: ['skerry-egress'], config }
-  const { postgres, temporal, base, console: screens, machines, hostApi } = settled
+  const { base, console: screens, machines, hostApi } = settled
+  const engines = enginesOf(at, settled, server)
+  const below = engines.map(({ name }) => name)
+  const servers = [
+    ...engines,
+    server('cell', 'the cloud', ours('cloud', 'serve', '--config', at.cloud), {
+      listens: [listenFor(base), machines],
+      after: below,
+      user: 'skerry-cell',
+      config: at.cloud,
+    }),
+    server(
+      'console',
+      'the console',
+      ours('console', '--config', join(at.console, 'console.json')),
+      {
+        listens: [listenFor(screens)],
+        after: below,
+        user: 'skerry-console',
+        config: join(at.console, 'console.json'),
+      },
+    ),
+    server('egress', 'the workflow egress', ours('egress', at.egress), {
+      user: 'skerry-egress',
+      config: at.egress,
+    }),
+    server('workflow', 'the workflow server', workflow('api'), {
+      listens: [listenFor(settled.workflow)],
+      after: [...below, 'egress'],
+      ...runs,
+    }),
+    server('worker', 'the workflow worker', workflow('worker'), {
+      after: [...below, 'egress'],
+      ...runs,
+    }),
+    server('vmd', 'vmd', ours('vmd', '--host-api', hostApi), { listens: ['127.0.0.1:8080'] }),
+  ]
+  return { dir, settled, servers }
+}
+
+type MakeServer = (
+  name: ServerName,
+  title: string,
+  command: readonly string[],
+  more?: Partial<Server>,
+) => Server
+
+/** PostgreSQL and Temporal, unless the site uses existing ones. */
+function enginesOf(
+  at: ReturnType<typeof files>,
+  { postgres, temporal }: SitePlan,
+  server: MakeServer,
+): readonly Server[] {
   const engines: Server[] = []
   if (postgres) {
     const words = postgresWords({ data: at.data, port: postgres.port })
     const asks = ['-q', '-h', '127.0.0.1', '-p', String(postgres.port)]
     engines.push(
       server('postgres', 'PostgreSQL', [join(postgres.bin, 'postgres'), ...words], {
-        ...{ user: 'postgres', ends: 'SIGINT', listens: [`127.0.0.1:${postgres.port}`] },
+        user: 'postgres',
+        ends: 'SIGINT',
+        listens: [`127.0.0.1:${postgres.port}`],
         ready: [join(postgres.bin, 'pg_isready'), ...asks],
       }),
     )
@@ -126,38 +181,12 @@ export function siteOf(dir: string, settled: SitePlan, node: string): Site {
     const words = ['--config-file', at.temporalSettings, '--allow-no-auth', 'start']
     engines.push(
       server('temporal', 'Temporal', [temporal.programs.server, ...words], {
-        ...{ listens: [temporal.address], after: ['postgres'] },
+        listens: [temporal.address],
+        after: ['postgres'],
       }),
     )
   }
-  const below = engines.map(({ name }) => name)
-  const servers = [
-    ...engines,
-    server('cell', 'the cloud', ours('cloud', 'serve', '--config', at.cloud), {
-      ...{ listens: [listenFor(base), machines], after: below },
-      ...{ user: 'skerry-cell', config: at.cloud },
-    }),
-    server(
-      'console',
-      'the console',
-      ours('console', '--config', join(at.console, 'console.json')),
-      {
-        ...{ listens: [listenFor(screens)], after: below },
-        ...{ user: 'skerry-console', config: join(at.console, 'console.json') },
-      },
-    ),
-    server('egress', 'the workflow egress', ours('egress', at.egress), {
-      ...{ user: 'skerry-egress', config: at.egress },
-    }),
-    server('workflow', 'the workflow server', workflow('api'), {
-      ...{ listens: [listenFor(settled.workflow)], after: [...below, 'egress'], ...runs },
-    }),
-    server('worker', 'the workflow worker', workflow('worker'), {
-      ...{ after: [...below, 'egress'], ...runs },
-    }),
-    server('vmd', 'vmd', ours('vmd', '--host-api', hostApi), { listens: ['127.0.0.1:8080'] }),
-  ]
-  return { dir, settled, servers }
+  return engines
 }
 
 /** Database URLs: the external ones, or our own PostgreSQL with its password. */

@@ -36,7 +36,9 @@ export const templates = [
       if (!body.file.startsWith('/')) throw new Fault('invalid', 'file must be an absolute path')
       const { sha256 } = body
       const options = {
-        ...{ replace, uid, ...(sha256 !== undefined && { sha256 }) },
+        replace,
+        uid,
+        ...(sha256 !== undefined && { sha256 }),
         ...(progress && { progress }),
       }
       const template = await engine.importTemplate(host, name, body.file, options)

@@ -14,7 +14,10 @@ export const callHttp: TaskRunner<CallHttpTask> = async ({ with: given }, here) 
   const filled = (await fill(here, input, requested)) as unknown as Filled
   const uri = withQuery(await uriOf(endpoint.uri, here), filled.query, place)
   const call: HttpCall = {
-    ...{ execution, key: `${execution}/${step}`, uri, headers: filled.headers },
+    execution,
+    key: `${execution}/${step}`,
+    uri,
+    headers: filled.headers,
     method: given.method.toUpperCase(),
     output: given.output === 'raw' ? 'raw' : 'content',
     ...(body !== undefined && { body: filled.body }),

@@ -13,7 +13,11 @@ export const doRun: TaskRunner<RunWorkflowTask> = async ({ run }, here) => {
   const { namespace, name, version, input: given = {} } = run.workflow
   const waits = run.await ?? true
   const child = {
-    ...{ parent: running.run, key: `${execution}/${step}`, namespace, name, version },
+    parent: running.run,
+    key: `${execution}/${step}`,
+    namespace,
+    name,
+    version,
     input: await fill(here, input, given),
   }
   const output = await calling(running, async () =>
