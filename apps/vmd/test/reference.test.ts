@@ -97,3 +97,11 @@ test('a curl command is written as a person would type it', () => {
   assert.equal(lineOf('deleteVm'), 'curl -X DELETE http://h/api/vms/vm-1')
   assert.equal(lineOf('resetVm'), 'curl -X POST http://h/api/vms/vm-1/reset')
 })
+
+test('a route that is not a GET declares what events report of it, even if that is nothing', () => {
+  const silent = routes.filter(({ method, changes }) => method !== 'GET' && changes === undefined)
+  assert.deepEqual(
+    silent.map(({ name }) => name),
+    [],
+  )
+})

@@ -50,6 +50,10 @@ export function decide(now: Status, { from, to }: StatusRule): Decision {
   return now === to ? 'nothing' : 'refuse'
 }
 
+/** Whether a VM that is not on may be on afterwards. */
+export const mayStart = ({ from, to }: StatusRule): boolean =>
+  to === 'POWERED_ON' && from.some((status) => status !== 'POWERED_ON')
+
 /** Like `decide`, for a VM that may no longer exist: such a VM can only be deleted. */
 export function decideFor(
   { lost_reason: lost }: { readonly lost_reason: LostReason | null },

@@ -19,6 +19,8 @@ export interface VappOperation extends ParentTask {
   readonly since?: string
   readonly takes?: Body<unknown>
   readonly doc: string
+  /** All operations that it may mean for a VM. */
+  readonly operations: readonly Operation[]
   /** The operation for one of its VMs, or for a VM addressed by itself; undefined: it does not apply. */
   forVm(vm: VmRow): Operation | undefined
 }
@@ -38,6 +40,7 @@ function each(name: string, rank: (vm: VmRow) => number, strict: boolean): VappO
     ...(action && { action }),
     ...(since !== undefined && { since }),
     ...(takes && { takes }),
+    operations: [operation],
     forVm: () => operation,
     ...(operation.closes && { closes: true as const }),
     doc: `For each of its VMs, in order: ${operation.doc}`,
@@ -70,6 +73,7 @@ export function instantiate({ power }: { readonly power: boolean }): VappOperati
     strict: true,
     task: { name: 'vdcInstantiateVapp', doing: 'Creating', done: 'Created' },
     doc: 'Creates a vApp from a template.',
+    operations: power ? [create, powerOn] : [create],
     forVm: () => create,
     parts: (vms) => [
       ...vms.map((vm) => ({ vm, operation: create, rank: 0 })),
@@ -96,6 +100,7 @@ export const clone = (sources: readonly VmRow[]): VappOperation => ({
   strict: false,
   task: { name: 'vdcCopyVapp', doing: 'Copying', done: 'Copied' },
   doc: 'Creates a vApp as a copy of another.',
+  operations: [copy, hold],
   forVm: () => undefined,
   parts: (vms) => [
     ...vms.map((vm) => ({ vm, operation: copy, rank: 0 })),
@@ -112,6 +117,7 @@ export const recompose = (made: ReadonlySet<VmId>, gone: ReadonlySet<VmId>): Vap
   strict: false,
   task: { name: 'vdcRecomposeVapp', doing: 'Recomposing', done: 'Recomposed' },
   doc: 'Adds VMs to a vApp and deletes VMs from it.',
+  operations: [create, deleteVm],
   forVm: () => undefined,
   parts(vms) {
     const leaving = vms.filter((vm) => gone.has(vm.id) && judge(vm, deleteVm))
@@ -135,6 +141,7 @@ const revert: VappOperation = {
   task: revertTask,
   ...(revertAction && { action: revertAction }),
   doc: 'Reverts a VM, or each VM of a vApp that has a snapshot, to its snapshot.',
+  operations: [revertToRunning, revertToStopped],
   forVm(vm) {
     if (vm.snapshot === null) return undefined
     return vm.snapshot_on ? revertToRunning : revertToStopped

@@ -1,4 +1,5 @@
 import { Fault } from '@skerry/fault'
+import type { OrgId, TaskId } from '@skerry/vm'
 
 import type { Caller } from '../auth/caller.ts'
 import type { RequestContext } from '../context.ts'
@@ -8,6 +9,7 @@ import { snapshotSection } from '../documents/sections.ts'
 import { task as taskDocument } from '../documents/task.ts'
 import { vapp } from '../documents/vapp.ts'
 import { vm } from '../documents/vm.ts'
+import { mayStart } from '../domain/vm-status.ts'
 import { Hrefs } from '../http/links.ts'
 import type { Entity } from '../http/path-resources.ts'
 import { route, type CloudRoute } from '../http/route.ts'
@@ -24,11 +26,16 @@ import { submit } from '../tasks/submit.ts'
 import { readLease, setLease } from '../tenants/leases.ts'
 import { requireQuota, requireStorage } from '../tenants/quotas.ts'
 
-/** Operations after which more VMs may run than before. */
-const starts = new Set(['powerOn', 'revertToCurrentSnapshot'])
-
-/** Operations that store something on a host besides disks. */
-const stores = new Set(operations.filter((each) => each.stores).map(({ name }) => name))
+/** The quotas that these operations can exceed, for a task that was just submitted. */
+async function requireQuotas(
+  tx: Tx,
+  org: OrgId,
+  submitted: readonly Operation[],
+  task: TaskId,
+): Promise<void> {
+  if (submitted.some(mayStart)) await requireQuota(tx, org, 'start')
+  if (submitted.some(({ stores }) => stores)) await requireStorage(tx, org, task)
+}
 
 /** Submits one task for a VM; for a vApp, one task with a part for each VM. */
 async function submitFor(tx: Tx, entity: Entity, whole: VappOperation, requested: TaskRequest) {
@@ -57,8 +64,7 @@ async function submitOperation(
   const task = await submit(context, caller, async (tx, id) => {
     await first?.(tx)
     const submitted = await submitFor(tx, entity, whole, { owner, id, input })
-    if (starts.has(whole.name)) await requireQuota(tx, entity.org, 'start')
-    if (stores.has(whole.name)) await requireStorage(tx, entity.org, submitted.task.id)
+    await requireQuotas(tx, entity.org, whole.operations, submitted.task.id)
     return submitted
   })
   return accepted(context, caller, task)
@@ -81,7 +87,9 @@ export async function submitVmOperation(
   operation.check?.(entity.vm, input)
   const task = await submit(context, caller, async (tx, id) => {
     const owner = caller.principal.user
-    return { task: await submitTask(tx, operation, { vm, owner, id, input }), vms: [vm] }
+    const submitted = await submitTask(tx, operation, { vm, owner, id, input })
+    await requireQuotas(tx, entity.org, [operation], submitted.id)
+    return { task: submitted, vms: [vm] }
   })
   return accepted(context, caller, task)
 }

@@ -25,8 +25,7 @@ export interface JournalOperation {
 }
 
 /** The parts of a VM, besides its power state, that a route may change. */
-export const changedParts = ['folders', 'snapshots', 'forwards', 'settings'] as const
-export type ChangedPart = (typeof changedParts)[number]
+export type ChangedPart = 'folders' | 'snapshots' | 'forwards' | 'settings'
 
 /** An event before it has an id. */
 export type NewJournalEvent =

@@ -4,8 +4,9 @@ import { routeFactory, type Route } from '@skerry/service'
 
 import type { Forwards } from '../forwards/forwards.ts'
 import type { StoppedGuests, StopWay } from '../guests/autostart.ts'
+import type { ChangedPart } from '../journal/journal-state.ts'
 import type { Journal } from '../journal/journal.ts'
-import type { Operations, OnProgress } from '../journal/operations.ts'
+import type { NewOperation, Operations, OnProgress } from '../journal/operations.ts'
 import type { VmChangeRecorder } from '../journal/vm-change-recorder.ts'
 import type { Consoles } from './consoles.ts'
 import type { Meter } from './meter.ts'
@@ -39,5 +40,15 @@ export interface LocalCaller {
   readonly lastEventId?: string | undefined
 }
 
-export type LocalRoute = Route<Local, LocalCaller, 'local'>
-export const route = routeFactory<Local, LocalCaller, 'local'>()
+export interface RouteEffects {
+  /**
+   * What events report of it; required if the method is not GET. 'vms': it creates or deletes a VM, or changes its power state or
+   * name. Otherwise the part of a VM.
+   */
+  readonly changes?: readonly ('vms' | ChangedPart)[]
+  /** What an operation must remember of the request, if it may take long. */
+  readonly operation?: (params: unknown, body: unknown) => Omit<NewOperation, 'name'>
+}
+
+export type LocalRoute = Route<Local, LocalCaller, 'local'> & RouteEffects
+export const route = routeFactory<Local, LocalCaller, 'local', unknown, RouteEffects>()

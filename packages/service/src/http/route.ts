@@ -65,19 +65,29 @@ export interface Route<Context, Caller, Permission extends string> {
   ): Promise<Answer>
 }
 
-/** `const route = routeFactory<Context, Caller, Permission, Resources>()`, once per app; routes infer the rest. */
-export function routeFactory<Context, Caller, Permission extends string, Resources = unknown>() {
+/**
+ * `const route = routeFactory<Context, Caller, Permission, Resources>()`, once per app; routes infer the rest. `More`: properties that
+ * the routes of this app have besides.
+ */
+export function routeFactory<
+  Context,
+  Caller,
+  Permission extends string,
+  Resources = unknown,
+  More = unknown,
+>() {
   return <const Path extends string, Query extends TObject = TObject<{}>, Input = undefined>(
-    row: Omit<Route<Context, Caller, Permission>, 'path' | 'query' | 'takes' | 'handle'> & {
-      readonly path: Path
-      readonly query?: Query
-      readonly takes?: Body<Input>
-      handle(
-        context: Context,
-        ask: RouteRequest<Path, Resources, Static<Query>, Input> & Caller,
-      ): Promise<Answer>
-    },
-  ): Route<Context, Caller, Permission> => row
+    row: Omit<Route<Context, Caller, Permission>, 'path' | 'query' | 'takes' | 'handle'> &
+      More & {
+        readonly path: Path
+        readonly query?: Query
+        readonly takes?: Body<Input>
+        handle(
+          context: Context,
+          ask: RouteRequest<Path, Resources, Static<Query>, Input> & Caller,
+        ): Promise<Answer>
+      },
+  ): Route<Context, Caller, Permission> & More => row
 }
 
 /** '/api/vApp/:vm' and {vm: 'vm-7'} → '/api/vApp/vm-7'. A missing parameter does not compile. */

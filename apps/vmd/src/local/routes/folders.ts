@@ -28,6 +28,7 @@ export const folders = [
     method: 'PATCH',
     path: '/api/vms/:id/folders',
     permission: 'local',
+    changes: ['folders'],
     takes: word(['true']),
     answers: { 200: Said },
     doc: 'Turns folder sharing on, also while the guest runs; the body is the word true.',
@@ -41,6 +42,7 @@ export const folders = [
     method: 'POST',
     path: '/api/vms/:id/folders',
     permission: 'local',
+    changes: ['folders'],
     takes: json(NewFolder),
     answers: { 201: NewFolderBody },
     doc: 'Shares a directory of the host that the caller owns; flags 4 is read and write, 0 read-only. If folder sharing is off, the answer has a message about it.',
@@ -87,6 +89,7 @@ export const folders = [
     method: 'DELETE',
     path: '/api/vms/:id/folders/:guestPath',
     permission: 'local',
+    changes: ['folders'],
     answers: { 204: 'nothing' },
     doc: 'Removes a shared folder, also from a running guest.',
     async handle({ host }, { params }) {

@@ -30,6 +30,7 @@ export const forwards = [
     method: 'POST',
     path: '/api/vms/:id/forwards',
     permission: 'local',
+    changes: ['forwards'],
     takes: json(NewForward),
     answers: { 201: ForwardBody },
     doc: 'Forwards a port of this machine, on 127.0.0.1 or ::1 only, to a port of the guest; it persists across restarts. A port that is in use is rejected with the name of its owner.',
@@ -59,6 +60,7 @@ export const forwards = [
     method: 'DELETE',
     path: '/api/vms/:id/forwards/:hostPort',
     permission: 'local',
+    changes: ['forwards'],
     answers: { 204: 'nothing' },
     doc: 'Removes a forward; connections through it are closed.',
     async handle({ forwards: all }, { params }) {

@@ -38,6 +38,7 @@ export const guest = [
     method: 'POST',
     path: '/api/vms/:id/exec',
     permission: 'local',
+    changes: [],
     takes: json(Program),
     answers: { 200: OutcomeBody },
     doc: 'Runs a program in the guest through its agent, and waits until it exits.',

@@ -14,6 +14,7 @@ export const guests = [
     method: 'POST',
     path: '/api/guests/stop',
     permission: 'local',
+    changes: [],
     takes: word(['suspend', 'shutdown']),
     answers: { 200: Stopped },
     doc: 'Suspends or shuts down every guest before the machine shuts down; those that were on are started when vmd starts again.',

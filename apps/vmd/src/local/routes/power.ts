@@ -1,5 +1,6 @@
 import * as engine from '@skerry/engine'
 import { word } from '@skerry/service'
+import { powerRules, type PowerCommand } from '@skerry/vm'
 
 import { route } from '../route.ts'
 import { powerWord, said, Said } from '../words.ts'
@@ -13,6 +14,11 @@ export const power = [
     method: 'PATCH',
     path: '/api/vms/power/:id',
     permission: 'local',
+    changes: ['vms'],
+    operation: (params, body) => ({
+      vm: (params as { readonly id: string }).id,
+      goal: powerRules[body as PowerCommand].to,
+    }),
     takes: word(commands),
     answers: { 200: Said },
     doc: 'Changes the power state; the body is the command.',
@@ -36,6 +42,7 @@ export const power = [
     method: 'POST',
     path: '/api/vms/:id/reset',
     permission: 'local',
+    changes: ['vms'],
     answers: { 200: Said },
     doc: 'Resets the guest like the reset button of a machine; the guest is not asked.',
     async handle({ host }, { params }) {
@@ -47,6 +54,7 @@ export const power = [
     method: 'POST',
     path: '/api/vms/:id/reboot',
     permission: 'local',
+    changes: [],
     answers: { 200: Said },
     doc: 'Asks the guest to reboot. The answer comes when the guest was asked, not when it has rebooted.',
     async handle({ host }, { params }) {

@@ -53,6 +53,7 @@ export const screen = [
     method: 'POST',
     path: '/api/vms/:id/screen',
     permission: 'local',
+    changes: [],
     answers: { 201: ScreenBody },
     doc: 'Returns the path of a page with the VM’s screen. With --token-file it contains a ticket, valid once and for 30 s.',
     async handle({ consoles }, { params }) {

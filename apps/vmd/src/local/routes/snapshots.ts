@@ -23,6 +23,7 @@ export const snapshots = [
     method: 'POST',
     path: '/api/vms/:id/snapshots',
     permission: 'local',
+    changes: ['snapshots'],
     takes: json(NewSnapshot),
     answers: { 201: SnapshotBody },
     doc: 'Takes a snapshot of the VM; for a running guest including its memory, unless memory is false.',
@@ -60,6 +61,7 @@ export const snapshots = [
     method: 'DELETE',
     path: '/api/vms/:id/snapshots/:name',
     permission: 'local',
+    changes: ['snapshots'],
     answers: { 204: 'nothing' },
     doc: 'Deletes a snapshot; the VM stays as it is.',
     async handle({ host }, { params }) {
@@ -72,6 +74,7 @@ export const snapshots = [
     method: 'POST',
     path: '/api/vms/:id/snapshots/:name/revert',
     permission: 'local',
+    changes: ['vms', 'snapshots'],
     answers: { 200: Said },
     doc: 'Reverts the VM to a snapshot; the answer is its new power state.',
     async handle({ host }, { params }) {

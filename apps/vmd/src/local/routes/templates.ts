@@ -24,6 +24,8 @@ export const templates = [
     method: 'POST',
     path: '/api/templates',
     permission: 'local',
+    changes: [],
+    operation: () => ({}),
     query: Type.Object({ default: Type.Optional(Type.String()) }),
     takes: json(NewTemplate),
     answers: { 201: TemplateBody },
@@ -61,6 +63,7 @@ export const templates = [
     method: 'DELETE',
     path: '/api/templates/:name',
     permission: 'local',
+    changes: [],
     answers: { 204: 'nothing' },
     doc: 'Deletes a template. VMs created from it keep their disks.',
     async handle({ host }, { params }) {
