@@ -67,4 +67,5 @@ export {
   type ServerIdentity,
 } from './identity/server-identity.ts'
 export { eventStream, streamHeaders, type Message, type StreamOptions } from './http/sse.ts'
+export { every } from './process/every.ts'
 export type { Clock, Ids } from './clock-and-ids.ts'

@@ -1,4 +1,5 @@
 import { Fault } from '@skerry/fault'
+import { every } from '@skerry/service'
 import type { VmId } from '@skerry/vm'
 
 import type { WorkerContext } from '../context.ts'
@@ -98,14 +99,15 @@ export class Activities {
       if (task.late) throw tooLate(operation)
     }
     if (operation.noReturn === name) await commitTask(db, task.id)
-    const look = step.long && this.#lookForCancel(claim, at)
+    const ended = new AbortController()
+    if (step.long) this.#lookForCancel(claim, at, ended.signal)
     try {
       await step.run(at)
     } catch (error) {
       await this.#noteFailure(claim, error, step)
       throw error
     } finally {
-      clearInterval(look)
+      ended.abort()
     }
     const share = (operation.steps.indexOf(step) + 1) / operation.steps.length
     // After the last step the task ends, which sets the progress.
@@ -190,7 +192,8 @@ export class Activities {
   #lookForCancel(
     claim: Claim,
     at: StepContext & { readonly reached: () => number },
-  ): NodeJS.Timeout {
+    ended: AbortSignal,
+  ): void {
     const { db } = this.#context
     const look = async () => {
       await readClaimed(db, claim)
@@ -198,7 +201,7 @@ export class Activities {
       if (now?.cancel) await at.host().stop(at.vm.id, at.order.key)
     }
     // The step fails for the same reason and reports it.
-    return setInterval(() => void look().catch(() => undefined), LOOK_MS)
+    every(LOOK_MS, ended, look, () => undefined)
   }
 }
 

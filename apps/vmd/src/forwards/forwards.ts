@@ -1,5 +1,6 @@
 import * as engine from '@skerry/engine'
 import { Fault } from '@skerry/fault'
+import { every } from '@skerry/service'
 
 import { findPortOwner } from './port-owner.ts'
 import { Relay } from './relay.ts'
@@ -23,9 +24,14 @@ export class Forwards implements AsyncDisposable {
   static async open(host: engine.Host): Promise<Forwards> {
     const forwards = new Forwards(host)
     await forwards.#settle()
-    const settle = () => void forwards.#settle()
-    forwards.#stack.use(host.changes.listen(settle))
-    forwards.#stack.adopt(setInterval(settle, RETRY_MS).unref(), clearInterval)
+    forwards.#stack.use(host.changes.listen(() => void forwards.#settle()))
+    const closing = forwards.#stack.adopt(new AbortController(), (each) => each.abort())
+    every(
+      RETRY_MS,
+      closing.signal,
+      () => forwards.#settle(),
+      (error) => host.log('failed to restore forwards, retrying', error),
+    )
     return forwards
   }
 

@@ -8,6 +8,7 @@ import {
   type HostApi,
   type HostRecord,
 } from '@skerry/host-api'
+import { every } from '@skerry/service'
 import type { Order, PowerState, Report, StepOutcome, TaskId, VmId } from '@skerry/vm'
 
 import { openSessions, readUnlessGone } from './changes.ts'
@@ -37,13 +38,12 @@ export function makeHostApi({
   const { ledgers } = orders
   const sessions = openSessions(host, { version, highest: () => ledgers.highest }, signal)
   const screens = new ArmedScreens()
-  const timer = setInterval(() => {
-    orders
-      .keep(host.clock.now())
-      .catch((error: unknown) => host.log('failed to persist the highest fencing token', error))
-  }, KEEP_MS)
-  timer.unref()
-  signal.addEventListener('abort', () => clearInterval(timer))
+  every(
+    KEEP_MS,
+    signal,
+    () => orders.keep(host.clock.now()),
+    (error) => host.log('failed to persist the highest fencing token', error),
+  )
 
   const report = async ({ vm }: Order): Promise<Report> => {
     const place = sessions.next(vm)

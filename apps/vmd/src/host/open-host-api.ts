@@ -10,6 +10,7 @@ import {
   type Host,
 } from '@skerry/engine'
 import { hostServer } from '@skerry/host-api'
+import { every } from '@skerry/service'
 
 import { settleCertificate } from './certificate.ts'
 import { makeHostApi } from './make-host-api.ts'
@@ -47,11 +48,12 @@ export async function openHostApi(
   await clearImages(host.paths)
   const orders = await Orders.open(ordersDirectory(host.paths))
   const ended = new AbortController()
-  const timer = setInterval(() => {
-    dropImages(host).catch((error: unknown) => log('failed to remove unused images', error))
-  }, DROP_MS)
-  timer.unref()
-  ended.signal.addEventListener('abort', () => clearInterval(timer))
+  every(
+    DROP_MS,
+    ended.signal,
+    () => dropImages(host),
+    (error) => log('failed to remove unused images', error),
+  )
   const pull = pullImageFor(host, () => membership)
   const api = makeHostApi({ host, orders, pull, version, signal: ended.signal })
   const server = hostServer(identity, api, { cloud, epochs: await openEpochs(directory), log })

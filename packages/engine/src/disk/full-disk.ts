@@ -1,6 +1,7 @@
 import * as libvirt from '@skerry/libvirt'
 
 import { lookUp } from '../domain/find-domain.ts'
+import { every } from '../every.ts'
 import { domainName } from '../host/definition.ts'
 import type { Host } from '../host/host.ts'
 import type { VmRecord } from '../host/record.ts'
@@ -12,16 +13,12 @@ const ENOUGH_BYTES = 64 * 1024 * 1024
 
 /** One timer for all guests: guests paused by a full disk resume when there is space again. */
 export function watchSpace(host: Host, signal: AbortSignal): void {
-  let looking = false
-  const timer = setInterval(() => {
-    if (looking) return
-    looking = true
-    resumeWhereRoom(host)
-      .catch((error: unknown) => host.log('failed to resume guests paused by a full disk', error))
-      .finally(() => (looking = false))
-  }, LOOK_EVERY_MS)
-  timer.unref()
-  signal.addEventListener('abort', () => clearInterval(timer), { once: true })
+  every(
+    LOOK_EVERY_MS,
+    signal,
+    () => resumeWhereRoom(host),
+    (error) => host.log('failed to resume guests paused by a full disk', error),
+  )
 }
 
 async function resumeWhereRoom(host: Host): Promise<void> {

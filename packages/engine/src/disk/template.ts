@@ -18,6 +18,7 @@ import { Fault } from '@skerry/fault'
 import { checkImage } from '@skerry/image'
 import { whyNotId, type Template } from '@skerry/vm'
 
+import { every } from '../every.ts'
 import type { Host } from '../host/host.ts'
 import { templatesDirectory } from '../host/paths.ts'
 import { PRIVATE_FILE } from '../host/private-files.ts'
@@ -113,13 +114,11 @@ export function importTemplate(
 
 /** The kernel reports no progress of a copy; the size of its file shows it. */
 function watchSize(file: string, emit: (bytes: number) => void): Disposable {
-  const look = () =>
-    stat(file).then(
-      ({ size }) => emit(size),
-      () => undefined,
-    )
-  const timer = setInterval(() => void look(), LOOK_AGAIN_MS)
-  return { [Symbol.dispose]: () => clearInterval(timer) }
+  const look = async () => emit((await stat(file)).size)
+  const ended = new AbortController()
+  // Before the copy begins there is no file.
+  every(LOOK_AGAIN_MS, ended.signal, look, () => undefined)
+  return { [Symbol.dispose]: () => ended.abort() }
 }
 
 async function requireFree(host: Host, name: string): Promise<void> {

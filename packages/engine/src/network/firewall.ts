@@ -4,6 +4,7 @@ import { join } from 'node:path'
 
 import { readBlock, type Block } from '../domain/ipv4.ts'
 import { bridgeOfNetwork, hostSegment, ORG_BRIDGES } from '../domain/segment.ts'
+import { every } from '../every.ts'
 import type { Host } from '../host/host.ts'
 import { runTool } from '../host/tool.ts'
 import { firewallOf, type RuleChain } from './firewall-rules.ts'
@@ -78,19 +79,11 @@ export function fix(listing: string, wanted: readonly RuleChain[]): string | und
 /** Other programs also change the host's rules; missing parts of the firewall are restored. */
 export function keepFirewall(host: Host, signal: AbortSignal): void {
   if (!host.hasFirewall) return
-  let looking = false
-  const timer = setInterval(() => {
-    if (looking) return
-    looking = true
-    ensureFirewall(host)
-      .catch((error: unknown) =>
-        host.log(
-          'failed to check the firewall between guests and host; it may be incomplete',
-          error,
-        ),
-      )
-      .finally(() => (looking = false))
-  }, LOOK_EVERY_MS)
-  timer.unref()
-  signal.addEventListener('abort', () => clearInterval(timer), { once: true })
+  every(
+    LOOK_EVERY_MS,
+    signal,
+    () => ensureFirewall(host),
+    (error) =>
+      host.log('failed to check the firewall between guests and host; it may be incomplete', error),
+  )
 }
