@@ -195,10 +195,18 @@ test('only the engine speaks to libvirt', () => {
 
 test('HTTP servers are made in one place, within its bounds', () => {
   const makes = /import \{[^}]*\bcreateServer\b[^}]*\} from 'node:https?'/
-  const plain = /\bfastify\(\{(?!\s*serverFactory)/
   assert.deepEqual(
-    offenders((_, text) => makes.test(text) || plain.test(text)),
+    offenders((_, text) => makes.test(text)),
     ['packages/service/src/http/listener.ts'],
+  )
+  const plain = /\bfastify\((?!\{\s*serverFactory)/
+  assert.deepEqual(
+    offenders((_, text) => plain.test(text)),
+    [],
+  )
+  assert.deepEqual(
+    offenders((_, text) => /^import fastify\b/m.test(text)),
+    ['packages/service/src/http/api-server.ts'],
   )
 })
 

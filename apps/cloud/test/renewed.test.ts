@@ -8,11 +8,12 @@ import { connect, type TLSSocket } from 'node:tls'
 
 import { hostServer, type SessionLine } from '@skerry/host-api'
 import { simulatedHost, startIssuer, until, type Postgres } from '@skerry/lab'
+import { showCertificate } from '@skerry/service'
 
 import { ours } from '../src/dialect/dialect.ts'
 import { HostLinks } from '../src/hosts/connect.ts'
 import { findHost, type HostRow } from '../src/hosts/hosts.ts'
-import { buildServer, showCertificate } from '../src/http/server.ts'
+import { buildServer } from '../src/http/server.ts'
 import { openCloudDatabase, startDatabases } from './cloud-database.ts'
 
 let postgres: Postgres

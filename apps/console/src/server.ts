@@ -1,4 +1,3 @@
-import { once } from 'node:events'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Server } from 'node:https'
 import type { Duplex } from 'node:stream'
@@ -10,7 +9,15 @@ import {
   screenServer,
   type ScreenFiles,
 } from '@skerry/screen'
-import { createSecureListener, listenerBounds, type KeyAndCert } from '@skerry/service'
+import {
+  closeListener,
+  createSecureListener,
+  listenerBounds,
+  pathOf,
+  refuseWrite,
+  sendJsonLine,
+  type KeyAndCert,
+} from '@skerry/service'
 
 import { showScreen, type ShowScreenContext } from './screens/show-screen.ts'
 
@@ -58,10 +65,7 @@ export function openConsoleListener(context: ConsoleContext): ConsoleListener {
     },
     async [Symbol.asyncDispose]() {
       webSockets.close()
-      const closed = server.listening ? once(server, 'close') : undefined
-      if (server.listening) server.close()
-      server.closeAllConnections()
-      await closed
+      await closeListener(server)
     },
   }
 }
@@ -77,8 +81,7 @@ function measure(
   const began = performance.now()
   response.once('finish', () => {
     const { statusCode: status } = response
-    const [path = ''] = url.split('?')
-    const route = routes[path] ?? (status < 400 ? 'readFile' : undefined)
+    const route = routes[pathOf(url)] ?? (status < 400 ? 'readFile' : undefined)
     // A client may send any word as the method; keep the label set bounded.
     const known = method === 'GET' || method === 'HEAD' ? method : 'other'
     answered?.(route, { method: known, status, seconds: (performance.now() - began) / 1000 })
@@ -93,25 +96,13 @@ function answer(
   response: ServerResponse,
 ): void {
   const { method = '', headers, url = '' } = request
-  const [path = ''] = url.split('?')
+  const path = pathOf(url)
   const requested = { method, path, headers }
   const found = path === '/console' ? answerPage(files, requested) : answerFile(files, requested)
   if (found) response.writeHead(found.status, found.headers).end(found.body)
-  else if (method !== 'GET' && method !== 'HEAD') {
-    response.setHeader('allow', 'GET, HEAD').setHeader('connection', 'close')
-    say(response, 405, { error: 'invalid', message: 'expected GET' })
-  } else if (path === '/health') {
-    say(response, isDraining ? 503 : 200, { health: isDraining ? 'stopping' : 'ok' })
-  } else say(response, 404, { error: 'not-found', message: 'path not found' })
-}
-
-function say(response: ServerResponse, status: number, body: Readonly<Record<string, string>>) {
-  const text = `${JSON.stringify(body)}\n`
-  response.writeHead(status, {
-    'content-type': 'application/json; charset=utf-8',
-    'cache-control': 'no-store',
-    'x-content-type-options': 'nosniff',
-    'content-length': Buffer.byteLength(text),
-  })
-  response.end(text)
+  else if (refuseWrite(request, response)) return
+  else if (path === '/health') {
+    const health = isDraining ? 'stopping' : 'ok'
+    sendJsonLine(response, isDraining ? 503 : 200, { health })
+  } else sendJsonLine(response, 404, { error: 'not-found', message: 'path not found' })
 }

@@ -5,6 +5,7 @@ import {
   makeSeal,
   measureRequests,
   openHealth,
+  showCertificate,
   type Seal,
 } from '@skerry/service'
 import {
@@ -23,7 +24,7 @@ import { openIdentity, type WorkflowIdentity } from './cloud/identity.ts'
 import type { WorkflowConfig } from './config.ts'
 import type { Grants, WorkflowRequestContext, Runs } from './context.ts'
 import { functions } from './functions/functions.ts'
-import { buildServer, showCertificate } from './http/server.ts'
+import { buildServer } from './http/server.ts'
 import { RememberedWho } from './http/who.ts'
 import { OpenStreams } from './identity/open-streams.ts'
 import { WorkflowMeter } from './meter.ts'

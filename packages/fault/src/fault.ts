@@ -56,6 +56,12 @@ export interface FaultBody {
   readonly detail?: string
 }
 
+export const faultBody = ({ kind, message, detail }: Fault): FaultBody => ({
+  error: kind,
+  message,
+  ...(detail !== undefined && { detail }),
+})
+
 /** The retryable kinds. */
 export const retryableKinds: ReadonlySet<FaultKind> = new Set([
   'unavailable',

@@ -27,4 +27,4 @@ export {
 } from './machine-name.ts'
 export { hostServer, serveHost, type ServeOptions } from './serve.ts'
 export { PING_MS, HostSessions, SILENCE_MS, type SessionTimes, type HostView } from './sessions.ts'
-export { faultAnswer, hostFaults, reviveFault } from './wire.ts'
+export { hostFaults, reviveFault } from './wire.ts'

@@ -2,8 +2,17 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Server as SecureServer } from 'node:https'
 import type { Duplex } from 'node:stream'
 
-import { Fault } from '@skerry/fault'
-import { createSecureListener, listenerBounds } from '@skerry/service'
+import { Fault, faultBody, httpStatus } from '@skerry/fault'
+import {
+  createSecureListener,
+  decoded,
+  listenerBounds,
+  rawResponse,
+  readJson,
+  sendJson,
+  serveJson,
+  urlOf,
+} from '@skerry/service'
 import type { Report, VmId } from '@skerry/vm'
 
 import { admitPeers, type Admit, type Epochs } from './admit.ts'
@@ -57,14 +66,14 @@ const rows: readonly Row[] = [
     await sendLines(call, (signal) => call.host.follow(session, signal))
   }),
   row('POST', '/host/v1/changes/ping', async ({ host, request, response }) => {
-    const { session, number } = wire.readPing(await readJson(request))
-    send(response, 200, await host.ping(session, number))
+    const { session, number } = wire.readPing(await readJson(request, wire.BODY_BYTES_MAX))
+    sendJson(response, 200, await host.ping(session, number))
   }),
   row('GET', '/host/v1/records', async (call) => {
     await sendLines(call, (signal) => call.host.records(signal))
   }),
   row('POST', `${VM}/display/arm`, async ({ host, vm, request, response }) => {
-    await host.arm({ vm, ...wire.readArm(await readJson(request)) })
+    await host.arm({ vm, ...wire.readArm(await readJson(request, wire.BODY_BYTES_MAX)) })
     response.writeHead(204).end()
   }),
   row('GET', `${VM}/display/picture`, async ({ host, vm, query, response }) => {
@@ -101,23 +110,21 @@ export function hostServer(
 }
 
 export function serveHost(server: Pick<Server, 'on'>, host: HostApi, options: ServeOptions): void {
-  server.on('request', (request: IncomingMessage, response: ServerResponse) => {
-    answer(host, options, request, response).catch((error: unknown) => {
-      if (isWorthALine(error)) options.log?.(`${request.method} ${request.url}`, error)
-      const { status, body } = wire.faultAnswer(error)
-      if (response.headersSent) response.destroy()
-      else send(response, status, body)
-    })
-  })
+  serveJson(
+    server,
+    (request, response) => answer(host, options, request, response),
+    (error, { method, url }) => {
+      if (isWorthALine(error)) options.log?.(`${method} ${url}`, error)
+      return wire.toHostFault(error)
+    },
+  )
   server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
     socket.on('error', () => undefined)
     openScreen(host, options, request, socket, head).catch((error: unknown) => {
       options.log?.(`upgrade ${request.url}`, error)
-      const { status, body } = wire.faultAnswer(error)
-      const text = JSON.stringify(body)
-      socket.end(
-        `HTTP/1.1 ${status} Refused\r\ncontent-type: application/json\r\ncontent-length: ${Buffer.byteLength(text)}\r\nconnection: close\r\n\r\n${text}`,
-      )
+      const fault = wire.toHostFault(error)
+      const headers = { 'content-type': 'application/json' }
+      socket.end(rawResponse(httpStatus[fault.kind], headers, JSON.stringify(faultBody(fault))))
     })
   })
 }
@@ -147,7 +154,7 @@ async function answer(
 }
 
 async function step({ host, vm, key, request, response, options }: Call): Promise<void> {
-  const { order, goal } = wire.readStep(vm, key, await readJson(request))
+  const { order, goal } = wire.readStep(vm, key, await readJson(request, wire.BODY_BYTES_MAX))
   let progress = 0
   const done = host.step(order, goal, undefined, (percent) => (progress = percent))
   const late = Promise.withResolvers<undefined>()
@@ -159,8 +166,8 @@ async function step({ host, vm, key, request, response, options }: Call): Promis
   done.catch(() => undefined)
   try {
     const report: Report | undefined = await Promise.race([done, late.promise])
-    if (report) send(response, 200, report)
-    else send(response, 202, { running: true, progress } satisfies wire.StillRunning)
+    if (report) sendJson(response, 200, report)
+    else sendJson(response, 202, { running: true, progress } satisfies wire.StillRunning)
   } finally {
     clearTimeout(timer)
   }
@@ -229,44 +236,3 @@ async function openScreen(
 /** A stale order is normal; an unauthorised peer, or a failure of the host, is logged. */
 const isWorthALine = (error: unknown): boolean =>
   !(error instanceof Fault) || ['forbidden', 'unavailable', 'timed-out'].includes(error.kind)
-
-function urlOf(request: IncomingMessage): URL {
-  try {
-    return new URL(request.url ?? '', 'https://host')
-  } catch (cause) {
-    throw new Fault('invalid', 'malformed URL', { cause })
-  }
-}
-
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text)
-  } catch (cause) {
-    throw new Fault('invalid', 'malformed URL', { cause })
-  }
-}
-
-async function readJson(request: IncomingMessage): Promise<unknown> {
-  const chunks: Buffer[] = []
-  let bytes = 0
-  for await (const chunk of request as AsyncIterable<Buffer>) {
-    bytes += chunk.length
-    if (bytes > wire.BODY_BYTES_MAX) throw new Fault('invalid', 'the body is too large')
-    chunks.push(chunk)
-  }
-  try {
-    return JSON.parse(Buffer.concat(chunks).toString('utf8'))
-  } catch (cause) {
-    throw new Fault('invalid', 'the body must be JSON', { cause })
-  }
-}
-
-function send(response: ServerResponse, status: number, body: unknown): void {
-  const text = JSON.stringify(body)
-  response
-    .writeHead(status, {
-      'content-type': 'application/json',
-      'content-length': Buffer.byteLength(text),
-    })
-    .end(text)
-}

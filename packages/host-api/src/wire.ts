@@ -1,4 +1,4 @@
-import { Fault, faultKinds, httpStatus, type FaultBody, type FaultKind } from '@skerry/fault'
+import { Fault, faultKinds, type FaultBody, type FaultKind } from '@skerry/fault'
 import { powerStates, whyNotId, type Order, type TaskId, type VmId } from '@skerry/vm'
 import { Type, type Static, type TSchema } from 'typebox'
 import { Compile } from 'typebox/compile'
@@ -96,7 +96,7 @@ const others: Readonly<Partial<Record<FaultKind, (typeof hostFaults)[number]>>> 
 }
 
 /** Maps any error to one of this closed list; the message of an unexpected error is not sent. */
-export function faultAnswer(error: unknown): { status: number; body: FaultBody } {
+export function toHostFault(error: unknown): Fault {
   const fault =
     error instanceof Fault
       ? error
@@ -104,10 +104,7 @@ export function faultAnswer(error: unknown): { status: number; body: FaultBody }
   const kind =
     hostFaults.find((each) => each === fault.kind) ?? others[fault.kind] ?? ('unavailable' as const)
   const { message, detail } = fault
-  return {
-    status: httpStatus[kind],
-    body: { error: kind, message, ...(detail !== undefined && { detail }) },
-  }
+  return new Fault(kind, message, { cause: error, ...(detail !== undefined && { detail }) })
 }
 
 /** Rebuilds the fault that the peer threw, with the same message. */

@@ -1,3 +1,10 @@
+export {
+  boundedListener,
+  createApiServer,
+  showCertificate,
+  unreadable,
+  type ApiServerOptions,
+} from './http/api-server.ts'
 export { json, word } from './http/body.ts'
 export { bundle, splitBundle, type KeyAndCert } from './identity/bundle.ts'
 export { Conditions, type Condition, type OnChange } from './metrics/conditions.ts'
@@ -11,6 +18,18 @@ export {
   openHealth,
   type HealthContext,
 } from './metrics/health.ts'
+export {
+  closeListener,
+  decoded,
+  internalFault,
+  pathOf,
+  readJson,
+  refuseWrite,
+  sendJson,
+  sendJsonLine,
+  serveJson,
+  urlOf,
+} from './http/json-server.ts'
 export {
   fingerprintOf,
   isIssuedBy,
@@ -46,6 +65,7 @@ export { Metrics, metricsType, type Labels, type MetricSample } from './metrics/
 export { mount, type Edge } from './http/mount.ts'
 export { networkOf } from './http/network-of.ts'
 export { openApi, pathNames, type About, type DescribedRow } from './http/openapi.ts'
+export { rawResponse, refuseUnread } from './http/raw-response.ts'
 export { isDue, keepRenewed, lifetimes, spanFrom, type Renewal } from './identity/renewal.ts'
 export {
   fill,

@@ -1,9 +1,8 @@
-import type { Clock, Ids, Seal } from '@skerry/service'
+import type { Clock, Ids, KeyAndCert, Seal } from '@skerry/service'
 
 import type { CellLogins } from '../database/acting-as.ts'
 import type { CursorsOf } from '../feeds/event-cursors.ts'
 import type { Identity } from '../hosts/connect.ts'
-import type { ServerCertificate } from '../http/server.ts'
 import type { Fitness } from './fitness.ts'
 
 export interface CellContext {
@@ -15,7 +14,7 @@ export interface CellContext {
   /** Its identity towards Temporal: the same certificate, with the issuer of Temporal's certificate. */
   readonly toTemporal: () => Identity
   /** The current certificate shown to clients. */
-  readonly tls: () => ServerCertificate
+  readonly tls: () => KeyAndCert
   /** Encrypts data that may be secret before it is stored temporarily. */
   readonly seal: Seal
   /** Event ids as an organisation sees them. */

@@ -1,7 +1,5 @@
-import { STATUS_CODES } from 'node:http'
-import type { Socket } from 'node:net'
-
 import { Fault } from '@skerry/fault'
+import { unreadable } from '@skerry/service'
 import { carried, element, renderDocument } from '@skerry/xml'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 
@@ -19,7 +17,7 @@ export function sendFault(dialect: Dialect, log: (message: string, cause: unknow
     reply: FastifyReply,
     as?: Refusal,
   ): FastifyReply => {
-    const fault = asFault(error)
+    const fault = error instanceof Fault ? error : unreadable(error)
     if (!fault) log(`${request.method} ${request.routeOptions.url ?? 'unknown path'}`, error)
     const { status, code } = dialect.refusals[as ?? fault?.kind ?? 'mistake']
     if (status === 401) reply.header('www-authenticate', `Basic realm="${dialect.realm}"`)
@@ -47,36 +45,8 @@ const errorDocument = (
   return renderDocument(rooted(body, namespace('error')))
 }
 
-const unread: Readonly<Record<string, readonly [status: number, message: string]>> = {
-  ERR_HTTP_REQUEST_TIMEOUT: [408, 'the request was not complete in time'],
-  HPE_HEADER_OVERFLOW: [431, 'the headers of the request are too large'],
-}
-
-/** Requests that are not valid HTTP reach no route: the response is written to the socket, which is then closed. */
-export function refuseUnread(dialect: Dialect) {
-  return (error: NodeJS.ErrnoException, socket: Socket): void => {
-    const [status, message] = unread[error.code ?? ''] ?? [400, 'the request is not HTTP/1.1']
-    if (error.code === 'ECONNRESET' || !socket.writable) {
-      socket.destroy()
-      return
-    }
-    const { code } = dialect.refusals.invalid
-    const body = errorDocument(dialect, { status, code, message })
-    const head = [
-      `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
-      `content-type: ${dialect.media('error')};version=${knownVersion(undefined, undefined)}`,
-      `content-length: ${Buffer.byteLength(body)}`,
-      'connection: close',
-    ]
-    socket.end(`${head.join('\r\n')}\r\n\r\n${body}`, () => socket.destroy())
-  }
-}
-
-/** What the HTTP library rejects is the caller's error: too large, too long, not a URL. */
-function asFault(error: unknown): Fault | undefined {
-  if (error instanceof Fault) return error
-  const { statusCode, message } = error as { statusCode?: number; message?: string }
-  return statusCode !== undefined && statusCode >= 400 && statusCode < 500
-    ? new Fault('invalid', `the request cannot be read: ${message}`, { cause: error })
-    : undefined
-}
+/** The response to a request that is not valid HTTP. */
+export const unreadDocument = (dialect: Dialect) => (status: number, message: string) => ({
+  type: `${dialect.media('error')};version=${knownVersion(undefined, undefined)}`,
+  body: errorDocument(dialect, { status, message, code: dialect.refusals.invalid.code }),
+})

@@ -1,26 +1,24 @@
-import { isUtf8 } from 'node:buffer'
-import { Server as TlsServer } from 'node:tls'
-
 import { Fault } from '@skerry/fault'
-import { createListener, createSecureListener, listenerBounds, mount } from '@skerry/service'
-import fastify, { type FastifyInstance } from 'fastify'
+import {
+  boundedListener,
+  createApiServer,
+  listenerBounds,
+  mount,
+  refuseUnread,
+  type KeyAndCert,
+} from '@skerry/service'
+import type { FastifyInstance } from 'fastify'
 
 import type { RequestContext } from '../context.ts'
 import type { Dialect } from '../dialect/dialect.ts'
 import type { Admission } from './admission.ts'
 import { makeEdge } from './edge.ts'
 import type { CloudRoute } from './route.ts'
-import { refuseUnread, sendFault } from './send-fault.ts'
-
-/** PEM, both. */
-export interface ServerCertificate {
-  readonly key: string
-  readonly cert: string
-}
+import { sendFault, unreadDocument } from './send-fault.ts'
 
 export interface ServerOptions {
   readonly dialect: Dialect
-  readonly tls?: ServerCertificate
+  readonly tls?: KeyAndCert
   /** Addresses that many clients share, such as a load balancer's. */
   readonly sharedAddresses?: readonly string[] | undefined
   readonly requestId: () => string
@@ -36,26 +34,22 @@ export function buildServer(
   admission: Admission,
   { dialect, tls, sharedAddresses, requestId, log, measured }: ServerOptions,
 ): FastifyInstance {
-  const bounded = { bounds: listenerBounds.api, sharedAddresses }
+  const nothing = new Fault('not-found', 'there is nothing at this address')
   const answerFault = sendFault(dialect, log)
-  const server = fastify({
-    serverFactory: (handler) =>
-      (tls ? createSecureListener(bounded, { ...tls }) : createListener(bounded)).on(
-        'request',
-        handler,
-      ),
-    bodyLimit: 1024 * 1024,
-    genReqId: requestId,
-    routerOptions: { ignoreTrailingSlash: true, maxParamLength: 1024 },
-    forceCloseConnections: true,
-    clientErrorHandler: refuseUnread(dialect),
-    frameworkErrors: (error, request, reply) =>
-      void answerFault(error, request, reply.header(dialect.requestIdHeader, request.id)),
-  }) as FastifyInstance
-  measured?.(server)
-  server.addHook('onRequest', async (request, reply) => {
-    reply.header(dialect.requestIdHeader, request.id)
+  const server = createApiServer({
+    listener: boundedListener({ bounds: listenerBounds.api, sharedAddresses }, tls),
+    bodyBytesMax: 1024 * 1024,
+    router: { ignoreTrailingSlash: true, maxParamLength: 1024 },
+    requestId: { header: dialect.requestIdHeader, next: requestId },
+    endsRequests: true,
+    sendFault: (error, request, reply) =>
+      answerFault(error, request, reply, error === nothing ? 'nowhere' : undefined),
+    sendNotFound() {
+      throw nothing
+    },
+    refuseUnread: refuseUnread(unreadDocument(dialect)),
   })
+  measured?.(server)
   server.addHook('onSend', async (_request, reply) => {
     // Header names are in lower case, also those that Node.js would otherwise add itself.
     reply.raw.sendDate = false
@@ -64,29 +58,6 @@ export function buildServer(
       reply.header('connection', reply.raw.shouldKeepAlive ? 'keep-alive' : 'close')
     }
   })
-  const nothing = new Fault('not-found', 'there is nothing at this address')
-  server.setErrorHandler((error, request, reply) =>
-    answerFault(error, request, reply, error === nothing ? 'nowhere' : undefined),
-  )
-  server.setNotFoundHandler(() => {
-    throw nothing
-  })
-  // The route decides how its body is parsed, not the Content-Type header.
-  server.removeAllContentTypeParsers()
-  server.addContentTypeParser(
-    '*',
-    { parseAs: 'buffer' },
-    async (_request: unknown, body: Buffer) => {
-      // Decoding would silently replace invalid bytes.
-      if (!isUtf8(body)) throw new Fault('invalid', 'the body must be UTF-8')
-      return body.toString('utf8')
-    },
-  )
   mount(server, routes, context, makeEdge(context, admission, dialect))
   return server
-}
-
-/** Shows this certificate to new connections; open connections continue. */
-export function showCertificate({ server }: FastifyInstance, tls: ServerCertificate): void {
-  if (server instanceof TlsServer) server.setSecureContext({ ...tls })
 }

@@ -2,9 +2,19 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Server } from 'node:https'
 import type { TLSSocket } from 'node:tls'
 
-import { Fault, httpStatus, type FaultBody } from '@skerry/fault'
+import { Fault } from '@skerry/fault'
 import type { Peer } from '@skerry/host-api'
-import { createSecureListener, listenerBounds } from '@skerry/service'
+import {
+  closeListener,
+  createSecureListener,
+  every,
+  internalFault,
+  listenerBounds,
+  readJson,
+  sendJson,
+  serveJson,
+  urlOf,
+} from '@skerry/service'
 
 import type { CellIdentity } from '../identity/issuers.ts'
 import { refusedAmong } from '../identity/machines.ts'
@@ -42,29 +52,28 @@ export function openMachineListener(context: MachineContext): MachineListener {
     },
   )
   const hosts = new Map<TLSSocket, string>()
+  // Every request checks again, and fails while the database is unreachable.
+  const unread = (error: unknown) => context.log('cannot read which hosts are revoked', error)
   server.on('secureConnection', (socket: TLSSocket) => {
     const id = hostAt(context, socket)
     if (id === undefined) return
     hosts.set(socket, id)
     socket.once('close', () => hosts.delete(socket))
-    void dropRefused(context, new Map([[socket, id]]))
+    dropRefused(context, new Map([[socket, id]])).catch(unread)
   })
-  server.on('request', (request, response) => {
-    answer(context, request, response).catch((error: unknown) =>
-      sendFault(context, error, response),
-    )
-  })
-  const timer = setInterval(() => void dropRefused(context, hosts), LOOK_MS)
+  serveJson(
+    server,
+    (request, response) => answer(context, request, response),
+    internalFault('the cell could not handle the request', context.log),
+  )
+  const closing = new AbortController()
+  every(LOOK_MS, closing.signal, () => dropRefused(context, hosts), unread)
   return {
     server,
     renewed: () => server.setSecureContext(tlsOf(context.identity())),
     async [Symbol.asyncDispose]() {
-      clearInterval(timer)
-      const closed = new Promise((resolve) => {
-        server.close(resolve)
-      })
-      server.closeAllConnections()
-      await closed
+      closing.abort()
+      await closeListener(server)
     },
   }
 }
@@ -87,16 +96,11 @@ function hostAt(context: MachineContext, socket: TLSSocket): string | undefined 
 }
 
 async function dropRefused(
-  { db, log }: MachineContext,
+  { db }: MachineContext,
   hosts: ReadonlyMap<TLSSocket, string>,
 ): Promise<void> {
-  try {
-    const refused = await refusedAmong(db, [...new Set(hosts.values())])
-    for (const [socket, id] of hosts) if (refused.has(id)) socket.destroy()
-  } catch (error) {
-    // Every request checks again, and fails while the database is unreachable.
-    log('cannot read which hosts are revoked', error)
-  }
+  const refused = await refusedAmong(db, [...new Set(hosts.values())])
+  for (const [socket, id] of hosts) if (refused.has(id)) socket.destroy()
 }
 
 async function answer(
@@ -104,9 +108,7 @@ async function answer(
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
-  const address = URL.parse(request.url ?? '', 'https://cell')
-  if (!address) throw new Fault('invalid', 'invalid address')
-  const { pathname, searchParams } = address
+  const { pathname, searchParams } = urlOf(request)
   const found = Object.entries(machineCalls).find(
     ([, { method, path }]) =>
       (method === 'any' || method === request.method) && path.test(pathname),
@@ -114,7 +116,7 @@ async function answer(
   if (!found) throw new Fault('not-found', 'there is nothing at this address')
   const [name, { path, roles }] = found as [MachineCall, (typeof machineCalls)[MachineCall]]
   const { trusted, name: self } = context.identity()
-  if (roles === 'anyone') return send(response, await join(context, await readJson(request)))
+  if (roles === 'anyone') return sendJson(response, 200, await join(context, await bodyOf(request)))
   const peer: Peer = await requireAdmitted(context.db, peerOf(request.socket, trusted), {
     cloud: self.cloud,
     roles,
@@ -128,7 +130,7 @@ async function answer(
     forWorkflows(context).api(request, response)
     return
   }
-  send(response, await said[name as keyof typeof said](context, peer, { request, grant }))
+  sendJson(response, 200, await said[name as keyof typeof said](context, peer, { request, grant }))
 }
 
 interface Call {
@@ -138,45 +140,14 @@ interface Call {
 
 /** The calls that respond with JSON. */
 const said = {
-  renew: async (context, peer, { request }) => renew(context, peer, await readJson(request)),
+  renew: async (context, peer, { request }) => renew(context, peer, await bodyOf(request)),
   checkCredentials: async (context, peer, { request }) =>
-    checkCredentials(context, peer, await readJson(request)),
+    checkCredentials(context, peer, await bodyOf(request)),
   readStamp: async ({ db }) => ({ stamp: await readAccountStamp(db) }),
-  addGrant: async (context, peer, { request }) => addGrant(context, peer, await readJson(request)),
+  addGrant: async (context, peer, { request }) => addGrant(context, peer, await bodyOf(request)),
   removeGrant: (context, peer, { grant }) => removeGrant(context, peer, grant),
 } satisfies Partial<
   Record<MachineCall, (context: MachineContext, peer: Peer, call: Call) => Promise<object>>
 >
 
-async function readJson(request: IncomingMessage): Promise<unknown> {
-  const chunks: Buffer[] = []
-  let bytes = 0
-  for await (const chunk of request as AsyncIterable<Buffer>) {
-    bytes += chunk.length
-    if (bytes > BODY_BYTES_MAX) throw new Fault('invalid', 'the body is too large')
-    chunks.push(chunk)
-  }
-  try {
-    return JSON.parse(Buffer.concat(chunks).toString('utf8'))
-  } catch (cause) {
-    throw new Fault('invalid', 'the body is not JSON', { cause })
-  }
-}
-
-function send(response: ServerResponse, body: unknown, status = 200): void {
-  const text = JSON.stringify(body)
-  const length = String(Buffer.byteLength(text))
-  response
-    .writeHead(status, { 'content-type': 'application/json', 'content-length': length })
-    .end(text)
-}
-
-function sendFault({ log }: MachineContext, error: unknown, response: ServerResponse): void {
-  const isOurs = error instanceof Fault
-  if (!isOurs) log('a request of a machine failed', error)
-  if (response.headersSent) return void response.destroy()
-  const fault = isOurs ? error : new Fault('unavailable', 'the cell could not handle the request')
-  const { kind, message, detail } = fault
-  const body: FaultBody = { error: kind, message, ...(detail !== undefined && { detail }) }
-  send(response, body, httpStatus[kind])
-}
+const bodyOf = (request: IncomingMessage): Promise<unknown> => readJson(request, BODY_BYTES_MAX)

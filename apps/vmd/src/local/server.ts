@@ -1,7 +1,7 @@
 import { Fault } from '@skerry/fault'
 import { FILES_PATH, type FileRequest } from '@skerry/screen'
-import { mount } from '@skerry/service'
-import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
+import { createApiServer, mount, pathOf, unreadable } from '@skerry/service'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 
 import { Gate, type GateOptions } from './access/gate.ts'
 import { Consoles } from './consoles.ts'
@@ -20,28 +20,24 @@ export interface LocalOptions extends GateOptions {
 /** The local API: loopback, JSON, no credentials. */
 export function buildLocalServer(local: Local, options: LocalOptions): FastifyInstance {
   const gate = new Gate(options)
-  const server = fastify({
-    serverFactory: (hand) =>
-      gate.serve(hand, {
+  const server = createApiServer({
+    listener: (handle) =>
+      gate.serve(handle, {
         wants: (request) => Consoles.wants(request),
         take: (upgrade) => void local.consoles.show(upgrade),
       }),
-    bodyLimit: BODY_BYTES_MAX,
-    routerOptions: { maxParamLength: PARAM_LENGTH_MAX, ignoreTrailingSlash: false },
-    clientErrorHandler: (error, socket) => void gate.refuse(error, socket),
-    // Errors of the router itself bypass the error handler.
-    frameworkErrors: (error, request, reply) => {
-      const { status, body } = faultAnswer(asFault(error), request.id)
-      void (reply as FastifyReply).code(status).send(body)
+    bodyBytesMax: BODY_BYTES_MAX,
+    router: { maxParamLength: PARAM_LENGTH_MAX, ignoreTrailingSlash: false },
+    sendFault(error, request, reply) {
+      const fault = error instanceof Fault ? error : (unreadable(error) ?? error)
+      options.log(`${request.method} ${request.routeOptions.url ?? 'unknown path'}`, fault)
+      const { status, body } = faultAnswer(fault, request.id)
+      return reply.code(status).send(body)
     },
+    sendNotFound: sayWhatThereIs,
+    refuseUnread: (error, socket) => void gate.refuse(error, socket),
   })
-  // Existing clients send bare words and JSON with any Content-Type or none, so the header is ignored and
-  // the route decides.
-  server.removeAllContentTypeParsers()
-  server.addContentTypeParser('*', { parseAs: 'string' }, (_request, body, done) =>
-    done(null, body),
-  )
-
+  // Existing clients send bare words and JSON with any Content-Type or none, also malformed ones.
   server.addHook('onRequest', ({ headers }, _reply, done) => {
     if (headers['content-type'] !== undefined) headers['content-type'] = 'text/plain'
     done()
@@ -51,13 +47,6 @@ export function buildLocalServer(local: Local, options: LocalOptions): FastifyIn
     local.meter.observe(name, request.method, reply.statusCode, reply.elapsedTime / 1000)
     done()
   })
-  server.setErrorHandler((error, request, reply) => {
-    const fault = asFault(error)
-    options.log(`${request.method} ${request.routeOptions.url ?? 'unknown path'}`, fault)
-    const { status, body } = faultAnswer(fault, request.id)
-    return reply.code(status).send(body)
-  })
-  server.setNotFoundHandler(sayWhatThereIs)
   server.route({
     method: 'GET',
     url: `${FILES_PATH}*`,
@@ -91,7 +80,7 @@ export function buildLocalServer(local: Local, options: LocalOptions): FastifyIn
 /** Unmodified: the query string of a page is for the page alone. */
 const fileRequest = ({ method, url, headers }: FastifyRequest): FileRequest => ({
   method,
-  path: url.split('?')[0] ?? '',
+  path: pathOf(url),
   headers,
 })
 
@@ -99,20 +88,11 @@ const fileRequest = ({ method, url, headers }: FastifyRequest): FileRequest => (
 const wantsToFollow = (prefer: string | string[] | undefined): boolean =>
   prefer !== undefined && /(^|,)\s*respond-async\s*($|[,;])/i.test(prefer.toString())
 
-/** The HTTP library rejects only invalid requests: too large, too long, not a URL. */
-function asFault(error: unknown): unknown {
-  if (error instanceof Fault) return error
-  const { statusCode, message } = error as { statusCode?: number; message?: string }
-  return statusCode !== undefined && statusCode >= 400 && statusCode < 500
-    ? new Fault('invalid', `the request cannot be read: ${message}`, { cause: error })
-    : error
-}
-
 /** Split once: it is needed for every unknown path. */
 const known = routes.map(({ method, path }) => ({ method, parts: path.split('/') }))
 
 function sayWhatThereIs(request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  const words = (request.url.split('?')[0] ?? '').split('/')
+  const words = pathOf(request.url).split('/')
   const allowed = known.filter(({ parts }) => matches(parts, words)).map(({ method }) => method)
   if (allowed.length === 0) {
     const message = 'path not found'

@@ -1,7 +1,7 @@
 import { STATUS_CODES } from 'node:http'
-import type { Socket } from 'node:net'
 
 import { Fault, httpStatus } from '@skerry/fault'
+import { unreadable } from '@skerry/service'
 import { carried, renderDocument } from '@skerry/xml'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 
@@ -22,7 +22,7 @@ type Log = (message: string, cause?: unknown) => void
 export function sendFault(log: Log) {
   return (error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply => {
     const known = asKnown(error)
-    if (!known) log(`${request.method} ${request.routeOptions.url ?? 'unknown route'}`, error)
+    if (!known) log(`${request.method} ${request.routeOptions.url ?? 'unknown path'}`, error)
     const status = known instanceof WorkflowRefusal ? known.status : statusOf(known)
     if (known instanceof WorkflowRefusal) reply.headers(known.headers)
     if (status === 401) reply.header('www-authenticate', `Basic realm="${REALM}", charset="UTF-8"`)
@@ -67,34 +67,15 @@ function codeOf(known: Fault | WorkflowRefusal | undefined, status: number): str
   return words.toLowerCase().replaceAll(' ', '-')
 }
 
-/** Errors of the HTTP library are the caller's: body too large, URL too long, malformed URL. */
 function asKnown(error: unknown): Fault | WorkflowRefusal | undefined {
   if (error instanceof Fault || error instanceof WorkflowRefusal) return error
-  const { statusCode, message } = error as { statusCode?: number; message?: string }
+  const { statusCode } = error as { statusCode?: number }
   if (statusCode === 413) return new WorkflowRefusal(413, 'the body of the request is too large')
-  return statusCode !== undefined && statusCode >= 400 && statusCode < 500
-    ? new Fault('invalid', `malformed request: ${message}`, { cause: error })
-    : undefined
+  return unreadable(error)
 }
 
-const unread: Readonly<Record<string, readonly [status: number, message: string]>> = {
-  ERR_HTTP_REQUEST_TIMEOUT: [408, 'the request timed out before it was complete'],
-  HPE_HEADER_OVERFLOW: [431, 'the headers of the request are too large'],
-}
-
-/** Input that is not HTTP matches no route: send an error and close the connection. */
-export function refuseUnread(error: NodeJS.ErrnoException, socket: Socket): void {
-  const [status, message] = unread[error.code ?? ''] ?? [400, 'the request is not HTTP/1.1']
-  if (error.code === 'ECONNRESET' || !socket.writable) {
-    socket.destroy()
-    return
-  }
-  const body = rendered('xml', { status, code: 'invalid', message })
-  const head = [
-    `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
-    `content-type: ${typeOf('xml')}`,
-    `content-length: ${Buffer.byteLength(body)}`,
-    'connection: close',
-  ]
-  socket.end(`${head.join('\r\n')}\r\n\r\n${body}`, () => socket.destroy())
-}
+/** The response to a request that is not valid HTTP. */
+export const unreadDocument = (status: number, message: string) => ({
+  type: typeOf('xml'),
+  body: rendered('xml', { status, code: 'invalid', message }),
+})

@@ -24,7 +24,7 @@ export function json<Schema extends TSchema>(schema: Schema): Body<Static<Schema
     media: 'application/json',
     shape: schema,
     read(raw) {
-      const value: unknown = parse(raw)
+      const value: unknown = parseJson(raw)
       if (compiled.Check(value)) return value
       const [first] = compiled.Errors(value)
       throw new Fault('invalid', `${first?.instancePath || 'the body'} ${why(first?.message)}`)
@@ -36,7 +36,7 @@ export function json<Schema extends TSchema>(schema: Schema): Body<Static<Schema
 const why = (message = 'is invalid'): string =>
   message === 'schema is false' ? 'must not be given here' : message
 
-function parse(raw: string): unknown {
+export function parseJson(raw: string): unknown {
   try {
     return JSON.parse(raw)
   } catch (cause) {

@@ -7,6 +7,7 @@ import { isIP } from 'node:net'
 import { Fault } from '@skerry/fault'
 import { Type, type Static } from 'typebox'
 
+import { closeListener, pathOf, refuseWrite, sendJsonLine, sendText } from '../http/json-server.ts'
 import { listenerBounds } from '../http/listener-bounds.ts'
 import { createListener } from '../http/listener.ts'
 import type { Conditions } from './conditions.ts'
@@ -97,15 +98,7 @@ export async function openHealth(context: HealthContext): Promise<AsyncDisposabl
       `${address}:${port} is in use: /healthz, /readyz and /metrics are not served; ${how}`,
     )
   }
-  return { [Symbol.asyncDispose]: () => close(server) }
-}
-
-async function close(server: Server): Promise<void> {
-  if (!server.listening) return
-  const closed = once(server, 'close')
-  server.close()
-  server.closeAllConnections()
-  await closed
+  return { [Symbol.asyncDispose]: () => closeListener(server) }
 }
 
 /** One update at a time; concurrent requests wait for it, up to a limit. */
@@ -128,30 +121,22 @@ function remembered({ look, now }: Pick<HealthContext, 'look' | 'now'>): () => P
 async function answer(
   context: Pick<HealthContext, 'conditions' | 'metrics'>,
   look: () => Promise<void>,
-  { method, url }: IncomingMessage,
+  request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
-  const say = (status: number, type: string, text: string) => {
-    response.writeHead(status, { 'content-type': type, 'cache-control': 'no-store' })
-    response.end(method === 'HEAD' ? undefined : text)
-  }
-  const json = (status: number, body: object) =>
-    say(status, 'application/json; charset=utf-8', `${JSON.stringify(body)}\n`)
-  if (method !== 'GET' && method !== 'HEAD') {
-    response.setHeader('connection', 'close')
-    return json(405, { error: 'invalid', message: 'expected GET' })
-  }
-  const path = url?.split('?')[0]
-  if (path === '/healthz') return json(200, { health: 'ok' })
+  if (refuseWrite(request, response)) return
+  const path = pathOf(request.url)
+  if (path === '/healthz') return sendJsonLine(response, 200, { health: 'ok' })
   if (path === '/readyz') {
     await look()
     const failing = context.conditions.failing()
-    return json(failing.length === 0 ? 200 : 503, { ready: failing.length === 0, failing })
+    const ready = failing.length === 0
+    return sendJsonLine(response, ready ? 200 : 503, { ready, failing })
   }
   if (path === '/metrics') {
     await look()
-    return say(200, metricsType, context.metrics.text())
+    return sendText(response, 200, metricsType, context.metrics.text())
   }
   const message = 'not found; available: /healthz, /readyz, /metrics'
-  return json(404, { error: 'not-found', message })
+  sendJsonLine(response, 404, { error: 'not-found', message })
 }

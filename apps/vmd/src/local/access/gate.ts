@@ -1,8 +1,8 @@
-import { STATUS_CODES, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 
-import { createListener, listenerBounds, markAuthenticated } from '@skerry/service'
+import { createListener, listenerBounds, markAuthenticated, rawResponse } from '@skerry/service'
 
 import { ownHosts, passesFence, passesSocketFence, provenanceOf } from './fence.ts'
 import { findPeer, isOwnSocket } from './peer.ts'
@@ -222,7 +222,4 @@ function answerOf(status: number, content: object): RawAnswer {
   }
 }
 
-function written({ status, headers, body }: RawAnswer): string {
-  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
-  return `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n${body}`
-}
+const written = ({ status, headers, body }: RawAnswer): string => rawResponse(status, headers, body)
