@@ -111,7 +111,10 @@ suite('VMs on a bridge of the host', { skip }, () => {
     assert.deepEqual((await get('/api/vms')).body, [])
     const vmd = [process.execPath, join(APPS, 'vmd/src/main.ts'), '--bridge', 'a b']
     const started = await host.run(vmd)
-    assert.match(`${started.code} ${started.stderr}`, /^2 vmd: --bridge: a bridge name must match/)
+    assert.match(
+      `${started.code} ${started.stderr}`,
+      /^2 skerry vmd: --bridge: a bridge name must match/,
+    )
   })
 
   test('a guest gets its address on the bridge, and is reachable at the address that operation 7 returns', async () => {

@@ -245,7 +245,7 @@ suite('events, operations and starts of the machine', { skip }, () => {
     await using reader = new EventReader(host, 0)
     await reader.untilSeen('something', () => true)
     const second = await host.run([process.execPath, PROGRAM])
-    assert.match(`${second.code} ${second.stderr}`, /^1 vmd: vmd is already running/)
+    assert.match(`${second.code} ${second.stderr}`, /^1 skerry vmd: vmd is already running/)
     const began = performance.now()
     await host.killVmd('SIGTERM')
     assert.ok(performance.now() - began < 5000)

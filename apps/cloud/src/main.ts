@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import { text } from 'node:stream/consumers'
 
-import { Fault } from '@skerry/fault'
+import { reportFault } from '@skerry/service'
 
 import { commandContext } from './command-line/command-context.ts'
 import { runCommand } from './command-line/command.ts'
@@ -31,9 +31,5 @@ try {
   // A step that ignores its abort signal would keep the process alive; another cell continues the step.
   if (stopping.signal.aborted) process.exit(0)
 } catch (error) {
-  if (!(error instanceof Fault)) throw error
-  process.stderr.write(
-    `skerry cloud: ${error.message}\n${error.hint === undefined ? '' : `next: ${error.hint}\n`}`,
-  )
-  process.exitCode = error.kind === 'invalid' ? 2 : 1
+  reportFault('skerry cloud', error)
 }

@@ -1,12 +1,16 @@
 import { once } from 'node:events'
-import { setTimeout as sleep } from 'node:timers/promises'
-import { parseArgs } from 'node:util'
 
-import { Fault } from '@skerry/fault'
 import { connectHost } from '@skerry/host-api'
 import { openDatabase, ping, Pools } from '@skerry/postgres'
 import { endings, loadScreenFiles } from '@skerry/screen'
-import { Conditions, openHealth, type ServerMeter } from '@skerry/service'
+import {
+  Conditions,
+  openHealth,
+  readOptions,
+  runServer,
+  type RunningServer,
+  type ServerMeter,
+} from '@skerry/service'
 import { closeConsole, redeemTicket, renewConsoles } from '@skerry/ticket'
 
 import { originOf, readConfig, type ConsoleConfig } from './config.ts'
@@ -27,20 +31,9 @@ const DRAIN_SECONDS = 30
 /** How long viewers may take to receive the close frame, and the database to record it. */
 const FAREWELL_MS = 7000
 
-// Files of this process are private to its user.
-process.umask(0o077)
-const stopping = new AbortController()
-for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => stopping.abort())
-
-const log = (message: string, cause?: unknown): void => {
-  const chain = cause instanceof Error ? ` ${cause.stack ?? cause.message}` : ''
-  process.stderr.write(`${new Date().toISOString()} ${message}${chain}\n`)
-}
-const pause = async (ms: number, signal?: AbortSignal): Promise<void> => {
-  await sleep(ms, undefined, signal ? { signal } : {}).catch(() => undefined)
-}
-
-async function serve(config: ConsoleConfig): Promise<void> {
+async function serve(config: ConsoleConfig, running: RunningServer): Promise<void> {
+  const { log, pause, stopSignal } = running
+  const stopped = stopSignal()
   await using opened = new AsyncDisposableStack()
   const { name, database: url } = config
   const pool = { url, applicationName: `skerry console ${name}` }
@@ -66,16 +59,20 @@ async function serve(config: ConsoleConfig): Promise<void> {
   const clock = { now: () => new Date() }
   const renewed = () => api.renewed()
   const kept = await openIdentity({ config, clock, pause, log, renewed })
-  const meter = await openMeter(opened, config, {
-    clock,
-    pools,
-    screens,
-    askDatabase: () => ping(forTickets),
-    certificates: () => ({
-      console: kept.current().toCells.cert,
-      server: kept.current().server.cert,
-    }),
-  })
+  const meter = await openMeter(
+    opened,
+    { config, log },
+    {
+      clock,
+      pools,
+      screens,
+      askDatabase: () => ping(forTickets),
+      certificates: () => ({
+        console: kept.current().toCells.cert,
+        server: kept.current().server.cert,
+      }),
+    },
+  )
   const api = opened.use(
     openConsoleListener({
       answered: (route, answer) => meter.request(route, answer),
@@ -95,12 +92,12 @@ async function serve(config: ConsoleConfig): Promise<void> {
   log(`console ${name} answers at https://${config.listen.address}:${config.listen.port}`)
   const over = new AbortController()
   const keeping = screens.keep(over.signal)
-  await kept.keep(stopping.signal)
+  await kept.keep(stopped)
   api.drain()
   log(`console ${name} is stopping; ${screens.count} screens are open`)
-  await until(() => screens.count === 0, (config.drainSeconds ?? DRAIN_SECONDS) * 1000)
+  await until(() => screens.count === 0, (config.drainSeconds ?? DRAIN_SECONDS) * 1000, pause)
   screens.endAll(endings.stopping)
-  await until(() => screens.isSettled, FAREWELL_MS)
+  await until(() => screens.isSettled, FAREWELL_MS, pause)
   over.abort()
   await keeping
 }
@@ -108,7 +105,7 @@ async function serve(config: ConsoleConfig): Promise<void> {
 /** Opens the health listener for the life of the console. */
 async function openMeter(
   opened: AsyncDisposableStack,
-  config: ConsoleConfig,
+  { config, log }: Pick<RunningServer, 'log'> & { readonly config: ConsoleConfig },
   measured: Omit<ConsoleFigures, 'conditions'>,
 ): Promise<ServerMeter> {
   const conditions = new Conditions(({ name, ok, message }) =>
@@ -129,28 +126,26 @@ async function openMeter(
   return meter
 }
 
-async function until(isSo: () => boolean, ms: number): Promise<void> {
+async function until(
+  isSo: () => boolean,
+  ms: number,
+  pause: RunningServer['pause'],
+): Promise<void> {
   const deadline = performance.now() + ms
   while (!isSo() && performance.now() < deadline) await pause(50)
 }
 
-try {
-  const { values } = parseArgs({
-    options: {
-      config: { type: 'string', default: '/etc/skerry/console.json' },
-      help: { type: 'boolean' },
+await runServer(
+  {
+    name: 'skerry console-server',
+    usage: USAGE,
+    now: () => new Date(),
+    async serve(args, running) {
+      const { config } = readOptions(args, USAGE, {
+        config: { type: 'string', default: '/etc/skerry/console.json' },
+      })
+      await serve(await readConfig(config), running)
     },
-  })
-  if (values.help === true) process.stdout.write(`${USAGE}\n`)
-  else await serve(await readConfig(values.config))
-  // Do not wait for connections that clients keep open.
-  if (stopping.signal.aborted) process.exit(0)
-} catch (error) {
-  const isMisuse = (error as NodeJS.ErrnoException).code?.startsWith('ERR_PARSE_ARGS') === true
-  if (!(error instanceof Fault) && !isMisuse) throw error
-  const { message, hint } = error as Fault
-  process.stderr.write(
-    `skerry console-server: ${message}\n${hint === undefined ? '' : `next: ${hint}\n`}`,
-  )
-  process.exitCode = isMisuse || (error as Fault).kind === 'invalid' ? 2 : 1
-}
+  },
+  process.argv.slice(2),
+)

@@ -1,9 +1,5 @@
-import { readFileSync } from 'node:fs'
-
-import { Fault } from '@skerry/fault'
-import { HealthListener } from '@skerry/service'
+import { configShape, HealthListener } from '@skerry/service'
 import { Type, type Static } from 'typebox'
-import { Compile } from 'typebox/compile'
 
 const Rule = Type.Object(
   {
@@ -26,11 +22,6 @@ const Config = Type.Object(
   { additionalProperties: false },
 )
 export type EgressConfig = Static<typeof Config>
-const config = Compile(Config)
 
-export function readConfig(path: string): EgressConfig {
-  const found: unknown = JSON.parse(readFileSync(path, 'utf8'))
-  if (config.Check(found)) return found
-  const [first] = config.Errors(found)
-  throw new Fault('invalid', `${path}: ${first?.instancePath || 'it'} ${first?.message}`)
-}
+export const readConfig = (path: string): Promise<EgressConfig> =>
+  configShape(Config).read(path, 'skerry cloud workflow creates it')

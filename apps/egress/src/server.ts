@@ -1,8 +1,15 @@
 // The listener for workers only: a socket in a directory that only they can enter. One incoming request makes one outgoing request.
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 
-import { Fault, httpStatus, type FaultBody } from '@skerry/fault'
-import { createListener, listenerBounds } from '@skerry/service'
+import { Fault } from '@skerry/fault'
+import {
+  createListener,
+  internalFault,
+  listenerBounds,
+  readJson,
+  sendJson,
+  serveJson,
+} from '@skerry/service'
 import { Type, type Static } from 'typebox'
 import { Compile } from 'typebox/compile'
 
@@ -27,14 +34,19 @@ const MOST_BYTES = 1024 * 1024
 export interface EgressContext extends Way {
   /** Read for every request, so that the lists can change while the process runs. */
   readonly lists: () => Lists
-  readonly say: (what: string, cause: unknown) => void
+  readonly log: (message: string, cause: unknown) => void
   /** Counts an answered request. */
   readonly answered?: (status: number, seconds: number) => void
 }
 
 export function makeServer(context: EgressContext): Server {
   const server = createListener({ bounds: listenerBounds.egress })
-  return server.on('request', (request, response) => void answer(context, request, response))
+  serveJson(
+    server,
+    (request, response) => answer(context, request, response),
+    internalFault('internal error in the egress', context.log),
+  )
+  return server
 }
 
 async function answer(
@@ -48,52 +60,23 @@ async function answer(
   )
   const gone = new AbortController()
   response.on('close', () => gone.abort())
-  try {
-    const { org, method, uri, headers, body } = await read(request)
-    const rules = context.lists()[org] ?? []
-    const outgoing = {
-      method,
-      uri,
-      headers,
-      ...(body !== undefined && { body: Buffer.from(body, 'base64') }),
-    }
-    const got = await fetchOut(context, rules, outgoing, gone.signal)
-    send(response, 200, { ...got, body: got.body.toString('base64') })
-  } catch (error) {
-    if (!(error instanceof Fault)) context.say('a request failed', error)
-    const fault =
-      error instanceof Fault ? error : new Fault('unavailable', 'internal error in the egress')
-    const body: FaultBody = { error: fault.kind, message: fault.message }
-    send(response, httpStatus[fault.kind], body)
+  const { org, method, uri, headers, body } = await read(request)
+  const rules = context.lists()[org] ?? []
+  const outgoing = {
+    method,
+    uri,
+    headers,
+    ...(body !== undefined && { body: Buffer.from(body, 'base64') }),
   }
-}
-
-function send(response: ServerResponse, status: number, body: object): void {
-  response.writeHead(status, { 'content-type': 'application/json' })
-  response.end(JSON.stringify(body))
+  const got = await fetchOut(context, rules, outgoing, gone.signal)
+  sendJson(response, 200, { ...got, body: got.body.toString('base64') })
 }
 
 async function read(request: IncomingMessage): Promise<Static<typeof Asked>> {
   if (request.method !== 'POST' || request.url !== '/v1/fetch') {
     throw new Fault('not-found', 'not found: the only route is POST /v1/fetch')
   }
-  const pieces: Buffer[] = []
-  let size = 0
-  for await (const piece of request as AsyncIterable<Buffer>) {
-    size += piece.length
-    if (size > MOST_BYTES)
-      throw new Fault('invalid', `the request is larger than ${MOST_BYTES} bytes`)
-    pieces.push(piece)
-  }
-  const body = parsed(Buffer.concat(pieces).toString())
+  const body = await readJson(request, MOST_BYTES)
   if (requested.Check(body)) return body
   throw new Fault('invalid', 'the request does not match the expected schema')
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }

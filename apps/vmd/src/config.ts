@@ -1,7 +1,5 @@
-import { parseArgs } from 'node:util'
-
 import { Fault } from '@skerry/fault'
-import { listenAddress } from '@skerry/service'
+import { listenAddress, readOptions } from '@skerry/service'
 import { whyNotBridge } from '@skerry/vm'
 
 import { restores, stopWays, type Restore, type StopWay } from './guests/autostart.ts'
@@ -49,15 +47,29 @@ export const usage = `usage: skerry vmd [--port N] [--libvirt-socket PATH] [--to
 
 skerry vmd join makes this machine a host of a cloud; skerry cloud invite prints the command to run`
 
+const options = {
+  port: { type: 'string', default: '8080' },
+  'token-file': { type: 'string' },
+  'unix-socket': { type: 'string' },
+  bridge: { type: 'string', multiple: true },
+  'allow-metadata': { type: 'boolean', default: false },
+  restore: { type: 'string', default: 'autostart' },
+  'on-stop': { type: 'string', default: 'leave' },
+  'shutdown-timeout': { type: 'string', default: '60' },
+  'stop-guests': { type: 'string' },
+  'host-api': { type: 'string', default: '[::]:8443' },
+  'libvirt-socket': { type: 'string', default: '/run/libvirt/libvirt-sock' },
+} as const
+
 export function readConfig(args: readonly string[], environment: NodeJS.ProcessEnv): VmdConfig {
-  const { values } = parse(args)
+  const values = readOptions(args, usage, options)
   const sudo = Number(environment['SUDO_UID'])
   return {
     port: numberOf('--port', values.port, 65_535),
     libvirt: { socket: values['libvirt-socket'], uri: 'qemu:///system' },
     tokenFile: values['token-file'],
     unixSocket: values['unix-socket'],
-    bridges: values.bridge.map(legalBridge),
+    bridges: (values.bridge ?? []).map(legalBridge),
     metadata: values['allow-metadata'],
     restore: oneOf('--restore', restores, values.restore),
     onStop: oneOf('--on-stop', ['leave', ...stopWays] as const, values['on-stop']),
@@ -92,27 +104,4 @@ function oneOf<const Word extends string>(
   const found = words.find((each) => each === value)
   if (found !== undefined) return found
   throw new Fault('invalid', `${option} must be one of ${words.join(', ')}, not ${value}`)
-}
-
-function parse(args: readonly string[]) {
-  try {
-    return parseArgs({
-      args: [...args],
-      options: {
-        port: { type: 'string', default: '8080' },
-        'token-file': { type: 'string' },
-        'unix-socket': { type: 'string' },
-        bridge: { type: 'string', multiple: true, default: [] },
-        'allow-metadata': { type: 'boolean', default: false },
-        restore: { type: 'string', default: 'autostart' },
-        'on-stop': { type: 'string', default: 'leave' },
-        'shutdown-timeout': { type: 'string', default: '60' },
-        'stop-guests': { type: 'string' },
-        'host-api': { type: 'string', default: '[::]:8443' },
-        'libvirt-socket': { type: 'string', default: '/run/libvirt/libvirt-sock' },
-      },
-    })
-  } catch (cause) {
-    throw new Fault('invalid', `${(cause as Error).message}\n${usage}`, { cause })
-  }
 }

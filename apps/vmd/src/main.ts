@@ -1,17 +1,16 @@
 import { randomBytes, randomUUID } from 'node:crypto'
+import { once } from 'node:events'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
-import { setTimeout as wait } from 'node:timers/promises'
 
 import { cloudDirectory, defaultPaths, openHost } from '@skerry/engine'
-import { Fault } from '@skerry/fault'
-import { keepRenewed, lifetimes } from '@skerry/service'
+import { keepRenewed, lifetimes, runServer, type RunningServer } from '@skerry/service'
 
 import packageFile from '../package.json' with { type: 'json' }
 import { askToStop } from './ask-to-stop.ts'
-import { readConfig, type VmdConfig } from './config.ts'
+import { readConfig, usage, type VmdConfig } from './config.ts'
 import { renewMembership } from './host/certificate.ts'
-import { readJoinConfig } from './host/join-config.ts'
+import { joinUsage, readJoinConfig } from './host/join-config.ts'
 import { joinCloud } from './host/join.ts'
 import { openHostApi, type OpenHostApi } from './host/open-host-api.ts'
 import { Members } from './local/access/members.ts'
@@ -20,21 +19,14 @@ import { listenAtFile } from './local/access/unix-socket.ts'
 import { buildLocalServer } from './local/server.ts'
 import { openLocal } from './open-local.ts'
 import { IdleGarbageCollector, wholeCollection } from './process/idle-garbage-collector.ts'
-import { logLine } from './process/log-line.ts'
 import { requireOnlyOne } from './process/only-one.ts'
-
-// Files of this process and its children are private by default; exceptions get their mode explicitly.
-process.umask(0o077)
 
 const GROUP = 'skerry'
 const VERSION = packageFile.version
 const SECRET_BYTES = 32
 
-const log = (message: string, cause?: unknown): void => {
-  process.stderr.write(logLine(new Date(), message, cause))
-}
-
-async function serve(config: VmdConfig): Promise<void> {
+async function serve(config: VmdConfig, running: RunningServer): Promise<void> {
+  const { log } = running
   const token = config.tokenFile === undefined ? undefined : await readToken(config.tokenFile)
   const members = new Members(GROUP)
   await requireOnlyOne(join(defaultPaths.run, 'vmd.pid'), process.pid)
@@ -45,7 +37,7 @@ async function serve(config: VmdConfig): Promise<void> {
     shutdownTimeoutMs: config.shutdownTimeoutMs,
     clock: { now: () => new Date() },
     ids: { uuid: () => randomUUID() },
-    log: log,
+    log,
   })
   const local = await openLocal(host, {
     restore: config.restore,
@@ -83,22 +75,23 @@ async function serve(config: VmdConfig): Promise<void> {
       return undefined
     },
   )
-  const ended = new AbortController()
-  if (cloud) void keepCertificate(cloud, ended.signal)
-  const stop = async () => {
-    ended.abort()
-    local.endStreams()
-    await cloud?.[Symbol.asyncDispose]()
-    if (config.onStop !== 'leave') await local.stopGuests(config.onStop)
-    await Promise.all(servers.map((server) => server.close()))
-    await local[Symbol.asyncDispose]()
-    await host[Symbol.asyncDispose]()
-    process.exit(0)
-  }
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => void stop())
+  // Not earlier: a stop during the start is like a crash at that moment, and the next start repairs what is half done.
+  const stopped = running.stopSignal()
+  if (cloud) void keepCertificate(cloud, running, stopped)
+  await once(stopped, 'abort')
+  local.endStreams()
+  await cloud?.[Symbol.asyncDispose]()
+  if (config.onStop !== 'leave') await local.stopGuests(config.onStop)
+  await Promise.all(servers.map((server) => server.close()))
+  await local[Symbol.asyncDispose]()
+  await host[Symbol.asyncDispose]()
 }
 
-const keepCertificate = (cloud: OpenHostApi, signal: AbortSignal): Promise<void> =>
+const keepCertificate = (
+  cloud: OpenHostApi,
+  { log, pause }: RunningServer,
+  stopped: AbortSignal,
+): Promise<void> =>
   keepRenewed(
     {
       clock: { now: () => new Date() },
@@ -108,11 +101,10 @@ const keepCertificate = (cloud: OpenHostApi, signal: AbortSignal): Promise<void>
         await renewMembership(cloudDirectory(defaultPaths), cloud.membership)
         await cloud.renew()
       },
-      pause: (ms, until) =>
-        wait(ms, undefined, { signal: until, ref: false }).catch(() => undefined),
+      pause,
       log,
     },
-    signal,
+    stopped,
   )
 
 async function joinOne(args: readonly string[]): Promise<string> {
@@ -126,18 +118,20 @@ async function joinOne(args: readonly string[]): Promise<string> {
   ].join('\n')
 }
 
-try {
-  const [command, ...rest] = process.argv.slice(2)
-  if (command === 'join') process.stdout.write(await joinOne(rest))
-  else {
-    const config = readConfig(process.argv.slice(2), process.env)
-    if (config.stopGuests === undefined) await serve(config)
-    else process.stdout.write(await askToStop(config))
-  }
-} catch (error) {
-  if (!(error instanceof Fault)) throw error
-  process.stderr.write(
-    `vmd: ${error.message}\n${error.hint === undefined ? '' : `${error.hint}\n`}`,
-  )
-  process.exitCode = error.kind === 'invalid' ? 2 : 1
-}
+const isJoin = process.argv[2] === 'join'
+
+await runServer(
+  {
+    name: 'skerry vmd',
+    usage: isJoin ? joinUsage : usage,
+    now: () => new Date(),
+    async serve(args, running) {
+      const print = (text: string) => void process.stdout.write(text)
+      if (isJoin) return print(await joinOne(args.slice(1)))
+      const config = readConfig(args, process.env)
+      if (config.stopGuests === undefined) return serve(config, running)
+      return print(await askToStop(config))
+    },
+  },
+  process.argv.slice(2),
+)

@@ -88,4 +88,11 @@ export {
 } from './identity/server-identity.ts'
 export { eventStream, streamHeaders, type Message, type StreamOptions } from './http/sse.ts'
 export { every } from './process/every.ts'
+export {
+  readOptions,
+  reportFault,
+  runServer,
+  type RunningServer,
+  type ServerProgram,
+} from './process/run-server.ts'
 export type { Clock, Ids } from './clock-and-ids.ts'

@@ -107,7 +107,7 @@ test('vmd finds all its modules in the unpacked tree', async () => {
   const home = join(tree, 'usr/lib/skerry')
   const words = [join(home, 'bin/node'), join(home, 'apps/vmd/src/main.ts'), '--port', 'none']
   const { code, stderr } = await attempt(words, bare)
-  assert.equal(stderr, 'vmd: --port must be a number from 1 to 65535, not none\n')
+  assert.equal(stderr, 'skerry vmd: --port must be a number from 1 to 65535, not none\n')
   assert.equal(code, 2)
 })
 

@@ -1,7 +1,5 @@
-import { parseArgs } from 'node:util'
-
 import { Fault } from '@skerry/fault'
-import { listenAddress } from '@skerry/service'
+import { listenAddress, readOptions } from '@skerry/service'
 
 import type { Invitation, Newcomer } from './join.ts'
 
@@ -19,8 +17,22 @@ export interface JoinConfig {
 
 const PORT = 8443
 
+const options = {
+  cloud: { type: 'string', multiple: true },
+  token: { type: 'string' },
+  fingerprint: { type: 'string' },
+  'host-api': { type: 'string' },
+  name: { type: 'string' },
+} as const
+
 export function readJoinConfig(args: readonly string[], hostname: string): JoinConfig {
-  const { cloud = [], token, fingerprint, name = hostname, ...values } = parse(args)
+  const {
+    cloud = [],
+    token,
+    fingerprint,
+    name = hostname,
+    ...values
+  } = readOptions(args, joinUsage, options)
   if (cloud.length === 0 || token === undefined || fingerprint === undefined) {
     throw new Fault('invalid', `--cloud, --token and --fingerprint are required\n${joinUsage}`)
   }
@@ -39,21 +51,4 @@ function cellUrl(text: string): URL {
   const url = URL.parse(text)
   if (url?.protocol === 'https:' && url.hostname !== '') return url
   throw new Fault('invalid', `--cloud must be like https://192.0.2.7:8444, not ${text}`)
-}
-
-function parse(args: readonly string[]) {
-  try {
-    return parseArgs({
-      args: [...args],
-      options: {
-        cloud: { type: 'string', multiple: true },
-        token: { type: 'string' },
-        fingerprint: { type: 'string' },
-        'host-api': { type: 'string' },
-        name: { type: 'string' },
-      },
-    }).values
-  } catch (cause) {
-    throw new Fault('invalid', `${(cause as Error).message}\n${joinUsage}`, { cause })
-  }
 }

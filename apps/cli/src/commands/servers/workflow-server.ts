@@ -40,7 +40,7 @@ export const workflowEgress = command({
     'run the egress proxy: call external servers for workflows, limited by an allow-list per organisation',
   examples: ['skerry workflow-egress /etc/skerry/egress.json'],
   next: 'change the allow-list in FILE, then send the process SIGHUP',
-  exits: '1 if it cannot start',
+  exits: '1 if it cannot start, 2 for an invalid configuration',
   options: {},
   run: async ({ runProgram }, { words }) => runProgram(process.execPath, [EGRESS, ...words]),
 })

@@ -1,0 +1,34 @@
+// A server program for run-server.test.ts: `sample-server.ts [--file FILE] [--fail KIND]`.
+import { once } from 'node:events'
+import { writeFile } from 'node:fs/promises'
+
+import { Fault, type FaultKind } from '@skerry/fault'
+
+import { readOptions, runServer } from '../src/index.ts'
+
+const USAGE = 'usage: sample [--file FILE] [--fail KIND]'
+
+await runServer(
+  {
+    name: 'skerry sample',
+    usage: USAGE,
+    now: () => new Date(0),
+    async serve(args, { log, pause, stopSignal }) {
+      const { file, fail } = readOptions(args, USAGE, {
+        file: { type: 'string' },
+        fail: { type: 'string' },
+      })
+      if (fail === 'bug') throw new Error('a bug')
+      if (fail !== undefined) throw new Fault(fail as FaultKind, 'no', { hint: 'try again' })
+      if (file !== undefined) await writeFile(file, '')
+      const stopped = stopSignal()
+      log('it serves', new Fault('invalid', 'a\nb'))
+      // An open connection of a client, which must not keep the process.
+      setInterval(() => undefined, 60_000)
+      if (!stopped.aborted) await once(stopped, 'abort')
+      log('it stops')
+      await pause(300)
+    },
+  },
+  process.argv.slice(2),
+)
