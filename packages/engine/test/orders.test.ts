@@ -172,7 +172,7 @@ test('a step that cannot be recorded is not done, and an unrecorded outcome is n
   const acted: string[] = []
   await orders.inOrder(orderOf('a', 5), begins, instant(acted, 'a'))
   // A directory in place of the temporary file: root can write anywhere else.
-  const inTheWay = `${directory.path}/vm.json.tmp`
+  const inTheWay = `${directory.path}/.vm.json.${process.pid}.tmp`
   await mkdir(inTheWay)
   await assert.rejects(orders.inOrder(orderOf('b', 6), begins, instant(acted, 'b')))
   assert.deepEqual(acted, ['a'])

@@ -9,7 +9,6 @@ export { json, word } from './http/body.ts'
 export { bundle, splitBundle, type KeyAndCert } from './identity/bundle.ts'
 export { Conditions, type Condition, type OnChange } from './metrics/conditions.ts'
 export { configShape, Listener, TemporalServer, type ConfigShape } from './files/config-file.ts'
-export { copyDurably, giveToOwner, renameDurably, writeDurably } from './files/durable-file.ts'
 export {
   HealthListener,
   healthListener,

@@ -1,7 +1,9 @@
 // A lab: hosts joined by a switch, kept in one directory. Tests and `npm run lab` use the same functions.
 import { existsSync, realpathSync } from 'node:fs'
-import { chmod, mkdir, readdir, readFile, rename, rm, rmdir, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, readdir, readFile, rm, rmdir } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
+
+import { writeDurably } from '@skerry/durable-file'
 
 import { CLOUD_DIRECTORIES } from './cloud/cloud-plan.ts'
 import { reportCloud, startCloud, type CloudReport, type LabCloud } from './cloud/cloud.ts'
@@ -230,11 +232,8 @@ async function knownHosts(dir: string): Promise<string[]> {
 
 async function save(dir: string, hosts: readonly Host[]): Promise<void> {
   const report = await reportOn(dir, hosts)
-  // It contains passwords.
-  await writeFile(join(dir, 'lab.json.new'), JSON.stringify(report, null, 2) + '\n', {
-    mode: 0o600,
-  })
-  await rename(join(dir, 'lab.json.new'), join(dir, 'lab.json'))
+  // Only its owner may read it: it contains passwords.
+  await writeDurably(join(dir, 'lab.json'), JSON.stringify(report, null, 2) + '\n')
 }
 
 async function reportOn(dir: string, hosts: readonly Host[]): Promise<LabReport> {

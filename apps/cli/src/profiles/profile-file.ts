@@ -1,8 +1,9 @@
 import { mkdir, readFile, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
 
+import { writeDurably } from '@skerry/durable-file'
+
 import { Failure } from '../terminal/failure.ts'
-import { keepFile } from '../terminal/keep-file.ts'
 import { noProfiles, readProfiles, renderProfiles, type ProfileStore } from './profiles.ts'
 
 const OTHERS = 0o077
@@ -23,7 +24,7 @@ export const profileFile = (file: string): ProfileStore => ({
   async write(profiles) {
     try {
       await mkdir(dirname(file), { recursive: true, mode: 0o700 })
-      await keepFile(file, renderProfiles(profiles))
+      await writeDurably(file, renderProfiles(profiles))
     } catch (error) {
       throw failing(file, 'written', error)
     }

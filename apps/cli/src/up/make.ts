@@ -2,6 +2,7 @@
 import { chmod, chown, mkdir, mkdtemp, readdir, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
+import { writeDurably } from '@skerry/durable-file'
 import {
   temporalBuild,
   temporalDatabases,
@@ -15,7 +16,6 @@ import { findProgram } from '../machine/checks.ts'
 import { askProgram } from '../machine/child.ts'
 import { imageIn } from '../templates/template-image.ts'
 import { Failure } from '../terminal/failure.ts'
-import { keepFile } from '../terminal/keep-file.ts'
 import { administering, must, type Administer } from './servers/administer.ts'
 import { addUsers } from './servers/users.ts'
 import type { Making } from './site/decide.ts'
@@ -151,9 +151,9 @@ async function keepSettings({ site, passwords }: Workbench): Promise<void> {
   const port = Number(site.settled.temporal.address.split(':').at(-1))
   const postgres = { port: site.settled.postgres?.port ?? 0, password: passwords.postgres }
   const place = { port, postgres, dynamic: at.temporalDynamic, shards: SHARDS }
-  await keepFile(at.temporalDynamic, temporalDynamicSettings(true))
+  await writeDurably(at.temporalDynamic, temporalDynamicSettings(true))
   const certificates = at.temporalCertificates
-  await keepFile(at.temporalSettings, temporalSettings({ ...place, certificates }))
+  await writeDurably(at.temporalSettings, temporalSettings({ ...place, certificates }))
 }
 
 /** Also writes the settings: those of an older version contain no certificates. */
@@ -168,7 +168,7 @@ async function databaseFile(
   which: 'cloud' | 'workflow',
 ): Promise<string> {
   const file = join(site.dir, `database-${which}`)
-  await keepFile(file, urlsOfDatabases(site.settled, passwords.postgres)[which])
+  await writeDurably(file, urlsOfDatabases(site.settled, passwords.postgres)[which])
   return file
 }
 
@@ -225,7 +225,7 @@ const membership: Maker = async (making) => {
   const before = await readKept<Invitation>(file)
   if (!before || (await joinBy(before)).code !== 0) {
     const fresh = (await admin(making)(['invite'])) as Invitation
-    await keepFile(file, JSON.stringify(fresh))
+    await writeDurably(file, JSON.stringify(fresh))
     await must(joinBy(fresh), 'skerry vmd join')
   }
   await restartPackagedVmd(making)

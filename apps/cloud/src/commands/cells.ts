@@ -1,8 +1,9 @@
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 
+import { copyDurably, writeDurably } from '@skerry/durable-file'
 import { Fault } from '@skerry/fault'
-import { copyDurably, fingerprintOf, listenAddress, writeDurably } from '@skerry/service'
+import { fingerprintOf, listenAddress } from '@skerry/service'
 import type { HostId } from '@skerry/vm'
 
 import { maybe, needed, type AdminCommand } from '../command-line/command.ts'

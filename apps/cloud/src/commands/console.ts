@@ -1,9 +1,10 @@
 import { mkdir } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 
+import { copyDurably, writeDurably } from '@skerry/durable-file'
 import { Fault } from '@skerry/fault'
 import { keepLogins, openDatabase, scramVerifier, urlFor } from '@skerry/postgres'
-import { copyDurably, listenAddress, writeDurably, type ListenAddress } from '@skerry/service'
+import { listenAddress, type ListenAddress } from '@skerry/service'
 
 import {
   maybe,

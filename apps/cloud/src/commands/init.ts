@@ -3,8 +3,9 @@ import { access, mkdir } from 'node:fs/promises'
 import { isIP } from 'node:net'
 import { dirname, join, resolve } from 'node:path'
 
+import { writeDurably } from '@skerry/durable-file'
 import { Fault } from '@skerry/fault'
-import { listenAddress, writeDurably } from '@skerry/service'
+import { listenAddress } from '@skerry/service'
 import type { Kysely } from 'kysely'
 
 import { hashPassword } from '../auth/password.ts'

@@ -1,7 +1,7 @@
 import { mkdir, readFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 
-import { writeDurably } from '@skerry/service'
+import { writeDurably } from '@skerry/durable-file'
 
 import { needed, type AdminCommand } from '../command-line/command.ts'
 import { requireIssuers } from '../command-line/issuing-cell.ts'

@@ -2,8 +2,9 @@ import { existsSync } from 'node:fs'
 import { mkdir, readFile } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 
+import { copyDurably, writeDurably } from '@skerry/durable-file'
 import { Fault } from '@skerry/fault'
-import { copyDurably, listenAddress, writeDurably, type ListenAddress } from '@skerry/service'
+import { listenAddress, type ListenAddress } from '@skerry/service'
 
 import { maybe, needed, type CommandInput, type AdminCommand } from '../command-line/command.ts'
 import { databaseIn, databaseOptions } from '../command-line/database-in.ts'

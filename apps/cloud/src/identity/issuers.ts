@@ -2,6 +2,7 @@ import { X509Certificate } from 'node:crypto'
 import { mkdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
+import { writeDurably } from '@skerry/durable-file'
 import { Fault } from '@skerry/fault'
 import { epochUri, machineUri, whoIsPeer, type MachineName } from '@skerry/host-api'
 import {
@@ -13,7 +14,6 @@ import {
   publicKeyOf,
   spanFrom,
   splitBundle,
-  writeDurably,
   type Clock,
   type Issuer,
   type KeyAndCert,

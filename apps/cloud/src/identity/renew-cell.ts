@@ -1,7 +1,8 @@
 import { join } from 'node:path'
 
+import { writeDurably } from '@skerry/durable-file'
 import { askToRenew } from '@skerry/host-api'
-import { bundle, isDue, lifetimes, makeKey, makeRequest, writeDurably } from '@skerry/service'
+import { bundle, isDue, lifetimes, makeKey, makeRequest } from '@skerry/service'
 
 import { basesOf, type CloudConfig } from '../config.ts'
 import {

@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto'
 import { open, rm, type FileHandle } from 'node:fs/promises'
 import { join } from 'node:path'
 
+import { giveToOwner, renameDurably } from '@skerry/durable-file'
 import { Fault } from '@skerry/fault'
 import { checkImage } from '@skerry/image'
-import { giveToOwner, renameDurably } from '@skerry/service'
 
 export interface StoredImage {
   readonly digest: string

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { link, open, readdir, rm, statfs, type FileHandle } from 'node:fs/promises'
 import { join } from 'node:path'
 
+import { syncDirectory } from '@skerry/durable-file'
 import { Fault } from '@skerry/fault'
 import { checkImage } from '@skerry/image'
 import type { Kysely } from 'kysely'
@@ -193,8 +194,7 @@ async function finish(
   await link(file, join(store, image.digest)).catch((error: NodeJS.ErrnoException) => {
     if (error.code !== 'EEXIST') throw error
   })
-  await using directory = await open(store, 'r')
-  await directory.sync()
+  await syncDirectory(store)
   const item = await makeTemplate(db, row, image)
   await rm(file, { force: true })
   return item

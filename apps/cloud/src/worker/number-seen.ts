@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 
+import { writeDurably } from '@skerry/durable-file'
 import { Fault } from '@skerry/fault'
-import { writeDurably } from '@skerry/service'
 
 const NUMBER = /^[1-9]\d{0,18}$/
 

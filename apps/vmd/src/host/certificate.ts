@@ -2,10 +2,10 @@ import { X509Certificate } from 'node:crypto'
 import { readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 
-import { writeDurably } from '@skerry/engine'
+import { renameDurably, writeDurably } from '@skerry/durable-file'
 import { Fault } from '@skerry/fault'
 import { MachineLink, readText, reviveFault, whoIsPeer } from '@skerry/host-api'
-import { makeKey, makeRequest, publicKeyOf, renameDurably } from '@skerry/service'
+import { makeKey, makeRequest, publicKeyOf } from '@skerry/service'
 
 import { membershipFiles, type Membership } from './membership.ts'
 

@@ -2,7 +2,7 @@ import { X509Certificate } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
-import { writeDurably } from '@skerry/engine'
+import { writeDurably } from '@skerry/durable-file'
 import { Fault } from '@skerry/fault'
 import { whoIsPeer, type Epochs, type MachineIdentity } from '@skerry/host-api'
 

@@ -1,6 +1,7 @@
-import { mkdir, open, readdir, readFile, rename, rm, type FileHandle } from 'node:fs/promises'
+import { mkdir, open, readdir, readFile, rm, type FileHandle } from 'node:fs/promises'
 import { join } from 'node:path'
 
+import { writeDurably } from '@skerry/durable-file'
 import { Fault } from '@skerry/fault'
 import type { Clock } from '@skerry/service'
 
@@ -290,14 +291,7 @@ async function beginSegment(
   known: JournalState,
 ): Promise<Segment> {
   const file = join(directory, `${String(first).padStart(16, '0')}.jsonl`)
-  {
-    await using handle = await open(`${file}.tmp`, 'w', 0o600)
-    await handle.writeFile(`${JSON.stringify({ format: FORMAT, known: toJson(known) })}\n`)
-    await handle.sync()
-  }
-  await rename(`${file}.tmp`, file)
-  await using parent = await open(directory)
-  await parent.sync()
+  await writeDurably(file, `${JSON.stringify({ format: FORMAT, known: toJson(known) })}\n`)
   return { first, file }
 }
 

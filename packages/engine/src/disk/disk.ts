@@ -1,11 +1,11 @@
-import { chmod, link, open, readdir, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { chmod, link, open, readdir, rm, stat, writeFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 
+import { renameDurably, syncDirectory } from '@skerry/durable-file'
 import { Fault } from '@skerry/fault'
 import { readQcow2 } from '@skerry/image'
 
 import { PRIVATE_FILE } from '../host/private-files.ts'
-import { syncDirectory } from '../host/record.ts'
 import { runTool } from '../host/tool.ts'
 import { emptyQcow2 } from './empty-qcow2.ts'
 
@@ -101,8 +101,7 @@ export async function copyLayers([top]: Layers, directory: string): Promise<Laye
     await writeNew(unfinished, '')
     await runTool('qemu-img', words, { timeoutMs: COPY_TIMEOUT_MS })
   })
-  await rename(unfinished, file)
-  await syncDirectory(directory)
+  await renameDurably(unfinished, file)
   return [file]
 }
 

@@ -1,14 +1,14 @@
 import { createHash } from 'node:crypto'
-import { open, readdir, rename, rm, stat, utimes } from 'node:fs/promises'
+import { open, readdir, rm, stat, utimes } from 'node:fs/promises'
 import { join } from 'node:path'
 
+import { renameDurably } from '@skerry/durable-file'
 import { Fault } from '@skerry/fault'
 import { checkImage } from '@skerry/image'
 
 import type { Host } from '../host/host.ts'
 import { imagesDirectory, type Paths } from '../host/paths.ts'
 import { makeDirectory, PRIVATE_DIRECTORY, PRIVATE_FILE } from '../host/private-files.ts'
-import { syncDirectory } from '../host/record.ts'
 
 const DIGEST = /^[0-9a-f]{64}$/
 /** An image that no VM here has needed for a day is removed; it is fetched again if needed. */
@@ -63,8 +63,7 @@ export function storeImage(
         throw new Fault('image-refused', `the image’s SHA-256 is ${found}, not ${digest}`)
       }
       await checkImage(unfinished, { expect: 'qcow2' })
-      await rename(unfinished, file)
-      await syncDirectory(imagesDirectory(host.paths))
+      await renameDurably(unfinished, file)
     } finally {
       await rm(unfinished, { force: true })
     }

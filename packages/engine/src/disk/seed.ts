@@ -1,10 +1,10 @@
-import { chmod, mkdir, open, rename, rm, writeFile } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { chmod, mkdir, open, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 
+import { renameDurably } from '@skerry/durable-file'
 import { Fault } from '@skerry/fault'
 import { whyNotSeed, type Seed } from '@skerry/vm'
 
-import { syncDirectory } from '../host/record.ts'
 import { runTool } from '../host/tool.ts'
 
 const SEED_BYTES = 1024 * 1024
@@ -47,8 +47,7 @@ export async function writeSeed(
     }
     await using handle = await open(image, 'r')
     await handle.sync()
-    await rename(image, file)
-    await syncDirectory(dirname(file))
+    await renameDurably(image, file)
   } finally {
     await rm(work, { recursive: true, force: true })
   }

@@ -14,6 +14,7 @@ import {
 import type { FileHandle } from 'node:fs/promises'
 import { join } from 'node:path'
 
+import { syncDirectory, writeDurably } from '@skerry/durable-file'
 import { Fault } from '@skerry/fault'
 import { checkImage } from '@skerry/image'
 import { whyNotId, type Template } from '@skerry/vm'
@@ -22,7 +23,6 @@ import { every } from '../every.ts'
 import type { Host } from '../host/host.ts'
 import { templatesDirectory } from '../host/paths.ts'
 import { PRIVATE_FILE } from '../host/private-files.ts'
-import { syncDirectory, writeDurably } from '../host/record.ts'
 import { runTool } from '../host/tool.ts'
 
 /** Limits for a tool that reads an untrusted file. */

@@ -1,6 +1,7 @@
 import { rm } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 
+import { syncDirectory, writeDurably } from '@skerry/durable-file'
 import { Fault } from '@skerry/fault'
 import type { Connection } from '@skerry/libvirt'
 import type { ArrivalStage, DepartureStage, VmId } from '@skerry/vm'
@@ -8,7 +9,7 @@ import type { ArrivalStage, DepartureStage, VmId } from '@skerry/vm'
 import type { Owner } from './owner.ts'
 import { movesDirectory, type Paths } from './paths.ts'
 import { makeDirectory, PRIVATE_DIRECTORY } from './private-files.ts'
-import { readWhole, syncDirectory, writeDurably } from './record.ts'
+import { readWhole } from './record.ts'
 
 const FORMAT = 1
 /** The target keeps its answer for as long as a source may ask for it. */

@@ -1,6 +1,7 @@
-import { open, readdir, readFile, rename, rm } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { readdir, readFile, rm } from 'node:fs/promises'
+import { join } from 'node:path'
 
+import { syncDirectory, writeDurably } from '@skerry/durable-file'
 import { Fault } from '@skerry/fault'
 import type { Folder, PowerState, VmId } from '@skerry/vm'
 
@@ -127,26 +128,6 @@ export async function readWhole(directory: string): Promise<{ file: string; text
     if (name.endsWith('.json')) whole.push({ file, text: await readFile(file, 'utf8') })
   }
   return whole
-}
-
-/** Replaces a file atomically: after a power cut it has either the old or the new content. */
-export async function writeDurably(file: string, text: string): Promise<void> {
-  const temporary = `${file}.tmp`
-  try {
-    await using handle = await open(temporary, 'w', 0o600)
-    await handle.writeFile(text)
-    await handle.sync()
-  } catch (error) {
-    await rm(temporary, { force: true })
-    throw error
-  }
-  await rename(temporary, file)
-  await syncDirectory(dirname(file))
-}
-
-export async function syncDirectory(directory: string): Promise<void> {
-  await using handle = await open(directory, 'r')
-  await handle.sync()
 }
 
 interface StoredRecord extends Omit<VmRecord, 'format' | 'requested'> {

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto'
-import { open, readdir, rename, rm } from 'node:fs/promises'
+import { readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 
+import { writeDurably } from '@skerry/durable-file'
 import { Fault } from '@skerry/fault'
 
 import { macOf } from '../domain/mac.ts'
@@ -9,7 +10,7 @@ import { hostSegment, isFixedIn, type Segment } from '../domain/segment.ts'
 import type { Host } from '../host/host.ts'
 import { fixedAddressesDirectory, type Paths } from '../host/paths.ts'
 import { makeDirectory, PUBLIC_DIRECTORY, PUBLIC_FILE } from '../host/private-files.ts'
-import { syncDirectory, type VmRecord } from '../host/record.ts'
+import type { VmRecord } from '../host/record.ts'
 import { leasedOn, rereadEntries } from './dhcp-server.ts'
 import { ensureNetworkOf } from './org-network.ts'
 
@@ -95,16 +96,8 @@ function firstFree(
   })
 }
 
-/** The DHCP server ignores names that begin with a dot, and reads a file at once after a rename. */
+/** The DHCP server reads a file at once after a rename, and ignores the hidden file before it. */
 async function writeEntry(paths: Paths, { uuid, address, network }: VmRecord): Promise<void> {
-  const directory = fixedAddressesDirectory(paths, network)
-  const temporary = join(directory, `.${uuid}`)
-  {
-    await using handle = await open(temporary, 'w', PUBLIC_FILE)
-    await handle.chmod(PUBLIC_FILE)
-    await handle.writeFile(`${macOf(uuid)},${address}\n`)
-    await handle.sync()
-  }
-  await rename(temporary, join(directory, uuid))
-  await syncDirectory(directory)
+  const file = join(fixedAddressesDirectory(paths, network), uuid)
+  await writeDurably(file, `${macOf(uuid)},${address}\n`, PUBLIC_FILE)
 }

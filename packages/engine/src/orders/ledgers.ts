@@ -1,10 +1,11 @@
 import { mkdir, rm } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 
+import { syncDirectory, writeDurably } from '@skerry/durable-file'
 import { Fault } from '@skerry/fault'
 import type { Ledger, VmId } from '@skerry/vm'
 
-import { readWhole, syncDirectory, writeDurably } from '../host/record.ts'
+import { readWhole } from '../host/record.ts'
 
 const FORMAT = 1
 /** For fencing tokens that arrived without an order; all others are in the VM's own file. */

@@ -1,7 +1,8 @@
 import { X509Certificate } from 'node:crypto'
 import { join } from 'node:path'
 
-import { writeDurably } from '../files/durable-file.ts'
+import { writeDurably } from '@skerry/durable-file'
+
 import { bundle, type KeyAndCert } from './bundle.ts'
 import { makeKey, makeRequest } from './issuer.ts'
 import { isDue, keepRenewed, lifetimes, type Renewal } from './renewal.ts'

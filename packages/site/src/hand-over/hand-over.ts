@@ -1,7 +1,9 @@
 // Changes the owner of files to the user of a server. Runs as root in directories writable by that user, so no link is followed.
 import { constants } from 'node:fs'
-import { mkdir, open, readdir, readFile, rename, rm, type FileHandle } from 'node:fs/promises'
+import { mkdir, open, readdir, readFile, type FileHandle } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+
+import { writeDurably } from '@skerry/durable-file'
 
 import { serverFiles } from './server-files.ts'
 
@@ -10,7 +12,7 @@ export interface User {
   readonly gid: number
 }
 
-const { O_CREAT, O_DIRECTORY, O_EXCL, O_NOFOLLOW, O_NONBLOCK, O_RDONLY, O_WRONLY } = constants
+const { O_DIRECTORY, O_NOFOLLOW, O_NONBLOCK, O_RDONLY } = constants
 const PASSABLE = 0o111
 /** Only the owner has access. */
 const OWNER_ONLY = 0o700
@@ -26,7 +28,7 @@ export function userIn(passwd: string, name: string): User | undefined {
 /** Gives all files that the server of this configuration needs to its user; idempotent. */
 export async function handOver(file: string, user: User): Promise<void> {
   const files = serverFiles(file, await readFile(file, 'utf8'))
-  if (files.text !== undefined) await replace(file, files.text)
+  if (files.text !== undefined) await writeDurably(file, files.text)
   // The directory itself may hold files of several users, so root keeps it.
   await using home = await openIn(dirname(file), O_DIRECTORY)
   if (home) await home.chmod(((await home.stat()).mode & 0o777) | PASSABLE)
@@ -66,13 +68,4 @@ async function openIn(path: string, flags: number): Promise<FileHandle | undefin
     if (['ENOENT', 'ELOOP', 'ENXIO', 'ENOTDIR'].includes(code)) return undefined
     throw error
   }
-}
-
-async function replace(file: string, text: string): Promise<void> {
-  const temporary = `${file}.moved`
-  await rm(temporary, { force: true })
-  await using handle = await open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0o600)
-  await handle.writeFile(text)
-  await handle.sync()
-  await rename(temporary, file)
 }

@@ -1,7 +1,9 @@
 // A lab's cloud: its backends and cells in the network of the lab's switch, its joined hosts, and two tenants.
 import { existsSync } from 'node:fs'
-import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+
+import { writeDurably } from '@skerry/durable-file'
 
 import type { LabHost } from '../host/host.ts'
 import { startPostgres, type Postgres } from '../postgres/postgres.ts'
@@ -235,8 +237,7 @@ async function furnish(
   }
   const made: Made = { ...init, tenants }
   // Written when all of it exists: an incomplete cloud cannot be continued.
-  await writeFile(join(dir, 'made.json.new'), JSON.stringify(made, null, 2), { mode: 0o600 })
-  await rename(join(dir, 'made.json.new'), join(dir, 'made.json'))
+  await writeDurably(join(dir, 'made.json'), JSON.stringify(made, null, 2))
   return made
 }
 

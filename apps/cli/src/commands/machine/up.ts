@@ -1,9 +1,10 @@
 import { chmod, copyFile } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
 
+import { writeDurably } from '@skerry/durable-file'
+
 import { command, type CliContext } from '../../command.ts'
 import { exitCodes, Failure } from '../../terminal/failure.ts'
-import { keepFile } from '../../terminal/keep-file.ts'
 import { bringUp, makeSiteDirectory, type Brought, type How } from '../../up/bring-up.ts'
 import { postgresPrograms, requireMachine, temporalPrograms } from '../../up/check.ts'
 import { holdSite } from '../../up/only-one.ts'
@@ -197,7 +198,7 @@ async function tellOnce(
   await chmod(ca, 0o644)
   const summary = await summarizeSite(site, keeper, passwords)
   context.print(json ? JSON.stringify(summary, null, 2) : sayOf(summary, !(await isThere(shown))))
-  await keepFile(shown, '')
+  await writeDurably(shown, '')
 }
 
 /** Restarts servers until Ctrl-C, then stops all of them. */

@@ -1,10 +1,11 @@
 // Starts and stops the servers, as plain processes or as systemd units.
 import { mkdir, readFile } from 'node:fs/promises'
 
+import { writeDurably } from '@skerry/durable-file'
+
 import type { CliContext } from '../../command.ts'
 import { askProgram } from '../../machine/child.ts'
 import { Failure } from '../../terminal/failure.ts'
-import { keepFile } from '../../terminal/keep-file.ts'
 import { isThere } from '../site/keep.ts'
 import { files, unitName, type Server, type Site } from '../site/site.ts'
 import { findProcess, signalTo, startProcess } from './processes.ts'
@@ -75,7 +76,7 @@ function bySystemd(site: Site, clock: Clock): Keeper {
   return {
     running,
     async start(server) {
-      await keepFile(unitFile(server.name), unitText(await forItsUser(server, clock), site.dir))
+      await writeDurably(unitFile(server.name), unitText(await forItsUser(server, clock), site.dir))
       await systemctl('daemon-reload')
       const { code, err } = await systemctl('enable', '--now', unitName(server.name))
       if (code !== 0) {

@@ -1,12 +1,12 @@
 // Users of the servers of a site. Users created by the Debian package are used as they are, and stay.
 import { readFile } from 'node:fs/promises'
 
+import { writeDurably } from '@skerry/durable-file'
 import { handOver, userIn } from '@skerry/site'
 
 import type { CliContext } from '../../command.ts'
 import { askProgram } from '../../machine/child.ts'
 import { Failure } from '../../terminal/failure.ts'
-import { keepFile } from '../../terminal/keep-file.ts'
 import { readKept } from '../site/keep.ts'
 import { files, serverUsers, type Server } from '../site/site.ts'
 import { must } from './administer.ts'
@@ -34,7 +34,7 @@ export async function addUsers(dir: string): Promise<void> {
   const { users: file } = files(dir)
   const missing = await missingUsers()
   const before = (await readKept<readonly string[]>(file)) ?? []
-  await keepFile(file, JSON.stringify([...new Set([...before, ...missing])]))
+  await writeDurably(file, JSON.stringify([...new Set([...before, ...missing])]))
   for (const name of missing) await must(askProgram([...USERADD, name]), 'useradd')
 }
 

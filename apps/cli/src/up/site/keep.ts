@@ -2,7 +2,8 @@
 import { access, mkdir, readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
-import { keepFile } from '../../terminal/keep-file.ts'
+import { writeDurably } from '@skerry/durable-file'
+
 import { makings, type Making } from './decide.ts'
 import type { SitePlan } from './site-plan.ts'
 import { files } from './site.ts'
@@ -26,7 +27,7 @@ export const readSettled = async (dir: string): Promise<SitePlan | undefined> =>
   readKept<SitePlan>(files(dir).settled)
 
 export const keepSettled = async (dir: string, settled: SitePlan): Promise<void> =>
-  keepFile(files(dir).settled, `${JSON.stringify(settled, null, 2)}\n`)
+  writeDurably(files(dir).settled, `${JSON.stringify(settled, null, 2)}\n`)
 
 /** Stored before anything uses them, so that a crash never leaves a server with an unknown password. */
 export async function passwordsOf(dir: string, secret: () => string): Promise<Passwords> {
@@ -34,7 +35,7 @@ export async function passwordsOf(dir: string, secret: () => string): Promise<Pa
   const kept = await readKept<Passwords>(file)
   if (kept) return kept
   const made = { postgres: secret(), administrator: secret(), owner: secret() }
-  await keepFile(file, `${JSON.stringify(made, null, 2)}\n`)
+  await writeDurably(file, `${JSON.stringify(made, null, 2)}\n`)
   return made
 }
 
@@ -47,7 +48,7 @@ export async function readMarks(dir: string): Promise<ReadonlySet<Making>> {
 export async function mark(dir: string, what: Making, version = ''): Promise<void> {
   const { made } = files(dir)
   await mkdir(made, { recursive: true, mode: 0o700 })
-  await keepFile(join(made, what), version)
+  await writeDurably(join(made, what), version)
 }
 
 export const versionOf = async (dir: string, what: Making): Promise<string> =>

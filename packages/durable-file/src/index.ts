@@ -1,0 +1,8 @@
+// @skerry/durable-file: files that are whole after a crash or a power cut.
+export {
+  copyDurably,
+  giveToOwner,
+  renameDurably,
+  syncDirectory,
+  writeDurably,
+} from './durable-file.ts'
