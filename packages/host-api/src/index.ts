@@ -25,6 +25,12 @@ export {
   type Peer,
   type PeerRules,
 } from './machine-name.ts'
+export {
+  openServerIdentity,
+  type ClientOfCells,
+  type IdentityContents,
+  type IdentityContext,
+} from './open-identity.ts'
 export { hostServer, serveHost, type ServeOptions } from './serve.ts'
 export { PING_MS, HostSessions, SILENCE_MS, type SessionTimes, type HostView } from './sessions.ts'
 export { hostFaults, reviveFault } from './wire.ts'
