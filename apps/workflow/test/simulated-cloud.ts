@@ -3,9 +3,9 @@ import { randomUUID } from 'node:crypto'
 
 import { Fault } from '@skerry/fault'
 import type { Json } from '@skerry/serverless-workflow'
+import { type BasicCredentials } from '@skerry/service'
 
 import type { Grants, Runs } from '../src/context.ts'
-import type { BasicCredentials } from '../src/http/basic.ts'
 import type { Accounts } from '../src/http/who.ts'
 import type { WorkflowPrincipal } from '../src/identity/rights.ts'
 

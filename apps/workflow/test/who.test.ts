@@ -6,7 +6,6 @@ import { test } from 'node:test'
 import type { Fault } from '@skerry/fault'
 import { until } from '@skerry/lab'
 
-import { readBasic } from '../src/http/basic.ts'
 import { RememberedWho } from '../src/http/who.ts'
 import { simulatedCloud } from './simulated-cloud.ts'
 import { authorization } from './workflow-api.ts'
@@ -139,26 +138,4 @@ test('a change during a check is not missed', async () => {
   await first
   const missed = await lastLetIn('no one is accepted', async () => (await it.ask()) !== undefined)
   assert.ok(missed < 1_000, `${missed} ms`)
-})
-
-test('a name without an organisation belongs to the default one, if configured', () => {
-  const basic = (text: string) => `Basic ${Buffer.from(text).toString('base64')}`
-  assert.deepEqual(readBasic(basic('ann:x'), 'eng'), { user: 'ann', org: 'eng', password: 'x' })
-  assert.deepEqual(readBasic(basic('ann@ops:x'), 'eng'), { user: 'ann', org: 'ops', password: 'x' })
-  for (const wrong of ['', ':', '@ops:x', 'a\n:x']) {
-    assert.equal(readBasic(basic(wrong), 'eng'), undefined, wrong)
-  }
-})
-
-test('credentials are user@organisation, split at the last @, and nothing else', () => {
-  const basic = (text: string) => `Basic ${Buffer.from(text).toString('base64')}`
-  assert.deepEqual(readBasic(basic('a@b@eng:x:y')), { user: 'a@b', org: 'eng', password: 'x:y' })
-  assert.deepEqual(readBasic(basic('ä@eng:').replace('Basic', 'bAsIc ')), {
-    user: 'ä',
-    org: 'eng',
-    password: '',
-  })
-  for (const wrong of ['', ':', 'a', 'a:b', '@eng:x', 'a\n@eng:x', `${'a'.repeat(5000)}@eng:x`]) {
-    assert.equal(readBasic(basic(wrong)), undefined, wrong)
-  }
 })

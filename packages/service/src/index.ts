@@ -6,6 +6,7 @@ export {
   type ApiServerOptions,
 } from './http/api-server.ts'
 export { json, word } from './http/body.ts'
+export { readBasic, type BasicCredentials } from './identity/basic-credentials.ts'
 export { bundle, splitBundle, type KeyAndCert } from './identity/bundle.ts'
 export { Conditions, type Condition, type OnChange } from './metrics/conditions.ts'
 export { configShape, Listener, TemporalServer, type ConfigShape } from './files/config-file.ts'

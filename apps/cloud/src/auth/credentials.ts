@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 
 import { Fault } from '@skerry/fault'
-import { networkOf } from '@skerry/service'
+import { networkOf, type BasicCredentials } from '@skerry/service'
 import type { OrgId, UserId } from '@skerry/vm'
 import type { Kysely } from 'kysely'
 
@@ -9,7 +9,6 @@ import type { CloudTables } from '../database/tables.ts'
 import type { Role } from '../domain/roles.ts'
 import { forgiveFailures, readFailures, recordFailure } from '../tenants/login-failures.ts'
 import { tellRefused } from '../tenants/logins.ts'
-import type { Credentials } from './basic.ts'
 import { CheckQueue, type CheckQueueOptions } from './check-queue.ts'
 import { verifyPassword } from './password.ts'
 
@@ -20,10 +19,10 @@ export interface Account {
 }
 
 /** Returns the account of these credentials; throws if they are wrong, or were tried too often from this address. */
-export type CheckCredentials = (credentials: Credentials, address: string) => Promise<Account>
+export type CheckCredentials = (credentials: BasicCredentials, address: string) => Promise<Account>
 
 /** One account as seen from one network: wrong guesses there do not lock it for others. */
-const keyOf = ({ user, org }: Credentials, address: string): Buffer =>
+const keyOf = ({ user, org }: BasicCredentials, address: string): Buffer =>
   createHash('sha256')
     .update(JSON.stringify([org, user, networkOf(address)]))
     .digest()
@@ -56,7 +55,7 @@ export function makeCheck(
 /** The account of these credentials, if they are right and it is enabled. */
 async function check(
   db: Kysely<CloudTables>,
-  { user, org, password }: Credentials,
+  { user, org, password }: BasicCredentials,
   spare: string,
 ): Promise<Account | undefined> {
   const account = await db

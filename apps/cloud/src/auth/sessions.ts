@@ -1,16 +1,16 @@
 import { createHash } from 'node:crypto'
 
+import { type BasicCredentials } from '@skerry/service'
 import { sql, type Kysely } from 'kysely'
 
 import type { CloudTables } from '../database/tables.ts'
 import type { Principal } from '../domain/authorize.ts'
 import { beginSession } from '../tenants/logins.ts'
-import type { Credentials } from './basic.ts'
 import type { CheckCredentials } from './credentials.ts'
 
 export interface Sessions {
   logIn(
-    credentials: Credentials,
+    credentials: BasicCredentials,
     address: string,
   ): Promise<{ readonly principal: Principal; readonly token: string }>
   find(token: string): Promise<Principal | undefined>

@@ -1,7 +1,7 @@
 import { Fault } from '@skerry/fault'
+import { readBasic, type BasicCredentials } from '@skerry/service'
 import type { FastifyRequest } from 'fastify'
 
-import { readBasic } from '../auth/basic.ts'
 import type { Sessions } from '../auth/sessions.ts'
 import type { Dialect } from '../dialect/dialect.ts'
 import type { Principal } from '../domain/authorize.ts'
@@ -17,7 +17,7 @@ export type Admission = (
 export const byToken =
   (sessions: Sessions, { tokenHeader }: Dialect): Admission =>
   async ({ permission }, { headers, ip }) => {
-    if (permission === 'login') return sessions.logIn(readBasic(headers.authorization), ip)
+    if (permission === 'login') return sessions.logIn(credentialsIn(headers.authorization), ip)
     const token = saidIn(headers[tokenHeader])
     const principal = token === undefined ? undefined : await sessions.find(token)
     if (principal && token !== undefined) return { principal: { ...principal, address: ip }, token }
@@ -25,6 +25,12 @@ export const byToken =
       hint: 'log in: POST /api/sessions with the credentials of user@organisation',
     })
   }
+
+function credentialsIn(header: string | undefined): BasicCredentials {
+  const found = readBasic(header)
+  if (found) return found
+  throw new Fault('unauthenticated', 'log in with Basic credentials of user@organisation')
+}
 
 /** Some clients send the header twice; two different values count as none. */
 function saidIn(header: string | readonly string[] | undefined): string | undefined {

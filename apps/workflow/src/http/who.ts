@@ -1,9 +1,9 @@
 import { createHmac } from 'node:crypto'
 
 import { Fault } from '@skerry/fault'
+import { readBasic, type BasicCredentials } from '@skerry/service'
 
 import type { WorkflowPrincipal } from '../identity/rights.ts'
-import { readBasic, type BasicCredentials } from './basic.ts'
 
 /** Authenticates credentials; undefined: rejected by the cloud. */
 export interface WhoIs {
