@@ -10,7 +10,16 @@ export {
   type StepOutcome,
   type Verdict,
 } from './decide-order.ts'
-export type { HostId, Id, OrgId, TaskId, UserId, VmId } from './id.ts'
+export {
+  isUuid,
+  UUID,
+  type HostId,
+  type Id,
+  type OrgId,
+  type TaskId,
+  type UserId,
+  type VmId,
+} from './id.ts'
 export { cloneWays, lifecycleRules, mayDo, type LifecycleAction } from './lifecycle.ts'
 export {
   arrivalStages,

@@ -1,4 +1,5 @@
 import { linkTo, query, quoted, type Record as Found } from '@skerry/cloud-client'
+import { UUID } from '@skerry/vm'
 import { attribute } from '@skerry/xml'
 
 import { Failure } from '../terminal/failure.ts'
@@ -39,7 +40,7 @@ export const kinds = {
   catalog: { called: 'catalog', type: 'catalog', listed: 'skerry catalog list', urn: 'catalog' },
 } as const satisfies Record<string, Kind>
 
-const ID = /^(?:([A-Za-z]+)-)?([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/
+const ID = new RegExp(`^(?:([A-Za-z]+)-)?(${UUID})$`)
 /** Candidates read for an error message: what fits in a line. */
 const MOST = 6
 

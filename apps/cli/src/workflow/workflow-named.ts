@@ -1,5 +1,7 @@
 import { readFile } from 'node:fs/promises'
 
+import { isUuid } from '@skerry/vm'
+
 import { Failure } from '../terminal/failure.ts'
 import type { WorkflowClient } from './workflow-client.ts'
 
@@ -23,7 +25,6 @@ export const attributesOf = ({ link }: Links): Readonly<Record<string, string>>[
     Object.fromEntries(attributes.map(({ name, value }) => [name, value])),
   )
 
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 const escaped = (value: string): string => value.replaceAll(/[\\,]/g, '\\$&')
 
 export async function listWorkflows(
@@ -37,7 +38,7 @@ export async function listWorkflows(
 
 /** The id of a workflow, found by its id or its exact name. */
 export async function workflowNamed(client: WorkflowClient, word: string): Promise<string> {
-  if (UUID.test(word)) return word.toLowerCase()
+  if (isUuid(word.toLowerCase())) return word.toLowerCase()
   const found = await listWorkflows(client, `name=${escaped(word)}`)
   const [only, other] = found
   if (only && !other) return only.id

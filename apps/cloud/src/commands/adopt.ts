@@ -1,9 +1,8 @@
 import { Fault } from '@skerry/fault'
-import type { HostId, VmId } from '@skerry/vm'
+import { isUuid, type HostId, type VmId } from '@skerry/vm'
 
 import { maybe, printRows, type CommandInput, type AdminCommand } from '../command-line/command.ts'
 import { withStore } from '../command-line/with-store.ts'
-import { isUuid } from '../domain/ids.ts'
 import { adoptHost, adoptVm, type AdoptContext } from '../hosts/adopt.ts'
 import { HostLinks } from '../hosts/connect.ts'
 import { readIdentity } from '../identity/issuers.ts'

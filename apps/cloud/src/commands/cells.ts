@@ -4,13 +4,12 @@ import { join } from 'node:path'
 import { copyDurably, writeDurably } from '@skerry/durable-file'
 import { Fault } from '@skerry/fault'
 import { fingerprintOf, listenAddress } from '@skerry/service'
-import type { HostId } from '@skerry/vm'
+import { isUuid, type HostId } from '@skerry/vm'
 
 import { maybe, needed, type AdminCommand } from '../command-line/command.ts'
 import { reachable, requireIssuers } from '../command-line/issuing-cell.ts'
 import { withStore } from '../command-line/with-store.ts'
 import { checkConfig, type CloudConfig } from '../config.ts'
-import { isUuid } from '../domain/ids.ts'
 import { addInvitation } from '../identity/invitations.ts'
 import {
   identityFiles,

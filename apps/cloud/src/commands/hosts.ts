@@ -1,11 +1,10 @@
 import { Fault } from '@skerry/fault'
-import type { HostId } from '@skerry/vm'
+import { isUuid, type HostId } from '@skerry/vm'
 import type { Kysely } from 'kysely'
 
 import { printRows, type AdminCommand } from '../command-line/command.ts'
 import { withStore } from '../command-line/with-store.ts'
 import type { CloudTables } from '../database/tables.ts'
-import { isUuid } from '../domain/ids.ts'
 import { declareLost, enableHost, listHosts, revokeHost } from '../hosts/host-states.ts'
 
 const list: AdminCommand = {

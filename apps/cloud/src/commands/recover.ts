@@ -1,5 +1,5 @@
 import { Fault } from '@skerry/fault'
-import type { HostId } from '@skerry/vm'
+import { isUuid, type HostId } from '@skerry/vm'
 import type { Kysely } from 'kysely'
 
 import {
@@ -11,7 +11,6 @@ import {
 } from '../command-line/command.ts'
 import { withStore } from '../command-line/with-store.ts'
 import type { CloudTables } from '../database/tables.ts'
-import { isUuid } from '../domain/ids.ts'
 import { beginNewEra, recoveryStatus } from '../recovery/recovery-status.ts'
 import { waiveHost } from '../recovery/recovery.ts'
 

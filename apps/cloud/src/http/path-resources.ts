@@ -1,3 +1,5 @@
+import { UUID } from '@skerry/vm'
+
 import type { Tx, TaskRow } from '../database/tables.ts'
 import { may, type OwnedResource, type Principal } from '../domain/authorize.ts'
 import { findHost, type HostRow } from '../hosts/hosts.ts'
@@ -56,10 +58,10 @@ type Finders = {
   ) => Promise<PathResources[Name] | undefined>
 }
 
-const UUID = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
+const uuidAtEnd = new RegExp(`${UUID}$`)
 /** The prefix of the uuid gives the kind; an id without a uuid is unknown, not an error. */
 const uuidOf = (id: string, kind: RegExp): string | undefined =>
-  kind.test(id) ? UUID.exec(id)?.[0] : undefined
+  kind.test(id) ? uuidAtEnd.exec(id)?.[0] : undefined
 
 export const resourceFinders: Finders = {
   async org(tx, id) {

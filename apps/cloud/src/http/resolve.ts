@@ -1,4 +1,4 @@
-import type { OrgId } from '@skerry/vm'
+import { UUID, type OrgId } from '@skerry/vm'
 import type { Kysely } from 'kysely'
 
 import type { CloudTables } from '../database/tables.ts'
@@ -30,9 +30,8 @@ export interface Resolved {
   readonly id: string
 }
 
-const ID = '([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})'
-const URN = new RegExp(`^urn:[^:]+:([A-Za-z]+):${ID}$`)
-const PREFIXED = new RegExp(`^(vm|vapp|vappTemplate)-${ID}$`)
+const URN = new RegExp(`^urn:[^:]+:([A-Za-z]+):(${UUID})$`)
+const PREFIXED = new RegExp(`^(vm|vapp|vappTemplate)-(${UUID})$`)
 
 /** Accepts both forms of ids and hrefs: 'urn:…:vm:UUID' in any dialect, and 'vm-UUID'. */
 export async function resolve(

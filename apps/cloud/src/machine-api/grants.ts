@@ -1,12 +1,13 @@
 import { Fault } from '@skerry/fault'
 import type { Peer } from '@skerry/host-api'
+import { UUID } from '@skerry/vm'
 import { Type } from 'typebox'
 import { Compile } from 'typebox/compile'
 
 import { endGrant, giveGrant } from '../tenants/grants.ts'
 import type { MachineContext } from './context.ts'
 
-const Id = Type.String({ pattern: '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$' })
+const Id = Type.String({ pattern: `^${UUID}$` })
 const Asked = Type.Object(
   {
     org: Id,

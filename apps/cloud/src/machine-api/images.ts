@@ -5,8 +5,8 @@ import { pipeline } from 'node:stream/promises'
 
 import { Fault } from '@skerry/fault'
 import type { Peer } from '@skerry/host-api'
+import { isUuid } from '@skerry/vm'
 
-import { isUuid } from '../domain/ids.ts'
 import { needsImage } from '../identity/machines.ts'
 import type { MachineContext } from './context.ts'
 

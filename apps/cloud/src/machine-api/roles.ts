@@ -1,4 +1,5 @@
 import type { MachineRole } from '@skerry/host-api'
+import { UUID } from '@skerry/vm'
 
 import type { IssuerKind } from '../identity/issuers.ts'
 
@@ -36,7 +37,7 @@ export const machineCalls = {
   addGrant: { method: 'POST', path: /^\/machine\/v1\/grants$/, roles: ['workflow'] },
   removeGrant: {
     method: 'DELETE',
-    path: /^\/machine\/v1\/grants\/(?<grant>[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12})$/,
+    path: new RegExp(`^/machine/v1/grants/(?<grant>${UUID})$`),
     roles: ['workflow'],
   },
   /** The tenant API, on behalf of the user who started a run. */

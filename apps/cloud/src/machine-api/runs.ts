@@ -1,11 +1,11 @@
 import type { IncomingMessage } from 'node:http'
 
 import { Fault } from '@skerry/fault'
+import { isUuid } from '@skerry/vm'
 import type { FastifyRequest } from 'fastify'
 import type { Kysely } from 'kysely'
 
 import type { CloudTables } from '../database/tables.ts'
-import { isUuid } from '../domain/ids.ts'
 import type { Permission } from '../domain/roles.ts'
 import type { Admission } from '../http/admission.ts'
 import { whoOfGrant } from '../tenants/grants.ts'

@@ -1,5 +1,6 @@
 import { Fault } from '@skerry/fault'
 import type { Body } from '@skerry/service'
+import { UUID } from '@skerry/vm'
 import { attribute, childrenByLocalName, text } from '@skerry/xml'
 
 import { readNamed } from './named.ts'
@@ -10,7 +11,7 @@ export interface Clone {
   readonly source: string
 }
 
-const VAPP = /vapp-([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/
+const VAPP = new RegExp(`vapp-(${UUID})$`)
 
 /** CloneVAppParams: a name, and the address of the source vApp, which is kept. */
 export const cloneParams: Body<Clone> = {

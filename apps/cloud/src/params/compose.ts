@@ -1,6 +1,6 @@
 import { Fault } from '@skerry/fault'
 import type { Body } from '@skerry/service'
-import type { Seed } from '@skerry/vm'
+import { UUID, type Seed } from '@skerry/vm'
 import { attribute, childrenByLocalName, type Element } from '@skerry/xml'
 
 import { guestIn } from './guest.ts'
@@ -13,10 +13,9 @@ export interface SourcedItem {
   readonly guest?: Seed
 }
 
-const UUID = '([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$'
 /** A template, or the VM in it. */
-const TEMPLATE = new RegExp(`(?:vappTemplate-|vAppTemplate/vm-)${UUID}`)
-const VM = new RegExp(`vm-${UUID}`)
+const TEMPLATE = new RegExp(`(?:vappTemplate-|vAppTemplate/vm-)(${UUID})$`)
+const VM = new RegExp(`vm-(${UUID})$`)
 const ITEMS_MAX = 128
 
 function itemsIn(root: Element): readonly SourcedItem[] {

@@ -1,6 +1,6 @@
 import { Fault } from '@skerry/fault'
 import type { Body } from '@skerry/service'
-import type { Seed } from '@skerry/vm'
+import { UUID, type Seed } from '@skerry/vm'
 import { attribute, childrenByLocalName, localName, readXml } from '@skerry/xml'
 
 import { guestIn } from './guest.ts'
@@ -13,7 +13,7 @@ export interface Instantiate {
   readonly template: string
 }
 
-const UUID = /vappTemplate-([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/
+const TEMPLATE = new RegExp(`vappTemplate-(${UUID})$`)
 const NAME_MAX = 128
 
 /** InstantiateVAppTemplateParams: a name, whether to start it, and the address of a template. */
@@ -30,7 +30,7 @@ export const instantiateParams: Body<Instantiate> = {
       throw new Fault('invalid', `name must have 1 to ${NAME_MAX} characters`)
     }
     const [source] = childrenByLocalName(root, 'Source')
-    const template = UUID.exec((source && attribute(source, 'href')) ?? '')?.[1]
+    const template = TEMPLATE.exec((source && attribute(source, 'href')) ?? '')?.[1]
     if (template === undefined) {
       throw new Fault('invalid', 'Source must have the href of a template', {
         hint: 'GET the vdc: its ResourceEntities list them',

@@ -1,4 +1,5 @@
 import { Fault } from '@skerry/fault'
+import { UUID } from '@skerry/vm'
 
 import type { Dialect } from '../dialect/dialect.ts'
 import type { EventCursors } from '../feeds/event-cursors.ts'
@@ -40,7 +41,7 @@ export type Test =
       readonly value: string
     }
 
-const UUID = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
+const uuidAtEnd = new RegExp(`${UUID}$`)
 
 /** How a filter is interpreted. */
 export interface FilterOptions {
@@ -123,7 +124,7 @@ const readers: Readonly<Record<Compared<'number' | 'boolean' | 'time' | 'referen
       throw new Fault('invalid', `${where}expected a time such as 2026-11-15T12:00:00Z`)
     },
     reference(written, where) {
-      const uuid = UUID.exec(written.toLowerCase())?.[0]
+      const uuid = uuidAtEnd.exec(written.toLowerCase())?.[0]
       if (uuid !== undefined) return uuid
       throw new Fault('invalid', `${where}expected the address or the id of a resource`)
     },

@@ -1,12 +1,11 @@
 import { Fault } from '@skerry/fault'
 import type { HostRecord } from '@skerry/host-api'
 import { raiseAbove, raiseEra } from '@skerry/postgres'
-import type { HostId } from '@skerry/vm'
+import { isUuid, type HostId } from '@skerry/vm'
 import { sql, type Kysely } from 'kysely'
 
 import { emitEvent } from '../database/events.ts'
 import type { Tx, CloudTables } from '../database/tables.ts'
-import { isUuid } from '../domain/ids.ts'
 import { failTask } from '../tasks/end-task.ts'
 import { accountForAll } from './account-for.ts'
 

@@ -6,6 +6,7 @@ import {
   type WorkflowDefinition,
   parseAndCompile,
 } from '@skerry/serverless-workflow'
+import { isUuid } from '@skerry/vm'
 
 import type { WorkflowRequestContext } from '../context.ts'
 import type { ImportReport } from '../documents/import-report.ts'
@@ -25,7 +26,6 @@ import { readArchive } from './read.ts'
 
 /** The folder of a workflow that names none. */
 const FOLDER = 'Workflows'
-const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 const NAME_MAX = 200
 
 export interface ImportAsked {
@@ -102,7 +102,7 @@ async function readArchived(bytes: Buffer, judge: Judge): Promise<Incoming | Com
   if ('complaints' in parsed) return parsed
   const { input } = parsed.definition
   const complaints = [
-    ...(UUID.test(id) ? [] : [{ at: 'manifest.json', message: 'the id must be a UUID' }]),
+    ...(isUuid(id) ? [] : [{ at: 'manifest.json', message: 'the id must be a UUID' }]),
     ...(isDeepStrictEqual(form, input)
       ? []
       : [

@@ -10,6 +10,7 @@ import {
   type Waiting,
 } from '@skerry/cloud-client'
 import { Fault } from '@skerry/fault'
+import { UUID } from '@skerry/vm'
 import { attribute, type Element } from '@skerry/xml'
 import { Type, type Static, type TSchema } from 'typebox'
 
@@ -55,7 +56,6 @@ export const cloudFunction = <Input extends TSchema>(row: {
 
 export const closed = { additionalProperties: false } as const
 
-const UUID = '[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}'
 /** A VM or a vApp by its id, its URN, its URL, or the bare UUID. */
 export const reference = (kind: 'vm' | 'vapp') =>
   Type.String({

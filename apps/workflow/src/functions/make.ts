@@ -1,6 +1,7 @@
 // Functions that create, compose, clone and deploy vApps.
 import { inside, linkTo, query, quoted, vappIn, type Cloud } from '@skerry/cloud-client'
 import { Fault } from '@skerry/fault'
+import { UUID } from '@skerry/vm'
 import { attribute, childrenByLocalName, element, type Element } from '@skerry/xml'
 import { Type, type Static } from 'typebox'
 
@@ -65,7 +66,7 @@ async function findVdc(
   throw new Fault('not-found', `vdc not found: ${name ?? 'none'}`.trim())
 }
 
-const ID = /^(.*\/)?vappTemplate-[0-9a-f-]{36}$/
+const ID = new RegExp(`^(.*/)?vappTemplate-${UUID}$`)
 
 async function templateHref(cloud: Cloud, vdc: Element, template: string): Promise<string> {
   if (ID.test(template)) return `/api/vAppTemplate/${template.split('/').at(-1)}`

@@ -1,3 +1,5 @@
+import { isUuid } from '@skerry/vm'
+
 import type { OwnedWorkflow, WorkflowPrincipal } from '../identity/rights.ts'
 import { findCategory, type CategoryRow } from '../store/categories.ts'
 import type { WorkflowTx } from '../store/database.ts'
@@ -21,9 +23,9 @@ type Finders = {
   ) => Promise<(PathWorkflows[Name] & OwnedWorkflow) | undefined>
 }
 
-const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 /** An id that is not a UUID is unknown, not an error. Some clients send it in capitals. */
-const uuidOf = (id: string): string | undefined => (UUID.test(id) ? id.toLowerCase() : undefined)
+const uuidOf = (id: string): string | undefined =>
+  isUuid(id.toLowerCase()) ? id.toLowerCase() : undefined
 
 /** Looked up in this order: an execution must belong to the workflow before it. */
 export const workflowFinders: Finders = {

@@ -1,5 +1,6 @@
 import { Fault } from '@skerry/fault'
 import type { Body } from '@skerry/service'
+import { UUID } from '@skerry/vm'
 import { Type } from 'typebox'
 
 import type { WorkflowRequestContext } from '../context.ts'
@@ -78,9 +79,7 @@ export const executions = [
     permission: 'workflow:read',
     query: Type.Object({
       maxResult: Type.Optional(Type.String({ pattern: '^[0-9]{1,4}$' })),
-      before: Type.Optional(
-        Type.String({ pattern: '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$' }),
-      ),
+      before: Type.Optional(Type.String({ pattern: `^${UUID}$` })),
     }),
     answers: { 200: 'workflow-executions' },
     doc: 'Lists the runs of a workflow, newest first, at most 1000; before=ID continues after that run.',

@@ -4,7 +4,7 @@ import { basename, join } from 'node:path'
 import { syncDirectory, writeDurably } from '@skerry/durable-file'
 import { Fault } from '@skerry/fault'
 import type { Connection } from '@skerry/libvirt'
-import type { ArrivalStage, DepartureStage, VmId } from '@skerry/vm'
+import { isUuid, type ArrivalStage, type DepartureStage, type VmId } from '@skerry/vm'
 
 import type { Owner } from './owner.ts'
 import { movesDirectory, type Paths } from './paths.ts'
@@ -14,7 +14,6 @@ import { readWhole } from './record.ts'
 const FORMAT = 1
 /** The target keeps its answer for as long as a source may ask for it. */
 const ANSWER_MS = 90 * 24 * 3_600_000
-const MOVE_ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
 interface Move {
   /** A UUID chosen by the source; both hosts identify the move by it. */
@@ -121,7 +120,7 @@ export class Moves {
 
 /** A move id comes from another host and becomes a file name. */
 export function requireMoveId(move: string): string {
-  if (MOVE_ID.test(move)) return move
+  if (isUuid(move)) return move
   throw new Fault('invalid', 'a move id must be a UUID in lower case')
 }
 
