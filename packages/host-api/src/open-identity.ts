@@ -37,7 +37,7 @@ export interface IdentityContents<More> {
   /** `skerry cloud ROLE` creates the directory; the certificate for machines is ROLE.pem. */
   readonly role: Extract<MachineRole, 'console' | 'workflow'>
   /** What else this server takes from the directory. */
-  more(own: KeyAndCert, read: (file: string) => Promise<string>): Promise<More>
+  readonly more: (own: KeyAndCert, read: (file: string) => Promise<string>) => Promise<More>
 }
 
 /** Reads the identity of a server that is no cell and no host, and renews it while the server runs. */
