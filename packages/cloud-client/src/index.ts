@@ -18,15 +18,19 @@ export {
   type SeenVm,
 } from './documents.ts'
 export type { Grant } from './grant.ts'
-export { inside, query, quoted, type Question, type Record } from './query.ts'
 export {
-  cloudOrigin,
-  follow,
+  basicHeader,
+  isSafe,
   NoAnswer,
-  overHttps,
-  TOKEN_HEADER,
-  type CloudAddress,
-} from './over-https.ts'
+  sendHttp,
+  ANSWER_MS,
+  wholeBody,
+  type HttpRequest,
+  type HttpResponse,
+  type HttpServer,
+} from './http-client.ts'
+export { inside, query, quoted, type Question, type Record } from './query.ts'
+export { cloudOrigin, follow, overHttps, TOKEN_HEADER, type CloudAddress } from './over-https.ts'
 export { faultIn, reviveFault } from './revive-fault.ts'
 export { addAccessToken, cloudByToken, logIn, logOut, type AccessToken } from './session.ts'
 export {

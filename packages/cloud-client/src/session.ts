@@ -2,6 +2,7 @@ import { Fault } from '@skerry/fault'
 import { attribute, childrenByLocalName, element, text } from '@skerry/xml'
 
 import { ACCEPT, Cloud } from './cloud.ts'
+import { basicHeader } from './http-client.ts'
 import { overHttps, TOKEN_HEADER, type CloudAddress } from './over-https.ts'
 import { reviveFault } from './revive-fault.ts'
 
@@ -13,8 +14,7 @@ export const cloudByToken = (at: CloudAddress, token: string): Cloud =>
 
 /** Logs in with user@organisation and password; returns a session token, which expires after 30 minutes without use. */
 export async function logIn(at: CloudAddress, user: string, password: string): Promise<string> {
-  const basic = Buffer.from(`${user}:${password}`).toString('base64')
-  const ask = overHttps(at, { authorization: `Basic ${basic}` })
+  const ask = overHttps(at, { authorization: basicHeader(user, password) })
   const answer = await ask({ method: 'POST', path: '/api/sessions', headers: { accept: ACCEPT } })
   const token = answer.headers[TOKEN_HEADER]
   if (answer.status === 200 && typeof token === 'string') return token

@@ -12,7 +12,9 @@ import {
   logIn,
   logOut,
   NoAnswer,
+  sendHttp,
   sendUpload,
+  wholeBody,
   type Waiting,
 } from '@skerry/cloud-client'
 import { readXml } from '@skerry/xml'
@@ -42,6 +44,8 @@ test('a token is sent only over HTTPS or to this machine', () => {
   assert.equal(cloudOrigin('http://[::1]:8080').origin, 'http://[::1]:8080')
   for (const wrong of [
     'http://cloud.example',
+    'http://127.example.com',
+    'http://localhost.example',
     'ftp://127.0.0.1',
     'cloud.example',
     'https://c/x',
@@ -98,6 +102,20 @@ test('no response and a rejection are different faults', async () => {
     reply.destroy()
   })
   await assert.rejects(cloudByToken(broken, 'T').session(), (error) => error instanceof NoAnswer)
+})
+
+test('a server that stays silent is given up, if a limit is set', async () => {
+  await using cloud = await startCloud((requested, _, reply) => {
+    if (requested.url === '/head') reply.writeHead(200).flushHeaders()
+  })
+  const server = { name: 'the server', url: cloud.url }
+  const silent = sendHttp(server, { method: 'GET', path: '/nothing', silenceMs: 100 })
+  await assert.rejects(silent, {
+    message: `the server at ${cloud.url} cannot be reached: timed out`,
+  })
+  const begun = await sendHttp(server, { method: 'GET', path: '/head', silenceMs: 100 })
+  assert.equal(begun.status, 200)
+  await assert.rejects(wholeBody(begun), (error) => error instanceof NoAnswer)
 })
 
 test('an endless response is read in chunks and can be abandoned', async () => {

@@ -1,4 +1,4 @@
-import { ACCEPT, follow, reviveFault, TOKEN_HEADER } from '@skerry/cloud-client'
+import { ACCEPT, follow, reviveFault, TOKEN_HEADER, wholeBody } from '@skerry/cloud-client'
 import { Fault, retryableKinds } from '@skerry/fault'
 
 import type { CloudSession } from '../vms/cloud-session.ts'
@@ -43,10 +43,9 @@ async function open(
   const resumed = last === undefined ? {} : { 'last-event-id': last }
   const headers = { accept: ACCEPT, ...resumed }
   const requested = { method: 'GET', path: '/api/events', headers } as const
-  const { status, chunks } = await follow(profile, { [TOKEN_HEADER]: profile.token }, requested)
-  if (status === 200) return chunks
-  const text = Buffer.concat(await Array.fromAsync(chunks)).toString('utf8')
-  throw reviveFault({ status, headers: {}, text })
+  const response = await follow(profile, { [TOKEN_HEADER]: profile.token }, requested)
+  if (response.status === 200) return response.chunks
+  throw reviveFault({ ...response, text: (await wholeBody(response)).toString('utf8') })
 }
 
 function line(id: string | undefined, type: string, event: Event): string {

@@ -1,4 +1,13 @@
+import {
+  NoAnswer,
+  sendHttp,
+  wholeBody,
+  type HttpRequest,
+  type HttpResponse,
+} from '@skerry/cloud-client'
+
 import { Failure } from '../terminal/failure.ts'
+import { parseBody, refusal } from './refusal.ts'
 
 export interface Reply<Body = unknown> {
   readonly status: number
@@ -31,43 +40,43 @@ export const path = (...words: readonly string[]): string =>
 
 /** `token` is sent with every request, for a vmd started with --token-file. */
 export function localClient(url: string, token?: string): LocalClient {
-  const at = readUrl(url)
+  const { origin } = readUrl(url)
   const bearer = token === undefined ? {} : { authorization: `Bearer ${token}` }
-  const send = async (method: Method, where: string, { body, async }: Request = {}) =>
-    reach(at, where, {
-      method,
-      headers: {
-        ...bearer,
-        accept: 'application/json',
-        ...(typeof body === 'object' && { 'content-type': 'application/json' }),
-        ...(typeof body === 'string' && { 'content-type': 'text/plain' }),
-        ...(async === true && { prefer: 'respond-async' }),
-      },
-      ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
-    })
+  const reach = async ({ headers, ...requested }: HttpRequest): Promise<HttpResponse> => {
+    const sent = { ...requested, headers: { ...bearer, ...headers } }
+    const response = await sendHttp({ name: 'vmd', url: origin }, sent).catch(unreachable(origin))
+    if (response.status < 400) return response
+    throw refusal('vmd', response.status, parseBody(await read(response)))
+  }
+  const read = (response: HttpResponse) => wholeBody(response).catch(unreachable(origin))
   return {
-    url: at.origin,
-    async ask(method: Method, where: string, request?: Request) {
-      const response = await send(method, where, request)
+    url: origin,
+    async ask(method: Method, where: string, { body, async }: Request = {}) {
+      const response = await reach({
+        method,
+        path: where,
+        headers: {
+          accept: 'application/json',
+          ...(typeof body === 'object' && { 'content-type': 'application/json' }),
+          ...(typeof body === 'string' && { 'content-type': 'text/plain' }),
+          ...(async === true && { prefer: 'respond-async' }),
+        },
+        body: typeof body === 'object' ? JSON.stringify(body) : body,
+      })
+      const location = response.headers['location']?.toString()
       // The API reference defines the body; the caller names its type.
-      const body = (await readBody(response)) as never
-      if (!response.ok) throw refusal(response.status, body)
-      const location = response.headers.get('location') ?? undefined
-      return { status: response.status, body, location }
+      return { status: response.status, body: parseBody(await read(response)) as never, location }
     },
     async *follow(where, headers = {}) {
-      const response = await reach(at, where, { headers: { ...bearer, ...headers } })
-      if (!response.ok) throw refusal(response.status, await readBody(response))
+      const { chunks } = await reach({ method: 'GET', path: where, headers })
       try {
-        for await (const chunk of response.body ?? []) yield chunk
+        yield* chunks
       } catch (cause) {
-        throw unreachable(at, cause)
+        unreachable(origin)(cause)
       }
     },
     async bytes(where) {
-      const response = await reach(at, where, { headers: bearer })
-      if (!response.ok) throw refusal(response.status, await readBody(response))
-      return new Uint8Array(await response.arrayBuffer())
+      return read(await reach({ method: 'GET', path: where }))
     },
   }
 }
@@ -78,42 +87,12 @@ function readUrl(url: string): URL {
   throw new Failure('usage', `--url must be like http://127.0.0.1:8080, not ${url}`)
 }
 
-async function reach(at: URL, where: string, init: RequestInit): Promise<Response> {
-  try {
-    return await fetch(new URL(where, at), init)
-  } catch (cause) {
-    throw unreachable(at, cause)
+const unreachable =
+  (origin: string) =>
+  (cause: unknown): never => {
+    if (!(cause instanceof NoAnswer)) throw cause
+    throw new Failure('unreachable', `vmd does not answer at ${origin}`, {
+      cause,
+      hint: 'start it in another terminal: sudo skerry vmd',
+    })
   }
-}
-
-const unreachable = (at: URL, cause: unknown): Failure =>
-  new Failure('unreachable', `vmd does not answer at ${at.origin}`, {
-    cause,
-    hint: 'start it in another terminal: sudo skerry vmd',
-  })
-
-async function readBody(response: Response): Promise<unknown> {
-  const text = await response.text()
-  if (text === '') return undefined
-  try {
-    return JSON.parse(text)
-  } catch {
-    return text
-  }
-}
-
-/** 408 and 504: the operation may still complete, which differs from a rejection for a script. */
-const timedOut: ReadonlySet<number> = new Set([408, 504])
-
-function refusal(status: number, body: unknown): Failure {
-  const { message, hint } = (typeof body === 'object' && body !== null ? body : {}) as {
-    message?: unknown
-    hint?: unknown
-  }
-  const reason = timedOut.has(status) ? 'timedOut' : 'refused'
-  return new Failure(
-    reason,
-    typeof message === 'string' ? message : `vmd returned ${status} without a message`,
-    { body, hint: typeof hint === 'string' ? hint : undefined },
-  )
-}

@@ -1,9 +1,17 @@
 import { readFile } from 'node:fs/promises'
-import { request as askSecurely } from 'node:https'
-import { rootCertificates } from 'node:tls'
+
+import {
+  basicHeader,
+  isSafe,
+  NoAnswer,
+  sendHttp,
+  ANSWER_MS,
+  wholeBody,
+} from '@skerry/cloud-client'
 
 import type { Options, OptionValues, CliContext } from '../command.ts'
 import { Failure } from '../terminal/failure.ts'
+import { parseBody, refusal } from '../vms/refusal.ts'
 
 export const accessOptions = {
   server: {
@@ -22,7 +30,7 @@ export const accessOptions = {
 
 export interface WorkflowReply {
   readonly status: number
-  readonly headers: Readonly<Record<string, string | string[] | undefined>>
+  readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>
   readonly bytes: Buffer
 }
 
@@ -40,8 +48,6 @@ export interface WorkflowClient {
 }
 
 const SERVER = 'https://127.0.0.1:8281'
-const ANSWER_MS = 60_000
-const LOOPBACK = /^(127\.|\[::1\]$|localhost$)/
 
 type Asking = Pick<CliContext, 'workflows' | 'readInput' | 'readSecret' | 'cloud'>
 
@@ -60,11 +66,25 @@ export async function workflowClient(
   }
   const password = await passwordOf(context, user, options['password-stdin'] === true)
   const ca = (await readTrusted(options.ca ?? workflows.ca)) ?? cloud?.profile.ca
-  const authorization = `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`
+  const authorization = basicHeader(user, password)
+  const server = { name: 'the workflow server', url: url.origin, ca }
+  const reach = async (method: string, path: string, sent: WorkflowSent) => {
+    const { accept = 'application/json', headers, body } = sent
+    const response = await sendHttp(server, {
+      method,
+      path,
+      headers: { authorization, accept, ...headers },
+      body,
+      silenceMs: ANSWER_MS,
+    })
+    return { ...response, bytes: await wholeBody(response) }
+  }
   const send: WorkflowClient['send'] = async (method, path, sent = {}) => {
-    const reply = await reach(url, { method, path, ca, authorization }, sent)
+    const reply = await reach(method, path, sent).catch((cause: unknown) => {
+      throw unreachable(cause)
+    })
     if (reply.status < 400) return reply
-    throw refusal(reply)
+    throw refusal(server.name, reply.status, parseBody(reply.bytes))
   }
   return {
     send,
@@ -97,9 +117,7 @@ async function passwordOf(
 
 function readUrl(text: string): URL {
   const url = URL.parse(text)
-  if (url?.protocol === 'https:') return url
-  // A password is sent in clear text only to this machine.
-  if (url?.protocol === 'http:' && LOOPBACK.test(url.hostname)) return url
+  if (url && isSafe(url)) return url
   throw new Failure('usage', `--server must be like https://workflow.example:8281, not ${text}`)
 }
 
@@ -110,71 +128,12 @@ async function readTrusted(file: string | undefined): Promise<string | undefined
   })
 }
 
-interface Asked {
-  readonly method: string
-  readonly path: string
-  readonly ca: string | undefined
-  readonly authorization: string
-}
-
-async function reach(
-  url: URL,
-  { method, path, ca, authorization }: Asked,
-  { accept = 'application/json', headers = {}, body }: WorkflowSent,
-): Promise<WorkflowReply> {
-  const answer = Promise.withResolvers<WorkflowReply>()
-  const length = body === undefined ? {} : { 'content-length': String(Buffer.byteLength(body)) }
-  const options = {
-    method,
-    timeout: ANSWER_MS,
-    ...(ca !== undefined && { ca: [...rootCertificates, ca] }),
-    headers: { authorization, accept, ...length, ...headers },
-  }
-  // Loaded only if needed, as in packages/cloud-client.
-  const ask = url.protocol === 'https:' ? askSecurely : (await import('node:http')).request
-  const sent = ask(new URL(path, url), options, (response) => {
-    const parts: Buffer[] = []
-    response.on('data', (part: Buffer) => parts.push(part))
-    response.on('error', answer.reject)
-    response.on('end', () => {
-      const { statusCode: status = 0, headers: got } = response
-      answer.resolve({ status, headers: got, bytes: Buffer.concat(parts) })
-    })
-  })
-  sent.on('timeout', () => sent.destroy(new Error('timed out')))
-  sent.on('error', answer.reject)
-  sent.end(body)
-  return answer.promise.catch((cause: unknown) => {
-    const said = cause instanceof Error ? cause.message : String(cause)
-    const trust = /certificate|self.signed|altnames/i.test(said)
-    throw new Failure(
-      'unreachable',
-      `the workflow server at ${url.origin} cannot be reached: ${said}`,
-      {
-        cause,
-        hint: trust
-          ? 'give its CA certificate with --ca FILE'
-          : 'check the URL and that the server is running',
-      },
-    )
-  })
-}
-
-/** A Failure with the server's own message, if it sent one. */
-function refusal({ status, bytes }: WorkflowReply): Failure {
-  let body: Readonly<Record<string, unknown>> = {}
-  try {
-    body = JSON.parse(bytes.toString('utf8')) as Readonly<Record<string, unknown>>
-  } catch {
-    body = { status }
-  }
-  const { message, hint } = body
-  return new Failure(
-    'refused',
-    typeof message === 'string' ? message : `the workflow server returned ${status}`,
-    {
-      body,
-      hint: typeof hint === 'string' ? hint : undefined,
-    },
-  )
+/** The certificate may be of the cloud's own issuer, which this machine does not know yet. */
+function unreachable(cause: unknown): unknown {
+  if (!(cause instanceof NoAnswer)) return cause
+  const hint =
+    cause.detail === 'certificate'
+      ? 'give its CA certificate with --ca FILE'
+      : 'check the URL and that the server is running'
+  return new Failure('unreachable', cause.message, { cause, hint })
 }
