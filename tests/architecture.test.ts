@@ -75,6 +75,47 @@ test('a package is imported by its index, or by another entry that its package.j
     assert.ok(existsSync(`${root}/${name}/src/index.ts`), name)
 })
 
+/** Exports that only tests import from outside of their package, and why they stay. */
+const forTests: Readonly<Record<string, string>> = {
+  'engine decideArrival':
+    'moves between hosts have no route yet; tests/guest and tests/faults run them',
+  'engine finishArrival': 'the same',
+  'engine makeReady': 'the same',
+  'engine migrateVm': 'the same',
+  'engine prepareArrival': 'the same',
+  'engine pingGuest': 'tests wait for booted guests with it',
+  'image checkOverlay':
+    'the rules for backing files have no caller yet; the mutation tests run them',
+  'service healthPorts': 'tests/accept compares the documented ports',
+  'service healthServer': 'tests/listeners.test.ts attacks every listener',
+  'service measuredServers': 'tests/accept compares the metrics of every server',
+  'service metricTable': 'the same',
+  'temporal bundleWorkflows': 'tests start workers of their own',
+  'temporal replayHistory': 'apps/workflow/test replays recorded histories',
+  'vm powerCommands': 'tests/guest runs every command in every state',
+}
+
+test('what a package exports is used outside of it', () => {
+  const published = ['jq', 'libvirt', 'serverless-workflow']
+  const users = everything.filter(({ file }) => !/^tests\/|\/test\//.test(file))
+  const indexes = written.filter(({ file }) => /^packages\/[^/]+\/src\/index\.ts$/.test(file))
+  const unused = indexes.flatMap(({ file, text }) => {
+    const name = file.split('/')[1] ?? ''
+    if (published.includes(name)) return []
+    const outside = users.filter(
+      ({ file: user, text: its }) =>
+        !user.startsWith(`packages/${name}/`) &&
+        imports(its).some((target) => new RegExp(`(@skerry|packages)/${name}(/|$)`).test(target)),
+    )
+    return [...text.matchAll(/export \{([^}]*)\}/g)]
+      .flatMap(([, names = '']) => names.split(',').map((each) => each.trim()))
+      .filter((each) => each !== '' && !each.startsWith('type '))
+      .filter((each) => !outside.some((user) => new RegExp(`\\b${each}\\b`).test(user.text)))
+      .map((each) => `${name} ${each}`)
+  })
+  assert.deepEqual(unused.sort(), Object.keys(forTests).sort())
+})
+
 test('folders import downwards only', () => {
   assert.ok(layers.length > 0)
   const wrong = layers.flatMap(({ name, order }) => {
@@ -208,6 +249,34 @@ test('HTTP servers are made in one place, within its bounds', () => {
     offenders((_, text) => /^import fastify\b/m.test(text)),
     ['packages/service/src/http/api-server.ts'],
   )
+})
+
+test('HTTP requests are sent by one client, and by those that are another thing', () => {
+  const sends = /import \{[^}]*\brequest\b[^}]*\} from 'node:https?'|(?<![.\w])fetch\(['`\w]/
+  assert.deepEqual(offenders((_, text) => sends.test(text)).sort(), [
+    // Any public URL, with redirects and without credentials.
+    'apps/cli/src/templates/download.ts',
+    // The calls of workflows to third-party servers, by address rules of their own.
+    'apps/egress/src/fetch-out.ts',
+    // A command of vmd itself, to the vmd of this machine.
+    'apps/vmd/src/ask-to-stop.ts',
+    // Trusts a fingerprint: the host has no certificate yet.
+    'apps/vmd/src/host/join.ts',
+    // The Unix socket of egress.
+    'apps/workflow/src/runs/call-http.ts',
+    'packages/cloud-client/src/http-client.ts',
+    // Mutual TLS between machines of a cloud.
+    'packages/host-api/src/ask.ts',
+    // In the browser.
+    'packages/screen/src/page/find-out.ts',
+  ])
+})
+
+test('the rule for UUIDs is written once, and once more in libvirt, which imports nothing', () => {
+  assert.deepEqual(offenders((_, text) => text.includes('[0-9a-f]{8}(')).sort(), [
+    'packages/libvirt/src/uuid.ts',
+    'packages/vm/src/id.ts',
+  ])
 })
 
 test('product code imports neither the lab nor a test', () => {

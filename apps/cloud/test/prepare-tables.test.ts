@@ -8,9 +8,10 @@ import { after, before, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 
 import { freshDatabase, type Postgres } from '@skerry/lab'
-import { migrate, openDatabase } from '@skerry/postgres'
+import { openDatabase } from '@skerry/postgres'
 import { sql } from 'kysely'
 
+import { migrate } from '../../../packages/postgres/src/migrate.ts'
 import { beginPreparing, prepareTables } from '../src/command-line/prepare-tables.ts'
 import { cellLogins } from '../src/database/acting-as.ts'
 import { startDatabases } from './cloud-database.ts'

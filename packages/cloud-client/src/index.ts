@@ -1,14 +1,5 @@
 export type { SendRequest, CloudAnswer, CloudRequest } from './ask.ts'
-export {
-  ACCEPT,
-  Cloud,
-  linkOf,
-  linkTo,
-  NAMESPACE,
-  pathOf,
-  type ByteRange,
-  type RequestContent,
-} from './cloud.ts'
+export { ACCEPT, Cloud, linkOf, linkTo, type ByteRange, type RequestContent } from './cloud.ts'
 export {
   metadataIn,
   vappIn,
@@ -30,8 +21,8 @@ export {
   type HttpServer,
 } from './http-client.ts'
 export { inside, query, quoted, type Question, type Record } from './query.ts'
-export { cloudOrigin, follow, overHttps, TOKEN_HEADER, type CloudAddress } from './over-https.ts'
-export { faultIn, reviveFault } from './revive-fault.ts'
+export { cloudOrigin, follow, TOKEN_HEADER, type CloudAddress } from './over-https.ts'
+export { reviveFault } from './revive-fault.ts'
 export { addAccessToken, cloudByToken, logIn, logOut, type AccessToken } from './session.ts'
 export {
   cancelTask,

@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
-import { pathOf, reviveFault } from '../src/index.ts'
+import { pathOf } from '../src/cloud.ts'
+import { reviveFault } from '../src/index.ts'
 
 const answer = (status: number, text: string, headers = {}) =>
   reviveFault({ status, headers, text })

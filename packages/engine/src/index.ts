@@ -1,4 +1,3 @@
-export { probeHypervisor } from './host/acceleration.ts'
 export { readAddress, readLease, waitForAddress, type GuestAddress } from './guest/address.ts'
 export { finishArrival, makeReady, prepareArrival } from './vm/arrive.ts'
 export type { Arrival, Departure, Landing, MoveTarget, MoveQuestion } from './host/move-protocol.ts'
@@ -6,7 +5,7 @@ export { joinNetwork } from './vm/join-network.ts'
 export { cloneVm, type NewClone } from './vm/clone.ts'
 export { configureVm, setNested, type Settings } from './vm/configure.ts'
 export { createFromImage, type NewCloudVm } from './vm/create-from-image.ts'
-export { createVm, settingLimits, type NewVm } from './vm/create.ts'
+export { createVm, type NewVm } from './vm/create.ts'
 export type { Hypervisor } from './host/definition.ts'
 export { deleteVm, removeVm } from './recover/delete.ts'
 export {
@@ -30,7 +29,6 @@ export { execInGuest, pingGuest, type GuestCommand, type CommandOutcome } from '
 export type { EngineClock, Host, EngineIds, Log } from './host/host.ts'
 export { openHost, type HostOptions } from './open-host.ts'
 export {
-  cachedImage,
   clearImages,
   dropImages,
   hasImage,
@@ -65,4 +63,3 @@ export {
   type ImportOptions,
 } from './disk/template.ts'
 export { listKnown, listVms, readVm } from './vm/vms.ts'
-export { watchVms, type VmChange } from './vm/watch.ts'

@@ -16,7 +16,6 @@ import { configureVm, setNested } from '../src/vm/configure.ts'
 import { createVm, type NewVm } from '../src/vm/create.ts'
 import { changePower } from '../src/vm/power.ts'
 import { readVm } from '../src/vm/vms.ts'
-import { watchVms } from '../src/vm/watch.ts'
 import { startEmulatedHost, type EmulatedHost } from './emulated-host.ts'
 
 const skip = reasonWithoutRoot('host') ?? false
@@ -150,17 +149,6 @@ test('ids that look like our own file names are valid', { skip }, async () => {
   const ids = ['plain.json', 'plain.tmp', 'plain.json.tmp', 'plain.vm', 'plain.vm.json']
   for (const id of ids) assert.equal((await createVm(host, { id })).id, id)
   assert.equal((await readVm(host, 'plain')).id, 'plain')
-})
-
-test('a watcher gets a new VM at once', { skip }, async () => {
-  const host = onHost()
-  const ended = new AbortController()
-  for await (const { id, vm } of watchVms(host, ended.signal)) {
-    if (id === 'plain') void createVm(host, { id: 'news' })
-    if (id !== 'news') continue
-    assert.equal(vm?.power, 'off')
-    ended.abort()
-  }
 })
 
 test('a clone of a VM that is off is based on the parent’s disk', { skip }, async () => {

@@ -12,7 +12,6 @@ import { deleteVm } from '../src/recover/delete.ts'
 import { createVm } from '../src/vm/create.ts'
 import { changePower, discardMemory, reachPower, readPower } from '../src/vm/power.ts'
 import { listVms } from '../src/vm/vms.ts'
-import { watchVms, type VmChange } from '../src/vm/watch.ts'
 import { startEmulatedHost, type EmulatedHost } from './emulated-host.ts'
 
 const skip = reasonWithoutRoot('host') ?? false
@@ -209,26 +208,6 @@ test('changes of one VM run one at a time, in request order', { skip }, async ()
   const states = await Promise.all(commands.map((command) => changePower(host, id, command)))
   assert.deepEqual(states, ['on', 'paused', 'on', 'suspended', 'on', 'off'])
 })
-
-test('a watcher gets every lasting state', { skip }, async () => {
-  const { host } = there()
-  const id = 'watched'
-  await vmThatIs('off', id)
-  const ended = new AbortController()
-  const seen: (PowerState | undefined)[] = []
-  const plan: PowerCommand[] = ['on', 'pause', 'suspend']
-  for await (const { vm } of watched(watchVms(host, ended.signal), id)) {
-    seen.push(vm?.power)
-    const next = plan.shift()
-    if (next) await changePower(host, id, next)
-    else ended.abort()
-  }
-  assert.deepEqual(seen, ['off', 'on', 'paused', 'suspended'])
-})
-
-async function* watched(changes: AsyncIterable<VmChange>, id: string): AsyncGenerator<VmChange> {
-  for await (const change of changes) if (change.id === id) yield change
-}
 
 test('a VM of another owner, or a missing one, is not found', { skip }, async () => {
   const { host } = there()

@@ -1,4 +1,4 @@
-export { admitPeers, type Admit, type Epochs } from './admit.ts'
+export type { Admit, Epochs } from './admit.ts'
 export { ArmedScreens } from './armed-screens.ts'
 export {
   MachineLink,
@@ -15,9 +15,7 @@ export { VmSpec, goals, type Goal, type GoalKind, type GoalName } from './goals.
 export type { Hello, HostApi, HostRecord, StopCause, SessionLine } from './host-api.ts'
 export {
   epochUri,
-  machineRoles,
   machineUri,
-  readMachineUri,
   whoIsPeer,
   whyNotPeer,
   type MachineName,
@@ -31,6 +29,6 @@ export {
   type IdentityContents,
   type IdentityContext,
 } from './open-identity.ts'
-export { hostServer, serveHost, type ServeOptions } from './serve.ts'
+export { hostServer, type ServeOptions } from './serve.ts'
 export { PING_MS, HostSessions, SILENCE_MS, type SessionTimes, type HostView } from './sessions.ts'
-export { hostFaults, reviveFault } from './wire.ts'
+export { reviveFault } from './wire.ts'

@@ -11,16 +11,16 @@ import { Fault, retryableKinds } from '@skerry/fault'
 import { simulatedHost, startIssuer, type KeyPair, type TestIssuer } from '@skerry/lab'
 import type { HostId, Order, TaskId, VmId } from '@skerry/vm'
 
+import { admitPeers } from '../src/admit.ts'
 import {
-  admitPeers,
   connectHost,
   hostServer,
   isDistrust,
-  serveHost,
   type Epochs,
   type Goal,
   type HostApi,
 } from '../src/index.ts'
+import { serveHost } from '../src/serve.ts'
 
 const deed = {
   org: 'o',

@@ -6,4 +6,4 @@ export {
   type ImageVerdict,
   type OverlayRules,
 } from './check-image.ts'
-export { parseQcow2, type Qcow2Header } from './qcow2.ts'
+export type { Qcow2Header } from './qcow2.ts'

@@ -7,8 +7,9 @@ import { test } from 'node:test'
 import { promisify } from 'node:util'
 
 import { Fault } from '@skerry/fault'
-import { checkImage, checkOverlay, parseQcow2, readQcow2 } from '@skerry/image'
+import { checkImage, checkOverlay, readQcow2 } from '@skerry/image'
 
+import { parseQcow2 } from '../src/qcow2.ts'
 import { qcow2Image, VIRTUAL_BYTES } from './qcow2-image.ts'
 import { imageInfo, qemuImg, withoutQemuImg } from './qemu-img.ts'
 import { temporaryDirectory } from './temporary-directory.ts'

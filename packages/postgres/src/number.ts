@@ -12,24 +12,12 @@ export interface NumberParts {
   readonly counter: bigint
 }
 
-/** Draws a fencing token in its own transaction. Inside another one use `next_fence()`, and use the token only after the commit. */
-export async function drawNumber<DB>(db: Kysely<DB>): Promise<string> {
-  const { rows } = await sql<{ fence: string }>`select next_fence() as fence`.execute(db)
-  return rows[0]?.fence ?? never()
-}
-
 export function partsOf(number: string): NumberParts {
   if (!/^(0|[1-9]\d{0,18})$/.test(number)) {
     throw new Fault('invalid', `invalid fencing token "${number}": expected up to 19 digits`)
   }
   const value = BigInt(number)
   return { era: value >> COUNTER_BITS, counter: value & (2n ** COUNTER_BITS - 1n) }
-}
-
-/** Below 0 if the first is older, above 0 if it is newer, 0 if they are equal. */
-export function compareNumbers(one: string, other: string): number {
-  const difference = BigInt(one) - BigInt(other)
-  return difference === 0n ? 0 : difference < 0n ? -1 : 1
 }
 
 /**

@@ -9,7 +9,8 @@ import { Fault } from '@skerry/fault'
 import { type Postgres, reasonWithoutRoot, startPostgres, until } from '@skerry/lab'
 import { sql } from 'kysely'
 
-import { brokenConstraint, inOrg, openDatabase, openTenants, toFault } from '../src/index.ts'
+import { brokenConstraint, inOrg, openDatabase, openTenants } from '../src/index.ts'
+import { toFault } from '../src/sqlstate.ts'
 
 const skip = reasonWithoutRoot('cloud') ?? false
 let dir: string

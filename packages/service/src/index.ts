@@ -12,7 +12,6 @@ export { Conditions, type Condition, type OnChange } from './metrics/conditions.
 export { configShape, Listener, TemporalServer, type ConfigShape } from './files/config-file.ts'
 export {
   HealthListener,
-  healthListener,
   healthPorts,
   healthServer,
   openHealth,
@@ -45,14 +44,12 @@ export {
 } from './identity/issuer.ts'
 export { listenAddress, type ListenAddress } from './http/listen-address.ts'
 export {
-  boundIdleOnly,
   createListener,
   createSecureListener,
-  endRefused,
   markAuthenticated,
   type ListenerOptions,
 } from './http/listener.ts'
-export { listenerBounds, UPLOAD_IDLE_MS, type ListenerBounds } from './http/listener-bounds.ts'
+export { listenerBounds, type ListenerBounds } from './http/listener-bounds.ts'
 export { measureRequests } from './metrics/measure-requests.ts'
 export {
   measuredServers,

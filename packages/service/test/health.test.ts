@@ -11,7 +11,6 @@ import { Fault } from '@skerry/fault'
 
 import {
   Conditions,
-  healthListener,
   healthPorts,
   measuredServers,
   metricReference,
@@ -20,6 +19,7 @@ import {
   ServerMeter,
   type HealthContext,
 } from '../src/index.ts'
+import { healthListener } from '../src/metrics/health.ts'
 
 const at = new Date('2026-01-01T00:00:00Z')
 

@@ -8,8 +8,8 @@ import { text } from 'node:stream/consumers'
 import { test } from 'node:test'
 import { connect as connectSecure } from 'node:tls'
 
+import { boundIdleOnly } from '../src/http/listener.ts'
 import {
-  boundIdleOnly,
   createListener,
   createSecureListener,
   listenerBounds,

@@ -8,8 +8,7 @@ export {
   type TemporalClient,
   type TemporalOptions,
 } from './connect.ts'
-export { BUG, fromFailure, toFailure } from './failure.ts'
-export { ensureNamespace, type NamespaceOptions } from './namespace.ts'
+export type { NamespaceOptions } from './namespace.ts'
 export { isReached } from './reached.ts'
 export { replayHistory, type Replay } from './replay.ts'
 export { runWorker, type NearClient, type RunningWorker, type WorkerOptions } from './run-worker.ts'

@@ -19,16 +19,16 @@ import {
   type Temporal,
   until,
 } from '@skerry/lab'
+import { ApplicationFailure } from '@temporalio/common'
 
 import {
   bundleWorkflows,
   connectTemporal,
-  ensureNamespace,
   ensureSchedule,
-  fromFailure,
   runWorker,
   type TemporalClient,
 } from '../src/index.ts'
+import { ensureNamespace } from '../src/namespace.ts'
 import { makeActivities } from './activities.ts'
 
 const skip = reasonWithoutRoot('cloud') ?? (await reasonWithoutTemporal()) ?? false
@@ -154,6 +154,10 @@ test(
   },
 )
 
+/** Temporal wraps a failure once per level. */
+const innermost = (error: unknown): unknown =>
+  error instanceof Error && error.cause instanceof Error ? innermost(error.cause) : error
+
 test(
   'a fault reaches the workflow with its kind; a bug is not retried',
   { skip, timeout },
@@ -168,11 +172,11 @@ test(
     assert.deepEqual(heard, ['conflict', 'bug'])
 
     const out = await start('failsOutright', 'faults', 'no-room')
-    const error = fromFailure(await out.result().catch((thrown: unknown) => thrown))
-    assert.ok(error instanceof Fault)
+    const error = innermost(await out.result().catch((thrown: unknown) => thrown))
+    assert.ok(error instanceof ApplicationFailure)
     assert.deepEqual(
-      [error.kind, error.message, error.hint],
-      ['no-room', 'it was no-room', 'try another'],
+      [error.type, error.message, error.details],
+      ['no-room', 'it was no-room', [{ hint: 'try another' }]],
     )
 
     const stubborn = await start('failing', 'faults', 'unavailable')

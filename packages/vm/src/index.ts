@@ -20,11 +20,8 @@ export {
   type UserId,
   type VmId,
 } from './id.ts'
-export { cloneWays, lifecycleRules, mayDo, type LifecycleAction } from './lifecycle.ts'
+export { cloneWays, mayDo, type LifecycleAction } from './lifecycle.ts'
 export {
-  arrivalStages,
-  departureStages,
-  domainSights,
   moveRules,
   stageAfter,
   wordOf,
@@ -44,7 +41,6 @@ export {
   whyNotName,
   whyNotSnapshotName,
   whyNotTag,
-  reservedIds,
 } from './names.ts'
 export type { Order } from './order.ts'
 export {

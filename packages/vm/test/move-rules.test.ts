@@ -3,14 +3,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
-import {
-  arrivalStages,
-  departureStages,
-  domainSights,
-  moveRules,
-  wordOf,
-  type MoveRules,
-} from '../src/index.ts'
+import { moveRules, wordOf, type MoveRules } from '../src/index.ts'
+import { arrivalStages, departureStages, domainSights } from '../src/move-rules.ts'
 import { first, isGood, stepsFrom, violation, type State } from './move-model.ts'
 
 interface Explored {

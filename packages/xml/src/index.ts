@@ -10,4 +10,4 @@ export {
   localName,
   text,
 } from './navigate.ts'
-export { readXml, XML_LIMITS, type XmlLimits } from './read.ts'
+export { readXml, type XmlLimits } from './read.ts'

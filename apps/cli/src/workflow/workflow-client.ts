@@ -1,13 +1,6 @@
 import { readFile } from 'node:fs/promises'
 
-import {
-  basicHeader,
-  isSafe,
-  NoAnswer,
-  sendHttp,
-  ANSWER_MS,
-  wholeBody,
-} from '@skerry/cloud-client'
+import { basicHeader, isSafe, NoAnswer, sendHttp, ANSWER_MS, wholeBody } from '@skerry/cloud-client'
 
 import type { Options, OptionValues, CliContext } from '../command.ts'
 import { Failure } from '../terminal/failure.ts'
