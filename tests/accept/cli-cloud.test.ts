@@ -81,7 +81,7 @@ suite('skerry, in a cloud with a real guest', { skip }, () => {
     assert.equal(back, 'db is reverted to noted, powered on\n')
     assert.equal(await inGuest(domain, 'cat /tmp/note'), 'kept')
 
-    const address = (await does('ip', 'db', '--wait')).trim()
+    const address = (await does('address', 'db', '--wait')).trim()
     assert.ok((await does('ssh', 'db', '--print')).endsWith(`@${address}\n`))
     const shown = new URL(await does('console', 'db', '--print'))
     const ticket = decodeURIComponent(shown.search.slice(1))

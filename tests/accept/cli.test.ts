@@ -106,9 +106,9 @@ suite('the command line, with a daemon and a guest', { skip }, () => {
   })
 
   test('its address is waited for, and ssh connects to it', async () => {
-    const address = (await done('ip', 'my-vm', '--wait')).trim()
+    const address = (await done('address', 'my-vm', '--wait')).trim()
     assert.match(address, /^\d+\.\d+\.\d+\.\d+$/)
-    assert.deepEqual(await json('ip', 'my-vm'), { code: 200, message: address })
+    assert.deepEqual(await json('address', 'my-vm'), { code: 200, message: address })
     const command = await done('ssh', 'my-vm', '--print')
     assert.ok(command.endsWith(`@${address}\n`), command)
     assert.match(await done('list'), new RegExp(`powered on +${address.replaceAll('.', '\\.')} `))
@@ -154,7 +154,7 @@ suite('the command line, with a daemon and a guest', { skip }, () => {
       await done('share', 'list', 'my-vm'),
       /^NAME +IN THE GUEST +ON THE HOST +ACCESS\ndocs +\/mnt\/shares\/docs +\S+ +read and write\n$/,
     )
-    await done('share', 'remove', 'my-vm', 'docs')
+    await done('share', 'rm', 'my-vm', 'docs')
     assert.deepEqual(await json('share', 'list', 'my-vm'), [])
   })
 
@@ -215,7 +215,7 @@ suite('the command line, with a daemon and a guest', { skip }, () => {
   })
 
   test('past events are printed from the first one on', async () => {
-    const reported = await done('events', '--since', '0', '--count', '3', '--json')
+    const reported = await done('event', 'follow', '--since', '0', '--count', '3', '--json')
     const events = reported
       .trim()
       .split('\n')

@@ -46,7 +46,7 @@ test(
 test('join-host.md: two hosts, on which VMs are placed', { skip }, async () => {
   await machines.type('join-host.md')
   const list = async () =>
-    JSON.parse(await machines.on('cell-1', 'skerry cloud host list --json')) as HostRow[]
+    JSON.parse(await machines.on('cell-1', 'skerry admin host list --json')) as HostRow[]
   await until(
     'both hosts are open',
     async () => {
@@ -67,7 +67,7 @@ test(
   { skip },
   async () => {
     assert.match(await machines.type('restore.md'), /recovery started at/)
-    const status = () => machines.on('cell-1', 'skerry cloud recover --status')
+    const status = () => machines.on('cell-1', 'skerry admin recovery info')
     await until(
       'both hosts were read',
       async () => (await status()).startsWith('the cloud is not recovering'),

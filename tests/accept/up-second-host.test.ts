@@ -36,17 +36,17 @@ test('a second machine joins, and gets the next VM', { skip }, async () => {
     return stdout
   }
   await does(`skerry up --template ${image} --machines ${first.address}:8444`)
-  const line = (await does(`skerry cloud invite --config ${CONFIG}`)).trim()
+  const line = (await does(`skerry admin host invite --config ${CONFIG}`)).trim()
   assert.match(line, /^skerry vmd join --cloud https:\S+ --token \S+ --fingerprint [0-9a-f]{64}$/i)
   const joined = await onMachine(second).shell(line)
   assert.equal(joined.code, 0, joined.stderr)
   await second.startVmd()
   const rows = async () =>
-    JSON.parse(await does(`skerry cloud host list --json --config ${CONFIG}`)) as Row[]
+    JSON.parse(await does(`skerry admin host list --json --config ${CONFIG}`)) as Row[]
   const isOpen = ({ state, enabled, seen }: Row) => state === 'joined' && enabled && seen
   await until('both are open', async () => (await rows()).filter(isOpen).length === 2, SEEN_MS)
   const own = (await rows()).find(({ name }) => name === first.name)
-  await does(`skerry cloud host disable ${own?.id} --config ${CONFIG}`)
+  await does(`skerry admin host disable ${own?.id} --config ${CONFIG}`)
 
   const text = await readFile(PAGE, 'utf8')
   const blocks = blocksIn(text)

@@ -88,7 +88,7 @@ async function makeCloud() {
     '--database',
     'postgres://someone@db.example/workflow',
   ])
-  await site.type(['cell', '--name', 'cell-2', '--out', at('cell-2')])
+  await site.type(['cell', 'create', 'cell-2', '--out', at('cell-2')])
   await writeFile(at('images/image'), 'of a tenant', { mode: 0o600 })
   await chmod(site.dir, 0o755)
   const configs: Readonly<Record<Kind, string>> = {
@@ -133,7 +133,7 @@ test('files that root creates while servers run stay readable for them, and for 
   await site.start()
   const before = await opened(site.dir, 'cell')
   await site.type(['init', '--console', '127.0.0.2:9443'])
-  await site.type(['recall'])
+  await site.type(['certificate', 'revoke'])
   await site.type([
     'console',
     '--name',

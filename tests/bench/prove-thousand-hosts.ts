@@ -127,7 +127,7 @@ function runningOn(count: number): number {
 
 /** Invited by rows, because a process for each would be most of the work; joined by the real join. */
 async function joinAll(): Promise<Readonly<Record<string, HostId>>> {
-  const { fingerprint } = (await cloud.administer(['invite'])) as { fingerprint: string }
+  const { fingerprint } = (await cloud.administer(['host', 'invite'])) as { fingerprint: string }
   for (const { token } of planned) await addInvitation(db, token, undefined)
   // The first cell has the issuer keys.
   const cell = `https://${machinesOf(1)}`

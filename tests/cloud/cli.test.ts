@@ -7,11 +7,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 
+import { findCommand } from '@skerry/command-line'
 import { reasonWithoutRoot, reasonWithoutTemporal } from '@skerry/lab'
 import { sql } from 'kysely'
 
 import { commands } from '../../apps/cli/src/commands.ts'
-import { findCommand } from '../../apps/cli/src/run-command.ts'
 import {
   PASSWORD,
   startSmallCloud,
@@ -112,7 +112,7 @@ test('a task started without waiting can be waited for later', { skip }, async (
     tasks.map(({ status }) => status),
     ['success', 'success'],
   )
-  const events = await does('events', '--since', '0', '--count', '5')
+  const events = await does('event', 'follow', '--since', '0', '--count', '5')
   assert.equal(events.trim().split('\n').length, 5)
   await does('rm', 'later', '--force')
 })
@@ -142,7 +142,7 @@ test('a vApp is controlled as a whole', { skip }, async () => {
   assert.match((await skerry(['unpause', 'crew'])).err, /\nnext: skerry start crew/)
   assert.equal(await does('start', 'crew'), 'crew is powered on\n')
   assert.equal(await does('reboot', 'crew'), 'crew is restarting\n')
-  assert.match(await does('ip', 'crew', '--wait'), /^\d+\.\d+\.\d+\.\d+\n$/)
+  assert.match(await does('address', 'crew', '--wait'), /^\d+\.\d+\.\d+\.\d+\n$/)
   assert.match(await does('ssh', 'crew', '--print'), /^ssh .* root@\d+/)
   assert.equal(await does('vapp', 'rm', 'crew', '--force'), 'vApp crew is deleted\n')
 })
@@ -153,21 +153,21 @@ test('a cloud is administered from any machine', { skip }, async () => {
   const words = ['login', 'root', cloud.cells[0]?.url ?? '', '--user', 'root@eng']
   const entered = await skerry([...words, '--ca', join(dir, 'ca.pem')], PASSWORD)
   assert.equal(entered.code, 0, entered.err)
-  assert.equal(await does('org', 'add', 'red'), 'organisation red is created\n')
-  assert.equal(await does('vdc', 'add', 'plot', '--org', 'red'), 'data centre plot is created\n')
+  assert.equal(await does('org', 'create', 'red'), 'organisation red is created\n')
+  assert.equal(await does('vdc', 'create', 'plot', '--org', 'red'), 'data centre plot is created\n')
   assert.equal(await does('org', 'disable', 'red'), 'organisation red is disabled\n')
   assert.equal(await does('org', 'enable', 'red'), 'organisation red is enabled\n')
   assert.match(await does('org', 'list'), /\nred +yes +1 +/)
   assert.match(await does('org', 'info', 'red'), /^isEnabled +true$/m)
   assert.match(await does('vdc', 'list'), /\nmain +eng +yes +/)
   assert.match(await does('vdc', 'info', 'main'), /^orgName +eng$/m)
-  const added = await skerry(['user', 'add', 'rita@red', '--role', 'user'], 'long enough')
+  const added = await skerry(['user', 'create', 'rita@red', '--role', 'user'], 'long enough')
   assert.equal(added.out, 'rita@red is created: user\n', added.err)
   const changed = await does('user', 'set', 'rita@red', '--role', 'author')
   assert.equal(changed, 'rita@red is changed: author\n')
   assert.match(await does('user', 'list', '--org', 'red'), /\nrita@red +author +yes\n$/)
   assert.equal(await does('quota', 'set', 'red', '--vms', '5'), 'the quota of red is changed\n')
-  assert.match(await does('quota', 'show', 'red'), /\nVMs +0 +5\n/)
+  assert.match(await does('quota', 'info', 'red'), /\nVMs +0 +5\n/)
   assert.equal(await does('host', 'disable', 'host-1'), 'host host-1 is disabled\n')
   assert.match(await does('host', 'info', 'host-1'), /^isEnabled +false$/m)
   assert.equal(await does('host', 'enable', 'host-1'), 'host host-1 is enabled\n')

@@ -19,7 +19,7 @@ import { anHourPasses, backUp, restore } from './restore-page.ts'
 import { make, power, remove } from './vapps.ts'
 
 const skip = reasonWithoutRoot('cloud') ?? (await reasonWithoutTemporal()) ?? false
-const CLOUD_PROGRAM = join(import.meta.dirname, '../../apps/cloud/src/main.ts')
+const SKERRY = join(import.meta.dirname, '../../apps/cli/bin/skerry')
 const RECOVERED_MS = 60_000
 
 type SmallHost = SmallCloud['hosts'][number]
@@ -59,11 +59,11 @@ const onHosts = (cloud: SmallCloud, vms: readonly VmId[]) =>
 
 const doneAt = ({ hosts }: SmallCloud) => hosts.flatMap(({ done }) => done)
 
-/** `skerry cloud recover --status`, on the machine of the first cell. */
+/** `skerry admin recovery info`, on the machine of the first cell. */
 async function status({ cells }: SmallCloud): Promise<RecoveryStatus> {
   const config = cells[0]?.log.replace(/log$/, 'config') ?? ''
-  const words = [CLOUD_PROGRAM, 'recover', '--status', '--json', '--config', config]
-  const { stdout } = await promisify(execFile)(process.execPath, words)
+  const words = ['admin', 'recovery', 'info', '--json', '--config', config]
+  const { stdout } = await promisify(execFile)(SKERRY, words)
   return JSON.parse(stdout) as RecoveryStatus
 }
 

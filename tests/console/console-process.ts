@@ -108,7 +108,7 @@ export async function startConsole(
   }
 }
 
-/** As `skerry cloud console` would write it. */
+/** As `skerry admin console-server create` would write it. */
 async function writeConsole(place: ConsolePlace): Promise<string> {
   const { dir, name, port, authority, page, database, drainSeconds } = place
   const identity = join(dir, `${name}.identity`)

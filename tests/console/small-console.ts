@@ -91,7 +91,7 @@ export async function startSmallConsole({
   const made: ConsoleProcess[] = []
   const running = stack.use(new AsyncDisposableStack())
   const database = it.consoleUrl
-  // As `skerry cloud console` stores it: a cell that prepares the database does not change its login.
+  // As `skerry admin console-server create` stores it: a cell that prepares the database does not change its login.
   const { username: login } = new URL(database)
   const machine = { name: 'console', host: '127.0.0.1', login }
   await it.cloud.db.insertInto('console_machine').values(machine).execute()

@@ -66,7 +66,7 @@ async function destroy(host: LabHost, { vm }: Made): Promise<void> {
 }
 
 const status = async ({ cloud }: Place) =>
-  (await cloud.administer(['recover', '--status'])) as RecoveryStatus
+  (await cloud.administer(['recovery', 'info'])) as RecoveryStatus
 
 async function untilStatus(place: Place, what: string, is: (now: RecoveryStatus) => boolean) {
   const look = async () => is(await status(place)) || (await sleep(200), false)
@@ -151,7 +151,7 @@ const restoreBegan = performance.now()
 await restore(backup)
 const restoreMs = since(restoreBegan)
 const operationsForgotten = requested - (await tasks(place))
-await cloud.administer(['recover'])
+await cloud.administer(['recovery', 'start'])
 const cellsBegan = performance.now()
 for (const cell of cloud.cells) await cell.start()
 await untilStatus(place, 'one host is read', ({ hosts }) => hosts.some(({ is }) => is === 'read'))
@@ -201,7 +201,7 @@ assert.deepEqual(await unaccounted(place), [])
 await asBefore('recovered')
 
 say('adopting, and going on')
-const orphans = (await cloud.administer(['vm', 'orphans'])) as { readonly vm: string }[]
+const orphans = (await cloud.administer(['orphan', 'list'])) as { readonly vm: string }[]
 assert.deepEqual(orphans.map(({ vm }) => vm).sort(), [grown.vm, laid.vm].sort())
 for (const { vm } of orphans) await cloud.administer(['vm', 'adopt', vm])
 assert.deepEqual(processes(place), before.processes, 'adopted unchanged')

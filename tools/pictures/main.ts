@@ -104,7 +104,7 @@ const vms = [
 ]
 for (const vm of vms) await typed(`skerry create ${vm}`)
 for (const id of ['web-1', 'web-2', 'database', 'build']) await typed(`skerry start ${id}`)
-for (const id of ['web-1', 'web-2', 'database', 'build']) await typed(`skerry ip ${id} --wait`)
+for (const id of ['web-1', 'web-2', 'database', 'build']) await typed(`skerry address ${id} --wait`)
 await typed('skerry pause web-2')
 await typed('skerry suspend build')
 

@@ -1,3 +1,5 @@
+import type { Args, CommandDeclaration, Options } from '@skerry/command-line'
+
 import type { ProfileStore } from './profiles/profiles.ts'
 import type { TerminalScreen } from './terminal/terminal-screen.ts'
 import type { CloudSession } from './vms/cloud-session.ts'
@@ -66,76 +68,22 @@ export interface CliContext {
   readonly interrupted: () => Promise<void>
 }
 
-export interface Option {
-  readonly type: 'boolean' | 'string'
-  readonly doc: string
-  /** Placeholder of the value in the help. */
-  readonly value?: string
-  /** May be given several times. */
-  readonly multiple?: true
-}
-export type Options = Readonly<Record<string, Option>>
-
-type Value<O extends Option> = O['type'] extends 'boolean'
-  ? boolean
-  : O extends { multiple: true }
-    ? readonly string[]
-    : string
-export type OptionValues<All extends Options> = { readonly [Name in keyof All]?: Value<All[Name]> }
-
-export interface Args<All extends Options = {}> {
-  /** Positional arguments, in the order of the usage; omitted optional ones are undefined. */
-  readonly words: readonly string[]
-  readonly options: OptionValues<All>
-  readonly json: boolean
-}
-
-/** One command: help, completion and the parser are derived from it. */
-export interface Command {
-  /** One word or two: 'list', 'share add'. */
-  readonly name: string
-  /**
-   * Positional arguments: `VM` is required, `[NAME]` is optional, `COMMAND...` takes all that remain.
-   * Arguments such as VM, TEMPLATE and PROFILE are completed with existing names.
-   */
-  readonly usage: string
-  readonly summary: string
-  /** Complete command lines, the most common first. */
-  readonly examples: readonly string[]
-  /** The usual next step. */
-  readonly next: string
-  /** Exit codes beyond the five that all commands share. */
-  readonly exits?: string
-  readonly options: Options
+/** One command: its declaration, and what it does. */
+export interface Command extends CommandDeclaration {
   /** Which server it needs: vmd, a cloud, or 'none'. Default: vmd or a cloud, by the profile. */
   readonly asks?: 'vmd' | 'cloud' | 'none'
   /** For commands that need vmd: the alternative for a VM in a cloud. */
   readonly instead?: string
+  /** It runs in a program of its own: a server parses its own options, a command of `skerry admin` gets the parsed ones. */
+  readonly program?: 'server' | 'admin'
   /** Returns an exit code if it ran another program. */
-  run(context: CliContext, args: Args<Options>): Promise<number | void>
+  run(context: CliContext, args: Args): Promise<number | void>
 }
 
 /** Infers the option types of a command. */
-export const command = <const All extends Options>(
+export const command = <const All extends Options = {}>(
   row: Omit<Command, 'run' | 'options'> & {
     readonly options?: All
     run(context: CliContext, args: Args<All>): Promise<number | void>
   },
 ): Command => ({ options: {}, ...row })
-
-export interface Place {
-  readonly name: string
-  readonly needed: boolean
-  readonly rest: boolean
-}
-
-/** The positional arguments of a usage: 'VM [NAME]' has two, the second optional. */
-export const places = (usage: string): readonly Place[] =>
-  usage
-    .split(' ')
-    .filter((word) => word !== '' && word !== '--')
-    .map((word) => ({
-      name: word.replace(/[[\].]/g, ''),
-      needed: !word.startsWith('['),
-      rest: word.includes('...'),
-    }))

@@ -1,9 +1,12 @@
+import { commandsIn, findCommand } from '@skerry/command-line'
+
 import { command, type Command } from './command.ts'
+import { admin } from './commands/admin/admin.ts'
 import { administration } from './commands/administration/orgs-and-hosts.ts'
 import { quota } from './commands/administration/quota.ts'
 import { token } from './commands/administration/token.ts'
 import { user } from './commands/administration/user.ts'
-import { events } from './commands/cloud/events.ts'
+import { followEvents } from './commands/cloud/events.ts'
 import { resourceCommands } from './commands/cloud/resources.ts'
 import { task } from './commands/cloud/task.ts'
 import { vapp } from './commands/cloud/vapp.ts'
@@ -13,20 +16,20 @@ import { down } from './commands/machine/down.ts'
 import { up } from './commands/machine/up.ts'
 import { login } from './commands/profiles/login.ts'
 import { profileCommands } from './commands/profiles/profiles.ts'
-import { cloud } from './commands/servers/cloud.ts'
+import { cloudServer } from './commands/servers/cloud-server.ts'
 import { consoleServer } from './commands/servers/console-server.ts'
 import { vmd } from './commands/servers/vmd.ts'
 import { workflowEgress, workflowServer } from './commands/servers/workflow-server.ts'
 import { templateBuild } from './commands/templates/template-build.ts'
 import { template } from './commands/templates/template.ts'
 import { readVersion, version } from './commands/version.ts'
+import { address } from './commands/vm/address.ts'
 import { clone } from './commands/vm/clone.ts'
 import { openConsole } from './commands/vm/console.ts'
 import { create } from './commands/vm/create.ts'
 import { exec } from './commands/vm/exec.ts'
 import { forward } from './commands/vm/forward.ts'
 import { info } from './commands/vm/info.ts'
-import { ip } from './commands/vm/ip.ts'
 import { list } from './commands/vm/list.ts'
 import { logs } from './commands/vm/logs.ts'
 import { power } from './commands/vm/power.ts'
@@ -38,9 +41,8 @@ import { ssh } from './commands/vm/ssh.ts'
 import { workflowRuns } from './commands/workflow/workflow-runs.ts'
 import { workflow } from './commands/workflow/workflow.ts'
 import { complete } from './help/complete.ts'
-import { helpOf, overview } from './help/help.ts'
+import { groupHelp, helpOf, overview } from './help/help.ts'
 import { manPage } from './help/man-page.ts'
-import { findCommand } from './run-command.ts'
 
 /** These two read the list of all commands, so they are defined beside it. */
 const informing: readonly Command[] = [
@@ -58,8 +60,8 @@ const informing: readonly Command[] = [
   command({
     name: 'help',
     usage: '[COMMAND...]',
-    summary: 'list all commands, or show the help of one',
-    examples: ['skerry help', 'skerry help share add', 'skerry help --man'],
+    summary: 'list all commands, or show the help of one or of a group',
+    examples: ['skerry help', 'skerry help share', 'skerry help share add', 'skerry help --man'],
     next: 'skerry COMMAND --help',
     asks: 'none',
     options: {
@@ -67,17 +69,26 @@ const informing: readonly Command[] = [
     },
     async run({ print, today }, { words, options: { man } }) {
       if (man === true) print(manPage(commands, await readVersion(), today()))
-      else print(words.length === 0 ? overview(commands) : helpOf(findCommand(commands, words)[0]))
+      else print(pageOf(words))
     },
   }),
 ]
+
+/** The page of a command or a group, or of all. */
+function pageOf(words: readonly string[]): string {
+  const name = words.join(' ')
+  if (name === '') return overview(commands)
+  return commandsIn(commands, name).length > 0
+    ? groupHelp(commands, name)
+    : helpOf(findCommand(commands, words)[0])
+}
 
 /** All commands, in the order of the man page; help.ts groups them for the overview. */
 export const commands: readonly Command[] = [
   up,
   down,
   vmd,
-  cloud,
+  cloudServer,
   consoleServer,
   workflowServer,
   workflowEgress,
@@ -91,7 +102,7 @@ export const commands: readonly Command[] = [
   set,
   ...power,
   rm,
-  ip,
+  address,
   ssh,
   openConsole,
   exec,
@@ -101,7 +112,7 @@ export const commands: readonly Command[] = [
   ...forward,
   templateBuild,
   ...template,
-  events,
+  followEvents,
   ...resourceCommands,
   ...vapp,
   ...task,
@@ -111,6 +122,7 @@ export const commands: readonly Command[] = [
   ...administration,
   ...workflow,
   ...workflowRuns,
+  ...admin,
   completion,
   version,
   ...informing,

@@ -1,14 +1,12 @@
-import { parseArgs, type ParseArgsOptionsConfig } from 'node:util'
-
+import { commandsIn, findCommand, parseLine, printable, type Args } from '@skerry/command-line'
 import { Fault } from '@skerry/fault'
 
 import { failureOf } from './cloud/failure.ts'
-import { places, type Args, type Command, type Options } from './command.ts'
+import type { Command } from './command.ts'
 import { contextAt, type LocalMachine } from './context-at.ts'
-import { everywhere } from './help/global-options.ts'
-import { helpForPrograms, helpOf, overview } from './help/help.ts'
+import { optionsOf } from './help/global-options.ts'
+import { groupHelp, helpForPrograms, helpOf, overview } from './help/help.ts'
 import { exitCodes, Failure } from './terminal/failure.ts'
-import { printable } from './terminal/table.ts'
 
 export type { LocalMachine } from './context-at.ts'
 
@@ -33,13 +31,18 @@ async function run(
   commands: readonly Command[],
   argv: readonly string[],
 ): Promise<number> {
-  if (argv.length === 0) {
-    machine.complain(overview(commands))
-    return exitCodes.usage
+  const page = pageFor(commands, argv)
+  if (page !== undefined) {
+    const isWanted = argv.some(isHelp)
+    if (isWanted) machine.print(page)
+    else machine.complain(page)
+    return isWanted ? exitCodes.done : exitCodes.usage
   }
-  if (argv[0] === '--help' || argv[0] === '-h') return say(machine, overview(commands))
   const { command, args, url, on, help } = readLine(commands, argv)
-  if (help) return say(machine, args.json ? helpForPrograms(command) : helpOf(command))
+  if (help) {
+    machine.print(args.json ? helpForPrograms(command) : helpOf(command))
+    return exitCodes.done
+  }
   const context = await contextAt(machine, command, { url, on })
   try {
     return (await command.run(context, args)) ?? exitCodes.done
@@ -48,12 +51,18 @@ async function run(
   }
 }
 
-/** Commands that start a server, which parses its own options. */
-const servers = ['vmd', 'cloud', 'console-server', 'workflow-server', 'workflow-egress']
+const isHelp = (word: string): boolean => word === '--help' || word === '-h'
+
+/** The list of commands for a line that names a group, or nothing: `skerry`, `skerry admin`, `skerry admin host --help`. */
+function pageFor(commands: readonly Command[], argv: readonly string[]): string | undefined {
+  const group = argv.filter((word) => !isHelp(word)).join(' ')
+  if (group === '') return overview(commands)
+  return commandsIn(commands, group).length === 0 ? undefined : groupHelp(commands, group)
+}
 
 interface Line {
   readonly command: Command
-  readonly args: Args<Options>
+  readonly args: Args
   readonly url: string | undefined
   readonly on: string | undefined
   readonly help: boolean
@@ -61,78 +70,25 @@ interface Line {
 
 /** Parses a command line; an unknown command, option or argument is a Failure. */
 export function readLine(commands: readonly Command[], argv: readonly string[]): Line {
-  const [command, rest] = findCommand(commands, argv)
-  if (servers.includes(command.name)) {
-    const help = command.name === 'cloud' ? rest[0] === '--help' : rest.includes('--help')
-    const args = { words: rest, options: {}, json: false }
-    return { command, args, url: undefined, on: undefined, help }
-  }
-  const { values, positionals } = parse(command, rest)
-  const { json, url, on, help, ...options } = values
-  if (help !== true) checkWords(command, positionals)
-  const args = { words: positionals, options, json: json === true } as Args<Options>
-  const place = { url: url as string | undefined, on: on as string | undefined }
-  return { command, args, ...place, help: help === true }
-}
-
-function say(machine: LocalMachine, text: string): number {
-  machine.print(text)
-  return exitCodes.done
-}
-
-/** The longest command name that the line begins with: 'share add' before 'share'. */
-export function findCommand(
-  commands: readonly Command[],
-  argv: readonly string[],
-): readonly [Command, readonly string[]] {
-  for (const length of [2, 1]) {
-    const name = argv.slice(0, length).join(' ')
-    const found = commands.find((each) => each.name === name)
-    if (found) return [found, argv.slice(length)]
-  }
-  const [first = ''] = argv
-  const group = commands.filter(({ name }) => name.startsWith(`${first} `))
-  if (group.length > 0) {
-    const words = group.map(({ name }) => name.slice(first.length + 1))
-    throw new Failure('usage', `${first} must be followed by one of ${words.join(', ')}`, {
-      hint: `skerry ${group[0]?.name} --help`,
-    })
-  }
-  const near = nearest(first, [...new Set(commands.map(({ name }) => name.split(' ')[0] ?? ''))])
-  throw new Failure('usage', `there is no command ${printable(first)}`, {
-    hint: near === undefined ? 'skerry help lists all commands' : `did you mean skerry ${near}?`,
-  })
-}
-
-function parse(command: Command, rest: readonly string[]) {
-  const all: Options = { ...command.options, ...everywhere }
-  const options: ParseArgsOptionsConfig = Object.fromEntries(
-    Object.entries(all).map(([name, { type, multiple = false }]) => [name, { type, multiple }]),
-  )
   try {
-    return parseArgs({ args: [...rest], options, allowPositionals: true })
-  } catch (cause) {
-    // Only the first sentence: the others are advice of parseArgs that does not apply here.
-    const [said = ''] = (cause as Error).message.split(/\. |\n/)
-    throw wrongUsage(command, said.replace(/\.$/, ''), cause)
+    const [command, rest] = findCommand(commands, argv)
+    if (command.program === 'server') {
+      const args = { words: rest, options: {}, json: false }
+      return { command, args, url: undefined, on: undefined, help: rest.includes('--help') }
+    }
+    const { words, values } = parseLine(command, rest, optionsOf(command))
+    const { json, help, ...own } = values
+    const { url, on, ...options } = own
+    // `skerry admin` has no profile; its --url is an option of its own.
+    const isAdmin = command.program === 'admin'
+    const args = { words, options: isAdmin ? own : options, json: json === true } as Args
+    const place = { url: isAdmin ? undefined : url, on: isAdmin ? undefined : on }
+    return { command, args, ...(place as Pick<Line, 'url' | 'on'>), help: help === true }
+  } catch (error) {
+    if (!(error instanceof Fault)) throw error
+    throw new Failure('usage', error.message, { cause: error, hint: error.hint })
   }
 }
-
-function checkWords(command: Command, words: readonly string[]): void {
-  const wanted = places(command.usage)
-  const missing = wanted.find(({ needed }, at) => needed && words[at] === undefined)
-  if (missing) throw wrongUsage(command, `${missing.name} is missing`)
-  const extra = words[wanted.length]
-  if (extra !== undefined && wanted.at(-1)?.rest !== true) {
-    throw wrongUsage(command, `unexpected argument ${printable(extra)}`)
-  }
-}
-
-const wrongUsage = (command: Command, message: string, cause?: unknown): Failure =>
-  new Failure('usage', message, {
-    cause,
-    hint: `usage: skerry ${[command.name, command.usage].join(' ').trim()}; see --help`,
-  })
 
 function complain(machine: LocalMachine, failure: Failure, asJson: boolean): void {
   if (asJson) {
@@ -141,26 +97,4 @@ function complain(machine: LocalMachine, failure: Failure, asJson: boolean): voi
   }
   machine.complain(`skerry: ${printable(failure.message)}`)
   if (failure.hint !== undefined) machine.complain(`next: ${printable(failure.hint)}`)
-}
-
-/** The closest of `words`, at most two edits away. */
-export function nearest(word: string, words: readonly string[]): string | undefined {
-  return words
-    .map((each) => ({ each, far: distance(word, each) }))
-    .filter(({ each, far }) => far <= Math.min(2, each.length - 1))
-    .sort((a, b) => a.far - b.far)[0]?.each
-}
-
-/** Levenshtein distance. */
-function distance(one: string, other: string): number {
-  let row = Array.from({ length: other.length + 1 }, (_, at) => at)
-  for (const [at, letter] of Array.from(one).entries()) {
-    const next = [at + 1]
-    for (const [to, wanted] of Array.from(other).entries()) {
-      const changed = (row[to] ?? 0) + (letter === wanted ? 0 : 1)
-      next.push(Math.min(changed, (row[to + 1] ?? 0) + 1, (next[to] ?? 0) + 1))
-    }
-    row = next
-  }
-  return row[other.length] ?? 0
 }

@@ -1,22 +1,16 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
-import { places } from '../src/command.ts'
+import { nextWords } from '@skerry/command-line'
+
 import { commands } from '../src/commands.ts'
-import { nearest } from '../src/run-command.ts'
 import { sizeMiB, wholeNumber } from '../src/terminal/number.ts'
 import { skerry } from './terminal.ts'
 
 /** Nothing listens there: a command that gets as far as a request exits with 3, not with 2. */
 const NOWHERE = 'http://127.0.0.1:9'
-
-test('a usage distinguishes required, optional and repeated arguments', () => {
-  assert.deepEqual(places('VM [NAME] -- COMMAND...'), [
-    { name: 'VM', needed: true, rest: false },
-    { name: 'NAME', needed: false, rest: false },
-    { name: 'COMMAND', needed: true, rest: true },
-  ])
-})
+/** Columns of a usual terminal window. */
+const WIDE = 100
 
 test('every command has a unique name, a summary and documented options', () => {
   const names = commands.map(({ name }) => name)
@@ -33,8 +27,15 @@ test('invalid usage exits with 2 and shows the usage', async () => {
     [['start', 'a', 'b'], /unexpected argument b/, /usage: skerry start VM/],
     [['list', '--fast'], /Unknown option '--fast'/, /usage: skerry list/],
     [['stop', 'a', '--force=yes'], /--force/, /usage: skerry stop VM/],
-    [['share'], /share must be followed by one of enable, add, list, remove/, /--help/],
-    [['share', 'fly'], /share must be followed by one of/, /--help/],
+    [['share', 'fly'], /there is no command share fly/, /skerry share --help lists all commands/],
+    [['share', 'lits'], /there is no command share lits/, /did you mean skerry share list\?/],
+    [['admin', 'hosts', 'list'], /no command admin hosts/, /did you mean skerry admin host\?/],
+    [['admin', 'user', 'rm'], /USER@ORG is missing/, /usage: skerry admin user rm USER@ORG/],
+    [
+      ['admin', 'org', 'list', '--on', 'x'],
+      /Unknown option '--on'/,
+      /usage: skerry admin org list/,
+    ],
     [['lits'], /there is no command lits/, /did you mean skerry list\?/],
     [['xyzzy'], /there is no command xyzzy/, /skerry help/],
     [['create', 'a', '--cpus', 'two'], /--cpus must be a whole number above 0/, /^$/],
@@ -62,24 +63,70 @@ test('without arguments all commands are listed with exit code 2; skerry help li
   const help = await skerry(NOWHERE, ['help'])
   assert.equal(help.code, 0)
   assert.equal(help.out, none.err)
-  for (const { name } of commands) assert.match(help.out, new RegExp(`^  ${name} `, 'm'))
+  for (const word of nextWords(commands, '')) {
+    assert.match(help.out, new RegExp(`^  ${word} .*\\w{2}`, 'm'))
+  }
+  for (const line of help.out.split('\n')) assert.ok(line.length <= WIDE, line)
   assert.match(
     help.out,
     /0 done, 1 failed, 2 invalid usage, 3 vmd or cloud unreachable, 4 timed out/,
   )
 })
 
-test('vmd and the cloud are started with their own options, and their exit code is returned', async () => {
+test('a group without a command lists its commands with exit code 2; with --help, and in skerry help, with 0', async () => {
+  const prefixes = commands.flatMap(({ name }) => {
+    const words = name.split(' ')
+    return words.slice(1).map((_, at) => words.slice(0, at + 1))
+  })
+  const groups = [...new Set(prefixes.map((words) => words.join(' ')))]
+  assert.ok(groups.includes('share') && groups.includes('admin') && groups.includes('admin host'))
+  for (const group of groups) {
+    const words = group.split(' ')
+    const alone = await skerry(NOWHERE, words)
+    assert.deepEqual([alone.code, alone.out], [2, ''], group)
+    for (const line of [
+      [...words, '--help'],
+      ['help', ...words],
+    ]) {
+      const { code, out } = await skerry(NOWHERE, line)
+      assert.deepEqual([code, out], [0, alone.err], group)
+    }
+    const [usage, , summary = ''] = alone.err.split('\n')
+    assert.equal(usage, `usage: skerry ${group} COMMAND`)
+    assert.ok(summary.length > 10, group)
+    for (const word of nextWords(commands, group)) {
+      assert.match(alone.err, new RegExp(`^  ${word} .*\\w{2}`, 'm'))
+    }
+    assert.match(alone.err, new RegExp(`^  (sudo )?skerry ${group} `, 'm'))
+    for (const line of alone.err.split('\n').filter((each) => !each.includes('skerry'))) {
+      assert.ok(line.length <= WIDE, line)
+    }
+  }
+})
+
+test('servers are started with their own options, and their exit code is returned', async () => {
   const { code, programs } = await skerry(NOWHERE, ['vmd', '--port', '9', '--stop-guests', 'all'])
   assert.equal(code, 7)
   const [, ...words] = programs[0] ?? []
   assert.match(words.join(' '), /apps\/vmd\/src\/main\.ts --port 9 --stop-guests all$/)
-  const cloud = await skerry(NOWHERE, ['cloud', 'host', 'list', '--json'])
-  assert.equal(cloud.code, 7)
-  assert.match(
-    cloud.programs[0]?.slice(1).join(' ') ?? '',
-    /cloud\/src\/main\.ts host list --json$/,
-  )
+  const cell = await skerry(NOWHERE, ['cloud-server', '--config', 'a'])
+  assert.equal(cell.code, 7)
+  assert.match(cell.programs[0]?.slice(1).join(' ') ?? '', /cloud\/src\/main\.ts --config a$/)
+})
+
+test('a command of skerry admin runs in a program that gets the parsed line', async () => {
+  const line = ['admin', 'user', 'set', '--json', 'bob@blue', '--role', 'user', '--disable']
+  const { code, programs } = await skerry(NOWHERE, line)
+  assert.equal(code, 7)
+  const [, program = '', parsed = '', ...more] = programs[0] ?? []
+  assert.match(program, /cloud\/src\/admin\/main\.ts$/)
+  assert.deepEqual(more, [])
+  assert.deepEqual(JSON.parse(parsed), {
+    name: 'admin user set',
+    words: ['bob@blue'],
+    options: { role: 'user', disable: true },
+    json: true,
+  })
 })
 
 test('numbers and sizes are parsed as users write them', () => {
@@ -90,12 +137,4 @@ test('numbers and sizes are parsed as users write them', () => {
   assert.equal(wholeNumber('--cpus', '4'), 4)
   for (const text of ['', '0', '-1', '1.5', '1e3', 'G'])
     assert.throws(() => sizeMiB('--disk', text), { reason: 'usage' })
-})
-
-test('a command with up to two typos is recognised, any other is not', () => {
-  const words = ['list', 'start', 'stop', 'ip']
-  assert.deepEqual(
-    ['lst', 'strat', 'stpo', 'banana', 'x'].map((word) => nearest(word, words)),
-    ['list', 'start', 'stop', undefined, undefined],
-  )
 })

@@ -26,7 +26,19 @@ test('commands, subcommands, options, VMs and templates are completed', async ()
     'stop',
     'suspend',
   ])
-  assert.deepEqual(await completed('share', ''), ['add', 'enable', 'list', 'remove'])
+  assert.deepEqual(await completed('share', ''), ['add', 'enable', 'list', 'rm'])
+  assert.deepEqual(await completed('admin', 'host', ''), [
+    'adopt',
+    'declare-lost',
+    'disable',
+    'enable',
+    'invite',
+    'list',
+    'revoke',
+  ])
+  assert.deepEqual(await completed('admin', 'w'), ['workflow-server'])
+  assert.deepEqual(await completed('admin', 'org', 'create', 'x', '--v'), ['--vdc'])
+  assert.deepEqual(await completed('admin', 'org', 'create', ''), [])
   assert.deepEqual(await completed('start', 'w'), ['web-1', 'web-2'])
   assert.deepEqual(await completed('rm', 'web-1', 'd'), ['db'])
   assert.deepEqual(await completed('snapshot', 'list', ''), ['db', 'web-1', 'web-2'])

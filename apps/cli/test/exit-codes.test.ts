@@ -62,7 +62,7 @@ test('4: waiting for an address times out with a hint', async () => {
     clock += 30_000
     answer(reply, 504, { code: 504, message: 'VM a got no address' })
   })
-  const waiting = ['ip', 'a', '--wait', '--timeout', '70']
+  const waiting = ['address', 'a', '--wait', '--timeout', '70']
   const { code, err } = await skerry(daemon.url, waiting, { now: () => clock })
   assert.equal(code, 4)
   assert.equal(

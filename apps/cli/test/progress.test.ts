@@ -57,7 +57,7 @@ test('events are printed as they come, and resumed after a broken stream', async
       if (connections === 1) reply.end()
     })
   })
-  const { code, out } = await skerry(daemon.url, ['events', '--count', '2'])
+  const { code, out } = await skerry(daemon.url, ['event', 'follow', '--count', '2'])
   assert.equal(code, 0)
   assert.equal(out, '7  now  vm.power  a  powered on\n8  now  vm.power  a  powered on\n')
   assert.deepEqual(

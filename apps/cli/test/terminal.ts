@@ -3,11 +3,12 @@ import assert from 'node:assert/strict'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
+import { findCommand, whyNotOf } from '@skerry/command-line'
+
 import { commands } from '../src/commands.ts'
 import { outputs } from '../src/help/outputs.ts'
 import { noProfiles, type Profiles, type ProfileStore } from '../src/profiles/profiles.ts'
-import { findCommand, runCommand, type LocalMachine } from '../src/run-command.ts'
-import { whyNotOf } from '../src/terminal/shape.ts'
+import { runCommand, type LocalMachine } from '../src/run-command.ts'
 
 export interface Ran {
   readonly code: number
@@ -82,7 +83,7 @@ function holdToShape(words: readonly string[], out: string): void {
   const shape = outputs[name]
   if (!shape) return
   // Events are printed one per line.
-  const answers = name === 'events' ? out.trim().split('\n') : [out]
+  const answers = name === 'event follow' ? out.trim().split('\n') : [out]
   for (const each of answers) {
     assert.equal(whyNotOf(shape, JSON.parse(each), `the answer of skerry ${name}`), undefined, each)
   }

@@ -28,7 +28,7 @@ export const CloudConfig = Type.Object(
     machines: Listener,
     database: Type.String({ pattern: '^postgres(ql)?://' }),
     temporal: TemporalServer,
-    /** Directory of the certificates and keys made by `skerry cloud init`. */
+    /** Directory of the certificates and keys made by `skerry admin init`. */
     identity: Type.String(),
     /** Cells that may issue certificates; a cell that may not renews its own there. */
     renewFrom: Type.Optional(Type.Array(Listener)),
@@ -80,7 +80,7 @@ export const retentionOf = ({ retention }: Pick<CloudConfig, 'retention'>): Rete
 })
 
 export const readConfig = (file: string): Promise<CloudConfig> =>
-  shape.read(file, 'create one with skerry cloud init')
+  shape.read(file, 'create one with skerry admin init')
 
 /** `from` names the source of the value in faults. */
 export const checkConfig = (value: unknown, from: string): CloudConfig => shape.check(value, from)

@@ -1,35 +1,28 @@
 import { randomBytes, randomUUID } from 'node:crypto'
-import { text } from 'node:stream/consumers'
 
-import { reportFault } from '@skerry/service'
+import { CLOUD_CONFIG } from '@skerry/command-line'
+import { readOptions, runServer } from '@skerry/service'
 
-import { commandContext } from './command-line/command-context.ts'
-import { runCommand } from './command-line/command.ts'
-import { commands } from './commands.ts'
+import { sourcesOf } from './command-line/command-context.ts'
+import { serve } from './commands/serve.ts'
+import { readConfig } from './config.ts'
 
-// Files written by this process are not accessible to other users of the machine.
-process.umask(0o077)
-const stopping = new AbortController()
-for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stopping.abort())
+const USAGE = `usage: skerry cloud-server [--config FILE]
+run a cell of a cloud, until stopped: the API, the machine API, a worker and the sessions with hosts
+  --config FILE  configuration written by skerry admin init or skerry admin cell create (default: ${CLOUD_CONFIG})`
 
-const context = commandContext(
+await runServer(
   {
+    name: 'skerry cloud-server',
+    usage: USAGE,
     now: () => new Date(),
-    bytes: randomBytes,
-    uuid: randomUUID,
-    write: (line) => void process.stderr.write(line),
+    async serve(args, { log, stopSignal }) {
+      const { config } = readOptions(args, USAGE, {
+        config: { type: 'string', default: CLOUD_CONFIG },
+      })
+      const sources = sourcesOf({ now: () => new Date(), bytes: randomBytes, uuid: randomUUID })
+      await serve({ ...sources, log, stopped: stopSignal() }, await readConfig(config))
+    },
   },
-  {
-    stopped: stopping.signal,
-    print: (line) => void process.stdout.write(`${line}\n`),
-    readInput: () => text(process.stdin),
-  },
+  process.argv.slice(2),
 )
-
-try {
-  await runCommand(context, commands, process.argv.slice(2))
-  // A step that ignores its abort signal would keep the process alive; another cell continues the step.
-  if (stopping.signal.aborted) process.exit(0)
-} catch (error) {
-  reportFault('skerry cloud', error)
-}

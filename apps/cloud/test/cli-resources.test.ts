@@ -90,7 +90,7 @@ test('hosts are listed, enabled and disabled by system administrators only', asy
 
 test('users are created, changed and listed by the administrators of their organisation', async () => {
   const adds = await as('organisation administrator', 'long enough')
-  const made = await adds('user', 'add', 'rita', '--role', 'user')
+  const made = await adds('user', 'create', 'rita', '--role', 'user')
   assert.deepEqual([made.code, made.out], [0, 'rita@eng is created: user\n'], made.err)
   const set = await adds('user', 'set', 'rita@eng', '--role', 'author', '--disable', '--password')
   assert.equal(set.out, 'rita@eng is changed: author\n', set.err)
@@ -140,9 +140,9 @@ test('tokens are listed and revoked by their owner and by administrators', async
 })
 
 test('organisations, data centres and quotas are created and changed by system administrators', async () => {
-  assert.equal((await system('org', 'add', 'red')).out, 'organisation red is created\n')
+  assert.equal((await system('org', 'create', 'red')).out, 'organisation red is created\n')
   assert.equal(
-    (await system('vdc', 'add', 'main', '--org', 'red')).out,
+    (await system('vdc', 'create', 'main', '--org', 'red')).out,
     'data centre main is created\n',
   )
   assert.equal((await system('org', 'disable', 'red')).out, 'organisation red is disabled\n')
@@ -150,16 +150,16 @@ test('organisations, data centres and quotas are created and changed by system a
   const set = await system('quota', 'set', 'eng', '--vms', '20', '--memory', '64G')
   assert.deepEqual([set.code, set.out], [0, 'the quota of eng is changed\n'], set.err)
   assert.equal((await system('quota', 'set', 'eng', '--cpus', '8', '--vms', 'none')).code, 0)
-  const { out } = await chief('quota', 'show')
+  const { out } = await chief('quota', 'info')
   assert.match(out, /^RESOURCE +USED +LIMIT\nVMs +\d+ +none\nrunning VMs +\d+ +none\n/)
   assert.match(out, /\nCPUs +\d+ +8\nmemory +\d+ [MG]iB +64 GiB\nstorage +\d+ [MG]iB +none\n$/)
-  const json = JSON.parse((await chief('quota', 'show', 'eng', '--json')).out) as Record<
+  const json = JSON.parse((await chief('quota', 'info', 'eng', '--json')).out) as Record<
     string,
     object
   >
   assert.deepEqual(json['cpus'], { used: 1, most: 8 })
   assert.equal((await system('quota', 'set', 'eng', '--cpus', 'none', '--memory', 'none')).code, 0)
-  assert.equal((await author('quota', 'show')).code, 1)
+  assert.equal((await author('quota', 'info')).code, 1)
 })
 
 test('tasks are listed, shown and canceled, and events can be queried', async () => {
@@ -202,5 +202,5 @@ test('the shell completes resource names at the position of the cursor', async (
   const users = (await chief('complete', '--', 'user', 'set', 'al')).out
   assert.equal(users, 'alice\n')
   assert.deepEqual(await completed('user', 'set', 'al'), [], 'only administrators see users')
-  assert.deepEqual(await completed('org', ''), ['add', 'disable', 'enable', 'info', 'list'])
+  assert.deepEqual(await completed('org', ''), ['create', 'disable', 'enable', 'info', 'list'])
 })

@@ -320,18 +320,18 @@ test('set changes sizes and name; clone copies the only VM of a vApp', async () 
   await endAll()
 })
 
-test('ip and ssh use the address that the host reported, console uses a ticket', async () => {
+test('address and ssh use the address that the host reported, console uses a ticket', async () => {
   const { id } = await addVm('seen', 'POWERED_ON')
-  const none = await run('ip', 'seen')
-  assert.match(none.err, /seen has no address yet\nnext: skerry ip seen --wait/)
-  const never = await run('ip', 'seen', '--wait', '--timeout', '3')
+  const none = await run('address', 'seen')
+  assert.match(none.err, /seen has no address yet\nnext: skerry address seen --wait/)
+  const never = await run('address', 'seen', '--wait', '--timeout', '3')
   assert.deepEqual(
     [never.code, /after 3 s\nnext: .*skerry console seen/.test(never.err)],
     [4, true],
   )
   await sql`update vm set network = 'guests', address = '192.0.2.9', boot = 'b1'
     where id = ${id}`.execute(api.cloud.db)
-  assert.equal((await run('ip', 'seen')).out, '192.0.2.9\n')
+  assert.equal((await run('address', 'seen')).out, '192.0.2.9\n')
   const ssh = await run('ssh', 'seen', '--print')
   assert.match(ssh.out, new RegExp(`HostKeyAlias=skerry-vm-${id} .* root@192\\.0\\.2\\.9\\n$`))
   const opened = await at(alice(), { browser: 'xdg-open' })('console', 'seen')
@@ -345,7 +345,7 @@ test('ip and ssh use the address that the host reported, console uses a ticket',
     (await run('console', 'dark')).err,
     /its screen is not available to you\nnext: turn it on: skerry start dark/,
   )
-  assert.match((await run('ip', 'dark')).err, /next: turn it on: skerry start dark/)
+  assert.match((await run('address', 'dark')).err, /next: turn it on: skerry start dark/)
 })
 
 test('commands that only this machine supports fail with an alternative', async () => {
@@ -353,7 +353,7 @@ test('commands that only this machine supports fail with an alternative', async 
     [['exec', 'seen', '--', 'ls'], /skerry ssh VM -- COMMAND/],
     [['logs', 'seen'], /skerry console VM/],
     [['share', 'list', 'seen'], /scp/],
-    [['forward', 'list', 'seen'], /skerry ip VM/],
+    [['forward', 'list', 'seen'], /skerry address VM/],
     [['template', 'rm', 'x'], /import the next one under another name/],
   ] as const) {
     const { code, err } = await run(...words)
@@ -367,13 +367,13 @@ test('commands that only this machine supports fail with an alternative', async 
 })
 
 test('events of the cloud are printed as they happen, from a given cursor on', async () => {
-  const reported = await run('events', '--since', '0', '--count', '3', '--json')
+  const reported = await run('event', 'follow', '--since', '0', '--count', '3', '--json')
   const events = reported.out
     .trim()
     .split('\n')
     .map((line) => JSON.parse(line) as { id: string; type: string })
   assert.equal(events.length, 3)
-  const next = await run('events', '--since', events[0]?.id ?? '', '--count', '1')
+  const next = await run('event', 'follow', '--since', events[0]?.id ?? '', '--count', '1')
   assert.match(next.out, new RegExp(`^${events[1]?.id} .* ${events[1]?.type}`))
 })
 

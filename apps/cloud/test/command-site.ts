@@ -4,11 +4,12 @@ import { mkdtempDisposable } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
+import { parseAdmin, whyNotOf, adminCommands } from '@skerry/command-line'
 import { freshDatabase, type Postgres } from '@skerry/lab'
 import { openDatabase } from '@skerry/postgres'
 
-import { runCommand } from '../src/command-line/command.ts'
-import { commands } from '../src/commands.ts'
+import { commands } from '../src/admin/commands.ts'
+import { runParsed } from '../src/command-line/command.ts'
 import { actingAs } from '../src/database/acting-as.ts'
 import type { CloudTables } from '../src/database/tables.ts'
 
@@ -31,7 +32,8 @@ export async function openCommands(postgres: Postgres | undefined) {
   }
   const type = async (line: readonly string[], input = ''): Promise<string> => {
     const said: string[] = []
-    await runCommand(
+    const parsed = parseAdmin(['admin', ...line, '--config', config])
+    await runParsed(
       {
         issuing,
         print: (text: string) => said.push(text),
@@ -43,9 +45,11 @@ export async function openCommands(postgres: Postgres | undefined) {
         salt: () => randomBytes(16),
       },
       commands,
-      [...line, '--config', config],
+      parsed,
     )
-    return said.join('\n')
+    const printed = said.join('\n')
+    if (parsed.json) requireDeclared(parsed.name, printed)
+    return printed
   }
   const init = () =>
     type([
@@ -74,4 +78,11 @@ export async function openCommands(postgres: Postgres | undefined) {
     },
     [Symbol.asyncDispose]: () => moved.disposeAsync(),
   }
+}
+
+/** Checks all JSON output of a test against its schema. */
+function requireDeclared(name: string, printed: string): void {
+  const declared = adminCommands.find((each) => each.name === name)
+  assert(declared)
+  assert.equal(whyNotOf(declared.output, JSON.parse(printed), name), undefined, printed)
 }

@@ -80,7 +80,7 @@ test('another cell gets its own certificate and no issuer key', async () => {
   await using site = await openSite()
   await site.init()
   const out = join(site.dir, 'two')
-  await site.type(['cell', '--name', 'cell-2', '--out', out, '--machines', '127.0.0.1:9444'])
+  await site.type(['cell', 'create', 'cell-2', '--out', out, '--machines', '127.0.0.1:9444'])
   const config = await readConfig(join(out, 'cloud.json'))
   const identity = await readIdentity(config.identity)
   assert.deepEqual([identity.name.id, identity.issuers], ['cell-2', undefined])
@@ -89,7 +89,7 @@ test('another cell gets its own certificate and no issuer key', async () => {
   assert.equal(identity.sealKey, issuer.sealKey, 'all cells seal with the same key')
   assert.deepEqual(config.renewFrom, [{ address: '127.0.0.1', port: 8444 }])
   assert.equal(config.machines.port, 9444)
-  await site.type(['recall'])
+  await site.type(['certificate', 'revoke'])
   const first = await readIdentity((await readConfig(site.config)).identity)
   assert.equal(first.epoch, 2)
   assert.notEqual(first.sealKey, issuer.sealKey, 'a stolen cell has the old one')
@@ -143,7 +143,7 @@ test('a cell without issuer keys is renewed by one that has them, and retries wh
   api.server.listen(0, '127.0.0.1')
   await once(api.server, 'listening')
   const { port } = api.server.address() as AddressInfo
-  await site.type(['cell', '--name', 'cell-2', '--out', out])
+  await site.type(['cell', 'create', 'cell-2', '--out', out])
   const file = join(out, 'cloud.json')
   const away = await keepFor(site, file, 1.2)
   assert.equal(away.shown.length, 1)
@@ -170,7 +170,7 @@ test('a file can contain the database URL, so that other users cannot read its p
 test('templates are listed, of all organisations or of one', async () => {
   await using site = await openSite()
   await site.init()
-  for (const org of ['blue', 'green']) await site.type(['org', 'add', org])
+  for (const org of ['blue', 'green']) await site.type(['org', 'create', org])
   const digest = 'a'.repeat(64)
   const image = { digest, bytes: 1, virtualMiB: 1 }
   const sizes = { cpus: 2, memoryMiB: 256, diskMiB: 1 }
@@ -191,7 +191,7 @@ test('an invitation is one command line; hosts are listed, disabled, revoked and
   const { db, type } = site
   await site.init()
   assert.match(
-    await type(['invite']),
+    await type(['host', 'invite']),
     /^skerry vmd join --cloud https:\/\/127\.0\.0\.1:8444 --token skjt_[\w-]{43} --fingerprint [0-9a-f]{64}$/,
   )
   const { id } = await db
@@ -208,9 +208,9 @@ test('an invitation is one command line; hosts are listed, disabled, revoked and
   await type(['host', 'revoke', id])
   await assert.rejects(type(['host', 'enable', id]), { kind: 'conflict' })
   assert.match(await type(['host', 'declare-lost', id]), /is lost with 0 VMs/)
-  await assert.rejects(type(['invite', '--host', id]), { kind: 'forbidden' })
+  await assert.rejects(type(['host', 'invite', '--host', id]), { kind: 'forbidden' })
   await assert.rejects(type(['host', 'revoke', 'x']), { kind: 'invalid' })
-  await assert.rejects(type(['nothing']), /usage/)
+  await assert.rejects(type(['nothing']), { kind: 'invalid', hint: /^skerry admin --help/ })
 })
 
 test('tasks of the VMs of a lost host fail', async () => {
@@ -236,26 +236,26 @@ test('the status of a recovery includes the next step; a host can be waived', as
   await using site = await openSite()
   const { db, type } = site
   await site.init()
-  assert.match(await type(['recover', '--status']), /^the cloud is not recovering; .* era 1$/)
+  assert.match(await type(['recovery', 'info']), /^the cloud is not recovering; .* era 1$/)
   const { id } = await db
     .insertInto('host')
     .values({ name: 'one', address: '192.0.2.7', port: 8443, public_key: 'k', enabled: true })
     .returning('id')
     .executeTakeFirstOrThrow()
-  await assert.rejects(type(['recover', '--waive', id]), /not recovering/)
-  const [first = '', head, line, next] = (await type(['recover'])).split('\n')
+  await assert.rejects(type(['recovery', 'waive', id]), /not recovering/)
+  const [first = '', head, line, next] = (await type(['recovery', 'start'])).split('\n')
   assert.match(first, /^recovery started at .*: 0 of 1 hosts are read or waived$/)
   assert.match(head ?? '', /^ID +NAME +IS +SEENAT$/)
   assert.match(line ?? '', new RegExp(`^${id} +one +waited for +-$`))
-  assert.match(next ?? '', /skerry cloud recover --waive HOST/)
-  await assert.rejects(type(['recover', '--waive', 'one']), { kind: 'invalid' })
-  assert.match(await type(['recover', '--waive', id]), /1 of 1 hosts/)
-  const status = JSON.parse(await type(['recover', '--status', '--json'])) as { era: string }
+  assert.match(next ?? '', /skerry admin recovery waive HOST/)
+  await assert.rejects(type(['recovery', 'waive', 'one']), { kind: 'invalid' })
+  assert.match(await type(['recovery', 'waive', id]), /1 of 1 hosts/)
+  const status = JSON.parse(await type(['recovery', 'info', '--json'])) as { era: string }
   assert.equal(status.era, '2', 'reading the status does not change the era')
   const { finishRecovery } = await import('../src/recovery/recovery.ts')
   assert.ok(await finishRecovery(db, 1))
-  assert.match(await type(['recover', '--status']), /vm\.missing +0/)
-  assert.match(await type(['vm', 'orphans']), /^VM +HOST +HOSTNAME +FOUND$/)
+  assert.match(await type(['recovery', 'info']), /vm\.missing +0/)
+  assert.match(await type(['orphan', 'list']), /^VM +HOST +HOSTNAME +FOUND$/)
   const unknown = '01980000-0000-7000-8000-000000001111'
   await assert.rejects(type(['vm', 'adopt', unknown]), { kind: 'not-found' })
   await assert.rejects(type(['host', 'adopt', id]), /not in quarantine/)
@@ -265,22 +265,24 @@ test('organisations, users and templates are created from arguments and a file',
   await using site = await openSite()
   const { db, dir, type } = site
   await site.init()
-  await type(['org', 'add', 'eng'])
-  await assert.rejects(type(['org', 'add', 'eng']), { kind: 'conflict' })
-  await type(['user', 'add', 'alice@eng', '--role', 'author'], 'secret word\n')
+  await type(['org', 'create', 'eng'])
+  await assert.rejects(type(['org', 'create', 'eng']), { kind: 'conflict' })
+  await type(['user', 'create', 'alice@eng', '--role', 'author'], 'secret word\n')
   const alice = await db
     .selectFrom('account')
     .selectAll()
     .where('name', '=', 'alice')
     .executeTakeFirst()
   assert.ok(await verifyPassword('secret word', alice?.password ?? ''))
-  await assert.rejects(type(['user', 'add', 'bob@eng', '--role', 'king'], 'x'), { kind: 'invalid' })
-  await assert.rejects(type(['user', 'add', 'bob@ops', '--role', 'user'], 'x'), {
+  await assert.rejects(type(['user', 'create', 'bob@eng', '--role', 'king'], 'x'), {
+    kind: 'invalid',
+  })
+  await assert.rejects(type(['user', 'create', 'bob@ops', '--role', 'user'], 'x'), {
     kind: 'not-found',
   })
   const image = join(dir, 'disk.qcow2')
   await run('qemu-img', ['create', '-q', '-f', 'qcow2', image, '64M'])
-  const add = ['template', 'add', image, '--org', 'eng', '--name', 'small'] as const
+  const add = ['template', 'import', image, '--org', 'eng', '--name', 'small'] as const
   const { digest } = JSON.parse(await type([...add, '--json'])) as { digest: string }
   const bytes = await readFile(image)
   assert.equal(digest, createHash('sha256').update(bytes).digest('hex'))
@@ -290,7 +292,7 @@ test('organisations, users and templates are created from arguments and a file',
   await assert.rejects(type(add), { kind: 'conflict' })
   const based = join(dir, 'based.qcow2')
   await run('qemu-img', ['create', '-q', '-f', 'qcow2', '-b', image, '-F', 'qcow2', based])
-  const hostile = ['template', 'add', based, '--org', 'eng', '--name', 'based'] as const
+  const hostile = ['template', 'import', based, '--org', 'eng', '--name', 'based'] as const
   await assert.rejects(type(hostile), { kind: 'image-refused' })
   assert.deepEqual(await readdir(join(dir, 'images')), [digest])
 })

@@ -48,7 +48,7 @@ interface Made {
 const PAGE = 'https://127.0.0.2:9443'
 
 async function make({ type, dir }: Site, ...more: string[]): Promise<Made> {
-  await type(['console', '--name', 'k1', '--out', join(dir, 'k1'), '--page', PAGE, ...more])
+  await type(['console-server', 'create', 'k1', '--out', join(dir, 'k1'), '--page', PAGE, ...more])
   return JSON.parse(await readFile(join(dir, 'k1/console.json'), 'utf8')) as Made
 }
 
@@ -135,17 +135,17 @@ test('a console has another host than the cloud; init sets it, and can change it
   const isRefused = { kind: 'invalid', message: /another host than the cloud/ }
   await assert.rejects(site.type(['init', '--console', '127.0.0.1:9443']), isRefused)
   const page = (url: string) =>
-    site.type(['console', '--name', 'k1', '--out', join(site.dir, 'k1'), '--page', url])
+    site.type(['console-server', 'create', 'k1', '--out', join(site.dir, 'k1'), '--page', url])
   await assert.rejects(page('https://127.0.0.1:9443'), isRefused)
   for (const url of ['http://console.example', 'https://console.example/console', 'console']) {
     await assert.rejects(page(url), { kind: 'invalid', message: /--page must be like/ }, url)
   }
   for (const name of ['a b', '', 'x'.repeat(31), '"; drop']) {
-    const line = ['console', '--name', name, '--out', site.dir, '--page', PAGE]
+    const line = ['console-server', 'create', name, '--out', site.dir, '--page', PAGE]
     await assert.rejects(site.type(line), { kind: 'invalid' }, name)
   }
   assert.equal((await readConfig(site.config)).console, undefined)
-  const hint = /skerry cloud init --console 127\.0\.0\.2:9443/
+  const hint = /skerry admin init --console 127\.0\.0\.2:9443/
   assert.match(await page(PAGE), hint)
   await site.type(['init', '--console', '127.0.0.2:9443'])
   assert.equal((await readConfig(site.config)).console, '127.0.0.2:9443')
@@ -159,19 +159,19 @@ test('limits are set separately; open screens are listed as a table and as JSON'
   await site.init()
   const { type, db } = site
   const limits = async (...more: string[]) =>
-    JSON.parse(await type(['consoles', 'limit', ...more, '--json'])) as unknown
+    JSON.parse(await type(['console', 'set', ...more, '--json'])) as unknown
   assert.deepEqual(await limits(), { perVm: 4, perUser: 20 })
   assert.deepEqual(await limits('--per-vm', '2'), { perVm: 2, perUser: 20 })
   assert.deepEqual(await limits('--per-user', '0'), { perVm: 2, perUser: 0 })
-  assert.match(await type(['consoles', 'limit']), /^limits: 2 open screens per VM, 0 per user/)
+  assert.match(await type(['console', 'set']), /^limits: 2 open screens per VM, 0 per user/)
   for (const bad of ['-1', 'many', '1.5', '1000000']) {
     await assert.rejects(limits(`--per-vm=${bad}`), { kind: 'invalid' }, bad)
   }
-  assert.deepEqual(JSON.parse(await type(['consoles', '--json'])), [])
-  await type(['org', 'add', 'eng'])
+  assert.deepEqual(JSON.parse(await type(['console', 'list', '--json'])), [])
+  await type(['org', 'create', 'eng'])
   await see(site, 'alice', '0 s')
   await see(site, 'lost', '11 s')
-  const [seen, ...more] = JSON.parse(await type(['consoles', '--json'])) as Record<
+  const [seen, ...more] = JSON.parse(await type(['console', 'list', '--json'])) as Record<
     string,
     unknown
   >[]
@@ -181,7 +181,7 @@ test('limits are set separately; open screens are listed as a table and as JSON'
     [org, vapp, name, user, from, via, bytes],
     ['eng', 'shop', 'web', 'alice', '192.0.2.7', 'k1', '1234'],
   )
-  const table = await type(['consoles'])
+  const table = await type(['console', 'list'])
   assert.match(
     table,
     /^ORG +VAPP +NAME +USER +FROM +VIA +OPENED +BYTES\neng +shop +web +alice +192/,

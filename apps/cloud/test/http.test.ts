@@ -388,7 +388,7 @@ test('while the cloud is recovering, reading works and every change is 503 with 
       assert.equal(answer.status, 503, `${method} ${path}: ${answer.text}`)
       assert.match(String(answer.headers['retry-after']), /^\d+$/)
       const said = attribute(readXml(answer.text), 'message') ?? ''
-      assert.match(said, /restored from a backup.*retry later.*skerry cloud recover --status/)
+      assert.match(said, /restored from a backup.*retry later.*skerry admin recovery info/)
     }
     for (const path of [vm, `/api/task/${ids['task']}`, '/api/query?type=vm', '/api/org']) {
       assert.equal((await get(path)).status, 200, path)

@@ -64,7 +64,7 @@ test('every cell has the same second address, and its own listen address', async
   await using site = await openCommands(postgres)
   await site.init()
   const out = join(site.dir, 'c2')
-  const make = (...more: string[]) => site.type(['cell', '--name', 'c2', '--out', out, ...more])
+  const make = (...more: string[]) => site.type(['cell', 'create', 'c2', '--out', out, ...more])
   const isNone = { kind: 'invalid', message: /--original-listen needs a cloud/ }
   await assert.rejects(make('--original-listen', '127.0.0.1:9445'), isNone)
   await site.type(['init', '--original', ORIGINAL, '--original-listen', '127.0.0.1:9444'])

@@ -4,10 +4,12 @@ import assert from 'node:assert/strict'
 import { createHash, randomBytes } from 'node:crypto'
 import { after, before, test } from 'node:test'
 
+import { adminCommands, tenantAdmin } from '@skerry/command-line'
 import type { Postgres } from '@skerry/lab'
 
+import { commands } from '../src/admin/commands.ts'
 import { verifyPassword } from '../src/auth/password.ts'
-import { commands } from '../src/commands.ts'
+import { roles } from '../src/domain/roles.ts'
 import { startDatabases } from './cloud-database.ts'
 import { openCommands } from './command-site.ts'
 
@@ -22,8 +24,8 @@ const openSite = () => openCommands(postgres)
 
 async function rulers(site: Awaited<ReturnType<typeof openSite>>) {
   await site.init()
-  await site.type(['org', 'add', 'eng'])
-  await site.type(['user', 'add', 'alice@eng', '--role', 'author'], 'secret word\n')
+  await site.type(['org', 'create', 'eng'])
+  await site.type(['user', 'create', 'alice@eng', '--role', 'author'], 'secret word\n')
   const rows = async (...line: readonly string[]) =>
     JSON.parse(await site.type([...line, '--json'])) as Record<string, unknown>[]
   const eventsOf = async () =>
@@ -49,7 +51,7 @@ test('organisations are listed, disabled and enabled; System cannot be disabled'
   ])
   await type(['org', 'enable', 'eng'])
   await assert.rejects(type(['org', 'disable', 'System']), { kind: 'conflict' })
-  await assert.rejects(type(['org', 'disable', 'ops']), { hint: 'skerry cloud org add ops' })
+  await assert.rejects(type(['org', 'disable', 'ops']), { hint: 'skerry admin org create ops' })
   assert.deepEqual(await eventsOf(), [
     ['org.changed', 'operator'],
     ['org.changed', 'operator'],
@@ -61,14 +63,16 @@ test('users get another role or password, are disabled and removed; system admin
   const { db, type } = site
   const { rows, eventsOf } = await rulers(site)
   const RULER = 'system administrator'
-  await assert.rejects(type(['user', 'add', 'mallory@eng', '--role', RULER], 'secret word'), {
+  await assert.rejects(type(['user', 'create', 'mallory@eng', '--role', RULER], 'secret word'), {
     kind: 'forbidden',
     hint: /organisation administrator/,
   })
-  await assert.rejects(type(['user', 'role', 'alice@eng', RULER]), { kind: 'forbidden' })
-  await assert.rejects(type(['user', 'role', 'alice@eng', 'king']), { message: /console only/ })
-  await type(['user', 'role', 'alice@eng', 'console only'])
-  await assert.rejects(type(['user', 'password', 'alice@eng'], 'short\n'), /8 to 256/)
+  await assert.rejects(type(['user', 'set', 'alice@eng', '--role', RULER]), { kind: 'forbidden' })
+  await assert.rejects(type(['user', 'set', 'alice@eng', '--role', 'king']), {
+    message: /console only/,
+  })
+  await type(['user', 'set', 'alice@eng', '--role', 'console only'])
+  await assert.rejects(type(['user', 'set', 'alice@eng', '--password'], 'short\n'), /8 to 256/)
   const alice = () =>
     db.selectFrom('account').selectAll().where('name', '=', 'alice').executeTakeFirst()
   const { org, id } = (await alice()) ?? assert.fail()
@@ -76,10 +80,10 @@ test('users get another role or password, are disabled and removed; system admin
     .insertInto('session')
     .values({ token_hash: randomBytes(32), org, account: id })
     .execute()
-  await type(['user', 'password', 'alice@eng'], 'another word\n')
+  await type(['user', 'set', 'alice@eng', '--password'], 'another word\n')
   assert.ok(await verifyPassword('another word', (await alice())?.password ?? ''))
   assert.deepEqual(await db.selectFrom('session').selectAll().execute(), [])
-  assert.match(await type(['user', 'disable', 'alice@eng']), /is logged out/)
+  assert.match(await type(['user', 'set', 'alice@eng', '--disable']), /is logged out/)
   const [head, first, second] = (await type(['user', 'list'])).split('\n')
   assert.match(head ?? '', /^USER +ORG +ROLE +ENABLED +SESSIONS +TOKENS$/)
   assert.match(first ?? '', /^administrator +System +system administrator +yes +0 +0$/)
@@ -88,23 +92,23 @@ test('users get another role or password, are disabled and removed; system admin
     (await rows('user', 'list', '--org', 'eng')).map(({ user, enabled }) => [user, enabled]),
     [['alice', false]],
   )
-  await type(['user', 'enable', 'alice@eng'])
-  await type(['user', 'remove', 'alice@eng'])
+  await type(['user', 'set', 'alice@eng', '--enable'])
+  await type(['user', 'rm', 'alice@eng'])
   assert.equal(await alice(), undefined)
-  await assert.rejects(type(['user', 'disable', 'alice@eng']), {
+  await assert.rejects(type(['user', 'set', 'alice@eng', '--disable']), {
     kind: 'not-found',
-    hint: 'skerry cloud user list --org eng',
+    hint: 'skerry admin user list --org eng',
   })
-  await assert.rejects(type(['user', 'remove', 'alice']), { message: /USER@ORG/ })
+  await assert.rejects(type(['user', 'rm', 'alice']), { message: /USER@ORG/ })
   for (const line of [
-    ['user', 'remove', 'administrator@System'],
-    ['user', 'disable', 'administrator@System'],
-    ['user', 'role', 'administrator@System', 'author'],
+    ['user', 'rm', 'administrator@System'],
+    ['user', 'set', 'administrator@System', '--disable'],
+    ['user', 'set', 'administrator@System', '--role', 'author'],
   ]) {
     await assert.rejects(type(line), { kind: 'conflict', hint: /create another one first/ })
   }
-  await type(['user', 'add', 'ann@System', '--role', RULER], 'secret word')
-  await type(['user', 'remove', 'administrator@System'])
+  await type(['user', 'create', 'ann@System', '--role', RULER], 'secret word')
+  await type(['user', 'rm', 'administrator@System'])
   const events = await eventsOf()
   assert.ok(events.every(([, by]) => by === 'operator'))
   assert.deepEqual(events.at(-1)?.[0], 'user.removed')
@@ -117,7 +121,7 @@ test('quotas are shown with their usage, set bound by bound, and removed', async
   const set = (...words: readonly string[]) => type(['quota', 'set', 'eng', ...words])
   await set('--vms', '3', '--memory-mib', '2048')
   await set('--vms', 'none', '--running-vms', '0')
-  const lines = (await type(['quota', 'show', 'eng'])).split('\n')
+  const lines = (await type(['quota', 'info', 'eng'])).split('\n')
   assert.deepEqual(
     lines.map((line) => line.replaceAll(/ +/g, ' ')),
     [
@@ -129,42 +133,60 @@ test('quotas are shown with their usage, set bound by bound, and removed', async
       'storage-mib none 0',
     ],
   )
-  const { quota } = JSON.parse(await type(['quota', 'show', 'eng', '--json'])) as { quota: object }
+  const { quota } = JSON.parse(await type(['quota', 'info', 'eng', '--json'])) as { quota: object }
   assert.deepEqual(quota, { runningVms: 0, memoryMiB: 2048 })
   await assert.rejects(set('--vms', 'many'), { message: /--vms must be a whole number or none/ })
-  await assert.rejects(set(), { hint: 'skerry cloud quota set eng --vms 10' })
-  await assert.rejects(type(['quota', 'show', 'ops']), { kind: 'not-found' })
+  await assert.rejects(set(), { hint: 'skerry admin quota set eng --vms 10' })
+  await assert.rejects(type(['quota', 'info', 'ops']), { kind: 'not-found' })
 })
 
 test('access tokens are created for a user, printed once, listed without their value and revoked', async () => {
   await using site = await openSite()
   const { db, type } = site
   const { rows } = await rulers(site)
-  const token = await type(['token', 'add', 'alice@eng', 'nightly'])
+  const token = await type(['token', 'create', 'alice@eng', 'nightly'])
   assert.match(token, /^skat_[\w-]{43}$/)
   const { token_hash: hash } = await db
     .selectFrom('access_token')
     .selectAll()
     .executeTakeFirstOrThrow()
   assert.deepEqual(hash, createHash('sha256').update(token).digest())
-  await assert.rejects(type(['token', 'add', 'alice@eng', 'nightly']), { kind: 'conflict' })
+  await assert.rejects(type(['token', 'create', 'alice@eng', 'nightly']), { kind: 'conflict' })
   assert.deepEqual(
     (await rows('token', 'list', 'alice@eng')).map(({ name, used }) => [name, used]),
     [['nightly', null]],
   )
   assert.match(await type(['token', 'list', 'alice@eng']), /^NAME +MADE +USED\nnightly +20/)
   await assert.rejects(type(['token', 'revoke', 'alice@eng', 'daily']), {
-    hint: 'skerry cloud token list alice@eng',
+    hint: 'skerry admin token list alice@eng',
   })
   await type(['token', 'revoke', 'alice@eng', 'nightly'])
   assert.deepEqual(await rows('token', 'list', 'alice@eng'), [])
 })
 
-test('the help lists every command; the help of a command shows its usage', async () => {
-  await using site = await openSite()
-  const help = await site.type(['--help'])
-  for (const { name, summary } of commands) {
-    assert.ok(help.includes(`skerry cloud ${name}`) && help.includes(summary), name)
-    assert.match(await site.type([...name.split(' '), '--help']), /^usage: skerry cloud /)
+test('every declared command has something to run, and nothing else has', () => {
+  assert.deepEqual(
+    commands.map(({ name }) => name).toSorted(),
+    adminCommands.map(({ name }) => name).toSorted(),
+  )
+})
+
+test('the help of users names every role', () => {
+  for (const { role } of [tenantAdmin.createUser.options, tenantAdmin.setUser.options]) {
+    for (const each of Object.keys(roles)) assert.match(role.doc, new RegExp(`[ "]${each}[",]`))
   }
+})
+
+test('a user is changed in several ways at once; without a change the command is refused', async () => {
+  await using site = await openSite()
+  const { rows } = await rulers(site)
+  const set = (...more: readonly string[]) => site.type(['user', 'set', 'alice@eng', ...more])
+  assert.match(
+    await set('--role', 'user', '--disable'),
+    /^user alice@eng now has the role user, is logged out/,
+  )
+  const [alice] = await rows('user', 'list', '--org', 'eng')
+  assert.deepEqual([alice?.['role'], alice?.['enabled']], ['user', false])
+  await assert.rejects(set(), { kind: 'invalid', message: 'no change given' })
+  await assert.rejects(set('--enable', '--disable'), { kind: 'invalid' })
 })

@@ -1,7 +1,7 @@
 import { configShape, HealthListener, Listener } from '@skerry/service'
 import { Type, type Static } from 'typebox'
 
-/** The configuration that `skerry cloud console` writes for one console process. */
+/** The configuration that `skerry admin console-server create` writes for one console process. */
 export const ConsoleConfig = Type.Object(
   {
     /** Its own name: audit events name the process that showed a screen. */
@@ -11,7 +11,7 @@ export const ConsoleConfig = Type.Object(
     listen: Listener,
     /** A dedicated login that may execute three functions and read nothing. */
     database: Type.String({ pattern: '^postgres(ql)?://' }),
-    /** The directory of certificates and keys, as created by `skerry cloud console`. */
+    /** The directory of certificates and keys, as created by `skerry admin console-server create`. */
     identity: Type.String(),
     /** Cells with an issuer, which renew its certificate. */
     renewFrom: Type.Array(Listener),
@@ -29,7 +29,10 @@ export type ConsoleConfig = Static<typeof ConsoleConfig>
 const shape = configShape(ConsoleConfig)
 
 export const readConfig = (file: string): Promise<ConsoleConfig> =>
-  shape.read(file, 'create one with skerry cloud console, on the machine that has the issuers')
+  shape.read(
+    file,
+    'create one with skerry admin console-server create, on the machine that has the issuers',
+  )
 
 /** The `Origin` that a browser sends on a page of this console. */
 export const originOf = ({ page }: Pick<ConsoleConfig, 'page'>): string => new URL(page).origin

@@ -21,7 +21,7 @@ import { openConsoleListener } from './server.ts'
 
 const USAGE = `usage: skerry console-server [--config FILE]
 run a console server of a cloud: show VM screens to clients with a ticket, until stopped
-  --config FILE  configuration written by skerry cloud console (default: /etc/skerry/console.json)`
+  --config FILE  configuration written by skerry admin console-server create (default: /etc/skerry/console.json)`
 
 /** Connections to redeem tickets; open screens are renewed over a separate one, so that guessed tickets cannot delay it. */
 const CONNECTIONS = 8

@@ -45,7 +45,7 @@ export const usage = `usage: skerry vmd [--port N] [--libvirt-socket PATH] [--to
   --shutdown-timeout S    seconds a guest may take to shut itself down (default: 60)
   --stop-guests WAY       ask the running vmd to suspend or shutdown all guests, e.g. before the machine shuts down
 
-skerry vmd join makes this machine a host of a cloud; skerry cloud invite prints the command to run`
+skerry vmd join makes this machine a host of a cloud; skerry admin host invite prints the command to run`
 
 const options = {
   port: { type: 'string', default: '8080' },

@@ -3,7 +3,7 @@ import { Type, type Static } from 'typebox'
 
 const closed = { additionalProperties: false }
 
-/** The configuration of one workflow server, as `skerry cloud workflow` writes it. */
+/** The configuration of one workflow server, as `skerry admin workflow-server create` writes it. */
 export const WorkflowConfig = Type.Object(
   {
     name: Type.String({ pattern: '^[A-Za-z0-9][A-Za-z0-9_.-]{0,62}$' }),
@@ -13,7 +13,7 @@ export const WorkflowConfig = Type.Object(
     /** A database of its own; the login owns it. */
     database: Type.String({ pattern: '^postgres(ql)?://' }),
     temporal: TemporalServer,
-    /** The directory of certificates and keys that `skerry cloud workflow` made. */
+    /** The directory of certificates and keys that `skerry admin workflow-server create` made. */
     identity: Type.String(),
     /** Machine listeners of cells. They authenticate users and authorize runs. */
     cells: Type.Array(Listener, { minItems: 1 }),
@@ -45,5 +45,5 @@ const shape = configShape(WorkflowConfig)
 export const readConfig = (file: string): Promise<WorkflowConfig> =>
   shape.read(
     file,
-    'run skerry cloud workflow on the machine that has the issuer keys; it writes this file',
+    'run skerry admin workflow-server create on the machine that has the issuer keys; it writes this file',
   )

@@ -8,7 +8,7 @@ import { serve, type Only } from './serve.ts'
 
 const USAGE = `usage: skerry workflow-server [--config FILE] [--only api|worker]
 lists, exports, imports and runs workflows until it receives a stop signal
-    --config FILE      configuration written by skerry cloud workflow (default: /etc/skerry/workflow.json)
+    --config FILE      configuration written by skerry admin workflow-server create (default: /etc/skerry/workflow.json)
     --only api|worker  only serve the API, or only run workflows (default: both)`
 
 function onlyIn(word: string | undefined): Only {

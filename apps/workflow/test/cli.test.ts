@@ -120,7 +120,7 @@ test('interactions are answered; schedules are created, paused, resumed and dele
   assert.equal((await run('schedule', 'plain', '--pause', id)).out, `${id} is paused\n`)
   assert.match((await run('schedule', 'plain')).out, / paused /)
   assert.equal((await run('schedule', 'plain', '--resume', id)).out, `${id} is resumed\n`)
-  assert.equal((await run('schedule', 'plain', '--delete', id)).out, `${id} is deleted\n`)
+  assert.equal((await run('schedule', 'plain', '--rm', id)).out, `${id} is deleted\n`)
 })
 
 test('missing user, server or workflow gives a one-line error with the next step', async () => {

@@ -34,7 +34,7 @@ export interface IdentityContext extends Pick<
 }
 
 export interface IdentityContents<More> {
-  /** `skerry cloud ROLE` creates the directory; the certificate for machines is ROLE.pem. */
+  /** `skerry admin ROLE-server create` creates the directory; the certificate for machines is ROLE.pem. */
   readonly role: Extract<MachineRole, 'console' | 'workflow'>
   /** What else this server takes from the directory. */
   readonly more: (own: KeyAndCert, read: (file: string) => Promise<string>) => Promise<More>
@@ -66,7 +66,7 @@ export function openServerIdentity<More extends object>(
       readAll().catch((cause: unknown) => {
         throw new Fault('unavailable', `the certificates in ${directory} are missing or invalid`, {
           cause,
-          hint: `run skerry cloud ${role} on the machine that has the issuer keys; it creates them`,
+          hint: `run skerry admin ${role}-server create on the machine that has the issuer keys; it creates them`,
         })
       }),
     ask: ({ toCells }, request, site) => askToRenew(renewFrom, toCells, request, site),

@@ -42,7 +42,7 @@ export async function raiseAbove<DB>(db: Kysely<DB>, highest: string): Promise<s
   })
 }
 
-/** For `skerry cloud recover`: tokens that the old database may still issue are below all tokens of this one. */
+/** For `skerry admin recovery start`: tokens that the old database may still issue are below all tokens of this one. */
 export async function raiseEra<DB>(db: Kysely<DB>, above: bigint): Promise<bigint> {
   await sql`update fence_era
     set raised = raised + greatest(0, ${String(above)}::bigint + 1 - current_era())`.execute(db)

@@ -50,6 +50,7 @@ export {
   type ListenerOptions,
 } from './http/listener.ts'
 export { listenerBounds, type ListenerBounds } from './http/listener-bounds.ts'
+export { logLine } from './process/log-line.ts'
 export { measureRequests } from './metrics/measure-requests.ts'
 export {
   measuredServers,

@@ -17,11 +17,11 @@ export interface TemporalPlace {
   readonly dynamic: string
   /** Number of history shards; cannot be changed after the first start. */
   readonly shards: number
-  /** Directory of the certificates issued by `skerry cloud temporal`. Without it there is no TLS: only for tests of single parts. */
+  /** Directory of the certificates issued by `skerry admin temporal-server create`. Without it there is no TLS: only for tests of single parts. */
   readonly certificates?: string
 }
 
-/** Files in the directory that `skerry cloud temporal` writes. */
+/** Files in the directory that `skerry admin temporal-server create` writes. */
 export const temporalCertificates = {
   certificate: 'temporal.pem',
   key: 'temporal.key',

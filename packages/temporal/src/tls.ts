@@ -25,7 +25,7 @@ export type TlsSetting =
     }
   | undefined
 
-/** The name in certificates from `skerry cloud temporal`. Certificates of cells, consoles and workflow servers do not contain it. */
+/** The name in certificates from `skerry admin temporal-server create`. Certificates of cells, consoles and workflow servers do not contain it. */
 const SERVER_NAME = 'temporal.skerry'
 /** How long files of the operator are cached before they are read again. */
 const FILES_MS = 60_000

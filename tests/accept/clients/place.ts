@@ -45,8 +45,8 @@ export async function openPlace(): Promise<Place> {
 /** An organisation that only this client uses: its lists contain only what the client created. */
 export async function newOrganisation({ cloud }: Place, org: string): Promise<Login> {
   const password = randomBytes(12).toString('hex')
-  await cloud.administer(['org', 'add', org])
-  await cloud.administer(['user', 'add', `alice@${org}`, '--role', 'author'], password)
+  await cloud.administer(['org', 'create', org])
+  await cloud.administer(['user', 'create', `alice@${org}`, '--role', 'author'], password)
   await cloud.administer([
     'template',
     'add',

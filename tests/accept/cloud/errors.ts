@@ -190,7 +190,7 @@ export function testErrors(): void {
     async () => {
       const { org } = tenant()
       const password = 'a password that nobody guesses'
-      await there().cloud.administer(['user', 'add', `eve@${org}`, '--role', 'user'], password)
+      await there().cloud.administer(['user', 'create', `eve@${org}`, '--role', 'user'], password)
       const tryAs = (user: string, word: string) =>
         curl(
           '-X',

@@ -219,7 +219,7 @@ export function testTickets(ledger: Ledger): void {
       assert.deepEqual([back.linked, back.status], [true, 200])
 
       const big = ['--org', tenant().org, '--name', 'huge', '--memory', TOO_MUCH]
-      await cloud.administer(['template', 'add', await guestImage('small'), ...big])
+      await cloud.administer(['template', 'import', await guestImage('small'), ...big])
       const [entities] = nodesIn(await client.get(tenant().vdc), 'ResourceEntities')
       const huge = nodesIn(entities, 'ResourceEntity').find(
         (each) => attribute(each, 'name') === 'huge',

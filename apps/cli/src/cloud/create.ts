@@ -136,7 +136,7 @@ async function vdcFor(side: CloudSession, result: string | undefined): Promise<s
   if (name !== undefined) return (await oneNamed(side, kinds.vdc, name)).href
   return onlyOne(side, kinds.vdc, {
     none: 'there is no data centre for VMs',
-    noneHint: 'an administrator creates one: skerry vdc add NAME --org ORG',
+    noneHint: 'an administrator creates one: skerry vdc create NAME --org ORG',
     several: 'there are several data centres',
     option: '--vdc',
   })

@@ -57,7 +57,7 @@ async function catalogFor(side: CloudSession, name: string | undefined): Promise
   return onlyOne(side, kinds.catalog, {
     none: 'there is no catalog for the template',
     noneHint:
-      'an administrator creates one: sudo skerry cloud template add, on the machine of a cell',
+      'an administrator creates one: sudo skerry admin template import, on the machine of a cell',
     several: 'there are several catalogs',
     option: '--catalog',
   })

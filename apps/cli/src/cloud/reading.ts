@@ -7,11 +7,11 @@ import {
   type Record as Found,
   type SeenVm,
 } from '@skerry/cloud-client'
+import { mebibytes, type TableColumn } from '@skerry/command-line'
 import { attribute, text } from '@skerry/xml'
 
 import { cloudVmColumns } from '../local/vm-row.ts'
 import { Failure } from '../terminal/failure.ts'
-import { mebibytes, type TableColumn } from '../terminal/table.ts'
 import type { CloudSession } from '../vms/cloud-session.ts'
 import { stateWord, statusOf } from '../vms/state-words.ts'
 import type { VmAddress, VmReader, ShownScreen, TemplateEntry } from '../vms/vm-backend.ts'
@@ -130,7 +130,9 @@ const addressOf = ({ id, name, network }: SeenVm, address: string): VmAddress =>
 
 function noAddress({ status, name }: SeenVm, word: string): Failure {
   return status === 'POWERED_ON'
-    ? new Failure('refused', `${name} has no address yet`, { hint: `skerry ip ${word} --wait` })
+    ? new Failure('refused', `${name} has no address yet`, {
+        hint: `skerry address ${word} --wait`,
+      })
     : new Failure('refused', `${name} is ${stateWord(status)}, and has no address`, {
         hint: `turn it on: skerry start ${word}`,
       })
@@ -177,7 +179,7 @@ async function ticketTo(side: CloudSession, word: string): Promise<ShownScreen> 
   const screen = URL.parse(attribute(ticket, 'wss') ?? '')
   if (!screen) {
     throw new Failure('refused', 'this cloud has no console server', {
-      hint: 'an administrator sets one up: skerry cloud console, and skerry cloud init --console',
+      hint: 'an administrator sets one up: skerry admin console-server create, and skerry admin init --console',
     })
   }
   const address = `https://${screen.host}/console?${encodeURIComponent(text(ticket) ?? '')}`

@@ -1,6 +1,6 @@
 import type { Record as Found } from '@skerry/cloud-client'
+import { mebibytes, type TableColumn } from '@skerry/command-line'
 
-import { mebibytes, type TableColumn } from '../terminal/table.ts'
 import { stateWord } from '../vms/state-words.ts'
 import { idIn, kinds, type Kind } from './named.ts'
 
@@ -73,7 +73,7 @@ export const resourceLists: readonly ResourceList[] = [
       id,
     ],
     filter: 'isEnabled==false',
-    next: 'skerry quota show ORG shows its quota',
+    next: 'skerry quota info ORG shows its quota',
   },
   {
     word: 'vdc',
@@ -197,7 +197,7 @@ export const resourceLists: readonly ResourceList[] = [
       of('ORG', 'orgName'),
     ],
     filter: 'eventType==task.error',
-    next: 'skerry events follows them live',
+    next: 'skerry event follow follows them live',
   },
   {
     word: 'host',

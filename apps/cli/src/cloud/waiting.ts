@@ -1,4 +1,5 @@
-import type { Options, OptionValues } from '../command.ts'
+import type { Options, OptionValues } from '@skerry/command-line'
+
 import { Failure } from '../terminal/failure.ts'
 
 /** Options of commands that start a task in a cloud. */

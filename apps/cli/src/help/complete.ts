@@ -1,6 +1,8 @@
-import { places, type Command, type CliContext } from '../command.ts'
+import { nextWords, places } from '@skerry/command-line'
+
+import type { Command, CliContext } from '../command.ts'
 import { LOCAL } from '../profiles/profiles.ts'
-import { everywhere } from './global-options.ts'
+import { optionsOf } from './global-options.ts'
 
 type Completing = Pick<CliContext, 'at' | 'profiles'>
 
@@ -15,27 +17,25 @@ export async function complete(
   const fitting = (all: readonly string[]) =>
     [...new Set(all)].filter((each) => each.startsWith(begun)).sort()
 
-  const [first, second] = before
-  const named = (name: string) => commands.find((each) => each.name === name)
-  const group = commands.filter(({ name }) => name.startsWith(`${first} `))
-  const command =
-    (second === undefined ? undefined : named(`${first} ${second}`)) ?? named(first ?? '')
-  if (command === undefined) {
-    if (before.length === 0) return fitting(commands.map(({ name }) => name.split(' ')[0] ?? ''))
-    return before.length === 1 ? fitting(group.map(({ name }) => name.split(' ')[1] ?? '')) : []
-  }
+  const group = before.join(' ')
+  const following = nextWords(commands, group)
+  if (following.length > 0) return fitting(following)
+  const found = commands.find(({ name }) => `${group} `.startsWith(`${name} `))
+  if (found === undefined) return []
   if (begun.startsWith('-')) {
-    return fitting(Object.keys({ ...command.options, ...everywhere }).map((name) => `--${name}`))
+    return fitting(Object.keys(optionsOf(found)).map((name) => `--${name}`))
   }
-  return fitting(await valuesAt(context, command, before.slice(command.name.split(' ').length)))
+  return fitting(await valuesAt(context, found, before.slice(found.name.split(' ').length)))
 }
 
 async function valuesAt(
   context: Completing,
-  { usage, options }: Command,
+  command: Command,
   given: readonly string[],
 ): Promise<readonly string[]> {
-  const all: Command['options'] = { ...options, ...everywhere }
+  // Names come from the API of the profile, which is not the cloud that an operator administers.
+  if (command.program !== undefined) return []
+  const all = optionsOf(command)
   const takesValue = (word: string | undefined) =>
     word?.startsWith('--') === true && all[word.slice(2)]?.type === 'string'
   const last = given.at(-1)
@@ -44,7 +44,7 @@ async function valuesAt(
   if (last !== undefined && takesValue(last))
     return named(context, place, all[last.slice(2)]?.value)
   const words = given.filter((word, at) => !word.startsWith('-') && !takesValue(given[at - 1]))
-  const wanted = places(usage)
+  const wanted = places(command.usage)
   const next = wanted[words.length] ?? wanted.findLast(({ rest }) => rest)
   return named(context, place, next?.name)
 }

@@ -1,4 +1,6 @@
-import type { Options } from '../command.ts'
+import type { Options } from '@skerry/command-line'
+
+import type { Command } from '../command.ts'
 
 /** Global options, accepted by every command. */
 export const everywhere = {
@@ -31,4 +33,11 @@ export const environment: Readonly<Record<string, string>> = {
   SKERRY_WORKFLOW_CA: 'file of additional CA certificates if --ca is not given',
   XDG_CONFIG_HOME: 'directory of skerry/profiles.json (default: ~/.config)',
   NO_COLOR: 'disable colours on a terminal',
+}
+
+/** The options of a command, with the global ones that it accepts: a server parses its own, `skerry admin` uses no profile. */
+export const optionsOf = ({ options, program }: Command): Options => {
+  const { help, json } = everywhere
+  if (program === 'server') return { ...options, help }
+  return program === 'admin' ? { ...options, json, help } : { ...options, ...everywhere }
 }

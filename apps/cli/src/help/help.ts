@@ -1,45 +1,76 @@
-import type { Command, Options } from '../command.ts'
+import { commandsIn, nextWords, type Options } from '@skerry/command-line'
+
+import type { Command } from '../command.ts'
 import { exitCodes, exitMeanings } from '../terminal/failure.ts'
-import { environment, everywhere } from './global-options.ts'
+import { optionsOf } from './global-options.ts'
 import { outputs } from './outputs.ts'
+import { firstExamples, groups, sections } from './sections.ts'
 
-/** Sections of the overview: a heading, and the first words of its commands. A test finds a command that is in none. */
-const sections: readonly (readonly [string, readonly string[]])[] = [
-  ['Get started', ['up', 'down', 'doctor']],
-  ['Profiles', ['login', 'logout', 'profiles', 'use']],
-  ['Virtual machines', ['list', 'info', 'create', 'clone', 'set', 'rm']],
-  ['Power', ['start', 'stop', 'suspend', 'pause', 'unpause', 'reset', 'reboot']],
-  ['Access to a VM', ['ssh', 'console', 'exec', 'ip', 'logs', 'forward', 'share']],
-  ['Snapshots and templates', ['snapshot', 'template']],
-  ['Cloud resources', ['vapp', 'vm', 'task', 'events', 'event', 'catalog']],
-  ['Cloud administration', ['org', 'vdc', 'user', 'token', 'quota', 'host']],
-  ['Workflows', ['workflow']],
-  ['Servers', ['vmd', 'cloud', 'console-server', 'workflow-server', 'workflow-egress']],
-  ['Other', ['help', 'completion', 'complete', 'version']],
-]
+/** What a command is for, without details: the summary up to its first colon, semicolon or parenthesis. */
+const brief = (summary: string): string => (summary.split(/[;:(]/)[0] ?? '').trim()
 
-/** All commands by section, one line each. */
+/** A line for each word that may follow: a command, or a group of commands. */
+function rowsOf(
+  commands: readonly Command[],
+  group: string,
+  words: readonly string[],
+): readonly (readonly [string, string])[] {
+  return words.map((word) => {
+    const name = `${group} ${word}`.trim()
+    const command = commands.find((each) => each.name === name)
+    return command
+      ? [`${word} ${command.usage}`.trim(), brief(command.summary)]
+      : [word, groups[name] ?? '']
+  })
+}
+
+/** All commands and groups by section, one line each. */
 export function overview(commands: readonly Command[]): string {
-  const wide = Math.max(...commands.map((each) => usageOf(each).length))
-  const rowsOf = (word: string) =>
-    commands
-      .filter(({ name }) => name.split(' ')[0] === word)
-      .map((each) => `  ${usageOf(each).padEnd(wide)}  ${each.summary}`)
+  const rows = sections.flatMap(([, words]) => rowsOf(commands, '', words))
+  const wide = Math.max(...rows.map(([left]) => left.length))
   return [
     'usage: skerry COMMAND [--on PROFILE] [--json] [--url URL]',
     '',
-    ...sections.flatMap(([title, words]) => [`${title}:`, ...words.flatMap(rowsOf), '']),
-    'Environment:',
-    ...aligned(Object.entries(environment)),
+    ...sections.flatMap(([title, words]) => [
+      `${title}:`,
+      ...aligned(rowsOf(commands, '', words), wide),
+      '',
+    ]),
+    'Examples:',
+    ...firstExamples.map((line) => `  ${line}`),
     '',
-    'Run skerry COMMAND --help for one command, skerry help --man for the full manual.',
+    'Learn more:',
+    ...aligned([
+      ['skerry COMMAND --help', 'options, examples and exit codes of one command'],
+      ['skerry help --man', 'the full manual with files and environment variables, for man -l'],
+    ]),
+    '',
     `exit codes: ${exitLine}`,
   ].join('\n')
 }
 
+/** The commands of a group: `skerry share`, `skerry admin`, `skerry admin host`. */
+export function groupHelp(commands: readonly Command[], group: string): string {
+  const inside = commandsIn(commands, group)
+  return [
+    `usage: skerry ${group} COMMAND`,
+    '',
+    groups[group] ?? '',
+    '',
+    'commands:',
+    ...aligned(rowsOf(commands, group, nextWords(commands, group))),
+    '',
+    'examples:',
+    ...inside.slice(0, EXAMPLES).flatMap(({ examples }) => [`  ${examples[0]}`]),
+    '',
+    `learn more: skerry ${group} COMMAND --help`,
+  ].join('\n')
+}
+const EXAMPLES = 3
+
 /** The help of one command. */
 export function helpOf(command: Command): string {
-  const { name, summary, options, examples, next, exits } = command
+  const { program, summary, options, examples, next, exits } = command
   return [
     `usage: skerry ${usageOf(command)}${Object.keys(options).length > 0 ? ' [options]' : ''}`,
     '',
@@ -52,8 +83,10 @@ export function helpOf(command: Command): string {
     ...examples.map((line) => `  ${line}`),
     '',
     `next: ${next}`,
-    name === 'vmd' ? `exit codes: 0 after a normal stop, ${exits}` : `exit codes: ${exitLine}`,
-    ...(exits === undefined || name === 'vmd' ? [] : [`            ${exits}`]),
+    program === 'server'
+      ? `exit codes: 0 after a normal stop, ${exits}`
+      : `exit codes: ${exitLine}`,
+    ...(exits === undefined || program === 'server' ? [] : [`            ${exits}`]),
   ].join('\n')
 }
 
@@ -71,10 +104,6 @@ export const helpForPrograms = (command: Command): string => {
 
 export const usageOf = ({ name, usage }: Command): string => `${name} ${usage}`.trim()
 
-/** The options of a command. vmd is not a client of itself, so of the global options it has only --help. */
-export const optionsOf = ({ name, options }: Command): Options =>
-  name === 'vmd' ? { ...options, help: everywhere.help } : { ...options, ...everywhere }
-
 /** Pairs of `--memory SIZE` and its description. */
 export const optionRows = (options: Options): readonly (readonly [string, string])[] =>
   Object.entries(options).map(([option, { type, value, doc }]) => [
@@ -88,7 +117,9 @@ export const exitRows: readonly (readonly [string, string])[] = Object.entries(e
 /** The text before the first comma, to keep it on one line. */
 const exitLine = exitRows.map(([code, meaning]) => `${code} ${meaning.split(',')[0]}`).join(', ')
 
-function aligned(rows: readonly (readonly [string, string])[]): readonly string[] {
-  const wide = Math.max(...rows.map(([left]) => left.length))
+function aligned(
+  rows: readonly (readonly [string, string])[],
+  wide = Math.max(...rows.map(([left]) => left.length)),
+): readonly string[] {
   return rows.map(([left, right]) => `  ${left.padEnd(wide)}  ${right}`)
 }

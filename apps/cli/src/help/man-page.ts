@@ -1,7 +1,7 @@
 // Renders the command table as a man page, with man(7) macros that both groff and mandoc support.
 import type { Command } from '../command.ts'
-import { environment, everywhere } from './global-options.ts'
-import { exitRows, optionRows, optionsOf } from './help.ts'
+import { environment, everywhere, optionsOf } from './global-options.ts'
+import { exitRows, optionRows } from './help.ts'
 
 const about = [
   'skerry creates and runs virtual machines on this machine. It is a client of vmd, the daemon that manages libvirt,',
@@ -12,7 +12,8 @@ const about = [
 const aboutClouds = [
   'With a profile the same commands work on the VMs of a cloud. "skerry login" creates a profile and makes it the active one; "--on"',
   'selects a profile for one command; the profile "local" is this machine. Other cloud resources have their own commands: org, vdc,',
-  'catalog, vapp, task, event, user, host, quota.',
+  'catalog, vapp, task, event, user, host, quota. "skerry admin" is for operators: it runs on the machine of a cell, uses its database',
+  'and keys, and bypasses the API.',
 ].join(' ')
 
 const firstSteps = [
@@ -55,7 +56,9 @@ export function manPage(commands: readonly Command[], version: string, day: Date
     prose('First steps, from installation to a shell in a VM:'),
     ...listing(firstSteps),
     '.SH OPTIONS',
-    'All commands except vmd accept these options.',
+    prose(
+      'All commands accept these options, except servers, which accept only --help, and skerry admin, which has no profile.',
+    ),
     ...rows(optionRows(everywhere)),
     '.SH COMMANDS',
     ...commands.flatMap(section),
@@ -75,8 +78,8 @@ export function manPage(commands: readonly Command[], version: string, day: Date
 }
 
 function section(command: Command): readonly string[] {
-  const { name, usage, summary, options, examples, next, exits } = command
-  const own = optionRows(name === 'vmd' ? optionsOf(command) : options)
+  const { name, usage, summary, options, examples, next, exits, program } = command
+  const own = optionRows(program === undefined ? options : optionsOf(command))
   return [
     `.SS ${text(`skerry ${name}`)}${usage === '' ? '' : ` \\fI${text(usage)}\\fP`}`,
     prose(sentence(summary)),

@@ -1,4 +1,5 @@
 import {
+  adminCommands,
   anyOf,
   byName,
   listOf,
@@ -8,7 +9,7 @@ import {
   text,
   truth,
   type OutputShape,
-} from '../terminal/shape.ts'
+} from '@skerry/command-line'
 
 /** vmd's short response. */
 const said = object({ code: number, message: text })
@@ -75,7 +76,7 @@ const schedule = object({ id: text, name: text, state: text })
 /** First words of `list` commands that print records of the query API. */
 const records = ['org', 'vdc', 'catalog', 'vapp', 'vm', 'task', 'event', 'host'] as const
 const named = ['org', 'vdc', 'catalog', 'template', 'vapp', 'vm', 'host'] as const
-const vappVerbs = ['start', 'stop', 'off', 'suspend', 'reset', 'reboot', 'rm'] as const
+const vappVerbs = ['start', 'stop', 'suspend', 'reset', 'reboot', 'rm'] as const
 const same = (
   names: readonly string[],
   shape: OutputShape,
@@ -108,14 +109,14 @@ export const outputs: Readonly<Record<string, OutputShape>> = {
   ...same(['create', 'clone', 'set'], made),
   ...same(['start', 'stop', 'suspend', 'pause', 'unpause', 'reset', 'reboot'], powered),
   rm: object({ deleted: listOf(text) }, { tasks: listOf(task) }),
-  ip: anyOf(said, object({ vm: text, name: text, address: text })),
+  address: anyOf(said, object({ vm: text, name: text, address: text })),
   console: object({ address: text, state: text }, { expires: text }),
   exec: object({ exitCode: number, stdout: text, stderr: text }),
   logs: object({ serial: text }),
   'share enable': object({ message: text }),
   'share add': folder,
   'share list': listOf(folder),
-  'share remove': removed,
+  'share rm': removed,
   'snapshot create': anyOf(object({ name: text }), changed, underWay),
   'snapshot list': listOf(snapshot),
   'snapshot revert': powered,
@@ -127,7 +128,7 @@ export const outputs: Readonly<Record<string, OutputShape>> = {
   'template list': listOf(template),
   'template rm': removed,
   /** One per line. */
-  events: object({ type: text, at: text }),
+  'event follow': object({ type: text, at: text }),
   ...same(
     records.map((word) => `${word} list`),
     listOf(record),
@@ -143,19 +144,20 @@ export const outputs: Readonly<Record<string, OutputShape>> = {
   'vapp clone': anyOf(object({ name: text, href: text }), underWay),
   ...same(['task info', 'task wait', 'task cancel'], wholeTask),
   'user list': listOf(user),
-  ...same(['user add', 'user set'], user),
+  ...same(['user create', 'user set'], user),
   'token list': listOf(object({ name: text, made: text }, { used: text })),
   'token revoke': object({ revoked: text }),
-  ...same(['quota show', 'quota set'], quota),
+  ...same(['quota info', 'quota set'], quota),
   ...same(['host enable', 'host disable', 'org enable', 'org disable'], done),
-  'org add': object({ name: text, href: text }),
-  'vdc add': object({ name: text, org: text, href: text }),
+  'org create': object({ name: text, href: text }),
+  'vdc create': object({ name: text, org: text, href: text }),
   'workflow list': listOf(object({ id: text, name: text, version: text, categoryName: text })),
-  'workflow show': object({ id: text, name: text, version: text }),
+  'workflow info': object({ id: text, name: text, version: text }),
   'workflow export': object({ file: text, id: text }),
   'workflow import': object({ result: text, complaints: listOf(object({ message: text })) }),
   'workflow run': execution,
   'workflow logs': listOf(byName(anyOf(text, number))),
   'workflow answer': object({ answered: text }),
+  ...Object.fromEntries(adminCommands.map(({ name, output }) => [name, output])),
   'workflow schedule': anyOf(listOf(schedule), schedule, object({ deleted: text })),
 }

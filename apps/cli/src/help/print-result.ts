@@ -1,6 +1,7 @@
+import { printable } from '@skerry/command-line'
+
 import type { CliContext } from '../command.ts'
 import { showProgress } from '../terminal/progress.ts'
-import { printable } from '../terminal/table.ts'
 import type { ChangeOptions, CommandResult } from '../vms/vm-backend.ts'
 
 /** Prints a result: as JSON, or as text with the next step. */

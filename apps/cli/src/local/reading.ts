@@ -1,6 +1,7 @@
+import { mebibytes, type TableColumn } from '@skerry/command-line'
+
 import type { CliContext } from '../command.ts'
 import { Failure } from '../terminal/failure.ts'
-import { mebibytes, type TableColumn } from '../terminal/table.ts'
 import { path } from '../vms/local-client.ts'
 import type { VmAddress, VmReader, SnapshotEntry, TemplateEntry } from '../vms/vm-backend.ts'
 import { followVmd } from './events.ts'

@@ -1,5 +1,6 @@
+import { mebibytes, type TableColumn } from '@skerry/command-line'
+
 import type { CliContext } from '../command.ts'
-import { mebibytes, type TableColumn } from '../terminal/table.ts'
 import { path } from '../vms/local-client.ts'
 import type { VmListRow } from '../vms/vm-list-row.ts'
 

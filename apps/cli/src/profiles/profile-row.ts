@@ -1,4 +1,5 @@
-import type { TableColumn } from '../terminal/table.ts'
+import type { TableColumn } from '@skerry/command-line'
+
 import type { Profile } from './profiles.ts'
 
 /** The printed properties of a profile: never its token. */

@@ -1,9 +1,10 @@
 import { open } from 'node:fs/promises'
 import { dirname } from 'node:path'
 
+import { mebibytes } from '@skerry/command-line'
+
 import { Failure } from '../terminal/failure.ts'
 import type { ReportProgress } from '../terminal/report-progress.ts'
-import { mebibytes } from '../terminal/table.ts'
 
 const MIB = 1024 ** 2
 

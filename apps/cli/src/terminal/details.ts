@@ -1,4 +1,4 @@
-import { printable } from './table.ts'
+import { printable } from '@skerry/command-line'
 
 /** Properties of one resource, one per line; an unknown value is a dash. */
 export function renderDetails(rows: readonly (readonly [name: string, value: string])[]): string {

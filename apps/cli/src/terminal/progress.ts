@@ -1,5 +1,6 @@
+import { printable } from '@skerry/command-line'
+
 import type { ReportProgress } from './report-progress.ts'
-import { printable } from './table.ts'
 import type { TerminalScreen } from './terminal-screen.ts'
 
 const TICK_MS = 120

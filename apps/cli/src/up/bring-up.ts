@@ -111,6 +111,6 @@ async function untilOpen({ context, site, node }: Hands): Promise<void> {
   }
   await until(context, OPEN_MS, isOpen, async () => ({
     message: 'the cloud does not accept this machine as a host',
-    hint: 'a vmd that was already running must be restarted: sudo systemctl restart skerry-vmd; then skerry up; sudo skerry cloud host list shows the host',
+    hint: 'a vmd that was already running must be restarted: sudo systemctl restart skerry-vmd; then skerry up; sudo skerry admin host list shows the host',
   }))
 }

@@ -159,7 +159,12 @@ async function keepSettings({ site, passwords }: Workbench): Promise<void> {
 /** Also writes the settings: those of an older version contain no certificates. */
 const certificates: Maker = async (making) => {
   await keepSettings(making)
-  await admin(making)(['temporal', '--out', files(making.site.dir).temporalCertificates])
+  await admin(making)([
+    'temporal-server',
+    'create',
+    '--out',
+    files(making.site.dir).temporalCertificates,
+  ])
 }
 
 /** Passes the URL in a file, because all users of the machine can see command lines. */
@@ -194,17 +199,25 @@ const cloud: Maker = async (making) => {
 
 const makeConsole: Maker = async (making) => {
   const { console: page } = making.site.settled
-  const out = ['--name', 'console-1', '--out', files(making.site.dir).console]
-  await admin(making)(['console', ...out, '--page', page, '--listen', listenFor(page)])
+  const out = ['console-1', '--out', files(making.site.dir).console]
+  await admin(making)([
+    'console-server',
+    'create',
+    ...out,
+    '--page',
+    page,
+    '--listen',
+    listenFor(page),
+  ])
 }
 
 const workflow: Maker = async (making) => {
   const { site } = making
   const { workflow: url } = site.settled
   const database = await databaseFile(making, 'workflow')
-  const out = ['--name', 'workflow-1', '--out', files(site.dir).workflow]
+  const out = ['workflow-1', '--out', files(site.dir).workflow]
   const at = ['--url', url, '--listen', listenFor(url), '--organisation', names.org]
-  await admin(making)(['workflow', ...out, ...at, '--database-file', database])
+  await admin(making)(['workflow-server', 'create', ...out, ...at, '--database-file', database])
 }
 
 interface Invitation {
@@ -224,7 +237,7 @@ const membership: Maker = async (making) => {
   }
   const before = await readKept<Invitation>(file)
   if (!before || (await joinBy(before)).code !== 0) {
-    const fresh = (await admin(making)(['invite'])) as Invitation
+    const fresh = (await admin(making)(['host', 'invite'])) as Invitation
     await writeDurably(file, JSON.stringify(fresh))
     await must(joinBy(fresh), 'skerry vmd join')
   }
@@ -244,11 +257,11 @@ const organisation: Maker = async (making) => {
   const administer = admin(making)
   const { org, user } = names
   const orgs = (await administer(['org', 'list'])) as readonly { name: string }[]
-  if (!orgs.some(({ name }) => name === org)) await administer(['org', 'add', org])
+  if (!orgs.some(({ name }) => name === org)) await administer(['org', 'create', org])
   const users = (await administer(['user', 'list', '--org', org])) as readonly { user: string }[]
   if (users.some((each) => each.user === user)) return
-  const add = ['user', 'add', `${user}@${org}`, '--role', 'organisation administrator']
-  await administer(add, making.passwords.owner)
+  const create = ['user', 'create', `${user}@${org}`, '--role', 'organisation administrator']
+  await administer(create, making.passwords.owner)
 }
 
 const image: Maker = async ({ site, context }) => {
@@ -264,7 +277,7 @@ const template: Maker = async (making) => {
   if (there.some((each) => each.name === name)) return
   const file = making.image ?? files(making.site.dir).image
   const sizes = ['--cpus', '1', '--memory', MEMORY_MIB]
-  await administer(['template', 'add', file, '--org', org, '--name', name, ...sizes])
+  await administer(['template', 'import', file, '--org', org, '--name', name, ...sizes])
 }
 
 export const makers: Readonly<Record<Making, Maker>> = {

@@ -1,5 +1,6 @@
+import type { TableColumn } from '@skerry/command-line'
+
 import type { ReportProgress } from '../terminal/report-progress.ts'
-import type { TableColumn } from '../terminal/table.ts'
 import type { VmListRow } from './vm-list-row.ts'
 
 /**

@@ -1,8 +1,9 @@
 import { readFile } from 'node:fs/promises'
 
 import { basicHeader, isSafe, NoAnswer, sendHttp, ANSWER_MS, wholeBody } from '@skerry/cloud-client'
+import type { Options, OptionValues } from '@skerry/command-line'
 
-import type { Options, OptionValues, CliContext } from '../command.ts'
+import type { CliContext } from '../command.ts'
 import { Failure } from '../terminal/failure.ts'
 import { parseBody, refusal } from '../vms/refusal.ts'
 

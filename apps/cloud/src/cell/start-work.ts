@@ -130,7 +130,7 @@ async function noticed(
     try {
       const number = await seen.read()
       if (number !== undefined && (await noticeRestore(db, number))) {
-        log('the database was restored from a backup: skerry cloud recover --status')
+        log('the database was restored from a backup: skerry admin recovery info')
       }
       return
     } catch (error) {

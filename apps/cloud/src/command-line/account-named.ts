@@ -24,7 +24,7 @@ export function readAccount(word = ''): { readonly user: string; readonly org: s
   const [, user, org] = /^([^@]+)@([^@]+)$/.exec(word) ?? []
   if (user !== undefined && org !== undefined) return { user, org }
   throw new Fault('invalid', `invalid user ${word}: expected USER@ORG`, {
-    hint: 'skerry cloud user list',
+    hint: 'skerry admin user list',
   })
 }
 
@@ -38,7 +38,7 @@ export async function accountNamed(db: Kysely<CloudTables>, word?: string): Prom
     .executeTakeFirst()
   if (found) return found
   throw new Fault('not-found', `user not found: ${user} in ${org}`, {
-    hint: `skerry cloud user list --org ${org}`,
+    hint: `skerry admin user list --org ${org}`,
   })
 }
 

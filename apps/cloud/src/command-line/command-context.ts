@@ -1,3 +1,5 @@
+import { logLine } from '@skerry/service'
+
 import type { CommandContext } from './command.ts'
 
 /** Clock, randomness and log output: only the main program takes these from the machine. */
@@ -8,12 +10,15 @@ export interface CommandSources {
   readonly write: (text: string) => void
 }
 
-/** Builds the context of a command from the clock, the randomness and the log of its program. */
-export const commandContext = (
-  { now, bytes, uuid, write }: CommandSources,
-  io: Pick<CommandContext, 'stopped' | 'print' | 'readInput'>,
-): CommandContext => ({
-  ...io,
+/** Time, serial numbers, secrets and ids, from the clock and the randomness of a program. */
+export const sourcesOf = ({
+  now,
+  bytes,
+  uuid,
+}: Omit<CommandSources, 'write'>): Pick<
+  CommandContext,
+  'issuing' | 'secret' | 'salt' | 'uuid'
+> => ({
   issuing: {
     clock: { now },
     // Positive and of a fixed length: the first byte is never 0 and never above 0x7f.
@@ -22,8 +27,14 @@ export const commandContext = (
   secret: () => bytes(32).toString('base64url'),
   salt: () => bytes(16),
   uuid,
-  log: (message, cause) => {
-    const chain = cause instanceof Error ? ` ${cause.stack ?? cause.message}` : ''
-    write(`${now().toISOString()} ${message}${chain}\n`)
-  },
+})
+
+/** Builds the context of a command from the clock, the randomness and the log of its program. */
+export const commandContext = (
+  sources: CommandSources,
+  io: Pick<CommandContext, 'stopped' | 'print' | 'readInput'>,
+): CommandContext => ({
+  ...io,
+  ...sourcesOf(sources),
+  log: (message, cause) => sources.write(logLine(sources.now(), message, cause)),
 })

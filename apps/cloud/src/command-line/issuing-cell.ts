@@ -9,7 +9,7 @@ export async function requireIssuers({ identity }: CloudConfig): Promise<Issuers
   const issuers = await readIssuers(identity)
   if (issuers) return issuers
   throw new Fault('conflict', `the issuer keys are not in ${identity}`, {
-    hint: 'run this on the machine where skerry cloud init was run',
+    hint: 'run this on the machine where skerry admin init was run',
   })
 }
 

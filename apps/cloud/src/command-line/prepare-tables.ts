@@ -17,13 +17,13 @@ interface At extends Pick<CloudConfig, 'database'> {
 
 /** Migrates the tables to this release. Several cells may do it at once; a database of a later release is rejected. */
 export const prepareTables = ({ database }: Pick<CloudConfig, 'database'>): Promise<void> =>
-  prepareDatabase({ url: database, applicationName: 'skerry cloud' }, MIGRATIONS)
+  prepareDatabase({ url: database, applicationName: 'skerry admin' }, MIGRATIONS)
 
 /** Creates the logins of a cell, and restricts the database to the cells and to the consoles that were created. */
 export async function prepareLogins({ database, logins }: At): Promise<void> {
   const owner = openDatabase<CloudTables>({
     url: database,
-    applicationName: 'skerry cloud',
+    applicationName: 'skerry admin',
     size: 1,
   })
   try {

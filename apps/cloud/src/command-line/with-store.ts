@@ -1,12 +1,13 @@
+import { CLOUD_CONFIG, type Args } from '@skerry/command-line'
 import { openDatabase } from '@skerry/postgres'
 import type { Kysely } from 'kysely'
 
 import { readConfig, type CloudConfig } from '../config.ts'
 import { actingAs } from '../database/acting-as.ts'
 import type { CloudTables } from '../database/tables.ts'
-import { CONFIG, maybe, type CommandInput } from './command.ts'
+import { maybe } from './command.ts'
 
-export const configFile = (requested: CommandInput): string => maybe(requested, 'config') ?? CONFIG
+export const configFile = (requested: Args): string => maybe(requested, 'config') ?? CLOUD_CONFIG
 
 /** Opens the database of a cell for the duration of the work. */
 export async function withDatabase<T>(
@@ -14,7 +15,7 @@ export async function withDatabase<T>(
   work: (db: Kysely<CloudTables>) => Promise<T>,
 ): Promise<T> {
   const url = actingAs(database, 'skerry_system')
-  const db = openDatabase<CloudTables>({ url, applicationName: 'skerry cloud', size: 2 })
+  const db = openDatabase<CloudTables>({ url, applicationName: 'skerry admin', size: 2 })
   try {
     return await work(db)
   } finally {
@@ -23,7 +24,7 @@ export async function withDatabase<T>(
 }
 
 export async function withStore<T>(
-  requested: CommandInput,
+  requested: Args,
   work: (db: Kysely<CloudTables>, config: CloudConfig) => Promise<T>,
 ): Promise<T> {
   const config = await readConfig(configFile(requested))

@@ -1,18 +1,13 @@
 import { mkdir } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 
+import { serverAdmin, type Args } from '@skerry/command-line'
 import { copyDurably, writeDurably } from '@skerry/durable-file'
 import { Fault } from '@skerry/fault'
 import { keepLogins, openDatabase, scramVerifier, urlFor } from '@skerry/postgres'
 import { listenAddress, type ListenAddress } from '@skerry/service'
 
-import {
-  maybe,
-  needed,
-  type CommandInput,
-  type AdminCommand,
-  type CommandContext,
-} from '../command-line/command.ts'
+import { maybe, needed, runs, type CommandContext } from '../command-line/command.ts'
 import { reachable, requireIssuers } from '../command-line/issuing-cell.ts'
 import { requireSeparateConsoleHost } from '../command-line/separate-console-host.ts'
 import { withStore } from '../command-line/with-store.ts'
@@ -37,58 +32,50 @@ interface ConsoleConfig {
 /** The database login is a prefix and this name; PostgreSQL limits it to 63 characters. */
 const NAME = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,29}$/
 const HTTPS_PORT = 443
+type ConsoleArgs = Args<typeof serverAdmin.createConsoleServer.options>
 
-export const makeConsole: AdminCommand = {
-  name: 'console',
-  words: [],
-  options: {
-    name: 'NAME',
-    out: 'DIR',
-    page: 'https://HOST[:PORT]',
-    listen: 'ADDRESS:PORT',
-    database: 'postgres://HOST:PORT/NAME',
-  },
-  summary:
-    'issue the certificates, configuration and database login of a console server; run it on a machine that has the issuer keys; the same name replaces them',
-  run: (context, requested) =>
-    withStore(requested, async (db, config) => {
-      const { name, page, listen } = readAsked(requested, config)
-      const out = resolve(needed(requested, 'out'))
-      const { id: cloud, epoch } = await readCloud(db)
-      const issuers = await requireIssuers(config)
-      const host = namedBy(page.href)
-      const login = `skerry_console_${cloud.slice(0, 8)}_${name}`
-      await keepConsoleMachine(db, { name, host, login })
-      const database = await makeLogin(context, { config, login, at: maybe(requested, 'database') })
-      const identity = join(out, 'identity')
-      await mkdir(identity, { recursive: true, mode: 0o700 })
-      for (const kind of ['control', 'hosts'] as const) {
-        const { cert } = identityFiles[kind]
-        await copyDurably(join(config.identity, cert), join(identity, cert))
-      }
-      const { issuing } = context
-      const shown = await makeControl(issuers, { cloud, role: 'console', id: name, epoch }, issuing)
-      await writeDurably(join(identity, 'console.pem'), shown)
-      const server = await makeServer(issuers, [host], issuing)
-      await writeDurably(join(identity, identityFiles.server), server)
-      const made: ConsoleConfig = {
-        name,
-        page: page.origin,
-        listen,
-        database,
-        identity,
-        renewFrom: [reachable(config)],
-      }
-      const file = join(out, 'console.json')
-      await writeDurably(file, `${JSON.stringify(made, null, 2)}\n`)
-      report(context, requested, { made, file, config })
-    }),
-}
+export const createConsoleServer = runs(serverAdmin.createConsoleServer, (context, requested) =>
+  withStore(requested, async (db, config) => {
+    const { name, page, listen } = readAsked(requested, config)
+    const out = resolve(needed(requested, 'out'))
+    const { id: cloud, epoch } = await readCloud(db)
+    const issuers = await requireIssuers(config)
+    const host = namedBy(page.href)
+    const login = `skerry_console_${cloud.slice(0, 8)}_${name}`
+    await keepConsoleMachine(db, { name, host, login })
+    const database = await makeLogin(context, { config, login, at: maybe(requested, 'database') })
+    const identity = join(out, 'identity')
+    await mkdir(identity, { recursive: true, mode: 0o700 })
+    for (const kind of ['control', 'hosts'] as const) {
+      const { cert } = identityFiles[kind]
+      await copyDurably(join(config.identity, cert), join(identity, cert))
+    }
+    const { issuing } = context
+    const shown = await makeControl(issuers, { cloud, role: 'console', id: name, epoch }, issuing)
+    await writeDurably(join(identity, 'console.pem'), shown)
+    const server = await makeServer(issuers, [host], issuing)
+    await writeDurably(join(identity, identityFiles.server), server)
+    const made: ConsoleConfig = {
+      name,
+      page: page.origin,
+      listen,
+      database,
+      identity,
+      renewFrom: [reachable(config)],
+    }
+    const file = join(out, 'console.json')
+    await writeDurably(file, `${JSON.stringify(made, null, 2)}\n`)
+    report(context, requested, { made, file, config })
+  }),
+)
 
-function readAsked(requested: CommandInput, config: CloudConfig) {
-  const name = needed(requested, 'name')
+function readAsked(requested: ConsoleArgs, config: CloudConfig) {
+  const [name = ''] = requested.words
   if (!NAME.test(name)) {
-    throw new Fault('invalid', `--name must be like console-1, at most 30 characters, not ${name}`)
+    throw new Fault(
+      'invalid',
+      `the name must be like console-1, at most 30 characters, not ${name}`,
+    )
   }
   const address = needed(requested, 'page')
   const page = URL.parse(address)
@@ -116,7 +103,7 @@ async function makeLogin(
   }
   const owner = openDatabase<CloudTables>({
     url: config.database,
-    applicationName: 'skerry cloud',
+    applicationName: 'skerry admin',
     size: 1,
   })
   try {
@@ -130,16 +117,16 @@ async function makeLogin(
 
 function report(
   { print }: CommandContext,
-  { options }: CommandInput,
+  { json }: Args,
   { made, file, config }: { made: ConsoleConfig; file: string; config: CloudConfig },
 ): void {
   const { name, page } = made
   const { host } = new URL(page)
-  if (options['json'] === true) return print(JSON.stringify({ console: name, config: file, page }))
-  print(`created console ${name} at ${page}; configuration: ${file}`)
+  if (json) return print(JSON.stringify({ console: name, config: file, page }))
+  print(`created console server ${name} at ${page}; configuration: ${file}`)
   if (config.console !== host) {
     print(
-      `screen tickets still point to another console; run skerry cloud init --console ${host}, then restart the cells`,
+      `screen tickets still point to another console; run skerry admin init --console ${host}, then restart the cells`,
     )
   }
   print(

@@ -3,6 +3,7 @@ import { access, mkdir } from 'node:fs/promises'
 import { isIP } from 'node:net'
 import { dirname, join, resolve } from 'node:path'
 
+import { serverAdmin, type Args } from '@skerry/command-line'
 import { writeDurably } from '@skerry/durable-file'
 import { Fault } from '@skerry/fault'
 import { listenAddress } from '@skerry/service'
@@ -10,14 +11,8 @@ import type { Kysely } from 'kysely'
 
 import { hashPassword } from '../auth/password.ts'
 import { passwordIn } from '../command-line/account-named.ts'
-import {
-  maybe,
-  needed,
-  type CommandInput,
-  type AdminCommand,
-  type CommandContext,
-} from '../command-line/command.ts'
-import { databaseIn, databaseOptions } from '../command-line/database-in.ts'
+import { maybe, needed, runs, type CommandContext } from '../command-line/command.ts'
+import { databaseIn } from '../command-line/database-in.ts'
 import { prepareTables } from '../command-line/prepare-tables.ts'
 import { requireSeparateConsoleHost } from '../command-line/separate-console-host.ts'
 import { configFile, withDatabase } from '../command-line/with-store.ts'
@@ -36,49 +31,27 @@ import { namesOf } from '../identity/renew-cell.ts'
 import { addAdministrator, hasAdministrator } from '../tenants/accounts.ts'
 
 const HTTPS_PORT = 443
+type InitArgs = Args<typeof serverAdmin.init.options>
 const ADMINISTRATOR = { org: 'System', name: 'administrator' } as const
 
-export const init: AdminCommand = {
-  name: 'init',
-  words: [],
-  options: {
-    base: 'https://NAME:PORT',
-    ...databaseOptions,
-    temporal: 'ADDRESS:PORT',
-    'temporal-files': 'CA,CERTIFICATE,KEY',
-    'temporal-plain': true,
-    namespace: 'NAME',
-    listen: 'ADDRESS:PORT',
-    machines: 'ADDRESS:PORT',
-    cell: 'NAME',
-    identity: 'DIR',
-    images: 'DIR',
-    console: 'HOST[:PORT]',
-    original: 'https://NAME:PORT',
-    'original-listen': 'ADDRESS:PORT',
-    'password-stdin': true,
-  },
-  summary:
-    'create a cloud: configuration, issuers, certificates, tables, first administrator; a second run changes only --console, --original and --original-listen',
-  async run(context, requested) {
-    const file = configFile(requested)
-    const known = await isThere(file)
-    const before = known ? await readConfig(file) : await newConfig(file, requested)
-    const config = withConsole(withOriginal(before, requested), maybe(requested, 'console'))
-    await prepareTables(config)
-    const password = await withDatabase(config, async (db) => {
-      await makeIdentity(context, config, db)
-      if (!known || config !== before) {
-        await mkdir(dirname(file), { recursive: true })
-        await writeDurably(file, `${JSON.stringify(config, null, 2)}\n`)
-      }
-      return makeAdministrator(context, requested, db)
-    })
-    report(context, requested, { file, config, password })
-  },
-}
+export const init = runs(serverAdmin.init, async (context, requested) => {
+  const file = configFile(requested)
+  const known = await isThere(file)
+  const before = known ? await readConfig(file) : await newConfig(file, requested)
+  const config = withConsole(withOriginal(before, requested), maybe(requested, 'console'))
+  await prepareTables(config)
+  const password = await withDatabase(config, async (db) => {
+    await makeIdentity(context, config, db)
+    if (!known || config !== before) {
+      await mkdir(dirname(file), { recursive: true })
+      await writeDurably(file, `${JSON.stringify(config, null, 2)}\n`)
+    }
+    return makeAdministrator(context, requested, db)
+  })
+  report(context, requested, { file, config, password })
+})
 
-async function newConfig(file: string, requested: CommandInput): Promise<CloudConfig> {
+async function newConfig(file: string, requested: InitArgs): Promise<CloudConfig> {
   const value: CloudConfig = {
     base: needed(requested, 'base'),
     cell: maybe(requested, 'cell') ?? 'cell-1',
@@ -96,8 +69,8 @@ async function newConfig(file: string, requested: CommandInput): Promise<CloudCo
   return checkConfig(value, 'the configuration')
 }
 
-/** Default: the client certificate is this cell's own, and the server's certificate comes from `skerry cloud temporal`. */
-function temporalTls(requested: CommandInput): Pick<CloudConfig['temporal'], 'tls'> {
+/** Default: the client certificate is this cell's own, and the server's certificate comes from `skerry admin temporal-server create`. */
+function temporalTls(requested: InitArgs): Pick<CloudConfig['temporal'], 'tls'> {
   const files = maybe(requested, 'temporal-files')
   if (requested.options['temporal-plain'] === true) {
     if (files === undefined) return { tls: false }
@@ -114,7 +87,7 @@ function temporalTls(requested: CommandInput): Pick<CloudConfig['temporal'], 'tl
 }
 
 /** The same API with the original names, for existing clients. The address is kept between runs; giving it again changes it. */
-function withOriginal(config: CloudConfig, requested: CommandInput): CloudConfig {
+function withOriginal(config: CloudConfig, requested: InitArgs): CloudConfig {
   const listen = maybe(requested, 'original-listen')
   const base = maybe(requested, 'original') ?? config.original?.base
   if (base === undefined) {
@@ -154,7 +127,7 @@ async function makeIdentity(
       'conflict',
       'this cloud already exists, but its issuer keys are not on this machine',
       {
-        hint: 'run skerry cloud cell on the machine that has them, or restore them from a backup',
+        hint: 'run skerry admin cell create on the machine that has them, or restore them from a backup',
       },
     )
   }
@@ -191,7 +164,7 @@ function isFor(cert: string, names: readonly string[]): boolean {
 /** Returns the generated password, or undefined if an administrator exists or the password was given. */
 async function makeAdministrator(
   context: CommandContext,
-  { options }: CommandInput,
+  { options }: InitArgs,
   db: Kysely<CloudTables>,
 ): Promise<string | undefined> {
   if (await hasAdministrator(db)) return undefined
@@ -206,12 +179,12 @@ async function makeAdministrator(
 
 function report(
   { print }: CommandContext,
-  { options }: CommandInput,
+  { json }: InitArgs,
   { file, config, password }: { file: string; config: CloudConfig; password: string | undefined },
 ): void {
   const ca = join(config.identity, identityFiles.site.cert)
   const { name, org } = ADMINISTRATOR
-  if (options['json'] === true) {
+  if (json) {
     return print(JSON.stringify({ config: file, ca, user: name, org, password }))
   }
   print(`created the cloud at ${config.base}; configuration: ${file}`)
@@ -223,7 +196,7 @@ function report(
   print(
     `back up ${config.identity}: its keys control the cloud, and without them the cloud is lost`,
   )
-  print('next: skerry cloud serve, then skerry cloud invite for every host')
+  print('next: skerry cloud-server, then skerry admin host invite for every host')
 }
 
 async function isThere(file: string): Promise<boolean> {

@@ -1,8 +1,15 @@
+import { tenantAdmin, type Args } from '@skerry/command-line'
 import { Fault } from '@skerry/fault'
 import type { Kysely } from 'kysely'
 
 import { named, operator } from '../command-line/account-named.ts'
-import { maybe, printRows, type CommandInput, type AdminCommand } from '../command-line/command.ts'
+import {
+  maybe,
+  printRows,
+  runs,
+  type AdminCommand,
+  type CommandContext,
+} from '../command-line/command.ts'
 import { withStore } from '../command-line/with-store.ts'
 import type { CloudTables } from '../database/tables.ts'
 import { addOrg, orgNamed } from '../tenants/accounts.ts'
@@ -11,51 +18,33 @@ import { findOrg, type OrgRow } from '../tenants/orgs.ts'
 import { readQuota, used, type Quota } from '../tenants/quotas.ts'
 import { changeOrg, changeQuota } from '../tenants/tenants.ts'
 
-async function wanted(db: Kysely<CloudTables>, requested: CommandInput): Promise<OrgRow> {
+async function wanted(db: Kysely<CloudTables>, requested: Args): Promise<OrgRow> {
   const org = await findOrg(db, await orgNamed(db, requested.words[0] ?? ''))
   if (org) return org
   throw new Fault('not-found', `organisation ${requested.words[0]} was deleted meanwhile`)
 }
 
-const add: AdminCommand = {
-  name: 'org add',
-  words: ['NAME'],
-  options: { vdc: 'NAME' },
-  summary: 'create an organisation with one vDC (default name: main)',
-  run: ({ print }, requested) =>
-    withStore(requested, async (db) => {
-      const name = named(requested.words[0])
-      const org = await addOrg(db, name, named(maybe(requested, 'vdc') ?? 'main'))
-      print(
-        requested.options['json'] === true ? JSON.stringify({ org, name }) : `organisation ${name}`,
-      )
-    }),
-}
+const add = runs(tenantAdmin.createOrg, ({ print }, requested) =>
+  withStore(requested, async (db) => {
+    const name = named(requested.words[0])
+    const org = await addOrg(db, name, named(maybe(requested, 'vdc') ?? 'main'))
+    print(requested.json ? JSON.stringify({ org, name }) : `organisation ${name}`)
+  }),
+)
 
-const list: AdminCommand = {
-  name: 'org list',
-  words: [],
-  options: {},
-  summary: 'list organisations: whether they are enabled, number of users and VMs',
-  run: (context, requested) =>
-    withStore(requested, async (db) => {
-      printRows(
-        context,
-        requested,
-        [...(await listOrgs(db))].map((each) => ({ ...each })),
-        ['name', 'enabled', 'users', 'vms', 'id'],
-      )
-    }),
-}
+const list = runs(tenantAdmin.listOrgs, (context, requested) =>
+  withStore(requested, async (db) => {
+    printRows(
+      context,
+      requested,
+      [...(await listOrgs(db))].map((each) => ({ ...each })),
+      ['name', 'enabled', 'users', 'vms', 'id'],
+    )
+  }),
+)
 
-const enabling = (enabled: boolean): AdminCommand => ({
-  name: enabled ? 'org enable' : 'org disable',
-  words: ['NAME'],
-  options: {},
-  summary: enabled
-    ? 'let the users of an organisation log in again'
-    : 'log out the users of an organisation and reject their logins; its VMs stay as they are',
-  run: ({ print }, requested) =>
+const enabling = (enabled: boolean): AdminCommand =>
+  runs(enabled ? tenantAdmin.enableOrg : tenantAdmin.disableOrg, ({ print }, requested) =>
     withStore(requested, async (db) => {
       const org = await wanted(db, requested)
       const by = await operator(db)
@@ -64,9 +53,9 @@ const enabling = (enabled: boolean): AdminCommand => ({
       const words = enabled
         ? `organisation ${org.name} is enabled: its users may log in`
         : `organisation ${org.name} is disabled: its users are logged out, its VMs stay as they are`
-      print(requested.options['json'] === true ? JSON.stringify(said) : words)
+      print(requested.json ? JSON.stringify(said) : words)
     }),
-})
+  )
 
 /** Option name of each bound. */
 const bounds = {
@@ -80,12 +69,12 @@ const NONE = 'none'
 
 async function printQuota(
   db: Kysely<CloudTables>,
-  context: Parameters<AdminCommand['run']>[0],
-  requested: CommandInput,
+  context: CommandContext,
+  requested: Args,
   { id, name }: OrgRow,
 ): Promise<void> {
   const [quota, now] = [await readQuota(db, id), await used(db, id)]
-  if (requested.options['json'] === true) {
+  if (requested.json) {
     return context.print(JSON.stringify({ org: name, quota, used: now }))
   }
   const rows = Object.entries(bounds).map(([bound, key]) => ({
@@ -96,50 +85,40 @@ async function printQuota(
   printRows(context, requested, rows, ['bound', 'most', 'used'])
 }
 
-const show: AdminCommand = {
-  name: 'quota show',
-  words: ['ORG'],
-  options: {},
-  summary: 'show the quota of an organisation and its usage',
-  run: (context, requested) =>
-    withStore(requested, async (db) =>
-      printQuota(db, context, requested, await wanted(db, requested)),
-    ),
-}
+const show = runs(tenantAdmin.showQuota, (context, requested) =>
+  withStore(requested, async (db) =>
+    printQuota(db, context, requested, await wanted(db, requested)),
+  ),
+)
 
-function boundIn(requested: CommandInput, option: string): number | typeof NONE | undefined {
+function boundIn(requested: Args, option: keyof typeof bounds): number | typeof NONE | undefined {
   const said = maybe(requested, option)
   if (said === undefined || said === NONE) return said
   if (/^\d{1,9}$/.test(said)) return Number(said)
   throw new Fault('invalid', `--${option} must be a whole number or ${NONE}, not ${said}`)
 }
 
-const set: AdminCommand = {
-  name: 'quota set',
-  words: ['ORG'],
-  options: Object.fromEntries(Object.keys(bounds).map((each) => [each, 'N|none'])),
-  summary: 'set the quota of an organisation; omitted bounds stay, none removes a bound',
-  run: (context, requested) =>
-    withStore(requested, async (db) => {
-      const org = await wanted(db, requested)
-      const changes = Object.entries(bounds).map(
-        ([option, key]) => [key, boundIn(requested, option)] as const,
-      )
-      if (changes.every(([, value]) => value === undefined)) {
-        throw new Fault('invalid', 'no bound given', {
-          hint: `skerry cloud quota set ${org.name} --vms 10`,
-        })
-      }
-      const before = await readQuota(db, org.id)
-      const after: Quota = Object.fromEntries(
-        changes
-          .map(([key, value]) => [key, value === undefined ? before[key] : value] as const)
-          .filter(([, value]) => value !== undefined && value !== NONE),
-      )
-      const by = await operator(db)
-      await db.transaction().execute((tx) => changeQuota(tx, by, org, after))
-      await printQuota(db, context, requested, org)
-    }),
-}
+const set = runs(tenantAdmin.setQuota, (context, requested) =>
+  withStore(requested, async (db) => {
+    const org = await wanted(db, requested)
+    const changes = Object.entries(bounds).map(
+      ([option, key]) => [key, boundIn(requested, option as keyof typeof bounds)] as const,
+    )
+    if (changes.every(([, value]) => value === undefined)) {
+      throw new Fault('invalid', 'no bound given', {
+        hint: `skerry admin quota set ${org.name} --vms 10`,
+      })
+    }
+    const before = await readQuota(db, org.id)
+    const after: Quota = Object.fromEntries(
+      changes
+        .map(([key, value]) => [key, value === undefined ? before[key] : value] as const)
+        .filter(([, value]) => value !== undefined && value !== NONE),
+    )
+    const by = await operator(db)
+    await db.transaction().execute((tx) => changeQuota(tx, by, org, after))
+    await printQuota(db, context, requested, org)
+  }),
+)
 
 export const orgs: readonly AdminCommand[] = [add, list, enabling(true), enabling(false), show, set]

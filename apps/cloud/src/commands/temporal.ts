@@ -1,9 +1,10 @@
 import { mkdir, readFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 
+import { serverAdmin } from '@skerry/command-line'
 import { writeDurably } from '@skerry/durable-file'
 
-import { needed, type AdminCommand } from '../command-line/command.ts'
+import { needed, runs } from '../command-line/command.ts'
 import { requireIssuers } from '../command-line/issuing-cell.ts'
 import { configFile } from '../command-line/with-store.ts'
 import { readConfig } from '../config.ts'
@@ -12,13 +13,9 @@ import { identityFiles, makeTemporal as issue } from '../identity/issuers.ts'
 /** Files that the configuration of the Temporal server refers to. */
 const files = { certificate: 'temporal.pem', key: 'temporal.key', clients: 'clients.pem' } as const
 
-export const makeTemporal: AdminCommand = {
-  name: 'temporal',
-  words: [],
-  options: { out: 'DIR' },
-  summary:
-    'issue the certificates of a Temporal server that accepts only cells and workflow servers; run it on a machine that has the issuer keys; a second run replaces them',
-  async run({ issuing, print }, requested) {
+export const createTemporalServer = runs(
+  serverAdmin.createTemporalServer,
+  async ({ issuing, print }, requested) => {
     const config = await readConfig(configFile(requested))
     const issuers = await requireIssuers(config)
     const out = resolve(needed(requested, 'out'))
@@ -29,9 +26,9 @@ export const makeTemporal: AdminCommand = {
     await writeDurably(join(out, files.key), key)
     await writeDurably(join(out, files.certificate), cert)
     print(
-      requested.options['json'] === true
+      requested.json
         ? JSON.stringify({ out, ...files })
         : `created the certificates of Temporal in ${out}: ${Object.values(files).join(', ')}\nnext: copy them to its machine and set them in global.tls of its configuration: docs/guides/own-machines.md`,
     )
   },
-}
+)

@@ -1,3 +1,4 @@
+import { tenantAdmin, type Args } from '@skerry/command-line'
 import { Fault } from '@skerry/fault'
 import type { Kysely } from 'kysely'
 
@@ -15,56 +16,42 @@ import {
   maybe,
   needed,
   printRows,
-  type CommandInput,
+  runs,
   type AdminCommand,
+  type CommandContext,
 } from '../command-line/command.ts'
 import { withStore } from '../command-line/with-store.ts'
 import type { CloudTables } from '../database/tables.ts'
-import { roles } from '../domain/roles.ts'
 import { addAccessToken, dropAccessToken } from '../tenants/access-tokens.ts'
 import { addAccount, orgNamed } from '../tenants/accounts.ts'
 import { listAccounts, removeAccount, requireAnother, tokensOf } from '../tenants/operator-lists.ts'
 import { changeAccount, type AccountChange, type AccountRow } from '../tenants/tenants.ts'
 
-const ROLES = Object.keys(roles).join(', ')
+const add = runs(tenantAdmin.createUser, ({ print, readInput, salt }, requested) =>
+  withStore(requested, async (db) => {
+    const { user, org } = readAccount(requested.words[0])
+    const role = roleIn(org, needed(requested, 'role'))
+    await orgNamed(db, org)
+    const hash = await hashPassword(await passwordIn(await readInput(), user), salt())
+    await addAccount(db, { org, name: named(user), role, password: hash })
+    const said = { user, org, role }
+    print(requested.json ? JSON.stringify(said) : `user ${user}@${org}, ${role}`)
+  }),
+)
 
-const add: AdminCommand = {
-  name: 'user add',
-  words: ['USER@ORG'],
-  options: { role: 'ROLE' },
-  summary: `create a user with the password from standard input; roles: ${ROLES} (the last in System only)`,
-  run: ({ print, readInput, salt }, requested) =>
-    withStore(requested, async (db) => {
-      const { user, org } = readAccount(requested.words[0])
-      const role = roleIn(org, needed(requested, 'role'))
-      await orgNamed(db, org)
-      const hash = await hashPassword(await passwordIn(await readInput(), user), salt())
-      await addAccount(db, { org, name: named(user), role, password: hash })
-      const said = { user, org, role }
-      print(
-        requested.options['json'] === true ? JSON.stringify(said) : `user ${user}@${org}, ${role}`,
-      )
-    }),
-}
-
-const list: AdminCommand = {
-  name: 'user list',
-  words: [],
-  options: { org: 'ORG' },
-  summary: 'list users, of all organisations or of one: role, enabled, sessions, tokens',
-  run: (context, requested) =>
-    withStore(requested, async (db) => {
-      const org = maybe(requested, 'org')
-      const rows = await listAccounts(db, org === undefined ? undefined : await orgNamed(db, org))
-      const heads = ['user', 'org', 'role', 'enabled', 'sessions', 'tokens']
-      printRows(
-        context,
-        requested,
-        rows.map((row) => ({ ...row })),
-        heads,
-      )
-    }),
-}
+const list = runs(tenantAdmin.listUsers, (context, requested) =>
+  withStore(requested, async (db) => {
+    const org = maybe(requested, 'org')
+    const rows = await listAccounts(db, org === undefined ? undefined : await orgNamed(db, org))
+    const heads = ['user', 'org', 'role', 'enabled', 'sessions', 'tokens']
+    printRows(
+      context,
+      requested,
+      rows.map((row) => ({ ...row })),
+      heads,
+    )
+  }),
+)
 
 /** Changes a user and returns the changed row. */
 async function change(
@@ -81,71 +68,54 @@ async function change(
 }
 
 const say = (
-  { print }: Parameters<AdminCommand['run']>[0],
-  { words, options }: CommandInput,
+  { print }: CommandContext,
+  { words, json }: Args,
   { role, disabled }: AccountRow,
   text: string,
 ): void => {
   const said = { ...readAccount(words[0]), role, enabled: !disabled }
-  print(options['json'] === true ? JSON.stringify(said) : `user ${words[0]} ${text}`)
+  print(json ? JSON.stringify(said) : `user ${words[0]} ${text}`)
 }
 
-const role: AdminCommand = {
-  name: 'user role',
-  words: ['USER@ORG', 'ROLE'],
-  options: {},
-  summary: `change the role of a user, effective at once; roles: ${ROLES} (the last in System only)`,
-  run: (context, requested) =>
-    withStore(requested, async (db) => {
-      const row = await accountNamed(db, requested.words[0])
-      const wanted = roleIn(readAccount(requested.words[0]).org, requested.words[1] ?? '')
-      say(context, requested, await change(db, row, { role: wanted }), `now has the role ${wanted}`)
-    }),
-}
+const set = runs(tenantAdmin.setUser, (context, requested) =>
+  withStore(requested, async (db) => {
+    const [word] = requested.words
+    const { role, enable, disable, password } = requested.options
+    if (enable === true && disable === true) {
+      throw new Fault('invalid', 'give --enable or --disable, not both')
+    }
+    if ([role, enable, disable, password].every((each) => each === undefined)) {
+      throw new Fault('invalid', 'no change given', { hint: 'skerry admin user set --help' })
+    }
+    const row = await accountNamed(db, word)
+    const changed = await change(db, row, {
+      ...(role !== undefined && { role: roleIn(readAccount(word).org, role) }),
+      ...((enable ?? disable) !== undefined && { enabled: enable === true }),
+      ...(password === true && {
+        password: await hashPassword(
+          await passwordIn(await context.readInput(), row.name),
+          context.salt(),
+        ),
+      }),
+    })
+    const done = [
+      role !== undefined && `now has the role ${role}`,
+      enable === true && 'may log in',
+      disable === true && 'is logged out and may not log in',
+      password === true && 'has a new password; their sessions are ended',
+    ].filter((each) => each !== false)
+    say(context, requested, changed, done.join(', '))
+  }),
+)
 
-const password: AdminCommand = {
-  name: 'user password',
-  words: ['USER@ORG'],
-  options: {},
-  summary: 'set the password of a user from standard input and end all their sessions',
-  run: (context, requested) =>
-    withStore(requested, async (db) => {
-      const row = await accountNamed(db, requested.words[0])
-      const hash = await hashPassword(
-        await passwordIn(await context.readInput(), row.name),
-        context.salt(),
-      )
-      const text = 'has a new password; their sessions are ended'
-      say(context, requested, await change(db, row, { password: hash }), text)
-    }),
-}
-
-const enabling = (enabled: boolean): AdminCommand => ({
-  name: enabled ? 'user enable' : 'user disable',
-  words: ['USER@ORG'],
-  options: {},
-  summary: enabled ? 'let a user log in again' : 'log out a user and reject their logins',
-  run: (context, requested) =>
-    withStore(requested, async (db) => {
-      const row = await accountNamed(db, requested.words[0])
-      const text = enabled ? 'may log in' : 'is logged out and may not log in'
-      say(context, requested, await change(db, row, { enabled }), text)
-    }),
-})
-
-const remove: AdminCommand = {
-  name: 'user remove',
-  words: ['USER@ORG'],
-  options: {},
-  summary: 'remove a user with all sessions and tokens; their VMs and other resources stay',
-  run: (context, requested) =>
-    withStore(requested, async (db) => {
-      const row = await accountNamed(db, requested.words[0])
-      const { user } = await operator(db)
-      await db.transaction().execute((tx) => removeAccount(tx, user, row))
-      say(context, requested, { ...row, disabled: true }, 'is removed')
-    }),
-}
+const remove = runs(tenantAdmin.removeUser, (context, requested) =>
+  withStore(requested, async (db) => {
+    const row = await accountNamed(db, requested.words[0])
+    const { user } = await operator(db)
+    await db.transaction().execute((tx) => removeAccount(tx, user, row))
+    say(context, requested, { ...row, disabled: true }, 'is removed')
+  }),
+)
 
 const asUser = (row: AccountRow, org: string) => ({
   user: row.name,
@@ -155,75 +125,53 @@ const asUser = (row: AccountRow, org: string) => ({
   role: row.role,
 })
 
-const tokenList: AdminCommand = {
-  name: 'token list',
-  words: ['USER@ORG'],
-  options: {},
-  summary: 'list the access tokens of a user: creation time and last use, never the token itself',
-  run: (context, requested) =>
-    withStore(requested, async (db) => {
-      const row = await accountNamed(db, requested.words[0])
-      const rows = (await tokensOf(db, row)).map(({ id, name, made_at, used_at }) => ({
-        name,
-        made: made_at,
-        used: used_at,
-        id,
-      }))
-      printRows(context, requested, rows, ['name', 'made', 'used'])
-    }),
-}
+const tokenList = runs(tenantAdmin.listTokens, (context, requested) =>
+  withStore(requested, async (db) => {
+    const row = await accountNamed(db, requested.words[0])
+    const rows = (await tokensOf(db, row)).map(({ id, name, made_at, used_at }) => ({
+      name,
+      made: made_at,
+      used: used_at,
+      id,
+    }))
+    printRows(context, requested, rows, ['name', 'made', 'used'])
+  }),
+)
 
-const tokenAdd: AdminCommand = {
-  name: 'token add',
-  words: ['USER@ORG', 'NAME'],
-  options: {},
-  summary: 'create an access token for a user and print it; it is shown only once',
-  run: ({ print, secret }, requested) =>
-    withStore(requested, async (db) => {
-      const row = await accountNamed(db, requested.words[0])
-      const name = named(requested.words[1])
-      const token = `${ACCESS_TOKEN}${secret()}`
-      const principal = asUser(row, readAccount(requested.words[0]).org)
-      await db
-        .transaction()
-        .execute((tx) => addAccessToken(tx, principal, { name, hash: hashToken(token) }))
-      print(requested.options['json'] === true ? JSON.stringify({ name, token }) : token)
-    }),
-}
+const tokenAdd = runs(tenantAdmin.createToken, ({ print, secret }, requested) =>
+  withStore(requested, async (db) => {
+    const row = await accountNamed(db, requested.words[0])
+    const name = named(requested.words[1])
+    const token = `${ACCESS_TOKEN}${secret()}`
+    const principal = asUser(row, readAccount(requested.words[0]).org)
+    await db
+      .transaction()
+      .execute((tx) => addAccessToken(tx, principal, { name, hash: hashToken(token) }))
+    print(requested.json ? JSON.stringify({ name, token }) : token)
+  }),
+)
 
-const tokenRevoke: AdminCommand = {
-  name: 'token revoke',
-  words: ['USER@ORG', 'NAME'],
-  options: {},
-  summary: 'revoke an access token at once',
-  run: ({ print }, requested) =>
-    withStore(requested, async (db) => {
-      const [word = '', name = ''] = requested.words
-      const row = await accountNamed(db, word)
-      const found = (await tokensOf(db, row)).find((each) => each.name === name)
-      if (!found) {
-        throw new Fault('not-found', `${word} has no token ${name}`, {
-          hint: `skerry cloud token list ${word}`,
-        })
-      }
-      const principal = asUser(row, readAccount(word).org)
-      await db.transaction().execute((tx) => dropAccessToken(tx, principal, found))
-      const said = { user: word, token: name }
-      print(
-        requested.options['json'] === true
-          ? JSON.stringify(said)
-          : `token ${name} of ${word} is revoked`,
-      )
-    }),
-}
+const tokenRevoke = runs(tenantAdmin.revokeToken, ({ print }, requested) =>
+  withStore(requested, async (db) => {
+    const [word = '', name = ''] = requested.words
+    const row = await accountNamed(db, word)
+    const found = (await tokensOf(db, row)).find((each) => each.name === name)
+    if (!found) {
+      throw new Fault('not-found', `${word} has no token ${name}`, {
+        hint: `skerry admin token list ${word}`,
+      })
+    }
+    const principal = asUser(row, readAccount(word).org)
+    await db.transaction().execute((tx) => dropAccessToken(tx, principal, found))
+    const said = { user: word, token: name }
+    print(requested.json ? JSON.stringify(said) : `token ${name} of ${word} is revoked`)
+  }),
+)
 
 export const users: readonly AdminCommand[] = [
   add,
   list,
-  role,
-  password,
-  enabling(true),
-  enabling(false),
+  set,
   remove,
   tokenList,
   tokenAdd,

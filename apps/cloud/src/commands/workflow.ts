@@ -2,12 +2,13 @@ import { existsSync } from 'node:fs'
 import { mkdir, readFile } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 
+import { serverAdmin, type Args } from '@skerry/command-line'
 import { copyDurably, writeDurably } from '@skerry/durable-file'
 import { Fault } from '@skerry/fault'
 import { listenAddress, type ListenAddress } from '@skerry/service'
 
-import { maybe, needed, type CommandInput, type AdminCommand } from '../command-line/command.ts'
-import { databaseIn, databaseOptions } from '../command-line/database-in.ts'
+import { maybe, needed, runs } from '../command-line/command.ts'
+import { databaseIn } from '../command-line/database-in.ts'
 import { reachable, requireIssuers } from '../command-line/issuing-cell.ts'
 import { withStore } from '../command-line/with-store.ts'
 import type { CloudConfig } from '../config.ts'
@@ -39,69 +40,57 @@ interface WorkflowConfig {
 
 const NAME = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,62}$/
 const PORT = 8281
+type WorkflowArgs = Args<typeof serverAdmin.createWorkflowServer.options>
 
-export const makeWorkflow: AdminCommand = {
-  name: 'workflow',
-  words: [],
-  options: {
-    name: 'NAME',
-    out: 'DIR',
-    url: 'https://HOST:PORT',
-    listen: 'ADDRESS:PORT',
-    ...databaseOptions,
-    temporal: 'ADDRESS:PORT',
-    namespace: 'NAME',
-    cells: 'ADDRESS:PORT,…',
-    organisation: 'NAME',
-  },
-  summary:
-    'issue the certificates and configuration of a workflow server; run it on a machine that has the issuer keys; the same name replaces them',
-  run: (context, requested) =>
-    withStore(requested, async (db, config) => {
-      const options = readAsked(requested, config, await databaseIn(requested))
-      const { id: cloud, epoch } = await readCloud(db)
-      const issuers = await requireIssuers(config)
-      const host = namedBy(options.url)
-      await keepWorkflowMachine(db, { name: options.name, host })
-      const out = resolve(needed(requested, 'out'))
-      const identity = join(out, 'identity')
-      await mkdir(identity, { recursive: true, mode: 0o700 })
-      for (const kind of ['control', 'hosts'] as const) {
-        const { cert } = identityFiles[kind]
-        await copyDurably(join(config.identity, cert), join(identity, cert))
-      }
-      const { issuing, secret, print } = context
-      const name = { cloud, role: 'workflow', id: options.name, epoch } as const
-      await writeDurably(join(identity, 'workflow.pem'), await makeControl(issuers, name, issuing))
-      const server = await makeServer(issuers, [host], issuing)
-      await writeDurably(join(identity, identityFiles.server), server)
-      // The database holds data sealed with this key; a new key would make it unreadable.
-      const seal = join(identity, identityFiles.seal)
-      if (!existsSync(seal)) await writeDurably(seal, newSealKey(secret))
-      const egress = join(out, 'egress', 'egress.sock')
-      // The egress proxy runs as a separate user, which owns the directory of its socket.
-      await mkdir(dirname(egress), { recursive: true, mode: 0o710 })
-      const renewFrom = [reachable(config)]
-      const made: WorkflowConfig = { ...options, identity, renewFrom, egress }
-      await keepEgressList(join(out, 'egress.json'), egress)
-      const file = join(out, 'workflow.json')
-      await writeDurably(file, `${JSON.stringify(made, null, 2)}\n`)
-      print(
-        requested.options['json'] === true
-          ? JSON.stringify({ workflow: made.name, config: file, url: made.url })
-          : `created workflow server ${made.name} at ${made.url}; configuration: ${file}\nnext: copy its directory to the same path on its machine within 7 days, then run: skerry workflow-server --config ${file}`,
-      )
-    }),
-}
+export const createWorkflowServer = runs(serverAdmin.createWorkflowServer, (context, requested) =>
+  withStore(requested, async (db, config) => {
+    const options = readAsked(requested, config, await databaseIn(requested))
+    const { id: cloud, epoch } = await readCloud(db)
+    const issuers = await requireIssuers(config)
+    const host = namedBy(options.url)
+    await keepWorkflowMachine(db, { name: options.name, host })
+    const out = resolve(needed(requested, 'out'))
+    const identity = join(out, 'identity')
+    await mkdir(identity, { recursive: true, mode: 0o700 })
+    for (const kind of ['control', 'hosts'] as const) {
+      const { cert } = identityFiles[kind]
+      await copyDurably(join(config.identity, cert), join(identity, cert))
+    }
+    const { issuing, secret, print } = context
+    const name = { cloud, role: 'workflow', id: options.name, epoch } as const
+    await writeDurably(join(identity, 'workflow.pem'), await makeControl(issuers, name, issuing))
+    const server = await makeServer(issuers, [host], issuing)
+    await writeDurably(join(identity, identityFiles.server), server)
+    // The database holds data sealed with this key; a new key would make it unreadable.
+    const seal = join(identity, identityFiles.seal)
+    if (!existsSync(seal)) await writeDurably(seal, newSealKey(secret))
+    const egress = join(out, 'egress', 'egress.sock')
+    // The egress proxy runs as a separate user, which owns the directory of its socket.
+    await mkdir(dirname(egress), { recursive: true, mode: 0o710 })
+    const renewFrom = [reachable(config)]
+    const made: WorkflowConfig = { ...options, identity, renewFrom, egress }
+    await keepEgressList(join(out, 'egress.json'), egress)
+    const file = join(out, 'workflow.json')
+    await writeDurably(file, `${JSON.stringify(made, null, 2)}\n`)
+    print(
+      requested.json
+        ? JSON.stringify({ workflow: made.name, config: file, url: made.url })
+        : `created workflow server ${made.name} at ${made.url}; configuration: ${file}\nnext: copy its directory to the same path on its machine within 7 days, then run: skerry workflow-server --config ${file}`,
+    )
+  }),
+)
 
 function readAsked(
-  requested: CommandInput,
+  requested: WorkflowArgs,
   config: CloudConfig,
   database: string,
 ): Omit<WorkflowConfig, 'identity' | 'renewFrom' | 'egress'> {
-  const name = needed(requested, 'name')
+  const [name = ''] = requested.words
   if (!NAME.test(name)) {
-    throw new Fault('invalid', `--name must be like workflow-1, at most 63 characters, not ${name}`)
+    throw new Fault(
+      'invalid',
+      `the name must be like workflow-1, at most 63 characters, not ${name}`,
+    )
   }
   const said = needed(requested, 'url')
   const url = URL.parse(said)

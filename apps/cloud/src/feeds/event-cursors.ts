@@ -43,7 +43,7 @@ export function makeCursors(key: () => string | undefined): CursorsOf {
     const secret = key()
     if (secret === undefined) {
       throw new Fault('unavailable', 'this cell has no key for event ids', {
-        hint: 'skerry cloud init creates it; all cells need the same key',
+        hint: 'skerry admin init creates it; all cells need the same key',
       })
     }
     const name = `${org} ${secret}`

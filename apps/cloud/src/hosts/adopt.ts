@@ -32,7 +32,7 @@ export async function adoptVm(
   const record = (await recordsOf(api)).find((each) => each.vm === vm && each.there)
   if (!record) {
     throw new Fault('not-found', `host ${host.name} does not have VM ${vm}`, {
-      hint: 'skerry cloud vm orphans',
+      hint: 'skerry admin orphan list',
     })
   }
   const { incarnation } = record
@@ -61,7 +61,9 @@ async function hostOf(
   throw new Fault(
     'not-found',
     found.length > 1 ? `several hosts have VM ${vm}` : `no known host has VM ${vm}`,
-    { hint: 'skerry cloud vm orphans lists the VMs that were found; choose a host with --host ID' },
+    {
+      hint: 'skerry admin orphan list lists the VMs that were found; choose a host with --host ID',
+    },
   )
 }
 
@@ -69,11 +71,11 @@ async function hostOf(
 export async function adoptHost({ db, connect }: AdoptContext, id: HostId): Promise<number> {
   const host = await findHost(db, id)
   if (!host) {
-    throw new Fault('not-found', `host ${id} not found`, { hint: 'skerry cloud host list' })
+    throw new Fault('not-found', `host ${id} not found`, { hint: 'skerry admin host list' })
   }
   if (host.quarantine === null) {
     throw new Fault('conflict', `host ${host.name} is not in quarantine`, {
-      hint: 'to adopt a single orphan VM: skerry cloud vm adopt VM',
+      hint: 'to adopt a single orphan VM: skerry admin vm adopt VM',
     })
   }
   return adoptAsIs(db, id, await recordsOf(connect(host)))

@@ -32,7 +32,7 @@ export interface FollowContext {
 const unwelcome: Readonly<Record<Exclude<Welcome, 'welcome'>, string>> = {
   replaced: 'replaced by a newer session',
   quarantined: 'the host is in quarantine: an operator has to decide',
-  recovering: 'the cloud is recovering from a restore: skerry cloud recover --status',
+  recovering: 'the cloud is recovering from a restore: skerry admin recovery info',
 }
 
 const AGAIN_MS = 1000

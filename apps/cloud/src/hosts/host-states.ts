@@ -163,5 +163,5 @@ async function lockHost(tx: Tx, id: HostId) {
     .forNoKeyUpdate()
     .executeTakeFirst()
   if (host) return host
-  throw new Fault('not-found', `host not found: ${id}`, { hint: 'skerry cloud host list' })
+  throw new Fault('not-found', `host not found: ${id}`, { hint: 'skerry admin host list' })
 }

@@ -51,5 +51,5 @@ export async function recoverHosts(context: Recovering, signal: AbortSignal): Pr
     )
   }
   if (await finishRecovery(db, recovery))
-    log('recovery finished; findings: skerry cloud recover --status')
+    log('recovery finished; findings: skerry admin recovery info')
 }

@@ -111,5 +111,5 @@ async function requireJoined(tx: Tx, id: HostId): Promise<void> {
 
 const refused = (why: string, host?: string): Fault =>
   new Fault('forbidden', why, {
-    hint: `create a new invitation: skerry cloud invite${host === undefined ? '' : ` --host ${host}`}`,
+    hint: `create a new invitation: skerry admin host invite${host === undefined ? '' : ` --host ${host}`}`,
   })

@@ -76,7 +76,7 @@ export async function readIdentity(directory: string): Promise<CellIdentity> {
   } catch (cause) {
     throw new Fault('unavailable', `the certificates in ${directory} are incomplete or invalid`, {
       cause,
-      hint: 'create them with skerry cloud init, or with skerry cloud cell on a machine that has the issuers',
+      hint: 'create them with skerry admin init, or with skerry admin cell create on a machine that has the issuers',
     })
   }
 }

@@ -47,7 +47,7 @@ async function renewSite(
 ): Promise<string> {
   if (host === undefined) {
     throw new Fault('forbidden', `no ${peer.role} ${peer.id} was created in this cloud`, {
-      hint: `create one with skerry cloud ${peer.role}`,
+      hint: `create one with skerry admin ${peer.role}-server create`,
     })
   }
   return issueSite(issuers, [host], await readRequest(csr), issuing)

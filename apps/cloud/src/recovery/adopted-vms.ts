@@ -39,7 +39,7 @@ export async function giveRow(
         .executeTakeFirstOrThrow()
       if (recovering) {
         throw new Fault('conflict', 'the cloud is still recovering', {
-          hint: 'skerry cloud recover --status',
+          hint: 'skerry admin recovery info',
         })
       }
       const known = await lockVm(tx, place.vm)

@@ -160,7 +160,7 @@ export async function waiveHost(db: Kysely<CloudTables>, id: HostId): Promise<vo
       .returning('id')
       .executeTakeFirst()
     if (!waived) {
-      throw new Fault('not-found', `host not found: ${id}`, { hint: 'skerry cloud host list' })
+      throw new Fault('not-found', `host not found: ${id}`, { hint: 'skerry admin host list' })
     }
     await emitEvent(tx, { kind: 'host.waived', host: id })
   })

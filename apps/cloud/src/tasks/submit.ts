@@ -45,6 +45,6 @@ export async function requireSound(tx: Tx): Promise<TaskId> {
   throw new Fault(
     'unavailable',
     'the cloud was restored from a backup and is reading the state of its hosts: nothing can be changed until that is done',
-    { hint: 'retry later; administrators see the progress with skerry cloud recover --status' },
+    { hint: 'retry later; administrators see the progress with skerry admin recovery info' },
   )
 }

@@ -34,7 +34,7 @@ export async function orgNamed(db: Kysely<CloudTables>, name: string): Promise<O
   const org = await db.selectFrom('org').select('id').where('name', '=', name).executeTakeFirst()
   if (org) return org.id
   throw new Fault('not-found', `organisation not found: ${name}`, {
-    hint: `skerry cloud org add ${name}`,
+    hint: `skerry admin org create ${name}`,
   })
 }
 

@@ -78,7 +78,7 @@ export async function requireAnother(tx: Tx, { id, role }: AccountRow): Promise<
     select id from account where role = ${role} and not disabled order by id for update`.execute(tx)
   if (rows.some((each) => each.id !== id)) return
   throw new Fault('conflict', 'this is the last system administrator', {
-    hint: 'create another one first: skerry cloud user add NAME@System --role "system administrator"',
+    hint: 'create another one first: skerry admin user create NAME@System --role "system administrator"',
   })
 }
 

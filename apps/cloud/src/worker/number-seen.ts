@@ -24,7 +24,7 @@ export class NumberSeen {
     const number = text.trim()
     if (!NUMBER.test(number)) {
       throw new Fault('invalid', `invalid content in ${this.#file}: expected one number`, {
-        hint: 'if the database was restored, run skerry cloud recover; then remove the file',
+        hint: 'if the database was restored, run skerry admin recovery start; then remove the file',
       })
     }
     this.#kept = BigInt(number)

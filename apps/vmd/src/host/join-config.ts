@@ -5,7 +5,7 @@ import type { Invitation, Newcomer } from './join.ts'
 
 export const joinUsage = `usage: skerry vmd join --cloud https://ADDRESS:PORT --token TOKEN --fingerprint SHA256
   --cloud URL             URL of a cell for machines; repeatable
-  --token TOKEN           invitation token from skerry cloud invite: for one machine, valid for one hour
+  --token TOKEN           invitation token from skerry admin host invite: for one machine, valid for one hour
   --fingerprint SHA256    fingerprint of the cloud's control issuer; nothing is sent to a server without it
   --host-api ADDRESS:PORT where cells reach this machine (default: its address towards the cloud, port 8443)
   --name NAME             display name of this machine (default: its host name)`

@@ -17,7 +17,7 @@ export function makeSeal(key: () => string | undefined, nonce: () => Buffer): Se
     const bytes = Buffer.from(key() ?? '', 'base64')
     if (bytes.length === 32) return bytes
     throw new Fault('unavailable', 'this server has no seal key, which encrypts secrets', {
-      hint: 'skerry cloud init creates it for cells, skerry cloud workflow for workflow servers; all servers of a kind need the same key',
+      hint: 'skerry admin init creates it for cells, skerry admin workflow-server create for workflow servers; all servers of a kind need the same key',
     })
   }
   return {

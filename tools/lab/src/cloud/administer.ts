@@ -8,7 +8,7 @@ import { inNetworkNamed } from '../network/netns.ts'
 const PROGRAM = join(import.meta.dirname, 'administer-main.ts')
 
 export interface Administer {
-  /** Executes a `skerry cloud` command for a cell and returns its JSON output. */
+  /** Executes a command of `skerry admin` for a cell and returns its JSON output. */
   (words: readonly string[], input?: string): Promise<unknown>
 }
 
@@ -34,7 +34,7 @@ export function administering(netns: string, config: string): Administer {
   return async (words, input = '') => {
     send ??= startProcess(netns, () => (send = undefined))
     const { printed = '', refused } = await send([...words, '--config', config, '--json'], input)
-    if (refused !== undefined) throw new Error(`skerry cloud ${words.join(' ')}: ${refused}`)
+    if (refused !== undefined) throw new Error(`skerry admin ${words.join(' ')}: ${refused}`)
     return printed.trim() === '' ? undefined : JSON.parse(printed)
   }
 }
@@ -61,8 +61,8 @@ function startProcess(netns: string, onEnd: () => void): Send {
     for (const each of waiting.values()) each.reject(new Error(why))
     waiting.clear()
   }
-  child.on('error', (error) => end(`cannot start skerry cloud: ${error.message}`))
-  child.on('exit', (code, signal) => end(`skerry cloud ended with ${code ?? signal}`))
+  child.on('error', (error) => end(`cannot start skerry admin: ${error.message}`))
+  child.on('exit', (code, signal) => end(`skerry admin ended with ${code ?? signal}`))
   stdin.on('error', () => undefined)
   return async (words, input) => {
     last += 1

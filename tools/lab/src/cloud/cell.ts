@@ -20,6 +20,6 @@ export function labCell(
     url,
     ports,
     log: join(dir, 'cell.log'),
-    command: [process.execPath, CLOUD_PROGRAM, 'serve', '--config', config],
+    command: [process.execPath, CLOUD_PROGRAM, '--config', config],
   })
 }

@@ -127,7 +127,8 @@ export async function startCloud(
   const init = await prepare(plan, postgres, administer)
   // Its certificates come from the cloud's issuer, which exists by now.
   const certificates = certificatesOf(lab)
-  if (!existsSync(certificates)) await administer(['temporal', '--out', certificates])
+  if (!existsSync(certificates))
+    await administer(['temporal-server', 'create', '--out', certificates])
   const temporal = await startTemporal(join(lab, 'temporal'), postgres, {
     ...started,
     port: ports.temporal,
@@ -208,7 +209,7 @@ async function prepare(
   )
   const { ca, org, user } = said as { ca: string; org: string; user: string }
   for (const cell of others) {
-    await administer(['cell', '--name', cell.name, '--out', cell.dir, ...at(cell)])
+    await administer(['cell', 'create', cell.name, '--out', cell.dir, ...at(cell)])
   }
   for (const { config } of cells) await shareAddress(config)
   return { ca, admin: { org, user, password } }

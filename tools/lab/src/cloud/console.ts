@@ -29,7 +29,7 @@ export async function startConsoles(
   for (const { name, dir, config, port: own } of all) {
     if (existsSync(config)) continue
     const at = ['--page', url, '--listen', `${CONSOLE_ADDRESS}:${own}`]
-    await administer(['console', '--name', name, '--out', dir, ...at])
+    await administer(['console-server', 'create', name, '--out', dir, ...at])
   }
   const consoles = all.map((plan) => labConsole(plan, started))
   for (const each of consoles) await each.start()

@@ -32,7 +32,10 @@ export async function joinHosts(
   ])
   const joinOne = async (host: LabHost) => {
     if (!existsSync(join(host.dir, 'skerry', 'cloud', 'certificate.pem'))) {
-      const { token, fingerprint } = (await administer(['invite'])) as Record<string, string>
+      const { token, fingerprint } = (await administer(['host', 'invite'])) as Record<
+        string,
+        string
+      >
       const invitation = ['--token', token ?? '', '--fingerprint', fingerprint ?? '']
       const command = [process.execPath, VMD_PROGRAM, 'join', ...apis, ...invitation]
       const { code, stderr } = await host.run(command)

@@ -34,11 +34,11 @@ export async function makeTenant(
   user: string,
 ): Promise<Login> {
   const password = newPassword()
-  await administer(['org', 'add', org])
-  await administer(['user', 'add', `${user}@${org}`, '--role', ROLE], password)
+  await administer(['org', 'create', org])
+  await administer(['user', 'create', `${user}@${org}`, '--role', ROLE], password)
   const sizes = ['--cpus', '1', '--memory', '128']
   const image = await guestImage('small')
-  await administer(['template', 'add', image, '--org', org, '--name', 'small', ...sizes])
+  await administer(['template', 'import', image, '--org', org, '--name', 'small', ...sizes])
   return { org, user, password }
 }
 

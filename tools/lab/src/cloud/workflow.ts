@@ -12,7 +12,7 @@ const SERVER = join(import.meta.dirname, '../../../../apps/workflow/src/main.ts'
 const EGRESS = join(import.meta.dirname, '../../../../apps/egress/src/main.ts')
 
 export interface LabWorkflow extends LabServer {
-  /** The configuration that `skerry cloud workflow` wrote. */
+  /** The configuration that `skerry admin workflow-server create` wrote. */
   readonly config: string
   readonly database: string
   /** The separate process that runs its workflows. */
@@ -38,8 +38,8 @@ export async function startWorkflows(
     const there = await postgres.psql(`select 1 from pg_database where datname = '${database}'`)
     if (there === '') await postgres.psql(`create database ${database}`)
     await administer([
-      'workflow',
-      '--name',
+      'workflow-server',
+      'create',
       name,
       '--out',
       dir,

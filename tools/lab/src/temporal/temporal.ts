@@ -37,7 +37,7 @@ export interface TemporalOptions {
   readonly port?: number
   /** The named network on whose loopback it listens, like its PostgreSQL. Its address must be reachable from ours too. */
   readonly netns?: string
-  /** The directory of the certificates that `skerry cloud temporal` issued. Default: plain calls, for tests of single parts. */
+  /** The directory of the certificates that `skerry admin temporal-server create` issued. Default: plain calls, for tests of single parts. */
   readonly certificates?: string
 }
 

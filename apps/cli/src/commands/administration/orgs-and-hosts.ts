@@ -80,13 +80,13 @@ const switchRow = ({ name, usage, verb, summary, next, kind, href }: Switch): Co
     },
   })
 
-const orgAdd = command({
-  name: 'org add',
+const orgCreate = command({
+  name: 'org create',
   asks: 'cloud',
   usage: 'NAME',
   summary: 'create an organisation without users (cloud administrators only)',
-  examples: ['skerry org add red'],
-  next: 'skerry vdc add NAME --org ORG, then skerry user add USER@ORG',
+  examples: ['skerry org create red'],
+  next: 'skerry vdc create NAME --org ORG, then skerry user create USER@ORG',
   async run(context, { words: [name = ''], json }) {
     const body = element('AdminOrg', { name })
     const made = await sessionIn(context).cloud.act('POST', '/api/admin/orgs', { body })
@@ -95,12 +95,12 @@ const orgAdd = command({
   },
 })
 
-const vdcAdd = command({
-  name: 'vdc add',
+const vdcCreate = command({
+  name: 'vdc create',
   asks: 'cloud',
   usage: 'NAME',
   summary: 'create a data centre in an organisation (cloud administrators only)',
-  examples: ['skerry vdc add main --org red'],
+  examples: ['skerry vdc create main --org red'],
   next: 'skerry create ID --vdc VDC creates a VM in it',
   options: { org: { type: 'string', value: 'ORG', doc: 'organisation (default: yours)' } },
   async run(context, { words: [name = ''], options, json }) {
@@ -113,4 +113,4 @@ const vdcAdd = command({
   },
 })
 
-export const administration: readonly Command[] = [...switches.map(switchRow), orgAdd, vdcAdd]
+export const administration: readonly Command[] = [...switches.map(switchRow), orgCreate, vdcCreate]

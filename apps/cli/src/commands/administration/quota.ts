@@ -1,4 +1,5 @@
 import { linkTo } from '@skerry/cloud-client'
+import { mebibytes, renderTable, type TableColumn } from '@skerry/command-line'
 import { attribute, childrenByLocalName, element, type Element } from '@skerry/xml'
 
 import { adminOrg } from '../../cloud/admin-org.ts'
@@ -6,7 +7,6 @@ import { sessionIn } from '../../cloud/session-in.ts'
 import { command } from '../../command.ts'
 import { Failure } from '../../terminal/failure.ts'
 import { sizeMiB, wholeNumber } from '../../terminal/number.ts'
-import { mebibytes, renderTable, type TableColumn } from '../../terminal/table.ts'
 
 /** The limits: attribute in the document, and option. */
 const bounds = [
@@ -59,11 +59,11 @@ const bound = (value: 'N' | 'SIZE', what: string) =>
 
 export const quota = [
   command({
-    name: 'quota show',
+    name: 'quota info',
     asks: 'cloud',
     usage: '[ORG]',
     summary: 'show the quota and usage of an organisation (its administrators only)',
-    examples: ['skerry quota show', 'skerry quota show blue'],
+    examples: ['skerry quota info', 'skerry quota info blue'],
     next: 'skerry quota set ORG changes it',
     async run(context, { words: [name], json }) {
       const side = sessionIn(context)
@@ -79,7 +79,7 @@ export const quota = [
     usage: 'ORG',
     summary: 'set the quota of an organisation (cloud administrators only)',
     examples: ['skerry quota set blue --vms 20 --memory 64G', 'skerry quota set blue --cpus none'],
-    next: 'skerry quota show ORG shows the result',
+    next: 'skerry quota info ORG shows the result',
     options: {
       vms: bound('N', 'maximum number of VMs'),
       'running-vms': bound('N', 'maximum number of running VMs'),

@@ -1,11 +1,11 @@
 import { linkTo } from '@skerry/cloud-client'
+import { renderTable, type TableColumn } from '@skerry/command-line'
 import { attribute, childrenByLocalName, text, type Element } from '@skerry/xml'
 
 import { accountIn, userHref } from '../../cloud/admin-user.ts'
 import { sessionIn } from '../../cloud/session-in.ts'
 import { command } from '../../command.ts'
 import { Failure } from '../../terminal/failure.ts'
-import { renderTable, type TableColumn } from '../../terminal/table.ts'
 import type { CloudSession } from '../../vms/cloud-session.ts'
 
 interface Token {

@@ -1,4 +1,5 @@
 import { inside, linkTo } from '@skerry/cloud-client'
+import { renderTable, type TableColumn } from '@skerry/command-line'
 import { attribute, childrenByLocalName, element, text, type Element } from '@skerry/xml'
 
 import { adminOrg, ownOrg } from '../../cloud/admin-org.ts'
@@ -6,7 +7,6 @@ import { accountIn, userHref } from '../../cloud/admin-user.ts'
 import { sessionIn } from '../../cloud/session-in.ts'
 import { command, type CliContext } from '../../command.ts'
 import { Failure } from '../../terminal/failure.ts'
-import { renderTable, type TableColumn } from '../../terminal/table.ts'
 
 interface User {
   readonly name: string
@@ -61,11 +61,11 @@ export const user = [
     },
   }),
   command({
-    name: 'user add',
+    name: 'user create',
     asks: 'cloud',
     usage: 'USER',
     summary: 'create a user; the password is typed or read from standard input',
-    examples: ['skerry user add rita --role author', 'skerry user add rita@blue --role user'],
+    examples: ['skerry user create rita --role author', 'skerry user create rita@blue --role user'],
     next: 'skerry login NAME URL --user USER@ORG, as that user',
     options: {
       role: { type: 'string', value: 'ROLE', doc: 'role (default: author)' },

@@ -1,12 +1,13 @@
+import { printable } from '@skerry/command-line'
+
 import { command } from '../../command.ts'
 import { wholeNumber } from '../../terminal/number.ts'
-import { printable } from '../../terminal/table.ts'
 
-export const events = command({
-  name: 'events',
+export const followEvents = command({
+  name: 'event follow',
   usage: '',
   summary: 'follow the events of VMs; resumes after vmd or a cell restarts',
-  examples: ['skerry events', 'skerry events --since 0 --count 20 --json'],
+  examples: ['skerry event follow', 'skerry event follow --since 0 --count 20 --json'],
   next: 'skerry info VM shows the VM of an event',
   options: {
     since: { type: 'string', value: 'ID', doc: 'start after this event' },

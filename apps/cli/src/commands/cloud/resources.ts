@@ -1,13 +1,14 @@
 import { query, quoted, type Record as Found } from '@skerry/cloud-client'
+import type { OptionValues } from '@skerry/command-line'
+import { renderTable } from '@skerry/command-line'
 
 import { idIn, oneNamed, vmNamed } from '../../cloud/named.ts'
 import { resourceLists, typedRecord, type ResourceList } from '../../cloud/resources.ts'
 import { sessionIn } from '../../cloud/session-in.ts'
-import { command, type Command, type OptionValues } from '../../command.ts'
+import { command, type Command } from '../../command.ts'
 import { renderDetails } from '../../terminal/details.ts'
 import { Failure } from '../../terminal/failure.ts'
 import { wholeNumber } from '../../terminal/number.ts'
-import { renderTable } from '../../terminal/table.ts'
 import type { CloudSession } from '../../vms/cloud-session.ts'
 
 const overAll = {

@@ -18,6 +18,8 @@ interface VappPower {
   readonly label: string
   readonly done: string
   readonly next: string
+  /** With --force: this action instead, without asking the guests. */
+  readonly force?: string
 }
 
 const powers: readonly VappPower[] = [
@@ -35,15 +37,8 @@ const powers: readonly VappPower[] = [
     label: 'stopping',
     done: 'shut down',
     summary: 'shut down all guests of a vApp',
-    next: 'skerry vapp off VAPP if a guest does not respond',
-  },
-  {
-    verb: 'off',
-    rel: 'power:powerOff',
-    label: 'turning off',
-    done: 'turned off',
-    summary: 'power off all VMs of a vApp at once',
-    next: 'skerry vapp start VAPP starts them again',
+    next: 'skerry vapp stop VAPP --force if a guest does not respond',
+    force: 'power:powerOff',
   },
   {
     verb: 'suspend',
@@ -71,21 +66,33 @@ const powers: readonly VappPower[] = [
   },
 ]
 
-const powerRow = ({ verb, rel, label, done, summary, next }: VappPower): Command =>
+const forceOption = {
+  force: { type: 'boolean', doc: 'power off all VMs at once, without asking the guests' },
+} as const
+
+const powerRow = ({ verb, rel, label, done, summary, next, force }: VappPower): Command =>
   command({
     name: `vapp ${verb}`,
     usage: 'VAPP',
     summary,
     next,
-    examples: [`skerry vapp ${verb} shop`],
+    examples: [
+      `skerry vapp ${verb} shop`,
+      ...(force === undefined ? [] : [`skerry vapp ${verb} shop --force`]),
+    ],
     asks: 'cloud',
-    options: waitOptions,
+    options: { ...(force !== undefined && forceOption), ...waitOptions },
     async run(context, { words: [word = ''], options, json }) {
       const side = sessionIn(context)
+      const isForced = (options as { readonly force?: unknown }).force === true
       const how = { label: `${label} ${word}`, wait: wantsWait(options), json }
       await doAndSay(context, how, async (doing) => {
         const { href } = await oneNamed(side, kinds.vapp, word)
-        return actOn(side, { kind: kinds.vapp, href, rel, done }, doing)
+        return actOn(
+          side,
+          { kind: kinds.vapp, href, rel: isForced ? (force ?? rel) : rel, done },
+          doing,
+        )
       })
     },
   })

@@ -1,7 +1,8 @@
+import { renderTable, type TableColumn } from '@skerry/command-line'
+
 import { command } from '../../command.ts'
 import { examine, machinePlaces, type Finding } from '../../machine/checks.ts'
 import { exitCodes } from '../../terminal/failure.ts'
-import { renderTable, type TableColumn } from '../../terminal/table.ts'
 
 const stateColours = { ok: 'green', warn: 'yellow', fail: 'red' } as const
 

@@ -1,3 +1,5 @@
+import { renderTable } from '@skerry/command-line'
+
 import { revokeToken, type Revoked } from '../../cloud/revoke-token.ts'
 import { command } from '../../command.ts'
 import { profileColumns, rowOf, type ProfileRow } from '../../profiles/profile-row.ts'
@@ -9,7 +11,6 @@ import {
   type Profiles,
 } from '../../profiles/profiles.ts'
 import { Failure } from '../../terminal/failure.ts'
-import { renderTable } from '../../terminal/table.ts'
 
 const unrevoked: Readonly<Partial<Record<Revoked, string>>> = {
   away: 'does not respond: the token is deleted here, but not revoked there',
@@ -32,7 +33,7 @@ const logout = command({
     const why = unrevoked[revoked]
     if (why !== undefined) {
       complain(`${profile.url} ${why}`)
-      complain('next: ask its administrator to revoke it: skerry cloud token revoke')
+      complain('next: ask its administrator to revoke it: skerry admin token revoke')
     }
     const text = `${profile.user} is logged out of ${name}`
     const body = { profile: name, revoked: revoked === 'revoked' }

@@ -8,6 +8,7 @@ const PROGRAM = join(import.meta.dirname, '../../../../vmd/src/main.ts')
 export const vmd = command({
   name: 'vmd',
   asks: 'none',
+  program: 'server',
   usage: '',
   summary: 'run the daemon in the foreground, as root; Ctrl-C stops it and guests keep running',
   examples: ['sudo skerry vmd', 'sudo skerry vmd --port 8081 --token-file /root/skerry-token'],

@@ -9,19 +9,20 @@ const EGRESS = join(import.meta.dirname, '../../../../egress/src/main.ts')
 export const workflowServer = command({
   name: 'workflow-server',
   asks: 'none',
+  program: 'server',
   usage: '',
   summary: 'run a workflow server of a cloud, which stores, lists and runs workflows',
   examples: [
     'skerry workflow-server --config /etc/skerry/workflow.json',
     'skerry workflow-server --only worker',
   ],
-  next: 'skerry cloud workflow creates its configuration, on the machine that has the CA keys',
+  next: 'skerry admin workflow-server create writes its configuration, on the machine that has the CA keys',
   exits: '1 if it cannot start, 2 for an unknown option',
   options: {
     config: {
       type: 'string',
       value: 'FILE',
-      doc: 'configuration file written by skerry cloud workflow (default: /etc/skerry/workflow.json)',
+      doc: 'configuration file written by skerry admin workflow-server create (default: /etc/skerry/workflow.json)',
     },
     only: {
       type: 'string',
@@ -35,6 +36,7 @@ export const workflowServer = command({
 export const workflowEgress = command({
   name: 'workflow-egress',
   asks: 'none',
+  program: 'server',
   usage: 'FILE',
   summary:
     'run the egress proxy: call external servers for workflows, limited by an allow-list per organisation',

@@ -7,7 +7,7 @@ import { path } from '../../vms/local-client.ts'
 export const templateBuild = command({
   name: 'template build',
   asks: 'vmd',
-  instead: 'sudo skerry cloud template add FILE --org ORG --name NAME, on the machine of a cell',
+  instead: 'sudo skerry admin template import FILE --org ORG --name NAME, on the machine of a cell',
   usage: '',
   summary:
     'build the template "default", Debian 12 from packages; needs root and takes some minutes',

@@ -1,5 +1,7 @@
 import { join, resolve } from 'node:path'
 
+import { renderTable } from '@skerry/command-line'
+
 import { command, type CliContext } from '../../command.ts'
 import { doAndSay } from '../../help/print-result.ts'
 import { download } from '../../templates/download.ts'
@@ -7,7 +9,6 @@ import { scratchDirectory } from '../../templates/scratch.ts'
 import { Failure } from '../../terminal/failure.ts'
 import { sizeMiB, wholeNumber } from '../../terminal/number.ts'
 import { showProgress } from '../../terminal/progress.ts'
-import { renderTable } from '../../terminal/table.ts'
 import { path } from '../../vms/local-client.ts'
 
 /** The limit of packages/vm for every name. */

@@ -1,6 +1,7 @@
+import { renderTable, type TableColumn } from '@skerry/command-line'
+
 import { command } from '../../command.ts'
 import { Failure } from '../../terminal/failure.ts'
-import { renderTable, type TableColumn } from '../../terminal/table.ts'
 import { path } from '../../vms/local-client.ts'
 
 interface Forward {
@@ -25,7 +26,7 @@ export const forward = [
   command({
     name: 'forward add',
     asks: 'vmd',
-    instead: 'connect to the guest at its own address: skerry ip VM',
+    instead: 'connect to the guest at its own address: skerry address VM',
     usage: 'VM HOSTPORT:GUESTPORT',
     summary: 'forward a port of this machine to a port of the guest; persists across restarts',
     examples: ['skerry forward add web 8022:22', 'skerry forward add web 8443:443 --ipv6'],
@@ -42,7 +43,7 @@ export const forward = [
   command({
     name: 'forward list',
     asks: 'vmd',
-    instead: 'connect to the guest at its own address: skerry ip VM',
+    instead: 'connect to the guest at its own address: skerry address VM',
     usage: 'VM',
     summary: 'list the port forwards of a VM',
     examples: ['skerry forward list web'],
@@ -55,7 +56,7 @@ export const forward = [
   command({
     name: 'forward rm',
     asks: 'vmd',
-    instead: 'connect to the guest at its own address: skerry ip VM',
+    instead: 'connect to the guest at its own address: skerry address VM',
     usage: 'VM HOSTPORT',
     summary: 'remove a port forward; its connections are closed',
     examples: ['skerry forward rm web 8022'],

@@ -1,5 +1,6 @@
+import { renderTable } from '@skerry/command-line'
+
 import { command } from '../../command.ts'
-import { renderTable } from '../../terminal/table.ts'
 
 export const list = command({
   name: 'list',

@@ -1,5 +1,7 @@
+import type { Options, OptionValues } from '@skerry/command-line'
+
 import { waitOptions, wantsWait } from '../../cloud/waiting.ts'
-import { command, type Command, type Options, type OptionValues } from '../../command.ts'
+import { command, type Command } from '../../command.ts'
 import { doAndSay } from '../../help/print-result.ts'
 import type { PowerWord } from '../../vms/vm-backend.ts'
 
@@ -46,7 +48,7 @@ export const power: readonly Command[] = [
   row({
     name: 'start',
     summary: 'start a VM, or resume a suspended one',
-    next: 'skerry ssh VM, or skerry ip VM --wait',
+    next: 'skerry ssh VM, or skerry address VM --wait',
     label: 'starting',
     word: 'on',
   }),

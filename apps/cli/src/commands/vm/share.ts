@@ -1,7 +1,8 @@
 import { resolve } from 'node:path'
 
+import { renderTable, type TableColumn } from '@skerry/command-line'
+
 import { command } from '../../command.ts'
-import { renderTable, type TableColumn } from '../../terminal/table.ts'
 import { path } from '../../vms/local-client.ts'
 
 interface Folder {
@@ -24,7 +25,7 @@ export const share = [
   command({
     name: 'share enable',
     asks: 'vmd',
-    instead: 'copy files with scp to the address that skerry ip VM prints',
+    instead: 'copy files with scp to the address that skerry address VM prints',
     usage: 'VM',
     summary: 'enable folder sharing for a VM',
     examples: ['skerry share enable web'],
@@ -39,7 +40,7 @@ export const share = [
   command({
     name: 'share add',
     asks: 'vmd',
-    instead: 'copy files with scp to the address that skerry ip VM prints',
+    instead: 'copy files with scp to the address that skerry address VM prints',
     usage: 'VM NAME DIRECTORY',
     summary: 'share a directory with the guest as /mnt/shares/NAME',
     examples: [
@@ -66,11 +67,11 @@ export const share = [
   command({
     name: 'share list',
     asks: 'vmd',
-    instead: 'copy files with scp to the address that skerry ip VM prints',
+    instead: 'copy files with scp to the address that skerry address VM prints',
     usage: 'VM',
     summary: 'list the shared folders of a VM',
     examples: ['skerry share list web'],
-    next: 'skerry share remove VM NAME removes one',
+    next: 'skerry share rm VM NAME removes one',
     async run({ api, print, colours }, { words: [id = ''], json }) {
       const names = await api.ask<readonly string[]>('GET', path('vms', id, 'folders'))
       const folders = await Promise.all(
@@ -82,12 +83,12 @@ export const share = [
     },
   }),
   command({
-    name: 'share remove',
+    name: 'share rm',
     asks: 'vmd',
-    instead: 'copy files with scp to the address that skerry ip VM prints',
+    instead: 'copy files with scp to the address that skerry address VM prints',
     usage: 'VM NAME',
     summary: 'stop sharing a folder; its files stay',
-    examples: ['skerry share remove web docs'],
+    examples: ['skerry share rm web docs'],
     next: 'skerry share list VM lists the others',
     async run({ api, print }, { words: [id = '', name = ''], json }) {
       await api.ask('DELETE', path('vms', id, 'folders', name))

@@ -1,7 +1,8 @@
+import { renderTable, type TableColumn } from '@skerry/command-line'
+
 import { waitOptions, wantsWait } from '../../cloud/waiting.ts'
 import { command } from '../../command.ts'
 import { doAndSay } from '../../help/print-result.ts'
-import { renderTable, type TableColumn } from '../../terminal/table.ts'
 import type { SnapshotEntry } from '../../vms/vm-backend.ts'
 
 const columns: readonly TableColumn<SnapshotEntry>[] = [

@@ -2,7 +2,7 @@ import { command, type CliContext } from '../../command.ts'
 import { Failure } from '../../terminal/failure.ts'
 import { wholeNumber } from '../../terminal/number.ts'
 import { showProgress } from '../../terminal/progress.ts'
-import { waitForAddress, WAIT_SECONDS } from './ip.ts'
+import { waitForAddress, WAIT_SECONDS } from './address.ts'
 
 const SSH_PORT = 22
 const POLL_MS = 500

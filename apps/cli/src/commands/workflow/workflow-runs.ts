@@ -1,6 +1,7 @@
+import { printable, renderTable, type TableColumn } from '@skerry/command-line'
+
 import { command, type CliContext } from '../../command.ts'
 import { Failure } from '../../terminal/failure.ts'
-import { printable, renderTable, type TableColumn } from '../../terminal/table.ts'
 import {
   accessOptions,
   workflowClient,
@@ -207,7 +208,7 @@ export const workflowRuns = [
       input,
       pause: { type: 'string', value: 'ID', doc: 'pause the schedule with this id' },
       resume: { type: 'string', value: 'ID', doc: 'resume the schedule with this id' },
-      delete: { type: 'string', value: 'ID', doc: 'delete the schedule with this id' },
+      rm: { type: 'string', value: 'ID', doc: 'delete the schedule with this id' },
     },
     async run(context, { words: [word = ''], options, json }) {
       const client = await workflowClient(context, options)
@@ -216,7 +217,7 @@ export const workflowRuns = [
         context.print(json ? JSON.stringify(body, null, 2) : printable(text))
       const one = (schedule: string, rest = '') =>
         `/api/schedules/${encodeURIComponent(schedule)}${rest}`
-      const { pause, resume, delete: gone, cron, every } = options
+      const { pause, resume, rm: gone, cron, every } = options
       if (pause !== undefined) {
         return say(await client.json('POST', one(pause, '/action/pause')), `${pause} is paused`)
       }

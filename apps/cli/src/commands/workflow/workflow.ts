@@ -1,9 +1,10 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { basename } from 'node:path'
 
+import { printable, renderTable, type TableColumn } from '@skerry/command-line'
+
 import { command } from '../../command.ts'
 import { Failure } from '../../terminal/failure.ts'
-import { printable, renderTable, type TableColumn } from '../../terminal/table.ts'
 import { accessOptions, workflowClient } from '../../workflow/workflow-client.ts'
 import {
   containing,
@@ -71,7 +72,7 @@ export const workflow = [
       'skerry workflow list',
       'skerry workflow list --name snapshot --server https://workflow.example:8281 --user alice@blue',
     ],
-    next: 'skerry workflow show WORKFLOW shows its description and inputs',
+    next: 'skerry workflow info WORKFLOW shows its description and inputs',
     options: {
       ...accessOptions,
       name: { type: 'string', doc: 'only workflows whose name contains this text' },
@@ -87,10 +88,10 @@ export const workflow = [
     },
   }),
   command({
-    name: 'workflow show',
+    name: 'workflow info',
     usage: 'WORKFLOW',
     summary: 'show the description and the inputs of a workflow',
-    examples: ["skerry workflow show 'Nightly snapshot' --user alice@blue"],
+    examples: ["skerry workflow info 'Nightly snapshot' --user alice@blue"],
     next: 'skerry workflow run WORKFLOW --input NAME=VALUE',
     options: accessOptions,
     async run(context, { words: [word = ''], options, json }) {

@@ -1,17 +1,20 @@
-// Runs administrator commands (`skerry cloud …`) as programs, as on the machine of a cell.
+// Runs commands of `skerry admin` as programs, as on the machine of a cell.
+import { parseAdmin } from '@skerry/command-line'
+
+import { adminLine } from '../../machine/admin-line.ts'
 import type { ChildOutcome } from '../../machine/child.ts'
 import { askProgram } from '../../machine/child.ts'
 import { Failure } from '../../terminal/failure.ts'
-import { cloudProgram } from '../site/site.ts'
 
-/** Runs `skerry cloud …` and returns the JSON it prints. */
+/** Runs `skerry admin …` and returns the JSON it prints. */
 export type Administer = (words: readonly string[], input?: string) => Promise<unknown>
 
 export const administering =
   (node: string, config: string): Administer =>
   async (words, input = '') => {
-    const command = [node, cloudProgram, ...words, '--config', config, '--json']
-    const out = await must(askProgram(command, { input }), `skerry cloud ${words[0]}`)
+    const parsed = parseAdmin(['admin', ...words, '--config', config, '--json'])
+    const command = [node, ...adminLine(parsed)]
+    const out = await must(askProgram(command, { input }), `skerry ${parsed.name}`)
     return out.trim() === '' ? undefined : JSON.parse(out)
   }
 

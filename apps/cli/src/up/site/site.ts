@@ -11,7 +11,6 @@ export const databases = { cloud: 'cloud', workflow: 'workflow' } as const
 
 const APPS = join(import.meta.dirname, '../../../..')
 const program = (app: string): string => join(APPS, app, 'src/main.ts')
-export const cloudProgram = program('cloud')
 export const vmdProgram = program('vmd')
 
 export type ServerName =
@@ -115,7 +114,7 @@ export function siteOf(dir: string, settled: SitePlan, node: string): Site {
   const below = engines.map(({ name }) => name)
   const servers = [
     ...engines,
-    server('cell', 'the cloud', ours('cloud', 'serve', '--config', at.cloud), {
+    server('cell', 'the cloud', ours('cloud', '--config', at.cloud), {
       listens: [listenFor(base), machines],
       after: below,
       user: 'skerry-cell',

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
-import { mebibytes, renderTable, width, type TableColumn } from '../src/terminal/table.ts'
+import { mebibytes, renderTable, width, type TableColumn } from '../src/table.ts'
 
 interface Row {
   readonly name: string

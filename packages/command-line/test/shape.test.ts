@@ -11,7 +11,7 @@ import {
   text,
   truth,
   whyNotOf,
-} from '../src/terminal/shape.ts'
+} from '../src/shape.ts'
 
 test('a shape reports where a value does not match', () => {
   const shape = object({ id: text, tags: listOf(text) }, { size: orNull(number), on: truth })

@@ -5,11 +5,11 @@ import type { VmAddress } from '../../vms/vm-backend.ts'
 
 export const WAIT_SECONDS = 120
 
-export const ip = command({
-  name: 'ip',
+export const address = command({
+  name: 'address',
   usage: 'VM',
   summary: 'print the IP address of a VM',
-  examples: ['skerry ip web', 'skerry ip web --wait --timeout 60'],
+  examples: ['skerry address web', 'skerry address web --wait --timeout 60'],
   next: 'skerry ssh VM logs in',
   options: {
     wait: { type: 'boolean', doc: 'wait until it has an address' },
@@ -21,9 +21,9 @@ export const ip = command({
   },
   async run(context, { words: [vm = ''], options: { wait, timeout }, json }) {
     const seconds = wholeNumber('--timeout', timeout) ?? WAIT_SECONDS
-    const { address, body } =
+    const { address: found, body } =
       wait === true ? await waitForAddress(context, vm, seconds) : await context.verbs.address(vm)
-    context.print(json ? JSON.stringify(body, null, 2) : address)
+    context.print(json ? JSON.stringify(body, null, 2) : found)
   },
 })
 

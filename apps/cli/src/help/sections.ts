@@ -1,0 +1,61 @@
+/** Sections of the overview: a heading, and the first words of its commands. A test finds a command that is in none. */
+export const sections: readonly (readonly [string, readonly string[]])[] = [
+  ['Get started', ['up', 'down', 'doctor']],
+  ['Profiles', ['login', 'logout', 'profiles', 'use']],
+  ['Virtual machines', ['list', 'info', 'create', 'clone', 'set', 'rm']],
+  ['Power', ['start', 'stop', 'suspend', 'pause', 'unpause', 'reset', 'reboot']],
+  ['Access to a VM', ['ssh', 'console', 'exec', 'address', 'logs', 'forward', 'share']],
+  ['Snapshots and templates', ['snapshot', 'template']],
+  ['Cloud resources', ['vapp', 'vm', 'task', 'event', 'catalog']],
+  ['Cloud administration', ['org', 'vdc', 'user', 'token', 'quota', 'host']],
+  ['Workflows', ['workflow']],
+  ['Operators, on the machine of a cell, bypassing the API', ['admin']],
+  ['Servers', ['vmd', 'cloud-server', 'console-server', 'workflow-server', 'workflow-egress']],
+  ['Other', ['help', 'completion', 'complete', 'version']],
+]
+
+/** What a group of commands is for. A test finds a group without a summary. */
+export const groups: Readonly<Record<string, string>> = {
+  forward: 'forward ports of this machine to a guest',
+  share: 'share folders of this machine with a guest',
+  snapshot: 'take, list, revert to and delete snapshots of a VM',
+  template: 'build, import, list and delete templates for new VMs',
+  vapp: 'list, control and copy groups of VMs',
+  vm: 'list the VMs of a cloud, with all their attributes',
+  task: 'list, follow and cancel the operations of a cloud',
+  event: 'follow the events of VMs, or list those of a cloud',
+  catalog: 'list catalogs of templates',
+  org: 'list, create, enable and disable organisations',
+  vdc: 'list and create data centres',
+  user: 'list, create and change users',
+  token: 'list and revoke access tokens for scripts',
+  quota: 'show and set the quota of an organisation',
+  host: 'list, enable and disable hosts',
+  workflow: 'list, run, schedule, export and import workflows',
+  admin: 'create a cloud, its servers, hosts, organisations and users',
+  'admin cell': 'add cells to a cloud',
+  'admin console-server': 'add console servers to a cloud',
+  'admin workflow-server': 'add workflow servers to a cloud',
+  'admin temporal-server': 'issue certificates for a Temporal server',
+  'admin certificate': 'revoke stolen certificates',
+  'admin host': 'invite, list, disable, revoke and adopt hosts',
+  'admin orphan': 'list VMs that belong to no organisation',
+  'admin vm': 'adopt orphaned VMs',
+  'admin recovery': 'recover from the restore of a database',
+  'admin org': 'list, create, enable and disable organisations',
+  'admin quota': 'show and set the quota of an organisation',
+  'admin user': 'list, create, change and remove users',
+  'admin token': 'list, create and revoke access tokens of users',
+  'admin template': 'list and import templates of organisations',
+  'admin lease': 'confirm a mass action of expired leases',
+  'admin console': 'list and limit open screens',
+}
+
+/** Complete command lines for the overview. */
+export const firstExamples: readonly string[] = [
+  'sudo skerry up',
+  'skerry create web --ssh-key ~/.ssh/id_ed25519.pub --start',
+  'skerry ssh web',
+  'skerry login work https://cloud.example --user bob@blue',
+  'skerry list --on work --json',
+]

@@ -1,0 +1,96 @@
+// Goal: two commands cannot be confused, and a verb means the same everywhere. Method: the names of the command table.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+
+import { editDistance } from '@skerry/command-line'
+
+import { commands } from '../src/commands.ts'
+
+/** The last word of a command in a group, and what it means in every group. */
+const verbs: Readonly<Record<string, string>> = {
+  add: 'attaches something to a VM',
+  adopt: 'accepts what exists on a host',
+  allow: 'confirms what the cloud held back',
+  answer: 'answers the question of a run',
+  build: 'makes a template from packages',
+  cancel: 'ends what is under way',
+  clone: 'copies',
+  create: 'makes a new thing with a name or a life of its own',
+  'declare-lost': 'gives up a host with its disks',
+  disable: 'takes out of use for a while',
+  enable: 'takes into use',
+  export: 'writes to a file',
+  follow: 'prints as it happens, until stopped',
+  import: 'reads from a file',
+  info: 'shows one thing',
+  invite: 'lets a machine join',
+  list: 'shows all things of a kind',
+  logs: 'prints a log',
+  reboot: 'asks the guests to reboot',
+  reset: 'resets without asking the guests',
+  revert: 'goes back to a snapshot',
+  revoke: 'ends the trust in a credential or a machine',
+  rm: 'removes or deletes',
+  run: 'runs a workflow',
+  schedule: 'runs a workflow later, or again and again',
+  set: 'changes settings',
+  start: 'starts',
+  stop: 'stops',
+  suspend: 'saves the memory and stops',
+  wait: 'waits until it ends',
+  waive: 'goes on without a host',
+}
+
+/** Words for which the table has another one. */
+const synonyms = ['remove', 'delete', 'del', 'ls', 'show', 'get', 'new', 'make', 'edit', 'update']
+
+const names = commands.map(({ name }) => name)
+
+test('no two commands differ by one letter, or as singular and plural', () => {
+  const close = names.flatMap((one, at) =>
+    names
+      .slice(at + 1)
+      .filter((other) => editDistance(one, other) === 1 || singular(one) === singular(other))
+      .map((other) => `${one} and ${other}`),
+  )
+  assert.deepEqual(close, [])
+})
+
+test('no two groups or commands of the same place are singular and plural of one word', () => {
+  const places = new Set(
+    names.flatMap((name) => name.split(' ').map((_, at, all) => all.slice(0, at + 1).join(' '))),
+  )
+  const known = new Map<string, string>()
+  const close = [...places].filter((place) => {
+    const before = known.get(singular(place))
+    known.set(singular(place), place)
+    return before !== undefined
+  })
+  assert.deepEqual(close, [])
+})
+
+const singular = (name: string): string => name.replace(/s\b/g, '')
+
+test('every command of a group ends with a verb of the list, and every verb is used', () => {
+  const inGroups = names.filter((name) => name.includes(' ') && name !== 'admin init')
+  const used = new Set(inGroups.map((name) => name.split(' ').at(-1) ?? ''))
+  assert.deepEqual([...used].toSorted(), Object.keys(verbs).toSorted())
+  for (const name of names) {
+    for (const word of name.split(' ')) assert.ok(!synonyms.includes(word), name)
+  }
+})
+
+test('a command that removes or deletes is called rm', () => {
+  for (const { name, summary } of commands) {
+    const removes = /^(remove|delete|stop sharing)\b/.test(summary)
+    assert.equal(removes, name.split(' ').at(-1) === 'rm', `${name}: ${summary}`)
+  }
+})
+
+test('commands of skerry admin that the API offers too have the same verbs', () => {
+  const api = new Set(names.filter((name) => !name.startsWith('admin ')))
+  const both = names
+    .filter((name) => name.startsWith('admin '))
+    .filter((name) => api.has(name.slice('admin '.length)))
+  assert.ok(both.length >= 14, both.join(', '))
+})
