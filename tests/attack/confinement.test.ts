@@ -69,8 +69,8 @@ async function makeCloud() {
   const at = (name: string) => join(site.dir, name)
   await site.init()
   await site.type([
-    'console',
-    '--name',
+    'console-server',
+    'create',
     'k1',
     '--out',
     at('console'),
@@ -78,8 +78,8 @@ async function makeCloud() {
     'https://127.0.0.2:9443',
   ])
   await site.type([
-    'workflow',
-    '--name',
+    'workflow-server',
+    'create',
     'w1',
     '--out',
     at('workflow'),
@@ -135,8 +135,8 @@ test('files that root creates while servers run stay readable for them, and for 
   await site.type(['init', '--console', '127.0.0.2:9443'])
   await site.type(['certificate', 'revoke'])
   await site.type([
-    'console',
-    '--name',
+    'console-server',
+    'create',
     'k1',
     '--out',
     join(site.dir, 'console'),

@@ -34,8 +34,8 @@ const DAY_MS = 86_400_000
 async function makeOne(site: Awaited<ReturnType<typeof openCommands>>, ...more: string[]) {
   const out = join(site.dir, 'w1')
   await site.type([
-    'workflow',
-    '--name',
+    'workflow-server',
+    'create',
     'w1',
     '--out',
     out,
@@ -99,12 +99,12 @@ test('invalid options are rejected before anything is created', async () => {
   await site.init()
   const { database } = await readConfig(site.config)
   const type = (...words: string[]) =>
-    site.type(['workflow', '--out', join(site.dir, 'w1'), ...words])
-  const whole = ['--name', 'w1', '--url', URL_OF_IT, '--database', 'postgres://db.example/w']
+    site.type(['workflow-server', 'create', '--out', join(site.dir, 'w1'), ...words])
+  const whole = ['w1', '--url', URL_OF_IT, '--database', 'postgres://db.example/w']
   for (const words of [
     [],
-    whole.slice(2),
-    ['--name', '../w1', ...whole.slice(2)],
+    whole.slice(1),
+    ['../w1', ...whole.slice(1)],
     [...whole, '--url', 'http://127.0.0.3:8281'],
     [...whole, '--url', 'https://127.0.0.3:8281/api'],
     [...whole, '--database', 'mysql://db'],

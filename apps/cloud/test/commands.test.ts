@@ -119,7 +119,7 @@ async function keepFor(site: Awaited<ReturnType<typeof openSite>>, file: string,
   return { shown, logged, epoch: identity.current().epoch }
 }
 
-test('a cell with issuer keys renews itself each day, and at once after a recall', async () => {
+test('a cell with issuer keys renews itself each day, and at once after all certificates were revoked', async () => {
   await using site = await openSite()
   await site.init()
   assert.equal((await keepFor(site, site.config, 3.2)).shown.length, 4)

@@ -45,7 +45,7 @@ test('a certificate is valid within its period, by the database’s clock, and w
   for (const [at, epoch, ok, message] of [
     [now, 2, true, /is valid from/],
     [now, 1, true, /is valid from/],
-    [now, 3, false, /recalled/],
+    [now, 3, false, /revoked/],
     [inMs(-DAY_MS), 2, false, /clock was wrong/],
     [inMs(2 * DAY_MS), 2, false, /renewal failed/],
   ] as const) {

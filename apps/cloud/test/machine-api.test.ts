@@ -226,7 +226,7 @@ test('a cell of an old epoch is rejected', async () => {
   assert.equal((await post(api, '/machine/v1/renew', body, cell)).status, 200)
   assert.equal(await raiseEpoch(db), 2)
   const refused = await post(api, '/machine/v1/renew', body, cell)
-  assert.match(refused.body['message'] ?? '', /recalled/)
+  assert.match(refused.body['message'] ?? '', /revoked/)
   const next = await machine(api, 'cell', 'c2', { epoch: 2 })
   assert.equal((await post(api, '/machine/v1/renew', body, next)).status, 200)
 })

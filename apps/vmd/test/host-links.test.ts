@@ -86,7 +86,7 @@ test('late and forged orders are rejected, and nothing changes', { skip }, async
       ...([await as(control, 'URI:skerry://lab/workflow/w'), off(200), to('off')] as const),
       'unavailable',
     ],
-    'a cell that was recalled': [link, off(200), to('off'), 'unavailable'],
+    'a cell that was revoked': [link, off(200), to('off'), 'unavailable'],
     'an order for another host': [connect(cloud().cell, 'h2'), off(200), to('off'), 'unavailable'],
   }
   const before = await onDisk()

@@ -30,7 +30,7 @@ const run = (...words: string[]) => {
   })
 }
 
-test('list, show, export and import round trip', async () => {
+test('list, info, export and import round trip', async () => {
   const listed = await run('list')
   assert.equal(listed.code, 0, listed.err)
   assert.match(
@@ -38,7 +38,7 @@ test('list, show, export and import round trip', async () => {
     /^NAME +VERSION +FOLDER +ID\nSend Hello +1\.0\.0 +Mail +[0-9a-f-]{36}\n$/,
   )
   assert.equal((await run('list', '--name', 'nothing')).out.trim().split('\n').length, 1)
-  const shown = await run('show', 'Send Hello')
+  const shown = await run('info', 'Send Hello')
   assert.match(shown.out, /version 1\.0\.0, in Library\/Mail/)
   assert.match(shown.out, /word +SecureString/)
   const source = join(dir, 'mine.yaml')
@@ -146,7 +146,7 @@ test('missing user, server or workflow gives a one-line error with the next step
     ca: undefined,
   })
   assert.equal(clear.code, 2, 'a password is not sent in clear text')
-  assert.match((await run('show', 'no such')).err, /there is no workflow no such/)
+  assert.match((await run('info', 'no such')).err, /there is no workflow no such/)
 })
 
 test('the cloud profile provides server and user, and the password is prompted', async () => {

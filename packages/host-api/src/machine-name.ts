@@ -73,6 +73,6 @@ export function whyNotPeer(peer: Peer, { cloud, roles, epoch }: PeerRules): stri
   if (peer.cloud !== cloud)
     return `this machine belongs to cloud ${cloud}, the certificate to cloud ${peer.cloud}`
   if (!roles.includes(peer.role)) return `a ${peer.role} may not send this request`
-  if (peer.epoch < epoch) return 'this certificate was recalled: it must be issued again'
+  if (peer.epoch < epoch) return 'this certificate was revoked: it must be issued again'
   return undefined
 }

@@ -70,7 +70,7 @@ test('role, cloud and epoch must match', () => {
   const cell: Peer = { cloud: 'lab', role: 'cell', id: 'a', epoch: 3 }
   assert.equal(whyNotPeer(cell, rules), undefined)
   assert.equal(whyNotPeer({ ...cell, epoch: 4 }, rules), undefined)
-  assert.match(whyNotPeer({ ...cell, epoch: 2 }, rules) ?? '', /recalled/)
+  assert.match(whyNotPeer({ ...cell, epoch: 2 }, rules) ?? '', /revoked/)
   assert.match(whyNotPeer({ ...cell, cloud: 'b' }, rules) ?? '', /cloud lab/)
   for (const role of ['console', 'workflow', 'host'] as const) {
     assert.equal(whyNotPeer({ ...cell, role }, rules), `a ${role} may not send this request`)

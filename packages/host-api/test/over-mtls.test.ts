@@ -229,7 +229,7 @@ test('a certificate of a lower epoch than the highest seen is rejected, also on 
   await assert.rejects(old.step(orderOf('off', 7), { be: 'power', to: 'off' }), {
     kind: 'unavailable',
     detail: 'distrust',
-    message: /recalled/,
+    message: /revoked/,
   })
   assert.equal(host.find(vm)?.power, 'on')
 })

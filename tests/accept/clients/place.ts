@@ -49,7 +49,7 @@ export async function newOrganisation({ cloud }: Place, org: string): Promise<Lo
   await cloud.administer(['user', 'create', `alice@${org}`, '--role', 'author'], password)
   await cloud.administer([
     'template',
-    'add',
+    'import',
     await guestImage('small'),
     '--org',
     org,

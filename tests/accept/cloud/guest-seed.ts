@@ -31,7 +31,7 @@ export function testGuestSeed(ledger: Ledger): void {
       const { org } = tenant()
       const added = (await there().cloud.administer([
         'template',
-        'add',
+        'import',
         await guestImage('debian'),
         '--org',
         org,

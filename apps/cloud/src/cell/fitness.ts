@@ -45,7 +45,7 @@ export function judgeCertificate(cert: string, now: Date, epoch: number): Judged
   if (whoIsPeer(certificate).epoch < epoch) {
     return {
       ok: false,
-      message: 'the certificate of this cell was recalled: a new one must be issued',
+      message: 'the certificate of this cell was revoked: a new one must be issued',
     }
   }
   return { ok: true, message: span }

@@ -37,7 +37,7 @@ export async function openIdentity(context: CellIdentityOptions): Promise<Renewe
           pause,
           log,
           current: () => identity.cell.cert,
-          // After a recall, a cell that may issue certificates moves to the new epoch by itself; any other must be admitted again.
+          // After skerry admin certificate revoke, a cell with issuer keys moves to the new epoch by itself; others are admitted again.
           also: async () => identity.issuers !== undefined && identity.epoch < (await epoch()),
           async renew() {
             identity = await renewCell({ config, issuing, epoch })

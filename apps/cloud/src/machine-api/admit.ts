@@ -20,7 +20,7 @@ export function peerOf(socket: unknown, trusted: CellIdentity['trusted']): Peer 
   throw new Fault('forbidden', `the issuer of this certificate may not issue for a ${peer.role}`)
 }
 
-/** Checked at every request: a host may be revoked, and a cell recalled, while its connection is open. */
+/** Checked at every request: a host or a cell may be revoked while its connection is open. */
 export async function requireAdmitted(
   db: Kysely<CloudTables>,
   peer: Peer | undefined,
