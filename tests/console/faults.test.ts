@@ -76,7 +76,7 @@ const eventsOf = async (kind: string, vm: VmId): Promise<Closed[]> => {
 }
 
 /** The screen of this VM was closed for this reason. */
-const toldClosed = async (vm: VmId, why: string): Promise<Closed> =>
+const closedBecause = async (vm: VmId, why: string): Promise<Closed> =>
   until(
     `the event should have the reason: ${why}`,
     async () => (await eventsOf('console.closed', vm)).find((each) => each.why === why),
@@ -95,7 +95,7 @@ test(
     assert.match(via, /^console-[12]$/)
     viewer.socket.close()
     await viewer.closed
-    const end = await toldClosed(vmAt(0), 'the viewer closed it')
+    const end = await closedBecause(vmAt(0), 'the viewer closed it')
     assert.deepEqual([end.by, end.via], [by, via])
     assert.equal(end.bytes, viewer.bytes + 1000 + 14)
     assert.ok(Date.parse(end.opened) < Date.parse(end.closed))
@@ -110,12 +110,12 @@ test(
     const lost = await see(2)
     await small.power(vmAt(1), 'off')
     assert.deepEqual(await off.closed, { code: 4001, reason: 'the VM was powered off' })
-    await toldClosed(vmAt(1), 'the VM was powered off')
+    await closedBecause(vmAt(1), 'vm-powered-off')
     await sql`update account set disabled = true where id = ${userAt(2).account}`.execute(
       small.it.cloud.db,
     )
     assert.deepEqual(await lost.closed, { code: 4003, reason: 'the user was disabled' })
-    await toldClosed(vmAt(2), 'the user was disabled')
+    await closedBecause(vmAt(2), 'user-disabled')
     const { host } = await small.hostOf(vmAt(2))
     // The host is notified over another connection than the viewer.
     await until('its display is released', () => host.viewersOf(vmAt(2)) === 0, 30_000)
@@ -148,7 +148,7 @@ test(
       await viewer.echo('and after it')
       viewer.socket.close()
     }
-    await toldClosed(vmAt(5), 'the viewer closed it')
+    await closedBecause(vmAt(5), 'the viewer closed it')
   },
 )
 
@@ -171,7 +171,7 @@ test(
       await viewer.echo('and with it')
       viewer.socket.close()
     }
-    await toldClosed(vmAt(4), 'the viewer closed it')
+    await closedBecause(vmAt(4), 'the viewer closed it')
   },
 )
 
@@ -189,7 +189,7 @@ test('a lost host closes its screens with a message, and no others', { skip }, a
   const lost = await see(far)
   await second?.die()
   assert.deepEqual(await lost.closed, { code: 1011, reason: 'the link to the host was lost' })
-  await toldClosed(vmAt(far), 'the link to the host was lost')
+  await closedBecause(vmAt(far), 'the link to the host was lost')
   await stays.echo('here')
 })
 
@@ -216,7 +216,7 @@ test(
     for (let n = 0; n < 10; n += 1) await glance(vm, 'new')
     // A page whose process is gone requests the same address again, and another process answers.
     assert.equal(await statusOf(`${small.url}/console`), 200)
-    const end = await toldClosed(vmAt(vm), 'its console process was lost')
+    const end = await closedBecause(vmAt(vm), 'process-lost')
     assert.equal(end.via, first?.name)
     assert.ok(end.bytes > 1000)
     await stays.echo('to the end')
@@ -243,7 +243,7 @@ test(
     })
     assert.equal(await first?.ended(), 0)
     const reason = 'the console stops here: open the screen again'
-    assert.equal((await toldClosed(vmAt(vm), reason)).via, first?.name)
+    assert.equal((await closedBecause(vmAt(vm), reason)).via, first?.name)
     await first?.start()
   },
 )

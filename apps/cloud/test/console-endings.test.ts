@@ -83,10 +83,10 @@ test('an open screen survives a change to another role with the right; not the r
   await change(account, '<User><Role name="console only"/></User>')
   assert.equal(await endOf(seen), undefined)
   await change(account, '<User><IsEnabled>false</IsEnabled></User>')
-  assert.equal(await endOf(seen), 'the user was disabled')
+  assert.equal(await endOf(seen), 'user-disabled')
   const other = await see()
   await change(other.account, '<User><Password>another one</Password></User>')
-  assert.equal(await endOf(other.seen), 'the user has a new password')
+  assert.equal(await endOf(other.seen), 'new-password')
 })
 
 test('disabling an organisation closes its screens', async () => {
@@ -97,22 +97,22 @@ test('disabling an organisation closes its screens', async () => {
   await sql`update org set disabled = false`.execute(api.cloud.db)
   await api.resume()
   admin = await api.enter(api.eng.org, 'organisation administrator')
-  assert.deepEqual([shut.status, why], [204, 'the organisation of the user was disabled'])
+  assert.deepEqual([shut.status, why], [204, 'org-disabled'])
 })
 
 test('reports of the host end the screen of a VM: off, suspended, or in another boot', async () => {
   const off = await see()
   await report(off.vm, 'off')
-  assert.equal(await endOf(off.seen), 'the VM was powered off')
+  assert.equal(await endOf(off.seen), 'vm-powered-off')
   const suspended = await see()
   await report(suspended.vm, 'suspended')
-  assert.equal(await endOf(suspended.seen), 'the VM was suspended')
+  assert.equal(await endOf(suspended.seen), 'vm-suspended')
   const again = await see()
   await report(again.vm, 'off')
   const sight = { ...vmAt(again.vm, 'on'), boot: 'boot-2' }
   const seen = { id: again.vm, session: '1', seq: (seq += 1), vm: sight }
   await recordSeen(api.cloud.db, api.cloud.host, [seen])
-  assert.equal(await endOf(again.seen), 'the VM was restarted')
+  assert.equal(await endOf(again.seen), 'vm-restarted')
 })
 
 test('an accepted delete ends the screen, before it is carried out', async () => {
@@ -120,7 +120,7 @@ test('an accepted delete ends the screen, before it is carried out', async () =>
   const off = { token: api.eng.token }
   await api.ask('POST', `/api/vApp/vm-${vm}/power/action/powerOff`, off)
   assert.equal((await api.ask('DELETE', `/api/vApp/vm-${vm}`, off)).status, 202)
-  assert.equal(await endOf(seen), 'the VM was deleted')
+  assert.equal(await endOf(seen), 'vm-deleted')
 })
 
 test('the organisation, and no other, can audit screens: user, address, duration and reason of the end', async () => {

@@ -7,9 +7,10 @@ import { after, before, test } from 'node:test'
 import { until, type Postgres } from '@skerry/lab'
 import {
   closeConsole,
-  endings,
   hashOf,
   issueTicket,
+  reasonOf,
+  reasons,
   redeemTicket,
   renewConsoles,
   type EndedConsole,
@@ -119,57 +120,54 @@ test('its expiry is by the database’s clock', async () => {
   assert.ok(left > 20 && left <= 30, `${left} s`)
 })
 
-/** Everything that closes a screen: the reason text, and how it happens. */
+/** Everything that closes a screen: the code of the reason, and how it happens. */
 const losses: Readonly<Record<string, readonly [string, (vm: VmId, user: User) => Statement[]]>> = {
   'powered off': [
-    'the VM was powered off',
+    'vm-powered-off',
     (vm) => [sql`update vm set status = 'POWERED_OFF', boot = null where id = ${vm}`],
   ],
   suspended: [
-    'the VM was suspended',
+    'vm-suspended',
     (vm) => [sql`update vm set status = 'SUSPENDED', boot = null where id = ${vm}`],
   ],
   'powered off and on again': [
-    'the VM was restarted',
+    'vm-restarted',
     (vm) => [sql`update vm set boot = 'boot-2' where id = ${vm}`],
   ],
   'at another host': [
-    'the VM was restarted',
+    'vm-restarted',
     (vm) => [
       sql`insert into host (name, address, port, public_key) values (${vm}, '127.0.0.1', 2, ${vm})`,
       sql`update vm set host = (select id from host where name = ${vm}) where id = ${vm}`,
     ],
   ],
   'deleted, and created again with the same name': [
-    'the VM was deleted',
+    'vm-deleted',
     (vm) => [
       sql`update vm set deleted_at = clock_timestamp() where id = ${vm}`,
       sql`insert into vm (org, vapp, name, image, cpus, memory_mib, disk_mib, status, boot, host)
         select org, vapp, name, image, cpus, memory_mib, disk_mib, status, boot, host from vm where id = ${vm}`,
     ],
   ],
-  'being deleted': [
-    'the VM was deleted',
-    (vm) => [sql`update vm set closed = true where id = ${vm}`],
-  ],
+  'being deleted': ['vm-deleted', (vm) => [sql`update vm set closed = true where id = ${vm}`]],
   'missing after a restore': [
-    'the VM is lost',
+    'vm-lost',
     (vm) => [sql`update vm set lost_reason = 'MISSING' where id = ${vm}`],
   ],
   'the user disabled': [
-    'the user was disabled',
+    'user-disabled',
     (_, { account }) => [sql`update account set disabled = true where id = ${account}`],
   ],
   'the user removed': [
-    'the user was removed',
+    'user-removed',
     (_, { account }) => [sql`delete from account where id = ${account}`],
   ],
   'a role without the right': [
-    'the user has no permission for this screen',
+    'no-permission',
     (_, { account }) => [sql`update account set role = 'reader' where id = ${account}`],
   ],
   'the organisation disabled': [
-    'the organisation of the user was disabled',
+    'org-disabled',
     (_, { org }) => [sql`update org set disabled = true where id = ${org}`],
   ],
 }
@@ -183,7 +181,7 @@ for (const [loss, [why, takeAway]] of Object.entries(losses)) {
     for (const statement of takeAway(vm, user)) await change(statement)
     try {
       assert.equal(await redeem(late), 'unknown')
-      const ended = { console: early.console, why, cause: endings[why] }
+      const ended = { console: early.console, why, ...reasons[why] }
       assert.deepEqual(await renew([early.console]), [ended])
       assert.deepEqual(await renew([early.console]), [ended], 'also if the response was lost')
       await closeConsole(it.console, early.console, 9, 'the browser left')
@@ -194,6 +192,21 @@ for (const [loss, [why, takeAway]] of Object.entries(losses)) {
     }
   })
 }
+
+test('every reason that the database gives is a code with words, and an unknown one ends the screen too', async () => {
+  const { rows } = await sql<{ text: string }>`select prosrc as text from pg_proc
+    where proname in ('why_no_screen', 'renew_consoles', 'end_access_of_account')`.execute(
+    it.cloud.db,
+  )
+  const codes = rows.flatMap(({ text }) => [...text.matchAll(/'([a-z]+(?:-[a-z]+)+)'/g)])
+  // No screen is left to show the last one: it is only in the event.
+  const known = new Set([...Object.keys(reasons), 'process-lost'])
+  assert.deepEqual(new Set(codes.map(([, code]) => code)), known)
+  assert.deepEqual(reasonOf('new-code'), {
+    cause: 'silence',
+    words: 'the cloud ended this screen: new-code',
+  })
+})
 
 test('a VM whose host is unreachable keeps its screen', async () => {
   const [vm, user] = [await it.addVm(), await it.addUser()]
@@ -215,7 +228,7 @@ test('a system administrator sees every screen while having that role; others se
   const { console } = await open(vm, root)
   await change(sql`update account set role = 'author' where id = ${root.account}`)
   const [ended] = await renew([console])
-  assert.equal(ended?.why, 'the user has no permission for this screen')
+  assert.equal(ended?.why, 'no-permission')
 })
 
 test('the limit per VM and per user holds, also for concurrent requests', async () => {
@@ -267,15 +280,16 @@ test('a console that its process does not renew no longer counts, and the next r
   const closed = await eventsOf('console.closed', vm)
   assert.deepEqual(
     closed.map(({ why, bytes, via }) => [why, bytes, via]),
-    Array.from({ length: 4 }, () => ['its console process was lost', 1000, 'lost']),
+    Array.from({ length: 4 }, () => ['process-lost', 1000, 'lost']),
   )
   const [first] = opened
   assert.ok(first)
   assert.deepEqual(await renew([first.console], 'lost'), [
     {
       console: first.console,
-      why: 'the console was silent for too long',
+      why: 'console-silent',
       cause: 'silence',
+      words: 'the console was silent for too long',
     },
   ])
 })

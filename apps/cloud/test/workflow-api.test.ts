@@ -280,7 +280,7 @@ test('a disabled or removed user loses all grants, also after being enabled agai
     user: name,
     grant,
     for: 'run',
-    why: 'the user was disabled',
+    why: 'user-disabled',
   })
   await assert.rejects(flow.grant(eng, id), /not logged in at this server/)
   await flow.logIn(eng, id)
@@ -288,7 +288,7 @@ test('a disabled or removed user loses all grants, also after being enabled agai
   assert.equal((await flow.askAs(next, 'GET', '/api/session')).status, 200)
   await db.deleteFrom('account').where('id', '=', id).execute()
   assert.equal((await flow.askAs(next, 'GET', '/api/session')).status, 401)
-  assert.equal((await eventsOf('grant.ended')).at(-1)?.['why'], 'the user was removed')
+  assert.equal((await eventsOf('grant.ended')).at(-1)?.['why'], 'user-removed')
 })
 
 test('while an organisation is disabled its runs do nothing', async () => {

@@ -3,7 +3,7 @@ import type { HostId, VmId } from '@skerry/vm'
 import { sql, type Kysely } from 'kysely'
 
 import { hashOf } from './hash-of.ts'
-import { type EndedConsole, endings, type OpenConsole, type Redeemed } from './ticket.ts'
+import { reasonOf, type EndedConsole, type OpenConsole, type Redeemed } from './ticket.ts'
 
 type RedeemedRow =
   | { readonly outcome: 'unknown' | 'too many' }
@@ -50,7 +50,7 @@ export async function renewConsoles<DB>(
   const bytes = open.map((each) => each.bytes)
   const { rows } = await sql<{ console: string; why: string }>`
     select * from renew_consoles(${via}, ${ids}::uuid[], ${bytes}::bigint[])`.execute(db)
-  return rows.map(({ console, why }) => ({ console, why, cause: endings[why] ?? 'vm' }))
+  return rows.map(({ console, why }) => ({ console, why, ...reasonOf(why) }))
 }
 
 /** Emits the end of a screen once, with its total bytes. If the database has already ended it, the database's reason is used. */

@@ -2,5 +2,5 @@
 export { closeConsole, redeemTicket, renewConsoles } from './consoles.ts'
 export { hashOf } from './hash-of.ts'
 export { issueTicket, type NewTicket } from './issue-ticket.ts'
-export { endings } from './ticket.ts'
-export type { Cause, EndedConsole, OpenConsole, Redeemed, Screen } from './ticket.ts'
+export { reasonOf, reasons } from './ticket.ts'
+export type { EndedConsole, OpenConsole, Redeemed, Screen } from './ticket.ts'

@@ -26,27 +26,39 @@ export interface OpenConsole {
   readonly bytes: number
 }
 
-/** A screen that must be closed now, with the reason as text for the user. */
-export interface EndedConsole {
+/** Why the database ends a screen. SQL writes the code only (`why_no_screen`, `renew_consoles`, `end_access_of_account`). */
+interface Reason {
+  /** The VM's boot ended, the user lost the right, or the console process was silent. */
+  readonly cause: 'vm' | 'right' | 'silence'
+  /** The text for the user. */
+  readonly words: string
+}
+
+/** A screen that must be closed now. */
+export interface EndedConsole extends Reason {
   readonly console: string
+  /** The code of the reason, as in the event `console.closed`. */
   readonly why: string
-  readonly cause: Cause
 }
 
-/** The cause of the end: the VM's boot ended, the user lost the right, or the console process was silent. */
-export type Cause = 'vm' | 'right' | 'silence'
+const vm = (words: string): Reason => ({ cause: 'vm', words })
+const right = (words: string): Reason => ({ cause: 'right', words })
 
-/** The reasons of the database (`why_no_screen` in the cloud's migration), and the cause of each. The texts must match the migration. */
-export const endings: Readonly<Record<string, Cause>> = {
-  'the VM was deleted': 'vm',
-  'the VM is lost': 'vm',
-  'the VM was suspended': 'vm',
-  'the VM was powered off': 'vm',
-  'the VM was restarted': 'vm',
-  'the user was removed': 'right',
-  'the user was disabled': 'right',
-  'the user has a new password': 'right',
-  'the organisation of the user was disabled': 'right',
-  'the user has no permission for this screen': 'right',
-  'the console was silent for too long': 'silence',
+/** Every code, with the words for it. */
+export const reasons: Readonly<Record<string, Reason>> = {
+  'vm-deleted': vm('the VM was deleted'),
+  'vm-lost': vm('the VM is lost'),
+  'vm-suspended': vm('the VM was suspended'),
+  'vm-powered-off': vm('the VM was powered off'),
+  'vm-restarted': vm('the VM was restarted'),
+  'user-removed': right('the user was removed'),
+  'user-disabled': right('the user was disabled'),
+  'new-password': right('the user has a new password'),
+  'org-disabled': right('the organisation of the user was disabled'),
+  'no-permission': right('the user has no permission for this screen'),
+  'console-silent': { cause: 'silence', words: 'the console was silent for too long' },
 }
+
+/** A newer database may send a code that this program does not know. A new ticket then says what is wrong. */
+export const reasonOf = (code: string): Reason =>
+  reasons[code] ?? { cause: 'silence', words: `the cloud ended this screen: ${code}` }

@@ -129,7 +129,7 @@ export class OpenScreens {
       for (const each of ended)
         this.#open
           .get(each.console)
-          ?.stop.abort({ code: codeOf[each.cause], reason: each.why } satisfies Ending)
+          ?.stop.abort({ code: codeOf[each.cause], reason: each.words } satisfies Ending)
       if (this.#failing) log('the database answers again')
       this.#failing = false
     } catch (error) {
