@@ -27,8 +27,8 @@ import { resolve, type Resolved } from './resolve.ts'
 
 /** A vApp or a VM: both are below /api/vApp/, distinguished by the prefix of their id. */
 export type Entity =
-  | (OwnedResource & { readonly is: 'vm'; readonly vm: VmRow })
-  | (OwnedResource & { readonly is: 'vapp'; readonly vapp: VappRow })
+  | (OwnedResource & { readonly kind: 'vm'; readonly vm: VmRow })
+  | (OwnedResource & { readonly kind: 'vapp'; readonly vapp: VappRow })
 
 /** The resources that a ':name' in a path refers to. */
 export interface PathResources {
@@ -83,11 +83,11 @@ export const resourceFinders: Finders = {
     const ofVm = uuidOf(id, /^(vm-|urn:[^:]+:vm:|[0-9a-f]{8}-)/)
     if (ofVm !== undefined) {
       const vm = await findVm(tx, ofVm, how)
-      return vm && { is: 'vm', vm, org: vm.org }
+      return vm && { kind: 'vm', vm, org: vm.org }
     }
     const ofVapp = uuidOf(id, /^(vapp-|urn:[^:]+:vapp:)/)
     const vapp = ofVapp === undefined ? undefined : await findVapp(tx, ofVapp, how)
-    return vapp && { is: 'vapp', vapp, org: vapp.org }
+    return vapp && { kind: 'vapp', vapp, org: vapp.org }
   },
   async task(tx, id) {
     const uuid = uuidOf(id, /^([0-9a-f]|urn:[^:]+:task:)/)

@@ -10,7 +10,7 @@ import { addDoneTask } from '../tasks/done-task.ts'
 import { submit } from '../tasks/submit.ts'
 
 export const subjectOf = (entity: Entity): Subject =>
-  entity.is === 'vm'
+  entity.kind === 'vm'
     ? { org: entity.org, vapp: entity.vm.vapp, vm: entity.vm.id }
     : { org: entity.org, vapp: entity.vapp.id, vm: null }
 

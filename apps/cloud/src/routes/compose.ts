@@ -52,7 +52,7 @@ export const composing = [
     async handle(context, caller) {
       const { principal, body, params } = caller
       const { entity } = params
-      if (entity.is !== 'vapp') throw new Fault('invalid', 'recompose is for vApps, not for VMs')
+      if (entity.kind !== 'vapp') throw new Fault('invalid', 'recompose is for vApps, not for VMs')
       const { id: vapp, org, name } = entity.vapp
       const task = await submit(context, caller, async (tx, id) => {
         const locked = await lockVapp(tx, vapp)

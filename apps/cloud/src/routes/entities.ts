@@ -39,7 +39,8 @@ async function requireQuotas(
 
 /** Submits one task for a VM; for a vApp, one task with a part for each VM. */
 async function submitFor(tx: Tx, entity: Entity, whole: VappOperation, requested: TaskRequest) {
-  if (entity.is === 'vapp') return submitTogether(tx, whole, { ...requested, vapp: entity.vapp.id })
+  if (entity.kind === 'vapp')
+    return submitTogether(tx, whole, { ...requested, vapp: entity.vapp.id })
   const { id: vm, name } = entity.vm
   const operation = whole.forVm(entity.vm)
   if (!operation) throw new Fault('conflict', `VM ${name} has nothing to apply ${whole.name} to`)
@@ -78,7 +79,7 @@ export async function submitVmOperation(
   operation: Operation,
   input: unknown = null,
 ) {
-  if (entity.is !== 'vm') {
+  if (entity.kind !== 'vm') {
     throw new Fault('invalid', `${operation.name} is for VMs, not for vApps`, {
       hint: 'send it to each VM in its Children',
     })
@@ -189,7 +190,7 @@ export const entities: readonly CloudRoute[] = [
       const { entity } = caller.params
       const hrefs = new Hrefs(context.base)
       const body = await context.as(caller.principal, async (tx) =>
-        entity.is === 'vm'
+        entity.kind === 'vm'
           ? vm(entity.vm, await openTasks(tx, entity.vm.vapp, entity.vm.id), caller, hrefs)
           : vapp(
               {
@@ -216,10 +217,10 @@ export const entities: readonly CloudRoute[] = [
       const { entity } = caller.params
       const hrefs = new Hrefs(context.base)
       const vms =
-        entity.is === 'vm'
+        entity.kind === 'vm'
           ? [entity.vm]
           : await context.as(caller.principal, (tx) => vmsOf(tx, entity.vapp.id))
-      const href = entity.is === 'vm' ? hrefs.vm(entity.vm.id) : hrefs.vapp(entity.vapp.id)
+      const href = entity.kind === 'vm' ? hrefs.vm(entity.vm.id) : hrefs.vapp(entity.vapp.id)
       return { status: 200, body: snapshotSection(vms, href, caller) }
     },
   }),

@@ -10,7 +10,7 @@ import { itemParams } from '../params/reconfigure.ts'
 import { submitVmOperation } from './entities.ts'
 
 const vmOf = (entity: Entity) => {
-  if (entity.is === 'vm') return entity.vm
+  if (entity.kind === 'vm') return entity.vm
   throw new Fault('invalid', 'VMs have hardware, vApps do not', {
     hint: 'send it to each VM in its Children',
   })

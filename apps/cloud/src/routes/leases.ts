@@ -10,7 +10,7 @@ import { recordImmediateTask } from '../responses/immediate-task.ts'
 import { readLease, setLease } from '../tenants/leases.ts'
 
 const vappOf = (entity: Entity) => {
-  if (entity.is === 'vapp') return entity.vapp
+  if (entity.kind === 'vapp') return entity.vapp
   throw new Fault('invalid', 'vApps have leases, VMs do not', { hint: 'send it to its vApp' })
 }
 

@@ -8,7 +8,7 @@ import { checkKey, metadataParams, metadataValueParams } from '../params/metadat
 import { subjectOf, recordImmediateTask } from '../responses/immediate-task.ts'
 
 const hrefTo = (hrefs: Hrefs, entity: Entity): string =>
-  entity.is === 'vm' ? hrefs.vm(entity.vm.id) : hrefs.vapp(entity.vapp.id)
+  entity.kind === 'vm' ? hrefs.vm(entity.vm.id) : hrefs.vapp(entity.vapp.id)
 
 export const metadataRoutes = [
   route({

@@ -98,7 +98,7 @@ async function issue(context: RequestContext, principal: Principal, vm: VmRow): 
 }
 
 function vmOf(entity: PathResources['entity']): VmRow {
-  if (entity.is === 'vm') return entity.vm
+  if (entity.kind === 'vm') return entity.vm
   throw new Fault('invalid', 'VMs have a screen, vApps do not')
 }
 
