@@ -6,7 +6,7 @@ import { after, test } from 'node:test'
 import { startEvaluator } from '@skerry/jq'
 import { Raised, type HttpAnswer, type HttpCall } from '@skerry/serverless-workflow'
 
-import { allow } from '../../apps/egress/src/allowed.ts'
+import { findTarget } from '../../apps/egress/src/allowed.ts'
 import { fetchOut, outLimits } from '../../apps/egress/src/fetch-out.ts'
 import { definitionOf } from '../../packages/serverless-workflow/test/scenarios.ts'
 import { runSmall } from '../../packages/serverless-workflow/test/small-runtime.ts'
@@ -169,5 +169,5 @@ test('every hostile definition ends with a reason', { timeout: 900_000 }, async 
 })
 
 test('the list is the only way: an empty one allows nothing', () => {
-  assert.throws(() => allow([], 'https://shore.example/'))
+  assert.throws(() => findTarget([], 'https://shore.example/'))
 })

@@ -6,7 +6,7 @@ import { after, before, test } from 'node:test'
 import { networkOf, type Card, type Vm, type VmId } from '@skerry/vm'
 import { attribute, childrenByLocalName, readXml, text, type Element } from '@skerry/xml'
 
-import { nowhere, recordSeen } from '../src/inventory/vms.ts'
+import { placedNowhere, recordSeen } from '../src/inventory/vms.ts'
 import { vmAt } from './away-host.ts'
 import { find, openTenantsApi, type TenantsApi } from './tenants-api.ts'
 
@@ -59,7 +59,7 @@ test('a Vm shows its network card and address as soon as its host has reported t
   // The VM is created again on another host, which has not reported its address yet.
   await api.cloud.db
     .updateTable('vm')
-    .set({ ...nowhere, host: api.cloud.host })
+    .set({ ...placedNowhere, host: api.cloud.host })
     .where('id', '=', vm)
     .execute()
   assert.equal(await connectionOf(vm), undefined)

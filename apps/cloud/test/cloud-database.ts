@@ -17,7 +17,7 @@ import type { Principal } from '../src/domain/authorize.ts'
 import type { VappId } from '../src/domain/ids.ts'
 import type { Status } from '../src/domain/vm-status.ts'
 import { makeCursors } from '../src/feeds/event-cursors.ts'
-import { openReads, type Reads } from '../src/query/reads.ts'
+import { openReads, type QueryPools } from '../src/query/reads.ts'
 
 /** Migrates a database. */
 export const prepare = (url: string): Promise<void> => prepareTables({ database: url })
@@ -39,7 +39,7 @@ export interface CloudDatabase extends AsyncDisposable {
   readonly db: Kysely<CloudTables>
   readonly principal: Principal
   readonly host: HostId
-  readonly reads: Reads
+  readonly reads: QueryPools
   /** The URL of the owner. */
   readonly url: string
   /** The connections of a cell. */

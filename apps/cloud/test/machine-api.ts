@@ -21,13 +21,13 @@ import {
   makeServer,
   readIdentity,
   type CellIdentity,
-  type Issuing,
+  type IssueContext,
 } from '../src/identity/issuers.ts'
 import { readCloud } from '../src/identity/machines.ts'
 import type { ForWorkflows } from '../src/machine-api/context.ts'
 import { openMachineListener } from '../src/machine-api/server.ts'
 
-export const issuing: Issuing = {
+export const issuing: IssueContext = {
   clock: { now: () => new Date() },
   serial: () => `01${randomBytes(15).toString('hex')}`,
 }

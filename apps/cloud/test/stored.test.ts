@@ -9,7 +9,7 @@ import type { VmId } from '@skerry/vm'
 import { attribute } from '@skerry/xml'
 import { sql } from 'kysely'
 
-import { used } from '../src/tenants/quotas.ts'
+import { readUsage } from '../src/tenants/quotas.ts'
 import { vmOf } from './cloud-database.ts'
 import { asking, openStoredCloud, VM_MIB, type Outcome, type StoredCloud } from './stored-cloud.ts'
 import { BASE, find, hrefOf, instantiate, read, type Answered } from './tenants-api.ts'
@@ -36,7 +36,7 @@ const setQuota = async (storage?: number): Promise<void> => {
   read(await cloud.api.ask('PUT', orgPath(), { token: system, body }))
 }
 const stored = async (): Promise<number> =>
-  (await used(cloud.api.cloud.db, cloud.api.eng.org)).storageMiB
+  (await readUsage(cloud.api.cloud.db, cloud.api.eng.org)).storageMiB
 const openTasks = async (): Promise<number> => {
   const { rows } = await sql<{ n: number }>`select count(*)::integer as n from task
     where state in ('queued', 'running') and stores_mib > 0`.execute(cloud.api.cloud.db)

@@ -20,13 +20,13 @@ const networks4 = [
   '240.0.0.0/4',
 ]
 const networks6 = ['2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20', '5f00::/16']
-for (const network of networks4) add(network, 'ipv4')
-for (const network of networks6) add(network, 'ipv6')
+for (const network of networks4) addSpecial(network, 'ipv4')
+for (const network of networks6) addSpecial(network, 'ipv6')
 /** The only globally routable part of IPv6; the rest is link-local, private, mapped or unassigned. */
 const global6 = new BlockList()
 global6.addSubnet('2000::', 3, 'ipv6')
 
-function add(network: string, family: 'ipv4' | 'ipv6'): void {
+function addSpecial(network: string, family: 'ipv4' | 'ipv6'): void {
   const [address = '', bits = ''] = network.split('/')
   special.addSubnet(address, Number(bits), family)
 }

@@ -15,7 +15,7 @@ export interface EgressRule {
   readonly addresses?: readonly string[]
 }
 /** The rules of each organisation, keyed by organisation id. */
-export type Lists = Readonly<Record<string, readonly EgressRule[]>>
+export type EgressRules = Readonly<Record<string, readonly EgressRule[]>>
 
 export interface EgressTarget {
   readonly url: URL
@@ -27,13 +27,13 @@ export interface EgressTarget {
   readonly rule: EgressRule
 }
 
-const refused = (message: string): Fault =>
+const notAllowed = (message: string): Fault =>
   new Fault('forbidden', message, {
     hint: 'the operator of this cloud maintains the list of servers that an organisation may call',
   })
 
 /** Parses an address strictly and finds the rule that allows it. */
-export function allow(rules: readonly EgressRule[], uri: string): EgressTarget {
+export function findTarget(rules: readonly EgressRule[], uri: string): EgressTarget {
   // A URL parser drops line ends and tabs and converts backslashes; the parsed address would then differ from the given one.
   if (/[^\x21-\x7e]|\\/.test(uri)) {
     throw new Fault(
@@ -54,16 +54,21 @@ export function allow(rules: readonly EgressRule[], uri: string): EgressTarget {
   const address = plainAddress(host)
   const scheme = url.protocol === 'https:' ? 'https' : 'http'
   const port = url.port === '' ? (scheme === 'https' ? 443 : 80) : Number(url.port)
-  const rule = rules.find((each) => meets(each, address ?? host, scheme, port))
+  const rule = rules.find((each) => ruleMatches(each, address ?? host, scheme, port))
   if (host === '' || rule === undefined) {
-    throw refused(
+    throw notAllowed(
       `${scheme}://${host}:${port} is not on the list of allowed servers of this organisation`,
     )
   }
   return { url, host, port, address, rule }
 }
 
-function meets(rule: EgressRule, host: string, scheme: 'http' | 'https', port: number): boolean {
+function ruleMatches(
+  rule: EgressRule,
+  host: string,
+  scheme: 'http' | 'https',
+  port: number,
+): boolean {
   const { ports = [443], schemes = ['https'] } = rule
   return ports.includes(port) && schemes.includes(scheme) && isHost(rule.host, host)
 }
@@ -85,7 +90,7 @@ export function chooseAddress({ host, rule }: EgressTarget, found: readonly stri
   const plain = found.map((each) => plainAddress(each))
   for (const each of plain) {
     if (each === undefined || (!isPublic(each) && !own.has(each))) {
-      throw refused(
+      throw notAllowed(
         `${host} resolves to ${each ?? 'no valid address'}, which is not a public address`,
       )
     }

@@ -5,7 +5,7 @@ import { isIPv6 } from 'node:net'
 
 import { Fault } from '@skerry/fault'
 
-import { allow, chooseAddress, type EgressRule, type EgressTarget } from './allowed.ts'
+import { findTarget, chooseAddress, type EgressRule, type EgressTarget } from './allowed.ts'
 
 export interface OutboundRequest {
   readonly method: string
@@ -13,13 +13,13 @@ export interface OutboundRequest {
   readonly headers: Readonly<Record<string, string>>
   readonly body?: Buffer
 }
-export interface Answered {
+export interface OutboundResponse {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
   readonly body: Buffer
 }
 
-export interface Way {
+export interface OutboundOptions {
   /** Resolves all addresses of a name. Called once for each request. */
   readonly resolve: (host: string) => Promise<readonly string[]>
   readonly limits: OutLimits
@@ -43,11 +43,11 @@ const ours =
   /^(host|content-length|transfer-encoding|connection|keep-alive|upgrade|te|trailer|expect|proxy-.*|http2-settings)$/i
 
 export async function fetchOut(
-  way: Way,
+  way: OutboundOptions,
   rules: readonly EgressRule[],
   outgoing: OutboundRequest,
   signal: AbortSignal,
-): Promise<Answered> {
+): Promise<OutboundResponse> {
   const { method, headers, body } = outgoing
   if (!methods.has(method)) throw new Fault('invalid', `the method ${method} is not allowed`)
   const forbidden = Object.keys(headers).find((name) => ours.test(name))
@@ -55,7 +55,7 @@ export async function fetchOut(
   if ((body?.length ?? 0) > way.limits.bodyBytes) {
     throw new Fault('invalid', `the request body is larger than ${way.limits.bodyBytes} bytes`)
   }
-  const target = allow(rules, outgoing.uri)
+  const target = findTarget(rules, outgoing.uri)
   const over = AbortSignal.any([signal, AbortSignal.timeout(way.limits.timeMs)])
   try {
     const found =
@@ -66,7 +66,11 @@ export async function fetchOut(
   }
 }
 
-async function lookUp(way: Way, host: string, over: AbortSignal): Promise<readonly string[]> {
+async function lookUp(
+  way: OutboundOptions,
+  host: string,
+  over: AbortSignal,
+): Promise<readonly string[]> {
   const aborted = Promise.withResolvers<never>()
   const abort = () => aborted.reject(over.reason)
   over.addEventListener('abort', abort, { once: true })
@@ -78,12 +82,12 @@ async function lookUp(way: Way, host: string, over: AbortSignal): Promise<readon
 }
 
 async function send(
-  way: Way,
+  way: OutboundOptions,
   { url, host, port, address: literal }: EgressTarget,
   address: string,
   { method, headers, body }: OutboundRequest,
   signal: AbortSignal,
-): Promise<Answered> {
+): Promise<OutboundResponse> {
   const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>()
   const secure = url.protocol === 'https:'
   const request = (secure ? requestHttps : requestHttp)(

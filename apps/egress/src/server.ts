@@ -13,10 +13,10 @@ import {
 import { Type, type Static } from 'typebox'
 import { Compile } from 'typebox/compile'
 
-import type { Lists } from './allowed.ts'
-import { fetchOut, type Way } from './fetch-out.ts'
+import type { EgressRules } from './allowed.ts'
+import { fetchOut, type OutboundOptions } from './fetch-out.ts'
 
-const Asked = Type.Object(
+const EgressRequest = Type.Object(
   {
     org: Type.String({ maxLength: 100 }),
     method: Type.String({ maxLength: 10 }),
@@ -27,13 +27,13 @@ const Asked = Type.Object(
   },
   { additionalProperties: false },
 )
-const requested = Compile(Asked)
+const requested = Compile(EgressRequest)
 /** base64 and the JSON around it are larger than the body itself. */
 const MOST_BYTES = 1024 * 1024
 
-export interface EgressContext extends Way {
+export interface EgressContext extends OutboundOptions {
   /** Read for every request, so that the lists can change while the process runs. */
-  readonly lists: () => Lists
+  readonly lists: () => EgressRules
   readonly log: (message: string, cause: unknown) => void
   /** Counts an answered request. */
   readonly answered?: (status: number, seconds: number) => void
@@ -43,13 +43,13 @@ export function makeServer(context: EgressContext): Server {
   const server = createListener({ bounds: listenerBounds.egress })
   serveJson(
     server,
-    (request, response) => answer(context, request, response),
+    (request, response) => handleRequest(context, request, response),
     internalFault('internal error in the egress', context.log),
   )
   return server
 }
 
-async function answer(
+async function handleRequest(
   context: EgressContext,
   request: IncomingMessage,
   response: ServerResponse,
@@ -60,7 +60,7 @@ async function answer(
   )
   const gone = new AbortController()
   response.on('close', () => gone.abort())
-  const { org, method, uri, headers, body } = await read(request)
+  const { org, method, uri, headers, body } = await readEgressRequest(request)
   const rules = context.lists()[org] ?? []
   const outgoing = {
     method,
@@ -72,7 +72,7 @@ async function answer(
   sendJson(response, 200, { ...got, body: got.body.toString('base64') })
 }
 
-async function read(request: IncomingMessage): Promise<Static<typeof Asked>> {
+async function readEgressRequest(request: IncomingMessage): Promise<Static<typeof EgressRequest>> {
   if (request.method !== 'POST' || request.url !== '/v1/fetch') {
     throw new Fault('not-found', 'not found: the only route is POST /v1/fetch')
   }

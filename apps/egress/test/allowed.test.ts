@@ -6,7 +6,7 @@ import { test } from 'node:test'
 import { Fault } from '@skerry/fault'
 
 import { isPublic, plainAddress } from '../src/addresses.ts'
-import { allow, chooseAddress, type EgressRule } from '../src/allowed.ts'
+import { findTarget, chooseAddress, type EgressRule } from '../src/allowed.ts'
 
 const everything: readonly EgressRule[] = ['http', 'https'].map((scheme) => ({
   host: '*.example',
@@ -43,12 +43,12 @@ test('only listed servers are allowed, by name, port and scheme', () => {
   ]
   for (const [uri, kind] of cases)
     assert.equal(
-      kindOf(() => allow(rules, uri)),
+      kindOf(() => findTarget(rules, uri)),
       kind,
       uri,
     )
   assert.equal(
-    kindOf(() => allow([], 'https://api.shore.example/')),
+    kindOf(() => findTarget([], 'https://api.shore.example/')),
     'forbidden',
   )
 })
@@ -76,7 +76,7 @@ test('an invalid server URL is rejected before any DNS lookup', () => {
   ]
   for (const uri of hostile) {
     assert.notEqual(
-      kindOf(() => allow(everything, uri)),
+      kindOf(() => findTarget(everything, uri)),
       'allowed',
       JSON.stringify(uri),
     )
@@ -123,7 +123,7 @@ test('internal addresses are rejected, however they are written', () => {
   for (const host of inside) {
     const uri = `https://${host}/`
     assert.notEqual(
-      kindOf(() => allow(everything, uri)),
+      kindOf(() => findTarget(everything, uri)),
       'allowed',
       uri,
     )
@@ -134,7 +134,7 @@ test('internal addresses are rejected, however they are written', () => {
 })
 
 test('a name that resolves to an internal address is rejected, even if it has public addresses too', () => {
-  const target = allow(everything, 'https://a.example/')
+  const target = findTarget(everything, 'https://a.example/')
   const pick = (...found: string[]) => kindOf(() => chooseAddress(target, found))
   assert.equal(pick('93.184.215.14'), 'allowed')
   assert.equal(pick('2606:2800:21f:cb07:6820:80da:af6b:8b2c'), 'allowed')
@@ -162,14 +162,14 @@ test('an internal address is allowed if the list names it exactly', () => {
     { host: '[fd00::5]' },
   ]
   const pick = (uri: string, found: string) =>
-    kindOf(() => chooseAddress(allow(rules, uri), [found]))
+    kindOf(() => chooseAddress(findTarget(rules, uri), [found]))
   assert.equal(pick('https://10.1.2.3/', '10.1.2.3'), 'allowed')
   assert.equal(pick('https://0xa.1.2.3/', '10.1.2.3'), 'allowed')
   assert.equal(pick('https://[fd00:0::5]/', 'fd00::5'), 'allowed')
   assert.equal(pick('https://hook.inside.example/', '10.1.2.4'), 'allowed')
   assert.equal(pick('https://hook.inside.example/', '10.1.2.5'), 'forbidden')
   assert.equal(
-    kindOf(() => allow(rules, 'https://10.1.2.4/')),
+    kindOf(() => findTarget(rules, 'https://10.1.2.4/')),
     'forbidden',
   )
 })

@@ -6,7 +6,7 @@ import { Forwards } from './forwards/forwards.ts'
 import { machineOf, noteBoot, startGuests, stopGuests, type Restore } from './guests/autostart.ts'
 import { Journal } from './journal/journal.ts'
 import { Operations } from './journal/operations.ts'
-import { recordChanges, tellerOf } from './journal/vm-change-recorder.ts'
+import { recordChanges, changeRecorderOf } from './journal/vm-change-recorder.ts'
 import { Consoles } from './local/consoles.ts'
 import { Meter } from './local/meter.ts'
 import type { Local } from './local/route.ts'
@@ -40,7 +40,7 @@ export async function openLocal(
     return faultAnswer(error, id).body
   }
   const operations = new Operations(journal, clock, () => ids.uuid(), failure)
-  const changeRecorder = tellerOf(journal, host)
+  const changeRecorder = changeRecorderOf(journal, host)
   try {
     await noteBoot(journal, await machineOf(host), restore)
     await changeRecorder.record()

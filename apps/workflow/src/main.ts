@@ -4,14 +4,14 @@ import { Fault } from '@skerry/fault'
 import { readOptions, runServer } from '@skerry/service'
 
 import { readConfig } from './config.ts'
-import { serve, type Only } from './serve.ts'
+import { serve, type ServerPart } from './serve.ts'
 
 const USAGE = `usage: skerry workflow-server [--config FILE] [--only api|worker]
 lists, exports, imports and runs workflows until it receives a stop signal
     --config FILE      configuration written by skerry admin workflow-server create (default: /etc/skerry/workflow.json)
     --only api|worker  only serve the API, or only run workflows (default: both)`
 
-function onlyIn(word: string | undefined): Only {
+function onlyIn(word: string | undefined): ServerPart {
   if (word === undefined || word === 'api' || word === 'worker') return word
   throw new Fault('invalid', `--only must be api or worker, not ${word}`)
 }

@@ -49,7 +49,7 @@ export interface ServerContext {
   readonly stopped: AbortSignal
 }
 
-export type Only = 'api' | 'worker' | undefined
+export type ServerPart = 'api' | 'worker' | undefined
 
 const RUNS_PER_ORG = 1000
 const DRAIN_SECONDS = 10
@@ -73,7 +73,7 @@ interface Parts {
 export async function serve(
   config: WorkflowConfig,
   given: ServerContext,
-  only: Only,
+  only: ServerPart,
 ): Promise<void> {
   const { log, clock, random, stopped } = given
   await using opened = new AsyncDisposableStack()
@@ -131,15 +131,15 @@ export async function serve(
   await Promise.all([tending, keeping])
 }
 
-interface Opened extends Pick<Parts, 'config' | 'given' | 'store' | 'identity'> {
+interface ServerParts extends Pick<Parts, 'config' | 'given' | 'store' | 'identity'> {
   readonly client: TemporalClient
 }
 
 /** Opens the health listener for the lifetime of the server. */
 async function openMeter(
   opened: AsyncDisposableStack,
-  only: Only,
-  { config, given: { clock, now, log }, store, identity, client }: Opened,
+  only: ServerPart,
+  { config, given: { clock, now, log }, store, identity, client }: ServerParts,
 ): Promise<WorkflowMeter> {
   const conditions = new Conditions(({ name, ok, message }) =>
     log(`${name} is ${ok ? 'ok again' : 'not ok'}: ${message}`),

@@ -6,10 +6,10 @@ import type { Json } from '@skerry/serverless-workflow'
 import { type BasicCredentials } from '@skerry/service'
 
 import type { Grants, Runs } from '../src/context.ts'
-import type { Accounts } from '../src/http/who.ts'
+import type { AccountQueries } from '../src/http/who.ts'
 import type { WorkflowPrincipal } from '../src/identity/rights.ts'
 
-export interface SimulatedCloud extends Accounts {
+export interface SimulatedCloud extends AccountQueries {
   readonly grants: Grants & { readonly alive: Set<string> }
   /** The number of password checks. */
   checks: number

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 
 import { readBlock } from '../src/domain/ipv4.ts'
 import { firewallOf, type RuleChain } from '../src/network/firewall-rules.ts'
-import { fix } from '../src/network/firewall.ts'
+import { restoreInput } from '../src/network/firewall.ts'
 
 const guests: RuleChain = {
   chain: 'SKERRY_GUESTS',
@@ -34,18 +34,21 @@ const own = '-A SKERRY_GUESTS -p tcp -j DROP\n-A SKERRY_GUESTS -j DROP\n'
 const others = '-A SKERRY_TENANTS -j DROP\n-A SKERRY_LEAVING -j REFUSING\n-A REFUSING -j REJECT\n'
 
 test('a complete firewall is left alone', () => {
-  assert.equal(fix(policies + chains + first + second + between + own + others, all), undefined)
+  assert.equal(
+    restoreInput(policies + chains + first + second + between + own + others, all),
+    undefined,
+  )
   const before = `${policies}${chains}${first}${second}-A INPUT -j OTHER\n${between}-A FORWARD -j OTHER\n`
-  assert.equal(fix(before + own + others, all), undefined)
+  assert.equal(restoreInput(before + own + others, all), undefined)
 })
 
 test('a missing firewall is created at once', () => {
   assert.equal(
-    fix(policies, [guests]),
+    restoreInput(policies, [guests]),
     '*filter\n:SKERRY_GUESTS - [0:0]\n-A SKERRY_GUESTS -p tcp -j DROP\n-A SKERRY_GUESTS -j DROP\n-I INPUT 1 -i skerry0 -j SKERRY_GUESTS\nCOMMIT\n',
   )
   assert.match(
-    fix(policies, all) ?? '',
+    restoreInput(policies, all) ?? '',
     /-I FORWARD 1 -i sk-\+ -j SKERRY_LEAVING\n-I INPUT 1 -i sk-\+ -j SKERRY_TENANTS\n-I INPUT 1 -i skerry0 -j SKERRY_GUESTS\nCOMMIT\n$/,
   )
 })
@@ -53,20 +56,25 @@ test('a missing firewall is created at once', () => {
 test('it is repaired if a rule is missing, changed or in another order', () => {
   const jumps = policies + chains + first + second + between
   for (const broken of ['', '-A SKERRY_GUESTS -j DROP\n', `${own}-A SKERRY_GUESTS -j ACCEPT\n`])
-    assert.ok(fix(jumps + broken + others, all))
-  assert.ok(fix(jumps + own + '-A SKERRY_TENANTS -j DROP\n', all))
-  assert.ok(fix(jumps + own + others.replace('-A REFUSING -j REJECT\n', ''), all))
-  assert.ok(fix(policies + chains + second + first + between + own + others, all))
-  assert.ok(fix(policies + chains + first + second + own + others, all))
+    assert.ok(restoreInput(jumps + broken + others, all))
+  assert.ok(restoreInput(jumps + own + '-A SKERRY_TENANTS -j DROP\n', all))
+  assert.ok(restoreInput(jumps + own + others.replace('-A REFUSING -j REJECT\n', ''), all))
+  assert.ok(restoreInput(policies + chains + second + first + between + own + others, all))
+  assert.ok(restoreInput(policies + chains + first + second + own + others, all))
 })
 
 test('rules inserted before it are moved behind it, and it is there once', () => {
-  const behind = fix(`${policies}${chains}-A INPUT -j LIBVIRT_INP\n${first}${own}`, [guests])
+  const behind = restoreInput(`${policies}${chains}-A INPUT -j LIBVIRT_INP\n${first}${own}`, [
+    guests,
+  ])
   assert.match(behind ?? '', /-D INPUT -i skerry0 -j SKERRY_GUESTS\n-I INPUT 1 /)
-  const twice = fix(policies + chains + first + first + own, [guests])
+  const twice = restoreInput(policies + chains + first + first + own, [guests])
   assert.equal(twice?.match(/-D INPUT/g)?.length, 2)
   const forwards = `${policies}${chains}${first}${second}-A FORWARD -j LIBVIRT_FWX\n${between}`
-  assert.match(fix(forwards + own + others, all) ?? '', /-D FORWARD -i sk-\+ -j SKERRY_LEAVING\n/)
+  assert.match(
+    restoreInput(forwards + own + others, all) ?? '',
+    /-D FORWARD -i sk-\+ -j SKERRY_LEAVING\n/,
+  )
 })
 
 test('an organisation cannot reach the host’s own networks, and only replies reach it', () => {

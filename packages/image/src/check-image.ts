@@ -45,7 +45,7 @@ export async function checkImage(
   file: string | FileHandle,
   rules: ImageRules = {},
 ): Promise<ImageVerdict> {
-  return judge(await readEnds(file), rules)
+  return verdictOf(await readEnds(file), rules)
 }
 
 /** Like `checkImage`, for a qcow2 file that must have exactly this backing file in this format. */
@@ -66,7 +66,7 @@ export async function readQcow2(file: string | FileHandle): Promise<Qcow2Header>
   return parseQcow2(head)
 }
 
-function judge(ends: ImageEnds, rules: ImageRules): ImageVerdict {
+function verdictOf(ends: ImageEnds, rules: ImageRules): ImageVerdict {
   const backing = expectedBacking(rules)
   const format = recognise(ends)
   if (rules.expect !== undefined && rules.expect !== format) {

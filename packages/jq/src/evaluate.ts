@@ -65,7 +65,7 @@ export function startEvaluator(options: EvaluatorOptions = {}): Evaluator {
       if (refused !== undefined) return ask.expressions.map(() => ({ wrong: refused }))
       const work: ThreadWork = { evaluate: ask, limits }
       const answer = await pool.run(work)
-      if (answer !== 'too long') return together(evaluatedOf(answer), outputBytes)
+      if (answer !== 'too long') return limitTotal(evaluatedOf(answer), outputBytes)
       const tooLong = { wrong: `the expression takes more than ${cpuMs / 1_000} s` }
       // One of several took too long; evaluate each alone, so that the others have a result.
       if (ask.expressions.length === 1) return [tooLong]
@@ -75,7 +75,7 @@ export function startEvaluator(options: EvaluatorOptions = {}): Evaluator {
         ),
       )
       const all = alone.flatMap((each) => (each === 'too long' ? [tooLong] : evaluatedOf(each)))
-      return together(all, outputBytes)
+      return limitTotal(all, outputBytes)
     },
     findInvalid,
     async validate(schema, value) {
@@ -87,7 +87,7 @@ export function startEvaluator(options: EvaluatorOptions = {}): Evaluator {
 }
 
 /** All results of a step are in one history event, which Temporal limits to 2 MiB. */
-function together(answers: readonly Evaluated[], outputBytes: number): readonly Evaluated[] {
+function limitTotal(answers: readonly Evaluated[], outputBytes: number): readonly Evaluated[] {
   const most = 4 * outputBytes
   if (sizeOf(answers) <= most) return answers
   return answers.map(() => ({ wrong: `the expressions of a task return more than ${most} bytes` }))

@@ -13,7 +13,7 @@ import { type DatabaseOptions, openPool } from './open.ts'
 import { toFault } from './sqlstate.ts'
 
 /** Runs queries in one transaction, which sees one snapshot of the database. */
-export interface Asking {
+export interface SnapshotReader {
   ask<Row>(question: RawBuilder<Row>): Promise<Row[]>
   /** The second query depends on the result of the first; undefined: there is no second query. */
   askOn<First, Second>(
@@ -32,16 +32,16 @@ export class Reader implements AsyncDisposable {
   }
 
   /** For one organisation, with a pool whose role sees rows only that way (`inOrg`). */
-  in(org: string): Asking {
+  in(org: string): SnapshotReader {
     return this.#asking(org)
   }
 
   /** For a pool whose role sees all rows. */
-  everywhere(): Asking {
+  everywhere(): SnapshotReader {
     return this.#asking(undefined)
   }
 
-  #asking(org: string | undefined): Asking {
+  #asking(org: string | undefined): SnapshotReader {
     return {
       ask: (question) =>
         this.#with(async (client) => {

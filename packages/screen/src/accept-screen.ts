@@ -61,7 +61,7 @@ export function screenServer({
   const server = new WebSocketServer(options)
   const viewers = new Map<WebSocket, Viewer>()
   const timer = setInterval(() => {
-    for (const [webSocket, viewer] of viewers) look(webSocket, viewer)
+    for (const [webSocket, viewer] of viewers) checkAlive(webSocket, viewer)
   }, pingMs).unref()
   return {
     async accept(request, socket, head) {
@@ -115,7 +115,7 @@ function watch(webSocket: WebSocket, socket: Socket): Viewer {
  * A viewer that answers, sends or receives anything is alive. A viewer whose socket is paused because the guest
  * accepts no more input cannot be heard, so it is not checked.
  */
-function look(webSocket: WebSocket, viewer: Viewer): void {
+function checkAlive(webSocket: WebSocket, viewer: Viewer): void {
   const taken = viewer.socket.bytesWritten - viewer.socket.writableLength
   const there = viewer.heard || taken !== viewer.taken || webSocket.isPaused
   if (!there) return webSocket.terminate()

@@ -5,7 +5,7 @@ import type { WebSocket } from 'ws'
 import { endingOf, endings, type Ending } from './endings.ts'
 
 /** The result of a relayed screen. */
-export interface Relayed {
+export interface RelayResult {
   /** From the guest to the viewer, in bytes. */
   readonly shown: number
   /** From the viewer to the guest, in bytes. */
@@ -36,7 +36,7 @@ const WAITING_BYTES = 128 * 1024
 const WAITING_FRAMES = 128
 
 /** The byte counts so far. */
-interface Passed {
+interface ByteCounts {
   shown: number
   typed: number
 }
@@ -49,9 +49,9 @@ export async function relay(
   webSocket: WebSocket,
   display: Duplex,
   { signal, screenEnded = judgeEnd, passed }: RelayOptions,
-): Promise<Relayed> {
-  const count: Passed = { shown: 0, typed: 0 }
-  const ended = Promise.withResolvers<Pick<Relayed, 'endedBy'> & { ending?: Ending }>()
+): Promise<RelayResult> {
+  const count: ByteCounts = { shown: 0, typed: 0 }
+  const ended = Promise.withResolvers<Pick<RelayResult, 'endedBy'> & { ending?: Ending }>()
   // A socket that is already closed emits no further events.
   if (webSocket.readyState !== webSocket.OPEN) ended.resolve({ endedBy: 'viewer' })
   const seen = Promise.withResolvers<Ending>()
@@ -99,7 +99,7 @@ export async function relay(
 function showDisplay(
   display: Duplex,
   webSocket: WebSocket,
-  count: Passed,
+  count: ByteCounts,
   report: (() => void) | undefined,
 ): void {
   let frames = 0
@@ -126,7 +126,7 @@ function showDisplay(
 function typeIntoDisplay(
   webSocket: WebSocket,
   display: Duplex,
-  count: Passed,
+  count: ByteCounts,
   report: (() => void) | undefined,
   refuse: () => void,
 ): void {

@@ -63,13 +63,13 @@ async function readPage(): Promise<[string, string][]> {
 
 /** A browser finds modules by URL: our own are siblings, noVNC is below. */
 function toJavaScript(text: string): string {
-  return quietly(() => stripTypeScriptTypes(text))
+  return withoutWarnings(() => stripTypeScriptTypes(text))
     .replaceAll(/(from '\.\/[^']+)\.ts'/g, "$1.js'")
     .replaceAll(/from '@novnc\/novnc'/g, "from './novnc/core/rfb.js'")
 }
 
 /** Suppresses Node's warning that the strip function is experimental; Node runs our files with the same stripping. */
-function quietly<T>(run: () => T): T {
+function withoutWarnings<T>(run: () => T): T {
   const emitWarning = process.emitWarning.bind(process)
   process.emitWarning = () => undefined
   try {

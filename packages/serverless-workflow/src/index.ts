@@ -20,6 +20,11 @@ export {
   type ParameterValue,
 } from './forms/parameters.ts'
 export * from './interpreter.ts'
-export { definitionOf, parseAndCompile, parseDefinition, type Parsed } from './parse/parse.ts'
-export { refused, type Refused } from './parse/refused.ts'
+export {
+  definitionOf,
+  parseAndCompile,
+  parseDefinition,
+  type ParseResult as Parsed,
+} from './parse/parse.ts'
+export { refused, type UnsupportedFeature as Refused } from './parse/refused.ts'
 export { dslVersions } from './parse/subset.ts'

@@ -1,4 +1,4 @@
-import type { Refused } from '../src/parse/refused.ts'
+import type { UnsupportedFeature } from '../src/parse/refused.ts'
 
 /** One DSL construct with an example: shown in the reference, and checked by the tests. */
 export interface Construct {
@@ -7,7 +7,7 @@ export interface Construct {
   /** Follows the head; contains `do:`, or is used as one task. */
   readonly example: string
   /** The name under which it is rejected; undefined: it is supported. */
-  readonly refused?: Refused
+  readonly refused?: UnsupportedFeature
 }
 
 export const functions = new Set([

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
 import { bareExpression, isExpression } from '../src/definition/expression.ts'
-import { interactionOf, placed, sortTask, type Task } from '../src/definition/task.ts'
+import { interactionOf, listedTasks, sortTask, type Task } from '../src/definition/task.ts'
 
 const each: Record<string, Task> = {
   do: { do: [] },
@@ -27,7 +27,7 @@ for (const [kind, task] of Object.entries(each))
 test('a task is identified by its place', () => {
   const list = [{ 'a/b': each['set']! }, { c: each['wait']! }]
   assert.deepEqual(
-    placed(list, '/do').map(({ name, place }) => [name, place]),
+    listedTasks(list, '/do').map(({ name, place }) => [name, place]),
     [
       ['a/b', '/do/0/a~1b'],
       ['c', '/do/1/c'],

@@ -23,7 +23,7 @@ export function aroundActivities(
         } catch (error) {
           if (isStopping(context))
             throw toFailure(new Fault('unavailable', 'the worker is stopping'))
-          if (isAsked(context, error)) throw error
+          if (isCancelRequested(context, error)) throw error
           failed(error, context.info.activityType)
           throw toFailure(error)
         } finally {
@@ -40,7 +40,7 @@ function isStopping({ cancellationSignal, cancellationDetails }: Context): boole
 }
 
 /** A canceled step that ends with the signal's own error is canceled for Temporal too. */
-function isAsked({ cancellationSignal }: Context, error: unknown): boolean {
+function isCancelRequested({ cancellationSignal }: Context, error: unknown): boolean {
   return cancellationSignal.aborted && error instanceof Error && error.name === 'AbortError'
 }
 

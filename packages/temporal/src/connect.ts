@@ -112,7 +112,7 @@ export function callsOver(
           connection.withAbortSignal(signal, () => work(client)),
         )
       } catch (error) {
-        throw away(error, address)
+        throw unavailableFault(error, address)
       }
     },
   }
@@ -140,7 +140,7 @@ async function inTime<T>(timeoutMs: number, work: (signal: AbortSignal) => Promi
   }
 }
 
-function away(error: unknown, address: string): unknown {
+function unavailableFault(error: unknown, address: string): unknown {
   const cause = rootOf(error)
   // Temporal's services read the list of namespaces periodically, so a new one is unknown for some seconds.
   if (cause instanceof NamespaceNotFoundError) {

@@ -32,7 +32,7 @@ export async function ensureNamespace(
       return
     } catch (error) {
       const waited = performance.now() - began
-      if (!passes(error) || waited > (options.patienceMs ?? Infinity)) throw error
+      if (!isTransient(error) || waited > (options.patienceMs ?? Infinity)) throw error
     }
     await sleep(PAUSE_MS, undefined, options.signal && { signal: options.signal })
   }
@@ -64,7 +64,7 @@ async function registerOnce(temporal: TemporalClient, days: number): Promise<voi
   })
 }
 
-function passes(error: unknown): boolean {
+function isTransient(error: unknown): boolean {
   if (error instanceof Fault) return error.kind === 'unavailable'
   return codeOf(error) === NOT_FOUND
 }

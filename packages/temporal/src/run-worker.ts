@@ -235,12 +235,12 @@ async function runOnce(
   }
 }
 
-interface Shown {
+interface WorkerConnection {
   readonly connection: NativeConnection
   readonly tls: ReturnType<typeof tlsNow>
 }
 
-async function connectWorker({ address, tls: given }: WorkerOptions): Promise<Shown> {
+async function connectWorker({ address, tls: given }: WorkerOptions): Promise<WorkerConnection> {
   const tls = tlsNow(given)
   const connection = await NativeConnection.connect({ address, ...(tls !== undefined && { tls }) })
   return { connection, tls }
@@ -253,8 +253,8 @@ async function connectWorker({ address, tls: given }: WorkerOptions): Promise<Sh
 function keepCertificate(
   options: WorkerOptions,
   worker: Worker,
-  current: () => Shown,
-  replaced: (fresh: Shown) => void,
+  current: () => WorkerConnection,
+  replaced: (fresh: WorkerConnection) => void,
 ): AsyncDisposable {
   const older: { readonly connection: NativeConnection; readonly since: number }[] = []
   const look = async () => {

@@ -1,4 +1,4 @@
-import { shown, type TextCursor } from './cursor.ts'
+import { shortName, type TextCursor } from './cursor.ts'
 
 // Markup beside elements that we ignore: it is checked for well-formedness and skipped.
 
@@ -51,7 +51,7 @@ export function acceptInstruction(cursor: TextCursor): boolean {
     throw cursor.fault('an XML declaration is allowed only at the start of the document', start)
   }
   if (cursor.accept('?>')) return true
-  if (!cursor.skipSpace()) throw cursor.fault(`expected white space after <?${shown(target)}`)
+  if (!cursor.skipSpace()) throw cursor.fault(`expected white space after <?${shortName(target)}`)
   cursor.takeUntil('?>', 'the processing instruction')
   return true
 }

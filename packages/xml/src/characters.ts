@@ -28,7 +28,7 @@ export function findUncarried(text: string): number {
 }
 
 /** The text with U+FFFD for each character that XML 1.0 cannot represent: for text from others that we only repeat. */
-export function carried(text: string): string {
+export function withReplacements(text: string): string {
   return text.replaceAll(EACH_NOT_A_CHARACTER, '\uFFFD')
 }
 

@@ -74,7 +74,7 @@ export class TextCursor {
 }
 
 /** Shortens an untrusted name for a message. */
-export function shown(name: string): string {
+export function shortName(name: string): string {
   return name.length > SHOWN_MAX ? `${name.slice(0, SHOWN_MAX)}…` : name
 }
 

@@ -2,7 +2,7 @@ import { Fault } from '@skerry/fault'
 
 import { acceptComment, acceptInstruction, skipAside, skipDeclaration } from './aside.ts'
 import { codePointName, findUncarried } from './characters.ts'
-import { TextCursor, shown } from './cursor.ts'
+import { TextCursor, shortName } from './cursor.ts'
 import type { Element } from './element.ts'
 import { resolveReferences } from './references.ts'
 
@@ -83,7 +83,7 @@ class TreeReader {
 
   #readContent(parent: OpenElement): void {
     const cursor = this.#cursor
-    if (cursor.atEnd) throw cursor.fault(`<${shown(parent.name)}> is not closed`)
+    if (cursor.atEnd) throw cursor.fault(`<${shortName(parent.name)}> is not closed`)
     if (!cursor.sees('<')) this.#addText(parent, this.#readText())
     else if (cursor.accept('</')) this.#readEndTag(parent)
     else if (cursor.accept('<![CDATA[')) {
@@ -116,7 +116,7 @@ class TreeReader {
     while (cursor.skipSpace() && !cursor.sees('>') && !cursor.sees('/')) {
       const start = cursor.at
       const name = cursor.takeName('the name of an attribute')
-      if (name in attributes) throw cursor.fault(`${shown(name)} is given twice`, start)
+      if (name in attributes) throw cursor.fault(`${shortName(name)} is given twice`, start)
       count += 1
       if (count > this.#limits.attributesMax) {
         throw cursor.fault(`at most ${this.#limits.attributesMax} attributes are accepted`, start)
@@ -147,7 +147,7 @@ class TreeReader {
     const start = cursor.at
     const name = cursor.takeName('the name of an element')
     if (name !== parent.name) {
-      const reason = `expected </${shown(parent.name)}>, not </${shown(name)}>`
+      const reason = `expected </${shortName(parent.name)}>, not </${shortName(name)}>`
       throw cursor.fault(reason, start)
     }
     cursor.skipSpace()

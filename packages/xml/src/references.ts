@@ -1,5 +1,5 @@
 import { findUncarried } from './characters.ts'
-import { shown, type TextCursor } from './cursor.ts'
+import { shortName, type TextCursor } from './cursor.ts'
 
 const REFERENCE = /&(?:(amp|lt|gt|quot|apos)|#(\d+)|#x([\dA-Fa-f]+));/y
 
@@ -29,7 +29,10 @@ export function resolveReferences(
     }
     const character = characterOf(found)
     if (character === undefined) {
-      throw cursor.fault(`${shown(found[0])} is not a character that XML can represent`, start + at)
+      throw cursor.fault(
+        `${shortName(found[0])} is not a character that XML can represent`,
+        start + at,
+      )
     }
     resolved += literal(raw.slice(from, at)) + character
     from = REFERENCE.lastIndex

@@ -10,7 +10,7 @@ import { route } from '../http/route.ts'
 import { changedOrg, changedVdc, newOrg, newVdc } from '../params/admin.ts'
 import { readLeaseRule } from '../tenants/leases.ts'
 import { orgsSeenBy, vdcsOf, type OrgRow } from '../tenants/orgs.ts'
-import { readQuota, used } from '../tenants/quotas.ts'
+import { readQuota, readUsage } from '../tenants/quotas.ts'
 import {
   accountsOf,
   changeLeases,
@@ -24,7 +24,7 @@ import {
 const whole = async (tx: Tx, org: OrgRow): Promise<documents.WholeOrg> => ({
   org,
   quota: await readQuota(tx, org.id),
-  used: await used(tx, org.id),
+  used: await readUsage(tx, org.id),
   leases: await readLeaseRule(tx, org.id),
   accounts: await accountsOf(tx, org.id),
   vdcs: await vdcsOf(tx, org.id),

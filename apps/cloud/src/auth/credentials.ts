@@ -8,7 +8,7 @@ import type { Kysely } from 'kysely'
 import type { CloudTables } from '../database/tables.ts'
 import type { Role } from '../domain/roles.ts'
 import { forgiveFailures, readFailures, recordFailure } from '../tenants/login-failures.ts'
-import { tellRefused } from '../tenants/logins.ts'
+import { emitRefusedLogin } from '../tenants/logins.ts'
 import { CheckQueue, type CheckQueueOptions } from './check-queue.ts'
 import { verifyPassword } from './password.ts'
 
@@ -43,7 +43,7 @@ export function makeCheck(
       const found = await check(db, credentials, spare)
       if (!found) {
         await recordFailure(db, key)
-        await tellRefused(db, { ...credentials, address })
+        await emitRefusedLogin(db, { ...credentials, address })
       } else if (any) await forgiveFailures(db, key)
       return found
     })

@@ -13,7 +13,7 @@ export interface CurrentAccount {
   readonly role: Role
 }
 
-type Found = CurrentAccount & { readonly hash: Buffer; readonly stale: boolean }
+type FoundAccount = CurrentAccount & { readonly hash: Buffer; readonly stale: boolean }
 
 /**
  * Looks up the accounts behind these tokens; an invalid token is missing in the result. Used for long-lived responses: an open one
@@ -28,7 +28,7 @@ export async function readPrincipals(
   const ofSessions = [...byHash].filter(([, token]) => !token.startsWith(ACCESS_TOKEN))
   const hashes = (of: readonly (readonly [string, string])[]) =>
     of.map(([hash]) => Buffer.from(hash, 'hex'))
-  const { rows } = await sql<Found>`
+  const { rows } = await sql<FoundAccount>`
     select token_hash as hash, account.id as account, account.org as org, account.role as role,
       session.seen_at < clock_timestamp() - ${NOTED} as stale
     from session join account on account.org = session.org and account.id = session.account

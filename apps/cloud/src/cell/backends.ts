@@ -13,7 +13,7 @@ import type { CloudConfig } from '../config.ts'
 import { actingAs, type CellLogins } from '../database/acting-as.ts'
 import type { CloudTables } from '../database/tables.ts'
 import { HostLinks, type Identity } from '../hosts/connect.ts'
-import { openReads, type Reads } from '../query/reads.ts'
+import { openReads, type QueryPools } from '../query/reads.ts'
 import { makeQueueWaker, type QueueWaker } from '../tasks/queue-waker.ts'
 
 const CONNECTIONS = 16
@@ -22,7 +22,7 @@ const CONNECTIONS = 16
 export interface Backends extends AsyncDisposable {
   readonly db: Kysely<CloudTables>
   readonly tenants: TenantPool<CloudTables>
-  readonly reads: Reads
+  readonly reads: QueryPools
   /** The connection pools, for metrics. */
   readonly pools: Pools
   readonly temporal: TemporalClient

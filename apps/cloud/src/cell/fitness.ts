@@ -22,10 +22,10 @@ const DISTRUST_MS = 3 * 60_000
 /** While one of these conditions fails, the cell leaves its work to others. */
 const UNFIT: ReadonlySet<string> = new Set(['clock', 'certificate', 'hosts'])
 
-type Judged = Pick<Condition, 'ok' | 'message'>
+type FitnessVerdict = Pick<Condition, 'ok' | 'message'>
 
 /** `differenceMs`: how far the cell's clock is ahead of the database's. */
-export function judgeClock(differenceMs: number): Judged & { readonly warn: boolean } {
+export function judgeClock(differenceMs: number): FitnessVerdict & { readonly warn: boolean } {
   const seconds = Math.abs(Math.round(differenceMs / 1000))
   const side = differenceMs < 0 ? 'behind' : 'ahead of'
   const message = `the clock of this cell is ${seconds} s ${side} the database's`
@@ -34,7 +34,7 @@ export function judgeClock(differenceMs: number): Judged & { readonly warn: bool
 }
 
 /** Whether other machines accept the cell's certificate, by the database's clock. */
-export function judgeCertificate(cert: string, now: Date, epoch: number): Judged {
+export function judgeCertificate(cert: string, now: Date, epoch: number): FitnessVerdict {
   const certificate = new X509Certificate(cert)
   const { validFromDate: from, validToDate: to } = certificate
   const span = `the certificate of this cell is valid from ${from.toISOString()} to ${to.toISOString()}`
@@ -145,7 +145,7 @@ export class Fitness {
     return this.#context.now?.() ?? performance.now()
   }
 
-  #set(name: string, { ok, message }: Judged): void {
+  #set(name: string, { ok, message }: FitnessVerdict): void {
     this.conditions.set(name, ok, message, this.#context.clock.now())
   }
 

@@ -53,7 +53,7 @@ export async function startCell(config: CloudConfig, given: CellContext): Promis
   started.use(startWork(config, backends, { ...given, began: meter.began }))
   const feeds = started.use(new Feeds({ db: backends.db, now, log }))
   meter.countFeeds(() => feeds.count)
-  const { apis, runs, check } = await buildDoors(config, { ...backends, feeds }, given, meter)
+  const { apis, runs, check } = await buildListeners(config, { ...backends, feeds }, given, meter)
   for (const { api } of apis) started.defer(() => api.close())
   started.defer(() => runs.close())
   for (const { api, address, port } of apis) {
@@ -85,19 +85,19 @@ const openMeter = ({ db, pools, temporal }: Backends, given: CellContext): CellM
 /** Routes whose responses stay open while the client reads. */
 const FEEDS: ReadonlySet<string> = new Set(['followEvents'])
 
-interface Doors {
+interface CellListeners {
   readonly apis: readonly (CloudConfig['listen'] & { readonly api: FastifyInstance })[]
   /** The same routes, authenticated by the grants of workflow runs. */
   readonly runs: FastifyInstance
   readonly check: CheckCredentials
 }
 
-async function buildDoors(
+async function buildListeners(
   config: CloudConfig,
   { db, tenants, reads, links, wake, feeds }: Backends & { readonly feeds: Feeds },
   { clock, ids, log, tls, seal, eventCursors }: CellContext,
   meter: CellMeter,
-): Promise<Doors> {
+): Promise<CellListeners> {
   const { base, console: screens, images, sharedAddresses } = config
   const context: RequestContext = {
     as: (principal, work) =>

@@ -36,13 +36,13 @@ const WORKFLOWS = new URL('../durable/workflows.ts', import.meta.url).pathname
 const pause = (ms: number, until: AbortSignal) =>
   sleep(ms, undefined, { signal: until }).catch(() => undefined)
 
-type WorkGiven = Pick<CellContext, 'log' | 'seal' | 'fitness'> & Pick<ActivityRules, 'began'>
+type WorkOptions = Pick<CellContext, 'log' | 'seal' | 'fitness'> & Pick<ActivityRules, 'began'>
 
 /** Carries out operations, repeats lost wake-ups, follows this cell's share of the hosts. */
 export function startWork(
   config: CloudConfig,
   { db, temporal, temporalOptions, links, waker, wake, useWorker }: Backends,
-  { log, seal, fitness, began }: WorkGiven,
+  { log, seal, fitness, began }: WorkOptions,
 ): AsyncDisposable {
   const stopping = new AbortController()
   const { signal } = stopping
@@ -52,13 +52,13 @@ export function startWork(
   const verbs = new Activities(context, operations, rules, running)
   const { claimTask, runStep, undoStep, turnBack, endTask } = verbs
   const seen = new NumberSeen(join(config.identity, `seen-${config.cell}`))
-  const known = noticed(db, seen, log, (ms) => pause(ms, signal), signal)
+  const known = compareSeenToken(db, seen, log, (ms) => pause(ms, signal), signal)
   const worker = runWorker({
     ...temporalOptions,
     taskQueue: TASK_QUEUE,
     identity: config.cell,
     workflows: { path: WORKFLOWS },
-    activities: after(known, {
+    activities: waitingFor(known, {
       claimTask,
       runStep,
       undoStep,
@@ -90,7 +90,7 @@ export function startWork(
         cell: config.cell,
         log,
         pause,
-        fitness: working(fitness, worker),
+        fitness: workerSwitch(fitness, worker),
         letGo: (host) => links.avoid(host),
         reached: (host) => links.reached(host),
         connect: (row) => links.following(row),
@@ -109,7 +109,7 @@ export function startWork(
 }
 
 /** A cell that should take no work pauses its worker too. */
-const working = (fitness: Fitness, worker: Pick<RunningWorker, 'pause' | 'resume'>) => ({
+const workerSwitch = (fitness: Fitness, worker: Pick<RunningWorker, 'pause' | 'resume'>) => ({
   get isFit() {
     return fitness.isFit
   },
@@ -119,7 +119,7 @@ const working = (fitness: Fitness, worker: Pick<RunningWorker, 'pause' | 'resume
 })
 
 /** Compares the token that this cell has seen with the database. Resolves when that is done, or when the cell stops. */
-async function noticed(
+async function compareSeenToken(
   db: Backends['db'],
   seen: NumberSeen,
   log: (message: string, cause?: unknown) => void,
@@ -140,12 +140,15 @@ async function noticed(
   }
 }
 
-type Verb = (...given: never[]) => Promise<unknown>
+type Activity = (...given: never[]) => Promise<unknown>
 
 /** The same verbs; each waits for `known` before it starts. */
-function after(known: Promise<void>, verbs: Readonly<Record<string, Verb>>): Record<string, Verb> {
+function waitingFor(
+  known: Promise<void>,
+  verbs: Readonly<Record<string, Activity>>,
+): Record<string, Activity> {
   const waits = Object.entries(verbs).map(([name, verb]) => {
-    const waiting: Verb = async (...given) => {
+    const waiting: Activity = async (...given) => {
       await known
       return verb(...given)
     }

@@ -1,11 +1,11 @@
 import { renderTable, type AdminDeclaration, type Args, type Options } from '@skerry/command-line'
 import { Fault } from '@skerry/fault'
 
-import type { Issuing } from '../identity/issuers.ts'
+import type { IssueContext } from '../identity/issuers.ts'
 
 /** What a command may use besides the given files and database. */
 export interface CommandContext {
-  readonly issuing: Issuing
+  readonly issuing: IssueContext
   /** 256 bits of secure randomness, as text without spaces. */
   readonly secret: () => string
   readonly salt: () => Buffer

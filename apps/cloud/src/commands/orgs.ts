@@ -15,7 +15,7 @@ import type { CloudTables } from '../database/tables.ts'
 import { addOrg, orgNamed } from '../tenants/accounts.ts'
 import { listOrgs } from '../tenants/operator-lists.ts'
 import { findOrg, type OrgRow } from '../tenants/orgs.ts'
-import { readQuota, used, type Quota } from '../tenants/quotas.ts'
+import { readQuota, readUsage, type Quota } from '../tenants/quotas.ts'
 import { changeOrg, changeQuota } from '../tenants/tenants.ts'
 
 async function wanted(db: Kysely<CloudTables>, requested: Args): Promise<OrgRow> {
@@ -73,7 +73,7 @@ async function printQuota(
   requested: Args,
   { id, name }: OrgRow,
 ): Promise<void> {
-  const [quota, now] = [await readQuota(db, id), await used(db, id)]
+  const [quota, now] = [await readQuota(db, id), await readUsage(db, id)]
   if (requested.json) {
     return context.print(JSON.stringify({ org: name, quota, used: now }))
   }

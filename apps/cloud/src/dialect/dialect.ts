@@ -38,7 +38,7 @@ const refusalsOf = (
     RefusalCode
   >
 
-const ourTold = (kind: FaultKind): RefusalCode => ({
+const ourCode = (kind: FaultKind): RefusalCode => ({
   status: httpStatus[kind],
   code: kind.toUpperCase().replaceAll('-', '_'),
 })
@@ -54,7 +54,7 @@ export const ours: Dialect = {
   namespace: () => 'urn:skerry:cloud:1.5',
   media: (document) => `application/vnd.skerry.cloud.${document}+xml`,
   urn: (kind, uuid) => `urn:skerry:${kind}:${uuid}`,
-  refusals: { ...refusalsOf(ourTold), nowhere: ourTold('not-found'), mistake },
+  refusals: { ...refusalsOf(ourCode), nowhere: ourCode('not-found'), mistake },
   words: {
     task: {
       queued: 'queued',
@@ -98,7 +98,7 @@ export const original: Dialect = {
   media: originalMedia,
   urn: (kind, uuid) => `urn:vcloud:${kind}:${uuid}`,
   refusals: {
-    ...refusalsOf((kind) => (httpStatus[kind] === 409 ? bad : ourTold(kind))),
+    ...refusalsOf((kind) => (httpStatus[kind] === 409 ? bad : ourCode(kind))),
     invalid: bad,
     forbidden: hidden,
     'not-found': hidden,

@@ -3,7 +3,7 @@ import { Fault } from '@skerry/fault'
 export const versions = ['1.5', '5.1', '5.5'] as const
 export type Version = (typeof versions)[number]
 /** The advertised versions; the others are accepted from clients that send them anyway. */
-export const toldVersions: readonly Version[] = ['1.5', '5.1']
+export const advertisedVersions: readonly Version[] = ['1.5', '5.1']
 
 const askedIn = (accept: string | undefined): string | undefined =>
   /version=([\d.]+)/.exec(accept ?? '')?.[1]

@@ -53,7 +53,7 @@ export interface WholeOrg {
   readonly vdcs: readonly VdcRow[]
 }
 
-const counts = ({ vms, runningVms, cpus, memoryMiB, storageMiB }: Quota) => ({
+const quotaAttributes = ({ vms, runningVms, cpus, memoryMiB, storageMiB }: Quota) => ({
   vms,
   runningVms,
   cpus,
@@ -81,8 +81,8 @@ export function adminOrg(
     rules && link('add', `${href}/vdcs`, { type: media('admin.vdc') }),
     element('FullName', {}, name),
     bool('IsEnabled', !disabled),
-    element('Quota', counts(quota)),
-    element('Used', counts(used)),
+    element('Quota', quotaAttributes(quota)),
+    element('Used', quotaAttributes(used)),
     element('Leases', { ...leases }),
     element(
       'Users',

@@ -2,7 +2,7 @@ import { element, type Element } from '@skerry/xml'
 
 import type { Caller } from '../auth/caller.ts'
 import { at } from '../dialect/addresses.ts'
-import { toldVersions } from '../dialect/version.ts'
+import { advertisedVersions } from '../dialect/version.ts'
 import { may } from '../domain/authorize.ts'
 import { link, type Hrefs } from '../http/links.ts'
 import type { VappRow } from '../inventory/vapps.ts'
@@ -13,7 +13,7 @@ export const supportedVersions = (hrefs: Hrefs): Element =>
   element(
     'SupportedVersions',
     {},
-    ...toldVersions.map((version) =>
+    ...advertisedVersions.map((version) =>
       element(
         'VersionInfo',
         {},
@@ -71,7 +71,7 @@ const listLinks = ({ dialect }: Caller, hrefs: Hrefs): readonly Element[] =>
 /** The most vApps, and the most templates, that the document of a vdc lists: as many as the largest page of a query. */
 export const ENTITIES_SHOWN = 128
 
-interface Inside {
+interface VdcContents {
   readonly templates: readonly TemplateRow[]
   readonly vapps: {
     readonly first: readonly Pick<VappRow, 'id' | 'name'>[]
@@ -99,7 +99,7 @@ function queryLinks(
 
 export function vdc(
   row: VdcRow,
-  { templates, vapps }: Inside,
+  { templates, vapps }: VdcContents,
   caller: Caller,
   hrefs: Hrefs,
 ): Element {

@@ -122,7 +122,10 @@ function attributesOf(
     return there ? hrefTo[resource](hrefs, id) : undefined
   }
   const shown = Object.fromEntries(
-    fields.map(([name, attribute]) => [name, written(name, attribute, row, { pointTo, dialect })]),
+    fields.map(([name, attribute]) => [
+      name,
+      attributeValue(name, attribute, row, { pointTo, dialect }),
+    ]),
   )
   if (type.resource === 'event') {
     const [tx = '0', seq = '0'] = row.key.split('-')
@@ -137,7 +140,7 @@ function attributesOf(
 /** A deleted resource still has an id, but no address. */
 type PointTo = (resource: ReferenceTarget, id: string, there?: boolean) => string | undefined
 
-function written(
+function attributeValue(
   name: string,
   attribute: Attribute,
   row: RecordRow,

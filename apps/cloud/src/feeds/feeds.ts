@@ -22,9 +22,9 @@ const UNSURE_MS = 5000
 const RETRY_SECONDS = 120
 
 /** Whose events a reader sees. */
-type Reach = OrgId | 'all'
+type EventScope = OrgId | 'all'
 
-export const reachOf = ({ role, org }: Pick<Principal, 'role' | 'org'>): Reach =>
+export const reachOf = ({ role, org }: Pick<Principal, 'role' | 'org'>): EventScope =>
   role === SYSTEM_ROLE ? 'all' : org
 
 /** One open response that streams events. */
@@ -186,13 +186,13 @@ export class Feeds implements AsyncDisposable {
   }
 
   /** The organisations that have new events. */
-  async #changed(): Promise<ReadonlySet<Reach> | 'any'> {
+  async #changed(): Promise<ReadonlySet<EventScope> | 'any'> {
     const { db } = this.#options
     if (!this.#cursor) {
       this.#cursor = await endOfEvents(db)
       return 'any'
     }
-    const changed = new Set<Reach>()
+    const changed = new Set<EventScope>()
     for (;;) {
       const { tx, seq }: EventCursor = this.#cursor
       const { rows } = await sql<

@@ -6,7 +6,7 @@ import { Compile } from 'typebox/compile'
 
 import type { CloudTables } from '../database/tables.ts'
 import { findVm, recordSeen } from '../inventory/vms.ts'
-import { giveRow, type Wishes } from '../recovery/adopted-vms.ts'
+import { giveRow, type AdoptOverrides } from '../recovery/adopted-vms.ts'
 import { listOrphans } from '../recovery/orphans.ts'
 import { adoptAsIs } from './host-states.ts'
 import { findHost, type HostRow } from './hosts.ts'
@@ -25,7 +25,7 @@ export interface AdoptContext {
  */
 export async function adoptVm(
   { db, connect }: AdoptContext,
-  { vm, host: wanted, ...wishes }: Wishes & { readonly vm: VmId; readonly host?: HostId },
+  { vm, host: wanted, ...wishes }: AdoptOverrides & { readonly vm: VmId; readonly host?: HostId },
 ): Promise<{ readonly vm: VmId; readonly host: HostId; readonly vapp: string }> {
   const host = await hostOf(db, vm, wanted)
   const api = connect(host)

@@ -5,7 +5,7 @@ import { sql, type Kysely } from 'kysely'
 
 import { emitEvent } from '../database/events.ts'
 import type { CloudTables } from '../database/tables.ts'
-import { recordSeen, type Sight } from '../inventory/vms.ts'
+import { recordSeen, type VmObservation } from '../inventory/vms.ts'
 import { dropPendingUndo, pendingUndosOf } from '../tasks/pending-undo.ts'
 import {
   loseHost,
@@ -13,7 +13,7 @@ import {
   recordHello,
   recordListed,
   type Session,
-  type Welcome,
+  type HelloVerdict,
 } from './hosts.ts'
 
 export interface FollowContext {
@@ -29,7 +29,7 @@ export interface FollowContext {
   distrusted?(why: string): void
 }
 
-const unwelcome: Readonly<Record<Exclude<Welcome, 'welcome'>, string>> = {
+const unwelcome: Readonly<Record<Exclude<HelloVerdict, 'welcome'>, string>> = {
   replaced: 'replaced by a newer session',
   quarantined: 'the host is in quarantine: an operator has to decide',
   recovering: 'the cloud is recovering from a restore: skerry admin recovery info',
@@ -79,7 +79,7 @@ async function oneSession(
 ): Promise<void> {
   const { db, signal } = context
   const { session } = begun
-  let sights: Sight[] = []
+  let sights: VmObservation[] = []
   const write = async () => {
     const written = sights
     sights = []

@@ -54,7 +54,7 @@ export async function revokeHost(db: Kysely<CloudTables>, id: HostId): Promise<v
   await db.transaction().execute(async (tx) => {
     const host = await lockHost(tx, id)
     if (host.state !== 'joined') return
-    await leave(tx, id, 'revoked')
+    await leaveCloud(tx, id, 'revoked')
     await emitEvent(tx, { kind: 'host.revoked', host: id })
   })
 }
@@ -67,7 +67,7 @@ export async function declareLost(db: Kysely<CloudTables>, id: HostId): Promise<
   await db.transaction().execute(async (tx) => {
     const host = await lockHost(tx, id)
     if (host.state === 'lost') return
-    await leave(tx, id, 'lost')
+    await leaveCloud(tx, id, 'lost')
     await emitEvent(tx, { kind: 'host.lost', host: id })
   })
   // Not under the lock of the host, which comes after those of VMs in the lock order.
@@ -146,7 +146,7 @@ export async function adoptAsIs(
   })
 }
 
-async function leave(tx: Tx, id: HostId, state: 'revoked' | 'lost'): Promise<void> {
+async function leaveCloud(tx: Tx, id: HostId, state: 'revoked' | 'lost'): Promise<void> {
   await tx
     .updateTable('host')
     .set({ state, enabled: false, list_session: '0' })

@@ -37,7 +37,7 @@ export async function nextSession(
     .executeTakeFirst()
 }
 
-export type Welcome = 'welcome' | 'replaced' | 'quarantined' | 'recovering'
+export type HelloVerdict = 'welcome' | 'replaced' | 'quarantined' | 'recovering'
 
 /**
  * Records a hello. If a host has seen a higher fencing token than this database ever issued, the database was
@@ -48,7 +48,7 @@ export async function recordHello(
   id: HostId,
   { session, highest }: Session,
   hello: Hello,
-): Promise<Welcome> {
+): Promise<HelloVerdict> {
   return db.transaction().execute(async (tx) => {
     const { rows } = await sql<{
       ahead: boolean

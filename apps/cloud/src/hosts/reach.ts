@@ -12,7 +12,7 @@ const ANSWER_MS = 5000
 /** How many hosts of other cells are pinged by a cell that hears none. */
 const SAMPLE = 3
 
-export interface Reaching {
+export interface ReachContext {
   readonly db: Kysely<CloudTables>
   readonly cell: string
   readonly log: (message: string, cause?: unknown) => void
@@ -31,7 +31,7 @@ export interface Reaching {
  * Pings hosts that this cell does not follow: those that it stands back from, shortly before that period ends, and some of
  * other cells' hosts while it hears none at all. Failures are retried until the signal is aborted.
  */
-export async function keepTrying(context: Reaching, signal: AbortSignal): Promise<void> {
+export async function keepTrying(context: ReachContext, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
     await tryOnce(context).catch((error: unknown) =>
       context.log('cannot ping hosts of other cells', error),
@@ -40,33 +40,33 @@ export async function keepTrying(context: Reaching, signal: AbortSignal): Promis
   }
 }
 
-async function tryOnce(context: Reaching): Promise<void> {
+async function tryOnce(context: ReachContext): Promise<void> {
   const { db, cell } = context
   const again = (await hostsToTryAgain(db, cell)).map(async (row) =>
-    recordTried(db, cell, row.id, await answers(context, row)),
+    recordTried(db, cell, row.id, await doesAnswer(context, row)),
   )
   await Promise.all([...again, lookAround(context)])
 }
 
-async function lookAround(context: Reaching): Promise<void> {
+async function lookAround(context: ReachContext): Promise<void> {
   if (context.hears()) return context.reaches(true)
   const heard = await hostsHeardByOthers(context.db, context.cell, SAMPLE)
-  const answered = await Promise.all(heard.map((row) => answers(context, row)))
+  const answered = await Promise.all(heard.map((row) => doesAnswer(context, row)))
   context.reaches(context.hears() || heard.length === 0 || answered.includes(true))
 }
 
 /** No session has the number 0, so a reachable host answers with `stale` and does nothing else. */
-async function answers(context: Reaching, row: HostRow): Promise<boolean> {
+async function doesAnswer(context: ReachContext, row: HostRow): Promise<boolean> {
   const over = new AbortController()
   const late = context.pause(ANSWER_MS, over.signal).then(() => false)
   try {
     const requested = context.connect(row).ping('0', '0')
     const answered = await Promise.race([requested.then(() => true), late])
-    if (answered) accepted(context, row.id)
+    if (answered) markAccepted(context, row.id)
     return answered
   } catch (error) {
     const answered = error instanceof Fault && error.kind === 'stale'
-    if (answered) accepted(context, row.id)
+    if (answered) markAccepted(context, row.id)
     else if (isDistrust(error)) context.trusts(row.id, error.message)
     return answered
   } finally {
@@ -74,7 +74,7 @@ async function answers(context: Reaching, row: HostRow): Promise<boolean> {
   }
 }
 
-function accepted(context: Reaching, host: HostId): void {
+function markAccepted(context: ReachContext, host: HostId): void {
   context.trusts(host)
   context.reached?.(host)
 }

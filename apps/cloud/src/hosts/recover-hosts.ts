@@ -9,7 +9,7 @@ const AT_ONCE = 20
 /** The most records that a host may report; a host that reports more is rejected. */
 const RECORDS_MAX = 1_000_000
 
-export interface Recovering {
+export interface RecoverContext {
   readonly db: Kysely<CloudTables>
   readonly cell: string
   readonly log: (message: string, cause?: unknown) => void
@@ -20,7 +20,7 @@ export interface Recovering {
  * One pass of one cell while the cloud recovers: it ends open tasks and reads the hosts that this cell follows. The cell that finds
  * all hosts read accounts for every VM. Any cell may die at any point: the next pass of any other cell continues.
  */
-export async function recoverHosts(context: Recovering, signal: AbortSignal): Promise<void> {
+export async function recoverHosts(context: RecoverContext, signal: AbortSignal): Promise<void> {
   const { db, cell, log } = context
   const recovery = await recoveryNow(db)
   if (recovery === undefined) return

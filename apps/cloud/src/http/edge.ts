@@ -14,7 +14,7 @@ import { resourceFinders } from './path-resources.ts'
 import { requestKeyOf } from './request-key.ts'
 import type { CloudRoute } from './route.ts'
 
-interface Identified {
+interface IdentifiedCaller {
   readonly version: Version
   readonly principal: Principal
   readonly token: string
@@ -28,8 +28,8 @@ export function makeEdge(
   admission: Admission,
   dialect: Dialect,
 ): Edge<Caller, CloudRoute> {
-  const identified = new WeakMap<FastifyRequest, Identified>()
-  const identify = async (row: CloudRoute, request: FastifyRequest): Promise<Identified> => {
+  const identified = new WeakMap<FastifyRequest, IdentifiedCaller>()
+  const identify = async (row: CloudRoute, request: FastifyRequest): Promise<IdentifiedCaller> => {
     const { accept } = request.headers
     if (row.permission === 'anyone') {
       const { version } = request.params as { readonly version?: string }

@@ -46,7 +46,7 @@ export const link = (
   more: { readonly type?: string; readonly name?: string } = {},
 ): Element => element('Link', { rel, type: more.type, name: more.name, href })
 
-type Sees = Pick<Caller, 'principal' | 'version' | 'dialect'>
+type LinkViewer = Pick<Caller, 'principal' | 'version' | 'dialect'>
 
 /** Other names of the same actions, as clients of the original API use them. */
 const alsoCalled: Readonly<Record<string, { readonly rel: string; readonly media: string }>> = {
@@ -54,7 +54,12 @@ const alsoCalled: Readonly<Record<string, { readonly rel: string; readonly media
   powerOff: { rel: 'undeploy', media: 'undeployVAppParams' },
 }
 
-function actionLinks(name: string, action: Action, href: string, { dialect }: Sees): Element[] {
+function actionLinks(
+  name: string,
+  action: Action,
+  href: string,
+  { dialect }: LinkViewer,
+): Element[] {
   const alias = alsoCalled[name]
   const other = alias && {
     rel: alias.rel,
@@ -69,7 +74,7 @@ function actionLinks(name: string, action: Action, href: string, { dialect }: Se
 }
 
 /** Links for the actions that would be accepted now, by right and status, from the same table as the routes. */
-export function vmLinks(vm: VmRow, href: string, sees: Sees): Element[] {
+export function vmLinks(vm: VmRow, href: string, sees: LinkViewer): Element[] {
   const { principal, version } = sees
   if (vm.closed) return []
   const legal = operations.filter(
@@ -85,7 +90,7 @@ export function vmLinks(vm: VmRow, href: string, sees: Sees): Element[] {
   ])
 }
 
-export function vappLinks(vms: readonly VmRow[], href: string, sees: Sees): Element[] {
+export function vappLinks(vms: readonly VmRow[], href: string, sees: LinkViewer): Element[] {
   const fits = (whole: VappOperation): boolean => {
     const legal = (vm: VmRow) => {
       const operation = whole.forVm(vm)

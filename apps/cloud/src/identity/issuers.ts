@@ -20,7 +20,7 @@ import {
 } from '@skerry/service'
 
 /** Unpredictable serial numbers, and the time. */
-export interface Issuing {
+export interface IssueContext {
   readonly clock: Clock
   readonly serial: () => string
 }
@@ -97,7 +97,7 @@ export async function readIssuers(directory: string): Promise<Issuers | undefine
 export async function ensureIssuers(
   directory: string,
   cloud: string,
-  issuing: Issuing,
+  issuing: IssueContext,
 ): Promise<Issuers> {
   await mkdir(directory, { recursive: true, mode: 0o700 })
   const found: Partial<Record<IssuerKind, Issuer>> = {}
@@ -127,7 +127,7 @@ export async function issueControl(
   { control }: Pick<Issuers, 'control'>,
   name: MachineName & { readonly epoch: number },
   publicKey: string,
-  { clock, serial }: Issuing,
+  { clock, serial }: IssueContext,
 ): Promise<string> {
   return issueCertificate(control, {
     publicKey,
@@ -142,7 +142,7 @@ export async function issueHost(
   { hosts }: Pick<Issuers, 'hosts'>,
   name: Pick<MachineName, 'cloud' | 'id'>,
   publicKey: string,
-  { clock, serial }: Issuing,
+  { clock, serial }: IssueContext,
 ): Promise<string> {
   return issueCertificate(hosts, {
     publicKey,
@@ -158,7 +158,7 @@ export async function issueSite(
   { site }: Pick<Issuers, 'site'>,
   hosts: readonly string[],
   publicKey: string,
-  { clock, serial }: Issuing,
+  { clock, serial }: IssueContext,
 ): Promise<string> {
   return issueCertificate(site, {
     publicKey,
@@ -178,7 +178,7 @@ const TEMPORAL_NAME = 'temporal.skerry'
  */
 export async function makeTemporal(
   { control }: Pick<Issuers, 'control'>,
-  { clock, serial }: Issuing,
+  { clock, serial }: IssueContext,
 ): Promise<KeyAndCert> {
   const key = await makeKey()
   const cert = await issueCertificate(control, {
@@ -196,7 +196,7 @@ export async function makeTemporal(
 export async function makeControl(
   issuers: Issuers,
   name: MachineName & { readonly epoch: number },
-  issuing: Issuing,
+  issuing: IssueContext,
 ): Promise<string> {
   const key = await makeKey()
   const cert = await issueControl(issuers, name, publicKeyOf(key), issuing)
@@ -206,14 +206,14 @@ export async function makeControl(
 export const makeCell = (
   issuers: Issuers,
   name: { readonly cloud: string; readonly id: string; readonly epoch: number },
-  issuing: Issuing,
+  issuing: IssueContext,
 ): Promise<string> => makeControl(issuers, { ...name, role: 'cell' }, issuing)
 
 /** The certificate that a cell or a console shows to users at these DNS names and addresses, with a new key. */
 export async function makeServer(
   issuers: Issuers,
   hosts: readonly string[],
-  issuing: Issuing,
+  issuing: IssueContext,
 ): Promise<string> {
   const key = await makeKey()
   return bundle({ key, cert: await issueSite(issuers, hosts, publicKeyOf(key), issuing) })

@@ -3,14 +3,14 @@ import type { Kysely } from 'kysely'
 
 import type { CloudConfig } from '../config.ts'
 import type { CloudTables } from '../database/tables.ts'
-import { readIdentity, type CellIdentity, type Issuing } from './issuers.ts'
+import { readIdentity, type CellIdentity, type IssueContext } from './issuers.ts'
 import { readCloud } from './machines.ts'
 import { renewCell } from './renew-cell.ts'
 
 export interface CellIdentityOptions extends Pick<Renewal, 'pause' | 'log'> {
   readonly config: Pick<CloudConfig, 'identity' | 'renewFrom' | 'base' | 'original'>
   readonly db: Kysely<CloudTables>
-  readonly issuing: Issuing
+  readonly issuing: IssueContext
   /** Called after every renewal, so that listeners show the new certificates. */
   renewed(): void
 }

@@ -11,18 +11,18 @@ import {
   makeServer,
   readIdentity,
   type CellIdentity,
-  type Issuing,
+  type IssueContext,
 } from './issuers.ts'
 
-export interface Renewing {
+export interface RenewContext {
   readonly config: Pick<CloudConfig, 'identity' | 'renewFrom' | 'base' | 'original'>
-  readonly issuing: Issuing
+  readonly issuing: IssueContext
   /** The epoch that certificates of cells must have now. */
   readonly epoch: () => Promise<number>
 }
 
 /** Makes a new key and certificate for this cell: by itself if it may issue certificates, otherwise by a cell that may. */
-export async function renewCell({ config, issuing, epoch }: Renewing): Promise<CellIdentity> {
+export async function renewCell({ config, issuing, epoch }: RenewContext): Promise<CellIdentity> {
   const directory = config.identity
   const now = await readIdentity(directory)
   const { name, issuers, server } = now
@@ -40,7 +40,7 @@ export async function renewCell({ config, issuing, epoch }: Renewing): Promise<C
 /** Renews the certificate at a cell that may issue certificates. */
 async function renewElsewhere(
   { cell, trusted }: CellIdentity,
-  { identity: directory, renewFrom = [] }: Renewing['config'],
+  { identity: directory, renewFrom = [] }: RenewContext['config'],
 ): Promise<void> {
   const key = await makeKey()
   const shown = { ...cell, ca: trusted.control }

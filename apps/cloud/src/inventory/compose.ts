@@ -8,7 +8,7 @@ import type { VappId } from '../domain/ids.ts'
 import { findTemplate, type TemplateRow } from '../tenants/orgs.ts'
 import { keepSeed } from './guest-seeds.ts'
 
-interface Wanted {
+interface ComposedVm {
   readonly template: string
   readonly name?: string
   /** Data for the guest's first boot (cloud-init). */
@@ -19,7 +19,7 @@ interface Wanted {
 export async function addVmsOf(
   tx: Tx,
   { org, vapp }: { readonly org: OrgId; readonly vapp: VappId },
-  wanted: readonly Wanted[],
+  wanted: readonly ComposedVm[],
   seal: Pick<Seal, 'close'>,
 ): Promise<readonly VmId[]> {
   const made: VmId[] = []

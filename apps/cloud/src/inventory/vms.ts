@@ -29,7 +29,7 @@ export async function lockVm(tx: Tx, id: VmId): Promise<VmRow | undefined> {
 }
 
 /** An observation of one VM by its host, with session and position. */
-export interface Sight {
+export interface VmObservation {
   readonly id: VmId
   readonly session: string
   readonly seq: number
@@ -46,7 +46,7 @@ export interface Sight {
 export async function recordSeen(
   db: Kysely<CloudTables>,
   host: HostId,
-  sights: readonly Sight[],
+  sights: readonly VmObservation[],
 ): Promise<void> {
   if (sights.length === 0) return
   const rows = sights.map(({ id, session, seq, vm, stopped }) => ({
@@ -124,7 +124,7 @@ export async function writeClaimed(
 }
 
 /** Placed on no host: nothing is reserved, and no host reports it. */
-export const nowhere = {
+export const placedNowhere = {
   host: null,
   boot: null,
   host_silent: false,

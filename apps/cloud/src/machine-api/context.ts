@@ -4,7 +4,7 @@ import type { Kysely } from 'kysely'
 
 import type { CheckCredentials } from '../auth/credentials.ts'
 import type { CloudTables } from '../database/tables.ts'
-import type { CellIdentity, Issuing } from '../identity/issuers.ts'
+import type { CellIdentity, IssueContext } from '../identity/issuers.ts'
 
 /** What workflow servers may use: the password check of the tenant API, and its routes. */
 export interface ForWorkflows {
@@ -17,7 +17,7 @@ export interface MachineContext {
   readonly db: Kysely<CloudTables>
   /** The current identity: it is renewed while the cell runs. */
   identity(): CellIdentity
-  readonly issuing: Issuing
+  readonly issuing: IssueContext
   /** The directory of the images, each named after its SHA-256. */
   readonly images: string
   /** What workflow servers may use, as soon as the cell is up. */

@@ -10,7 +10,7 @@ import type { MachineContext } from './context.ts'
 import { forWorkflows } from './for-workflows.ts'
 
 const Word = Type.String({ minLength: 1, maxLength: 1024, pattern: '^\\P{Cc}+$' })
-const Shown = Type.Object(
+const PresentedCredentials = Type.Object(
   {
     user: Word,
     org: Word,
@@ -20,14 +20,14 @@ const Shown = Type.Object(
   },
   { additionalProperties: false },
 )
-const compiled = Compile(Shown)
+const compiled = Compile(PresentedCredentials)
 
 /** Checks the credentials that a user gave to a workflow server: failures and events are recorded as for a login here. */
 export async function checkCredentials(context: MachineContext, peer: Peer, body: unknown) {
   if (!compiled.Check(body) || isIP(body.address.split('%')[0] ?? '') === 0) {
     throw new Fault('invalid', 'the credentials or their address are malformed')
   }
-  const { address, ...credentials }: Static<typeof Shown> = body
+  const { address, ...credentials }: Static<typeof PresentedCredentials> = body
   // Read first: a change during the check leads to another stamp.
   const stamp = await readAccountStamp(context.db)
   const { id: account, org, role } = await forWorkflows(context).check(credentials, address)

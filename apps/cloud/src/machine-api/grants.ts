@@ -8,7 +8,7 @@ import { endGrant, giveGrant } from '../tenants/grants.ts'
 import type { MachineContext } from './context.ts'
 
 const Id = Type.String({ pattern: `^${UUID}$` })
-const Asked = Type.Object(
+const GrantRequest = Type.Object(
   {
     org: Id,
     account: Id,
@@ -17,7 +17,7 @@ const Asked = Type.Object(
   },
   { additionalProperties: false },
 )
-const compiled = Compile(Asked)
+const compiled = Compile(GrantRequest)
 
 /** Creates a grant for a run, or for a schedule, to act on behalf of a user. */
 export async function addGrant({ db }: MachineContext, peer: Peer, body: unknown) {

@@ -1,14 +1,14 @@
 import type { Goal } from '@skerry/host-api'
 
 import { readSeed } from '../inventory/guest-seeds.ts'
-import { nowhere, writeClaimed } from '../inventory/vms.ts'
+import { placedNowhere, writeClaimed } from '../inventory/vms.ts'
 import { operation, type StepContext, type Step } from '../tasks/operation.ts'
 import { hostStep } from './host-step.ts'
 import { placeVm } from './place.ts'
 
 /** Removes the placement, and records that the VM was not created. */
 export const unplace = ({ context, vm, order }: StepContext): Promise<void> =>
-  writeClaimed(context.db, vm.id, order.number, { ...nowhere, status: 'FAILED_CREATION' })
+  writeClaimed(context.db, vm.id, order.number, { ...placedNowhere, status: 'FAILED_CREATION' })
 
 const place: Step = {
   name: 'place',

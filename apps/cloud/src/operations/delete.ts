@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 
-import { nowhere, writeClaimed } from '../inventory/vms.ts'
+import { placedNowhere, writeClaimed } from '../inventory/vms.ts'
 import { operation, type Step } from '../tasks/operation.ts'
 import { hostStep } from './host-step.ts'
 
@@ -15,7 +15,7 @@ const clear: Step = {
     const { context, vm, order } = at
     if (vm.host === null) return
     if (vm.lost_reason !== 'LOST') await gone.run(at)
-    await writeClaimed(context.db, vm.id, order.number, { ...nowhere, status: 'RESOLVED' })
+    await writeClaimed(context.db, vm.id, order.number, { ...placedNowhere, status: 'RESOLVED' })
   },
 }
 

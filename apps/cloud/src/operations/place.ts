@@ -3,7 +3,7 @@ import type { HostId, TaskId, VmId } from '@skerry/vm'
 import { sql, type Kysely, type RawBuilder } from 'kysely'
 
 import type { Tx, CloudTables } from '../database/tables.ts'
-import { lockClaimed, nowhere, type VmRow } from '../inventory/vms.ts'
+import { lockClaimed, placedNowhere, type VmRow } from '../inventory/vms.ts'
 import { isOpen } from '../tasks/claim-task.ts'
 import { open } from '../tasks/claimable.ts'
 import { deferUndo } from '../tasks/pending-undo.ts'
@@ -62,7 +62,7 @@ async function settle(tx: Tx, id: VmId, host: HostId): Promise<void> {
   await tx
     .updateTable('vm')
     .set({
-      ...nowhere,
+      ...placedNowhere,
       host,
       incarnation: sql`next_fence()`,
       seen_session: '0',

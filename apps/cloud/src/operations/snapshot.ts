@@ -2,7 +2,7 @@ import { Fault } from '@skerry/fault'
 import { sql } from 'kysely'
 
 import { writeClaimed, type VmRow } from '../inventory/vms.ts'
-import { createSnapshotParams, type SnapshotAsked } from '../params/snapshot.ts'
+import { createSnapshotParams, type SnapshotRequest } from '../params/snapshot.ts'
 import { noteOnTask } from '../tasks/find-task.ts'
 import { operation, type StepContext, type Operation, type Step } from '../tasks/operation.ts'
 import { hostStep } from './host-step.ts'
@@ -14,10 +14,10 @@ const permission = 'vm:edit'
 const nameOf = ({ task }: StepContext): string => task.id
 
 /** The input is missing if the operation was not submitted by a client. */
-const requested = ({ task }: StepContext): SnapshotAsked =>
-  (task.input as SnapshotAsked | null) ?? {}
+const requested = ({ task }: StepContext): SnapshotRequest =>
+  (task.input as SnapshotRequest | null) ?? {}
 
-const keepsMemory = ({ memory = true }: SnapshotAsked): boolean => memory
+const keepsMemory = ({ memory = true }: SnapshotRequest): boolean => memory
 
 /** The largest possible size of a snapshot: every block of the disk, and the memory if it is kept. */
 const most = ({ disk_mib, memory_mib }: VmRow, memory: boolean): number =>
@@ -146,7 +146,7 @@ const remove: Step = {
 export const [revertToRunning, revertToStopped] = [reverting(true), reverting(false)]
 
 export const snapshotOperations: readonly Operation[] = [
-  operation<SnapshotAsked>({
+  operation<SnapshotRequest>({
     name: 'createSnapshot',
     permission,
     action: {

@@ -47,12 +47,12 @@ export interface ChangeParams {
   readonly enabled?: boolean
 }
 
-const made = (element: string, media: string): Body<CreateParams> => ({
+const createBody = (element: string, media: string): Body<CreateParams> => ({
   media,
   shape: element,
   read: (raw) => ({ name: nameIn(readRoot(raw, element)) }),
 })
-const changed = (element: string, media: string): Body<ChangeParams> => ({
+const changeBody = (element: string, media: string): Body<ChangeParams> => ({
   media,
   shape: element,
   read(raw) {
@@ -82,7 +82,7 @@ function quotaIn(root: Element): Quota | undefined {
   return read
 }
 
-export const newOrg = made('AdminOrg', 'admin.org')
+export const newOrg = createBody('AdminOrg', 'admin.org')
 export const changedOrg: Body<
   ChangeParams & { readonly quota?: Quota; readonly leases?: Partial<LeaseRule> }
 > = {
@@ -100,8 +100,8 @@ export const changedOrg: Body<
     }
   },
 }
-export const newVdc = made('AdminVdc', 'admin.vdc')
-export const changedVdc = changed('AdminVdc', 'admin.vdc')
+export const newVdc = createBody('AdminVdc', 'admin.vdc')
+export const changedVdc = changeBody('AdminVdc', 'admin.vdc')
 
 export const newUser: Body<{
   readonly name: string

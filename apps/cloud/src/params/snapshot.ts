@@ -4,14 +4,14 @@ import { attribute } from '@skerry/xml'
 
 import { nameIn, readRoot } from './named.ts'
 
-export interface SnapshotAsked {
+export interface SnapshotRequest {
   readonly name?: string
   /** Default: with memory if the VM runs. */
   readonly memory?: boolean
 }
 
 /** An empty body means the defaults. */
-export const createSnapshotParams: Body<SnapshotAsked> = {
+export const createSnapshotParams: Body<SnapshotRequest> = {
   media: 'createSnapshotParams',
   shape: 'CreateSnapshotParams',
   read(raw) {

@@ -15,7 +15,7 @@ export type ReferenceTarget =
 /** Sets of words that a dialect may translate. */
 export type Vocabulary = keyof Dialect['words']
 
-interface Always {
+interface CommonAttribute {
   /** SQL over the row `r`. Written by us, never by a client. */
   readonly sql: string
   /** Nullable: without a value it is not shown, and it is unequal to every value. */
@@ -30,26 +30,33 @@ interface Always {
 
 /** One attribute of a record: how it is compared, sorted and written. */
 export type Attribute =
-  | (Always & {
+  | (CommonAttribute & {
       readonly is: 'text'
       /** The column with its lower-case form; otherwise it is lower-cased when it is read. */
       readonly folded?: string
     })
   /** Always one of these words: filters on it are decided before they reach the database. */
-  | (Always & { readonly is: 'word'; readonly words: readonly string[]; readonly of?: Vocabulary })
-  | (Always & { readonly is: 'number' | 'boolean' | 'time' })
-  | (Always & {
+  | (CommonAttribute & {
+      readonly is: 'word'
+      readonly words: readonly string[]
+      readonly of?: Vocabulary
+    })
+  | (CommonAttribute & { readonly is: 'number' | 'boolean' | 'time' })
+  | (CommonAttribute & {
       readonly is: 'reference'
       /** The kind of its resource; if that differs between rows and the resource may be gone, SQL for the kind and for its existence. */
       readonly to: ReferenceTarget | { readonly resource: string; readonly there: string }
     })
   /** The same for every record. */
-  | (Pick<Always, 'since'> & { readonly is: 'constant'; readonly value: string | boolean })
+  | (Pick<CommonAttribute, 'since'> & { readonly is: 'constant'; readonly value: string | boolean })
 
-type More = Omit<Always, 'sql'>
+type AttributeOptions = Omit<CommonAttribute, 'sql'>
 type Of<Is extends string> = Extract<Attribute, { readonly is: Is }>
 
-export const text = (sql: string, more: More & { readonly folded?: string } = {}): Of<'text'> => ({
+export const text = (
+  sql: string,
+  more: AttributeOptions & { readonly folded?: string } = {},
+): Of<'text'> => ({
   is: 'text',
   sql,
   ...more,
@@ -57,7 +64,7 @@ export const text = (sql: string, more: More & { readonly folded?: string } = {}
 export const word = (
   sql: string,
   words: readonly string[],
-  more: More & { readonly of?: Vocabulary } = {},
+  more: AttributeOptions & { readonly of?: Vocabulary } = {},
 ): Of<'word'> => ({
   is: 'word',
   sql,
@@ -72,16 +79,23 @@ export const saidFor = (
 ): string => (of && (words[of] as Readonly<Record<string, string>>)[word]) ?? word
 const plain =
   <const Is extends 'number' | 'boolean' | 'time'>(is: Is) =>
-  (sql: string, more: More = {}): Always & { readonly is: Is } => ({ is, sql, ...more })
+  (sql: string, more: AttributeOptions = {}): CommonAttribute & { readonly is: Is } => ({
+    is,
+    sql,
+    ...more,
+  })
 export const number = plain('number')
 export const boolean = plain('boolean')
 export const time = plain('time')
 export const reference = (
   sql: string,
   to: Of<'reference'>['to'],
-  more: More = {},
+  more: AttributeOptions = {},
 ): Of<'reference'> => ({ is: 'reference', sql, to, ...more })
-export const constant = (value: string | boolean, more: Pick<More, 'since'> = {}): Attribute => ({
+export const constant = (
+  value: string | boolean,
+  more: Pick<AttributeOptions, 'since'> = {},
+): Attribute => ({
   is: 'constant',
   value,
   ...more,

@@ -8,21 +8,21 @@ import { attributeNamed, type Fields } from './fields.ts'
 import type { Comparison, Filter, Operator } from './filter.ts'
 import type { RecordType } from './record-types.ts'
 
-type Compared<Is extends Attribute['is']> = Extract<Attribute, { readonly is: Is }>
+type AttributeOfKind<Is extends Attribute['is']> = Extract<Attribute, { readonly is: Is }>
 
 /**
  * A filter whose names and values were checked against a record type. Parts that do not depend on a record are already decided.
  * Client input occurs only in values.
  */
-export type Test =
+export type CheckedFilter =
   | boolean
-  | { readonly any: readonly Test[] }
-  | { readonly all: readonly Test[] }
+  | { readonly any: readonly CheckedFilter[] }
+  | { readonly all: readonly CheckedFilter[] }
   /** The record's own key: `equal` to it, or not. */
   | { readonly is: 'key'; readonly equal: boolean; readonly value: readonly string[] }
   | {
       readonly is: 'text'
-      readonly attribute: Compared<'text'>
+      readonly attribute: AttributeOfKind<'text'>
       readonly equal: boolean
       readonly cased: boolean
       /** The parts between its wildcards. */
@@ -30,13 +30,13 @@ export type Test =
     }
   | {
       readonly is: 'word'
-      readonly attribute: Compared<'word'>
+      readonly attribute: AttributeOfKind<'word'>
       readonly among: readonly string[]
       readonly others: readonly string[]
     }
   | {
       readonly is: 'value'
-      readonly attribute: Compared<'number' | 'boolean' | 'time' | 'reference'>
+      readonly attribute: AttributeOfKind<'number' | 'boolean' | 'time' | 'reference'>
       readonly sign: Operator
       readonly value: string
     }
@@ -57,31 +57,31 @@ export function judgeFilter(
   known: Fields,
   filter: Filter,
   how: FilterOptions,
-): Test {
-  const each = (part: Filter): Test => judgeFilter(type, known, part, how)
+): CheckedFilter {
+  const each = (part: Filter): CheckedFilter => judgeFilter(type, known, part, how)
   if ('any' in filter) return anyOf(filter.any.map(each))
   if ('all' in filter) return allOf(filter.all.map(each))
   if (filter.field === 'href' || filter.field === 'id') return ownKey(type, filter, how)
   const where = `filter, column ${filter.column}: `
   const attribute = attributeNamed(type, known, filter.field, where)
-  return compare(attribute, filter, how)
+  return comparisonTest(attribute, filter, how)
 }
 
-const anyOf = (tests: readonly Test[]): Test => {
+const anyOf = (tests: readonly CheckedFilter[]): CheckedFilter => {
   const open = tests.filter((test) => test !== false)
   return open.includes(true) ? true : open.length === 0 ? false : { any: open }
 }
 
-const allOf = (tests: readonly Test[]): Test => {
+const allOf = (tests: readonly CheckedFilter[]): CheckedFilter => {
   const open = tests.filter((test) => test !== true)
   return open.includes(false) ? false : open.length === 0 ? true : { all: open }
 }
 
-function compare(
+function comparisonTest(
   attribute: Attribute,
   filter: Comparison,
   { cased, dialect }: FilterOptions,
-): Test {
+): CheckedFilter {
   const { is: sign, value, column } = filter
   const where = `filter, column ${column}: `
   const wild = value.length > 1
@@ -106,29 +106,30 @@ function compare(
   return { is: 'value', attribute, sign, value: readers[attribute.is](written, where) }
 }
 
-const readers: Readonly<Record<Compared<'number' | 'boolean' | 'time' | 'reference'>['is'], Read>> =
-  {
-    number(written, where) {
-      if (/^-?\d{1,9}$/.test(written)) return written
-      throw new Fault('invalid', `${where}expected a number of at most 9 digits`)
-    },
-    boolean(written, where) {
-      const lowered = written.toLowerCase()
-      if (lowered === 'true' || lowered === 'false') return lowered
-      throw new Fault('invalid', `${where}expected true or false`)
-    },
-    time(written, where) {
-      const form = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:\d\d)?)?$/
-      const at = form.test(written) ? Date.parse(written) : Number.NaN
-      if (!Number.isNaN(at)) return new Date(at).toISOString()
-      throw new Fault('invalid', `${where}expected a time such as 2026-11-15T12:00:00Z`)
-    },
-    reference(written, where) {
-      const uuid = uuidAtEnd.exec(written.toLowerCase())?.[0]
-      if (uuid !== undefined) return uuid
-      throw new Fault('invalid', `${where}expected the address or the id of a resource`)
-    },
-  }
+const readers: Readonly<
+  Record<AttributeOfKind<'number' | 'boolean' | 'time' | 'reference'>['is'], Read>
+> = {
+  number(written, where) {
+    if (/^-?\d{1,9}$/.test(written)) return written
+    throw new Fault('invalid', `${where}expected a number of at most 9 digits`)
+  },
+  boolean(written, where) {
+    const lowered = written.toLowerCase()
+    if (lowered === 'true' || lowered === 'false') return lowered
+    throw new Fault('invalid', `${where}expected true or false`)
+  },
+  time(written, where) {
+    const form = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:\d\d)?)?$/
+    const at = form.test(written) ? Date.parse(written) : Number.NaN
+    if (!Number.isNaN(at)) return new Date(at).toISOString()
+    throw new Fault('invalid', `${where}expected a time such as 2026-11-15T12:00:00Z`)
+  },
+  reference(written, where) {
+    const uuid = uuidAtEnd.exec(written.toLowerCase())?.[0]
+    if (uuid !== undefined) return uuid
+    throw new Fault('invalid', `${where}expected the address or the id of a resource`)
+  },
+}
 type Read = (written: string, where: string) => string
 
 /** href==… and id==…: compares the record's own key. */
@@ -136,7 +137,7 @@ function ownKey(
   type: RecordType,
   { is: sign, value, column, field }: Comparison,
   { events }: FilterOptions,
-): Test {
+): CheckedFilter {
   const where = `filter, column ${column}: `
   const equal = sign === '=='
   if (!equal && sign !== '!=') {
@@ -151,7 +152,7 @@ function ownKey(
 
 /** Whether one of our words matches the value of a filter. With a wildcard the case never matters. */
 function matches(word: string, parts: readonly string[], cased: boolean): boolean {
-  if (parts.length === 1) return cased ? word === parts[0] : same(word, parts[0] ?? '')
+  if (parts.length === 1) return cased ? word === parts[0] : equalIgnoringCase(word, parts[0] ?? '')
   const [first = '', ...rest] = parts.map((part) => part.toLowerCase())
   const last = rest.pop() ?? ''
   const whole = word.toLowerCase()
@@ -165,10 +166,11 @@ function matches(word: string, parts: readonly string[], cased: boolean): boolea
   return whole.length - last.length >= at && whole.endsWith(last)
 }
 
-const same = (one: string, other: string): boolean => one.toLowerCase() === other.toLowerCase()
+const equalIgnoringCase = (one: string, other: string): boolean =>
+  one.toLowerCase() === other.toLowerCase()
 
 /** The tally that can count the matching records by itself. The tally of the cloud has no organisations, and is shorter. */
-export function talliedBy(test: Test): 'cloud' | 'org' | undefined {
+export function talliedBy(test: CheckedFilter): 'cloud' | 'org' | undefined {
   if (typeof test === 'boolean') return 'cloud'
   const parts = 'any' in test ? test.any : 'all' in test ? test.all : undefined
   if (!parts) return 'is' in test && test.is !== 'key' ? test.attribute.tallied : undefined

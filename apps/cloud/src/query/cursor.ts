@@ -9,12 +9,12 @@ const LENGTH_MAX = 2048
 
 /** For links only: clients return it unchanged. `events`: for a list of events, whose numbers are hidden from clients. */
 export function writeCursor(cursor: PageCursor, events?: EventCursors): string {
-  const shown = events ? hidden(cursor, events) : cursor
-  return Buffer.from(JSON.stringify(shown)).toString('base64url')
+  const withEventKey = events ? withEventCursor(cursor, events) : cursor
+  return Buffer.from(JSON.stringify(withEventKey)).toString('base64url')
 }
 
 /** The key of an event is its transaction and its sequence number, after the sort value. */
-function hidden(cursor: PageCursor, events: EventCursors): PageCursor {
+function withEventCursor(cursor: PageCursor, events: EventCursors): PageCursor {
   const [tx = '0', seq = '0'] = cursor.slice(-2)
   return [...cursor.slice(0, -2), events.write({ tx, seq })]
 }

@@ -3,7 +3,7 @@ import { Type, type Static } from 'typebox'
 
 import type { Caller } from '../auth/caller.ts'
 import type { Attribute } from './attribute.ts'
-import { judgeFilter, type FilterOptions, type Test } from './condition.ts'
+import { judgeFilter, type FilterOptions, type CheckedFilter } from './condition.ts'
 import { readCursor, type PageCursor } from './cursor.ts'
 import { attributeNamed, fieldsAt, type Fields } from './fields.ts'
 import { parseFilter } from './filter.ts'
@@ -25,7 +25,7 @@ export interface Query {
   readonly type: RecordType
   readonly format: RecordFormat
   readonly fields: readonly (readonly [name: string, attribute: Attribute])[]
-  readonly test: Test
+  readonly test: CheckedFilter
   /** undefined: in order of creation. */
   readonly sort: Sort | undefined
   readonly page: number

@@ -5,7 +5,7 @@ import { readingAs, type ActingRole } from '../database/acting-as.ts'
 import { QUERY_MS } from './records.ts'
 
 /** The query service's own connections, so that slow queries do not block other requests. */
-export interface Reads extends AsyncDisposable {
+export interface QueryPools extends AsyncDisposable {
   of(reach: OrgId | 'all'): Asking
 }
 
@@ -16,7 +16,7 @@ export function openReads(
   urls: Readonly<Record<ActingRole, string>>,
   { applicationName }: Pick<DatabaseOptions, 'applicationName'>,
   pools?: Pools,
-): Reads {
+): QueryPools {
   const opened = new AsyncDisposableStack()
   const open = (role: ActingRole) =>
     opened.use(

@@ -1,6 +1,6 @@
 import { sql, type RawBuilder } from 'kysely'
 
-import type { Test } from './condition.ts'
+import type { CheckedFilter } from './condition.ts'
 import type { Operator } from './filter.ts'
 import type { RecordKey } from './record-types.ts'
 
@@ -22,10 +22,10 @@ const types = {
 } as const
 
 /** Translates a test into SQL over the row `r`. Columns come from the table of types; all input of a client is a parameter. */
-export function condition(test: Test, key: readonly RecordKey[]): Sql {
+export function condition(test: CheckedFilter, key: readonly RecordKey[]): Sql {
   if (typeof test === 'boolean') return test ? sql`true` : sql`false`
-  if ('any' in test) return joined(test.any, key, sql` or `)
-  if ('all' in test) return joined(test.all, key, sql` and `)
+  if ('any' in test) return joinConditions(test.any, key, sql` or `)
+  if ('all' in test) return joinConditions(test.all, key, sql` and `)
   if (test.is === 'key') return isKey(test.value, test.equal, key)
   const named = sql.raw(test.attribute.sql)
   if (test.is === 'value') {
@@ -39,7 +39,7 @@ export function condition(test: Test, key: readonly RecordKey[]): Sql {
   return sql`${named} = any(${among}::text[])`
 }
 
-function text(test: Extract<Test, { readonly is: 'text' }>, named: Sql): Sql {
+function text(test: Extract<CheckedFilter, { readonly is: 'text' }>, named: Sql): Sql {
   const { attribute, value, equal, cased } = test
   const [first = '', second] = value
   const folded = attribute.folded === undefined ? sql`folded(${named})` : sql.raw(attribute.folded)
@@ -59,14 +59,16 @@ function text(test: Extract<Test, { readonly is: 'text' }>, named: Sql): Sql {
 
 function isKey(value: readonly string[], equal: boolean, key: readonly RecordKey[]): Sql {
   const columns = sql.join(key.map((each) => sql.raw(each.sql)))
-  return sql`(${columns}) ${equal ? sql`=` : sql`<>`} (${casted(value, key)})`
+  return sql`(${columns}) ${equal ? sql`=` : sql`<>`} (${castValues(value, key)})`
 }
 
 /** Values of the key, cast to the types of its columns. */
-export const casted = (values: readonly string[], key: readonly Pick<RecordKey, 'type'>[]): Sql =>
-  sql.join(key.map(({ type }, at) => sql`${values[at]}::${sql.raw(type)}`))
+export const castValues = (
+  values: readonly string[],
+  key: readonly Pick<RecordKey, 'type'>[],
+): Sql => sql.join(key.map(({ type }, at) => sql`${values[at]}::${sql.raw(type)}`))
 
-const joined = (tests: readonly Test[], key: readonly RecordKey[], by: Sql): Sql =>
+const joinConditions = (tests: readonly CheckedFilter[], key: readonly RecordKey[], by: Sql): Sql =>
   sql`(${sql.join(
     tests.map((each) => condition(each, key)),
     by,

@@ -2,10 +2,10 @@ import { Fault } from '@skerry/fault'
 import { isMisfit, tookTooLong, type Asking } from '@skerry/postgres'
 import { sql, type RawBuilder } from 'kysely'
 
-import { talliedBy, type Test } from './condition.ts'
+import { talliedBy, type CheckedFilter } from './condition.ts'
 import { wrongCursor, type PageCursor } from './cursor.ts'
 import type { Query } from './query.ts'
-import { casted, condition } from './record-condition.ts'
+import { castValues, condition } from './record-condition.ts'
 import type { RecordType } from './record-types.ts'
 
 type Sql = RawBuilder<unknown>
@@ -83,13 +83,13 @@ function partsOf({ type, test, fields, sort }: Query, { everywhere }: RecordSour
     type.key.map((each) => sql`${sql.raw(each.sql)}::text`),
     sql` || '-' || `,
   )
-  const ends = sorted.map((each, at) => sql`${each} as ${sql.ref(`sorted:${at}`)}`)
+  const sortColumns = sorted.map((each, at) => sql`${each} as ${sql.ref(`sorted:${at}`)}`)
   return {
     where,
     sorted,
     descending: sort?.descending ?? false,
     from: sql`${sql.table(type.table)} r`,
-    shown: sql.join([sql`${key} as "key"`, ...columns, ...ends]),
+    shown: sql.join([sql`${key} as "key"`, ...columns, ...sortColumns]),
     total: totalOf(type, test, everywhere, own),
   }
 }
@@ -97,7 +97,7 @@ function partsOf({ type, test, fields, sort }: Query, { everywhere }: RecordSour
 /** Sums up the tally if it has all columns that the filter uses. */
 function totalOf(
   { tally }: RecordType,
-  test: Test,
+  test: CheckedFilter,
   everywhere: boolean,
   where: Sql,
 ): Sql | undefined {
@@ -131,9 +131,9 @@ async function readNear(query: Query, parts: Parts, asking: Asking): Promise<Rec
     : sql``
   // A first page that is not full is the total.
   const knownTotal = sql`case when (select count(*) from page) < ${sql.lit(pageSize)}
-    then (select count(*) from page) else ${counted(parts)} end`
-  const sum = total ?? (page === 1 && !after ? knownTotal : counted(parts))
-  const rows = await asking.ask(sql<Line>`
+    then (select count(*) from page) else ${countQuery(parts)} end`
+  const sum = total ?? (page === 1 && !after ? knownTotal : countQuery(parts))
+  const rows = await asking.ask(sql<PageRow>`
     with page as materialized (select ${shown} from ${from} where ${where}${beyond}
       order by ${order(sorted, descending)} limit ${sql.lit(pageSize)})
     select * from (select ${sum} as total) t left join page on true
@@ -145,10 +145,10 @@ async function readNear(query: Query, parts: Parts, asking: Asking): Promise<Rec
 async function readCounted(query: Query, parts: Parts, asking: Asking): Promise<RecordPage> {
   const { page, pageSize } = query
   const { descending, sorted } = parts
-  const picked = pick(query, parts, descending, pageSize, (page - 1) * pageSize)
-  const rows = await asking.ask(sql<Line>`
+  const picked = selectByKeys(query, parts, descending, pageSize, (page - 1) * pageSize)
+  const rows = await asking.ask(sql<PageRow>`
     with page as materialized (${picked})
-    select * from (select ${counted(parts)} as total) t left join page on true
+    select * from (select ${countQuery(parts)} as total) t left join page on true
     order by ${order(ends(sorted), descending)}`)
   return foundIn(rows, query, sorted.length)
 }
@@ -170,8 +170,8 @@ async function readFar(
       const fromEnd = offset > known / 2
       const limit = Math.min(pageSize, known - offset)
       const skip = fromEnd ? known - offset - limit : offset
-      const picked = pick(query, parts, descending !== fromEnd, limit, skip)
-      return sql<Line>`select ${sql.lit(known)} as total, page.* from (${picked}) page
+      const picked = selectByKeys(query, parts, descending !== fromEnd, limit, skip)
+      return sql<PageRow>`select ${sql.lit(known)} as total, page.* from (${picked}) page
         order by ${order(ends(sorted), descending)}`
     },
   )
@@ -179,7 +179,7 @@ async function readFar(
 }
 
 /** Selects keys first, then the columns: skipped rows are not read. */
-function pick(
+function selectByKeys(
   { type }: Query,
   parts: Parts,
   descending: boolean,
@@ -194,9 +194,10 @@ function pick(
     select ${shown} from picked join ${from} using (${names})`
 }
 
-const counted = ({ from, where }: Parts): Sql => sql`(select count(*) from ${from} where ${where})`
+const countQuery = ({ from, where }: Parts): Sql =>
+  sql`(select count(*) from ${from} where ${where})`
 
-type Line = RecordRow & { readonly total: string | number }
+type PageRow = RecordRow & { readonly total: string | number }
 
 const ends = (sorted: readonly Sql[]): Sql[] =>
   sorted.map((_, at) => sql`${sql.ref(`sorted:${at}`)}`)
@@ -212,10 +213,10 @@ const kinds = {
 
 const cursorValues = (sort: Query['sort'], { key }: RecordType, after: PageCursor): Sql =>
   sort
-    ? sql`${after[0]}::${sql.raw(kinds[sort.attribute.is])}, ${casted(after.slice(1), key)}`
-    : casted(after, key)
+    ? sql`${after[0]}::${sql.raw(kinds[sort.attribute.is])}, ${castValues(after.slice(1), key)}`
+    : castValues(after, key)
 
-function foundIn(lines: readonly Line[], query: Query, columns: number): RecordPage {
+function foundIn(lines: readonly PageRow[], query: Query, columns: number): RecordPage {
   const rows = lines.filter(({ key }) => key !== null)
   const last = rows.length === query.pageSize && isWalked(query) ? rows.at(-1) : undefined
   const end = last

@@ -10,7 +10,7 @@ interface Counts {
   readonly diskMiB: number
 }
 
-interface Counted {
+interface MiscountedHost {
   readonly id: HostId
   readonly kept: Counts
   readonly found: Counts
@@ -30,18 +30,18 @@ const counted = sql`select host.id,
  * restore of one table; then it is corrected and an event is emitted. Returns the hosts that were wrong.
  */
 export async function reconcileCounts(db: Kysely<CloudTables>): Promise<readonly HostId[]> {
-  const { rows } = await sql<Counted>`${counted}`.execute(db)
+  const { rows } = await sql<MiscountedHost>`${counted}`.execute(db)
   const fixed: HostId[] = []
   for (const { id } of rows) {
-    if (await db.transaction().execute((tx) => fix(tx, id))) fixed.push(id)
+    if (await db.transaction().execute((tx) => fixCounts(tx, id))) fixed.push(id)
   }
   return fixed
 }
 
 /** Runs under the host's lock, which every placement and removal needs before it can commit. */
-async function fix(tx: Tx, host: HostId): Promise<boolean> {
+async function fixCounts(tx: Tx, host: HostId): Promise<boolean> {
   await sql`select from host where id = ${host} for no key update`.execute(tx)
-  const { rows } = await sql<Counted>`${counted} and host.id = ${host}`.execute(tx)
+  const { rows } = await sql<MiscountedHost>`${counted} and host.id = ${host}`.execute(tx)
   const [wrong] = rows
   if (!wrong) return false
   const { kept, found } = wrong

@@ -22,7 +22,7 @@ const SILENT_MINUTES = 10
 /** A warning is emitted before a lease ends: a tenth of its length before, at most a day. */
 const WARN_SECONDS_MAX = 86_400
 
-interface Due {
+interface DueVapp {
   readonly id: VappId
   readonly org: OrgId
   readonly what: 'suspend' | 'expire' | 'delete'
@@ -71,7 +71,7 @@ const due = sql`select id, org, what, date_trunc('milliseconds', until) as until
 export async function reconcileLeases(db: Kysely<CloudTables>): Promise<readonly VmId[]> {
   if (await isRecovering(db)) return []
   await noteChanges(db)
-  const { rows } = await sql<Due>`${due} order by until, id`.execute(db)
+  const { rows } = await sql<DueVapp>`${due} order by until, id`.execute(db)
   for (const each of rows) {
     if (!each.over && !each.warned) await db.transaction().execute((tx) => warn(tx, each))
     if (each.over && each.what === 'expire') {
@@ -81,7 +81,7 @@ export async function reconcileLeases(db: Kysely<CloudTables>): Promise<readonly
   const acts = rows.filter(({ over, what }) => over && what !== 'expire')
   if (acts.length === 0 || (await isSilent(db)) || !(await mayAct(db, acts))) return []
   const requested: VmId[] = []
-  for (const each of acts) requested.push(...(await act(db, each)))
+  for (const each of acts) requested.push(...(await endLease(db, each)))
   return requested
 }
 
@@ -102,15 +102,15 @@ async function noteChanges(db: Kysely<CloudTables>): Promise<void> {
   )
 }
 
-const about = ({ org, id }: Due) => ({ org, id: null, vapp: id })
+const eventSubject = ({ org, id }: DueVapp) => ({ org, id: null, vapp: id })
 
-async function warn(tx: Tx, each: Due): Promise<void> {
+async function warn(tx: Tx, each: DueVapp): Promise<void> {
   const { id, what, until } = each
   await tx.updateTable('vapp').set({ lease_warned: true }).where('id', '=', id).execute()
-  await emitEvent(tx, { kind: 'vapp.expiring', vm: about(each), details: { what, until } })
+  await emitEvent(tx, { kind: 'vapp.expiring', vm: eventSubject(each), details: { what, until } })
 }
 
-async function expire(tx: Tx, each: Due): Promise<void> {
+async function expire(tx: Tx, each: DueVapp): Promise<void> {
   if (!(await stillSo(tx, each))) return
   await tx
     .updateTable('vapp')
@@ -118,11 +118,15 @@ async function expire(tx: Tx, each: Due): Promise<void> {
     .where('id', '=', each.id)
     .execute()
   const { until } = each
-  await emitEvent(tx, { kind: 'vapp.expired', vm: about(each), details: { what: 'expire', until } })
+  await emitEvent(tx, {
+    kind: 'vapp.expired',
+    vm: eventSubject(each),
+    details: { what: 'expire', until },
+  })
 }
 
 /** Checks again under the vApp's lock: its leases may have been changed meanwhile. */
-async function stillSo(tx: Tx, { id, what, until }: Due): Promise<boolean> {
+async function stillSo(tx: Tx, { id, what, until }: DueVapp): Promise<boolean> {
   await lockVapp(tx, id)
   const { rows } = await sql`select from (${due}) due
     where id = ${id} and what = ${what} and over and until = ${until}`.execute(tx)
@@ -138,7 +142,7 @@ async function isSilent(db: Kysely<CloudTables>): Promise<boolean> {
 }
 
 /** Whether the number is within the bound, or an operator has allowed more. Emits leases.held at most once an hour. */
-async function mayAct(db: Kysely<CloudTables>, acts: readonly Due[]): Promise<boolean> {
+async function mayAct(db: Kysely<CloudTables>, acts: readonly DueVapp[]): Promise<boolean> {
   const { rows } = await sql<{ all: number; allowed: boolean }>`
     select (select count(*)::integer from vm where deleted_at is null) as all,
       coalesce(expiry_allowed_until > clock_timestamp(), false) as allowed from cloud`.execute(db)
@@ -157,7 +161,7 @@ async function mayAct(db: Kysely<CloudTables>, acts: readonly Due[]): Promise<bo
 }
 
 /** Submits an ordinary operation without a user. If it conflicts now, a later pass submits it. */
-async function act(db: Kysely<CloudTables>, each: Due): Promise<readonly VmId[]> {
+async function endLease(db: Kysely<CloudTables>, each: DueVapp): Promise<readonly VmId[]> {
   try {
     return await db.transaction().execute(async (tx): Promise<readonly VmId[]> => {
       if (!(await stillSo(tx, each))) return []
@@ -168,7 +172,11 @@ async function act(db: Kysely<CloudTables>, each: Due): Promise<readonly VmId[]>
       const ask = { vapp: each.id, owner: SYSTEM, id: task }
       const { vms } = await submitTogether(tx, whole, ask)
       const { what, until } = each
-      await emitEvent(tx, { kind: 'vapp.expired', vm: about(each), details: { what, until, task } })
+      await emitEvent(tx, {
+        kind: 'vapp.expired',
+        vm: eventSubject(each),
+        details: { what, until, task },
+      })
       return vms
     })
   } catch (error) {

@@ -12,7 +12,7 @@ import { causedBy, NO_ACCOUNT, SYSTEM } from './cause.ts'
 /** The rest waits for the next pass, so that no pass takes long. */
 const AT_ONCE = 500
 
-interface Fallen {
+interface FallenVm {
   readonly id: VmId
   readonly org: OrgId
   readonly cause: string
@@ -35,7 +35,7 @@ const cause = sql<string>`'power/' || vm.id || '/' || coalesce(host.boot, '') ||
  * stop a guest or delete anything, so it needs no confirmation. Returns the VMs that got a task.
  */
 export async function reconcilePower(db: Kysely<CloudTables>): Promise<readonly VmId[]> {
-  const { rows } = await sql<Fallen>`
+  const { rows } = await sql<FallenVm>`
     select vm.id, vm.org, ${cause} as cause ${fallen}
       and not exists (select from request_key kept where kept.org = vm.org and kept.account = ${NO_ACCOUNT}
         and kept.key = ${cause})
@@ -48,7 +48,7 @@ export async function reconcilePower(db: Kysely<CloudTables>): Promise<readonly 
 }
 
 /** Checks again under the VM's lock: the state may have changed. */
-async function startOnce(tx: Tx, { id, org, cause: known }: Fallen): Promise<boolean> {
+async function startOnce(tx: Tx, { id, org, cause: known }: FallenVm): Promise<boolean> {
   await lockVm(tx, id)
   const { rows } = await sql`select ${fallen} and vm.id = ${id} and ${cause} = ${known}`.execute(tx)
   if (rows.length === 0) return false

@@ -6,7 +6,7 @@ import type { VappId } from '../domain/ids.ts'
 
 const EVENTS_AT_ONCE = 1000
 
-interface Found {
+interface ChangedRow {
   readonly org: OrgId | null
   readonly vapp: VappId | null
   readonly vm: VmId | null
@@ -41,14 +41,14 @@ export async function accountForAll(
   const counts: Record<string, number> = {}
   for (const [kind, rows] of Object.entries(found)) {
     counts[kind] = rows.length
-    await tellAll(tx, kind, rows)
+    await emitAll(tx, kind, rows)
   }
   return counts
 }
 
 /** The VM's own host has a newer incarnation: the backup is older than that. */
 const adoptNewerIncarnation = (tx: Tx, recovery: number) =>
-  all(
+  changedRows(
     tx,
     sql`update vm set incarnation = said.incarnation, ever_started = true from host_record said
       where ${mine} and said.there and said.incarnation > vm.incarnation and ${alive} and ${wasRead(recovery)}
@@ -56,8 +56,8 @@ const adoptNewerIncarnation = (tx: Tx, recovery: number) =>
   )
 
 /** VMs deleted after the backup, as the tombstone on their host shows; except VMs that another host has. */
-async function markDeleted(tx: Tx, recovery: number): Promise<readonly Found[]> {
-  const rows = await all(
+async function markDeleted(tx: Tx, recovery: number): Promise<readonly ChangedRow[]> {
+  const rows = await changedRows(
     tx,
     sql`update vm set deleted_at = clock_timestamp(), closed = true, host = null, boot = null, host_silent = false,
         lost_reason = null, status = 'RESOLVED'
@@ -76,19 +76,19 @@ async function markDeleted(tx: Tx, recovery: number): Promise<readonly Found[]> 
 
 /** VMs whose creation was in progress at the time of the backup; their tasks have ended. A later observation sets their status. */
 const failUnfinishedCreates = (tx: Tx) =>
-  all(
+  changedRows(
     tx,
     sql`update vm set status = 'FAILED_CREATION' where ${alive} and status = 'UNRESOLVED'
         and not exists (select from host_record said where ${mine} and said.there)
       returning ${eventColumns}, vm.host, '{}'::jsonb as details`,
   )
 
-async function markMissing(tx: Tx, recovery: number): Promise<readonly Found[]> {
+async function markMissing(tx: Tx, recovery: number): Promise<readonly ChangedRow[]> {
   const there = sql`select from host_record said where ${mine} and said.there
     and said.incarnation = vm.incarnation`
   await sql`update vm set lost_reason = null where lost_reason = 'MISSING' and deleted_at is null
     and exists (${there})`.execute(tx)
-  return all(
+  return changedRows(
     tx,
     sql`update vm set lost_reason = 'MISSING' where ${alive} and lost_reason is null and ${wasRead(recovery)}
         and status not in ('UNRESOLVED', 'FAILED_CREATION') and not exists (${there})
@@ -98,18 +98,18 @@ async function markMissing(tx: Tx, recovery: number): Promise<readonly Found[]> 
 
 /** A pending power change may have been made, and reverted since, so it is dropped. A pending deletion stays for ever. */
 const dropPendingUndos = (tx: Tx) =>
-  all(
+  changedRows(
     tx,
     sql`delete from pending_undo where goal ->> 'be' <> 'gone'
       returning null as org, null as vapp, null as vm, pending_undo.host, jsonb_build_object('vm', pending_undo.vm, 'goal', goal) as details`,
   )
 
 /** Orphans: VMs on hosts that have no row. They are proposed for adoption and belong to no organisation until then. */
-async function findOrphans(tx: Tx, recovery: number): Promise<readonly Found[]> {
+async function findOrphans(tx: Tx, recovery: number): Promise<readonly ChangedRow[]> {
   await sql`delete from orphan where host in (select id from host where recovery_read = ${recovery})`.execute(
     tx,
   )
-  return all(
+  return changedRows(
     tx,
     sql`with orphans as (insert into orphan (host, vm) select said.host, said.vm from host_record said
         where said.there
@@ -135,12 +135,12 @@ async function followPower(tx: Tx): Promise<void> {
     where ${alive} and host is not null`.execute(tx)
 }
 
-async function all(tx: Tx, statement: RawBuilder<unknown>): Promise<readonly Found[]> {
-  const { rows } = await (statement as RawBuilder<Found>).execute(tx)
+async function changedRows(tx: Tx, statement: RawBuilder<unknown>): Promise<readonly ChangedRow[]> {
+  const { rows } = await (statement as RawBuilder<ChangedRow>).execute(tx)
   return rows
 }
 
-async function tellAll(tx: Tx, kind: string, rows: readonly Found[]): Promise<void> {
+async function emitAll(tx: Tx, kind: string, rows: readonly ChangedRow[]): Promise<void> {
   for (let at = 0; at < rows.length; at += EVENTS_AT_ONCE) {
     const some = rows.slice(at, at + EVENTS_AT_ONCE)
     const events = some.map(({ details, ...rest }) => ({

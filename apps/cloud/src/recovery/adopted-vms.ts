@@ -12,7 +12,7 @@ import { orgNamed } from '../tenants/accounts.ts'
 import { vdcsOf } from '../tenants/orgs.ts'
 
 /** Values from the administrator that override the VM spec. */
-export interface Wishes {
+export interface AdoptOverrides {
   readonly org?: string
   readonly vapp?: string
   readonly name?: string
@@ -29,7 +29,7 @@ interface Place {
 export async function giveRow(
   db: Kysely<CloudTables>,
   place: Place,
-  wishes: Wishes,
+  wishes: AdoptOverrides,
 ): Promise<{ readonly number: string; readonly deed: VmSpec }> {
   try {
     return await db.transaction().execute(async (tx) => {
@@ -45,7 +45,7 @@ export async function giveRow(
       const known = await lockVm(tx, place.vm)
       if (known) requireFree(known, place)
       else await addRow(tx, place, wishes)
-      const row = await take(tx, place)
+      const row = await takeOver(tx, place)
       await tx.deleteFrom('orphan').where('vm', '=', place.vm).execute()
       await emitEvent(tx, { kind: 'vm.adopted', vm: row, host: place.host })
       return { number: row.fence, deed: deedOf(row) }
@@ -81,7 +81,7 @@ function requireFree(row: VmRow, { host, vm }: Place): void {
   throw new Fault('conflict', `VM ${vm} is placed on host ${row.host}, which has not lost it`)
 }
 
-async function take(tx: Tx, { vm, host, incarnation }: Place): Promise<VmRow> {
+async function takeOver(tx: Tx, { vm, host, incarnation }: Place): Promise<VmRow> {
   return tx
     .updateTable('vm')
     .set({
@@ -106,7 +106,7 @@ async function take(tx: Tx, { vm, host, incarnation }: Place): Promise<VmRow> {
     .executeTakeFirstOrThrow()
 }
 
-async function addRow(tx: Tx, { vm: id, deed }: Place, wishes: Wishes): Promise<void> {
+async function addRow(tx: Tx, { vm: id, deed }: Place, wishes: AdoptOverrides): Promise<void> {
   if (!deed) {
     throw new Fault(
       'conflict',
@@ -140,7 +140,7 @@ async function addRow(tx: Tx, { vm: id, deed }: Place, wishes: Wishes): Promise<
     .execute()
 }
 
-async function orgOf(tx: Tx, deed: VmSpec, { org }: Wishes): Promise<OrgId> {
+async function orgOf(tx: Tx, deed: VmSpec, { org }: AdoptOverrides): Promise<OrgId> {
   if (org !== undefined) return orgNamed(tx, org)
   const known = isUuid(deed.org)
     ? await tx
@@ -156,7 +156,12 @@ async function orgOf(tx: Tx, deed: VmSpec, { org }: Wishes): Promise<OrgId> {
 }
 
 /** The vApp that it was in, the vApp with the given name, or a new one. */
-async function vappOf(tx: Tx, org: OrgId, deed: VmSpec, { vapp: name }: Wishes): Promise<VappId> {
+async function vappOf(
+  tx: Tx,
+  org: OrgId,
+  deed: VmSpec,
+  { vapp: name }: AdoptOverrides,
+): Promise<VappId> {
   const alive = tx.selectFrom('vapp').select('id').where('org', '=', org)
   const open = alive.where('deleted_at', 'is', null).where('closed', '=', false)
   const known =

@@ -42,7 +42,7 @@ export const events = [
   }),
 ]
 
-interface Following {
+interface FeedSession {
   readonly feed: Feed
   readonly cursors: EventCursors
   readonly cursor: EventCursor
@@ -52,7 +52,7 @@ interface Following {
 
 async function* follow(
   context: RequestContext,
-  { feed, cursors, cursor, signal }: Following,
+  { feed, cursors, cursor, signal }: FeedSession,
 ): AsyncIterable<readonly Message[]> {
   const { principal } = feed
   const { feeds } = context

@@ -69,7 +69,7 @@ export const screens = [
   }),
 ]
 
-interface Issued {
+interface IssuedTicket {
   readonly vm: VmId
   readonly ticket: string
   /** When the ticket expires. */
@@ -78,7 +78,11 @@ interface Issued {
   readonly wss: string
 }
 
-async function issue(context: RequestContext, principal: Principal, vm: VmRow): Promise<Issued> {
+async function issue(
+  context: RequestContext,
+  principal: Principal,
+  vm: VmRow,
+): Promise<IssuedTicket> {
   const { id, name, displayed_status: status, host, boot } = vm
   if (!hasScreen(vm) || host === null || boot === null) {
     throw new Fault(

@@ -5,18 +5,18 @@ import { by, emitEvent } from '../database/events.ts'
 import type { Tx, CloudTables } from '../database/tables.ts'
 import type { Principal } from '../domain/authorize.ts'
 
-interface Came {
+interface LoginOrigin {
   readonly user: string
   readonly address: string
 }
 
-const details = (came: Came) => sql`${JSON.stringify(by(came))}::jsonb`
+const details = (came: LoginOrigin) => sql`${JSON.stringify(by(came))}::jsonb`
 
 /** Starts a session: the token is valid from now on. The session and its event are written together or not at all. */
 export async function beginSession(
   db: Kysely<CloudTables>,
   { hash, org, account }: { readonly hash: Buffer; readonly org: OrgId; readonly account: UserId },
-  came: Came,
+  came: LoginOrigin,
 ): Promise<void> {
   await sql`with begun as (
       insert into session (token_hash, org, account) values (${hash}, ${org}, ${account}) returning org)
@@ -37,9 +37,9 @@ export async function endSession(tx: Tx, principal: Principal, hash: Buffer): Pr
  * Emits an event for a wrong password in the organisation of the account. Unknown names emit none: their number is unlimited,
  * while attempts on an account end when it is blocked. The statement runs for both, so that both take equally long.
  */
-export async function tellRefused(
+export async function emitRefusedLogin(
   db: Kysely<CloudTables>,
-  { user, org, address }: Came & { readonly org: string },
+  { user, org, address }: LoginOrigin & { readonly org: string },
 ): Promise<void> {
   await sql`insert into event (kind, org, details)
     select 'session.refused', account.org, ${details({ user, address })}

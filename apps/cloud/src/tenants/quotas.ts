@@ -44,7 +44,7 @@ export async function writeQuota(tx: Tx, org: OrgId, quota: Quota): Promise<void
  * The usage of an organisation, including VMs that its queued tasks will start and storage that its open tasks will need. Storage is
  * the maximum that VMs can take on disk (disk, snapshot, saved memory), plus templates and uploads.
  */
-export async function used(tx: Kysely<CloudTables>, org: OrgId): Promise<Required<Quota>> {
+export async function readUsage(tx: Kysely<CloudTables>, org: OrgId): Promise<Required<Quota>> {
   const { rows } = await sql<Record<keyof Quota, string>>`
     select count(*) as vms, count(*) filter (where projected_status = 'POWERED_ON') as "runningVms",
       coalesce(sum(cpus), 0) as cpus, coalesce(sum(memory_mib), 0) as "memoryMiB",
@@ -134,7 +134,7 @@ async function firstOver(
   const quota = await readQuota(tx, org)
   if (names.every((name) => quota[name] === undefined)) return undefined
   await sql`select pg_advisory_xact_lock(hashtextextended('quota/' || ${org}::text, 0))`.execute(tx)
-  const all = await used(tx, org)
+  const all = await readUsage(tx, org)
   for (const name of names) {
     const [most, now] = [quota[name], all[name]]
     if (most !== undefined && now > most) return { name, most, now }

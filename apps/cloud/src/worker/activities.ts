@@ -42,7 +42,7 @@ export interface ActivityRules extends Pick<ClaimRules, 'perHost' | 'perOrg'> {
 const LOOK_MS = 2000
 
 /** Both times are the database's. */
-const waited = ({ created_at: created, started_at: started }: TaskRow): number =>
+const secondsWaited = ({ created_at: created, started_at: started }: TaskRow): number =>
   ((started ?? created).getTime() - created.getTime()) / 1000
 
 /** The five verbs that carry out every operation. */
@@ -73,7 +73,7 @@ export class Activities {
       const claimed = await claimTask(db, id, holder, this.#rules)
       if (!claimed) return undefined
       const { task, vm, fence, first } = claimed
-      if (first) this.#began(waited(task))
+      if (first) this.#began(secondsWaited(task))
       const claim = { task: task.id, fence }
       const operation = this.#named(task.operation)
       const steps = operation.steps.map(planned)

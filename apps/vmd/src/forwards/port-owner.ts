@@ -8,7 +8,7 @@ export async function findPortOwner(port: number): Promise<string | undefined> {
   if (inodes.size === 0) return undefined
   const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name))
   for (const pid of pids) {
-    if (!(await holds(pid, inodes))) continue
+    if (!(await hasSocket(pid, inodes))) continue
     const name = (await readFile(`/proc/${pid}/comm`, 'utf8').catch(() => '')).trim()
     return Number(pid) === process.pid ? 'vmd itself' : `${name} (process ${pid})`
   }
@@ -29,7 +29,7 @@ async function listeningInodes(port: number): Promise<Set<string>> {
 }
 
 /** A process may exit meanwhile. */
-async function holds(pid: string, inodes: ReadonlySet<string>): Promise<boolean> {
+async function hasSocket(pid: string, inodes: ReadonlySet<string>): Promise<boolean> {
   const directory = `/proc/${pid}/fd`
   for (const fd of await readdir(directory).catch(() => [])) {
     if (inodes.has(await readlink(`${directory}/${fd}`).catch(() => ''))) return true

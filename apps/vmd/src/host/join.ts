@@ -18,7 +18,7 @@ import {
   settleCertificate,
   type IssuedCertificate,
 } from './certificate.ts'
-import { lookAtCloud, type Seen } from './look-at-cloud.ts'
+import { lookAtCloud, type VerifiedCloud } from './look-at-cloud.ts'
 import { membershipFiles, readMembership } from './membership.ts'
 
 export interface Invitation {
@@ -70,7 +70,7 @@ export async function joinCloud(invitation: Invitation, machine: Newcomer): Prom
   const key = await nextKey(directory)
   // Before the request: if only the answer is lost, the next run still knows which key used the invitation.
   await writeDurably(joinedFile, useOf(invitation, key))
-  const answer = await ask(url, seen, {
+  const answer = await requestCertificate(url, seen, {
     token: invitation.token,
     csr: await makeRequest(key),
     name: machine.name,
@@ -110,7 +110,7 @@ const useOf = ({ token }: Invitation, key: string): string => {
 async function firstThatAnswers({
   cells,
   fingerprint,
-}: Invitation): Promise<{ url: URL; seen: Seen }> {
+}: Invitation): Promise<{ url: URL; seen: VerifiedCloud }> {
   let last: unknown = new Fault('invalid', 'no cell address given')
   for (const url of cells) {
     try {
@@ -123,10 +123,14 @@ async function firstThatAnswers({
   throw last
 }
 
-type Answer = IssuedCertificate & { readonly host: string }
+type JoinAnswer = IssuedCertificate & { readonly host: string }
 
 /** Sends the first data, and only to a cell of the verified issuer. */
-async function ask(url: URL, { issuer, cloud }: Seen, body: unknown): Promise<Answer> {
+async function requestCertificate(
+  url: URL,
+  { issuer, cloud }: VerifiedCloud,
+  body: unknown,
+): Promise<JoinAnswer> {
   const text = JSON.stringify(body)
   const sent = request({
     host: url.hostname.replace(/^\[|\]$/g, ''),
@@ -149,7 +153,7 @@ async function ask(url: URL, { issuer, cloud }: Seen, body: unknown): Promise<An
     const response = await answered.promise
     const said = await readText(response)
     if (response.statusCode !== 200) throw reviveFault(said)
-    return JSON.parse(said) as Answer
+    return JSON.parse(said) as JoinAnswer
   } catch (cause) {
     if (cause instanceof Fault) throw cause
     throw new Fault('unavailable', `the cell at ${url.host} did not answer`, {

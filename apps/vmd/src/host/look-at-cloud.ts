@@ -8,7 +8,7 @@ import { isIssuedBy } from '@skerry/service'
 
 const LOOK_MS = 10_000
 
-export interface Seen {
+export interface VerifiedCloud {
   readonly cloud: string
   /** The issuer with the given fingerprint. PEM. */
   readonly issuer: string
@@ -17,7 +17,7 @@ export interface Seen {
 }
 
 /** Performs a TLS handshake and sends nothing: the server must first show the issuer named in the invitation. */
-export async function lookAtCloud(url: URL, fingerprint: string): Promise<Seen> {
+export async function lookAtCloud(url: URL, fingerprint: string): Promise<VerifiedCloud> {
   const socket = connect({
     host: url.hostname.replace(/^\[|\]$/g, ''),
     port: Number(url.port || 443),
@@ -28,7 +28,7 @@ export async function lookAtCloud(url: URL, fingerprint: string): Promise<Seen> 
   })
   try {
     await once(socket, 'secureConnect', { signal: AbortSignal.timeout(LOOK_MS) })
-    return { ...judge(socket, fingerprint), from: socket.localAddress ?? '' }
+    return { ...verifyIssuer(socket, fingerprint), from: socket.localAddress ?? '' }
   } catch (cause) {
     if (cause instanceof Fault) throw cause
     throw new Fault('unavailable', `no cell reachable at ${url.host}`, {
@@ -40,7 +40,7 @@ export async function lookAtCloud(url: URL, fingerprint: string): Promise<Seen> 
   }
 }
 
-function judge(socket: TLSSocket, fingerprint: string): Omit<Seen, 'from'> {
+function verifyIssuer(socket: TLSSocket, fingerprint: string): Omit<VerifiedCloud, 'from'> {
   const shown = socket.getPeerCertificate(true)
   const issuer = [...chainOf(shown)].find(
     ({ raw }) => createHash('sha256').update(raw).digest('hex') === fingerprint.toLowerCase(),

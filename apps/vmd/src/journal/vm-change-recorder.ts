@@ -89,5 +89,5 @@ export async function recordChanges(
   }
 }
 
-export const tellerOf = (journal: Journal, host: Host): VmChangeRecorder =>
+export const changeRecorderOf = (journal: Journal, host: Host): VmChangeRecorder =>
   new VmChangeRecorder(journal, () => listVms(host))

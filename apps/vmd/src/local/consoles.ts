@@ -42,7 +42,7 @@ export interface ConsolesOptions {
 }
 
 /** The address of a screen. */
-export interface Offer {
+export interface ScreenAddress {
   readonly page: string
   readonly power: PowerState
   /** Until when the page must be opened, if it has a ticket. */
@@ -69,7 +69,7 @@ export class Consoles implements Disposable {
     return request.headers.upgrade?.toLowerCase() === 'websocket' && SCREEN.test(request.url ?? '')
   }
 
-  async offer(id: string): Promise<Offer> {
+  async offer(id: string): Promise<ScreenAddress> {
     const { host, locked } = this.#options
     const power = await engine.readPower(host, id)
     // The page is requested next.
@@ -128,12 +128,12 @@ export class Consoles implements Disposable {
 
   async #withinLimit(id: string, accept: () => Promise<WebSocket>): Promise<void> {
     const open = this.#open.get(id) ?? 0
-    if (open >= CONSOLES_OF_A_VM) return closed(await accept(), tooMany)
+    if (open >= CONSOLES_OF_A_VM) return closeWith(await accept(), tooMany)
     this.#open.set(id, open + 1)
     try {
       const screen = await this.#connect(id)
       // A page cannot read why an upgrade was rejected, so accept it and send the reason in the close frame.
-      if ('code' in screen) return closed(await accept(), screen)
+      if ('code' in screen) return closeWith(await accept(), screen)
       const { display, boot } = screen
       const webSocket = await accept().catch((error: unknown) => {
         display.destroy()
@@ -156,7 +156,7 @@ export class Consoles implements Disposable {
     try {
       const display = stack.use(await connectDisplay(host, id, 'local', signal))
       const { boot } = await engine.readVm(host, id)
-      if (boot === null) return ended(id, 'it is powered off')
+      if (boot === null) return offEnding(id, 'it is powered off')
       stack.move()
       return { display, boot }
     } catch (error) {
@@ -164,7 +164,7 @@ export class Consoles implements Disposable {
       const power = powerStates.find((each) => each === error.state)
       return power === undefined
         ? { ...endings.hostLost, reason: 'it has no display now; try again' }
-        : ended(id, `it is ${powerWord[power]}`)
+        : offEnding(id, `it is ${powerWord[power]}`)
     }
   }
 
@@ -176,7 +176,7 @@ export class Consoles implements Disposable {
       if (power === 'gone') return { ...endings.poweredOff, reason: 'it was deleted' }
       if (power === 'on')
         return { ...endings.poweredOff, reason: 'it was powered off and on again' }
-      return ended(id, `it is ${powerWord[power]}`)
+      return offEnding(id, `it is ${powerWord[power]}`)
     } catch (error) {
       host.log(`failed to find out why the screen of ${id} ended`, error)
       return endings.hostLost
@@ -189,12 +189,12 @@ const tooMany: Ending = {
   reason: `this screen is open in ${CONSOLES_OF_A_VM} windows; close one of them`,
 }
 
-const ended = (id: string, what: string): Ending => ({
+const offEnding = (id: string, what: string): Ending => ({
   code: endings.poweredOff.code,
   reason: `${what}; turn it on: skerry start ${id}`,
 })
 
-function closed(webSocket: WebSocket, { code, reason }: Ending): void {
+function closeWith(webSocket: WebSocket, { code, reason }: Ending): void {
   // A WebSocket that is not relayed is paused; resume it so that its close frame is read.
   webSocket.resume()
   webSocket.close(code, reason)

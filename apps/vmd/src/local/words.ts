@@ -10,7 +10,7 @@ export const powerWord: Readonly<Record<PowerState, string>> = {
   suspended: 'suspended',
 }
 
-export const Said = Type.Object({ code: Type.Integer(), message: Type.String() })
+export const SuccessBody = Type.Object({ code: Type.Integer(), message: Type.String() })
 /** Every error response. */
 export const Refusal = Type.Object({
   code: Type.Integer(),
@@ -51,7 +51,10 @@ export const FolderBody = Type.Object({
 })
 
 /** Success in the form that existing clients parse: a status and a word. */
-export const said = (message: string): Answer => ({ status: 200, body: { code: 200, message } })
+export const successAnswer = (message: string): Answer => ({
+  status: 200,
+  body: { code: 200, message },
+})
 
 export const vmBody = ({ id, name, tag }: Vm): { id: string; name: string; tag: string } => ({
   id,

@@ -28,7 +28,7 @@ import { readArchive } from './read.ts'
 const FOLDER = 'Workflows'
 const NAME_MAX = 200
 
-export interface ImportAsked {
+export interface WorkflowImportOptions {
   readonly bytes: Buffer
   /** The target folder. If missing: its current folder, or the one that the archive names. */
   readonly category: CategoryRow | undefined
@@ -36,7 +36,7 @@ export interface ImportAsked {
   readonly dryRun: boolean
 }
 
-interface Incoming {
+interface ImportedWorkflow {
   readonly definition: WorkflowDefinition
   readonly text: string
   readonly form: RunValues | undefined
@@ -50,7 +50,7 @@ type Complaints = { readonly complaints: ImportReport['complaints'] }
 export async function importWorkflow(
   context: WorkflowRequestContext,
   principal: WorkflowPrincipal,
-  requested: ImportAsked,
+  requested: WorkflowImportOptions,
 ): Promise<ImportReport> {
   const { dryRun } = requested
   const incoming = await readIncoming(requested.bytes, context)
@@ -61,7 +61,7 @@ export async function importWorkflow(
   let report: ImportReport | undefined
   try {
     await context.as(principal, async (tx) => {
-      report = await store(tx, principal, incoming, { ...requested, uuid: context.uuid })
+      report = await storeImported(tx, principal, incoming, { ...requested, uuid: context.uuid })
       // Dry run: do everything, so that everything is checked, then roll back.
       if (dryRun) throw new Undo()
     })
@@ -81,18 +81,24 @@ async function pauseInTemporal(
   for (const id of schedules) await runs.schedules.pause(id, true).catch(() => undefined)
 }
 
-type Judge = Pick<WorkflowRequestContext, 'functions' | 'evaluate'>
+type ImportChecks = Pick<WorkflowRequestContext, 'functions' | 'evaluate'>
 
-async function readIncoming(bytes: Buffer, judge: Judge): Promise<Incoming | Complaints> {
+async function readIncoming(
+  bytes: Buffer,
+  judge: ImportChecks,
+): Promise<ImportedWorkflow | Complaints> {
   if (bytes.subarray(0, 2).toString('latin1') === 'PK') {
     return readArchived(bytes, judge)
   }
   const parsed = await parseAndCompile(textOf(bytes), judge.functions, judge.evaluate)
   if ('complaints' in parsed) return parsed
-  return fitting(parsed.definition, { text: textOf(bytes), id: undefined, folder: undefined })
+  return requireTitle(parsed.definition, { text: textOf(bytes), id: undefined, folder: undefined })
 }
 
-async function readArchived(bytes: Buffer, judge: Judge): Promise<Incoming | Complaints> {
+async function readArchived(
+  bytes: Buffer,
+  judge: ImportChecks,
+): Promise<ImportedWorkflow | Complaints> {
   const archive = readArchive(bytes)
   if ('complaints' in archive) {
     return { complaints: archive.complaints.map(({ entry, message }) => ({ at: entry, message })) }
@@ -113,7 +119,7 @@ async function readArchived(bytes: Buffer, judge: Judge): Promise<Incoming | Com
         ]),
   ]
   if (complaints.length > 0) return { complaints }
-  return fitting(parsed.definition, { text, id, folder })
+  return requireTitle(parsed.definition, { text, id, folder })
 }
 
 const textOf = (bytes: Buffer): string => {
@@ -127,10 +133,10 @@ const textOf = (bytes: Buffer): string => {
 }
 
 /** The title is the workflow's name in every list. */
-function fitting(
+function requireTitle(
   definition: WorkflowDefinition,
-  from: Pick<Incoming, 'text' | 'id' | 'folder'>,
-): Incoming | Complaints {
+  from: Pick<ImportedWorkflow, 'text' | 'id' | 'folder'>,
+): ImportedWorkflow | Complaints {
   const { title } = definition
   const form = definition.input as RunValues | undefined
   if (title.trim() !== '' && title.length <= NAME_MAX && !/\p{Cc}/u.test(title)) {
@@ -140,11 +146,11 @@ function fitting(
   return { complaints: [{ at: '/document/title', message } satisfies Partial<Complaint>] }
 }
 
-async function store(
+async function storeImported(
   tx: WorkflowTx,
   principal: WorkflowPrincipal,
-  { definition, text, form, id, folder }: Incoming,
-  requested: ImportAsked & { readonly uuid: () => string },
+  { definition, text, form, id, folder }: ImportedWorkflow,
+  requested: WorkflowImportOptions & { readonly uuid: () => string },
 ): Promise<ImportReport> {
   const { namespace, name: called, version, title: name, summary, tags } = definition
   if (requested.category && requested.category.org !== principal.org) throw notFound()

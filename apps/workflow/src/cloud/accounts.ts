@@ -4,7 +4,7 @@ import type { OrgId, UserId } from '@skerry/vm'
 import { isRole, type WorkflowPrincipal } from '../identity/rights.ts'
 import type { Cells } from './cells.ts'
 
-export interface ShownCredentials {
+export interface PresentedCredentials {
   readonly user: string
   readonly org: string
   readonly password: string
@@ -13,7 +13,7 @@ export interface ShownCredentials {
 /** The user that these credentials belong to, according to the cloud; undefined: wrong, or no access. Throws `too-many` if throttled. */
 export async function checkCredentials(
   cells: Cells,
-  credentials: ShownCredentials,
+  credentials: PresentedCredentials,
   address: string,
 ): Promise<WorkflowPrincipal | undefined> {
   const body = { ...credentials, address }

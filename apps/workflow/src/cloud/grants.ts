@@ -4,7 +4,7 @@ import type { OrgId, UserId } from '@skerry/vm'
 
 import type { Cells } from './cells.ts'
 
-export interface AskedGrant {
+export interface GrantRequest {
   /** The organisation that owns the definition. */
   readonly org: OrgId
   readonly account: UserId
@@ -14,7 +14,7 @@ export interface AskedGrant {
 }
 
 /** Asks for a grant to act on behalf of a user. Throws `forbidden` if the cloud refuses it. */
-export async function askGrant(cells: Cells, requested: AskedGrant): Promise<string> {
+export async function askGrant(cells: Cells, requested: GrantRequest): Promise<string> {
   const said = await cells.report({ method: 'POST', path: '/machine/v1/grants', body: requested })
   const { id } = said as { readonly id?: unknown }
   if (typeof id === 'string') return id

@@ -1,5 +1,5 @@
 import { at, type WorkflowHrefs } from './addresses.ts'
-import { field, repeated, resource, type Document } from './document.ts'
+import { field, listDocument, resource, type Document } from './document.ts'
 
 /** The API release whose clients are supported. */
 const API_VERSION = '5.1'
@@ -24,7 +24,7 @@ const services: Readonly<Record<string, string>> = {
 }
 
 export const servicesDocument = (hrefs: WorkflowHrefs): Document =>
-  repeated(
+  listDocument(
     'services',
     {},
     'service',

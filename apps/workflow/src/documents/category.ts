@@ -2,7 +2,7 @@ import { may, type WorkflowPrincipal } from '../identity/rights.ts'
 import type { CategoryRow } from '../store/categories.ts'
 import type { ListedWorkflow } from '../store/list-workflows.ts'
 import type { WorkflowHrefs } from './addresses.ts'
-import { field, repeated, resource, type Document } from './document.ts'
+import { field, listDocument, resource, type Document } from './document.ts'
 import { link, relations, type DocumentLink } from './link.ts'
 
 const TYPE = 'WorkflowCategory'
@@ -23,7 +23,7 @@ export const categoryLink = (row: CategoryRow, hrefs: WorkflowHrefs): DocumentLi
 })
 
 export const categoriesDocument = (rows: readonly CategoryRow[], hrefs: WorkflowHrefs): Document =>
-  repeated(
+  listDocument(
     'inventory-items',
     { total: rows.length },
     'link',

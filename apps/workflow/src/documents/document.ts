@@ -57,7 +57,7 @@ export const list = (name: string, things: readonly Document[]): DocumentPart =>
 })
 
 /** A list without a wrapping element in XML; in JSON an array under its name. */
-export const repeated = (
+export const listDocument = (
   root: string,
   attributes: Readonly<Record<string, Scalar>>,
   name: string,
@@ -70,7 +70,7 @@ export const repeated = (
 /** Our own namespace: clients of this API only look at element names. */
 export const NAMESPACE = 'urn:skerry:workflow'
 
-export const rooted = (root: Element): Element => ({
+export const withNamespace = (root: Element): Element => ({
   ...root,
   attributes: { xmlns: NAMESPACE, ...root.attributes },
 })

@@ -2,9 +2,9 @@ import type { RunError, RunValues } from '../store/database.ts'
 import { hasEnded, type ExecutionRow } from '../store/executions.ts'
 import type { LogRow } from '../store/logs.ts'
 import type { WorkflowHrefs } from './addresses.ts'
-import { field, repeated, resource, time, type Document } from './document.ts'
+import { field, listDocument, resource, time, type Document } from './document.ts'
 import { relations, type DocumentLink } from './link.ts'
-import { given } from './parameters.ts'
+import { parameterValues } from './parameters.ts'
 
 export function executionDocument(
   row: ExecutionRow,
@@ -27,8 +27,8 @@ export function executionDocument(
     relations(links),
     field('id', id),
     field('state', state),
-    given('input-parameters', form, row.input),
-    given('output-parameters', null, row.output),
+    parameterValues('input-parameters', form, row.input),
+    parameterValues('output-parameters', null, row.output),
     field('start-date', time(row.started_at)),
     field('end-date', time(row.ended_at)),
     field('started-by', row.account_name),
@@ -102,6 +102,6 @@ export function logsDocument(
       field('number', row.seq),
     ),
   )
-  const { xml } = repeated('logs', {}, 'entry', entries)
+  const { xml } = listDocument('logs', {}, 'entry', entries)
   return { xml, json: { logs: entries.map(({ json }) => ({ entry: json })) } }
 }

@@ -1,8 +1,8 @@
 import type { InteractionRow } from '../store/interactions.ts'
 import type { WorkflowHrefs } from './addresses.ts'
-import { field, repeated, resource, time, type Document } from './document.ts'
+import { field, listDocument, resource, time, type Document } from './document.ts'
 import { relations } from './link.ts'
-import { requested } from './parameters.ts'
+import { declaredParameters } from './parameters.ts'
 
 const stateWord = { open: 'waiting', answered: 'answered', over: 'expired' } as const
 
@@ -22,7 +22,7 @@ export const interactionDocument = (row: InteractionRow, hrefs: WorkflowHrefs): 
     field('create-date', time(row.asked_at)),
     field('answered-by', row.answered_by ?? undefined),
     field('answer-date', time(row.answered_at)),
-    requested('input-parameters', row.form),
+    declaredParameters('input-parameters', row.form),
   )
 }
 
@@ -30,7 +30,7 @@ export const interactionsDocument = (
   rows: readonly InteractionRow[],
   hrefs: WorkflowHrefs,
 ): Document =>
-  repeated(
+  listDocument(
     'user-interactions',
     { total: rows.length },
     'user-interaction',

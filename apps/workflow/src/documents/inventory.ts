@@ -3,7 +3,7 @@ import { element, renderDocument, renderElement } from '@skerry/xml'
 import { may, type WorkflowPrincipal } from '../identity/rights.ts'
 import type { ListedWorkflow } from '../store/list-workflows.ts'
 import type { WorkflowHrefs } from './addresses.ts'
-import { rooted } from './document.ts'
+import { withNamespace } from './document.ts'
 import { link, type DocumentLink } from './link.ts'
 
 export interface Listing {
@@ -47,7 +47,7 @@ export async function* inventoryXml(
 ): AsyncGenerator<string, void> {
   const { total, start } = listing
   const [head = '', tail = ''] = renderDocument(
-    rooted(element(ROOT, { total, start }, MARK)),
+    withNamespace(element(ROOT, { total, start }, MARK)),
   ).split(MARK)
   yield head
   for await (const part of parts) {

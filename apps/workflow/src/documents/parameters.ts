@@ -7,22 +7,25 @@ import type { DocumentPart } from './document.ts'
 
 type Name = 'input-parameters' | 'output-parameters'
 
-const part = (name: Name, all: readonly Parameter[]): DocumentPart => ({
+const parameterPart = (name: Name, all: readonly Parameter[]): DocumentPart => ({
   name,
   json: all,
   xml: element(name, {}, ...all.map(parameterElement)),
 })
 
 /** Declared parameters, without values. */
-export const requested = (name: Name, form: RunValues | null | undefined): DocumentPart =>
-  part(name, parametersOf(form ?? undefined))
+export const declaredParameters = (name: Name, form: RunValues | null | undefined): DocumentPart =>
+  parameterPart(name, parametersOf(form ?? undefined))
 
 /** Parameters with their values. A secret has its name but an empty value. */
-export const given = (name: Name, form: RunValues | null, values: unknown): DocumentPart =>
-  part(name, toParameters(form ?? undefined, named(values)))
+export const parameterValues = (
+  name: Name,
+  form: RunValues | null,
+  values: unknown,
+): DocumentPart => parameterPart(name, toParameters(form ?? undefined, namedValues(values)))
 
 /** The output of a run may be any value; one without names is called output. */
-const named = (values: unknown): RunValues => {
+const namedValues = (values: unknown): RunValues => {
   if (values === null || values === undefined) return {}
   return typeof values === 'object' && !Array.isArray(values) ? { ...values } : { output: values }
 }

@@ -1,9 +1,9 @@
 import type { RunValues } from '../store/database.ts'
 import type { ScheduleRow } from '../store/schedules.ts'
 import type { WorkflowHrefs } from './addresses.ts'
-import { field, repeated, resource, time, type Document } from './document.ts'
+import { field, listDocument, resource, time, type Document } from './document.ts'
 import { relations } from './link.ts'
-import { given } from './parameters.ts'
+import { parameterValues } from './parameters.ts'
 
 export const scheduleDocument = (
   row: ScheduleRow,
@@ -31,12 +31,12 @@ export const scheduleDocument = (
     field('overlap', row.overlap),
     field('user', row.account_name),
     field('create-date', time(row.made_at)),
-    given('input-parameters', form, row.input),
+    parameterValues('input-parameters', form, row.input),
   )
 }
 
 export const schedulesDocument = (rows: readonly ScheduleRow[], hrefs: WorkflowHrefs): Document =>
-  repeated(
+  listDocument(
     'schedules',
     { total: rows.length },
     'schedule',

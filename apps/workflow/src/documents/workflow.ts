@@ -1,9 +1,9 @@
 import { may, permissions, rights, type WorkflowPrincipal } from '../identity/rights.ts'
 import type { FoundWorkflow, VersionRow } from '../store/workflows.ts'
 import { at, type WorkflowHrefs } from './addresses.ts'
-import { field, list, repeated, resource, time, type Document } from './document.ts'
+import { field, list, listDocument, resource, time, type Document } from './document.ts'
 import { relations, type DocumentLink } from './link.ts'
-import { requested } from './parameters.ts'
+import { declaredParameters } from './parameters.ts'
 
 /** The output schema, if the author declared one. */
 const outputOf = ({ document }: VersionRow) => {
@@ -34,8 +34,8 @@ export function workflowDocument(
     { href, 'customized-icon': false },
     relations(links),
     field('id', id),
-    requested('input-parameters', version.form),
-    requested('output-parameters', outputOf(version)),
+    declaredParameters('input-parameters', version.form),
+    declaredParameters('output-parameters', outputOf(version)),
     field('name', name),
     field('description', description),
     field('version', workflow.version),
@@ -55,7 +55,7 @@ export const versionsDocument = (
   workflow: FoundWorkflow,
   versions: readonly Pick<VersionRow, 'version' | 'digest' | 'made_by' | 'made_at'>[],
 ): Document =>
-  repeated(
+  listDocument(
     'versions',
     {},
     'version',
@@ -72,7 +72,7 @@ export const versionsDocument = (
 
 /** The rights of each role of the cloud. */
 export const permissionsDocument = (workflow: FoundWorkflow, hrefs: WorkflowHrefs): Document =>
-  repeated(
+  listDocument(
     'permissions',
     { href: hrefs.below(workflow.id, 'permissions') },
     'permission',

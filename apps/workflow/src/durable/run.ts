@@ -158,10 +158,11 @@ function contextOf(state: RunState): Runtime {
     evaluate: async (ask) => quick.evaluate(ask),
     validate: async (schema, value) => quick.validate(schema, value),
     record: async (progress) => quick.record(progress),
-    callFunction: async (call, stop) => within(stop, async () => functions.callFunction(call)),
-    callHttp: async (call, stop) => within(stop, async () => outside.callHttp(call)),
+    callFunction: async (call, stop) =>
+      runUntilStopped(stop, async () => functions.callFunction(call)),
+    callHttp: async (call, stop) => runUntilStopped(stop, async () => outside.callHttp(call)),
     async runChild(child, waits, stop) {
-      const run = await within(stop, async () => quick.beginChild(child))
+      const run = await runUntilStopped(stop, async () => quick.beginChild(child))
       const options = {
         workflowId: workflowIdOf(run.execution),
         workflowTaskTimeout: '5s' as const,
@@ -169,7 +170,7 @@ function contextOf(state: RunState): Runtime {
       }
       if (waits) {
         const cancellationType = ChildWorkflowCancellationType.WAIT_CANCELLATION_COMPLETED
-        return within(stop, async () =>
+        return runUntilStopped(stop, async () =>
           executeChild(runDefinition, {
             ...options,
             cancellationType,
@@ -184,11 +185,11 @@ function contextOf(state: RunState): Runtime {
     async sleepUntil(time, stop) {
       stop.check()
       const ms = time - Date.now()
-      if (ms > 0) await within(stop, async () => sleep(ms))
+      if (ms > 0) await runUntilStopped(stop, async () => sleep(ms))
     },
     async eventAfter(number, until, stop) {
       const came = () => state.inbox.some((each) => each.number > number)
-      await within(stop, async () => condition(came, Math.max(1, until - Date.now())))
+      await runUntilStopped(stop, async () => condition(came, Math.max(1, until - Date.now())))
     },
     now: () => Date.now(),
     chance: () => Number.parseInt(uuid4().slice(0, 8), 16) / 2 ** 32,
@@ -202,7 +203,7 @@ function contextOf(state: RunState): Runtime {
 }
 
 /** Runs cancellable Temporal work. Throws `Stopped` with the reason if it is stopped. */
-async function within<T>(stop: Stop, work: () => Promise<T>): Promise<T> {
+async function runUntilStopped<T>(stop: Stop, work: () => Promise<T>): Promise<T> {
   stop.check()
   const scope = new CancellationScope()
   const leave = stop.onStop(() => scope.cancel())

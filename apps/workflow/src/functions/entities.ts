@@ -16,24 +16,24 @@ import {
 import { Named, Vapp, Vm } from './shapes.ts'
 
 type Kind = 'vm' | 'vapp'
-type Which = { readonly [kind in Kind]?: string }
+type EntityInput = { readonly [kind in Kind]?: string }
 
-const which = (kind: Kind) => Type.Object({ [kind]: reference(kind) }, closed)
+const entityInput = (kind: Kind) => Type.Object({ [kind]: reference(kind) }, closed)
 const shapeOf = { vm: Vm, vapp: Vapp } as const
-const idIn = (kind: Kind, input: unknown): string => (input as Which)[kind] ?? ''
-const read = (kind: Kind, calling: FunctionRun, id: string) =>
+const idIn = (kind: Kind, input: unknown): string => (input as EntityInput)[kind] ?? ''
+const readEntity = (kind: Kind, calling: FunctionRun, id: string) =>
   kind === 'vm' ? readVm(calling, id) : readVapp(calling, id)
 
 /** An action without a body; returns the VM or vApp afterwards. */
 const action = (kind: Kind, path: string, doc: string): CloudFunction =>
   cloudFunction({
-    input: which(kind),
+    input: entityInput(kind),
     output: shapeOf[kind],
     doc,
     async call(calling, input) {
       const id = idIn(kind, input)
       await carryOut(calling, 'POST', `${hrefOf(kind, id)}/${path}`)
-      return read(kind, calling, id)
+      return readEntity(kind, calling, id)
     },
   })
 
@@ -84,7 +84,7 @@ const snapshots = (kind: Kind) => ({
       const id = idIn(kind, input)
       const body = element('CreateSnapshotParams', { name, memory })
       await carryOut(calling, 'POST', `${hrefOf(kind, id)}/action/createSnapshot`, body)
-      return read(kind, calling, id)
+      return readEntity(kind, calling, id)
     },
   }),
   revertToSnapshot: action(
@@ -101,12 +101,12 @@ const snapshots = (kind: Kind) => ({
 
 const Gone = Type.Object({ id: Type.String() }, closed)
 
-const others = (kind: Kind) => ({
+const otherFunctions = (kind: Kind) => ({
   get: cloudFunction({
-    input: which(kind),
+    input: entityInput(kind),
     output: shapeOf[kind],
     doc: kind === 'vm' ? 'Returns a VM.' : 'Returns a vApp with its VMs.',
-    call: (calling, input) => read(kind, calling, idIn(kind, input)),
+    call: (calling, input) => readEntity(kind, calling, idIn(kind, input)),
   }),
   rename: cloudFunction({
     input: Type.Object({ [kind]: reference(kind), name: Named }, closed),
@@ -117,11 +117,11 @@ const others = (kind: Kind) => ({
       const { name } = input as { name?: string }
       const body = element(kind === 'vm' ? 'Vm' : 'VApp', { name })
       await carryOut(calling, 'PUT', hrefOf(kind, id), body)
-      return read(kind, calling, id)
+      return readEntity(kind, calling, id)
     },
   }),
   delete: cloudFunction({
-    input: which(kind),
+    input: entityInput(kind),
     output: Gone,
     doc: `Deletes ${kind === 'vm' ? 'a VM' : 'a vApp with all its VMs'}, which must be powered off.`,
     async call(calling, input) {
@@ -132,5 +132,5 @@ const others = (kind: Kind) => ({
   }),
 })
 
-export const ofVm = { ...others('vm'), ...powers('vm'), ...snapshots('vm') }
-export const ofVapp = { ...others('vapp'), ...powers('vapp'), ...snapshots('vapp') }
+export const ofVm = { ...otherFunctions('vm'), ...powers('vm'), ...snapshots('vm') }
+export const ofVapp = { ...otherFunctions('vapp'), ...powers('vapp'), ...snapshots('vapp') }

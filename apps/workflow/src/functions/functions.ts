@@ -29,23 +29,23 @@ const search = cloudFunction({
   },
 })
 
-type Named<Prefix extends string, Rows> = {
+type WithPrefix<Prefix extends string, Rows> = {
   readonly [Name in keyof Rows & string as `${Prefix}.${Name}`]: CloudFunction
 }
 
-const named = <Prefix extends string, Rows extends Readonly<Record<string, CloudFunction>>>(
+const withPrefix = <Prefix extends string, Rows extends Readonly<Record<string, CloudFunction>>>(
   prefix: Prefix,
   rows: Rows,
-): Named<Prefix, Rows> =>
+): WithPrefix<Prefix, Rows> =>
   Object.fromEntries(
     Object.entries(rows).map(([name, row]) => [`${prefix}.${name}`, row]),
-  ) as unknown as Named<Prefix, Rows>
+  ) as unknown as WithPrefix<Prefix, Rows>
 
 /** All built-in functions. docs/reference/workflow-functions.md is generated from this. */
 export const functions = {
   'skerry.query': search,
-  ...named('skerry.vm', { ...ofVm, ...ofOneVm, ...notesOfVm }),
-  ...named('skerry.vapp', { ...ofVapp, ...making, ...notesOfVapp }),
+  ...withPrefix('skerry.vm', { ...ofVm, ...ofOneVm, ...notesOfVm }),
+  ...withPrefix('skerry.vapp', { ...ofVapp, ...making, ...notesOfVapp }),
 } as const satisfies Readonly<Record<string, CloudFunction>>
 export type FunctionName = keyof typeof functions
 

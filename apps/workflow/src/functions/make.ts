@@ -88,7 +88,7 @@ async function searchTemplate(cloud: Cloud, name: string): Promise<string | unde
 }
 
 /** Creates a vApp and returns it once its task has ended. */
-async function made(calling: FunctionRun, href: string, body: Element) {
+async function createVapp(calling: FunctionRun, href: string, body: Element) {
   const said = await carryOut(calling, 'POST', href, body)
   if (!said) throw new Fault('unavailable', 'the cloud returned no vApp')
   return vappIn(await calling.cloud.get(attribute(said, 'href') ?? '', calling.context.signal))
@@ -102,7 +102,7 @@ const Items = Type.Array(
   { maxItems: 128 },
 )
 
-const sourced = (calling: FunctionRun, vdc: Element, items: Static<typeof Items>) =>
+const sourcedItems = (calling: FunctionRun, vdc: Element, items: Static<typeof Items>) =>
   Promise.all(
     items.map(async ({ template, name, guest }) =>
       element(
@@ -114,7 +114,7 @@ const sourced = (calling: FunctionRun, vdc: Element, items: Static<typeof Items>
     ),
   )
 
-const linked = (vdc: Element, word: string): string =>
+const actionHref = (vdc: Element, word: string): string =>
   `${attribute(vdc, 'href') ?? ''}/action/${word}`
 
 export const making = {
@@ -140,7 +140,7 @@ export const making = {
         element('Source', { href }),
         guestOf(guest),
       )
-      return made(calling, linked(vdc, 'instantiateVAppTemplate'), body)
+      return createVapp(calling, actionHref(vdc, 'instantiateVAppTemplate'), body)
     },
   }),
   compose: cloudFunction({
@@ -152,9 +152,9 @@ export const making = {
     doc: 'Creates a vApp from any number of templates; powers it on if powerOn is true.',
     async call(calling, { name, vms, vdc: where, powerOn = false }) {
       const vdc = await findVdc(calling, where)
-      const items = await sourced(calling, vdc, vms)
+      const items = await sourcedItems(calling, vdc, vms)
       const body = element('ComposeVAppParams', { name, powerOn }, ...items)
-      return made(calling, linked(vdc, 'composeVApp'), body)
+      return createVapp(calling, actionHref(vdc, 'composeVApp'), body)
     },
   }),
   recompose: cloudFunction({
@@ -173,7 +173,7 @@ export const making = {
       const body = element(
         'RecomposeVAppParams',
         {},
-        ...(await sourced(calling, vdc, add)),
+        ...(await sourcedItems(calling, vdc, add)),
         ...remove.map((vm) => element('DeleteItem', { href: hrefOf('vm', vm) })),
       )
       await carryOut(calling, 'POST', `${hrefOf('vapp', vapp)}/action/recomposeVApp`, body)
@@ -187,7 +187,11 @@ export const making = {
     async call(calling, { vapp, name, vdc: where }) {
       const vdc = await findVdc(calling, where)
       const source = element('Source', { href: hrefOf('vapp', vapp) })
-      return made(calling, linked(vdc, 'cloneVApp'), element('CloneVAppParams', { name }, source))
+      return createVapp(
+        calling,
+        actionHref(vdc, 'cloneVApp'),
+        element('CloneVAppParams', { name }, source),
+      )
     },
   }),
   deploy: cloudFunction({

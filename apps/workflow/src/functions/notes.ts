@@ -27,7 +27,7 @@ const entry = ([key, value]: readonly [string, Value]): Element =>
     ),
   )
 
-const notes = (kind: Kind) => {
+const metadataFunctions = (kind: Kind) => {
   const hrefIn = (input: unknown) =>
     `${hrefOf(kind, (input as { [kind in Kind]?: string })[kind] ?? '')}/metadata`
   const resource = kind === 'vm' ? 'VM' : 'vApp'
@@ -66,5 +66,5 @@ const notes = (kind: Kind) => {
   }
 }
 
-export const notesOfVm = notes('vm')
-export const notesOfVapp = notes('vapp')
+export const notesOfVm = metadataFunctions('vm')
+export const notesOfVapp = metadataFunctions('vapp')

@@ -50,7 +50,7 @@ async function untilIs(
   }
 }
 
-const waits = (more: object = {}) =>
+const waitInput = (more: object = {}) =>
   Type.Object({ vm: reference('vm'), seconds: Type.Optional(Seconds), ...more }, closed)
 
 export const ofOneVm = {
@@ -90,7 +90,7 @@ export const ofOneVm = {
     },
   }),
   waitForStatus: cloudFunction({
-    input: waits({
+    input: waitInput({
       status: Type.Union([
         Type.Literal('POWERED_ON'),
         Type.Literal('POWERED_OFF'),
@@ -105,14 +105,14 @@ export const ofOneVm = {
     },
   }),
   waitForAddress: cloudFunction({
-    input: waits(),
+    input: waitInput(),
     output: Vm,
     doc: 'Waits until the host of a VM reports its address (default: 300 seconds at most).',
     call: (calling, { vm, seconds = USUAL_SECONDS }) =>
       untilIs(calling, vm, 'reachable by an address', seconds, ({ address }) => address !== null),
   }),
   waitHealthy: cloudFunction({
-    input: waits({ stableSeconds: Type.Optional(Type.Integer({ minimum: 0, maximum: 600 })) }),
+    input: waitInput({ stableSeconds: Type.Optional(Type.Integer({ minimum: 0, maximum: 600 })) }),
     output: Vm,
     doc: 'Waits until a VM is on, seen by its host and has an address, continuously for `stableSeconds` (default: 5).',
     call: (calling, { vm, seconds = USUAL_SECONDS, ...input }) => {

@@ -20,7 +20,7 @@ export const route = routeFactory<
   PathWorkflows
 >()
 
-export const offering = (offers: readonly ResponseFormat[], row: Row): WorkflowRoute => ({
+export const withFormats = (offers: readonly ResponseFormat[], row: Row): WorkflowRoute => ({
   ...row,
   offers,
 })

@@ -5,7 +5,7 @@ import { unreadable } from '@skerry/service'
 import { carried, renderDocument } from '@skerry/xml'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 
-import { rooted } from '../documents/document.ts'
+import { withNamespace } from '../documents/document.ts'
 import { errorDocument } from '../documents/error.ts'
 import { faultPage } from '../pages/fault-page.ts'
 import { pageHeaders } from '../pages/html.ts'
@@ -56,7 +56,7 @@ function rendered(format: 'xml' | 'json' | 'html', answer: RefusalAnswer): strin
   const { message, ...rest } = answer
   // A message may quote the request, and a URL can contain characters that a document cannot.
   const { xml, json } = errorDocument({ ...rest, message: carried(message) })
-  return format === 'json' ? renderJson(json) : renderDocument(rooted(xml))
+  return format === 'json' ? renderJson(json) : renderDocument(withNamespace(xml))
 }
 
 const statusOf = (fault: Fault | undefined): number => (fault ? httpStatus[fault.kind] : 500)

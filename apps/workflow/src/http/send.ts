@@ -2,7 +2,7 @@ import type { Answer } from '@skerry/service'
 import { renderDocument } from '@skerry/xml'
 import type { FastifyReply } from 'fastify'
 
-import { isDocument, rooted } from '../documents/document.ts'
+import { isDocument, withNamespace } from '../documents/document.ts'
 import { media, type ResponseFormat } from './wants.ts'
 
 /** Text is UTF-8, with an explicit charset. */
@@ -31,5 +31,7 @@ export function send(
   if (body === undefined) return answer.send()
   if (!reply.hasHeader('content-type')) answer.type(typeOf(format))
   if (!isDocument(body)) return answer.send(body)
-  return answer.send(format === 'json' ? renderJson(body.json) : renderDocument(rooted(body.xml)))
+  return answer.send(
+    format === 'json' ? renderJson(body.json) : renderDocument(withNamespace(body.xml)),
+  )
 }

@@ -37,7 +37,7 @@ export function choose<F extends ResponseFormat>(
   const ranges = accept.split(',').map(readRange)
   let best: { readonly offer: F; readonly q: number } | undefined
   for (const offer of offers) {
-    const q = liked(ranges, offer)
+    const q = weightOf(ranges, offer)
     if (q > (best?.q ?? 0)) best = { offer, q }
   }
   return best?.offer
@@ -69,7 +69,7 @@ function readRange(text: string): Range {
 }
 
 /** The most specific range decides (RFC 9110). */
-function liked(ranges: readonly Range[], offer: ResponseFormat): number {
+function weightOf(ranges: readonly Range[], offer: ResponseFormat): number {
   const type = media[offer]
   const [main = ''] = type.split('/')
   const exact = ranges.find((each) => each.type === type || alsoCalled[each.type] === offer)

@@ -16,7 +16,7 @@ export interface WhoIs {
 }
 
 /** The account queries to the cloud. */
-export interface Accounts {
+export interface AccountQueries {
   /** Undefined: unknown user, wrong password, or disabled. */
   check(credentials: BasicCredentials, address: string): Promise<WorkflowPrincipal | undefined>
   /** A value that changes whenever an account, a role or an organisation changes. */
@@ -37,7 +37,7 @@ export interface RememberOptions {
   readonly organisation?: string
 }
 
-interface Remembered {
+interface CachedPrincipal {
   readonly principal: WorkflowPrincipal
   readonly until: number
 }
@@ -56,12 +56,12 @@ const ASKED_MOST = 64
  * second; if the stamp changes, or is not available for a second, it drops the whole cache.
  */
 export class RememberedWho implements WhoIs, Disposable {
-  readonly #accounts: Accounts
+  readonly #accounts: AccountQueries
   readonly #options: Required<Omit<RememberOptions, 'organisation'>> &
     Pick<RememberOptions, 'organisation'>
-  readonly #known = new Map<string, Remembered>()
+  readonly #known = new Map<string, CachedPrincipal>()
   /** Accepted users, for reading while the cloud is unreachable. Dropped after a time, or at any change. */
-  readonly #lately = new Map<string, Remembered>()
+  readonly #lately = new Map<string, CachedPrincipal>()
   /** Concurrent requests of one client share one check. */
   readonly #asking = new Map<string, Promise<WorkflowPrincipal | undefined>>()
   #stamp: string | undefined
@@ -71,7 +71,7 @@ export class RememberedWho implements WhoIs, Disposable {
   #looking = false
   #timer: NodeJS.Timeout | undefined
 
-  constructor(accounts: Accounts, options: RememberOptions) {
+  constructor(accounts: AccountQueries, options: RememberOptions) {
     this.#accounts = accounts
     this.#options = {
       rememberMs: REMEMBER_MS,
@@ -136,14 +136,14 @@ export class RememberedWho implements WhoIs, Disposable {
     if (!principal) this.#lately.delete(hash)
     if (!principal || age !== this.#age || !this.#isFresh()) return principal
     const { now, rememberMs } = this.#options
-    keep(this.#known, hash, { principal, until: now() + rememberMs })
+    addNewest(this.#known, hash, { principal, until: now() + rememberMs })
     this.#keepLately(hash, principal)
     this.#watch()
     return principal
   }
 
   #keepLately(hash: string, principal: WorkflowPrincipal): void {
-    keep(this.#lately, hash, { principal, until: this.#options.now() + this.#options.awayMs })
+    addNewest(this.#lately, hash, { principal, until: this.#options.now() + this.#options.awayMs })
   }
 
   #isFresh(): boolean {
@@ -198,7 +198,11 @@ export class RememberedWho implements WhoIs, Disposable {
 }
 
 /** Adds it as the newest entry; drops the oldest if full. */
-function keep(all: Map<string, Remembered>, hash: string, remembered: Remembered): void {
+function addNewest(
+  all: Map<string, CachedPrincipal>,
+  hash: string,
+  remembered: CachedPrincipal,
+): void {
   all.delete(hash)
   const [oldest] = all.size >= MOST ? all.keys() : []
   if (oldest !== undefined) all.delete(oldest)

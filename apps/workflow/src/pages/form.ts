@@ -45,11 +45,11 @@ function row(field: Field, form: string): Element {
 const isTick = ({ schema }: Field): boolean =>
   schema['type'] === 'boolean' && !Array.isArray(schema['enum'])
 
-type Named = Readonly<Record<'id' | 'name', string>> & {
+type FieldAttributes = Readonly<Record<'id' | 'name', string>> & {
   readonly 'aria-describedby': string | undefined
 }
 
-function control(field: Field, named: Named): Element {
+function control(field: Field, named: FieldAttributes): Element {
   const { schema, required, secret } = field
   const must = required ? { required: 'required' } : {}
   const preset = schema['default']

@@ -65,7 +65,9 @@ export function renderPage(
 }
 
 /** Breadcrumbs from the list to this page. */
-export const crumbs = (...places: readonly Readonly<{ name: string; href: string }>[]): Element =>
+export const breadcrumbs = (
+  ...places: readonly Readonly<{ name: string; href: string }>[]
+): Element =>
   element(
     'nav',
     { class: 'crumbs', 'aria-label': 'Breadcrumbs' },
@@ -81,7 +83,7 @@ export const drawing = (src: string, name: string): Element =>
   )
 
 /** A time for users, with a machine-readable attribute. */
-export const when = (at: Date | null): Element | undefined => {
+export const timeElement = (at: Date | null): Element | undefined => {
   if (at === null) return undefined
   const iso = at.toISOString()
   return element('time', { datetime: iso }, `${iso.slice(0, 19).replace('T', ' ')} UTC`)

@@ -3,7 +3,7 @@ import { element, type Child, type Element } from '@skerry/xml'
 import type { ExecutionRow } from '../store/executions.ts'
 import type { InteractionRow } from '../store/interactions.ts'
 import type { ListedWorkflow } from '../store/list-workflows.ts'
-import { renderPage, when } from './html.ts'
+import { renderPage, timeElement } from './html.ts'
 import { table } from './table.ts'
 
 export const workflowPath = (id: string): string => `/workflows/${encodeURIComponent(id)}`
@@ -23,13 +23,13 @@ export const runsTable = (caption: string, runs: readonly ExecutionRow[]): Eleme
         stateMark(run.state),
         run.step_name ?? '',
         run.account_name,
-        when(run.started_at),
-        when(run.ended_at),
+        timeElement(run.started_at),
+        timeElement(run.ended_at),
       ],
     })),
   })
 
-export interface ListShown {
+export interface ListPageData {
   readonly user: string
   readonly search: string
   readonly page: number
@@ -40,14 +40,14 @@ export interface ListShown {
   readonly waiting: readonly InteractionRow[]
 }
 
-export function listPage(shown: ListShown): string {
+export function listPage(shown: ListPageData): string {
   const { user, search, workflows, runs, waiting } = shown
   return renderPage(
     { title: 'Workflows', user },
     element('h1', {}, 'Workflows'),
     ...waitingFor(waiting),
     searchForm(search),
-    workflows.length === 0 ? nothing(search) : workflowsTable(shown),
+    workflows.length === 0 ? emptyList(search) : workflowsTable(shown),
     pagesOf(shown),
     element('h2', {}, 'Runs'),
     runs.length === 0
@@ -56,7 +56,7 @@ export function listPage(shown: ListShown): string {
   )
 }
 
-const workflowsTable = ({ total, workflows }: ListShown): Element =>
+const workflowsTable = ({ total, workflows }: ListPageData): Element =>
   table({
     caption: total === 1 ? '1 workflow' : `${total} workflows`,
     columns: ['Name', 'Folder', 'Version', 'Description'],
@@ -70,7 +70,7 @@ const workflowsTable = ({ total, workflows }: ListShown): Element =>
     })),
   })
 
-const nothing = (search: string): Element =>
+const emptyList = (search: string): Element =>
   element(
     'p',
     { class: 'panel' },
@@ -117,7 +117,7 @@ function waitingFor(waiting: readonly InteractionRow[]): readonly Child[] {
   ]
 }
 
-function pagesOf({ page, more, search }: ListShown): Element | undefined {
+function pagesOf({ page, more, search }: ListPageData): Element | undefined {
   if (page === 1 && !more) return undefined
   const to = (number: number) => `/?q=${encodeURIComponent(search)}&page=${number}`
   return element(

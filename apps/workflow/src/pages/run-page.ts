@@ -6,18 +6,18 @@ import { hasEnded, type ExecutionRow } from '../store/executions.ts'
 import { mayAnswer, type InteractionRow } from '../store/interactions.ts'
 import type { LogRow } from '../store/logs.ts'
 import { formOf } from './form.ts'
-import { crumbs, drawing, renderPage, when } from './html.ts'
+import { breadcrumbs, drawing, renderPage, timeElement } from './html.ts'
 import { runPath, stateMark, workflowPath } from './list-page.ts'
 import { table, type Row } from './table.ts'
 
-export interface RunShown {
+export interface RunPageData {
   readonly principal: WorkflowPrincipal
   readonly run: ExecutionRow
   readonly logs: readonly LogRow[]
   readonly requested: InteractionRow | undefined
 }
 
-export function runPage({ principal, run, logs, requested }: RunShown): string {
+export function runPage({ principal, run, logs, requested }: RunPageData): string {
   const { id, workflow, name, error } = run
   const api = `/api/workflows/${workflow}/executions/${id}`
   const over = hasEnded(run)
@@ -33,7 +33,7 @@ export function runPage({ principal, run, logs, requested }: RunShown): string {
     element(
       'div',
       events,
-      crumbs({ name: 'Workflows', href: '/' }, { name, href: workflowPath(workflow) }),
+      breadcrumbs({ name: 'Workflows', href: '/' }, { name, href: workflowPath(workflow) }),
       element(
         'div',
         { class: 'head' },
@@ -41,9 +41,11 @@ export function runPage({ principal, run, logs, requested }: RunShown): string {
         element('p', { role: 'status' }, stateMark(run.state, 'state')),
         over || !mayEnd(principal, run) ? undefined : cancelForm(run),
       ),
-      facts(run),
+      runFacts(run),
       error === null ? undefined : element('p', { class: 'panel wrong' }, exceptionOf(error)),
-      ...(requested && may(principal, 'workflow:run') ? [question(principal, run, requested)] : []),
+      ...(requested && may(principal, 'workflow:run')
+        ? [interactionForm(principal, run, requested)]
+        : []),
     ),
     element('h2', {}, 'Steps'),
     drawing(`${api}/schema?n=${run.number}`, name),
@@ -69,10 +71,10 @@ const mayEnd = (principal: WorkflowPrincipal, { account }: ExecutionRow): boolea
 
 const logRow = (row: LogRow): Row => ({
   kind: `log-${row.severity}`,
-  cells: [when(row.at), row.summary, row.detail],
+  cells: [timeElement(row.at), row.summary, row.detail],
 })
 
-function facts(run: ExecutionRow): Element {
+function runFacts(run: ExecutionRow): Element {
   const pair = (name: string, ...value: readonly Child[]): Element =>
     element('div', {}, element('dt', {}, name), element('dd', {}, ...value))
   return element(
@@ -80,13 +82,13 @@ function facts(run: ExecutionRow): Element {
     {},
     pair('Step', element('span', { id: 'step' }, run.step_name ?? '')),
     pair('Started by', run.account_name),
-    pair('Started', when(run.started_at)),
-    ...(run.ended_at === null ? [] : [pair('Ended', when(run.ended_at))]),
+    pair('Started', timeElement(run.started_at)),
+    ...(run.ended_at === null ? [] : [pair('Ended', timeElement(run.ended_at))]),
     pair('Version', run.version),
   )
 }
 
-const question = (
+const interactionForm = (
   principal: WorkflowPrincipal,
   run: ExecutionRow,
   requested: InteractionRow,

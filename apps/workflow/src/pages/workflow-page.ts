@@ -4,10 +4,10 @@ import { may, type WorkflowPrincipal } from '../identity/rights.ts'
 import type { ExecutionRow } from '../store/executions.ts'
 import type { FoundWorkflow, VersionRow } from '../store/workflows.ts'
 import { formOf } from './form.ts'
-import { crumbs, drawing, renderPage } from './html.ts'
+import { breadcrumbs, drawing, renderPage } from './html.ts'
 import { runsTable, workflowPath } from './list-page.ts'
 
-export interface WorkflowShown {
+export interface WorkflowPageData {
   readonly principal: WorkflowPrincipal
   readonly workflow: FoundWorkflow
   readonly version: VersionRow
@@ -15,12 +15,12 @@ export interface WorkflowShown {
 }
 
 /** Shows the description of a workflow, a form to start it, and its runs. */
-export function workflowPage({ principal, workflow, version, runs }: WorkflowShown): string {
+export function workflowPage({ principal, workflow, version, runs }: WorkflowPageData): string {
   const { id, name, description, path } = workflow
   const action = `${workflowPath(id)}/runs`
   return renderPage(
     { title: name, user: `${principal.user}@${principal.orgName}` },
-    crumbs({ name: 'Workflows', href: '/' }),
+    breadcrumbs({ name: 'Workflows', href: '/' }),
     element('h1', {}, name),
     element(
       'p',

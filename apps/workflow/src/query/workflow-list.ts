@@ -55,18 +55,18 @@ const PARTS_MAX = 32
 
 export function parseListQuery(requested: ListParameters): ListQuery {
   return {
-    conditions: parts(requested.conditions).map(readCondition),
-    tags: parts(requested.tags),
-    order: readOrder(parts(requested.sortOrders)),
+    conditions: splitList(requested.conditions).map(readCondition),
+    tags: splitList(requested.tags),
+    order: readOrder(splitList(requested.sortOrders)),
     maxResult: requested.maxResult === undefined ? undefined : Number(requested.maxResult),
     startIndex: Number(requested.startIndex ?? 0),
     counts: requested.queryCount !== 'false',
-    keys: requested.keys === undefined ? undefined : new Set(parts(requested.keys)),
+    keys: requested.keys === undefined ? undefined : new Set(splitList(requested.keys)),
   }
 }
 
 /** Separated by commas, or given several times; a backslash escapes a comma in a value. */
-function parts(given: string | readonly string[] | undefined): string[] {
+function splitList(given: string | readonly string[] | undefined): string[] {
   const all = [given ?? []].flat().flatMap((each) => each.match(/(?:\\.|[^,\\])+/gs) ?? [])
   if (all.length > PARTS_MAX) {
     throw new Fault(

@@ -4,7 +4,7 @@ import { Type } from 'typebox'
 import { at, WorkflowHrefs } from '../documents/addresses.ts'
 import { interactionDocument, interactionsDocument } from '../documents/interaction.ts'
 import { route } from '../http/route.ts'
-import { checkGiven } from '../runs/start-execution.ts'
+import { checkRunInput } from '../runs/start-execution.ts'
 import {
   closeInteraction,
   listInteractions,
@@ -69,7 +69,7 @@ export const interactions = [
       await context.as(principal, async (tx) => {
         const requested = await openInteraction(tx, execution, query.id)
         requireApprover(principal, requested, execution)
-        const answer = await checkGiven(context, requested.form, body)
+        const answer = await checkRunInput(context, requested.form, body)
         await closeInteraction(tx, principal, requested)
         // Inside the transaction: an answer that did not reach the run is rolled back.
         await context.runs.answer(execution.id, requested.id, principal.user, answer as Json)

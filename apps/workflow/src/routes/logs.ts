@@ -8,18 +8,18 @@ import { logsDocument } from '../documents/execution.ts'
 import type { PathWorkflows } from '../http/path-workflows.ts'
 import { route } from '../http/route.ts'
 import { severities } from '../store/database.ts'
-import { listLogs, type LogsAsked } from '../store/logs.ts'
+import { listLogs, type LogsQuery } from '../store/logs.ts'
 
 const LINES_MAX = 10_000
 
-interface Asked {
+interface LogsParameters {
   readonly severity?: string | undefined
   readonly since?: string | undefined
   readonly after?: string | undefined
   readonly limit?: string | undefined
 }
 
-function readAsked({ severity, since, after, limit }: Asked): LogsAsked {
+function readLogsQuery({ severity, since, after, limit }: LogsParameters): LogsQuery {
   const word = severity?.toLowerCase()
   const known = severities.find((each) => each === word)
   if (word !== undefined && word !== '' && known === undefined) {
@@ -45,7 +45,7 @@ function readTime(given: string | undefined): Date | undefined {
 }
 
 /** `older-than` means newer than: clients of this API rely on it. */
-const logRequest: Body<Asked> = {
+const logRequest: Body<LogsParameters> = {
   media: 'application/xml or application/json',
   shape: 'log-request',
   read(raw) {
@@ -99,7 +99,7 @@ const reading = (name: string, path: typeof at.logs | typeof at.syslogs, doc: st
     async handle(context, { params, query: requested, principal }) {
       const { execution } = params as Pick<PathWorkflows, 'execution'>
       const { severity, after, maxResult: limit } = requested
-      const how = readAsked({ severity, after, limit, since: requested['older-than'] })
+      const how = readLogsQuery({ severity, after, limit, since: requested['older-than'] })
       const rows = await context.as(principal, (tx) => listLogs(tx, execution, how))
       return { status: 200, body: logsDocument(rows, execution) }
     },
@@ -121,7 +121,7 @@ export const logs = [
     answers: { 200: 'logs' },
     doc: 'Same as GET, for clients of earlier releases: a log-request with severity and older-than, which means newer than.',
     async handle(context, { params: { execution }, body, principal }) {
-      const rows = await context.as(principal, (tx) => listLogs(tx, execution, readAsked(body)))
+      const rows = await context.as(principal, (tx) => listLogs(tx, execution, readLogsQuery(body)))
       return { status: 200, body: logsDocument(rows, execution) }
     },
   }),

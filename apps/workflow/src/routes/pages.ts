@@ -5,14 +5,14 @@ import type { Json } from '@skerry/serverless-workflow'
 import type { Body } from '@skerry/service'
 import { Type } from 'typebox'
 
-import { offering, route, type WorkflowRoute } from '../http/route.ts'
+import { withFormats, route, type WorkflowRoute } from '../http/route.ts'
 import { readFilled } from '../pages/form.ts'
 import { pageHeaders, SCRIPT, STYLE } from '../pages/html.ts'
 import { listPage, runPath } from '../pages/list-page.ts'
 import { runPage } from '../pages/run-page.ts'
 import { workflowPage } from '../pages/workflow-page.ts'
 import { parseListQuery } from '../query/workflow-list.ts'
-import { checkGiven, startExecution } from '../runs/start-execution.ts'
+import { checkRunInput, startExecution } from '../runs/start-execution.ts'
 import { listExecutions, recentExecutions } from '../store/executions.ts'
 import {
   closeInteraction,
@@ -35,8 +35,8 @@ const filled: Body<string> = {
   read: (raw) => raw,
 }
 
-const page = (row: Parameters<typeof offering>[1]): WorkflowRoute => offering(['html'], row)
-const shown = (body: string) => ({ status: 200, headers: pageHeaders, body })
+const page = (row: Parameters<typeof withFormats>[1]): WorkflowRoute => withFormats(['html'], row)
+const htmlResponse = (body: string) => ({ status: 200, headers: pageHeaders, body })
 const goTo = (location: string) => ({ status: 303, headers: { location, ...pageHeaders } })
 
 const file = (name: string, path: string, type: string, content: string): WorkflowRoute =>
@@ -55,12 +55,12 @@ const file = (name: string, path: string, type: string, content: string): Workfl
     }),
   )
 
-const read = (name: string): string =>
+const readPageFile = (name: string): string =>
   readFileSync(join(import.meta.dirname, '../pages', name), 'utf8')
 
 export const pages: readonly WorkflowRoute[] = [
-  file('pageStyle', STYLE, 'text/css', read('style.css')),
-  file('pageScript', SCRIPT, 'text/javascript', read('live.js')),
+  file('pageStyle', STYLE, 'text/css', readPageFile('style.css')),
+  file('pageScript', SCRIPT, 'text/javascript', readPageFile('live.js')),
   page(
     route({
       name: 'showWorkflows',
@@ -80,7 +80,7 @@ export const pages: readonly WorkflowRoute[] = [
         return context.as(principal, async (tx) => {
           const offset = (at - 1) * SHOWN
           const found = await listWorkflows(tx, requested, { limit: SHOWN + 1, offset })
-          return shown(
+          return htmlResponse(
             listPage({
               user: `${principal.user}@${principal.orgName}`,
               search,
@@ -108,7 +108,7 @@ export const pages: readonly WorkflowRoute[] = [
         return context.as(principal, async (tx) => {
           const version = await readVersion(tx, workflow)
           const runs = await listExecutions(tx, workflow, { before: undefined, limit: RUNS_SHOWN })
-          return shown(workflowPage({ principal, workflow, version, runs }))
+          return htmlResponse(workflowPage({ principal, workflow, version, runs }))
         })
       },
     }),
@@ -144,7 +144,7 @@ export const pages: readonly WorkflowRoute[] = [
           const all = { severity: undefined, since: undefined, after: undefined }
           const logs = await listLogs(tx, run, { ...all, limit: LINES_SHOWN })
           const [requested] = await listInteractions(tx, { execution: run.id, open: true }, 1)
-          return shown(runPage({ principal, run, logs, requested }))
+          return htmlResponse(runPage({ principal, run, logs, requested }))
         })
       },
     }),
@@ -179,7 +179,7 @@ export const pages: readonly WorkflowRoute[] = [
           const requested = await openInteraction(tx, execution, query.id)
           requireApprover(principal, requested, execution)
           const input = readFilled(requested.form, body)
-          const answer = await checkGiven(context, requested.form, { input })
+          const answer = await checkRunInput(context, requested.form, { input })
           await closeInteraction(tx, principal, requested)
           await context.runs.answer(execution.id, requested.id, principal.user, answer as Json)
         })

@@ -4,7 +4,7 @@ import { carried, element } from '@skerry/xml'
 import { at, WorkflowHrefs } from '../documents/addresses.ts'
 import { field, list, resource } from '../documents/document.ts'
 import { relations } from '../documents/link.ts'
-import { requested } from '../documents/parameters.ts'
+import { declaredParameters } from '../documents/parameters.ts'
 import { route } from '../http/route.ts'
 import { readVersion } from '../store/workflows.ts'
 import { valuesOf } from '../values/read.ts'
@@ -38,7 +38,7 @@ export const presentation = [
         ...parts,
         field('name', workflow.name),
         field('description', workflow.description),
-        requested('input-parameters', form),
+        declaredParameters('input-parameters', form),
         said,
       )
       return { status: 200, body }

@@ -5,7 +5,7 @@ import { eventStream, streamHeaders, type Message } from '@skerry/service'
 
 import { at, WorkflowHrefs } from '../documents/addresses.ts'
 import { executionDocument } from '../documents/execution.ts'
-import { offering, route, type WorkflowRoute } from '../http/route.ts'
+import { withFormats, route, type WorkflowRoute } from '../http/route.ts'
 import { findExecution, hasEnded, listSteps } from '../store/executions.ts'
 import { listInteractions } from '../store/interactions.ts'
 import { listLogs } from '../store/logs.ts'
@@ -15,7 +15,7 @@ const LOOK_AGAIN_MS = 500
 const LINES = 200
 
 export const progress: readonly WorkflowRoute[] = [
-  offering(
+  withFormats(
     ['svg'],
     route({
       name: 'drawExecution',
@@ -36,7 +36,7 @@ export const progress: readonly WorkflowRoute[] = [
       },
     }),
   ),
-  offering(
+  withFormats(
     ['events'],
     route({
       name: 'followExecution',

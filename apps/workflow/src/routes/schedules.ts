@@ -12,7 +12,7 @@ import type { WorkflowCaller } from '../http/caller.ts'
 import { workflowFinders } from '../http/path-workflows.ts'
 import { route } from '../http/route.ts'
 import { authorize, authorizeOwn, type WorkflowPrincipal } from '../identity/rights.ts'
-import { checkGiven } from '../runs/start-execution.ts'
+import { checkRunInput } from '../runs/start-execution.ts'
 import { overlaps } from '../store/database.ts'
 import {
   addSchedule,
@@ -28,7 +28,7 @@ import { readContext, type Context } from '../values/read.ts'
 const SECONDS_LEAST = 10
 const SECONDS_MOST = 366 * 24 * 3600
 
-const Asked = Type.Object({
+const ScheduleBody = Type.Object({
   workflow: Type.Optional(Type.String()),
   name: Type.String({ minLength: 1, maxLength: 255, pattern: '^\\P{Cc}+$' }),
   cron: Type.Optional(Type.String({ maxLength: 255, pattern: '^\\S+( \\S+){4,6}$' })),
@@ -37,9 +37,9 @@ const Asked = Type.Object({
   overlap: Type.Optional(Type.Enum([...overlaps])),
   paused: Type.Optional(Type.Boolean()),
 })
-const compiled = Compile(Asked)
+const compiled = Compile(ScheduleBody)
 
-interface NewAsked extends Static<typeof Asked> {
+interface NewAsked extends Static<typeof ScheduleBody> {
   readonly context: Context
 }
 
@@ -63,7 +63,7 @@ function fromXml(raw: string): { readonly context: Context } {
   const inside = children(root)
   const fields = inside
     .filter((each) => localName(each.name) !== 'parameters')
-    .map((each) => [localName(each.name), plain(text(each) ?? '')])
+    .map((each) => [localName(each.name), scalarFromText(text(each) ?? '')])
   const parameters = inside.filter((each) => localName(each.name) === 'parameters')
   const name = attribute(root, 'name')
   return {
@@ -74,7 +74,7 @@ function fromXml(raw: string): { readonly context: Context } {
 }
 
 /** XML has only text. */
-const plain = (value: string): string | number | boolean => {
+const scalarFromText = (value: string): string | number | boolean => {
   if (/^[0-9]{1,9}$/.test(value)) return Number(value)
   return value === 'true' || value === 'false' ? value === 'true' : value
 }
@@ -135,7 +135,7 @@ async function create(
   const times = timesOf(body)
   const { form } = await context.as(principal, (tx) => readVersion(tx, workflow))
   refuseSecrets(form ?? undefined)
-  const input = await checkGiven(context, form, body.context)
+  const input = await checkRunInput(context, form, body.context)
   const grant = await context.grants.ask({
     org: workflow.org,
     account: principal.account,
@@ -187,7 +187,7 @@ function requireOwner(
   })
 }
 
-const turning = (
+const pauseRoute = (
   name: string,
   path: typeof at.pauseSchedule | typeof at.resumeSchedule,
   paused: boolean,
@@ -284,13 +284,13 @@ export const schedules = [
       }
     },
   }),
-  turning(
+  pauseRoute(
     'pauseSchedule',
     at.pauseSchedule,
     true,
     'Pauses a schedule; it starts no runs until it is resumed.',
   ),
-  turning(
+  pauseRoute(
     'resumeSchedule',
     at.resumeSchedule,
     false,

@@ -20,7 +20,7 @@ import type { WorkflowCaller } from '../http/caller.ts'
 import { attachment } from '../http/file-name.ts'
 import { form as importForm, type Form } from '../http/multipart.ts'
 import { workflowFinders } from '../http/path-workflows.ts'
-import { offering, route, type WorkflowRoute } from '../http/route.ts'
+import { withFormats, route, type WorkflowRoute } from '../http/route.ts'
 import { media } from '../http/wants.ts'
 import { authorizeOwn, notFound } from '../identity/rights.ts'
 import type { CategoryRow } from '../store/categories.ts'
@@ -73,13 +73,13 @@ const importQuery = Type.Object({
   dryRun: flag,
 })
 
-type Asked = Readonly<Partial<Record<'categoryId' | 'overwrite' | 'dryRun', string>>>
+type ImportParameters = Readonly<Partial<Record<'categoryId' | 'overwrite' | 'dryRun', string>>>
 
 async function takeImport(
   context: WorkflowRequestContext,
   { principal }: WorkflowCaller,
   { fields, file }: Form,
-  requested: Asked,
+  requested: ImportParameters,
   named?: CategoryRow,
 ) {
   if (!file) {
@@ -91,7 +91,7 @@ async function takeImport(
       },
     )
   }
-  const one = (name: keyof Asked) => requested[name] ?? fields.get(name)
+  const one = (name: keyof ImportParameters) => requested[name] ?? fields.get(name)
   const id = one('categoryId')
   const category =
     id === undefined || id === ''
@@ -113,7 +113,7 @@ async function takeImport(
 }
 
 export const workflows: readonly WorkflowRoute[] = [
-  offering(
+  withFormats(
     ['xml', 'json', 'zip'],
     route({
       name: 'readWorkflow',
@@ -171,7 +171,7 @@ export const workflows: readonly WorkflowRoute[] = [
       return { status: 200 }
     },
   }),
-  offering(
+  withFormats(
     ['xml', 'json', 'yaml'],
     route({
       name: 'readContent',
@@ -192,7 +192,7 @@ export const workflows: readonly WorkflowRoute[] = [
       },
     }),
   ),
-  offering(
+  withFormats(
     ['svg'],
     route({
       name: 'drawWorkflow',

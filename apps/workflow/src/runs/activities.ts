@@ -40,11 +40,11 @@ export const makeActivities = (context: WorkflowWorkerContext): RunActivities =>
   evaluate: async (ask) => context.evaluate(ask),
   validate: async (schema, value) => context.validate(schema, value),
   record: async (progress) => context.record(progress),
-  beginChild: async (child) => caught(async () => context.beginChild(child)),
+  beginChild: async (child) => withProblems(async () => context.beginChild(child)),
   beginScheduled: async (schedule, key) => context.beginScheduled(schedule, key),
   endGrant: async (grant) => context.endGrant(grant),
   callFunction: async (call) =>
-    caught(async () => {
+    withProblems(async () => {
       const input = await open(context, call.execution, call.input)
       const calling = { signal: activitySignal(), isCanceled: isActivityCanceled }
       const output = await context.callFunction({ ...call, input }, calling)
@@ -52,13 +52,13 @@ export const makeActivities = (context: WorkflowWorkerContext): RunActivities =>
       throw new Fault('invalid', `${call.name} returned more than ${RUN_LIMITS.valueBytes} bytes`)
     }),
   callHttp: async (call) =>
-    caught(async () => {
+    withProblems(async () => {
       const opened = await open(context, call.execution, call as unknown as Json)
       return context.callHttp(opened as unknown as HttpCall, activitySignal())
     }),
 })
 
-async function caught<T>(work: () => Promise<T>): Promise<T> {
+async function withProblems<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work()
   } catch (error) {

@@ -43,7 +43,7 @@ export async function callHttp(
     headers: headersOf(call),
     ...(body !== undefined && { body: Buffer.from(textOf(body)).toString('base64') }),
   }
-  const { status, said } = await ask(egress.socket, JSON.stringify(sent), signal)
+  const { status, said } = await postToEgress(egress.socket, JSON.stringify(sent), signal)
   if (status !== 200) throw new CallProblem(problemOf(said as FaultBody))
   const answer = said as { status: number; headers: Record<string, string>; body: string }
   return { status: answer.status, headers: answer.headers, content: contentOf(call, answer) }
@@ -95,7 +95,7 @@ function problemOf({ error, message }: FaultBody): Problem {
   return { type: ERROR_TYPES + type, status, detail: message }
 }
 
-async function ask(
+async function postToEgress(
   socketPath: string,
   body: string,
   signal: AbortSignal,

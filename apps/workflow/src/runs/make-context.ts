@@ -51,13 +51,13 @@ export function makeWorkerContext(parts: WorkParts): WorkflowWorkerContext {
         reseal: (sealed, child, secret) =>
           seal.close(seal.open(sealed, `${parent.execution}/${secret}`), `${child}/${secret}`),
       })
-      return { ...(await granted(parts, begun)), depth: (parent.depth ?? 0) + 1 }
+      return { ...(await grantFor(parts, begun)), depth: (parent.depth ?? 0) + 1 }
     },
     async beginScheduled(schedule, key) {
       const begun = await addScheduledRun(db, schedule, key)
       if (!begun) return undefined
       try {
-        return await granted(parts, begun)
+        return await grantFor(parts, begun)
       } catch (error) {
         if (!(error instanceof Fault) || !refusals.has(error.kind)) throw error
         await failExecution(db, begun.execution, `not started: ${error.message}`)
@@ -83,7 +83,7 @@ export function makeWorkerContext(parts: WorkParts): WorkflowWorkerContext {
 const refusals = new Set<Fault['kind']>(['forbidden', 'not-found', 'gone', 'unauthenticated'])
 
 /** Gets the run's own grant, which ends with the run. Of two concurrent calls, the first grant is kept. */
-async function granted(
+async function grantFor(
   { db, cells }: Pick<WorkParts, 'db' | 'cells'>,
   { execution, parentGrant: parent }: StartedRun,
 ): Promise<RunInput> {

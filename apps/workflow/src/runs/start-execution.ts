@@ -10,7 +10,7 @@ import { valuesOf, type Context } from '../values/read.ts'
 import { splitSecrets } from '../values/secrets.ts'
 
 /** Validates the inputs against the form and fills in defaults. */
-export async function checkGiven(
+export async function checkRunInput(
   { findInvalid }: Pick<WorkflowRequestContext, 'findInvalid'>,
   form: RunValues | null,
   inputs: Context,
@@ -40,7 +40,7 @@ export async function startExecution(
 ): Promise<{ readonly execution: ExecutionRow; readonly form: RunValues | null }> {
   const id = context.uuid()
   const { form } = await context.as(principal, (tx) => readVersion(tx, workflow))
-  const values = await checkGiven(context, form, inputs)
+  const values = await checkRunInput(context, form, inputs)
   const { execution, made } = await context.as(principal, async (tx) => {
     const { input, secrets } = splitSecrets(form, values, (text, name) =>
       context.seal.close(text, `${id}/${name}`),

@@ -13,7 +13,7 @@ export interface StartedRun {
   readonly parentGrant: string
 }
 
-export interface ChildAsked {
+export interface ChildRunRequest {
   /** The parent execution. */
   readonly parent: string
   /** Idempotency key: the same key is the same child. */
@@ -33,7 +33,7 @@ export interface ChildAsked {
 /** Adds a child run of a workflow of the same organisation, on behalf of the same user. Idempotent by key. */
 export async function addChildRun(
   db: Kysely<WorkflowTables>,
-  requested: ChildAsked,
+  requested: ChildRunRequest,
 ): Promise<StartedRun> {
   const { parent: of, key, namespace, name, version } = requested
   return db.transaction().execute(async (tx) => {
@@ -100,7 +100,7 @@ export async function addChildRun(
 
 async function handSecrets(
   tx: Kysely<WorkflowTables>,
-  { parent, secrets, reseal }: ChildAsked,
+  { parent, secrets, reseal }: ChildRunRequest,
   { org, id }: ExecutionRow,
 ): Promise<void> {
   if (secrets.size === 0) return

@@ -40,7 +40,7 @@ export async function listWorkflows(
   query: ListQuery,
   { after, limit, offset = 0, inside }: WorkflowPage,
 ): Promise<ListedWorkflow[]> {
-  let found = fitting(db, query).select(columns).limit(limit)
+  let found = matchingWorkflows(db, query).select(columns).limit(limit)
   if (offset > 0) found = found.offset(offset)
   if (inside) found = found.where('org', '=', inside.org).where('category', '=', inside.id)
   for (const { attribute, down } of query.order) {
@@ -48,7 +48,7 @@ export async function listWorkflows(
   }
   // The same id may exist in several organisations, for callers who see all of them.
   found = found.orderBy('org')
-  if (after) found = found.where(beyond(query.order, after))
+  if (after) found = found.where(afterRow(query.order, after))
   return found.execute()
 }
 
@@ -56,21 +56,21 @@ export async function countWorkflows(
   db: Kysely<WorkflowTables>,
   query: ListQuery,
 ): Promise<number> {
-  const { count } = await fitting(db, query)
+  const { count } = await matchingWorkflows(db, query)
     .select(({ fn }) => fn.countAll<string>().as('count'))
     .executeTakeFirstOrThrow()
   return Number(count)
 }
 
-function fitting(db: Kysely<WorkflowTables>, { conditions, tags }: ListQuery) {
+function matchingWorkflows(db: Kysely<WorkflowTables>, { conditions, tags }: ListQuery) {
   let found = db.selectFrom('workflow').where('deleted_at', 'is', null)
-  for (const condition of conditions) found = found.where(holds(condition))
+  for (const condition of conditions) found = found.where(conditionSql(condition))
   if (tags.length > 0) found = found.where(sql<boolean>`tags @> ${tags}::text[]`)
   return found
 }
 
 /** Compares as text, also ids: a value that is not a UUID matches no workflow. */
-function holds({ attribute, is, value }: ListCondition): RawBuilder<boolean> {
+function conditionSql({ attribute, is, value }: ListCondition): RawBuilder<boolean> {
   const column = sql`${sql.ref(listed[attribute])}::text`
   return is === 'equal'
     ? sql<boolean>`${column} = ${value}`
@@ -78,7 +78,7 @@ function holds({ attribute, is, value }: ListCondition): RawBuilder<boolean> {
 }
 
 /** The condition for rows strictly after this row in the sort order. */
-function beyond(order: readonly SortOrder[], row: ListedWorkflow): RawBuilder<boolean> {
+function afterRow(order: readonly SortOrder[], row: ListedWorkflow): RawBuilder<boolean> {
   const keys = [
     ...order.map(({ attribute, down }) => ({ column: listed[attribute], down })),
     { column: 'org', down: false } as const,

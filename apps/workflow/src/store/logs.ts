@@ -5,7 +5,7 @@ import type { ExecutionRow } from './executions.ts'
 
 export type LogRow = Selectable<WorkflowTables['execution_log']>
 
-export interface LogsAsked {
+export interface LogsQuery {
   readonly severity: LogRow['severity'] | undefined
   /** Only newer lines. */
   readonly since: Date | undefined
@@ -18,7 +18,7 @@ export interface LogsAsked {
 export async function listLogs(
   db: Kysely<WorkflowTables>,
   { org, id }: Pick<ExecutionRow, 'org' | 'id'>,
-  { severity, since, after, limit }: LogsAsked,
+  { severity, since, after, limit }: LogsQuery,
 ): Promise<LogRow[]> {
   let found = db
     .selectFrom('execution_log')

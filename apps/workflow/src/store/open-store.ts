@@ -44,7 +44,7 @@ export async function prepareLogins(url: string, logins: ServerLogins): Promise<
   }
 }
 
-interface Waiting {
+interface WaitContext {
   readonly pause: (ms: number, signal: AbortSignal) => Promise<void>
   readonly log: (message: string) => void
   readonly stopped: AbortSignal
@@ -54,7 +54,7 @@ interface Waiting {
 export async function untilPrepared(
   url: string,
   logins: ServerLogins,
-  { pause, log, stopped }: Waiting,
+  { pause, log, stopped }: WaitContext,
 ): Promise<void> {
   for (let tried = 0; ; tried += 1) {
     try {

@@ -53,7 +53,7 @@ function fromXml(root: Element): Context {
   if (localName(root.name) !== 'execution-context') {
     throw new Fault('invalid', `expected an execution-context, not ${localName(root.name)}`)
   }
-  const all = below(root, 'parameters').flatMap((each) => below(each, 'parameter'))
+  const all = childrenNamed(root, 'parameters').flatMap((each) => childrenNamed(each, 'parameter'))
   return {
     parameters: all.map((each) => ({
       name: attribute(each, 'name'),
@@ -68,13 +68,13 @@ function valueOf(node: Element | undefined): unknown {
   if (!node || localName(node.name) === 'null') return null
   const kind = localName(node.name)
   if (kind === 'array') {
-    const elements = below(node, 'elements')
+    const elements = childrenNamed(node, 'elements')
     const inside = elements.length > 0 ? elements.flatMap((each) => children(each)) : children(node)
     return { array: { elements: inside.map(valueOf) } }
   }
   if (kind === 'properties' || kind === 'composite') {
     const name = kind === 'properties' ? 'key' : 'id'
-    const property = below(node, 'property').map((each) => ({
+    const property = childrenNamed(node, 'property').map((each) => ({
       [name]: attribute(each, name),
       value: valueOf(children(each)[0]),
     }))
@@ -83,7 +83,7 @@ function valueOf(node: Element | undefined): unknown {
   return { [kind]: { value: text(node) ?? '' } }
 }
 
-const below = (node: Element, name: string): Element[] =>
+const childrenNamed = (node: Element, name: string): Element[] =>
   children(node).filter((each) => localName(each.name) === name)
 
 const isObject = (value: unknown): value is Record<string, unknown> =>

@@ -28,10 +28,10 @@ export const writeBlock = ({ start, prefix }: Block): string => `${writeAddress(
 export const prefixOf = (mask: string): number => 32 - Math.log2(2 ** 32 - numberOf(mask))
 
 /** Whether the blocks overlap: then one of them contains the other. */
-export function meet(a: Block, b: Block): boolean {
+export function blocksOverlap(a: Block, b: Block): boolean {
   const size = 2 ** (32 - Math.min(a.prefix, b.prefix))
   return Math.floor(a.start / size) === Math.floor(b.start / size)
 }
 
 export const isWithin = (address: string, block: Block): boolean =>
-  meet({ start: numberOf(address), prefix: 32 }, block)
+  blocksOverlap({ start: numberOf(address), prefix: 32 }, block)

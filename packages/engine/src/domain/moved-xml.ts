@@ -15,10 +15,10 @@ const DUMP_BYTES_MAX = 4 * 1024 * 1024
  * scratch: the guest's view of its devices must stay as it was at start.
  */
 export function movedXml(xml: string, places: NewPlaces): string {
-  return renderElement(move(readXml(xml, { bytesMax: DUMP_BYTES_MAX }), places))
+  return renderElement(moveElement(readXml(xml, { bytesMax: DUMP_BYTES_MAX }), places))
 }
 
-function move(at: Element, places: NewPlaces): Element {
+function moveElement(at: Element, places: NewPlaces): Element {
   if (at.name === 'disk') return moveDisk(at, places)
   if (at.name === 'log') return element('log', { ...at.attributes, file: places.serial })
   if (at.name === 'skerry:vm') {
@@ -32,7 +32,7 @@ function move(at: Element, places: NewPlaces): Element {
 }
 
 const moveChild = (child: Element | string, places: NewPlaces): Element | string =>
-  typeof child === 'string' ? child : move(child, places)
+  typeof child === 'string' ? child : moveElement(child, places)
 
 /** The writable disk arrives as one layer; the other disk is the seed. */
 function moveDisk(disk: Element, { disk: top, seed }: NewPlaces): Element {

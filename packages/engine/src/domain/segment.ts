@@ -1,6 +1,6 @@
 import { FIRST_FIXED, isOrgNetwork, LAST_FIXED, networkOf, ORGS_BLOCK } from '@skerry/vm'
 
-import { isWithin, meet, numberOf, readBlock, writeAddress, type Block } from './ipv4.ts'
+import { isWithin, blocksOverlap, numberOf, readBlock, writeAddress, type Block } from './ipv4.ts'
 
 /** One guest network: its bridge and its address ranges. */
 export interface Segment {
@@ -69,7 +69,7 @@ export function orgNumberOf(address: string): number | undefined {
 export function freeOrgNumber(taken: readonly Block[]): number | undefined {
   for (let n = 0; n < ORG_NETWORKS_MAX; n++) {
     const block = { start: startOf(n), prefix: ORG_PREFIX }
-    if (!taken.some((each) => meet(each, block))) return n
+    if (!taken.some((each) => blocksOverlap(each, block))) return n
   }
   return undefined
 }

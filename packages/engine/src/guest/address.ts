@@ -30,7 +30,7 @@ export interface GuestAddress {
 }
 
 /** The result of one lookup. */
-interface Looked {
+interface AddressLookup {
   readonly address?: GuestAddress
   readonly agent: 'answers' | 'silent' | 'not asked'
   readonly bridge: string | undefined
@@ -39,7 +39,7 @@ interface Looked {
 /** The guest's address, or a fault with the reason why none is known. */
 export async function readAddress(host: Host, id: string, owner?: Owner): Promise<GuestAddress> {
   const found = await findRunning(host, id, owner)
-  const { address, ...looked } = await look(host, found)
+  const { address, ...looked } = await lookUpAddress(host, found)
   if (address) return address
   throw new Fault('conflict', `VM ${id} has no address yet: ${whyNone(looked)}`, {
     hint: 'retry in a few seconds',
@@ -66,9 +66,9 @@ export async function waitForAddress(
 ): Promise<GuestAddress> {
   const found = await findRunning(host, id)
   const { name } = found.dom
-  let last: Looked | undefined
+  let last: AddressLookup | undefined
   const address = await host.changes.until(name, timeoutMs, async () => {
-    last = await look(host, found)
+    last = await lookUpAddress(host, found)
     return last.address
   })
   if (address) return address
@@ -91,7 +91,7 @@ async function findRunning(host: Host, id: string, owner?: Owner): Promise<Found
  * agent's answer counts on our own networks only, and there only for an address that no other VM
  * has.
  */
-async function look(host: Host, found: FoundVm): Promise<Looked> {
+async function lookUpAddress(host: Host, found: FoundVm): Promise<AddressLookup> {
   const known = await knownToHost(host, found)
   if (known) return { address: known, agent: 'not asked', bridge: undefined }
   const { bridge, mac } = await readFacts(host, found.dom)
@@ -194,7 +194,7 @@ async function speakTo(bridge: string, claims: readonly string[]): Promise<void>
   }
 }
 
-function whyNone({ agent, bridge }: Omit<Looked, 'address'>): string {
+function whyNone({ agent, bridge }: Omit<AddressLookup, 'address'>): string {
   if (agent !== 'silent') {
     return bridge === undefined
       ? 'the guest runs but has not requested one'

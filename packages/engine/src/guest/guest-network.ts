@@ -74,7 +74,7 @@ export function segmentNetwork(
       ? hostSegment.host
       : (record.address ?? '0.0.0.0').replace(/\d+$/, '1')
   return {
-    ...around([block], machine),
+    ...withNarrowerNetworks([block], machine),
     own: new Set([host, ...machine.map(({ address }) => address)]),
     kept: new Set(
       others
@@ -93,7 +93,7 @@ export function bridgeNetwork(
 ): GuestNetwork {
   const blocks = machine.filter(({ card }) => card === bridge).map(({ cidr }) => readBlock(cidr))
   return {
-    ...around(blocks, machine),
+    ...withNarrowerNetworks(blocks, machine),
     own: new Set(machine.map(({ address }) => address)),
     kept: new Set(),
     seen: new Set(seen),
@@ -101,7 +101,7 @@ export function bridgeNetwork(
 }
 
 /** Only a smaller network takes precedence over a larger one in routing. */
-const around = (
+const withNarrowerNetworks = (
   blocks: readonly Block[],
   machine: readonly CardAddress[],
 ): Pick<GuestNetwork, 'blocks' | 'apart'> => ({

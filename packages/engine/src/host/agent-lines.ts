@@ -17,15 +17,15 @@ const WAITING_MAX = 1000
 /** How many VMs are remembered; the oldest is dropped first. */
 const REMEMBERED_MAX = 10_000
 
-type Standing = 'good' | 'unproved' | 'slow'
+type AgentStanding = 'good' | 'unproved' | 'slow'
 
 /** The history of one agent. */
-interface Past {
+interface AgentHistory {
   readonly answers: number
   readonly stalledAt?: number
 }
 
-interface Waiting {
+interface WaitingCall {
   readonly vm: string
   readonly begin: () => void
 }
@@ -36,9 +36,9 @@ interface Waiting {
  * host nothing.
  */
 export class AgentLines {
-  readonly #pasts = new Map<string, Past>()
-  readonly #active = new Map<string, Standing>()
-  #waiting: Waiting[] = []
+  readonly #pasts = new Map<string, AgentHistory>()
+  readonly #active = new Map<string, AgentStanding>()
+  #waiting: WaitingCall[] = []
   readonly #patienceMs: number
   readonly #slowMs: number
 
@@ -55,14 +55,14 @@ export class AgentLines {
     const late = Promise.withResolvers<never>()
     late.promise.catch(() => undefined)
     const started = Promise.withResolvers<void>()
-    const waiting: Waiting = { vm, begin: started.resolve }
-    if (this.#waiting.length >= WAITING_MAX) throw busy()
+    const waiting: WaitingCall = { vm, begin: started.resolve }
+    if (this.#waiting.length >= WAITING_MAX) throw agentsBusy()
     this.#waiting.push(waiting)
     const timer = setTimeout(() => {
       // Part of this time was spent in the queue: whether the agent stalled is decided when the call ends.
       if (!this.#waiting.includes(waiting)) return late.reject(new AgentAway())
       this.#waiting = this.#waiting.filter((each) => each !== waiting)
-      late.reject(busy())
+      late.reject(agentsBusy())
     }, this.#patienceMs)
     this.#next()
     try {
@@ -111,22 +111,23 @@ export class AgentLines {
     }
   }
 
-  #of(vm: string): Standing {
+  #of(vm: string): AgentStanding {
     const { answers, stalledAt } = this.#pasts.get(vm) ?? { answers: 0 }
     if (stalledAt !== undefined && performance.now() - stalledAt < this.#slowMs) return 'slow'
     return answers >= ENOUGH_ANSWERS ? 'good' : 'unproved'
   }
 
-  #mayBegin(vm: string, standing: Standing): boolean {
+  #mayBegin(vm: string, standing: AgentStanding): boolean {
     const active = [...this.#active.values()]
-    const count = (...of: readonly Standing[]) => active.filter((each) => of.includes(each)).length
+    const count = (...of: readonly AgentStanding[]) =>
+      active.filter((each) => of.includes(each)).length
     if (this.#active.has(vm) || active.length >= AGENT_CALLS_AT_ONCE) return false
     if (standing === 'slow' && count('slow') >= SLOW_AT_ONCE) return false
     return standing === 'good' || count('slow', 'unproved') < UNPROVED_AT_ONCE
   }
 }
 
-const busy = (): Fault =>
+const agentsBusy = (): Fault =>
   new Fault('unavailable', 'the guest agents of this host are busy', {
     hint: 'retry in a few seconds; agents of other guests do not answer',
   })

@@ -38,7 +38,7 @@ export class Agents implements AsyncDisposable {
       const options = { timeoutMs: CALL_MS }
       try {
         const { result } = await this.#link.call(libvirt.qemuDomainAgentCommand, requested, options)
-        return returned(result ?? '{}')
+        return returnValue(result ?? '{}')
       } catch (error) {
         if (!saysLibvirt(error, libvirt.ErrorCode.agentUnresponsive)) throw error
         throw new AgentAway(error)
@@ -52,7 +52,7 @@ export class Agents implements AsyncDisposable {
 }
 
 /** libvirt has already parsed it as JSON; its content is the guest's choice. */
-function returned(result: string): unknown {
+function returnValue(result: string): unknown {
   try {
     const answer: unknown = JSON.parse(result)
     return fieldsOf(answer)['return']

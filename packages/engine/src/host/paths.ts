@@ -21,8 +21,8 @@ export const defaultPaths: Paths = {
   qemuSaves: '/var/lib/libvirt/qemu/save',
 }
 
-type Whose = { readonly id: VmId; readonly owner: Owner }
-type Life = Whose & { readonly incarnation: string }
+type VmKey = { readonly id: VmId; readonly owner: Owner }
+type VmIncarnation = VmKey & { readonly incarnation: string }
 
 /** Everything that exists because this machine belongs to a cloud. */
 export const cloudDirectory = ({ data }: Paths): string => join(data, 'cloud')
@@ -30,21 +30,21 @@ export const cloudDirectory = ({ data }: Paths): string => join(data, 'cloud')
 /** Ids of two owners may be equal, so each owner has a directory. */
 export const recordsDirectory = (paths: Paths, owner: Owner): string =>
   join(owner === 'cloud' ? cloudDirectory(paths) : paths.data, 'vms')
-export const recordFile = (paths: Paths, { id, owner }: Whose): string =>
+export const recordFile = (paths: Paths, { id, owner }: VmKey): string =>
   join(recordsDirectory(paths, owner), `${id}.json`)
 /** Files end in .json and directories in .vm, so that no id's directory is another id's record. */
-export const vmDirectory = (paths: Paths, { id, owner }: Whose): string =>
+export const vmDirectory = (paths: Paths, { id, owner }: VmKey): string =>
   join(recordsDirectory(paths, owner), `${id}.vm`)
 
 /** The files of one incarnation of a VM: its layers, its seed, its serial log. */
-export const lifeDirectory = (paths: Paths, life: Life): string =>
+export const lifeDirectory = (paths: Paths, life: VmIncarnation): string =>
   join(vmDirectory(paths, life), life.incarnation)
-export const seedFile = (paths: Paths, life: Life): string =>
+export const seedFile = (paths: Paths, life: VmIncarnation): string =>
   join(lifeDirectory(paths, life), 'seed.img')
-export const serialFile = (paths: Paths, life: Life): string =>
+export const serialFile = (paths: Paths, life: VmIncarnation): string =>
   join(lifeDirectory(paths, life), 'serial.log')
 /** Exists while the disk may have been written to since it was last checked. */
-export const openedFile = (paths: Paths, life: Life): string =>
+export const openedFile = (paths: Paths, life: VmIncarnation): string =>
   join(lifeDirectory(paths, life), 'opened')
 
 /** The entries for the DHCP server of a network: one file per VM with a fixed address. */

@@ -29,8 +29,8 @@ export async function runTool(
     // One language for the logs; no code matches these messages.
     env: { PATH: '/usr/sbin:/usr/bin:/sbin:/bin', LC_ALL: 'C.UTF-8' },
   })
-  const output = gather(child.stdout)
-  const complaint = gather(child.stderr)
+  const output = collectOutput(child.stdout)
+  const complaint = collectOutput(child.stderr)
   try {
     const [code] = (await once(child, 'close')) as [number | null]
     if (code === 0) return output()
@@ -62,7 +62,7 @@ function limited(
   return ['prlimit', [`--cpu=${cpuSeconds}`, `--as=${memoryBytes}`, '--', program, ...words]]
 }
 
-function gather(stream: NodeJS.ReadableStream): () => string {
+function collectOutput(stream: NodeJS.ReadableStream): () => string {
   const chunks: Buffer[] = []
   let bytes = 0
   stream.on('data', (chunk: Buffer) => {

@@ -11,7 +11,7 @@ export interface RuleChain {
 }
 
 /** The inputs of the rules: the bridges of organisations, and the networks of the host itself. */
-export interface Around {
+export interface FirewallInput {
   readonly bridges: readonly string[]
   readonly own: readonly Block[]
   /** Whether guests may reach the provider's instance metadata addresses. */
@@ -44,7 +44,7 @@ const refuse = '-j SKERRY_REFUSING'
  * are still subject to the host's other rules. Packets are rejected, not dropped, so that a program
  * in the guest fails at once; a closed port answers the same, so open ports are not revealed.
  */
-export function firewallOf(family: Family, around: Around): readonly RuleChain[] {
+export function firewallOf(family: Family, around: FirewallInput): readonly RuleChain[] {
   const v4 = family === 'iptables'
   return [
     {
@@ -62,12 +62,12 @@ export function firewallOf(family: Family, around: Around): readonly RuleChain[]
     {
       // Between organisations, and between each of them and the site's own networks.
       chain: 'SKERRY_LEAVING',
-      rules: [...within(around), ...(v4 ? leaving(around) : ['-j DROP'])],
+      rules: [...bridgeInternalRules(around), ...(v4 ? outgoingRules(around) : ['-j DROP'])],
       of: { hook: 'FORWARD', packets: `-i ${tenants}` },
     },
     {
       chain: 'SKERRY_ENTERING',
-      rules: [...within(around), ...(v4 ? entering : ['-j DROP'])],
+      rules: [...bridgeInternalRules(around), ...(v4 ? entering : ['-j DROP'])],
       of: { hook: 'FORWARD', packets: `-o ${tenants}` },
     },
     {
@@ -103,14 +103,14 @@ const fromTenants = [
 ]
 
 /** If the kernel passes frames between two guests of one bridge to these chains, they are allowed. */
-const within = ({ bridges }: Around): string[] =>
+const bridgeInternalRules = ({ bridges }: FirewallInput): string[] =>
   bridges.toSorted().map((each) => `-i ${each} -o ${each} -j RETURN`)
 
 const toMetadata = (family: Family): string[] =>
   METADATA[family].map((each) => `-d ${each} ${family === 'iptables' ? refuse : '-j DROP'}`)
 
 /** The Internet is behind a gateway; a network that the host reaches without one is the site's own. */
-function leaving({ own, metadata }: Around): string[] {
+function outgoingRules({ own, metadata }: FirewallInput): string[] {
   const closed = metadata ? [] : METADATA.iptables
   const blocks = new Set([HOST_BLOCK, ORGS_BLOCK, ...own.map(writeBlock), ...closed])
   return [

@@ -25,7 +25,7 @@ async function build({ records, paths, metadata }: Host): Promise<void> {
   const bridges = [...networks].filter((each) => each !== undefined).map(bridgeOfNetwork)
   for (const family of ['iptables', 'ip6tables'] as const) {
     const wanted = firewallOf(family, { bridges, own: ownBlocks(), metadata })
-    const change = fix(await runTool(family, [...WAIT, '-S']), wanted)
+    const change = restoreInput(await runTool(family, [...WAIT, '-S']), wanted)
     if (change === undefined) continue
     const file = join(paths.run, `wall.${family}`)
     await writeFile(file, change, { mode: 0o600 })
@@ -47,7 +47,7 @@ export function ownBlocks(): Block[] {
  * The input for iptables-restore that makes the firewall come first in the listed rules; undefined
  * if it already does.
  */
-export function fix(listing: string, wanted: readonly RuleChain[]): string | undefined {
+export function restoreInput(listing: string, wanted: readonly RuleChain[]): string | undefined {
   const lines = listing.split('\n')
   const jumps = wanted.flatMap(({ of, chain }) =>
     of ? [{ hook: of.hook, line: `${of.hook} ${of.packets} -j ${chain}` }] : [],

@@ -8,14 +8,14 @@ import { saysLibvirt } from '../host/to-fault.ts'
 
 export const NETWORK_BYTES_MAX = 4 * 1024 * 1024
 
-interface Where {
+interface NetworkContext {
   readonly link: LibvirtLink
   readonly paths: Paths
 }
 
 /** Defines the network if it is missing and starts it if it is inactive; returns whether it started it. */
 export async function ensureNetwork(
-  { link, paths }: Where,
+  { link, paths }: NetworkContext,
   segment: Segment = hostSegment,
 ): Promise<{ readonly started: boolean }> {
   const net = await findNetwork({ link, paths }, segment)
@@ -32,7 +32,7 @@ export async function ensureNetwork(
 
 /** Defines it if it is missing. */
 export async function findNetwork(
-  { link, paths }: Where,
+  { link, paths }: NetworkContext,
   segment: Segment = hostSegment,
 ): Promise<libvirt.Network> {
   return (

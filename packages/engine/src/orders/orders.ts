@@ -28,7 +28,7 @@ export interface Work {
   }): Promise<StepOutcome>
 }
 
-interface Running {
+interface RunningStep {
   readonly key: string
   number: string
   readonly incarnation: string
@@ -47,7 +47,7 @@ const ASKED = 'asked'
  */
 export class Orders {
   readonly ledgers: Ledgers
-  readonly #running = new Map<VmId, Running>()
+  readonly #running = new Map<VmId, RunningStep>()
 
   private constructor(ledgers: Ledgers) {
     this.ledgers = ledgers
@@ -107,7 +107,7 @@ export class Orders {
   }
 
   /** Synchronous, so that nothing can happen between the verdict and the start. */
-  #begin(order: Order, goal: GoalNature, work: Work): Running {
+  #begin(order: Order, goal: GoalNature, work: Work): RunningStep {
     const { vm, key, number, incarnation } = order
     const stop = new AbortController()
     const listeners = new Set<(percent: number) => void>()
@@ -169,12 +169,12 @@ export class Orders {
 }
 
 /** A later claim takes over the step with the same key, and aborts any other. */
-function displace(running: Running, verdict: Verdict, { number }: Order): void {
+function displace(running: RunningStep, verdict: Verdict, { number }: Order): void {
   if (verdict.say === 'join' && BigInt(number) > BigInt(running.number)) running.number = number
   if (verdict.say === 'wait' && verdict.abort) running.stop.abort(DISPLACED)
 }
 
-async function listen(running: Running, progress?: (percent: number) => void): Promise<Report> {
+async function listen(running: RunningStep, progress?: (percent: number) => void): Promise<Report> {
   if (progress) running.listeners.add(progress)
   try {
     return await running.ended

@@ -56,10 +56,10 @@ export async function settleArrival(host: Host, arriving: ArrivingVm): Promise<T
         return wordOf(refused.stage)
       }
       case 'keep':
-        if (record && dom) await keep(host, arriving, { record, dom })
+        if (record && dom) await completeArrival(host, arriving, { record, dom })
         return wordOf(arriving.stage)
       case 'resume':
-        if (dom) await resume(host, dom, round)
+        if (dom) await resumeDomain(host, dom, round)
         break
       case 'start':
         if (record) await start(host, arriving, record, dom)
@@ -95,7 +95,7 @@ async function sightOf(
 }
 
 /** Makes it a VM of this host. */
-export async function keep(
+export async function completeArrival(
   host: Host,
   arriving: ArrivingVm,
   { record, dom }: { readonly record: VmRecord; readonly dom: libvirt.Domain },
@@ -106,7 +106,7 @@ export async function keep(
   await settleShare(host, { record: kept, dom })
 }
 
-async function resume(host: Host, dom: libvirt.Domain, round: number): Promise<void> {
+async function resumeDomain(host: Host, dom: libvirt.Domain, round: number): Promise<void> {
   try {
     await host.link.call(libvirt.domainResume, { dom })
   } catch (error) {
@@ -129,7 +129,7 @@ async function start(
   const dom =
     known ?? (await host.link.call(libvirt.domainDefineXmlFlags, { xml: xml ?? '', flags: 0 })).dom
   await checkDisk(host, record, (await readFacts(host, dom)).disk)
-  if (arriving.power === 'paused') return keep(host, arriving, { record, dom })
+  if (arriving.power === 'paused') return completeArrival(host, arriving, { record, dom })
   host.log(`VM ${record.id} lost its memory during a move; starting it from its disk`)
   await host.link.call(libvirt.domainCreate, { dom }, { timeoutMs: MEMORY_TIMEOUT_MS })
 }

@@ -31,15 +31,15 @@ export async function settleDeparture(
   const changedAt = host.clock.now().toISOString()
   if (act === 'leave') {
     const left = await host.moves.write({ ...departing, stage, changedAt })
-    await leave(host, left)
+    await finishDeparture(host, left)
     return host.moves.remove(left)
   }
   // Before it is recorded: if interrupted here, it is repeated.
-  await stay(host, departing)
+  await resumeHere(host, departing)
   await host.moves.write({ ...departing, stage, changedAt })
 }
 
-async function leave(host: Host, { id, owner, flags }: DepartingVm): Promise<void> {
+async function finishDeparture(host: Host, { id, owner, flags }: DepartingVm): Promise<void> {
   const record = host.records.get(id, owner)
   if (!record) return
   const dom = await lookUp(host, domainName(record))
@@ -48,7 +48,7 @@ async function leave(host: Host, { id, owner, flags }: DepartingVm): Promise<voi
 }
 
 /** Resumes the guest on this host. */
-async function stay(host: Host, departing: DepartingVm): Promise<void> {
+async function resumeHere(host: Host, departing: DepartingVm): Promise<void> {
   const { id, owner, stage, power: before, flags } = departing
   const record = host.records.get(id, owner)
   const dom = record && (await lookUp(host, domainName(record)))

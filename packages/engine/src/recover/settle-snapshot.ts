@@ -51,12 +51,12 @@ async function describeAnew({ link }: Host, dom: libvirt.Domain): Promise<void> 
   }
 }
 
-interface Inside {
+interface InternalSnapshots {
   readonly names: readonly string[]
   remove(name: string): Promise<unknown>
 }
 
-async function insideOpen(host: Host, dom: libvirt.Domain): Promise<Inside> {
+async function insideOpen(host: Host, dom: libvirt.Domain): Promise<InternalSnapshots> {
   const { node: device, snapshots } = await readOpenDisk(host, dom)
   return {
     names: snapshots,
@@ -65,7 +65,7 @@ async function insideOpen(host: Host, dom: libvirt.Domain): Promise<Inside> {
   }
 }
 
-async function insideClosed(host: Host, dom: libvirt.Domain): Promise<Inside> {
+async function insideClosed(host: Host, dom: libvirt.Domain): Promise<InternalSnapshots> {
   const { disk } = await readFacts(host, dom, 'next')
   const image = `driver=qcow2,file.driver=file,file.filename=${disk}`
   const info = await runTool('qemu-img', ['info', '--output=json', '-f', 'qcow2', disk])

@@ -48,7 +48,7 @@ export function addFolder(host: Host, id: string, folder: Folder, uid?: number):
     }
     await checkHostPath(host.paths, folder.hostPath, uid)
     const kept = { ...publicFolder(folder), ...(uid !== undefined && { uid }) }
-    await keep(host, record, [...record.folders, kept])
+    await storeFolders(host, record, [...record.folders, kept])
     return folder
   })
 }
@@ -57,7 +57,7 @@ export function removeFolder(host: Host, id: string, guestPath: string): Promise
   return host.locks.run(id, async () => {
     readFolder(host, id, guestPath)
     const record = findRecord(host, id)
-    await keep(
+    await storeFolders(
       host,
       record,
       record.folders.filter((each) => each.guestPath !== guestPath),
@@ -66,7 +66,11 @@ export function removeFolder(host: Host, id: string, guestPath: string): Promise
 }
 
 /** The record changes first; the running guest's view follows it, never the reverse. */
-async function keep(host: Host, record: VmRecord, folders: readonly StoredFolder[]): Promise<void> {
+async function storeFolders(
+  host: Host,
+  record: VmRecord,
+  folders: readonly StoredFolder[],
+): Promise<void> {
   const kept = await host.records.write({ ...record, folders })
   if (!kept.sharing) return
   const { dom } = await findVm(host, kept.id)

@@ -58,7 +58,7 @@ export async function checkHostPath(
   return real
 }
 
-interface Whereabouts {
+interface PathFacts {
   readonly real: string
   readonly owner: number
   readonly isDirectory: boolean
@@ -67,7 +67,7 @@ interface Whereabouts {
 }
 
 /** The path may change concurrently: at every step a file that existed a moment ago may be gone. */
-async function lookUp(hostPath: string): Promise<Whereabouts> {
+async function lookUp(hostPath: string): Promise<PathFacts> {
   try {
     const real = await realpath(hostPath)
     const facts = await stat(real)

@@ -14,7 +14,7 @@ export function keepShares(host: Host, signal: AbortSignal): void {
     const record = host.records.all().find((each) => each.sharing && domainName(each) === domain)
     if (!record) return
     host.locks
-      .run(record.id, () => settle(host, record.id))
+      .run(record.id, () => settleShareOf(host, record.id))
       .catch((error: unknown) =>
         host.log(`failed to update the shared folders of VM ${record.id}`, error),
       )
@@ -22,7 +22,7 @@ export function keepShares(host: Host, signal: AbortSignal): void {
   signal.addEventListener('abort', () => listening[Symbol.dispose](), { once: true })
 }
 
-async function settle(host: Host, id: string): Promise<void> {
+async function settleShareOf(host: Host, id: string): Promise<void> {
   const record = host.records.get(id)
   if (record?.phase !== 'there') return
   const dom = await lookUp(host, domainName(record))

@@ -35,7 +35,7 @@ export async function shareMounts(points: string, directory: string, aside: stri
 }
 
 /** How a directory is shown, and the required owner, if any. */
-export interface Showing {
+export interface BindMountOptions {
   readonly aside: string
   readonly readOnly: boolean
   readonly owner?: number | undefined
@@ -48,7 +48,7 @@ export interface Showing {
 export async function showAt(
   source: string,
   place: string,
-  { aside: asides, readOnly, owner }: Showing,
+  { aside: asides, readOnly, owner }: BindMountOptions,
 ): Promise<void> {
   await using handle = await open(source, constants.O_DIRECTORY | constants.O_NOFOLLOW)
   const held = `/proc/${process.pid}/fd/${handle.fd}`

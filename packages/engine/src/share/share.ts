@@ -115,7 +115,7 @@ export async function closeShare(
 
 async function endServer(host: Host, { id }: Pick<VmRecord, 'id'>): Promise<void> {
   const pid = await serverPid(host, { id })
-  if (pid !== undefined) await end(pid)
+  if (pid !== undefined) await endProcess(pid)
   const socket = sharesSocket(host.paths, id)
   for (const file of [socket, pidFile(socket), lockFile(socket)]) await rm(file, { force: true })
 }
@@ -295,7 +295,7 @@ async function serves(pid: string, socket: string): Promise<boolean> {
   return words.split('\0').includes(`--socket-path=${socket}`)
 }
 
-async function end(pid: number): Promise<void> {
+async function endProcess(pid: number): Promise<void> {
   const gone = (): boolean => {
     try {
       process.kill(pid, 0)

@@ -21,7 +21,7 @@ import { isAnswer } from '../host/to-fault.ts'
 import { requireBridge } from '../network/bridge.ts'
 import { keepAddress } from '../network/fixed-address.ts'
 import { ensureNetworkOf } from '../network/org-network.ts'
-import { arrivingRecord, keep, settleArrival } from '../recover/settle-arrival.ts'
+import { arrivingRecord, completeArrival, settleArrival } from '../recover/settle-arrival.ts'
 import { readVm } from './vms.ts'
 
 /** Prepares the target of a migration: the record in phase 'making', an empty disk, the seed. */
@@ -151,7 +151,7 @@ export function finishArrival(
         },
         { timeoutMs: MEMORY_TIMEOUT_MS },
       )
-      await keep(host, landed, { record, dom })
+      await completeArrival(host, landed, { record, dom })
     } catch (error) {
       const refused = await refusedByLibvirt(host, landed, record, error)
       if (refused) return refused

@@ -54,9 +54,9 @@ export function cloneVm(host: Host, requested: NewClone): Promise<Vm> {
       return {
         layers:
           way === 'copy'
-            ? await copied(base, directory, bytes)
+            ? await copyDisk(base, directory, bytes)
             : await addLayer(
-                await linkLayers(await freeze(host, parent, power, base), directory),
+                await linkLayers(await freezeActiveLayer(host, parent, power, base), directory),
                 bytes,
               ),
         cpus: requested.cpus ?? cpus,
@@ -73,7 +73,7 @@ function networkOfParent({ records }: Host, { parent, owner }: NewClone): Pick<N
   return network === undefined ? {} : { network }
 }
 
-async function copied(layers: Layers, directory: string, bytes?: number): Promise<Layers> {
+async function copyDisk(layers: Layers, directory: string, bytes?: number): Promise<Layers> {
   const copy = await copyLayers(layers, directory)
   if (bytes !== undefined) await growDisk(copy, bytes)
   return copy
@@ -112,7 +112,7 @@ async function wayOf(
  * Makes the VM's active layer read-only by adding a new layer above it. If that fails, the guest
  * may already write to the new layer, regardless of what libvirt reports.
  */
-async function freeze(
+async function freezeActiveLayer(
   host: Host,
   parent: FoundVm,
   power: PowerState,

@@ -87,8 +87,8 @@ export function createVm(host: Host, requested: NewVm): Promise<Vm> {
 }
 
 /** Records that the VM is being created, and returns the directory for its disk. */
-type Begin = () => Promise<string>
-type Laid = Pick<DomainDefinition, 'layers' | 'cpus' | 'memoryMiB' | 'nested' | 'bridge'>
+type BeginCreation = () => Promise<string>
+type DomainShape = Pick<DomainDefinition, 'layers' | 'cpus' | 'memoryMiB' | 'nested' | 'bridge'>
 
 /**
  * The steps that create any VM: record it as 'making', create its disk, define its domain, record
@@ -97,11 +97,11 @@ type Laid = Pick<DomainDefinition, 'layers' | 'cpus' | 'memoryMiB' | 'nested' | 
 export async function make(
   host: Host,
   requested: NewVm & { readonly parent?: string },
-  layDisk: (begin: Begin) => Promise<Laid>,
+  layDisk: (begin: BeginCreation) => Promise<DomainShape>,
 ): Promise<Vm> {
   const known = host.records.get(requested.id, requested.owner)
   const request = requestOf(requested)
-  if (known) return again(host, known, request)
+  if (known) return answerRepeated(host, known, request)
   const id = asVmId(requested.id)
   const owner = requested.owner ?? 'local'
   if (await lookUp(host, domainName({ id, owner }))) {
@@ -147,7 +147,7 @@ export async function make(
 }
 
 /** A new VM needs no libvirt call: it is off and has never run. */
-async function describe(record: VmRecord, laid: Laid): Promise<Vm> {
+async function describe(record: VmRecord, laid: DomainShape): Promise<Vm> {
   const { id, name, tag, incarnation, autostart, sharing } = record
   const { layers, cpus, memoryMiB, nested, bridge } = laid
   return {
@@ -168,7 +168,12 @@ async function describe(record: VmRecord, laid: Laid): Promise<Vm> {
   }
 }
 
-function definitionOf(host: Host, record: VmRecord, laid: Laid, seeded: boolean): DomainDefinition {
+function definitionOf(
+  host: Host,
+  record: VmRecord,
+  laid: DomainShape,
+  seeded: boolean,
+): DomainDefinition {
   const { id, owner, incarnation, uuid, name, network } = record
   return {
     id,
@@ -184,7 +189,7 @@ function definitionOf(host: Host, record: VmRecord, laid: Laid, seeded: boolean)
   }
 }
 
-async function again(host: Host, known: VmRecord, request: string): Promise<Vm> {
+async function answerRepeated(host: Host, known: VmRecord, request: string): Promise<Vm> {
   if (known.phase === 'there' && known.requested === request)
     return readVm(host, known.id, known.owner)
   if (known.phase === 'there') {

@@ -98,8 +98,8 @@ async function depart(
       fault = error
       return undefined
     })
-  const word = finished?.word ?? (await ask(host, target, handed.departing))
-  if (word === undefined) return { fault: unanswered(departing, fault) }
+  const word = finished?.word ?? (await askOnce(host, target, handed.departing))
+  if (word === undefined) return { fault: targetUnanswered(departing, fault) }
   await settleDeparture(host, handed.departing, word)
   if (word === 'landed') return {}
   const why = finished?.word === 'refused' ? `: ${finished.reason}` : ''
@@ -150,7 +150,7 @@ async function takeBack(host: Host, target: MoveTarget, departing: DepartingVm):
 }
 
 /** Asks once; keepMoves repeats it. */
-async function ask(
+async function askOnce(
   host: Host,
   target: MoveTarget,
   { move, id, owner }: DepartingVm,
@@ -161,7 +161,7 @@ async function ask(
   })
 }
 
-const unanswered = ({ id, to }: DepartingVm, cause: unknown): Fault =>
+const targetUnanswered = ({ id, to }: DepartingVm, cause: unknown): Fault =>
   new Fault('unavailable', `VM ${id} was handed over to ${to}, which has not answered`, {
     cause,
     hint: `it runs on ${to} or here; ${to} decides once it is reachable`,

@@ -23,8 +23,8 @@ export const schemaFormats = [
   'uuid',
 ] as const
 
-type Rule = (value: unknown, at: string, report: Say) => void
-type Say = (at: string, message: string) => void
+type Rule = (value: unknown, at: string, report: ReportError) => void
+type ReportError = (at: string, message: string) => void
 
 const text: Rule = (value, at, report) => {
   if (typeof value !== 'string') report(at, 'expected a text')
@@ -123,7 +123,7 @@ export const schemaWords: Readonly<Record<string, Rule>> = {
 }
 
 /** Checks that every keyword of this schema is supported. */
-export function checkSchema(schema: unknown, at: string, report: Say): void {
+export function checkSchema(schema: unknown, at: string, report: ReportError): void {
   if (typeof schema === 'boolean') return
   if (!isMapping(schema)) {
     report(at, 'expected a JSON Schema')

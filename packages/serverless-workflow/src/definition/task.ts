@@ -260,7 +260,7 @@ export type Duration =
 export type Flow = 'continue' | 'exit' | 'end' | (string & {})
 
 /** A task with its kind, for a `switch` that the compiler can check for completeness. */
-export type Sorted =
+export type TaskOfKind =
   | { readonly kind: 'do'; readonly task: DoTask }
   | { readonly kind: 'set'; readonly task: SetTask }
   | { readonly kind: 'switch'; readonly task: SwitchTask }
@@ -273,9 +273,9 @@ export type Sorted =
   | { readonly kind: 'run'; readonly task: RunWorkflowTask }
   | { readonly kind: 'http'; readonly task: CallHttpTask }
   | { readonly kind: 'function'; readonly task: CallFunctionTask }
-export type TaskKind = Sorted['kind']
+export type TaskKind = TaskOfKind['kind']
 
-export function sortTask(task: Task): Sorted {
+export function sortTask(task: Task): TaskOfKind {
   // A loop has a `do` too, so check `for` first.
   if ('for' in task) return { kind: 'for', task }
   if ('do' in task) return { kind: 'do', task }
@@ -294,14 +294,14 @@ export function sortTask(task: Task): Sorted {
 const isHttp = (task: CallHttpTask | CallFunctionTask): task is CallHttpTask => task.call === 'http'
 
 /** A task in a list: its name, itself, and its place (`/do/0/name`), by which errors and steps refer to it. */
-export interface Placed {
+export interface ListedTask {
   readonly name: string
   readonly task: Task
   readonly place: string
 }
 
 /** The tasks of the list at `place`: `/do`, `/do/1/loop/do`, `/do/2/both/fork/branches`. */
-export const placed = (list: TaskList, place: string): Placed[] =>
+export const listedTasks = (list: TaskList, place: string): ListedTask[] =>
   list.flatMap((item, index) =>
     Object.entries(item).map(([name, task]) => ({
       name,

@@ -44,16 +44,20 @@ export function readText(
         .slice(0, DEFINITION_LIMITS.complaints)
         .map((error) => at(error.pos[0], '', firstLine(error.message))),
     }
-  return convert(document, at)
+  return toJson(document, at)
 }
 
-interface Refusal {
+interface TextRefusal {
   readonly offset: number
   readonly message: string
 }
 
 /** Reads tokens without recursion, so that text that is too deep or too long is rejected at the first excess token. */
-function readTokens(text: string, lines: LineCounter, tokens: CST.Token[]): Refusal | undefined {
+function readTokens(
+  text: string,
+  lines: LineCounter,
+  tokens: CST.Token[],
+): TextRefusal | undefined {
   const parser = new Parser(lines.addNewLine)
   lines.addNewLine(0)
   let seen = 0
@@ -89,7 +93,7 @@ function whyNotToken(
 }
 
 /** Converts nodes to JSON by JSON's rules: keys are texts and unique. */
-function convert(
+function toJson(
   document: YamlDocument.Parsed,
   at: (offset: number, pointer: string, message: string) => Complaint,
 ): { readonly read: ReadText } | { readonly complaints: Complaint[] } {

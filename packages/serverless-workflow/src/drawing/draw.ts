@@ -1,7 +1,7 @@
 import { carried, element, renderDocument } from '@skerry/xml'
 
 import type { WorkflowDefinition } from '../definition/definition.ts'
-import { placed } from '../definition/task.ts'
+import { listedTasks } from '../definition/task.ts'
 import { allTasks } from '../definition/walk.ts'
 import type { Marks } from './marks.ts'
 import { drawBox, drawColumn, arrowDown, type Pen } from './pen.ts'
@@ -17,7 +17,7 @@ const DOT = 9
  * description for screen readers.
  */
 export function drawWorkflow(definition: WorkflowDefinition, marks: Marks = new Map()): string {
-  const column = planColumn(placed(definition.document.do, '/do'))
+  const column = planColumn(listedTasks(definition.document.do, '/do'))
   const centre = MARGIN + Math.max(column.centre, 60)
   const top = MARGIN + 2 * DOT + SIZE.gap
   const width = Math.ceil(Math.max(centre + (column.width - column.centre) + MARGIN, 2 * centre))

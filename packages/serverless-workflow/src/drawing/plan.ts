@@ -1,10 +1,10 @@
 import { bareExpression } from '../definition/expression.ts'
 import {
-  placed,
+  listedTasks,
   sortTask,
   type Catch,
   type Flow,
-  type Placed,
+  type ListedTask,
   type SwitchTask,
 } from '../definition/task.ts'
 import { fit, oneLine, widthOf, wordsOf, type DrawingLabels } from './words.ts'
@@ -34,7 +34,7 @@ export const SIZE = {
 
 /** A task with its measures; everything inside is relative to its upper left corner. */
 export interface Box {
-  readonly placed: Placed
+  readonly placed: ListedTask
   readonly words: DrawingLabels
   readonly width: number
   readonly height: number
@@ -76,7 +76,7 @@ export interface Jump {
 }
 
 export function planColumn(
-  list: readonly Placed[],
+  list: readonly ListedTask[],
   role: DrawingColumn['role'] = 'list',
   said = '',
 ): DrawingColumn {
@@ -155,7 +155,7 @@ function planJumps(boxes: readonly Box[], widest: number): Jump[] {
     })
 }
 
-function planBox(own: Placed): Box {
+function planBox(own: ListedTask): Box {
   const words = wordsOf(own)
   const rows = 'switch' in own.task ? casesOf(own.task) : []
   const columns = columnsOf(own)
@@ -212,23 +212,23 @@ function around(columns: readonly DrawingColumn[], text: number, head: number) {
   return { width, height: head + 4 + highest + SIZE.padding, columns: placedColumns }
 }
 
-function columnsOf({ task, place }: Placed): DrawingColumn[] {
+function columnsOf({ task, place }: ListedTask): DrawingColumn[] {
   const sorted = sortTask(task)
-  if (sorted.kind === 'do') return [planColumn(placed(sorted.task.do, `${place}/do`))]
+  if (sorted.kind === 'do') return [planColumn(listedTasks(sorted.task.do, `${place}/do`))]
   if (sorted.kind === 'for') {
     const until = sorted.task.while
     const caption = until === undefined ? '' : `while ${oneLine(bareExpression(until))}`
-    return [planColumn(placed(sorted.task.do, `${place}/do`), 'loop', caption)]
+    return [planColumn(listedTasks(sorted.task.do, `${place}/do`), 'loop', caption)]
   }
   if (sorted.kind === 'fork')
-    return placed(sorted.task.fork.branches, `${place}/fork/branches`).map((branch) =>
+    return listedTasks(sorted.task.fork.branches, `${place}/fork/branches`).map((branch) =>
       planColumn([branch], 'lane'),
     )
   if (sorted.kind !== 'try') return []
   const { catch: handling } = sorted.task
   return [
-    planColumn(placed(sorted.task.try, `${place}/try`), 'try'),
-    planColumn(placed(handling.do ?? [], `${place}/catch/do`), 'catch', catchWords(handling)),
+    planColumn(listedTasks(sorted.task.try, `${place}/try`), 'try'),
+    planColumn(listedTasks(handling.do ?? [], `${place}/catch/do`), 'catch', catchWords(handling)),
   ]
 }
 
@@ -254,7 +254,7 @@ const casesOf = ({ switch: cases }: SwitchTask): CaseRow[] =>
   )
 
 /** A raised error has no next step; a switch with a default case has no other way out. */
-function onwardOf({ task }: Placed): Flow | undefined {
+function onwardOf({ task }: ListedTask): Flow | undefined {
   if ('raise' in task) return undefined
   const whole =
     'switch' in task &&

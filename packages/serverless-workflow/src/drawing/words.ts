@@ -3,8 +3,8 @@ import {
   interactionOf,
   sortTask,
   type Duration,
-  type Placed,
-  type Sorted,
+  type ListedTask,
+  type TaskOfKind,
   type Task,
   type TaskKind,
 } from '../definition/task.ts'
@@ -18,7 +18,7 @@ export interface DrawingLabels {
   readonly condition: string
 }
 
-export function wordsOf({ name, task }: Pick<Placed, 'name' | 'task'>): DrawingLabels {
+export function wordsOf({ name, task }: Pick<ListedTask, 'name' | 'task'>): DrawingLabels {
   const [kind, detail] = kindAndDetail(task)
   const condition = task.if === undefined ? '' : `if ${oneLine(bareExpression(task.if))}`
   return { kind, name: oneLine(name), detail: oneLine(detail), condition }
@@ -26,7 +26,7 @@ export function wordsOf({ name, task }: Pick<Placed, 'name' | 'task'>): DrawingL
 
 type LabelsByKind = {
   readonly [Kind in TaskKind]: (
-    task: Extract<Sorted, { readonly kind: Kind }>['task'],
+    task: Extract<TaskOfKind, { readonly kind: Kind }>['task'],
   ) => readonly [kind: string, detail: string]
 }
 

@@ -126,11 +126,13 @@ export function fromParameters(schema: object | undefined, parameters: unknown):
   return complaints.length > 0 ? { complaints } : { value: { ...value } }
 }
 
-type Unwrapped = { readonly json: unknown; readonly secret: boolean } | { readonly wrong: string }
+type UnwrappedValue =
+  | { readonly json: unknown; readonly secret: boolean }
+  | { readonly wrong: string }
 
 const kinds = 'string, secure-string, number, boolean, date, array, properties, composite'
 
-function unwrap(value: unknown, depth: number): Unwrapped {
+function unwrap(value: unknown, depth: number): UnwrappedValue {
   if (value === null) return { json: null, secret: false }
   const entries = isMapping(value) ? Object.entries(value) : []
   const [kind = '', inner] = entries[0] ?? []
@@ -144,8 +146,8 @@ function unwrap(value: unknown, depth: number): Unwrapped {
 }
 
 /** XML has only text, so a number or a boolean may be a string. */
-function scalar(kind: string, value: unknown): Unwrapped {
-  const plain = (json: unknown): Unwrapped => ({ json, secret: false })
+function scalar(kind: string, value: unknown): UnwrappedValue {
+  const plain = (json: unknown): UnwrappedValue => ({ json, secret: false })
   if (kind === 'string' || kind === 'secure-string')
     return typeof value === 'string'
       ? { json: value, secret: kind === 'secure-string' }
@@ -169,14 +171,14 @@ function scalar(kind: string, value: unknown): Unwrapped {
   return { wrong: `unknown type "${clip(kind)}"; known: ${kinds}` }
 }
 
-function list(elements: unknown, depth: number): Unwrapped {
+function list(elements: unknown, depth: number): UnwrappedValue {
   const found = (Array.isArray(elements) ? elements : []).map((each) => unwrap(each, depth + 1))
   const wrong = found.find((each) => 'wrong' in each || each.secret)
   if (wrong !== undefined) return 'wrong' in wrong ? wrong : inside
   return { json: found.map((each) => ('json' in each ? each.json : null)), secret: false }
 }
 
-function mapping(entries: unknown, key: 'key' | 'id', depth: number): Unwrapped {
+function mapping(entries: unknown, key: 'key' | 'id', depth: number): UnwrappedValue {
   const json: Record<string, unknown> = Object.create(null)
   for (const entry of Array.isArray(entries) ? entries : []) {
     const name: unknown = isMapping(entry) ? entry[key] : undefined
@@ -191,6 +193,6 @@ function mapping(entries: unknown, key: 'key' | 'id', depth: number): Unwrapped 
   return { json: { ...json }, secret: false }
 }
 
-const inside: Unwrapped = {
+const inside: UnwrappedValue = {
   wrong: 'a secure-string must be a parameter of its own, not part of another',
 }

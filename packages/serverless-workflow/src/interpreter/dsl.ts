@@ -11,7 +11,7 @@ export {
   type Interaction,
   interactionOf,
   type ListenTask,
-  placed,
+  listedTasks as placed,
   type RaisedError,
   type RaiseTask,
   type Retry,

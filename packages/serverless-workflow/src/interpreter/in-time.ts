@@ -1,6 +1,6 @@
 import { problem, Raised } from './problem.ts'
 import type { Runtime } from './scope.ts'
-import { below, type Stop, RunStopped } from './stop.ts'
+import { withAnyStop, type Stop, RunStopped } from './stop.ts'
 
 export interface Deadline {
   readonly runtime: Runtime
@@ -15,8 +15,8 @@ export async function inTime<T>(
   { runtime, stop, place, at }: Deadline,
   work: (stop: Stop) => Promise<T>,
 ): Promise<T> {
-  return below([stop], async (inner) =>
-    below([stop], async (clock) => {
+  return withAnyStop([stop], async (inner) =>
+    withAnyStop([stop], async (clock) => {
       let late = false
       const ticking = runtime.sleepUntil(at, clock).then(
         () => {

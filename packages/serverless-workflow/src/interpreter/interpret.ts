@@ -1,9 +1,15 @@
 import { durationMs } from '../definition/duration.ts'
 // Interprets a definition. It knows nothing of what makes a run durable: a program passes its Runtime, tests pass one in memory.
-import { placed, type Placed, sortTask, type TaskList, type Timeout } from '../definition/task.ts'
+import {
+  listedTasks,
+  type ListedTask,
+  sortTask,
+  type TaskList,
+  type Timeout,
+} from '../definition/task.ts'
 import { inTime } from './in-time.ts'
 import { raise, Raised, usedUp } from './problem.ts'
-import { note, report } from './progress.ts'
+import { addStepNote, report } from './progress.ts'
 import {
   evaluateOne,
   type TaskContext,
@@ -123,7 +129,7 @@ async function runList(
   scope: Scope,
   resumePoint: ListResumePoint,
 ): Promise<TaskResult> {
-  const tasks = placed(list, place)
+  const tasks = listedTasks(list, place)
   for (;;) {
     const { at = 0, data = input } = resumePoint
     const task = tasks[at]
@@ -142,7 +148,7 @@ async function runList(
 
 async function runTask(
   running: Run,
-  { name, task, place }: Placed,
+  { name, task, place }: ListedTask,
   raw: Json,
   scope: Scope,
   resumePoint: TaskResumePoint,
@@ -166,24 +172,24 @@ async function runTask(
   try {
     if (resumePoint.input === undefined) {
       if (task.if !== undefined && !isTrue(await evaluateOne(here, raw, task.if))) {
-        await note(running, here, 'skipped')
+        await addStepNote(running, here, 'skipped')
         return { output: raw, next: 'continue', over: false }
       }
-      await note(running, here, 'began')
+      await addStepNote(running, here, 'began')
       await validate(here, task.input?.schema?.document, raw, 'the input')
       resumePoint.input =
         task.input?.from === undefined ? raw : await transform(here, raw, task.input.from)
     }
     const result = await doInTime({ ...here, input: resumePoint.input }, resumePoint)
     if (result.over) return { output: result.output, next: 'end', over: true }
-    const output = await finish({ ...here, input: resumePoint.input, rawOutput: result.output })
-    await note(running, here, 'ended')
+    const output = await finishTask({ ...here, input: resumePoint.input, rawOutput: result.output })
+    await addStepNote(running, here, 'ended')
     return { output, next: result.next ?? task.then ?? 'continue', over: false }
   } catch (error) {
     if (error instanceof RunStopped && error.word !== 'leaving')
-      await note(running, here, 'canceled')
+      await addStepNote(running, here, 'canceled')
     if (!(error instanceof Raised)) throw error
-    await note(running, here, 'failed', error.message)
+    await addStepNote(running, here, 'failed', error.message)
     // An error from outside does not know its task: add the place.
     throw error.problem.instance === undefined
       ? new Raised({ ...error.problem, instance: place }, error.final)
@@ -263,7 +269,7 @@ async function doKind(
 }
 
 /** Turns the raw output of a task into the input of the next one, and updates the context if the task exports it. */
-async function finish(here: TaskContext): Promise<Json> {
+async function finishTask(here: TaskContext): Promise<Json> {
   const { task, running, place, rawOutput = null } = here
   const { limits, state } = running
   const output =

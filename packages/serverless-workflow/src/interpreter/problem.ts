@@ -62,6 +62,7 @@ export function matches(filter: ErrorFilter | undefined, error: Problem): boolea
 }
 
 /** Accepts an older form of the type URIs too, as the DSL's examples and conformance scenarios use both. */
-const sameType = (one: string, other: string): boolean => known(one) === known(other)
-const known = (type: string): string =>
+const sameType = (one: string, other: string): boolean =>
+  currentTypeUri(one) === currentTypeUri(other)
+const currentTypeUri = (type: string): string =>
   type.replace(/^https:\/\/serverlessworkflow\.io(\.io)?\/dsl\/errors\/types\//, ERROR_TYPES)

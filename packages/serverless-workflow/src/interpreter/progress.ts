@@ -2,14 +2,14 @@
 // that only computes costs no extra step.
 import type { Run } from './scope.ts'
 import type { ExecutionState } from './states.ts'
-import { below, type Stop } from './stop.ts'
+import { withAnyStop, type Stop } from './stop.ts'
 import type { AskNote, Json, Problem, StepNote } from './verbs.ts'
 
 /** Notes are written at this count even without such an operation: a run that only computes is visible too, and yields to others. */
 const MOST_PENDING = 50
 
 /** Adds a progress note of a task, and writes the notes if enough have been collected. */
-export async function note(
+export async function addStepNote(
   running: Run,
   { place, name }: { readonly place: string; readonly name: string },
   what: StepNote['what'],
@@ -59,7 +59,7 @@ function stateOf({ live }: Run): ExecutionState {
 }
 
 /** Wraps waiting work: it can be abandoned at any time and resumed under a new history. */
-export async function resting<T>(
+export async function whileWaiting<T>(
   running: Run,
   how: 'waiting' | 'listening',
   stop: Stop,
@@ -68,14 +68,14 @@ export async function resting<T>(
   running.live[how]++
   try {
     await report(running)
-    return await below([stop, running.leave], work)
+    return await withAnyStop([stop, running.leave], work)
   } finally {
     running.live[how]--
   }
 }
 
 /** Wraps a call to the outside: the run waits for it before it moves to a new history. */
-export async function calling<T>(running: Run, work: () => Promise<T>): Promise<T> {
+export async function whileCalling<T>(running: Run, work: () => Promise<T>): Promise<T> {
   running.live.calling++
   try {
     await report(running)

@@ -3,7 +3,7 @@ import type { Evaluator } from '@skerry/jq'
 
 import type { DefinitionDocument } from '../definition/definition.ts'
 import { bareExpression, isExpression } from '../definition/expression.ts'
-import type { Placed, Task, TaskList, Transform, UseSection } from '../definition/task.ts'
+import type { ListedTask, Task, TaskList, Transform, UseSection } from '../definition/task.ts'
 import { raise, usedUp } from './problem.ts'
 import { simplePath } from './simple-path.ts'
 import type { ExecutionState, RunInput } from './states.ts'
@@ -123,7 +123,7 @@ export interface Run {
     resumePoint: ListResumePoint,
   ): Promise<TaskResult>
   runTask(
-    placed: Placed,
+    placed: ListedTask,
     raw: Json,
     scope: Scope,
     resumePoint: TaskResumePoint,

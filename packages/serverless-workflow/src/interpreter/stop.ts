@@ -51,7 +51,7 @@ export class Stop {
 }
 
 /** A Stop that stops when any of these does, for the duration of the work. */
-export async function below<T>(
+export async function withAnyStop<T>(
   above: readonly Stop[],
   work: (stop: Stop) => Promise<T>,
 ): Promise<T> {

@@ -3,7 +3,7 @@
 import sdk from '@serverlessworkflow/sdk'
 
 import type { DefinitionDocument } from '../definition/definition.ts'
-import { sortTask, type Placed, type Task, type TaskKind } from '../definition/task.ts'
+import { sortTask, type ListedTask, type Task, type TaskKind } from '../definition/task.ts'
 
 /** The SDK's schema name of each task kind. */
 const schemaOf: Readonly<Record<TaskKind, string>> = {
@@ -27,22 +27,22 @@ const schemaOf: Readonly<Record<TaskKind, string>> = {
  */
 export function checkBySchema(
   document: DefinitionDocument,
-  tasks: readonly Placed[],
+  tasks: readonly ListedTask[],
   report: (at: string, message: string) => void,
 ): void {
   // The SDK accepts only its own version. Differences in later versions were checked before.
   const head = { ...document.document, dsl: '1.0.0' }
   const { functions: _, ...use } = document.use ?? {}
-  judge('Workflow', { ...document, document: head, use, do: [] }, '', report)
+  validateBy('Workflow', { ...document, document: head, use, do: [] }, '', report)
   for (const { task, place } of tasks) {
     const { kind } = sortTask(task)
     if (kind === 'set' && typeof (task as { set: unknown }).set === 'string') continue
-    judge(schemaOf[kind], alone(task), place, report)
+    validateBy(schemaOf[kind], withoutInnerTasks(task), place, report)
   }
 }
 
 /** The task with empty inner task lists. */
-function alone(task: Task): object {
+function withoutInnerTasks(task: Task): object {
   const { kind } = sortTask(task)
   if (kind === 'do' || kind === 'for') return { ...task, do: [] }
   if ('fork' in task) return { ...task, fork: { ...task.fork, branches: [] } }
@@ -51,7 +51,7 @@ function alone(task: Task): object {
   return { ...task, try: [], catch: handling === undefined ? rest : { ...rest, do: [] } }
 }
 
-function judge(
+function validateBy(
   schema: string,
   value: unknown,
   at: string,
@@ -61,13 +61,13 @@ function judge(
     // oxlint-disable-next-line import/no-named-as-default-member -- see above.
     sdk.validate(schema, value)
   } catch (error) {
-    const { place, message } = deepest(error instanceof Error ? error.message : String(error))
+    const { place, message } = deepestError(error instanceof Error ? error.message : String(error))
     report(`${at}${place}`, `DSL schema: ${message}`)
   }
 }
 
 /** The SDK reports every alternative it tried, one per line; the deepest is most likely the intended one. */
-function deepest(message: string): { readonly place: string; readonly message: string } {
+function deepestError(message: string): { readonly place: string; readonly message: string } {
   const lines = message
     .split('\n\ndata:')[0]!
     .split('\n')

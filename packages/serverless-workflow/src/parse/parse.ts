@@ -9,7 +9,7 @@ import { checkBySchema } from './dsl-schema.ts'
 import type { FoundExpression } from './linter.ts'
 import { checkSubset } from './subset.ts'
 
-export type Parsed =
+export type ParseResult =
   | { readonly definition: WorkflowDefinition }
   | { readonly complaints: readonly Complaint[] }
 
@@ -17,7 +17,7 @@ export type Parsed =
  * Parses YAML or JSON to a definition, or returns all errors with their lines. `functions` are the names of the built-in functions
  * (`skerry.vm.powerOn`) that a definition may call.
  */
-export function parseDefinition(text: string, functions: ReadonlySet<string>): Parsed {
+export function parseDefinition(text: string, functions: ReadonlySet<string>): ParseResult {
   const parsed = parse(text, functions)
   return 'complaints' in parsed ? parsed : { definition: parsed.definition }
 }
@@ -27,7 +27,7 @@ export async function parseAndCompile(
   text: string,
   functions: ReadonlySet<string>,
   evaluate: Evaluator['evaluate'],
-): Promise<Parsed> {
+): Promise<ParseResult> {
   const parsed = parse(text, functions)
   if ('complaints' in parsed) return parsed
   const { definition, read, expressions } = parsed
@@ -35,8 +35,8 @@ export async function parseAndCompile(
   return said.length > 0 ? { complaints: complaintsOf(read, said) } : { definition }
 }
 
-type Said = readonly { readonly at: string; readonly message: string }[]
-interface Whole {
+type FoundErrors = readonly { readonly at: string; readonly message: string }[]
+interface ParsedText {
   readonly definition: WorkflowDefinition
   readonly read: ReadText
   readonly expressions: readonly FoundExpression[]
@@ -45,7 +45,7 @@ interface Whole {
 function parse(
   text: string,
   functions: ReadonlySet<string>,
-): Whole | { readonly complaints: readonly Complaint[] } {
+): ParsedText | { readonly complaints: readonly Complaint[] } {
   const outcome = readText(text)
   if ('complaints' in outcome) return outcome
   const { read } = outcome
@@ -61,7 +61,7 @@ function parse(
   return { definition: definitionOf(document), read, expressions }
 }
 
-const complaintsOf = (read: ReadText, said: Said): Complaint[] =>
+const complaintsOf = (read: ReadText, said: FoundErrors): Complaint[] =>
   said
     .map(({ at, message }) => read.complain(at, message))
     .toSorted((a, b) => a.line - b.line || a.column - b.column)

@@ -25,6 +25,7 @@ export const refused = {
   'schema resource': 'nothing is fetched; write the schema inline under "document"',
   evaluate: 'expressions are always jq in strict mode',
 } as const
-export type Refused = keyof typeof refused
+export type UnsupportedFeature = keyof typeof refused
 
-export const refusal = (name: Refused): string => `"${name}" is not supported: ${refused[name]}`
+export const refusal = (name: UnsupportedFeature): string =>
+  `"${name}" is not supported: ${refused[name]}`

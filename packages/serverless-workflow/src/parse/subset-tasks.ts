@@ -67,7 +67,7 @@ function whyNotName(name: string): string | undefined {
 const flowWords = new Set(['continue', 'exit', 'end'])
 
 /** The keys that every task may have. `then` needs the names of the tasks in the same list. */
-function common(neighbours: ReadonlySet<string>): Readonly<Record<string, LintRule>> {
+function commonKeys(neighbours: ReadonlySet<string>): Readonly<Record<string, LintRule>> {
   return {
     if: expression,
     input,
@@ -231,12 +231,16 @@ export function checkTask(
   const found = Object.keys(kinds).filter((kind) => kind in value)
   const [kind = '', second] = found.filter((each) => !(each === 'do' && found.includes('for')))
   const known = kinds[kind]
-  if (known === undefined) sayUnknown(linter, value, at, common(neighbours))
+  if (known === undefined) sayUnknown(linter, value, at, commonKeys(neighbours))
   else if (second !== undefined)
     linter.report(`${at}/${second}`, `a task must have one kind, not both ${kind} and ${second}`)
   else {
     const own = kind === 'call' && value['call'] === 'http' ? http : known(neighbours)
-    shape({ ...own, what: kind, rules: { ...own.rules, ...common(neighbours) } })(linter, value, at)
+    shape({ ...own, what: kind, rules: { ...own.rules, ...commonKeys(neighbours) } })(
+      linter,
+      value,
+      at,
+    )
     if (kind === 'listen') interaction(linter, value, at)
   }
 }

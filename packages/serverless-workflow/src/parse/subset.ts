@@ -133,7 +133,7 @@ const workflow: LintRule = shape({
 function checkRounds(linter: Linter, document: unknown): void {
   const parts = isMapping(document) && isMapping(document['use']) ? document['use'] : {}
   const functions = isMapping(parts['functions']) ? parts['functions'] : {}
-  const calls = new Map(Object.entries(functions).map(([name, task]) => [name, called(task)]))
+  const calls = new Map(Object.entries(functions).map(([name, task]) => [name, calledNames(task)]))
   const done = new Set<string>()
   const visit = (name: string, path: readonly string[]): void => {
     if (path.includes(name))
@@ -153,9 +153,9 @@ function checkRounds(linter: Linter, document: unknown): void {
 }
 
 /** The names called anywhere in a task. */
-function called(value: unknown): string[] {
-  if (Array.isArray(value)) return value.flatMap(called)
+function calledNames(value: unknown): string[] {
+  if (Array.isArray(value)) return value.flatMap(calledNames)
   if (!isMapping(value)) return []
   const own = typeof value['call'] === 'string' ? [value['call']] : []
-  return [...own, ...Object.values(value).flatMap(called)]
+  return [...own, ...Object.values(value).flatMap(calledNames)]
 }

@@ -8,10 +8,10 @@ const CAUSES_MAX = 5
  * failure is logged with its stack and its causes.
  */
 export function logLine(at: Date, message: string, cause?: unknown): string {
-  return `${at.toISOString()} ${onOneLine(message)}${because(cause)}\n`
+  return `${at.toISOString()} ${onOneLine(message)}${causeText(cause)}\n`
 }
 
-function because(cause: unknown): string {
+function causeText(cause: unknown): string {
   if (!(cause instanceof Error)) return ''
   if (cause instanceof Fault && httpStatus[cause.kind] < 500) return `: ${onOneLine(cause.message)}`
   const stacks: string[] = []

@@ -36,7 +36,7 @@ export async function handOver(file: string, user: User): Promise<void> {
   if (files.socket === undefined) return
   await mkdir(files.socket, { recursive: true, mode: SOCKET_MODE })
   await using directory = await openIn(files.socket, O_DIRECTORY)
-  if (directory) await give(directory, user, SOCKET_MODE)
+  if (directory) await setOwner(directory, user, SOCKET_MODE)
 }
 
 async function giveTree(path: string, user: User): Promise<void> {
@@ -47,13 +47,13 @@ async function giveTree(path: string, user: User): Promise<void> {
   const here = `/proc/self/fd/${handle.fd}`
   if (found.isDirectory()) {
     for (const name of await readdir(here)) await giveTree(join(here, name), user)
-    return await give(handle, user, found.mode & OWNER_ONLY)
+    return await setOwner(handle, user, found.mode & OWNER_ONLY)
   }
   // A file with several hard links may belong to others by another name.
-  if (found.isFile() && found.nlink === 1) await give(handle, user, found.mode & OWNER_ONLY)
+  if (found.isFile() && found.nlink === 1) await setOwner(handle, user, found.mode & OWNER_ONLY)
 }
 
-async function give(handle: FileHandle, { uid, gid }: User, mode: number): Promise<void> {
+async function setOwner(handle: FileHandle, { uid, gid }: User, mode: number): Promise<void> {
   const found = await handle.stat()
   if (found.uid !== uid || found.gid !== gid) await handle.chown(uid, gid)
   if ((found.mode & 0o7777) !== mode) await handle.chmod(mode)

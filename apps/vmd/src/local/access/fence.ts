@@ -69,16 +69,16 @@ export function provenanceOf({ method = '', url = '', rawHeaders }: IncomingMess
         host = ++hosts === 1 ? value : undefined
         break
       case 'origin':
-        origin = joined(origin, value)
+        origin = joinRepeated(origin, value)
         break
       case 'sec-fetch-site':
-        site = joined(site, value)
+        site = joinRepeated(site, value)
         break
       case 'sec-fetch-mode':
-        mode = joined(mode, value)
+        mode = joinRepeated(mode, value)
         break
       case 'sec-fetch-dest':
-        dest = joined(dest, value)
+        dest = joinRepeated(dest, value)
         break
     }
   }
@@ -86,7 +86,7 @@ export function provenanceOf({ method = '', url = '', rawHeaders }: IncomingMess
 }
 
 /** A repeated header becomes a value that matches nothing. */
-const joined = (before: string | undefined, value: string): string =>
+const joinRepeated = (before: string | undefined, value: string): string =>
   before === undefined ? value : `${before},${value}`
 
 /** A navigation to a top-level document, not into a frame of another page. */

@@ -135,7 +135,7 @@ export class Gate {
       // A client may disconnect before the answer; that is not an error.
       socket.on('error', () => undefined)
       void this.#meet(request.socket).found.then(({ admitted }) => {
-        if (!admitted || !this.#passes(request, passesSocketFence)) socket.end(written(refusal))
+        if (!admitted || !this.#passes(request, passesSocketFence)) socket.end(rawAnswer(refusal))
         else upgrades?.take({ request, socket, head, carriesToken: this.carriesToken(request) })
       })
     })
@@ -158,7 +158,7 @@ export class Gate {
     const { admitted } = await this.#meet(socket).found
     if (!socket.writable) return void socket.destroy()
     const late = error.code === 'ERR_HTTP_REQUEST_TIMEOUT'
-    socket.end(written(admitted ? (late ? tooSlow : unreadable) : refusal))
+    socket.end(rawAnswer(admitted ? (late ? tooSlow : unreadable) : refusal))
   }
 
   #objection(request: IncomingMessage, { admitted }: Peer): RawAnswer | undefined {
@@ -222,4 +222,5 @@ function answerOf(status: number, content: object): RawAnswer {
   }
 }
 
-const written = ({ status, headers, body }: RawAnswer): string => rawResponse(status, headers, body)
+const rawAnswer = ({ status, headers, body }: RawAnswer): string =>
+  rawResponse(status, headers, body)

@@ -26,7 +26,7 @@ const digest = (word: string): Buffer => createHash('sha256').update(word).diges
 
 /** Reads the token file, which only its owner may be able to read. */
 export async function readToken(file: string): Promise<Token> {
-  const { mode, text } = await read(file)
+  const { mode, text } = await readFileAndMode(file)
   if ((mode & OTHERS) !== 0) {
     throw new Fault('invalid', `the token file ${file} is accessible to other users`, {
       hint: `chmod 600 ${file}`,
@@ -43,7 +43,7 @@ export async function readToken(file: string): Promise<Token> {
   return makeToken(word)
 }
 
-async function read(file: string): Promise<{ mode: number; text: string }> {
+async function readFileAndMode(file: string): Promise<{ mode: number; text: string }> {
   try {
     const { mode } = await stat(file)
     return { mode, text: await readFile(file, 'utf8') }

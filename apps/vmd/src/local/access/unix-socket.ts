@@ -30,13 +30,13 @@ export async function listenAtFile(
 async function clearAway(path: string): Promise<void> {
   const there = await lstat(path).catch(() => undefined)
   if (!there) return
-  if (there.isSocket() && !(await answers(path))) return rm(path, { force: true })
+  if (there.isSocket() && !(await isListening(path))) return rm(path, { force: true })
   throw new Fault('conflict', `${path} is ${there.isSocket() ? 'in use' : 'not a socket'}`, {
     hint: 'name another file with --unix-socket',
   })
 }
 
-function answers(path: string): Promise<boolean> {
+function isListening(path: string): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect(path)
     socket.once('connect', () => resolve(true)).once('error', () => resolve(false))

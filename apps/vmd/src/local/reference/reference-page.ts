@@ -71,11 +71,11 @@ function article(row: DescribedRow, about: About): Element {
     element('h3', {}, method, element('code', {}, path)),
     element('p', {}, row.doc),
     element('pre', {}, element('code', {}, curlLine(row, about.server))),
-    element('dl', {}, ...facts(row)),
+    element('dl', {}, ...rowFacts(row)),
   )
 }
 
-function facts(row: DescribedRow): Element[] {
+function rowFacts(row: DescribedRow): Element[] {
   const query = Object.entries(row.query?.properties ?? {}) as [string, SketchShape][]
   const lines: [string, string][] = [
     ...pathNames(row.path).map((name): [string, string] => [name, 'in the path']),

@@ -15,7 +15,7 @@ export function sketch(shape: SketchShape): string {
   if (shape.enum) return shape.enum.map((word) => JSON.stringify(word)).join(' | ')
   if (shape.const !== undefined) return JSON.stringify(shape.const)
   if (shape.anyOf) return shape.anyOf.map(sketch).join(' | ')
-  if (shape.allOf) return sketch(joined(shape.allOf))
+  if (shape.allOf) return sketch(mergeShapes(shape.allOf))
   if (shape.items) return `[${sketch(shape.items)}, …]`
   if (shape.properties) {
     const required = shape.required ?? []
@@ -27,7 +27,7 @@ export function sketch(shape: SketchShape): string {
   return shape.type ?? 'anything'
 }
 
-const joined = (shapes: readonly SketchShape[]): SketchShape => ({
+const mergeShapes = (shapes: readonly SketchShape[]): SketchShape => ({
   properties: Object.assign({}, ...shapes.map(({ properties }) => properties)) as Record<
     string,
     SketchShape

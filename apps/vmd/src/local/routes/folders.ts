@@ -6,7 +6,7 @@ import { Type } from 'typebox'
 
 import { UNKNOWN_UID } from '../access/gate.ts'
 import { route } from '../route.ts'
-import { FolderBody, said, Said } from '../words.ts'
+import { FolderBody, successAnswer, SuccessBody } from '../words.ts'
 
 const NewFolder = Type.Object({
   guestPath: Type.String(),
@@ -30,11 +30,11 @@ export const folders = [
     permission: 'local',
     changes: ['folders'],
     takes: word(['true']),
-    answers: { 200: Said },
+    answers: { 200: SuccessBody },
     doc: 'Turns folder sharing on, also while the guest runs; the body is the word true.',
     async handle({ host }, { params }) {
       await engine.enableSharing(host, params.id)
-      return said('shared folders enabled')
+      return successAnswer('shared folders enabled')
     },
   }),
   route({

@@ -3,7 +3,7 @@ import { word } from '@skerry/service'
 import { powerRules, type PowerCommand } from '@skerry/vm'
 
 import { route } from '../route.ts'
-import { powerWord, said, Said } from '../words.ts'
+import { powerWord, successAnswer, SuccessBody } from '../words.ts'
 
 /** The six commands of the specification; reset and reboot have their own paths. */
 const commands = ['on', 'off', 'shutdown', 'suspend', 'pause', 'unpause'] as const
@@ -20,10 +20,10 @@ export const power = [
       goal: powerRules[body as PowerCommand].to,
     }),
     takes: word(commands),
-    answers: { 200: Said },
+    answers: { 200: SuccessBody },
     doc: 'Changes the power state; the body is the command.',
     async handle({ host }, { params, body }) {
-      return said(powerWord[await engine.changePower(host, params.id, body)])
+      return successAnswer(powerWord[await engine.changePower(host, params.id, body)])
     },
   }),
   route({
@@ -31,10 +31,10 @@ export const power = [
     method: 'GET',
     path: '/api/vms/power/:id',
     permission: 'local',
-    answers: { 200: Said },
+    answers: { 200: SuccessBody },
     doc: 'The power state.',
     async handle({ host }, { params }) {
-      return said(powerWord[await engine.readPower(host, params.id)])
+      return successAnswer(powerWord[await engine.readPower(host, params.id)])
     },
   }),
   route({
@@ -43,10 +43,10 @@ export const power = [
     path: '/api/vms/:id/reset',
     permission: 'local',
     changes: ['vms'],
-    answers: { 200: Said },
+    answers: { 200: SuccessBody },
     doc: 'Resets the guest like the reset button of a machine; the guest is not asked.',
     async handle({ host }, { params }) {
-      return said(powerWord[await engine.changePower(host, params.id, 'reset')])
+      return successAnswer(powerWord[await engine.changePower(host, params.id, 'reset')])
     },
   }),
   route({
@@ -55,10 +55,10 @@ export const power = [
     path: '/api/vms/:id/reboot',
     permission: 'local',
     changes: [],
-    answers: { 200: Said },
+    answers: { 200: SuccessBody },
     doc: 'Asks the guest to reboot. The answer comes when the guest was asked, not when it has rebooted.',
     async handle({ host }, { params }) {
-      return said(powerWord[await engine.changePower(host, params.id, 'reboot')])
+      return successAnswer(powerWord[await engine.changePower(host, params.id, 'reboot')])
     },
   }),
 ]

@@ -3,7 +3,7 @@ import { json } from '@skerry/service'
 import { Type } from 'typebox'
 
 import { route } from '../route.ts'
-import { powerWord, said, Said } from '../words.ts'
+import { powerWord, successAnswer, SuccessBody } from '../words.ts'
 
 const NewSnapshot = Type.Object({
   name: Type.String(),
@@ -75,11 +75,11 @@ export const snapshots = [
     path: '/api/vms/:id/snapshots/:name/revert',
     permission: 'local',
     changes: ['vms', 'snapshots'],
-    answers: { 200: Said },
+    answers: { 200: SuccessBody },
     doc: 'Reverts the VM to a snapshot; the answer is its new power state.',
     async handle({ host }, { params }) {
       await engine.revertSnapshot(host, params.id, params.name)
-      return said(powerWord[await engine.readPower(host, params.id)])
+      return successAnswer(powerWord[await engine.readPower(host, params.id)])
     },
   }),
 ]

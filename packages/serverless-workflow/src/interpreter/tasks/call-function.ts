@@ -1,5 +1,5 @@
 import type { CallFunctionTask } from '../dsl.ts'
-import { calling } from '../progress.ts'
+import { whileCalling } from '../progress.ts'
 import { type TaskRunner, fill, type TaskResumePoint } from '../scope.ts'
 
 /** Calls a built-in function, or one from `use.functions`: a task that runs with these values as its input. */
@@ -18,6 +18,6 @@ export const callFunction: TaskRunner<
   const { execution, grant } = running.run
   const call = { execution, grant, key: `${execution}/${step}`, name: task.call, input: given }
   return {
-    output: await calling(running, async () => running.runtime.callFunction(call, scope.stop)),
+    output: await whileCalling(running, async () => running.runtime.callFunction(call, scope.stop)),
   }
 }

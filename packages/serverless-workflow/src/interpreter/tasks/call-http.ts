@@ -1,6 +1,6 @@
 import { type Authentication, type CallHttpTask, isExpression } from '../dsl.ts'
 import { problem, raise, Raised } from '../problem.ts'
-import { calling } from '../progress.ts'
+import { whileCalling } from '../progress.ts'
 import { type TaskRunner, evaluateOne, fill, type TaskContext } from '../scope.ts'
 import type { HttpAnswer, HttpCall, Json } from '../verbs.ts'
 
@@ -11,7 +11,7 @@ export const callHttp: TaskRunner<CallHttpTask> = async ({ with: given }, here) 
   const endpoint = typeof given.endpoint === 'string' ? { uri: given.endpoint } : given.endpoint
   const { headers = {}, query = {}, body } = given
   const requested = { headers, query, body: body ?? null, access: accessOf(endpoint, here) ?? null }
-  const filled = (await fill(here, input, requested)) as unknown as Filled
+  const filled = (await fill(here, input, requested)) as unknown as EvaluatedRequest
   const uri = withQuery(await uriOf(endpoint.uri, here), filled.query, place)
   const call: HttpCall = {
     execution,
@@ -23,7 +23,7 @@ export const callHttp: TaskRunner<CallHttpTask> = async ({ with: given }, here) 
     ...(body !== undefined && { body: filled.body }),
     ...(filled.access !== null && { authentication: filled.access }),
   }
-  const answer = await calling(running, async () => running.runtime.callHttp(call, scope.stop))
+  const answer = await whileCalling(running, async () => running.runtime.callHttp(call, scope.stop))
   const { status } = answer
   if (status < 200 || status >= (given.redirect === true ? 400 : 300)) {
     const title = `${call.method} returned ${status}`
@@ -32,7 +32,7 @@ export const callHttp: TaskRunner<CallHttpTask> = async ({ with: given }, here) 
   return { output: given.output === 'response' ? responseOf(call, answer) : answer.content }
 }
 
-interface Filled {
+interface EvaluatedRequest {
   readonly headers: Readonly<Record<string, Json>>
   readonly query: Readonly<Record<string, Json>>
   readonly body: Json

@@ -6,7 +6,7 @@ import {
   type TaskOutcome,
   type TaskResumePoint,
 } from '../scope.ts'
-import { below, type Stop, RunStopped } from '../stop.ts'
+import { withAnyStop, type Stop, RunStopped } from '../stop.ts'
 import type { Json, Problem } from '../verbs.ts'
 
 /** Keyed by the index of the branch: its resume point or its result. */
@@ -24,7 +24,7 @@ export const doFork: TaskRunner<ForkTask, ForkState> = async (task, here, kindSt
   const resumePoints = (kindState.branches ??= {})
   const outputs = (kindState.outputs ??= {})
   const failures = (kindState.failures ??= {})
-  const ended = await below([scope.stop], async (stop) => {
+  const ended = await withAnyStop([scope.stop], async (stop) => {
     running.live.branches += branches.length - 1
     const work = branches.map(async (branch, n): Promise<TaskOutcome> => {
       const known = outputs[n]

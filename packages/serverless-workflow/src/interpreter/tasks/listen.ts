@@ -1,5 +1,5 @@
 import { type EventFilter, INTERACTION_EVENT, interactionOf, type ListenTask } from '../dsl.ts'
-import { noteAsk, resting } from '../progress.ts'
+import { noteAsk, whileWaiting } from '../progress.ts'
 import {
   type TaskRunner,
   endOfTime,
@@ -71,7 +71,7 @@ async function nextEvent(
       kindState.seen = next.number
       return next.event
     }
-    await resting(running, 'listening', scope.stop, async (stop) =>
+    await whileWaiting(running, 'listening', scope.stop, async (stop) =>
       running.runtime.eventAfter(seen, endOfTime(running), stop),
     )
     requireTime(running, place)
@@ -86,13 +86,13 @@ async function matching(
   event: RunEvent,
 ): Promise<number | undefined> {
   for (const [n, filter] of filters.entries()) {
-    if (kindState.taken?.[n] === undefined && (await takes(here, kindState, filter, event)))
+    if (kindState.taken?.[n] === undefined && (await matchesEvent(here, kindState, filter, event)))
       return n
   }
   return undefined
 }
 
-async function takes(
+async function matchesEvent(
   here: TaskContext,
   kindState: ListenState,
   { with: wanted }: EventFilter,

@@ -1,6 +1,6 @@
 import type { RunWorkflowTask } from '../dsl.ts'
 import { raise } from '../problem.ts'
-import { calling } from '../progress.ts'
+import { whileCalling } from '../progress.ts'
 import { type TaskRunner, fill } from '../scope.ts'
 
 /** Runs another workflow as a separate run with its own grant. */
@@ -20,7 +20,7 @@ export const doRun: TaskRunner<RunWorkflowTask> = async ({ run }, here) => {
     version,
     input: await fill(here, input, given),
   }
-  const output = await calling(running, async () =>
+  const output = await whileCalling(running, async () =>
     running.runtime.runChild(child, waits, scope.stop),
   )
   return { output: waits ? output : input }

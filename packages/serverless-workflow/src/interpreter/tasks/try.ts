@@ -1,7 +1,7 @@
 import { type Catch, type Retry, type TryTask, durationMs } from '../dsl.ts'
 import { inTime } from '../in-time.ts'
 import { matches, raise, Raised } from '../problem.ts'
-import { note, resting } from '../progress.ts'
+import { addStepNote, whileWaiting } from '../progress.ts'
 import {
   type TaskRunner,
   evaluateOne,
@@ -32,7 +32,7 @@ export const doTry: TaskRunner<TryTask, TryState> = async (task, here, kindState
       return handle(task.catch, here, kindState)
     if (kindState.until !== undefined) {
       const { until } = kindState
-      await resting(running, 'waiting', scope.stop, async (stop) =>
+      await whileWaiting(running, 'waiting', scope.stop, async (stop) =>
         running.runtime.sleepUntil(until, stop),
       )
       delete kindState.until
@@ -41,7 +41,7 @@ export const doTry: TaskRunner<TryTask, TryState> = async (task, here, kindState
     }
     const inner = (kindState.inner ??= {})
     try {
-      return await attempt(task, here, kindState, async (inside) =>
+      return await runAttempt(task, here, kindState, async (inside) =>
         running.runList(task.try, `${place}/try`, input, inside, inner),
       )
     } catch (error) {
@@ -57,7 +57,7 @@ export const doTry: TaskRunner<TryTask, TryState> = async (task, here, kindState
 }
 
 /** An attempt may have its own timeout. */
-async function attempt(
+async function runAttempt(
   task: TryTask,
   here: TaskContext,
   kindState: TryState,
@@ -79,11 +79,11 @@ async function isCaught(
   error: Problem,
 ): Promise<boolean> {
   if (!matches(by.errors?.with, error)) return false
-  return meets(by, seeing(here, by, error), here.input)
+  return conditionsHold(by, seeing(here, by, error), here.input)
 }
 
 /** `when` must be true and `exceptWhen` must be false, if given. */
-async function meets(
+async function conditionsHold(
   { when, exceptWhen }: { readonly when?: string; readonly exceptWhen?: string },
   here: TaskContext,
   on: Json,
@@ -127,7 +127,7 @@ async function planAgain(
   const retry = retryOf(by, here)
   if (retry === undefined || kindState.caught === undefined) return
   const { running } = here
-  if (!(await meets(retry, seeing(here, by, kindState.caught), here.input))) return
+  if (!(await conditionsHold(retry, seeing(here, by, kindState.caught), here.input))) return
   const again = (kindState.again ?? 0) + 1
   const { limit, jitter } = retry
   if (again > (limit?.attempt?.count ?? Infinity)) return
@@ -138,7 +138,7 @@ async function planAgain(
   if (limit?.duration !== undefined && until > (kindState.began ?? now) + ms(limit.duration)) return
   kindState.again = again
   kindState.until = Math.ceil(until)
-  await note(running, here, 'again', kindState.caught.detail ?? kindState.caught.title)
+  await addStepNote(running, here, 'again', kindState.caught.detail ?? kindState.caught.title)
 }
 
 /** Caps the delay between attempts. */

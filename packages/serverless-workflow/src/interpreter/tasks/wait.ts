@@ -1,6 +1,6 @@
 import { type WaitTask, durationMs } from '../dsl.ts'
 import { raise } from '../problem.ts'
-import { resting } from '../progress.ts'
+import { whileWaiting } from '../progress.ts'
 import { type TaskRunner, endOfTime, requireTime } from '../scope.ts'
 
 export const doWait: TaskRunner<WaitTask, { until?: number }> = async (task, here, kindState) => {
@@ -11,7 +11,7 @@ export const doWait: TaskRunner<WaitTask, { until?: number }> = async (task, her
   const until = (kindState.until ??= running.runtime.now() + ms)
   // A timer may fire a little early: the clock decides.
   do {
-    await resting(running, 'waiting', scope.stop, async (stop) =>
+    await whileWaiting(running, 'waiting', scope.stop, async (stop) =>
       running.runtime.sleepUntil(Math.min(until, endOfTime(running)), stop),
     )
     requireTime(running, place)
