@@ -5,7 +5,7 @@
 // backwards: the second query finds the cache warmed by the first.
 import { parseArgs } from 'node:util'
 
-import type { Asking } from '@skerry/postgres'
+import type { SnapshotReader } from '@skerry/postgres'
 import type { OrgId } from '@skerry/vm'
 import { attribute, readXml } from '@skerry/xml'
 import type { RawBuilder } from 'kysely'
@@ -85,7 +85,7 @@ async function statementsOf(way: Way, requested: QueryInput): Promise<() => Prom
   const everywhere = way.principal === 'administrator'
   const real = way.api.cloud.reads.of(everywhere ? 'all' : way.org)
   let bare: (() => Promise<unknown>) | undefined
-  const asking: Asking = {
+  const asking: SnapshotReader = {
     async ask<Row>(question: RawBuilder<Row>) {
       bare = () => real.ask(question)
       return real.ask(question)

@@ -1,5 +1,5 @@
 import type { HostApi } from '@skerry/host-api'
-import type { Asking } from '@skerry/postgres'
+import type { SnapshotReader } from '@skerry/postgres'
 import type { Clock, Seal } from '@skerry/service'
 import type { HostId, OrgId, VmId } from '@skerry/vm'
 import type { Kysely } from 'kysely'
@@ -15,7 +15,7 @@ export interface RequestContext {
   /** Runs a transaction in which PostgreSQL shows only this caller's rows. */
   as<T>(principal: Principal, work: (tx: Tx) => Promise<T>): Promise<T>
   /** Access for the query service: read-only, to one organisation or all, with a timeout. */
-  reads(reach: OrgId | 'all'): Asking
+  reads(reach: OrgId | 'all'): SnapshotReader
   readonly screens: (host: HostId) => Pick<HostApi, 'arm' | 'takeScreenshot'>
   /** Wakes the run of this VM's queue. It carries no data and may be lost, so no caller waits for it. */
   wake(vm: VmId): void

@@ -74,7 +74,7 @@ export class WorkflowMeter {
       : `PostgreSQL is not reachable: ${String(runs.reason)}`
     conditions.set('database', isOk, why, clock.now())
     if (server === 'workflow') return
-    const said = this.#isTemporalReached ? 'Temporal is reachable' : 'Temporal is not reachable'
-    conditions.set('temporal', this.#isTemporalReached, said, clock.now())
+    const message = this.#isTemporalReached ? 'Temporal is reachable' : 'Temporal is not reachable'
+    conditions.set('temporal', this.#isTemporalReached, message, clock.now())
   }
 }

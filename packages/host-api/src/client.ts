@@ -52,9 +52,9 @@ export function connectHost({ address, port, tls, hostId }: HostAddress): Connec
           path: stepPath(vm, key),
           body: { ...order, goal },
         } as const
-        const said = await readAnswer(await link.ask({ ...requested, signal }))
-        if (!isRunning(said)) return said as Report
-        progress?.(said.progress)
+        const answer = await readAnswer(await link.ask({ ...requested, signal }))
+        if (!isRunning(answer)) return answer as Report
+        progress?.(answer.progress)
       }
     },
     async stop(vm, key) {
@@ -122,5 +122,5 @@ function faultOf(text: string): Fault {
     : fault
 }
 
-const isRunning = (said: unknown): said is StillRunning =>
-  (said as Partial<StillRunning>).running === true
+const isRunning = (answer: unknown): answer is StillRunning =>
+  (answer as Partial<StillRunning>).running === true

@@ -35,9 +35,9 @@ export function standsWithOthers(expression: string): boolean {
 const pairs = { '(': ')', '[': ']', '{': '}' } as const
 
 /** No value: null. One value: itself. Several values: a list of them. */
-export function readAnswer(count: number, { status, output, said }: JqEnd): Evaluated[] {
+export function readAnswer(count: number, { status, output, errors }: JqEnd): Evaluated[] {
   if (status !== 0) {
-    return Array.from({ length: count }, () => ({ wrong: plainly(said) }))
+    return Array.from({ length: count }, () => ({ wrong: plainly(errors) }))
   }
   const lists = output === '' ? [] : parsed(output)
   if (lists === undefined) {
@@ -61,8 +61,8 @@ function parsed(output: string): Json[][] | undefined {
 }
 
 /** jq's message without its positions. */
-const plainly = (said: string): string => {
-  const text = said
+const plainly = (errors: string): string => {
+  const text = errors
     .replaceAll(/^jq: (error|1 compile error|\d+ compile errors)( \(at [^)]*\))?:? ?/gm, '')
     .replaceAll(/ \(Unix shell quoting issues\?\)| at <top-level>, line \d+:/g, '')
     .trim()

@@ -11,10 +11,10 @@ export interface JqLimits {
 }
 
 export interface JqEnd {
-  /** 0: success. 2, 3, 5: jq's error message is in `said`. */
+  /** 0: success. 2, 3, 5: jq's error message is in `errors`. */
   readonly status: number
   readonly output: string
-  readonly said: string
+  readonly errors: string
 }
 
 export type Jq = (program: string, input: string, limits: JqLimits) => Promise<JqEnd>
@@ -86,7 +86,7 @@ async function runOnce(
   })
   try {
     const status = jq.callMain(['-c', '-M', program])
-    return { status, output: streams.text(1), said: streams.text(2) }
+    return { status, output: streams.text(1), errors: streams.text(2) }
   } catch (error) {
     if (error instanceof Exceeded) throw error
     // Any other error is a rejected allocation or a stack overflow.

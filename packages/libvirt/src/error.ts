@@ -19,18 +19,18 @@ export class LibvirtError extends Error {
   readonly int1: number
   readonly int2: number
 
-  constructor(procedure: string, said: Partial<ErrorBody> & { readonly code: number }) {
-    const { code, message } = said
+  constructor(procedure: string, body: Partial<ErrorBody> & { readonly code: number }) {
+    const { code, message } = body
     super(message ?? `libvirt rejected ${procedure} without a message (code ${code})`)
     this.procedure = procedure
     this.code = code
-    this.domain = said.domain ?? 0
-    this.level = said.level ?? ErrorLevel.error
-    this.str1 = said.str1 ?? null
-    this.str2 = said.str2 ?? null
-    this.str3 = said.str3 ?? null
-    this.int1 = said.int1 ?? 0
-    this.int2 = said.int2 ?? 0
+    this.domain = body.domain ?? 0
+    this.level = body.level ?? ErrorLevel.error
+    this.str1 = body.str1 ?? null
+    this.str2 = body.str2 ?? null
+    this.str3 = body.str3 ?? null
+    this.int1 = body.int1 ?? 0
+    this.int2 = body.int2 ?? 0
   }
 }
 

@@ -42,8 +42,8 @@ const HINT = 'try again in a few seconds; if it persists, check the database'
 export function toFault(error: unknown): unknown {
   if (!(error instanceof Error) || error instanceof Fault) return error
   const code = codeOf(error)
-  const said = passingStates[code]
-  if (said !== undefined) return new Fault('unavailable', said, { cause: error, hint: HINT })
+  const message = passingStates[code]
+  if (message !== undefined) return new Fault('unavailable', message, { cause: error, hint: HINT })
   if (hasOldPlan(error)) {
     return new Fault('unavailable', 'the database schema has changed', {
       cause: error,

@@ -12,7 +12,7 @@ import { WebSocket, type ClientOptions } from 'ws'
 import {
   relay,
   screenServer,
-  type Relayed,
+  type RelayResult,
   type RelayOptions,
   type ScreenServerOptions,
 } from '../src/index.ts'
@@ -24,7 +24,7 @@ export interface Opened {
   readonly display: Socket
   /** In place of QEMU. */
   readonly guest: Socket
-  readonly relayed: Promise<Relayed>
+  readonly relayed: Promise<RelayResult>
 }
 
 export interface Stand extends AsyncDisposable {

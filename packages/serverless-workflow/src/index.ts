@@ -20,11 +20,6 @@ export {
   type ParameterValue,
 } from './forms/parameters.ts'
 export * from './interpreter.ts'
-export {
-  definitionOf,
-  parseAndCompile,
-  parseDefinition,
-  type ParseResult as Parsed,
-} from './parse/parse.ts'
-export { refused, type UnsupportedFeature as Refused } from './parse/refused.ts'
+export { definitionOf, parseAndCompile, parseDefinition, type ParseResult } from './parse/parse.ts'
+export { refused, type UnsupportedFeature } from './parse/refused.ts'
 export { dslVersions } from './parse/subset.ts'

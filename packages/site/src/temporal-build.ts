@@ -43,15 +43,15 @@ export const temporalBuild = {
 } as const
 
 /** Why Temporal cannot be built, given the output of `go env GOVERSION` or undefined without Go; undefined if it can. */
-export function whyNotGo(said: string | undefined): string | undefined {
+export function whyNotGo(goVersion: string | undefined): string | undefined {
   const wanted = OLDEST_GO.join('.')
   const advice = `install Go ${wanted} or newer from https://go.dev/dl and put it on PATH`
-  if (said === undefined) {
+  if (goVersion === undefined) {
     return `Go, needed to build the Temporal server, is not installed: ${advice}`
   }
-  const [major = 0, minor = 0] = said.trim().replace('go', '').split('.').map(Number)
+  const [major = 0, minor = 0] = goVersion.trim().replace('go', '').split('.').map(Number)
   const isEnough = major > OLDEST_GO[0] || (major === OLDEST_GO[0] && minor >= OLDEST_GO[1])
   return isEnough
     ? undefined
-    : `the Temporal server needs a newer Go than ${said.trim()}: ${advice}`
+    : `the Temporal server needs a newer Go than ${goVersion.trim()}: ${advice}`
 }

@@ -1,5 +1,5 @@
 export { element, renderDocument, renderElement, type AttributeInput, type Child } from './build.ts'
-export { withReplacements as carried } from './characters.ts'
+export { withReplacements } from './characters.ts'
 export type { Element } from './element.ts'
 export {
   attribute,

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
 import { Fault } from '@skerry/fault'
-import { carried, element, renderDocument, renderElement } from '@skerry/xml'
+import { withReplacements, element, renderDocument, renderElement } from '@skerry/xml'
 
 test('an element is rendered with its attributes and children in order', () => {
   const disk = element('disk', { type: 'file', index: 2, shared: true }, element('x'), 'text', 7)
@@ -113,7 +113,7 @@ test('a lone surrogate beside a whole pair is rejected, the pair is accepted', (
 })
 
 test('characters that XML cannot represent are replaced where we repeat text of others', () => {
-  assert.equal(carried('a\u0000b\u0007c\uFFFEd\uD800e'), 'a\uFFFDb\uFFFDc\uFFFDd\uFFFDe')
+  assert.equal(withReplacements('a\u0000b\u0007c\uFFFEd\uD800e'), 'a\uFFFDb\uFFFDc\uFFFDd\uFFFDe')
   const fine = 'tab\t line\n é 😀 \uFFFD'
-  assert.equal(carried(fine), fine)
+  assert.equal(withReplacements(fine), fine)
 })

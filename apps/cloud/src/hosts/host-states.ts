@@ -125,8 +125,8 @@ export async function adoptAsIs(
     const missing = await sql<{ id: VmId; org: OrgId; vapp: VappId }>`
       update vm set lost_reason = 'MISSING' where host = ${id} and deleted_at is null and lost_reason is null
         and status not in ('UNRESOLVED', 'FAILED_CREATION')
-        and not exists (select from jsonb_to_recordset(${JSON.stringify(there)}::jsonb) as said(vm text, incarnation bigint)
-          where said.vm = vm.id::text and said.incarnation = vm.incarnation)
+        and not exists (select from jsonb_to_recordset(${JSON.stringify(there)}::jsonb) as reported(vm text, incarnation bigint)
+          where reported.vm = vm.id::text and reported.incarnation = vm.incarnation)
       returning id, org, vapp`.execute(tx)
     const host = await lockHost(tx, id)
     if (host.state !== 'joined') throw new Fault('conflict', `host ${id} is ${host.state}`)

@@ -79,9 +79,9 @@ export function makeEdge(
       }
       const root = body as Element
       // A route may return one of several documents: the type in the document decides.
-      const said = root.attributes['type']?.split(';')[0] ?? media(document)
+      const contentType = root.attributes['type']?.split(';')[0] ?? media(document)
       const rendered = renderDocument(rooted(root, namespace(document)))
-      return answer.type(`${said};version=${version}`).send(rendered)
+      return answer.type(`${contentType};version=${version}`).send(rendered)
     },
   }
 }

@@ -1,6 +1,6 @@
 import { Fault } from '@skerry/fault'
 import { unreadable } from '@skerry/service'
-import { carried, element, renderDocument } from '@skerry/xml'
+import { withReplacements, element, renderDocument } from '@skerry/xml'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 
 import type { Dialect, Refusal } from '../dialect/dialect.ts'
@@ -40,8 +40,12 @@ const errorDocument = (
   { status, code, message }: Readonly<{ status: number; code: string; message: string }>,
 ): string => {
   // A message may quote the request, and a URL can contain characters that XML cannot.
-  const said = carried(message)
-  const body = element('Error', { majorErrorCode: status, minorErrorCode: code, message: said })
+  const safeMessage = withReplacements(message)
+  const body = element('Error', {
+    majorErrorCode: status,
+    minorErrorCode: code,
+    message: safeMessage,
+  })
   return renderDocument(rooted(body, namespace('error')))
 }
 

@@ -16,11 +16,11 @@ export const deployParams: Body<{
   read(raw) {
     if (raw.trim() === '') return { power: true }
     const root = readRoot(raw, 'DeployVAppParams')
-    const said = attribute(root, 'powerOn') ?? 'true'
+    const powerOn = attribute(root, 'powerOn') ?? 'true'
     const lease = 'deploymentLeaseSeconds'
     const deployment = readSeconds(attribute(root, lease), lease)
     return {
-      power: said !== 'false' && said !== '0',
+      power: powerOn !== 'false' && powerOn !== '0',
       ...(deployment !== undefined && { deployment }),
     }
   },

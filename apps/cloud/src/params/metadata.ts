@@ -1,6 +1,6 @@
 import { Fault } from '@skerry/fault'
 import type { Body } from '@skerry/service'
-import { carried, childrenByLocalName, localName, text, type Element } from '@skerry/xml'
+import { withReplacements, childrenByLocalName, localName, text, type Element } from '@skerry/xml'
 
 import { metadataTypes, type MetadataType } from '../database/tables.ts'
 import type { MetadataEntry } from '../inventory/metadata.ts'
@@ -18,7 +18,12 @@ const lexical: Readonly<Record<MetadataType, RegExp>> = {
 
 /** Checks a key from a body or a path. */
 export function checkKey(key: string): string {
-  if (key.length < 1 || key.length > KEY_MAX || /\p{Cc}/u.test(key) || carried(key) !== key) {
+  if (
+    key.length < 1 ||
+    key.length > KEY_MAX ||
+    /\p{Cc}/u.test(key) ||
+    withReplacements(key) !== key
+  ) {
     throw new Fault(
       'invalid',
       `a key must have 1 to ${KEY_MAX} characters and no control characters`,
@@ -50,8 +55,10 @@ function valueIn(node: Element): Valued {
 }
 
 function typeOf(typed: Element): MetadataType {
-  const said = Object.entries(typed.attributes).find(([name]) => localName(name) === 'type')?.[1]
-  const found = metadataTypes.find((each) => localName(said ?? '') === `Metadata${each}Value`)
+  const typeName = Object.entries(typed.attributes).find(
+    ([name]) => localName(name) === 'type',
+  )?.[1]
+  const found = metadataTypes.find((each) => localName(typeName ?? '') === `Metadata${each}Value`)
   if (found) return found
   const all = metadataTypes.map((each) => `Metadata${each}Value`).join(', ')
   throw new Fault('invalid', `xsi:type must be one of ${all}`)

@@ -17,12 +17,12 @@ const kinds: Readonly<
 }
 
 function sizeIn(item: Element): Reconfigured {
-  const said = (name: string) => text(childrenByLocalName(item, name)[0])?.trim() ?? ''
-  const kind = kinds[said('ResourceType')]
+  const childText = (name: string) => text(childrenByLocalName(item, name)[0])?.trim() ?? ''
+  const kind = kinds[childText('ResourceType')]
   // The other devices of a VM are fixed: clients only send back what they read.
   if (!kind) return {}
   const { size, least, most } = kind
-  const quantity = Number(/^\d{1,9}$/.exec(said('VirtualQuantity'))?.[0] ?? Number.NaN)
+  const quantity = Number(/^\d{1,9}$/.exec(childText('VirtualQuantity'))?.[0] ?? Number.NaN)
   if (quantity >= least && quantity <= most) return { [size]: quantity }
   throw new Fault('invalid', `VirtualQuantity of ${size} must be from ${least} to ${most}`)
 }

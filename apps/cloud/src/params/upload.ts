@@ -19,9 +19,9 @@ export const uploadParams: Body<NewUpload> = {
   read(raw) {
     const { root, name } = readNamed(raw, 'UploadParams')
     const count = (what: string, most: number, usual?: number): number => {
-      const said = attribute(root, what)
-      if (said === undefined && usual !== undefined) return usual
-      if (/^[1-9]\d{0,14}$/.test(said ?? '') && Number(said) <= most) return Number(said)
+      const written = attribute(root, what)
+      if (written === undefined && usual !== undefined) return usual
+      if (/^[1-9]\d{0,14}$/.test(written ?? '') && Number(written) <= most) return Number(written)
       throw new Fault('invalid', `${what} must be a number from 1 to ${most}`)
     }
     const sha256 = attribute(root, 'sha256')?.toLowerCase()
@@ -46,10 +46,10 @@ export function rangeOf(
   headers: IncomingHttpHeaders,
   size: number,
 ): { readonly from: number; readonly length: number } {
-  const said = headers['content-range']
-  if (said === undefined) return { from: 0, length: size }
-  if (NOTHING.test(said)) return { from: size, length: 0 }
-  const [, first = '', last = '', total = ''] = RANGE.exec(said) ?? []
+  const written = headers['content-range']
+  if (written === undefined) return { from: 0, length: size }
+  if (NOTHING.test(written)) return { from: size, length: 0 }
+  const [, first = '', last = '', total = ''] = RANGE.exec(written) ?? []
   const [from, length] = [Number(first), Number(last) - Number(first) + 1]
   if (first === '' || length < 1 || from + length > size || (total !== '*' && +total !== size)) {
     throw new Fault('invalid', `Content-Range must be bytes FIRST-LAST/${size}`)

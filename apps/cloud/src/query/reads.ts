@@ -1,4 +1,4 @@
-import { openReader, type Asking, type DatabaseOptions, type Pools } from '@skerry/postgres'
+import { openReader, type SnapshotReader, type DatabaseOptions, type Pools } from '@skerry/postgres'
 import type { OrgId } from '@skerry/vm'
 
 import { readingAs, type ActingRole } from '../database/acting-as.ts'
@@ -6,7 +6,7 @@ import { QUERY_MS } from './records.ts'
 
 /** The query service's own connections, so that slow queries do not block other requests. */
 export interface QueryPools extends AsyncDisposable {
-  of(reach: OrgId | 'all'): Asking
+  of(reach: OrgId | 'all'): SnapshotReader
 }
 
 /** In addition to those of the cell itself; two cells stay within the default connection limit of PostgreSQL. */

@@ -1,5 +1,5 @@
 import { Fault } from '@skerry/fault'
-import { isMisfit, tookTooLong, type Asking } from '@skerry/postgres'
+import { isMisfit, tookTooLong, type SnapshotReader } from '@skerry/postgres'
 import { sql, type RawBuilder } from 'kysely'
 
 import { talliedBy, type CheckedFilter } from './condition.ts'
@@ -28,7 +28,7 @@ export interface RecordPage {
 
 /** `everywhere`: over all organisations. */
 export interface RecordSource {
-  readonly asking: Asking
+  readonly asking: SnapshotReader
   readonly everywhere: boolean
 }
 
@@ -123,7 +123,7 @@ const order = (columns: readonly Sql[], descending: boolean): Sql =>
   sql.join(columns.map((each) => (descending ? sql`${each} desc` : each)))
 
 /** Keyset page: page 1 and every page after a cursor, found by an index scan. One statement, so one snapshot. */
-async function readNear(query: Query, parts: Parts, asking: Asking): Promise<RecordPage> {
+async function readNear(query: Query, parts: Parts, asking: SnapshotReader): Promise<RecordPage> {
   const { after, page, pageSize, sort, type } = query
   const { from, where, shown, sorted, total, descending } = parts
   const beyond = after
@@ -142,7 +142,11 @@ async function readNear(query: Query, parts: Parts, asking: Asking): Promise<Rec
 }
 
 /** Offset page: skips inside an index, and fetches only the records that it returns. */
-async function readCounted(query: Query, parts: Parts, asking: Asking): Promise<RecordPage> {
+async function readCounted(
+  query: Query,
+  parts: Parts,
+  asking: SnapshotReader,
+): Promise<RecordPage> {
   const { page, pageSize } = query
   const { descending, sorted } = parts
   const picked = selectByKeys(query, parts, descending, pageSize, (page - 1) * pageSize)
@@ -157,7 +161,7 @@ async function readCounted(query: Query, parts: Parts, asking: Asking): Promise<
 async function readFar(
   query: Query,
   parts: Parts & { readonly total: Sql },
-  asking: Asking,
+  asking: SnapshotReader,
 ): Promise<RecordPage> {
   const { page, pageSize } = query
   const { descending, sorted } = parts

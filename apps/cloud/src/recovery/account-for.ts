@@ -18,7 +18,7 @@ interface ChangedRow {
 const wasRead = (recovery: number) => sql<boolean>`vm.host in (select id from host
   where state = 'joined' and recovery_read = ${recovery})`
 const alive = sql<boolean>`vm.deleted_at is null and vm.lost_reason is distinct from 'LOST'`
-const mine = sql`said.host = vm.host and said.vm = vm.id`
+const mine = sql`reported.host = vm.host and reported.vm = vm.id`
 const eventColumns = sql`vm.org, vm.vapp, vm.id as vm`
 
 /**
@@ -50,9 +50,9 @@ export async function accountForAll(
 const adoptNewerIncarnation = (tx: Tx, recovery: number) =>
   changedRows(
     tx,
-    sql`update vm set incarnation = said.incarnation, ever_started = true from host_record said
-      where ${mine} and said.there and said.incarnation > vm.incarnation and ${alive} and ${wasRead(recovery)}
-      returning ${eventColumns}, vm.host, jsonb_build_object('incarnation', said.incarnation::text) as details`,
+    sql`update vm set incarnation = reported.incarnation, ever_started = true from host_record reported
+      where ${mine} and reported.there and reported.incarnation > vm.incarnation and ${alive} and ${wasRead(recovery)}
+      returning ${eventColumns}, vm.host, jsonb_build_object('incarnation', reported.incarnation::text) as details`,
   )
 
 /** VMs deleted after the backup, as the tombstone on their host shows; except VMs that another host has. */
@@ -61,11 +61,11 @@ async function markDeleted(tx: Tx, recovery: number): Promise<readonly ChangedRo
     tx,
     sql`update vm set deleted_at = clock_timestamp(), closed = true, host = null, boot = null, host_silent = false,
         lost_reason = null, status = 'RESOLVED'
-      from host_record said
-      where ${mine} and said.gone and not said.there and said.incarnation >= vm.incarnation and ${alive}
+      from host_record reported
+      where ${mine} and reported.gone and not reported.there and reported.incarnation >= vm.incarnation and ${alive}
         and ${wasRead(recovery)}
         and not exists (select from host_record other where other.vm = vm.id and other.there)
-      returning ${eventColumns}, said.host, '{}'::jsonb as details`,
+      returning ${eventColumns}, reported.host, '{}'::jsonb as details`,
   )
   const vapps = [...new Set(rows.map(({ vapp }) => vapp))]
   await sql`update vapp set deleted_at = clock_timestamp(), closed = true
@@ -79,13 +79,13 @@ const failUnfinishedCreates = (tx: Tx) =>
   changedRows(
     tx,
     sql`update vm set status = 'FAILED_CREATION' where ${alive} and status = 'UNRESOLVED'
-        and not exists (select from host_record said where ${mine} and said.there)
+        and not exists (select from host_record reported where ${mine} and reported.there)
       returning ${eventColumns}, vm.host, '{}'::jsonb as details`,
   )
 
 async function markMissing(tx: Tx, recovery: number): Promise<readonly ChangedRow[]> {
-  const there = sql`select from host_record said where ${mine} and said.there
-    and said.incarnation = vm.incarnation`
+  const there = sql`select from host_record reported where ${mine} and reported.there
+    and reported.incarnation = vm.incarnation`
   await sql`update vm set lost_reason = null where lost_reason = 'MISSING' and deleted_at is null
     and exists (${there})`.execute(tx)
   return changedRows(
@@ -111,15 +111,15 @@ async function findOrphans(tx: Tx, recovery: number): Promise<readonly ChangedRo
   )
   return changedRows(
     tx,
-    sql`with orphans as (insert into orphan (host, vm) select said.host, said.vm from host_record said
-        where said.there
-          and not exists (select from vm where ${mine} and vm.incarnation = said.incarnation and vm.deleted_at is null)
-          and not exists (select from pending_undo where pending_undo.host = said.host and pending_undo.vm = said.vm
-            and pending_undo.incarnation = said.incarnation)
+    sql`with orphans as (insert into orphan (host, vm) select reported.host, reported.vm from host_record reported
+        where reported.there
+          and not exists (select from vm where ${mine} and vm.incarnation = reported.incarnation and vm.deleted_at is null)
+          and not exists (select from pending_undo where pending_undo.host = reported.host and pending_undo.vm = reported.vm
+            and pending_undo.incarnation = reported.incarnation)
         returning host, vm)
-      select null as org, null as vapp, null as vm, said.host,
-        jsonb_build_object('vm', said.vm, 'spec', said.spec, 'quarantined', said.lost) as details
-      from host_record said join orphans on orphans.host = said.host and orphans.vm = said.vm`,
+      select null as org, null as vapp, null as vm, reported.host,
+        jsonb_build_object('vm', reported.vm, 'spec', reported.spec, 'quarantined', reported.lost) as details
+      from host_record reported join orphans on orphans.host = reported.host and orphans.vm = reported.vm`,
   )
 }
 

@@ -8,7 +8,7 @@ import {
   refuseUpgrade,
   relay,
   whyNotHandshake,
-  type Relayed,
+  type RelayResult,
   type ScreenServer,
 } from '@skerry/screen'
 import { markAuthenticated } from '@skerry/service'
@@ -97,7 +97,7 @@ async function showTo(
   { webSockets }: ShowScreenContext,
   { request, socket, head }: ScreenUpgrade,
   { display, open }: Omit<Opened, 'screen'>,
-): Promise<Relayed> {
+): Promise<RelayResult> {
   let why = 'the viewer disconnected before it was open'
   try {
     // Screen updates meanwhile wait in the display's buffer.
@@ -116,7 +116,7 @@ async function showTo(
   }
 }
 
-const whyOf = ({ endedBy, ending }: Relayed): string =>
+const whyOf = ({ endedBy, ending }: RelayResult): string =>
   endedBy === 'viewer' ? 'the viewer closed it' : ending.reason
 
 /** The statuses of the contract: an invalid ticket is always 403, regardless of the host's reason. */

@@ -151,9 +151,9 @@ async function requestCertificate(
   sent.end(text)
   try {
     const response = await answered.promise
-    const said = await readText(response)
-    if (response.statusCode !== 200) throw reviveFault(said)
-    return JSON.parse(said) as JoinAnswer
+    const answer = await readText(response)
+    if (response.statusCode !== 200) throw reviveFault(answer)
+    return JSON.parse(answer) as JoinAnswer
   } catch (cause) {
     if (cause instanceof Fault) throw cause
     throw new Fault('unavailable', `the cell at ${url.host} did not answer`, {

@@ -175,7 +175,7 @@ async function storeImported(
     form,
   }
   const there = known && known.deleted_at === null ? known : undefined
-  const said = {
+  const report = {
     dryRun: requested.dryRun,
     id: next.id,
     name,
@@ -185,7 +185,7 @@ async function storeImported(
     ...(there && { previous: there.version }),
     complaints: [],
   }
-  if (there && isSame(there, next)) return { ...said, result: 'unchanged' }
+  if (there && isSame(there, next)) return { ...report, result: 'unchanged' }
   if (there && !requested.overwrite) {
     throw new Fault('conflict', `${there.name} exists already, with version ${there.version}`, {
       hint: 'use overwrite=true to make this the current version; the other version is kept',
@@ -195,7 +195,7 @@ async function storeImported(
   const changes = there !== undefined && there.digest !== digest
   const stopped = changes ? await pauseForChange(tx, principal, { workflow: next.id, version }) : []
   return {
-    ...said,
+    ...report,
     result: there ? 'updated' : 'created',
     ...(stopped.length > 0 && { paused: stopped }),
   }

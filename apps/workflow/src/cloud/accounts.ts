@@ -18,15 +18,15 @@ export async function checkCredentials(
 ): Promise<WorkflowPrincipal | undefined> {
   const body = { ...credentials, address }
   const path = '/machine/v1/credentials'
-  const said = await cells.report({ method: 'POST', path, body }).catch((error: unknown) => {
+  const answer = await cells.report({ method: 'POST', path, body }).catch((error: unknown) => {
     // A malformed name cannot belong to any user.
     if (error instanceof Fault && ['unauthenticated', 'invalid'].includes(error.kind)) {
       return undefined
     }
     throw error
   })
-  if (said === undefined) return undefined
-  const { account, org, orgName, user, role } = said as Readonly<Record<string, string>>
+  if (answer === undefined) return undefined
+  const { account, org, orgName, user, role } = answer as Readonly<Record<string, string>>
   if (!account || !org || !orgName || !user || !isRole(role ?? '')) {
     throw new Fault('unavailable', 'the cloud returned incomplete account data')
   }
@@ -41,6 +41,6 @@ export async function checkCredentials(
 
 /** A value that changes whenever an account, a role or an organisation changes. */
 export async function readStamp(cells: Cells): Promise<string> {
-  const said = await cells.report({ method: 'GET', path: '/machine/v1/accounts/stamp' })
-  return String((said as { readonly stamp?: unknown }).stamp)
+  const answer = await cells.report({ method: 'GET', path: '/machine/v1/accounts/stamp' })
+  return String((answer as { readonly stamp?: unknown }).stamp)
 }

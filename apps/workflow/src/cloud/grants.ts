@@ -15,8 +15,8 @@ export interface GrantRequest {
 
 /** Asks for a grant to act on behalf of a user. Throws `forbidden` if the cloud refuses it. */
 export async function askGrant(cells: Cells, requested: GrantRequest): Promise<string> {
-  const said = await cells.report({ method: 'POST', path: '/machine/v1/grants', body: requested })
-  const { id } = said as { readonly id?: unknown }
+  const answer = await cells.report({ method: 'POST', path: '/machine/v1/grants', body: requested })
+  const { id } = answer as { readonly id?: unknown }
   if (typeof id === 'string') return id
   throw new Fault('unavailable', 'the cloud returned no grant id')
 }

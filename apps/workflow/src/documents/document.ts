@@ -1,4 +1,4 @@
-import { carried, element, type Element } from '@skerry/xml'
+import { withReplacements, element, type Element } from '@skerry/xml'
 
 /** One document in both formats, with the names that clients of this API read. Each format is built on demand. */
 export interface Document {
@@ -24,13 +24,13 @@ export function resource(
   attributes: Readonly<Record<string, Scalar>>,
   ...parts: readonly (DocumentPart | undefined | false)[]
 ): Document {
-  const said = parts.filter((each) => each !== undefined && each !== false)
+  const present = parts.filter((each) => each !== undefined && each !== false)
   return {
     get xml() {
-      return element(name, texts(attributes), ...said.map(({ xml }) => xml))
+      return element(name, texts(attributes), ...present.map(({ xml }) => xml))
     },
     get json() {
-      return { ...attributes, ...Object.fromEntries(said.map((each) => [each.name, each.json])) }
+      return { ...attributes, ...Object.fromEntries(present.map((each) => [each.name, each.json])) }
     },
   }
 }
@@ -40,14 +40,14 @@ const texts = (values: Readonly<Record<string, Scalar>>): Record<string, Scalar>
   Object.fromEntries(
     Object.entries(values).map(([name, value]) => [
       name,
-      typeof value === 'string' ? carried(value) : value,
+      typeof value === 'string' ? withReplacements(value) : value,
     ]),
   )
 
 export const field = (name: string, value: Scalar): DocumentPart | undefined =>
   value === undefined
     ? undefined
-    : { name, json: value, xml: element(name, {}, carried(String(value))) }
+    : { name, json: value, xml: element(name, {}, withReplacements(String(value))) }
 
 /** A list: in XML inside its own element, in JSON an array. */
 export const list = (name: string, things: readonly Document[]): DocumentPart => ({

@@ -226,9 +226,10 @@ function problemIn(error: unknown): Problem | undefined {
   if (cause instanceof TimeoutFailure) return problem('timeout', 'the call timed out')
   if (cause instanceof CancelledFailure) return problem('runtime', 'the child run was canceled')
   if (!(cause instanceof ApplicationFailure)) return undefined
-  const [said] = (cause.details ?? []) as [Problem?]
-  if (cause.type !== PROBLEM || said === undefined) return problem('runtime', cause.message)
-  const { type, status, title, detail } = said
+  const [reportedProblem] = (cause.details ?? []) as [Problem?]
+  if (cause.type !== PROBLEM || reportedProblem === undefined)
+    return problem('runtime', cause.message)
+  const { type, status, title, detail } = reportedProblem
   return {
     type,
     status,

@@ -87,9 +87,9 @@ export async function carryOut(
   const { context, cloud, key } = calling
   context.signal?.throwIfAborted()
   // Without the signal: we must know whether it was accepted to be able to roll it back.
-  const said = await cloud.act(method, href, { key, ...(body && { body }) })
-  const task = said && taskIn(said)
-  if (!task) return said
+  const answer = await cloud.act(method, href, { key, ...(body && { body }) })
+  const task = answer && taskIn(answer)
+  if (!task) return answer
   try {
     await waitTask(cloud, task, context)
   } catch (error) {
@@ -98,7 +98,7 @@ export async function carryOut(
     }
     throw error
   }
-  return said
+  return answer
 }
 
 /** Ignores failures: the run ends as canceled in any case, and the cloud ends the task later. */

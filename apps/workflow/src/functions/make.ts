@@ -89,9 +89,9 @@ async function searchTemplate(cloud: Cloud, name: string): Promise<string | unde
 
 /** Creates a vApp and returns it once its task has ended. */
 async function createVapp(calling: FunctionRun, href: string, body: Element) {
-  const said = await carryOut(calling, 'POST', href, body)
-  if (!said) throw new Fault('unavailable', 'the cloud returned no vApp')
-  return vappIn(await calling.cloud.get(attribute(said, 'href') ?? '', calling.context.signal))
+  const answer = await carryOut(calling, 'POST', href, body)
+  if (!answer) throw new Fault('unavailable', 'the cloud returned no vApp')
+  return vappIn(await calling.cloud.get(attribute(answer, 'href') ?? '', calling.context.signal))
 }
 
 const Items = Type.Array(

@@ -2,7 +2,7 @@ import { STATUS_CODES } from 'node:http'
 
 import { Fault, httpStatus } from '@skerry/fault'
 import { unreadable } from '@skerry/service'
-import { carried, renderDocument } from '@skerry/xml'
+import { withReplacements, renderDocument } from '@skerry/xml'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 
 import { withNamespace } from '../documents/document.ts'
@@ -55,7 +55,7 @@ function rendered(format: 'xml' | 'json' | 'html', answer: RefusalAnswer): strin
   if (format === 'html') return faultPage(answer)
   const { message, ...rest } = answer
   // A message may quote the request, and a URL can contain characters that a document cannot.
-  const { xml, json } = errorDocument({ ...rest, message: carried(message) })
+  const { xml, json } = errorDocument({ ...rest, message: withReplacements(message) })
   return format === 'json' ? renderJson(json) : renderDocument(withNamespace(xml))
 }
 

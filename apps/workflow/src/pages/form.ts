@@ -27,19 +27,19 @@ function row(field: Field, form: string): Element {
   const { name, schema, required } = field
   const id = `${form}-${name}`
   const described = typeof schema['description'] === 'string' ? schema['description'] : undefined
-  const label = typeof schema['title'] === 'string' ? schema['title'] : name
+  const title = typeof schema['title'] === 'string' ? schema['title'] : name
   const named = { id, name, 'aria-describedby': described && `${id}-d` }
-  const said = element(
+  const label = element(
     'label',
     { for: id },
-    label,
+    title,
     required && element('span', { class: 'quiet' }, ' (required)'),
   )
   const hint = described && element('span', { class: 'hint', id: `${id}-d` }, described)
   // A checkbox precedes its label.
   return isTick(field)
-    ? element('p', { class: 'field tick' }, control(field, named), said, hint)
-    : element('p', { class: 'field' }, said, control(field, named), hint)
+    ? element('p', { class: 'field tick' }, control(field, named), label, hint)
+    : element('p', { class: 'field' }, label, control(field, named), hint)
 }
 
 const isTick = ({ schema }: Field): boolean =>

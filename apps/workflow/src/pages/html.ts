@@ -8,8 +8,10 @@ const escape = (text: string): string =>
 
 /** Renders HTML. All texts and attribute values are escaped. */
 function render({ name, attributes, children }: Element): string {
-  const said = Object.entries(attributes).map(([key, value]) => ` ${key}="${escape(value)}"`)
-  const start = `<${name}${said.join('')}>`
+  const attributeTexts = Object.entries(attributes).map(
+    ([key, value]) => ` ${key}="${escape(value)}"`,
+  )
+  const start = `<${name}${attributeTexts.join('')}>`
   if (empty.has(name)) return start
   const inside = children.map((each) => (typeof each === 'string' ? escape(each) : render(each)))
   return `${start}${inside.join('')}</${name}>`

@@ -1,5 +1,5 @@
 import { checkForm } from '@skerry/serverless-workflow'
-import { carried, element } from '@skerry/xml'
+import { withReplacements, element } from '@skerry/xml'
 
 import { at, WorkflowHrefs } from '../documents/addresses.ts'
 import { field, list, resource } from '../documents/document.ts'
@@ -26,10 +26,10 @@ export const presentation = [
       const hrefs = new WorkflowHrefs(context.base)
       const href = hrefs.below(workflow.id, 'presentation')
       const up = { rel: 'up', href: hrefs.workflow(workflow.id) }
-      const said = {
+      const presentation = {
         name: 'form',
         json: form ?? {},
-        xml: element('form', {}, carried(JSON.stringify(form ?? {}))),
+        xml: element('form', {}, withReplacements(JSON.stringify(form ?? {}))),
       }
       const parts = [relations([up, { rel: 'add', href: `${href}instances/` }])]
       const body = resource(
@@ -39,7 +39,7 @@ export const presentation = [
         field('name', workflow.name),
         field('description', workflow.description),
         declaredParameters('input-parameters', form),
-        said,
+        presentation,
       )
       return { status: 200, body }
     },

@@ -43,9 +43,9 @@ export async function callHttp(
     headers: headersOf(call),
     ...(body !== undefined && { body: Buffer.from(textOf(body)).toString('base64') }),
   }
-  const { status, said } = await postToEgress(egress.socket, JSON.stringify(sent), signal)
-  if (status !== 200) throw new CallProblem(problemOf(said as FaultBody))
-  const answer = said as { status: number; headers: Record<string, string>; body: string }
+  const { status, content } = await postToEgress(egress.socket, JSON.stringify(sent), signal)
+  if (status !== 200) throw new CallProblem(problemOf(content as FaultBody))
+  const answer = content as { status: number; headers: Record<string, string>; body: string }
   return { status: answer.status, headers: answer.headers, content: contentOf(call, answer) }
 }
 
@@ -99,7 +99,7 @@ async function postToEgress(
   socketPath: string,
   body: string,
   signal: AbortSignal,
-): Promise<{ status: number; said: unknown }> {
+): Promise<{ status: number; content: unknown }> {
   try {
     return await new Promise((resolve, reject) => {
       const headers = {
@@ -110,7 +110,7 @@ async function postToEgress(
         { socketPath, method: 'POST', path: '/v1/fetch', headers, signal },
         (response) => {
           text(response)
-            .then((whole) => ({ status: response.statusCode ?? 0, said: readAnswer(whole) }))
+            .then((whole) => ({ status: response.statusCode ?? 0, content: readAnswer(whole) }))
             .then(resolve, reject)
         },
       )
@@ -124,8 +124,9 @@ async function postToEgress(
 }
 
 function readAnswer(whole: string): unknown {
-  const said = JSON.parse(whole) as Partial<FaultBody>
-  const known = said.error === undefined || (faultKinds as readonly string[]).includes(said.error)
+  const content = JSON.parse(whole) as Partial<FaultBody>
+  const known =
+    content.error === undefined || (faultKinds as readonly string[]).includes(content.error)
   if (!known) throw new Error('unexpected response from the egress')
-  return said
+  return content
 }

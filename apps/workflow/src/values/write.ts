@@ -1,5 +1,5 @@
 import type { Parameter, ParameterValue } from '@skerry/serverless-workflow'
-import { carried, element, type Element } from '@skerry/xml'
+import { withReplacements, element, type Element } from '@skerry/xml'
 
 /** `{"string": {"value": "John"}}` as an element of that name. */
 function valueElement(value: ParameterValue | null): Element {
@@ -11,7 +11,7 @@ function valueElement(value: ParameterValue | null): Element {
       'properties',
       {},
       ...property.map((each) =>
-        element('property', { key: carried(each.key) }, valueElement(each.value)),
+        element('property', { key: withReplacements(each.key) }, valueElement(each.value)),
       ),
     )
   }
@@ -19,24 +19,24 @@ function valueElement(value: ParameterValue | null): Element {
     const { type, property } = value.composite
     return element(
       'composite',
-      { type: carried(type) },
+      { type: withReplacements(type) },
       ...property.map((each) =>
-        element('property', { id: carried(each.id) }, valueElement(each.value)),
+        element('property', { id: withReplacements(each.id) }, valueElement(each.value)),
       ),
     )
   }
   const [[kind, inside] = ['null', { value: '' }]] = Object.entries(value)
-  return element(kind, {}, carried(String(inside.value)))
+  return element(kind, {}, withReplacements(String(inside.value)))
 }
 
 export const parameterElement = ({ name, type, description, scope, value }: Parameter): Element =>
   element(
     'parameter',
     {
-      name: carried(name),
-      type: carried(type),
+      name: withReplacements(name),
+      type: withReplacements(type),
       scope,
-      description: description === undefined ? undefined : carried(description),
+      description: description === undefined ? undefined : withReplacements(description),
     },
     value === undefined || value === null ? undefined : valueElement(value),
   )

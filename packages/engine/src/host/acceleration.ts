@@ -37,7 +37,7 @@ async function runsUnderKvm(): Promise<boolean> {
     sector.set(PROBE_CODE)
     sector.writeUInt16LE(0xaa55, SECTOR_BYTES - 2)
     const image = join(directory, 'probe.img')
-    const said = join(directory, 'said')
+    const output = join(directory, 'output')
     await writeFile(image, sector)
     await runTool(
       'qemu-system-x86_64',
@@ -54,16 +54,16 @@ async function runsUnderKvm(): Promise<boolean> {
         '-drive',
         `file=${image},format=raw,if=ide,readonly=on`,
         '-chardev',
-        `file,id=said,path=${said}`,
+        `file,id=output,path=${output}`,
         '-device',
-        'isa-debugcon,chardev=said',
+        'isa-debugcon,chardev=output',
         '-device',
         'isa-debug-exit,iobase=0xf4,iosize=4',
       ],
       { timeoutMs: PROBE_TIMEOUT_MS },
       // isa-debug-exit makes QEMU exit with an odd status, which counts as failure; the output decides.
     ).catch(() => undefined)
-    return (await readFile(said, 'utf8').catch(() => '')).startsWith('K')
+    return (await readFile(output, 'utf8').catch(() => '')).startsWith('K')
   } finally {
     await rm(directory, { recursive: true, force: true })
   }

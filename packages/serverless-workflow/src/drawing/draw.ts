@@ -1,4 +1,4 @@
-import { carried, element, renderDocument } from '@skerry/xml'
+import { withReplacements, element, renderDocument } from '@skerry/xml'
 
 import type { WorkflowDefinition } from '../definition/definition.ts'
 import { listedTasks } from '../definition/task.ts'
@@ -36,8 +36,8 @@ export function drawWorkflow(definition: WorkflowDefinition, marks: Marks = new 
       width,
       height,
     },
-    element('title', { id: 'title' }, carried(definition.title)),
-    element('desc', { id: 'desc' }, carried(inWords(definition, marks))),
+    element('title', { id: 'title' }, withReplacements(definition.title)),
+    element('desc', { id: 'desc' }, withReplacements(inWords(definition, marks))),
     element('style', {}, css),
     element('rect', { class: 'paper', width, height }),
     element('circle', { class: 'terminal', cx: centre, cy: MARGIN + DOT, r: DOT }),

@@ -1,4 +1,4 @@
-import { carried, element, type Element } from '@skerry/xml'
+import { withReplacements, element, type Element } from '@skerry/xml'
 
 import type { Marks, StepMark } from './marks.ts'
 import { flowsOf, goesOn, isDown, kindWidth, SIZE, type Box, type DrawingColumn } from './plan.ts'
@@ -52,7 +52,7 @@ export function drawColumn(
           element(
             'text',
             { class: 'caption', x: round(x + 8), y: round(y + 14) },
-            carried(caption),
+            withReplacements(caption),
           ),
         ]),
     ...(role === 'loop' ? loopBack(column, x, y) : []),
@@ -142,13 +142,13 @@ export function drawBox(pen: Pen, box: Box, x: number, y: number): Element {
   const [left, top] = [round(x), round(y)]
   const shape = { x: left, y: top, width: round(width), height: round(height), rx: nested ? 10 : 7 }
   const room = width - 28
-  const text = (kind: string, size: number, below: number, said: string, space = room) =>
-    said === ''
+  const text = (kind: string, size: number, below: number, words: string, space = room) =>
+    words === ''
       ? undefined
       : element(
           'text',
           { class: kind, x: left + 14, y: round(y + below) },
-          carried(fit(said, size, space)),
+          withReplacements(fit(words, size, space)),
         )
   const aside = kindWidth(words) + (mark === undefined ? 0 : SIZE.mark)
   const parts = [words.name, words.kind, words.detail, words.condition, mark].filter(
@@ -156,8 +156,11 @@ export function drawBox(pen: Pen, box: Box, x: number, y: number): Element {
   )
   return element(
     'g',
-    { class: mark === undefined ? 'step' : `step ${mark}`, 'data-place': carried(placed.place) },
-    element('title', {}, carried(parts.join(' · '))),
+    {
+      class: mark === undefined ? 'step' : `step ${mark}`,
+      'data-place': withReplacements(placed.place),
+    },
+    element('title', {}, withReplacements(parts.join(' · '))),
     element('rect', { class: nested ? 'frame' : 'box', ...shape }),
     text('name', SIZE.name, 21, words.name, room - aside - 8),
     element(
@@ -185,7 +188,7 @@ function drawRows({ rows, width }: Box, x: number, y: number): Element[] {
     element(
       'text',
       { class: 'detail', x: round(x + 14), y: round(y + own + 17) },
-      carried(fit(text, SIZE.detail, width - 44)),
+      withReplacements(fit(text, SIZE.detail, width - 44)),
     ),
   ])
 }

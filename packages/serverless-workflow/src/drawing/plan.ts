@@ -78,10 +78,10 @@ export interface Jump {
 export function planColumn(
   list: readonly ListedTask[],
   role: DrawingColumn['role'] = 'list',
-  said = '',
+  detail = '',
 ): DrawingColumn {
   const boxes = list.map(planBox)
-  const caption = fit(said, SIZE.detail, SIZE.widest)
+  const caption = fit(detail, SIZE.detail, SIZE.widest)
   const widest = Math.max(0, ...boxes.map(({ width }) => width))
   const loop = role === 'loop' ? 26 : 0
   const jumps = planJumps(boxes, widest)
@@ -237,8 +237,8 @@ function catchWords({ errors, as, when, retry }: Catch): string {
   const which = [status, type?.split('/').at(-1), when && oneLine(bareExpression(when))]
   const again =
     retry === undefined ? '' : typeof retry === 'string' ? `, try again: ${retry}` : ', try again'
-  const said = which.filter((each) => each !== undefined).join(' ')
-  return `catch ${said || 'every error'}${as === undefined ? '' : ` as $${as}`}${again}`.slice(
+  const conditions = which.filter((each) => each !== undefined).join(' ')
+  return `catch ${conditions || 'every error'}${as === undefined ? '' : ` as $${as}`}${again}`.slice(
     0,
     60,
   )

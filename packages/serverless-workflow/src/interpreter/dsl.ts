@@ -11,7 +11,7 @@ export {
   type Interaction,
   interactionOf,
   type ListenTask,
-  listedTasks as placed,
+  listedTasks,
   type RaisedError,
   type RaiseTask,
   type Retry,

@@ -21,24 +21,24 @@ export class RunStopped extends Error {
 
 /** Signals all listeners to stop, once. Temporal has its own mechanism, but the interpreter is independent of Temporal. */
 export class Stop {
-  private said: StopWord | undefined
+  private stopWord: StopWord | undefined
   private readonly listeners = new Set<(word: StopWord) => void>()
 
   get word(): StopWord | undefined {
-    return this.said
+    return this.stopWord
   }
 
   stop(word: StopWord): void {
-    if (this.said !== undefined) return
-    this.said = word
+    if (this.stopWord !== undefined) return
+    this.stopWord = word
     for (const report of this.listeners) report(word)
     this.listeners.clear()
   }
 
   /** Returns a function that removes the listener. */
   onStop(report: (word: StopWord) => void): () => void {
-    if (this.said !== undefined) {
-      report(this.said)
+    if (this.stopWord !== undefined) {
+      report(this.stopWord)
       return () => undefined
     }
     this.listeners.add(report)
@@ -46,7 +46,7 @@ export class Stop {
   }
 
   check(): void {
-    if (this.said !== undefined) throw new RunStopped(this.said)
+    if (this.stopWord !== undefined) throw new RunStopped(this.stopWord)
   }
 }
 

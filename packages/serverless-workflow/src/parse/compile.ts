@@ -12,7 +12,7 @@ export async function whyNotCompiled(
   expressions: readonly FoundExpression[],
   evaluate: Evaluator['evaluate'],
 ): Promise<{ readonly at: string; readonly message: string }[]> {
-  const said: { at: string; message: string }[] = []
+  const errors: { at: string; message: string }[] = []
   for (const batch of batches(expressions)) {
     const programs = batch.map(({ program }) => `if . then (\n${program}\n) else null end`)
     const variables = Object.fromEntries(batch.flatMap(({ program }) => namesIn(program)))
@@ -20,14 +20,14 @@ export async function whyNotCompiled(
     for (const [index, { at }] of batch.entries()) {
       const answer = answers[index]
       if (answer === undefined || 'wrong' in answer)
-        said.push({
+        errors.push({
           at,
           message: `jq cannot compile the expression: ${answer?.wrong ?? 'no result'}`,
         })
     }
-    if (said.length >= DEFINITION_LIMITS.complaints) break
+    if (errors.length >= DEFINITION_LIMITS.complaints) break
   }
-  return said.slice(0, DEFINITION_LIMITS.complaints)
+  return errors.slice(0, DEFINITION_LIMITS.complaints)
 }
 
 /** Defines every variable name as null: jq cannot know which ones a task sees, and values do not matter here. */

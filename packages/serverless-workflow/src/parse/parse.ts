@@ -31,8 +31,8 @@ export async function parseAndCompile(
   const parsed = parse(text, functions)
   if ('complaints' in parsed) return parsed
   const { definition, read, expressions } = parsed
-  const said = await whyNotCompiled(expressions, evaluate)
-  return said.length > 0 ? { complaints: complaintsOf(read, said) } : { definition }
+  const errors = await whyNotCompiled(expressions, evaluate)
+  return errors.length > 0 ? { complaints: complaintsOf(read, errors) } : { definition }
 }
 
 type FoundErrors = readonly { readonly at: string; readonly message: string }[]
@@ -49,20 +49,20 @@ function parse(
   const outcome = readText(text)
   if ('complaints' in outcome) return outcome
   const { read } = outcome
-  const said: { at: string; message: string }[] = []
+  const errors: { at: string; message: string }[] = []
   const report = (at: string, message: string) => {
-    if (said.length < DEFINITION_LIMITS.complaints) said.push({ at, message })
+    if (errors.length < DEFINITION_LIMITS.complaints) errors.push({ at, message })
   }
   const expressions = checkSubset(read.value, functions, report)
-  if (said.length > 0) return { complaints: complaintsOf(read, said) }
+  if (errors.length > 0) return { complaints: complaintsOf(read, errors) }
   const document = read.value as DefinitionDocument
   checkBySchema(document, allTasks(document), report)
-  if (said.length > 0) return { complaints: complaintsOf(read, said) }
+  if (errors.length > 0) return { complaints: complaintsOf(read, errors) }
   return { definition: definitionOf(document), read, expressions }
 }
 
-const complaintsOf = (read: ReadText, said: FoundErrors): Complaint[] =>
-  said
+const complaintsOf = (read: ReadText, errors: FoundErrors): Complaint[] =>
+  errors
     .map(({ at, message }) => read.complain(at, message))
     .toSorted((a, b) => a.line - b.line || a.column - b.column)
 

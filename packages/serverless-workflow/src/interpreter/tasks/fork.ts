@@ -1,4 +1,4 @@
-import { type ForkTask, placed } from '../dsl.ts'
+import { type ForkTask, listedTasks } from '../dsl.ts'
 import { Raised } from '../problem.ts'
 import {
   type TaskRunner,
@@ -19,7 +19,7 @@ interface ForkState {
 /** Runs all branches concurrently. A failing branch ends the others; with `compete` the first to succeed ends them. */
 export const doFork: TaskRunner<ForkTask, ForkState> = async (task, here, kindState) => {
   const { running, place, scope, input } = here
-  const branches = placed(task.fork.branches, `${place}/fork/branches`)
+  const branches = listedTasks(task.fork.branches, `${place}/fork/branches`)
   const { compete = false } = task.fork
   const resumePoints = (kindState.branches ??= {})
   const outputs = (kindState.outputs ??= {})
