@@ -9,8 +9,8 @@ const LENGTH_MAX = 2048
 
 /** For links only: clients return it unchanged. `events`: for a list of events, whose numbers are hidden from clients. */
 export function writeCursor(cursor: PageCursor, events?: EventCursors): string {
-  const withEventKey = events ? withEventCursor(cursor, events) : cursor
-  return Buffer.from(JSON.stringify(withEventKey)).toString('base64url')
+  const position = events ? withEventCursor(cursor, events) : cursor
+  return Buffer.from(JSON.stringify(position)).toString('base64url')
 }
 
 /** The key of an event is its transaction and its sequence number, after the sort value. */
@@ -19,7 +19,7 @@ function withEventCursor(cursor: PageCursor, events: EventCursors): PageCursor {
   return [...cursor.slice(0, -2), events.write({ tx, seq })]
 }
 
-function shown(cursor: PageCursor, events: EventCursors): PageCursor {
+function withEventKey(cursor: PageCursor, events: EventCursors): PageCursor {
   const { tx, seq } = events.read(cursor.at(-1) ?? '')
   return [...cursor.slice(0, -1), tx, seq]
 }
@@ -31,7 +31,7 @@ export function readCursor(written: string, parts: number, events?: EventCursors
     Array.isArray(cursor) &&
     cursor.length === parts - (events ? 1 : 0) &&
     cursor.every((each) => typeof each === 'string' && !each.includes('\0'))
-  if (fits) return events ? shown(cursor as PageCursor, events) : (cursor as PageCursor)
+  if (fits) return events ? withEventKey(cursor as PageCursor, events) : (cursor as PageCursor)
   throw wrongCursor()
 }
 

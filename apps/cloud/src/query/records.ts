@@ -83,13 +83,13 @@ function partsOf({ type, test, fields, sort }: Query, { everywhere }: RecordSour
     type.key.map((each) => sql`${sql.raw(each.sql)}::text`),
     sql` || '-' || `,
   )
-  const sortColumns = sorted.map((each, at) => sql`${each} as ${sql.ref(`sorted:${at}`)}`)
+  const sortedAs = sorted.map((each, at) => sql`${each} as ${sql.ref(`sorted:${at}`)}`)
   return {
     where,
     sorted,
     descending: sort?.descending ?? false,
     from: sql`${sql.table(type.table)} r`,
-    shown: sql.join([sql`${key} as "key"`, ...columns, ...sortColumns]),
+    shown: sql.join([sql`${key} as "key"`, ...columns, ...sortedAs]),
     total: totalOf(type, test, everywhere, own),
   }
 }
@@ -137,7 +137,7 @@ async function readNear(query: Query, parts: Parts, asking: SnapshotReader): Pro
     with page as materialized (select ${shown} from ${from} where ${where}${beyond}
       order by ${order(sorted, descending)} limit ${sql.lit(pageSize)})
     select * from (select ${sum} as total) t left join page on true
-    order by ${order(ends(sorted), descending)}`)
+    order by ${order(sortColumns(sorted), descending)}`)
   return foundIn(rows, query, sorted.length)
 }
 
@@ -153,7 +153,7 @@ async function readCounted(
   const rows = await asking.ask(sql<PageRow>`
     with page as materialized (${picked})
     select * from (select ${countQuery(parts)} as total) t left join page on true
-    order by ${order(ends(sorted), descending)}`)
+    order by ${order(sortColumns(sorted), descending)}`)
   return foundIn(rows, query, sorted.length)
 }
 
@@ -176,7 +176,7 @@ async function readFar(
       const skip = fromEnd ? known - offset - limit : offset
       const picked = selectByKeys(query, parts, descending !== fromEnd, limit, skip)
       return sql<PageRow>`select ${sql.lit(known)} as total, page.* from (${picked}) page
-        order by ${order(ends(sorted), descending)}`
+        order by ${order(sortColumns(sorted), descending)}`
     },
   )
   return { ...foundIn(rows, query, sorted.length), total: Number(first?.total ?? 0) }
@@ -203,7 +203,7 @@ const countQuery = ({ from, where }: Parts): Sql =>
 
 type PageRow = RecordRow & { readonly total: string | number }
 
-const ends = (sorted: readonly Sql[]): Sql[] =>
+const sortColumns = (sorted: readonly Sql[]): Sql[] =>
   sorted.map((_, at) => sql`${sql.ref(`sorted:${at}`)}`)
 
 const kinds = {

@@ -28,7 +28,7 @@ let tries = 0
 let waiting: ReturnType<typeof setTimeout> | undefined
 
 /** Shows the state of the connection; a screen reader announces changes. */
-function say(words: string, tone: string): void {
+function showState(words: string, tone: string): void {
   if (state.textContent !== words) state.textContent = words
   document.body.dataset['tone'] = tone
 }
@@ -38,11 +38,11 @@ function connect(): void {
   clearTimeout(waiting)
   again.disabled = true
   if (tries === 0) {
-    say('Connecting…', 'waiting')
+    showState('Connecting…', 'waiting')
     showNotice('Connecting…', [], false)
   }
   screen = new ScreenView(display, address.socket, view, {
-    shown,
+    shown: onShown,
     // QEMU's default name is of no use to a person.
     named: (name) => name.startsWith('QEMU') || setName(name),
     copied: (text) => {
@@ -53,10 +53,10 @@ function connect(): void {
   })
 }
 
-function shown(): void {
+function onShown(): void {
   tries = 0
   notice.hidden = true
-  say('Connected', 'connected')
+  showState('Connected', 'connected')
   setTools(true)
   const canvas = screen?.canvas
   if (!canvas || address.mode === 'none') return
@@ -80,7 +80,7 @@ async function ended(opened: boolean, understood: boolean, code: number): Promis
 
 function finish(end: End): void {
   const words = explain(address.mode === 'laptop' ? 'laptop' : 'cloud', end)
-  say(words.state, words.tone)
+  showState(words.state, words.tone)
   showNotice(words.headline, words.advice, address.mode === 'laptop')
   again.disabled = false
   // The canvas had the focus and is gone; move the focus, so that it is not lost.
