@@ -69,9 +69,10 @@ export const setUp: readonly Job[] = [
   // Jobs that start before it ends bundle for themselves.
   npmScript('setup:bundles', 10),
 ]
+/** The type checker behind the linter needs twice the processor time if it may use two cores. */
 export const checks: readonly Job[] = [
   npmScript('types', 15),
-  npmScript('lint', 20),
+  npmScript('lint', 15, { env: { GOMAXPROCS: '1' } }),
   npmScript('format', 5),
 ]
 

@@ -38,8 +38,10 @@ export function readSources(root: string): Sources {
   )
   return {
     text,
-    imported: (file) => closure(file, importsOf),
-    reached: (file) => closure(file, (each) => [...importsOf(each), ...programsOf(each)]),
+    imported: remembered((file) => closure(file, importsOf)),
+    reached: remembered((file) =>
+      closure(file, (each) => [...importsOf(each), ...programsOf(each)]),
+    ),
   }
 }
 
@@ -53,10 +55,8 @@ function entryOf(name: string): string {
   return workspace === 'lab' ? 'tools/lab/src/index.ts' : `packages/${workspace}/src/index.ts`
 }
 
-function remembered(
-  find: (file: string) => readonly string[],
-): (file: string) => readonly string[] {
-  const found = new Map<string, readonly string[]>()
+function remembered<T>(find: (file: string) => T): (file: string) => T {
+  const found = new Map<string, T>()
   return (file) => {
     const known = found.get(file) ?? find(file)
     found.set(file, known)

