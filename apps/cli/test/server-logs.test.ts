@@ -7,6 +7,8 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 
+import { until } from '@skerry/lab'
+
 import { startDetached, startReader } from '../src/machine/child.ts'
 import { BoundedLog } from '../src/up/servers/bounded-log.ts'
 import { ServerLogs } from '../src/up/servers/server-logs.ts'
@@ -27,11 +29,8 @@ const ports = {
 const machine = { ports, programs: { server: '/t/server', sql: '/t/sql' }, bin: '/pg/bin' }
 
 async function untilEndsWith(file: string, words: string): Promise<void> {
-  for (;;) {
-    const text = await readFile(file, 'utf8').catch(() => '')
-    if (text.endsWith(words)) return
-    await sleep(20)
-  }
+  const ends = async () => (await readFile(file, 'utf8').catch(() => '')).endsWith(words)
+  await until(`${file} ends with ${words}`, ends, 60_000)
 }
 
 test('a flooded log is rotated: a current and a previous file, at most 10 MiB each', async () => {

@@ -8,6 +8,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 
 import { Fault } from '@skerry/fault'
+import { freePorts } from '@skerry/lab'
 
 import {
   Conditions,
@@ -23,18 +24,10 @@ import { healthListener } from '../src/metrics/health.ts'
 
 const at = new Date('2026-01-01T00:00:00Z')
 
-async function freePort(): Promise<number> {
-  const server = createServer().listen({ host: '127.0.0.1', port: 0 })
-  await new Promise((resolve) => server.once('listening', resolve))
-  const { port } = server.address() as { port: number }
-  await new Promise((resolve) => server.close(resolve))
-  return port
-}
-
 async function open(more: Partial<HealthContext> = {}) {
   const conditions = new Conditions()
   const metrics = new ServerMeter('cell', conditions)
-  const port = await freePort()
+  const port = await freePorts()
   const logged: string[] = []
   const listener = await openHealth({
     server: 'cell',

@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
@@ -22,20 +22,29 @@ export async function ownMachine() {
     traces: async () => {
       const looks = [
         'ps -eo pid,args --no-headers | grep -v "sh -c ps\\|ps -eo\\|grep"',
-        // The networks' names are checked below; mounts of others come and go.
-        'cut -d" " -f4,5 /proc/self/mountinfo | grep -v ^net:',
+        'cut -d" " -f3-5 /proc/self/mountinfo',
         'ip -brief link | cut -d" " -f1',
         'lsns --noheadings --type net --output NS',
         'ls -A /run/netns',
         'ss -Hlntx | grep -v libvirt | grep -v virtlog | awk "{print \\$5}"',
         `ls -A ${dir}`,
       ]
+      // Mounts of this machine appear in the separate one too, and come and go with other tests.
+      const others = await mounts()
       const { stdout } = await machine.run(['sh', '-c', looks.join('; echo; ')])
-      return stdout.split('\n')
+      for (const mount of await mounts()) others.add(mount)
+      // The networks' names are listed by themselves.
+      return stdout.split('\n').filter((line) => !others.has(line) && !/^\S+ net:/.test(line))
     },
     async [Symbol.asyncDispose]() {
       await machine[Symbol.asyncDispose]()
       await rm(dir, { recursive: true, force: true })
     },
   }
+}
+
+/** Device, root and mount point of each mount of this machine. */
+async function mounts(): Promise<Set<string>> {
+  const lines = (await readFile('/proc/self/mountinfo', 'utf8')).split('\n').filter(Boolean)
+  return new Set(lines.map((line) => line.split(' ').slice(2, 5).join(' ')))
 }
