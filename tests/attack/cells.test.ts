@@ -164,7 +164,7 @@ test(
     const others = cloud.hosts.map(({ id }) => id).filter((id) => id !== first)
     await network.drop(await Promise.all(others.map((id) => portOf(cloud, id))))
     await goWrong(t, stage, [second], 'disconnected from all hosts')
-    await until('it says so', () => unfit(cloud, 'hosts'), 30_000)
+    await until('it reports that it is unfit', () => unfit(cloud, 'hosts'), 30_000)
     await network.fix()
     await until('it is fit again', async () => !(await unfit(cloud, 'hosts')), 30_000)
 

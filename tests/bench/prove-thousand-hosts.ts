@@ -67,7 +67,7 @@ let unseenElsewhere = 0
 const ids = await noting('join', joinAll)
 await noting('rows', seed)
 await noting('lists', async () => {
-  await Promise.all(processes.map((each) => each.tell({ do: 'serve' })))
+  await Promise.all(processes.map((each) => each.send({ do: 'serve' })))
   await until('all lists are read', async () => (await openHosts()) === hosts, PATIENCE_MS)
   await showsTruth(hosts * runningOn(vms), PATIENCE_MS)
 })
@@ -84,9 +84,9 @@ await noting('unknown', async () => {
 const during = await measureSteady(10)
 const started = planned.slice(0, lost).flatMap((host) => host.vms.slice(1, 2).map(({ id }) => id))
 await noting('back', async () => {
-  const word = silent.leaveWord({ do: 'start', vms: started })
+  const sent = silent.send({ do: 'start', vms: started })
   silent.wake()
-  await word
+  await sent
   await showsTruth(hosts * runningOn(vms) + started.length, TRUTH_MS)
 })
 if (unseenElsewhere > 0) throw new Error(`${unseenElsewhere} VMs of other hosts were UNKNOWN too`)
@@ -133,7 +133,7 @@ async function joinAll(): Promise<Readonly<Record<string, HostId>>> {
   const cell = `https://${machinesOf(1)}`
   const answers = await Promise.all(
     processes.map((each, at) =>
-      each.tell<Record<string, HostId>>({ do: 'join', hosts: groups[at] ?? [], cell, fingerprint }),
+      each.send<Record<string, HostId>>({ do: 'join', hosts: groups[at] ?? [], cell, fingerprint }),
     ),
   )
   return Object.assign({}, ...answers) as Readonly<Record<string, HostId>>

@@ -22,7 +22,7 @@ export interface Planned {
 }
 
 /** The commands of this process. */
-export type Told =
+export type HostCommand =
   | {
       readonly do: 'join'
       readonly hosts: readonly Planned[]
@@ -41,12 +41,12 @@ const joined = new Map<string, { readonly planned: Planned; readonly membership:
 const homes = new Map<VmId, SimulatedHost>()
 
 for await (const line of createInterface({ input: process.stdin })) {
-  const said = await obey(JSON.parse(line) as Told)
-  process.stdout.write(`${JSON.stringify(said)}\n`)
+  const result = await execute(JSON.parse(line) as HostCommand)
+  process.stdout.write(`${JSON.stringify(result)}\n`)
 }
 process.exit()
 
-async function obey(command: Told): Promise<unknown> {
+async function execute(command: HostCommand): Promise<unknown> {
   if (command.do === 'join') return joinAll(command)
   if (command.do === 'serve') return serveAll()
   for (const vm of command.vms) homes.get(vm)?.changePower(vm, 'on')
@@ -54,7 +54,7 @@ async function obey(command: Told): Promise<unknown> {
 }
 
 /** The host id that each got from the cloud. */
-async function joinAll({ hosts, cell, fingerprint }: Extract<Told, { do: 'join' }>) {
+async function joinAll({ hosts, cell, fingerprint }: Extract<HostCommand, { do: 'join' }>) {
   const left = [...hosts]
   const lane = async () => {
     for (let planned = left.shift(); planned; planned = left.shift()) {

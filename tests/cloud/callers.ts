@@ -33,7 +33,7 @@ export interface Answer {
   readonly key: string
 }
 
-export interface Askers extends AsyncDisposable {
+export interface Callers extends AsyncDisposable {
   readonly answers: readonly Answer[]
   /** Resolves when each kind was answered with success by each cell, requested after this call. */
   untilAllWell(withinMs: number): Promise<void>
@@ -50,7 +50,7 @@ export interface Asked {
 }
 
 /** One client for each kind of request at each cell. */
-export async function startAskers(cloud: SmallCloud, requested: Asked): Promise<Askers> {
+export async function startCallers(cloud: SmallCloud, requested: Asked): Promise<Callers> {
   const client = await cloud.logIn()
   const start = await client.start()
   const answers: (Answer & { cell: number })[] = []
@@ -65,7 +65,7 @@ export async function startAskers(cloud: SmallCloud, requested: Asked): Promise<
       )
       const { status, headers, text } = reply
       const retryAfter = headers['retry-after']?.toString()
-      const subject = toldBy(kind, reply)
+      const subject = subjectOf(kind, reply)
       const endedAt = performance.now()
       answers.push({ kind, cell, beganAt, endedAt, status, retryAfter, subject, text, key })
       await sleep(paceMs[kind])
@@ -134,7 +134,7 @@ export function create(
   })
 }
 
-function toldBy(kind: Kind, { status, root, headers }: Reply): string {
+function subjectOf(kind: Kind, { status, root, headers }: Reply): string {
   if (status >= 300) return ''
   if (kind === 'create' || kind === 'power') return taskOf(root).slice(-36)
   if (kind === 'logIn') return String(headers['x-cloud-authorization'])

@@ -14,7 +14,7 @@ import { hashToken } from '../../apps/cloud/src/auth/sessions.ts'
 import { schedules } from '../../apps/cloud/src/reconcile/schedules.ts'
 import { taskOf, type CloudClient } from '../../apps/cloud/test/cloud-client.ts'
 import { startSmallCloud, untilOpen, type SmallCloud } from '../../apps/cloud/test/small-cloud.ts'
-import { create, startAskers, type Answer } from './callers.ts'
+import { create, startCallers, type Answer } from './callers.ts'
 
 const AWAY_MS = 10_000
 const skip = reasonWithoutRoot('cloud') ?? (await reasonWithoutTemporal()) ?? false
@@ -155,8 +155,8 @@ test(
   'Postgres is away for 10 s: 503 with Retry-After, no wrong response, and recovery by itself',
   { skip },
   async (t) => {
-    await using askers = await startAskers(cloud, { ...requested, prefix: 'postgres' })
-    await askers.untilAllWell(30_000)
+    await using callers = await startCallers(cloud, { ...requested, prefix: 'postgres' })
+    await callers.untilAllWell(30_000)
     const before = performance.now()
     await cloud.postgres.kill9()
     const gone = performance.now()
@@ -164,12 +164,12 @@ test(
     const returning = performance.now()
     await cloud.postgres.restart()
     const back = performance.now()
-    await askers.untilAllWell(60_000)
+    await callers.untilAllWell(60_000)
     t.diagnostic(
       `all requests succeed again ${seconds(performance.now() - back)} after it was back`,
     )
-    await askers.stop()
-    const { answers } = askers
+    await callers.stop()
+    const { answers } = callers
 
     const during = answers.filter((one) => one.beganAt > gone && one.endedAt < returning)
     assert.ok(during.length > 50, `${during.length} requests while it was away`)
@@ -212,15 +212,15 @@ test(
   'Temporal is away for 10 s: all requests are accepted and queued, reads continue, and the tasks end afterwards',
   { skip },
   async (t) => {
-    await using askers = await startAskers(cloud, { ...requested, prefix: 'temporal' })
-    await askers.untilAllWell(30_000)
+    await using callers = await startCallers(cloud, { ...requested, prefix: 'temporal' })
+    await callers.untilAllWell(30_000)
     await cloud.temporal.kill9()
     await sleep(AWAY_MS)
     assert.ok((await openTasks()) > 0, 'they wait')
     await cloud.temporal.restart()
     const back = performance.now()
-    await askers.stop()
-    const { answers } = askers
+    await callers.stop()
+    const { answers } = callers
     for (const { status, text, kind } of answers) assert.ok(status < 300, `${kind}: ${text}`)
     await untilAllEnded()
     t.diagnostic(`all tasks ended ${seconds(performance.now() - back)} after it was back`)

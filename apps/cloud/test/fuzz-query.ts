@@ -15,7 +15,7 @@ export interface Scope {
   readonly rows: readonly Known[]
 }
 
-export interface Told {
+export interface FuzzCounts {
   requested: number
   /** Queries that were compared with the expected result, row by row. */
   compared: number
@@ -59,9 +59,9 @@ export async function fuzz(
   scopes: readonly Scope[],
   all: readonly Known[],
   { seed, count, base }: { readonly seed: number; readonly count: number; readonly base: string },
-): Promise<Told> {
+): Promise<FuzzCounts> {
   const draw = chance(seed)
-  const counts: Told = { requested: 0, compared: 0, refused: 0, tooLong: 0, slowestMs: 0 }
+  const counts: FuzzCounts = { requested: 0, compared: 0, refused: 0, tooLong: 0, slowestMs: 0 }
   for (; counts.requested < count; counts.requested += 1) {
     const scope = pick(draw, scopes)
     const { text, fits } = fuzzFilter(draw, draw() < 0.8 ? scope.rows : all, base)

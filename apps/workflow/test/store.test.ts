@@ -9,7 +9,7 @@ import type { RunProgress } from '@skerry/serverless-workflow'
 import { sql } from 'kysely'
 
 import { startDatabases } from '../../cloud/test/cloud-database.ts'
-import { gapsIn, readTables } from '../../cloud/test/walled-tables.ts'
+import { gapsIn, readTables } from '../../cloud/test/organisation-tables.ts'
 import { addChildRun, addScheduledRun } from '../src/store/begun-runs.ts'
 import {
   addExecution,

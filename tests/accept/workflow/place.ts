@@ -178,7 +178,7 @@ export async function requireCompleted(place: Place, location: string): Promise<
   assert.fail((await place.curl(...place.user, ...JSON_ASKED, location)).text)
 }
 
-interface Told {
+interface OutputParameter {
   readonly name: string
   readonly value?: {
     readonly array?: { readonly elements: readonly { readonly string?: { value: string } }[] }
@@ -192,7 +192,7 @@ export async function outputOf(
 ): Promise<Readonly<Record<string, readonly (string | undefined)[]>>> {
   const { text } = await curl(...user, ...JSON_ASKED, location)
   const { 'output-parameters': given } = JSON.parse(text) as {
-    readonly 'output-parameters': readonly Told[]
+    readonly 'output-parameters': readonly OutputParameter[]
   }
   return Object.fromEntries(
     given.map(({ name, value }) => [

@@ -28,7 +28,7 @@ export interface Table {
   /** The column with the organisation of a row. */
   readonly owner: string
   /** Row-level security, also for the owner of the table, and a policy for tenants. */
-  readonly walled: boolean
+  readonly secured: boolean
   /** Tenants may insert or update. */
   readonly written: boolean
   readonly columns: readonly Column[]
@@ -50,7 +50,7 @@ export async function readTables<DB = CloudTables>(
           where a.attrelid = c.oid and a.attname = 'org' and not a.attisdropped)))
     select relname as name, owner,
       forced and exists (select from pg_policy p
-        where p.polrelid = named.oid and ${tenant}::regrole::oid = any(p.polroles)) as walled,
+        where p.polrelid = named.oid and ${tenant}::regrole::oid = any(p.polroles)) as secured,
       has_table_privilege(${tenant}, named.oid, 'insert')
         or has_any_column_privilege(${tenant}, named.oid, 'update') as written,
       (select jsonb_agg(jsonb_build_object('name', a.attname, 'type', t.typname,
@@ -90,7 +90,7 @@ export function gapsIn(tables: readonly Table[]): string[] {
   const byName = new Map(tables.map((table) => [table.name, table]))
   for (const table of tables) {
     const { name, owner } = table
-    if (!table.walled) gaps.push(`${name} has no row-level security for tenants`)
+    if (!table.secured) gaps.push(`${name} has no row-level security for tenants`)
     if (!table.written) continue
     for (const key of table.unique) {
       if (key.columns[0] === owner || isUnguessable(table, key)) continue

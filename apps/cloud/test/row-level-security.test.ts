@@ -7,8 +7,8 @@ import { after, before, test } from 'node:test'
 import { sql } from 'kysely'
 
 import type { Tx } from '../src/database/tables.ts'
+import { gapsIn, isUnguessable, readTables, type Table } from './organisation-tables.ts'
 import { instantiate, openTenantsApi, type TenantsApi } from './tenants-api.ts'
-import { gapsIn, isUnguessable, readTables, type Table } from './walled-tables.ts'
 
 let api: TenantsApi
 let tables: readonly Table[]
