@@ -110,7 +110,7 @@ test('10,000 feed readers of one tenant: another tenant is at most twice as slow
   const [counts] = (await once(readers, 'message')) as [Came]
   const came = performance.now() - began
   const move = async (word: Move) => {
-    readers.postMessage(word)
+    readers.postMessage(word, [])
     await once(readers, 'message')
   }
   const turns: { with: Turn[]; without: Turn[] } = { with: [], without: [] }
