@@ -17,7 +17,7 @@ import {
   nowhere,
   ONLY_BELOW,
 } from '../../packages/engine/test/hostile-paths.ts'
-import { Random } from '../../packages/xml/test/arbitrary.ts'
+import { seededRandom, type SeededRandom } from '../../tools/lab/src/system/seeded-random.ts'
 import { startEngine } from '../guest/engine.ts'
 import { curlOn } from './curl.ts'
 import { addMembers, startMember, type Member } from './member.ts'
@@ -81,7 +81,7 @@ suite('paths of the host', { skip }, () => {
   })
 
   test(`${PATHS} hostile paths: a directory that is not the caller’s, or is barred, is never mounted`, async (t) => {
-    const random = new Random(SEED)
+    const random = seededRandom(SEED)
     const allowed = ['anna', 'anna/deep/er', 'anna/with blank', 'anna/ünï', 'anna/deep/.git'].map(
       at,
     )
@@ -176,7 +176,7 @@ async function race(t: TestContext, { name, below, target, swaps }: Race): Promi
 }
 
 /** A path to the same directory: disguised, and through up to three links. */
-async function byLinks(random: Random, target: string, round: number): Promise<string> {
+async function byLinks(random: SeededRandom, target: string, round: number): Promise<string> {
   const mine = at('anna')
   let path = disguised(random, target, mine)
   for (let hops = random.below(4); hops > 0; hops -= 1) {

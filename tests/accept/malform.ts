@@ -1,4 +1,5 @@
 // Generates requests with one or two errors, the same ones for the same seed.
+import { seededRandom } from '../../tools/lab/src/system/seeded-random.ts'
 
 export interface Malformed {
   /** As latin1 text. */
@@ -22,16 +23,7 @@ interface Draft {
 
 export type Chance = (below: number) => number
 
-/** A small generator with a seed: 32 bits of state are plenty for test data. */
-export function chanceOf(seed: number): Chance {
-  let state = seed >>> 0
-  return (below) => {
-    state = (state + 0x6d2b79f5) >>> 0
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
-    return ((mixed ^ (mixed >>> 14)) >>> 0) % below
-  }
-}
+export const chanceOf = (seed: number): Chance => seededRandom(seed).below
 
 const bodies = [
   '{',

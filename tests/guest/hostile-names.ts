@@ -1,6 +1,6 @@
-import type { Random } from '../../packages/xml/test/arbitrary.ts'
+import type { SeededRandom } from '../../tools/lab/src/system/seeded-random.ts'
 
-const pick = (random: Random, from: readonly string[]): string =>
+const pick = (random: SeededRandom, from: readonly string[]): string =>
   from[random.below(from.length)] ?? ''
 
 /** Texts with a meaning for some component on the way: XML, QEMU's options, a shell, a path, a terminal. */
@@ -70,7 +70,7 @@ const illegal = [
   '\uffff',
 ] as const
 
-function joined(random: Random, charactersMax: number, more: readonly string[] = []): string {
+function joined(random: SeededRandom, charactersMax: number, more: readonly string[] = []): string {
   const many: string[] = []
   for (let left = 1 + random.below(4); left > 0; left -= 1) {
     many.push(pick(random, [...pieces, ...more]))
@@ -79,14 +79,14 @@ function joined(random: Random, charactersMax: number, more: readonly string[] =
 }
 
 /** A valid name that could be mistaken for something else. */
-export const hostileName = (random: Random): string => joined(random, 128)
+export const hostileName = (random: SeededRandom): string => joined(random, 128)
 
 /** A tag may contain everything that a name may not, except invalid Unicode. */
-export const hostileTag = (random: Random): string =>
+export const hostileTag = (random: SeededRandom): string =>
   joined(random, 1024, ['\u0000', '\n', '\r\n', '\t', '\u001b[2J', '\ufffe', 'x'.repeat(1000)])
 
 /** A name that must be rejected. */
-export function illegalName(random: Random): string {
+export function illegalName(random: SeededRandom): string {
   if (random.below(10) === 0) return pick(random, ['', 'x'.repeat(129), '😀'.repeat(129)])
   const name = Array.from(joined(random, 100))
   name.splice(random.below(name.length + 1), 0, pick(random, illegal))
@@ -94,14 +94,14 @@ export function illegalName(random: Random): string {
 }
 
 /** A valid id that is unlike a usual name. */
-export function strangeId(random: Random, number: number): string {
+export function strangeId(random: SeededRandom, number: number): string {
   const endings = ['', '.', '..', '-', '--', '_', '.json', '.tmp', '.vm', '.xml', '.pid', '.sock']
   const starts = ['0', 'A', 'a..', 'x-', 'qemu', 'domain-1-', '1e9', 'a._-'] as const
   return `${pick(random, starts)}${number}${pick(random, endings)}`
 }
 
 /** An id that must be rejected. */
-export function illegalId(random: Random): string {
+export function illegalId(random: SeededRandom): string {
   const plain = pick(random, ['', 'x'.repeat(64), 'power', 'Folders', 'IPADDRESS', '.', '..', '-x'])
   const broken = pick(random, [...pieces.filter((piece) => /[^\w.-]/.test(piece)), ...illegal])
   return random.below(4) === 0 ? plain : `a${broken}`
@@ -109,7 +109,7 @@ export function illegalId(random: Random): string {
 
 /** A folder request that aims at another directory. */
 export function hostileFolder(
-  random: Random,
+  random: SeededRandom,
   mine: string,
 ): { guestPath: string; hostPath: string } {
   const guestPath = pick(random, [

@@ -11,7 +11,7 @@ import { whyNotId, whyNotName, whyNotTag, type VmId } from '@skerry/vm'
 import { attribute, find, readXml, text, type Element } from '@skerry/xml'
 
 import { domainXml } from '../../packages/engine/src/domain/domain-xml.ts'
-import { Random } from '../../packages/xml/test/arbitrary.ts'
+import { seededRandom } from '../../tools/lab/src/system/seeded-random.ts'
 import { startEngine } from './engine.ts'
 import { startPlace, type Place } from './guest.ts'
 import {
@@ -209,7 +209,7 @@ async function eachOf<T>(all: readonly T[], work: (one: T) => Promise<void>): Pr
 }
 
 describe('hostile names', { skip }, () => {
-  const random = new Random(31)
+  const random = seededRandom(31)
   const vms = Array.from({ length: MADE }, (_, index) => ({
     id: strangeId(random, index),
     name: hostileName(random),

@@ -5,6 +5,7 @@ import { test } from 'node:test'
 
 import type { HostId } from '@skerry/vm'
 
+import { seededRandom } from '../../../tools/lab/src/system/seeded-random.ts'
 import { decideLeases, type Leases, type Scene } from '../src/hosts/decide-leases.ts'
 
 /** 'a:x' is host a followed by cell x, 'a:' a free one; 'x!' is a cell that is not fit; 'x-a': x yields host a. */
@@ -105,18 +106,9 @@ for (const [name, [given, expected]] of Object.entries(table)) {
   })
 }
 
-/** A linear congruential generator: the same scenes in every run. */
-function numbersFrom(seed: number): (below: number) => number {
-  let state = seed
-  return (below) => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0
-    return Math.floor((state / 2 ** 32) * below)
-  }
-}
-
 test('2,000 random clouds become stable, with every host at a cell that reaches it, if one does', () => {
   for (let seed = 1; seed <= 2000; seed += 1) {
-    const below = numbersFrom(seed)
+    const { below } = seededRandom(seed)
     const cells = Array.from({ length: 1 + below(4) }, (_, n) => ({
       id: `cell-${n}`,
       fit: below(5) > 0,

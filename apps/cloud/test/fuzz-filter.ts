@@ -1,4 +1,5 @@
 // Random filters from a seed. The meaning of each is known before it is rendered, so that plain JavaScript can compute its matches.
+import { seededRandom } from '../../../tools/lab/src/system/seeded-random.ts'
 
 /** A row as the test oracle sees it. */
 export interface Known {
@@ -22,15 +23,7 @@ export interface Fuzzed {
 }
 
 /** Random numbers from 0 to 1, the same for the same seed. */
-export function chance(seed: number): () => number {
-  let state = seed >>> 0
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1)
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4294967296
-  }
-}
+export const chance = (seed: number): (() => number) => seededRandom(seed).fraction
 
 export const pick = <T>(draw: () => number, from: readonly T[]): T =>
   from[Math.floor(draw() * from.length)] as T

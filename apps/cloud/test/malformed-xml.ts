@@ -1,16 +1,9 @@
 // Malformed XML documents, derived from valid ones. Bytes are latin1 text, so that they can contain invalid UTF-8.
+import { seededRandom } from '../../../tools/lab/src/system/seeded-random.ts'
+
 export type Chance = (below: number) => number
 
-/** A small generator with a seed: 32 bits of state are plenty for test data. */
-export function chanceOf(seed: number): Chance {
-  let state = seed >>> 0
-  return (below) => {
-    state = (state + 0x6d2b79f5) >>> 0
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
-    return ((mixed ^ (mixed >>> 14)) >>> 0) % below
-  }
-}
+export const chanceOf = (seed: number): Chance => seededRandom(seed).below
 
 export const pick = <T>(from: readonly T[], chance: Chance): T => from[chance(from.length)] as T
 

@@ -10,21 +10,11 @@ import {
   head,
   supported,
 } from '../../../packages/serverless-workflow/test/subset-examples.ts'
+import { seededRandom } from '../../../tools/lab/src/system/seeded-random.ts'
 import { readArchive } from '../src/archive/read.ts'
 import { writeArchive } from '../src/archive/write.ts'
 
 const COUNT = 1000
-
-/** Reproducible random numbers from 0 to 1 (xorshift). */
-function numbers(seed: number): () => number {
-  let state = seed * 2_654_435_761 + 1
-  return () => {
-    state ^= state << 13
-    state ^= state >>> 17
-    state ^= state << 5
-    return (state >>> 0) / 0x1_0000_0000
-  }
-}
 
 const pieces = [
   'do:',
@@ -76,7 +66,7 @@ function damaged(text: string, random: () => number): string {
 test('a thousand damaged definitions are rejected or still valid', (context) => {
   let rejected = 0
   for (let seed = 1; seed <= COUNT; seed += 1) {
-    const random = numbers(seed)
+    const random = seededRandom(seed).fraction
     const { example } = supported[Math.floor(random() * supported.length)]!
     const text = damaged(head('1.0.3') + example, random)
     const start = process.cpuUsage()
@@ -109,7 +99,7 @@ test('a thousand damaged archives are rejected or unchanged in content', async (
   const good = await writeArchive(workflow)
   let rejected = 0
   for (let seed = 1; seed <= COUNT; seed += 1) {
-    const random = numbers(seed)
+    const random = seededRandom(seed).fraction
     const bytes = Buffer.from(good)
     const changes = 1 + Math.floor(random() * 3)
     for (let change = 0; change < changes; change += 1)

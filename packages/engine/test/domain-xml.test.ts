@@ -4,7 +4,8 @@ import { test } from 'node:test'
 import { whyNotName, type VmId } from '@skerry/vm'
 import { children, find, readXml } from '@skerry/xml'
 
-import { arbitraryText, Random } from '../../xml/test/arbitrary.ts'
+import { seededRandom, type SeededRandom } from '../../../tools/lab/src/system/seeded-random.ts'
+import { arbitraryText } from '../../xml/test/arbitrary.ts'
 import { domainXml, readDomain } from '../src/domain/domain-xml.ts'
 import type { DomainDefinition, Hypervisor } from '../src/host/definition.ts'
 
@@ -16,14 +17,14 @@ const hypervisors = [
 ] as const satisfies Hypervisor[]
 
 /** Any valid VM name, mostly one that tries to break out of its element. */
-function hostileTitle(random: Random): string {
+function hostileTitle(random: SeededRandom): string {
   for (;;) {
     const title = arbitraryText(random, ['</title>', '<devices>', '\u2028', '😀', ' '])
     if (whyNotName(title) === undefined) return title
   }
 }
 
-function arbitraryDefinition(random: Random): DomainDefinition {
+function arbitraryDefinition(random: SeededRandom): DomainDefinition {
   const number = () => String(random.below(1_000_000))
   const hex = (length: number) =>
     Array.from({ length }, () => random.below(16).toString(16)).join('')
@@ -57,7 +58,7 @@ function arbitraryDefinition(random: Random): DomainDefinition {
 }
 
 test('a definition is read back from its XML', () => {
-  const random = new Random(11)
+  const random = seededRandom(11)
   for (let round = 0; round < 2000; round += 1) {
     const definition = arbitraryDefinition(random)
     const { layers, seed: _, serial: __, ...said } = definition
@@ -70,7 +71,7 @@ test('a definition is read back from its XML', () => {
 })
 
 test('for any definition, the elements of its XML are the same', () => {
-  const random = new Random(12)
+  const random = seededRandom(12)
   const shape = (xml: string) => {
     const domain = readXml(xml, { bytesMax: 1024 * 1024 })
     const devices = find(domain, 'devices')?.children ?? []
@@ -88,7 +89,7 @@ test('for any definition, the elements of its XML are the same', () => {
 })
 
 test('every layer is listed with its format, and the lowest has no backing file', () => {
-  const definition = arbitraryDefinition(new Random(3))
+  const definition = arbitraryDefinition(seededRandom(3))
   const layers: DomainDefinition['layers'] = [
     '/d/layer-2.qcow2',
     '/d/layer-1.qcow2',
@@ -105,7 +106,7 @@ test('every layer is listed with its format, and the lowest has no backing file'
 })
 
 test('nested virtualisation is required or disabled, never left open', () => {
-  const definition = arbitraryDefinition(new Random(4))
+  const definition = arbitraryDefinition(seededRandom(4))
   for (const hypervisor of hypervisors) {
     for (const nested of [true, false]) {
       const xml = domainXml({ ...definition, nested }, hypervisor)

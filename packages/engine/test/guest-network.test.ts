@@ -5,6 +5,7 @@ import { test } from 'node:test'
 
 import type { VmId } from '@skerry/vm'
 
+import { seededRandom } from '../../../tools/lab/src/system/seeded-random.ts'
 import { writeAddress } from '../src/domain/ipv4.ts'
 import {
   addressCounts,
@@ -81,19 +82,9 @@ function spellings(address: string): string[] {
   ]
 }
 
-/** Reproducible, and different for each seed. */
-function* numbers(seed: number): Generator<number> {
-  for (let at = seed; ;) {
-    at = (Math.imul(at, 1_664_525) + 1_013_904_223) >>> 0
-    yield at
-  }
-}
-
 function many(count: number, from: number, size: number): string[] {
-  const random = numbers(from)
-  return Array.from({ length: count }, () =>
-    writeAddress(from + ((random.next().value as number) % size)),
-  )
+  const { below } = seededRandom(from)
+  return Array.from({ length: count }, () => writeAddress(from + below(size)))
 }
 
 const at = (text: string) => text.split('.').reduce((sum, part) => sum * 256 + Number(part), 0)

@@ -6,7 +6,7 @@ import { test } from 'node:test'
 
 import { Fault } from '@skerry/fault'
 
-import { Random } from '../../xml/test/arbitrary.ts'
+import { seededRandom } from '../../../tools/lab/src/system/seeded-random.ts'
 import { defaultPaths, type Paths } from '../src/host/paths.ts'
 import { isInDotDirectory } from '../src/share/homes.ts'
 import { checkHostPath, isBarred } from '../src/share/host-path.ts'
@@ -39,7 +39,7 @@ async function liesIn(path: string, places: ReadonlySet<string | undefined>): Pr
 test('of 500 paths to barred and allowed directories, no barred one passes', async () => {
   await using place = await ground()
   const { at, paths } = place
-  const random = new Random(21)
+  const random = seededRandom(21)
   const ours = [paths.data, paths.run]
   const barred = [...BARRED, ...ours, at('data-by-link'), at('own/data/vms'), '/etc/ssh']
   const allowed = ['mine', 'mine/deep/er', 'mine/with blank', 'mine/ünï'].map(at)
@@ -73,7 +73,7 @@ test('of 500 paths to barred and allowed directories, no barred one passes', asy
 test('a directory of one’s own is allowed, in any notation', async () => {
   await using place = await ground()
   const { at, paths } = place
-  const random = new Random(22)
+  const random = seededRandom(22)
   for (let round = 0; round < 50; round += 1) {
     const path = disguised(random, at('mine/with blank'), at('mine'))
     assert.equal(await checkHostPath(paths, path), at('mine/with blank'), path)

@@ -1,7 +1,8 @@
 // Paths to allowed and barred directories, in unusual notations.
 import { stat } from 'node:fs/promises'
+import { basename } from 'node:path'
 
-import type { Random } from '../../xml/test/arbitrary.ts'
+import type { SeededRandom } from '../../../tools/lab/src/system/seeded-random.ts'
 
 /** System directories, barred with everything below them. */
 export const BARRED = [
@@ -32,7 +33,7 @@ export async function identity(path: string): Promise<string | undefined> {
 }
 
 /** A path to the same directory with detours through `mine`, which is three directories deep. */
-export function disguised(random: Random, path: string, mine: string): string {
+export function disguised(random: SeededRandom, path: string, mine: string): string {
   const disguises = [
     (each: string) => each,
     (each: string) => each.replaceAll('/', '//'),
@@ -43,7 +44,7 @@ export function disguised(random: Random, path: string, mine: string): string {
     (each: string) => `/tmp/../..${each}`,
     (each: string) => `/proc/self/root${each}`,
     (each: string) => `${mine}/${'../'.repeat(20)}${each}`,
-    (each: string) => `${each}/../${each.split('/').at(-1) ?? ''}`,
+    (each: string) => `${each}/../${basename(path)}`,
   ] as const
   return random.pick(disguises)(random.pick(disguises)(path))
 }

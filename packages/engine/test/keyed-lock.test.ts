@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setImmediate as soon } from 'node:timers/promises'
 
-import { Random } from '../../xml/test/arbitrary.ts'
+import { seededRandom } from '../../../tools/lab/src/system/seeded-random.ts'
 import { KeyedLock } from '../src/host/keyed-lock.ts'
 
 test('work with one name runs one at a time, in order of arrival', async () => {
@@ -41,7 +41,7 @@ test('a failure reaches only its caller, and the next work runs', async () => {
 
 test('several names at once never deadlock', async () => {
   const turns = new KeyedLock()
-  const random = new Random(7)
+  const random = seededRandom(7)
   const names = ['a', 'b', 'c', 'd', 'e'] as const
   const held = new Set<string>()
   let done = 0

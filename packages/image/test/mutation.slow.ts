@@ -6,6 +6,7 @@ import { test } from 'node:test'
 import { Fault } from '@skerry/fault'
 import { checkImage, checkOverlay, readQcow2, type ImageVerdict } from '@skerry/image'
 
+import { seededRandom } from '../../../tools/lab/src/system/seeded-random.ts'
 import { qcow2Image } from './qcow2-image.ts'
 import { imageInfo, qemuImg, withoutQemuImg } from './qemu-img.ts'
 import { temporaryDirectory } from './temporary-directory.ts'
@@ -14,15 +15,6 @@ const BACKING = '/backing/of/ours'
 const SAMPLE = 60
 
 const extremes = [0, 1, 2, 3, 4, 8, 9, 16, 21, 64, 72, 104, 112, 255, 511, 512, 513, 1024, 65_536]
-
-/** The same numbers for the same seed, so that a failure can be reproduced. */
-function randomBelow(seed: number): (end: number) => number {
-  let state = BigInt(seed)
-  return (end) => {
-    state = BigInt.asUintN(64, state * 6364136223846793005n + 1442695040888963407n)
-    return Number((state >> 33n) % BigInt(end))
-  }
-}
 
 /** One to three mutations of the header: a bit, a byte, or a boundary value. */
 function injure(below: (end: number) => number, image: Buffer): Buffer {
@@ -45,7 +37,7 @@ async function acceptedAfterInjury(
   file: string,
   check: (file: Awaited<ReturnType<typeof open>>) => Promise<ImageVerdict>,
 ): Promise<Map<string, Buffer>> {
-  const below = randomBelow(rounds)
+  const { below } = seededRandom(rounds)
   const accepted = new Map<string, Buffer>()
   await using handle = await open(file, 'w+')
   for (let round = 0; round < rounds; round += 1) {

@@ -1,5 +1,5 @@
+import type { SeededRandom } from '../../../tools/lab/src/system/seeded-random.ts'
 import type { Codec, TypedValue } from '../src/index.ts'
-import type { Random } from './random.ts'
 
 const INTS = [0, 1, -1, 2 ** 31 - 1, -(2 ** 31)]
 const UINTS = [0, 1, 2 ** 31, 2 ** 32 - 1]
@@ -9,7 +9,7 @@ const DOUBLES = [0, -0.5, Number.MAX_VALUE, Infinity]
 const STRINGS = ['', 'a', 'vm-1', 'Großrechner', '日本', '🖥️ x', 'x'.repeat(300)]
 
 /** A random value that the codec can encode, biased towards edge cases. */
-export function arbitrary(codec: Codec<unknown>, random: Random): unknown {
+export function arbitrary(codec: Codec<unknown>, random: SeededRandom): unknown {
   const { shape } = codec
   switch (shape.kind) {
     case 'int':
@@ -48,7 +48,7 @@ export function arbitrary(codec: Codec<unknown>, random: Random): unknown {
   return undefined
 }
 
-function arbitraryParam(random: Random): TypedValue {
+function arbitraryParam(random: SeededRandom): TypedValue {
   const values: TypedValue[] = [
     { type: 'int', value: pick(INTS, random) },
     { type: 'uint', value: pick(UINTS, random) },
@@ -61,6 +61,6 @@ function arbitraryParam(random: Random): TypedValue {
   return pick(values, random)
 }
 
-function pick<T>(from: readonly T[], random: Random): T {
+function pick<T>(from: readonly T[], random: SeededRandom): T {
   return from[random.below(from.length)] as T
 }

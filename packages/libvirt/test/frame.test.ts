@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
+import { seededRandom } from '../../../tools/lab/src/system/seeded-random.ts'
 import { encodeFrame, FRAME_BYTES_MAX, FrameReader, readHeader } from '../src/frame.ts'
 import { ProtocolError } from '../src/index.ts'
 import { string, XdrError, XdrWriter } from '../src/xdr.ts'
-import { seeded } from './random.ts'
 
 const header = { program: 1, procedure: 2, type: 1, serial: 3, status: 0 }
 const text = string(40_000_000)
@@ -29,7 +29,7 @@ test('a header is read back as written', () => {
 test('frames are complete however the bytes are split', () => {
   const sent = frames(0, 5, 100, 70_000, 3, 300_000, 1)
   const all = Buffer.concat(sent)
-  const random = seeded(1)
+  const random = seededRandom(1)
   for (let round = 0; round < 50; round += 1) {
     const { reader, got } = collect()
     let offset = 0

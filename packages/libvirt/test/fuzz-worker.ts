@@ -5,9 +5,9 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { parentPort } from 'node:worker_threads'
 
+import { seededRandom, type SeededRandom } from '../../../tools/lab/src/system/seeded-random.ts'
 import * as libvirt from '../src/index.ts'
 import { arbitrary } from './arbitrary.ts'
-import { seeded, type Random } from './random.ts'
 import { connectPair, type Asked, type Pair } from './scripted-server.ts'
 
 const MESSAGES = 100_000
@@ -50,7 +50,7 @@ async function fuzz(): Promise<Fuzzed> {
   const collectGarbage = runInNewContext('gc') as () => void
   // There are tens of thousands of errors, and their stacks are not used.
   Error.stackTraceLimit = 0
-  const random = seeded(SEED)
+  const random = seededRandom(SEED)
   const counts = { sent: 0, links: 0, answered: 0, refused: 0, lost: 0, timedOut: 0, unreadable: 0 }
   let context = await openContext(random)
   let before = 0
@@ -77,7 +77,7 @@ async function bytesInUse(collectGarbage: () => void): Promise<number> {
 }
 
 /** A link with a subscription and a stream. */
-async function openContext(random: Random): Promise<World> {
+async function openContext(random: SeededRandom): Promise<World> {
   const pair = await connectPair({ timeoutMs: TIMEOUT_MS })
   const { connection, server } = pair
   const event = events[random.below(events.length)] ?? libvirt.domainEventLifecycle
@@ -98,7 +98,7 @@ async function openContext(random: Random): Promise<World> {
 
 type Counts = Record<string, number> & { sent: number }
 
-async function round(context: World, random: Random, counts: Counts): Promise<void> {
+async function round(context: World, random: SeededRandom, counts: Counts): Promise<void> {
   const { connection, server, timers } = context
   const started = Array.from({ length: 1 + random.below(CALLS_AT_ONCE) }, () => {
     const procedure = procedures[random.below(procedures.length)]
@@ -164,7 +164,7 @@ function checkError(error: unknown): void {
 }
 
 /** A plausible message of a server at this point. */
-function someMessage({ server, stream }: World, open: Open, random: Random): Buffer {
+function someMessage({ server, stream }: World, open: Open, random: SeededRandom): Buffer {
   const { requested, procedure } = open
   const errorBody = libvirt.errorBody
   switch (random.below(12)) {
@@ -219,13 +219,13 @@ function withPayload(frame: Buffer, payload: Buffer): Buffer {
 }
 
 /** Applies one or more mutations to the message; sometimes none. */
-function mutate(message: Buffer, random: Random): Buffer {
+function mutate(message: Buffer, random: SeededRandom): Buffer {
   let bytes: Buffer = Buffer.from(message)
   for (let times = random.below(4); times > 0; times -= 1) bytes = mutateOnce(bytes, random)
   return bytes
 }
 
-function mutateOnce(bytes: Buffer, random: Random): Buffer {
+function mutateOnce(bytes: Buffer, random: SeededRandom): Buffer {
   const at = random.below(Math.max(bytes.length, 1))
   // Mostly after the header: an invalid header is rejected early.
   const inBody = bytes.length > 32 && random.below(6) > 0
@@ -255,12 +255,12 @@ function mutateOnce(bytes: Buffer, random: Random): Buffer {
 }
 
 /** Mostly corrects the length, otherwise nothing after it would be parsed. */
-function fixLength(bytes: Buffer, random: Random): Buffer {
+function fixLength(bytes: Buffer, random: SeededRandom): Buffer {
   if (bytes.length >= 4 && random.below(8) > 0) bytes.writeUInt32BE(bytes.length)
   return bytes
 }
 
-function cut(message: Buffer, random: Random): Buffer[] {
+function cut(message: Buffer, random: SeededRandom): Buffer[] {
   if (random.below(3) > 0 || message.length < 2) return [message]
   const at = 1 + random.below(message.length - 1)
   return [message.subarray(0, at), message.subarray(at)]

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
+import { seededRandom } from '../../../tools/lab/src/system/seeded-random.ts'
 import { HEADER_BYTES } from '../src/frame.ts'
 import * as libvirt from '../src/index.ts'
 import { XdrReader, XdrWriter } from '../src/xdr.ts'
 import { arbitrary } from './arbitrary.ts'
-import { seeded } from './random.ts'
 
 type AnyProcedure = libvirt.Procedure<unknown, unknown> | libvirt.StreamProcedure<unknown, unknown>
 
@@ -28,7 +28,7 @@ function roundTrip(codec: libvirt.Codec<unknown>, value: unknown): unknown {
 }
 
 test('every call and every event encodes and decodes any value of its shape', () => {
-  const random = seeded(3)
+  const random = seededRandom(3)
   const codecs = procedures.flatMap(({ name, args, ret }) => [
     { name, codec: args },
     { name, codec: ret },

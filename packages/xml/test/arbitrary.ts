@@ -1,23 +1,6 @@
 import { element, type Element } from '@skerry/xml'
 
-/** The same numbers for the same seed, so that a failure can be reproduced. */
-export class Random {
-  #state: bigint
-
-  constructor(seed: number) {
-    this.#state = BigInt(seed)
-  }
-
-  /** A whole number from 0 up to but not including `end`. */
-  below(end: number): number {
-    this.#state = BigInt.asUintN(64, this.#state * 6364136223846793005n + 1442695040888963407n)
-    return Number((this.#state >> 33n) % BigInt(end))
-  }
-
-  pick<T>(from: readonly [T, ...T[]]): T {
-    return from[this.below(from.length)] ?? from[0]
-  }
-}
+import type { SeededRandom } from '../../../tools/lab/src/system/seeded-random.ts'
 
 const names = ['a', 'domain', 'x-1', 'qemu:arg', 'é', '_', '__proto__', 'constructor'] as const
 
@@ -50,14 +33,18 @@ const pieces = [
 ] as const
 
 /** Any text that XML can represent, mostly one that tries to break out of its place. */
-export function arbitraryText(random: Random, more: readonly string[] = []): string {
+export function arbitraryText(random: SeededRandom, more: readonly string[] = []): string {
   let text = ''
   for (let left = random.below(5); left > 0; left -= 1) text += random.pick([...pieces, ...more])
   return text
 }
 
 /** A tree whose texts would be markup if they were not escaped. */
-export function arbitraryElement(random: Random, more: readonly string[] = [], depth = 4): Element {
+export function arbitraryElement(
+  random: SeededRandom,
+  more: readonly string[] = [],
+  depth = 4,
+): Element {
   const attributes: Record<string, string> = {}
   for (let left = random.below(4); left > 0; left -= 1) {
     Object.defineProperty(attributes, random.pick(names), {
@@ -116,7 +103,7 @@ const scraps = [
 ] as const
 
 /** The document with one to four small mutations. */
-export function injure(random: Random, document: string): string {
+export function injure(random: SeededRandom, document: string): string {
   let injured = document
   for (let left = 1 + random.below(4); left > 0; left -= 1) {
     const at = random.below(injured.length + 1)
