@@ -1,4 +1,4 @@
-// Readers of event feeds in their own thread: rejected ones retry at the requested time. All of them leave and return on request.
+// Readers of event feeds in their own thread: rejected ones retry at the requested time.
 import { once } from 'node:events'
 import type { IncomingMessage } from 'node:http'
 import { Agent, request } from 'node:https'
@@ -16,8 +16,6 @@ export interface Readers {
 
 /** The number of responses per status; sent once all have arrived. */
 export type Came = Readonly<Record<number, number>>
-/** Answered with the same word as soon as it is done. */
-export type Move = 'leave' | 'return'
 
 const AT_ONCE = 64
 const BACK_AT_ONCE = 16
@@ -25,8 +23,6 @@ const { port, ca, tokens, readers, againMs } = workerData as Readers
 const agent = new Agent({ keepAlive: true, maxSockets: 200 + AT_ONCE, ca })
 const counts: Record<number, number> = {}
 let next = 0
-let open = 0
-let away: PromiseWithResolvers<void> | undefined
 
 async function come(): Promise<void> {
   const token = tokens[next++ % tokens.length] ?? ''
@@ -38,39 +34,16 @@ async function come(): Promise<void> {
   response.on('error', () => undefined).resume()
   const { statusCode: status = 0 } = response
   counts[status] = (counts[status] ?? 0) + 1
-  if (status !== 200) {
-    await once(response, 'end')
-    return
-  }
-  open += 1
-  response.on('close', () => (open -= 1))
+  if (status !== 200) await once(response, 'end')
 }
 
 const arrive = async () => {
   while (next < readers) await come()
 }
 await Promise.all(Array.from({ length: AT_ONCE }, arrive))
-const full = open
 parentPort?.postMessage({ ...counts } satisfies Came, [])
-
-/** Until as many feeds are open as at first: the cell learns of closed ones a moment later. */
-const reopen = async () => {
-  while (open < full) await come().catch(() => undefined)
-}
-parentPort?.on('message', async (move: Move) => {
-  if (move === 'leave') {
-    away = Promise.withResolvers()
-    agent.destroy()
-  } else {
-    away?.resolve()
-    away = undefined
-    await Promise.all(Array.from({ length: AT_ONCE }, reopen))
-  }
-  parentPort?.postMessage(move, [])
-})
 const back = async () => {
   for (;;) {
-    await away?.promise
     await come().catch(() => undefined)
     await sleep((againMs / readers) * BACK_AT_ONCE)
   }

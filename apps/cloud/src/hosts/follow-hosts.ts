@@ -10,8 +10,8 @@ import { keepTrying } from './reach.ts'
 
 const BEAT_MS = 2000
 const PING_MS = 5000
-/** A host that has been silent for this long is left to other cells: a heartbeat longer than a host may be silent in a session. */
-const SILENT_MS = 17_000
+/** A host that has been silent for this long is left to other cells: longer than a host may be silent in a session. */
+const SILENT_MS = 20_000
 
 export interface Followers {
   readonly db: Kysely<CloudTables>
