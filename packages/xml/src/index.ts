@@ -11,3 +11,9 @@ export {
   text,
 } from './navigate.ts'
 export { readXml, type XmlLimits } from './read.ts'
+export { fromJson } from './from-json.ts'
+export { jsonSchemas, type JsonSchema, type NamedSchemas } from './json-schema.ts'
+export { readJson } from './read-json.ts'
+export { isObjectShape, keysOf, type ElementShape } from './shape.ts'
+export { shapesOf } from './shapes.ts'
+export { jsonMedia, toJson } from './to-json.ts'
