@@ -11,6 +11,7 @@ import { events } from './routes/events.ts'
 import { hardware } from './routes/hardware.ts'
 import { leases } from './routes/leases.ts'
 import { metadataRoutes } from './routes/metadata.ts'
+import { describing } from './routes/openapi.ts'
 import { orgs } from './routes/orgs.ts'
 import { query } from './routes/query.ts'
 import { renaming } from './routes/rename.ts'
@@ -20,8 +21,7 @@ import { sessions } from './routes/sessions.ts'
 import { tasks } from './routes/tasks.ts'
 import { uploading } from './routes/uploads.ts'
 
-/** All routes of the tenant API. */
-export const routes: readonly CloudRoute[] = [
+const described: readonly CloudRoute[] = [
   ...sessions,
   ...accessTokens,
   ...orgs,
@@ -43,3 +43,6 @@ export const routes: readonly CloudRoute[] = [
   ...adminUsers,
   ...adminHosts,
 ]
+
+/** All routes of the tenant API. */
+export const routes: readonly CloudRoute[] = [...described, describing(described)]

@@ -37,8 +37,10 @@ function translated(name: string, { path, headers, body, answer }: RequestSample
   const versions = name === 'listVersions'
   const say = (text: string): string =>
     text
-      .replaceAll(/application\/vnd\.skerry\.cloud\.([A-Za-z.]+)\+xml/g, (_, document: string) =>
-        original.media(document),
+      .replaceAll(
+        /application\/vnd\.skerry\.cloud\.([A-Za-z.]+)\+(xml|json)/g,
+        (_, document: string, format: string) =>
+          original.media(document).replace('+xml', `+${format}`),
       )
       .replaceAll(ours.namespace('any'), original.namespace(versions ? 'versions' : 'any'))
       .replaceAll(/urn:skerry:([a-z]+):/g, (_, kind: string) => original.urn(kind, ''))
@@ -49,6 +51,11 @@ function translated(name: string, { path, headers, body, answer }: RequestSample
       .replaceAll('include schemaLocation="versions.xsd"', imported)
       // The wait of a task is an extension element; the original dialect has only its text.
       .replaceAll(/<Waiting [^>]*?message="([^"]*)"[^>]*\/>/g, '<Details>$1</Details>')
+      .replaceAll(/"waiting":\{[^}]*"message":"([^"]*)"[^}]*\}/g, '"details":"$1"')
+      .replaceAll('"status":"queued"', `"status":"${original.words.task.queued}"`)
+      // Names of headers, in the OpenAPI document.
+      .replaceAll(`"${ours.requestIdHeader}"`, `"${original.requestIdHeader}"`)
+      .replaceAll(`"${ours.tokenHeader}"`, `"${original.tokenHeader}"`)
   const all = (each: Readonly<Record<string, string>>) =>
     Object.fromEntries(
       Object.entries(each).map(([header, value]) => [

@@ -1,6 +1,6 @@
 // Goal: the tenant API survives any input, responds with an error document that blames the request, and leaks no memory; no document
 // makes it read other resources. Method: a server in its own process with a small heap; 1,000 requests per kind of route, each a valid
-// one made malformed, from a seed that is printed; then 300 documents with entities of their own.
+// one made malformed, from a seed that is printed; as many bodies in JSON; then 300 documents with entities of their own.
 import assert from 'node:assert/strict'
 import { fork, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
@@ -17,6 +17,8 @@ import { routes } from '../src/routes.ts'
 import type { Opened, Told } from './api-process.ts'
 import { entityBodies } from './entity-bodies.ts'
 import { holdToSchema } from './held-to-schema.ts'
+import { asJson, jsonOf } from './json-documents.ts'
+import { brokenJson } from './malformed-json.ts'
 import { chanceOf, pick } from './malformed-xml.ts'
 import { malform, written, type Malformed } from './malformed.ts'
 import { RawLine, type RawAnswer } from './raw-line.ts'
@@ -199,6 +201,35 @@ test(`${EACH} malformed requests per kind of route: no crash, no internal error,
   t.diagnostic(
     `memory: ${mib(first)}, at most ${mib(most)}, after it ${mib(grown.by)} more than before`,
   )
+})
+
+test(`${EACH} malformed bodies in JSON: no crash, no internal error, every error is a document in JSON`, async (t) => {
+  const chance = chanceOf(SEED)
+  const taking = routes.filter(({ takes }) => typeof takes?.shape === 'string' && !takes.open)
+  const requests = Array.from({ length: EACH }, (_, n) => {
+    const route = pick(taking, chance)
+    const draft = rightful(route, opened, `j-${n}`)
+    const whole = Buffer.from(jsonOf(bodyOf(route, opened, `j-${n}`))).toString('latin1')
+    const other: Readonly<Record<string, string>> = {
+      Accept: asJson(XML),
+      'Content-Type': 'application/json',
+    }
+    const headers = draft.headers.map(([name, value]): [string, string] => [
+      name,
+      other[name] ?? value,
+    ])
+    return written({ ...draft, headers, body: brokenJson(whole, chance) })
+  })
+  const statuses: Record<string, number> = {}
+  await sendAll(requests, ({ bytes }, { status, headers, text }) => {
+    statuses[status] = (statuses[status] ?? 0) + 1
+    const requested = bytes.slice(0, 500)
+    assert.match(headers.get('content-type') ?? '', /\+json;version=5\.1$/, requested)
+    if (status >= 400) assert.match(text, /^\{"majorErrorCode":4\d\d,/, requested)
+  })
+  t.diagnostic(`seed ${SEED}: ${JSON.stringify(statuses)}`)
+  assert.deepEqual(broken.slice(0, 20), [], `${broken.length}`)
+  assert.ok((statuses[400] ?? 0) > EACH / 2, JSON.stringify(statuses))
 })
 
 test(`${ENTITY_BODIES} documents with a DOCTYPE or entities: all 400, nothing is read, nothing is contacted`, async (t) => {

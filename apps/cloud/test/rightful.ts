@@ -63,7 +63,8 @@ export function bodyOf({ takes }: CloudRoute, opened: Opened, name: string): str
   if (!takes) return ''
   const { shape } = takes
   if (typeof shape !== 'string') return 'bytes'
-  return bodies[shape]?.(opened, name) ?? `<${shape} ${XMLNS} name="${name}"/>`
+  const [element = ''] = shape.split(' or ')
+  return bodies[element]?.(opened, name) ?? `<${element} ${XMLNS} name="${name}"/>`
 }
 
 const QUERY = 'filter=status==POWERED_ON&fields=name&page=1&pageSize=25&sortAsc=name'

@@ -1,5 +1,5 @@
 // Goal: no caller does or learns anything without the right to it: every route, with every kind of credential.
-// Method: every route over HTTP, in each dialect. The required roles are listed again by hand: a route that requires less fails.
+// Method: every route over HTTP, in each dialect; with the right and without it in XML and in JSON. The required roles are listed again by hand: a route that requires less fails.
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { request } from 'node:http'
@@ -9,6 +9,7 @@ import { sql } from 'kysely'
 
 import { hashToken } from '../src/auth/sessions.ts'
 import { original, ours, type Dialect } from '../src/dialect/dialect.ts'
+import type { Role } from '../src/domain/roles.ts'
 import type { CloudRoute } from '../src/http/route.ts'
 import { routes } from '../src/routes.ts'
 import {
@@ -21,7 +22,8 @@ import {
   tellingOf,
   unknown,
 } from './every-route.ts'
-import { ladder, rows } from './rights-table.ts'
+import { asJson, jsonOf } from './json-documents.ts'
+import { ladder, rows, type Row } from './rights-table.ts'
 import {
   instantiate,
   openTenantsApi,
@@ -34,6 +36,17 @@ import {
 let api: TenantsApi
 
 const dialects = [ours, original]
+
+/** Every role in XML; in JSON the lowest role that has the right, and the highest that does not. */
+function triesOf({ least }: Row): readonly (readonly [Role, 'xml' | 'json'])[] {
+  const lowest = least === undefined ? 0 : ladder.indexOf(least)
+  const edge = ladder.filter((_, at) => at === lowest || at === lowest - 1)
+  return [
+    ...ladder.map((role) => [role, 'xml'] as const),
+    ...edge.map((role) => [role, 'json'] as const),
+  ]
+}
+
 /** The listener of this dialect. */
 const speaking = (dialect: Dialect): Spoken =>
   api.spoken.find((each) => each.dialect === dialect) ?? assert.fail(dialect.name)
@@ -63,16 +76,19 @@ async function tryIt(
   ids: Readonly<Record<string, string>>,
   token: string | undefined,
   headers: Readonly<Record<string, string>> = {},
+  format: 'xml' | 'json' = 'xml',
 ): Promise<Answered> {
   const { body, streams } = rowOf(route)
   const path = pathOf(route, ids)
-  const version = acceptOf(route)
+  const { accept } = acceptOf(route)
+  const version = { accept: format === 'xml' ? accept : asJson(accept) }
   const own = token === undefined ? {} : { [at.dialect.tokenHeader]: token }
   if (streams && token !== undefined && headers['cookie'] === undefined) {
     const plain = await at.ask('GET', '/api/session', { token })
     if (plain.status === 200) return beginning(at, path, { ...version, ...own })
   }
-  const text = body?.(ids)
+  const xml = body?.(ids)
+  const text = format === 'json' && xml?.startsWith('<') ? jsonOf(xml) : xml
   return at.ask(route.method, path, {
     headers: { ...version, ...own, ...headers },
     ...(text !== undefined && { body: text }),
@@ -204,17 +220,19 @@ for (const dialect of dialects)
       test(`${route.name}: allowed with the right, 403 for all others`, async () => {
         const row = rowOf(route)
         const otherwise = row.otherwise === undefined ? 403 : away
-        for (const role of ladder) {
+        for (const [role, format] of triesOf(row)) {
           const token = await api.enter(api.eng.org, role)
           const ids = await idsFor(api, row, token)
-          const { status, text } = await tryIt(speaking(dialect), route, ids, token)
+          const { status, text } = await tryIt(speaking(dialect), route, ids, token, {}, format)
           const allowed =
             row.least === undefined || ladder.indexOf(role) >= ladder.indexOf(row.least)
-          assert.equal(status, allowed ? row.ok : otherwise, `${role}: ${text}`)
+          const what = `${role}, ${format}: ${text}`
+          assert.equal(status, allowed ? row.ok : otherwise, what)
+          if (format === 'json' && status >= 400) assert.match(text, /^\{"majorErrorCode":/, what)
+          // One of these routes disables the organisation that all others are tested in, which ends its sessions.
+          await sql`update org set disabled = false`.execute(api.cloud.db)
+          await api.resume()
         }
-        // One of these routes disables the organisation that all others are tested in, which ends its sessions.
-        await sql`update org set disabled = false`.execute(api.cloud.db)
-        await api.resume()
       })
     }
 

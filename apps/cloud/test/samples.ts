@@ -12,7 +12,7 @@ import { ours, type Dialect } from '../src/dialect/dialect.ts'
 import type { Status } from '../src/domain/vm-status.ts'
 import type { CloudRoute } from '../src/http/route.ts'
 import { operations } from '../src/operations/vm-operations.ts'
-import type { RequestSample } from '../src/reference/api-reference.ts'
+import { JSON_SAMPLE, type RequestSample } from '../src/reference/api-reference.ts'
 import { routes } from '../src/routes.ts'
 import { acceptOf } from './every-route.ts'
 import { itemOf } from './rights-table.ts'
@@ -132,11 +132,25 @@ export async function recordSamples(dialect = ours): Promise<Map<string, Request
   const order = routes.toSorted((a, b) => rank(a) - rank(b))
   for (const route of order) {
     samples.set(route.name, stable(await record(api, at, route, entity), dialect))
+    if (route.name === 'instantiate') {
+      samples.set(JSON_SAMPLE, stable(await record(api, at, route, entity, inJson), dialect))
+    }
     await sql`update org set disabled = false`.execute(api.cloud.db)
     await api.resume()
     await sql`update host set enabled = true`.execute(api.cloud.db)
   }
   return samples
+}
+
+/** A request and its response in JSON. */
+const inJson: How = {
+  headers: { accept: 'application/*+json;version=5.1', 'content-type': 'application/json' },
+  body: ({ template }) =>
+    JSON.stringify({
+      name: 'shop-2',
+      powerOn: true,
+      source: { href: `${BASE}/api/vAppTemplate/${template}` },
+    }),
 }
 
 const rank = ({ method, name }: CloudRoute): number =>
@@ -165,8 +179,8 @@ async function record(
   at: Spoken,
   route: CloudRoute,
   running: string,
+  how = hows[route.name] ?? {},
 ): Promise<RequestSample> {
-  const how = hows[route.name] ?? {}
   const from = how.from ?? operations.find(({ name }) => name === route.name)?.from[0]
   const ids: Record<string, string> = {
     ...api.eng.ids,

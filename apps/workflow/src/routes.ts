@@ -5,14 +5,14 @@ import { executions } from './routes/executions.ts'
 import { interactions } from './routes/interactions.ts'
 import { lists } from './routes/list.ts'
 import { logs } from './routes/logs.ts'
+import { describing } from './routes/openapi.ts'
 import { pages } from './routes/pages.ts'
 import { presentation } from './routes/presentation.ts'
 import { progress } from './routes/progress.ts'
 import { schedules } from './routes/schedules.ts'
 import { workflows } from './routes/workflows.ts'
 
-/** Every route: the API's and those of the web pages. */
-export const routes: readonly WorkflowRoute[] = [
+const described: readonly WorkflowRoute[] = [
   ...about,
   ...lists,
   ...workflows,
@@ -25,3 +25,6 @@ export const routes: readonly WorkflowRoute[] = [
   ...categories,
   ...pages,
 ]
+
+/** Every route: the API's and those of the web pages. */
+export const routes: readonly WorkflowRoute[] = [...described, describing(described)]

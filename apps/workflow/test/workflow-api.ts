@@ -16,6 +16,7 @@ import { OpenStreams } from '../src/identity/open-streams.ts'
 import type { WorkflowRole, WorkflowPrincipal } from '../src/identity/rights.ts'
 import { routes } from '../src/routes.ts'
 import { addSchedule } from '../src/store/schedules.ts'
+import { holdToOpenApi } from './held-to-openapi.ts'
 import {
   PASSWORD,
   simulatedCloud,
@@ -192,7 +193,13 @@ async function send(
     response.on('end', () => {
       const bytes = Buffer.concat(parts)
       const { statusCode: status = 0, headers: got } = response
-      answer.resolve({ status, headers: got, bytes, text: bytes.toString('utf8') })
+      const text = bytes.toString('utf8')
+      try {
+        holdToOpenApi({ method, path }, { status, type: got['content-type'], text })
+        answer.resolve({ status, headers: got, bytes, text })
+      } catch (error) {
+        answer.reject(error)
+      }
     })
     response.on('error', answer.reject)
   })

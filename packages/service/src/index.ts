@@ -62,7 +62,14 @@ export {
 export { Metrics, metricsType, type Labels, type MetricSample } from './metrics/metrics.ts'
 export { mount, type Edge } from './http/mount.ts'
 export { networkOf } from './http/network-of.ts'
-export { openApi, pathNames, type About, type DescribedRow } from './http/openapi.ts'
+export {
+  openApi,
+  pathNames,
+  type About,
+  type ApiDetails,
+  type ContentTypes,
+  type DescribedRow,
+} from './http/openapi.ts'
 export { rawResponse, refuseUnread } from './http/raw-response.ts'
 export { isDue, keepRenewed, lifetimes, spanFrom, type Renewal } from './identity/renewal.ts'
 export {

@@ -1,6 +1,7 @@
 /** All paths of the API. Routes and links use the same table, so no link points at a path that does not exist. */
 export const at = {
   versions: '/api/versions',
+  openApi: '/api/openapi.json',
   schema: '/api/v:version/schema/:file',
   sessions: '/api/sessions',
   session: '/api/session',

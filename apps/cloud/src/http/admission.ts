@@ -18,12 +18,19 @@ export const byToken =
   (sessions: Sessions, { tokenHeader }: Dialect): Admission =>
   async ({ permission }, { headers, ip }) => {
     if (permission === 'login') return sessions.logIn(credentialsIn(headers.authorization), ip)
-    const token = saidIn(headers[tokenHeader])
+    const token =
+      headers[tokenHeader] === undefined
+        ? bearerIn(headers.authorization)
+        : tokenIn(headers[tokenHeader])
     const principal = token === undefined ? undefined : await sessions.find(token)
     if (principal && token !== undefined) return { principal: { ...principal, address: ip }, token }
-    throw new Fault('unauthenticated', `send a valid token in the header ${tokenHeader}`, {
-      hint: 'log in: POST /api/sessions with the credentials of user@organisation',
-    })
+    throw new Fault(
+      'unauthenticated',
+      `send a valid token in the header ${tokenHeader}, or Authorization: Bearer`,
+      {
+        hint: 'log in: POST /api/sessions with the credentials of user@organisation',
+      },
+    )
   }
 
 function credentialsIn(header: string | undefined): BasicCredentials {
@@ -33,7 +40,11 @@ function credentialsIn(header: string | undefined): BasicCredentials {
 }
 
 /** Some clients send the header twice; two different values count as none. */
-function saidIn(header: string | readonly string[] | undefined): string | undefined {
+function tokenIn(header: string | readonly string[] | undefined): string | undefined {
   const [token, ...others] = new Set([header ?? []].flat().flatMap((each) => each.split(', ')))
   return others.length === 0 ? token : undefined
 }
+
+/** RFC 6750: the header that most HTTP clients can fill by themselves. */
+const bearerIn = (header: string | undefined): string | undefined =>
+  /^Bearer +([\w.~+/-]+=*) *$/i.exec(header ?? '')?.[1]

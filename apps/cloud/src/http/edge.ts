@@ -1,5 +1,5 @@
 import { markAuthenticated, type Edge } from '@skerry/service'
-import { renderDocument, type Element } from '@skerry/xml'
+import type { Element } from '@skerry/xml'
 import type { FastifyRequest } from 'fastify'
 
 import type { Caller } from '../auth/caller.ts'
@@ -10,6 +10,7 @@ import type { Dialect } from '../dialect/dialect.ts'
 import { knownVersion, versionOf, type Version } from '../dialect/version.ts'
 import { authorize, type OwnedResource, type Principal } from '../domain/authorize.ts'
 import type { Admission } from './admission.ts'
+import { isJsonBody, sendDocument, xmlOfJson } from './format.ts'
 import { resourceFinders } from './path-resources.ts'
 import { requestKeyOf } from './request-key.ts'
 import type { CloudRoute } from './route.ts'
@@ -63,13 +64,13 @@ export function makeEdge(
         request: key,
         taskDays,
       }
-      return { caller, params }
+      return { caller, params, ...bodyOf(row, request) }
     },
     send(reply, row, { dialect: { media, namespace }, version }, { status, headers = {}, body }) {
       const answer = reply.code(status).headers(headers)
       if (body === undefined) return answer.send()
       const document = row.answers[status]
-      if (typeof document !== 'string') {
+      if (document === undefined) {
         throw new TypeError(`route ${row.name} declares no document for status ${status}`)
       }
       if (document === 'events') return answer.send(body)
@@ -80,10 +81,18 @@ export function makeEdge(
       const root = body as Element
       // A route may return one of several documents: the type in the document decides.
       const contentType = root.attributes['type']?.split(';')[0] ?? media(document)
-      const rendered = renderDocument(rooted(root, namespace(document)))
-      return answer.type(`${contentType};version=${version}`).send(rendered)
+      return sendDocument(answer, rooted(root, namespace(document)), {
+        media: contentType,
+        version,
+      })
     },
   }
+}
+
+/** A body in JSON, as the document that its route reads. Only after the caller is authorized: others learn nothing about bodies. */
+function bodyOf({ takes }: CloudRoute, request: FastifyRequest): { readonly body?: string } {
+  if (typeof takes?.shape !== 'string' || takes.open || !isJsonBody(request)) return {}
+  return { body: xmlOfJson(request.body as string, takes.shape) }
 }
 
 export const rooted = (root: Element, namespace: string): Element => ({

@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto'
 
 import { Fault } from '@skerry/fault'
-import { attribute, readXml } from '@skerry/xml'
+import { attribute, readJson, readXml } from '@skerry/xml'
 import type { FastifyRequest } from 'fastify'
 
 import type { RequestKey } from '../database/request-keys.ts'
+import { isJsonBody } from './format.ts'
 
 const LENGTH_MAX = 255
 const LEGAL = /^\P{Cc}+$/u
@@ -15,14 +16,15 @@ const LEGAL = /^\P{Cc}+$/u
  * request, so the hash covers method, address and body.
  */
 export function requestKeyOf(
-  { headers, method, url, query, body }: FastifyRequest,
+  request: FastifyRequest,
   takesDocument: boolean,
 ): RequestKey | undefined {
+  const { headers, method, url, query, body } = request
   const { operationKey } = query as { readonly operationKey?: unknown }
   const given = [
     headers['idempotency-key'],
     operationKey,
-    takesDocument ? keyInside(body) : undefined,
+    takesDocument ? keyInside(request) : undefined,
   ]
   const [key, ...others] = given.filter((each) => each !== undefined)
   if (key === undefined) return undefined
@@ -42,8 +44,11 @@ export function requestKeyOf(
   return { key, bodyHash: hash.digest() }
 }
 
-function keyInside(body: unknown): string | undefined {
+function keyInside(request: FastifyRequest): unknown {
+  const { body } = request
   // Most documents have no key, and are parsed only once, by their route.
   if (typeof body !== 'string' || !body.includes('operationKey')) return undefined
-  return attribute(readXml(body), 'operationKey')
+  if (!isJsonBody(request)) return attribute(readXml(body), 'operationKey')
+  const value = readJson(body) as { readonly operationKey?: unknown } | null
+  return value?.operationKey
 }

@@ -1,11 +1,12 @@
 import { Fault } from '@skerry/fault'
 import { unreadable } from '@skerry/service'
-import { withReplacements, element, renderDocument } from '@skerry/xml'
+import { withReplacements, element, renderDocument, type Element } from '@skerry/xml'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 
 import type { Dialect, Refusal } from '../dialect/dialect.ts'
 import { knownVersion } from '../dialect/version.ts'
 import { rooted } from './edge.ts'
+import { sendDocument } from './format.ts'
 
 const RETRY_SECONDS = 2
 
@@ -28,29 +29,28 @@ export function sendFault(dialect: Dialect, log: (message: string, cause: unknow
       ? [fault.message, fault.hint].filter(Boolean).join('; ')
       : `request ${request.id} failed: internal error`
     const version = knownVersion(undefined, request.headers.accept)
-    return reply
-      .code(status)
-      .type(`${dialect.media('error')};version=${version}`)
-      .send(errorDocument(dialect, { status, code, message }))
+    const document = errorDocument(dialect, { status, code, message })
+    return sendDocument(reply.code(status), document, { media: dialect.media('error'), version })
   }
 }
 
 const errorDocument = (
   { namespace }: Dialect,
   { status, code, message }: Readonly<{ status: number; code: string; message: string }>,
-): string => {
+): Element => {
   // A message may quote the request, and a URL can contain characters that XML cannot.
-  const safeMessage = withReplacements(message)
   const body = element('Error', {
     majorErrorCode: status,
     minorErrorCode: code,
-    message: safeMessage,
+    message: withReplacements(message),
   })
-  return renderDocument(rooted(body, namespace('error')))
+  return rooted(body, namespace('error'))
 }
 
 /** The response to a request that is not valid HTTP. */
 export const unreadDocument = (dialect: Dialect) => (status: number, message: string) => ({
   type: `${dialect.media('error')};version=${knownVersion(undefined, undefined)}`,
-  body: errorDocument(dialect, { status, message, code: dialect.refusals.invalid.code }),
+  body: renderDocument(
+    errorDocument(dialect, { status, message, code: dialect.refusals.invalid.code }),
+  ),
 })

@@ -1,4 +1,4 @@
-import { readXml, renderElement, type Element } from '@skerry/xml'
+import { jsonMedia, readXml, renderElement, type Element } from '@skerry/xml'
 
 import { ours } from '../dialect/dialect.ts'
 import { statusNumber } from '../domain/vm-status.ts'
@@ -15,6 +15,9 @@ export interface RequestSample {
     readonly text: string
   }
 }
+
+/** The name of the sample in JSON. */
+export const JSON_SAMPLE = 'JSON'
 
 /** Longest excerpt of a document, in lines; the schema describes all of it. */
 const LINES_MOST = 24
@@ -50,6 +53,7 @@ export function apiReference(
 ): string {
   return [
     ...opening,
+    ...jsonSection(samples.get(JSON_SAMPLE)),
     ...order.flatMap((name) => {
       const own = routes.filter((route) => partOf(route) === name)
       return [`## ${name}`, '', ...own.flatMap((route) => section(route, samples.get(route.name)))]
@@ -79,8 +83,8 @@ const opening: readonly string[] = [
   '## Conventions',
   '- Every request names its API version: `Accept: application/*+xml;version=5.1`, or 1.5. Responses have the type',
   `  \`${ours.media('X')}\` in that version, errors too, and are valid against \`/api/v1.5/schema/master.xsd\`.`,
-  `- A login returns a token in the header \`${ours.tokenHeader}\`, which every later request sends. The cookie alone`,
-  '  is not accepted. A token expires after 30 minutes without use, and after 24 hours in any case.',
+  `- A login returns a token in the header \`${ours.tokenHeader}\`, which every later request sends; \`Authorization: Bearer\` with the token`,
+  '  is the same. The cookie alone is not accepted. A token expires after 30 minutes without use, and after 24 hours in any case.',
   '- Documents link the actions that this user may take now: a client looks for a `rel` instead of constructing addresses.',
   '- Long operations return 202 with a Task and its `Location`, or 201 with the resource being created and its task. Operations on a',
   '  busy VM are queued.',
@@ -95,6 +99,31 @@ const opening: readonly string[] = [
   ),
   '',
 ]
+
+/** Why it is so: docs/design/decisions/0007. */
+function jsonSection(sample: RequestSample | undefined): string[] {
+  const { media } = ours
+  return [
+    '## JSON',
+    '',
+    'Every document exists in JSON too, and every body may be JSON. [openapi.json](cloud.openapi.json), which a cell serves at',
+    '`/api/openapi.json` without credentials, describes all of it in OpenAPI 3.1 for generators of clients. See also',
+    '[JSON with curl and jq](../../guides/json.md).',
+    '',
+    `- \`Accept: application/*+json;version=5.1\` returns \`${jsonMedia(media('X'))};version=5.1\`. \`Accept: application/json\` returns`,
+    '  `application/json`, in version 5.1 if it names no other. Anything else returns XML. Errors have the same format.',
+    '- An attribute or child element is a key: its name without prefix, beginning with a small letter: `NumberOfCpus` is `numberOfCpus`,',
+    '  `MACAddress` is `macAddress`, `VMRecord` is `vmRecord`.',
+    '- An element that may occur more than once is an array, also if there is one or none.',
+    '- Integers are numbers, booleans are `true` and `false`, all else are strings. Text beside attributes is `value`. `xsi:type` is `kind`.',
+    '- A media type in a document ends in `+json`.',
+    '- A body is JSON if it begins with `{`, or if its `Content-Type` is JSON. A key that the document does not have, a key that occurs twice and a',
+    '  value of another type are 400; the message names the place, such as `$.source.href`, and the keys that exist there.',
+    '- `operationKey` is a key of the document. A request that is repeated in the other format is another request.',
+    '',
+    ...(sample ? [...block(requested('POST', sample)), ...block(answered(sample))] : []),
+  ]
+}
 
 function statuses(): string {
   const words = Object.entries(statusNumber).toSorted(([, a], [, b]) => a - b)
@@ -152,8 +181,9 @@ function answered({ answer: { status, headers, text } }: RequestSample): string[
 const short = (lines: readonly string[]): readonly string[] =>
   lines.length <= LINES_MOST ? lines : [...lines.slice(0, LINES_MOST - 1), '  …']
 
-/** XML as one line for each element; other text as it is. */
+/** XML as one line for each element, JSON as one for each key; other text as it is. */
 function document(text: string): readonly string[] {
+  if (text.startsWith('{"')) return JSON.stringify(JSON.parse(text), undefined, 2).split('\n')
   return text.trimStart().startsWith('<') && !/<(xs:)?schema/.test(text)
     ? indented(readXml(text), '')
     : text.trimEnd().split('\n')

@@ -184,7 +184,7 @@ export const entities: readonly CloudRoute[] = [
     method: 'GET',
     path: at.entity,
     permission: 'vm:read',
-    answers: { 200: 'vApp' },
+    answers: { 200: 'vApp or vm' },
     doc: 'A vApp or VM, with a link for each action that is possible now.',
     async handle(context, caller) {
       const { entity } = caller.params

@@ -66,7 +66,7 @@ export const orgs = [
     method: 'GET',
     path: at.template,
     permission: 'org:read',
-    answers: { 200: 'vAppTemplate' },
+    answers: { 200: 'vAppTemplate or vm' },
     doc: 'A template for vApps, or the VM in it.',
     async handle({ base }, caller) {
       const row = caller.params.template

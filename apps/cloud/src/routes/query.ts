@@ -32,19 +32,19 @@ async function answer(
 }
 
 /** A query whose type is fixed by its path. */
-const packaged = (path: string, name: string): CloudRoute => {
-  const type = typeNamed(name)
+const packaged = (name: string, path: string, typeName: string): CloudRoute => {
+  const type = typeNamed(typeName)
   return route({
-    name: `query ${name}`,
+    name,
     method: 'GET',
     path,
     permission: type.permission,
     query: QueryParameters,
     answers: { 200: 'query.records' },
-    doc: `Same as GET ${at.query}?type=${name}.`,
+    doc: `Same as GET ${at.query}?type=${typeName}.`,
     async handle(context, caller) {
       if (caller.query.type !== undefined) {
-        throw new Fault('invalid', `type must be omitted: ${path} always has the type ${name}`)
+        throw new Fault('invalid', `type must be omitted: ${path} always has the type ${typeName}`)
       }
       return answer(context, caller, type, path)
     },
@@ -67,12 +67,12 @@ export const query: readonly CloudRoute[] = [
         : answer(context, caller, typeNamed(type), at.query)
     },
   }),
-  packaged(at.queryVms, 'vm'),
-  packaged(at.queryVapps, 'vApp'),
-  packaged(at.queryTemplates, 'vAppTemplate'),
-  packaged(at.queryCatalogs, 'catalog'),
-  packaged(at.queryOrgs, 'organization'),
-  packaged(at.queryAllVms, 'adminVM'),
-  packaged(at.queryAllVapps, 'adminVApp'),
-  packaged(at.queryHosts, 'host'),
+  packaged('queryVms', at.queryVms, 'vm'),
+  packaged('queryVapps', at.queryVapps, 'vApp'),
+  packaged('queryTemplates', at.queryTemplates, 'vAppTemplate'),
+  packaged('queryCatalogs', at.queryCatalogs, 'catalog'),
+  packaged('queryOrgs', at.queryOrgs, 'organization'),
+  packaged('queryAllVms', at.queryAllVms, 'adminVM'),
+  packaged('queryAllVapps', at.queryAllVapps, 'adminVApp'),
+  packaged('queryHosts', at.queryHosts, 'host'),
 ]

@@ -4,11 +4,10 @@ import { join } from 'node:path'
 import { Fault } from '@skerry/fault'
 
 import { at } from '../dialect/addresses.ts'
+import { SCHEMA_DIRECTORY } from '../dialect/shapes.ts'
 import { versions } from '../dialect/version.ts'
 import { schemaIn } from '../documents/schema-in.ts'
 import { route } from '../http/route.ts'
-
-const SCHEMA = join(import.meta.dirname, '../../schema/v1.5')
 
 export const schema = [
   route({
@@ -31,7 +30,7 @@ export const schema = [
 async function contents(file: string): Promise<string | undefined> {
   if (!/^[a-z]+\.xsd$/.test(file)) return undefined
   try {
-    return await readFile(join(SCHEMA, file), 'utf8')
+    return await readFile(join(SCHEMA_DIRECTORY, file), 'utf8')
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
     throw error

@@ -4,6 +4,7 @@ import { fill } from '@skerry/service'
 export const at = {
   services: '/api',
   about: '/api/about',
+  openApi: '/api/openapi.json',
   health: '/health',
   workflows: '/api/workflows',
   workflow: '/api/workflows/:workflow',

@@ -49,6 +49,7 @@ const opening: readonly string[] = [
   '- HTTPS, port 8281. Every request carries Basic credentials of a user of the cloud, `user@organisation`; there are no sessions.',
   '  The cloud checks them; the server caches them as a keyed hash for one minute and drops them within a second of any change.',
   '- Responses are XML (namespace `urn:skerry:workflow`), or JSON with `Accept: application/json`. Errors too.',
+  '- `GET /api/openapi.json` describes the JSON of all of it in OpenAPI 3.1, without credentials: [workflow.openapi.json](workflow.openapi.json).',
   '- `/vco/api/…` is an alias of `/api/…`. A trailing slash is ignored.',
   '- Bodies are XML or JSON, detected by content; `Content-Type` is ignored, except for forms.',
   '- Lists and exports work while Temporal is unavailable.',

@@ -16,6 +16,8 @@ import type { Answer, Body, Route } from './route.ts'
 export interface Admitted<Caller> {
   readonly caller: Caller
   readonly params: object
+  /** The body as its route reads it, if the request has it in another format. */
+  readonly body?: string
 }
 
 export interface Edge<Caller, Row> {
@@ -37,7 +39,7 @@ export function mount<Context, Caller, Permission extends string>(
     const query = row.query && Compile(row.query)
     const answer = async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
       const admitted = edge.admit(row, request)
-      const { caller, params } = admitted instanceof Promise ? await admitted : admitted
+      const { caller, params, body } = admitted instanceof Promise ? await admitted : admitted
       if (query && !query.Check(request.query)) {
         const [first] = query.Errors(request.query)
         throw new Fault('invalid', `query: ${first?.instancePath.slice(1)} ${first?.message}`)
@@ -45,7 +47,7 @@ export function mount<Context, Caller, Permission extends string>(
       const said = await row.handle(context, {
         params,
         query: request.query,
-        body: bodyOf(row.takes, request),
+        body: body === undefined ? bodyOf(row.takes, request) : row.takes?.read(body),
         ...caller,
       })
       // Fastify reads the body of a HEAD response to its end, and a stream of events has none.

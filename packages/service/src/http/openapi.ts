@@ -8,10 +8,32 @@ export interface About {
   readonly version: string
   readonly description: string
   readonly server: string
-  /** The schema of every error response. */
-  readonly refusal: TSchema
+  /** The schema of every error response, if `details` has none. */
+  readonly refusal?: TSchema
   /** The heading of a route. */
   group(row: DescribedRow): string
+  /** For an API with credentials, or with bodies that are not described by their rows. */
+  readonly details?: ApiDetails
+}
+
+/** Media types and their schemas. */
+export type ContentTypes = Readonly<Record<string, { readonly schema: object }>>
+
+/** What an API has beyond plain JSON without credentials. `Row`: any property of its routes may matter. */
+export interface ApiDetails<Row extends DescribedRow = DescribedRow> {
+  /** An identifier: generators make a function of it. */
+  operationId(row: Row): string
+  requestBody(row: Row): { readonly required: boolean; readonly content: ContentTypes } | undefined
+  /** The bodies of a response; undefined: it has none. */
+  answer(row: Row, what: TSchema | string): ContentTypes | undefined
+  readonly refusal: ContentTypes
+  /** Header parameters, as references to components. */
+  parameters(row: Row): readonly object[]
+  headers(row: Row, status: number): Readonly<Record<string, object>>
+  /** The alternatives of credentials; empty: none are needed. */
+  security(row: Row): readonly object[]
+  /** Schemas, parameters, headers and security schemes. */
+  readonly components: Readonly<Record<string, Readonly<Record<string, object>>>>
 }
 
 /** A route without its handler: all that the reference needs. */
@@ -35,11 +57,17 @@ export function openApi(rows: readonly DescribedRow[], about: About): object {
     servers: [{ url: about.server }],
     tags: [...new Set(rows.map((row) => about.group(row)))].map((name) => ({ name })),
     paths,
-    components: {
-      schemas: { Refusal: about.refusal },
-      responses: { Refusal: refusal('The request failed; the body describes the error.') },
-    },
+    components: componentsOf(about),
   }
+}
+
+function componentsOf({ refusal: schema, details }: About): object {
+  const text = 'The request failed; the body describes the error.'
+  if (!details) {
+    return { schemas: { Refusal: schema }, responses: { Refusal: refusal(text) } }
+  }
+  const { refusal: content, components } = details
+  return { ...components, responses: { Refusal: { description: text, content } } }
 }
 
 /** The words after ':' in a path, in their order. */
@@ -47,28 +75,41 @@ export const pathNames = (path: string): string[] =>
   [...path.matchAll(/:(\w+)/g)].map(([, name = '']) => name)
 
 function operation(row: DescribedRow, about: About): object {
-  const parameters = [...pathNames(row.path).map(pathParameter), ...queryParameters(row.query)]
+  const { details } = about
+  const parameters = [
+    ...pathNames(row.path).map(pathParameter),
+    ...queryParameters(row.query),
+    ...(details?.parameters(row) ?? []),
+  ]
+  const requestBody = details ? details.requestBody(row) : plainBody(row)
   return {
-    operationId: row.name,
+    operationId: details?.operationId(row) ?? row.name,
     tags: [about.group(row)],
     summary: firstSentence(row.doc),
     description: row.doc,
     ...(parameters.length > 0 && { parameters }),
-    ...(row.takes && {
-      requestBody: {
-        required: true,
-        content: { [row.takes.media]: { schema: schemaOf(row.takes.shape) } },
-      },
-    }),
-    responses: {
-      ...Object.fromEntries(
-        Object.entries(row.answers).map(([status, what]) => [status, answer(what)]),
-      ),
-      ...refusals(row),
-      default: { $ref: '#/components/responses/Refusal' },
-    },
+    ...(requestBody && { requestBody }),
+    responses: responses(row, details),
+    ...(details && { security: details.security(row) }),
   }
 }
+
+function responses(row: DescribedRow, details: ApiDetails | undefined): object {
+  const other = { $ref: '#/components/responses/Refusal' }
+  const described = Object.entries(row.answers).map(([status, what]) => {
+    if (!details) return [status, answer(what)]
+    const content = details.answer(row, what)
+    const headers = details.headers(row, Number(status))
+    return [status, { description: 'Done.', headers, ...(content && { content }) }]
+  })
+  const refused = details
+    ? Object.fromEntries(Object.keys(refusals(row)).map((status) => [status, other]))
+    : refusals(row)
+  return { ...Object.fromEntries(described), ...refused, default: other }
+}
+
+const plainBody = ({ takes }: DescribedRow): object | undefined =>
+  takes && { required: true, content: { [takes.media]: { schema: schemaOf(takes.shape) } } }
 
 /** Errors that follow from the route itself; any other is described by `default`. */
 function refusals(row: DescribedRow): Record<number, object> {

@@ -1,0 +1,72 @@
+/** The root element of each document, by the name of its media type. Only references have one for each kind of record. */
+export const documentElements = {
+  error: ['Error'],
+  versions: ['SupportedVersions'],
+  session: ['Session'],
+  accessTokens: ['AccessTokens'],
+  accessToken: ['AccessToken'],
+  orgList: ['OrgList'],
+  org: ['Org'],
+  vdc: ['Vdc'],
+  vAppTemplate: ['VAppTemplate'],
+  vApp: ['VApp'],
+  vm: ['Vm'],
+  catalog: ['Catalog'],
+  catalogItem: ['CatalogItem'],
+  entity: ['Entity'],
+  upload: ['Upload'],
+  snapshotSection: ['SnapshotSection'],
+  leaseSettingsSection: ['LeaseSettingsSection'],
+  rasdItem: ['Item'],
+  metadata: ['Metadata'],
+  'metadata.value': ['MetadataValue'],
+  screenTicket: ['ScreenTicket'],
+  mksTicket: ['MksTicket'],
+  task: ['Task'],
+  tasksList: ['TasksList'],
+  'query.records': ['QueryResultRecords'],
+  'query.idrecords': ['QueryResultRecords'],
+  'query.references': [
+    'VMReferences',
+    'VAppReferences',
+    'TaskReferences',
+    'OrganizationReferences',
+    'OrgVdcReferences',
+    'CatalogReferences',
+    'VAppTemplateReferences',
+    'EventReferences',
+    'HostReferences',
+  ],
+  'query.queryList': ['QueryList'],
+  'admin.cloud': ['Cloud'],
+  'admin.org': ['AdminOrg'],
+  'admin.vdc': ['AdminVdc'],
+  'admin.user': ['User'],
+  'admin.hosts': ['Hosts'],
+  'admin.host': ['Host'],
+} as const
+
+export type DocumentName = keyof typeof documentElements
+
+/**
+ * What a route returns for a status: a document, or one of two ('vApp or vm', and the type in the document says which); nothing, a
+ * stream, a file.
+ */
+export type AnswerName =
+  | DocumentName
+  | 'vApp or vm'
+  | 'vAppTemplate or vm'
+  | 'nothing'
+  | 'events'
+  | 'schema'
+  | 'image/png'
+  | 'application/json'
+
+/** The documents that an answer names; empty for what is no document. */
+export const documentsIn = (answer: string): readonly DocumentName[] =>
+  answer.split(' or ').filter((name): name is DocumentName => Object.hasOwn(documentElements, name))
+
+/** Documents that a query returns instead of records, if its parameters say so. */
+export const otherResults: Partial<Record<DocumentName, readonly DocumentName[]>> = {
+  'query.records': ['query.idrecords', 'query.references', 'query.queryList'],
+}

@@ -1,0 +1,68 @@
+// Goal: the OpenAPI document of the cloud is valid, complete and the same in the docs and over HTTP. Method: a document of each dialect
+// over HTTP, without credentials; the routes, one by one.
+import assert from 'node:assert/strict'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { after, before, test } from 'node:test'
+
+import { requireOpenApi, type Content } from '../../../packages/service/test/valid-openapi.ts'
+import { ours } from '../src/dialect/dialect.ts'
+import { cloudOpenApi } from '../src/documents/openapi.ts'
+import { routes } from '../src/routes.ts'
+import { BASE, openTenantsApi, type TenantsApi } from './tenants-api.ts'
+
+const FILE = join(import.meta.dirname, '../../../docs/reference/api/cloud.openapi.json')
+
+let api: TenantsApi
+before(async () => {
+  api = await openTenantsApi()
+})
+after(() => api[Symbol.asyncDispose]())
+
+test('any caller gets it without credentials and without a version, in the names of the dialect', async () => {
+  for (const { ask, dialect } of api.spoken) {
+    const answer = await ask('GET', '/api/openapi.json', { headers: { accept: '*/*' } })
+    assert.equal(answer.status, 200)
+    assert.equal(answer.headers['content-type'], 'application/json')
+    const { components, paths } = requireOpenApi(answer.text)
+    assert.deepEqual(components['securitySchemes']?.['token'], {
+      type: 'apiKey',
+      in: 'header',
+      name: dialect.tokenHeader,
+    })
+    const { content = {} } = paths['/api/session']?.['get']?.responses['200'] ?? {}
+    const media = dialect.media('session').replace('+xml', '+json')
+    assert.deepEqual(Object.keys(content), ['application/json', media])
+  }
+})
+
+test('docs/reference/api/cloud.openapi.json is what a cell serves', async () => {
+  const { text } = await api.ask('GET', '/api/openapi.json')
+  assert.equal(await readFile(FILE, 'utf8'), text, 'npm run reference generates it again')
+})
+
+test('it has every route with its parameters, body, responses and credentials', () => {
+  const began = performance.now()
+  const written = JSON.stringify(cloudOpenApi(routes, { dialect: ours, base: new URL(BASE) }))
+  const took = performance.now() - began
+  assert.ok(took < 1000, `made in ${took.toFixed(0)} ms`)
+  const { paths } = requireOpenApi(written)
+  for (const { name, method, path, takes, answers, permission, query } of routes) {
+    const operation = paths[path.replaceAll(/:(\w+)/g, '{$1}')]?.[method.toLowerCase()]
+    assert.ok(operation, name)
+    assert.equal(operation.operationId, name === 'delete' ? 'deleteEntity' : name)
+    assert.equal(operation.requestBody !== undefined, takes !== undefined, name)
+    assert.equal(
+      operation.security?.length,
+      { anyone: 0, login: 1 }[permission as string] ?? 2,
+      name,
+    )
+    for (const [status, document] of Object.entries(answers)) {
+      const response: { readonly content?: Content } | undefined = operation.responses[status]
+      assert.ok(response, `${name} ${status}`)
+      assert.equal(response.content !== undefined, document !== 'nothing', `${name} ${status}`)
+    }
+    const named = (operation.parameters ?? []).filter((each) => each.in === 'query')
+    assert.equal(named.length, Object.keys(query?.properties ?? {}).length, name)
+  }
+})
