@@ -14,6 +14,7 @@ import { workflowOpenApi } from '../apps/workflow/src/http/openapi.ts'
 import { routes as workflowRoutes } from '../apps/workflow/src/routes.ts'
 import { subsetPage } from '../apps/workflow/test/subset-page.ts'
 import { metricReference } from '../packages/service/src/index.ts'
+import { clientTypes } from './client-types.ts'
 
 const docs = join(import.meta.dirname, '../docs')
 await mkdir(join(docs, 'reference/api'), { recursive: true })
@@ -29,7 +30,12 @@ const describes = async (name: string, document: object): Promise<void> =>
     `${JSON.stringify(document, undefined, 2)}\n`,
   )
 const base = new URL('https://cloud.example')
-await describes('cloud', cloudOpenApi(routes, { dialect: ours, base }))
+const cloudDocument = cloudOpenApi(routes, { dialect: ours, base })
+await describes('cloud', cloudDocument)
+await writeFile(
+  join(docs, '../packages/api-client/src/documents.gen.ts'),
+  clientTypes(cloudDocument),
+)
 await describes(
   'workflow',
   workflowOpenApi(workflowRoutes, new URL('https://workflow.example:8281')),

@@ -1,0 +1,1966 @@
+// Generated from the OpenAPI document of the cloud by `npm run reference`; do not edit.
+
+/** The documents of responses and requests by name. A name that ends in Input is a part of a document, for a request. */
+export interface CloudDocuments {
+  /** A token of a user's own for a script: does not end by itself, and is worth what its user is. */
+  readonly AccessToken: {
+    readonly href?: string
+    readonly type?: string
+    readonly id?: string
+    /** Since 5.1. The same key in a request is the same request, as with the header Idempotency-Key. */
+    readonly operationKey?: string
+    readonly name: string
+    readonly link: readonly (CloudDocuments['Link'])[]
+    readonly description?: string
+    readonly tasks?: CloudDocuments['Tasks']
+    readonly dateCreated: string
+    readonly lastUsed?: string
+    /** Only in the answer that makes it: it is kept as a hash. */
+    readonly token?: string
+  }
+  /** Asks for a token under this name. */
+  readonly AccessTokenParams: {
+    readonly name: string
+  }
+  readonly AccessTokens: {
+    readonly href?: string
+    readonly type?: string
+    readonly link: readonly (CloudDocuments['Link'])[]
+    readonly accessToken: readonly (CloudDocuments['AccessToken'])[]
+  }
+  readonly AdminOrg: {
+    readonly href?: string
+    readonly type?: string
+    readonly id?: string
+    /** Since 5.1. The same key in a request is the same request, as with the header Idempotency-Key. */
+    readonly operationKey?: string
+    readonly name: string
+    readonly link: readonly (CloudDocuments['Link'])[]
+    readonly description?: string
+    readonly tasks?: CloudDocuments['Tasks']
+    readonly fullName?: string
+    readonly isEnabled?: boolean
+    readonly quota?: CloudDocuments['Quota']
+    /** What counts against the quota now: storage is disks, snapshots, saved memory, templates and uploads. Not for requests. */
+    readonly used?: CloudDocuments['Quota']
+    readonly leases?: CloudDocuments['Leases']
+    readonly users?: CloudDocuments['Users']
+    readonly vdcs?: CloudDocuments['Vdcs']
+  }
+  readonly AdminOrgInput: {
+    readonly href?: string
+    readonly type?: string
+    readonly id?: string
+    /** Since 5.1. The same key in a request is the same request, as with the header Idempotency-Key. */
+    readonly operationKey?: string
+    readonly name?: string
+    readonly link?: readonly (CloudDocuments['LinkInput'])[]
+    readonly description?: string
+    readonly tasks?: CloudDocuments['TasksInput']
+    readonly fullName?: string
+    readonly isEnabled?: boolean
+    readonly quota?: CloudDocuments['QuotaInput']
+    /** What counts against the quota now: storage is disks, snapshots, saved memory, templates and uploads. Not for requests. */
+    readonly used?: CloudDocuments['QuotaInput']
+    readonly leases?: CloudDocuments['LeasesInput']
+    readonly users?: CloudDocuments['UsersInput']
+    readonly vdcs?: CloudDocuments['VdcsInput']
+  }
+  readonly AdminTaskRecord: {
+    readonly href?: string
+    readonly id?: string
+    readonly name?: string
+    readonly org?: string
+    readonly orgName?: string
+    readonly startDate?: string
+    readonly endDate?: string
+    readonly status?: 'queued' | 'running' | 'success' | 'error' | 'canceled'
+    readonly ownerName?: string
+    readonly object?: string
+    readonly objectType?: string
+    readonly objectName?: string
+    readonly operation?: string
+    readonly progress?: number
+    readonly waitReason?: 'turn' | 'order' | 'source' | 'source-host' | 'host-out' | 'host-quarantine' | 'host-silent' | 'pending-undo' | 'claim' | 'host-limit' | 'org-limit' | 'worker' | 'room' | 'retry'
+    readonly waitMessage?: string
+    readonly waitingSince?: string
+    readonly attempts?: number
+    readonly lastFailure?: string
+    readonly givesUpAt?: string
+    readonly serviceNamespace?: string
+    readonly link: readonly (CloudDocuments['Link'])[]
+    readonly metadata?: CloudDocuments['Metadata']
+  }
+  readonly AdminVAppRecord: {
+    readonly href?: string
+    readonly id?: string
+    readonly name?: string
+    readonly vdc?: string
+    readonly vdcName?: string
+    readonly org?: string
+    readonly orgName?: string
+    readonly isPublic?: boolean
+    readonly isEnabled?: boolean
+    readonly isBusy?: boolean
+    readonly creationDate?: string
+    readonly status?: 'FAILED_CREATION' | 'UNRESOLVED' | 'RESOLVED' | 'SUSPENDED' | 'POWERED_ON' | 'POWERED_OFF' | 'UNKNOWN' | 'MIXED' | 'MISSING' | 'LOST'
+    readonly owner?: string
+    readonly ownerName?: string
+    readonly isDeployed?: boolean
+    readonly isInMaintenanceMode?: boolean
+    readonly isExpired?: boolean
+    readonly isVdcEnabled?: boolean
+    readonly numberOfVMs?: number
+    readonly numberOfCpus?: number
+    readonly memoryMB?: number
+    readonly link: readonly (CloudDocuments['Link'])[]
+    readonly metadata?: CloudDocuments['Metadata']
+  }
+  readonly AdminVMRecord: {
+    readonly href?: string
+    readonly id?: string
+    readonly name?: string
+    readonly containerName?: string
+    readonly container?: string
+    readonly vdc?: string
+    readonly org?: string
+    readonly orgName?: string
+    readonly owner?: string
+    readonly ownerName?: string
+    readonly host?: string
+    readonly hostName?: string
+    readonly isVAppTemplate?: boolean
+    readonly isDeleted?: boolean
+    readonly guestOs?: string
+    readonly numberOfCpus?: number
+    readonly memoryMB?: number
+    readonly diskMB?: number
+    readonly status?: 'FAILED_CREATION' | 'UNRESOLVED' | 'RESOLVED' | 'SUSPENDED' | 'POWERED_ON' | 'POWERED_OFF' | 'UNKNOWN' | 'MIXED' | 'MISSING' | 'LOST'
+    readonly networkName?: string
+    readonly ipAddress?: string
+    readonly isBusy?: boolean
+    readonly isDeployed?: boolean
+    readonly isPublished?: boolean
+    readonly catalogName?: string
+    readonly hardwareVersion?: number
+    readonly isVdcEnabled?: boolean
+    readonly vmToolsVersion?: number
+    readonly datastoreName?: string
+    readonly storageProfileName?: string
+    readonly dateCreated?: string
+    readonly link: readonly (CloudDocuments['Link'])[]
+    readonly metadata?: CloudDocuments['Metadata']
+  }
+  readonly AdminVdc: {
+    readonly href?: string
+    readonly type?: string
+    readonly id?: string
+    /** Since 5.1. The same key in a request is the same request, as with the header Idempotency-Key. */
+    readonly operationKey?: string
+    readonly name: string
+    readonly link: readonly (CloudDocuments['Link'])[]
+    readonly description?: string
+    readonly tasks?: CloudDocuments['Tasks']
+    readonly isEnabled?: boolean
+  }
+  readonly AdminVdcInput: {
+    readonly href?: string
+    readonly type?: string
+    readonly id?: string
+    /** Since 5.1. The same key in a request is the same request, as with the header Idempotency-Key. */
+    readonly operationKey?: string
+    readonly name?: string
+    readonly link?: readonly (CloudDocuments['LinkInput'])[]
+    readonly description?: string
+    readonly tasks?: CloudDocuments['TasksInput']
+    readonly isEnabled?: boolean
+  }
+  /** How much of something may be used, and is. Limit 0: as much as there is. */
+  readonly Capacity: {
+    readonly units: string
+    readonly allocated: number
+    readonly limit: number
+    readonly used: number
+  }
+  readonly Catalog: {
+    readonly href?: string
+    readonly type?: string
+    readonly id?: string
+    /** Since 5.1. The same key in a request is the same request, as with the header Idempotency-Key. */
+    readonly operationKey?: string
+    readonly name: string
+    readonly link: readonly (CloudDocuments['Link'])[]
+    readonly description?: string
+    readonly tasks?: CloudDocuments['Tasks']
+    readonly catalogItems: CloudDocuments['CatalogCatalogItems']
+    readonly isPublished: boolean
+    readonly dateCreated: string
+  }
+  readonly CatalogCatalogItems: {
+    readonly catalogItem: readonly (CloudDocuments['Reference'])[]
+  }
+  readonly CatalogItem: {
+    readonly href?: string
+    readonly type?: string
+    readonly id?: string
+    /** Since 5.1. The same key in a request is the same request, as with the header Idempotency-Key. */
+    readonly operationKey?: string
+    readonly name: string
+    readonly link: readonly (CloudDocuments['Link'])[]
+    readonly description?: string
+    readonly tasks?: CloudDocuments['Tasks']
+    readonly entity: CloudDocuments['Reference']
+    readonly dateCreated: string
+  }
+  readonly CatalogRecord: {
+    readonly href?: string
+    readonly id?: string
+    readonly name?: string
+    readonly description?: string
+    readonly org?: string
+    readonly orgName?: string
+    readonly isPublished?: boolean
+    readonly isShared?: boolean
+    readonly creationDate?: string
+    readonly owner?: string
+    readonly ownerName?: string
+    readonly numberOfVAppTemplates?: number
+    readonly numberOfMedia?: number
+    readonly status?: string
+    readonly link: readonly (CloudDocuments['Link'])[]
+    readonly metadata?: CloudDocuments['Metadata']
+  }
+  readonly CatalogReferences: {
+    readonly href?: string
+    readonly type?: string
+    readonly name: string
+    readonly page: number
+    readonly pageSize: number
+    readonly total: number
+    readonly link: readonly (CloudDocuments['Link'])[]
+    readonly catalogReference: readonly (CloudDocuments['Reference'])[]
+  }
+  readonly CloneVAppParams: {
+    readonly name: string
+    readonly deploy?: boolean
+    readonly powerOn?: boolean
+    readonly operationKey?: string
+    readonly description?: string
+    readonly source: CloudDocuments['ReferenceInput']
+    readonly isSourceDelete?: boolean
+  }
+  readonly Cloud: {
+    readonly href?: string
+    readonly type?: string
+    readonly id?: string
+    /** Since 5.1. The same key in a request is the same request, as with the header Idempotency-Key. */
+    readonly operationKey?: string
+    readonly name: string
+    readonly link: readonly (CloudDocuments['Link'])[]
+    readonly description?: string
+    readonly tasks?: CloudDocuments['Tasks']
+    readonly organizations: CloudDocuments['CloudOrganizations']
+    readonly roles: CloudDocuments['CloudRoles']
+  }
+  readonly CloudOrganizations: {
+    readonly organization: readonly (CloudDocuments['Reference'])[]
+  }
+  readonly CloudRoles: {
+    readonly role: readonly (CloudDocuments['Role'])[]
+  }
+  readonly ComposeVAppParams: {
+    readonly name: string
+    readonly deploy?: boolean
+    readonly powerOn?: boolean
+    readonly operationKey?: string
+    readonly description?: string
+    readonly sourcedItem?: readonly (CloudDocuments['SourcedItem'])[]
+    readonly allEULAsAccepted?: boolean
+  }
+  readonly CreateSnapshotParams: {
+    readonly name?: string
+    readonly memory?: boolean
+    readonly quiesce?: boolean
+    readonly description?: string
+  }
+  readonly DeployVAppParams: {
+    readonly powerOn?: boolean
+    readonly deploymentLeaseSeconds?: number
+    readonly forceCustomization?: boolean
+  }
+  readonly Digest: {
+    readonly algorithm: string
+    readonly value: string
+  }
+  /** A thing with a name. */
+  readonly Entity: {
+    readonly href?: string
+    readonly type?: string
+    readonly id?: string
+    /** Since 5.1. The same key in a request is the same request, as with the header Idempotency-Key. */
+    readonly operationKey?: string
+    readonly name: string
+    readonly link: readonly (CloudDocuments['Link'])[]
+    readonly description?: string
+    readonly tasks?: CloudDocuments['Tasks']
+  }
+  readonly Error: {
+    /** The HTTP status. */
+    readonly majorErrorCode: number
+    /** One word for a program. */
+    readonly minorErrorCode: string
+    /** For people: what was expected, and what to do next. */
+    readonly message: string
+  }
+  readonly ErrorInput: {
+    /** The HTTP status. */
+    readonly majorErrorCode?: number
+    /** One word for a program. */
+    readonly minorErrorCode?: string
+    /** For people: what was expected, and what to do next. */
+    readonly message?: string
+  }
+  readonly EventRecord: {
+    readonly href?: string
+    readonly id?: string
+    readonly eventType?: string
+    readonly timeStamp?: string
+    readonly eventStatus?: number
+    readonly user?: string
+    readonly userName?: string
+    readonly org?: string
+    readonly orgName?: string
+    readonly entity?: string
+    readonly entityType?: string
+    readonly entityName?: string
+    readonly description?: string
+    readonly serviceNamespace?: string
+    readonly userAddress?: string
+    readonly link: readonly (CloudDocuments['Link'])[]
+    readonly metadata?: CloudDocuments['Metadata']
+  }
+  readonly EventReferences: {
+    readonly href?: string
+    readonly type?: string
+    readonly name: string
+    readonly page: number
+    readonly pageSize: number
+    readonly total: number
+    readonly link: readonly (CloudDocuments['Link'])[]
+    readonly eventReference: readonly (CloudDocuments['Reference'])[]
+  }
+  /** No section ever holds a password. */
+  readonly GuestCustomizationSection: {
+    readonly required?: boolean
+    readonly href?: string
+    readonly type?: string
+    readonly info: string
+    readonly link: readonly (CloudDocuments['Link'])[]
+    readonly enabled: boolean
+    readonly adminPasswordEnabled: boolean
+    readonly adminPasswordAuto: boolean
+    readonly resetPasswordRequired: boolean
+    readonly computerName: string
+  }
+  /** No section ever holds a password. */
+  readonly GuestCustomizationSectionInput: {
+    readonly required?: boolean
+    readonly href?: string
+    readonly type?: string
+    readonly info?: string
+    readonly link?: readonly (CloudDocuments['LinkInput'])[]
+    readonly enabled?: boolean
+    readonly adminPasswordEnabled?: boolean
+    readonly adminPasswordAuto?: boolean
+    readonly resetPasswordRequired?: boolean
+    readonly computerName?: string
+  }
+  /** What cloud-init gives to the guest at its first start. No one else can read it, and it is not kept. */
+  readonly GuestParams: {
+    /** One label of a DNS name. Default: made of the VM's name. */
+    readonly computerName?: string
+    /** One line as in a .pub file: lets its owner in as the image's first user. */
+    readonly sshKey?: readonly (string)[]
+    /** A document of cloud-init, of at most 16384 bytes. White space before it does not count. */
+    readonly userData?: string
+  }
+  readonly Host: {
+    readonly href?: string
+    readonly type?: string
+    readonly id?: string
+    /** Since 5.1. The same key in a request is the same request, as with the header Idempotency-Key. */
+    readonly operationKey?: string
+    readonly name: string
+    readonly link: readonly (CloudDocuments['Link'])[]
+    readonly description?: string
+    readonly tasks?: CloudDocuments['Tasks']
+    readonly state: 'joined' | 'revoked' | 'lost'
+    readonly isEnabled: boolean
+    /** Whether a cell follows it, so that work can be sent to it. */
+    readonly isOpen: boolean
+    /** Why nothing is sent to it until a person decides. */
+    readonly quarantine?: string
+    readonly lastSeen?: string
+    readonly version?: string
+    readonly cpu: CloudDocuments['Capacity']
+    readonly memory: CloudDocuments['Capacity']
+    readonly storage: CloudDocuments['Capacity']
+  }
+  readonly HostRecord: {
+    readonly href?: string
+    readonly id?: string
+    readonly name?: string
+    readonly state?: string
+    readonly isEnabled?: boolean
+    readonly isBusy?: boolean
+    readonly isOpen?: boolean
+    readonly isHung?: boolean
+    readonly version?: string
+    readonly address?: string
+    readonly numOfCpusLogical?: number
+    readonly memTotal?: number
+    readonly memUsed?: number
+    readonly storageTotal?: number
+    readonly storageUsed?: number
+    readonly numberOfVMs?: number
+    readonly lastSeen?: string
+    readonly quarantine?: string
+    readonly link: readonly (CloudDocuments['Link'])[]
+    readonly metadata?: CloudDocuments['Metadata']
+  }
+  readonly HostReferences: {
+    readonly href?: string
+    readonly type?: string
+    readonly name: string
+    readonly page: number
+    readonly pageSize: number
+    readonly total: number
+    readonly link: readonly (CloudDocuments['Link'])[]
+    readonly hostReference: readonly (CloudDocuments['Reference'])[]
+  }
+  readonly Hosts: {
+    readonly href?: string
+    readonly type?: string
+    readonly link: readonly (CloudDocuments['Link'])[]
+    readonly host: readonly (CloudDocuments['Reference'])[]
+  }
+  readonly InstantiateVAppTemplateParams: {
+    readonly name: string
+    readonly deploy?: boolean
+    readonly powerOn?: boolean
+    readonly operationKey?: string
+    readonly description?: string
+    readonly source: CloudDocuments['ReferenceInput']
+    readonly allEULAsAccepted?: boolean
+    readonly guestCustomizationSection?: CloudDocuments['GuestParams']
+  }
+  /** Processors or memory of a VM, at an address of its own. */
+  readonly Item: {
+    readonly href?: string
+    readonly type?: string
+    readonly allocationUnits?: string
+    readonly description: string
+    readonly elementName: string
+    readonly instanceID: number
+    readonly resourceType: number
+    readonly virtualQuantity: number
+    readonly link: readonly (CloudDocuments['Link'])[]
+  }
+  /** Processors or memory of a VM, at an address of its own. */
+  readonly ItemInput: {
+    readonly href?: string
+    readonly type?: string
+    readonly allocationUnits?: string
+    readonly description?: string
+    readonly elementName?: string
+    readonly instanceID?: number
+    readonly resourceType?: number
+    readonly virtualQuantity?: number
+    readonly link?: readonly (CloudDocuments['LinkInput'])[]
+  }
+  readonly ItemType: {
+    readonly allocationUnits?: string
+    readonly description: string
+    readonly elementName: string
+    readonly instanceID: number
+    readonly resourceType: number
+    readonly virtualQuantity: number
+  }
+  readonly ItemTypeInput: {
+    readonly allocationUnits?: string
+    readonly description?: string
+    readonly elementName?: string
+    readonly instanceID?: number
+    readonly resourceType?: number
+    readonly virtualQuantity?: number
+  }
+  /** When it is stopped, and when it may be deleted. 0: never. */
+  readonly LeaseSettingsSection: {
+    readonly required?: boolean
+    readonly href?: string
+    readonly type?: string
+    readonly info: string
+    readonly link: readonly (CloudDocuments['Link'])[]
+    readonly deploymentLeaseInSeconds: number
+    readonly storageLeaseInSeconds: number
+    readonly deploymentLeaseExpiration?: string
+    readonly storageLeaseExpiration?: string
+  }
+  /** When it is stopped, and when it may be deleted. 0: never. */
+  readonly LeaseSettingsSectionInput: {
+    readonly required?: boolean
+    readonly href?: string
+    readonly type?: string
+    readonly info?: string
+    readonly link?: readonly (CloudDocuments['LinkInput'])[]
+    readonly deploymentLeaseInSeconds?: number
+    readonly storageLeaseInSeconds?: number
+    readonly deploymentLeaseExpiration?: string
+    readonly storageLeaseExpiration?: string
+  }
+  /** How long vApps may run, and are kept when they do not, in seconds: what is usual, and the most that there may be. 0: for ever. */
+  readonly Leases: {
+    readonly deploymentDefault?: number
+    readonly deploymentMax?: number
+    readonly storageDefault?: number
+    readonly storageMax?: number
+  }
+  /** How long vApps may run, and are kept when they do not, in seconds: what is usual, and the most that there may be. 0: for ever. */
+  readonly LeasesInput: {
+    readonly deploymentDefault?: number
+    readonly deploymentMax?: number
+    readonly storageDefault?: number
+    readonly storageMax?: number
+  }
+  readonly Link: {
+    readonly href: string
+    readonly id?: string
+    readonly name?: string
+    readonly type?: string
+    readonly rel: 'up' | 'down' | 'alternate' | 'entityResolver' | 'firstPage' | 'previousPage' | 'nextPage' | 'lastPage' | 'add' | 'edit' | 'remove' | 'enable' | 'disable' | 'deploy' | 'undeploy' | 'discardState' | 'recompose' | 'reconfigureVm' | 'power:powerOn' | 'power:powerOff' | 'power:shutdown' | 'power:reboot' | 'power:reset' | 'power:suspend' | 'screen:acquireTicket' | 'screen:acquireMksTicket' | 'screen:thumbnail' | 'snapshot:create' | 'snapshot:revertToCurrent' | 'snapshot:removeAll' | 'task:cancel' | 'upload:default'
+  }
+  readonly LinkInput: {
+    readonly href?: string
+    readonly id?: string
+    readonly name?: string
+    readonly type?: string
+    readonly rel?: 'up' | 'down' | 'alternate' | 'entityResolver' | 'firstPage' | 'previousPage' | 'nextPage' | 'lastPage' | 'add' | 'edit' | 'remove' | 'enable' | 'disable' | 'deploy' | 'undeploy' | 'discardState' | 'recompose' | 'reconfigureVm' | 'power:powerOn' | 'power:powerOff' | 'power:shutdown' | 'power:reboot' | 'power:reset' | 'power:suspend' | 'screen:acquireTicket' | 'screen:acquireMksTicket' | 'screen:thumbnail' | 'snapshot:create' | 'snapshot:revertToCurrent' | 'snapshot:removeAll' | 'task:cancel' | 'upload:default'
+  }
+  readonly Metadata: {
+    readonly href?: string
+    readonly type?: string
+    readonly link: readonly (CloudDocuments['Link'])[]
+    readonly metadataEntry: readonly (CloudDocuments['MetadataEntry'])[]
+  }
+  readonly MetadataBooleanValue: {
+    readonly kind: 'MetadataBooleanValue'
+    readonly value: boolean
+  }
+  readonly MetadataBooleanValueInput: {
+    readonly kind: 'MetadataBooleanValue'
+    readonly value?: boolean
+  }
+  readonly MetadataDateTimeValue: {
+    readonly kind: 'MetadataDateTimeValue'
+    readonly value: string
+  }
+  readonly MetadataDateTimeValueInput: {
+    readonly kind: 'MetadataDateTimeValue'
+    readonly value?: string
+  }
+  readonly MetadataDomain: {
+    readonly visibility?: string
+    readonly value: string
+  }
+  readonly MetadataDomainInput: {
+    readonly visibility?: string
+    readonly value?: string
+  }
+  readonly MetadataEntry: {
+    readonly href?: string
+    readonly type?: string
+    readonly link: readonly (CloudDocuments['Link'])[]
+    readonly domain?: CloudDocuments['MetadataDomain']
+    readonly key: string
+    readonly value?: string
+    readonly typedValue?: CloudDocuments['MetadataValueType']
+  }
+  readonly MetadataEntryInput: {
+    readonly href?: string
+    readonly type?: string
+    readonly link?: readonly (CloudDocuments['LinkInput'])[]
+    readonly domain?: CloudDocuments['MetadataDomainInput']
+    readonly key?: string
+    readonly value?: string
+    readonly typedValue?: CloudDocuments['MetadataValueTypeInput']
+  }
+  readonly MetadataInput: {
+    readonly href?: string
+    readonly type?: string
+    readonly link?: readonly (CloudDocuments['LinkInput'])[]
+    readonly metadataEntry?: readonly (CloudDocuments['MetadataEntryInput'])[]
+  }
+  readonly MetadataNumberValue: {
+    readonly kind: 'MetadataNumberValue'
+    readonly value: number
+  }
+  readonly MetadataNumberValueInput: {
+    readonly kind: 'MetadataNumberValue'
+    readonly value?: number
+  }
+  readonly MetadataStringValue: {
+    readonly kind: 'MetadataStringValue'
+    readonly value: string
+  }
+  readonly MetadataStringValueInput: {
+    readonly kind: 'MetadataStringValue'
+    readonly value?: string
+  }
+  /** The value of one key. */
+  readonly MetadataValue: {
+    readonly href?: string
+    readonly type?: string
+    readonly link: readonly (CloudDocuments['Link'])[]
+    readonly domain?: CloudDocuments['MetadataDomain']
+    readonly value?: string
+    readonly typedValue?: CloudDocuments['MetadataValueType']
+  }
+  /** The value of one key. */
+  readonly MetadataValueInput: {
+    readonly href?: string
+    readonly type?: string
+    readonly link?: readonly (CloudDocuments['LinkInput'])[]
+    readonly domain?: CloudDocuments['MetadataDomainInput']
+    readonly value?: string
+    readonly typedValue?: CloudDocuments['MetadataValueTypeInput']
+  }
+  readonly MetadataValueType: CloudDocuments['MetadataStringValue'] | CloudDocuments['MetadataNumberValue'] | CloudDocuments['MetadataBooleanValue'] | CloudDocuments['MetadataDateTimeValue']
+  readonly MetadataValueTypeInput: CloudDocuments['MetadataStringValueInput'] | CloudDocuments['MetadataNumberValueInput'] | CloudDocuments['MetadataBooleanValueInput'] | CloudDocuments['MetadataDateTimeValueInput']
+  /** A ticket to a console in its parts, since 5.5: good once, for 30 seconds. */
+  readonly MksTicket: {
+    /** Until when it is good. */
+    readonly expires: string
+    /** Where a WebSocket finds the screen, with the ticket in it. */
+    readonly wss: string
+    readonly host: string
+    readonly vmx: string
+    readonly ticket: string
+    readonly port: number
+  }
+  readonly NetworkConnectionSection: {
+    readonly required?: boolean
+    readonly href?: string
+    readonly type?: string
+    readonly info: string
+    readonly link: readonly (CloudDocuments['Link'])[]
+    readonly networkConnection: readonly (CloudDocuments['NetworkConnectionSectionNetworkConnection'])[]
+  }
+  readonly NetworkConnectionSectionInput: {
+    readonly required?: boolean
+    readonly href?: string
+    readonly type?: string
+    readonly info?: string
+    readonly link?: readonly (CloudDocuments['LinkInput'])[]
+    readonly networkConnection?: readonly (CloudDocuments['NetworkConnectionSectionNetworkConnectionInput'])[]
+  }
+  readonly NetworkConnectionSectionNetworkConnection: {
+    readonly network: string
+    readonly networkConnectionIndex: number
+    readonly ipAddress?: string
+    readonly isConnected: boolean
+    readonly macAddress?: string
+    readonly ipAddressAllocationMode: string
+  }
+  readonly NetworkConnectionSectionNetworkConnectionInput: {
+    readonly network?: string
+    readonly networkConnectionIndex?: number
+    readonly ipAddress?: string
+    readonly isConnected?: boolean
+    readonly macAddress?: string
+    readonly ipAddressAllocationMode?: string
+  }
+  readonly OperatingSystemSection: {
+    readonly required?: boolean
+    readonly id: number
+    readonly info: string
+    readonly description: string
+  }
+  readonly OperatingSystemSectionInput: {
+    readonly required?: boolean
+    readonly id?: number
+    readonly info?: string
+    readonly description?: string
+  }
+  readonly Org: {
+    readonly href?: string
+    readonly type?: string
+    readonly id?: string
+    /** Since 5.1. The same key in a request is the same request, as with the header Idempotency-Key. */
+    readonly operationKey?: string
+    readonly name: string
+    readonly link: readonly (CloudDocuments['Link'])[]
+    readonly description?: string
+    readonly tasks?: CloudDocuments['Tasks']
+    readonly fullName: string
+  }
+  readonly OrgList: {
+    readonly href?: string
+    readonly type?: string
+    readonly link: readonly (CloudDocuments['Link'])[]
+    readonly org: readonly (CloudDocuments['Reference'])[]
+  }
+  readonly OrgRecord: {
+    readonly href?: string
+    readonly id?: string
+    readonly name?: string
+    readonly displayName?: string
+    readonly isEnabled?: boolean
+    readonly isReadOnly?: boolean
+    readonly canPublishCatalogs?: boolean
+    readonly numberOfVdcs?: number
+    readonly numberOfVApps?: number
+    readonly numberOfRunningVMs?: number
+    readonly numberOfVMs?: number
+    readonly numberOfCatalogs?: number
+    readonly numberOfGroups?: number
+    readonly numberOfUsers?: number
+    readonly link: readonly (CloudDocuments['Link'])[]
+    readonly metadata?: CloudDocuments['Metadata']
+  }
+  readonly OrgVdcRecord: {
+    readonly href?: string
+    readonly id?: string
+    readonly name?: string
+    readonly description?: string
+    readonly org?: string
+    readonly orgName?: string
+    readonly isEnabled?: boolean
+    readonly isBusy?: boolean
+    readonly isSystemVdc?: boolean
+    readonly status?: string
+    readonly numberOfVApps?: number
+    readonly numberOfVMs?: number
+    readonly numberOfRunningVMs?: number
+    readonly numberOfVAppTemplates?: number
+    readonly cpuUsed?: number
+    readonly cpuLimit?: number
+    readonly memoryUsedMB?: number
+    readonly memoryLimitMB?: number
+    readonly storageUsedMB?: number
+    readonly storageLimitMB?: number
+    readonly link: readonly (CloudDocuments['Link'])[]
+    readonly metadata?: CloudDocuments['Metadata']
+  }
+  readonly OrgVdcReferences: {
+    readonly href?: string
+    readonly type?: string
+    readonly name: string
+    readonly page: number
+    readonly pageSize: number
+    readonly total: number
+    readonly link: readonly (CloudDocuments['Link'])[]
+    readonly orgVdcReference: readonly (CloudDocuments['Reference'])[]
+  }
+  readonly OrganizationReferences: {
+    readonly href?: string
+    readonly type?: string
+    readonly name: string
+    readonly page: number
+    readonly pageSize: number
+    readonly total: number
+    readonly link: readonly (CloudDocuments['Link'])[]
+    readonly organizationReference: readonly (CloudDocuments['Reference'])[]
+  }
+  /** A vApp or a VM, as it was called when it was asked; with an address for as long as it is there. */
+  readonly Owner: {
+    readonly name: string
+    readonly id: string
+    readonly href?: string
+    readonly type: string
+  }
+  /** A vApp or a VM, as it was called when it was asked; with an address for as long as it is there. */
+  readonly OwnerInput: {
+    readonly name?: string
+    readonly id?: string
+    readonly href?: string
+    readonly type?: string
+  }
+  /** A user by name; with an address for those who may read it. */
+  readonly Person: {
+    readonly name: string
+    readonly href?: string
+    readonly type?: string
+  }
+  /** A user by name; with an address for those who may read it. */
+  readonly PersonInput: {
+    readonly name?: string
+    readonly href?: string
+    readonly type?: string
+  }
+  readonly QueryResultRecords: {
+    readonly href?: string
+    readonly type?: string
+    readonly name: string
+    readonly page: number
+    readonly pageSize: number
+    readonly total: number
+    readonly link: readonly (CloudDocuments['Link'])[]
+    readonly vmRecord: readonly (CloudDocuments['VMRecord'])[]
+    readonly adminVMRecord: readonly (CloudDocuments['AdminVMRecord'])[]
+    readonly vAppRecord: readonly (CloudDocuments['VAppRecord'])[]
+    readonly adminVAppRecord: readonly (CloudDocuments['AdminVAppRecord'])[]
+    readonly taskRecord: readonly (CloudDocuments['TaskRecord'])[]
+    readonly adminTaskRecord: readonly (CloudDocuments['AdminTaskRecord'])[]
+    readonly orgRecord: readonly (CloudDocuments['OrgRecord'])[]
+    readonly orgVdcRecord: readonly (CloudDocuments['OrgVdcRecord'])[]
+    readonly catalogRecord: readonly (CloudDocuments['CatalogRecord'])[]
+    readonly vAppTemplateRecord: readonly (CloudDocuments['VAppTemplateRecord'])[]
+    readonly eventRecord: readonly (CloudDocuments['EventRecord'])[]
+    readonly hostRecord: readonly (CloudDocuments['HostRecord'])[]
+  }
+  /** The most that an organisation may have at once. What is not named has no bound. */
+  readonly Quota: {
+    readonly vms?: number
+    readonly runningVms?: number
+    readonly cpus?: number
+    readonly memoryMB?: number
+    readonly storageMB?: number
+  }
+  /** The most that an organisation may have at once. What is not named has no bound. */
+  readonly QuotaInput: {
+    readonly vms?: number
+    readonly runningVms?: number
+    readonly cpus?: number
+    readonly memoryMB?: number
+    readonly storageMB?: number
+  }
+  readonly RecomposeVAppParams: {
+    readonly name?: string
+    readonly description?: string
+    readonly sourcedItem?: readonly (CloudDocuments['SourcedItem'])[]
+    readonly deleteItem?: readonly (CloudDocuments['ReferenceInput'])[]
+  }
+  /** Points at a thing that has a document of its own. */
+  readonly Reference: {
+    readonly href: string
+    readonly id?: string
+    readonly name?: string
+    readonly type?: string
+  }
+  /** Points at a thing that has a document of its own. */
+  readonly ReferenceInput: {
+    readonly href?: string
+    readonly id?: string
+    readonly name?: string
+    readonly type?: string
+  }
+  /** Has an address, and leads on from there. */
+  readonly Resource: {
+    readonly href?: string
+    readonly type?: string
+    readonly link: readonly (CloudDocuments['Link'])[]
+  }
+  readonly Role: {
+    readonly name: string
+    readonly right: readonly (string)[]
+  }
+  /** One address of a console with a ticket in it: good once, for 30 seconds. */
+  readonly ScreenTicket: {
+    /** Until when it is good. */
+    readonly expires: string
+    /** Where a WebSocket finds the screen, with the same ticket in it. */
+    readonly wss: string
+    readonly value: string
+  }
+  /** Who is logged in. The token comes in a header at login, and never in a document. */
+  readonly Session: {
+    readonly href?: string
+    readonly type?: string
+    readonly user: string
+    readonly org: string
+    readonly link: readonly (CloudDocuments['Link'])[]
+  }
+  /** Since 5.1. A VM has one snapshot at most. */
+  readonly SnapshotSection: {
+    readonly required?: boolean
+    readonly href?: string
+    readonly type?: string
+    readonly info: string
+    readonly link: readonly (CloudDocuments['Link'])[]
+    readonly snapshot?: CloudDocuments['SnapshotSectionSnapshot']
+  }
+  /** Since 5.1. A VM has one snapshot at most. */
+  readonly SnapshotSectionInput: {
+    readonly required?: boolean
+    readonly href?: string
+    readonly type?: string
+    readonly info?: string
+    readonly link?: readonly (CloudDocuments['LinkInput'])[]
+    readonly snapshot?: CloudDocuments['SnapshotSectionSnapshotInput']
+  }
+  readonly SnapshotSectionSnapshot: {
+    readonly name?: string
+    readonly created: string
+    readonly poweredOn: boolean
+    readonly size: number
+  }
+  readonly SnapshotSectionSnapshotInput: {
+    readonly name?: string
+    readonly created?: string
+    readonly poweredOn?: boolean
+    readonly size?: number
+  }
+  readonly SourcedItem: {
+    readonly sourceDelete?: boolean
+    readonly source: CloudDocuments['ReferenceInput']
+    readonly guestCustomizationSection?: CloudDocuments['GuestParams']
+  }
+  readonly SupportedVersions: {
+    readonly versionInfo: readonly (CloudDocuments['VersionInfo'])[]
+  }
+  /** What was asked, how far it is, how it ended. Once it has ended it stays as it is. */
+  readonly Task: {
+    readonly href?: string
+    readonly type?: string
+    readonly id?: string
+    /** Since 5.1. The same key in a request is the same request, as with the header Idempotency-Key. */
+    readonly operationKey?: string
+    readonly name: string
+    readonly status: 'queued' | 'running' | 'success' | 'error' | 'canceled'
+    readonly operationName: string
+    readonly operation: string
+    readonly startTime: string
+    readonly endTime?: string
+    readonly expiryTime: string
+    readonly cancelRequested?: boolean
+    readonly link: readonly (CloudDocuments['Link'])[]
+    readonly description?: string
+    readonly tasks?: CloudDocuments['Tasks']
+    /** What it is done to. */
+    readonly owner: CloudDocuments['Owner']
+    readonly error?: CloudDocuments['Error']
+    readonly user: CloudDocuments['Person']
+    readonly organization: CloudDocuments['Reference']
+    readonly progress: number
+    /** Since 5.1. What else is worth knowing of it. */
+    readonly details?: string
+    /** What it waits for; left out while nothing keeps it from going on. */
+    readonly waiting?: CloudDocuments['Waiting']
+  }
+  /** What was asked, how far it is, how it ended. Once it has ended it stays as it is. */
+  readonly TaskInput: {
+    readonly href?: string
+    readonly type?: string
+    readonly id?: string
+    /** Since 5.1. The same key in a request is the same request, as with the header Idempotency-Key. */
+    readonly operationKey?: string
+    readonly name?: string
+    readonly status?: 'queued' | 'running' | 'success' | 'error' | 'canceled'
+    readonly operationName?: string
+    readonly operation?: string
+    readonly startTime?: string
+    readonly endTime?: string
+    readonly expiryTime?: string
+    readonly cancelRequested?: boolean
+    readonly link?: readonly (CloudDocuments['LinkInput'])[]
+    readonly description?: string
+    readonly tasks?: CloudDocuments['TasksInput']
+    /** What it is done to. */
+    readonly owner?: CloudDocuments['OwnerInput']
+    readonly error?: CloudDocuments['ErrorInput']
+    readonly user?: CloudDocuments['PersonInput']
+    readonly organization?: CloudDocuments['ReferenceInput']
+    readonly progress?: number
+    /** Since 5.1. What else is worth knowing of it. */
+    readonly details?: string
+    /** What it waits for; left out while nothing keeps it from going on. */
+    readonly waiting?: CloudDocuments['WaitingInput']
+  }
+  readonly TaskRecord: {
+    readonly href?: string
+    readonly id?: string
+    readonly name?: string
+    readonly org?: string
+    readonly orgName?: string
+    readonly startDate?: string
+    readonly endDate?: string
+    readonly status?: 'queued' | 'running' | 'success' | 'error' | 'canceled'
+    readonly ownerName?: string
+    readonly object?: string
+    readonly objectType?: string
+    readonly objectName?: string
+    readonly operation?: string
+    readonly progress?: number
+    readonly waitReason?: 'turn' | 'order' | 'source' | 'source-host' | 'host-out' | 'host-quarantine' | 'host-silent' | 'pending-undo' | 'claim' | 'host-limit' | 'org-limit' | 'worker' | 'room' | 'retry'
+    readonly waitMessage?: string
+    readonly waitingSince?: string
+    readonly attempts?: number
+    readonly lastFailure?: string
+    readonly givesUpAt?: string
+    readonly serviceNamespace?: string
+    readonly link: readonly (CloudDocuments['Link'])[]
+    readonly metadata?: CloudDocuments['Metadata']
+  }
+  readonly TaskReferences: {
+    readonly href?: string
+    readonly type?: string
+    readonly name: string
+    readonly page: number
+    readonly pageSize: number
+    readonly total: number
+    readonly link: readonly (CloudDocuments['Link'])[]
+    readonly taskReference: readonly (CloudDocuments['Reference'])[]
+  }
+  /** What is asked of it and has not ended. */
+  readonly Tasks: {
+    readonly task: readonly (CloudDocuments['Task'])[]
+  }
+  /** What is asked of it and has not ended. */
+  readonly TasksInput: {
+    readonly task?: readonly (CloudDocuments['TaskInput'])[]
+  }
+  readonly TasksList: {
+    readonly href?: string
+    readonly type?: string
+    readonly id?: string
+    /** Since 5.1. The same key in a request is the same request, as with the header Idempotency-Key. */
+    readonly operationKey?: string
+    readonly name: string
+    readonly link: readonly (CloudDocuments['Link'])[]
+    readonly description?: string
+    readonly tasks?: CloudDocuments['Tasks']
+    readonly task: readonly (CloudDocuments['Task'])[]
+  }
+  readonly UndeployVAppParams: {
+    readonly undeployPowerAction?: 'powerOff' | 'suspend' | 'shutdown' | 'force' | 'default'
+  }
+  /** An image on its way: its bytes are PUT to its href, all or in parts by Content-Range. */
+  readonly Upload: {
+    readonly href?: string
+    readonly type?: string
+    readonly id?: string
+    /** Since 5.1. The same key in a request is the same request, as with the header Idempotency-Key. */
+    readonly operationKey?: string
+    readonly name: string
+    readonly link: readonly (CloudDocuments['Link'])[]
+    readonly description?: string
+    readonly tasks?: CloudDocuments['Tasks']
+    readonly file: CloudDocuments['UploadFile']
+  }
+  readonly UploadFile: {
+    readonly size: number
+    readonly bytesTransferred: number
+    readonly sha256?: string
+  }
+  /** The image of a template, a qcow2 that stands on no other file. */
+  readonly UploadParams: {
+    readonly name: string
+    readonly size: number
+    readonly sha256?: string
+    readonly numberOfCpus?: number
+    readonly memoryMB?: number
+  }
+  readonly User: {
+    readonly href?: string
+    readonly type?: string
+    readonly id?: string
+    /** Since 5.1. The same key in a request is the same request, as with the header Idempotency-Key. */
+    readonly operationKey?: string
+    readonly name: string
+    readonly link: readonly (CloudDocuments['Link'])[]
+    readonly description?: string
+    readonly tasks?: CloudDocuments['Tasks']
+    readonly isEnabled?: boolean
+    readonly role?: CloudDocuments['UserRole']
+    /** In requests only. */
+    readonly password?: string
+  }
+  readonly UserInput: {
+    readonly href?: string
+    readonly type?: string
+    readonly id?: string
+    /** Since 5.1. The same key in a request is the same request, as with the header Idempotency-Key. */
+    readonly operationKey?: string
+    readonly name?: string
+    readonly link?: readonly (CloudDocuments['LinkInput'])[]
+    readonly description?: string
+    readonly tasks?: CloudDocuments['TasksInput']
+    readonly isEnabled?: boolean
+    readonly role?: CloudDocuments['UserRoleInput']
+    /** In requests only. */
+    readonly password?: string
+  }
+  readonly UserRole: {
+    readonly name: string
+  }
+  readonly UserRoleInput: {
+    readonly name?: string
+  }
+  readonly Users: {
+    readonly userReference: readonly (CloudDocuments['Reference'])[]
+  }
+  readonly UsersInput: {
+    readonly userReference?: readonly (CloudDocuments['ReferenceInput'])[]
+  }
+  readonly VApp: {
+    readonly href?: string
+    readonly type?: string
+    readonly id?: string
+    /** Since 5.1. The same key in a request is the same request, as with the header Idempotency-Key. */
+    readonly operationKey?: string
+    readonly name: string
+    readonly status?: -1 | 0 | 1 | 3 | 4 | 6 | 8 | 9 | 10
+    readonly deployed?: boolean
+    readonly link: readonly (CloudDocuments['Link'])[]
+    readonly description?: string
+    readonly tasks?: CloudDocuments['Tasks']
+    /** When it is stopped, and when it may be deleted. 0: never. */
+    readonly leaseSettingsSection?: CloudDocuments['LeaseSettingsSection']
+    /** Since 5.1. A VM has one snapshot at most. */
+    readonly snapshotSection?: CloudDocuments['SnapshotSection']
+    readonly dateCreated?: string
+    readonly owner?: CloudDocuments['VAppOwner']
+    readonly children?: CloudDocuments['VAppChildren']
+  }
+  readonly VAppChildren: {
+    readonly vm: readonly (CloudDocuments['Vm'])[]
+  }
+  readonly VAppChildrenInput: {
+    readonly vm?: readonly (CloudDocuments['VmInput'])[]
+  }
+  readonly VAppInput: {
+    readonly href?: string
+    readonly type?: string
+    readonly id?: string
+    /** Since 5.1. The same key in a request is the same request, as with the header Idempotency-Key. */
+    readonly operationKey?: string
+    readonly name?: string
+    readonly status?: -1 | 0 | 1 | 3 | 4 | 6 | 8 | 9 | 10
+    readonly deployed?: boolean
+    readonly link?: readonly (CloudDocuments['LinkInput'])[]
+    readonly description?: string
+    readonly tasks?: CloudDocuments['TasksInput']
+    /** When it is stopped, and when it may be deleted. 0: never. */
+    readonly leaseSettingsSection?: CloudDocuments['LeaseSettingsSectionInput']
+    /** Since 5.1. A VM has one snapshot at most. */
+    readonly snapshotSection?: CloudDocuments['SnapshotSectionInput']
+    readonly dateCreated?: string
+    readonly owner?: CloudDocuments['VAppOwnerInput']
+    readonly children?: CloudDocuments['VAppChildrenInput']
+  }
+  readonly VAppOwner: {
+    readonly user: CloudDocuments['Person']
+  }
+  readonly VAppOwnerInput: {
+    readonly user?: CloudDocuments['PersonInput']
+  }
+  readonly VAppRecord: {
+    readonly href?: string
+    readonly id?: string
+    readonly name?: string
+    readonly vdc?: string
+    readonly vdcName?: string
+    readonly org?: string
+    readonly isPublic?: boolean
+    readonly isEnabled?: boolean
+    readonly isBusy?: boolean
+    readonly creationDate?: string
+    readonly status?: 'FAILED_CREATION' | 'UNRESOLVED' | 'RESOLVED' | 'SUSPENDED' | 'POWERED_ON' | 'POWERED_OFF' | 'UNKNOWN' | 'MIXED' | 'MISSING' | 'LOST'
+    readonly owner?: string
+    readonly ownerName?: string
+    readonly isDeployed?: boolean
+    readonly isInMaintenanceMode?: boolean
+    readonly isExpired?: boolean
+    readonly numberOfVMs?: number
+    readonly numberOfCpus?: number
+    readonly memoryMB?: number
+    readonly link: readonly (CloudDocuments['Link'])[]
+    readonly metadata?: CloudDocuments['Metadata']
+  }
+  readonly VAppReferences: {
+    readonly href?: string
+    readonly type?: string
+    readonly name: string
+    readonly page: number
+    readonly pageSize: number
+    readonly total: number
+    readonly link: readonly (CloudDocuments['Link'])[]
+    readonly vAppReference: readonly (CloudDocuments['Reference'])[]
+  }
+  readonly VAppTemplate: {
+    readonly href?: string
+    readonly type?: string
+    readonly id?: string
+    /** Since 5.1. The same key in a request is the same request, as with the header Idempotency-Key. */
+    readonly operationKey?: string
+    readonly name: string
+    readonly status: number
+    readonly link: readonly (CloudDocuments['Link'])[]
+    readonly description?: string
+    readonly tasks?: CloudDocuments['Tasks']
+    /** Of the bytes of its disk. */
+    readonly digest: CloudDocuments['Digest']
+    readonly numberOfCpus?: number
+    readonly memoryMB?: number
+    readonly diskMB?: number
+    /** What is made of it: one VM. */
+    readonly children?: CloudDocuments['VAppTemplateChildren']
+  }
+  /** What is made of it: one VM. */
+  readonly VAppTemplateChildren: {
+    readonly vm: CloudDocuments['Vm']
+  }
+  readonly VAppTemplateRecord: {
+    readonly href?: string
+    readonly id?: string
+    readonly name?: string
+    readonly org?: string
+    readonly orgName?: string
+    readonly vdc?: string
+    readonly vdcName?: string
+    readonly catalog?: string
+    readonly catalogItem?: string
+    readonly catalogName?: string
+    readonly creationDate?: string
+    readonly isBusy?: boolean
+    readonly isDeployed?: boolean
+    readonly isEnabled?: boolean
+    readonly isExpired?: boolean
+    readonly isGoldMaster?: boolean
+    readonly isPublished?: boolean
+    readonly owner?: string
+    readonly ownerName?: string
+    readonly status?: string
+    readonly storageProfileName?: string
+    readonly numberOfCpus?: number
+    readonly memoryMB?: number
+    readonly diskMB?: number
+    readonly link: readonly (CloudDocuments['Link'])[]
+    readonly metadata?: CloudDocuments['Metadata']
+  }
+  readonly VAppTemplateReferences: {
+    readonly href?: string
+    readonly type?: string
+    readonly name: string
+    readonly page: number
+    readonly pageSize: number
+    readonly total: number
+    readonly link: readonly (CloudDocuments['Link'])[]
+    readonly vAppTemplateReference: readonly (CloudDocuments['Reference'])[]
+  }
+  readonly VMRecord: {
+    readonly href?: string
+    readonly id?: string
+    readonly name?: string
+    readonly containerName?: string
+    readonly container?: string
+    readonly vdc?: string
+    readonly org?: string
+    readonly owner?: string
+    readonly ownerName?: string
+    readonly isVAppTemplate?: boolean
+    readonly isDeleted?: boolean
+    readonly guestOs?: string
+    readonly numberOfCpus?: number
+    readonly memoryMB?: number
+    readonly diskMB?: number
+    readonly status?: 'FAILED_CREATION' | 'UNRESOLVED' | 'RESOLVED' | 'SUSPENDED' | 'POWERED_ON' | 'POWERED_OFF' | 'UNKNOWN' | 'MIXED' | 'MISSING' | 'LOST'
+    readonly networkName?: string
+    readonly ipAddress?: string
+    readonly isBusy?: boolean
+    readonly isDeployed?: boolean
+    readonly isPublished?: boolean
+    readonly catalogName?: string
+    readonly hardwareVersion?: number
+    readonly isInMaintenanceMode?: boolean
+    readonly storageProfileName?: string
+    readonly dateCreated?: string
+    readonly link: readonly (CloudDocuments['Link'])[]
+    readonly metadata?: CloudDocuments['Metadata']
+  }
+  readonly VMReferences: {
+    readonly href?: string
+    readonly type?: string
+    readonly name: string
+    readonly page: number
+    readonly pageSize: number
+    readonly total: number
+    readonly link: readonly (CloudDocuments['Link'])[]
+    readonly vmReference: readonly (CloudDocuments['Reference'])[]
+  }
+  readonly Vdc: {
+    readonly href?: string
+    readonly type?: string
+    readonly id?: string
+    /** Since 5.1. The same key in a request is the same request, as with the header Idempotency-Key. */
+    readonly operationKey?: string
+    readonly name: string
+    /** 1: ready. */
+    readonly status: number
+    readonly link: readonly (CloudDocuments['Link'])[]
+    readonly description?: string
+    readonly tasks?: CloudDocuments['Tasks']
+    readonly allocationModel?: string
+    readonly computeCapacity?: CloudDocuments['VdcComputeCapacity']
+    readonly storageCapacity?: CloudDocuments['Capacity']
+    readonly resourceEntities: CloudDocuments['VdcResourceEntities']
+    readonly vmQuota?: number
+    readonly isEnabled?: boolean
+  }
+  readonly VdcComputeCapacity: {
+    readonly cpu: CloudDocuments['Capacity']
+    readonly memory: CloudDocuments['Capacity']
+  }
+  readonly VdcResourceEntities: {
+    /** How many there are. At most 128 vApps and 128 templates are named here; the links of the vdc lead to all of them. */
+    readonly total: number
+    readonly resourceEntity: readonly (CloudDocuments['Reference'])[]
+  }
+  readonly Vdcs: {
+    readonly vdc: readonly (CloudDocuments['Reference'])[]
+  }
+  readonly VdcsInput: {
+    readonly vdc?: readonly (CloudDocuments['ReferenceInput'])[]
+  }
+  readonly VersionInfo: {
+    readonly version: string
+    readonly loginUrl: string
+  }
+  /** Processors, memory and disks, an item each. */
+  readonly VirtualHardwareSection: {
+    readonly required?: boolean
+    readonly info: string
+    readonly item: readonly (CloudDocuments['ItemType'])[]
+  }
+  /** Processors, memory and disks, an item each. */
+  readonly VirtualHardwareSectionInput: {
+    readonly required?: boolean
+    readonly info?: string
+    readonly item?: readonly (CloudDocuments['ItemTypeInput'])[]
+  }
+  readonly Vm: {
+    readonly href?: string
+    readonly type?: string
+    readonly id?: string
+    /** Since 5.1. The same key in a request is the same request, as with the header Idempotency-Key. */
+    readonly operationKey?: string
+    readonly name: string
+    readonly status?: -1 | 0 | 1 | 3 | 4 | 6 | 8 | 9 | 10
+    readonly deployed?: boolean
+    readonly needsCustomization?: boolean
+    /** Since 5.1. */
+    readonly nestedHypervisorEnabled?: boolean
+    readonly link: readonly (CloudDocuments['Link'])[]
+    readonly description?: string
+    readonly tasks?: CloudDocuments['Tasks']
+    /** Processors, memory and disks, an item each. */
+    readonly virtualHardwareSection?: CloudDocuments['VirtualHardwareSection']
+    readonly operatingSystemSection?: CloudDocuments['OperatingSystemSection']
+    readonly networkConnectionSection?: CloudDocuments['NetworkConnectionSection']
+    /** No section ever holds a password. */
+    readonly guestCustomizationSection?: CloudDocuments['GuestCustomizationSection']
+    /** Since 5.1. A VM has one snapshot at most. */
+    readonly snapshotSection?: CloudDocuments['SnapshotSection']
+    readonly dateCreated?: string
+    readonly vAppScopedLocalId?: string
+    /** When its host last reported it, while its state is unknown. */
+    readonly lastSeen?: string
+  }
+  readonly VmInput: {
+    readonly href?: string
+    readonly type?: string
+    readonly id?: string
+    /** Since 5.1. The same key in a request is the same request, as with the header Idempotency-Key. */
+    readonly operationKey?: string
+    readonly name?: string
+    readonly status?: -1 | 0 | 1 | 3 | 4 | 6 | 8 | 9 | 10
+    readonly deployed?: boolean
+    readonly needsCustomization?: boolean
+    /** Since 5.1. */
+    readonly nestedHypervisorEnabled?: boolean
+    readonly link?: readonly (CloudDocuments['LinkInput'])[]
+    readonly description?: string
+    readonly tasks?: CloudDocuments['TasksInput']
+    /** Processors, memory and disks, an item each. */
+    readonly virtualHardwareSection?: CloudDocuments['VirtualHardwareSectionInput']
+    readonly operatingSystemSection?: CloudDocuments['OperatingSystemSectionInput']
+    readonly networkConnectionSection?: CloudDocuments['NetworkConnectionSectionInput']
+    /** No section ever holds a password. */
+    readonly guestCustomizationSection?: CloudDocuments['GuestCustomizationSectionInput']
+    /** Since 5.1. A VM has one snapshot at most. */
+    readonly snapshotSection?: CloudDocuments['SnapshotSectionInput']
+    readonly dateCreated?: string
+    readonly vAppScopedLocalId?: string
+    /** When its host last reported it, while its state is unknown. */
+    readonly lastSeen?: string
+  }
+  /** Why a task does not go on, as it is at the moment of reading. */
+  readonly Waiting: {
+    readonly reason: 'turn' | 'order' | 'source' | 'source-host' | 'host-out' | 'host-quarantine' | 'host-silent' | 'pending-undo' | 'claim' | 'host-limit' | 'org-limit' | 'worker' | 'room' | 'retry'
+    /** The reason in words. */
+    readonly message: string
+    /** What can be done about it. */
+    readonly next: string
+    /** The task that comes first. */
+    readonly task?: string
+    readonly since?: string
+    /** How often the current step was attempted and failed. */
+    readonly attempts?: number
+    readonly lastFailure?: string
+    readonly lastFailureAt?: string
+    /** When the task turns back if it has not gone on. One that has not begun waits until it is canceled. */
+    readonly givesUpAt?: string
+  }
+  /** Why a task does not go on, as it is at the moment of reading. */
+  readonly WaitingInput: {
+    readonly reason?: 'turn' | 'order' | 'source' | 'source-host' | 'host-out' | 'host-quarantine' | 'host-silent' | 'pending-undo' | 'claim' | 'host-limit' | 'org-limit' | 'worker' | 'room' | 'retry'
+    /** The reason in words. */
+    readonly message?: string
+    /** What can be done about it. */
+    readonly next?: string
+    /** The task that comes first. */
+    readonly task?: string
+    readonly since?: string
+    /** How often the current step was attempted and failed. */
+    readonly attempts?: number
+    readonly lastFailure?: string
+    readonly lastFailureAt?: string
+    /** When the task turns back if it has not gone on. One that has not begun waits until it is canceled. */
+    readonly givesUpAt?: string
+  }
+}
+
+/** What each operation takes and returns. */
+export interface CloudOperations {
+  /** The supported API versions, and where to log in. */
+  readonly listVersions: {
+    readonly answer: CloudDocuments['SupportedVersions']
+  }
+  /** Logs in with Basic credentials of user@organisation. The token is returned in a header. */
+  readonly createSession: {
+    readonly answer: CloudDocuments['Session']
+  }
+  /** The session of this token: its user and organisation. */
+  readonly readSession: {
+    readonly answer: CloudDocuments['Session']
+  }
+  /** Logs out: the token is invalid from then on. An access token is revoked at its own address instead. */
+  readonly deleteSession: {
+    readonly answer: undefined
+  }
+  /** Lists the access tokens of the caller. The secret of a token is returned only when it is created. */
+  readonly listAccessTokens: {
+    readonly answer: CloudDocuments['AccessTokens']
+  }
+  /** Creates an access token for scripts. It has the rights of its user until it is revoked. Only a session can create one. */
+  readonly addAccessToken: {
+    readonly body: CloudDocuments['AccessTokenParams']
+    readonly answer: CloudDocuments['AccessToken']
+  }
+  /** An access token of the caller: when it was created and last used. */
+  readonly readAccessToken: {
+    readonly params: { readonly accessToken: string }
+    readonly answer: CloudDocuments['AccessToken']
+  }
+  /** Revokes an access token. It is invalid from then on. */
+  readonly deleteAccessToken: {
+    readonly params: { readonly accessToken: string }
+    readonly answer: undefined
+  }
+  /** The organisations that the caller can see. */
+  readonly listOrgs: {
+    readonly answer: CloudDocuments['OrgList']
+  }
+  /** An organisation, with its virtual data centres, its catalogs and its tasks. */
+  readonly readOrg: {
+    readonly params: { readonly org: string }
+    readonly answer: CloudDocuments['Org']
+  }
+  /** A virtual data centre, with its templates, its first 128 vApps by name, and query links for all of them. */
+  readonly readVdc: {
+    readonly params: { readonly vdc: string }
+    readonly answer: CloudDocuments['Vdc']
+  }
+  /** A template for vApps, or the VM in it. */
+  readonly readTemplate: {
+    readonly params: { readonly template: string }
+    readonly answer: CloudDocuments['VAppTemplate'] | CloudDocuments['Vm']
+  }
+  /** Creates a vApp from a template. Returns the document of the vApp that is being created, with its task. */
+  readonly instantiate: {
+    readonly params: { readonly vdc: string }
+    readonly body: CloudDocuments['InstantiateVAppTemplateParams']
+    readonly answer: CloudDocuments['VApp']
+  }
+  /** A catalog with its items. */
+  readonly readCatalog: {
+    readonly params: { readonly catalog: string }
+    readonly answer: CloudDocuments['Catalog']
+  }
+  /** A catalog item, with a link to its template. */
+  readonly readCatalogItem: {
+    readonly params: { readonly catalogItem: string }
+    readonly answer: CloudDocuments['CatalogItem']
+  }
+  /** The entity resolver: append an id to this address. */
+  readonly readResolver: {
+    readonly answer: CloudDocuments['Entity']
+  }
+  /** Resolves an id, a URN or the last part of an href, to the address of its document. */
+  readonly resolve: {
+    readonly params: { readonly urn: string }
+    readonly answer: CloudDocuments['Entity']
+  }
+  /** Announces an image for a template. The response says where to send its bytes. An upload that receives nothing for a day is deleted. */
+  readonly upload: {
+    readonly params: { readonly catalog: string }
+    readonly body: CloudDocuments['UploadParams']
+    readonly answer: CloudDocuments['Upload']
+  }
+  /** How many bytes of an image were received: sending continues at that offset. */
+  readonly readUpload: {
+    readonly params: { readonly upload: string }
+    readonly answer: CloudDocuments['Upload']
+  }
+  /** Deletes an upload and its received bytes. */
+  readonly deleteUpload: {
+    readonly params: { readonly upload: string }
+    readonly answer: undefined
+  }
+  /** A vApp or VM, with a link for each action that is possible now. */
+  readonly readEntity: {
+    readonly params: { readonly entity: string }
+    readonly answer: CloudDocuments['VApp'] | CloudDocuments['Vm']
+  }
+  /** Deletes a VM, or a vApp with all its VMs. They must not be running. */
+  readonly deleteEntity: {
+    readonly params: { readonly entity: string }
+    readonly answer: CloudDocuments['Task']
+  }
+  /** Renames a vApp or a VM. */
+  readonly rename: {
+    readonly params: { readonly entity: string }
+    readonly body: CloudDocuments['VAppInput'] | CloudDocuments['VmInput']
+    readonly answer: CloudDocuments['Task']
+  }
+  /** The snapshot of a VM, or the newest snapshot among the VMs of a vApp. */
+  readonly readSnapshotSection: {
+    readonly params: { readonly entity: string }
+    readonly answer: CloudDocuments['SnapshotSection']
+  }
+  /** For each of its VMs, in order: Starts the VM, or resumes it if it is suspended. */
+  readonly powerOn: {
+    readonly params: { readonly entity: string }
+    readonly answer: CloudDocuments['Task']
+  }
+  /** For each of its VMs, in order: Powers the VM off immediately, without shutting down the guest. */
+  readonly powerOff: {
+    readonly params: { readonly entity: string }
+    readonly answer: CloudDocuments['Task']
+  }
+  /** For each of its VMs, in order: Saves the memory of the VM to disk and stops it; powerOn resumes it. */
+  readonly suspend: {
+    readonly params: { readonly entity: string }
+    readonly answer: CloudDocuments['Task']
+  }
+  /** For each of its VMs, in order: Discards the saved memory of a suspended VM: the VM is off then, and boots at its next start. */
+  readonly discardSuspendedState: {
+    readonly params: { readonly entity: string }
+    readonly answer: CloudDocuments['Task']
+  }
+  /** For each of its VMs, in order: Resets the VM without shutting down the guest. If it is unknown whether that happened, the task reports that. */
+  readonly reset: {
+    readonly params: { readonly entity: string }
+    readonly answer: CloudDocuments['Task']
+  }
+  /** For each of its VMs, in order: Asks the guest to reboot. If it is unknown whether the guest was asked, the task reports that. */
+  readonly reboot: {
+    readonly params: { readonly entity: string }
+    readonly answer: CloudDocuments['Task']
+  }
+  /** For each of its VMs, in order: Asks the guest to shut down. If it does not, the VM stays on, and the task reports that. */
+  readonly shutdown: {
+    readonly params: { readonly entity: string }
+    readonly answer: CloudDocuments['Task']
+  }
+  /** For each of its VMs, in order: Takes a snapshot of the VM, with its memory if the VM runs and memory is not false. It replaces the previous snapshot, and the task reports that. */
+  readonly createSnapshot: {
+    readonly params: { readonly entity: string }
+    readonly body?: CloudDocuments['CreateSnapshotParams']
+    readonly answer: CloudDocuments['Task']
+  }
+  /** Reverts a VM, or each VM of a vApp that has a snapshot, to its snapshot. */
+  readonly revertToCurrentSnapshot: {
+    readonly params: { readonly entity: string }
+    readonly answer: CloudDocuments['Task']
+  }
+  /** For each of its VMs, in order: Deletes the snapshot; the VM stays as it is. */
+  readonly removeAllSnapshots: {
+    readonly params: { readonly entity: string }
+    readonly answer: CloudDocuments['Task']
+  }
+  /** Enables nested virtualisation, from the next start on: the guest can run VMs of its own. */
+  readonly enableNestedHypervisor: {
+    readonly params: { readonly entity: string }
+    readonly answer: CloudDocuments['Task']
+  }
+  /** Disables nested virtualisation, from the next start on. */
+  readonly disableNestedHypervisor: {
+    readonly params: { readonly entity: string }
+    readonly answer: CloudDocuments['Task']
+  }
+  /** Changes the processors, memory or disk of the VM, which must be off. A disk cannot shrink. */
+  readonly reconfigureVm: {
+    readonly params: { readonly entity: string }
+    readonly body: CloudDocuments['VmInput']
+    readonly answer: CloudDocuments['Task']
+  }
+  /** Powers it on, optionally with a lease (deploymentLeaseSeconds). If powerOn is false, only the lease is set. */
+  readonly deploy: {
+    readonly params: { readonly entity: string }
+    readonly body?: CloudDocuments['DeployVAppParams']
+    readonly answer: CloudDocuments['Task']
+  }
+  /** Stops it by powerOff, suspend or shutdown, as given in UndeployPowerAction. */
+  readonly undeploy: {
+    readonly params: { readonly entity: string }
+    readonly body?: CloudDocuments['UndeployVAppParams']
+    readonly answer: CloudDocuments['Task']
+  }
+  /** Creates a vApp from any number of templates, one VM from each. It is started only if powerOn is true. */
+  readonly compose: {
+    readonly params: { readonly vdc: string }
+    readonly body: CloudDocuments['ComposeVAppParams']
+    readonly answer: CloudDocuments['VApp']
+  }
+  /** Adds VMs from templates to a vApp, and deletes VMs from it. */
+  readonly recompose: {
+    readonly params: { readonly entity: string }
+    readonly body: CloudDocuments['RecomposeVAppParams']
+    readonly answer: CloudDocuments['Task']
+  }
+  /** Creates a vApp as a copy of another, whose VMs must be off. Each copy is made on the host of its source VM; operations on the source wait meanwhile. */
+  readonly clone: {
+    readonly params: { readonly vdc: string }
+    readonly body: CloudDocuments['CloneVAppParams']
+    readonly answer: CloudDocuments['VApp']
+  }
+  /** How long a vApp may run, and how long it is kept while it does not run; 0: no limit. */
+  readonly readLease: {
+    readonly params: { readonly entity: string }
+    readonly answer: CloudDocuments['LeaseSettingsSection']
+  }
+  /** Sets the leases of a vApp, within the limits of its organisation, and restarts them. What the body does not contain stays. */
+  readonly changeLease: {
+    readonly params: { readonly entity: string }
+    readonly body: CloudDocuments['LeaseSettingsSectionInput']
+    readonly answer: CloudDocuments['Task']
+  }
+  /** The processors of a VM. */
+  readonly readProcessors: {
+    readonly params: { readonly entity: string }
+    readonly answer: CloudDocuments['Item']
+  }
+  /** Sets the number of processors to VirtualQuantity. The VM must be off. */
+  readonly changeProcessors: {
+    readonly params: { readonly entity: string }
+    readonly body: CloudDocuments['ItemInput']
+    readonly answer: CloudDocuments['Task']
+  }
+  /** The memory of a VM, in MiB. */
+  readonly readMemory: {
+    readonly params: { readonly entity: string }
+    readonly answer: CloudDocuments['Item']
+  }
+  /** Sets the memory to VirtualQuantity, in MiB. The VM must be off. */
+  readonly changeMemory: {
+    readonly params: { readonly entity: string }
+    readonly body: CloudDocuments['ItemInput']
+    readonly answer: CloudDocuments['Task']
+  }
+  /** The metadata of a vApp or VM. */
+  readonly readMetadata: {
+    readonly params: { readonly entity: string }
+    readonly answer: CloudDocuments['Metadata']
+  }
+  /** Adds metadata: existing keys get the new value, all others stay. */
+  readonly mergeMetadata: {
+    readonly params: { readonly entity: string }
+    readonly body: CloudDocuments['MetadataInput']
+    readonly answer: CloudDocuments['Task']
+  }
+  /** The value of one key. */
+  readonly readMetadataValue: {
+    readonly params: { readonly entity: string; readonly key: string }
+    readonly answer: CloudDocuments['MetadataValue']
+  }
+  /** Sets the value of one key. */
+  readonly writeMetadataValue: {
+    readonly params: { readonly entity: string; readonly key: string }
+    readonly body: CloudDocuments['MetadataValueInput']
+    readonly answer: CloudDocuments['Task']
+  }
+  /** Deletes one key. */
+  readonly deleteMetadataValue: {
+    readonly params: { readonly entity: string; readonly key: string }
+    readonly answer: CloudDocuments['Task']
+  }
+  /** Issues a ticket for the screen of a running VM: valid once, for 30 seconds. The response also has the expiry time and the WebSocket address of the screen. */
+  readonly acquireTicket: {
+    readonly params: { readonly entity: string }
+    readonly answer: CloudDocuments['ScreenTicket']
+  }
+  /** Issues the same ticket in parts, as clients of 5.5 expect it. They connect to the host and port; the response also has the address that includes the ticket. */
+  readonly acquireMksTicket: {
+    readonly params: { readonly entity: string }
+    readonly answer: CloudDocuments['MksTicket']
+  }
+  /** The newest 128 tasks of an organisation, newest first. For all tasks: GET /api/query?type=task. */
+  readonly listTasks: {
+    readonly params: { readonly org: string }
+    readonly answer: CloudDocuments['TasksList']
+  }
+  /** A task: its operation, progress and result. */
+  readonly readTask: {
+    readonly params: { readonly task: string }
+    readonly answer: CloudDocuments['Task']
+  }
+  /** Cancels a task. A queued task ends at once; a running task is rolled back, unless it has passed the point of no return. */
+  readonly cancelTask: {
+    readonly params: { readonly task: string }
+    readonly answer: undefined
+  }
+  /** Records of one type, filtered, sorted and in pages. Without a type: the list of types. */
+  readonly runQuery: {
+    readonly query?: { readonly type?: string; readonly filter?: string; readonly filterEncoded?: string; readonly fields?: string; readonly page?: string; readonly pageSize?: string; readonly format?: string; readonly sortAsc?: string; readonly sortDesc?: string; readonly after?: string }
+    readonly answer: CloudDocuments['QueryResultRecords']
+  }
+  /** Same as GET /api/query?type=vm. */
+  readonly queryVms: {
+    readonly query?: { readonly type?: string; readonly filter?: string; readonly filterEncoded?: string; readonly fields?: string; readonly page?: string; readonly pageSize?: string; readonly format?: string; readonly sortAsc?: string; readonly sortDesc?: string; readonly after?: string }
+    readonly answer: CloudDocuments['QueryResultRecords']
+  }
+  /** Same as GET /api/query?type=vApp. */
+  readonly queryVapps: {
+    readonly query?: { readonly type?: string; readonly filter?: string; readonly filterEncoded?: string; readonly fields?: string; readonly page?: string; readonly pageSize?: string; readonly format?: string; readonly sortAsc?: string; readonly sortDesc?: string; readonly after?: string }
+    readonly answer: CloudDocuments['QueryResultRecords']
+  }
+  /** Same as GET /api/query?type=vAppTemplate. */
+  readonly queryTemplates: {
+    readonly query?: { readonly type?: string; readonly filter?: string; readonly filterEncoded?: string; readonly fields?: string; readonly page?: string; readonly pageSize?: string; readonly format?: string; readonly sortAsc?: string; readonly sortDesc?: string; readonly after?: string }
+    readonly answer: CloudDocuments['QueryResultRecords']
+  }
+  /** Same as GET /api/query?type=catalog. */
+  readonly queryCatalogs: {
+    readonly query?: { readonly type?: string; readonly filter?: string; readonly filterEncoded?: string; readonly fields?: string; readonly page?: string; readonly pageSize?: string; readonly format?: string; readonly sortAsc?: string; readonly sortDesc?: string; readonly after?: string }
+    readonly answer: CloudDocuments['QueryResultRecords']
+  }
+  /** Same as GET /api/query?type=organization. */
+  readonly queryOrgs: {
+    readonly query?: { readonly type?: string; readonly filter?: string; readonly filterEncoded?: string; readonly fields?: string; readonly page?: string; readonly pageSize?: string; readonly format?: string; readonly sortAsc?: string; readonly sortDesc?: string; readonly after?: string }
+    readonly answer: CloudDocuments['QueryResultRecords']
+  }
+  /** Same as GET /api/query?type=adminVM. */
+  readonly queryAllVms: {
+    readonly query?: { readonly type?: string; readonly filter?: string; readonly filterEncoded?: string; readonly fields?: string; readonly page?: string; readonly pageSize?: string; readonly format?: string; readonly sortAsc?: string; readonly sortDesc?: string; readonly after?: string }
+    readonly answer: CloudDocuments['QueryResultRecords']
+  }
+  /** Same as GET /api/query?type=adminVApp. */
+  readonly queryAllVapps: {
+    readonly query?: { readonly type?: string; readonly filter?: string; readonly filterEncoded?: string; readonly fields?: string; readonly page?: string; readonly pageSize?: string; readonly format?: string; readonly sortAsc?: string; readonly sortDesc?: string; readonly after?: string }
+    readonly answer: CloudDocuments['QueryResultRecords']
+  }
+  /** Same as GET /api/query?type=host. */
+  readonly queryHosts: {
+    readonly query?: { readonly type?: string; readonly filter?: string; readonly filterEncoded?: string; readonly fields?: string; readonly page?: string; readonly pageSize?: string; readonly format?: string; readonly sortAsc?: string; readonly sortDesc?: string; readonly after?: string }
+    readonly answer: CloudDocuments['QueryResultRecords']
+  }
+  /** Entry point for administrators: the organisations, and the rights of each role. */
+  readonly readAdmin: {
+    readonly answer: CloudDocuments['Cloud']
+  }
+  /** Creates an organisation, without users and vdcs. */
+  readonly addOrg: {
+    readonly body: CloudDocuments['AdminOrgInput']
+    readonly answer: CloudDocuments['AdminOrg']
+  }
+  /** An organisation as its administrators see it: users, vdcs, whether it is enabled. */
+  readonly readAdminOrg: {
+    readonly params: { readonly org: string }
+    readonly answer: CloudDocuments['AdminOrg']
+  }
+  /** Changes name, quota or leases of an organisation, enables or disables it. What the body does not contain stays; a limit missing in Quota means unlimited, a time missing in Leases means 0: no limit. */
+  readonly changeOrg: {
+    readonly params: { readonly org: string }
+    readonly body: CloudDocuments['AdminOrgInput']
+    readonly answer: CloudDocuments['AdminOrg']
+  }
+  /** Enables an organisation: its users have access again. */
+  readonly enableOrg: {
+    readonly params: { readonly org: string }
+    readonly answer: undefined
+  }
+  /** Disables an organisation: its users have no access from then on; its VMs stay as they are. */
+  readonly disableOrg: {
+    readonly params: { readonly org: string }
+    readonly answer: undefined
+  }
+  /** Creates a vdc in the organisation. */
+  readonly addVdc: {
+    readonly params: { readonly org: string }
+    readonly body: CloudDocuments['AdminVdcInput']
+    readonly answer: CloudDocuments['AdminVdc']
+  }
+  /** A vdc as administrators see it. */
+  readonly readAdminVdc: {
+    readonly params: { readonly vdc: string }
+    readonly answer: CloudDocuments['AdminVdc']
+  }
+  /** Renames a vdc, enables or disables it. Nothing can be created in a disabled vdc. */
+  readonly changeVdc: {
+    readonly params: { readonly vdc: string }
+    readonly body: CloudDocuments['AdminVdcInput']
+    readonly answer: CloudDocuments['AdminVdc']
+  }
+  /** Creates a user of the organisation, with a role and a password. */
+  readonly addUser: {
+    readonly params: { readonly org: string }
+    readonly body: CloudDocuments['UserInput']
+    readonly answer: CloudDocuments['User']
+  }
+  /** A user: name, role, whether enabled. Never the password. */
+  readonly readUser: {
+    readonly params: { readonly account: string }
+    readonly answer: CloudDocuments['User']
+  }
+  /** Changes the role or password of a user, disables or enables the user. It takes effect at once: a new password, or disabling, ends the sessions, access tokens, workflow runs, schedules and screens of that user. */
+  readonly changeUser: {
+    readonly params: { readonly account: string }
+    readonly body: CloudDocuments['UserInput']
+    readonly answer: CloudDocuments['User']
+  }
+  /** Lists the access tokens of a user: name, creation time, last use. Never the secret. */
+  readonly listUserTokens: {
+    readonly params: { readonly account: string }
+    readonly answer: CloudDocuments['AccessTokens']
+  }
+  /** An access token of a user: when it was created and last used. */
+  readonly readUserToken: {
+    readonly params: { readonly userToken: string }
+    readonly answer: CloudDocuments['AccessToken']
+  }
+  /** Revokes an access token of a user, at once. */
+  readonly deleteUserToken: {
+    readonly params: { readonly userToken: string }
+    readonly answer: undefined
+  }
+  /** Lists the hosts: the machines that run VMs. */
+  readonly listHosts: {
+    readonly answer: CloudDocuments['Hosts']
+  }
+  /** A host: whether it is reachable, its capacity and its usage. */
+  readonly readHost: {
+    readonly params: { readonly host: string }
+    readonly answer: CloudDocuments['Host']
+  }
+  /** Enables a host: new VMs may be placed on it. */
+  readonly enableHost: {
+    readonly params: { readonly host: string }
+    readonly answer: undefined
+  }
+  /** Disables a host: no new VMs are placed on it; its VMs stay. */
+  readonly disableHost: {
+    readonly params: { readonly host: string }
+    readonly answer: undefined
+  }
+}
+
+/** The method and path of each operation. */
+export const cloudOperations = {
+  listVersions: { method: 'GET', path: '/api/versions' },
+  createSession: { method: 'POST', path: '/api/sessions' },
+  readSession: { method: 'GET', path: '/api/session' },
+  deleteSession: { method: 'DELETE', path: '/api/session' },
+  listAccessTokens: { method: 'GET', path: '/api/session/tokens' },
+  addAccessToken: { method: 'POST', path: '/api/session/tokens' },
+  readAccessToken: { method: 'GET', path: '/api/session/tokens/{accessToken}' },
+  deleteAccessToken: { method: 'DELETE', path: '/api/session/tokens/{accessToken}' },
+  listOrgs: { method: 'GET', path: '/api/org' },
+  readOrg: { method: 'GET', path: '/api/org/{org}' },
+  readVdc: { method: 'GET', path: '/api/vdc/{vdc}' },
+  readTemplate: { method: 'GET', path: '/api/vAppTemplate/{template}' },
+  instantiate: { method: 'POST', path: '/api/vdc/{vdc}/action/instantiateVAppTemplate' },
+  readCatalog: { method: 'GET', path: '/api/catalog/{catalog}' },
+  readCatalogItem: { method: 'GET', path: '/api/catalogItem/{catalogItem}' },
+  readResolver: { method: 'GET', path: '/api/entity' },
+  resolve: { method: 'GET', path: '/api/entity/{urn}' },
+  upload: { method: 'POST', path: '/api/catalog/{catalog}/action/upload' },
+  readUpload: { method: 'GET', path: '/api/transfer/{upload}' },
+  deleteUpload: { method: 'DELETE', path: '/api/transfer/{upload}' },
+  readEntity: { method: 'GET', path: '/api/vApp/{entity}' },
+  deleteEntity: { method: 'DELETE', path: '/api/vApp/{entity}' },
+  rename: { method: 'PUT', path: '/api/vApp/{entity}' },
+  readSnapshotSection: { method: 'GET', path: '/api/vApp/{entity}/snapshotSection' },
+  powerOn: { method: 'POST', path: '/api/vApp/{entity}/power/action/powerOn' },
+  powerOff: { method: 'POST', path: '/api/vApp/{entity}/power/action/powerOff' },
+  suspend: { method: 'POST', path: '/api/vApp/{entity}/power/action/suspend' },
+  discardSuspendedState: { method: 'POST', path: '/api/vApp/{entity}/action/discardSuspendedState' },
+  reset: { method: 'POST', path: '/api/vApp/{entity}/power/action/reset' },
+  reboot: { method: 'POST', path: '/api/vApp/{entity}/power/action/reboot' },
+  shutdown: { method: 'POST', path: '/api/vApp/{entity}/power/action/shutdown' },
+  createSnapshot: { method: 'POST', path: '/api/vApp/{entity}/action/createSnapshot' },
+  revertToCurrentSnapshot: { method: 'POST', path: '/api/vApp/{entity}/action/revertToCurrentSnapshot' },
+  removeAllSnapshots: { method: 'POST', path: '/api/vApp/{entity}/action/removeAllSnapshots' },
+  enableNestedHypervisor: { method: 'POST', path: '/api/vApp/{entity}/action/enableNestedHypervisor' },
+  disableNestedHypervisor: { method: 'POST', path: '/api/vApp/{entity}/action/disableNestedHypervisor' },
+  reconfigureVm: { method: 'POST', path: '/api/vApp/{entity}/action/reconfigureVm' },
+  deploy: { method: 'POST', path: '/api/vApp/{entity}/action/deploy' },
+  undeploy: { method: 'POST', path: '/api/vApp/{entity}/action/undeploy' },
+  compose: { method: 'POST', path: '/api/vdc/{vdc}/action/composeVApp' },
+  recompose: { method: 'POST', path: '/api/vApp/{entity}/action/recomposeVApp' },
+  clone: { method: 'POST', path: '/api/vdc/{vdc}/action/cloneVApp' },
+  readLease: { method: 'GET', path: '/api/vApp/{entity}/leaseSettingsSection' },
+  changeLease: { method: 'PUT', path: '/api/vApp/{entity}/leaseSettingsSection' },
+  readProcessors: { method: 'GET', path: '/api/vApp/{entity}/virtualHardwareSection/cpu' },
+  changeProcessors: { method: 'PUT', path: '/api/vApp/{entity}/virtualHardwareSection/cpu' },
+  readMemory: { method: 'GET', path: '/api/vApp/{entity}/virtualHardwareSection/memory' },
+  changeMemory: { method: 'PUT', path: '/api/vApp/{entity}/virtualHardwareSection/memory' },
+  readMetadata: { method: 'GET', path: '/api/vApp/{entity}/metadata' },
+  mergeMetadata: { method: 'POST', path: '/api/vApp/{entity}/metadata' },
+  readMetadataValue: { method: 'GET', path: '/api/vApp/{entity}/metadata/{key}' },
+  writeMetadataValue: { method: 'PUT', path: '/api/vApp/{entity}/metadata/{key}' },
+  deleteMetadataValue: { method: 'DELETE', path: '/api/vApp/{entity}/metadata/{key}' },
+  acquireTicket: { method: 'POST', path: '/api/vApp/{entity}/screen/action/acquireTicket' },
+  acquireMksTicket: { method: 'POST', path: '/api/vApp/{entity}/screen/action/acquireMksTicket' },
+  listTasks: { method: 'GET', path: '/api/tasksList/{org}' },
+  readTask: { method: 'GET', path: '/api/task/{task}' },
+  cancelTask: { method: 'POST', path: '/api/task/{task}/action/cancel' },
+  runQuery: { method: 'GET', path: '/api/query' },
+  queryVms: { method: 'GET', path: '/api/vms/query' },
+  queryVapps: { method: 'GET', path: '/api/vApps/query' },
+  queryTemplates: { method: 'GET', path: '/api/vAppTemplates/query' },
+  queryCatalogs: { method: 'GET', path: '/api/catalogs/query' },
+  queryOrgs: { method: 'GET', path: '/api/admin/orgs/query' },
+  queryAllVms: { method: 'GET', path: '/api/admin/extension/vms/query' },
+  queryAllVapps: { method: 'GET', path: '/api/admin/extension/vapps/query' },
+  queryHosts: { method: 'GET', path: '/api/admin/extension/hosts/query' },
+  readAdmin: { method: 'GET', path: '/api/admin' },
+  addOrg: { method: 'POST', path: '/api/admin/orgs' },
+  readAdminOrg: { method: 'GET', path: '/api/admin/org/{org}' },
+  changeOrg: { method: 'PUT', path: '/api/admin/org/{org}' },
+  enableOrg: { method: 'POST', path: '/api/admin/org/{org}/action/enable' },
+  disableOrg: { method: 'POST', path: '/api/admin/org/{org}/action/disable' },
+  addVdc: { method: 'POST', path: '/api/admin/org/{org}/vdcs' },
+  readAdminVdc: { method: 'GET', path: '/api/admin/vdc/{vdc}' },
+  changeVdc: { method: 'PUT', path: '/api/admin/vdc/{vdc}' },
+  addUser: { method: 'POST', path: '/api/admin/org/{org}/users' },
+  readUser: { method: 'GET', path: '/api/admin/user/{account}' },
+  changeUser: { method: 'PUT', path: '/api/admin/user/{account}' },
+  listUserTokens: { method: 'GET', path: '/api/admin/user/{account}/tokens' },
+  readUserToken: { method: 'GET', path: '/api/admin/token/{userToken}' },
+  deleteUserToken: { method: 'DELETE', path: '/api/admin/token/{userToken}' },
+  listHosts: { method: 'GET', path: '/api/admin/hosts' },
+  readHost: { method: 'GET', path: '/api/admin/host/{host}' },
+  enableHost: { method: 'POST', path: '/api/admin/host/{host}/action/enable' },
+  disableHost: { method: 'POST', path: '/api/admin/host/{host}/action/disable' },
+} as const satisfies Readonly<Record<keyof CloudOperations, object>>
