@@ -15,7 +15,7 @@ import {
   type DocumentName,
 } from '../dialect/document-elements.ts'
 import { shapes } from '../dialect/shapes.ts'
-import { toldVersions } from '../dialect/version.ts'
+import { advertisedVersions } from '../dialect/version.ts'
 import type { CloudRoute } from '../http/route.ts'
 
 const reference = (kind: string, name: string): object => ({ $ref: `#/components/${kind}/${name}` })
@@ -36,7 +36,7 @@ export function cloudOpenApi(
   const named = documentSchemas([...new Set(routes.flatMap(takenBy))])
   const about: About = {
     title: 'Skerry cloud',
-    version: toldVersions.at(-1) ?? '',
+    version: advertisedVersions.at(-1) ?? '',
     description: DESCRIPTION,
     server: base.origin,
     group: groupOf,

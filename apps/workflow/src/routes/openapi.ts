@@ -1,12 +1,12 @@
 import { at } from '../documents/addresses.ts'
 import { workflowOpenApi } from '../http/openapi.ts'
-import { offering, route, type WorkflowRoute } from '../http/route.ts'
+import { withFormats, route, type WorkflowRoute } from '../http/route.ts'
 
 /** The route that describes all routes, itself included. */
 export function describing(others: readonly WorkflowRoute[]): WorkflowRoute {
   // Built on first use.
   let written: string | undefined
-  const row: WorkflowRoute = offering(
+  const row: WorkflowRoute = withFormats(
     ['json'],
     route({
       name: 'readOpenApi',
