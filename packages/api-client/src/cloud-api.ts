@@ -22,7 +22,7 @@ export type OperationRequest<Name extends keyof CloudOperations> = Omit<
 }
 
 /** An operation without required parameters can be called without any. */
-type Given<Name extends keyof CloudOperations> =
+type CallArguments<Name extends keyof CloudOperations> =
   {} extends OperationRequest<Name>
     ? [request?: OperationRequest<Name>]
     : [request: OperationRequest<Name>]
@@ -58,7 +58,7 @@ export class CloudApi {
 
   async call<Name extends keyof CloudOperations>(
     name: Name,
-    ...[request]: Given<Name>
+    ...[request]: CallArguments<Name>
   ): Promise<CloudOperations[Name]['answer']> {
     const { method, path } = cloudOperations[name]
     const given: AnyRequest = request ?? {}

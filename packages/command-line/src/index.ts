@@ -16,7 +16,7 @@ export {
   type OptionValues,
   type Place,
 } from './declaration.ts'
-export { commandsIn, editDistance, findCommand, nearest, nextWords } from './find-command.ts'
+export { commandsIn, editDistance, findCommand, nextWords } from './find-command.ts'
 export { parseLine, type ParsedLine } from './parse.ts'
 export {
   anyOf,
@@ -30,4 +30,4 @@ export {
   whyNotOf,
   type OutputShape,
 } from './shape.ts'
-export { mebibytes, printable, renderTable, width, type TableColumn } from './table.ts'
+export { mebibytes, printable, renderTable, type TableColumn } from './table.ts'

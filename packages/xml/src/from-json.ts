@@ -15,7 +15,7 @@ import {
 } from './shape.ts'
 import { xmlMedia } from './to-json.ts'
 
-type Given = Readonly<Record<string, unknown>>
+type JsonObject = Readonly<Record<string, unknown>>
 
 /**
  * The element that a value of `readJson` stands for. A key that the shape does not have, or a value of another type, is a Fault
@@ -46,7 +46,11 @@ const textElement = (name: string, text: string): Element => ({
   children: text === '' ? [] : [text],
 })
 
-function itemsOf({ name, key, type, isList }: ChildShape, given: Given, place: string): Element[] {
+function itemsOf(
+  { name, key, type, isList }: ChildShape,
+  given: JsonObject,
+  place: string,
+): Element[] {
   if (!Object.hasOwn(given, key)) return []
   const value = given[key]
   const at = `${place}.${key}`
@@ -55,19 +59,20 @@ function itemsOf({ name, key, type, isList }: ChildShape, given: Given, place: s
   return value.map((item, index) => fromJson(name, type, item, `${at}[${index}]`))
 }
 
-function objectAt(value: unknown, place: string): Given {
-  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Given
+function objectAt(value: unknown, place: string): JsonObject {
+  if (typeof value === 'object' && value !== null && !Array.isArray(value))
+    return value as JsonObject
   throw mismatch(place, 'an object', value)
 }
 
-function chosen({ variants }: ObjectShape, given: Given, place: string): ObjectShape {
+function chosen({ variants }: ObjectShape, given: JsonObject, place: string): ObjectShape {
   const found = variants.find(({ name }) => name === given[VARIANT_KEY])
   if (found) return found
   const names = variants.map(({ name }) => name).join(', ')
   throw new Fault('invalid', `${place}.${VARIANT_KEY} must be one of ${names}`)
 }
 
-function requireKnown(shape: ObjectShape, given: Given, place: string): void {
+function requireKnown(shape: ObjectShape, given: JsonObject, place: string): void {
   const known = keysOf(shape)
   const other = Object.keys(given).find((key) => !known.includes(key))
   if (other === undefined) return
