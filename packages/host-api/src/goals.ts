@@ -1,24 +1,59 @@
-import type { GoalNature } from '@skerry/vm'
+import {
+  commandTo,
+  lifecycleRules,
+  powerRules,
+  powerStates,
+  type GoalNature,
+  type PowerState,
+  type Vm,
+} from '@skerry/vm'
 import { Type, type Static, type TObject } from 'typebox'
+
+/** What a goal requires of an existing VM, and what it changes. Every host, real or simulated, applies the same rule. */
+export interface GoalRule {
+  /** The power states in which it can be reached. A VM that it would not change may be in any state. */
+  readonly from: readonly PowerState[]
+  /** The power state afterwards; undefined: the same, or that of a snapshot. */
+  readonly to?: PowerState
+  /** Settings of the VM afterwards. */
+  readonly sets?: Partial<Pick<Vm, 'nested' | 'autostart'>>
+}
 
 /** A state that a host can be asked to reach. Data: vmd validates it, the reference prints it. */
 export interface GoalKind<Shape extends TObject> extends GoalNature {
   readonly shape: Shape
   readonly doc: string
+  /** Missing if the VM begins or ends with it. */
+  rule?(goal: Static<Shape>): GoalRule
 }
 
-function goal<Shape extends TObject>(
+/** A goal with which a VM begins or ends. */
+function life<Shape extends TObject>(
+  which: 'begins' | 'ends',
   doc: string,
   shape: Shape,
-  nature: Partial<GoalNature> = {},
 ): GoalKind<Shape> {
-  return { shape, doc, repeatable: true, life: 'needs', ...nature }
+  return { shape, doc, repeatable: true, life: which }
+}
+
+/** A goal for a VM that exists. Not repeatable: it has an effect each time, so it is not repeated if its outcome is unknown. */
+function change<Shape extends TObject>(
+  doc: string,
+  shape: Shape,
+  rule: (goal: Static<Shape>) => GoalRule,
+  { repeatable = true } = {},
+): GoalKind<Shape> {
+  return { shape, doc, repeatable, life: 'needs', rule }
 }
 
 const closed = { additionalProperties: false }
 const Digest = Type.String({ pattern: '^[0-9a-f]{64}$' })
 
-const SnapshotName = Type.String({ pattern: '^[A-Za-z0-9][A-Za-z0-9_.-]{0,62}$' })
+// Strings have examples: tests make one goal of each kind from its shape.
+const SnapshotName = Type.String({
+  pattern: '^[A-Za-z0-9][A-Za-z0-9_.-]{0,62}$',
+  examples: ['kept'],
+})
 
 /** The VM spec: hardware, image and owner of a VM. Enough to find the owner from the host alone. */
 export const VmSpec = Type.Object(
@@ -48,22 +83,26 @@ export const GuestSeed = Type.Object(
   closed,
 )
 
+const leadsTo = (to: PowerState, now: PowerState): boolean =>
+  now !== to && commandTo(to, now) !== undefined
+
 /** All goals that the cloud can set for a host. No goal contains a path, a command or XML. */
 export const goals = {
-  image: goal(
+  image: life(
+    'begins',
     'The image with this SHA-256 is in the host’s cache; it is fetched from a cell and verified.',
     Type.Object({ be: Type.Literal('image'), digest: Digest }, closed),
-    { life: 'begins' },
   ),
-  defined: goal(
+  defined: life(
+    'begins',
     'The VM exists with this spec; if this goal creates it, the guest gets the seed.',
     Type.Object(
       { be: Type.Literal('defined'), deed: VmSpec, seed: Type.Optional(GuestSeed) },
       closed,
     ),
-    { life: 'begins' },
   ),
-  cloned: goal(
+  cloned: life(
+    'begins',
     'The VM exists with this spec; its disk is a clone of the disk of another VM on this host, which was off.',
     Type.Object(
       {
@@ -74,56 +113,66 @@ export const goals = {
       },
       closed,
     ),
-    { life: 'begins' },
   ),
-  power: goal(
+  power: change(
     'The VM has this power state.',
     Type.Object({ be: Type.Literal('power'), to: Type.Enum(['off', 'on', 'suspended']) }, closed),
+    ({ to }) => ({ from: powerStates.filter((now) => leadsTo(to, now)), to }),
   ),
-  reset: goal('The VM was reset.', Type.Object({ be: Type.Literal('reset') }, closed), {
-    repeatable: false,
-  }),
-  shutdown: goal(
-    'The guest was asked to shut down, and did.',
-    Type.Object({ be: Type.Literal('shutdown') }, closed),
-  ),
-  discarded: goal(
-    'The VM is off; the saved memory of a suspended guest is discarded.',
-    Type.Object({ be: Type.Literal('discarded') }, closed),
-  ),
-  reboot: goal(
-    'The guest was asked to reboot.',
-    Type.Object({ be: Type.Literal('reboot') }, closed),
+  reset: change(
+    'The VM was reset.',
+    Type.Object({ be: Type.Literal('reset') }, closed),
+    () => powerRules.reset,
     { repeatable: false },
   ),
-  nested: goal(
+  shutdown: change(
+    'The guest was asked to shut down, and did.',
+    Type.Object({ be: Type.Literal('shutdown') }, closed),
+    () => powerRules.shutdown,
+  ),
+  discarded: change(
+    'The VM is off; the saved memory of a suspended guest is discarded.',
+    Type.Object({ be: Type.Literal('discarded') }, closed),
+    () => ({ from: ['suspended', 'paused'], to: 'off' }),
+  ),
+  reboot: change(
+    'The guest was asked to reboot.',
+    Type.Object({ be: Type.Literal('reboot') }, closed),
+    () => powerRules.reboot,
+    { repeatable: false },
+  ),
+  nested: change(
     'Nested virtualisation is allowed or not, from the next start of the guest on.',
     Type.Object({ be: Type.Literal('nested'), to: Type.Boolean() }, closed),
+    ({ to }) => ({ from: lifecycleRules.nest, sets: { nested: to } }),
   ),
-  snapshotted: goal(
+  snapshotted: change(
     'The VM has this snapshot and no other; with the memory of a running guest if `memory` is true.',
     Type.Object(
       { be: Type.Literal('snapshotted'), name: SnapshotName, memory: Type.Boolean() },
       closed,
     ),
+    () => ({ from: lifecycleRules.snapshot }),
   ),
-  reverted: goal(
+  reverted: change(
     'The VM is in the state of this snapshot.',
     Type.Object({ be: Type.Literal('reverted'), name: SnapshotName }, closed),
+    () => ({ from: lifecycleRules.revert }),
   ),
-  unsnapshotted: goal(
+  unsnapshotted: change(
     'The VM has no snapshot.',
     Type.Object({ be: Type.Literal('unsnapshotted') }, closed),
+    () => ({ from: powerStates }),
   ),
-  adopted: goal(
+  adopted: life(
+    'begins',
     'The VM exists; its lost order record starts again with this order.',
     Type.Object({ be: Type.Literal('adopted'), deed: VmSpec }, closed),
-    { life: 'begins' },
   ),
-  gone: goal(
+  gone: life(
+    'ends',
     'The VM and its disks are deleted; a tombstone remains.',
     Type.Object({ be: Type.Literal('gone') }, closed),
-    { life: 'ends' },
   ),
 } as const
 

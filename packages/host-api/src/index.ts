@@ -11,6 +11,7 @@ export {
 export { askToRenew, type Renewed } from './ask-to-renew.ts'
 export { connectHost, type ConnectedHost, type HostAddress } from './client.ts'
 export { isDistrust } from './distrust.ts'
+export { isReached, requireFrom, ruleOf } from './goal-rule.ts'
 export { VmSpec, goals, type Goal, type GoalKind, type GoalName } from './goals.ts'
 export type { Hello, HostApi, HostRecord, StopCause, SessionLine } from './host-api.ts'
 export {

@@ -77,14 +77,11 @@ const steps: TaskActivities = {
 
 const verbsFor = (step?: { readonly long: boolean }) => (step?.long ? slow : steps)
 
-/** The retryable kinds of @skerry/fault. */
-const passing: readonly unknown[] = ['unavailable', 'timed-out', 'too-many'] satisfies FaultKind[]
-
-/** Whether a retry, here or at another worker, cannot help. */
+/** Whether a retry, here or at another worker, cannot help. Activities mark each failure by the kind of its Fault. */
 function isFinal(error: unknown): boolean {
   const cause = error instanceof ActivityFailure ? error.cause : error
   if (cause instanceof TimeoutFailure) return false
-  return !(cause instanceof ApplicationFailure && passing.includes(cause.type))
+  return !(cause instanceof ApplicationFailure) || cause.nonRetryable === true
 }
 
 function reasonOf(error: unknown): ClaimReason | 'stale' {

@@ -3,13 +3,14 @@ import { Fault } from '@skerry/fault'
 import {
   ArmedScreens,
   goals,
+  requireFrom,
   type VmSpec,
   type Goal,
   type HostApi,
   type HostRecord,
 } from '@skerry/host-api'
 import { every } from '@skerry/service'
-import type { Order, PowerState, Report, StepOutcome, TaskId, VmId } from '@skerry/vm'
+import type { Order, Report, StepOutcome, TaskId, VmId } from '@skerry/vm'
 
 import { openSessions, readUnlessGone } from './changes.ts'
 import type { PullImage } from './pull-image.ts'
@@ -133,18 +134,9 @@ function requireRecord(host: Host, orders: Orders, { vm, incarnation }: Order, g
 
 /** If this throws, nothing has happened yet. */
 async function requireReady(host: Host, order: Order, goal: Goal): Promise<void> {
-  const { vm: id, from } = order
-  const vm = from && (await readUnlessGone(host, id))
-  if (!vm || from.includes(vm.power) || isSo(goal, vm.power)) return
-  throw new Fault('wrong-state', `VM ${id} is ${vm.power}; it must be ${from.join(' or ')}`, {
-    detail: vm.power,
-  })
+  const vm = order.from && (await readUnlessGone(host, order.vm))
+  if (vm) requireFrom(order, goal, vm)
 }
-
-/** A step that died before its outcome was recorded may find its work done. */
-const isSo = (goal: Goal, power: PowerState): boolean =>
-  (goal.be === 'power' && goal.to === power) ||
-  ((goal.be === 'shutdown' || goal.be === 'discarded') && power === 'off')
 
 /** Stops waiting when the caller disconnects; the step continues. */
 async function unlessLeft<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {

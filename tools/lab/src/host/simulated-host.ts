@@ -6,6 +6,8 @@ import {
   goals,
   PING_MS,
   HostSessions,
+  requireFrom,
+  ruleOf,
   type VmSpec,
   type Goal,
   type Hello,
@@ -14,7 +16,6 @@ import {
 } from '@skerry/host-api'
 import {
   decideOrder,
-  mayDo,
   withOutcome,
   type Ledger,
   type Order,
@@ -25,7 +26,7 @@ import {
 } from '@skerry/vm'
 
 import { simulatedScreen, type SimulatedScreenOptions } from './simulated-screen.ts'
-import { isSnapshot, reach, requireFrom, withPower, type SnapshotGoal } from './simulated-vm.ts'
+import { isSnapshot, reach, withPower, type SnapshotGoal } from './simulated-vm.ts'
 
 export interface SimulatedHost extends HostApi {
   /** Every step that was executed, by its key. */
@@ -129,7 +130,7 @@ class InMemory implements SimulatedHost {
     this.#hear(order.number)
     if (verdict.say === 'known') return verdict.report
     const now = this.#ofThisLife(order)
-    requireFrom(order, goal, now)
+    if (now) requireFrom(order, goal, now)
     if (goal.be === 'cloned' && !now) this.#requireOff(goal.source as VmId)
     const vm = isSnapshot(goal)
       ? this.#snapshot(now, order, goal)
@@ -271,8 +272,7 @@ class InMemory implements SimulatedHost {
 
   #snapshot(now: Vm | undefined, { vm: id }: Order, goal: SnapshotGoal): Vm {
     if (!now) throw new Fault('gone', `there is no VM ${id} on this host`)
-    const action = goal.be === 'reverted' ? 'revert' : 'snapshot'
-    if (goal.be !== 'unsnapshotted' && !mayDo(action, now.power)) {
+    if (!ruleOf(goal)?.from.includes(now.power)) {
       throw new Fault('wrong-state', `VM ${id} is ${now.power}`, { detail: now.power })
     }
     const kept = this.#snapshots.get(id)

@@ -1,11 +1,9 @@
-// What an order changes at a simulated VM, by the same tables as at a real host.
+// What an order changes at a simulated VM, by the rules that the goals declare.
 import { createHash } from 'node:crypto'
 
 import { Fault } from '@skerry/fault'
-import type { Goal } from '@skerry/host-api'
+import { isReached, ruleOf, type Goal } from '@skerry/host-api'
 import {
-  commandTo,
-  decidePower,
   FIRST_FIXED,
   LAST_FIXED,
   networkOf,
@@ -18,13 +16,6 @@ import {
 export type SnapshotGoal = Extract<Goal, { be: 'snapshotted' | 'reverted' | 'unsnapshotted' }>
 export const isSnapshot = (goal: Goal): goal is SnapshotGoal =>
   goal.be === 'snapshotted' || goal.be === 'reverted' || goal.be === 'unsnapshotted'
-
-export function requireFrom({ vm, from }: Order, goal: Goal, now: Vm | undefined): void {
-  if (!now || !from || from.includes(now.power)) return
-  if (goal.be === 'power' && goal.to === now.power) return
-  if ((goal.be === 'shutdown' || goal.be === 'discarded') && now.power === 'off') return
-  throw new Fault('wrong-state', `VM ${vm} is ${now.power}`, { detail: now.power })
-}
 
 export function reach(
   now: Vm | undefined,
@@ -54,12 +45,11 @@ export function reach(
     }
   }
   if (!now || goal.be === 'adopted') throw new Fault('gone', `there is no VM ${id} on this host`)
-  if (!may(now, goal)) {
+  const { from, to = now.power, sets } = ruleOf(goal) ?? {}
+  if (!from?.includes(now.power) && !isReached(goal, now)) {
     throw new Fault('wrong-state', `VM ${id} is ${now.power}`, { detail: now.power })
   }
-  if (goal.be === 'nested') return { ...now, nested: goal.to }
-  if (goal.be === 'shutdown' || goal.be === 'discarded') return withPower(now, 'off', boot)
-  return goal.be === 'power' ? withPower(now, goal.to, boot) : { ...now, power: 'on' }
+  return { ...withPower(now, to, boot), ...sets }
 }
 
 /** There is no network here: the addresses are simulated. */
@@ -73,15 +63,6 @@ function cardFor(id: VmId, org: string): Card {
     mac: `52:00:00:00:${hex(a)}:${hex(b)}`,
     address: `10.84.${net}.${last}`,
   }
-}
-
-/** The same tables as a real host's. */
-function may({ power, nested }: Vm, goal: Goal): boolean {
-  if (goal.be === 'nested') return nested === goal.to || power === 'off'
-  if (goal.be === 'power') return commandTo(goal.to, power) !== undefined
-  if (goal.be === 'shutdown') return decidePower(power, 'shutdown') !== 'refuse'
-  if (goal.be === 'discarded') return power !== 'on'
-  return (goal.be === 'reset' || goal.be === 'reboot') && decidePower(power, goal.be) === 'go'
 }
 
 export function withPower(vm: Vm, to: Vm['power'], boot: () => string): Vm {
