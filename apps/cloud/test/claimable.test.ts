@@ -67,15 +67,11 @@ const cases: Readonly<Record<string, { may: boolean; given: readonly RawBuilder<
   },
   'its host is away, and it is made and was never on': {
     may: true,
-    given: [away, sql`update task set operation = 'create'`],
+    given: [away, sql`update task set kind = 'create'`],
   },
   'its host is away, and it is made and may have been on': {
     may: false,
-    given: [
-      away,
-      sql`update task set operation = 'create'`,
-      sql`update vm set ever_started = true`,
-    ],
+    given: [away, sql`update task set kind = 'create'`, sql`update vm set ever_started = true`],
   },
   'it has no host': { may: true, given: [away, sql`update vm set host = null`] },
 }

@@ -1,14 +1,20 @@
 // Data for testing every route of the cloud API: resources of an organisation, missing resources, and snapshots of all stored rows.
 import assert from 'node:assert/strict'
 
-import type { OrgId } from '@skerry/vm'
+import type { OrgId, VmId } from '@skerry/vm'
 import { readXml } from '@skerry/xml'
 import { sql } from 'kysely'
 
 import { original, ours } from '../src/dialect/dialect.ts'
+import type { Status } from '../src/domain/vm-status.ts'
 import type { CloudRoute } from '../src/http/route.ts'
+import { operations } from '../src/operations/vm-operations.ts'
+import type { ExampleContext, RequestDocument } from '../src/params/request-document.ts'
+import type { Operation } from '../src/tasks/operation.ts'
+import { exampleText } from './example-text.ts'
+import { makeOffered } from './make-offered.ts'
 import { COLOUR, fresh, rows, type Row } from './rights-table.ts'
-import { hrefOf, XML, type Answered, type TenantsApi } from './tenants-api.ts'
+import { BASE, hrefOf, XML, type Answered, type TenantsApi } from './tenants-api.ts'
 
 const NOBODYS = '01980000-0000-7000-8000-00000000abcd'
 export const unknown: Readonly<Record<string, string>> = {
@@ -45,6 +51,37 @@ export function pathOf(route: CloudRoute, ids: Readonly<Record<string, string>>)
   return path + (rowOf(route).query ?? '')
 }
 
+/** The example of the document that a route takes; undefined if it takes none. */
+export function exampleOf({ takes }: CloudRoute, at: ExampleContext): string | undefined {
+  return takes && 'example' in takes
+    ? exampleText(takes as RequestDocument<unknown>, at)
+    : undefined
+}
+
+/** The addresses that an example may name. */
+export const exampleAt = (
+  { template = '' }: Readonly<Record<string, string>>,
+  vapp: string,
+  name?: string,
+): ExampleContext => ({
+  template: `${BASE}/api/vAppTemplate/${template}`,
+  vapp: `${BASE}/api/vApp/${vapp}`,
+  ...(name !== undefined && { name }),
+})
+
+/** The body of a valid request: a new name each time. */
+export function bodyOf(api: TenantsApi, route: CloudRoute): string | undefined {
+  const { body } = rowOf(route)
+  return body ? body() : exampleOf(route, exampleAt(api.eng.ids, api.eng.vapp, fresh()))
+}
+
+/** The operations that a route submits for a VM; several if the VM decides which of them. */
+export const operationsOf = ({ method, path }: CloudRoute): readonly Operation[] =>
+  operations.filter(({ action }) => method === 'POST' && action && path.endsWith(`/${action.path}`))
+
+/** The first status in which the operation of a route is allowed; undefined if it has none. */
+export const startOf = (route: CloudRoute): Status | undefined => operationsOf(route)[0]?.from[0]
+
 /** All stored rows of an organisation. */
 export async function everythingOf(api: TenantsApi, org: OrgId): Promise<string> {
   const { rows: tables } = await sql<{ name: string }>`
@@ -73,9 +110,10 @@ export function tellingOf({ status, headers, text }: Answered): unknown {
 /** Resources to test a route with: new ones where a test uses them up. */
 export async function idsFor(
   api: TenantsApi,
-  { from, whole }: Row,
+  route: CloudRoute,
   token: string,
 ): Promise<Readonly<Record<string, string>>> {
+  const { from = startOf(route), whole } = rowOf(route)
   const ids: Record<string, string> = { ...api.eng.ids, version: '5.1', file: 'master.xsd' }
   const made = await api.ask('POST', '/api/session/tokens', {
     token,
@@ -95,9 +133,7 @@ export async function idsFor(
   if (whole) return { ...ids, entity: api.eng.vapp }
   if (from === undefined) return ids
   const [vm = ''] = (await api.cloud.addVms(1, from)).vms
-  await sql`update vm set snapshot = 's', snapshot_at = clock_timestamp() where id = ${vm}`.execute(
-    api.cloud.db,
-  )
+  await makeOffered(api.cloud.db, vm as VmId, operationsOf(route)[0])
   await sql`update vm set boot = 'boot' where id = ${vm} and status = 'POWERED_ON'`.execute(
     api.cloud.db,
   )

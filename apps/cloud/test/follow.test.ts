@@ -216,6 +216,7 @@ test('a host with higher fencing tokens than the database starts a recovery', as
     async (tx, taskId) => ({
       task: await submitTask(tx, operationNamed('powerOff'), { vm, owner: 'alice', id: taskId }),
       vms: [vm],
+      operations: [operationNamed('powerOff')],
     }),
   )
   await assert.rejects(requested, (fault: Fault) => fault.kind === 'unavailable')

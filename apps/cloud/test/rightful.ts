@@ -3,9 +3,8 @@ import assert from 'node:assert/strict'
 
 import type { CloudRoute } from '../src/http/route.ts'
 import type { Opened } from './api-process.ts'
-import { acceptOf } from './every-route.ts'
+import { acceptOf, exampleAt, exampleOf } from './every-route.ts'
 import type { Draft } from './malformed.ts'
-import { instantiate } from './tenants-api.ts'
 
 /** The kind of a route. */
 export function kindOf({ permission, path, method, answers }: CloudRoute): string {
@@ -18,53 +17,13 @@ export function kindOf({ permission, path, method, answers }: CloudRoute): strin
   return answers[201] === undefined ? 'action' : 'create'
 }
 
+const ROOT = /^<\w+/
 const XMLNS = 'xmlns="urn:skerry:cloud:1.5"'
-const item = (kind: number, quantity: number) =>
-  `<Item><ResourceType>${kind}</ResourceType><VirtualQuantity>${quantity}</VirtualQuantity></Item>`
 
-const GUEST =
-  '<GuestCustomizationSection><ComputerName>one</ComputerName><UserData>#cloud-config&#10;a: 1</UserData></GuestCustomizationSection>'
-
-/** Bodies by the element that a route takes; an element that is missing here has only a name. */
-const bodies: Readonly<Record<string, (opened: Opened, name: string) => string>> = {
-  InstantiateVAppTemplateParams: ({ ids }, name) =>
-    instantiate(name, (ids['template'] ?? '').slice(-36), false).replace(
-      '</Inst',
-      `${GUEST}</Inst`,
-    ),
-  ComposeVAppParams: ({ ids }, name) =>
-    `<ComposeVAppParams ${XMLNS} name="${name}"><SourcedItem><Source name="${name}" href="https://cloud.example/api/vAppTemplate/${ids['template']}"/></SourcedItem></ComposeVAppParams>`,
-  RecomposeVAppParams: ({ ids }, name) =>
-    `<RecomposeVAppParams ${XMLNS}><SourcedItem><Source name="${name}" href="https://cloud.example/api/vAppTemplate/${ids['template']}"/></SourcedItem></RecomposeVAppParams>`,
-  CloneVAppParams: ({ vapp }, name) =>
-    `<CloneVAppParams ${XMLNS} name="${name}"><Source href="https://cloud.example/api/vApp/${vapp}"/></CloneVAppParams>`,
-  LeaseSettingsSection: () =>
-    `<LeaseSettingsSection ${XMLNS}><DeploymentLeaseInSeconds>60</DeploymentLeaseInSeconds></LeaseSettingsSection>`,
-  UploadParams: (_, name) =>
-    `<UploadParams ${XMLNS} name="${name}" size="4096" sha256="${'0'.repeat(64)}" memoryMB="96"/>`,
-  Metadata: (_, name) =>
-    `<Metadata ${XMLNS} xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance"><MetadataEntry><Key>${name}</Key><TypedValue xsi:type="MetadataNumberValue"><Value>7</Value></TypedValue></MetadataEntry></Metadata>`,
-  MetadataValue: (_, name) => `<MetadataValue ${XMLNS}><Value>${name}</Value></MetadataValue>`,
-  Vm: () =>
-    `<Vm ${XMLNS} name="x"><VirtualHardwareSection>${item(3, 2)}${item(4, 128)}${item(17, 64)}</VirtualHardwareSection></Vm>`,
-  UndeployVAppParams: () =>
-    `<UndeployVAppParams ${XMLNS}><UndeployPowerAction>powerOff</UndeployPowerAction></UndeployVAppParams>`,
-  DeployVAppParams: () => `<DeployVAppParams ${XMLNS} powerOn="true"/>`,
-  CreateSnapshotParams: (_, name) =>
-    `<CreateSnapshotParams ${XMLNS} name="${name}" memory="false"><Description>d</Description></CreateSnapshotParams>`,
-  User: (_, name) =>
-    `<User ${XMLNS} name="${name}"><Role name="user"/><Password>long enough</Password><IsEnabled>true</IsEnabled></User>`,
-  AdminOrg: (_, name) =>
-    `<AdminOrg ${XMLNS} name="${name}"><IsEnabled>true</IsEnabled><Quota vms="7" cpus="9"/></AdminOrg>`,
-  AdminVdc: (_, name) => `<AdminVdc ${XMLNS} name="${name}"><IsEnabled>true</IsEnabled></AdminVdc>`,
-}
-
-export function bodyOf({ takes }: CloudRoute, opened: Opened, name: string): string {
-  if (!takes) return ''
-  const { shape } = takes
-  if (typeof shape !== 'string') return 'bytes'
-  const [element = ''] = shape.split(' or ')
-  return bodies[element]?.(opened, name) ?? `<${element} ${XMLNS} name="${name}"/>`
+export function bodyOf(route: CloudRoute, { ids, vapp }: Opened, name: string): string {
+  if (!route.takes) return ''
+  const example = exampleOf(route, exampleAt(ids, vapp, name))
+  return example?.replace(ROOT, `$& ${XMLNS}`) ?? 'bytes'
 }
 
 const QUERY = 'filter=status==POWERED_ON&fields=name&page=1&pageSize=25&sortAsc=name'

@@ -18,6 +18,7 @@ import {
   idsFor,
   isOpen,
   pathOf,
+  bodyOf,
   rowOf,
   tellingOf,
   unknown,
@@ -78,7 +79,7 @@ async function tryIt(
   headers: Readonly<Record<string, string>> = {},
   format: 'xml' | 'json' = 'xml',
 ): Promise<Answered> {
-  const { body, streams } = rowOf(route)
+  const { streams } = rowOf(route)
   const path = pathOf(route, ids)
   const { accept } = acceptOf(route)
   const version = { accept: format === 'xml' ? accept : asJson(accept) }
@@ -87,7 +88,7 @@ async function tryIt(
     const plain = await at.ask('GET', '/api/session', { token })
     if (plain.status === 200) return beginning(at, path, { ...version, ...own })
   }
-  const xml = body?.(ids)
+  const xml = bodyOf(api, route)
   const text = format === 'json' && xml?.startsWith('<') ? jsonOf(xml) : xml
   return at.ask(route.method, path, {
     headers: { ...version, ...own, ...headers },
@@ -222,7 +223,7 @@ for (const dialect of dialects)
         const otherwise = row.otherwise === undefined ? 403 : away
         for (const [role, format] of triesOf(row)) {
           const token = await api.enter(api.eng.org, role)
-          const ids = await idsFor(api, row, token)
+          const ids = await idsFor(api, route, token)
           const { status, text } = await tryIt(speaking(dialect), route, ids, token, {}, format)
           const allowed =
             row.least === undefined || ladder.indexOf(role) >= ladder.indexOf(row.least)

@@ -13,6 +13,7 @@ import { routes } from '../src/routes.ts'
 import {
   acceptOf,
   everythingOf,
+  bodyOf,
   idsFor,
   isOpen,
   pathOf,
@@ -46,7 +47,7 @@ const guarded = routes.filter((each) => !isOpen(each))
 const isPersonal = ({ permission }: CloudRoute) => ['login', 'vm:console'].includes(permission)
 
 function tryAs(grant: string | undefined, route: CloudRoute, ids: Ids): Promise<Answered> {
-  const text = rowOf(route).body?.(ids)
+  const text = bodyOf(flow.api, route)
   return flow.askAs(grant, route.method, pathOf(route, ids), {
     headers: acceptOf(route),
     ...(text !== undefined && { body: text }),
@@ -189,7 +190,7 @@ function expected(route: CloudRoute, role: Role): number {
 
 async function tryOnOwn(grant: string, route: CloudRoute): Promise<Answered> {
   const token = await flow.api.enter(eng, 'organisation administrator')
-  const ids = await idsFor(flow.api, rowOf(route), token)
+  const ids = await idsFor(flow.api, route, token)
   // An access token belongs to the user who created it, and these runs were started by others.
   return tryAs(grant, route, ids)
 }

@@ -11,11 +11,10 @@ import { sql } from 'kysely'
 import { ours, type Dialect } from '../src/dialect/dialect.ts'
 import type { Status } from '../src/domain/vm-status.ts'
 import type { CloudRoute } from '../src/http/route.ts'
-import { operations } from '../src/operations/vm-operations.ts'
 import { JSON_SAMPLE, type RequestSample } from '../src/reference/api-reference.ts'
 import { routes } from '../src/routes.ts'
-import { acceptOf } from './every-route.ts'
-import { itemOf } from './rights-table.ts'
+import { acceptOf, exampleAt, exampleOf, operationsOf, startOf } from './every-route.ts'
+import { makeOffered } from './make-offered.ts'
 import {
   BASE,
   hrefOf,
@@ -27,92 +26,38 @@ import {
 
 interface How {
   readonly query?: string
-  readonly body?: (ids: Readonly<Record<string, string>>) => string
+  readonly body?: string
   readonly from?: Status
   readonly headers?: Readonly<Record<string, string>>
   /** The request is for a vApp. */
   readonly whole?: true
 }
 
-const source = ({ template = '' }: Readonly<Record<string, string>>, name = '') =>
-  `<Source href="${BASE}/api/vAppTemplate/${template}"${name === '' ? '' : ` name="${name}"`}/>`
-
 const basic = `Basic ${Buffer.from('alice@eng:secret').toString('base64')}`
 
-/** If a test sent you here because a route has no sample: add a valid request. A GET, and an action without a body, need no line. */
+/** How a sample differs from the plain request: the example of its document, for a VM in the first status that its operation allows. */
 const hows: Readonly<Record<string, How>> = {
   createSession: { headers: { authorization: basic } },
-  addAccessToken: { body: () => '<AccessTokenParams name="nightly"/>' },
-  instantiate: {
-    body: (ids) =>
-      `<InstantiateVAppTemplateParams name="shop" powerOn="true">${source(ids)}</InstantiateVAppTemplateParams>`,
-  },
-  compose: {
-    body: (ids) =>
-      `<ComposeVAppParams name="site"><SourcedItem>${source(ids, 'web')}</SourcedItem><SourcedItem>${source(ids, 'db')}</SourcedItem></ComposeVAppParams>`,
-  },
-  clone: {
-    body: ({ vapp }) =>
-      `<CloneVAppParams name="copy"><Source href="${BASE}/api/vApp/${vapp}"/></CloneVAppParams>`,
-  },
   readLease: { whole: true },
-  changeLease: {
-    whole: true,
-    body: () =>
-      '<LeaseSettingsSection><DeploymentLeaseInSeconds>86400</DeploymentLeaseInSeconds></LeaseSettingsSection>',
-  },
-  recompose: {
-    whole: true,
-    body: (ids) =>
-      `<RecomposeVAppParams><SourcedItem>${source(ids, 'cache')}</SourcedItem></RecomposeVAppParams>`,
-  },
+  changeLease: { whole: true },
+  recompose: { whole: true },
   readEntity: { from: 'POWERED_ON' },
   acquireTicket: { from: 'POWERED_ON' },
   acquireMksTicket: { from: 'POWERED_ON' },
   takeScreenshot: { headers: { accept: 'image/*;version=5.1' } },
-  createSnapshot: {
-    from: 'POWERED_ON',
-    body: () => '<CreateSnapshotParams name="before-upgrade" memory="true"/>',
-  },
-  revertToCurrentSnapshot: { from: 'POWERED_OFF' },
-  deploy: { from: 'POWERED_OFF', body: () => '<DeployVAppParams powerOn="true"/>' },
-  undeploy: {
-    from: 'POWERED_ON',
-    body: () =>
-      '<UndeployVAppParams><UndeployPowerAction>shutdown</UndeployPowerAction></UndeployVAppParams>',
-  },
-  reconfigureVm: {
-    from: 'POWERED_OFF',
-    body: () =>
-      '<Vm><VirtualHardwareSection><Item><ResourceType>4</ResourceType><VirtualQuantity>2048</VirtualQuantity></Item></VirtualHardwareSection></Vm>',
-  },
-  changeProcessors: { from: 'POWERED_OFF', body: () => itemOf(3, 2) },
-  changeMemory: { from: 'POWERED_OFF', body: () => itemOf(4, 2048) },
-  rename: { from: 'POWERED_OFF', body: () => '<Vm name="web-2"/>' },
-  mergeMetadata: {
-    from: 'POWERED_OFF',
-    body: () =>
-      '<Metadata><MetadataEntry><Key>owner</Key><Value>alice</Value></MetadataEntry></Metadata>',
-  },
-  writeMetadataValue: {
-    from: 'POWERED_OFF',
-    body: () => '<MetadataValue><Value>red</Value></MetadataValue>',
-  },
+  deploy: { from: 'POWERED_OFF' },
+  undeploy: { from: 'POWERED_ON' },
+  changeProcessors: { from: 'POWERED_OFF' },
+  changeMemory: { from: 'POWERED_OFF' },
+  rename: { from: 'POWERED_OFF' },
+  mergeMetadata: { from: 'POWERED_OFF' },
+  writeMetadataValue: { from: 'POWERED_OFF' },
   runQuery: { query: '?type=vm&filter=status==POWERED_ON&fields=name,containerName' },
   followEvents: { query: '?after=0-0' },
-  addOrg: { body: () => '<AdminOrg name="red"/>' },
-  changeOrg: { body: () => '<AdminOrg><Quota vms="10" memoryMB="16384"/></AdminOrg>' },
-  upload: { body: () => '<UploadParams name="bookworm" size="1073741824" memoryMB="1024"/>' },
   sendUpload: {
     headers: { 'content-range': 'bytes 0-15/65536' },
-    body: () => 'the first bytes!',
+    body: 'the first bytes!',
   },
-  addVdc: { body: () => '<AdminVdc name="second"/>' },
-  changeVdc: { body: () => '<AdminVdc><IsEnabled>false</IsEnabled></AdminVdc>' },
-  addUser: {
-    body: () => '<User name="rita"><Role name="author"/><Password>long enough</Password></User>',
-  },
-  changeUser: { body: () => '<User><Role name="user"/></User>' },
 }
 
 /** Response headers that are worth showing. */
@@ -133,7 +78,7 @@ export async function recordSamples(dialect = ours): Promise<Map<string, Request
   for (const route of order) {
     samples.set(route.name, stable(await record(api, at, route, entity), dialect))
     if (route.name === 'instantiate') {
-      samples.set(JSON_SAMPLE, stable(await record(api, at, route, entity, inJson), dialect))
+      samples.set(JSON_SAMPLE, stable(await record(api, at, route, entity, inJson(api)), dialect))
     }
     await sql`update org set disabled = false`.execute(api.cloud.db)
     await api.resume()
@@ -143,15 +88,14 @@ export async function recordSamples(dialect = ours): Promise<Map<string, Request
 }
 
 /** A request and its response in JSON. */
-const inJson: How = {
+const inJson = ({ eng: { ids } }: TenantsApi): How => ({
   headers: { accept: 'application/*+json;version=5.1', 'content-type': 'application/json' },
-  body: ({ template }) =>
-    JSON.stringify({
-      name: 'shop-2',
-      powerOn: true,
-      source: { href: `${BASE}/api/vAppTemplate/${template}` },
-    }),
-}
+  body: JSON.stringify({
+    name: 'shop-2',
+    powerOn: true,
+    source: { href: `${BASE}/api/vAppTemplate/${ids['template']}` },
+  }),
+})
 
 const rank = ({ method, name }: CloudRoute): number =>
   method === 'GET' ? 0 : name === 'deleteSession' ? 2 : 1
@@ -181,21 +125,19 @@ async function record(
   running: string,
   how = hows[route.name] ?? {},
 ): Promise<RequestSample> {
-  const from = how.from ?? operations.find(({ name }) => name === route.name)?.from[0]
+  const from = how.from ?? (route.name === 'delete' ? 'POWERED_OFF' : startOf(route))
   const ids: Record<string, string> = {
     ...api.eng.ids,
     version: '1.5',
     file: 'master.xsd',
     entity: running,
-    vapp: api.eng.vapp,
     ...(how.whole && { entity: api.eng.vapp }),
     urn: at.dialect.urn('vdc', api.eng.ids['vdc'] ?? ''),
   }
   if (route.method !== 'GET' && from !== undefined) {
     const vm = await vmThatIs(api, from)
     ids['entity'] = `vm-${vm}`
-    await sql`update vm set snapshot = 's', snapshot_at = clock_timestamp() where id = ${vm}
-      and ${/^(revert|removeAll)/.test(route.name)}`.execute(api.cloud.db)
+    await makeOffered(api.cloud.db, vm, operationsOf(route)[0])
   }
   if (route.path.includes('/metadata')) {
     await api.ask('PUT', `/api/vApp/${ids['entity']}/metadata/colour`, {
@@ -215,7 +157,7 @@ async function record(
     ...(token === '' ? {} : { [at.dialect.tokenHeader]: token }),
     ...how.headers,
   }
-  const body = how.body?.(ids)
+  const body = how.body ?? exampleOf(route, exampleAt(ids, api.eng.vapp))
   const answer =
     route.name === 'followEvents'
       ? await firstEvent(at, path, headers)

@@ -8,6 +8,7 @@ import { after, before, test } from 'node:test'
 import type { VmId } from '@skerry/vm'
 import { attribute, localName, readXml, type Element } from '@skerry/xml'
 
+import { ours } from '../src/dialect/dialect.ts'
 import { schemaIn } from '../src/documents/schema-in.ts'
 import type { Role } from '../src/domain/roles.ts'
 import type { Status } from '../src/domain/vm-status.ts'
@@ -15,6 +16,9 @@ import { vappOperations } from '../src/operations/vapp-operations.ts'
 import { operations } from '../src/operations/vm-operations.ts'
 import { recordTypes } from '../src/query/record-types.ts'
 import { routes } from '../src/routes.ts'
+import type { Action } from '../src/tasks/operation.ts'
+import { exampleAt, exampleOf } from './every-route.ts'
+import { exampleText } from './example-text.ts'
 import { SCHEMA, validate } from './held-to-schema.ts'
 import {
   find,
@@ -86,6 +90,29 @@ test('the schema rejects documents that we do not send', async () => {
   )
 })
 
+test('every request document is in the schema, and its example is valid', async () => {
+  const declared = new Set(
+    find(readXml(await readFile(join(SCHEMA, 'params.xsd'), 'utf8')), 'element').map((each) =>
+      attribute(each, 'name'),
+    ),
+  )
+  const examples = routes.flatMap((route) => {
+    const text = exampleOf(route, exampleAt(api.eng.ids, api.eng.vapp))
+    assert.equal(text === undefined, typeof route.takes?.shape !== 'string', route.name)
+    return text === undefined ? [] : [{ route, text }]
+  })
+  const wrong = await validate(
+    examples.map(({ text }) => text.replace(/^<\w+/, `$& xmlns="${ours.namespace('params')}"`)),
+  )
+  for (const [at, lines] of wrong) {
+    const { route, text } = examples[at] ?? assert.fail()
+    // A document that is also a response may be sent back in part; it must be a known element.
+    const isWhole = declared.has(localName(readXml(text).name))
+    const serious = lines.filter((line) => isWhole || /No matching global/.test(line))
+    assert.deepEqual(serious, [], `${route.name}: ${text}`)
+  }
+})
+
 test('every attribute that a record can have is in the schema', async () => {
   const schema = readXml(await readFile(join(SCHEMA, 'query.xsd'), 'utf8'))
   const types = find(schema, 'complexType')
@@ -105,6 +132,7 @@ test('every readable link is 200 for the caller that it was shown to, in every v
     await api.cloud.addVms(2, status)
   }
   const asking = api.spoken.flatMap((at) => roles.map((role) => ({ ...at, role })))
+  const linkedRoutes = new Set<string>()
   for (const { role, ask, base } of asking) {
     const token = await api.enter(api.eng.org, role)
     for (const version of role === 'author' ? ['1.5', '5.1', '5.5'] : ['5.1']) {
@@ -112,6 +140,7 @@ test('every readable link is 200 for the caller that it was shown to, in every v
       for (const href of seen) {
         assert.ok(href.startsWith(`${base}/api/`), href)
         const headers = accept(version)
+        linkedRoutes.add(routeOf(pathOf(href)))
         const answer = await ask('GET', pathOf(href), { token, headers })
         assert.equal(answer.status, 200, `${role}, ${version}: ${href}\n${answer.text}`)
         if (answer.headers['content-type'] === 'image/png') continue
@@ -120,14 +149,43 @@ test('every readable link is 200 for the caller that it was shown to, in every v
       assert.ok(seen.size > 20, `${role}: ${seen.size} documents`)
     }
   }
+  const reads = routes.filter(
+    // `query vm` and the like are other addresses of runQuery.
+    ({ method, name }) => method === 'GET' && !name.startsWith('query '),
+  )
+  const lonely = reads.map(({ name }) => name).filter((name) => !linkedRoutes.has(name))
+  assert.deepEqual(lonely.toSorted(), Object.keys(unlinked).toSorted(), 'routes without a link')
 })
 
+/** Routes that no document links, and why. */
+const unlinked: Readonly<Record<string, string>> = {
+  listVersions: 'clients begin with it',
+  readSchema: 'public; the reference names it',
+  followEvents: 'its path is fixed',
+  listAccessTokens: 'its path is fixed',
+  readAccessToken: 'the list of tokens links it',
+  readMemory: 'below a VM, at the path that older clients expect',
+  readProcessors: 'below a VM, at the path that older clients expect',
+  readMetadataValue: 'metadata links it, and these VMs have none',
+  readUpload: 'a new upload links it',
+  resolve: 'by an id that the client has',
+}
+
+/** The name of the route of a path that is read. */
+const routeOf = (path: string): string => {
+  const [plain = ''] = path.split('?')
+  const found = routes.find((route) => {
+    const pattern = new RegExp(`^${route.path.replaceAll(/:\w+/g, '[^/]+')}/?$`)
+    return route.method === 'GET' && pattern.test(plain)
+  })
+  return found?.name ?? assert.fail(`no route for ${path}`)
+}
+
 /** The end of every path of an action on a VM or vApp. */
-const pathsOf = (all: readonly { readonly action?: { readonly path: string } }[]) => [
-  ...all.flatMap(({ action }) => (action ? [action.path] : [])),
-  'action/deploy',
-  'action/undeploy',
-]
+const pathsOf = (all: readonly { readonly action?: Action }[]) =>
+  all.flatMap(({ action }) =>
+    action ? [action.path, ...(action.also ? [`action/${action.also.rel}`] : [])] : [],
+  )
 const ofKind: Readonly<Record<string, readonly string[]>> = {
   vm: pathsOf(operations),
   vapp: pathsOf(vappOperations),
@@ -142,8 +200,11 @@ const linked = (node: Element): Set<string> =>
     }),
   )
 
-/** The only action that requires a body. */
-const HARDWARE = '<Vm><VirtualHardwareSection/></Vm>'
+/** The example of the document that an action takes. */
+const bodyOf = (path: string): string | undefined => {
+  const { takes } = operations.find(({ action }) => action?.path === path) ?? {}
+  return takes && exampleText(takes)
+}
 
 const statuses: readonly Status[] = [
   'FAILED_CREATION',
@@ -174,7 +235,7 @@ test('linked actions are accepted; others are rejected, or would change nothing'
               ? await ask('DELETE', path, { token })
               : await ask('POST', `${path}/${action}`, {
                   token,
-                  ...(action === 'action/reconfigureVm' && { body: HARDWARE }),
+                  ...(bodyOf(action) !== undefined && { body: bodyOf(action) ?? '' }),
                 })
           if (shown.has(action)) {
             assert.equal(answer.status, 202, `${what}\n${answer.text}`)

@@ -6,10 +6,10 @@ import { after, before, test } from 'node:test'
 import { Fault } from '@skerry/fault'
 import type { HostApi } from '@skerry/host-api'
 import { simulatedHost, type Postgres } from '@skerry/lab'
-import type { Order, PowerState, VmId } from '@skerry/vm'
+import { powerStates, type Order, type PowerState, type VmId } from '@skerry/vm'
 
 import { powersOf, type Status } from '../src/domain/vm-status.ts'
-import { operationNamed } from '../src/operations/vm-operations.ts'
+import { operationNamed, operations } from '../src/operations/vm-operations.ts'
 import { submitTask } from '../src/tasks/submit-task.ts'
 import { vmAt } from './away-host.ts'
 import {
@@ -20,6 +20,7 @@ import {
   vmOf,
   type CloudDatabase,
 } from './cloud-database.ts'
+import { inputOf, makeOffered } from './make-offered.ts'
 import { workQueue } from './work-queue.ts'
 
 let postgres: Postgres
@@ -29,7 +30,10 @@ before(async () => {
 after(() => postgres[Symbol.asyncDispose]())
 
 const ask = (cloud: CloudDatabase, vm: VmId, name: string) =>
-  cloud.as(cloud.principal, (tx) => submitTask(tx, operationNamed(name), { vm, owner: 'alice' }))
+  cloud.as(cloud.principal, (tx) => {
+    const operation = operationNamed(name)
+    return submitTask(tx, operation, { vm, owner: 'alice', input: inputOf(operation) })
+  })
 
 /** Runs an operation from its request to its end; returns how it ended and the orders to the host. */
 async function done(cloud: CloudDatabase, host: HostApi, vm: VmId, name: string) {
@@ -80,6 +84,34 @@ for (const [believed, real, name, end, left] of surprises) {
     const { state, fault } = await done(cloud, host, vm, name)
     assert.equal(state === 'success' ? state : fault, end)
     assert.equal(host.find(vm)?.power, left)
+  })
+}
+
+const powerAfter: Readonly<Partial<Record<Status, PowerState>>> = {
+  POWERED_OFF: 'off',
+  POWERED_ON: 'on',
+  SUSPENDED: 'suspended',
+}
+
+for (const operation of operations.filter(({ kind }) => kind === 'change' || kind === 'delete')) {
+  const { name, from, to } = operation
+  test(`${name} changes a VM only from the states that it declares, or if it has the effect already`, async () => {
+    await using cloud = await openCloudDatabase(postgres)
+    for (const believed of from.filter((status) => status in powerAfter)) {
+      for (const real of powerStates) {
+        const [id] = (await cloud.addVms(1, believed)).vms as [VmId]
+        const { nested, snapshot, snapshot_on } = await makeOffered(cloud.db, id, operation)
+        const host = simulatedHost({ vms: [{ ...vmAt(id, real), name: 'vm-0', nested }] })
+        if (snapshot !== null) host.keepSnapshot(id, snapshot, snapshot_on)
+        const before = host.find(id)
+        const { state, fault } = await done(cloud, host, id, name)
+        const may = powersOf(from)?.includes(real) || (to !== undefined && powerAfter[to] === real)
+        const what = `recorded as ${believed}, is ${real}`
+        assert.equal(state === 'success' ? state : fault, may ? 'success' : 'wrong-state', what)
+        if (!may) assert.deepEqual(host.find(id), before, what)
+        else if (to !== undefined) assert.equal(host.find(id)?.power, powerAfter[to], what)
+      }
+    }
   })
 }
 

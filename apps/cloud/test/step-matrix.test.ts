@@ -11,9 +11,11 @@ import { simulatedHost, type Postgres, type SimulatedHost } from '@skerry/lab'
 import type { PowerState, TaskId, VmId } from '@skerry/vm'
 import { sql } from 'kysely'
 
+import { begins } from '../src/domain/task-kind.ts'
 import { statusOf, type Status } from '../src/domain/vm-status.ts'
 import { carryOut, type TaskActivities } from '../src/durable/carry-out.ts'
 import { keepSeed } from '../src/inventory/guest-seeds.ts'
+import type { VmRow } from '../src/inventory/vms.ts'
 import { operations } from '../src/operations/vm-operations.ts'
 import type { ClaimReason } from '../src/tasks/claim-task.ts'
 import type { StepContext, Operation, Step } from '../src/tasks/operation.ts'
@@ -28,6 +30,7 @@ import {
   vmOf,
   type CloudDatabase,
 } from './cloud-database.ts'
+import { inputOf, makeOffered } from './make-offered.ts'
 
 class Crash extends Error {}
 
@@ -147,14 +150,6 @@ const powerOf: Readonly<Partial<Record<Status, PowerState>>> = {
   POWERED_ON: 'on',
   SUSPENDED: 'suspended',
 }
-/** The input of operations that take one. */
-const inputs: Readonly<Record<string, unknown>> = {
-  reconfigureVm: { cpus: 2, memoryMiB: 32, diskMiB: 128 },
-}
-/** Operations that begin without a VM on the host. */
-const makes = new Set(['create', 'clone'])
-/** Steps that only change rows. */
-const asksNoHost = new Set(['place', 'forget', 'reserve'])
 
 interface Case {
   readonly operation: Operation
@@ -177,7 +172,7 @@ const cases: readonly Case[] = operations.flatMap((operation) =>
 /** A response can be lost only if the step calls a host, and an undo can fail only if there is one. */
 function applies({ step, fault, status, operation }: Case): boolean {
   if (fault === 'answer lost') {
-    return !asksNoHost.has(step.name) && (makes.has(operation.name) || status in powerOf)
+    return !step.rows && (begins(operation.kind) || status in powerOf)
   }
   return !/undo$|^undo/.test(fault) || typeof step.undo === 'function'
 }
@@ -204,30 +199,27 @@ before(async () => {
     .execute()
   const { vms: sources } = await cloud.addVms(1, 'POWERED_OFF')
   const [source] = sources as [VmId]
-  const copies = [...vmOfCase].filter(([{ operation }]) => operation.name === 'clone')
+  const copies = [...vmOfCase].filter(([{ operation }]) => operation.kind === 'copy')
   for (const [, id] of copies) {
     await cloud.db.updateTable('vm').set({ source }).where('id', '=', id).execute()
   }
-  const placed = [...vmOfCase].flatMap(([{ status }, id]) => {
+  const rows: VmRow[] = []
+  for (const [{ operation }, id] of vmOfCase) rows.push(await makeOffered(cloud.db, id, operation))
+  const placed = rows.flatMap(({ id, status, nested }) => {
     const power = powerOf[status]
-    return power === undefined ? [] : [vmAt(id, power)]
+    return power === undefined ? [] : [{ ...vmAt(id, power), nested }]
   })
   // Half of the created VMs have cloud-init data.
   const seeded = [...vmOfCase].filter(
-    ([{ operation }], at) => operation.name === 'create' && at % 2,
+    ([{ operation }], at) => operation.kind === 'create' && at % 2,
   )
   for (const [, id] of seeded) {
     const vm = { org: cloud.principal.org, id, name: 'told' }
     await cloud.as(cloud.principal, (tx) => keepSeed(tx, vm, { userData: '#cloud-config' }, seal))
   }
   host = simulatedHost({ vms: [...placed, vmAt(source, 'off')] })
-  for (const [{ operation }, id] of vmOfCase) {
-    if (!/^revertTo|^removeAllSnapshots$/.test(operation.name)) continue
-    const on = operation.name === 'revertToRunning'
-    host.keepSnapshot(id, 'kept', on)
-    await sql`update vm set snapshot = 'kept', snapshot_on = ${on}, snapshot_at = clock_timestamp(),
-      snapshot_mib = disk_mib + ${on ? 64 : 0}
-      where id = ${id}`.execute(cloud.db)
+  for (const { id, snapshot, snapshot_on } of rows) {
+    if (snapshot !== null) host.keepSnapshot(id, snapshot, snapshot_on)
   }
   link = new CutHost(host)
   following = await followed(cloud.db, cloud.host, link)
@@ -243,7 +235,7 @@ for (const each of cases) {
   test(`${operation.name} from ${status}, ${step.name}: ${fault}`, async () => {
     const vm = vmOfCase.get(each) as VmId
     const { id } = await cloud.as(cloud.principal, (tx) =>
-      submitTask(tx, operation, { vm, owner: 'alice', input: inputs[operation.name] ?? null }),
+      submitTask(tx, operation, { vm, owner: 'alice', input: inputOf(operation) }),
     )
     const { fired, crashed } = await runBroken(each, vm, id)
     assert.ok(fired > 0, 'the fault happened')
@@ -363,8 +355,8 @@ async function assertWhole({ operation, status, fault }: Case, vm: VmId): Promis
       [statusOf[real.power], real.incarnation],
     )
     assert.deepEqual(
-      [row.cpus, row.memory_mib, row.disk_mib, row.sizes_before],
-      [real.cpus, real.memoryMiB, real.diskMiB, null],
+      [row.cpus, row.memory_mib, row.disk_mib, row.sizes_before, row.nested],
+      [real.cpus, real.memoryMiB, real.diskMiB, null, real.nested],
     )
   }
   const { state } = await cloud.db

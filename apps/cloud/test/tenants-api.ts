@@ -26,6 +26,7 @@ import type { ForWorkflows } from '../src/machine-api/context.ts'
 import { byGrant } from '../src/machine-api/runs.ts'
 import { routes } from '../src/routes.ts'
 import { addToCatalog } from '../src/tenants/catalogs.ts'
+import { isAction } from './acts.ts'
 import {
   DIGEST,
   eventCursors,
@@ -338,13 +339,9 @@ export function find(node: Element, ...way: readonly string[]): Element[] {
 export const linksOf = (node: Element): Record<string, string> =>
   Object.fromEntries(find(node, 'Link').map((each) => [attribute(each, 'rel') ?? '', hrefOf(each)]))
 
-/** Relations of actions; all others can be read. */
-const acts =
-  /^(add|edit|remove|enable|disable|deploy|undeploy|discardState|recompose|reconfigureVm|(power|snapshot|task|upload):.*|screen:acquire(Mks)?Ticket)$/
-
 /** Every address in a document that is not an action. */
 export function* toRead(node: Element): Iterable<string> {
-  if (hrefOf(node) !== '' && !acts.test(attribute(node, 'rel') ?? '')) yield hrefOf(node)
+  if (hrefOf(node) !== '' && !isAction(attribute(node, 'rel'))) yield hrefOf(node)
   for (const each of node.children) if (typeof each !== 'string') yield* toRead(each)
 }
 

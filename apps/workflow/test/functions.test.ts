@@ -61,6 +61,18 @@ test('an unknown function or an invalid input is a validation error', async () =
   }
 })
 
+test('every function rejects a property that it does not know, and a list, before the cloud is called', async () => {
+  for (const name of Object.keys(functions)) {
+    for (const input of [{ thereIsNoSuchProperty: 1 }, []]) {
+      await assert.rejects(call(nobody, name, input), (error: unknown) => {
+        assert.ok(error instanceof FunctionProblem, `${name}: ${String(error)}`)
+        assert.match(error.problem.type, /\/errors\/validation$/, name)
+        return true
+      })
+    }
+  }
+})
+
 test('an unavailable or rate-limiting cloud is not an error of the definition: the call is retried', async () => {
   for (const kind of ['unavailable', 'too-many'] as const) {
     const runtime = contextOf(() => {

@@ -24,7 +24,7 @@ export interface GoalKind<Shape extends TObject> extends GoalNature {
   readonly shape: Shape
   readonly doc: string
   /** Missing if the VM begins or ends with it. */
-  rule?(goal: Static<Shape>): GoalRule
+  readonly rule?: (goal: Static<Shape>) => GoalRule
 }
 
 /** A goal with which a VM begins or ends. */

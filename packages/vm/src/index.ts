@@ -20,7 +20,7 @@ export {
   type UserId,
   type VmId,
 } from './id.ts'
-export { cloneWays, mayDo, type LifecycleAction } from './lifecycle.ts'
+export { cloneWays, lifecycleRules, mayDo, type LifecycleAction } from './lifecycle.ts'
 export {
   moveRules,
   stageAfter,

@@ -3,12 +3,9 @@ import assert from 'node:assert/strict'
 
 import { attribute, childrenByLocalName, localName, type Element } from '@skerry/xml'
 
+import { isAction } from '../../../apps/cloud/test/acts.ts'
 import { taskOf, type CloudClient, type Reply } from '../../../apps/cloud/test/cloud-client.ts'
 import { BOOT_MS } from './place.ts'
-
-/** Relations of actions; all others can be read. */
-const acts =
-  /^(add|edit|remove|enable|disable|deploy|undeploy|discardState|recompose|reconfigureVm|(power|snapshot|task|upload):.*|screen:acquire(Mks)?Ticket)$/
 
 const words: Readonly<Record<string, string>> = {
   '-1': 'FAILED_CREATION',
@@ -70,7 +67,7 @@ export class Ledger {
   /** Records the actions of the document and of those inside it. */
   keep(node: Element): void {
     for (const link of childrenByLocalName(node, 'Link')) {
-      if (acts.test(attribute(link, 'rel') ?? '')) this.shown.add(keyOf(node, link))
+      if (isAction(attribute(link, 'rel'))) this.shown.add(keyOf(node, link))
     }
     for (const each of node.children) if (typeof each !== 'string') this.keep(each)
   }
@@ -92,7 +89,7 @@ export class Ledger {
     const link = childrenByLocalName(node, 'Link').find(
       (each) =>
         attribute(each, 'rel') === rel &&
-        acts.test(rel) &&
+        isAction(rel) &&
         (attribute(each, 'href') ?? '').endsWith(end),
     )
     assert.ok(link, `${keyOf(node, linkTo(rel, from))} is not linked`)
@@ -128,7 +125,7 @@ const linkTo = (rel: string, href: string): Element => ({
 /** Every address in a document that is not an action. */
 function* toRead(node: Element): Iterable<string> {
   const href = attribute(node, 'href') ?? ''
-  if (href !== '' && !acts.test(attribute(node, 'rel') ?? '')) yield href
+  if (href !== '' && !isAction(attribute(node, 'rel'))) yield href
   for (const each of node.children) if (typeof each !== 'string') yield* toRead(each)
 }
 

@@ -5,7 +5,10 @@ import { test } from 'node:test'
 import { guestImage, until, untilOpen } from '@skerry/lab'
 import { attribute, text } from '@skerry/xml'
 
+import type { DesiredPower } from '../../../apps/cloud/src/domain/vm-status.ts'
+import { operations } from '../../../apps/cloud/src/operations/vm-operations.ts'
 import { taskOf, type CloudClient } from '../../../apps/cloud/test/cloud-client.ts'
+import { exampleText } from '../../../apps/cloud/test/example-text.ts'
 import { callerOf, wordsOfError } from './curl.ts'
 import { RUNNING } from './flow.ts'
 import type { Ledger } from './links.ts'
@@ -39,6 +42,18 @@ async function named(client: CloudClient, name: string): Promise<string> {
 const relsOf = async (client: CloudClient, href: string): Promise<readonly string[]> =>
   nodesIn(await client.get(href), 'Link').map((each) => attribute(each, 'rel') ?? '')
 
+/** The actions of vApps that no test has followed so far, with the statuses in which their operations are allowed. */
+function* notFollowed({ followed }: Ledger) {
+  for (const { action, from, to, forVapp, takes } of operations) {
+    if (!action || 'none' in forVapp) continue
+    for (const status of ['POWERED_OFF', 'POWERED_ON', 'SUSPENDED'] as const) {
+      const { rel } = action
+      if (!from.includes(status) || followed.has(`VApp ${status} ${rel}`)) continue
+      yield { status, rel, to: to ?? status, body: takes && exampleText(takes) }
+    }
+  }
+}
+
 export function testVappActions(ledger: Ledger): void {
   let client: CloudClient
   let vapp: string
@@ -54,6 +69,15 @@ export function testVappActions(ledger: Ledger): void {
   const marks = (word: string) =>
     Promise.all(domains.map((domain) => inGuest(domain, `echo ${word} >/tmp/mark`)))
   const marked = () => Promise.all(domains.map((domain) => inGuest(domain, 'cat /tmp/mark')))
+
+  const bring = async (status: DesiredPower): Promise<void> => {
+    const now = await wordOf(client, vapp)
+    if (now === status) return
+    if (status !== 'POWERED_OFF' && now !== 'POWERED_ON') await act('power:powerOn')
+    if (status === 'SUSPENDED') await act('power:suspend')
+    if (status === 'POWERED_OFF') await act(now === 'SUSPENDED' ? 'discardState' : 'power:powerOff')
+    assert.equal(await wordOf(client, vapp), status)
+  }
 
   test('a vApp of two VMs: started, MIXED with one off, reset, rebooted', { skip }, async (t) => {
     client = await logIn(tenant())
@@ -137,6 +161,20 @@ export function testVappActions(ledger: Ledger): void {
       assert.equal((await client.ask('DELETE', vapp)).status, 409, 'it runs')
       await act('power:powerOff')
       await show('POWERED_OFF', 'shut off')
+    },
+  )
+
+  test(
+    'every other action of a vApp is accepted in each status that links it, and leads to the declared one',
+    { skip },
+    async () => {
+      for (const { status, rel, to, body } of notFollowed(ledger)) {
+        await bring(status)
+        if (!(await relsOf(client, vapp)).includes(rel)) continue
+        await act(rel, body)
+        assert.equal(await wordOf(client, vapp), to)
+      }
+      await bring('POWERED_OFF')
     },
   )
 

@@ -12,6 +12,7 @@ import type {
 
 import type { VappId } from '../domain/ids.ts'
 import type { Role } from '../domain/roles.ts'
+import type { VmTaskKind } from '../domain/task-kind.ts'
 import type { LostReason, DisplayedStatus, Status, DesiredPower } from '../domain/vm-status.ts'
 
 // The tables of migrations/, column by column; the migrations document them.
@@ -329,6 +330,7 @@ interface TaskTable {
   position: number | null
   owner: string
   operation: string
+  kind: Generated<VmTaskKind>
   input: ColumnType<unknown, string, string>
   stores_mib: Generated<number>
   target_status: Status | null

@@ -1,5 +1,7 @@
 import { powerStates, type Decision, type PowerState } from '@skerry/vm'
 
+import type { VmTaskKind } from './task-kind.ts'
+
 /** The statuses of a VM in the API, with their numbers in documents (docs/reference/api/cloud.md). */
 export const statusNumber = {
   FAILED_CREATION: -1,
@@ -58,10 +60,10 @@ export const mayStart = ({ from, to }: StatusRule): boolean =>
 export function decideFor(
   { lost_reason: lost }: { readonly lost_reason: LostReason | null },
   now: Status,
-  operation: StatusRule & { readonly closes?: true },
+  operation: StatusRule & { readonly kind: VmTaskKind },
 ): Decision {
   if (lost === null) return decide(now, operation)
-  return operation.closes ? 'go' : 'refuse'
+  return operation.kind === 'delete' ? 'go' : 'refuse'
 }
 
 /** Whether the VM has a screen: it is observed to be on, and is not being deleted. */

@@ -103,7 +103,7 @@ async function openTasks(db: Kysely<CloudTables>, host: HostId): Promise<readonl
     .where('vm.host', '=', host)
     .where('task.state', 'in', ['queued', 'running'])
     // A delete still frees the VM's resources, without the host.
-    .where('task.operation', '<>', 'delete')
+    .where('task.kind', '<>', 'delete')
     .orderBy('task.position', 'desc')
     .execute()
   return found.map(({ id }) => id)

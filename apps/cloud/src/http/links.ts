@@ -48,28 +48,11 @@ export const link = (
 
 type LinkViewer = Pick<Caller, 'principal' | 'version' | 'dialect'>
 
-/** Other names of the same actions, as clients of the original API use them. */
-const alsoCalled: Readonly<Record<string, { readonly rel: string; readonly media: string }>> = {
-  powerOn: { rel: 'deploy', media: 'deployVAppParams' },
-  powerOff: { rel: 'undeploy', media: 'undeployVAppParams' },
-}
-
-function actionLinks(
-  name: string,
-  action: Action,
-  href: string,
-  { dialect }: LinkViewer,
-): Element[] {
-  const alias = alsoCalled[name]
-  const other = alias && {
-    rel: alias.rel,
-    href: `${href}/action/${alias.rel}`,
-    type: dialect.media(alias.media),
-  }
-  const { rel, path, document } = action
+function actionLinks({ rel, path, document, also }: Action, href: string, { dialect }: LinkViewer) {
+  const type = (name: string) => ({ type: dialect.media(name) })
   return [
-    link(rel, `${href}/${path}`, document === undefined ? {} : { type: dialect.media(document) }),
-    ...(other ? [link(other.rel, other.href, { type: other.type })] : []),
+    link(rel, `${href}/${path}`, document === undefined ? {} : type(document)),
+    ...(also ? [link(also.rel, `${href}/action/${also.rel}`, type(also.document))] : []),
   ]
 }
 
@@ -84,9 +67,9 @@ export function vmLinks(vm: VmRow, href: string, sees: LinkViewer): Element[] {
       isIn(version, operation.since) &&
       (operation.offered?.(vm) ?? true),
   )
-  return legal.flatMap(({ name, action }) => [
-    ...(action ? actionLinks(name, action, href, sees) : []),
-    ...(name === 'delete' ? [link('remove', href)] : []),
+  return legal.flatMap(({ kind, action }) => [
+    ...(action ? actionLinks(action, href, sees) : []),
+    ...(kind === 'delete' ? [link('remove', href)] : []),
   ])
 }
 
@@ -101,12 +84,12 @@ export function vappLinks(vms: readonly VmRow[], href: string, sees: LinkViewer)
         (operation.offered?.(vm) ?? true)
       )
     }
-    return whole.closes ? vms.every(legal) : vms.some(legal)
+    return whole.kind === 'delete' ? vms.every(legal) : vms.some(legal)
   }
   return vappOperations.flatMap((whole) => {
-    const { name, permission, action, since } = whole
+    const { permission, action, since } = whole
     if (!may(sees.principal, permission) || !isIn(sees.version, since) || !fits(whole)) return []
-    return action ? actionLinks(name, action, href, sees) : [link('remove', href)]
+    return action ? actionLinks(action, href, sees) : [link('remove', href)]
   })
 }
 

@@ -14,6 +14,7 @@ const sourceOf = ({ vm }: StepContext): VmId => {
 
 const place: Step = {
   name: 'place',
+  rows: true,
   run: (at) =>
     placeBeside(at.context.db, {
       vm: at.vm.id,
@@ -37,7 +38,10 @@ const copied = (at: StepContext): Goal => {
 /** Started by cloneVApp, once for each VM, while a hold task keeps its place in the queue of the source VM. */
 export const clone = operation({
   name: 'clone',
+  kind: 'copy',
   permission: 'vm:edit',
+  stores: 'nothing',
+  forVapp: { none: 'copying a vApp starts it' },
   from: ['UNRESOLVED'],
   to: 'POWERED_OFF',
   task: { name: 'vdcCopyVapp', doing: 'Making', done: 'Made' },
@@ -52,7 +56,10 @@ export const clone = operation({
  */
 export const holdForClone = operation({
   name: 'hold',
+  kind: 'hold',
   permission: 'vm:edit',
+  stores: 'nothing',
+  forVapp: { none: 'copying a vApp starts it' },
   from: ['POWERED_OFF'],
   task: { name: 'vdcCopyVapp', doing: 'Copying', done: 'Copied' },
   withinSeconds: 3600,

@@ -12,6 +12,7 @@ export const unplace = ({ context, vm, order }: StepContext): Promise<void> =>
 
 const place: Step = {
   name: 'place',
+  rows: true,
   run: ({ context, vm, order, task }) =>
     placeVm(context.db, { vm: vm.id, number: order.number, task: task.id }),
   undo: unplace,
@@ -37,7 +38,10 @@ async function toldDefined(at: StepContext): Promise<Goal> {
 /** Started by instantiate, once for each VM; powerOn may be queued behind it. */
 export const create = operation({
   name: 'create',
+  kind: 'create',
   permission: 'vm:edit',
+  stores: 'nothing',
+  forVapp: { none: 'requests that create vApps start it' },
   from: ['UNRESOLVED'],
   to: 'POWERED_OFF',
   task: { name: 'vdcInstantiateVapp', doing: 'Creating', done: 'Created' },

@@ -21,6 +21,7 @@ const clear: Step = {
 
 const forget: Step = {
   name: 'forget',
+  rows: true,
   run: ({ context, vm, order }) =>
     writeClaimed(context.db, vm.id, order.number, { deleted_at: sql<Date>`clock_timestamp()` }),
   undo: { none: 'its disks are already deleted' },
@@ -28,12 +29,14 @@ const forget: Step = {
 
 export const deleteVm = operation({
   name: 'delete',
+  kind: 'delete',
   permission: 'vm:edit',
+  stores: 'nothing',
+  forVapp: { order: 'last to first', stopsOnFailure: false },
   from: ['POWERED_OFF', 'SUSPENDED', 'RESOLVED', 'FAILED_CREATION'],
   task: { name: 'vdcDeleteVapp', doing: 'Deleting', done: 'Deleted' },
   withinSeconds: 600,
   noReturn: 'gone',
-  closes: true,
   doc: 'Deletes the VM and its disks. No operation can be queued after it.',
   steps: [clear, forget],
 })

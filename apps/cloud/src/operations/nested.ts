@@ -8,6 +8,8 @@ const switched = (word: 'enable' | 'disable', to: boolean): Operation =>
     action: { path: `action/${word}NestedHypervisor`, rel: word },
     since: '5.1',
     offered: ({ nested }) => nested !== to,
+    stores: 'nothing',
+    forVapp: { none: 'it is a setting of each VM' },
     from: ['POWERED_OFF'],
     task: { name: 'vappUpdateVm', doing: 'Updating', done: 'Updated' },
     withinSeconds: 300,

@@ -2,7 +2,14 @@ import type { Goal } from '@skerry/host-api'
 
 import type { Status } from '../domain/vm-status.ts'
 import { writeClaimed } from '../inventory/vms.ts'
-import { operation, type StepContext, type Operation, type Step } from '../tasks/operation.ts'
+import {
+  operation,
+  type Action,
+  type StepContext,
+  type Operation,
+  type Step,
+  type VappRule,
+} from '../tasks/operation.ts'
 import { hostStep } from './host-step.ts'
 import { reserveRoom } from './room.ts'
 
@@ -12,8 +19,15 @@ const rule = (name: string, from: readonly Status[], to: Status, ...steps: reado
   to,
   steps,
   permission: 'vm:power' as const,
-  action: { path: `power/action/${name}`, rel: `power:${name}` },
+  stores: 'nothing' as const,
+  action: actionOf(name),
 })
+
+const actionOf = (name: string): Action => ({ path: `power/action/${name}`, rel: `power:${name}` })
+
+/** A vApp starts in the start order of its VMs and stops in the reverse order. */
+const upwards: VappRule = { order: 'first to last', stopsOnFailure: false }
+const downwards: VappRule = { order: 'last to first', stopsOnFailure: false }
 
 /** A suspended VM goes back to suspended: power-off would discard the memory of its guest. */
 const back = ({ task }: StepContext): Goal => ({
@@ -66,12 +80,22 @@ export const powerOperations: readonly Operation[] = [
       'POWERED_ON',
       hostStep('power', to('on'), back, { before: marked }),
     ),
+    forVapp: { order: 'first to last', stopsOnFailure: true },
+    action: {
+      ...actionOf('powerOn'),
+      also: { rel: 'deploy', document: 'deployVAppParams' },
+    },
     task: { name: 'vappDeploy', doing: 'Starting', done: 'Started' },
     withinSeconds: 300,
     doc: 'Starts the VM, or resumes it if it is suspended.',
   }),
   operation({
     ...rule('powerOff', ['POWERED_ON'], 'POWERED_OFF', hostStep('power', to('off'), stays)),
+    forVapp: downwards,
+    action: {
+      ...actionOf('powerOff'),
+      also: { rel: 'undeploy', document: 'undeployVAppParams' },
+    },
     task: { name: 'vappPowerOff', doing: 'Stopping', done: 'Stopped' },
     withinSeconds: 300,
     doc: 'Powers the VM off immediately, without shutting down the guest.',
@@ -80,6 +104,7 @@ export const powerOperations: readonly Operation[] = [
     ...rule('suspend', ['POWERED_ON'], 'SUSPENDED', reserveMemory, saveMemory),
     stores: ({ projected_status: desired, memory_mib }) =>
       desired === 'SUSPENDED' ? 0 : memory_mib,
+    forVapp: downwards,
     task: { name: 'vappSuspend', doing: 'Suspending', done: 'Suspended' },
     withinSeconds: 1800,
     doc: 'Saves the memory of the VM to disk and stops it; powerOn resumes it.',
@@ -91,18 +116,21 @@ export const powerOperations: readonly Operation[] = [
       'POWERED_OFF',
       hostStep('shutdown', { be: 'shutdown' }, stays, { long: true }),
     ),
+    forVapp: downwards,
     task: { name: 'vappShutdownGuest', doing: 'Shutting down', done: 'Shut down' },
     withinSeconds: 300,
     doc: 'Asks the guest to shut down. If it does not, the VM stays on, and the task reports that.',
   }),
   operation({
     ...rule('reboot', ['POWERED_ON'], 'POWERED_ON', hostStep('reboot', { be: 'reboot' }, stays)),
+    forVapp: upwards,
     task: { name: 'vappRebootGuest', doing: 'Rebooting', done: 'Rebooted' },
     withinSeconds: 300,
     doc: 'Asks the guest to reboot. If it is unknown whether the guest was asked, the task reports that.',
   }),
   operation({
     ...rule('reset', ['POWERED_ON'], 'POWERED_ON', hostStep('reset', { be: 'reset' }, stays)),
+    forVapp: upwards,
     task: { name: 'vappReset', doing: 'Resetting', done: 'Reset' },
     withinSeconds: 300,
     doc: 'Resets the VM without shutting down the guest. If it is unknown whether that happened, the task reports that.',
@@ -111,6 +139,8 @@ export const powerOperations: readonly Operation[] = [
     name: 'discardSuspendedState',
     permission: 'vm:power',
     action: { path: 'action/discardSuspendedState', rel: 'discardState' },
+    stores: 'nothing',
+    forVapp: downwards,
     from: ['SUSPENDED'],
     to: 'POWERED_OFF',
     task: {

@@ -84,6 +84,8 @@ export const reconfigure = operation<Reconfigured>({
       })
     }
   },
+  stores: 'nothing',
+  forVapp: { none: 'the document describes one VM' },
   from: ['POWERED_OFF'],
   task: { name: 'vappUpdateVm', doing: 'Updating', done: 'Updated' },
   withinSeconds: 600,

@@ -104,6 +104,8 @@ const reverting = (on: boolean): Operation =>
     name: on ? 'revertToRunning' : 'revertToStopped',
     permission,
     action: { path: 'action/revertToCurrentSnapshot', rel: 'snapshot:revertToCurrent' },
+    stores: 'nothing',
+    forVapp: { order: 'first to last', stopsOnFailure: false },
     offered: (vm) => vm.snapshot !== null && vm.snapshot_on === on,
     from: ['POWERED_ON', 'POWERED_OFF'],
     to: on ? 'POWERED_ON' : 'POWERED_OFF',
@@ -143,8 +145,6 @@ const remove: Step = {
   },
 }
 
-export const [revertToRunning, revertToStopped] = [reverting(true), reverting(false)]
-
 export const snapshotOperations: readonly Operation[] = [
   operation<SnapshotRequest>({
     name: 'createSnapshot',
@@ -155,6 +155,7 @@ export const snapshotOperations: readonly Operation[] = [
       document: 'createSnapshotParams',
     },
     takes: createSnapshotParams,
+    forVapp: { order: 'first to last', stopsOnFailure: false },
     from: ['POWERED_ON', 'POWERED_OFF'],
     task: {
       name: 'vappCreateSnapshot',
@@ -169,12 +170,14 @@ export const snapshotOperations: readonly Operation[] = [
     },
     steps: [reserve, take],
   }),
-  revertToRunning,
-  revertToStopped,
+  reverting(true),
+  reverting(false),
   operation({
     name: 'removeAllSnapshots',
     permission,
     action: { path: 'action/removeAllSnapshots', rel: 'snapshot:removeAll' },
+    stores: 'nothing',
+    forVapp: { order: 'first to last', stopsOnFailure: false },
     offered: (vm) => vm.snapshot !== null || vm.taking_mib > 0,
     from: ['POWERED_ON', 'POWERED_OFF', 'SUSPENDED'],
     task: {

@@ -1,15 +1,14 @@
 import { Fault } from '@skerry/fault'
-import type { Body } from '@skerry/service'
 import type { VmId } from '@skerry/vm'
 
 import type { Permission } from '../domain/roles.ts'
 import { decideFor } from '../domain/vm-status.ts'
 import type { VmRow } from '../inventory/vms.ts'
-import type { Action, Operation } from '../tasks/operation.ts'
+import type { RequestDocument } from '../params/request-document.ts'
+import type { Action, Operation, VappRule } from '../tasks/operation.ts'
 import { judge } from '../tasks/queue.ts'
 import type { ParentTask, ChildTask } from '../tasks/submit-task.ts'
-import { revertToRunning, revertToStopped } from './snapshot.ts'
-import { operationNamed } from './vm-operations.ts'
+import { operationNamed, operations } from './vm-operations.ts'
 
 /** An operation on a vApp: what it means for each of its VMs, and in which order. */
 export interface VappOperation extends ParentTask {
@@ -17,47 +16,43 @@ export interface VappOperation extends ParentTask {
   readonly action?: Action
   readonly task: Operation['task']
   readonly since?: string
-  readonly takes?: Body<unknown>
+  readonly takes?: RequestDocument<unknown>
   readonly doc: string
-  /** All operations that it may mean for a VM. */
-  readonly operations: readonly Operation[]
   /** The operation for one of its VMs, or for a VM addressed by itself; undefined: it does not apply. */
   forVm(vm: VmRow): Operation | undefined
 }
 
-const upwards = ({ start_order }: VmRow): number => start_order
-const downwards = ({ start_order }: VmRow): number => -start_order
-
-/** Applies an operation to each VM that can take it; the others stay as they are. */
-function each(name: string, rank: (vm: VmRow) => number, strict: boolean): VappOperation {
-  const operation = operationNamed(name)
-  const { permission, action, task, since, takes } = operation
+/** The form for vApps of the operations with the same path: each VM gets the one that it is offered, if there are several. */
+function vappForm(same: readonly [Operation, ...Operation[]], rule: VappRule): VappOperation {
+  const [first] = same
+  const { kind, permission, action, task, since, takes, doc } = first
+  const name = action?.path.split('/').at(-1) ?? first.name
+  const forVm = (vm: VmRow) => (same.length === 1 ? first : same.find((each) => each.offered?.(vm)))
+  const rank = ({ start_order }: VmRow) =>
+    rule.order === 'first to last' ? start_order : -start_order
+  const fits = (vm: VmRow, operation: Operation): boolean => {
+    // Deletion is for all VMs or none, so `judge` throws for a VM that cannot take it; other operations skip such a VM.
+    if (kind === 'delete') return Boolean(judge(vm, operation))
+    return !vm.closed && decideFor(vm, vm.projected_status, operation) !== 'refuse'
+  }
   return {
     name,
+    kind,
     permission,
     task,
-    strict,
+    strict: rule.stopsOnFailure,
     ...(action && { action }),
     ...(since !== undefined && { since }),
     ...(takes && { takes }),
-    operations: [operation],
-    forVm: () => operation,
-    ...(operation.closes && { closes: true as const }),
-    doc: `For each of its VMs, in order: ${operation.doc}`,
+    forVm,
+    doc: `For each of its VMs, in order: ${doc}`,
     parts(vms) {
-      // Deletion is for all VMs or none, so `judge` throws for a VM that cannot take it; power operations skip such a VM.
-      const fits = operation.closes
-        ? vms.filter((vm) => judge(vm, operation))
-        : vms.filter(
-            (vm) => !vm.closed && decideFor(vm, vm.projected_status, operation) !== 'refuse',
-          )
-      if (fits.length === 0 && vms.length > 0) {
-        throw new Fault(
-          'conflict',
-          `${name} is not possible for any of its VMs in their current state`,
-        )
-      }
-      return fits.map((vm): ChildTask => ({ vm, operation, rank: rank(vm) }))
+      const parts = vms.flatMap((vm): ChildTask[] => {
+        const operation = forVm(vm)
+        return operation && fits(vm, operation) ? [{ vm, operation, rank: rank(vm) }] : []
+      })
+      if (parts.length > 0 || vms.length === 0) return parts
+      throw new Fault('conflict', `${name} is not possible for any of its VMs in its current state`)
     },
   }
 }
@@ -69,11 +64,11 @@ const powerOn = operationNamed('powerOn')
 export function instantiate({ power }: { readonly power: boolean }): VappOperation {
   return {
     name: 'instantiate',
+    kind: 'change',
     permission: 'vm:edit',
     strict: true,
     task: { name: 'vdcInstantiateVapp', doing: 'Creating', done: 'Created' },
     doc: 'Creates a vApp from a template.',
-    operations: power ? [create, powerOn] : [create],
     forVm: () => create,
     parts: (vms) => [
       ...vms.map((vm) => ({ vm, operation: create, rank: 0 })),
@@ -96,11 +91,11 @@ const hold = operationNamed('hold')
 /** Each VM is created from its source VM, whose own queue waits until all copies are made. */
 export const clone = (sources: readonly VmRow[]): VappOperation => ({
   name: 'cloneVApp',
+  kind: 'change',
   permission: 'vm:edit',
   strict: false,
   task: { name: 'vdcCopyVapp', doing: 'Copying', done: 'Copied' },
   doc: 'Creates a vApp as a copy of another.',
-  operations: [copy, hold],
   forVm: () => undefined,
   parts: (vms) => [
     ...vms.map((vm) => ({ vm, operation: copy, rank: 0 })),
@@ -113,11 +108,11 @@ const deleteVm = operationNamed('delete')
 /** Creates the added VMs and deletes the removed ones; each of these must allow deletion. */
 export const recompose = (made: ReadonlySet<VmId>, gone: ReadonlySet<VmId>): VappOperation => ({
   name: 'recompose',
+  kind: 'change',
   permission: 'vm:edit',
   strict: false,
   task: { name: 'vdcRecomposeVapp', doing: 'Recomposing', done: 'Recomposed' },
   doc: 'Adds VMs to a vApp and deletes VMs from it.',
-  operations: [create, deleteVm],
   forVm: () => undefined,
   parts(vms) {
     const leaving = vms.filter((vm) => gone.has(vm.id) && judge(vm, deleteVm))
@@ -131,45 +126,9 @@ export const recompose = (made: ReadonlySet<VmId>, gone: ReadonlySet<VmId>): Vap
   },
 })
 
-const { action: revertAction, task: revertTask } = revertToRunning
-
-/** Reverts each VM that has a snapshot, to the power state of its snapshot. */
-const revert: VappOperation = {
-  name: 'revertToCurrentSnapshot',
-  permission: revertToRunning.permission,
-  strict: false,
-  task: revertTask,
-  ...(revertAction && { action: revertAction }),
-  doc: 'Reverts a VM, or each VM of a vApp that has a snapshot, to its snapshot.',
-  operations: [revertToRunning, revertToStopped],
-  forVm(vm) {
-    if (vm.snapshot === null) return undefined
-    return vm.snapshot_on ? revertToRunning : revertToStopped
-  },
-  parts(vms) {
-    const parts = vms.flatMap((vm): ChildTask[] => {
-      const operation = revert.forVm(vm)
-      return operation ? [{ vm, operation, rank: 0 }] : []
-    })
-    const fits = parts.filter(
-      ({ vm, operation }) => decideFor(vm, vm.projected_status, operation) !== 'refuse',
-    )
-    if (fits.length === 0)
-      throw new Fault('conflict', 'none of its VMs has a snapshot to revert to')
-    return fits
-  },
-}
-
+/** The form of each operation that has one, by its own declaration. */
 export const vappOperations: readonly VappOperation[] = [
-  each('powerOn', upwards, true),
-  each('powerOff', downwards, false),
-  each('suspend', downwards, false),
-  each('discardSuspendedState', downwards, false),
-  each('reset', upwards, false),
-  each('reboot', upwards, false),
-  each('shutdown', downwards, false),
-  each('createSnapshot', upwards, false),
-  revert,
-  each('removeAllSnapshots', upwards, false),
-  each('delete', downwards, false),
-]
+  ...Map.groupBy(operations, ({ action, name }) => action?.path ?? name).values(),
+].flatMap(([first, ...others]) =>
+  first && 'order' in first.forVapp ? [vappForm([first, ...others], first.forVapp)] : [],
+)

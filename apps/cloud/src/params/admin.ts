@@ -1,12 +1,12 @@
 import { Fault } from '@skerry/fault'
-import type { Body } from '@skerry/service'
-import { attribute, childrenByLocalName, text, type Element } from '@skerry/xml'
+import { attribute, childrenByLocalName, element, text, type Element } from '@skerry/xml'
 
 import { roles, type Role } from '../domain/roles.ts'
 import type { LeaseRule } from '../tenants/leases.ts'
 import type { Quota } from '../tenants/quotas.ts'
 import { leasesIn } from './lease.ts'
 import { nameIn, readRoot } from './named.ts'
+import type { RequestDocument } from './request-document.ts'
 
 /** The text of a child element, if there is one. */
 function childText(root: Element, name: string): string | undefined {
@@ -47,17 +47,19 @@ export interface ChangeParams {
   readonly enabled?: boolean
 }
 
-const createBody = (element: string, media: string): Body<CreateParams> => ({
+const createBody = (root: string, media: string, usual: string): RequestDocument<CreateParams> => ({
   media,
-  shape: element,
-  read: (raw) => ({ name: nameIn(readRoot(raw, element)) }),
+  shape: root,
+  example: ({ name = usual }) => element(root, { name }),
+  read: (raw) => ({ name: nameIn(readRoot(raw, root)) }),
 })
-const changeBody = (element: string, media: string): Body<ChangeParams> => ({
+const changeBody = (root: string, media: string): RequestDocument<ChangeParams> => ({
   media,
-  shape: element,
+  shape: root,
+  example: ({ name = 'third' }) => element(root, { name }, element('IsEnabled', {}, 'true')),
   read(raw) {
-    const root = readRoot(raw, element)
-    return { ...maybeName(root), ...maybeEnabled(root) }
+    const found = readRoot(raw, root)
+    return { ...maybeName(found), ...maybeEnabled(found) }
   },
 })
 
@@ -82,12 +84,19 @@ function quotaIn(root: Element): Quota | undefined {
   return read
 }
 
-export const newOrg = createBody('AdminOrg', 'admin.org')
-export const changedOrg: Body<
+export const newOrg = createBody('AdminOrg', 'admin.org', 'red')
+export const changedOrg: RequestDocument<
   ChangeParams & { readonly quota?: Quota; readonly leases?: Partial<LeaseRule> }
 > = {
   media: 'admin.org',
   shape: 'AdminOrg',
+  example: () =>
+    element(
+      'AdminOrg',
+      {},
+      element('IsEnabled', {}, 'true'),
+      element('Quota', { vms: 10, memoryMB: 16_384 }),
+    ),
   read(raw) {
     const root = readRoot(raw, 'AdminOrg')
     const quota = quotaIn(root)
@@ -100,16 +109,23 @@ export const changedOrg: Body<
     }
   },
 }
-export const newVdc = createBody('AdminVdc', 'admin.vdc')
+export const newVdc = createBody('AdminVdc', 'admin.vdc', 'second')
 export const changedVdc = changeBody('AdminVdc', 'admin.vdc')
 
-export const newUser: Body<{
+export const newUser: RequestDocument<{
   readonly name: string
   readonly role: Role
   readonly password: string
 }> = {
   media: 'admin.user',
   shape: 'User',
+  example: ({ name = 'rita' }) =>
+    element(
+      'User',
+      { name },
+      element('Role', { name: 'author' }),
+      element('Password', {}, 'long enough'),
+    ),
   read(raw) {
     const root = readRoot(raw, 'User')
     const [name, role, password] = [nameIn(root), roleIn(root), childText(root, 'Password')]
@@ -123,13 +139,15 @@ export const newUser: Body<{
   },
 }
 
-export const changedUser: Body<{
+export const changedUser: RequestDocument<{
   readonly role?: Role
   readonly enabled?: boolean
   readonly password?: string
 }> = {
   media: 'admin.user',
   shape: 'User',
+  example: () =>
+    element('User', {}, element('Role', { name: 'user' }), element('IsEnabled', {}, 'true')),
   read(raw) {
     const root = readRoot(raw, 'User')
     const [role, password] = [roleIn(root), childText(root, 'Password')]

@@ -1,9 +1,9 @@
 import { Fault } from '@skerry/fault'
-import type { Body } from '@skerry/service'
 import { UUID } from '@skerry/vm'
-import { attribute, childrenByLocalName, text } from '@skerry/xml'
+import { attribute, childrenByLocalName, element, text } from '@skerry/xml'
 
 import { readNamed } from './named.ts'
+import type { RequestDocument } from './request-document.ts'
 
 export interface Clone {
   readonly name: string
@@ -14,9 +14,11 @@ export interface Clone {
 const VAPP = new RegExp(`vapp-(${UUID})$`)
 
 /** CloneVAppParams: a name, and the address of the source vApp, which is kept. */
-export const cloneParams: Body<Clone> = {
+export const cloneParams: RequestDocument<Clone> = {
   media: 'cloneVAppParams',
   shape: 'CloneVAppParams',
+  example: ({ name = 'copy', vapp }) =>
+    element('CloneVAppParams', { name }, element('Source', { href: vapp })),
   read(raw) {
     const { root, name } = readNamed(raw, 'CloneVAppParams')
     const source = VAPP.exec(attribute(childrenByLocalName(root, 'Source')[0], 'href') ?? '')?.[1]

@@ -1,10 +1,10 @@
 import { Fault } from '@skerry/fault'
-import type { Body } from '@skerry/service'
 import { UUID, type Seed } from '@skerry/vm'
-import { attribute, childrenByLocalName, type Element } from '@skerry/xml'
+import { attribute, childrenByLocalName, element, type Element } from '@skerry/xml'
 
 import { guestIn } from './guest.ts'
 import { nameIn, readNamed, readRoot } from './named.ts'
+import type { RequestDocument } from './request-document.ts'
 
 /** A VM to create: its template, and its name if one is given. */
 export interface SourcedItem {
@@ -44,6 +44,9 @@ function itemsIn(root: Element): readonly SourcedItem[] {
   })
 }
 
+const sourced = (name: string, href: string): Element =>
+  element('SourcedItem', {}, element('Source', { href, name }))
+
 export interface Compose {
   readonly name: string
   readonly power: boolean
@@ -51,9 +54,11 @@ export interface Compose {
 }
 
 /** ComposeVAppParams: a name, and any number of templates. */
-export const composeParams: Body<Compose> = {
+export const composeParams: RequestDocument<Compose> = {
   media: 'composeVAppParams',
   shape: 'ComposeVAppParams',
+  example: ({ name = 'site', template }) =>
+    element('ComposeVAppParams', { name }, sourced('web', template), sourced('db', template)),
   read(raw) {
     const { root, name } = readNamed(raw, 'ComposeVAppParams')
     // Default: off, unlike instantiate, because a composed vApp is usually completed before it is started.
@@ -67,9 +72,11 @@ export interface Recompose {
   readonly gone: readonly string[]
 }
 
-export const recomposeParams: Body<Recompose> = {
+export const recomposeParams: RequestDocument<Recompose> = {
   media: 'recomposeVAppParams',
   shape: 'RecomposeVAppParams',
+  example: ({ name = 'cache', template }) =>
+    element('RecomposeVAppParams', {}, sourced(name, template)),
   read(raw) {
     const root = readRoot(raw, 'RecomposeVAppParams')
     const gone = childrenByLocalName(root, 'DeleteItem').map((item) => {

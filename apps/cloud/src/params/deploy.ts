@@ -1,18 +1,19 @@
 import { Fault } from '@skerry/fault'
-import type { Body } from '@skerry/service'
-import { attribute, childrenByLocalName, text } from '@skerry/xml'
+import { attribute, childrenByLocalName, element, text } from '@skerry/xml'
 
 import { readSeconds } from './lease.ts'
 import { readRoot } from './named.ts'
+import type { RequestDocument } from './request-document.ts'
 
 /** Default: power on. An empty body means the defaults. */
-export const deployParams: Body<{
+export const deployParams: RequestDocument<{
   readonly power: boolean
   /** In seconds; 0: no limit. */
   readonly deployment?: number
 }> = {
   media: 'deployVAppParams',
   shape: 'DeployVAppParams',
+  example: () => element('DeployVAppParams', { powerOn: true }),
   read(raw) {
     if (raw.trim() === '') return { power: true }
     const root = readRoot(raw, 'DeployVAppParams')
@@ -35,9 +36,10 @@ const actions = {
   shutdown: 'shutdown',
 } as const
 
-export const undeployParams: Body<(typeof actions)[keyof typeof actions]> = {
+export const undeployParams: RequestDocument<(typeof actions)[keyof typeof actions]> = {
   media: 'undeployVAppParams',
   shape: 'UndeployVAppParams',
+  example: () => element('UndeployVAppParams', {}, element('UndeployPowerAction', {}, 'shutdown')),
   read(raw) {
     if (raw.trim() === '') return 'powerOff'
     const [action] = childrenByLocalName(readRoot(raw, 'UndeployVAppParams'), 'UndeployPowerAction')

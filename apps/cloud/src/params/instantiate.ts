@@ -1,9 +1,9 @@
 import { Fault } from '@skerry/fault'
-import type { Body } from '@skerry/service'
 import { UUID, type Seed } from '@skerry/vm'
-import { attribute, childrenByLocalName, localName, readXml } from '@skerry/xml'
+import { attribute, childrenByLocalName, element, localName, readXml } from '@skerry/xml'
 
 import { guestIn } from './guest.ts'
+import type { RequestDocument } from './request-document.ts'
 
 export interface Instantiate {
   readonly name: string
@@ -17,9 +17,18 @@ const TEMPLATE = new RegExp(`vappTemplate-(${UUID})$`)
 const NAME_MAX = 128
 
 /** InstantiateVAppTemplateParams: a name, whether to start it, and the address of a template. */
-export const instantiateParams: Body<Instantiate> = {
+export const instantiateParams: RequestDocument<Instantiate> = {
   media: 'instantiateVAppTemplateParams',
   shape: 'InstantiateVAppTemplateParams',
+  example: ({ name = 'shop', template }) => {
+    const guest = [element('ComputerName', {}, 'shop'), element('UserData', {}, '#cloud-config')]
+    return element(
+      'InstantiateVAppTemplateParams',
+      { name, powerOn: true },
+      element('Source', { href: template }),
+      element('GuestCustomizationSection', {}, ...guest),
+    )
+  },
   read(raw) {
     const root = readXml(raw)
     if (localName(root.name) !== 'InstantiateVAppTemplateParams') {

@@ -1,9 +1,9 @@
 import { Fault } from '@skerry/fault'
-import type { Body } from '@skerry/service'
-import { attribute, childrenByLocalName, text, type Element } from '@skerry/xml'
+import { attribute, childrenByLocalName, element, text, type Element } from '@skerry/xml'
 
 import type { LeaseRule, WantedLease } from '../tenants/leases.ts'
 import { readRoot } from './named.ts'
+import type { RequestDocument } from './request-document.ts'
 
 const SECONDS_MAX = 2_147_483_647
 
@@ -15,9 +15,11 @@ export function readSeconds(written: string | undefined, name: string): number |
 }
 
 /** LeaseSettingsSection: values that it does not contain stay. */
-export const leaseParams: Body<WantedLease> = {
+export const leaseParams: RequestDocument<WantedLease> = {
   media: 'leaseSettingsSection',
   shape: 'LeaseSettingsSection',
+  example: () =>
+    element('LeaseSettingsSection', {}, element('DeploymentLeaseInSeconds', {}, '86400')),
   read(raw) {
     const root = readRoot(raw, 'LeaseSettingsSection')
     const secondsIn = (name: string) => readSeconds(text(childrenByLocalName(root, name)[0]), name)

@@ -1,10 +1,17 @@
 import { Fault } from '@skerry/fault'
-import type { Body } from '@skerry/service'
-import { withReplacements, childrenByLocalName, localName, text, type Element } from '@skerry/xml'
+import {
+  childrenByLocalName,
+  element,
+  localName,
+  text,
+  withReplacements,
+  type Element,
+} from '@skerry/xml'
 
 import { metadataTypes, type MetadataType } from '../database/tables.ts'
 import type { MetadataEntry } from '../inventory/metadata.ts'
 import { readRoot } from './named.ts'
+import type { RequestDocument } from './request-document.ts'
 
 const KEY_MAX = 256
 const VALUE_MAX = 16 * 1024
@@ -64,9 +71,23 @@ function typeOf(typed: Element): MetadataType {
   throw new Fault('invalid', `xsi:type must be one of ${all}`)
 }
 
-export const metadataParams: Body<readonly MetadataEntry[]> = {
+export const metadataParams: RequestDocument<readonly MetadataEntry[]> = {
   media: 'metadata',
   shape: 'Metadata',
+  example: () => {
+    const xsi = 'http://www.w3.org/2001/XMLSchema-instance'
+    const racks = element(
+      'TypedValue',
+      { 'xsi:type': 'MetadataNumberValue' },
+      element('Value', {}, '7'),
+    )
+    return element(
+      'Metadata',
+      { 'xmlns:xsi': xsi },
+      element('MetadataEntry', {}, element('Key', {}, 'owner'), element('Value', {}, 'alice')),
+      element('MetadataEntry', {}, element('Key', {}, 'racks'), racks),
+    )
+  },
   read(raw) {
     const root = readRoot(raw, 'Metadata')
     return childrenByLocalName(root, 'MetadataEntry').map((entry) => {
@@ -76,8 +97,9 @@ export const metadataParams: Body<readonly MetadataEntry[]> = {
   },
 }
 
-export const metadataValueParams: Body<Valued> = {
+export const metadataValueParams: RequestDocument<Valued> = {
   media: 'metadata.value',
   shape: 'MetadataValue',
+  example: () => element('MetadataValue', {}, element('Value', {}, 'red')),
   read: (raw) => valueIn(readRoot(raw, 'MetadataValue')),
 }

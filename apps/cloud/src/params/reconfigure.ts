@@ -1,9 +1,9 @@
 import { Fault } from '@skerry/fault'
-import type { Body } from '@skerry/service'
-import { childrenByLocalName, text, type Element } from '@skerry/xml'
+import { childrenByLocalName, element, text, type Element } from '@skerry/xml'
 
 import type { Sizes } from '../database/tables.ts'
 import { readRoot } from './named.ts'
+import type { RequestDocument } from './request-document.ts'
 
 export type Reconfigured = Partial<Sizes>
 
@@ -27,10 +27,19 @@ function sizeIn(item: Element): Reconfigured {
   throw new Fault('invalid', `VirtualQuantity of ${size} must be from ${least} to ${most}`)
 }
 
+const item = (kind: number, quantity: number): Element =>
+  element(
+    'Item',
+    {},
+    element('ResourceType', {}, String(kind)),
+    element('VirtualQuantity', {}, String(quantity)),
+  )
+
 /** One item of a VM's hardware, as it was read; its type must match its address. */
-export const itemParams = (size: 'cpus' | 'memoryMiB'): Body<Reconfigured> => ({
+export const itemParams = (size: 'cpus' | 'memoryMiB'): RequestDocument<Reconfigured> => ({
   media: 'rasdItem',
   shape: 'Item',
+  example: () => (size === 'cpus' ? item(3, 2) : item(4, 128)),
   read(raw) {
     const requested = sizeIn(readRoot(raw, 'Item'))
     if (requested[size] !== undefined) return requested
@@ -40,9 +49,15 @@ export const itemParams = (size: 'cpus' | 'memoryMiB'): Body<Reconfigured> => ({
 })
 
 /** The document of a VM, as it was read: its hardware items contain the requested sizes. */
-export const reconfigureParams: Body<Reconfigured> = {
+export const reconfigureParams: RequestDocument<Reconfigured> = {
   media: 'vm',
   shape: 'Vm',
+  example: () =>
+    element(
+      'Vm',
+      {},
+      element('VirtualHardwareSection', {}, item(3, 2), item(4, 128), item(17, 128)),
+    ),
   read(raw) {
     const [hardware] = childrenByLocalName(readRoot(raw, 'Vm'), 'VirtualHardwareSection')
     if (!hardware) throw new Fault('invalid', 'the body must have a VirtualHardwareSection')

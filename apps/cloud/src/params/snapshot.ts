@@ -1,8 +1,8 @@
 import { Fault } from '@skerry/fault'
-import type { Body } from '@skerry/service'
-import { attribute } from '@skerry/xml'
+import { attribute, element } from '@skerry/xml'
 
 import { nameIn, readRoot } from './named.ts'
+import type { RequestDocument } from './request-document.ts'
 
 export interface SnapshotRequest {
   readonly name?: string
@@ -11,9 +11,11 @@ export interface SnapshotRequest {
 }
 
 /** An empty body means the defaults. */
-export const createSnapshotParams: Body<SnapshotRequest> = {
+export const createSnapshotParams: RequestDocument<SnapshotRequest> = {
   media: 'createSnapshotParams',
   shape: 'CreateSnapshotParams',
+  example: ({ name = 'before-upgrade' }) =>
+    element('CreateSnapshotParams', { name, memory: true }, element('Description', {})),
   read(raw) {
     if (raw.trim() === '') return {}
     const root = readRoot(raw, 'CreateSnapshotParams')

@@ -2,20 +2,23 @@ import type { IncomingHttpHeaders } from 'node:http'
 
 import { Fault } from '@skerry/fault'
 import type { Body } from '@skerry/service'
-import { attribute } from '@skerry/xml'
+import { attribute, element } from '@skerry/xml'
 
 import type { NewUpload } from '../images/upload-rows.ts'
 import type { UploadPart } from '../images/uploads.ts'
 import { readNamed } from './named.ts'
+import type { RequestDocument } from './request-document.ts'
 
 /** In bytes: the size of the file, not of the virtual disk in it. */
 export const UPLOAD_BYTES_MAX = 256 * 1024 ** 3
 const SHA256 = /^[0-9a-f]{64}$/
 
 /** UploadParams: the name of a template, the size and SHA-256 of its image, and the processors and memory of its VMs. */
-export const uploadParams: Body<NewUpload> = {
+export const uploadParams: RequestDocument<NewUpload> = {
   media: 'uploadParams',
   shape: 'UploadParams',
+  example: ({ name = 'bookworm' }) =>
+    element('UploadParams', { name, size: 1_073_741_824, sha256: '0'.repeat(64), memoryMB: 1024 }),
   read(raw) {
     const { root, name } = readNamed(raw, 'UploadParams')
     const count = (what: string, most: number, usual?: number): number => {

@@ -1,3 +1,4 @@
+import type { VmTaskKind } from '../domain/task-kind.ts'
 import { vappOperations } from '../operations/vapp-operations.ts'
 import { operations } from '../operations/vm-operations.ts'
 import type { Operation, Step } from '../tasks/operation.ts'
@@ -16,20 +17,20 @@ export function operationsReference(): string {
     '| Operation | Started by | Description |',
     '|---|---|---|',
     ...vappOperations.map(
-      ({ name, action, doc }) => `| ${name} | ${askedBy(name, action)} | ${doc} |`,
+      ({ name, kind, action, doc }) => `| ${name} | ${askedBy(kind, action)} | ${doc} |`,
     ),
     '',
   ].join('\n')
 }
 
 function section(operation: Operation): string[] {
-  const { name, action, permission, from, to, task, withinSeconds, noReturn, doc } = operation
+  const { name, kind, action, permission, from, to, task, withinSeconds, noReturn, doc } = operation
   const facts = [
-    `Started by ${askedBy(name, action)}; needs the right \`${permission}\`.`,
+    `Started by ${askedBy(kind, action)}; needs the right \`${permission}\`.`,
     `Allowed in ${from.join(', ')}${to === undefined ? '' : `; leads to ${to}`}.`,
     `Task name: \`${task.name}\`. Timeout: ${withinSeconds} s, then it is rolled back.`,
     ...(noReturn === undefined ? [] : [`It cannot be canceled once \`${noReturn}\` has begun.`]),
-    ...(operation.closes ? ['No operation can be queued after it.'] : []),
+    ...(kind === 'delete' ? ['No operation can be queued after it.'] : []),
   ]
   return [
     `## ${name}`,
@@ -46,10 +47,10 @@ function section(operation: Operation): string[] {
   ]
 }
 
-function askedBy(name: string, action: Operation['action']): string {
+function askedBy(kind: VmTaskKind, action: Operation['action']): string {
   if (action) return `\`POST {href}/${action.path}\``
-  if (name === 'clone' || name === 'hold') return 'copying a vApp'
-  return name === 'delete' ? '`DELETE {href}`' : 'instantiating a template'
+  if (kind === 'copy' || kind === 'hold') return 'copying a vApp'
+  return kind === 'delete' ? '`DELETE {href}`' : 'instantiating a template'
 }
 
 const undo = ({ undo: how }: Step): string =>

@@ -26,7 +26,8 @@ export async function recordImmediateTask(
   const task = await submit(context, caller, async (tx, id) => {
     await work(tx, subject)
     const owner = caller.principal.user
-    return { task: await addDoneTask(tx, subject, { operation, owner, id }), vms: [] }
+    const done = await addDoneTask(tx, subject, { operation, owner, id })
+    return { task: done, vms: [], operations: [] }
   })
   const hrefs = new Hrefs(context.base)
   const headers = { location: hrefs.task(task.id) }

@@ -8,7 +8,6 @@ import { cloneParams } from '../params/clone.ts'
 import { createdVappResponse } from '../responses/created-vapp.ts'
 import { submitTogether } from '../tasks/submit-task.ts'
 import { submit } from '../tasks/submit.ts'
-import { requireQuota } from '../tenants/quotas.ts'
 
 export const cloning = [
   route({
@@ -25,10 +24,7 @@ export const cloning = [
       const task = await submit(context, caller, async (tx, id) => {
         if (vdc.disabled) throw new Fault('conflict', `vdc ${vdc.name} is disabled`)
         const { vapp, sources } = await addCopies(tx, { ...body, vdc, owner: principal.user })
-        const whole = clone(sources)
-        const submitted = await submitTogether(tx, whole, { vapp, owner: principal.user, id })
-        await requireQuota(tx, vdc.org, 'make')
-        return submitted
+        return submitTogether(tx, clone(sources), { vapp, owner: principal.user, id })
       })
       return createdVappResponse(context, caller, task)
     },

@@ -12,7 +12,6 @@ import { composeParams, recomposeParams } from '../params/compose.ts'
 import { createdVappResponse } from '../responses/created-vapp.ts'
 import { submitTogether } from '../tasks/submit-task.ts'
 import { submit } from '../tasks/submit.ts'
-import { requireQuota } from '../tenants/quotas.ts'
 
 export const composing = [
   route({
@@ -30,13 +29,7 @@ export const composing = [
         if (vdc.disabled) throw new Fault('conflict', `vdc ${vdc.name} is disabled`)
         const vapp = await addEmptyVapp(tx, { vdc, name: body.name, owner: principal.user })
         await addVmsOf(tx, { org: vdc.org, vapp }, body.items, context.seal)
-        const submitted = await submitTogether(tx, compose(body), {
-          vapp,
-          owner: principal.user,
-          id,
-        })
-        await requireQuota(tx, vdc.org, 'make', ...(body.power ? (['start'] as const) : []))
-        return submitted
+        return submitTogether(tx, compose(body), { vapp, owner: principal.user, id })
       })
       return createdVappResponse(context, caller, task)
     },
@@ -59,9 +52,7 @@ export const composing = [
         if (!locked || locked.closed) throw new Fault('conflict', `vApp ${name} is being deleted`)
         const made = new Set(await addVmsOf(tx, { org, vapp }, body.items, context.seal))
         const whole = recompose(made, new Set(body.gone as readonly VmId[]))
-        const submitted = await submitTogether(tx, whole, { vapp, owner: principal.user, id })
-        if (made.size > 0) await requireQuota(tx, org, 'make')
-        return submitted
+        return submitTogether(tx, whole, { vapp, owner: principal.user, id })
       })
       const hrefs = new Hrefs(context.base)
       const headers = { location: hrefs.task(task.id) }

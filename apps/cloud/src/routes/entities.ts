@@ -1,5 +1,4 @@
 import { Fault } from '@skerry/fault'
-import type { OrgId, TaskId } from '@skerry/vm'
 
 import type { Caller } from '../auth/caller.ts'
 import type { RequestContext } from '../context.ts'
@@ -9,7 +8,6 @@ import { snapshotSection } from '../documents/sections.ts'
 import { task as taskDocument } from '../documents/task.ts'
 import { vapp } from '../documents/vapp.ts'
 import { vm } from '../documents/vm.ts'
-import { mayStart } from '../domain/vm-status.ts'
 import { Hrefs } from '../http/links.ts'
 import type { Entity } from '../http/path-resources.ts'
 import { route, type CloudRoute } from '../http/route.ts'
@@ -24,18 +22,6 @@ import type { TaskRequest } from '../tasks/queue.ts'
 import { submitTask, submitTogether } from '../tasks/submit-task.ts'
 import { submit } from '../tasks/submit.ts'
 import { readLease, setLease } from '../tenants/leases.ts'
-import { requireQuota, requireStorage } from '../tenants/quotas.ts'
-
-/** The quotas that these operations can exceed, for a task that was just submitted. */
-async function requireQuotas(
-  tx: Tx,
-  org: OrgId,
-  submitted: readonly Operation[],
-  task: TaskId,
-): Promise<void> {
-  if (submitted.some(mayStart)) await requireQuota(tx, org, 'start')
-  if (submitted.some(({ stores }) => stores)) await requireStorage(tx, org, task)
-}
 
 /** Submits one task for a VM; for a vApp, one task with a part for each VM. */
 async function submitFor(tx: Tx, entity: Entity, whole: VappOperation, requested: TaskRequest) {
@@ -44,7 +30,8 @@ async function submitFor(tx: Tx, entity: Entity, whole: VappOperation, requested
   const { id: vm, name } = entity.vm
   const operation = whole.forVm(entity.vm)
   if (!operation) throw new Fault('conflict', `VM ${name} has nothing to apply ${whole.name} to`)
-  return { task: await submitTask(tx, operation, { ...requested, vm }), vms: [vm] }
+  const task = await submitTask(tx, operation, { ...requested, vm })
+  return { task, vms: [vm], operations: [operation] }
 }
 
 const accepted = ({ base }: RequestContext, caller: Caller, task: TaskRow) => {
@@ -64,9 +51,7 @@ async function submitOperation(
   const owner = caller.principal.user
   const task = await submit(context, caller, async (tx, id) => {
     await first?.(tx)
-    const submitted = await submitFor(tx, entity, whole, { owner, id, input })
-    await requireQuotas(tx, entity.org, whole.operations, submitted.task.id)
-    return submitted
+    return submitFor(tx, entity, whole, { owner, id, input })
   })
   return accepted(context, caller, task)
 }
@@ -85,12 +70,10 @@ export async function submitVmOperation(
     })
   }
   const { id: vm } = entity.vm
-  operation.check?.(entity.vm, input)
   const task = await submit(context, caller, async (tx, id) => {
     const owner = caller.principal.user
     const submitted = await submitTask(tx, operation, { vm, owner, id, input })
-    await requireQuotas(tx, entity.org, [operation], submitted.id)
-    return { task: submitted, vms: [vm] }
+    return { task: submitted, vms: [vm], operations: [operation] }
   })
   return accepted(context, caller, task)
 }
@@ -117,7 +100,7 @@ const actions: readonly CloudRoute[] = vappOperations.flatMap((whole) =>
 
 /** Routes of the operations that exist only for VMs. */
 const ofOneVm: readonly CloudRoute[] = operations
-  .filter(({ action }) => !vappOperations.some((each) => each.action?.path === action?.path))
+  .filter(({ forVapp }) => 'none' in forVapp)
   .flatMap((operation) =>
     operation.action
       ? [
@@ -176,7 +159,7 @@ const deployment: readonly CloudRoute[] = [
   }),
 ]
 
-const [remove] = vappOperations.filter(({ name }) => name === 'delete')
+const [remove] = vappOperations.filter(({ kind }) => kind === 'delete')
 
 export const entities: readonly CloudRoute[] = [
   route({

@@ -14,7 +14,6 @@ import { submitTogether } from '../tasks/submit-task.ts'
 import { submit } from '../tasks/submit.ts'
 import { catalogsOf } from '../tenants/catalogs.ts'
 import { orgsSeenBy, templatesOf, vdcsOf } from '../tenants/orgs.ts'
-import { requireQuota } from '../tenants/quotas.ts'
 
 export const orgs = [
   route({
@@ -91,13 +90,7 @@ export const orgs = [
         const { guest } = body
         const wanted = { template: body.template, ...(guest && { guest }) }
         await addVmsOf(tx, { org: vdc.org, vapp }, [wanted], context.seal)
-        const submitted = await submitTogether(tx, instantiate(body), {
-          vapp,
-          owner: principal.user,
-          id,
-        })
-        await requireQuota(tx, vdc.org, 'make', ...(body.power ? (['start'] as const) : []))
-        return submitted
+        return submitTogether(tx, instantiate(body), { vapp, owner: principal.user, id })
       })
       return createdVappResponse(context, caller, task)
     },

@@ -12,7 +12,7 @@ export const open = sql<boolean>`host.state = 'joined' and host.quarantine is nu
 const sourceReady = sql<boolean>`not exists (select from vm source join host on host.id = source.host
     where source.id = vm.source and source.lost_reason is null and not coalesce(${open}, false))
   and not exists (select from task hold join task earlier on earlier.vm = hold.vm and earlier.position < hold.position
-    where hold.parent = head.parent and hold.vm = vm.source and hold.operation = 'hold'
+    where hold.parent = head.parent and hold.vm = vm.source and hold.kind = 'hold'
       and earlier.state in ('queued', 'running'))`
 
 /**
@@ -22,9 +22,9 @@ const sourceReady = sql<boolean>`not exists (select from vm source join host on 
  */
 export const claimable = sql<boolean>`not (select recovering from cloud)
   and (vm.host is null or vm.lost_reason = 'LOST' or head.direction = 'back' or head.cancel_requested
-    or clock_timestamp() > head.deadline or (head.operation = 'create' and not vm.ever_started)
+    or clock_timestamp() > head.deadline or (head.kind = 'create' and not vm.ever_started)
     or exists (select from host where host.id = vm.host and ${open}
       and not exists (select from pending_undo where pending_undo.host = host.id and pending_undo.vm = vm.id)))
-  and (head.operation <> 'clone' or head.state = 'running' or head.cancel_requested or ${sourceReady})
+  and (head.kind <> 'copy' or head.state = 'running' or head.cancel_requested or ${sourceReady})
   and (head.state = 'running' or not exists (select from task earlier where earlier.parent = head.parent
     and earlier.rank < head.rank and earlier.state in ('queued', 'running')))`

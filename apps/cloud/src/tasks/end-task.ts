@@ -170,13 +170,13 @@ async function end(
 }
 
 async function closing(tx: Tx, vm: VmId): Promise<boolean> {
-  const { rows } = await sql`select from task where vm = ${vm} and operation = 'delete'
+  const { rows } = await sql`select from task where vm = ${vm} and kind = 'delete'
     and state in ('queued', 'running') limit 1`.execute(tx)
   return rows.length > 0
 }
 
 async function making(tx: Tx, vm: VmId): Promise<boolean> {
-  const { rows } = await sql`select from task where vm = ${vm} and operation in ('create', 'clone')
+  const { rows } = await sql`select from task where vm = ${vm} and kind in ('create', 'copy')
     and state in ('queued', 'running') limit 1`.execute(tx)
   return rows.length > 0
 }
@@ -237,7 +237,7 @@ async function endParent(
     task: ended,
     details: { message: ended.message },
   })
-  if (ended.operation === 'delete') await closeVapp(tx, ended)
+  if (ended.kind === 'delete') await closeVapp(tx, ended)
   return []
 }
 

@@ -1,11 +1,12 @@
 import type { HostApi } from '@skerry/host-api'
-import type { Body } from '@skerry/service'
 import type { Order, TaskId } from '@skerry/vm'
 
 import type { WorkerContext } from '../context.ts'
 import type { Permission } from '../domain/roles.ts'
+import type { VmTaskKind } from '../domain/task-kind.ts'
 import type { StatusRule, Status } from '../domain/vm-status.ts'
 import type { VmRow } from '../inventory/vms.ts'
+import type { RequestDocument } from '../params/request-document.ts'
 
 /** The context of a step. It reads everything else from PostgreSQL: steps pass nothing to each other. */
 export interface StepContext<Input = unknown> {
@@ -41,6 +42,18 @@ export interface Action {
   readonly rel: string
   /** The document that it takes; clients also find links by this type. */
   readonly document?: string
+  /** A second link to the same action, as clients of the original API look for it: its path is `action/` and its rel. */
+  readonly also?: { readonly rel: string; readonly document: string }
+  /** Why neither a workflow function nor a command of `skerry` calls it. */
+  readonly noClient?: string
+}
+
+/** How an operation applies to a vApp: to each VM that can take it; the others stay as they are. */
+export interface VappRule {
+  /** By the start order of the VMs. */
+  readonly order: 'first to last' | 'last to first'
+  /** Whether a VM that fails cancels those after it. */
+  readonly stopsOnFailure: boolean
 }
 
 /**
@@ -49,30 +62,34 @@ export interface Action {
  */
 export interface Operation<Input = unknown> extends StatusRule {
   readonly name: string
+  readonly kind: VmTaskKind
   readonly permission: Permission
   /** Its path and link; missing if only other requests start it, as instantiate does for create. */
   readonly action?: Action
-  readonly takes?: Body<Input>
+  readonly takes?: RequestDocument<Input>
   /** First version of the API that has it. */
   readonly since?: string
   /** Whether it would change anything, if the status alone does not decide that; otherwise it is not linked. */
   readonly offered?: (vm: VmRow) => boolean
-  /** Rejects what is recognisably wrong at submission. */
+  /** Rejects what is recognisably wrong at submission, for a VM or for each VM of a vApp. */
   check?(vm: VmRow, input: Input): void
   /** MiB that it will store on the VM's host besides the VM's disk: they count against the quota from submission on. */
-  readonly stores?: (vm: VmRow, input: Input) => number
+  readonly stores: 'nothing' | ((vm: VmRow, input: Input) => number)
+  /** Its form for vApps, or the reason why it has none. Operations with the same path are one action; each VM gets the offered one. */
+  readonly forVapp: VappRule | { readonly none: string }
   /** operationName, and the texts while it runs and after it succeeded. */
   readonly task: { readonly name: string; readonly doing: string; readonly done: string }
   /** Timeout in seconds, from its start; then it is rolled back. */
   readonly withinSeconds: number
   /** Cannot be canceled once this step has begun. */
   readonly noReturn?: string
-  /** No operation can be queued after it. */
-  readonly closes?: true
   readonly doc: string
   readonly steps: readonly Step<Input>[]
 }
 
-export function operation<Input = undefined>(declared: Operation<Input>): Operation {
-  return declared as Operation
+/** Default: its kind is `change`. */
+export function operation<Input = undefined>(
+  declared: Omit<Operation<Input>, 'kind'> & { readonly kind?: VmTaskKind },
+): Operation {
+  return { kind: 'change', ...declared } as Operation
 }

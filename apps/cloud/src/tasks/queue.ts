@@ -42,6 +42,7 @@ export async function enqueue(
   operation: Operation,
   { owner, input = null, id, parent, rank = 0, strict = false }: TaskRequest,
 ): Promise<TaskRow> {
+  operation.check?.(vm, input)
   const position = vm.queue_length + 1
   await tx
     .updateTable('vm')
@@ -50,7 +51,7 @@ export async function enqueue(
       // The submitter sends a wake-up after the commit; the sweep acts only if that did not help.
       woken_at: sql`clock_timestamp()`,
       queue_target: operation.to ?? vm.queue_target,
-      ...(operation.closes && { closed: true }),
+      ...(operation.kind === 'delete' && { closed: true }),
     })
     .where('id', '=', vm.id)
     .execute()
@@ -67,9 +68,10 @@ export async function enqueue(
       stop_on_failure: strict,
       parent: parent ?? null,
       operation: operation.name,
+      kind: operation.kind,
       target_status: operation.to ?? null,
       input: JSON.stringify(input),
-      stores_mib: operation.stores?.(vm, input) ?? 0,
+      stores_mib: operation.stores === 'nothing' ? 0 : operation.stores(vm, input),
     })
     .returningAll()
     .executeTakeFirstOrThrow()

@@ -5,10 +5,18 @@ import { sql } from 'kysely'
 import { emitEvent } from '../database/events.ts'
 import type { Tx, TaskRow } from '../database/tables.ts'
 import type { VappId } from '../domain/ids.ts'
+import type { VmTaskKind } from '../domain/task-kind.ts'
 import { lockVapp, vmsOf } from '../inventory/vapps.ts'
 import { lockVm, type VmRow } from '../inventory/vms.ts'
 import type { Operation } from './operation.ts'
 import { enqueue, judge, type TaskRequest } from './queue.ts'
+
+/** A new task, the VMs whose queues it is in, and its operations on them. */
+export interface Submitted {
+  readonly task: TaskRow
+  readonly vms: readonly VmId[]
+  readonly operations: readonly Operation[]
+}
 
 const missing = () => new Fault('not-found', 'there is no such thing, or it is not yours')
 
@@ -37,7 +45,8 @@ export interface ParentTask {
   readonly name: string
   /** A failed child cancels those of higher rank. */
   readonly strict: boolean
-  readonly closes?: true
+  /** `delete` deletes the vApp too. */
+  readonly kind: VmTaskKind
   parts(vms: readonly VmRow[]): readonly ChildTask[]
 }
 
@@ -49,13 +58,13 @@ export async function submitTogether(
   tx: Tx,
   parent: ParentTask,
   { vapp: id, owner, id: task, input: forAll }: TaskRequest & { readonly vapp: VappId },
-): Promise<{ task: TaskRow; vms: readonly VmId[] }> {
+): Promise<Submitted> {
   const vapp = await lockVapp(tx, id)
   if (!vapp || vapp.deleted_at !== null) throw missing()
   if (vapp.closed) throw new Fault('conflict', `vApp ${vapp.name} is being deleted`)
   const parts = parent.parts(await vmsOf(tx, id, { locked: true }))
-  if (parent.closes)
-    await tx.updateTable('vapp').set({ closed: true }).where('id', '=', id).execute()
+  const closes = parent.kind === 'delete'
+  if (closes) await tx.updateTable('vapp').set({ closed: true }).where('id', '=', id).execute()
   // Without children, the task ends at once.
   const over = parts.length === 0
   const now = sql<Date>`clock_timestamp()` as unknown as Date
@@ -67,6 +76,7 @@ export async function submitTogether(
       vapp: vapp.id,
       owner,
       operation: parent.name,
+      kind: parent.kind,
       stop_on_failure: parent.strict,
       ...(over
         ? { state: 'success', progress: 100, started_at: now, ended_at: now }
@@ -77,7 +87,7 @@ export async function submitTogether(
     .executeTakeFirstOrThrow()
   await emitEvent(tx, { kind: 'task.queued', task: row })
   if (over) await emitEvent(tx, { kind: 'task.success', task: row })
-  if (over && parent.closes) {
+  if (over && closes) {
     await tx.updateTable('vapp').set({ deleted_at: now }).where('id', '=', id).execute()
   }
   const places = new Map<VmId, VmRow>()
@@ -91,5 +101,5 @@ export async function submitTogether(
       queue_target: operation.to ?? vm.queue_target,
     })
   }
-  return { task: row, vms: [...places.keys()] }
+  return { task: row, vms: [...places.keys()], operations: parts.map((each) => each.operation) }
 }

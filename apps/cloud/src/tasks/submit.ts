@@ -1,5 +1,5 @@
 import { Fault } from '@skerry/fault'
-import type { TaskId, VmId } from '@skerry/vm'
+import type { TaskId } from '@skerry/vm'
 import { sql } from 'kysely'
 
 import type { Caller } from '../auth/caller.ts'
@@ -7,14 +7,11 @@ import type { RequestContext } from '../context.ts'
 import { keepRequest } from '../database/request-keys.ts'
 import type { Tx, TaskRow } from '../database/tables.ts'
 import { findTask } from './find-task.ts'
-
-export interface Submitted {
-  readonly task: TaskRow
-  readonly vms: readonly VmId[]
-}
+import { requireQuotas } from './require-quotas.ts'
+import type { Submitted } from './submit-task.ts'
 
 /**
- * Submits every request that runs as a Task: request key, task, intent and event in one transaction,
+ * Submits every request that runs as a Task: request key, task, intent, event and the check of quotas in one transaction,
  * then the wake-up. A repeated key returns the same task, and nothing is submitted twice.
  */
 export async function submit(
@@ -23,13 +20,18 @@ export async function submit(
   work: (tx: Tx, id: TaskId) => Promise<Submitted>,
 ): Promise<TaskRow> {
   const { task, vms } = await context.as(principal, async (tx): Promise<Submitted> => {
+    const enter = async (id: TaskId): Promise<Submitted> => {
+      const submitted = await work(tx, id)
+      await requireQuotas(tx, submitted)
+      return submitted
+    }
     const fresh = await requireSound(tx)
-    if (!request) return work(tx, fresh)
+    if (!request) return enter(fresh)
     const { task: id, again } = await keepRequest(tx, principal, request)
-    if (!again) return work(tx, id)
+    if (!again) return enter(id)
     const before = await findTask(tx, id)
     if (!before) throw new Fault('not-found', 'the task of this request key no longer exists')
-    return { task: before, vms: [] }
+    return { task: before, vms: [], operations: [] }
   })
   for (const vm of vms) context.wake(vm)
   return task

@@ -84,8 +84,8 @@ export const ofOneVm = {
     output: Vm,
     doc: 'Enables or disables nested virtualization of a VM that is off.',
     async call(calling, { vm, enabled }) {
-      const word = enabled ? 'enable' : 'disable'
-      await carryOut(calling, 'POST', `${hrefOf('vm', vm)}/action/${word}NestedHypervisor`)
+      const path = enabled ? 'action/enableNestedHypervisor' : 'action/disableNestedHypervisor'
+      await carryOut(calling, 'POST', `${hrefOf('vm', vm)}/${path}`)
       return readVm(calling, vm)
     },
   }),

@@ -1,0 +1,14 @@
+import { operations } from '../src/operations/vm-operations.ts'
+
+const rels = new Set(
+  operations.flatMap(({ action }) =>
+    action ? [action.rel, ...(action.also ? [action.also.rel] : [])] : [],
+  ),
+)
+/** Relations of requests that submit no operation of a VM. */
+const others =
+  /^(add|edit|remove|enable|disable|recompose|(task|upload):.*|screen:acquire(Mks)?Ticket)$/
+
+/** Whether a link of this relation is an action; all others can be read. */
+export const isAction = (rel: string | undefined): boolean =>
+  rel !== undefined && (rels.has(rel) || others.test(rel))
