@@ -20,6 +20,7 @@ const instead: readonly (readonly [RegExp, string])[] = [
   [/\b(he|his|him|she|hers?)\b/i, 'the user; they'],
   [/\b(debts?|strays?|lends?)\b/i, 'pending undo; orphan; hold'],
   [/\b(RequestWorld|StepWorld)\b/, 'RequestContext, WorkerContext'],
+  [/\baccess tokens?\b/i, 'API token'],
 ]
 
 /** Files in which such names are still left. The list only shrinks. */

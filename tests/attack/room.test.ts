@@ -36,10 +36,10 @@ function watchHost({ host }: StoredCloud): Kept {
     const report = await step(order, goal, ...more)
     const now = kept.get(order.vm) ?? { disk: 0, snapshot: 0, memory: 0 }
     const power = report.vm?.power
-    if (goal.be === 'snapshotted') now.snapshot = VM_MIB + (power === 'off' ? 0 : VM_MIB)
-    if (goal.be === 'unsnapshotted') now.snapshot = 0
+    if (goal.goal === 'snapshotted') now.snapshot = VM_MIB + (power === 'off' ? 0 : VM_MIB)
+    if (goal.goal === 'noSnapshots') now.snapshot = 0
     kept.set(order.vm, { ...now, disk: VM_MIB, memory: power === 'suspended' ? VM_MIB : 0 })
-    if (goal.be === 'gone') kept.delete(order.vm)
+    if (goal.goal === 'gone') kept.delete(order.vm)
     sum = [...kept.values()].reduce(
       (all, { disk, snapshot, memory }) => all + disk + snapshot + memory,
       0,

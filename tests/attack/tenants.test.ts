@@ -35,7 +35,7 @@ after(() => api[Symbol.asyncDispose]())
 const PASSWORD = 'lighthouse in the fog'
 let count = 0
 
-/** A new user with everything that a user can have: a session, an access token, a feed, a schedule's grant, a screen. */
+/** A new user with everything that a user can have: a session, an API token, a feed, a schedule's grant, a screen. */
 async function userWithAll() {
   const name = `user-${(count += 1)}`
   const body = `<User name="${name}"><Role name="author"/><Password>${PASSWORD}</Password></User>`
@@ -88,7 +88,7 @@ for (const [what, body] of [
   ['a new password', '<User><Password>driftwood and rope</Password></User>'],
   ['being disabled', '<User><IsEnabled>false</IsEnabled></User>'],
 ] as const) {
-  test(`${what} ends sessions, access tokens, feeds, schedules and screens; enabling restores none`, async () => {
+  test(`${what} ends sessions, API tokens, feeds, schedules and screens; enabling restores none`, async () => {
     const user = await userWithAll()
     assert.deepEqual([await statusOf(user.session), await statusOf(user.script)], [200, 200])
     await change(user.path, body)

@@ -86,7 +86,7 @@ class CanaryFlow implements Flow {
       const made = await this.#say(user, 'POST', '/api/session/tokens', body)
       assert.equal(made.status, 201, made.text)
       const token = text(childrenByLocalName(made.root, 'Token')[0]) ?? ''
-      this.#keep(`access token ${n}`, token)
+      this.#keep(`API token ${n}`, token)
       const used = await this.#as(token, 'GET', '/api/org')
       assert.equal(used.status, 200, used.text)
       if (n % 2 === 0) await this.#ask(user, 'DELETE', attribute(made.root, 'href') ?? '')

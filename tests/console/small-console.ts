@@ -112,7 +112,7 @@ export async function startSmallConsole({
   const order = (vm: VmId, incarnation = '1') => {
     number += 1
     const task = `task-${number}` as TaskId
-    return { vm, task, key: `${task}:step`, number: String(number), incarnation }
+    return { vm, task, key: `${task}:step`, fencingToken: String(number), incarnation }
   }
   const hostOf = async (vm: VmId) => {
     const { host: id } = await vmOf(db, vm)
@@ -123,7 +123,7 @@ export async function startSmallConsole({
   }
   const power: SmallConsole['power'] = async (vm, to, row = 'follows') => {
     const { api, incarnation } = await hostOf(vm)
-    const { vm: now } = await api.step(order(vm, incarnation), { be: 'power', to })
+    const { vm: now } = await api.step(order(vm, incarnation), { goal: 'power', to })
     if (row === 'stays') return
     const status = to === 'on' ? 'POWERED_ON' : 'POWERED_OFF'
     await sql`update vm set status = ${status}, boot = ${now?.boot ?? null} where id = ${vm}`.execute(
@@ -164,9 +164,9 @@ export async function startSmallConsole({
         const id = hosts[at % hosts.length]?.id
         await sql`update vm set host = ${id} where id = ${vm}`.execute(db)
         const { api } = await hostOf(vm)
-        const deed = { org: it.cloud.principal.org, vApp: 'app', name: vm, image: DIGEST }
+        const spec = { org: it.cloud.principal.org, vApp: 'app', name: vm, image: DIGEST }
         const sizes = { cpus: 1, memoryMiB: 64, diskMiB: 64 }
-        await api.step(order(vm), { be: 'defined', deed: { ...deed, ...sizes } })
+        await api.step(order(vm), { goal: 'defined', spec: { ...spec, ...sizes } })
         await power(vm, 'on')
       })
       return [...vms]
@@ -174,7 +174,7 @@ export async function startSmallConsole({
     async remove(vm) {
       await power(vm, 'off')
       const { api } = await hostOf(vm)
-      await api.step(order(vm), { be: 'gone' })
+      await api.step(order(vm), { goal: 'gone' })
       await sql`update vm set closed = true, deleted_at = clock_timestamp() where id = ${vm}`.execute(
         db,
       )

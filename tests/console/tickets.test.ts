@@ -178,8 +178,8 @@ test(
     const refused = (error: unknown) => isDistrust(error) && /a console may not/.test(error.message)
     const ticketHash = 'a'.repeat(64)
     await assert.rejects(host.arm({ vm, boot: boot ?? '', ticketHash }), refused)
-    const order = { vm, task: 't' as never, key: 't:x', number: '999999', incarnation: '1' }
-    await assert.rejects(host.step(order, { be: 'power', to: 'off' }), refused)
+    const order = { vm, task: 't' as never, key: 't:x', fencingToken: '999999', incarnation: '1' }
+    await assert.rejects(host.step(order, { goal: 'power', to: 'off' }), refused)
     await assert.rejects(host.ping('1', '1'), refused)
     await assert.rejects(Array.fromAsync(host.follow('1', signal)), refused)
     await assert.rejects(Array.fromAsync(host.records(signal)), refused)

@@ -29,21 +29,21 @@ const host = connectHost({
 const step = (name: string, number: number, goal: Goal, more: Partial<Order> = {}) => {
   const task = (more.task ?? 'create') as TaskId
   const key = `${task}/${name}`
-  return host.step({ vm, task, key, number: String(number), incarnation: '1', ...more }, goal)
+  return host.step({ vm, task, key, fencingToken: String(number), incarnation: '1', ...more }, goal)
 }
 const signal = new AbortController().signal
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex')
 
 async function begin(): Promise<unknown> {
-  const deed = { org: 'o', vApp: 'v', name: 'seen', cpus: 1, memoryMiB: 128, diskMiB: 256 }
-  await step('image', 1, { be: 'image', digest })
-  await step('define', 1, { be: 'defined', deed: { ...deed, image: digest } })
-  const { vm: on } = await step('on', 1, { be: 'power', to: 'on' })
+  const spec = { org: 'o', vApp: 'v', name: 'seen', cpus: 1, memoryMiB: 128, diskMiB: 256 }
+  await step('image', 1, { goal: 'image', digest })
+  await step('define', 1, { goal: 'defined', spec: { ...spec, image: digest } })
+  const { vm: on } = await step('on', 1, { goal: 'power', to: 'on' })
   return { power: on?.power, boot: on?.boot }
 }
 
 async function look(): Promise<unknown> {
-  const again = await step('on', 2, { be: 'power', to: 'on' })
+  const again = await step('on', 2, { goal: 'power', to: 'on' })
   const boot = again.vm?.boot ?? ''
   const ticket = randomBytes(32).toString('base64url')
   const wrong = await host.arm({ vm, boot: 'another', ticketHash: sha256(ticket) }).catch(String)
@@ -54,12 +54,12 @@ async function look(): Promise<unknown> {
   const picture = await host.takeScreenshot(vm, boot)
   const seen = { kind: picture.subarray(1, 4).toString('latin1'), large: picture.length > 100 }
   const notSeen = await host.takeScreenshot(vm, 'another').catch(String)
-  const reset = { be: 'reset' } as const
+  const reset = { goal: 'reset' } as const
   const { vm: afterReset } = await step('reset', 3, reset, { task: 'reset' as TaskId })
   const closed = once(screen, 'close')
-  await step('off', 4, { be: 'power', to: 'off' }, { task: 'off' as TaskId })
+  await step('off', 4, { goal: 'power', to: 'off' }, { task: 'off' as TaskId })
   await closed
-  const { vm: left } = await step('gone', 5, { be: 'gone' }, { task: 'del' as TaskId })
+  const { vm: left } = await step('gone', 5, { goal: 'gone' }, { task: 'del' as TaskId })
   return {
     boot,
     wrong,

@@ -1,4 +1,4 @@
-// Goal: a user's access token has the rights of the user until it is revoked, and its secret cannot be read back.
+// Goal: a user's API token has the rights of the user until it is revoked, and its secret cannot be read back.
 // Method: over HTTP, with a real Postgres.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
@@ -33,7 +33,7 @@ async function make(session: string, name: string) {
   return { token, path: pathOf(hrefOf(made)) }
 }
 
-test('an access token is returned once, works without a login, and is revoked at once', async () => {
+test('an API token is returned once, works without a login, and is revoked at once', async () => {
   const session = await api.enter(api.eng.org, 'author')
   const { token, path } = await make(session, 'nightly')
   assert.match(token, /^skat_[\w-]{43}$/)
@@ -50,7 +50,7 @@ test('an access token is returned once, works without a login, and is revoked at
   assert.equal((await api.ask('GET', path, { token: session })).status, 404)
 })
 
-test('an access token has no idle timeout, ends when its user is disabled, and works again when its organisation is enabled again', async () => {
+test('an API token has no idle timeout, ends when its user is disabled, and works again when its organisation is enabled again', async () => {
   const session = await api.enter(api.eng.org, 'user')
   const { token } = await make(session, 'long')
   const status = async () => (await api.ask('GET', '/api/org', { token })).status
@@ -76,7 +76,7 @@ test('an access token has no idle timeout, ends when its user is disabled, and w
   assert.equal((await api.ask('GET', '/api/org', { token: other })).status, 401, 'sessions ended')
 })
 
-test('an access token creates no others and is not a session; its name is unique; a user has twenty at most', async () => {
+test('an API token creates no others and is not a session; its name is unique; a user has twenty at most', async () => {
   const session = await api.enter(api.eng.org, 'author')
   const { token } = await make(session, 'first')
   const post = (by: string, name: string) =>

@@ -27,7 +27,7 @@ import {
   type CloudDatabase,
 } from './cloud-database.ts'
 import {
-  deedOf,
+  specOf,
   highestNumber,
   LaterHost,
   numbered,
@@ -85,7 +85,7 @@ async function recovered(
 test('an orphan VM is adopted unchanged from its VM spec, and accepts orders again', async () => {
   const incarnation = numbered(5500)
   await using site = await recovered(async ({ principal }, one) => {
-    await one.make(orphan, 'on', incarnation, deedOf('grown', principal.org, grown))
+    await one.make(orphan, 'on', incarnation, specOf('grown', principal.org, grown))
   })
   const { cloud, db, one, context } = site
   const boot = one.host.find(orphan)?.boot
@@ -108,7 +108,7 @@ test('an orphan VM is adopted unchanged from its VM spec, and accepts orders aga
 
 test('the organisation can be given if the original one no longer exists; it is never guessed', async () => {
   await using site = await recovered(async (_, one) => {
-    await one.make(orphan, 'off', '7', deedOf('lonely', grown, grown))
+    await one.make(orphan, 'off', '7', specOf('lonely', grown, grown))
   })
   const { context, cloud, db } = site
   await assert.rejects(adoptVm(context, { vm: orphan }), (fault: Fault) => {
@@ -161,10 +161,10 @@ test('a VM whose orders were lost is rejected until it is adopted with a new fen
     vm,
     task: 't' as TaskId,
     key: `t:${number}`,
-    number,
+    fencingToken: number,
     incarnation: '1',
   })
-  const off = { be: 'power', to: 'off' } as const
+  const off = { goal: 'power', to: 'off' } as const
   const refused = one.host.step(order(numbered(2 ** 30)), off)
   await assert.rejects(refused, { kind: 'wrong-state', detail: 'quarantined' })
   await adoptVm(context, { vm })
@@ -204,7 +204,7 @@ test('VMs of a lost host are LOST: their tasks end, deletion needs no host, and 
   await unfollow(db)
   const start = await ask(cloud, 'powerOn', on)
   const remove = await ask(cloud, 'delete', going)
-  const goal = { be: 'gone' } as const
+  const goal = { goal: 'gone' } as const
   await deferUndo(db, { host, vm: later, incarnation: '1', goal, task: start.id })
   assert.equal(await declareLost(db, host), 3)
   assert.equal((await taskOf(db, start.id)).state, 'error')

@@ -26,7 +26,7 @@ const rules = { perHost: 10, perOrg: 10, within: () => 60 }
 
 const away = sql`update host set list_session = 0`
 const owes = sql`insert into pending_undo (host, vm, incarnation, goal, task)
-  select host, id, 1, '{"be": "power", "to": "off"}', id from vm`
+  select host, id, 1, '{"goal": "power", "to": "off"}', id from vm`
 
 const cases: Readonly<Record<string, { may: boolean; given: readonly RawBuilder<unknown>[] }>> = {
   'its host is open': { may: true, given: [] },

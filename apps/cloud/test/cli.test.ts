@@ -58,7 +58,7 @@ async function addVm(name: string, status: 'POWERED_ON' | 'POWERED_OFF' = 'POWER
 const logInAs = (profiles: ProfileStore, password: string, ...words: readonly string[]) =>
   skerry(NOWHERE, ['login', ...words], { profiles, readSecret: async () => password })
 
-test('login stores an access token, a second login replaces it, and logout revokes it', async () => {
+test('login stores an API token, a second login replaces it, and logout revokes it', async () => {
   const profiles = keptProfiles()
   const wrong = await logInAs(profiles, 'wrong', 'work', url(), '--user', 'alice@eng')
   assert.equal(wrong.code, 1)

@@ -12,7 +12,7 @@ const KEEP_MS = 2000
 const arrived = new Set<string>()
 
 const keepClaim = ({ context, order }: StepContext) =>
-  readClaimed(context.db, { task: order.task, fence: order.number })
+  readClaimed(context.db, { task: order.task, fence: order.fencingToken })
 
 /** Never resolves. The claim is renewed while others are in progress: no one may take it over before the end. */
 function stay(at: StepContext, operation: string, step: string, when: string): Promise<never> {

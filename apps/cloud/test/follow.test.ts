@@ -35,7 +35,7 @@ before(async () => {
 })
 after(() => postgres[Symbol.asyncDispose]())
 
-const off: Goal = { be: 'power', to: 'off' }
+const off: Goal = { goal: 'power', to: 'off' }
 const task = '00000000-0000-4000-8000-000000000009' as TaskId
 
 const hostOf = (db: Kysely<CloudTables>, id: HostId) =>
@@ -96,7 +96,7 @@ test('a host that an administrator has disabled stays disabled when it reconnect
 test('a pending undo that a host rejects for good emits an event and blocks nothing', async () => {
   await using cloud = await openCloudDatabase(postgres)
   const { vm, link } = await oneVm(cloud, 'off')
-  const goal = { be: 'power', to: 'suspended' } as const
+  const goal = { goal: 'power', to: 'suspended' } as const
   await deferUndo(cloud.db, { host: cloud.host, vm, incarnation: '1', goal, task })
   await using _ = await followed(cloud.db, cloud.host, link)
   assert.deepEqual(await kindsOf(cloud.db), ['undo.refused'])

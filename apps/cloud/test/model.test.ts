@@ -312,15 +312,15 @@ function realHost(): Rules['deliver'] {
       task: ledger.task,
       incarnation: '1',
       key: `${key}`,
-      number: String(number),
+      fencingToken: String(number),
     }
     const verdict = decideOrder(ledger, order, nature)
     let delivery: Delivery = { say: 'refuse' }
-    if (verdict.say === 'known' || verdict.say === 'act') {
+    if (verdict.kind === 'known' || verdict.kind === 'act') {
       const kept =
-        verdict.say === 'act' ? withOutcome(verdict.ledger, order, { report }) : verdict.ledger
+        verdict.kind === 'act' ? withOutcome(verdict.ledger, order, { report }) : verdict.ledger
       delivery = {
-        say: verdict.say,
+        say: verdict.kind,
         highest: Number(kept.highest),
         results: Object.keys(kept.results).reduce((sum, each) => sum + 2 ** Number(each), 0),
       }

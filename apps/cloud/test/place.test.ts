@@ -23,7 +23,7 @@ async function place(cloud: CloudDatabase): Promise<string | undefined> {
   assert.ok(vm)
   const task = '00000000-0000-4000-8000-000000000002' as TaskId
   try {
-    await placeVm(cloud.db, { vm, number: '0', task })
+    await placeVm(cloud.db, { vm, fencingToken: '0', task })
   } catch (error) {
     return (error as Fault).kind
   }

@@ -107,7 +107,7 @@ const reasons: Readonly<Record<string, RawBuilder<unknown>>> = {
   'its host was revoked': sql`update host set state = 'revoked'`,
   'the cloud recovers': sql`update cloud set recovering = true`,
   'something is owed for it': sql`insert into pending_undo (host, vm, incarnation, goal, task)
-    select host, id, 1, '{"be": "power", "to": "off"}', id from vm`,
+    select host, id, 1, '{"goal": "power", "to": "off"}', id from vm`,
 }
 
 for (const [why, statement] of Object.entries(reasons)) {
@@ -153,7 +153,7 @@ test('pending undos at a reachable host are executed without a new session', asy
   const owe = (id: VmId, seconds: number) =>
     sql`
     insert into pending_undo (host, vm, incarnation, goal, task, made_at) select host, id, 1,
-      '{"be": "power", "to": "off"}', id, clock_timestamp() - make_interval(secs => ${seconds})
+      '{"goal": "power", "to": "off"}', id, clock_timestamp() - make_interval(secs => ${seconds})
     from vm where id = ${id}`.execute(db)
   await owe(vm, 0)
   assert.equal(await passes.reconcilePendingUndo(), 0, 'a hello may be executing it')

@@ -24,7 +24,7 @@ import {
 } from './cloud-database.ts'
 import {
   cloudOf,
-  deedOf,
+  specOf,
   highestNumber,
   LaterHost,
   numbered,
@@ -71,19 +71,25 @@ test('every row and every VM of a host is accounted for, and nothing is sent to 
     await ask(cloud, 'reset', other),
   ]
   const task = requested[0]?.id as TaskId
-  await deferUndo(db, { host, vm: sound, incarnation: '1', goal: { be: 'power', to: 'off' }, task })
-  await deferUndo(db, { host, vm: debtor, incarnation: '1', goal: { be: 'gone' }, task })
+  await deferUndo(db, {
+    host,
+    vm: sound,
+    incarnation: '1',
+    goal: { goal: 'power', to: 'off' },
+    task,
+  })
+  await deferUndo(db, { host, vm: debtor, incarnation: '1', goal: { goal: 'gone' }, task })
 
   const one = new LaterHost()
   const two = new LaterHost(7000)
   await one.make(sound, 'on')
   await one.make(deleted)
-  await one.order(deleted, { be: 'gone' })
+  await one.order(deleted, { goal: 'gone' })
   await one.make(relived, 'on', numbered(5100))
-  await one.make(orphan, 'on', numbered(5200), deedOf('grown'))
+  await one.make(orphan, 'on', numbered(5200), specOf('grown'))
   await one.make(debtor)
   await one.make(moved)
-  await one.order(moved, { be: 'gone' })
+  await one.order(moved, { goal: 'gone' })
   await two.make(moved, 'on', numbered(7100))
   await two.make(other)
   const before = [...one.host.done, ...two.host.done]

@@ -20,7 +20,7 @@ const BEAT_MS = 20
 /** A fencing token of the first era with this counter. */
 export const numbered = (counter: number): string => String(2n ** 40n + BigInt(counter))
 
-export const deedOf = (name = 'vm', org = '', vApp = '') => ({
+export const specOf = (name = 'vm', org = '', vApp = '') => ({
   org,
   vApp,
   name,
@@ -43,14 +43,14 @@ export class LaterHost {
   }
 
   async order(vm: VmId, goal: Goal, incarnation = '1'): Promise<void> {
-    const number = numbered((this.#counter += 1))
+    const fencingToken = numbered((this.#counter += 1))
     const task = `later-${this.#counter}` as TaskId
-    await this.host.step({ vm, task, key: `${task}:x`, number, incarnation }, goal)
+    await this.host.step({ vm, task, key: `${task}:x`, fencingToken, incarnation }, goal)
   }
 
-  async make(vm: VmId, power: 'on' | 'off' = 'off', incarnation = '1', deed = deedOf()) {
-    await this.order(vm, { be: 'defined', deed }, incarnation)
-    if (power === 'on') await this.order(vm, { be: 'power', to: 'on' }, incarnation)
+  async make(vm: VmId, power: 'on' | 'off' = 'off', incarnation = '1', spec = specOf()) {
+    await this.order(vm, { goal: 'defined', spec }, incarnation)
+    if (power === 'on') await this.order(vm, { goal: 'power', to: 'on' }, incarnation)
   }
 }
 

@@ -62,14 +62,14 @@ test('a cell uses its new certificate for hosts, and open sessions are not inter
   const ended = new AbortController()
   const lines = host.follow('7', ended.signal)[Symbol.asyncIterator]()
   const next = async () => (await lines.next()).value as SessionLine
-  assert.deepEqual([(await next()).is, (await next()).is], ['hello', 'listed'])
+  assert.deepEqual([(await next()).kind, (await next()).kind], ['hello', 'listEnd'])
   await host.ping('7', '1')
   assert.deepEqual(new Set(shown), new Set(['01']))
 
   current = second
   await host.ping('7', '2')
   assert.equal(shown.at(-1), '02', 'all new requests')
-  assert.equal((await next()).is, 'ping', 'requests in progress continue')
+  assert.equal((await next()).kind, 'ping', 'requests in progress continue')
   await until('of the old connections only the session remains', () => open.size === 2)
   await links.at(cloud.host).ping('7', '3')
   assert.equal(shown.filter((serial) => serial === '02').length, 1, 'over the same connection')

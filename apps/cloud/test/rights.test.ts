@@ -201,7 +201,7 @@ for (const dialect of dialects)
       assert.equal(await everythingOf(api, api.eng.org), before)
     })
 
-    test('to a colleague, and to any administrator, an access token looks missing', async () => {
+    test('to a colleague, and to any administrator, an API token looks missing', async () => {
       const at = speaking(dialect)
       for (const role of ladder) {
         const token = await api.enter(api.eng.org, role)

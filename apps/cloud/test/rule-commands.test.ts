@@ -140,7 +140,7 @@ test('quotas are shown with their usage, set bound by bound, and removed', async
   await assert.rejects(type(['quota', 'info', 'ops']), { kind: 'not-found' })
 })
 
-test('access tokens are created for a user, printed once, listed without their value and revoked', async () => {
+test('API tokens are created for a user, printed once, listed without their value and revoked', async () => {
   await using site = await openSite()
   const { db, type } = site
   const { rows } = await rulers(site)

@@ -191,7 +191,7 @@ function expected(route: CloudRoute, role: Role): number {
 async function tryOnOwn(grant: string, route: CloudRoute): Promise<Answered> {
   const token = await flow.api.enter(eng, 'organisation administrator')
   const ids = await idsFor(flow.api, route, token)
-  // An access token belongs to the user who created it, and these runs were started by others.
+  // An API token belongs to the user who created it, and these runs were started by others.
   return tryAs(grant, route, ids)
 }
 

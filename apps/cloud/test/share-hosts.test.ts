@@ -122,7 +122,7 @@ test('the hosts of a dead cell are taken over when its lease expires, and later 
     // A lower session gets hello and is closed.
     const reported = links.get(id)?.api.follow(session, new AbortController().signal) ?? []
     assert.deepEqual(
-      (await Array.fromAsync(reported)).map((line) => line.is),
+      (await Array.fromAsync(reported)).map((line) => line.kind),
       ['hello'],
     )
   }

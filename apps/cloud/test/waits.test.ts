@@ -118,7 +118,7 @@ const apart: Partial<Record<WaitReasonName, Cause>> = {
   async 'pending-undo'({ host, vm }) {
     failing(host)
     await run(sql`insert into pending_undo (host, vm, incarnation, goal, task)
-      select host, id, incarnation, '{"be": "power", "to": "off"}', id from vm where id = ${vm}`)
+      select host, id, incarnation, '{"goal": "power", "to": "off"}', id from vm where id = ${vm}`)
     return power(vm, 'powerOn')
   },
   async claim({ vm }) {

@@ -26,11 +26,11 @@ const cloud = (): CloudHost => {
   assert(started, 'the host has started')
   return started
 }
-const { deedOf, made } = ordersTo(cloud)
+const { specOf, made } = ordersTo(cloud)
 
 const cloned = (source: string, more: object = {}): Goal => ({
-  be: 'cloned',
-  deed: deedOf({ name: 'a copy', memoryMiB: 96 }),
+  goal: 'cloned',
+  spec: specOf({ name: 'a copy', memoryMiB: 96 }),
   source,
   ...more,
 })
@@ -66,13 +66,16 @@ test('a clone has the current disk of its source, and outlives the source', { sk
 
   await cloud().restart()
   const again = cloud().connect()
-  assert.deepEqual(await again.step({ ...order, number: '21' }, cloned(source, { seed })), report)
+  assert.deepEqual(
+    await again.step({ ...order, fencingToken: '21' }, cloned(source, { seed })),
+    report,
+  )
   await again.step(orderOf(source, 'gone', 30, { task: 'delete' as TaskId }), gone)
   await again.step(orderOf(copy, 'on', 31, { task: 'on' as TaskId, incarnation: '7' }), to('on'))
   const { host } = cloud().emulated
   assert.equal((await readVm(host, copy, 'cloud')).power, 'on')
   const record = (await Array.fromAsync(again.records())).find((each) => each.vm === copy)
-  assert.deepEqual(record?.deed, deedOf({ name: 'a copy', memoryMiB: 96 }))
+  assert.deepEqual(record?.spec, specOf({ name: 'a copy', memoryMiB: 96 }))
 })
 
 test(

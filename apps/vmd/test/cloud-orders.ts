@@ -3,8 +3,8 @@ import type { Order, TaskId, VmId } from '@skerry/vm'
 
 import type { CloudHost } from './cloud-host.ts'
 
-export const to = (power: 'on' | 'off' | 'suspended'): Goal => ({ be: 'power', to: power })
-export const gone: Goal = { be: 'gone' }
+export const to = (power: 'on' | 'off' | 'suspended'): Goal => ({ goal: 'power', to: power })
+export const gone: Goal = { goal: 'gone' }
 
 export const idOf = (last: number): string =>
   `7b0f0dc1-0000-4000-8000-${String(last).padStart(12, '0')}`
@@ -16,13 +16,13 @@ export const orderOf = (
   more: Partial<Order> = {},
 ): Order => {
   const task = more.task ?? ('t' as TaskId)
-  const order = { vm: vm as VmId, key: `${task}/${step}`, number: String(number) }
+  const order = { vm: vm as VmId, key: `${task}/${step}`, fencingToken: String(number) }
   return { ...order, incarnation: '1', ...more, task }
 }
 
 /** The requests of a cloud to the host of a test. */
 export function ordersTo(cloud: () => CloudHost) {
-  const deedOf = (more: Partial<VmSpec> = {}): VmSpec => ({
+  const specOf = (more: Partial<VmSpec> = {}): VmSpec => ({
     org: 'org',
     vApp: 'vapp',
     name: 'a VM',
@@ -32,13 +32,13 @@ export function ordersTo(cloud: () => CloudHost) {
     image: cloud().image,
     ...more,
   })
-  const defined = (more: Partial<VmSpec> = {}): Goal => ({ be: 'defined', deed: deedOf(more) })
+  const defined = (more: Partial<VmSpec> = {}): Goal => ({ goal: 'defined', spec: specOf(more) })
   /** A cloud VM that is off. */
   const made = async (id: string, number = 10): Promise<HostApi & Disposable> => {
     const link = cloud().connect()
-    await link.step(orderOf(id, 'image', number), { be: 'image', digest: cloud().image })
+    await link.step(orderOf(id, 'image', number), { goal: 'image', digest: cloud().image })
     await link.step(orderOf(id, 'define', number), defined())
     return link
   }
-  return { deedOf, defined, made }
+  return { specOf, defined, made }
 }

@@ -58,7 +58,7 @@ const all: readonly Goal[] = Object.entries(goals).flatMap(([be, { shape, rule }
 /** Brings a VM that is off to this power state, and gives it the snapshot that the goal needs. */
 async function bring(vm: string, to: PowerState, goal: Goal): Promise<Vm> {
   const { host } = cloud().emulated
-  if (goal.be === 'reverted') {
+  if (goal.goal === 'reverted') {
     await createSnapshot(host, vm, { name: goal.name, memory: false }, owner)
   }
   if (to !== 'off') await changePower(host, vm, 'on', { owner })
@@ -99,7 +99,7 @@ for (const [at, goal] of all.entries()) {
       const id = idOf(100 + at * powerStates.length + nth) as VmId
       const link = await made(id)
       const simulated = simulatedHost({ vms: [await bring(id, power, goal)] })
-      if (goal.be === 'reverted') simulated.keepSnapshot(id, goal.name, false)
+      if (goal.goal === 'reverted') simulated.keepSnapshot(id, goal.name, false)
       number += 1
       const [first, again] = (await twice(link, id, goal)) as [Answer, Answer]
       if (first.message !== undefined) return t.diagnostic(first.message)
@@ -107,7 +107,7 @@ for (const [at, goal] of all.entries()) {
       if (ruleOf(goal)?.from.includes(power)) {
         assert.equal(first.kind, undefined, 'it is reached from the states that it declares')
       }
-      if (first.kind === undefined && goals[goal.be].repeatable) {
+      if (first.kind === undefined && goals[goal.goal].repeatable) {
         assert.deepEqual(again, first, 'a repeated step finds its work done')
       }
     })

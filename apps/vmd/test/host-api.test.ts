@@ -27,13 +27,13 @@ const cloud = (): CloudHost => {
   assert(started, 'the host has started')
   return started
 }
-const { deedOf, defined, made } = ordersTo(cloud)
+const { specOf, defined, made } = ordersTo(cloud)
 
 test('a VM is created from its image, used, and deleted to a tombstone', { skip }, async () => {
   const { connect, emulated, image, requested } = cloud()
   const { host } = emulated
   const [vm, link] = [idOf(1), connect()]
-  await link.step(orderOf(vm, 'image', 10), { be: 'image', digest: image })
+  await link.step(orderOf(vm, 'image', 10), { goal: 'image', digest: image })
   assert.deepEqual(requested, [`/machine/v1/images/${image}?vm=${vm}`])
   const { vm: fresh } = await link.step(orderOf(vm, 'define', 10), defined())
   assert.deepEqual([fresh?.power, fresh?.name, fresh?.incarnation], ['off', 'a VM', '1'])
@@ -55,7 +55,7 @@ test('a VM is created from its image, used, and deleted to a tombstone', { skip 
   assert.deepEqual(await link.step(orderOf(vm, 'gone', 21, { task }), gone), last)
   const record = (await Array.fromAsync(link.records())).find((each) => each.vm === vm)
   assert.deepEqual([record?.highest, record?.incarnation], ['21', '1'])
-  assert.deepEqual(record?.deed, deedOf())
+  assert.deepEqual(record?.spec, specOf())
   assert.match(record?.gone ?? '', /^1970/)
 })
 
@@ -67,8 +67,8 @@ test(
     const [vm, link] = [idOf(30), connect()]
     const canary = 'canary-c0ffee'
     const seed = { hostname: 'web-1', userData: `#cloud-config\n# ${canary}\n` }
-    await link.step(orderOf(vm, 'image', 10), { be: 'image', digest: image })
-    await link.step(orderOf(vm, 'define', 10), { be: 'defined', deed: deedOf(), seed })
+    await link.step(orderOf(vm, 'image', 10), { goal: 'image', digest: image })
+    await link.step(orderOf(vm, 'define', 10), { goal: 'defined', spec: specOf(), seed })
     const file = join(emulated.host.paths.data, 'cloud/vms', `${vm}.vm`, '1', 'seed.img')
     const reported = async (name: string) =>
       (await promisify(execFile)('mtype', ['-i', file, `::${name}`])).stdout
@@ -101,9 +101,9 @@ test('local and host API see only their own VMs, also with equal ids', { skip },
   )
   const ids: string[] = []
   for await (const line of connect().follow('50', AbortSignal.timeout(10_000))) {
-    if (line.is === 'hello') assert.deepEqual(line.hello.local, { cpus: 2, memoryMiB: 1024 })
-    if (line.is === 'vm') ids.push(line.id)
-    if (line.is === 'listed') break
+    if (line.kind === 'hello') assert.deepEqual(line.hello.local, { cpus: 2, memoryMiB: 1024 })
+    if (line.kind === 'vm') ids.push(line.id)
+    if (line.kind === 'listEnd') break
   }
   assert.deepEqual(ids, [both])
   await assert.rejects(link.step(orderOf(local, 'on', 10), to('on')), { kind: 'gone' })
@@ -127,7 +127,7 @@ test(
     await changePower(emulated.host, vm, 'off', { owner: 'cloud' })
     assert.deepEqual(await link.step(order, to('on')), report)
     await restart()
-    assert.deepEqual(await connect().step({ ...order, number: '12' }, to('on')), report)
+    assert.deepEqual(await connect().step({ ...order, fencingToken: '12' }, to('on')), report)
     assert.equal((await listVms(emulated.host, 'cloud')).find(({ id }) => id === vm)?.power, 'off')
   },
 )
@@ -143,7 +143,7 @@ test('a step whose outcome was not recorded detects that its work is done', { sk
   const order = orderOf(vm, 'on', 11, { task: 'on' as TaskId, from: ['off'] })
   assert.equal((await link.step(order, to('on'))).vm?.power, 'on')
   const wrong = orderOf(vm, 'reset', 11, { task: 'on' as TaskId, from: ['suspended'] })
-  await assert.rejects(link.step(wrong, { be: 'reset' }), { kind: 'wrong-state', detail: 'on' })
+  await assert.rejects(link.step(wrong, { goal: 'reset' }), { kind: 'wrong-state', detail: 'on' })
 })
 
 test(
@@ -203,7 +203,7 @@ test(
     await writeFile(file, JSON.stringify({ ...kept, begun: ['t/reset'] }))
     await restart()
     for (const number of [10, 11]) {
-      await assert.rejects(connect().step(orderOf(vm, 'reset', number), { be: 'reset' }), {
+      await assert.rejects(connect().step(orderOf(vm, 'reset', number), { goal: 'reset' }), {
         kind: 'interrupted',
       })
     }
@@ -218,7 +218,7 @@ test(
     const vm = idOf(41)
     const link = await made(vm)
     const names = async () => (await listSnapshots(host, vm, 'cloud')).map(({ name }) => name)
-    const kept = (name: string): Goal => ({ be: 'snapshotted', name, memory: true })
+    const kept = (name: string): Goal => ({ goal: 'snapshotted', name, memory: true })
     for (const name of ['one', 'two']) {
       await link.step(orderOf(vm, name, 10), kept(name))
       assert.deepEqual(await names(), [name])
@@ -226,10 +226,10 @@ test(
     // The state after a vmd died between taking the snapshot and recording it.
     await link.step(orderOf(vm, 'two again', 10), kept('two'))
     assert.deepEqual(await names(), ['two'])
-    const { vm: back } = await link.step(orderOf(vm, 'back', 10), { be: 'reverted', name: 'two' })
+    const { vm: back } = await link.step(orderOf(vm, 'back', 10), { goal: 'reverted', name: 'two' })
     assert.equal(back?.power, 'off')
     for (const step of ['none', 'none again']) {
-      await link.step(orderOf(vm, step, 10), { be: 'unsnapshotted' })
+      await link.step(orderOf(vm, step, 10), { goal: 'noSnapshots' })
       assert.deepEqual(await names(), [])
     }
   },
@@ -267,21 +267,21 @@ test('a VM whose orders are lost is quarantined until it is adopted', { skip }, 
     await lose()
     await restart()
     for (const goal of [to('on'), gone, defined()]) {
-      const requested = connect().step(orderOf(vm, goal.be, 40), goal)
+      const requested = connect().step(orderOf(vm, goal.goal, 40), goal)
       await assert.rejects(requested, { kind: 'wrong-state', detail: 'quarantined' })
     }
   }
   const link = connect()
   const reported = async () =>
     (await Array.fromAsync(link.records())).filter((each) => each.vm === vm)
-  const nothing = { vm, incarnation: '1', highest: '0', task: '', there: true, lost: true }
+  const nothing = { vm, incarnation: '1', highest: '0', task: '', exists: true, lost: true }
   assert.deepEqual(await reported(), [nothing], 'it reports the VM, and that its orders are lost')
-  const adopted: Goal = { be: 'adopted', deed: deedOf() }
+  const adopted: Goal = { goal: 'adopted', spec: specOf() }
   const other = orderOf(vm, 'adopt', 41, { incarnation: '2' })
   await assert.rejects(link.step(other, adopted), { kind: 'other-incarnation' })
   await link.step(orderOf(vm, 'adopt', 41), adopted)
   const [known] = await reported()
-  assert.deepEqual([known?.highest, known?.deed, known?.there], ['41', deedOf(), true])
+  assert.deepEqual([known?.highest, known?.spec, known?.exists], ['41', specOf(), true])
   assert.equal((await link.step(orderOf(vm, 'on', 41), to('on'))).vm?.power, 'on')
 })
 
@@ -293,7 +293,8 @@ test('an image whose digest does not match is not kept', { skip }, async () => {
   const rawDigest = createHash('sha256').update(raw).digest('hex')
   images.set(wrong, raw)
   images.set(rawDigest, raw)
-  const ask = (digest: string) => link.step(orderOf(idOf(13), digest, 50), { be: 'image', digest })
+  const ask = (digest: string) =>
+    link.step(orderOf(idOf(13), digest, 50), { goal: 'image', digest })
   await assert.rejects(ask(wrong), { kind: 'image-refused' })
   await assert.rejects(ask(rawDigest), { kind: 'image-refused' })
   await assert.rejects(ask('b'.repeat(64)), { kind: 'forbidden', message: 'not yours' })
@@ -316,7 +317,7 @@ test('a running image transfer stops for a later claim, or on request', { skip }
   const begun = () =>
     until('the cell receives the request', () => requested.some((url) => url.includes(digest)))
   const pulled = (number: number) =>
-    link.step(orderOf(vm, 'image', number), { be: 'image', digest })
+    link.step(orderOf(vm, 'image', number), { goal: 'image', digest })
   const stopped = assert.rejects(pulled(10), { kind: 'canceled' })
   await begun()
   await until('half of it has arrived', async () => (await left()).length > 0)
@@ -332,7 +333,7 @@ test('a running image transfer stops for a later claim, or on request', { skip }
 
   stalled.delete(digest)
   const next = orderOf(vm, 'image', 12, { incarnation: '2' })
-  await link.step(next, { be: 'image', digest })
+  await link.step(next, { goal: 'image', digest })
   assert.deepEqual(await left(), [`${digest}.qcow2`])
 })
 
@@ -342,7 +343,7 @@ test('a simulated host answers like a real one', { skip }, async () => {
   const later = { incarnation: '2' }
   const requested: readonly (readonly [Order, Goal])[] = [
     [orderOf(vm, 'on', 10), to('on')],
-    [orderOf(vm, 'image', 10), { be: 'image', digest: cloud().image }],
+    [orderOf(vm, 'image', 10), { goal: 'image', digest: cloud().image }],
     [orderOf(vm, 'define', 10), defined()],
     [orderOf(vm, 'define', 9), defined()],
     [orderOf(vm, 'define', 11), defined()],
@@ -350,13 +351,13 @@ test('a simulated host answers like a real one', { skip }, async () => {
     [orderOf(vm, 'on', 12, { ...u, from: ['suspended'] }), to('on')],
     [orderOf(vm, 'on', 12, { ...u, from: ['off'] }), to('on')],
     [orderOf(vm, 'again', 12, { ...u, from: ['off'] }), to('on')],
-    [orderOf(vm, 'nest on', 12, u), { be: 'nested', to: true }],
+    [orderOf(vm, 'nest on', 12, u), { goal: 'nested', to: true }],
     [orderOf(vm, 'asleep', 12, u), to('suspended')],
     [orderOf(vm, 'off', 12, u), to('off')],
-    [orderOf(vm, 'nest', 12, u), { be: 'nested', to: true }],
-    [orderOf(vm, 'nest again', 12, u), { be: 'nested', to: true }],
-    [orderOf(vm, 'unnest', 12, u), { be: 'nested', to: false }],
-    [orderOf(vm, 'reset', 12, u), { be: 'reset' }],
+    [orderOf(vm, 'nest', 12, u), { goal: 'nested', to: true }],
+    [orderOf(vm, 'nest again', 12, u), { goal: 'nested', to: true }],
+    [orderOf(vm, 'unnest', 12, u), { goal: 'nested', to: false }],
+    [orderOf(vm, 'reset', 12, u), { goal: 'reset' }],
     [orderOf(vm, 'other', 12), to('on')],
     [orderOf(vm, 'life', 13, later), to('on')],
     [orderOf(vm, 'define', 13, { ...u, ...later }), defined({ cpus: 2 })],

@@ -59,7 +59,7 @@ test('late and forged orders are rejected, and nothing changes', { skip }, async
     'to create a deleted VM again': [good, orderOf(deleted, 'make', 200), defined(), 'gone'],
     'a late step of a deleted VM': [good, orderOf(deleted, 'define', 100), defined(), 'stale'],
     'a VM that was never created': [good, orderOf(idOf(99), 'on', 200), to('on'), 'gone'],
-    'an unknown goal': [good, off(200), { be: 'exec' } as unknown as Goal, 'invalid'],
+    'an unknown goal': [good, off(200), { goal: 'exec' } as unknown as Goal, 'invalid'],
     'another host’s certificate': [
       ...([await as(hosts, 'URI:skerry://lab/host/h2'), off(200), to('off')] as const),
       'unavailable',
@@ -138,26 +138,26 @@ test(
       }
     }
     const isOn = (line: SessionLine) =>
-      line.is === 'vm' && line.id === vm && line.vm?.power === 'on'
-    assert(await readUntil(first, ({ is }) => is === 'listed'))
+      line.kind === 'vm' && line.id === vm && line.vm?.power === 'on'
+    assert(await readUntil(first, ({ kind }) => kind === 'listEnd'))
     assert.deepEqual(await link.ping('1000', '100'), { highest: '110' })
     await changePower(emulated.host, vm, 'on', { owner: 'cloud' })
     const seen = await readUntil(first, isOn)
-    assert(seen?.is === 'vm')
+    assert(seen?.kind === 'vm')
     const report = await link.step(orderOf(vm, 'off', 60, { task: 'off' as TaskId }), to('off'))
     assert.equal(report.session, '1000')
     assert(report.seq > seen.seq, 'a later report has a higher position')
 
     const lower = await Array.fromAsync(follow('999'))
     assert.deepEqual(
-      lower.map(({ is }) => is),
+      lower.map(({ kind }) => kind),
       ['hello'],
     )
     // The old follower is disconnected; changes meanwhile are in the next one's list.
     await changePower(emulated.host, vm, 'on', { owner: 'cloud' })
     const second = follow('1001')[Symbol.asyncIterator]()
     assert(await readUntil(second, isOn))
-    assert(await readUntil(second, ({ is }) => is === 'listed'))
+    assert(await readUntil(second, ({ kind }) => kind === 'listEnd'))
     assert.equal(await readUntil(first, () => false), undefined, 'the lower session has ended')
     await assert.rejects(link.ping('1000', '101'), { kind: 'stale', detail: '1001' })
     await second.return?.()

@@ -55,7 +55,7 @@ test('a token is sent only over HTTPS or to this machine', () => {
   }
 })
 
-test('a login returns a session token, with which an access token is created', async () => {
+test('a login returns a session token, with which an API token is created', async () => {
   const seen: string[] = []
   await using cloud = await startCloud((requested, body, reply) => {
     const { authorization, 'x-cloud-authorization': token } = requested.headers

@@ -16,7 +16,14 @@ const begins: GoalNature = { repeatable: true, life: 'begins' }
 const unrepeatable: GoalNature = { repeatable: false, life: 'begins' }
 const orderOf = (step: string, number: number, more: Partial<Order> = {}): Order => {
   const task = more.task ?? ('t' as TaskId)
-  return { vm, key: `${task}/${step}`, number: String(number), incarnation: '1', ...more, task }
+  return {
+    vm,
+    key: `${task}/${step}`,
+    fencingToken: String(number),
+    incarnation: '1',
+    ...more,
+    task,
+  }
 }
 let seq = 0
 const outcome = (more: Partial<StepOutcome> = {}): StepOutcome => ({

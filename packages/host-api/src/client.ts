@@ -67,9 +67,9 @@ export function connectHost({ address, port, tls, hostId }: HostAddress): Connec
     async *records(signal) {
       yield* readLines<HostRecord>(await follow('/host/v1/records', signal), SILENCE_MS, signal)
     },
-    async ping(session, number) {
+    async ping(session, fencingToken) {
       const requested = { method: 'POST', path: '/host/v1/changes/ping' } as const
-      const answer = await link.ask({ ...requested, body: { session, number } })
+      const answer = await link.ask({ ...requested, body: { session, fencingToken } })
       return (await readAnswer(answer)) as { highest: string }
     },
     async arm({ vm, boot, ticketHash }) {

@@ -91,13 +91,13 @@ export const goals = {
   image: life(
     'begins',
     'The image with this SHA-256 is in the host’s cache; it is fetched from a cell and verified.',
-    Type.Object({ be: Type.Literal('image'), digest: Digest }, closed),
+    Type.Object({ goal: Type.Literal('image'), digest: Digest }, closed),
   ),
   defined: life(
     'begins',
     'The VM exists with this spec; if this goal creates it, the guest gets the seed.',
     Type.Object(
-      { be: Type.Literal('defined'), deed: VmSpec, seed: Type.Optional(GuestSeed) },
+      { goal: Type.Literal('defined'), spec: VmSpec, seed: Type.Optional(GuestSeed) },
       closed,
     ),
   ),
@@ -106,8 +106,8 @@ export const goals = {
     'The VM exists with this spec; its disk is a clone of the disk of another VM on this host, which was off.',
     Type.Object(
       {
-        be: Type.Literal('cloned'),
-        deed: VmSpec,
+        goal: Type.Literal('cloned'),
+        spec: VmSpec,
         seed: Type.Optional(GuestSeed),
         source: Type.String({ pattern: '^[A-Za-z0-9][A-Za-z0-9_.-]{0,62}$' }),
       },
@@ -116,68 +116,68 @@ export const goals = {
   ),
   power: change(
     'The VM has this power state.',
-    Type.Object({ be: Type.Literal('power'), to: Type.Enum(['off', 'on', 'suspended']) }, closed),
+    Type.Object({ goal: Type.Literal('power'), to: Type.Enum(['off', 'on', 'suspended']) }, closed),
     ({ to }) => ({ from: powerStates.filter((now) => leadsTo(to, now)), to }),
   ),
   reset: change(
     'The VM was reset.',
-    Type.Object({ be: Type.Literal('reset') }, closed),
+    Type.Object({ goal: Type.Literal('reset') }, closed),
     () => powerRules.reset,
     { repeatable: false },
   ),
   shutdown: change(
     'The guest was asked to shut down, and did.',
-    Type.Object({ be: Type.Literal('shutdown') }, closed),
+    Type.Object({ goal: Type.Literal('shutdown') }, closed),
     () => powerRules.shutdown,
   ),
-  discarded: change(
+  noSavedState: change(
     'The VM is off; the saved memory of a suspended guest is discarded.',
-    Type.Object({ be: Type.Literal('discarded') }, closed),
+    Type.Object({ goal: Type.Literal('noSavedState') }, closed),
     () => ({ from: ['suspended', 'paused'], to: 'off' }),
   ),
   reboot: change(
     'The guest was asked to reboot.',
-    Type.Object({ be: Type.Literal('reboot') }, closed),
+    Type.Object({ goal: Type.Literal('reboot') }, closed),
     () => powerRules.reboot,
     { repeatable: false },
   ),
   nested: change(
     'Nested virtualisation is allowed or not, from the next start of the guest on.',
-    Type.Object({ be: Type.Literal('nested'), to: Type.Boolean() }, closed),
+    Type.Object({ goal: Type.Literal('nested'), to: Type.Boolean() }, closed),
     ({ to }) => ({ from: lifecycleRules.nest, sets: { nested: to } }),
   ),
   snapshotted: change(
     'The VM has this snapshot and no other; with the memory of a running guest if `memory` is true.',
     Type.Object(
-      { be: Type.Literal('snapshotted'), name: SnapshotName, memory: Type.Boolean() },
+      { goal: Type.Literal('snapshotted'), name: SnapshotName, memory: Type.Boolean() },
       closed,
     ),
     () => ({ from: lifecycleRules.snapshot }),
   ),
   reverted: change(
     'The VM is in the state of this snapshot.',
-    Type.Object({ be: Type.Literal('reverted'), name: SnapshotName }, closed),
+    Type.Object({ goal: Type.Literal('reverted'), name: SnapshotName }, closed),
     () => ({ from: lifecycleRules.revert }),
   ),
-  unsnapshotted: change(
+  noSnapshots: change(
     'The VM has no snapshot.',
-    Type.Object({ be: Type.Literal('unsnapshotted') }, closed),
+    Type.Object({ goal: Type.Literal('noSnapshots') }, closed),
     () => ({ from: powerStates }),
   ),
   adopted: life(
     'begins',
     'The VM exists; its lost order record starts again with this order.',
-    Type.Object({ be: Type.Literal('adopted'), deed: VmSpec }, closed),
+    Type.Object({ goal: Type.Literal('adopted'), spec: VmSpec }, closed),
   ),
   gone: life(
     'ends',
     'The VM and its disks are deleted; a tombstone remains.',
-    Type.Object({ be: Type.Literal('gone') }, closed),
+    Type.Object({ goal: Type.Literal('gone') }, closed),
   ),
 } as const
 
 export type Goals = typeof goals
 export type GoalName = keyof Goals
 
-/** {be: 'power', to: 'on'} */
+/** {goal: 'power', to: 'on'} */
 export type Goal = { [Name in GoalName]: Readonly<Static<Goals[Name]['shape']>> }[GoalName]

@@ -24,11 +24,11 @@ export interface HostRecord {
   readonly incarnation: string
   readonly highest: string
   readonly task: TaskId
-  readonly deed?: VmSpec
+  readonly spec?: VmSpec
   /** When it was deleted. */
   readonly gone?: string
   /** Whether the VM exists now, with this incarnation. */
-  readonly there: boolean
+  readonly exists: boolean
   /** Its order record is lost: the VM is quarantined, and its fencing tokens are unknown. */
   readonly lost?: true
 }
@@ -41,16 +41,16 @@ export type StopCause = 'by guest'
 
 /** One line of a session, in this order: hello, every VM, listed, then changes. */
 export type SessionLine =
-  | { readonly is: 'hello'; readonly hello: Hello }
+  | { readonly kind: 'hello'; readonly hello: Hello }
   | {
-      readonly is: 'vm'
+      readonly kind: 'vm'
       readonly id: VmId
       readonly seq: number
       readonly vm?: Vm
       readonly stopped?: StopCause
     }
-  | { readonly is: 'listed'; readonly seq: number }
-  | { readonly is: 'ping' }
+  | { readonly kind: 'listEnd'; readonly seq: number }
+  | { readonly kind: 'ping' }
 
 /**
  * The API of one host for the cloud. It has three implementations: `connectHost` (over mTLS), vmd
@@ -71,7 +71,7 @@ export interface HostApi {
   /** Yields the hello, every VM, then every change, while the session is the highest. */
   follow(session: string, signal: AbortSignal): AsyncIterable<SessionLine>
   /** Keeps a session alive: sends a committed fencing token, returns the highest one on disk. */
-  ping(session: string, number: string): Promise<{ readonly highest: string }>
+  ping(session: string, fencingToken: string): Promise<{ readonly highest: string }>
   /** The order records of all VMs, including tombstones: the data from which a cloud can be recovered. */
   records(signal?: AbortSignal): AsyncIterable<HostRecord>
   /** Lets one bearer of the ticket open the screen of this boot within 40 s. */

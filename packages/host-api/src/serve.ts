@@ -66,8 +66,8 @@ const rows: readonly Row[] = [
     await sendLines(call, (signal) => call.host.follow(session, signal))
   }),
   row('POST', '/host/v1/changes/ping', async ({ host, request, response }) => {
-    const { session, number } = wire.readPing(await readJson(request, wire.BODY_BYTES_MAX))
-    sendJson(response, 200, await host.ping(session, number))
+    const { session, fencingToken } = wire.readPing(await readJson(request, wire.BODY_BYTES_MAX))
+    sendJson(response, 200, await host.ping(session, fencingToken))
   }),
   row('GET', '/host/v1/records', async (call) => {
     await sendLines(call, (signal) => call.host.records(signal))

@@ -35,7 +35,7 @@ const times: SessionTimes = {
 }
 
 interface Session {
-  readonly number: bigint
+  readonly fencingToken: bigint
   seq: number
   heardAt: number
   readonly changed: Set<VmId>
@@ -74,26 +74,26 @@ export class HostSessions {
     if (!session) return { session: '0', seq: 0 }
     // The report bypasses the reader of this session: the next state of the VM must be sent, whether or not it differs.
     session.sent.set(id, '')
-    return { session: String(session.number), seq: (session.seq += 1) }
+    return { session: String(session.fencingToken), seq: (session.seq += 1) }
   }
 
   /** Called when the follower of this session is alive. */
-  heard(number: string): void {
+  heard(fencingToken: string): void {
     const session = this.#current
-    if (session?.number !== BigInt(number)) {
-      throw new Fault('stale', `stale session ${number}: a newer session is served`, {
-        detail: String(session?.number ?? 0n),
+    if (session?.fencingToken !== BigInt(fencingToken)) {
+      throw new Fault('stale', `stale session ${fencingToken}: a newer session is served`, {
+        detail: String(session?.fencingToken ?? 0n),
       })
     }
     session.heardAt = this.#times.now()
   }
 
-  async *follow(number: string, signal: AbortSignal): AsyncGenerator<SessionLine, void> {
-    const mine = BigInt(number)
+  async *follow(fencingToken: string, signal: AbortSignal): AsyncGenerator<SessionLine, void> {
+    const mine = BigInt(fencingToken)
     // A number identifies one session: after an interruption there is a new one, with a new list.
-    const isServed = this.#current === undefined || mine > this.#current.number
+    const isServed = this.#current === undefined || mine > this.#current.fencingToken
     const session: Session = {
-      number: mine,
+      fencingToken: mine,
       seq: 0,
       heardAt: this.#times.now(),
       changed: new Set<VmId>(),
@@ -105,7 +105,7 @@ export class HostSessions {
       this.#current = session
       before?.wake()
     }
-    yield { is: 'hello', hello: await this.#shown.hello() }
+    yield { kind: 'hello', hello: await this.#shown.hello() }
     if (!isServed) return
     const wake = () => session.wake()
     signal.addEventListener('abort', wake, { once: true })
@@ -114,7 +114,7 @@ export class HostSessions {
         if (!this.#isOpen(session, signal)) return
         yield* this.#linesOf(session, id)
       }
-      yield { is: 'listed', seq: (session.seq += 1) }
+      yield { kind: 'listEnd', seq: (session.seq += 1) }
       yield* this.#changes(session, signal)
     } finally {
       signal.removeEventListener('abort', wake)
@@ -131,7 +131,7 @@ export class HostSessions {
       }
       if (this.#times.now() >= pingAt) {
         pingAt = this.#times.now() + this.#times.pingMs
-        yield { is: 'ping' }
+        yield { kind: 'ping' }
       }
       if (session.changed.size > 0 || !this.#isOpen(session, signal)) continue
       await this.#sleep(session, Math.max(0, pingAt - this.#times.now()))
@@ -161,7 +161,7 @@ export class HostSessions {
     if (text === before || (vm === undefined && before === undefined)) return
     if (vm === undefined) session.sent.delete(id)
     else session.sent.set(id, text)
-    yield { is: 'vm', id, seq, ...(vm && { vm }), ...(stopped && { stopped }) }
+    yield { kind: 'vm', id, seq, ...(vm && { vm }), ...(stopped && { stopped }) }
   }
 
   async #sleep(session: Session, ms: number): Promise<void> {

@@ -21,7 +21,7 @@ const Step = Compile(
   Type.Object(
     {
       task: Word,
-      number: Count,
+      fencingToken: Count,
       incarnation: Count,
       from: Type.Optional(Type.Array(Type.Enum([...powerStates]))),
       goal: Type.Union(Object.values(goals).map(({ shape }) => shape)),
@@ -29,7 +29,7 @@ const Step = Compile(
     closed,
   ),
 )
-const Ping = Compile(Type.Object({ session: Count, number: Count }, closed))
+const Ping = Compile(Type.Object({ session: Count, fencingToken: Count }, closed))
 const Arm = Compile(
   Type.Object({ boot: Word, ticketHash: Type.String({ pattern: '^[0-9a-f]{64}$' }) }, closed),
 )
@@ -59,15 +59,15 @@ export function readVmId(text: string): VmId {
 
 export function readStep(vm: VmId, key: string, body: unknown): { order: Order; goal: Goal } {
   if (key === '' || key.length > 200) throw new Fault('invalid', 'invalid step key')
-  const { goal, task, number, incarnation, from } = read(Step, body, 'step') as {
+  const { goal, task, fencingToken, incarnation, from } = read(Step, body, 'step') as {
     goal: Goal
     task: TaskId
-  } & Pick<Order, 'number' | 'incarnation' | 'from'>
-  return { order: { vm, key, task, number, incarnation, ...(from && { from }) }, goal }
+  } & Pick<Order, 'fencingToken' | 'incarnation' | 'from'>
+  return { order: { vm, key, task, fencingToken, incarnation, ...(from && { from }) }, goal }
 }
 
 export const readPing = (body: unknown) =>
-  read(Ping, body, 'ping') as { session: string; number: string }
+  read(Ping, body, 'ping') as { session: string; fencingToken: string }
 export const readArm = (body: unknown) =>
   read(Arm, body, 'arm request') as { boot: string; ticketHash: string }
 export const readBoot = (text: string | null): string => read(Boot, text, 'boot') as string

@@ -22,7 +22,7 @@ import {
 } from '../src/index.ts'
 import { serveHost } from '../src/serve.ts'
 
-const deed = {
+const spec = {
   org: 'o',
   vApp: 'v',
   name: 'n',
@@ -31,14 +31,14 @@ const deed = {
   diskMiB: 64,
   image: '0'.repeat(64),
 }
-const defined: Goal = { be: 'defined', deed }
-const on: Goal = { be: 'power', to: 'on' }
+const defined: Goal = { goal: 'defined', spec }
+const on: Goal = { goal: 'power', to: 'on' }
 const vm = '7b0f0dc1-1111-4222-8333-444455556666' as VmId
 const orderOf = (step: string, number: number, more: Partial<Order> = {}): Order => ({
   vm,
   task: 't' as TaskId,
   key: `t/${step}`,
-  number: String(number),
+  fencingToken: String(number),
   incarnation: '1',
   ...more,
 })
@@ -113,12 +113,12 @@ test('a step is executed, its repetition returns the same result, and a rejectio
     assert.deepEqual([fault.kind, fault.detail], ['stale', '6'])
     return true
   })
-  await assert.rejects(link.step(orderOf('reset', 6, { from: ['off'] }), { be: 'reset' }), {
+  await assert.rejects(link.step(orderOf('reset', 6, { from: ['off'] }), { goal: 'reset' }), {
     kind: 'wrong-state',
     detail: 'on',
   })
   const records = await Array.fromAsync(link.records())
-  assert.deepEqual(records, [{ vm, incarnation: '1', highest: '6', task: 't', deed, there: true }])
+  assert.deepEqual(records, [{ vm, incarnation: '1', highest: '6', task: 't', spec, exists: true }])
 })
 
 test('an invalid step is rejected before anything is done', async () => {
@@ -126,15 +126,15 @@ test('an invalid step is rejected before anything is done', async () => {
   await using server = await listen(host)
   const link = server.connect()
   const wrong: readonly (readonly [Partial<Order>, unknown])[] = [
-    [{}, { be: 'exploded' }],
-    [{}, { be: 'power', to: 'paused' }],
-    [{}, { be: 'gone', path: '/etc' }],
-    [{}, { be: 'image', digest: '../../etc/passwd' }],
-    [{}, { be: 'defined', deed: { ...deed, cpus: 0 } }],
-    [{ number: '-1' }, on],
-    [{ number: '1e9' }, on],
-    [{ number: '007' }, on],
-    [{ number: '9'.repeat(20) }, on],
+    [{}, { goal: 'exploded' }],
+    [{}, { goal: 'power', to: 'paused' }],
+    [{}, { goal: 'gone', path: '/etc' }],
+    [{}, { goal: 'image', digest: '../../etc/passwd' }],
+    [{}, { goal: 'defined', spec: { ...spec, cpus: 0 } }],
+    [{ fencingToken: '-1' }, on],
+    [{ fencingToken: '1e9' }, on],
+    [{ fencingToken: '007' }, on],
+    [{ fencingToken: '9'.repeat(20) }, on],
     [{ incarnation: '' }, on],
     [{ vm: '../vm' as VmId }, on],
     [{ vm: '.' as VmId }, on],
@@ -226,7 +226,7 @@ test('a certificate of a lower epoch than the highest seen is rejected, also on 
   const young = server.connect(await control.issue(name, 'URI:skerry://lab/epoch/1'))
   await young.step(orderOf('power', 6), on)
   assert.equal(epochs.highest, 1)
-  await assert.rejects(old.step(orderOf('off', 7), { be: 'power', to: 'off' }), {
+  await assert.rejects(old.step(orderOf('off', 7), { goal: 'power', to: 'off' }), {
     kind: 'unavailable',
     detail: 'distrust',
     message: /revoked/,
@@ -242,26 +242,26 @@ test('a session is followed over the network, and after an interruption the next
   const leaving = new AbortController()
   const seen: string[] = []
   for await (const line of link.follow('100', leaving.signal)) {
-    seen.push(line.is === 'vm' ? `${line.seq} ${line.vm?.power ?? 'gone'}` : line.is)
-    if (line.is === 'listed') {
+    seen.push(line.kind === 'vm' ? `${line.seq} ${line.vm?.power ?? 'gone'}` : line.kind)
+    if (line.kind === 'listEnd') {
       assert.deepEqual(await link.ping('100', '77'), { highest: '77' })
       host.changePower(vm, 'on')
     }
     if (seen.at(-1)?.endsWith(' on')) break
   }
   leaving.abort()
-  assert.deepEqual(seen, ['hello', '1 off', 'listed', '3 on'])
+  assert.deepEqual(seen, ['hello', '1 off', 'listEnd', '3 on'])
   await assert.rejects(link.ping('99', '78'), { kind: 'stale', detail: '100' })
   const lower = await Array.fromAsync(link.follow('99', AbortSignal.timeout(5000)))
   assert.deepEqual(
-    lower.map(({ is }) => is),
+    lower.map(({ kind }) => kind),
     ['hello'],
   )
   host.changePower(vm, 'off')
   const next = new AbortController()
   for await (const line of link.follow('101', next.signal)) {
-    if (line.is === 'vm') assert.equal(line.vm?.power, 'off')
-    if (line.is === 'listed') break
+    if (line.kind === 'vm') assert.equal(line.vm?.power, 'off')
+    if (line.kind === 'listEnd') break
   }
 })
 
@@ -335,8 +335,8 @@ test('a hundred simulated hosts with fifty VMs each are listed in one process', 
     all.map(async (host) => {
       let count = 0
       for await (const line of host.follow('7', ended.signal)) {
-        if (line.is === 'vm') count += 1
-        if (line.is === 'listed') break
+        if (line.kind === 'vm') count += 1
+        if (line.kind === 'listEnd') break
       }
       return count
     }),

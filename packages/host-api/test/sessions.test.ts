@@ -58,8 +58,8 @@ function reader(lines: AsyncGenerator<SessionLine, void>) {
       for (;;) {
         const line = await next()
         assert(line !== 'end', 'the session ended')
-        if (line.is === 'vm') ids.push(line.id)
-        if (line.is === 'listed') return ids
+        if (line.kind === 'vm') ids.push(line.id)
+        if (line.kind === 'listEnd') return ids
       }
     },
     leave: () => lines.return(),
@@ -71,17 +71,17 @@ test('hello, every VM, listed, then changes', async () => {
   put(vmOf('a'))
   put(vmOf('b', 'on'))
   const one = follow('5')
-  assert.deepEqual(await one.next(), { is: 'hello', hello })
-  assert.deepEqual(await one.next(), { is: 'vm', id: 'a', seq: 1, vm: vmOf('a') })
-  assert.deepEqual(await one.next(), { is: 'vm', id: 'b', seq: 2, vm: vmOf('b', 'on') })
-  assert.deepEqual(await one.next(), { is: 'listed', seq: 3 })
+  assert.deepEqual(await one.next(), { kind: 'hello', hello })
+  assert.deepEqual(await one.next(), { kind: 'vm', id: 'a', seq: 1, vm: vmOf('a') })
+  assert.deepEqual(await one.next(), { kind: 'vm', id: 'b', seq: 2, vm: vmOf('b', 'on') })
+  assert.deepEqual(await one.next(), { kind: 'listEnd', seq: 3 })
   put(vmOf('a', 'on'))
   sessions.changed('a' as VmId)
-  assert.deepEqual(await one.next(), { is: 'vm', id: 'a', seq: 4, vm: vmOf('a', 'on') })
+  assert.deepEqual(await one.next(), { kind: 'vm', id: 'a', seq: 4, vm: vmOf('a', 'on') })
   vms.delete('b' as VmId)
   sessions.changed()
   const line = await one.next()
-  assert(line !== 'end' && line.is === 'vm')
+  assert(line !== 'end' && line.kind === 'vm')
   assert.deepEqual([line.id, line.vm], ['b', undefined])
   end()
   assert.equal(await one.next(), 'end')
@@ -94,12 +94,12 @@ test('a guest that shut itself down is marked, but only while it is off', async 
   put(vmOf('a', 'on'))
   const one = follow('5')
   await one.next()
-  assert.deepEqual(await one.next(), { is: 'vm', id, seq: 1, vm: vmOf('a', 'on') })
+  assert.deepEqual(await one.next(), { kind: 'vm', id, seq: 1, vm: vmOf('a', 'on') })
   await one.next()
   put(vmOf('a'))
   sessions.changed(id)
   const line = await one.next()
-  assert.deepEqual(line, { is: 'vm', id, seq: 3, vm: vmOf('a'), stopped: 'by guest' })
+  assert.deepEqual(line, { kind: 'vm', id, seq: 3, vm: vmOf('a'), stopped: 'by guest' })
   end()
   assert.equal(await one.next(), 'end')
 })
@@ -114,12 +114,12 @@ test('changes between two reads are sent as one, and nothing is sent twice', asy
     sessions.changed('a' as VmId)
   }
   const line = await one.next()
-  assert(line !== 'end' && line.is === 'vm' && line.vm?.power === 'suspended')
+  assert(line !== 'end' && line.kind === 'vm' && line.vm?.power === 'suspended')
   sessions.changed('a' as VmId)
   put(vmOf('b'))
   sessions.changed('b' as VmId)
   const next = await one.next()
-  assert(next !== 'end' && next.is === 'vm' && next.id === 'b')
+  assert(next !== 'end' && next.kind === 'vm' && next.id === 'b')
   end()
 })
 
@@ -129,7 +129,7 @@ test('a lower session and a repeated one get hello and are closed', async () => 
   await one.listed()
   for (const number of ['9', '49', '50']) {
     const late = follow(number)
-    assert.deepEqual(await late.next(), { is: 'hello', hello })
+    assert.deepEqual(await late.next(), { kind: 'hello', hello })
     assert.equal(await late.next(), 'end')
   }
   end()
@@ -144,7 +144,7 @@ test('a VM that returns to its state before a step is sent again', async () => {
   // A step has started it and reported that; it was killed before it was read again.
   assert.deepEqual(sessions.next('a' as VmId), { session: '5', seq: 3 })
   sessions.changed('a' as VmId)
-  assert.deepEqual(await one.next(), { is: 'vm', id: 'a', seq: 4, vm: vmOf('a') })
+  assert.deepEqual(await one.next(), { kind: 'vm', id: 'a', seq: 4, vm: vmOf('a') })
   end()
 })
 
@@ -183,10 +183,10 @@ test('a silent follower is disconnected, one that pings is not', async () => {
   const one = follow('5')
   await one.listed()
   now = 14
-  assert.deepEqual(await one.next(), { is: 'ping' })
+  assert.deepEqual(await one.next(), { kind: 'ping' })
   sessions.heard('5')
   now = 28
-  assert.deepEqual(await one.next(), { is: 'ping' })
+  assert.deepEqual(await one.next(), { kind: 'ping' })
   now = 29
   assert.equal(await one.next(), 'end')
   end()
@@ -208,6 +208,6 @@ test('a VM that cannot be read is not reported as gone', async () => {
   isBroken = false
   sessions.changed()
   const line = await one.next()
-  assert(line !== 'end' && line.is === 'vm' && line.vm?.power === 'off')
+  assert(line !== 'end' && line.kind === 'vm' && line.vm?.power === 'off')
   ended.abort()
 })

@@ -14,7 +14,7 @@ export interface Ledger {
   /** Steps of that task that must not be repeated, started and without a result. */
   readonly begun: readonly string[]
   /** The VM spec: its owner and its settings, in the cloud's format. */
-  readonly deed?: unknown
+  readonly spec?: unknown
   /** When it was deleted: from then on this is its tombstone. */
   readonly gone?: string
 }
@@ -30,7 +30,7 @@ export interface GoalNature {
 /** The step that the host is executing for this VM. */
 export interface AtWork {
   readonly key: string
-  readonly number: string
+  readonly fencingToken: string
   readonly incarnation: string
 }
 
@@ -39,17 +39,17 @@ export type OrderRefusal = 'stale' | 'other-incarnation' | 'gone' | 'interrupted
 /** `ledger` must be on disk before anything else is done; it is the given one if nothing changes. */
 export type Verdict =
   | {
-      readonly say: 'refuse'
+      readonly kind: 'refuse'
       readonly why: OrderRefusal
       /** stale: the highest fencing token; other-incarnation and gone: the current incarnation. */
       readonly detail: string
       readonly ledger?: Ledger
     }
-  | { readonly say: 'known'; readonly report: Report; readonly ledger: Ledger }
-  | { readonly say: 'join'; readonly ledger: Ledger }
+  | { readonly kind: 'known'; readonly report: Report; readonly ledger: Ledger }
+  | { readonly kind: 'join'; readonly ledger: Ledger }
   /** Wait for the running step, and abort it if its claim is outdated. */
-  | { readonly say: 'wait'; readonly abort: boolean; readonly ledger: Ledger }
-  | { readonly say: 'act'; readonly ledger: Ledger }
+  | { readonly kind: 'wait'; readonly abort: boolean; readonly ledger: Ledger }
+  | { readonly kind: 'act'; readonly ledger: Ledger }
 
 /**
  * Decides on an order by the host's ledger (docs/design/consistency.md, Step). The same rules apply to every
@@ -62,30 +62,30 @@ export function decideOrder(
   atWork?: AtWork,
 ): Verdict {
   const refusal = refuse(known, order, goal)
-  if (refusal) return { say: 'refuse', ...refusal }
+  if (refusal) return { kind: 'refuse', ...refusal }
   const ledger = note(known, order)
   const report = ledger.results[order.key]
-  if (report) return { say: 'known', report, ledger }
+  if (report) return { kind: 'known', report, ledger }
   if (atWork) {
     // The same step for another incarnation of the VM is another step.
     const isSameLife = atWork.incarnation === order.incarnation
-    if (atWork.key === order.key && isSameLife) return { say: 'join', ledger }
-    const abort = !isSameLife || BigInt(atWork.number) < BigInt(order.number)
-    return { say: 'wait', abort, ledger }
+    if (atWork.key === order.key && isSameLife) return { kind: 'join', ledger }
+    const abort = !isSameLife || BigInt(atWork.fencingToken) < BigInt(order.fencingToken)
+    return { kind: 'wait', abort, ledger }
   }
   if (!goal.repeatable && ledger.begun.includes(order.key)) {
-    return { say: 'refuse', why: 'interrupted', detail: order.key, ledger }
+    return { kind: 'refuse', why: 'interrupted', detail: order.key, ledger }
   }
-  return { say: 'act', ledger }
+  return { kind: 'act', ledger }
 }
 
 function refuse(
   known: Ledger | undefined,
-  { number, task, incarnation }: Order,
+  { fencingToken, task, incarnation }: Order,
   { life }: GoalNature,
 ): { why: OrderRefusal; detail: string } | undefined {
   if (!known) return life === 'needs' ? { why: 'gone', detail: incarnation } : undefined
-  const ahead = BigInt(number) - BigInt(known.highest)
+  const ahead = BigInt(fencingToken) - BigInt(known.highest)
   if (ahead < 0n || (ahead === 0n && task !== known.task)) {
     return { why: 'stale', detail: known.highest }
   }
@@ -101,13 +101,13 @@ function refuse(
 }
 
 function note(known: Ledger | undefined, order: Order): Ledger {
-  const { vm, incarnation, number, task } = order
+  const { vm, incarnation, fencingToken, task } = order
   if (known?.incarnation !== incarnation) {
-    return { vm, incarnation, highest: number, task, results: {}, begun: [] }
+    return { vm, incarnation, highest: fencingToken, task, results: {}, begun: [] }
   }
-  if (known.highest === number && known.task === task) return known
-  if (known.task === task) return { ...known, highest: number }
-  return { ...known, highest: number, task, results: {}, begun: [] }
+  if (known.highest === fencingToken && known.task === task) return known
+  if (known.task === task) return { ...known, highest: fencingToken }
+  return { ...known, highest: fencingToken, task, results: {}, begun: [] }
 }
 
 /** The ledger after the start of a step that must not be repeated. */
@@ -125,7 +125,7 @@ export const withoutBegun = (ledger: Ledger, key: string): Ledger => ({
 /** The changes of a step besides those of the VM itself. */
 export interface StepOutcome {
   readonly report: Report
-  readonly deed?: unknown
+  readonly spec?: unknown
   readonly gone?: string
 }
 
@@ -136,12 +136,12 @@ export interface StepOutcome {
 export function withOutcome(
   ledger: Ledger,
   { key, task, incarnation }: Order,
-  { report, deed, gone }: StepOutcome,
+  { report, spec, gone }: StepOutcome,
 ): Ledger {
   if (ledger.incarnation !== incarnation) return ledger
   const facts = {
     ...ledger,
-    ...(deed !== undefined && { deed }),
+    ...(spec !== undefined && { spec }),
     ...(gone !== undefined && { gone }),
   }
   if (ledger.task !== task) return facts

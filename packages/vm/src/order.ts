@@ -11,7 +11,7 @@ export interface Order {
   /** Task and step, the same in every attempt. */
   readonly key: string
   /** The fencing token: identifies the claim of the task. Decimal; a lower one is rejected forever. */
-  readonly number: string
+  readonly fencingToken: string
   /** The incarnation of the VM: it increases when the VM is created again or moved. Decimal. */
   readonly incarnation: string
   /** The power states in which it may start; undefined if any. */

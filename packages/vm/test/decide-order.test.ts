@@ -29,15 +29,15 @@ const ledger: Ledger = {
   begun: ['task-1/r'],
 }
 const tombstone: Ledger = { ...ledger, gone: '2026-01-01T00:00:00.000Z' }
-const order: Order = { vm, task: mine, key: 'task-1/b', number: '100', incarnation: '5' }
+const order: Order = { vm, task: mine, key: 'task-1/b', fencingToken: '100', incarnation: '5' }
 
 const needs: GoalNature = { repeatable: true, life: 'needs' }
 const begins: GoalNature = { repeatable: true, life: 'begins' }
 const ends: GoalNature = { repeatable: true, life: 'ends' }
 const once: GoalNature = { repeatable: false, life: 'needs' }
-const at = (key: string, number = '100', incarnation = '5'): AtWork => ({
+const at = (key: string, fencingToken = '100', incarnation = '5'): AtWork => ({
   key,
-  number,
+  fencingToken,
   incarnation,
 })
 
@@ -46,7 +46,7 @@ interface Row {
   readonly requested?: Partial<Order>
   readonly goal?: GoalNature
   readonly atWork?: AtWork
-  readonly says: Verdict['say'] | `refuse ${string}`
+  readonly says: Verdict['kind'] | `refuse ${string}`
   /** Changes of the ledger; default: none. */
   readonly notes?: Partial<Ledger>
 }
@@ -55,15 +55,15 @@ const another = { results: {}, begun: [], task: other }
 const fresh = { results: {}, begun: [] }
 const rows: Readonly<Record<string, Row>> = {
   'the next step of the task': { says: 'act' },
-  'a lower fencing token': { requested: { number: '99' }, says: 'refuse stale 100' },
+  'a lower fencing token': { requested: { fencingToken: '99' }, says: 'refuse stale 100' },
   // Compared as text it would be the higher one.
   'a lower fencing token with fewer digits': {
-    requested: { number: '99' },
+    requested: { fencingToken: '99' },
     goal: ends,
     says: 'refuse stale 100',
   },
   'a lower fencing token for a key with a result': {
-    requested: { number: '99', key: 'task-1/a' },
+    requested: { fencingToken: '99', key: 'task-1/a' },
     says: 'refuse stale 100',
   },
   'an equal fencing token of another task': {
@@ -71,40 +71,40 @@ const rows: Readonly<Record<string, Row>> = {
     says: 'refuse stale 100',
   },
   'a lower fencing token and another incarnation': {
-    requested: { number: '9', incarnation: '6' },
+    requested: { fencingToken: '9', incarnation: '6' },
     goal: begins,
     says: 'refuse stale 100',
   },
   'a higher fencing token of the same task': {
-    requested: { number: '101' },
+    requested: { fencingToken: '101' },
     says: 'act',
     notes: { highest: '101' },
   },
   'a higher fencing token of another task': {
-    requested: { number: '101', task: other },
+    requested: { fencingToken: '101', task: other },
     says: 'act',
     notes: { highest: '101', ...another },
   },
   'a fencing token beyond the range of a double': {
     given: { ...ledger, highest: '9007199254740993' },
-    requested: { number: '9007199254740992' },
+    requested: { fencingToken: '9007199254740992' },
     says: 'refuse stale 9007199254740993',
   },
   'a known key': { requested: { key: 'task-1/a' }, says: 'known' },
   'a known key with a higher fencing token': {
-    requested: { key: 'task-1/a', number: '101' },
+    requested: { key: 'task-1/a', fencingToken: '101' },
     says: 'known',
     notes: { highest: '101' },
   },
   'a key of the old task, by a new task': {
-    requested: { key: 'task-1/a', task: other, number: '101' },
+    requested: { key: 'task-1/a', task: other, fencingToken: '101' },
     says: 'act',
     notes: { highest: '101', ...another },
   },
   'a lower incarnation': { requested: { incarnation: '4' }, says: 'refuse other-incarnation 5' },
   'a higher incarnation': { requested: { incarnation: '6' }, says: 'refuse other-incarnation 5' },
   'a lower incarnation to be created': {
-    requested: { incarnation: '4', number: '101' },
+    requested: { incarnation: '4', fencingToken: '101' },
     goal: begins,
     says: 'refuse other-incarnation 5',
   },
@@ -127,7 +127,7 @@ const rows: Readonly<Record<string, Row>> = {
   },
   'a step that is running': { atWork: at('task-1/b'), says: 'join' },
   'a step that is running for an earlier claim': {
-    requested: { number: '101' },
+    requested: { fencingToken: '101' },
     atWork: at('task-1/b'),
     says: 'join',
     notes: { highest: '101' },
@@ -137,7 +137,7 @@ const rows: Readonly<Record<string, Row>> = {
     says: 'wait',
   },
   'another step of an earlier claim is running': {
-    requested: { number: '101' },
+    requested: { fencingToken: '101' },
     atWork: at('task-1/c'),
     says: 'wait',
     notes: { highest: '101' },
@@ -160,7 +160,7 @@ const rows: Readonly<Record<string, Row>> = {
     says: 'refuse interrupted task-1/r',
   },
   'a started step that must not be repeated, by a later claim': {
-    requested: { key: 'task-1/r', number: '101' },
+    requested: { key: 'task-1/r', fencingToken: '101' },
     goal: once,
     says: 'refuse interrupted task-1/r',
     notes: { highest: '101' },
@@ -176,7 +176,7 @@ const rows: Readonly<Record<string, Row>> = {
   'a step of a deleted VM': { given: tombstone, says: 'refuse gone 5' },
   'a later step of a deleted VM': {
     given: tombstone,
-    requested: { number: '101', task: other },
+    requested: { fencingToken: '101', task: other },
     says: 'refuse gone 5',
   },
   'the last step of a deleted VM again': {
@@ -187,7 +187,7 @@ const rows: Readonly<Record<string, Row>> = {
   },
   'another deletion of a deleted VM': {
     given: tombstone,
-    requested: { number: '101', task: other },
+    requested: { fencingToken: '101', task: other },
     goal: ends,
     says: 'act',
     notes: { highest: '101', ...another },
@@ -200,13 +200,13 @@ const rows: Readonly<Record<string, Row>> = {
   },
   'a deleted VM to be created in the same incarnation': {
     given: tombstone,
-    requested: { number: '101' },
+    requested: { fencingToken: '101' },
     goal: begins,
     says: 'refuse gone 5',
   },
   'a deleted VM to be created in an earlier incarnation': {
     given: tombstone,
-    requested: { number: '101', incarnation: '4' },
+    requested: { fencingToken: '101', incarnation: '4' },
     goal: begins,
     says: 'refuse gone 5',
   },
@@ -218,7 +218,8 @@ for (const [what, row] of Object.entries(rows)) {
   test(`${what}: ${says}`, () => {
     const known = 'given' in row ? row.given : ledger
     const verdict = decideOrder(known, { ...order, ...requested }, goal, atWork)
-    const said = verdict.say === 'refuse' ? `refuse ${verdict.why} ${verdict.detail}` : verdict.say
+    const said =
+      verdict.kind === 'refuse' ? `refuse ${verdict.why} ${verdict.detail}` : verdict.kind
     assert.equal(said, says)
     if (verdict.ledger === undefined) assert.equal(notes, undefined)
     else if (notes === undefined) assert.equal(verdict.ledger, known, 'nothing is to be written')
@@ -229,11 +230,11 @@ for (const [what, row] of Object.entries(rows)) {
 test('an outdated claim is aborted, a step of the same claim is not', () => {
   const abort = (requested: Partial<Order>, atWork: AtWork, goal = needs) => {
     const verdict = decideOrder(ledger, { ...order, ...requested }, goal, atWork)
-    assert.equal(verdict.say, 'wait')
-    return verdict.say === 'wait' && verdict.abort
+    assert.equal(verdict.kind, 'wait')
+    return verdict.kind === 'wait' && verdict.abort
   }
   assert.equal(abort({}, at('task-1/c')), false)
-  assert.equal(abort({ number: '101' }, at('task-1/c')), true)
+  assert.equal(abort({ fencingToken: '101' }, at('task-1/c')), true)
   assert.equal(abort({ incarnation: '6' }, at('task-1/b'), begins), true)
 })
 
@@ -241,7 +242,7 @@ test('an unknown VM is begun or ended, and recorded', () => {
   for (const goal of [begins, ends]) {
     const verdict = decideOrder(undefined, order, goal)
     assert.deepEqual(verdict, {
-      say: 'act',
+      kind: 'act',
       ledger: {
         vm,
         incarnation: '5',
@@ -255,7 +256,7 @@ test('an unknown VM is begun or ended, and recorded', () => {
 })
 
 test('a deleted VM that is created again is no longer gone, and has another spec', () => {
-  const given = { ...tombstone, deed: 'old' }
+  const given = { ...tombstone, spec: 'old' }
   const verdict = decideOrder(given, { ...order, incarnation: '6' }, begins)
   assert.deepEqual(verdict.ledger, {
     vm,
@@ -268,16 +269,16 @@ test('a deleted VM that is created again is no longer gone, and has another spec
 })
 
 test('an outcome is kept for its own task, facts for its own incarnation, nothing for another', () => {
-  const outcome = { report, deed: 'deed', gone: 'now' }
+  const outcome = { report, spec: 'spec', gone: 'now' }
   assert.deepEqual(withOutcome(withBegun(ledger, order.key), order, outcome), {
     ...ledger,
-    deed: 'deed',
+    spec: 'spec',
     gone: 'now',
     results: { 'task-1/a': report, 'task-1/b': report },
   })
   assert.deepEqual(withOutcome(ledger, { ...order, task: other }, outcome), {
     ...ledger,
-    deed: 'deed',
+    spec: 'spec',
     gone: 'now',
   })
   assert.equal(withOutcome(ledger, { ...order, incarnation: '4' }, outcome), ledger)

@@ -1,4 +1,4 @@
-// Actions other than power: metadata, access tokens, tasks, and administration; then every link.
+// Actions other than power: metadata, API tokens, tasks, and administration; then every link.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
@@ -15,7 +15,7 @@ const BEGINNINGS = ['/api/session', '/api/session/tokens']
 
 export function testRest(ledger: Ledger): void {
   test(
-    'metadata is added, changed and deleted; an access token is created and revoked',
+    'metadata is added, changed and deleted; an API token is created and revoked',
     { skip },
     async () => {
       const client = await logIn(tenant())

@@ -56,7 +56,7 @@ export const adminUsers = [
     permission: 'org:admin',
     takes: changedUser,
     answers: { 200: 'admin.user' },
-    doc: 'Changes the role or password of a user, disables or enables the user. It takes effect at once: a new password, or disabling, ends the sessions, access tokens, workflow runs, schedules and screens of that user.',
+    doc: 'Changes the role or password of a user, disables or enables the user. It takes effect at once: a new password, or disabling, ends the sessions, API tokens, workflow runs, schedules and screens of that user.',
     async handle(context, caller) {
       const { principal, body, params } = caller
       const { password, ...rest } = body
@@ -75,7 +75,7 @@ export const adminUsers = [
     path: at.userTokens,
     permission: 'org:admin',
     answers: { 200: 'accessTokens' },
-    doc: 'Lists the access tokens of a user: name, creation time, last use. Never the secret.',
+    doc: 'Lists the API tokens of a user: name, creation time, last use. Never the secret.',
     async handle(context, caller) {
       const { org, id } = caller.params.account
       const rows = await context.as(caller.principal, (tx) =>
@@ -93,7 +93,7 @@ export const adminUsers = [
     path: at.userToken,
     permission: 'org:admin',
     answers: { 200: 'accessToken' },
-    doc: 'An access token of a user: when it was created and last used.',
+    doc: 'An API token of a user: when it was created and last used.',
     async handle({ base }, caller) {
       return { status: 200, body: userToken(caller.params.userToken, caller, new Hrefs(base)) }
     },
@@ -104,7 +104,7 @@ export const adminUsers = [
     path: at.userToken,
     permission: 'org:admin',
     answers: { 204: 'nothing' },
-    doc: 'Revokes an access token of a user, at once.',
+    doc: 'Revokes an API token of a user, at once.',
     async handle(context, { principal, params }) {
       await context.as(principal, (tx) => dropAccessToken(tx, principal, params.userToken))
       return { status: 204 }

@@ -22,7 +22,7 @@ export const LIFE = sql`interval '24 h'`
 /** The last use of a token is stored at most this often: a write for each request would make a user's requests wait for each other. */
 export const NOTED = sql`interval '1 min'`
 
-/** The prefix of access tokens, which also identifies a leaked one. */
+/** The prefix of API tokens, which also identifies a leaked one. */
 export const ACCESS_TOKEN = 'skat_'
 
 export const hashToken = (token: string): Buffer => createHash('sha256').update(token).digest()

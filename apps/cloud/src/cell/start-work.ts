@@ -16,8 +16,8 @@ import { noticeRestore } from '../recovery/recovery.ts'
 import { TASK_QUEUE } from '../tasks/queue-waker.ts'
 import { noteWaits } from '../tasks/waits.ts'
 import { Activities, type ActivityRules } from '../worker/activities.ts'
-import { NumberSeen } from '../worker/number-seen.ts'
 import { sweep } from '../worker/sweep.ts'
+import { TokenSeen } from '../worker/token-seen.ts'
 import type { Backends } from './backends.ts'
 import type { CellContext } from './cell-context.ts'
 import type { Fitness } from './fitness.ts'
@@ -51,7 +51,7 @@ export function startWork(
   const rules = { ...(config.claims ?? CLAIMS), ...(began && { began }) }
   const verbs = new Activities(context, operations, rules, running)
   const { claimTask, runStep, undoStep, turnBack, endTask } = verbs
-  const seen = new NumberSeen(join(config.identity, `seen-${config.cell}`))
+  const seen = new TokenSeen(join(config.identity, `seen-${config.cell}`))
   const known = compareSeenToken(db, seen, log, (ms) => pause(ms, signal), signal)
   const worker = runWorker({
     ...temporalOptions,
@@ -121,7 +121,7 @@ const workerSwitch = (fitness: Fitness, worker: Pick<RunningWorker, 'pause' | 'r
 /** Compares the token that this cell has seen with the database. Resolves when that is done, or when the cell stops. */
 async function compareSeenToken(
   db: Backends['db'],
-  seen: NumberSeen,
+  seen: TokenSeen,
   log: (message: string, cause?: unknown) => void,
   pause: (ms: number) => Promise<void>,
   signal: AbortSignal,

@@ -2,8 +2,8 @@ import { faultKinds, httpStatus, type FaultKind } from '@skerry/fault'
 
 import type { TaskState } from '../database/tables.ts'
 
-/** Why a request is refused: a fault, an unknown path (`nowhere`), or an internal error (`mistake`). */
-export type Refusal = FaultKind | 'nowhere' | 'mistake'
+/** Why a request is refused: a fault, an unknown path (`noRoute`), or an internal error (`internalError`). */
+export type Refusal = FaultKind | 'noRoute' | 'internalError'
 
 /** What a client receives for it: the HTTP status, and the code in the document. */
 export interface RefusalCode {
@@ -43,7 +43,7 @@ const ourCode = (kind: FaultKind): RefusalCode => ({
   code: kind.toUpperCase().replaceAll('-', '_'),
 })
 
-const mistake: RefusalCode = { status: 500, code: 'INTERNAL_SERVER_ERROR' }
+const internalError: RefusalCode = { status: 500, code: 'INTERNAL_SERVER_ERROR' }
 
 export const ours: Dialect = {
   name: 'ours',
@@ -54,7 +54,7 @@ export const ours: Dialect = {
   namespace: () => 'urn:skerry:cloud:1.5',
   media: (document) => `application/vnd.skerry.cloud.${document}+xml`,
   urn: (kind, uuid) => `urn:skerry:${kind}:${uuid}`,
-  refusals: { ...refusalsOf(ourCode), nowhere: ourCode('not-found'), mistake },
+  refusals: { ...refusalsOf(ourCode), noRoute: ourCode('not-found'), internalError },
   words: {
     task: {
       queued: 'queued',
@@ -104,8 +104,8 @@ export const original: Dialect = {
     'not-found': hidden,
     gone: hidden,
     unauthenticated: { status: 401, code: 'UNAUTHORIZED' },
-    nowhere: { status: 404, code: 'RESOURCE_NOT_FOUND' },
-    mistake,
+    noRoute: { status: 404, code: 'RESOURCE_NOT_FOUND' },
+    internalError,
   },
   words: { task: { ...ours.words.task, queued: 'running' } },
 }

@@ -24,7 +24,7 @@ const reference = (kind: string, name: string): object => ({ $ref: `#/components
 export const documentSchemas = (taken: readonly string[] = []): NamedSchemas =>
   jsonSchemas(shapes, { answered: [...new Set(Object.values(documentElements).flat())], taken })
 
-/** The elements that the body of a route may be: 'VApp or Vm'. */
+/** The elements that the body of a route may goal: 'VApp or Vm'. */
 const takenBy = ({ takes }: CloudRoute): readonly string[] =>
   typeof takes?.shape === 'string' && !takes.open ? takes.shape.split(' or ') : []
 
@@ -152,7 +152,7 @@ const fixedComponents = ({ tokenHeader }: Dialect) => ({
   },
   securitySchemes: {
     basic: { type: 'http', scheme: 'basic', description: 'user@organisation and password.' },
-    bearer: { type: 'http', scheme: 'bearer', description: 'A session or access token.' },
+    bearer: { type: 'http', scheme: 'bearer', description: 'A session or API token.' },
     token: { type: 'apiKey', in: 'header', name: tokenHeader },
   },
 })

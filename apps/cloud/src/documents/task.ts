@@ -76,7 +76,7 @@ function owner(
 }
 
 function failure({ fault, message }: TaskRow, { refusals }: Caller['dialect']): Element {
-  const { status, code } = refusals[fault ?? 'mistake']
+  const { status, code } = refusals[fault ?? 'internalError']
   return element('Error', {
     majorErrorCode: status,
     minorErrorCode: code,

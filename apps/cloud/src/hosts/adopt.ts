@@ -11,7 +11,7 @@ import { listOrphans } from '../recovery/orphans.ts'
 import { adoptAsIs } from './host-states.ts'
 import { findHost, type HostRow } from './hosts.ts'
 
-const deeds = Compile(VmSpec)
+const specs = Compile(VmSpec)
 
 export interface AdoptContext {
   readonly db: Kysely<CloudTables>
@@ -29,21 +29,21 @@ export async function adoptVm(
 ): Promise<{ readonly vm: VmId; readonly host: HostId; readonly vapp: string }> {
   const host = await hostOf(db, vm, wanted)
   const api = connect(host)
-  const record = (await recordsOf(api)).find((each) => each.vm === vm && each.there)
+  const record = (await recordsOf(api)).find((each) => each.vm === vm && each.exists)
   if (!record) {
     throw new Fault('not-found', `host ${host.name} does not have VM ${vm}`, {
       hint: 'skerry admin orphan list',
     })
   }
   const { incarnation } = record
-  const deed = deeds.Check(record.deed) ? record.deed : undefined
-  const place = { vm, host: host.id, incarnation, ...(deed && { deed }) }
+  const spec = specs.Check(record.spec) ? record.spec : undefined
+  const place = { vm, host: host.id, incarnation, ...(spec && { spec }) }
   const given = await giveRow(db, place, wishes)
-  const task = `adopt-${given.number}` as TaskId
-  const order = { vm, task, key: `${task}:adopted`, number: given.number, incarnation }
-  const { session, seq, vm: seen } = await api.step(order, { be: 'adopted', deed: given.deed })
+  const task = `adopt-${given.fencingToken}` as TaskId
+  const order = { vm, task, key: `${task}:adopted`, fencingToken: given.fencingToken, incarnation }
+  const { session, seq, vm: seen } = await api.step(order, { goal: 'adopted', spec: given.spec })
   if (seen) await recordSeen(db, host.id, [{ id: vm, session, seq, vm: seen }])
-  return { vm, host: host.id, vapp: given.deed.vApp }
+  return { vm, host: host.id, vapp: given.spec.vApp }
 }
 
 /** The given host; otherwise the host in the VM's row, unless the VM is missing there; otherwise the only host that reported it. */

@@ -93,16 +93,16 @@ async function oneSession(
   for await (const lines of together(following, BATCH, over)) {
     context.heard?.()
     for (const line of lines) {
-      if (line.is === 'hello') {
+      if (line.kind === 'hello') {
         heard()
         const welcome = await recordHello(db, id, begun, line.hello)
         if (welcome !== 'welcome') throw new Error(unwelcome[welcome])
         paid = await executePendingUndos(db, id, host, signal)
-      } else if (line.is === 'vm') {
+      } else if (line.kind === 'vm') {
         if (listing) listed.add(line.id)
         const { id: vmId, seq, vm, stopped } = line
         if (vm) sights.push({ id: vmId, session, seq, vm, ...(stopped && { stopped }) })
-      } else if (line.is === 'listed') {
+      } else if (line.kind === 'listEnd') {
         await write()
         // The list may have been made before the pending undos were executed.
         const left = [...listed].filter((vm) => !paid.has(vm))
@@ -125,7 +125,7 @@ export async function executePendingUndos(
   for (const pending of await pendingUndosOf(db, id)) {
     const { vm, incarnation, fence } = pending
     const task = `undo-${pending.task}` as TaskId
-    const order = { vm, task, key: `${task}:${fence}`, number: fence, incarnation }
+    const order = { vm, task, key: `${task}:${fence}`, fencingToken: fence, incarnation }
     try {
       const { session, seq, vm: seen } = await host.step(order, pending.goal, signal)
       // The list may be older than this observation.

@@ -20,7 +20,7 @@ export interface Followers {
   connect(host: HostRow): HostApi
   pause(ms: number, signal: AbortSignal): Promise<void>
   /** Receives every fencing token that this cell has committed. */
-  keep?(number: string): Promise<void>
+  keep?(fencingToken: string): Promise<void>
   /** The cell's own health; default: fit. */
   readonly fitness?: FollowerFitness
   /** Milliseconds of a monotonic clock; default: the process's. */
@@ -76,9 +76,9 @@ export async function followHosts(context: Followers, signal: AbortSignal): Prom
       isNew = false
       const silent = new Set([...links].filter(([, link]) => isSilent(link)).map(([id]) => id))
       const beatNow = { cell: context.cell, fit: fitness?.isFit ?? true, silent }
-      const { hosts, number, works, letGo } = await renewHosts(context.db, beatNow)
+      const { hosts, fencingToken, works, letGo } = await renewHosts(context.db, beatNow)
       fitness?.works?.(works)
-      await context.keep?.(number)
+      await context.keep?.(fencingToken)
       keepOnly(links, new Set(hosts.map(({ id }) => id)))
       for (const id of letGo) {
         context.log(
@@ -99,7 +99,7 @@ export async function followHosts(context: Followers, signal: AbortSignal): Prom
       }
       await recordHighest(context.db, answers)
       answers.clear()
-      if (beat % Math.ceil(PING_MS / BEAT_MS) === 0) pingAll(links, number, answers)
+      if (beat % Math.ceil(PING_MS / BEAT_MS) === 0) pingAll(links, fencingToken, answers)
       beat += 1
     } catch (error) {
       // Without a lease this cell must not follow; the links end when another cell opens a session.
@@ -161,14 +161,14 @@ function openLink(
  */
 function pingAll(
   links: ReadonlyMap<HostId, Link>,
-  number: string,
+  fencingToken: string,
   answers: Map<HostId, string>,
 ): void {
   for (const [id, link] of links) {
     if (link.requested) continue
     link.requested = true
     link.host
-      .ping(link.session, number)
+      .ping(link.session, fencingToken)
       .then(
         ({ highest }) => answers.set(id, highest),
         // The follower notices the silence.

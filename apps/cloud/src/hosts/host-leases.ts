@@ -24,7 +24,7 @@ export interface Beat {
 export interface HeldHosts extends Pick<Leases, 'works' | 'letGo'> {
   readonly hosts: readonly HostRow[]
   /** A committed fencing token: hosts store the highest one that they have seen. */
-  readonly number: string
+  readonly fencingToken: string
 }
 
 /**
@@ -58,8 +58,8 @@ export async function renewHosts(db: Kysely<CloudTables>, beat: Beat): Promise<H
           for no key update skip locked)`.execute(tx)
     }
     const hosts = await tx.selectFrom('host').selectAll().where('follower', '=', cell).execute()
-    const { rows } = await sql<{ number: string }>`select next_fence() as number`.execute(tx)
-    return { works, letGo, hosts, number: rows[0]?.number ?? '0' }
+    const { rows } = await sql<{ fence: string }>`select next_fence() as fence`.execute(tx)
+    return { works, letGo, hosts, fencingToken: rows[0]?.fence ?? '0' }
   })
 }
 

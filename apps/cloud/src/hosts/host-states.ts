@@ -119,7 +119,7 @@ export async function adoptAsIs(
   records: readonly HostRecord[],
 ): Promise<number> {
   const there = records
-    .filter((each) => each.there)
+    .filter((each) => each.exists)
     .map(({ vm, incarnation }) => ({ vm, incarnation }))
   return db.transaction().execute(async (tx) => {
     const missing = await sql<{ id: VmId; org: OrgId; vapp: VappId }>`

@@ -20,7 +20,7 @@ export function sendFault(dialect: Dialect, log: (message: string, cause: unknow
   ): FastifyReply => {
     const fault = error instanceof Fault ? error : unreadable(error)
     if (!fault) log(`${request.method} ${request.routeOptions.url ?? 'unknown path'}`, error)
-    const { status, code } = dialect.refusals[as ?? fault?.kind ?? 'mistake']
+    const { status, code } = dialect.refusals[as ?? fault?.kind ?? 'internalError']
     if (status === 401) reply.header('www-authenticate', `Basic realm="${dialect.realm}"`)
     if (status === 503) reply.header('retry-after', RETRY_SECONDS)
     // The fault's detail is the delay in seconds.

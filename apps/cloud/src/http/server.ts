@@ -43,7 +43,7 @@ export function buildServer(
     requestId: { header: dialect.requestIdHeader, next: requestId },
     endsRequests: true,
     sendFault: (error, request, reply) =>
-      answerFault(error, request, reply, error === nothing ? 'nowhere' : undefined),
+      answerFault(error, request, reply, error === nothing ? 'noRoute' : undefined),
     sendNotFound() {
       throw nothing
     },

@@ -95,15 +95,15 @@ export async function loseSight(db: Kysely<CloudTables>, host: HostId): Promise<
 }
 
 /** Locks and reads the VM for the holder of its newest claim: until the end of the transaction no one else can change it. */
-export async function lockClaimed(tx: Tx, id: VmId, number: string): Promise<VmRow> {
+export async function lockClaimed(tx: Tx, id: VmId, fencingToken: string): Promise<VmRow> {
   const vm = await tx
     .selectFrom('vm')
     .selectAll()
     .where('id', '=', id)
-    .where('fence', '=', number)
+    .where('fence', '=', fencingToken)
     .forNoKeyUpdate()
     .executeTakeFirst()
-  if (!vm) throw staleClaim(number)
+  if (!vm) throw staleClaim(fencingToken)
   return vm
 }
 
@@ -111,16 +111,16 @@ export async function lockClaimed(tx: Tx, id: VmId, number: string): Promise<VmR
 export async function writeClaimed(
   db: Kysely<CloudTables>,
   id: VmId,
-  number: string,
+  fencingToken: string,
   set: UpdateObject<CloudTables, 'vm'>,
 ): Promise<void> {
   const { numUpdatedRows } = await db
     .updateTable('vm')
     .set(set)
     .where('id', '=', id)
-    .where('fence', '=', number)
+    .where('fence', '=', fencingToken)
     .executeTakeFirst()
-  if (numUpdatedRows === 0n) throw staleClaim(number)
+  if (numUpdatedRows === 0n) throw staleClaim(fencingToken)
 }
 
 /** Placed on no host: nothing is reserved, and no host reports it. */
@@ -134,5 +134,5 @@ export const placedNowhere = {
   address: null,
 } as const
 
-export const staleClaim = (number: string): Fault =>
-  new Fault('stale', `stale fencing token ${number}: there is a newer claim`)
+export const staleClaim = (fencingToken: string): Fault =>
+  new Fault('stale', `stale fencing token ${fencingToken}: there is a newer claim`)

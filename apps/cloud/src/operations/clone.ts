@@ -3,7 +3,7 @@ import type { Goal } from '@skerry/host-api'
 import type { VmId } from '@skerry/vm'
 
 import { operation, type StepContext, type Step } from '../tasks/operation.ts'
-import { deedOf, unplace } from './create.ts'
+import { specOf, unplace } from './create.ts'
 import { hostStep } from './host-step.ts'
 import { placeBeside } from './place.ts'
 
@@ -18,7 +18,7 @@ const place: Step = {
   run: (at) =>
     placeBeside(at.context.db, {
       vm: at.vm.id,
-      number: at.order.number,
+      fencingToken: at.order.fencingToken,
       source: sourceOf(at),
     }),
   undo: unplace,
@@ -28,8 +28,8 @@ const place: Step = {
 const copied = (at: StepContext): Goal => {
   const { computer_name: hostname } = at.vm
   return {
-    be: 'cloned',
-    deed: deedOf(at),
+    goal: 'cloned',
+    spec: specOf(at),
     source: sourceOf(at),
     ...(hostname !== null && { seed: { hostname } }),
   }
@@ -47,7 +47,7 @@ export const clone = operation({
   task: { name: 'vdcCopyVapp', doing: 'Making', done: 'Made' },
   withinSeconds: 3600,
   doc: 'Creates the VM as a copy of another VM, on the same host. The source must be off.',
-  steps: [place, hostStep('define', copied, { be: 'gone' }, { long: true })],
+  steps: [place, hostStep('define', copied, { goal: 'gone' }, { long: true })],
 })
 
 /**

@@ -8,17 +8,20 @@ import { placeVm } from './place.ts'
 
 /** Removes the placement, and records that the VM was not created. */
 export const unplace = ({ context, vm, order }: StepContext): Promise<void> =>
-  writeClaimed(context.db, vm.id, order.number, { ...placedNowhere, status: 'FAILED_CREATION' })
+  writeClaimed(context.db, vm.id, order.fencingToken, {
+    ...placedNowhere,
+    status: 'FAILED_CREATION',
+  })
 
 const place: Step = {
   name: 'place',
   rows: true,
   run: ({ context, vm, order, task }) =>
-    placeVm(context.db, { vm: vm.id, number: order.number, task: task.id }),
+    placeVm(context.db, { vm: vm.id, fencingToken: order.fencingToken, task: task.id }),
   undo: unplace,
 }
 
-export const deedOf = ({ vm }: StepContext) => ({
+export const specOf = ({ vm }: StepContext) => ({
   org: vm.org,
   vApp: vm.vapp,
   name: vm.name,
@@ -32,7 +35,7 @@ export const deedOf = ({ vm }: StepContext) => ({
 async function toldDefined(at: StepContext): Promise<Goal> {
   const { db, seal } = at.context
   const seed = await readSeed(db, at.vm.id, seal)
-  return { be: 'defined', deed: deedOf(at), ...(seed && { seed }) }
+  return { goal: 'defined', spec: specOf(at), ...(seed && { seed }) }
 }
 
 /** Started by instantiate, once for each VM; powerOn may be queued behind it. */
@@ -51,10 +54,10 @@ export const create = operation({
     place,
     hostStep(
       'image',
-      ({ vm }) => ({ be: 'image', digest: vm.image }),
+      ({ vm }) => ({ goal: 'image', digest: vm.image }),
       { none: 'its host deletes an image that no VM needs' },
       { long: true },
     ),
-    hostStep('define', toldDefined, { be: 'gone' }),
+    hostStep('define', toldDefined, { goal: 'gone' }),
   ],
 })

@@ -4,7 +4,7 @@ import { placedNowhere, writeClaimed } from '../inventory/vms.ts'
 import { operation, type Step } from '../tasks/operation.ts'
 import { hostStep } from './host-step.ts'
 
-const gone = hostStep('gone', { be: 'gone' }, { none: 'deleted disks cannot be restored' })
+const gone = hostStep('gone', { goal: 'gone' }, { none: 'deleted disks cannot be restored' })
 
 /**
  * A VM that was never placed is on no host, and a lost host is not called. A deleted VM uses no capacity and cannot be observed.
@@ -15,7 +15,10 @@ const clear: Step = {
     const { context, vm, order } = at
     if (vm.host === null) return
     if (vm.lost_reason !== 'LOST') await gone.run(at)
-    await writeClaimed(context.db, vm.id, order.number, { ...placedNowhere, status: 'RESOLVED' })
+    await writeClaimed(context.db, vm.id, order.fencingToken, {
+      ...placedNowhere,
+      status: 'RESOLVED',
+    })
   },
 }
 
@@ -23,7 +26,9 @@ const forget: Step = {
   name: 'forget',
   rows: true,
   run: ({ context, vm, order }) =>
-    writeClaimed(context.db, vm.id, order.number, { deleted_at: sql<Date>`clock_timestamp()` }),
+    writeClaimed(context.db, vm.id, order.fencingToken, {
+      deleted_at: sql<Date>`clock_timestamp()`,
+    }),
   undo: { none: 'its disks are already deleted' },
 }
 

@@ -19,7 +19,7 @@ const switched = (word: 'enable' | 'disable', to: boolean): Operation =>
     steps: [
       hostStep(
         'nested',
-        { be: 'nested', to },
+        { goal: 'nested', to },
         {
           none: 'it is one atomic switch: it is either changed or not',
         },

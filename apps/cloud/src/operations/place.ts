@@ -19,14 +19,18 @@ const EXPECTED_SECONDS = 60
  */
 export async function placeVm(
   db: Kysely<CloudTables>,
-  { vm: id, number, task }: { readonly vm: VmId; readonly number: string; readonly task: TaskId },
+  {
+    vm: id,
+    fencingToken,
+    task,
+  }: { readonly vm: VmId; readonly fencingToken: string; readonly task: TaskId },
 ): Promise<void> {
   await db.transaction().execute(async (tx) => {
-    const vm = await lockClaimed(tx, id, number)
+    const vm = await lockClaimed(tx, id, fencingToken)
     if (vm.host !== null) {
       if (vm.ever_started || (await isOpen(tx, vm.host))) return
       const { host, incarnation } = vm
-      await deferUndo(tx, { host, vm: id, incarnation, goal: { be: 'gone' }, task })
+      await deferUndo(tx, { host, vm: id, incarnation, goal: { goal: 'gone' }, task })
     }
     // Hosts locked by another placement are skipped first; before "no room", their locks are waited for.
     const host =
@@ -40,10 +44,14 @@ export async function placeVm(
 /** Places a clone on the host of its source, because the source's disk is only there. */
 export async function placeBeside(
   db: Kysely<CloudTables>,
-  { vm: id, number, source }: { readonly vm: VmId; readonly number: string; readonly source: VmId },
+  {
+    vm: id,
+    fencingToken,
+    source,
+  }: { readonly vm: VmId; readonly fencingToken: string; readonly source: VmId },
 ): Promise<void> {
   await db.transaction().execute(async (tx) => {
-    const vm = await lockClaimed(tx, id, number)
+    const vm = await lockClaimed(tx, id, fencingToken)
     if (vm.host !== null) return
     const { rows } = await sql<{ id: HostId; enabled: boolean; open: boolean; room: boolean }>`
       select host.id, host.enabled, coalesce(${open}, false) as open, ${hasRoom(vm)} as room

@@ -31,21 +31,22 @@ const downwards: VappRule = { order: 'last to first', stopsOnFailure: false }
 
 /** A suspended VM goes back to suspended: power-off would discard the memory of its guest. */
 const back = ({ task }: StepContext): Goal => ({
-  be: 'power',
+  goal: 'power',
   to: task.status_before === 'SUSPENDED' ? 'suspended' : 'off',
 })
 const stays = { none: 'what the guest lost cannot be restored' }
 
 /** Records the first start: from then on the VM leaves its host only by migration. */
 async function marked({ context, vm, order }: StepContext): Promise<void> {
-  if (!vm.ever_started) await writeClaimed(context.db, vm.id, order.number, { ever_started: true })
+  if (!vm.ever_started)
+    await writeClaimed(context.db, vm.id, order.fencingToken, { ever_started: true })
 }
 
-const to = (power: 'on' | 'off' | 'suspended'): Goal => ({ be: 'power', to: power })
+const to = (power: 'on' | 'off' | 'suspended'): Goal => ({ goal: 'power', to: power })
 
 /** From here on the host's report says whether the VM's memory is on disk. */
 const unreserve = ({ context, vm, order }: StepContext): Promise<void> =>
-  writeClaimed(context.db, vm.id, order.number, { saving_mib: 0 })
+  writeClaimed(context.db, vm.id, order.fencingToken, { saving_mib: 0 })
 
 const reserveMemory: Step = {
   name: 'reserve',
@@ -53,7 +54,7 @@ const reserveMemory: Step = {
   run: ({ context, vm, order, task }) =>
     reserveRoom(
       context.db,
-      { vm: vm.id, number: order.number, task: task.id },
+      { vm: vm.id, fencingToken: order.fencingToken, task: task.id },
       {
         what: 'the memory',
         column: 'saving_mib',
@@ -114,7 +115,7 @@ export const powerOperations: readonly Operation[] = [
       'shutdown',
       ['POWERED_ON'],
       'POWERED_OFF',
-      hostStep('shutdown', { be: 'shutdown' }, stays, { long: true }),
+      hostStep('shutdown', { goal: 'shutdown' }, stays, { long: true }),
     ),
     forVapp: downwards,
     task: { name: 'vappShutdownGuest', doing: 'Shutting down', done: 'Shut down' },
@@ -122,14 +123,14 @@ export const powerOperations: readonly Operation[] = [
     doc: 'Asks the guest to shut down. If it does not, the VM stays on, and the task reports that.',
   }),
   operation({
-    ...rule('reboot', ['POWERED_ON'], 'POWERED_ON', hostStep('reboot', { be: 'reboot' }, stays)),
+    ...rule('reboot', ['POWERED_ON'], 'POWERED_ON', hostStep('reboot', { goal: 'reboot' }, stays)),
     forVapp: upwards,
     task: { name: 'vappRebootGuest', doing: 'Rebooting', done: 'Rebooted' },
     withinSeconds: 300,
     doc: 'Asks the guest to reboot. If it is unknown whether the guest was asked, the task reports that.',
   }),
   operation({
-    ...rule('reset', ['POWERED_ON'], 'POWERED_ON', hostStep('reset', { be: 'reset' }, stays)),
+    ...rule('reset', ['POWERED_ON'], 'POWERED_ON', hostStep('reset', { goal: 'reset' }, stays)),
     forVapp: upwards,
     task: { name: 'vappReset', doing: 'Resetting', done: 'Reset' },
     withinSeconds: 300,
@@ -150,6 +151,6 @@ export const powerOperations: readonly Operation[] = [
     },
     withinSeconds: 300,
     doc: 'Discards the saved memory of a suspended VM: the VM is off then, and boots at its next start.',
-    steps: [hostStep('discard', { be: 'discarded' }, stays)],
+    steps: [hostStep('discard', { goal: 'noSavedState' }, stays)],
   }),
 ]

@@ -5,7 +5,7 @@ import type { Sizes } from '../database/tables.ts'
 import { writeClaimed } from '../inventory/vms.ts'
 import { reconfigureParams, type Reconfigured } from '../params/reconfigure.ts'
 import { operation, type StepContext, type Step } from '../tasks/operation.ts'
-import { deedOf } from './create.ts'
+import { specOf } from './create.ts'
 import { hostStep } from './host-step.ts'
 import { columnsOf, reserveSizes, sizesBefore } from './sizes.ts'
 
@@ -13,19 +13,23 @@ const requested = ({ task }: StepContext): Reconfigured => (task.input as Reconf
 const wanted = (at: StepContext): Sizes => ({ ...sizesBefore(at.vm), ...requested(at) })
 
 const defined = (at: StepContext, sizes: Sizes): Goal => ({
-  be: 'defined',
-  deed: { ...deedOf(at), ...sizes },
+  goal: 'defined',
+  spec: { ...specOf(at), ...sizes },
 })
 
 const reserve: Step = {
   name: 'reserve',
   rows: true,
   run: (at) =>
-    reserveSizes(at.context.db, { vm: at.vm.id, number: at.order.number }, requested(at)),
+    reserveSizes(
+      at.context.db,
+      { vm: at.vm.id, fencingToken: at.order.fencingToken },
+      requested(at),
+    ),
   async undo({ context, vm, order }) {
     if (vm.sizes_before === null) return
     const before = { ...columnsOf(vm.sizes_before), sizes_before: null }
-    await writeClaimed(context.db, vm.id, order.number, before)
+    await writeClaimed(context.db, vm.id, order.fencingToken, before)
   },
 }
 
@@ -46,7 +50,7 @@ const grow: Step = {
   async run(at) {
     const { context, vm, order } = at
     await grown.run(at)
-    await writeClaimed(context.db, vm.id, order.number, {
+    await writeClaimed(context.db, vm.id, order.fencingToken, {
       ...columnsOf(wanted(at)),
       sizes_before: null,
     })
@@ -61,7 +65,9 @@ const grow: Step = {
       .executeTakeFirstOrThrow()
     if (!committed) return
     const before = { ...vm.sizes_before, diskMiB: wanted(at).diskMiB }
-    await writeClaimed(context.db, vm.id, order.number, { sizes_before: JSON.stringify(before) })
+    await writeClaimed(context.db, vm.id, order.fencingToken, {
+      sizes_before: JSON.stringify(before),
+    })
   },
 }
 

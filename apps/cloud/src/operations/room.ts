@@ -9,7 +9,7 @@ import { requireQuota } from '../tenants/quotas.ts'
 /** A task that stores data in addition to the disk of its VM. */
 export interface Storing {
   readonly vm: VmId
-  readonly number: string
+  readonly fencingToken: string
   readonly task: TaskId
 }
 
@@ -28,11 +28,11 @@ export interface Need {
  */
 export async function reserveRoom(
   db: Kysely<CloudTables>,
-  { vm: id, number, task }: Storing,
+  { vm: id, fencingToken, task }: Storing,
   { what, column, mib }: Need,
 ): Promise<void> {
   await db.transaction().execute(async (tx) => {
-    const vm = await lockClaimed(tx, id, number)
+    const vm = await lockClaimed(tx, id, fencingToken)
     if (vm.reserved_task === task) return
     const need = mib(vm)
     const { stores_mib: requested } = await tx
@@ -90,10 +90,10 @@ const refusals: ReadonlySet<FaultKind> = new Set<FaultKind>([
  */
 export async function releaseSnapshot(
   db: Kysely<CloudTables>,
-  { vm: id, number, task: taskId }: Storing,
+  { vm: id, fencingToken, task: taskId }: Storing,
 ): Promise<void> {
   await db.transaction().execute(async (tx) => {
-    const vm = await lockClaimed(tx, id, number)
+    const vm = await lockClaimed(tx, id, fencingToken)
     if (vm.reserved_task !== taskId) return
     const task = await tx
       .selectFrom('task')
@@ -102,7 +102,7 @@ export async function releaseSnapshot(
       .executeTakeFirstOrThrow()
     const isRefused = task.attempts === 0 && task.fault !== null && refusals.has(task.fault)
     const isLeft = vm.taking_asked && !isRefused
-    await writeClaimed(tx, id, number, {
+    await writeClaimed(tx, id, fencingToken, {
       ...(!isLeft && { taking_mib: Math.max(0, vm.taking_mib - task.stores_mib) }),
       taking_asked: false,
       reserved_task: null,

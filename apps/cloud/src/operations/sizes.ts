@@ -25,7 +25,7 @@ export const columnsOf = ({ cpus, memoryMiB, diskMiB }: Sizes) => ({
 
 interface Held {
   readonly vm: VmId
-  readonly number: string
+  readonly fencingToken: string
 }
 
 /**
@@ -34,11 +34,11 @@ interface Held {
  */
 export async function reserveSizes(
   db: Kysely<CloudTables>,
-  { vm: id, number }: Held,
+  { vm: id, fencingToken }: Held,
   wanted: Partial<Sizes>,
 ): Promise<void> {
   await db.transaction().execute(async (tx) => {
-    const vm = await lockClaimed(tx, id, number)
+    const vm = await lockClaimed(tx, id, fencingToken)
     if (vm.sizes_before !== null) return
     const now = sizesOf(vm)
     const larger = (name: keyof Sizes) => Math.max(now[name], wanted[name] ?? 0)

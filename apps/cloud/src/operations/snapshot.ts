@@ -25,7 +25,7 @@ const most = ({ disk_mib, memory_mib }: VmRow, memory: boolean): number =>
 
 const storing = ({ vm, order, task }: StepContext): Storing => ({
   vm: vm.id,
-  number: order.number,
+  fencingToken: order.fencingToken,
   task: task.id,
 })
 
@@ -43,12 +43,12 @@ const reserve: Step = {
 
 const taken = hostStep(
   'snapshot',
-  (at) => ({ be: 'snapshotted', name: nameOf(at), memory: keepsMemory(requested(at)) }),
+  (at) => ({ goal: 'snapshotted', name: nameOf(at), memory: keepsMemory(requested(at)) }),
   { none: 'the previous snapshot is deleted as soon as the new one exists' },
   {
     long: true,
     before: ({ context, vm, order }) =>
-      writeClaimed(context.db, vm.id, order.number, { taking_asked: true }),
+      writeClaimed(context.db, vm.id, order.fencingToken, { taking_asked: true }),
   },
 )
 
@@ -60,7 +60,7 @@ const take: Step = {
     await taken.run(at)
     const name = nameOf(at)
     if (vm.snapshot === name) return
-    await writeClaimed(context.db, vm.id, order.number, {
+    await writeClaimed(context.db, vm.id, order.fencingToken, {
       snapshot: name,
       snapshot_name: requested(at).name ?? null,
       snapshot_at: sql<Date>`clock_timestamp()`,
@@ -83,7 +83,7 @@ const take: Step = {
 
 const back = hostStep(
   'revert',
-  ({ vm }) => ({ be: 'reverted', name: vm.snapshot ?? '' }),
+  ({ vm }) => ({ goal: 'reverted', name: vm.snapshot ?? '' }),
   { none: 'the discarded state cannot be restored' },
   { long: true },
 )
@@ -121,7 +121,7 @@ const reverting = (on: boolean): Operation =>
 
 const gone = hostStep(
   'unsnapshot',
-  { be: 'unsnapshotted' },
+  { goal: 'noSnapshots' },
   {
     none: 'a removed snapshot cannot be restored',
   },
@@ -133,7 +133,7 @@ const remove: Step = {
   async run(at) {
     await gone.run(at)
     const { context, vm, order } = at
-    await writeClaimed(context.db, vm.id, order.number, {
+    await writeClaimed(context.db, vm.id, order.fencingToken, {
       snapshot: null,
       snapshot_name: null,
       snapshot_at: null,

@@ -22,7 +22,7 @@ interface Place {
   readonly vm: VmId
   readonly host: HostId
   readonly incarnation: string
-  readonly deed?: VmSpec
+  readonly spec?: VmSpec
 }
 
 /** Creates or corrects the row of a VM that a host has, under a new fencing token. Returns the token and the VM spec for the host. */
@@ -30,7 +30,7 @@ export async function giveRow(
   db: Kysely<CloudTables>,
   place: Place,
   wishes: AdoptOverrides,
-): Promise<{ readonly number: string; readonly deed: VmSpec }> {
+): Promise<{ readonly fencingToken: string; readonly spec: VmSpec }> {
   try {
     return await db.transaction().execute(async (tx) => {
       const { recovering } = await tx
@@ -48,7 +48,7 @@ export async function giveRow(
       const row = await takeOver(tx, place)
       await tx.deleteFrom('orphan').where('vm', '=', place.vm).execute()
       await emitEvent(tx, { kind: 'vm.adopted', vm: row, host: place.host })
-      return { number: row.fence, deed: deedOf(row) }
+      return { fencingToken: row.fence, spec: specOf(row) }
     })
   } catch (error) {
     if (brokenConstraint(error) === undefined) throw error
@@ -59,7 +59,7 @@ export async function giveRow(
   }
 }
 
-const deedOf = (row: VmRow): VmSpec => ({
+const specOf = (row: VmRow): VmSpec => ({
   org: row.org,
   vApp: row.vapp,
   name: row.name,
@@ -106,8 +106,8 @@ async function takeOver(tx: Tx, { vm, host, incarnation }: Place): Promise<VmRow
     .executeTakeFirstOrThrow()
 }
 
-async function addRow(tx: Tx, { vm: id, deed }: Place, wishes: AdoptOverrides): Promise<void> {
-  if (!deed) {
+async function addRow(tx: Tx, { vm: id, spec }: Place, wishes: AdoptOverrides): Promise<void> {
+  if (!spec) {
     throw new Fault(
       'conflict',
       `the VM spec of VM ${id} is lost: neither its host nor the database has it`,
@@ -116,9 +116,9 @@ async function addRow(tx: Tx, { vm: id, deed }: Place, wishes: AdoptOverrides): 
       },
     )
   }
-  const org = await orgOf(tx, deed, wishes)
-  const vapp = await vappOf(tx, org, deed, wishes)
-  const { image, cpus, memoryMiB, diskMiB } = deed
+  const org = await orgOf(tx, spec, wishes)
+  const vapp = await vappOf(tx, org, spec, wishes)
+  const { image, cpus, memoryMiB, diskMiB } = spec
   // The image may be missing from the store; the VM has its own copy on the host.
   await tx
     .insertInto('image')
@@ -131,7 +131,7 @@ async function addRow(tx: Tx, { vm: id, deed }: Place, wishes: AdoptOverrides): 
       org,
       id,
       vapp,
-      name: wishes.name ?? deed.name,
+      name: wishes.name ?? spec.name,
       image,
       cpus,
       memory_mib: memoryMiB,
@@ -140,17 +140,17 @@ async function addRow(tx: Tx, { vm: id, deed }: Place, wishes: AdoptOverrides): 
     .execute()
 }
 
-async function orgOf(tx: Tx, deed: VmSpec, { org }: AdoptOverrides): Promise<OrgId> {
+async function orgOf(tx: Tx, spec: VmSpec, { org }: AdoptOverrides): Promise<OrgId> {
   if (org !== undefined) return orgNamed(tx, org)
-  const known = isUuid(deed.org)
+  const known = isUuid(spec.org)
     ? await tx
         .selectFrom('org')
         .select('id')
-        .where('id', '=', deed.org as OrgId)
+        .where('id', '=', spec.org as OrgId)
         .executeTakeFirst()
     : undefined
   if (known) return known.id
-  throw new Fault('conflict', `its organisation no longer exists: ${deed.org}`, {
+  throw new Fault('conflict', `its organisation no longer exists: ${spec.org}`, {
     hint: 'choose another organisation: --org NAME',
   })
 }
@@ -159,7 +159,7 @@ async function orgOf(tx: Tx, deed: VmSpec, { org }: AdoptOverrides): Promise<Org
 async function vappOf(
   tx: Tx,
   org: OrgId,
-  deed: VmSpec,
+  spec: VmSpec,
   { vapp: name }: AdoptOverrides,
 ): Promise<VappId> {
   const alive = tx.selectFrom('vapp').select('id').where('org', '=', org)
@@ -167,8 +167,8 @@ async function vappOf(
   const known =
     name !== undefined
       ? await open.where('name', '=', name).executeTakeFirst()
-      : isUuid(deed.vApp)
-        ? await open.where('id', '=', deed.vApp as VappId).executeTakeFirst()
+      : isUuid(spec.vApp)
+        ? await open.where('id', '=', spec.vApp as VappId).executeTakeFirst()
         : undefined
   if (known) return known.id
   const [vdc] = await vdcsOf(tx, org)
@@ -176,16 +176,16 @@ async function vappOf(
   const taken = await tx
     .selectFrom('vapp')
     .select('id')
-    .where('id', '=', deed.vApp as VappId)
+    .where('id', '=', spec.vApp as VappId)
     .executeTakeFirst()
   const made = await tx
     .insertInto('vapp')
     .values({
-      ...(!taken && isUuid(deed.vApp) && { id: deed.vApp as VappId }),
+      ...(!taken && isUuid(spec.vApp) && { id: spec.vApp as VappId }),
       org,
       vdc: vdc.id,
       owner: 'system',
-      name: name ?? `adopted-${deed.vApp.slice(-12)}`,
+      name: name ?? `adopted-${spec.vApp.slice(-12)}`,
     })
     .returning('id')
     .executeTakeFirstOrThrow()

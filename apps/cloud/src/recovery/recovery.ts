@@ -113,7 +113,7 @@ export async function keepRecords(
 }
 
 function rowOf(host: HostId, record: HostRecord) {
-  const { vm, incarnation, highest, there, gone, lost = false, deed } = record
+  const { vm, incarnation, highest, exists, gone, lost = false, spec } = record
   if (!NUMBER.test(incarnation) || !NUMBER.test(highest)) {
     throw new Fault(
       'invalid',
@@ -125,10 +125,10 @@ function rowOf(host: HostId, record: HostRecord) {
     vm,
     incarnation,
     highest,
-    there,
+    there: exists,
     lost,
     gone: gone !== undefined,
-    spec: deed === undefined ? null : JSON.stringify(deed),
+    spec: spec === undefined ? null : JSON.stringify(spec),
   }
 }
 

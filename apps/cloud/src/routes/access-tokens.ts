@@ -15,7 +15,7 @@ export const accessTokens = [
     path: at.accessTokens,
     permission: 'session',
     answers: { 200: 'accessTokens' },
-    doc: 'Lists the access tokens of the caller. The secret of a token is returned only when it is created.',
+    doc: 'Lists the API tokens of the caller. The secret of a token is returned only when it is created.',
     async handle(context, caller) {
       const rows = await context.as(caller.principal, (tx) => accessTokensOf(tx, caller.principal))
       return { status: 200, body: list(rows, caller, new Hrefs(context.base)) }
@@ -28,11 +28,11 @@ export const accessTokens = [
     permission: 'session',
     takes: accessTokenParams,
     answers: { 201: 'accessToken' },
-    doc: 'Creates an access token for scripts. It has the rights of its user until it is revoked. Only a session can create one.',
+    doc: 'Creates an API token. It has the rights of its user until it is revoked. Only a session can create one.',
     async handle(context, caller) {
       const { principal, body } = caller
       if (principal.script) {
-        throw new Fault('forbidden', 'an access token cannot create other tokens', {
+        throw new Fault('forbidden', 'an API token cannot create other tokens', {
           hint: 'log in: POST /api/sessions',
         })
       }
@@ -54,7 +54,7 @@ export const accessTokens = [
     path: at.accessToken,
     permission: 'session',
     answers: { 200: 'accessToken' },
-    doc: 'An access token of the caller: when it was created and last used.',
+    doc: 'An API token of the caller: when it was created and last used.',
     async handle({ base }, caller) {
       return { status: 200, body: accessToken(caller.params.accessToken, caller, new Hrefs(base)) }
     },
@@ -65,7 +65,7 @@ export const accessTokens = [
     path: at.accessToken,
     permission: 'session',
     answers: { 204: 'nothing' },
-    doc: 'Revokes an access token. It is invalid from then on.',
+    doc: 'Revokes an API token. It is invalid from then on.',
     async handle(context, { principal, params }) {
       await context.as(principal, (tx) => dropAccessToken(tx, principal, params.accessToken))
       return { status: 204 }

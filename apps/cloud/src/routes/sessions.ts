@@ -54,10 +54,10 @@ export const sessions = [
     path: at.session,
     permission: 'session',
     answers: { 204: 'nothing' },
-    doc: 'Logs out: the token is invalid from then on. An access token is revoked at its own address instead.',
+    doc: 'Logs out: the token is invalid from then on. An API token is revoked at its own address instead.',
     async handle(context, { principal, token }) {
       if (principal.script) {
-        throw new Fault('conflict', 'this is an access token, not a session', {
+        throw new Fault('conflict', 'this is an API token, not a session', {
           hint: 'to revoke it, DELETE its own address below /api/session/tokens',
         })
       }

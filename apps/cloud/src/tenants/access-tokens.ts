@@ -49,7 +49,7 @@ export async function addAccessToken(
     tx,
   )
   if ((await accessTokensOf(tx, principal)).length >= MOST) {
-    throw new Fault('conflict', `a user can have at most ${MOST} access tokens`, {
+    throw new Fault('conflict', `a user can have at most ${MOST} API tokens`, {
       hint: 'revoke an unused token',
     })
   }

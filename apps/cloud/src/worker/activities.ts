@@ -162,7 +162,7 @@ export class Activities {
       vm: vm.id,
       task: task.id,
       key: `${task.id}:${name}${mark}`,
-      number: claim.fence,
+      fencingToken: claim.fence,
       incarnation: vm.incarnation,
       ...(from && { from }),
     }

@@ -56,26 +56,26 @@ export function makeHostApi({
       const work = {
         ready: () => requireReady(host, order, goal),
         act: async (how: { signal: AbortSignal; progress: (percent: number) => void }) => {
-          if (goals[goal.be].life === 'begins') await leaveEarlierLife({ host, order })
-          const deed = ledgers.get(order.vm)?.deed as VmSpec | undefined
-          await reach({ host, order, org: deed?.org, pull, ...how }, goal)
+          if (goals[goal.goal].life === 'begins') await leaveEarlierLife({ host, order })
+          const spec = ledgers.get(order.vm)?.spec as VmSpec | undefined
+          await reach({ host, order, org: spec?.org, pull, ...how }, goal)
           const outcome: StepOutcome = {
             report: await report(order),
-            ...('deed' in goal && { deed: goal.deed }),
-            ...(goal.be === 'gone' && { gone: host.clock.now().toISOString() }),
+            ...('spec' in goal && { spec: goal.spec }),
+            ...(goal.goal === 'gone' && { gone: host.clock.now().toISOString() }),
           }
           sessions.changed(order.vm)
           return outcome
         },
       }
       requireRecord(host, orders, order, goal)
-      return unlessLeft(orders.inOrder(order, goals[goal.be], work, progress), waiting)
+      return unlessLeft(orders.inOrder(order, goals[goal.goal], work, progress), waiting)
     },
     stop: async (vm, key) => orders.stop(vm, key),
     follow: (session, leaving) => sessions.follow(session, leaving),
-    async ping(session, number) {
+    async ping(session, fencingToken) {
       sessions.heard(session)
-      ledgers.hear(number)
+      ledgers.hear(fencingToken)
       return { highest: ledgers.highest }
     },
     async *records() {
@@ -96,28 +96,28 @@ function* recordsOf(host: Host, { ledgers }: Orders): Generator<HostRecord, void
     const record = host.records.get(vm, 'cloud')
     return record?.phase === 'there' ? record.incarnation : undefined
   }
-  for (const { vm, incarnation, highest, task, deed, gone } of ledgers.all()) {
+  for (const { vm, incarnation, highest, task, spec, gone } of ledgers.all()) {
     yield {
       vm,
       incarnation,
       highest,
       task,
-      there: lifeOf(vm) === incarnation,
-      ...(deed !== undefined && { deed: deed as VmSpec }),
+      exists: lifeOf(vm) === incarnation,
+      ...(spec !== undefined && { spec: spec as VmSpec }),
       ...(gone !== undefined && { gone }),
     }
   }
   for (const vm of vmIds(host, 'cloud')) {
     const incarnation = lifeOf(vm)
     if (incarnation === undefined || ledgers.get(vm)) continue
-    yield { vm, incarnation, highest: '0', task: '' as TaskId, there: true, lost: true }
+    yield { vm, incarnation, highest: '0', task: '' as TaskId, exists: true, lost: true }
   }
 }
 
 /** The record of a VM's orders is written before the VM exists: a VM without it has lost it. */
 function requireRecord(host: Host, orders: Orders, { vm, incarnation }: Order, goal: Goal): void {
   const found = host.records.get(vm, 'cloud')
-  if (goal.be === 'adopted') {
+  if (goal.goal === 'adopted') {
     if (found?.phase === 'there' && found.incarnation === incarnation) return
     const detail = found?.incarnation ?? '0'
     throw new Fault('other-incarnation', `this incarnation of VM ${vm} not found on this host`, {

@@ -32,7 +32,7 @@ export interface GoalContext {
   readonly progress: (percent: number) => void
 }
 
-type Of<Name extends GoalName> = Extract<Goal, { be: Name }>
+type Of<Name extends GoalName> = Extract<Goal, { goal: Name }>
 type Reach = { readonly [Name in GoalName]: (at: GoalContext, goal: Of<Name>) => Promise<unknown> }
 
 const owner = 'cloud'
@@ -47,17 +47,17 @@ const ways: Reach = {
   power,
   reset: ({ host, order }) => changePower(host, order.vm, 'reset', { owner }),
   shutdown,
-  discarded: ({ host, order }) => discardMemory(host, order.vm, { owner }),
+  noSavedState: ({ host, order }) => discardMemory(host, order.vm, { owner }),
   reboot: ({ host, order }) => changePower(host, order.vm, 'reboot', { owner }),
   nested: ({ host, order }, { to }) => setNested(host, order.vm, to, owner),
   snapshotted,
   reverted: ({ host, order }, { name }) => revertSnapshot(host, order.vm, name, owner),
-  unsnapshotted: ({ host, order }) => keepOnly(host, order.vm, undefined),
+  noSnapshots: ({ host, order }) => keepOnly(host, order.vm, undefined),
   gone: ({ host, order }) => removeVm(host, order.vm, owner),
 }
 
 export async function reach(at: GoalContext, goal: Goal): Promise<void> {
-  const way = ways[goal.be] as (at: GoalContext, goal: Goal) => Promise<unknown>
+  const way = ways[goal.goal] as (at: GoalContext, goal: Goal) => Promise<unknown>
   await way(at, goal)
 }
 
@@ -98,12 +98,12 @@ async function keepOnly(host: Host, vm: string, name: string | undefined): Promi
 
 async function define(
   { host, order, pull, signal, progress }: GoalContext,
-  { deed, seed }: Of<'defined'>,
+  { spec, seed }: Of<'defined'>,
 ): Promise<void> {
   const { vm: id, incarnation } = order
-  const { org, name, image, cpus, memoryMiB, diskMiB } = deed
+  const { org, name, image, cpus, memoryMiB, diskMiB } = spec
   const record = host.records.get(id, owner)
-  if (record?.phase === 'there') return change({ host, id }, deed)
+  if (record?.phase === 'there') return change({ host, id }, spec)
   // A crashed attempt may have left an incomplete VM.
   if (record) await removeVm(host, id, owner)
   // The cache may have been emptied since the image was pulled.
@@ -124,12 +124,12 @@ async function define(
 /** Copies a VM that is off; that is checked here, regardless of the cloud's view. */
 async function clone(
   { host, order }: GoalContext,
-  { deed, source, seed }: Of<'cloned'>,
+  { spec, source, seed }: Of<'cloned'>,
 ): Promise<void> {
   const { vm: id, incarnation } = order
-  const { name, cpus, memoryMiB, diskMiB } = deed
+  const { name, cpus, memoryMiB, diskMiB } = spec
   const record = host.records.get(id, owner)
-  if (record?.phase === 'there') return change({ host, id }, deed)
+  if (record?.phase === 'there') return change({ host, id }, spec)
   // A crashed attempt may have left an incomplete VM.
   if (record) await removeVm(host, id, owner)
   const { power } = await readVm(host, source, owner)
@@ -152,13 +152,13 @@ async function clone(
 }
 
 /** Applies only the differences, because most settings can be changed only while the VM is off. */
-async function change({ host, id }: { host: Host; id: string }, deed: VmSpec): Promise<void> {
+async function change({ host, id }: { host: Host; id: string }, spec: VmSpec): Promise<void> {
   const now = await readVm(host, id, owner)
   const wanted = {
-    ...(deed.name !== now.name && { name: deed.name }),
-    ...(deed.cpus !== now.cpus && { cpus: deed.cpus }),
-    ...(deed.memoryMiB !== now.memoryMiB && { memoryMiB: deed.memoryMiB }),
-    ...(deed.diskMiB !== now.diskMiB && { diskMiB: deed.diskMiB }),
+    ...(spec.name !== now.name && { name: spec.name }),
+    ...(spec.cpus !== now.cpus && { cpus: spec.cpus }),
+    ...(spec.memoryMiB !== now.memoryMiB && { memoryMiB: spec.memoryMiB }),
+    ...(spec.diskMiB !== now.diskMiB && { diskMiB: spec.diskMiB }),
   }
   if (Object.keys(wanted).length > 0) await configureVm(host, id, wanted, owner)
 }

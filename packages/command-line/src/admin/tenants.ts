@@ -8,7 +8,7 @@ const bound = (what: string) => valued('N|none', `most ${what}, or none for no l
 const ROLES =
   'user, author, "console only", "organisation administrator", or in System "system administrator"'
 
-/** Organisations with their quotas, users, access tokens, templates and leases. */
+/** Organisations with their quotas, users, API tokens, templates and leases. */
 export const tenantAdmin = {
   listOrgs: adminCommand({
     name: 'admin org list',
@@ -115,7 +115,7 @@ export const tenantAdmin = {
   listTokens: adminCommand({
     name: 'admin token list',
     usage: 'USER@ORG',
-    summary: 'list the access tokens of a user: creation time and last use, never the token itself',
+    summary: 'list the API tokens of a user: creation time and last use, never the token itself',
     examples: ['sudo skerry admin token list bob@blue'],
     next: 'skerry admin token revoke USER@ORG NAME revokes one',
     output: listOf(object({ name: text, made: text, used: orNull(text), id: text })),
@@ -123,7 +123,7 @@ export const tenantAdmin = {
   createToken: adminCommand({
     name: 'admin token create',
     usage: 'USER@ORG NAME',
-    summary: 'create an access token for a user and print it; it is shown only once',
+    summary: 'create an API token for a user and print it; it is shown only once',
     examples: ['sudo skerry admin token create bob@blue nightly'],
     next: 'skerry login PROFILE URL --token-stdin reads it',
     output: object({ name: text, token: text }),
@@ -131,7 +131,7 @@ export const tenantAdmin = {
   revokeToken: adminCommand({
     name: 'admin token revoke',
     usage: 'USER@ORG NAME',
-    summary: 'revoke an access token at once',
+    summary: 'revoke an API token at once',
     examples: ['sudo skerry admin token revoke bob@blue nightly'],
     next: 'skerry admin token list USER@ORG lists the others',
     output: object({ user: text, token: text }),

@@ -84,8 +84,8 @@ export class Ledgers {
   }
 
   /** A fencing token that arrived without an order; persisted by `keepHighest`. */
-  hear(number: string): void {
-    const heard = BigInt(number)
+  hear(fencingToken: string): void {
+    const heard = BigInt(fencingToken)
     if (heard > this.#heard) this.#heard = heard
   }
 
@@ -110,9 +110,9 @@ export class Ledgers {
     }
   }
 
-  #raise(number: bigint): void {
-    if (number > this.#highestOnDisk) this.#highestOnDisk = number
-    if (number > this.#heard) this.#heard = number
+  #raise(fencingToken: bigint): void {
+    if (fencingToken > this.#highestOnDisk) this.#highestOnDisk = fencingToken
+    if (fencingToken > this.#heard) this.#heard = fencingToken
   }
 
   async #write(vm: VmId): Promise<void> {
@@ -140,7 +140,12 @@ export class Ledgers {
 /** undefined if one VM's file is unreadable; the others still load. */
 function parse(file: string, text: string): Ledger | { readonly highest: string } | undefined {
   try {
-    const { format, ...kept } = JSON.parse(text) as Ledger & { format: number }
+    const { format, deed, ...rest } = JSON.parse(text) as Ledger & {
+      format: number
+      deed?: unknown
+    }
+    // `deed`: the name of the spec before 0.1.0.
+    const kept = deed === undefined ? rest : { ...rest, spec: deed }
     if (format === FORMAT && /^\d+$/.test(kept.highest)) return kept
     throw new Error(`its format is ${format}, this program reads ${FORMAT}`)
   } catch (cause) {

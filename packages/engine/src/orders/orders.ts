@@ -30,7 +30,7 @@ export interface Work {
 
 interface RunningStep {
   readonly key: string
-  number: string
+  fencingToken: string
   readonly incarnation: string
   readonly stop: AbortController
   readonly listeners: Set<(percent: number) => void>
@@ -77,7 +77,7 @@ export class Orders {
         await this.ledgers.settled(vm)
         continue
       }
-      switch (verdict.say) {
+      switch (verdict.kind) {
         case 'refuse':
           throw refusal(order, verdict.why, verdict.detail)
         case 'known':
@@ -108,7 +108,7 @@ export class Orders {
 
   /** Synchronous, so that nothing can happen between the verdict and the start. */
   #begin(order: Order, goal: GoalNature, work: Work): RunningStep {
-    const { vm, key, number, incarnation } = order
+    const { vm, key, fencingToken, incarnation } = order
     const stop = new AbortController()
     const listeners = new Set<(percent: number) => void>()
     const ended = this.#carryOut(order, goal, work, stop.signal, (percent) => {
@@ -116,7 +116,7 @@ export class Orders {
     }).finally(() => this.#running.delete(vm))
     // Waiting callers get the error; callers that have disconnected retry.
     ended.catch(() => undefined)
-    const running = { key, number, incarnation, stop, listeners, ended }
+    const running = { key, fencingToken, incarnation, stop, listeners, ended }
     this.#running.set(vm, running)
     return running
   }
@@ -139,7 +139,7 @@ export class Orders {
     } catch (error) {
       if (!signal.aborted) throw error
       if (signal.reason === DISPLACED) {
-        throw refusal(order, 'stale', this.ledgers.get(order.vm)?.highest ?? order.number)
+        throw refusal(order, 'stale', this.ledgers.get(order.vm)?.highest ?? order.fencingToken)
       }
       throw new Fault('canceled', `${order.key} was canceled on request`, { cause: error })
     }
@@ -169,9 +169,10 @@ export class Orders {
 }
 
 /** A later claim takes over the step with the same key, and aborts any other. */
-function displace(running: RunningStep, verdict: Verdict, { number }: Order): void {
-  if (verdict.say === 'join' && BigInt(number) > BigInt(running.number)) running.number = number
-  if (verdict.say === 'wait' && verdict.abort) running.stop.abort(DISPLACED)
+function displace(running: RunningStep, verdict: Verdict, { fencingToken }: Order): void {
+  if (verdict.kind === 'join' && BigInt(fencingToken) > BigInt(running.fencingToken))
+    running.fencingToken = fencingToken
+  if (verdict.kind === 'wait' && verdict.abort) running.stop.abort(DISPLACED)
 }
 
 async function listen(running: RunningStep, progress?: (percent: number) => void): Promise<Report> {
@@ -185,7 +186,7 @@ async function listen(running: RunningStep, progress?: (percent: number) => void
 
 const words = {
   stale: (order: Order, detail: string) =>
-    `stale fencing token ${order.number} of ${order.key}: this host has seen ${detail}`,
+    `stale fencing token ${order.fencingToken} of ${order.key}: this host has seen ${detail}`,
   'other-incarnation': (order: Order, detail: string) =>
     `${order.key} is for incarnation ${order.incarnation} of VM ${order.vm}, this host has incarnation ${detail}`,
   gone: (order: Order) => `VM ${order.vm} not found on this host`,

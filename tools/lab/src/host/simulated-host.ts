@@ -118,33 +118,33 @@ class InMemory implements SimulatedHost {
   /** Synchronous: nothing here takes time, so no step can overlap another. */
   async step(order: Order, goal: Goal): Promise<Report> {
     const known = this.#ledgers.get(order.vm)
-    if (!known && goal.be !== 'adopted' && this.#vms.has(order.vm)) {
+    if (!known && goal.goal !== 'adopted' && this.#vms.has(order.vm)) {
       const detail = 'quarantined'
       throw new Fault('wrong-state', `VM ${order.vm} is quarantined`, { detail })
     }
-    const verdict = decideOrder(known, order, goals[goal.be])
-    if (verdict.say === 'refuse') {
+    const verdict = decideOrder(known, order, goals[goal.goal])
+    if (verdict.kind === 'refuse') {
       throw new Fault(verdict.why, `${order.key}: ${verdict.why}`, { detail: verdict.detail })
     }
     this.#ledgers.set(order.vm, verdict.ledger)
-    this.#hear(order.number)
-    if (verdict.say === 'known') return verdict.report
+    this.#hear(order.fencingToken)
+    if (verdict.kind === 'known') return verdict.report
     const now = this.#ofThisLife(order)
     if (now) requireFrom(order, goal, now)
-    if (goal.be === 'cloned' && !now) this.#requireOff(goal.source as VmId)
+    if (goal.goal === 'cloned' && !now) this.#requireOff(goal.source as VmId)
     const vm = isSnapshot(goal)
       ? this.#snapshot(now, order, goal)
       : reach(now, order, goal, () => this.#nextBoot())
     if (vm?.power !== now?.power) this.#stoppedByGuest.delete(order.vm)
     if ('seed' in goal && goal.seed && !now) this.#seeds.set(order.vm, goal.seed)
     if (vm) this.#vms.set(order.vm, vm)
-    else if (goal.be !== 'image') this.#vms.delete(order.vm)
+    else if (goal.goal !== 'image') this.#vms.delete(order.vm)
     this.done.push(order.key)
     const report: Report = { ...this.#sessions.next(order.vm), ...(vm && { vm }) }
     const outcome = {
       report,
-      ...('deed' in goal && { deed: goal.deed }),
-      ...(goal.be === 'gone' && { gone: '1970-01-01T00:00:00.000Z' }),
+      ...('spec' in goal && { spec: goal.spec }),
+      ...(goal.goal === 'gone' && { gone: '1970-01-01T00:00:00.000Z' }),
     }
     this.#ledgers.set(order.vm, withOutcome(verdict.ledger, order, outcome))
     this.#darken()
@@ -160,21 +160,21 @@ class InMemory implements SimulatedHost {
     return this.#sessions.follow(session, signal)
   }
 
-  async ping(session: string, number: string): Promise<{ readonly highest: string }> {
+  async ping(session: string, fencingToken: string): Promise<{ readonly highest: string }> {
     this.#sessions.heard(session)
-    this.#hear(number)
+    this.#hear(fencingToken)
     return { highest: String(this.#highest) }
   }
 
   async *records(): AsyncGenerator<HostRecord, void> {
-    for (const { results: _, begun: __, deed, ...rest } of this.#ledgers.values()) {
-      const there = this.#vms.get(rest.vm)?.incarnation === rest.incarnation
-      yield { ...rest, there, ...(deed !== undefined && { deed: deed as VmSpec }) }
+    for (const { results: _, begun: __, spec, ...rest } of this.#ledgers.values()) {
+      const exists = this.#vms.get(rest.vm)?.incarnation === rest.incarnation
+      yield { ...rest, exists, ...(spec !== undefined && { spec: spec as VmSpec }) }
     }
     for (const { id: vm, incarnation } of this.#vms.values()) {
       if (this.#ledgers.has(vm)) continue
       const nothing = { highest: '0', task: '' as Ledger['task'] }
-      yield { vm, incarnation, ...nothing, there: true, lost: true }
+      yield { vm, incarnation, ...nothing, exists: true, lost: true }
     }
   }
 
@@ -276,11 +276,11 @@ class InMemory implements SimulatedHost {
       throw new Fault('wrong-state', `VM ${id} is ${now.power}`, { detail: now.power })
     }
     const kept = this.#snapshots.get(id)
-    if (goal.be === 'unsnapshotted') this.#snapshots.delete(id)
-    if (goal.be === 'snapshotted' && kept?.name !== goal.name) {
+    if (goal.goal === 'noSnapshots') this.#snapshots.delete(id)
+    if (goal.goal === 'snapshotted' && kept?.name !== goal.name) {
       this.#snapshots.set(id, { name: goal.name, on: goal.memory && now.power !== 'off' })
     }
-    if (goal.be !== 'reverted') return now
+    if (goal.goal !== 'reverted') return now
     if (kept?.name !== goal.name)
       throw new Fault('wrong-state', `there is no snapshot ${goal.name}`)
     return withPower(now, kept.on ? 'on' : 'off', () => this.#nextBoot())
@@ -313,8 +313,8 @@ class InMemory implements SimulatedHost {
     return undefined
   }
 
-  #hear(number: string): void {
-    if (BigInt(number) > this.#highest) this.#highest = BigInt(number)
+  #hear(fencingToken: string): void {
+    if (BigInt(fencingToken) > this.#highest) this.#highest = BigInt(fencingToken)
   }
 
   #nextBoot(): string {

@@ -13,9 +13,9 @@ import {
   type VmId,
 } from '@skerry/vm'
 
-export type SnapshotGoal = Extract<Goal, { be: 'snapshotted' | 'reverted' | 'unsnapshotted' }>
+export type SnapshotGoal = Extract<Goal, { goal: 'snapshotted' | 'reverted' | 'noSnapshots' }>
 export const isSnapshot = (goal: Goal): goal is SnapshotGoal =>
-  goal.be === 'snapshotted' || goal.be === 'reverted' || goal.be === 'unsnapshotted'
+  goal.goal === 'snapshotted' || goal.goal === 'reverted' || goal.goal === 'noSnapshots'
 
 export function reach(
   now: Vm | undefined,
@@ -23,13 +23,13 @@ export function reach(
   goal: Exclude<Goal, SnapshotGoal>,
   boot: () => string,
 ): Vm | undefined {
-  if (goal.be === 'gone') return undefined
-  if (goal.be === 'image' || (goal.be === 'adopted' && now)) return now
-  if (goal.be === 'defined' || goal.be === 'cloned') {
-    const { name, cpus, memoryMiB, diskMiB } = goal.deed
+  if (goal.goal === 'gone') return undefined
+  if (goal.goal === 'image' || (goal.goal === 'adopted' && now)) return now
+  if (goal.goal === 'defined' || goal.goal === 'cloned') {
+    const { name, cpus, memoryMiB, diskMiB } = goal.spec
     if (now) return { ...now, name, cpus, memoryMiB, diskMiB }
     return {
-      card: cardFor(id, goal.deed.org),
+      card: cardFor(id, goal.spec.org),
       id,
       name,
       tag: '',
@@ -44,7 +44,7 @@ export function reach(
       sharing: false,
     }
   }
-  if (!now || goal.be === 'adopted') throw new Fault('gone', `there is no VM ${id} on this host`)
+  if (!now || goal.goal === 'adopted') throw new Fault('gone', `there is no VM ${id} on this host`)
   const { from, to = now.power, sets } = ruleOf(goal) ?? {}
   if (!from?.includes(now.power) && !isReached(goal, now)) {
     throw new Fault('wrong-state', `VM ${id} is ${now.power}`, { detail: now.power })

@@ -8,7 +8,7 @@ import { after, before, test } from 'node:test'
 import type { Postgres } from '@skerry/lab'
 
 import { noticeRestore } from '../src/recovery/recovery.ts'
-import { NumberSeen } from '../src/worker/number-seen.ts'
+import { TokenSeen } from '../src/worker/token-seen.ts'
 import { openCloudDatabase, startDatabases } from './cloud-database.ts'
 import { cloudOf, highestNumber } from './recovering-cell.ts'
 
@@ -25,11 +25,11 @@ after(async () => {
 
 test('the highest token is kept in any order, and a new cell has none', async () => {
   const file = join(dir, 'seen-a')
-  const seen = new NumberSeen(file)
+  const seen = new TokenSeen(file)
   assert.equal(await seen.read(), undefined)
   for (const number of ['7', '41', '12']) await seen.keep(number)
   assert.equal(await readFile(file, 'utf8'), '41\n')
-  const again = new NumberSeen(file)
+  const again = new TokenSeen(file)
   assert.equal(await again.read(), '41')
   await again.keep('40')
   assert.equal(await again.read(), '41')
@@ -38,7 +38,7 @@ test('the highest token is kept in any order, and a new cell has none', async ()
 test('a file without a number is an error with a hint', async () => {
   const file = join(dir, 'seen-b')
   await writeFile(file, 'rubbish\n')
-  await assert.rejects(new NumberSeen(file).read(), { kind: 'invalid', hint: /recover/ })
+  await assert.rejects(new TokenSeen(file).read(), { kind: 'invalid', hint: /recover/ })
 })
 
 test('a database that never issued the token of a cell starts a recovery, once', async () => {

@@ -6,7 +6,7 @@ import { Fault } from '@skerry/fault'
 const NUMBER = /^[1-9]\d{0,18}$/
 
 /** The highest fencing token that a cell has seen, stored in a file of the cell, which a restore of the database does not change. */
-export class NumberSeen {
+export class TokenSeen {
   readonly #file: string
   #kept = 0n
 
@@ -32,9 +32,9 @@ export class NumberSeen {
   }
 
   /** Pass only committed tokens: one that PostgreSQL may still lose would look like a restore. */
-  async keep(number: string): Promise<void> {
-    if (BigInt(number) <= this.#kept) return
-    await writeDurably(this.#file, `${number}\n`)
-    this.#kept = BigInt(number)
+  async keep(fencingToken: string): Promise<void> {
+    if (BigInt(fencingToken) <= this.#kept) return
+    await writeDurably(this.#file, `${fencingToken}\n`)
+    this.#kept = BigInt(fencingToken)
   }
 }

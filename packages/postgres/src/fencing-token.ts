@@ -7,16 +7,16 @@ const COUNTER_BITS = 40n
 /** Distance of a recovered counter from the highest token seen anywhere: tokens that were issued but never seen stay below it. */
 const RECOVERY_GAP = 2n ** 20n
 
-export interface NumberParts {
+export interface FencingTokenParts {
   readonly era: bigint
   readonly counter: bigint
 }
 
-export function partsOf(number: string): NumberParts {
-  if (!/^(0|[1-9]\d{0,18})$/.test(number)) {
-    throw new Fault('invalid', `invalid fencing token "${number}": expected up to 19 digits`)
+export function partsOf(fencingToken: string): FencingTokenParts {
+  if (!/^(0|[1-9]\d{0,18})$/.test(fencingToken)) {
+    throw new Fault('invalid', `invalid fencing token "${fencingToken}": expected up to 19 digits`)
   }
-  const value = BigInt(number)
+  const value = BigInt(fencingToken)
   return { era: value >> COUNTER_BITS, counter: value & (2n ** COUNTER_BITS - 1n) }
 }
 
