@@ -19,7 +19,7 @@ interface VappPower {
   readonly done: string
   readonly next: string
   /** With --force: this action instead, without asking the guests. */
-  readonly force?: string
+  readonly force?: Pick<VappPower, 'rel' | 'label' | 'done'>
 }
 
 const powers: readonly VappPower[] = [
@@ -38,7 +38,7 @@ const powers: readonly VappPower[] = [
     done: 'shut down',
     summary: 'shut down all guests of a vApp',
     next: 'skerry vapp stop VAPP --force if a guest does not respond',
-    force: 'power:powerOff',
+    force: { rel: 'power:powerOff', label: 'turning off', done: 'turned off' },
   },
   {
     verb: 'suspend',
@@ -70,7 +70,7 @@ const forceOption = {
   force: { type: 'boolean', doc: 'power off all VMs at once, without asking the guests' },
 } as const
 
-const powerRow = ({ verb, rel, label, done, summary, next, force }: VappPower): Command =>
+const powerRow = ({ verb, summary, next, force, ...asking }: VappPower): Command =>
   command({
     name: `vapp ${verb}`,
     usage: 'VAPP',
@@ -85,14 +85,11 @@ const powerRow = ({ verb, rel, label, done, summary, next, force }: VappPower): 
     async run(context, { words: [word = ''], options, json }) {
       const side = sessionIn(context)
       const isForced = (options as { readonly force?: unknown }).force === true
+      const { rel, label, done } = (isForced && force) || asking
       const how = { label: `${label} ${word}`, wait: wantsWait(options), json }
       await doAndSay(context, how, async (doing) => {
         const { href } = await oneNamed(side, kinds.vapp, word)
-        return actOn(
-          side,
-          { kind: kinds.vapp, href, rel: isForced ? (force ?? rel) : rel, done },
-          doing,
-        )
+        return actOn(side, { kind: kinds.vapp, href, rel, done }, doing)
       })
     },
   })
