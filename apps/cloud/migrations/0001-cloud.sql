@@ -923,7 +923,7 @@ create table console_process (
   renewed_at timestamptz not null
 );
 
--- Console servers (`skerry admin console-server create`). A certificate for browsers is renewed for the host named here only: an attacker who
+-- Console servers (`skerry cloud console`). A certificate for browsers is renewed for the host named here only: an attacker who
 -- takes a console server over cannot impersonate another site.
 create table console_machine (
   name text primary key,
@@ -1078,7 +1078,7 @@ create constraint trigger stamp_accounts after insert or update or delete on acc
 create constraint trigger stamp_accounts after insert or update or delete on org
   deferrable initially deferred for each row execute function stamp_accounts();
 
--- Workflow servers (`skerry admin workflow-server create`). A certificate for their clients is renewed for the host named here only: an attacker
+-- Workflow servers (`skerry cloud workflow`). A certificate for their clients is renewed for the host named here only: an attacker
 -- who takes one over cannot impersonate another site.
 create table workflow_machine (
   name text primary key,

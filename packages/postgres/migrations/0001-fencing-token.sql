@@ -2,7 +2,7 @@
 -- A token may be used only after the transaction that drew it has committed: a crash before may issue it again.
 create sequence fence_counter as bigint maxvalue 1099511627775 no cycle;
 
--- What `skerry admin recovery start` adds to the timeline, because a restored dump begins at timeline 1 again.
+-- What `skerry cloud recover` adds to the timeline, because a restored dump begins at timeline 1 again.
 create table fence_era (
   single boolean primary key default true check (single),
   raised bigint not null default 0 check (raised >= 0)
