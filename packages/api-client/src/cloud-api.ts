@@ -4,7 +4,7 @@ import { cloudOperations, type CloudDocuments, type CloudOperations } from './do
 export interface CloudApiOptions {
   /** 'https://cloud.example'. */
   readonly url: string
-  /** Of a session, or an access token. */
+  /** Of a session, or an API token. */
   readonly token: string
   /** Default: the one of the runtime. */
   readonly fetch?: typeof fetch

@@ -1444,25 +1444,25 @@ export interface CloudOperations {
   readonly readSession: {
     readonly answer: CloudDocuments['Session']
   }
-  /** Logs out: the token is invalid from then on. An access token is revoked at its own address instead. */
+  /** Logs out: the token is invalid from then on. An API token is revoked at its own address instead. */
   readonly deleteSession: {
     readonly answer: undefined
   }
-  /** Lists the access tokens of the caller. The secret of a token is returned only when it is created. */
+  /** Lists the API tokens of the caller. The secret of a token is returned only when it is created. */
   readonly listAccessTokens: {
     readonly answer: CloudDocuments['AccessTokens']
   }
-  /** Creates an access token for scripts. It has the rights of its user until it is revoked. Only a session can create one. */
+  /** Creates an API token. It has the rights of its user until it is revoked. Only a session can create one. */
   readonly addAccessToken: {
     readonly body: CloudDocuments['AccessTokenParams']
     readonly answer: CloudDocuments['AccessToken']
   }
-  /** An access token of the caller: when it was created and last used. */
+  /** An API token of the caller: when it was created and last used. */
   readonly readAccessToken: {
     readonly params: { readonly accessToken: string }
     readonly answer: CloudDocuments['AccessToken']
   }
-  /** Revokes an access token. It is invalid from then on. */
+  /** Revokes an API token. It is invalid from then on. */
   readonly deleteAccessToken: {
     readonly params: { readonly accessToken: string }
     readonly answer: undefined
@@ -1563,13 +1563,8 @@ export interface CloudOperations {
     readonly params: { readonly entity: string }
     readonly answer: CloudDocuments['Task']
   }
-  /** For each of its VMs, in order: Discards the saved memory of a suspended VM: the VM is off then, and boots at its next start. */
-  readonly discardSuspendedState: {
-    readonly params: { readonly entity: string }
-    readonly answer: CloudDocuments['Task']
-  }
-  /** For each of its VMs, in order: Resets the VM without shutting down the guest. If it is unknown whether that happened, the task reports that. */
-  readonly reset: {
+  /** For each of its VMs, in order: Asks the guest to shut down. If it does not, the VM stays on, and the task reports that. */
+  readonly shutdown: {
     readonly params: { readonly entity: string }
     readonly answer: CloudDocuments['Task']
   }
@@ -1578,8 +1573,13 @@ export interface CloudOperations {
     readonly params: { readonly entity: string }
     readonly answer: CloudDocuments['Task']
   }
-  /** For each of its VMs, in order: Asks the guest to shut down. If it does not, the VM stays on, and the task reports that. */
-  readonly shutdown: {
+  /** For each of its VMs, in order: Resets the VM without shutting down the guest. If it is unknown whether that happened, the task reports that. */
+  readonly reset: {
+    readonly params: { readonly entity: string }
+    readonly answer: CloudDocuments['Task']
+  }
+  /** For each of its VMs, in order: Discards the saved memory of a suspended VM: the VM is off then, and boots at its next start. */
+  readonly discardSuspendedState: {
     readonly params: { readonly entity: string }
     readonly answer: CloudDocuments['Task']
   }
@@ -1589,7 +1589,7 @@ export interface CloudOperations {
     readonly body?: CloudDocuments['CreateSnapshotParams']
     readonly answer: CloudDocuments['Task']
   }
-  /** Reverts a VM, or each VM of a vApp that has a snapshot, to its snapshot. */
+  /** For each of its VMs, in order: Reverts the VM to its snapshot. */
   readonly revertToCurrentSnapshot: {
     readonly params: { readonly entity: string }
     readonly answer: CloudDocuments['Task']
@@ -1833,23 +1833,23 @@ export interface CloudOperations {
     readonly params: { readonly account: string }
     readonly answer: CloudDocuments['User']
   }
-  /** Changes the role or password of a user, disables or enables the user. It takes effect at once: a new password, or disabling, ends the sessions, access tokens, workflow runs, schedules and screens of that user. */
+  /** Changes the role or password of a user, disables or enables the user. It takes effect at once: a new password, or disabling, ends the sessions, API tokens, workflow runs, schedules and screens of that user. */
   readonly changeUser: {
     readonly params: { readonly account: string }
     readonly body: CloudDocuments['UserInput']
     readonly answer: CloudDocuments['User']
   }
-  /** Lists the access tokens of a user: name, creation time, last use. Never the secret. */
+  /** Lists the API tokens of a user: name, creation time, last use. Never the secret. */
   readonly listUserTokens: {
     readonly params: { readonly account: string }
     readonly answer: CloudDocuments['AccessTokens']
   }
-  /** An access token of a user: when it was created and last used. */
+  /** An API token of a user: when it was created and last used. */
   readonly readUserToken: {
     readonly params: { readonly userToken: string }
     readonly answer: CloudDocuments['AccessToken']
   }
-  /** Revokes an access token of a user, at once. */
+  /** Revokes an API token of a user, at once. */
   readonly deleteUserToken: {
     readonly params: { readonly userToken: string }
     readonly answer: undefined
@@ -1904,10 +1904,10 @@ export const cloudOperations = {
   powerOn: { method: 'POST', path: '/api/vApp/{entity}/power/action/powerOn' },
   powerOff: { method: 'POST', path: '/api/vApp/{entity}/power/action/powerOff' },
   suspend: { method: 'POST', path: '/api/vApp/{entity}/power/action/suspend' },
-  discardSuspendedState: { method: 'POST', path: '/api/vApp/{entity}/action/discardSuspendedState' },
-  reset: { method: 'POST', path: '/api/vApp/{entity}/power/action/reset' },
-  reboot: { method: 'POST', path: '/api/vApp/{entity}/power/action/reboot' },
   shutdown: { method: 'POST', path: '/api/vApp/{entity}/power/action/shutdown' },
+  reboot: { method: 'POST', path: '/api/vApp/{entity}/power/action/reboot' },
+  reset: { method: 'POST', path: '/api/vApp/{entity}/power/action/reset' },
+  discardSuspendedState: { method: 'POST', path: '/api/vApp/{entity}/action/discardSuspendedState' },
   createSnapshot: { method: 'POST', path: '/api/vApp/{entity}/action/createSnapshot' },
   revertToCurrentSnapshot: { method: 'POST', path: '/api/vApp/{entity}/action/revertToCurrentSnapshot' },
   removeAllSnapshots: { method: 'POST', path: '/api/vApp/{entity}/action/removeAllSnapshots' },
