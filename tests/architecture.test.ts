@@ -23,9 +23,9 @@ const layers = [...(/```layers\n([^]*?)```/.exec(page)?.[1] ?? '').matchAll(/^(\
 )
 
 const read = (file: string) => ({ file, text: readFileSync(`${root}/${file}`, 'utf8') })
-const files = globSync('{packages,apps}/*/src/**/*.ts', { cwd: root }).map(read)
+const files = globSync('{packages,apps}/*/src/**/*.{ts,tsx}', { cwd: root }).map(read)
 const written = files.filter(({ file }) => !file.endsWith('.gen.ts'))
-const everything = globSync('{packages,apps,tools,tests}/**/*.ts', {
+const everything = globSync('{packages,apps,tools,tests}/**/*.{ts,tsx}', {
   cwd: root,
   exclude: ['**/node_modules/**'],
 }).map(read)
@@ -167,7 +167,7 @@ test('every source file is reached: a route, command or operation that no list n
     }
   }
   const starts =
-    /\/src\/(?:.+\/)?main\.ts$|\/src\/index\.ts$|^packages\/screen\/src\/page\/(?:page|take-address)\.ts$/
+    /\/src\/(?:.+\/)?main\.tsx?$|\/src\/index\.ts$|^packages\/screen\/src\/page\/(?:page|take-address)\.ts$/
   for (const { file } of files) if (starts.test(file)) visit(file)
   for (const file of globSync('{packages,apps}/*/package.json', { cwd: root })) {
     const named = read(file).text.matchAll(/"\.\/(src\/[^"]+\.ts)"/g)
@@ -303,7 +303,7 @@ test('time, chance and the environment are handed in', () => {
   // The clock of this file is Temporal's own, the same at every replay; it hands it on.
   const replayed = 'apps/workflow/src/durable/run.ts'
   assert.deepEqual(
-    offenders((file, text) => taken.test(text) && !file.endsWith('/main.ts') && file !== replayed),
+    offenders((file, text) => taken.test(text) && !/\/main\.tsx?$/.test(file) && file !== replayed),
     [],
   )
 })

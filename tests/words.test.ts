@@ -33,7 +33,7 @@ const emptyNames =
 
 const read = (file: string) => ({ file, text: readFileSync(join(root, file), 'utf8') })
 const product = globSync(
-  ['{apps,packages}/*/src/**/*.{ts,js,html,css}', '{apps,packages}/*/migrations/*.sql'],
+  ['{apps,packages}/*/src/**/*.{ts,tsx,js,html,css}', '{apps,packages}/*/migrations/*.sql'],
   { cwd: root },
 ).map(read)
 const pages = globSync(['*.md', 'docs/**/*.md', '{apps,packages,tools}/*/README.md'], {

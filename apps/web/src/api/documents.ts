@@ -1,0 +1,235 @@
+// The documents of the cloud API as JSON: the parts that the pages read. docs/reference/api/cloud.md describes all of them.
+
+export interface ApiLink {
+  readonly rel: string
+  readonly href: string
+  readonly type?: string
+  readonly name?: string
+}
+
+/** An action that is not linked, and the reason. */
+export interface Unavailable {
+  readonly rel: string
+  readonly because: string
+}
+
+export interface Reference {
+  readonly name: string
+  readonly href: string
+  readonly type?: string
+}
+
+export interface SessionDocument {
+  readonly user: string
+  readonly org: string
+  readonly role?: string
+  readonly right?: readonly string[]
+  readonly link?: readonly ApiLink[]
+}
+
+export interface TaskDocument {
+  readonly href: string
+  readonly status: string
+  readonly operation: string
+  readonly startTime: string
+  readonly endTime?: string
+  readonly owner?: Reference
+  readonly user?: { readonly name: string }
+  readonly progress?: number
+  readonly error?: { readonly message: string; readonly minorErrorCode: string }
+}
+
+interface Tasks {
+  readonly task?: readonly TaskDocument[]
+}
+
+export interface HardwareItem {
+  readonly resourceType: number
+  readonly virtualQuantity: number
+}
+
+export interface SnapshotDocument {
+  readonly name: string
+  readonly created: string
+  readonly poweredOn: boolean
+  readonly size?: number
+}
+
+export interface VmDocument {
+  readonly name: string
+  readonly href: string
+  readonly status: number
+  readonly link?: readonly ApiLink[]
+  readonly unavailable?: readonly Unavailable[]
+  readonly tasks?: Tasks
+  readonly virtualHardwareSection?: { readonly item?: readonly HardwareItem[] }
+  readonly networkConnectionSection?: {
+    readonly networkConnection?: readonly {
+      readonly network: string
+      readonly ipAddress?: string
+      readonly macAddress?: string
+    }[]
+  }
+  readonly guestCustomizationSection?: { readonly computerName?: string }
+  readonly snapshotSection?: { readonly snapshot?: SnapshotDocument }
+  readonly dateCreated?: string
+  readonly lastSeen?: string
+}
+
+export interface LeaseSection {
+  readonly href: string
+  readonly deploymentLeaseInSeconds: number
+  readonly storageLeaseInSeconds: number
+  readonly deploymentLeaseExpiration?: string
+  readonly storageLeaseExpiration?: string
+}
+
+export interface VAppDocument {
+  readonly name: string
+  readonly href: string
+  readonly status: number
+  readonly link?: readonly ApiLink[]
+  readonly unavailable?: readonly Unavailable[]
+  readonly tasks?: Tasks
+  readonly leaseSettingsSection?: LeaseSection
+  readonly dateCreated?: string
+  readonly owner?: { readonly user?: { readonly name: string } }
+  readonly children?: { readonly vm?: readonly VmDocument[] }
+}
+
+export interface MetadataDocument {
+  readonly link?: readonly ApiLink[]
+  readonly metadataEntry?: readonly {
+    readonly key: string
+    readonly href?: string
+    readonly typedValue?: { readonly value: string }
+  }[]
+}
+
+export interface TemplateDocument {
+  readonly name: string
+  readonly href: string
+  readonly numberOfCpus: number
+  readonly memoryMB: number
+  readonly diskMB: number
+  readonly digest?: { readonly algorithm: string; readonly value: string }
+}
+
+export interface CatalogDocument {
+  readonly name: string
+  readonly href: string
+  readonly link?: readonly ApiLink[]
+}
+
+export interface UploadDocument {
+  readonly name: string
+  readonly href: string
+  readonly file: { readonly size: number; readonly bytesTransferred: number }
+}
+
+export interface VdcDocument {
+  readonly name: string
+  readonly href: string
+  readonly link?: readonly ApiLink[]
+  readonly isEnabled: boolean
+}
+
+/** Limits of an organisation, or what of them is used; a limit that is missing is none. */
+export interface QuotaDocument {
+  readonly vms?: number
+  readonly runningVms?: number
+  readonly cpus?: number
+  readonly memoryMB?: number
+  readonly storageMB?: number
+}
+
+export interface LeasesDocument {
+  readonly deploymentDefault: number
+  readonly deploymentMax: number
+  readonly storageDefault: number
+  readonly storageMax: number
+}
+
+export interface AdminOrgDocument {
+  readonly name: string
+  readonly href: string
+  readonly fullName?: string
+  readonly isEnabled: boolean
+  readonly link?: readonly ApiLink[]
+  readonly quota?: QuotaDocument
+  readonly used?: QuotaDocument
+  readonly leases?: LeasesDocument
+  readonly users?: { readonly userReference?: readonly Reference[] }
+  readonly vdcs?: { readonly vdc?: readonly Reference[] }
+}
+
+export interface UserDocument {
+  readonly name: string
+  readonly href: string
+  readonly isEnabled: boolean
+  readonly role?: { readonly name: string }
+  readonly link?: readonly ApiLink[]
+}
+
+export interface AdminDocument {
+  readonly organizations?: { readonly organization?: readonly Reference[] }
+  readonly roles?: {
+    readonly role?: readonly { readonly name: string; readonly right?: readonly string[] }[]
+  }
+}
+
+interface HostResource {
+  readonly allocated: number
+  readonly limit: number
+  readonly used: number
+}
+
+export interface HostDocument {
+  readonly name: string
+  readonly href: string
+  readonly state: string
+  readonly isEnabled: boolean
+  readonly isOpen?: boolean
+  readonly cpu: HostResource
+  readonly memory: HostResource
+  readonly storage: HostResource
+  readonly link?: readonly ApiLink[]
+}
+
+export interface AccessTokenDocument {
+  readonly name: string
+  readonly href: string
+  readonly dateCreated: string
+  readonly lastUsed?: string
+  /** Only in the answer that creates it. */
+  readonly token?: string
+}
+
+export interface AccessTokensDocument {
+  readonly accessToken?: readonly AccessTokenDocument[]
+}
+
+export interface ScreenTicketDocument {
+  readonly value: string
+  readonly wss: string
+  readonly expires: string
+}
+
+export interface MetricsDocument {
+  readonly step: number
+  readonly until: string
+  readonly cpuPercent: readonly number[]
+  readonly memoryMB: readonly number[]
+  readonly diskRead: readonly number[]
+  readonly diskWrite: readonly number[]
+  readonly netIn: readonly number[]
+  readonly netOut: readonly number[]
+}
+
+/** The link of a document with this rel and, if given, a media type that contains `type`. */
+export const linkOf = (
+  document: { readonly link?: readonly ApiLink[] } | undefined,
+  rel: string,
+  type = '',
+): string | undefined =>
+  document?.link?.find((link) => link.rel === rel && (link.type ?? '').includes(type))?.href

@@ -1,0 +1,19 @@
+import { Dialog } from '../components/dialog.tsx'
+import { hasSessionEnded, logOut, useSession } from '../data/session.ts'
+import { LoginForm } from './login-form.tsx'
+
+/** The session ended while the page was open. After the login everything is as before: page, filter and half-filled form. */
+export function LoginDialog() {
+  const { user, org } = useSession()
+  return (
+    <Dialog title="Your session has ended" onClose={() => undefined}>
+      <p>Log in again to continue where you were.</p>
+      <LoginForm name={`${user}@${org}`} onDone={() => hasSessionEnded.set(false)} />
+      <p>
+        <a href="/ui/login" onClick={() => void logOut()}>
+          Log in as another user
+        </a>
+      </p>
+    </Dialog>
+  )
+}

@@ -1,0 +1,30 @@
+// Every address of the app, below /ui. routes.tsx says which page each of them shows.
+
+const segment = encodeURIComponent
+
+export const paths = {
+  login: '/login',
+  overview: '/',
+  vms: '/vms',
+  newVm: '/vms/new',
+  vm: (id: string) => `/vms/${segment(id)}`,
+  vapps: '/vapps',
+  newVapp: '/vapps/new',
+  vapp: (id: string) => `/vapps/${segment(id)}`,
+  templates: '/templates',
+  template: (id: string) => `/templates/${segment(id)}`,
+  tasks: '/tasks',
+  events: '/events',
+  settings: '/settings',
+  org: '/org',
+  adminHosts: '/admin/hosts',
+  adminHost: (id: string) => `/admin/hosts/${segment(id)}`,
+  adminOrgs: '/admin/orgs',
+  adminOrg: (id: string) => `/admin/orgs/${segment(id)}`,
+  adminVms: '/admin/vms',
+  adminAudit: '/admin/audit',
+} as const
+
+/** The page of a VM or vApp by its id, which begins with its kind. */
+export const objectPath = (id: string): string =>
+  id.startsWith('vapp-') ? paths.vapp(id) : paths.vm(id)

@@ -1,0 +1,80 @@
+import { CSPProvider } from '@base-ui/react/csp-provider'
+import { Tooltip } from '@base-ui/react/tooltip'
+import { useEffect, useRef } from 'react'
+import { Outlet, useLocation } from 'react-router'
+
+import { Icon } from '../components/icon.tsx'
+import { PageTooltip } from '../components/tooltip.tsx'
+import { connection } from '../data/connection.ts'
+import { startLiveUpdates } from '../data/live-updates.ts'
+import { hasSessionEnded } from '../data/session.ts'
+import { useStore } from '../data/store.ts'
+import { formatClock } from '../text/format.ts'
+import { CommandPalette } from './command-palette.tsx'
+import { ConsoleDock } from './console-dock.tsx'
+import { LoginDialog } from './login-dialog.tsx'
+import { Shortcuts, useShortcuts } from './shortcuts.tsx'
+import { SideNav } from './side-nav.tsx'
+import { TaskStrip } from './task-strip.tsx'
+import { Toasts } from './toasts.tsx'
+import { TopBar } from './top-bar.tsx'
+import { ActionDialog } from './vm-actions.tsx'
+
+import style from './shell.module.css'
+
+/** What surrounds every page: navigation, top bar, docked console, tasks, and what opens above them. */
+export function Shell() {
+  const { isLost, since } = useStore(connection)
+  const isLoginNeeded = useStore(hasSessionEnded)
+  const main = usePageFocus()
+  useShortcuts()
+  useEffect(startLiveUpdates, [])
+  return (
+    // Base UI inserts no <style> elements: the Content-Security-Policy forbids them.
+    <CSPProvider disableStyleElements>
+      <Tooltip.Provider delay={500}>
+        <div className={style['shell']}>
+          <a className={style['skip']} href="#main">
+            Skip to content
+          </a>
+          <SideNav />
+          <TopBar />
+          <main id="main" ref={main} className={style['main']} tabIndex={-1}>
+            {isLost && (
+              <p className={style['lost']} role="alert">
+                <Icon name="offline" />
+                The cloud does not answer. The page shows the state of {formatClock(since)} and
+                tries to reconnect.
+              </p>
+            )}
+            <Outlet />
+          </main>
+          <ConsoleDock />
+          <TaskStrip />
+        </div>
+        <Toasts />
+        <CommandPalette />
+        <ActionDialog />
+        <Shortcuts />
+        {isLoginNeeded && <LoginDialog />}
+        <PageTooltip />
+      </Tooltip.Provider>
+    </CSPProvider>
+  )
+}
+
+/** A new page gets the focus and starts at its top, as after loading a document. */
+function usePageFocus() {
+  const main = useRef<HTMLElement>(null)
+  const { pathname } = useLocation()
+  const isFirst = useRef(true)
+  useEffect(() => {
+    if (isFirst.current) {
+      isFirst.current = false
+      return
+    }
+    main.current?.focus({ preventScroll: true })
+    main.current?.scrollTo(0, 0)
+  }, [pathname])
+  return main
+}

@@ -1,0 +1,114 @@
+import { useEffect } from 'react'
+import { useNavigate } from 'react-router'
+
+import { Button } from '../components/button.tsx'
+import { Dialog } from '../components/dialog.tsx'
+import { areShortcutsShown, isPaletteOpen, isTaskListOpen } from '../data/page-state.ts'
+import { useStore } from '../data/store.ts'
+import { paths } from './paths.ts'
+import { navGroups, useNavGroups } from './side-nav.tsx'
+
+import style from './shortcuts.module.css'
+
+const everywhere: readonly (readonly [keys: string, meaning: string])[] = [
+  ['Ctrl K', 'search or run a command'],
+  ['/', 'filter the list'],
+  ['c', 'create a VM'],
+  ['t', 'show tasks'],
+  ['?', 'show this list'],
+]
+const inLists: readonly (readonly [keys: string, meaning: string])[] = [
+  ['↑ ↓', 'or j k: previous, next row'],
+  ['Space', 'preview'],
+  ['Enter', 'open'],
+  ['x', 'select'],
+  ['Shift ↑ ↓', 'select several'],
+  ['.', 'actions of the row'],
+]
+
+const goTo: Readonly<Record<string, string>> = Object.fromEntries(
+  navGroups.flatMap(({ entries }) =>
+    entries.flatMap(({ keys, to }) => (keys === undefined ? [] : [[keys.slice(2), to]])),
+  ),
+)
+
+/** Keys that work everywhere, except in text fields and dialogs. */
+export function useShortcuts(): void {
+  const navigate = useNavigate()
+  useEffect(() => {
+    let previous = ''
+    const onKeyDown = (event: KeyboardEvent): void => {
+      if ((event.ctrlKey || event.metaKey) && event.key === 'k') {
+        event.preventDefault()
+        return isPaletteOpen.set(true)
+      }
+      const target = event.target as HTMLElement
+      const isTyping = target.closest('input, textarea, select, [role=menu]') !== null
+      const isCombination = event.ctrlKey || event.metaKey || event.altKey
+      const isCovered = document.querySelector('[role=dialog], [role=alertdialog]') !== null
+      if (isTyping || isCombination || isCovered) return
+      const to = previous === 'g' ? goTo[event.key] : undefined
+      previous = event.key
+      if (to !== undefined) void navigate(to)
+      else if (event.key === 'c') void navigate(paths.newVm)
+      else if (event.key === 't') isTaskListOpen.set(!isTaskListOpen.get())
+      else if (event.key === '?') areShortcutsShown.set(true)
+      else if (event.key === '/') focusFilter(event)
+    }
+    addEventListener('keydown', onKeyDown)
+    return () => removeEventListener('keydown', onKeyDown)
+  }, [navigate])
+}
+
+function focusFilter(event: KeyboardEvent): void {
+  const filter = document.querySelector<HTMLInputElement>('[data-filter]')
+  if (!filter) return
+  event.preventDefault()
+  filter.focus()
+}
+
+export function Shortcuts() {
+  const isShown = useStore(areShortcutsShown)
+  const groups = useNavGroups()
+  if (!isShown) return null
+  const pages = groups.flatMap(({ entries }) =>
+    entries.flatMap(({ keys, text }) => (keys === undefined ? [] : [[keys, text] as const])),
+  )
+  const close = (): void => areShortcutsShown.set(false)
+  return (
+    <Dialog
+      title="Keyboard shortcuts"
+      wide
+      onClose={close}
+      footer={<Button onClick={close}>Close</Button>}
+    >
+      <div className={style['groups']}>
+        <KeyList title="Everywhere" keys={everywhere} />
+        <KeyList title="In lists" keys={inLists} />
+        <KeyList title="Pages" keys={pages} />
+      </div>
+    </Dialog>
+  )
+}
+
+const KeyList = ({
+  title,
+  keys,
+}: {
+  readonly title: string
+  readonly keys: readonly (readonly [string, string])[]
+}) => (
+  <section>
+    <h3>{title}</h3>
+    <dl>
+      {keys.map(([key, meaning]) => (
+        <div key={key}>
+          <dt>
+            <kbd>{key}</kbd>
+          </dt>
+          <dd>{meaning}</dd>
+        </div>
+      ))}
+    </dl>
+  </section>
+)

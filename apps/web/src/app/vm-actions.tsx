@@ -1,0 +1,182 @@
+// Actions on VMs: confirmed where something would be lost, sent once, and reported.
+import { useState } from 'react'
+import { useNavigate, type NavigateFunction } from 'react-router'
+
+import { pathOf, request } from '../api/client.ts'
+import type { TaskDocument } from '../api/documents.ts'
+import { Button } from '../components/button.tsx'
+import { CommandChoice } from '../components/command-line.tsx'
+import { ConfirmDialog, Dialog } from '../components/dialog.tsx'
+import { CheckField, TextField } from '../components/field.tsx'
+import type { IconName } from '../components/icon.tsx'
+import type { MenuGroup, MenuItem } from '../components/menu.tsx'
+import { notify, notifyError } from '../data/notifications.ts'
+import { rememberTask } from '../data/own-tasks.ts'
+import { consoleVm } from '../data/page-state.ts'
+import { queryClient } from '../data/query-client.ts'
+import { createStore, useStore } from '../data/store.ts'
+import { isAvailable, type VmAction, type ActionName } from '../model/actions.ts'
+import { commandOf, curlCommand } from '../model/commands.ts'
+import { taskOfDocument, type ShownTask } from '../model/task.ts'
+import { en } from '../text/en.ts'
+import { paths } from './paths.ts'
+
+export const actionIcons: Readonly<Record<ActionName, IconName>> = {
+  start: 'play',
+  shutdown: 'power',
+  reboot: 'restart',
+  suspend: 'suspend',
+  reset: 'restart',
+  powerOff: 'stop',
+  discardState: 'trash',
+  console: 'console',
+  createSnapshot: 'snapshot',
+  revertSnapshot: 'revert',
+  removeSnapshot: 'trash',
+  changeHardware: 'cpu',
+  delete: 'trash',
+}
+
+/** What an action is applied to: a VM, or a vApp with all its VMs. */
+export interface ActionTarget {
+  readonly id: string
+  readonly name: string
+}
+
+interface PendingAction {
+  readonly target: ActionTarget
+  readonly action: VmAction
+}
+const pending = createStore<PendingAction | undefined>(undefined)
+
+/** Sends the action and remembers its task. */
+export async function sendAction(action: VmAction, body?: unknown): Promise<ShownTask | undefined> {
+  const { href, method } = action
+  const document = await request<TaskDocument | undefined>(href, {
+    method,
+    ...(body !== undefined && { body }),
+  })
+  if (!document?.owner) return undefined
+  const task = taskOfDocument(document)
+  rememberTask(task)
+  return task
+}
+
+async function run({ target, action }: PendingAction, body?: unknown): Promise<void> {
+  try {
+    const task = await sendAction(action, body)
+    const doing = task ? en.operation(task.operation, false) : `${en.action[action.name]}:`
+    notify({ tone: 'progress', title: `${doing} ${target.name}` })
+  } catch (error) {
+    notifyError(`${en.action[action.name]} ${target.name}: not done`, error)
+  }
+  void queryClient.invalidateQueries({ queryKey: ['vm', target.id] })
+  void queryClient.invalidateQueries({ queryKey: ['document'] })
+  void queryClient.invalidateQueries({ queryKey: ['tasks'] })
+}
+
+function begin(target: ActionTarget, action: VmAction, navigate: NavigateFunction): void {
+  if (!isAvailable(action)) return
+  if (action.name === 'console') return consoleVm.set(target.id)
+  if (action.name === 'changeHardware') return void navigate(`${paths.vm(target.id)}?tab=hardware`)
+  const isAsked = en.warning[action.name] !== undefined || action.name === 'createSnapshot'
+  if (isAsked) return pending.set({ target, action })
+  void run({ target, action })
+}
+
+/** A function that starts an action, and asks first where it must. */
+export const useVmActions = (): ((target: ActionTarget, action: VmAction) => void) => {
+  const navigate = useNavigate()
+  return (target, action) => begin(target, action, navigate)
+}
+
+/** The actions of a menu: first what is available, then the rest with the reasons. */
+export function actionMenu(
+  target: ActionTarget,
+  actions: readonly VmAction[],
+  start: (target: ActionTarget, action: VmAction) => void,
+): MenuGroup[] {
+  const item = (action: VmAction): MenuItem => ({
+    text: en.action[action.name],
+    icon: actionIcons[action.name],
+    isDangerous: action.name === 'delete' || action.name === 'powerOff',
+    unavailable: action.unavailable,
+    onSelect: () => start(target, action),
+  })
+  return [
+    { items: actions.filter(isAvailable).map(item) },
+    {
+      title: 'Not available now',
+      items: actions.filter((action) => !isAvailable(action)).map(item),
+    },
+  ]
+}
+
+/** The question before an action; part of the shell. */
+export function ActionDialog() {
+  const current = useStore(pending)
+  if (!current) return null
+  const close = (): void => pending.set(undefined)
+  const confirm = (body?: unknown): void => {
+    close()
+    void run(current, body)
+  }
+  const { target, action } = current
+  if (action.name === 'createSnapshot')
+    return <SnapshotDialog {...current} onClose={close} onConfirm={confirm} />
+  const title = `${en.action[action.name]}: ${target.name}`
+  return (
+    <ConfirmDialog
+      title={title}
+      action={en.action[action.name]}
+      icon={actionIcons[action.name]}
+      onConfirm={() => confirm()}
+      onClose={close}
+    >
+      <p>{en.warning[action.name]}</p>
+      <CommandChoice
+        skerry={commandOf(action.name, target.name)}
+        curl={curlCommand(action.method, pathOf(action.href))}
+      />
+    </ConfirmDialog>
+  )
+}
+
+interface SnapshotDialogProps extends PendingAction {
+  readonly onClose: () => void
+  readonly onConfirm: (body: unknown) => void
+}
+
+function SnapshotDialog({ target, action, onClose, onConfirm }: SnapshotDialogProps) {
+  const [name, setName] = useState('before-change')
+  const [memory, setMemory] = useState(true)
+  const body = { name, memory }
+  return (
+    <Dialog
+      title={`${en.action.createSnapshot}: ${target.name}`}
+      onClose={onClose}
+      onSubmit={() => onConfirm(body)}
+      footer={
+        <>
+          <Button onClick={onClose}>Cancel</Button>
+          <Button
+            type="submit"
+            tone="primary"
+            icon="snapshot"
+            unavailable={name === '' ? 'a snapshot needs a name' : undefined}
+          >
+            {en.action.createSnapshot}
+          </Button>
+        </>
+      }
+    >
+      <p>A VM has one snapshot. A new one replaces it.</p>
+      <TextField label="Name" value={name} onChange={(event) => setName(event.target.value)} />
+      <CheckField label="Include the memory of the guest" checked={memory} onChange={setMemory} />
+      <CommandChoice
+        skerry={`skerry snapshot create ${target.name} ${name}`}
+        curl={curlCommand('POST', pathOf(action.href), body)}
+      />
+    </Dialog>
+  )
+}

@@ -1,0 +1,19 @@
+// Tasks that this user started in this page: their failures are reported.
+import { request } from '../api/client.ts'
+import type { TaskDocument } from '../api/documents.ts'
+import type { ShownTask } from '../model/task.ts'
+import { en } from '../text/en.ts'
+import { notify } from './notifications.ts'
+
+const started = new Map<string, ShownTask>()
+
+export const rememberTask = (task: ShownTask): void => void started.set(task.id, task)
+
+export async function reportFailure(taskId: string): Promise<void> {
+  const task = started.get(taskId)
+  if (!task) return
+  started.delete(taskId)
+  const { error } = await request<TaskDocument>(task.href)
+  const what = en.operation(task.operation, false)
+  notify({ tone: 'error', title: `${what} ${task.object} failed`, description: error?.message })
+}

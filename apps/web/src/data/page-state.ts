@@ -1,0 +1,11 @@
+// What is open beside the page and stays open when the page changes.
+import { createStore } from './store.ts'
+
+/** The VM whose console is docked. */
+export const consoleVm = createStore<string | undefined>(undefined)
+export const isTaskListOpen = createStore(false)
+export const isPaletteOpen = createStore(false)
+export const isNavOpen = createStore(false)
+export const areShortcutsShown = createStore(false)
+/** The VM that the page is about, for the command palette. */
+export const currentVm = createStore('')

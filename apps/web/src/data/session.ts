@@ -1,0 +1,78 @@
+// The configuration of the page, and who is logged in.
+import { request, requestEvents } from '../api/client.ts'
+import type { SessionDocument } from '../api/documents.ts'
+import { queryClient } from './query-client.ts'
+import { createStore, useStore } from './store.ts'
+
+export interface PageConfig {
+  readonly kind: 'cloud' | 'machine'
+  /** The name of the cloud, such as its host name. */
+  readonly name: string
+  readonly version: string
+  /** Present where the browser has a valid cookie. */
+  readonly session?: SessionDocument
+}
+
+export interface UserSession {
+  readonly user: string
+  readonly org: string
+  readonly role: string
+  readonly rights: ReadonlySet<string>
+  readonly orgHref: string | undefined
+}
+
+export const pageConfig = createStore<PageConfig>({ kind: 'cloud', name: '', version: '' })
+export const session = createStore<UserSession | undefined>(undefined)
+/** The session ended while the page was open: a dialog asks for the password again. */
+export const hasSessionEnded = createStore(false)
+
+const sessionOf = ({ user, org, role, right, link }: SessionDocument): UserSession => ({
+  user,
+  org,
+  role: role ?? '',
+  rights: new Set(right),
+  orgHref: link?.find(({ rel, type }) => rel === 'down' && type?.includes('.org+'))?.href,
+})
+
+/** Loads the configuration, which before-paint.js has requested already. */
+export async function loadConfig(): Promise<void> {
+  const early = Reflect.get(window, 'skerryConfig') as Promise<PageConfig> | undefined
+  const config = await (early ?? request<PageConfig>('/ui/config.json'))
+  pageConfig.set(config)
+  session.set(config.session && sessionOf(config.session))
+}
+
+export function useSession(): UserSession {
+  const current = useStore(session)
+  if (!current) throw new Error('this component needs a session')
+  return current
+}
+
+const basicCredentials = (name: string, password: string): string => {
+  const bytes = new TextEncoder().encode(`${name}:${password}`)
+  return `Basic ${btoa(String.fromCodePoint(...bytes))}`
+}
+
+export async function logIn(name: string, password: string): Promise<void> {
+  const document = await request<SessionDocument>('/api/sessions', {
+    method: 'POST',
+    headers: { authorization: basicCredentials(name, password) },
+    expects401: true,
+  })
+  const before = session.get()
+  const next = sessionOf(document)
+  // Another user must not see what the page has cached.
+  if (before && (before.user !== next.user || before.org !== next.org)) return location.reload()
+  session.set(next)
+  hasSessionEnded.set(false)
+  await queryClient.invalidateQueries()
+}
+
+export async function logOut(): Promise<void> {
+  await request('/api/session', { method: 'DELETE', expects401: true }).catch(() => undefined)
+  location.assign('/ui/login')
+}
+
+requestEvents.onUnauthenticated = () => {
+  if (session.get()) hasSessionEnded.set(true)
+}

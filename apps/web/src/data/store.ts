@@ -1,0 +1,28 @@
+import { useSyncExternalStore } from 'react'
+
+/** A value that parts of the page share and that the address does not contain. */
+export interface SharedValue<T> {
+  readonly get: () => T
+  readonly set: (next: T) => void
+  readonly subscribe: (listener: () => void) => () => void
+}
+
+export function createStore<T>(initial: T): SharedValue<T> {
+  let value = initial
+  const listeners = new Set<() => void>()
+  return {
+    get: () => value,
+    set(next) {
+      if (Object.is(next, value)) return
+      value = next
+      for (const listener of listeners) listener()
+    },
+    subscribe(listener) {
+      listeners.add(listener)
+      return () => listeners.delete(listener)
+    },
+  }
+}
+
+export const useStore = <T>(store: SharedValue<T>): T =>
+  useSyncExternalStore(store.subscribe, store.get)

@@ -1,0 +1,70 @@
+// Documents that pages read, each under a fixed key, so that events can say which of them are old.
+import { keepPreviousData, useQuery } from '@tanstack/react-query'
+
+import { ApiError, pathOf, request } from '../api/client.ts'
+import type { MetricsDocument, TaskDocument, VmDocument } from '../api/documents.ts'
+import { runQuery } from '../api/query.ts'
+import { isOpen, taskOfRecord } from '../model/task.ts'
+import { vmDetailsOf } from '../model/vm.ts'
+
+export const readVm = async (id: string, signal?: AbortSignal) =>
+  vmDetailsOf(await request<VmDocument>(`/api/vApp/${id}?unavailable=true`, { signal }))
+
+export const useVm = (id: string) =>
+  useQuery({
+    queryKey: ['vm', id],
+    queryFn: ({ signal }) => readVm(id, signal),
+    enabled: id !== '',
+    placeholderData: (previous) => (previous?.id === id ? previous : undefined),
+  })
+
+const TASKS_SHOWN = 50
+const PROGRESS_MS = 1000
+
+/** The latest tasks. Events do not contain progress: while a task runs, the list is read every second. */
+export const useTasks = () =>
+  useQuery({
+    queryKey: ['tasks'],
+    queryFn: async ({ signal }) => {
+      const page = await runQuery('task', { sort: '-startDate', pageSize: TASKS_SHOWN, signal })
+      return { total: page.total, tasks: page.records.map(taskOfRecord) }
+    },
+    refetchInterval: ({ state }) => (state.data?.tasks.some(isOpen) ? PROGRESS_MS : false),
+  })
+
+/** Why a task failed: records of the query service do not contain it. */
+export const useTaskError = (href: string, isFailed: boolean) =>
+  useQuery({
+    queryKey: ['task', href],
+    queryFn: async ({ signal }) =>
+      (await request<TaskDocument>(href, { signal })).error?.message ?? null,
+    enabled: isFailed,
+    staleTime: Number.POSITIVE_INFINITY,
+  })
+
+const METRICS_MS = 5000
+
+/** null: this cloud has no measurements. */
+export const useMetrics = (id: string, isEnabled: boolean) =>
+  useQuery({
+    queryKey: ['metrics', id],
+    queryFn: async ({ signal }): Promise<MetricsDocument | null> => {
+      try {
+        return await request<MetricsDocument>(`/api/vApp/${id}/metrics?step=15`, { signal })
+      } catch (error) {
+        if (error instanceof ApiError && error.status === 404) return null
+        throw error
+      }
+    },
+    enabled: isEnabled,
+    refetchInterval: ({ state }) => (state.data === null ? false : METRICS_MS),
+    staleTime: 0,
+  })
+
+export const useDocument = <T>(href: string | undefined) =>
+  useQuery({
+    queryKey: ['document', pathOf(href ?? '')],
+    queryFn: ({ signal }) => request<T>(href ?? '', { signal }),
+    enabled: href !== undefined,
+    placeholderData: keepPreviousData,
+  })

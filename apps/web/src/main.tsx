@@ -1,0 +1,24 @@
+import './styles/tokens.css'
+import './styles/base.css'
+import { QueryClientProvider } from '@tanstack/react-query'
+import { createRoot } from 'react-dom/client'
+import { RouterProvider } from 'react-router'
+
+import { provideClockAndIds } from './api/clock-and-ids.ts'
+import { queryClient } from './data/query-client.ts'
+import { loadConfig } from './data/session.ts'
+import { createRouter } from './routes.tsx'
+
+async function start(): Promise<void> {
+  await loadConfig()
+  const root = document.getElementById('root')
+  if (!root) throw new Error('index.html has no element with the id root')
+  createRoot(root).render(
+    <QueryClientProvider client={queryClient}>
+      <RouterProvider router={createRouter()} />
+    </QueryClientProvider>,
+  )
+}
+
+provideClockAndIds({ now: Date.now, uuid: () => crypto.randomUUID() })
+void start()

@@ -1,0 +1,61 @@
+// The same on a terminal: the command line of every action. A test parses each line with the commands of the CLI.
+import type { ActionName } from './actions.ts'
+
+export const shellQuoted = (text: string): string =>
+  /^[\w.@/:=*-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`
+
+/** An action that is missing has no command yet: then curl alone is shown. */
+const lines: Readonly<Partial<Record<ActionName, (vm: string) => string>>> = {
+  start: (vm) => `skerry start ${vm}`,
+  shutdown: (vm) => `skerry stop ${vm}`,
+  reboot: (vm) => `skerry reboot ${vm}`,
+  suspend: (vm) => `skerry suspend ${vm}`,
+  reset: (vm) => `skerry reset ${vm}`,
+  powerOff: (vm) => `skerry stop ${vm} --force`,
+  console: (vm) => `skerry console ${vm}`,
+  createSnapshot: (vm) => `skerry snapshot create ${vm} before-change`,
+  revertSnapshot: (vm) => `skerry snapshot revert ${vm} before-change`,
+  removeSnapshot: (vm) => `skerry snapshot rm ${vm} before-change`,
+  changeHardware: (vm) => `skerry set ${vm} --cpus 4 --memory 8G`,
+  delete: (vm) => `skerry rm ${vm}`,
+}
+
+export const commandOf = (action: ActionName, vm: string): string | undefined =>
+  lines[action]?.(shellQuoted(vm))
+
+export const listCommand = (type: 'vm' | 'vapp' | 'task', filter: string): string =>
+  filter === '' ? `skerry ${type} list` : `skerry ${type} list --filter ${shellQuoted(filter)}`
+
+export const curlCommand = (method: string, path: string, body?: unknown): string =>
+  [
+    'curl',
+    method === 'GET' ? '' : `-X ${method}`,
+    '-H "x-cloud-authorization: $token"',
+    `-H 'Accept: application/*+json;version=5.1'`,
+    body === undefined ? '' : `-d ${shellQuoted(JSON.stringify(body))}`,
+    `$cloud${path}`,
+  ]
+    .filter((part) => part !== '')
+    .join(' ')
+
+/** GiB where it is whole, as `skerry` takes it. */
+export const sizeOption = (mib: number): string => (mib % 1024 === 0 ? `${mib / 1024}G` : `${mib}M`)
+
+export interface CreateVm {
+  readonly name: string
+  readonly template: string
+  readonly cpus: number
+  readonly memoryMiB: number
+  readonly hasSshKey: boolean
+  readonly start: boolean
+}
+
+export const createCommand = (vm: CreateVm): string =>
+  [
+    `skerry create ${shellQuoted(vm.name)} --template ${shellQuoted(vm.template)}`,
+    `--cpus ${vm.cpus} --memory ${sizeOption(vm.memoryMiB)}`,
+    vm.hasSshKey ? '--ssh-key ~/.ssh/id_ed25519.pub' : '',
+    vm.start ? '--start' : '',
+  ]
+    .filter((part) => part !== '')
+    .join(' ')

@@ -1,0 +1,51 @@
+import type { AdminOrgDocument } from '../../api/documents.ts'
+import { useSearch } from '../../app/use-search.ts'
+import { Card } from '../../components/card.tsx'
+import { ErrorState } from '../../components/empty-state.tsx'
+import { Table } from '../../components/table.tsx'
+import { Tabs } from '../../components/tabs.tsx'
+import { useDocument } from '../../data/use-documents.ts'
+import { choiceParam } from '../../model/search-params.ts'
+import { LeasesTab } from './leases-tab.tsx'
+import { QuotaTab } from './quota-tab.tsx'
+import { UsersTab } from './users-tab.tsx'
+
+const schema = { tab: choiceParam(['users', 'quota', 'leases', 'vdcs'], 'users') }
+type Tab = (typeof schema.tab)['default']
+
+/** Users, quota, leases and data centres of an organisation. */
+export function OrgTabs({ href }: { readonly href: string }) {
+  const { data: org, error, refetch } = useDocument<AdminOrgDocument>(href)
+  const [{ tab }, change] = useSearch(schema)
+  if (error) return <ErrorState error={error} onRetry={() => void refetch()} />
+  if (!org) return null
+  const vdcs = org.vdcs?.vdc ?? []
+  return (
+    <Tabs
+      label={`Parts of ${org.name}`}
+      value={tab}
+      onChange={(next: Tab) => change({ tab: next })}
+      tabs={[
+        { value: 'users', text: 'Users', count: org.users?.userReference?.length },
+        { value: 'quota', text: 'Quota' },
+        { value: 'leases', text: 'Leases' },
+        { value: 'vdcs', text: 'Data centres', count: vdcs.length },
+      ]}
+    >
+      {tab === 'users' && <UsersTab org={org} />}
+      {tab === 'quota' && <QuotaTab key={org.href} org={org} />}
+      {tab === 'leases' && <LeasesTab key={org.href} org={org} />}
+      {tab === 'vdcs' && (
+        <Card title="Data centres" flush>
+          <Table
+            label="Data centres"
+            rows={vdcs}
+            keyOf={(vdc) => vdc.href}
+            empty="No data centres."
+            columns={[{ key: 'name', title: 'Name', isEssential: true, cell: (vdc) => vdc.name }]}
+          />
+        </Card>
+      )}
+    </Tabs>
+  )
+}

@@ -1,0 +1,105 @@
+import { useState } from 'react'
+
+import { linkOf, type CatalogDocument } from '../../api/documents.ts'
+import { Button } from '../../components/button.tsx'
+import { CommandLine } from '../../components/command-line.tsx'
+import { Dialog } from '../../components/dialog.tsx'
+import { SelectField, TextField } from '../../components/field.tsx'
+import { notifyError } from '../../data/notifications.ts'
+import { startUpload } from '../../data/uploads.ts'
+import { useDocument } from '../../data/use-documents.ts'
+import { useRecords } from '../../data/use-record-list.ts'
+import { shellQuoted } from '../../model/commands.ts'
+import { formatBytes } from '../../text/format.ts'
+
+import page from '../../styles/page.module.css'
+
+const nameOf = (file: File): string => file.name.replace(/\.(?:qcow2|img)$/i, '')
+
+/** Chooses a disk image and starts its upload, which continues when the dialog is closed. */
+export function UploadDialog({ onClose }: { readonly onClose: () => void }) {
+  const catalogs = useRecords('catalog', { sort: 'name' }).data?.records ?? []
+  const [chosen, setChosen] = useState('')
+  const catalog = catalogs.find(({ href }) => href === chosen) ?? catalogs[0]
+  const { data: document } = useDocument<CatalogDocument>(catalog?.href)
+  const addHref = linkOf(document, 'add', 'uploadParams')
+  const [file, setFile] = useState<File>()
+  const [name, setName] = useState('')
+  const [cpus, setCpus] = useState('1')
+  const [memory, setMemory] = useState('1024')
+  const submit = (): void => {
+    if (!file || addHref === undefined) return
+    onClose()
+    startUpload(addHref, {
+      file,
+      name,
+      cpus: Number(cpus),
+      memoryMiB: Number(memory),
+    }).catch((error: unknown) => notifyError(`${name} was not uploaded`, error))
+  }
+  const reason =
+    addHref === undefined
+      ? 'the catalog does not accept uploads'
+      : !file
+        ? 'choose a file first'
+        : name === ''
+          ? 'the template needs a name'
+          : undefined
+  return (
+    <Dialog
+      title="Upload template"
+      onClose={onClose}
+      onSubmit={submit}
+      footer={
+        <>
+          <Button onClick={onClose}>Cancel</Button>
+          <Button type="submit" tone="primary" icon="upload" unavailable={reason}>
+            Upload
+          </Button>
+        </>
+      }
+    >
+      <TextField
+        label="Disk image"
+        type="file"
+        accept=".qcow2,.img"
+        hint={file ? formatBytes(file.size) : 'A qcow2 file. The upload can be resumed.'}
+        onChange={(event) => {
+          const next = event.target.files?.[0]
+          setFile(next)
+          if (next) setName(nameOf(next))
+        }}
+      />
+      <TextField label="Name" value={name} onChange={(event) => setName(event.target.value)} />
+      {catalogs.length > 1 && (
+        <SelectField
+          label="Catalog"
+          value={catalog?.href ?? ''}
+          options={catalogs.map((each) => ({ value: each.href, text: each.name }))}
+          onChange={setChosen}
+        />
+      )}
+      <div className={page['pair']}>
+        <TextField
+          label="CPUs"
+          type="number"
+          min={1}
+          max={64}
+          value={cpus}
+          onChange={(event) => setCpus(event.target.value)}
+        />
+        <TextField
+          label="Memory (MiB)"
+          type="number"
+          min={64}
+          value={memory}
+          onChange={(event) => setMemory(event.target.value)}
+        />
+      </div>
+      <CommandLine
+        wraps
+        text={`skerry template import ${shellQuoted(file?.name ?? 'image.qcow2')} --name ${shellQuoted(name || 'my-template')}`}
+      />
+    </Dialog>
+  )
+}

@@ -1,0 +1,132 @@
+import { useState, type FormEvent } from 'react'
+
+import type { MetadataDocument } from '../../api/documents.ts'
+import { linkOf } from '../../api/documents.ts'
+import { Button } from '../../components/button.tsx'
+import { Card } from '../../components/card.tsx'
+import { ConfirmDialog } from '../../components/dialog.tsx'
+import { ErrorState } from '../../components/empty-state.tsx'
+import { TextField } from '../../components/field.tsx'
+import { Table } from '../../components/table.tsx'
+import { useChange } from '../../data/use-change.ts'
+import { useDocument } from '../../data/use-documents.ts'
+
+import page from '../../styles/page.module.css'
+
+type Entry = NonNullable<MetadataDocument['metadataEntry']>[number]
+
+/** Notes as key and value, of a VM or a vApp. */
+export function MetadataTab({ href }: { readonly href: string }) {
+  const { data, error } = useDocument<MetadataDocument>(href)
+  const [removed, setRemoved] = useState<Entry>()
+  const { makeChange } = useChange()
+  if (error) return <ErrorState error={error} />
+  const canEdit = linkOf(data, 'add') !== undefined
+  const remove = ({ key }: Entry): void => {
+    setRemoved(undefined)
+    makeChange({
+      href: `${href}/${encodeURIComponent(key)}`,
+      method: 'DELETE',
+      success: `Deleted ${key}`,
+      failure: `${key} was not deleted`,
+    })
+  }
+  return (
+    <div className={page['stack']}>
+      <Card title="Metadata" flush>
+        <Table
+          label="Metadata"
+          rows={data?.metadataEntry ?? []}
+          keyOf={({ key }) => key}
+          empty="No metadata. Add a key and a value, for example owner and a name."
+          columns={[
+            {
+              key: 'key',
+              title: 'Key',
+              width: '16rem',
+              isEssential: true,
+              cell: (entry) => <span className={page['strong']}>{entry.key}</span>,
+            },
+            {
+              key: 'value',
+              title: 'Value',
+              isEssential: true,
+              cell: (entry) => entry.typedValue?.value,
+            },
+            {
+              key: 'tools',
+              title: 'Actions',
+              isTitleHidden: true,
+              isNumeric: true,
+              isEssential: true,
+              cell: (entry) =>
+                canEdit && (
+                  <Button
+                    small
+                    tone="plain"
+                    icon="trash"
+                    label={`Delete ${entry.key}`}
+                    onClick={() => setRemoved(entry)}
+                  />
+                ),
+            },
+          ]}
+        />
+      </Card>
+      {canEdit && <AddEntry href={href} />}
+      {removed && (
+        <ConfirmDialog
+          title={`Delete ${removed.key}`}
+          action="Delete"
+          onClose={() => setRemoved(undefined)}
+          onConfirm={() => remove(removed)}
+        >
+          <p>The value {removed.typedValue?.value} is deleted.</p>
+        </ConfirmDialog>
+      )}
+    </div>
+  )
+}
+
+function AddEntry({ href }: { readonly href: string }) {
+  const [key, setKey] = useState('')
+  const [value, setValue] = useState('')
+  const { makeChange } = useChange()
+  const submit = (event: FormEvent): void => {
+    event.preventDefault()
+    makeChange({
+      href: `${href}/${encodeURIComponent(key)}`,
+      method: 'PUT',
+      body: { value },
+      success: `Saved ${key}`,
+      failure: `${key} was not saved`,
+      onDone: () => {
+        setKey('')
+        setValue('')
+      },
+    })
+  }
+  return (
+    <Card title="Add or change an entry">
+      <form className={page['fields']} onSubmit={submit}>
+        <div className={page['pair']}>
+          <TextField label="Key" value={key} onChange={(event) => setKey(event.target.value)} />
+          <TextField
+            label="Value"
+            value={value}
+            onChange={(event) => setValue(event.target.value)}
+          />
+        </div>
+        <div>
+          <Button
+            type="submit"
+            icon="plus"
+            unavailable={key === '' ? 'an entry needs a key' : undefined}
+          >
+            Save entry
+          </Button>
+        </div>
+      </form>
+    </Card>
+  )
+}

@@ -1,0 +1,140 @@
+// The vocabulary that pages share: states, actions, operations, events. Another language is another file of this type.
+import type { ActionName } from '../model/actions.ts'
+import type { DisplayedPower } from '../model/power.ts'
+import type { QuotaRow } from '../model/quota.ts'
+import type { ShownTaskState } from '../model/task.ts'
+import { plural } from './format.ts'
+
+/** Present and past of an operation, by its name in the API. */
+const operations: Readonly<Record<string, readonly [doing: string, done: string]>> = {
+  vdcInstantiateVapp: ['Creating', 'Created'],
+  vdcComposeVapp: ['Creating', 'Created'],
+  vdcRecomposeVapp: ['Changing the VMs of', 'Changed the VMs of'],
+  vdcCopyVapp: ['Copying', 'Copied'],
+  vdcDeleteVapp: ['Deleting', 'Deleted'],
+  vdcUpdateVapp: ['Updating', 'Updated'],
+  vappUpdateVm: ['Changing hardware of', 'Changed hardware of'],
+  vappDeploy: ['Starting', 'Started'],
+  vappPowerOff: ['Powering off', 'Powered off'],
+  vappSuspend: ['Suspending', 'Suspended'],
+  vappShutdownGuest: ['Shutting down', 'Shut down'],
+  vappRebootGuest: ['Restarting', 'Restarted'],
+  vappReset: ['Resetting', 'Reset'],
+  vappDiscardSuspendedState: ['Discarding saved state of', 'Discarded saved state of'],
+  vappCreateSnapshot: ['Taking a snapshot of', 'Took a snapshot of'],
+  vappRevertToCurrentSnapshot: ['Reverting', 'Reverted'],
+  vappRemoveAllSnapshots: ['Removing the snapshot of', 'Removed the snapshot of'],
+  metadataUpdate: ['Changing metadata of', 'Changed metadata of'],
+}
+
+/** What an event of the audit log means, by its type. */
+const events: Readonly<Record<string, string>> = {
+  'task.queued': 'Task queued',
+  'task.running': 'Task started',
+  'task.waiting': 'Task waits',
+  'task.success': 'Task finished',
+  'task.error': 'Task failed',
+  'task.canceled': 'Task canceled',
+  'vm.status': 'VM changed state',
+  'vms.unseen': 'VMs out of sight',
+  'vm.lost': 'VM lost',
+  'vm.missing': 'VM missing on its host',
+  'vm.orphaned': 'Unknown VM found on a host',
+  'vm.adopted': 'VM adopted',
+  'vapp.expiring': 'Lease ends soon',
+  'vapp.expired': 'Lease expired',
+  'session.started': 'Logged in',
+  'session.ended': 'Logged out',
+  'session.refused': 'Login refused',
+  'token.made': 'Access token created',
+  'token.revoked': 'Access token revoked',
+  'template.uploaded': 'Template uploaded',
+  'user.added': 'User added',
+  'user.changed': 'User changed',
+  'user.removed': 'User removed',
+  'org.added': 'Organisation created',
+  'org.changed': 'Organisation changed',
+  'vdc.added': 'Data centre created',
+  'vdc.changed': 'Data centre changed',
+  'host.joined': 'Host joined',
+  'host.lost': 'Host lost',
+  'host.revoked': 'Host removed',
+  'host.quarantined': 'Host quarantined',
+  'host.adopted': 'Host adopted',
+}
+
+const capitalised = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1)
+
+export const en = {
+  power: {
+    on: 'On',
+    off: 'Off',
+    suspended: 'Suspended',
+    unknown: 'Unknown',
+    creating: 'Creating',
+    failed: 'Failed',
+    mixed: 'Mixed',
+  } satisfies Record<DisplayedPower, string>,
+
+  powerMeaning: {
+    on: 'The VM is running.',
+    off: 'The VM is powered off.',
+    suspended: 'Its memory is saved on disk. Start it to continue.',
+    unknown: 'Its host does not answer. The VM may still be running.',
+    creating: 'The VM is being created.',
+    failed: 'The VM could not be created.',
+    mixed: 'Its VMs are in different states.',
+  } satisfies Record<DisplayedPower, string>,
+
+  action: {
+    start: 'Start',
+    shutdown: 'Shut down',
+    reboot: 'Restart',
+    suspend: 'Suspend',
+    reset: 'Reset',
+    powerOff: 'Power off',
+    discardState: 'Discard saved state',
+    console: 'Console',
+    createSnapshot: 'Take snapshot',
+    revertSnapshot: 'Revert to snapshot',
+    removeSnapshot: 'Delete snapshot',
+    changeHardware: 'Change hardware',
+    delete: 'Delete',
+  } satisfies Record<ActionName, string>,
+
+  /** What an action loses; an action with a warning is confirmed first. */
+  warning: {
+    powerOff: 'This is like pulling the power cord. Data that the guest has not written is lost.',
+    reset: 'This is like the reset button. Data that the guest has not written is lost.',
+    discardState: 'The saved memory is deleted. The VM will be powered off.',
+    revertSnapshot: 'The VM returns to the snapshot. Everything after it is lost.',
+    removeSnapshot: 'The snapshot is deleted. The VM stays as it is now.',
+    delete: 'The VM and its disk are deleted. This cannot be undone.',
+  } as Readonly<Partial<Record<ActionName, string>>>,
+
+  taskState: {
+    queued: 'Queued',
+    running: 'Running',
+    success: 'Done',
+    error: 'Failed',
+    canceled: 'Canceled',
+  } satisfies Record<ShownTaskState, string>,
+
+  operation: (name: string, isDone: boolean): string =>
+    operations[name]?.[isDone ? 1 : 0] ?? capitalised(name.replaceAll(/([A-Z])/g, ' $1')),
+
+  event: (type: string): string => events[type] ?? capitalised(type.replace('.', ': ')),
+
+  quota: {
+    vms: 'VMs',
+    runningVms: 'Running VMs',
+    cpus: 'CPUs',
+    memoryMB: 'Memory',
+    storageMB: 'Storage',
+  } satisfies Record<QuotaRow['key'], string>,
+
+  vms: (n: number): string => plural(n, 'VM'),
+  unavailable: (reason: string): string => `Not available: ${reason}`,
+  missingRight: (role: string, right: string): string =>
+    `your role, ${role}, does not have the right ${right}`,
+}

@@ -1,0 +1,36 @@
+import react from '@vitejs/plugin-react'
+import { defineConfig } from 'vite'
+
+/** Where `npm run dev -w apps/web` finds a cell. */
+const cell = process.env['SKERRY_CELL'] ?? 'http://127.0.0.1:8791'
+
+export default defineConfig({
+  base: '/ui/',
+  plugins: [react()],
+  build: {
+    target: ['chrome125', 'firefox147', 'safari26.2'],
+    // The Content-Security-Policy of the page allows neither inline scripts nor data: fonts.
+    assetsInlineLimit: 0,
+    modulePreload: { polyfill: false },
+    chunkSizeWarningLimit: 600,
+    rolldownOptions: {
+      // No library reads a property for its side effect, and these functions have none.
+      treeshake: {
+        propertyReadSideEffects: false,
+        unknownGlobalSideEffects: false,
+        manualPureFunctions: ['createContext', 'forwardRef', 'memo'],
+      },
+      optimization: { inlineConst: { mode: 'all', pass: 3 } },
+      output: {
+        // Libraries change rarely and stay in the browser's cache; our own code is one small chunk.
+        codeSplitting: {
+          groups: [
+            { name: 'libraries', test: /node_modules/ },
+            { name: 'app', test: /src\// },
+          ],
+        },
+      },
+    },
+  },
+  server: { proxy: { '/api': cell, '/ui/config.json': cell } },
+})

@@ -1,0 +1,94 @@
+// GET /api/query of the simulated cell.
+import { eventRecords, hostRecord, orgRecord, ORGS } from './administration.ts'
+import { may, type SimulatedCaller } from './callers.ts'
+import { catalogRecords, templateRecords } from './catalog.ts'
+import { HOSTS } from './inventory.ts'
+import { findVms, InvalidQuery, matches, sorted } from './query.ts'
+import type { TaskQueue } from './tasks.ts'
+import { taskRecord, vappNumbers, vappRecord, vdcHref, vmRecord } from './vm-documents.ts'
+
+const PAGE_MAX = 128
+const administrative = new Set(['adminVM', 'host'])
+
+interface Page {
+  readonly total: number
+  readonly record: readonly unknown[]
+}
+
+/** A type that the caller may not query. */
+export class ForbiddenQuery extends Error {}
+
+export function runQuery(queue: TaskQueue, caller: SimulatedCaller, search: URLSearchParams) {
+  const get = (name: string): string => search.get(name) ?? ''
+  const type = get('type')
+  if (administrative.has(type) && !may(caller, 'cloud:read'))
+    throw new ForbiddenQuery(`your role, ${caller.role}, lacks the right cloud:read`)
+  const page = Math.max(1, Number(get('page') || 1))
+  const pageSize = Math.min(PAGE_MAX, Math.max(1, Number(get('pageSize') || 25)))
+  const from = (page - 1) * pageSize
+  const sort = get('sortAsc') || get('sortDesc')
+  const isDescending = get('sortDesc') !== ''
+  const found =
+    type === 'vm' || type === 'adminVM'
+      ? vms(queue, type === 'adminVM', get('filter'), sort, isDescending, from, pageSize)
+      : others(queue, type, get('filter'), sort, isDescending, from, pageSize)
+  return { total: found.total, pageSize, page, name: type, record: found.record }
+}
+
+function vms(
+  queue: TaskQueue,
+  isEverywhere: boolean,
+  filter: string,
+  sort: string,
+  isDescending: boolean,
+  from: number,
+  pageSize: number,
+): Page {
+  const tasks = [...queue.tasks.values()]
+  const version = tasks.filter(({ ended }) => ended !== undefined).length
+  const numbers = findVms(filter, sort, isDescending, isEverywhere, version)
+  const busy = new Set(tasks.filter(({ ended }) => ended === undefined).map(({ vm }) => vm))
+  return {
+    total: numbers.length,
+    record: Array.from(numbers.slice(from, from + pageSize), (n) =>
+      vmRecord(n, busy.has(n), isEverywhere),
+    ),
+  }
+}
+
+function recordsOf(queue: TaskQueue, type: string): readonly object[] {
+  switch (type) {
+    case 'host':
+      return Array.from({ length: HOSTS }, (_, n) => hostRecord(n))
+    case 'organization':
+      return Array.from({ length: ORGS }, (_, n) => orgRecord(n))
+    case 'task':
+      return [...queue.tasks.values()].map(taskRecord)
+    case 'event':
+      return eventRecords(queue)
+    case 'vApp':
+      return vappNumbers().map(vappRecord)
+    case 'vAppTemplate':
+      return templateRecords()
+    case 'catalog':
+      return catalogRecords()
+    case 'orgVdc':
+      return ['main', 'lab'].map((name, at) => ({ name, href: vdcHref(at + 1) }))
+    default:
+      throw new InvalidQuery(`there is no type ${type}`)
+  }
+}
+
+function others(
+  queue: TaskQueue,
+  type: string,
+  filter: string,
+  sort: string,
+  isDescending: boolean,
+  from: number,
+  pageSize: number,
+): Page {
+  const records = recordsOf(queue, type).filter((record) => matches(record, filter))
+  const ordered = sort === '' ? records : sorted(records, sort, isDescending)
+  return { total: ordered.length, record: ordered.slice(from, from + pageSize) }
+}

@@ -1,0 +1,186 @@
+// Goal: a person can use the web UI by keyboard, in a browser with all its protections. Method: Chromium against a simulated cell,
+// which has the contract of the JSON API, and the built page with the headers of a cell.
+import assert from 'node:assert/strict'
+import { globSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { after, before, test } from 'node:test'
+import { gzipSync } from 'node:zlib'
+
+import { logIn, startBrowser, type WebBrowser } from './browser.ts'
+import { startSimulatedCell, type SimulatedCell } from './simulated-cell/server.ts'
+
+const dist = join(import.meta.dirname, '../../apps/web/dist')
+let cell: SimulatedCell
+let browser: WebBrowser
+
+before(async () => {
+  cell = await startSimulatedCell({ speed: 5 })
+  browser = await startBrowser(cell)
+})
+after(async () => {
+  await browser[Symbol.asyncDispose]()
+  await cell[Symbol.asyncDispose]()
+})
+
+test('all scripts have at most 220 KiB, packed', () => {
+  const packed = globSync('**/*.js', { cwd: dist })
+    .map((file) => gzipSync(readFileSync(join(dist, file)), { level: 9 }).length)
+    .reduce((sum, length) => sum + length, 0)
+  assert.ok(packed <= 220 * 1024, `${packed} bytes`)
+})
+
+test('a user without a session logs in and reaches the address they came for', async () => {
+  const page = await browser.open({ user: '', path: '/vms?q=shop' })
+  await page.waitForURL('**/ui/login?to=**')
+  await page.getByLabel('User').fill('alice@eng')
+  await page.getByLabel('Password').fill('wrong')
+  await page.keyboard.press('Enter')
+  await page.getByRole('alert').getByText('wrong').waitFor()
+  await page.getByLabel('Password').fill('skerry')
+  await page.keyboard.press('Enter')
+  await page.waitForURL('**/ui/vms?q=shop')
+  await page.getByRole('link', { name: 'shop-dev-001' }).waitFor()
+  assert.equal(await page.evaluate('document.cookie'), '')
+  await page.context().close()
+})
+
+test('a VM is filtered, previewed, opened and shut down by the keyboard', async () => {
+  const page = await browser.open()
+  await page.getByRole('link', { name: 'api-dev-001' }).waitFor()
+  await page.keyboard.press('/')
+  await page.keyboard.type('shop-prod mem>4g')
+  await page.waitForURL('**q=shop-prod+mem%3E4g**')
+  await page
+    .getByRole('link', { name: /^shop-prod/ })
+    .first()
+    .waitFor()
+  await page.getByRole('grid').focus()
+  await page.keyboard.press('ArrowDown')
+  await page.keyboard.press('Space')
+  await page.getByRole('complementary', { name: /^Preview of shop-prod/ }).waitFor()
+  await page.waitForURL('**preview=vm-**')
+  await page.keyboard.press('x')
+  await page.getByText(/^1 of \d+ selected$/).waitFor()
+  await page.keyboard.press('x')
+  await page.keyboard.press('.')
+  await page.getByRole('menuitem', { name: 'Details' }).waitFor()
+  await page.keyboard.press('Escape')
+  await page.getByRole('grid').focus()
+  await page.keyboard.press('Enter')
+  await page.getByRole('tab', { name: 'Overview' }).waitFor()
+  await page.keyboard.press('Control+k')
+  await page.getByRole('combobox').waitFor()
+  await page.keyboard.type('shut down')
+  await page.getByRole('option', { name: 'Shut down' }).waitFor()
+  await page.keyboard.press('Enter')
+  await page.getByRole('progressbar').first().waitFor()
+  await page
+    .getByRole('status')
+    .getByText(/Off|Shutting down/)
+    .first()
+    .waitFor()
+  await page.goBack()
+  await page.waitForURL('**q=shop-prod+mem%3E4g**')
+  assert.equal(await page.getByLabel('Filter').inputValue(), 'shop-prod mem>4g')
+  await page.context().close()
+})
+
+test('a change of a VM is shown without a reload', async () => {
+  const page = await browser.open({ path: '/vms?q=web-test-00*&status=off' })
+  const row = page.getByRole('row').filter({ hasText: 'web-test-00' }).first()
+  await row.waitFor()
+  const name = (await row.getByRole('link').textContent()) ?? ''
+  await row.getByRole('button', { name: `Actions of ${name}` }).click()
+  await page.getByRole('menuitem', { name: 'Start', exact: true }).click()
+  await page.getByText(`Starting ${name}`).first().waitFor()
+  await page.getByRole('link', { name, exact: true }).waitFor({ state: 'detached' })
+  await page.context().close()
+})
+
+test('the last of a million VMs is reached with one key', async () => {
+  const page = await browser.open({ user: 'root@System', path: '/admin/vms' })
+  await page.getByRole('heading', { name: /All VMs 9\d\d,\d{3}/ }).waitFor()
+  await page.getByRole('grid').focus()
+  await page.keyboard.press('End')
+  const total = Number(await page.getByRole('grid').getAttribute('aria-rowcount'))
+  await page.locator(`[aria-rowindex="${total}"] a`).waitFor()
+  await page.context().close()
+})
+
+test('a user sees the actions that the role lacks, with the reason', async () => {
+  const page = await browser.open({ user: 'carol@eng' })
+  const create = page.getByRole('button', { name: 'Create VM' })
+  assert.equal(await create.getAttribute('aria-disabled'), 'true')
+  assert.match((await create.getAttribute('aria-description')) ?? '', /vm:edit/)
+  await page.context().close()
+})
+
+test('a VM is created with another size than its template, and started', async () => {
+  const page = await browser.open({ path: '/vms/new' })
+  await page.getByLabel('Name').fill('made-by-test')
+  await page.getByRole('radio', { name: /debian-13/ }).check()
+  await page.getByRole('radio', { name: /4 CPU/ }).check()
+  await page.getByRole('button', { name: 'Create VM' }).click()
+  await page.getByRole('heading', { name: 'made-by-test' }).waitFor()
+  await page.getByText('4 CPU · 8 GiB').first().waitFor()
+  await page.context().close()
+})
+
+test('a template is uploaded', async () => {
+  const page = await browser.open({ path: '/templates?upload=1' })
+  const buffer = Buffer.alloc(3 * 1024 ** 2, 1)
+  await page
+    .getByLabel('Disk image')
+    .setInputFiles({ name: 'tiny.qcow2', mimeType: 'application/octet-stream', buffer })
+  await page.getByRole('button', { name: 'Upload', exact: true }).click()
+  await page.getByRole('link', { name: 'tiny' }).waitFor()
+  await page.context().close()
+})
+
+test('a session that ended is renewed in place, and the form stays', async () => {
+  const page = await browser.open({ path: '/vms/new' })
+  await page.getByLabel('Name').fill('half-filled')
+  cell.endSessions()
+  await page.getByRole('dialog', { name: 'Your session has ended' }).waitFor()
+  await page.getByRole('dialog').getByLabel('Password').fill('skerry')
+  await page.getByRole('dialog').getByRole('button', { name: 'Log in' }).click()
+  await page.getByRole('dialog').waitFor({ state: 'detached' })
+  assert.equal(await page.getByLabel('Name').inputValue(), 'half-filled')
+  await page.context().close()
+})
+
+test('a cell that is away is reported, and the page recovers', async () => {
+  const page = await browser.open()
+  await page.getByRole('link', { name: 'api-dev-001' }).waitFor()
+  cell.setDown(true)
+  await page.getByText('The cloud does not answer').waitFor()
+  cell.setDown(false)
+  await page.getByText('The cloud does not answer').waitFor({ state: 'detached' })
+  await page.context().close()
+})
+
+test('five tabs share one event stream', async () => {
+  const page = await browser.open()
+  await page.getByRole('link', { name: 'api-dev-001' }).waitFor()
+  while (cell.streams === 0) await page.waitForTimeout(50)
+  for (let tab = 0; tab < 4; tab++) {
+    const other = await page.context().newPage()
+    await other.goto(`${cell.url}/ui/vms`)
+    await other.getByRole('link', { name: 'api-dev-001' }).waitFor()
+  }
+  assert.equal(cell.streams, 1)
+  await page.context().close()
+})
+
+test('an API answer that the browser is led to shows nothing', async () => {
+  const page = await browser.open({ user: '' })
+  await logIn(page, cell.url, 'alice@eng')
+  const answer = await page.goto(`${cell.url}/api/session`)
+  assert.equal(answer?.status(), 401)
+  assert.match(answer?.headers()['content-security-policy'] ?? '', /sandbox/)
+  await page.context().close()
+})
+
+test('no page violates its policy or throws an error', () => {
+  assert.deepEqual(browser.problems, [])
+})
