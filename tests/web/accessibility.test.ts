@@ -88,7 +88,8 @@ async function check(user: string, paths: readonly string[], width: number): Pro
     await page.goto(`${cell.url}/ui${path}`)
     await settled(page)
     for (const colorScheme of ['light', 'dark'] as const) {
-      await page.emulateMedia({ colorScheme })
+      await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
+      await page.waitForTimeout(100)
       const violations = await violationsOf(page)
       found.push(...violations.map((violation) => `${path} ${width} ${colorScheme} ${violation}`))
     }

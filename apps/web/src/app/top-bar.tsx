@@ -77,7 +77,7 @@ function Liveness() {
       className={style['liveness']}
       data-lost={isLost || undefined}
       role="status"
-      title={isLost ? 'The cloud does not answer' : 'The page shows changes as they happen'}
+      title={isLost ? 'The cloud does not answer' : 'Changes are shown as they happen'}
     >
       <span>{isLost ? `No answer for ${seconds} s` : 'Live'}</span>
     </span>

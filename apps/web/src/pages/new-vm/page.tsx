@@ -112,7 +112,7 @@ export function NewVmPage() {
                 rows={3}
                 placeholder="ssh-ed25519 AAAA…"
                 value={sshKey}
-                hint="Installed at the first start. Without a key the console is the only way in. One key per line."
+                hint="One key per line. Without a key the console is the only way in."
                 onChange={(event) => setSshKey(event.target.value)}
               />
               <CheckField label="Start the VM after creation" checked={start} onChange={setStart} />
@@ -204,7 +204,7 @@ function TerminalCard({
   return (
     <Card title="On a terminal">
       <div className={page['stack']}>
-        <p className={page['soft']}>The same as a command. It follows the form.</p>
+        <p className={page['soft']}>The same as a command.</p>
         <CommandLine wraps text={command} />
         {composeHref !== undefined && (
           <CommandLine wraps text={curlCommand('POST', pathOf(composeHref), composeBody(named))} />

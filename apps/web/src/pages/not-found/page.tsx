@@ -12,7 +12,7 @@ export function NotFoundPage() {
     <div className={page['page']}>
       <EmptyState title="There is no such page">
         <p>
-          The address may be misspelt, or belong to another version.{' '}
+          The address may be misspelt.{' '}
           <Link className={page['link']} to={paths.overview}>
             Go to the overview
           </Link>
