@@ -113,6 +113,16 @@ test('every request document is in the schema, and its example is valid', async 
   }
 })
 
+test('every relation of an action is in the schema', async () => {
+  const schema = readXml(await readFile(join(SCHEMA, 'params.xsd'), 'utf8'))
+  const known = find(schema, 'simpleType', 'restriction', 'enumeration').map((each) =>
+    attribute(each, 'value'),
+  )
+  for (const { action } of operations) {
+    if (action) assert.ok(known.includes(action.rel), `${action.rel} is not a Relation`)
+  }
+})
+
 test('every attribute that a record can have is in the schema', async () => {
   const schema = readXml(await readFile(join(SCHEMA, 'query.xsd'), 'utf8'))
   const types = find(schema, 'complexType')
