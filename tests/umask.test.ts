@@ -8,6 +8,7 @@ import { test } from 'node:test'
 const root = join(import.meta.dirname, '..')
 const programs = [
   ...['vmd', 'cloud', 'console', 'workflow', 'egress'].map((app) => `apps/${app}/src/main.ts`),
+  'apps/cloud/src/admin/main.ts',
   'apps/cli/src/commands/machine/up.ts',
 ]
 

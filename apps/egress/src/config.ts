@@ -24,4 +24,4 @@ const Config = Type.Object(
 export type EgressConfig = Static<typeof Config>
 
 export const readConfig = (path: string): Promise<EgressConfig> =>
-  configShape(Config).read(path, 'skerry cloud workflow creates it')
+  configShape(Config).read(path, 'skerry admin workflow-server create creates it')

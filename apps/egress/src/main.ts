@@ -37,7 +37,11 @@ async function serve(path: string, { log, stopSignal }: RunningServer): Promise<
       configured(false, `${message}: ${String(error)}`)
     }
   }
-  process.on('SIGHUP', () => void reload())
+  // One after the other: the last one that begins has the last word.
+  let reloaded = Promise.resolve()
+  process.on('SIGHUP', () => {
+    reloaded = reloaded.then(reload)
+  })
   const meter = new ServerMeter('egress', conditions)
   const health = { server: 'egress', listen: config.health, conditions, metrics: meter } as const
   opened.use(await openHealth({ ...health, now: () => performance.now(), log }))

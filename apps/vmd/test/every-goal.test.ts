@@ -40,12 +40,12 @@ function valuesOf(name: string, { const: only, enum: some, type, examples }: Sha
 }
 
 /** Every goal for a VM that exists, with every combination of values. */
-const all: readonly Goal[] = Object.entries(goals).flatMap(([be, { shape, rule }]) =>
+const all: readonly Goal[] = Object.entries(goals).flatMap(([goalName, { shape, rule }]) =>
   rule
     ? Object.entries(shape.properties).reduce<object[]>(
-        (made_, [name, property]) =>
-          made_.flatMap((goal) =>
-            valuesOf(`${be}.${name}`, property as Shape).map((value) => ({
+        (combinations, [name, property]) =>
+          combinations.flatMap((goal) =>
+            valuesOf(`${goalName}.${name}`, property as Shape).map((value) => ({
               ...goal,
               [name]: value,
             })),

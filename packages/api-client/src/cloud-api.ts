@@ -68,8 +68,11 @@ export class CloudApi {
     return (await this.#send(method, address.href, given)) as CloudOperations[Name]['answer']
   }
 
-  /** Reads a document at its href, such as one of a link. */
+  /** Reads a document at its href, such as one of a link. An href of another server is refused: it would get the token. */
   async read(href: string, signal?: AbortSignal): Promise<unknown> {
+    if (new URL(href).origin !== new URL(this.#options.url).origin) {
+      throw new TypeError(`${href} is not an address of ${this.#options.url}`)
+    }
     return this.#send('GET', href, signal === undefined ? {} : { signal })
   }
 
@@ -116,7 +119,17 @@ const filled = (path: string, params: Readonly<Record<string, string>>): string 
 
 async function documentIn(response: Response): Promise<unknown> {
   const text = await response.text()
-  const document: unknown = text === '' ? undefined : JSON.parse(text)
-  if (response.ok) return document
-  throw new CloudApiError(document as CloudDocuments['Error'], response.headers)
+  if (!response.ok) throw new CloudApiError(errorIn(response, text), response.headers)
+  return text === '' ? undefined : (JSON.parse(text) as unknown)
+}
+
+/** An error of a proxy, or of a request that the cloud could not read, is not in JSON. */
+function errorIn({ status, statusText }: Response, text: string): CloudDocuments['Error'] {
+  try {
+    const found = JSON.parse(text) as CloudDocuments['Error'] | null
+    if (typeof found?.message === 'string') return found
+  } catch {
+    // The status says what is known.
+  }
+  return { majorErrorCode: status, minorErrorCode: 'UNKNOWN', message: `${status} ${statusText}` }
 }

@@ -1,4 +1,4 @@
-import { lstat, open, readFile, rename, rm, type FileHandle } from 'node:fs/promises'
+import { lstat, open, readdir, readFile, rename, rm, type FileHandle } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 
 const OWNER_ONLY = 0o600
@@ -26,6 +26,23 @@ export async function writeDurably(file: string, text: string, mode = OWNER_ONLY
     throw error
   }
   await syncDirectory(dirname(file))
+}
+
+/** Removes what processes left that were killed while they wrote into this directory. */
+export async function removeUnfinished(directory: string): Promise<void> {
+  for (const name of await readdir(directory)) {
+    const pid = /^\..+\.(\d+)\.tmp$/.exec(name)?.[1]
+    if (pid !== undefined && !isRunning(Number(pid)))
+      await rm(join(directory, name), { force: true })
+  }
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    return process.kill(pid, 0)
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM'
+  }
 }
 
 /** Copies a text file with `writeDurably`. */

@@ -2,6 +2,7 @@
 export {
   copyDurably,
   giveToOwner,
+  removeUnfinished,
   renameDurably,
   syncDirectory,
   writeDurably,

@@ -17,7 +17,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 
-import { copyDurably, writeDurably } from '../src/index.ts'
+import { copyDurably, removeUnfinished, writeDurably } from '../src/index.ts'
 
 const temporaryDirectory = async () => mkdtempDisposable(join(tmpdir(), 'skerry-durable-'))
 const isRoot = process.getuid?.() === 0
@@ -111,6 +111,18 @@ test('a link in place of the temporary file is replaced, not followed', async ()
   await writeDurably(join(directory.path, 'record'), 'new')
   assert.equal(await readFile(other, 'utf8'), 'untouched')
   assert.equal(await readFile(join(directory.path, 'record'), 'utf8'), 'new')
+})
+
+test('what killed processes left is removed, what running ones write is not', async () => {
+  await using directory = await temporaryDirectory()
+  const dead = fork(join(import.meta.dirname, 'endless-writer.ts'), [join(directory.path, 'other')])
+  dead.kill('SIGKILL')
+  await once(dead, 'exit')
+  const mine = `.record.${process.pid}.tmp`
+  for (const name of [`.record.${dead.pid}.tmp`, mine, 'record', '.hidden'])
+    await writeFile(join(directory.path, name), '')
+  await removeUnfinished(directory.path)
+  assert.deepEqual((await readdir(directory.path)).toSorted(), ['.hidden', mine, 'record'])
 })
 
 test('a failed write leaves the old file and nothing beside it', async () => {

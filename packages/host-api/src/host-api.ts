@@ -39,7 +39,7 @@ export interface HostRecord {
  */
 export type StopCause = 'by guest'
 
-/** One line of a session, in this order: hello, every VM, listed, then changes. */
+/** One line of a session, in this order: hello, every VM, listEnd, then changes. */
 export type SessionLine =
   | { readonly kind: 'hello'; readonly hello: Hello }
   | {

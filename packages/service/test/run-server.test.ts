@@ -47,6 +47,15 @@ test('a bug exits with its stack', async () => {
   assert.match(err, /Error: a bug\n +at /)
 })
 
+test('a stop that fails ends the process too', async () => {
+  const { program, ended } = start('--fail-stop')
+  await once(program.stderr, 'data')
+  program.kill('SIGTERM')
+  const { code, signal, err } = await ended
+  assert.deepEqual([code, signal], [1, null])
+  assert.match(err, /skerry sample: the stop failed\n$/)
+})
+
 test('a server stops in order, also if it is signalled twice, and its files are private', async () => {
   const dir = await mkdtemp(join(tmpdir(), 'run-server-'))
   try {

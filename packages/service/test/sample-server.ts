@@ -1,4 +1,4 @@
-// A server program for run-server.test.ts: `sample-server.ts [--file FILE] [--fail KIND]`.
+// A server program for run-server.test.ts: `sample-server.ts [--file FILE] [--fail KIND] [--fail-stop]`.
 import { once } from 'node:events'
 import { writeFile } from 'node:fs/promises'
 
@@ -14,9 +14,14 @@ await runServer(
     usage: USAGE,
     now: () => new Date(0),
     async serve(args, { log, pause, stopSignal }) {
-      const { file, fail } = readOptions(args, USAGE, {
+      const {
+        file,
+        fail,
+        'fail-stop': failStop,
+      } = readOptions(args, USAGE, {
         file: { type: 'string' },
         fail: { type: 'string' },
+        'fail-stop': { type: 'boolean' },
       })
       if (fail === 'bug') throw new Error('a bug')
       if (fail !== undefined) throw new Fault(fail as FaultKind, 'no', { hint: 'try again' })
@@ -26,6 +31,7 @@ await runServer(
       // An open connection of a client, which must not keep the process.
       setInterval(() => undefined, 60_000)
       if (!stopped.aborted) await once(stopped, 'abort')
+      if (failStop === true) throw new Fault('unavailable', 'the stop failed')
       log('it stops')
       await pause(300)
     },

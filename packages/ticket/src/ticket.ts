@@ -37,7 +37,7 @@ interface Reason {
 /** A screen that must be closed now. */
 export interface EndedConsole extends Reason {
   readonly console: string
-  /** The code of the reason, as in the event `console.closed`. */
+  /** The code of the reason, as in the event `console.closed` where the database ended the screen. */
   readonly why: string
 }
 
@@ -59,6 +59,13 @@ export const reasons: Readonly<Record<string, Reason>> = {
   'console-silent': { cause: 'silence', words: 'the console was silent for too long' },
 }
 
-/** A newer database may send a code that this program does not know. A new ticket then says what is wrong. */
+/**
+ * A newer database may send a code that this program does not know. A new ticket then says what is wrong. A database that was not
+ * migrated yet sends the words.
+ */
 export const reasonOf = (code: string): Reason =>
-  reasons[code] ?? { cause: 'silence', words: `the cloud ended this screen: ${code}` }
+  reasons[code] ??
+  Object.values(reasons).find(({ words }) => words === code) ?? {
+    cause: 'silence',
+    words: `the cloud ended this screen: ${code}`,
+  }

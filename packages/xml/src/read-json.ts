@@ -4,7 +4,8 @@ import { XML_LIMITS } from './read.ts'
 
 /** Nested at most as deep as a document in XML. */
 const DEPTH_MAX = XML_LIMITS.depthMax
-const WHOLE_NUMBER = /^-?\d+$/
+/** No number of a document has more digits; a longer one is refused by its type. */
+const WHOLE_NUMBER = /^-?\d{1,20}$/
 
 /**
  * Parses a JSON text of others. JSON.parse alone would keep the last of two equal keys, and would round large integers: here the former

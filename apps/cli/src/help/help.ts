@@ -85,7 +85,7 @@ export function helpOf(command: Command): string {
     `next: ${next}`,
     program === 'server'
       ? `exit codes: 0 after a normal stop, ${exits}`
-      : `exit codes: ${exitLine}`,
+      : `exit codes: ${program === 'admin' ? adminExitLine : exitLine}`,
     ...(exits === undefined || program === 'server' ? [] : [`            ${exits}`]),
   ].join('\n')
 }
@@ -115,7 +115,11 @@ export const exitRows: readonly (readonly [string, string])[] = Object.entries(e
   ([reason, code]) => [String(code), exitMeanings[reason as keyof typeof exitCodes]],
 )
 /** The text before the first comma, to keep it on one line. */
-const exitLine = exitRows.map(([code, meaning]) => `${code} ${meaning.split(',')[0]}`).join(', ')
+const lineOf = (rows: typeof exitRows): string =>
+  rows.map(([code, meaning]) => `${code} ${meaning.split(',')[0]}`).join(', ')
+const exitLine = lineOf(exitRows)
+/** They use no API that could be unreachable or late. */
+const adminExitLine = lineOf(exitRows.filter(([code]) => Number(code) <= 2))
 
 function aligned(
   rows: readonly (readonly [string, string])[],

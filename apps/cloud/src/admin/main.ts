@@ -35,6 +35,7 @@ try {
 } catch (error) {
   if (!(error instanceof Fault)) throw error
   const { message, hint, kind } = error
-  if (parsed.json) context.print(JSON.stringify({ kind, message, hint }))
+  const reason = kind === 'invalid' ? 'usage' : 'refused'
+  if (parsed.json) context.print(JSON.stringify({ reason, kind, message, hint }))
   reportFault('skerry', error)
 }

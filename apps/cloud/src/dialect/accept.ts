@@ -27,8 +27,8 @@ export function readAccept(accept = ''): Accepted {
   const [best] = ranges.filter(({ q }) => q > 0).toSorted((a, b) => b.q - a.q)
   const type = best?.type ?? ''
   const isPlainJson = type === 'application/json'
-  // Some clients give the version at another range.
-  const named = best?.version ?? ranges.find(({ version }) => version !== undefined)?.version
+  // Some clients give the version at another range, or after a comma.
+  const named = best?.version ?? /version=([\d.]+)/.exec(accept)?.[1]
   return {
     format: isJson(type) ? 'json' : 'xml',
     version: named ?? (isPlainJson ? PLAIN_JSON_VERSION : undefined),

@@ -24,7 +24,7 @@ const reference = (kind: string, name: string): object => ({ $ref: `#/components
 export const documentSchemas = (taken: readonly string[] = []): NamedSchemas =>
   jsonSchemas(shapes, { answered: [...new Set(Object.values(documentElements).flat())], taken })
 
-/** The elements that the body of a route may goal: 'VApp or Vm'. */
+/** The elements that the body of a route may be: 'VApp or Vm'. */
 const takenBy = ({ takes }: CloudRoute): readonly string[] =>
   typeof takes?.shape === 'string' && !takes.open ? takes.shape.split(' or ') : []
 

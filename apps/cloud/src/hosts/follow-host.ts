@@ -87,13 +87,18 @@ async function oneSession(
   }
   const listed = new Set<VmId>()
   let listing = true
+  let greeted = false
   let paid: ReadonlySet<VmId> = new Set()
   const over = new AbortController()
   const following = host.follow(session, AbortSignal.any([signal, over.signal]))
   for await (const lines of together(following, BATCH, over)) {
     context.heard?.()
     for (const line of lines) {
+      if (!greeted && line.kind !== 'hello') {
+        throw new Error('the first line of the session is not a hello; upgrade vmd on this host')
+      }
       if (line.kind === 'hello') {
+        greeted = true
         heard()
         const welcome = await recordHello(db, id, begun, line.hello)
         if (welcome !== 'welcome') throw new Error(unwelcome[welcome])

@@ -31,11 +31,11 @@ export function sendDocument(
 export const renderJson = (root: Element): string =>
   `${JSON.stringify(toJson(root, shapeOf(root.name)))}\n`
 
-/** Whether the body is JSON: by its first character, since no document in XML begins with a brace, or by its type. */
+/** Whether the body is JSON: by its first character, since a document in XML begins with '<', or by its type. */
 export const isJsonBody = ({ headers, body }: Pick<FastifyRequest, 'headers' | 'body'>): boolean =>
   typeof body === 'string' &&
   body.trim() !== '' &&
-  (/^\s*\{/.test(body) || isJson(headers['content-type'] ?? ''))
+  (/^\s*\{/.test(body) || (!/^\s*</.test(body) && isJson(headers['content-type'] ?? '')))
 
 /** The document in XML that a body in JSON stands for. `element`: its name, or several: 'VApp or Vm'. */
 export function xmlOfJson(body: string, element: string): string {

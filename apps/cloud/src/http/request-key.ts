@@ -47,8 +47,12 @@ export function requestKeyOf(
 function keyInside(request: FastifyRequest): unknown {
   const { body } = request
   // Most documents have no key, and are parsed only once, by their route.
-  if (typeof body !== 'string' || !body.includes('operationKey')) return undefined
-  if (!isJsonBody(request)) return attribute(readXml(body), 'operationKey')
+  if (typeof body !== 'string') return undefined
+  if (!isJsonBody(request)) {
+    return body.includes('operationKey') ? attribute(readXml(body), 'operationKey') : undefined
+  }
+  // In JSON, letters of a key may be escaped.
+  if (!body.includes('operationKey') && !body.includes('\\')) return undefined
   const value = readJson(body) as { readonly operationKey?: unknown } | null
   return value?.operationKey
 }

@@ -1,3 +1,4 @@
+import { removeUnfinished } from '@skerry/durable-file'
 import { keepRenewed, lifetimes, type Renewal } from '@skerry/service'
 import type { Kysely } from 'kysely'
 
@@ -26,6 +27,7 @@ export interface RenewedCellIdentity {
 export async function openIdentity(context: CellIdentityOptions): Promise<RenewedCellIdentity> {
   const { config, db, issuing, pause, log } = context
   let identity = await readIdentity(config.identity)
+  await removeUnfinished(config.identity)
   const epoch = async () => (await readCloud(db)).epoch
   return {
     current: () => identity,

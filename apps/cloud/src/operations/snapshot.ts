@@ -105,7 +105,7 @@ const reverting = (on: boolean): Operation =>
     permission,
     action: { path: 'action/revertToCurrentSnapshot', rel: 'snapshot:revertToCurrent' },
     stores: 'nothing',
-    forVapp: { order: 'first to last', stopsOnFailure: false },
+    forVapp: { order: 'at once', stopsOnFailure: false },
     offered: (vm) => vm.snapshot !== null && vm.snapshot_on === on,
     from: ['POWERED_ON', 'POWERED_OFF'],
     to: on ? 'POWERED_ON' : 'POWERED_OFF',

@@ -22,14 +22,20 @@ export interface VappOperation extends ParentTask {
   forVm(vm: VmRow): Operation | undefined
 }
 
+/** How the order of the VMs becomes the order of their tasks. */
+const ranks: Readonly<Record<VappRule['order'], number>> = {
+  'first to last': 1,
+  'last to first': -1,
+  'at once': 0,
+}
+
 /** The form for vApps of the operations with the same path: each VM gets the one that it is offered, if there are several. */
 function vappForm(same: readonly [Operation, ...Operation[]], rule: VappRule): VappOperation {
   const [first] = same
   const { kind, permission, action, task, since, takes, doc } = first
   const name = action?.path.split('/').at(-1) ?? first.name
   const forVm = (vm: VmRow) => (same.length === 1 ? first : same.find((each) => each.offered?.(vm)))
-  const rank = ({ start_order }: VmRow) =>
-    rule.order === 'first to last' ? start_order : -start_order
+  const rank = ({ start_order }: VmRow) => ranks[rule.order] * start_order
   const fits = (vm: VmRow, operation: Operation): boolean => {
     // Deletion is for all VMs or none, so `judge` throws for a VM that cannot take it; other operations skip such a VM.
     if (kind === 'delete') return Boolean(judge(vm, operation))

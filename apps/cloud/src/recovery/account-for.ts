@@ -100,7 +100,7 @@ async function markMissing(tx: Tx, recovery: number): Promise<readonly ChangedRo
 const dropPendingUndos = (tx: Tx) =>
   changedRows(
     tx,
-    sql`delete from pending_undo where goal ->> 'goal' <> 'gone'
+    sql`delete from pending_undo where goal ->> 'goal' is distinct from 'gone'
       returning null as org, null as vapp, null as vm, pending_undo.host, jsonb_build_object('vm', pending_undo.vm, 'goal', goal) as details`,
   )
 

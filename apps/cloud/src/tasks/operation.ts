@@ -51,7 +51,7 @@ export interface Action {
 /** How an operation applies to a vApp: to each VM that can take it; the others stay as they are. */
 export interface VappRule {
   /** By the start order of the VMs. */
-  readonly order: 'first to last' | 'last to first'
+  readonly order: 'first to last' | 'last to first' | 'at once'
   /** Whether a VM that fails cancels those after it. */
   readonly stopsOnFailure: boolean
 }

@@ -52,7 +52,7 @@ export async function keepIssued(directory: string, issued: IssuedCertificate): 
   await settleCertificate(directory)
 }
 
-/** Completes an interrupted replacement: two files cannot be replaced atomically, so the certificate shows which key belongs to it. */
+/** Completes an interrupted write or replacement: two files cannot be replaced atomically, so the certificate shows which key belongs to it. */
 export async function settleCertificate(directory: string): Promise<void> {
   const at = (file: keyof typeof membershipFiles) => join(directory, membershipFiles[file])
   const next = await readIfThere(at('nextCert'))

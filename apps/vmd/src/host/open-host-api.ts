@@ -1,6 +1,8 @@
 import { once } from 'node:events'
+import { existsSync } from 'node:fs'
 import type { Socket } from 'node:net'
 
+import { removeUnfinished } from '@skerry/durable-file'
 import {
   clearImages,
   cloudDirectory,
@@ -40,6 +42,7 @@ export async function openHostApi(
   { address, port, version, log }: HostApiOptions,
 ): Promise<OpenHostApi | undefined> {
   const directory = cloudDirectory(host.paths)
+  if (existsSync(directory)) await removeUnfinished(directory)
   await settleCertificate(directory)
   const joined = await readMembership(directory)
   if (!joined) return undefined

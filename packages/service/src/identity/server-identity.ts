@@ -1,7 +1,7 @@
 import { X509Certificate } from 'node:crypto'
 import { join } from 'node:path'
 
-import { writeDurably } from '@skerry/durable-file'
+import { removeUnfinished, writeDurably } from '@skerry/durable-file'
 
 import { bundle, type KeyAndCert } from './bundle.ts'
 import { makeKey, makeRequest } from './issuer.ts'
@@ -54,6 +54,7 @@ export async function keepServerIdentity<I extends ServerIdentity>(
 ): Promise<RenewedIdentity<I>> {
   const { clock, pause, log } = context
   let identity = await context.read()
+  await removeUnfinished(context.directory)
   const readAgain = async (): Promise<void> => {
     const before = identity.server
     identity = await context.read()

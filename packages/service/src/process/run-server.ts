@@ -51,6 +51,8 @@ export async function runServer(program: ServerProgram, args: readonly string[])
     if (stopping.signal.aborted) process.exit(0)
   } catch (error) {
     reportFault(program.name, error)
+    // A failed stop leaves listeners open; no further signal would end the process.
+    if (stopping.signal.aborted) process.exit()
   }
 }
 
