@@ -265,6 +265,9 @@ test('HTTP requests are sent by one client, and by those that are another thing'
     'apps/vmd/src/ask-to-stop.ts',
     // Trusts a fingerprint: the host has no certificate yet.
     'apps/vmd/src/host/join.ts',
+    // In the browser, too: requests, and the one event stream of all tabs.
+    'apps/web/src/api/client.ts',
+    'apps/web/src/api/event-stream.ts',
     // The Unix socket of egress.
     'apps/workflow/src/runs/call-http.ts',
     'packages/cloud-client/src/http-client.ts',

@@ -1,4 +1,4 @@
-// Templates, uploads and access tokens of the simulated cell.
+// Templates, uploads and API tokens of the simulated cell.
 import { KIND, uuidOf } from './inventory.ts'
 import { media } from './vm-documents.ts'
 

@@ -1,4 +1,4 @@
-// The same on a terminal: the command line of every action. A test parses each line with the commands of the CLI.
+// The same on a terminal: the command line of every action. tests/web-commands.test.ts parses them with the commands of the CLI.
 import type { ActionName } from './actions.ts'
 
 export const shellQuoted = (text: string): string =>

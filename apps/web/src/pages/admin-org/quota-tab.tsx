@@ -25,7 +25,7 @@ export const QuotaTab = ({ org }: { readonly org: AdminOrgDocument }) => (
     {linkOf(org, 'edit') !== undefined && <QuotaForm org={org} />}
     <Card title="On a terminal">
       <div className={page['stack']}>
-        <CommandLine text={`skerry quota show ${org.name}`} />
+        <CommandLine text={`skerry quota info ${org.name}`} />
         <CommandLine text={`skerry quota set ${org.name} --vms 100 --memory 512G`} />
       </div>
     </Card>

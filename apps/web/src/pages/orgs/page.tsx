@@ -124,7 +124,7 @@ function AddOrgDialog({ onClose }: { readonly onClose: () => void }) {
       }
     >
       <TextField label="Name" value={name} onChange={(event) => setName(event.target.value)} />
-      <CommandLine text={`skerry org add ${shellQuoted(name || 'blue')}`} />
+      <CommandLine text={`skerry org create ${shellQuoted(name || 'blue')}`} />
     </Dialog>
   )
 }

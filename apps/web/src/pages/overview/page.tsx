@@ -78,7 +78,7 @@ export function OverviewPage() {
                 Upload template
               </Button>
               <Button icon="key" onClick={() => void navigate(paths.settings)}>
-                Access tokens
+                API tokens
               </Button>
             </div>
           </Card>

@@ -13,7 +13,7 @@ import { useDocument } from '../../data/use-documents.ts'
 
 const TOKENS = '/api/session/tokens'
 
-/** Access tokens for scripts. The secret is shown once, when a token is created. */
+/** API tokens for scripts. The secret is shown once, when a token is created. */
 export function AccessTokens() {
   const { data } = useDocument<AccessTokensDocument>(TOKENS)
   const [isAdding, setAdding] = useState(false)
@@ -30,7 +30,7 @@ export function AccessTokens() {
   }
   return (
     <Card
-      title="Access tokens"
+      title="API tokens"
       flush
       tools={
         <Button small icon="plus" onClick={() => setAdding(true)}>
@@ -39,7 +39,7 @@ export function AccessTokens() {
       }
     >
       <Table
-        label="Access tokens"
+        label="API tokens"
         rows={data?.accessToken ?? []}
         keyOf={({ href }) => href}
         empty="No tokens. A script that uses a token needs no password, and a token can be revoked."
@@ -104,7 +104,7 @@ function AddTokenDialog({ onClose }: { readonly onClose: () => void }) {
     )
   return (
     <Dialog
-      title="Create access token"
+      title="Create API token"
       onClose={onClose}
       onSubmit={() =>
         makeChange({
