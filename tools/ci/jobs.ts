@@ -48,6 +48,7 @@ export const traits: readonly Trait[] = [
   { says: /from 'playwright-core'/, locks: ['chromium'] },
   { says: /\b(reasonWithoutTemporal|startTemporal|buildDeb)\b/, needs: ['setup:temporal'] },
   { says: /\bpythonWith\b/, needs: ['setup:clients'] },
+  { files: 'tests/web/*.test.ts', needs: ['build:web'] },
 ]
 
 const npmScript = (name: string, seconds: number, more: Partial<Job> = {}): Job => ({
@@ -68,6 +69,7 @@ export const setUp: readonly Job[] = [
   npmScript('setup:clients', 60),
   // Jobs that start before it ends bundle for themselves.
   npmScript('setup:bundles', 10),
+  npmScript('build:web', 10),
 ]
 /** The type checker behind the linter needs twice the processor time if it may use two cores. */
 export const checks: readonly Job[] = [
