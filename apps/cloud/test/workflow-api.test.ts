@@ -201,6 +201,27 @@ test('a grant is given only for a user who has just authenticated there, in the 
   assert.equal((await ask({})).status, 403, 'disabled')
 })
 
+test('a repeated request for a grant returns the same one; an ended one and that of another are refused', async () => {
+  const [user, other] = [await flow.addUser(eng, 'author'), await flow.addUser(eng, 'author')]
+  const grant = randomUUID()
+  const ask = (more: object = {}) =>
+    flow.tell('POST', '/machine/v1/grants', {
+      id: grant,
+      org: eng,
+      account: user.id,
+      kind: 'run',
+      ...more,
+    })
+  const before = (await eventsOf('grant.given')).length
+  assert.deepEqual([(await ask()).body['id'], (await ask()).body['id']], [grant, grant])
+  assert.equal((await eventsOf('grant.given')).length, before + 1)
+  assert.equal((await ask({ account: other.id })).status, 403)
+  assert.equal((await ask({ kind: 'schedule' })).status, 403)
+  assert.equal((await ask({ id: 'x' })).status, 400)
+  assert.equal((await flow.tell('DELETE', `/machine/v1/grants/${grant}`, {})).status, 200)
+  assert.equal((await ask()).status, 403)
+})
+
 test('a run uses the API on behalf of the user who started it, and its events say so', async () => {
   const { id, name } = await flow.addUser(eng, 'organisation administrator')
   const grant = await flow.grant(eng, id)

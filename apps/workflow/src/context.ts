@@ -25,6 +25,7 @@ export interface Runs {
 /** Grants of the cloud: permissions to act on behalf of a user. */
 export interface Grants {
   ask(grant: {
+    readonly id?: string
     readonly org: OrgId
     readonly account: UserId
     readonly kind: 'run' | 'schedule'

@@ -50,9 +50,8 @@ export function simulatedCloud(): SimulatedCloud {
     },
     grants: {
       alive,
-      async ask() {
+      async ask({ id = randomUUID() }) {
         requireThere()
-        const id = randomUUID()
         alive.add(id)
         return id
       },

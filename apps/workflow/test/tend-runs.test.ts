@@ -34,14 +34,15 @@ after(async () => {
 
 const open = () => {
   const runs = simulatedRuns()
+  const { grants } = simulatedCloud()
   const tending: RunSupervisorContext = {
     db: store.db,
     runs,
-    grants: simulatedCloud().grants,
+    grants,
     log: () => undefined,
     pause: async () => undefined,
   }
-  return { runs, look: () => tendOnce(tending, FIRST) }
+  return { runs, grants, look: () => tendOnce(tending, FIRST) }
 }
 
 const age = (execution: string, minutes: number) =>
@@ -79,6 +80,36 @@ test('a run without a grant whose request can be repeated waits two minutes for 
   await age(keyed, 3)
   await look()
   assert.equal(await stateOf(keyed), 'failed')
+})
+
+test('the grant of an ended run is ended, also if the run never got to know it', async () => {
+  const { grants, look } = open()
+  const ask = (id: string) =>
+    grants.ask({ id, org: principal.org, account: principal.account, kind: 'run' })
+  const [lost, ended, going] = [
+    await seed('never granted'),
+    await seed('ended'),
+    await seed('going'),
+  ]
+  for (const id of [lost, ended, going]) await ask(id)
+  await sql`update execution set grant_id = null where id = ${lost}`.execute(store.db)
+  await sql`update execution set grant_id = id::text where id in (${ended}, ${going})`.execute(
+    store.db,
+  )
+  await age(lost, 1)
+  await record(store.db, { execution: ended, state: 'completed', steps: [], asks: [] })
+  await look()
+  assert.equal(await stateOf(lost), 'failed')
+  // The run itself has the first say.
+  assert.deepEqual([...grants.alive].toSorted(), [lost, ended, going].toSorted())
+  await sql`update execution set ended_at = ended_at - interval '1 min' where ended_at is not null`.execute(
+    store.db,
+  )
+  await look()
+  assert.deepEqual([...grants.alive], [going])
+  grants.alive.add(ended)
+  await look()
+  assert.ok(grants.alive.has(ended), 'an end that was confirmed is not repeated')
 })
 
 test('a cancellation that did not reach Temporal is repeated until the run has ended', async () => {

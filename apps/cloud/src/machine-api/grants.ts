@@ -10,6 +10,8 @@ import type { MachineContext } from './context.ts'
 const Id = Type.String({ pattern: `^${UUID}$` })
 const GrantRequest = Type.Object(
   {
+    /** Chosen by the server, so that a repeated request makes no second grant. */
+    id: Type.Optional(Id),
     org: Id,
     account: Id,
     kind: Type.Union([Type.Literal('run'), Type.Literal('schedule')]),
@@ -22,8 +24,8 @@ const compiled = Compile(GrantRequest)
 /** Creates a grant for a run, or for a schedule, to act on behalf of a user. */
 export async function addGrant({ db }: MachineContext, peer: Peer, body: unknown) {
   if (!compiled.Check(body)) throw new Fault('invalid', 'invalid request for a grant')
-  const { org, account, kind, parent } = body
-  return { id: await giveGrant(db, { org, account, kind, parent, server: peer.id }) }
+  const { id, org, account, kind, parent } = body
+  return { id: await giveGrant(db, { id, org, account, kind, parent, server: peer.id }) }
 }
 
 /** Also succeeds for a grant that has ended or never existed: it is invalid afterwards. */

@@ -8,6 +8,8 @@ import type { Principal } from '../domain/authorize.ts'
 import { lowerRole, SYSTEM_ROLE, withinOrg, type Role } from '../domain/roles.ts'
 
 export interface NewGrant {
+  /** Chosen by the server; undefined: the database chooses. */
+  readonly id?: string | undefined
   /** The organisation that owns the workflow definition. */
   readonly org: string
   readonly account: string
@@ -37,7 +39,7 @@ const actors = sql`account
 /** Permission to act for a user in one organisation, with at most the rights that the user has now. */
 export async function giveGrant(
   db: Kysely<CloudTables>,
-  { org, account, kind, parent, server }: NewGrant,
+  { id: chosen, org, account, kind, parent, server }: NewGrant,
 ): Promise<string> {
   return db.transaction().execute(async (tx) => {
     const starter = await starterOf(tx, org, account)
@@ -54,9 +56,10 @@ export async function giveGrant(
       throw refused(from)
     }
     const ceiling = lowerRole(withinOrg(starter.role), above)
-    const { id } = await tx
+    const made = await tx
       .insertInto('workflow_grant')
       .values({
+        ...(chosen !== undefined && { id: chosen }),
         org: starter.org,
         kind,
         parent: parent ?? null,
@@ -65,12 +68,34 @@ export async function giveGrant(
         account_org: starter.home,
         account: starter.account,
       })
+      .onConflict((conflict) => conflict.column('id').doNothing())
       .returning('id')
-      .executeTakeFirstOrThrow()
+      .executeTakeFirst()
+    if (!made) return sameGrant(tx, { id: chosen ?? '', org: starter.org, account, kind, server })
+    const { id } = made
     const what = { by: starter.user, via: server, grant: id, for: kind, ceiling }
     await emitEvent(tx, { kind: 'grant.given', org: starter.org, details: what })
     return id
   })
+}
+
+/** The grant of an earlier request with this id. */
+async function sameGrant(
+  tx: Tx,
+  {
+    id,
+    org,
+    account,
+    kind,
+    server,
+  }: Pick<NewGrant, 'org' | 'account' | 'kind' | 'server'> & { id: string },
+): Promise<string> {
+  const { rows } = await sql`select from workflow_grant where id = ${id} and org = ${org}
+    and account = ${account} and kind = ${kind} and server = ${server} and ended_at is null`.execute(
+    tx,
+  )
+  if (rows.length > 0) return id
+  throw refused('this grant has ended, or is another one')
 }
 
 const refused = (why: string): Fault => new Fault('forbidden', `grant rejected: ${why}`)

@@ -5,6 +5,8 @@ import type { OrgId, UserId } from '@skerry/vm'
 import type { Cells } from './cells.ts'
 
 export interface GrantRequest {
+  /** Its id: a repeated request returns the same grant. Default: the cloud chooses one. */
+  readonly id?: string
   /** The organisation that owns the definition. */
   readonly org: OrgId
   readonly account: UserId

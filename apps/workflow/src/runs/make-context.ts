@@ -9,7 +9,7 @@ import { askGrant, cloudOf, endGrant } from '../cloud/grants.ts'
 import { callFunction } from '../functions/call-function.ts'
 import { addChildRun, addScheduledRun, type StartedRun } from '../store/begun-runs.ts'
 import type { WorkflowTables, RunValues } from '../store/database.ts'
-import { failExecution, keepGrant } from '../store/executions.ts'
+import { failExecution, keepGrant, markGrantEnded } from '../store/executions.ts'
 import { loadDefinition, loadRun, loadSecret } from '../store/load-run.ts'
 import { record } from '../store/record.ts'
 import { referencesIn } from '../values/secrets.ts'
@@ -64,7 +64,10 @@ export function makeWorkerContext(parts: WorkParts): WorkflowWorkerContext {
         return undefined
       }
     },
-    endGrant: (grant) => endGrant(cells, grant),
+    async endGrant(grant) {
+      await endGrant(cells, grant)
+      await markGrantEnded(db, grant)
+    },
     callFunction: (call, calling) =>
       callFunction({ cloud: (grant) => cloudOf(cells, grant), now, pause, ...calling }, call),
     async callHttp(call, signal) {
@@ -82,7 +85,7 @@ export function makeWorkerContext(parts: WorkParts): WorkflowWorkerContext {
 /** The owner of the schedule is deleted or lost the permission. */
 const refusals = new Set<Fault['kind']>(['forbidden', 'not-found', 'gone', 'unauthenticated'])
 
-/** Gets the run's own grant, which ends with the run. Of two concurrent calls, the first grant is kept. */
+/** Gets the run's own grant, which has the id of the run and ends with it. */
 async function grantFor(
   { db, cells }: Pick<WorkParts, 'db' | 'cells'>,
   { execution, parentGrant: parent }: StartedRun,
@@ -91,8 +94,10 @@ async function grantFor(
   if (execution.grant_id !== null) {
     return { execution: id, grant: execution.grant_id, definition }
   }
-  const requested = await askGrant(cells, { org, account, kind: 'run', parent })
-  const grant = await keepGrant(db, execution, requested)
-  if (grant !== requested) await endGrant(cells, requested)
+  const grant = await keepGrant(
+    db,
+    execution,
+    await askGrant(cells, { id, org, account, kind: 'run', parent }),
+  )
   return { execution: id, grant, definition }
 }

@@ -56,24 +56,23 @@ export async function startExecution(
   })
   // A repeated request starts a run that a crash left unstarted.
   if (!made && !isLeft(execution)) return { execution, form }
-  let given: string | undefined
   try {
-    const grant = await context.grants.ask({
+    // With the id of the run: a grant whose response was lost is found again, by a repeated request and by `tend-runs.ts`.
+    const asked = await context.grants.ask({
+      id: execution.id,
       org: workflow.org,
       account: principal.account,
       kind: 'run',
     })
-    given = grant
-    const kept = await context.as(principal, (tx) => keepGrant(tx, execution, grant))
-    if (kept !== grant) await context.grants.end(grant).catch(() => undefined)
-    given = kept
-    await context.runs.start({ execution: execution.id, grant: kept, definition: execution.digest })
+    const grant = await context.as(principal, (tx) => keepGrant(tx, execution, asked))
+    await context.runs.start({ execution: execution.id, grant, definition: execution.digest })
   } catch (error) {
     // Another request with the same key may be starting it. If both fail, the run is ended later.
     if (!made) throw error
     const why = error instanceof Fault ? error.message : 'internal error'
     await context.as(principal, (tx) => failExecution(tx, execution, `not started: ${why}`))
-    if (given !== undefined) await context.grants.end(given).catch(() => undefined)
+    // If this fails, it is repeated later.
+    await context.grants.end(execution.id).catch(() => undefined)
     throw error
   }
   return { execution, form }

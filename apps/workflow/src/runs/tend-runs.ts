@@ -3,8 +3,8 @@ import type { Kysely } from 'kysely'
 
 import type { Grants, Runs } from '../context.ts'
 import type { WorkflowTables } from '../store/database.ts'
-import { failExecution, type ExecutionRow } from '../store/executions.ts'
-import { listCanceled, listGoingOn, listUnstarted } from '../store/untended.ts'
+import { failExecution, markGrantEnded, type ExecutionRow } from '../store/executions.ts'
+import { listCanceled, listGoingOn, listGranted, listUnstarted } from '../store/untended.ts'
 
 export interface RunSupervisorContext {
   readonly db: Kysely<WorkflowTables>
@@ -20,6 +20,8 @@ const unstarted = { seconds: 15, keyedSeconds: 120 }
 /** A run that has just started may not be visible everywhere yet. */
 const LOST_SECONDS = 120
 const LOST_PART = 50
+/** By then the run itself has ended its grant, and a request for one has been answered. */
+const GRANTED_SECONDS = 10
 const FIRST = '00000000-0000-0000-0000-000000000000'
 
 /** Repairs runs that a crash left unfinished, until the signal aborts. Several servers may do it at the same time. */
@@ -40,16 +42,17 @@ export async function tendOnce(
   { db, runs, grants }: RunSupervisorContext,
   after: string,
 ): Promise<string> {
-  const lose = async (execution: ExecutionRow, why: string) => {
-    await failExecution(db, execution, why)
-    if (execution.grant_id !== null) await grants.end(execution.grant_id).catch(() => undefined)
-  }
+  const lose = async (execution: ExecutionRow, why: string) => failExecution(db, execution, why)
   for (const execution of await listUnstarted(db, unstarted)) {
     const { id, grant_id: grant, digest: definition, cancel } = execution
     if (grant === null || cancel) await lose(execution, 'the server stopped before the run started')
     else await runs.start({ execution: id, grant, definition })
   }
   for (const { id } of await listCanceled(db)) await runs.cancel(id)
+  for (const { id, grant_id: grant } of await listGranted(db, GRANTED_SECONDS)) {
+    await grants.end(grant ?? id)
+    await markGrantEnded(db, id)
+  }
   const looked = await listGoingOn(db, { after, seconds: LOST_SECONDS, limit: LOST_PART })
   for (const execution of looked) {
     // Runs live only in Temporal: a run that Temporal does not know has ended.

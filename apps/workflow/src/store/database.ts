@@ -93,6 +93,7 @@ export interface WorkflowTables {
     version: string
     digest: string
     grant_id: string | null
+    grant_ended: Generated<boolean>
     account: UserId
     account_name: string
     schedule: string | null

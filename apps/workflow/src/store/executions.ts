@@ -190,6 +190,11 @@ export async function keepGrant(
   return kept
 }
 
+/** The grant of a run has the id of the run; the ids of earlier versions are found by `listGranted`. */
+export async function markGrantEnded(db: Kysely<WorkflowTables>, id: string): Promise<void> {
+  await db.updateTable('execution').set({ grant_ended: true }).where('id', '=', id).execute()
+}
+
 /** Requests cancellation. It is repeated to Temporal until the run has ended. */
 export async function markCanceled(
   tx: WorkflowTx,

@@ -1,4 +1,5 @@
-// Work that a crash may have left: runs that were recorded but not started, or canceled but not reported to Temporal.
+// Work that a crash may have left: runs that were recorded but not started, or canceled but not reported to Temporal, or ended with
+// a valid grant.
 import { sql, type Kysely } from 'kysely'
 
 import type { WorkflowTables } from './database.ts'
@@ -42,6 +43,21 @@ export async function listCanceled(db: Kysely<WorkflowTables>): Promise<Executio
     .where('cancel', '=', true)
     .where('state', 'not in', ended)
     .orderBy('id')
+    .limit(MOST)
+    .execute()
+}
+
+/** Runs that ended this long ago and whose grant may still be valid. */
+export async function listGranted(
+  db: Kysely<WorkflowTables>,
+  seconds: number,
+): Promise<Pick<ExecutionRow, 'id' | 'grant_id'>[]> {
+  return db
+    .selectFrom('execution')
+    .select(['id', 'grant_id'])
+    .where('ended_at', '<', ago(seconds))
+    .where('grant_ended', '=', false)
+    .orderBy('ended_at')
     .limit(MOST)
     .execute()
 }
