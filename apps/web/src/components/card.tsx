@@ -11,7 +11,7 @@ interface CardProps {
 }
 
 export const Card = ({ title, tools, children, flush }: CardProps) => (
-  <section className={style['card']} aria-label={title}>
+  <section className={style['card']}>
     {title !== undefined && (
       <div className={style['head']}>
         <h2>{title}</h2>

@@ -36,7 +36,7 @@ export function ActivityTab({ objectName, objectId }: ActivityTabProps) {
         {own.length === 0 ? (
           <p className={style['note']}>No tasks yet.</p>
         ) : (
-          <div className={style['tasks']} role="region" aria-label="Tasks" tabIndex={0}>
+          <div className={style['tasks']} role="region" aria-label="Tasks of this VM" tabIndex={0}>
             <TaskTable tasks={own} />
           </div>
         )}
