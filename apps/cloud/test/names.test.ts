@@ -17,6 +17,7 @@ const spellings = ({ media, namespace, urn, ...dialect }: Dialect): string[] =>
   [
     dialect.tokenHeader,
     dialect.cookie,
+    dialect.pageCookie ?? dialect.cookie,
     dialect.requestIdHeader,
     ...['X', 'admin.X'].map((each) => media(each).split('X')[0] ?? ''),
     ...['any', 'versions'].map(namespace),

@@ -146,7 +146,11 @@ for (const dialect of dialects)
       const at = speaking(dialect)
       const tokens = [undefined, '', 'bad', 'skat_bad', await expired('1 h', '31 min')]
       tokens.push(await expired('25 h', '1 min'))
-      const cookie = { cookie: `${dialect.cookie}=${api.eng.token}` }
+      const names = [
+        dialect.cookie,
+        ...(dialect.pageCookie === undefined ? [] : [dialect.pageCookie]),
+      ]
+      const cookie = { cookie: names.map((name) => `${name}=${api.eng.token}`).join('; ') }
       const strange = dialects.filter((each) => each !== dialect)
       const elsewhere = Object.fromEntries(
         strange.map(({ tokenHeader }) => [tokenHeader, api.eng.token]),

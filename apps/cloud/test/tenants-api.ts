@@ -131,15 +131,14 @@ export async function openTenantsApi(): Promise<TenantsApi> {
   } as Parameters<typeof buildServer>[0]
   const options = { requestId: randomUUID, log }
   const servers: ReturnType<typeof buildServer>[] = []
-  const speak = async (dialect: Dialect, base: string): Promise<Spoken> => {
-    const own = { ...context, base: new URL(base) }
-    const server = buildServer(own, routes, byToken(sessions, dialect), { ...options, dialect })
+  const speak = async (dialect: Dialect, address: string): Promise<Spoken> => {
+    const base = new URL(address)
+    const admission = byToken(sessions, dialect, base)
+    const server = buildServer({ ...context, base }, routes, admission, { ...options, dialect })
     servers.push(server)
     await server.listen({ port: 0, host: '127.0.0.1' })
     const { port } = server.server.address() as AddressInfo
-    const ask: Ask = (method, path, requested = {}) =>
-      send({ port, dialect }, method, path, requested)
-    return { dialect, base, port, ask }
+    return { dialect, base: address, port, ask: asking({ port, dialect }) }
   }
   const runs = buildServer(context, routes, byGrant(cloud.db), { ...options, dialect: ours })
   await runs.ready()
@@ -286,6 +285,11 @@ export async function logIn(
 export const instantiate = (name: string, template: string, powerOn: boolean): string =>
   `<InstantiateVAppTemplateParams xmlns="${ours.namespace('params')}" name="${name}" powerOn="${powerOn}">` +
   `<Source href="${BASE}/api/vAppTemplate/vappTemplate-${template}"/></InstantiateVAppTemplateParams>`
+
+const asking =
+  (at: Pick<Spoken, 'port' | 'dialect'>): Ask =>
+  (method, path, requested = {}) =>
+    send(at, method, path, requested)
 
 async function send(
   { port, dialect }: Pick<Spoken, 'port' | 'dialect'>,

@@ -1436,7 +1436,7 @@ export interface CloudOperations {
   readonly listVersions: {
     readonly answer: CloudDocuments['SupportedVersions']
   }
-  /** Logs in with Basic credentials of user@organisation. The token is returned in a header. */
+  /** Logs in with Basic credentials of user@organisation. The token is returned in a header; the web UI gets it in a cookie instead. */
   readonly createSession: {
     readonly answer: CloudDocuments['Session']
   }

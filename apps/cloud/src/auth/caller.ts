@@ -10,6 +10,8 @@ export interface Caller {
   readonly dialect: Dialect
   /** The token of the request; at login, the new token. */
   readonly token: string
+  /** Whether a page that the cloud serves sends the request: its session is in a cookie. */
+  readonly isPage: boolean
   /** Idempotency-Key: the same key returns the same Task. */
   readonly request: RequestKey | undefined
   readonly lastEventId: string | undefined

@@ -125,7 +125,8 @@ async function buildListeners(
   const options = { requestId: () => ids.uuid(), log }
   const measured = (server: FastifyInstance) => measureRequests(server, meter.server, FEEDS)
   const apis = listeners(config).map(({ dialect, at, listen }) => {
-    const api = buildServer({ ...context, base: new URL(at) }, routes, byToken(sessions, dialect), {
+    const own = { ...context, base: new URL(at) }
+    const api = buildServer(own, routes, byToken(sessions, dialect, own.base), {
       ...options,
       dialect,
       tls: tls(),

@@ -19,6 +19,8 @@ export interface Dialect {
   readonly name: 'ours' | 'original'
   readonly tokenHeader: string
   readonly cookie: string
+  /** The cookie in which a page of the cloud's own keeps its session; undefined: this listener serves no pages. */
+  readonly pageCookie: string | undefined
   readonly requestIdHeader: string
   readonly realm: string
   /** The XML namespace of a document, by the name that its route declares. */
@@ -49,6 +51,8 @@ export const ours: Dialect = {
   name: 'ours',
   tokenHeader: 'x-cloud-authorization',
   cookie: 'cloud-token',
+  // The prefix makes browsers refuse it from a subdomain and from plain HTTP.
+  pageCookie: '__Host-cloud-token',
   requestIdHeader: 'x-request-id',
   realm: 'skerry',
   namespace: () => 'urn:skerry:cloud:1.5',
@@ -91,6 +95,7 @@ export const original: Dialect = {
   name: 'original',
   tokenHeader: 'x-vcloud-authorization',
   cookie: 'vcloud-token',
+  pageCookie: undefined,
   requestIdHeader: 'x-vmware-vcloud-request-id',
   realm: 'vCloud',
   namespace: (document) =>

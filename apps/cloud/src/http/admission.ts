@@ -5,6 +5,7 @@ import type { FastifyRequest } from 'fastify'
 import type { Sessions } from '../auth/sessions.ts'
 import type { Dialect } from '../dialect/dialect.ts'
 import type { Principal } from '../domain/authorize.ts'
+import { pageTokenIn } from './page-request.ts'
 import type { CloudRoute } from './route.ts'
 
 /** Authenticates the caller. Each listener has one way to do that. Not called for public routes. */
@@ -13,15 +14,17 @@ export type Admission = (
   request: FastifyRequest,
 ) => Promise<{ readonly principal: Principal; readonly token: string }>
 
-/** Authentication of the tenant API: a password once, from then on the token that the login returned. */
+/**
+ * Authentication of the tenant API: a password once, from then on the token that the login returned. The token is in a header, or in
+ * the cookie of a page that the cloud serves.
+ */
 export const byToken =
-  (sessions: Sessions, { tokenHeader }: Dialect): Admission =>
-  async ({ permission }, { headers, ip }) => {
+  (sessions: Sessions, dialect: Dialect, base: URL): Admission =>
+  async ({ permission }, request) => {
+    const { headers, ip } = request
     if (permission === 'login') return sessions.logIn(credentialsIn(headers.authorization), ip)
-    const token =
-      headers[tokenHeader] === undefined
-        ? bearerIn(headers.authorization)
-        : tokenIn(headers[tokenHeader])
+    const { tokenHeader } = dialect
+    const token = tokenOf(request, dialect, base)
     const principal = token === undefined ? undefined : await sessions.find(token)
     if (principal && token !== undefined) return { principal: { ...principal, address: ip }, token }
     throw new Fault(
@@ -32,6 +35,18 @@ export const byToken =
       },
     )
   }
+
+/** A header wins over the cookie, also if it has no valid token. */
+function tokenOf(
+  request: FastifyRequest,
+  { tokenHeader, pageCookie }: Dialect,
+  base: URL,
+): string | undefined {
+  const { headers } = request
+  if (headers[tokenHeader] !== undefined) return tokenIn(headers[tokenHeader])
+  if (headers.authorization !== undefined) return bearerIn(headers.authorization)
+  return pageCookie === undefined ? undefined : pageTokenIn(request, pageCookie, base)
+}
 
 function credentialsIn(header: string | undefined): BasicCredentials {
   const found = readBasic(header)

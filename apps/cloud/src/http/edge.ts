@@ -11,6 +11,7 @@ import { knownVersion, versionOf, type Version } from '../dialect/version.ts'
 import { authorize, type OwnedResource, type Principal } from '../domain/authorize.ts'
 import type { Admission } from './admission.ts'
 import { isJsonBody, sendDocument, xmlOfJson } from './format.ts'
+import { isFromPage } from './page-request.ts'
 import { resourceFinders } from './path-resources.ts'
 import { requestKeyOf } from './request-key.ts'
 import type { CloudRoute } from './route.ts'
@@ -60,6 +61,7 @@ export function makeEdge(
         token,
         version,
         dialect,
+        isPage: dialect.pageCookie !== undefined && isFromPage(request, context.base),
         lastEventId,
         request: key,
         taskDays,

@@ -7,6 +7,7 @@ import type { Dialect, Refusal } from '../dialect/dialect.ts'
 import { knownVersion } from '../dialect/version.ts'
 import { rooted } from './edge.ts'
 import { sendDocument } from './format.ts'
+import { restrict } from './page-request.ts'
 
 const RETRY_SECONDS = 2
 
@@ -18,10 +19,14 @@ export function sendFault(dialect: Dialect, log: (message: string, cause: unknow
     reply: FastifyReply,
     as?: Refusal,
   ): FastifyReply => {
+    // The error may come before any hook has run.
+    restrict(reply)
     const fault = error instanceof Fault ? error : unreadable(error)
     if (!fault) log(`${request.method} ${request.routeOptions.url ?? 'unknown path'}`, error)
     const { status, code } = dialect.refusals[as ?? fault?.kind ?? 'internalError']
-    if (status === 401) reply.header('www-authenticate', `Basic realm="${dialect.realm}"`)
+    if (status === 401 && !isBrowser(request, dialect)) {
+      reply.header('www-authenticate', `Basic realm="${dialect.realm}"`)
+    }
     if (status === 503) reply.header('retry-after', RETRY_SECONDS)
     // The fault's detail is the delay in seconds.
     if (status === 429) reply.header('retry-after', fault?.detail ?? RETRY_SECONDS)
@@ -33,6 +38,10 @@ export function sendFault(dialect: Dialect, log: (message: string, cause: unknow
     return sendDocument(reply.code(status), document, { media: dialect.media('error'), version })
   }
 }
+
+/** A browser would show its own window for the password over the page. */
+const isBrowser = ({ headers }: FastifyRequest, { pageCookie }: Dialect): boolean =>
+  pageCookie !== undefined && headers['sec-fetch-mode'] !== undefined
 
 const errorDocument = (
   { namespace }: Dialect,

@@ -13,6 +13,7 @@ import type { RequestContext } from '../context.ts'
 import type { Dialect } from '../dialect/dialect.ts'
 import type { Admission } from './admission.ts'
 import { makeEdge } from './edge.ts'
+import { restrict } from './page-request.ts'
 import type { CloudRoute } from './route.ts'
 import { sendFault, unreadDocument } from './send-fault.ts'
 
@@ -50,6 +51,7 @@ export function buildServer(
     refuseUnread: refuseUnread(unreadDocument(dialect)),
   })
   measured?.(server)
+  server.addHook('onRequest', async (_request, reply) => void restrict(reply))
   server.addHook('onSend', async (_request, reply) => {
     // Header names are in lower case, also those that Node.js would otherwise add itself.
     reply.raw.sendDate = false

@@ -5,6 +5,7 @@ import { at } from '../dialect/addresses.ts'
 import { supportedVersions } from '../documents/browse.ts'
 import { session } from '../documents/session.ts'
 import { Hrefs } from '../http/links.ts'
+import { setCookie } from '../http/page-request.ts'
 import { route } from '../http/route.ts'
 import { endSession } from '../tenants/logins.ts'
 
@@ -26,13 +27,16 @@ export const sessions = [
     path: at.sessions,
     permission: 'login',
     answers: { 200: 'session' },
-    doc: 'Logs in with Basic credentials of user@organisation. The token is returned in a header.',
+    doc: 'Logs in with Basic credentials of user@organisation. The token is returned in a header; the web UI gets it in a cookie instead.',
     async handle({ base }, caller) {
-      const { dialect, token } = caller
-      const cookie = `${dialect.cookie}=${token}; Secure; Path=/; HttpOnly; SameSite=Strict`
+      const { dialect, token, isPage } = caller
       return {
         status: 200,
-        headers: { [dialect.tokenHeader]: token, 'set-cookie': cookie },
+        // No script of a page can read a cookie that is HttpOnly, and a page needs no token.
+        headers:
+          isPage && dialect.pageCookie !== undefined
+            ? { 'set-cookie': setCookie(dialect.pageCookie, token) }
+            : { [dialect.tokenHeader]: token, 'set-cookie': setCookie(dialect.cookie, token) },
         body: session(caller, new Hrefs(base)),
       }
     },
@@ -55,14 +59,15 @@ export const sessions = [
     permission: 'session',
     answers: { 204: 'nothing' },
     doc: 'Logs out: the token is invalid from then on. An API token is revoked at its own address instead.',
-    async handle(context, { principal, token }) {
+    async handle(context, { principal, token, isPage, dialect: { pageCookie } }) {
       if (principal.script) {
         throw new Fault('conflict', 'this is an API token, not a session', {
           hint: 'to revoke it, DELETE its own address below /api/session/tokens',
         })
       }
       await context.as(principal, (tx) => endSession(tx, principal, hashToken(token)))
-      return { status: 204 }
+      if (!isPage || pageCookie === undefined) return { status: 204 }
+      return { status: 204, headers: { 'set-cookie': setCookie(pageCookie, '') } }
     },
   }),
 ]
