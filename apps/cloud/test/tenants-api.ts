@@ -9,23 +9,26 @@ import { join } from 'node:path'
 
 import { Fault } from '@skerry/fault'
 import type { HostApi } from '@skerry/host-api'
+import type { PageFiles } from '@skerry/service'
 import type { HostId, OrgId, VmId } from '@skerry/vm'
 import { attribute, childrenByLocalName, readXml, type Element } from '@skerry/xml'
+import type { FastifyInstance } from 'fastify'
 import { sql } from 'kysely'
 
 import { makeCheck } from '../src/auth/credentials.ts'
 import { hashPassword } from '../src/auth/password.ts'
-import { hashToken, makeSessions } from '../src/auth/sessions.ts'
+import { hashToken, makeSessions, type Sessions } from '../src/auth/sessions.ts'
 import { original, ours, type Dialect } from '../src/dialect/dialect.ts'
 import type { Role } from '../src/domain/roles.ts'
 import { Feeds } from '../src/feeds/feeds.ts'
 import { byToken } from '../src/http/admission.ts'
-import { buildServer } from '../src/http/server.ts'
+import { buildServer, type ServerOptions } from '../src/http/server.ts'
 import { openUploads } from '../src/images/uploads.ts'
 import type { ForWorkflows } from '../src/machine-api/context.ts'
 import { byGrant } from '../src/machine-api/runs.ts'
 import { routes } from '../src/routes.ts'
 import { addToCatalog } from '../src/tenants/catalogs.ts'
+import { servePages, type WebUi } from '../src/web-ui/serve-pages.ts'
 import { isAction } from './acts.ts'
 import {
   DIGEST,
@@ -100,7 +103,8 @@ export interface TenantsApi extends AsyncDisposable {
   resume(): Promise<void>
 }
 
-export async function openTenantsApi(): Promise<TenantsApi> {
+/** `files`: the web UI. */
+export async function openTenantsApi(files?: PageFiles): Promise<TenantsApi> {
   const postgres = await startDatabases()
   const cloud = await openCloudDatabase(postgres)
   const password = await hashPassword('secret', randomBytes(16))
@@ -130,19 +134,14 @@ export async function openTenantsApi(): Promise<TenantsApi> {
     console: 'console.example',
   } as Parameters<typeof buildServer>[0]
   const options = { requestId: randomUUID, log }
-  const servers: ReturnType<typeof buildServer>[] = []
-  const speak = async (dialect: Dialect, address: string): Promise<Spoken> => {
-    const base = new URL(address)
-    const admission = byToken(sessions, dialect, base)
-    const server = buildServer({ ...context, base }, routes, admission, { ...options, dialect })
-    servers.push(server)
-    await server.listen({ port: 0, host: '127.0.0.1' })
-    const { port } = server.server.address() as AddressInfo
-    return { dialect, base: address, port, ask: asking({ port, dialect }) }
-  }
+  const servers: FastifyInstance[] = []
+  const listening = { context, options, sessions, files, servers }
   const runs = buildServer(context, routes, byGrant(cloud.db), { ...options, dialect: ours })
   await runs.ready()
-  const spoken = [await speak(ours, BASE), await speak(original, ORIGINAL_BASE)] as const
+  const spoken = [
+    await speak(listening, ours, BASE),
+    await speak(listening, original, ORIGINAL_BASE),
+  ] as const
   const [{ port, ask }] = spoken
   const eng = await addTenant(cloud, ask, 'eng', password)
   return {
@@ -168,6 +167,33 @@ export async function openTenantsApi(): Promise<TenantsApi> {
       assert.deepEqual(mistakes, [], 'no request caused an internal error')
     },
   }
+}
+
+interface Listening extends Pick<WebUi, 'files' | 'sessions'> {
+  readonly context: Parameters<typeof buildServer>[0]
+  readonly options: Omit<ServerOptions, 'dialect'>
+  readonly sessions: Sessions
+  /** The caller closes them. */
+  readonly servers: FastifyInstance[]
+}
+
+async function speak(
+  { context, options, sessions, files, servers }: Listening,
+  dialect: Dialect,
+  address: string,
+): Promise<Spoken> {
+  const base = new URL(address)
+  const ui = servePages({ files, version: '0.1.0', sessions, dialect, base })
+  const server = buildServer({ ...context, base }, routes, byToken(sessions, dialect, base), {
+    ...options,
+    dialect,
+    // As in a cell: only the listener that accepts the cookie of pages serves them.
+    pages: dialect.pageCookie === undefined ? undefined : ui,
+  })
+  servers.push(server)
+  await server.listen({ port: 0, host: '127.0.0.1' })
+  const { port } = server.server.address() as AddressInfo
+  return { dialect, base: address, port, ask: asking({ port, dialect }) }
 }
 
 async function resume({ db }: CloudDatabase, { token, org, ids }: Tenant): Promise<void> {

@@ -878,7 +878,11 @@ export interface CloudDocuments {
     readonly type?: string
     readonly user: string
     readonly org: string
+    /** Since 5.1. */
+    readonly role?: string
     readonly link: readonly (CloudDocuments['Link'])[]
+    /** Since 5.1. What the role allows. */
+    readonly right: readonly (string)[]
   }
   /** Since 5.1. A VM has one snapshot at most. */
   readonly SnapshotSection: {

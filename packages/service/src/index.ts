@@ -70,6 +70,14 @@ export {
   type ContentTypes,
   type DescribedRow,
 } from './http/openapi.ts'
+export {
+  loadPageFiles,
+  pageHeaders,
+  pageResponse,
+  type PageFile,
+  type PageFiles,
+  type PageResponse,
+} from './http/page-files.ts'
 export { rawResponse, refuseUnread } from './http/raw-response.ts'
 export { isDue, keepRenewed, lifetimes, spanFrom, type Renewal } from './identity/renewal.ts'
 export {

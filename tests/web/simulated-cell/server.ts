@@ -5,9 +5,10 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 
+import { loadPageFiles, pageResponse, type PageFiles } from '@skerry/service'
+
 import { sessionDocument } from './administration.ts'
 import { COOKIE, Sessions } from './callers.ts'
-import { loadPageFiles, sendPageFile } from './page-files.ts'
 import { ForbiddenQuery } from './query-route.ts'
 import { InvalidQuery } from './query.ts'
 import { rows } from './routes.ts'
@@ -36,10 +37,11 @@ class Cell {
   readonly sessions = new Sessions()
   readonly queue: TaskQueue
   readonly streams = new Set<ServerResponse>()
-  readonly files = loadPageFiles(join(import.meta.dirname, '../../../apps/web/dist'))
+  readonly files: PageFiles
   isDown = false
 
-  constructor(speed: number) {
+  constructor(speed: number, files: PageFiles) {
+    this.files = files
     this.queue = new TaskQueue(speed)
   }
 
@@ -49,7 +51,7 @@ class Cell {
     const { pathname } = url
     if (pathname === '/') return void response.writeHead(302, { location: '/ui/' }).end()
     if (pathname === '/ui/config.json') return this.sendConfig(request, response)
-    if (pathname.startsWith('/ui')) return sendPageFile(this.files, request, response, pathname)
+    if (pathname.startsWith('/ui')) return this.sendFile(request, response, pathname)
     if (pathname === '/api/sessions') return this.logIn(request, response)
     const caller = this.sessions.callerOf(request)
     if (!caller)
@@ -65,6 +67,12 @@ class Cell {
       return
     }
     sendError(response, 404, 'NOT_FOUND', 'there is nothing at this address')
+  }
+
+  sendFile({ headers }: IncomingMessage, response: ServerResponse, path: string): void {
+    const found = pageResponse(this.files, path.replace(/^\/ui\/?/, ''), headers)
+    if (!found) return void response.writeHead(404).end()
+    response.writeHead(found.status, found.headers).end(found.body)
   }
 
   sendConfig(request: IncomingMessage, response: ServerResponse): void {
@@ -131,7 +139,9 @@ export async function startSimulatedCell({
   port = 0,
   speed = 1,
 }: SimulatedCellOptions = {}): Promise<SimulatedCell> {
-  const cell = new Cell(speed)
+  const files = await loadPageFiles(join(import.meta.dirname, '../../../apps/web/dist'))
+  if (!files) throw new Error('apps/web/dist is missing; run npm run build:web')
+  const cell = new Cell(speed, files)
   const server = createServer((request, response) => {
     cell.handle(request, response).catch((error: unknown) => onError(error, response))
   })

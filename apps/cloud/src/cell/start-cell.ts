@@ -17,6 +17,8 @@ import { openUploads } from '../images/uploads.ts'
 import type { ForWorkflows } from '../machine-api/context.ts'
 import { byGrant } from '../machine-api/runs.ts'
 import { routes } from '../routes.ts'
+import { readWebUi } from '../web-ui/read-web-ui.ts'
+import { servePages } from '../web-ui/serve-pages.ts'
 import { openBackends, type Backends } from './backends.ts'
 import type { CellContext } from './cell-context.ts'
 import { CellMeter } from './meter.ts'
@@ -124,6 +126,7 @@ async function buildListeners(
   const sessions = makeSessions(db, () => ids.secret(), check)
   const options = { requestId: () => ids.uuid(), log }
   const measured = (server: FastifyInstance) => measureRequests(server, meter.server, FEEDS)
+  const ui = { sessions, ...(await readWebUi()) }
   const apis = listeners(config).map(({ dialect, at, listen }) => {
     const own = { ...context, base: new URL(at) }
     const api = buildServer(own, routes, byToken(sessions, dialect, own.base), {
@@ -132,6 +135,9 @@ async function buildListeners(
       tls: tls(),
       sharedAddresses,
       measured,
+      ...(dialect.pageCookie !== undefined && {
+        pages: servePages({ ...ui, dialect, base: own.base }),
+      }),
     })
     return { ...listen, api }
   })

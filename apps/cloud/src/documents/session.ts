@@ -2,16 +2,25 @@ import { element, type Element } from '@skerry/xml'
 
 import type { Caller } from '../auth/caller.ts'
 import { at } from '../dialect/addresses.ts'
+import { isIn } from '../dialect/version.ts'
 import { may } from '../domain/authorize.ts'
+import { roles } from '../domain/roles.ts'
 import { link, type Hrefs } from '../http/links.ts'
 
-export function session({ principal, dialect, version }: Caller, hrefs: Hrefs): Element {
+/** Role and rights: so that a client can say why something is not offered. */
+export function session(
+  { principal, dialect, version }: Pick<Caller, 'principal' | 'dialect' | 'version'>,
+  hrefs: Hrefs,
+): Element {
+  const { name } = dialect
+  const isNamed = name === 'ours' && isIn(version, '5.1')
   const type = (name: string) => ({ type: dialect.media(name) })
   return element(
     'Session',
     {
       user: principal.user,
       org: principal.orgName,
+      ...(isNamed && { role: principal.role }),
       type: `${dialect.media('session')};version=${version}`,
       href: hrefs.to(at.session),
     },
@@ -21,5 +30,6 @@ export function session({ principal, dialect, version }: Caller, hrefs: Hrefs): 
     link('down', hrefs.to(at.query), type('query.queryList')),
     link('entityResolver', `${hrefs.to(at.resolver)}/`, type('entity')),
     may(principal, 'org:admin') && link('down', hrefs.to(at.admin), type('admin.cloud')),
+    ...(isNamed ? roles[principal.role].map((right) => element('Right', {}, right)) : []),
   )
 }

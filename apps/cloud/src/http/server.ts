@@ -25,6 +25,8 @@ export interface ServerOptions {
   readonly requestId: () => string
   /** Adds request metrics; called before any route is added. */
   readonly measured?: (server: FastifyInstance) => void
+  /** Adds routes beside the API's own, such as the web UI. */
+  readonly pages?: ((server: FastifyInstance) => void) | undefined
   readonly log: (message: string, cause?: unknown) => void
 }
 
@@ -33,7 +35,7 @@ export function buildServer(
   context: RequestContext,
   routes: readonly CloudRoute[],
   admission: Admission,
-  { dialect, tls, sharedAddresses, requestId, log, measured }: ServerOptions,
+  { dialect, tls, sharedAddresses, requestId, log, measured, pages }: ServerOptions,
 ): FastifyInstance {
   const nothing = new Fault('not-found', 'there is nothing at this address')
   const answerFault = sendFault(dialect, log)
@@ -61,5 +63,6 @@ export function buildServer(
     }
   })
   mount(server, routes, context, makeEdge(context, admission, dialect))
+  pages?.(server)
   return server
 }

@@ -1,0 +1,69 @@
+import { Fault } from '@skerry/fault'
+import { markAuthenticated, pageHeaders, pageResponse, type PageFiles } from '@skerry/service'
+import { toJson } from '@skerry/xml'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+
+import type { Sessions } from '../auth/sessions.ts'
+import type { Dialect } from '../dialect/dialect.ts'
+import { shapeOf } from '../dialect/shapes.ts'
+import { session } from '../documents/session.ts'
+import { Hrefs } from '../http/links.ts'
+import { pageTokenIn } from '../http/page-request.ts'
+
+export interface WebUi {
+  /** undefined: it was not built. */
+  readonly files: PageFiles | undefined
+  readonly version: string
+  readonly sessions: Pick<Sessions, 'find'>
+  readonly dialect: Dialect
+  /** The public address of the cloud. */
+  readonly base: URL
+}
+
+const NOT_BUILT = 'The web UI is not built. Run: npm run build:web, and start the cell again.\n'
+
+/** Adds the web UI to a listener: files below /ui/, and what its first paint needs to know. */
+export const servePages =
+  (ui: WebUi) =>
+  (server: FastifyInstance): void => {
+    const named = { config: { name: 'readPage' } }
+    const file = (request: FastifyRequest, reply: FastifyReply): FastifyReply => {
+      const { '*': path = '' } = request.params as { readonly '*'?: string }
+      return sendFile(ui.files, path, reply)
+    }
+    server.get('/', named, (_request, reply) => reply.redirect('/ui/'))
+    server.get('/ui', named, file)
+    server.get('/ui/*', named, file)
+    server.get('/ui/config.json', named, async (request, reply) => {
+      const config = await readPageConfig(ui, request)
+      return reply.headers({ ...pageHeaders, 'cache-control': 'no-store' }).send(config)
+    })
+  }
+
+function sendFile(files: PageFiles | undefined, path: string, reply: FastifyReply): FastifyReply {
+  if (!files) {
+    const headers = { ...pageHeaders, 'cache-control': 'no-store' }
+    return reply.code(503).headers(headers).type('text/plain; charset=utf-8').send(NOT_BUILT)
+  }
+  const response = pageResponse(files, path, reply.request.headers)
+  if (!response) throw new Fault('not-found', 'the web UI has no such file')
+  return reply.code(response.status).headers(response.headers).send(response.body)
+}
+
+/** One request tells all that the first paint needs. It is no error that nobody is logged in. */
+async function readPageConfig(
+  { sessions, dialect, base, version }: WebUi,
+  request: FastifyRequest,
+): Promise<object> {
+  const token =
+    dialect.pageCookie === undefined ? undefined : pageTokenIn(request, dialect.pageCookie, base)
+  const principal = token === undefined ? undefined : await sessions.find(token)
+  if (principal) markAuthenticated(request.raw.socket)
+  const document = principal && session({ principal, dialect, version: '5.1' }, new Hrefs(base))
+  return {
+    kind: 'cloud',
+    name: base.hostname,
+    version,
+    ...(document && { session: toJson(document, shapeOf(document.name)) }),
+  }
+}
