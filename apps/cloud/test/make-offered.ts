@@ -32,7 +32,7 @@ export async function makeOffered(
   for (const change of Object.values(ways)) {
     await sql`update vm set ${change} where id = ${id}`.execute(db)
     const vm = await vmOf(db, id)
-    if (operation?.offered?.(vm) ?? true) return vm
+    if (operation?.offered?.when(vm) ?? true) return vm
   }
   return assert.fail(
     `${operation?.name} is never offered: add a way to apps/cloud/test/make-offered.ts`,

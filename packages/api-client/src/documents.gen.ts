@@ -1035,6 +1035,22 @@ export interface CloudDocuments {
     readonly tasks?: CloudDocuments['Tasks']
     readonly task: readonly (CloudDocuments['Task'])[]
   }
+  /** Since 5.1, with ?unavailable=true. Something to do that has no link now, and why. */
+  readonly Unavailable: {
+    readonly rel: 'up' | 'down' | 'alternate' | 'entityResolver' | 'firstPage' | 'previousPage' | 'nextPage' | 'lastPage' | 'add' | 'edit' | 'remove' | 'enable' | 'disable' | 'deploy' | 'undeploy' | 'discardState' | 'recompose' | 'reconfigureVm' | 'power:powerOn' | 'power:powerOff' | 'power:shutdown' | 'power:reboot' | 'power:reset' | 'power:suspend' | 'screen:acquireTicket' | 'screen:acquireMksTicket' | 'screen:thumbnail' | 'snapshot:create' | 'snapshot:revertToCurrent' | 'snapshot:removeAll' | 'task:cancel' | 'upload:default'
+    readonly type?: string
+    /** right: the role lacks it. state: it needs another state. nothing: it would change nothing. closed: it is being deleted. */
+    readonly code: 'right' | 'state' | 'nothing' | 'closed'
+    readonly because: string
+  }
+  /** Since 5.1, with ?unavailable=true. Something to do that has no link now, and why. */
+  readonly UnavailableInput: {
+    readonly rel?: 'up' | 'down' | 'alternate' | 'entityResolver' | 'firstPage' | 'previousPage' | 'nextPage' | 'lastPage' | 'add' | 'edit' | 'remove' | 'enable' | 'disable' | 'deploy' | 'undeploy' | 'discardState' | 'recompose' | 'reconfigureVm' | 'power:powerOn' | 'power:powerOff' | 'power:shutdown' | 'power:reboot' | 'power:reset' | 'power:suspend' | 'screen:acquireTicket' | 'screen:acquireMksTicket' | 'screen:thumbnail' | 'snapshot:create' | 'snapshot:revertToCurrent' | 'snapshot:removeAll' | 'task:cancel' | 'upload:default'
+    readonly type?: string
+    /** right: the role lacks it. state: it needs another state. nothing: it would change nothing. closed: it is being deleted. */
+    readonly code?: 'right' | 'state' | 'nothing' | 'closed'
+    readonly because?: string
+  }
   readonly UndeployVAppParams: {
     readonly undeployPowerAction?: 'powerOff' | 'suspend' | 'shutdown' | 'force' | 'default'
   }
@@ -1118,6 +1134,8 @@ export interface CloudDocuments {
     readonly link: readonly (CloudDocuments['Link'])[]
     readonly description?: string
     readonly tasks?: CloudDocuments['Tasks']
+    /** Since 5.1, with ?unavailable=true. Something to do that has no link now, and why. */
+    readonly unavailable: readonly (CloudDocuments['Unavailable'])[]
     /** When it is stopped, and when it may be deleted. 0: never. */
     readonly leaseSettingsSection?: CloudDocuments['LeaseSettingsSection']
     /** Since 5.1. A VM has one snapshot at most. */
@@ -1144,6 +1162,8 @@ export interface CloudDocuments {
     readonly link?: readonly (CloudDocuments['LinkInput'])[]
     readonly description?: string
     readonly tasks?: CloudDocuments['TasksInput']
+    /** Since 5.1, with ?unavailable=true. Something to do that has no link now, and why. */
+    readonly unavailable?: readonly (CloudDocuments['UnavailableInput'])[]
     /** When it is stopped, and when it may be deleted. 0: never. */
     readonly leaseSettingsSection?: CloudDocuments['LeaseSettingsSectionInput']
     /** Since 5.1. A VM has one snapshot at most. */
@@ -1304,6 +1324,8 @@ export interface CloudDocuments {
     readonly link: readonly (CloudDocuments['Link'])[]
     readonly description?: string
     readonly tasks?: CloudDocuments['Tasks']
+    /** Since 5.1, with ?unavailable=true. Something to do that has no link now, and why. */
+    readonly unavailable: readonly (CloudDocuments['Unavailable'])[]
     readonly allocationModel?: string
     readonly computeCapacity?: CloudDocuments['VdcComputeCapacity']
     readonly storageCapacity?: CloudDocuments['Capacity']
@@ -1357,6 +1379,8 @@ export interface CloudDocuments {
     readonly link: readonly (CloudDocuments['Link'])[]
     readonly description?: string
     readonly tasks?: CloudDocuments['Tasks']
+    /** Since 5.1, with ?unavailable=true. Something to do that has no link now, and why. */
+    readonly unavailable: readonly (CloudDocuments['Unavailable'])[]
     /** Processors, memory and disks, an item each. */
     readonly virtualHardwareSection?: CloudDocuments['VirtualHardwareSection']
     readonly operatingSystemSection?: CloudDocuments['OperatingSystemSection']
@@ -1385,6 +1409,8 @@ export interface CloudDocuments {
     readonly link?: readonly (CloudDocuments['LinkInput'])[]
     readonly description?: string
     readonly tasks?: CloudDocuments['TasksInput']
+    /** Since 5.1, with ?unavailable=true. Something to do that has no link now, and why. */
+    readonly unavailable?: readonly (CloudDocuments['UnavailableInput'])[]
     /** Processors, memory and disks, an item each. */
     readonly virtualHardwareSection?: CloudDocuments['VirtualHardwareSectionInput']
     readonly operatingSystemSection?: CloudDocuments['OperatingSystemSectionInput']
@@ -1480,9 +1506,10 @@ export interface CloudOperations {
     readonly params: { readonly org: string }
     readonly answer: CloudDocuments['Org']
   }
-  /** A virtual data centre, with its templates, its first 128 vApps by name, and query links for all of them. */
+  /** A virtual data centre, with its templates, its first 128 vApps by name, and query links for all of them. With ?unavailable=true it also names the actions that are not available. */
   readonly readVdc: {
     readonly params: { readonly vdc: string }
+    readonly query?: { readonly unavailable?: string }
     readonly answer: CloudDocuments['Vdc']
   }
   /** A template for vApps, or the VM in it. */
@@ -1531,9 +1558,10 @@ export interface CloudOperations {
     readonly params: { readonly upload: string }
     readonly answer: undefined
   }
-  /** A vApp or VM, with a link for each action that is possible now. */
+  /** A vApp or VM, with a link for each action that is possible now; with ?unavailable=true, the other actions with the reason. */
   readonly readEntity: {
     readonly params: { readonly entity: string }
+    readonly query?: { readonly unavailable?: string }
     readonly answer: CloudDocuments['VApp'] | CloudDocuments['Vm']
   }
   /** Deletes a VM, or a vApp with all its VMs. They must not be running. */

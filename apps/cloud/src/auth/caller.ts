@@ -14,6 +14,8 @@ export interface Caller {
   readonly isPage: boolean
   /** Idempotency-Key: the same key returns the same Task. */
   readonly request: RequestKey | undefined
+  /** Whether documents also name the actions that are not available, with the reason. Default: only links. */
+  readonly explains?: boolean
   readonly lastEventId: string | undefined
   /** Days that tasks are kept. */
   readonly taskDays: number

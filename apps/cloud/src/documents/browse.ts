@@ -4,6 +4,7 @@ import type { Caller } from '../auth/caller.ts'
 import { at } from '../dialect/addresses.ts'
 import { advertisedVersions } from '../dialect/version.ts'
 import { may } from '../domain/authorize.ts'
+import { linksOf, unavailableOf, vdcOffers } from '../http/action-offers.ts'
 import { link, type Hrefs } from '../http/links.ts'
 import type { VappRow } from '../inventory/vapps.ts'
 import type { CatalogRow } from '../tenants/catalogs.ts'
@@ -104,21 +105,16 @@ export function vdc(
   hrefs: Hrefs,
 ): Element {
   const { id, org: of, name, disabled } = row
-  const { dialect, principal } = caller
+  const { dialect } = caller
   const href = hrefs.vdc(id)
-  const type = dialect.media('instantiateVAppTemplateParams')
+  const offers = vdcOffers(row, href, caller)
   return element(
     'Vdc',
     { name, id: dialect.urn('vdc', id), status: 1, type: dialect.media('vdc'), href },
     link('up', hrefs.org(of), { type: dialect.media('org') }),
-    ...(may(principal, 'vm:edit') && !disabled
-      ? [
-          link('add', `${href}/action/instantiateVAppTemplate`, { type }),
-          link('add', `${href}/action/composeVApp`, { type: dialect.media('composeVAppParams') }),
-          link('add', `${href}/action/cloneVApp`, { type: dialect.media('cloneVAppParams') }),
-        ]
-      : []),
+    ...linksOf(offers),
     ...queryLinks(row, caller, hrefs),
+    ...unavailableOf(offers, caller),
     element(
       'ResourceEntities',
       { total: templates.length + vapps.total },

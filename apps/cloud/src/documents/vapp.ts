@@ -1,9 +1,9 @@
 import { element, type Element } from '@skerry/xml'
 
 import type { Caller } from '../auth/caller.ts'
-import { may } from '../domain/authorize.ts'
 import { statusNumber, statusOfAll } from '../domain/vm-status.ts'
-import { link, noteLinks, vappLinks, type Hrefs } from '../http/links.ts'
+import { editOffer, linksOf, unavailableOf, vappOffers } from '../http/action-offers.ts'
+import { link, type Hrefs } from '../http/links.ts'
 import type { VappRow } from '../inventory/vapps.ts'
 import type { VmRow } from '../inventory/vms.ts'
 import type { TaskFound } from '../tasks/find-task.ts'
@@ -29,6 +29,12 @@ export function vapp(
 ): Element {
   const { dialect } = caller
   const href = hrefs.vapp(row.id)
+  const recompose = `${href}/action/recomposeVApp`
+  const offers = [
+    ...vappOffers({ closed: row.closed, vms }, href, caller),
+    editOffer(row, { rel: 'recompose', href: recompose, document: 'recomposeVAppParams' }, caller),
+    editOffer(row, { rel: 'edit', href, document: 'vApp' }, caller),
+  ]
   const status = statusOfAll(vms.map(({ displayed_status: status }) => status))
   return element(
     'VApp',
@@ -40,15 +46,11 @@ export function vapp(
       status: status === 'MIXED' ? MIXED : statusNumber[status],
       deployed: vms.some(({ displayed_status: each }) => each === 'POWERED_ON'),
     },
-    ...(row.closed ? [] : vappLinks(vms, href, caller)),
-    !row.closed &&
-      may(caller.principal, 'vm:edit') &&
-      link('recompose', `${href}/action/recomposeVApp`, {
-        type: dialect.media('recomposeVAppParams'),
-      }),
-    ...noteLinks(row, href, 'vApp', caller),
+    ...linksOf(offers),
+    link('down', `${href}/metadata`, { type: dialect.media('metadata') }),
     link('up', hrefs.vdc(row.vdc), { type: dialect.media('vdc') }),
     tasks.length > 0 && element('Tasks', {}, ...tasks.map((each) => task(each, caller, hrefs))),
+    ...unavailableOf(offers, caller),
     leaseSection(lease, href, caller),
     snapshotSection(vms, href, caller),
     element('DateCreated', {}, row.created_at.toISOString()),

@@ -2,9 +2,9 @@ import { element, type Element } from '@skerry/xml'
 
 import type { Caller } from '../auth/caller.ts'
 import { isIn } from '../dialect/version.ts'
-import { may } from '../domain/authorize.ts'
-import { hasScreen, statusNumber } from '../domain/vm-status.ts'
-import { link, noteLinks, vmLinks, type Hrefs } from '../http/links.ts'
+import { statusNumber } from '../domain/vm-status.ts'
+import { editOffer, linksOf, screenOffers, unavailableOf, vmOffers } from '../http/action-offers.ts'
+import { link, type Hrefs } from '../http/links.ts'
 import type { VmRow } from '../inventory/vms.ts'
 import type { TaskFound } from '../tasks/find-task.ts'
 import { sections, snapshotSection } from './sections.ts'
@@ -13,6 +13,11 @@ import { task } from './task.ts'
 export function vm(row: VmRow, tasks: readonly TaskFound[], caller: Caller, hrefs: Hrefs): Element {
   const { dialect } = caller
   const href = hrefs.vm(row.id)
+  const offers = [
+    ...vmOffers(row, href, caller),
+    ...screenOffers(row, href, caller),
+    editOffer(row, { rel: 'edit', href, document: 'vm' }, caller),
+  ]
   return element(
     'Vm',
     {
@@ -25,11 +30,11 @@ export function vm(row: VmRow, tasks: readonly TaskFound[], caller: Caller, href
       needsCustomization: false,
       ...(isIn(caller.version, '5.1') && { nestedHypervisorEnabled: row.nested }),
     },
-    ...vmLinks(row, href, caller),
-    ...(may(caller.principal, 'vm:console') ? screenLinks(row, href, caller) : []),
-    ...noteLinks(row, href, 'vm', caller),
+    ...linksOf(offers),
+    link('down', `${href}/metadata`, { type: dialect.media('metadata') }),
     link('up', hrefs.vapp(row.vapp), { type: dialect.media('vApp') }),
     tasks.length > 0 && element('Tasks', {}, ...tasks.map((each) => task(each, caller, hrefs))),
+    ...unavailableOf(offers, caller),
     ...sections(row),
     snapshotSection([row], href, caller),
     element('DateCreated', {}, row.created_at.toISOString()),
@@ -37,11 +42,3 @@ export function vm(row: VmRow, tasks: readonly TaskFound[], caller: Caller, href
     row.host_silent && row.seen_at !== null && element('LastSeen', {}, row.seen_at.toISOString()),
   )
 }
-
-const screenLinks = (row: VmRow, href: string, { version }: Caller): readonly Element[] => [
-  ...(hasScreen(row) ? [link('screen:acquireTicket', `${href}/screen/action/acquireTicket`)] : []),
-  ...(hasScreen(row) && isIn(version, '5.5')
-    ? [link('screen:acquireMksTicket', `${href}/screen/action/acquireMksTicket`)]
-    : []),
-  link('screen:thumbnail', `${href}/screen`),
-]

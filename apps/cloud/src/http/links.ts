@@ -1,16 +1,8 @@
 import { fill } from '@skerry/service'
 import { element, type Element } from '@skerry/xml'
 
-import type { Caller } from '../auth/caller.ts'
 import type { RequestContext } from '../context.ts'
 import { at } from '../dialect/addresses.ts'
-import { isIn } from '../dialect/version.ts'
-import { may } from '../domain/authorize.ts'
-import { decideFor } from '../domain/vm-status.ts'
-import type { VmRow } from '../inventory/vms.ts'
-import { vappOperations, type VappOperation } from '../operations/vapp-operations.ts'
-import { operations } from '../operations/vm-operations.ts'
-import type { Action } from '../tasks/operation.ts'
 
 /** The addresses in documents: below the configured public address, never the cell's own. */
 export class Hrefs {
@@ -45,63 +37,3 @@ export const link = (
   href: string,
   more: { readonly type?: string; readonly name?: string } = {},
 ): Element => element('Link', { rel, type: more.type, name: more.name, href })
-
-type LinkViewer = Pick<Caller, 'principal' | 'version' | 'dialect'>
-
-function actionLinks({ rel, path, document, also }: Action, href: string, { dialect }: LinkViewer) {
-  const type = (name: string) => ({ type: dialect.media(name) })
-  return [
-    link(rel, `${href}/${path}`, document === undefined ? {} : type(document)),
-    ...(also ? [link(also.rel, `${href}/action/${also.rel}`, type(also.document))] : []),
-  ]
-}
-
-/** Links for the actions that would be accepted now, by right and status, from the same table as the routes. */
-export function vmLinks(vm: VmRow, href: string, sees: LinkViewer): Element[] {
-  const { principal, version } = sees
-  if (vm.closed) return []
-  const legal = operations.filter(
-    (operation) =>
-      may(principal, operation.permission, vm) &&
-      decideFor(vm, vm.projected_status, operation) === 'go' &&
-      isIn(version, operation.since) &&
-      (operation.offered?.(vm) ?? true),
-  )
-  return legal.flatMap(({ kind, action }) => [
-    ...(action ? actionLinks(action, href, sees) : []),
-    ...(kind === 'delete' ? [link('remove', href)] : []),
-  ])
-}
-
-export function vappLinks(vms: readonly VmRow[], href: string, sees: LinkViewer): Element[] {
-  const fits = (whole: VappOperation): boolean => {
-    const legal = (vm: VmRow) => {
-      const operation = whole.forVm(vm)
-      return (
-        operation !== undefined &&
-        !vm.closed &&
-        decideFor(vm, vm.projected_status, operation) === 'go' &&
-        (operation.offered?.(vm) ?? true)
-      )
-    }
-    return whole.kind === 'delete' ? vms.every(legal) : vms.some(legal)
-  }
-  return vappOperations.flatMap((whole) => {
-    const { permission, action, since } = whole
-    if (!may(sees.principal, permission) || !isIn(sees.version, since) || !fits(whole)) return []
-    return action ? actionLinks(action, href, sees) : [link('remove', href)]
-  })
-}
-
-/** Links for renaming it and for its metadata. */
-export const noteLinks = (
-  { closed }: { readonly closed: boolean },
-  href: string,
-  media: 'vm' | 'vApp',
-  { principal, dialect }: Pick<Caller, 'principal' | 'dialect'>,
-): Element[] => [
-  ...(!closed && may(principal, 'vm:edit')
-    ? [link('edit', href, { type: dialect.media(media) })]
-    : []),
-  link('down', `${href}/metadata`, { type: dialect.media('metadata') }),
-]

@@ -7,7 +7,10 @@ const switched = (word: 'enable' | 'disable', to: boolean): Operation =>
     permission: 'vm:edit',
     action: { path: `action/${word}NestedHypervisor`, rel: word },
     since: '5.1',
-    offered: ({ nested }) => nested !== to,
+    offered: {
+      when: ({ nested }) => nested !== to,
+      otherwise: `nested virtualisation is already ${word}d`,
+    },
     stores: 'nothing',
     forVapp: { none: 'it is a setting of each VM' },
     from: ['POWERED_OFF'],

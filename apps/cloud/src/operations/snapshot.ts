@@ -106,7 +106,10 @@ const reverting = (on: boolean): Operation =>
     action: { path: 'action/revertToCurrentSnapshot', rel: 'snapshot:revertToCurrent' },
     stores: 'nothing',
     forVapp: { order: 'at once', stopsOnFailure: false },
-    offered: (vm) => vm.snapshot !== null && vm.snapshot_on === on,
+    offered: {
+      when: (vm) => vm.snapshot !== null && vm.snapshot_on === on,
+      otherwise: 'it has no snapshot',
+    },
     from: ['POWERED_ON', 'POWERED_OFF'],
     to: on ? 'POWERED_ON' : 'POWERED_OFF',
     task: {
@@ -178,7 +181,10 @@ export const snapshotOperations: readonly Operation[] = [
     action: { path: 'action/removeAllSnapshots', rel: 'snapshot:removeAll' },
     stores: 'nothing',
     forVapp: { order: 'first to last', stopsOnFailure: false },
-    offered: (vm) => vm.snapshot !== null || vm.taking_mib > 0,
+    offered: {
+      when: (vm) => vm.snapshot !== null || vm.taking_mib > 0,
+      otherwise: 'it has no snapshot',
+    },
     from: ['POWERED_ON', 'POWERED_OFF', 'SUSPENDED'],
     task: {
       name: 'vappRemoveAllSnapshots',

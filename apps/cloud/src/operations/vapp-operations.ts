@@ -18,6 +18,8 @@ export interface VappOperation extends ParentTask {
   readonly since?: string
   readonly takes?: RequestDocument<unknown>
   readonly doc: string
+  /** Why it does not apply to a VM. */
+  readonly otherwise?: string
   /** The operation for one of its VMs, or for a VM addressed by itself; undefined: it does not apply. */
   forVm(vm: VmRow): Operation | undefined
 }
@@ -34,7 +36,8 @@ function vappForm(same: readonly [Operation, ...Operation[]], rule: VappRule): V
   const [first] = same
   const { kind, permission, action, task, since, takes, doc } = first
   const name = action?.path.split('/').at(-1) ?? first.name
-  const forVm = (vm: VmRow) => (same.length === 1 ? first : same.find((each) => each.offered?.(vm)))
+  const forVm = (vm: VmRow) =>
+    same.length === 1 ? first : same.find((each) => each.offered?.when(vm))
   const rank = ({ start_order }: VmRow) => ranks[rule.order] * start_order
   const fits = (vm: VmRow, operation: Operation): boolean => {
     // Deletion is for all VMs or none, so `judge` throws for a VM that cannot take it; other operations skip such a VM.
@@ -50,6 +53,7 @@ function vappForm(same: readonly [Operation, ...Operation[]], rule: VappRule): V
     ...(action && { action }),
     ...(since !== undefined && { since }),
     ...(takes && { takes }),
+    ...(first.offered && { otherwise: first.offered.otherwise }),
     forVm,
     doc: `For each of its VMs, in order: ${doc}`,
     parts(vms) {

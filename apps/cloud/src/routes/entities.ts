@@ -8,6 +8,7 @@ import { snapshotSection } from '../documents/sections.ts'
 import { task as taskDocument } from '../documents/task.ts'
 import { vapp } from '../documents/vapp.ts'
 import { vm } from '../documents/vm.ts'
+import { ExplainQuery, explaining } from '../http/explain-query.ts'
 import { Hrefs } from '../http/links.ts'
 import type { Entity } from '../http/path-resources.ts'
 import { route, type CloudRoute } from '../http/route.ts'
@@ -167,10 +168,12 @@ export const entities: readonly CloudRoute[] = [
     method: 'GET',
     path: at.entity,
     permission: 'vm:read',
+    query: ExplainQuery,
     answers: { 200: 'vApp or vm' },
-    doc: 'A vApp or VM, with a link for each action that is possible now.',
-    async handle(context, caller) {
-      const { entity } = caller.params
+    doc: 'A vApp or VM, with a link for each action that is possible now; with ?unavailable=true, the other actions with the reason.',
+    async handle(context, requested) {
+      const { entity } = requested.params
+      const caller = explaining(requested)
       const hrefs = new Hrefs(context.base)
       const body = await context.as(caller.principal, async (tx) =>
         entity.kind === 'vm'

@@ -3,6 +3,7 @@ import { Fault } from '@skerry/fault'
 import { at } from '../dialect/addresses.ts'
 import * as browse from '../documents/browse.ts'
 import { template, templateVm } from '../documents/template.ts'
+import { ExplainQuery, explaining } from '../http/explain-query.ts'
 import { Hrefs } from '../http/links.ts'
 import { route } from '../http/route.ts'
 import { addVmsOf } from '../inventory/compose.ts'
@@ -49,10 +50,12 @@ export const orgs = [
     method: 'GET',
     path: at.vdc,
     permission: 'org:read',
+    query: ExplainQuery,
     answers: { 200: 'vdc' },
-    doc: 'A virtual data centre, with its templates, its first 128 vApps by name, and query links for all of them.',
-    async handle(context, caller) {
-      const { vdc } = caller.params
+    doc: 'A virtual data centre, with its templates, its first 128 vApps by name, and query links for all of them. With ?unavailable=true it also names the actions that are not available.',
+    async handle(context, requested) {
+      const { vdc } = requested.params
+      const caller = explaining(requested)
       const inside = await context.as(caller.principal, async (tx) => ({
         templates: await templatesOf(tx, vdc.org),
         vapps: await vappsOf(tx, vdc, browse.ENTITIES_SHOWN),

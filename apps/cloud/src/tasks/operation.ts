@@ -69,8 +69,8 @@ export interface Operation<Input = unknown> extends StatusRule {
   readonly takes?: RequestDocument<Input>
   /** First version of the API that has it. */
   readonly since?: string
-  /** Whether it would change anything, if the status alone does not decide that; otherwise it is not linked. */
-  readonly offered?: (vm: VmRow) => boolean
+  /** Whether it would change anything, if the status alone does not decide that; otherwise it is not linked, for that reason. */
+  readonly offered?: { readonly when: (vm: VmRow) => boolean; readonly otherwise: string }
   /** Rejects what is recognisably wrong at submission, for a VM or for each VM of a vApp. */
   check?(vm: VmRow, input: Input): void
   /** MiB that it will store on the VM's host besides the VM's disk: they count against the quota from submission on. */
