@@ -2,7 +2,6 @@
 import { chromium, type Browser, type Page } from 'playwright-core'
 
 import { PASSWORD } from './simulated-cell/callers.ts'
-import type { SimulatedCell } from './simulated-cell/server.ts'
 
 export interface PageOptions {
   readonly width?: number
@@ -21,22 +20,33 @@ export interface WebBrowser extends AsyncDisposable {
 
 const HEIGHT = 900
 
-export async function startBrowser(cell: SimulatedCell): Promise<WebBrowser> {
+export interface ServedAt {
+  readonly url: string
+  /** Default: that of the simulated cell. */
+  readonly password?: string
+  /** The port on this machine that answers for the host of the URL. Default: the URL's own. */
+  readonly port?: number
+}
+
+export async function startBrowser(at: ServedAt): Promise<WebBrowser> {
+  const { hostname } = new URL(at.url)
+  const mapped =
+    at.port === undefined ? [] : [`--host-resolver-rules=MAP ${hostname}:443 127.0.0.1:${at.port}`]
   const browser = await chromium.launch({
     executablePath: '/usr/bin/chromium',
-    args: ['--no-sandbox'],
+    args: ['--no-sandbox', ...mapped],
   })
   const problems: string[] = []
   return {
     problems,
-    open: (options = {}) => open(browser, cell.url, problems, options),
+    open: (options = {}) => open(browser, at, problems, options),
     [Symbol.asyncDispose]: () => browser.close(),
   }
 }
 
 async function open(
   browser: Browser,
-  url: string,
+  at: ServedAt,
   problems: string[],
   { width = 1440, isDark = false, user = 'alice@eng', path = '/vms' }: PageOptions,
 ): Promise<Page> {
@@ -45,21 +55,28 @@ async function open(
     colorScheme: isDark ? 'dark' : 'light',
     hasTouch: width < 500,
     locale: 'en-GB',
+    // A test has no certificate that a browser knows.
+    ignoreHTTPSErrors: at.port !== undefined,
   })
   const page = await context.newPage()
   page.on('pageerror', (error) => problems.push(error.message))
   page.on('console', (message) => {
     if (/Content Security Policy|Trusted/i.test(message.text())) problems.push(message.text())
   })
-  if (user !== '') await logIn(page, url, user)
-  await page.goto(`${url}/ui${path}`)
+  if (user !== '') await logIn(page, at.url, user, at.password)
+  await page.goto(`${at.url}/ui${path}`)
   return page
 }
 
-export async function logIn(page: Page, url: string, user: string): Promise<void> {
+export async function logIn(
+  page: Page,
+  url: string,
+  user: string,
+  password = PASSWORD,
+): Promise<void> {
   await page.goto(`${url}/ui/login`)
   await page.getByLabel('User').fill(user)
-  await page.getByLabel('Password').fill(PASSWORD)
+  await page.getByLabel('Password').fill(password)
   await page.getByRole('button', { name: 'Log in' }).click()
   await page.waitForURL('**/ui/vms**')
 }

@@ -110,16 +110,24 @@ test('the configuration names the session where the cookie counts, with role and
   assert.deepEqual(await read({ ...page, [ours.tokenHeader]: api.eng.token }), nobody)
 })
 
-test('the event stream is open to a page, by its cookie', async () => {
+test('events and pictures are open to a page by its cookie, without a version of the API', async () => {
   const cookie = `${ours.pageCookie}=${api.eng.token}`
-  const accept = 'text/event-stream, application/*+json;version=5.1'
-  const headers = { ...page, accept, cookie }
-  const sent = request({ port: api.port, host: '127.0.0.1', path: '/api/events', headers })
-  sent.end()
-  const [response] = (await once(sent, 'response')) as [IncomingMessage]
-  response.destroy()
-  assert.equal(response.statusCode, 200)
-  assert.match(String(response.headers['content-type']), /^text\/event-stream/)
+  const { vms } = await api.cloud.addVms(1, 'POWERED_ON')
+  const asked = [
+    ['/api/events', 'text/event-stream', 200],
+    ['/api/events', 'text/event-stream, application/*+json;version=5.1', 200],
+    ['/api/events', 'text/event-stream;version=9.9', 406],
+    [`/api/vApp/vm-${vms[0]}/screen`, 'image/avif,image/webp,*/*;q=0.8', 200],
+    [`/api/vApp/vm-${vms[0]}`, '*/*', 406],
+  ] as const
+  for (const [path, accept, expected] of asked) {
+    const headers = { ...page, accept, cookie }
+    const sent = request({ port: api.port, host: '127.0.0.1', path, headers })
+    sent.end()
+    const [response] = (await once(sent, 'response')) as [IncomingMessage]
+    response.destroy()
+    assert.equal(response.statusCode, expected, `${path} ${accept}`)
+  }
 })
 
 test('the listener of the original dialect serves no pages', async () => {

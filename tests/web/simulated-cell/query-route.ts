@@ -32,7 +32,8 @@ export function runQuery(queue: TaskQueue, caller: SimulatedCaller, search: URLS
     type === 'vm' || type === 'adminVM'
       ? vms(queue, type === 'adminVM', get('filter'), sort, isDescending, from, pageSize)
       : others(queue, type, get('filter'), sort, isDescending, from, pageSize)
-  return { total: found.total, pageSize, page, name: type, record: found.record }
+  const key = `${type === 'organization' ? 'org' : type}Record`
+  return { total: found.total, pageSize, page, name: type, [key]: found.record }
 }
 
 function vms(

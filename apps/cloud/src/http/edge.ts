@@ -6,6 +6,7 @@ import type { Caller } from '../auth/caller.ts'
 import { defaultRetention } from '../config.ts'
 import type { RequestContext } from '../context.ts'
 import { wasAccepted, type RequestKey } from '../database/request-keys.ts'
+import { readAccept } from '../dialect/accept.ts'
 import type { Dialect } from '../dialect/dialect.ts'
 import { knownVersion, versionOf, type Version } from '../dialect/version.ts'
 import { authorize, type OwnedResource, type Principal } from '../domain/authorize.ts'
@@ -37,7 +38,8 @@ export function makeEdge(
       const { version } = request.params as { readonly version?: string }
       return { version: knownVersion(version, accept), principal: anonymous, token: '' }
     }
-    const version = versionOf(accept, row.since)
+    const isPlain = isVersionless(row) && readAccept(accept).version === undefined
+    const version = isPlain ? knownVersion(undefined, accept) : versionOf(accept, row.since)
     const found = { version, ...(await admission(row, request)) }
     markAuthenticated(request.raw.socket)
     return found
@@ -90,6 +92,10 @@ export function makeEdge(
     },
   }
 }
+
+/** Pictures and event streams are the same in every version, and browsers ask for them with an Accept header of their own. */
+const isVersionless = ({ answers }: CloudRoute): boolean =>
+  Object.values(answers).some((answer) => answer === 'events' || answer === 'image/png')
 
 /** A body in JSON, as the document that its route reads. Only after the caller is authorized: others learn nothing about bodies. */
 function bodyOf({ takes }: CloudRoute, request: FastifyRequest): { readonly body?: string } {

@@ -144,11 +144,13 @@ export async function runQuery<Type extends QueryType>(
   if (sort !== '')
     parameters.set(sort.startsWith('-') ? 'sortDesc' : 'sortAsc', sort.replace(/^-/, ''))
   if (fields !== undefined) parameters.set('fields', fields)
-  const answer = await request<{ total: number; record?: RecordsByType[Type][] }>(
+  const answer = await request<{ total: number } & Partial<Record<string, unknown>>>(
     `/api/query?${parameters}`,
     { signal },
   )
-  return { total: answer.total, records: answer.record ?? [] }
+  // Each type of record has its own list in the document.
+  const records = answer[`${type === 'organization' ? 'org' : type}Record`]
+  return { total: answer.total, records: (records ?? []) as readonly RecordsByType[Type][] }
 }
 
 /** How many records match: exact, and as cheap as one record. */

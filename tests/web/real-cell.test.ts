@@ -1,0 +1,134 @@
+// Goal: the web UI works with a real cell. Method: Chromium, over TLS and at the public address of the cloud, against the API of a cell
+// with PostgreSQL. There is no Temporal: tasks stay queued.
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { connect, type AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { after, before, test } from 'node:test'
+import { createServer, type Server } from 'node:tls'
+
+import { startIssuer } from '@skerry/lab'
+import { loadPageFiles } from '@skerry/service'
+import { sql } from 'kysely'
+
+import { BASE, openTenantsApi, type TenantsApi } from '../../apps/cloud/test/tenants-api.ts'
+import { startBrowser, type WebBrowser } from './browser.ts'
+
+const DIST = join(import.meta.dirname, '../../apps/web/dist')
+const VM = 'app-vm-1'
+/** An address that needs no version of the API, so that only the session is missing. */
+const EVENTS = `${BASE}/api/events?after=0-0`
+const isEvents = (response: { url(): string }): boolean => response.url() === EVENTS
+
+let api: TenantsApi
+let tls: Server
+let browser: WebBrowser
+
+before(async () => {
+  const files = (await loadPageFiles(DIST)) ?? assert.fail('run npm run build:web')
+  api = await openTenantsApi(files)
+  const { vms } = await api.cloud.addVms(1, 'POWERED_ON')
+  await sql`update vm set name = ${VM}, boot = 'boot' where id = ${vms[0]}`.execute(api.cloud.db)
+  tls = await serveTls(api.port)
+  const { port } = tls.address() as AddressInfo
+  browser = await startBrowser({ url: BASE, password: 'secret', port })
+})
+after(async () => {
+  await browser[Symbol.asyncDispose]()
+  tls.close()
+  await api[Symbol.asyncDispose]()
+})
+
+/** The cookie of a page needs HTTPS, and the tests of the API listen without. */
+async function serveTls(port: number): Promise<Server> {
+  await using issuer = await startIssuer('public')
+  const server = createServer({ ...(await issuer.issue('DNS:cloud.example')) }, (socket) => {
+    const inside = connect(port, '127.0.0.1')
+    socket.on('error', () => inside.destroy()).pipe(inside)
+    inside.on('error', () => socket.destroy()).pipe(socket)
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  return server
+}
+
+test('a user logs in, sees the VMs and opens one, and a reload keeps the session', async () => {
+  const page = await browser.open()
+  await page.getByRole('link', { name: VM, exact: true }).click()
+  await page.getByRole('heading', { name: VM }).waitFor()
+  await page.getByRole('tab', { name: 'Overview' }).waitFor()
+  await page.reload()
+  await page.getByRole('heading', { name: VM }).waitFor()
+  assert.equal(await page.evaluate('document.cookie'), '')
+  const [cookie, ...others] = await page.context().cookies()
+  assert.deepEqual(others, [])
+  assert.equal(cookie?.name, '__Host-cloud-token')
+  assert.deepEqual(
+    [cookie?.secure, cookie?.httpOnly, cookie?.sameSite, cookie?.path],
+    [true, true, 'Strict', '/'],
+  )
+  await page.context().close()
+})
+
+test('a user shuts a VM down: its task is shown, and actions without a link have a reason', async () => {
+  const page = await browser.open()
+  await page.getByRole('button', { name: `Actions of ${VM}` }).click()
+  const start = page.getByRole('menuitem', { name: /^Start/ })
+  assert.equal(await start.getAttribute('aria-disabled'), 'true')
+  await page.getByRole('menuitem', { name: 'Shut down' }).click()
+  await page
+    .getByText(new RegExp(`Shutting down ${VM}|Shut down ${VM}`))
+    .first()
+    .waitFor()
+  await page.context().close()
+})
+
+test('a user creates a VM', async () => {
+  const page = await browser.open({ path: '/vms/new' })
+  await page.getByLabel('Name').fill('made-by-test')
+  await page.getByRole('radio', { name: /debian/ }).check()
+  await page.getByRole('button', { name: 'Create VM' }).click()
+  await page.getByRole('heading', { name: 'made-by-test' }).waitFor()
+  await page.context().close()
+})
+
+test('a user logs out: the cookie is gone', async () => {
+  const page = await browser.open()
+  await page.getByRole('link', { name: VM, exact: true }).waitFor()
+  const { status } = await page.evaluate(async () => {
+    const answer = await fetch('/api/session', {
+      method: 'DELETE',
+      headers: { accept: 'application/*+json;version=5.1' },
+    })
+    return { status: answer.status }
+  })
+  assert.equal(status, 204)
+  assert.deepEqual(await page.context().cookies(), [])
+  await page.context().close()
+})
+
+test('the cookie counts neither for an address typed in nor for another site', async () => {
+  const page = await browser.open()
+  await page.getByRole('link', { name: VM, exact: true }).waitFor()
+  const typed = page.waitForResponse(isEvents)
+  // The browser does not render the response: it offers to save it.
+  await page.goto(EVENTS).catch(() => undefined)
+  assert.equal((await typed).status(), 401)
+  assert.match((await typed).headers()['content-security-policy'] ?? '', /sandbox/)
+  const other = await page.context().newPage()
+  await other.goto('data:text/html,another site')
+  const got = await other.evaluate(
+    (url) =>
+      fetch(url, { credentials: 'include', mode: 'no-cors' }).then(
+        () => 'a response',
+        () => 'nothing',
+      ),
+    EVENTS,
+  )
+  assert.equal(got, 'nothing')
+  await page.context().close()
+})
+
+test('no page violates its policy or throws an error', () => {
+  assert.deepEqual(browser.problems, [])
+})
