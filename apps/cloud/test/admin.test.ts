@@ -190,3 +190,22 @@ test('actions of administrators are recorded as events, with their name and with
   for (const secret of ['correct horse', 'another one', 'argon2'])
     assert.ok(!reported.includes(secret))
 })
+
+test('the record of a host says whether it takes new VMs, and how many CPUs are in use', async () => {
+  const { db, host } = api.cloud
+  const shown = async (): Promise<readonly (string | undefined)[]> => {
+    const root = read(await ask(system, 'GET', `/api/query?type=host`))
+    const found = find(root, 'HostRecord').find((each) => hrefOf(each).endsWith(host))
+    return [attribute(found, 'isOpen'), attribute(found, 'cpusUsed')]
+  }
+  const set = (values: { enabled?: boolean; quarantine?: string | null; local_cpus?: number }) =>
+    db.updateTable('host').set(values).where('id', '=', host).execute()
+  const [isOpen, used] = await shown()
+  assert.equal(isOpen, 'true')
+  await set({ local_cpus: 3, enabled: false })
+  assert.deepEqual(await shown(), ['false', String(Number(used) + 3)])
+  await set({ local_cpus: 0, enabled: true, quarantine: 'its clock is wrong' })
+  assert.deepEqual(await shown(), ['false', used])
+  await set({ quarantine: null })
+  assert.deepEqual(await shown(), ['true', used])
+})

@@ -418,6 +418,7 @@ export interface CloudDocuments {
     readonly version?: string
     readonly address?: string
     readonly numOfCpusLogical?: number
+    readonly cpusUsed?: number
     readonly memTotal?: number
     readonly memUsed?: number
     readonly storageTotal?: number

@@ -325,8 +325,11 @@ const types: readonly RecordType[] = [
       name,
       state: word('r.state', ['joined', 'revoked', 'lost']),
       isEnabled: boolean('r.enabled'),
+      // Whether new VMs may be placed on it.
+      isOpen: boolean("(r.enabled and r.state = 'joined' and r.quarantine is null)"),
       isBusy: no,
       numOfCpusLogical: number('r.cpus'),
+      cpusUsed: number('(r.placed_cpus + r.local_cpus)'),
       memTotal: number('r.memory_mib'),
       memUsed: number('(r.placed_memory_mib + r.local_memory_mib)'),
       storageTotal: number('r.disk_mib'),
