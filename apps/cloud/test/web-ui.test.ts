@@ -1,4 +1,4 @@
-// Goal: a cell serves the web UI, and tells it who is logged in. Method: over HTTP, with and without a built UI.
+// Goal: a cell serves the web UI and its configuration, which names the session. Method: over HTTP, with and without a built UI.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
@@ -82,7 +82,7 @@ test('files that are missing are 404, and no path leads out of the UI', async ()
 })
 
 test('the configuration names the session where the cookie counts, with role and rights', async () => {
-  const nobody = { kind: 'cloud', name: 'cloud.example', version: '0.1.0' }
+  const loggedOut = { kind: 'cloud', name: 'cloud.example', version: '0.1.0' }
   const read = async (
     headers: Headers,
   ): Promise<{ session?: Readonly<Record<string, unknown>> }> => {
@@ -94,7 +94,7 @@ test('the configuration names the session where the cookie counts, with role and
   for (const role of Object.keys(roles) as Role[]) {
     const cookie = `${ours.pageCookie}=${await api.enter(api.eng.org, role)}`
     const { session, ...rest } = await read({ ...page, cookie })
-    assert.deepEqual(rest, nobody)
+    assert.deepEqual(rest, loggedOut)
     assert.deepEqual([session?.['org'], session?.['role']], ['eng', role])
     assert.deepEqual(session?.['right'], roles[role])
     const { text } = await api.ask('GET', '/api/session', {
@@ -102,12 +102,12 @@ test('the configuration names the session where the cookie counts, with role and
     })
     assert.deepEqual(session, JSON.parse(text), 'the same document as that of the API')
     for (const site of ['none', 'cross-site', 'same-site']) {
-      assert.deepEqual(await read({ ...page, cookie, 'sec-fetch-site': site }), nobody)
+      assert.deepEqual(await read({ ...page, cookie, 'sec-fetch-site': site }), loggedOut)
     }
   }
-  assert.deepEqual(await read(page), nobody)
-  assert.deepEqual(await read({ ...page, cookie: `${ours.pageCookie}=guess` }), nobody)
-  assert.deepEqual(await read({ ...page, [ours.tokenHeader]: api.eng.token }), nobody)
+  assert.deepEqual(await read(page), loggedOut)
+  assert.deepEqual(await read({ ...page, cookie: `${ours.pageCookie}=guess` }), loggedOut)
+  assert.deepEqual(await read({ ...page, [ours.tokenHeader]: api.eng.token }), loggedOut)
 })
 
 test('events and pictures are open to a page by its cookie, without a version of the API', async () => {

@@ -50,7 +50,7 @@ function sendFile(files: PageFiles | undefined, path: string, reply: FastifyRepl
   return reply.code(response.status).headers(response.headers).send(response.body)
 }
 
-/** One request tells all that the first paint needs. It is no error that nobody is logged in. */
+/** The first paint needs this request only. It is no error if no one is logged in. */
 async function readPageConfig(
   { sessions, dialect, base, version }: WebUi,
   request: FastifyRequest,
