@@ -72,7 +72,7 @@ test('skerry up is killed at random and continues where it was', { skip }, async
   // There is one of everything: a host, an organisation, a user in it, a template.
   const configured = ['--config', '/var/lib/skerry/site/cloud/cloud.json', '--json']
   const rows = async (...requested: string[]) => {
-    const { stdout } = await machine.skerry('cloud', ...requested, ...configured)
+    const { stdout } = await machine.skerry('admin', ...requested, ...configured)
     return JSON.parse(stdout) as { name?: string; user?: string }[]
   }
   assert.equal((await rows('host', 'list')).length, 1)

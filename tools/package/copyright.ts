@@ -14,12 +14,14 @@ export function copyright(modules: readonly Module[]): string {
     ),
     'Files: usr/lib/skerry/bin/node\nCopyright: Node.js contributors and the authors of the libraries in it\nLicense: Node',
     'Files: usr/lib/skerry/temporal/*\nCopyright: Temporal Technologies Inc., Uber Technologies, Inc. and the authors of the Go modules in it\nLicense: Temporal',
+    'Files: usr/lib/skerry/apps/web/dist/*\nCopyright: 2026 Skerry maintainers and the authors of the modules in it, and of the font Inter\nLicense: Web-UI',
     'License: Apache-2.0\n On Debian systems the text is in /usr/share/common-licenses/Apache-2.0.',
     ...licenses
       .filter((license) => license !== 'Apache-2.0')
       .map(
         (license) => `License: ${license}\n The text lies in the directory of each of its modules.`,
       ),
+    'License: Web-UI\n Apache-2.0; the licences of the modules are in LICENSE.web-ui.gz beside this file. Inter: SIL Open Font License 1.1.',
     'License: Node\n The text, with those of the libraries in it, is in LICENSE.node.gz beside this file.',
     'License: Temporal\n The MIT licence. Its text, with those of the Go modules, is in LICENSE.temporal.gz beside this file.',
   ]

@@ -16,6 +16,9 @@ const WORKSPACES = ['cli', 'vmd', 'cloud', 'console', 'workflow', 'egress'].map(
   (app) => `apps/${app}`,
 )
 
+/** Its sources and modules are in the files that its build makes. */
+const WEB = 'apps/web'
+
 /** Parts of a module that only developers need, and programs that some include. */
 const notNeeded = [
   /(^|\/)tests?(\/|$)|^(docs?|examples?|benchmarks?|integration)(\/|$)/,
@@ -41,12 +44,14 @@ export async function stage(tree: string, edition: Edition): Promise<void> {
     await put(join(tree, 'lib/systemd/system', name), await readFile(join(OURS, 'units', name)))
   }
   await stageProduct(join(tree, HOME), edition.version)
+  await stageWebUi(join(tree, HOME))
   await stageModules(join(tree, HOME), modules)
   await stageNode(join(tree, HOME))
   for (const [from, to] of temporal.programs) await copy(from, to)
   await link(join(tree, 'usr/bin/skerry'), '../lib/skerry/apps/cli/bin/skerry')
   await stageDocuments(tree, edition, modules)
   await put(join(tree, 'usr/share/doc/skerry/LICENSE.temporal.gz'), packed(temporal.licenses))
+  await put(join(tree, 'usr/share/doc/skerry/LICENSE.web-ui.gz'), packed(await webLicenses()))
 }
 
 /** Our sources from git: without tests, type-only files and untracked files. */
@@ -59,14 +64,33 @@ async function stageProduct(home: string, version: string): Promise<void> {
         file,
       ),
     )
-    .filter((file) => !/\.d\.ts$|\/tsconfig\.json$/.test(file))
+    .filter((file) => !/\.d\.ts$|\/tsconfig\.json$/.test(file) && !file.startsWith(`${WEB}/`))
   for (const file of files) await copy(join(ROOT, file), join(home, file))
-  const own = join(home, 'apps/cli/package.json')
-  const text = JSON.parse(await readFile(own, 'utf8')) as object
-  await writeFile(own, `${JSON.stringify({ ...text, version }, null, 2)}\n`)
+  // `skerry version` and the web UI read it there.
+  for (const app of ['cli', 'cloud']) {
+    const own = join(home, 'apps', app, 'package.json')
+    const text = JSON.parse(await readFile(own, 'utf8')) as object
+    await writeFile(own, `${JSON.stringify({ ...text, version }, null, 2)}\n`)
+  }
   for (const name of await readdir(join(home, 'packages'))) {
     await link(join(home, 'node_modules/@skerry', name), `../../packages/${name}`)
   }
+}
+
+async function stageWebUi(home: string): Promise<void> {
+  await run(['npm', 'run', '-s', 'build:web'], { cwd: ROOT })
+  await cp(join(ROOT, WEB, 'dist'), join(home, WEB, 'dist'), { recursive: true })
+}
+
+/** The licences of the modules in the web UI, which have no directory of their own in the package. */
+async function webLicenses(): Promise<string> {
+  const texts = (await runTimeModules(ROOT, [WEB])).map(async ({ directory, version }) => {
+    const names = await readdir(join(ROOT, directory))
+    const name = names.find((each) => /^licen[cs]e/i.test(each))
+    if (name === undefined) throw new Error(`${directory} has no licence file`)
+    return `${directory} ${version}\n\n${await readFile(join(ROOT, directory, name), 'utf8')}`
+  })
+  return (await Promise.all(texts)).join('\n\n')
 }
 
 async function stageModules(home: string, modules: readonly Module[]): Promise<void> {

@@ -91,6 +91,8 @@ test('all files belong to root, and none are for developers only', async () => {
     './lib/systemd/system/skerry-vmd.service',
     './lib/systemd/system/skerry-guests.service',
     './lib/systemd/system/skerry-cell.service',
+    './usr/lib/skerry/apps/web/dist/index.html',
+    './usr/share/doc/skerry/LICENSE.web-ui.gz',
     './usr/lib/skerry/temporal/temporal-server',
     './usr/lib/skerry/temporal/temporal-sql-tool',
   ]) {
