@@ -298,7 +298,8 @@ const wrong: readonly (readonly [what: string, body: string, message: RegExp])[]
   ],
   ['another template', '{"name":"x","source":{"href":"https://elsewhere"}}', /href of a template/],
   ['nothing that is needed', '{}', /name must have 1 to 128 characters/],
-  ['XML', '<InstantiateVAppTemplateParams name="x"/>', /the body is not JSON/],
+  ['a text', 'shop', /the body is not JSON/],
+  ['XML with this type', '<InstantiateVAppTemplateParams name="x"/>', /href of a template/],
 ]
 
 test(`${wrong.length} kinds of wrong bodies in JSON are refused, and the message says what to send`, async () => {
