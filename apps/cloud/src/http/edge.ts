@@ -38,7 +38,11 @@ export function makeEdge(
       const { version } = request.params as { readonly version?: string }
       return { version: knownVersion(version, accept), principal: anonymous, token: '' }
     }
-    const isPlain = isVersionless(row) && readAccept(accept).version === undefined
+    const isPlain =
+      isVersionless(row) &&
+      readAccept(accept).version === undefined &&
+      dialect.pageCookie !== undefined &&
+      isFromPage(request, context.base)
     const version = isPlain ? knownVersion(undefined, accept) : versionOf(accept, row.since)
     const found = { version, ...(await admission(row, request)) }
     markAuthenticated(request.raw.socket)
@@ -93,7 +97,7 @@ export function makeEdge(
   }
 }
 
-/** Pictures and event streams are the same in every version, and browsers ask for them with an Accept header of their own. */
+/** Pictures and event streams are the same in every version, and pages ask for them with the Accept header of their browser. */
 const isVersionless = ({ answers }: CloudRoute): boolean =>
   Object.values(answers).some((answer) => answer === 'events' || answer === 'image/png')
 
