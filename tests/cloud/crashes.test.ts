@@ -15,6 +15,7 @@ import { statusOf, type Status } from '../../apps/cloud/src/domain/vm-status.ts'
 import { operationNamed, operations } from '../../apps/cloud/src/operations/vm-operations.ts'
 import type { Operation } from '../../apps/cloud/src/tasks/operation.ts'
 import { submitTask } from '../../apps/cloud/src/tasks/submit-task.ts'
+import { inputOf } from '../../apps/cloud/test/make-offered.ts'
 import { startSmallCloud, untilOpen, type SmallCloud } from '../../apps/cloud/test/small-cloud.ts'
 
 const PROGRAM = join(import.meta.dirname, '../../apps/cloud/test/crashing-cell.ts')
@@ -150,9 +151,13 @@ async function prepare({ db }: SmallCloud): Promise<readonly VmId[]> {
 async function ask({ db }: SmallCloud, vms: readonly VmId[]): Promise<readonly TaskId[]> {
   const tasks: TaskId[] = []
   for (const [at, { operation }] of cases.entries()) {
-    const { id } = await db
-      .transaction()
-      .execute((tx) => submitTask(tx, operation, { vm: vms[at] as VmId, owner: 'alice' }))
+    const { id } = await db.transaction().execute((tx) =>
+      submitTask(tx, operation, {
+        vm: vms[at] as VmId,
+        owner: 'alice',
+        input: inputOf(operation),
+      }),
+    )
     tasks.push(id)
   }
   return tasks

@@ -14,6 +14,8 @@ import { workflowIdOf } from '../src/durable/run-activities.ts'
 import { startRun } from '../src/runs/start.ts'
 import { startRunsEngine, type RunsEngine } from './runs-engine.ts'
 
+const GRPC_UNAVAILABLE = 14
+
 export interface StormOptions {
   readonly runs: number
   readonly kills: number
@@ -111,7 +113,15 @@ async function allEnd(
   patienceMs: number,
 ): Promise<void> {
   const handles = ids.map((id) => temporal.client.workflow.getHandle(workflowIdOf(id)))
-  const goesOn = async (at: number) => (await handles[at]?.describe())?.status.name === 'RUNNING'
+  const goesOn = async (at: number) => {
+    try {
+      return (await handles[at]?.describe())?.status.name === 'RUNNING'
+    } catch (error) {
+      // Temporal is not ready again after its own kill.
+      if ((error as { cause?: { code?: number } }).cause?.code === GRPC_UNAVAILABLE) return true
+      throw error
+    }
+  }
   let first = 0
   await until(
     'all runs should end',

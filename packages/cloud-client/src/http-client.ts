@@ -58,6 +58,8 @@ export async function sendHttp(server: HttpServer, requested: HttpRequest): Prom
     method,
     headers: { ...headers, ...length },
     ...(server.ca !== undefined && { ca: [...rootCertificates, server.ca] }),
+    // To this machine each request has a connection of its own: a server may close an idle one just when it is used again.
+    ...(url.protocol === 'http:' && { agent: false }),
     ...(silenceMs !== undefined && { timeout: silenceMs }),
     ...(signal && { signal }),
   })
