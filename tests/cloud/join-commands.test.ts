@@ -30,7 +30,7 @@ test('init, invite, join: vmd answers its cell as the host that it became', { sk
   await using fresh = await freshDatabase(postgres)
   const config = join(dir, 'cloud.json')
   const skerry = async (...words: readonly string[]) =>
-    (await run(process.execPath, [CLI, 'cloud', ...words, '--config', config])).stdout.trim()
+    (await run(process.execPath, [CLI, 'admin', ...words, '--config', config])).stdout.trim()
   await skerry(
     'init',
     '--base',
@@ -65,7 +65,7 @@ test('init, invite, join: vmd answers its cell as the host that it became', { sk
   )
   assert(relay.stdout)
   await once(relay.stdout, 'data')
-  const [, ...line] = (await skerry('invite')).split(' ')
+  const [, ...line] = (await skerry('host', 'invite')).split(' ')
   const joining = [process.execPath, CLI, ...line, '--host-api', '127.0.0.1:8443', '--name', 'one']
   const joined = await host.run(joining)
   assert.equal(joined.code, 0, joined.stderr)

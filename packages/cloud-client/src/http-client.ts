@@ -64,7 +64,8 @@ export async function sendHttp(server: HttpServer, requested: HttpRequest): Prom
     ...(signal && { signal }),
   })
   sent.on('response', answer.resolve)
-  sent.on('timeout', () => sent.destroy(new Error('timed out')))
+  // Only then: sockets of Node's own agent report 5 s of silence, which is normal for a long operation.
+  if (silenceMs !== undefined) sent.on('timeout', () => sent.destroy(new Error('timed out')))
   sent.on('error', answer.reject)
   sent.end(body)
   const response = await answer.promise.catch((cause: unknown) => {

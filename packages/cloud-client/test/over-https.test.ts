@@ -55,6 +55,19 @@ test('a token is sent only over HTTPS or to this machine', () => {
   }
 })
 
+test('a server may be silent for longer than Node.js keeps idle sockets, unless a limit is given', async () => {
+  await using cloud = await startCloud((_, __, reply) => {
+    setTimeout(() => reply.end('done'), 5500)
+  })
+  const server = { name: 'the cloud', url: cloud.url }
+  const [slow, late] = await Promise.allSettled([
+    sendHttp(server, { method: 'GET', path: '/' }).then(wholeBody),
+    sendHttp(server, { method: 'GET', path: '/', silenceMs: 200 }),
+  ])
+  assert.equal(slow.status === 'fulfilled' && slow.value.toString(), 'done')
+  assert.ok(late.status === 'rejected' && late.reason instanceof NoAnswer)
+})
+
 test('a login returns a session token, with which an API token is created', async () => {
   const seen: string[] = []
   await using cloud = await startCloud((requested, body, reply) => {
