@@ -81,7 +81,7 @@ test('init, invite, join: vmd answers its cell as the host that it became', { sk
   const asks = [process.execPath, join(import.meta.dirname, 'hello-process.ts')]
   const reported = await host.run([...asks, join(dir, 'identity'), String(id)])
   assert.equal(reported.code, 0, `${reported.stderr}\n${await readFile(log, 'utf8')}`)
-  assert.equal((JSON.parse(reported.stdout) as { is: string }).is, 'hello')
+  assert.equal((JSON.parse(reported.stdout) as { kind: string }).kind, 'hello')
   const other = await host.run([...asks, join(dir, 'identity'), 'another'])
   assert.notEqual(other.code, 0)
 })
