@@ -3,7 +3,7 @@ import type { Kysely } from 'kysely'
 
 import type { Grants, Runs } from '../context.ts'
 import type { WorkflowTables } from '../store/database.ts'
-import { failExecution, markGrantEnded, type ExecutionRow } from '../store/executions.ts'
+import { failExecution, markGrantEnded } from '../store/executions.ts'
 import { listCanceled, listGoingOn, listGranted, listUnstarted } from '../store/untended.ts'
 
 export interface RunSupervisorContext {
@@ -42,11 +42,11 @@ export async function tendOnce(
   { db, runs, grants }: RunSupervisorContext,
   after: string,
 ): Promise<string> {
-  const lose = async (execution: ExecutionRow, why: string) => failExecution(db, execution, why)
   for (const execution of await listUnstarted(db, unstarted)) {
     const { id, grant_id: grant, digest: definition, cancel } = execution
-    if (grant === null || cancel) await lose(execution, 'the server stopped before the run started')
-    else await runs.start({ execution: id, grant, definition })
+    if (grant === null || cancel) {
+      await failExecution(db, execution, 'the server stopped before the run started')
+    } else await runs.start({ execution: id, grant, definition })
   }
   for (const { id } of await listCanceled(db)) await runs.cancel(id)
   for (const { id, grant_id: grant } of await listGranted(db, GRANTED_SECONDS)) {
@@ -56,7 +56,9 @@ export async function tendOnce(
   const looked = await listGoingOn(db, { after, seconds: LOST_SECONDS, limit: LOST_PART })
   for (const execution of looked) {
     // Runs live only in Temporal: a run that Temporal does not know has ended.
-    if (!(await runs.goesOn(execution.id))) await lose(execution, 'Temporal lost the run')
+    if (!(await runs.goesOn(execution.id))) {
+      await failExecution(db, execution, 'Temporal lost the run')
+    }
   }
   return looked.length < LOST_PART ? FIRST : (looked.at(-1)?.id ?? FIRST)
 }
