@@ -22,11 +22,16 @@ export default defineConfig({
       },
       optimization: { inlineConst: { mode: 'all', pass: 3 } },
       output: {
-        // Libraries change rarely and stay in the browser's cache; our own code is one small chunk.
+        // Each page is a chunk that its address loads; what pages share is in chunks that those pages load. React changes rarely and stays in
+        // the browser's cache.
         codeSplitting: {
           groups: [
-            { name: 'libraries', test: /node_modules/ },
-            { name: 'app', test: /src\// },
+            {
+              name: 'react',
+              test: /node_modules\/(react|react-dom|scheduler|react-router)\//,
+              priority: 2,
+            },
+            { name: 'shared', test: /(node_modules|src)\//, minShareCount: 8, priority: 1 },
           ],
         },
       },

@@ -26,7 +26,7 @@ test(
       say: (line) => t.diagnostic(line),
     })
     t.diagnostic(JSON.stringify(figures))
-    assert.equal(figures.operations, 40)
+    assert.ok(figures.operations >= 40, `${figures.operations} operations`)
     assert.deepEqual(Object.keys(figures.kills).sort(), [...killable].sort())
     await t.test('a dead cell’s work is taken over within 15 s', () => {
       assert.ok(figures.takenOverMs.length > 0)

@@ -16,7 +16,6 @@ import { startBrowser, type WebBrowser } from './browser.ts'
 
 const DIST = join(import.meta.dirname, '../../apps/web/dist')
 const VM = 'app-vm-1'
-/** An address that needs no version of the API, so that only the session is missing. */
 const EVENTS = `${BASE}/api/events?after=0-0`
 const isEvents = (response: { url(): string }): boolean => response.url() === EVENTS
 
@@ -111,6 +110,11 @@ test('the cookie counts neither for an address typed in nor for another site', a
   const page = await browser.open()
   await page.getByRole('link', { name: VM, exact: true }).waitFor()
   const typed = page.waitForResponse(isEvents)
+  // The version of the API is given, so that only the session is missing.
+  const accept = 'application/*+json;version=5.1'
+  await page.route(EVENTS, (route, request) =>
+    route.continue({ headers: { ...request.headers(), accept } }),
+  )
   // The browser does not render the response: it offers to save it.
   await page.goto(EVENTS).catch(() => undefined)
   assert.equal((await typed).status(), 401)

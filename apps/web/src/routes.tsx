@@ -3,28 +3,9 @@ import { createBrowserRouter, redirect, type RouteObject } from 'react-router'
 
 import { Shell } from './app/shell.tsx'
 import { session } from './data/session.ts'
-import { AdminOrgPage } from './pages/admin-org/page.tsx'
-import { AllVmsPage } from './pages/all-vms/page.tsx'
-import { AuditPage } from './pages/audit/page.tsx'
-import { EventsPage } from './pages/events/page.tsx'
-import { HostPage } from './pages/host/page.tsx'
-import { HostsPage } from './pages/hosts/page.tsx'
 import { LoginPage } from './pages/login/page.tsx'
-import { NewVAppPage } from './pages/new-vapp/page.tsx'
-import { NewVmPage } from './pages/new-vm/page.tsx'
 import { PageError } from './pages/not-found/page-error.tsx'
 import { NotFoundPage } from './pages/not-found/page.tsx'
-import { OrgPage } from './pages/org/page.tsx'
-import { OrgsPage } from './pages/orgs/page.tsx'
-import { OverviewPage } from './pages/overview/page.tsx'
-import { SettingsPage } from './pages/settings/page.tsx'
-import { TasksPage } from './pages/tasks/page.tsx'
-import { TemplatePage } from './pages/template/page.tsx'
-import { TemplatesPage } from './pages/templates/page.tsx'
-import { VAppPage } from './pages/vapp/page.tsx'
-import { VAppsPage } from './pages/vapps/page.tsx'
-import { VmPage } from './pages/vm/page.tsx'
-import { VmsPage } from './pages/vms/page.tsx'
 
 /** A user without a session logs in first, and comes back to the same address. */
 const requireSession: NonNullable<RouteObject['loader']> = ({ request }) => {
@@ -35,25 +16,76 @@ const requireSession: NonNullable<RouteObject['loader']> = ({ request }) => {
 }
 
 const pages: RouteObject[] = [
-  { index: true, Component: OverviewPage },
-  { path: 'vms', Component: VmsPage },
-  { path: 'vms/new', Component: NewVmPage },
-  { path: 'vms/:vm', Component: VmPage },
-  { path: 'vapps', Component: VAppsPage },
-  { path: 'vapps/new', Component: NewVAppPage },
-  { path: 'vapps/:vapp', Component: VAppPage },
-  { path: 'templates', Component: TemplatesPage },
-  { path: 'templates/:template', Component: TemplatePage },
-  { path: 'tasks', Component: TasksPage },
-  { path: 'events', Component: EventsPage },
-  { path: 'settings', Component: SettingsPage },
-  { path: 'org', Component: OrgPage },
-  { path: 'admin/hosts', Component: HostsPage },
-  { path: 'admin/hosts/:host', Component: HostPage },
-  { path: 'admin/orgs', Component: OrgsPage },
-  { path: 'admin/orgs/:org', Component: AdminOrgPage },
-  { path: 'admin/vms', Component: AllVmsPage },
-  { path: 'admin/audit', Component: AuditPage },
+  {
+    index: true,
+    lazy: { Component: async () => (await import('./pages/overview/page.tsx')).OverviewPage },
+  },
+  { path: 'vms', lazy: { Component: async () => (await import('./pages/vms/page.tsx')).VmsPage } },
+  {
+    path: 'vms/new',
+    lazy: { Component: async () => (await import('./pages/new-vm/page.tsx')).NewVmPage },
+  },
+  {
+    path: 'vms/:vm',
+    lazy: { Component: async () => (await import('./pages/vm/page.tsx')).VmPage },
+  },
+  {
+    path: 'vapps',
+    lazy: { Component: async () => (await import('./pages/vapps/page.tsx')).VAppsPage },
+  },
+  {
+    path: 'vapps/new',
+    lazy: { Component: async () => (await import('./pages/new-vapp/page.tsx')).NewVAppPage },
+  },
+  {
+    path: 'vapps/:vapp',
+    lazy: { Component: async () => (await import('./pages/vapp/page.tsx')).VAppPage },
+  },
+  {
+    path: 'templates',
+    lazy: { Component: async () => (await import('./pages/templates/page.tsx')).TemplatesPage },
+  },
+  {
+    path: 'templates/:template',
+    lazy: { Component: async () => (await import('./pages/template/page.tsx')).TemplatePage },
+  },
+  {
+    path: 'tasks',
+    lazy: { Component: async () => (await import('./pages/tasks/page.tsx')).TasksPage },
+  },
+  {
+    path: 'events',
+    lazy: { Component: async () => (await import('./pages/events/page.tsx')).EventsPage },
+  },
+  {
+    path: 'settings',
+    lazy: { Component: async () => (await import('./pages/settings/page.tsx')).SettingsPage },
+  },
+  { path: 'org', lazy: { Component: async () => (await import('./pages/org/page.tsx')).OrgPage } },
+  {
+    path: 'admin/hosts',
+    lazy: { Component: async () => (await import('./pages/hosts/page.tsx')).HostsPage },
+  },
+  {
+    path: 'admin/hosts/:host',
+    lazy: { Component: async () => (await import('./pages/host/page.tsx')).HostPage },
+  },
+  {
+    path: 'admin/orgs',
+    lazy: { Component: async () => (await import('./pages/orgs/page.tsx')).OrgsPage },
+  },
+  {
+    path: 'admin/orgs/:org',
+    lazy: { Component: async () => (await import('./pages/admin-org/page.tsx')).AdminOrgPage },
+  },
+  {
+    path: 'admin/vms',
+    lazy: { Component: async () => (await import('./pages/all-vms/page.tsx')).AllVmsPage },
+  },
+  {
+    path: 'admin/audit',
+    lazy: { Component: async () => (await import('./pages/audit/page.tsx')).AuditPage },
+  },
   { path: '*', Component: NotFoundPage },
 ]
 

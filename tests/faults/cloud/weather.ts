@@ -26,7 +26,10 @@ export interface Weather {
   readonly patienceMs: number
 }
 
-/** This many operations and kills, the same number of each kind, interleaved: no operation is the last before the last kill. */
+/**
+ * This many operations and kills, the same number of each kind, interleaved: no operation is the last before the last kill.
+ * A kill that finds no process at work has more operations started until it finds one.
+ */
 export function spread(
   { operations, kills }: { readonly operations: number; readonly kills: number },
   draw: Chance,
@@ -35,7 +38,9 @@ export function spread(
   const deck = shuffle(kills, draw)
   let taken = 0
   const isAllowed = () =>
-    killer.isLooking || taken < (operations * (killer.kills.length + 2)) / kills
+    killer.isLooking ||
+    taken < Math.min(operations, (operations * (killer.kills.length + 2)) / kills)
+  const isOver = () => signal.aborted || (taken >= operations && killer.kills.length === kills)
   return {
     patienceMs: ENDS_MS,
     async rage() {
@@ -51,7 +56,7 @@ export function spread(
       }
     },
     async take() {
-      while (taken < operations && !signal.aborted) {
+      while (!isOver()) {
         if (isAllowed()) return (taken += 1) > 0
         await sleep(LOOK_MS)
       }
