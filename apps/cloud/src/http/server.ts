@@ -53,14 +53,18 @@ export function buildServer(
     refuseUnread: refuseUnread(unreadDocument(dialect)),
   })
   measured?.(server)
-  server.addHook('onRequest', async (_request, reply) => void restrict(reply))
-  server.addHook('onSend', async (_request, reply) => {
+  server.addHook('onRequest', (_request, reply, done) => {
+    restrict(reply)
+    done()
+  })
+  server.addHook('onSend', (_request, reply, _payload, done) => {
     // Header names are in lower case, also those that Node.js would otherwise add itself.
     reply.raw.sendDate = false
     reply.header('date', context.clock.now().toUTCString())
     if (!reply.hasHeader('connection')) {
       reply.header('connection', reply.raw.shouldKeepAlive ? 'keep-alive' : 'close')
     }
+    done()
   })
   mount(server, routes, context, makeEdge(context, admission, dialect))
   pages?.(server)

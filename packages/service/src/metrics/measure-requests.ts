@@ -12,9 +12,10 @@ export function measureRequests(
   meter: Pick<ServerMeter, 'request'>,
   streams: ReadonlySet<string> = new Set(),
 ): void {
-  server.addHook('onResponse', async (request, reply) => {
+  server.addHook('onResponse', (request, reply, done) => {
     const name = nameOf(request)
     const seconds = name !== undefined && streams.has(name) ? 'streamed' : reply.elapsedTime / 1000
     meter.request(name, { method: request.method, status: reply.statusCode, seconds })
+    done()
   })
 }
