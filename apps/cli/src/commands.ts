@@ -13,6 +13,7 @@ import { vapp } from './commands/cloud/vapp.ts'
 import { completion } from './commands/completion.ts'
 import { doctor } from './commands/machine/doctor.ts'
 import { down } from './commands/machine/down.ts'
+import { ui } from './commands/machine/ui.ts'
 import { up } from './commands/machine/up.ts'
 import { login } from './commands/profiles/login.ts'
 import { profileCommands } from './commands/profiles/profiles.ts'
@@ -93,6 +94,7 @@ export const commands: readonly Command[] = [
   workflowServer,
   workflowEgress,
   doctor,
+  ui,
   login,
   ...profileCommands,
   list,

@@ -6,7 +6,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 
-import { examine, type Finding, type Places } from '../src/machine/checks.ts'
+import type { MachineFinding } from '@skerry/vm'
+
+import { examine, type Places } from '../src/machine/checks.ts'
 import { localClient } from '../src/vms/local-client.ts'
 import { answer, skerry, startDaemon } from './terminal.ts'
 
@@ -26,7 +28,7 @@ const placesIn = (directory: string): Places => ({
   bridge: join(directory, 'skerry0'),
 })
 
-const states = (findings: readonly Finding[]) =>
+const states = (findings: readonly MachineFinding[]) =>
   Object.fromEntries(findings.map(({ check, state }) => [check, state]))
 
 test('a healthy machine has nothing to fix', async () => {
@@ -89,7 +91,7 @@ test('a missing template fails with how to create one, a degraded vmd with its r
 test('doctor exits with 1 if a check fails, also with --json', async () => {
   const { code, out } = await skerry('http://127.0.0.1:9', ['doctor', '--json'])
   assert.equal(code, 1)
-  const findings = JSON.parse(out) as Finding[]
+  const findings = JSON.parse(out) as MachineFinding[]
   assert.equal(states(findings)['vmd'], 'fail')
   const text = await skerry('http://127.0.0.1:9', ['doctor'])
   assert.equal(text.code, 1)

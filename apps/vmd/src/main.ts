@@ -24,6 +24,8 @@ import { requireOnlyOne } from './process/only-one.ts'
 const GROUP = 'skerry'
 const VERSION = packageFile.version
 const SECRET_BYTES = 32
+/** Installed beside vmd. */
+const WEB_UI = join(import.meta.dirname, '../../web/dist')
 
 async function serve(config: VmdConfig, running: RunningServer): Promise<void> {
   const { log } = running
@@ -43,6 +45,12 @@ async function serve(config: VmdConfig, running: RunningServer): Promise<void> {
     restore: config.restore,
     secret: () => randomBytes(SECRET_BYTES).toString('base64url'),
     locked: token !== undefined,
+    webUi: {
+      name: hostname(),
+      version: VERSION,
+      path: process.env['PATH'] ?? '',
+      directory: WEB_UI,
+    },
   }).catch(async (error: unknown) => {
     await host[Symbol.asyncDispose]()
     throw error

@@ -8,6 +8,7 @@ import { Journal } from './journal/journal.ts'
 import { Operations } from './journal/operations.ts'
 import { recordChanges, changeRecorderOf } from './journal/vm-change-recorder.ts'
 import { Consoles } from './local/consoles.ts'
+import { MachineUi, type MachineUiSettings } from './local/machine-ui.ts'
 import { Meter } from './local/meter.ts'
 import type { Local } from './local/route.ts'
 import { faultAnswer } from './local/send-fault.ts'
@@ -26,12 +27,13 @@ export interface LocalSettings {
   readonly secret: () => string
   /** Whether every request must carry a token. */
   readonly locked: boolean
+  readonly webUi: MachineUiSettings
 }
 
 /** Opens the parts of the local API besides the host, and records all changes that happened meanwhile. */
 export async function openLocal(
   host: Host,
-  { restore, secret, locked }: LocalSettings,
+  { restore, secret, locked, webUi }: LocalSettings,
 ): Promise<OpenLocal> {
   const { clock, ids, log, paths } = host
   const journal = await Journal.open({ directory: join(paths.data, 'journal'), clock, log })
@@ -67,6 +69,8 @@ export async function openLocal(
     operations,
     meter: new Meter(host, journal, operations),
     consoles,
+    webUi: new MachineUi(webUi, secret),
+    isLocked: locked,
     stopGuests: (way) => stopGuests(journal, host, way),
     endStreams() {
       journal.endReaders()

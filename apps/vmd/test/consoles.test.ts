@@ -46,6 +46,7 @@ async function openDoor(token?: string): Promise<Door> {
       restore: 'autostart',
       secret: () => `secret-${made++}`,
       locked: token !== undefined,
+      webUi: { name: 'laptop', version: '0', path: '', directory: '/nonexistent' },
     }),
   )
   const port = await freePorts()

@@ -84,13 +84,23 @@ test('our own page may send requests, other pages may not', () => {
 
 test('a user may follow a link to a page from anywhere, but only to a page, and by our name', () => {
   const visit = { mode: 'navigate', dest: 'document', site: 'cross-site' }
-  for (const path of ['/', '/?a=b', '/console/vm-1', '/console/vm-1?x=/api/vms'])
+  for (const path of [
+    '/',
+    '/?a=b',
+    '/console/vm-1',
+    '/console/vm-1?x=/api/vms',
+    '/ui',
+    '/ui/',
+    '/ui/vms/vm-1?tab=log',
+  ])
     assert.equal(requested({ ...visit, path }), true, path)
   for (const path of [
     '/api/vms',
     '/api/vms/vm-1',
     '//',
     '/consoles',
+    '/uis',
+    '/api/ui/session',
     '/metrics',
     '/console/vm-1/screen',
   ])

@@ -171,24 +171,33 @@ test('an upgrade request where there is none is answered as a plain request', as
   assert.match(said, /^HTTP\/1\.1 200 [^]*yes$/)
 })
 
-test('only the console’s page can be requested without a token', async () => {
+test('only pages can be requested without a token, and the session of a page', async () => {
   await using server = await onLoopback({ token: makeToken(WORD) })
   const status = async (path: string, method = 'GET') =>
     (await ask({ port: server.port, host: '127.0.0.1', path, method })).status
   assert.deepEqual(
-    await Promise.all(['/console/vm-1', '/console/a/b.js'].map((one) => status(one))),
-    [200, 200],
+    await Promise.all(
+      ['/console/vm-1', '/console/a/b.js', '/ui', '/ui/', '/ui/vms?q=a'].map((one) => status(one)),
+    ),
+    [200, 200, 200, 200, 200],
   )
   for (const path of [
     '/',
     '/console',
     '/consoles/x',
+    '/uis',
+    '/api/ui/session',
+    '/api/ui/ticket',
     '/api/vms',
     '/api/vms/console/x',
     '//console/x',
   ])
     assert.equal(await status(path), 401, path)
   assert.equal(await status('/console/vm-1', 'POST'), 401)
+  assert.equal(await status('/ui/', 'POST'), 401)
+  assert.equal(await status('/api/ui/ticket', 'POST'), 401)
+  // The gate passes it on; this server has no such route.
+  assert.equal(await status('/api/ui/session', 'POST'), 404)
 })
 
 test('for the Unix socket its file mode decides, and no Host is required', async () => {

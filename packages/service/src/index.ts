@@ -74,10 +74,12 @@ export {
   loadPageFiles,
   pageHeaders,
   pageResponse,
+  pagesNotBuilt,
   type PageFile,
   type PageFiles,
   type PageResponse,
 } from './http/page-files.ts'
+export { cookieIn, isFromPage } from './http/page-request.ts'
 export { rawResponse, refuseUnread } from './http/raw-response.ts'
 export { isDue, keepRenewed, lifetimes, spanFrom, type Renewal } from './identity/renewal.ts'
 export {

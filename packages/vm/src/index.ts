@@ -20,6 +20,16 @@ export {
   type UserId,
   type VmId,
 } from './id.ts'
+export {
+  accelerationFinding,
+  KVM,
+  programDirectories,
+  programFinding,
+  requiredPrograms,
+  spaceFinding,
+  templateFinding,
+  type MachineFinding,
+} from './machine-checks.ts'
 export { cloneWays, lifecycleRules, mayDo, type LifecycleAction } from './lifecycle.ts'
 export {
   moveRules,

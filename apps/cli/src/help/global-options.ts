@@ -26,7 +26,7 @@ export const environment: Readonly<Record<string, string>> = {
   SKERRY_URL: 'URL of vmd if --url is not given',
   SKERRY_PROFILE: 'profile if --on is not given',
   SKERRY_TOKEN: 'token for a vmd started with --token-file',
-  BROWSER: 'browser for skerry console (default: xdg-open on a desktop)',
+  BROWSER: 'browser for skerry console and skerry ui (default: xdg-open on a desktop)',
   SKERRY_WORKFLOW_SERVER: 'URL of the workflow server if --server is not given',
   SKERRY_WORKFLOW_USER: 'user of the workflow server, as USER@ORG, if --user is not given',
   SKERRY_WORKFLOW_PASSWORD: 'password of that user if --password-stdin is not given',

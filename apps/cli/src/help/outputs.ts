@@ -99,6 +99,7 @@ export const outputs: Readonly<Record<string, OutputShape>> = {
   }),
   down: object({ dir: text, stopped: listOf(text), forgot: truth }),
   doctor: listOf(object({ check: text, state: text, found: text }, { fix: text })),
+  ui: object({ address: text }, { expires: text }),
   version: object({ version: text }),
   login: profile,
   profiles: listOf(profile),

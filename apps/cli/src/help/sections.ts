@@ -1,6 +1,6 @@
 /** Sections of the overview: a heading, and the first words of its commands. A test finds a command that is in none. */
 export const sections: readonly (readonly [string, readonly string[]])[] = [
-  ['Get started', ['up', 'down', 'doctor']],
+  ['Get started', ['up', 'down', 'doctor', 'ui']],
   ['Profiles', ['login', 'logout', 'profiles', 'use']],
   ['Virtual machines', ['list', 'info', 'create', 'clone', 'set', 'rm']],
   ['Power', ['start', 'stop', 'suspend', 'pause', 'unpause', 'reset', 'reboot']],

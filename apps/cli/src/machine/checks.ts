@@ -3,17 +3,20 @@ import { access, readFile, stat, statfs } from 'node:fs/promises'
 import { createConnection, type NetConnectOpts } from 'node:net'
 import { delimiter, dirname, join } from 'node:path'
 
+import {
+  accelerationFinding,
+  KVM,
+  programDirectories,
+  programFinding,
+  requiredPrograms,
+  spaceFinding,
+  templateFinding,
+  type MachineFinding,
+} from '@skerry/vm'
+
 import type { CliContext } from '../command.ts'
 import { Failure } from '../terminal/failure.ts'
 import { path } from '../vms/local-client.ts'
-
-/** The result of one check of the machine, and how to fix a problem. */
-export interface Finding {
-  readonly check: string
-  readonly state: 'ok' | 'warn' | 'fail'
-  readonly found: string
-  readonly fix?: string
-}
 
 /** Paths to check; tests pass their own. */
 export interface Places {
@@ -27,42 +30,22 @@ export interface Places {
 export const machinePlaces: Places = {
   libvirtSocket: '/run/libvirt/libvirt-sock',
   cpuinfo: '/proc/cpuinfo',
-  kvm: '/dev/kvm',
+  kvm: KVM,
   data: '/var/lib/skerry',
   bridge: '/sys/class/net/skerry0',
 }
 
-type Look = (context: Pick<CliContext, 'api' | 'path'>, places: Places) => Promise<Finding>
+type Look = (context: Pick<CliContext, 'api' | 'path'>, places: Places) => Promise<MachineFinding>
 
-/** Programs that vmd runs; some are outside of a normal user's PATH. */
-const programs = [
-  { name: 'qemu-system-x86_64', package: 'qemu-system-x86' },
-  { name: 'qemu-img', package: 'qemu-utils' },
-  { name: 'virtiofsd', package: 'qemu-system-common' },
-  { name: 'dnsmasq', package: 'dnsmasq-base' },
-  { name: 'mkfs.vfat', package: 'dosfstools' },
-  { name: 'mcopy', package: 'mtools' },
-] as const
-const MORE_DIRECTORIES = ['/usr/sbin', '/sbin', '/usr/lib/qemu', '/usr/libexec']
-
-const GIB = 1024 ** 3
-const LITTLE_BYTES = 10 * GIB
-const TOO_LITTLE_BYTES = GIB
-
-const checkPrograms: readonly Look[] = programs.map(
-  ({ name, package: from }) =>
-    async ({ path }) => {
-      const check = `program ${name}`
-      const found = await findProgram(name, path)
-      return found === undefined
-        ? { check, state: 'fail', found: 'not found', fix: `sudo apt install ${from}` }
-        : { check, state: 'ok', found }
-    },
+const checkPrograms: readonly Look[] = requiredPrograms.map(
+  (program) =>
+    async ({ path }) =>
+      programFinding(program, await findProgram(program.name, path)),
 )
 
 /** The path of a program, also in directories that only root has in its PATH. */
 export async function findProgram(name: string, path: string): Promise<string | undefined> {
-  const directories = [...path.split(delimiter), ...MORE_DIRECTORIES]
+  const directories = [...path.split(delimiter), ...programDirectories]
   for (const directory of directories.filter((each) => each !== '')) {
     const file = join(directory, name)
     if (await isThere(file, constants.X_OK)) return file
@@ -86,29 +69,16 @@ const checkLibvirt: Look = async (_, { libvirtSocket }) => {
   }
 }
 
-const checkAcceleration: Look = async (_, { cpuinfo, kvm }) => {
-  const check = 'acceleration'
-  const flags = (await readFile(cpuinfo, 'utf8').catch(() => '')).match(/^flags\s*:(.*)$/m)?.[1]
-  const found = 'guests run emulated, which is slow'
-  if (!/ (vmx|svm)( |$)/.test(flags ?? '')) {
-    const fix =
-      'enable virtualisation (VT-x or AMD-V) in the firmware, or nested virtualisation on the host'
-    return { check, state: 'warn', found: `${found}: the CPU offers no virtualisation`, fix }
-  }
-  if (await isThere(kvm, constants.F_OK)) {
-    return { check, state: 'ok', found: `supported by the CPU, and ${kvm} exists` }
-  }
-  const fix = 'sudo modprobe kvm_intel, or kvm_amd'
-  return { check, state: 'warn', found: `${found}: there is no ${kvm}`, fix }
-}
+const checkAcceleration: Look = async (_, { cpuinfo, kvm }) =>
+  accelerationFinding(
+    await readFile(cpuinfo, 'utf8').catch(() => ''),
+    await isThere(kvm, constants.F_OK),
+    kvm,
+  )
 
 const checkSpace: Look = async (_, { data }) => {
   const { bavail, bsize } = await statfs(await nearest(data))
-  const free = bavail * bsize
-  const found = `${(free / GIB).toFixed(1)} GiB free for ${data}`
-  if (free >= LITTLE_BYTES) return { check: 'space', state: 'ok', found }
-  const fix = 'delete VMs that are not needed (skerry list, skerry rm VM), or add storage'
-  return { check: 'space', state: free < TOO_LITTLE_BYTES ? 'fail' : 'warn', found, fix }
+  return spaceFinding(bavail * bsize, data)
 }
 
 interface Health {
@@ -131,15 +101,12 @@ const checkDaemon: Look = async ({ api }) => {
 }
 
 const checkTemplate: Look = async ({ api }) => {
-  const check = 'template default'
-  const fix = 'sudo skerry template build, or skerry template import FILE --default'
   try {
     const { body } = await api.ask<readonly { name: string }[]>('GET', path('templates'))
-    return body.some(({ name }) => name === 'default')
-      ? { check, state: 'ok', found: 'exists' }
-      : { check, state: 'fail', found: 'missing; new VMs are created from it', fix }
+    return templateFinding(body.some(({ name }) => name === 'default'))
   } catch (error) {
     if (!(error instanceof Failure)) throw error
+    const { check } = templateFinding(false)
     return { check, state: 'warn', found: `unknown: ${error.message}`, fix: 'sudo skerry vmd' }
   }
 }
@@ -168,7 +135,7 @@ const checks: readonly Look[] = [
 export async function examine(
   context: Pick<CliContext, 'api' | 'path'>,
   places: Places,
-): Promise<readonly Finding[]> {
+): Promise<readonly MachineFinding[]> {
   return Promise.all(checks.map(async (look) => look(context, places)))
 }
 

@@ -3,9 +3,10 @@ import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 
 import { packagedTemporal, temporalFiles } from '@skerry/site'
+import type { MachineFinding } from '@skerry/vm'
 
 import type { CliContext } from '../command.ts'
-import { examine, findProgram, machinePlaces, type Finding } from '../machine/checks.ts'
+import { examine, findProgram, machinePlaces } from '../machine/checks.ts'
 import { Failure } from '../terminal/failure.ts'
 import { isThere } from './site/keep.ts'
 import type { Programs } from './site/site-plan.ts'
@@ -26,7 +27,7 @@ export async function requireMachine(context: CliContext, ourPostgres: boolean):
   const findings = (await examine(context, machinePlaces)).filter(
     ({ check }) => !broughtAbout(check),
   )
-  const own: Finding[] = []
+  const own: MachineFinding[] = []
   if (ourPostgres && (await postgresPrograms()) === undefined) {
     own.push({
       check: 'PostgreSQL',

@@ -1,4 +1,4 @@
-import { markAuthenticated, type Edge } from '@skerry/service'
+import { isFromPage, markAuthenticated, type Edge } from '@skerry/service'
 import type { Element } from '@skerry/xml'
 import type { FastifyRequest } from 'fastify'
 
@@ -12,7 +12,6 @@ import { knownVersion, versionOf, type Version } from '../dialect/version.ts'
 import { authorize, type OwnedResource, type Principal } from '../domain/authorize.ts'
 import type { Admission } from './admission.ts'
 import { isJsonBody, sendDocument, xmlOfJson } from './format.ts'
-import { isFromPage } from './page-request.ts'
 import { resourceFinders } from './path-resources.ts'
 import { requestKeyOf } from './request-key.ts'
 import type { CloudRoute } from './route.ts'
@@ -42,7 +41,7 @@ export function makeEdge(
       isVersionless(row) &&
       readAccept(accept).version === undefined &&
       dialect.pageCookie !== undefined &&
-      isFromPage(request, context.base)
+      isFromPage(request, context.base.origin)
     const version = isPlain ? knownVersion(undefined, accept) : versionOf(accept, row.since)
     const found = { version, ...(await admission(row, request)) }
     markAuthenticated(request.raw.socket)
@@ -67,7 +66,7 @@ export function makeEdge(
         token,
         version,
         dialect,
-        isPage: dialect.pageCookie !== undefined && isFromPage(request, context.base),
+        isPage: dialect.pageCookie !== undefined && isFromPage(request, context.base.origin),
         lastEventId,
         request: key,
         taskDays,

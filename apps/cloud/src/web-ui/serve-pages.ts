@@ -1,5 +1,11 @@
 import { Fault } from '@skerry/fault'
-import { markAuthenticated, pageHeaders, pageResponse, type PageFiles } from '@skerry/service'
+import {
+  markAuthenticated,
+  pageHeaders,
+  pageResponse,
+  pagesNotBuilt,
+  type PageFiles,
+} from '@skerry/service'
 import { toJson } from '@skerry/xml'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 
@@ -20,8 +26,6 @@ export interface WebUi {
   readonly base: URL
 }
 
-const NOT_BUILT = 'The web UI is not built. Run: npm run build:web, and start the cell again.\n'
-
 /** Adds the web UI to a listener: files below /ui/, and what its first paint needs to know. */
 export const servePages =
   (ui: WebUi) =>
@@ -41,11 +45,9 @@ export const servePages =
   }
 
 function sendFile(files: PageFiles | undefined, path: string, reply: FastifyReply): FastifyReply {
-  if (!files) {
-    const headers = { ...pageHeaders, 'cache-control': 'no-store' }
-    return reply.code(503).headers(headers).type('text/plain; charset=utf-8').send(NOT_BUILT)
-  }
-  const response = pageResponse(files, path, reply.request.headers)
+  const response = files
+    ? pageResponse(files, path, reply.request.headers)
+    : pagesNotBuilt('the cell')
   if (!response) throw new Fault('not-found', 'the web UI has no such file')
   return reply.code(response.status).headers(response.headers).send(response.body)
 }

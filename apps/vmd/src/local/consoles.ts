@@ -22,7 +22,7 @@ import { powerStates, type PowerState } from '@skerry/vm'
 
 import { connectDisplay } from '../guests/connect-display.ts'
 import type { Upgrade } from './access/gate.ts'
-import { ScreenTickets } from './screen-tickets.ts'
+import { Tickets } from './access/tickets.ts'
 import { faultAnswer } from './send-fault.ts'
 import { powerWord } from './words.ts'
 
@@ -52,7 +52,7 @@ export interface ScreenAddress {
 /** The screens of this machine's local VMs that are shown in browsers through this API. */
 export class Consoles implements Disposable {
   readonly #options: ConsolesOptions
-  readonly #tickets: ScreenTickets
+  readonly #tickets: Tickets
   readonly #server = screenServer()
   readonly #open = new Map<string, number>()
   readonly #ended = new AbortController()
@@ -61,7 +61,7 @@ export class Consoles implements Disposable {
 
   constructor(options: ConsolesOptions) {
     this.#options = options
-    this.#tickets = new ScreenTickets(options.secret)
+    this.#tickets = new Tickets(options.secret)
   }
 
   /** Whether a request is a WebSocket upgrade for a screen. */

@@ -9,6 +9,7 @@ import type { Journal } from '../journal/journal.ts'
 import type { NewOperation, Operations, OnProgress } from '../journal/operations.ts'
 import type { VmChangeRecorder } from '../journal/vm-change-recorder.ts'
 import type { Consoles } from './consoles.ts'
+import type { MachineUi } from './machine-ui.ts'
 import type { Meter } from './meter.ts'
 
 export interface Local {
@@ -19,6 +20,9 @@ export interface Local {
   readonly operations: Operations
   readonly meter: Meter
   readonly consoles: Consoles
+  readonly webUi: MachineUi
+  /** Whether every request must carry a token. */
+  readonly isLocked: boolean
   /** Stops all guests, because the machine is shutting down. */
   readonly stopGuests: (way: StopWay) => Promise<StoppedGuests>
 }
@@ -36,6 +40,8 @@ export interface LocalCaller {
   readonly page?: FileRequest
   /** Whether a person reads the answer, rather than a program. */
   readonly reads?: boolean
+  /** The Cookie header. */
+  readonly cookie?: string | undefined
   /** The last event id that the caller received on an earlier event stream. */
   readonly lastEventId?: string | undefined
 }

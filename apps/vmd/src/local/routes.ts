@@ -8,12 +8,14 @@ import { forwards } from './routes/forwards.ts'
 import { guest } from './routes/guest.ts'
 import { guests } from './routes/guests.ts'
 import { health } from './routes/health.ts'
+import { machine } from './routes/machine.ts'
 import { operations } from './routes/operations.ts'
 import { power } from './routes/power.ts'
 import { screen } from './routes/screen.ts'
 import { snapshots } from './routes/snapshots.ts'
 import { templates } from './routes/templates.ts'
 import { vms } from './routes/vms.ts'
+import { webUi } from './routes/web-ui.ts'
 
 const rows = [
   ...vms,
@@ -29,6 +31,8 @@ const rows = [
   ...operations,
   ...guests,
   ...health,
+  ...machine,
+  ...webUi,
 ]
   .map(journaled)
   .map(asyncCapable)

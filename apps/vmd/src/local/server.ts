@@ -5,6 +5,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 
 import { Gate, type GateOptions } from './access/gate.ts'
 import { Consoles } from './consoles.ts'
+import { servePages } from './machine-ui.ts'
 import type { LocalCaller, Local } from './route.ts'
 import { routes } from './routes.ts'
 import { faultAnswer } from './send-fault.ts'
@@ -19,7 +20,7 @@ export interface LocalOptions extends GateOptions {
 
 /** The local API: loopback, JSON, no credentials. */
 export function buildLocalServer(local: Local, options: LocalOptions): FastifyInstance {
-  const gate = new Gate(options)
+  const gate = new Gate({ ...options, pageSessions: local.webUi.sessions })
   const server = createApiServer({
     listener: (handle) =>
       gate.serve(handle, {
@@ -57,6 +58,10 @@ export function buildLocalServer(local: Local, options: LocalOptions): FastifyIn
       return reply.code(file.status).headers(file.headers).send(file.body)
     },
   })
+  servePages(server, local.webUi, {
+    hasAccess: ({ raw }) => gate.carriesToken(raw),
+    sendNotFound: sayWhatThereIs,
+  })
   mount(server, routes, local, {
     admit: (_row, request) => ({
       caller: {
@@ -65,6 +70,7 @@ export function buildLocalServer(local: Local, options: LocalOptions): FastifyIn
         page: fileRequest(request),
         reads: request.headers.accept?.includes('text/html') === true,
         respondAsync: wantsToFollow(request.headers['prefer']),
+        cookie: request.headers.cookie,
         lastEventId: request.headers['last-event-id']?.toString(),
       } satisfies LocalCaller,
       params: request.params as object,

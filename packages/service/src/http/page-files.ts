@@ -17,7 +17,7 @@ export interface PageFile {
 export type PageFiles = ReadonlyMap<string, PageFile>
 
 export interface PageResponse {
-  readonly status: 200 | 304
+  readonly status: 200 | 304 | 503
   readonly headers: Readonly<Record<string, string>>
   readonly body?: Buffer
 }
@@ -82,6 +82,19 @@ async function makeFile(body: Buffer, extension: string): Promise<PageFile> {
     etag: `W/"${digest.slice(0, 22)}"`,
   }
 }
+
+/** The response while there are no files; `program` is the server that read them when it started. */
+export const pagesNotBuilt = (program: string): PageResponse => ({
+  status: 503,
+  headers: {
+    ...pageHeaders,
+    'cache-control': 'no-store',
+    'content-type': 'text/plain; charset=utf-8',
+  },
+  body: Buffer.from(
+    `The web UI is not built. Run: npm run build:web, and start ${program} again.\n`,
+  ),
+})
 
 interface PageRequest {
   readonly accept?: string | undefined

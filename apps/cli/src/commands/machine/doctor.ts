@@ -1,12 +1,13 @@
 import { renderTable, type TableColumn } from '@skerry/command-line'
+import type { MachineFinding } from '@skerry/vm'
 
 import { command } from '../../command.ts'
-import { examine, machinePlaces, type Finding } from '../../machine/checks.ts'
+import { examine, machinePlaces } from '../../machine/checks.ts'
 import { exitCodes } from '../../terminal/failure.ts'
 
 const stateColours = { ok: 'green', warn: 'yellow', fail: 'red' } as const
 
-const columns: readonly TableColumn<Finding>[] = [
+const columns: readonly TableColumn<MachineFinding>[] = [
   { head: 'STATE', cell: ({ state }) => state, colour: ({ state }) => stateColours[state] },
   { head: 'CHECK', cell: ({ check }) => check },
   { head: 'FOUND', cell: ({ found }) => found },

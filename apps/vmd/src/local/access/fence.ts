@@ -13,7 +13,7 @@ export interface Provenance {
 }
 
 /** Pages that may be opened by a link from anywhere: they show no data until their script requests it. */
-const PAGES = /^\/(console\/[^/]+)?$/
+const PAGES = /^\/(console\/[^/]+|ui(\/.*)?)?$/
 const DEFAULT_PORT = 80
 
 /**

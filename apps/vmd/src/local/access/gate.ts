@@ -2,9 +2,16 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 
-import { createListener, listenerBounds, markAuthenticated, rawResponse } from '@skerry/service'
+import {
+  createListener,
+  isFromPage,
+  listenerBounds,
+  markAuthenticated,
+  rawResponse,
+} from '@skerry/service'
 
 import { ownHosts, passesFence, passesSocketFence, provenanceOf } from './fence.ts'
+import type { PageSessions } from './page-sessions.ts'
 import { findPeer, isOwnSocket } from './peer.ts'
 import type { Token } from './token.ts'
 
@@ -24,6 +31,8 @@ export interface GateOptions {
   readonly isOurs?: (inode: string) => boolean
   /** Required with every request, if set. */
   readonly token?: Token | undefined
+  /** Sessions of browsers: the cookie of one replaces the token, in requests of our own page. */
+  readonly pageSessions?: Pick<PageSessions, 'has'>
   readonly log: (message: string, cause: unknown) => void
   /** Called for every request, including rejected ones. */
   readonly requested?: () => void
@@ -143,9 +152,21 @@ export class Gate {
   }
 
   /** Also true if no token is required. */
-  carriesToken({ headers }: IncomingMessage): boolean {
+  carriesToken(request: IncomingMessage): boolean {
     const { token } = this.#options
-    return token === undefined || token.isIn(headers.authorization)
+    return (
+      token === undefined || token.isIn(request.headers.authorization) || this.#isOfSession(request)
+    )
+  }
+
+  /** A browser sends the cookie to every port of this machine, and with requests of their pages: only our own page counts. */
+  #isOfSession(request: IncomingMessage): boolean {
+    const { headers } = request
+    return (
+      this.#own?.has(headers.host?.toLowerCase() ?? '') === true &&
+      isFromPage(request, `http://${headers.host}`) &&
+      this.#options.pageSessions?.has(headers.cookie) === true
+    )
   }
 
   /** The user at the other end of an admitted connection; an unknown user if that cannot be determined. */
@@ -163,7 +184,7 @@ export class Gate {
 
   #objection(request: IncomingMessage, { admitted }: Peer): RawAnswer | undefined {
     if (!admitted || !this.#passes(request, passesFence)) return refusal
-    return isPage(request) || this.carriesToken(request) ? undefined : tokenWanted
+    return isOpen(request) || this.carriesToken(request) ? undefined : tokenWanted
   }
 
   #passes(request: IncomingMessage, fence: typeof passesFence): boolean {
@@ -203,9 +224,14 @@ export class Gate {
   }
 }
 
-/** A browser cannot be made to send a token with a page. The page holds no data before its WebSocket delivers it. */
-const isPage = ({ method, url = '' }: IncomingMessage): boolean =>
-  (method === 'GET' || method === 'HEAD') && url.startsWith('/console/')
+/**
+ * A browser cannot be made to send a token with a page. The page holds no data before its own requests deliver it. With a ticket it
+ * gets a session.
+ */
+const isOpen = ({ method, url = '' }: IncomingMessage): boolean =>
+  method === 'GET' || method === 'HEAD'
+    ? /^\/(console\/|ui([/?]|$))/.test(url)
+    : method === 'POST' && url === '/api/ui/session'
 
 function answerOf(status: number, content: object): RawAnswer {
   const body = JSON.stringify(content)

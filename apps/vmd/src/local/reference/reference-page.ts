@@ -96,7 +96,16 @@ function rowFacts(row: DescribedRow): Element[] {
 
 function footer(): Element {
   const document = element('a', { href: '/openapi.json' }, 'OpenAPI document')
-  return element('footer', {}, 'The same for programs: ', document, '.')
+  const webUi = element('a', { href: '/ui/' }, 'web UI')
+  return element(
+    'footer',
+    {},
+    'The same for programs: ',
+    document,
+    '. The same to click: ',
+    webUi,
+    '.',
+  )
 }
 
 const idOf = (group: string): string => group.toLowerCase().replaceAll(/[^a-z0-9]+/g, '-')

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
-import { ScreenTickets } from '../src/local/screen-tickets.ts'
+import { Tickets } from '../src/local/access/tickets.ts'
 
-function ticketsAt(clock: { now: number }): ScreenTickets {
+function ticketsAt(clock: { now: number }): Tickets {
   let made = 0
-  return new ScreenTickets(
+  return new Tickets(
     () => `secret-${made++}`,
     () => clock.now,
   )

@@ -1,0 +1,69 @@
+/** What a machine needs to run VMs, and what to do if something is missing. Pure: `skerry doctor` and vmd gather the facts. */
+export interface MachineFinding {
+  readonly check: string
+  readonly state: 'ok' | 'warn' | 'fail'
+  readonly found: string
+  readonly fix?: string
+}
+
+/** Programs that vmd runs, and their Debian packages. */
+export const requiredPrograms = [
+  { name: 'qemu-system-x86_64', package: 'qemu-system-x86' },
+  { name: 'qemu-img', package: 'qemu-utils' },
+  { name: 'virtiofsd', package: 'qemu-system-common' },
+  { name: 'dnsmasq', package: 'dnsmasq-base' },
+  { name: 'mkfs.vfat', package: 'dosfstools' },
+  { name: 'mcopy', package: 'mtools' },
+] as const
+
+/** Where programs are that a normal user's PATH does not contain. */
+export const programDirectories = ['/usr/sbin', '/sbin', '/usr/lib/qemu', '/usr/libexec'] as const
+
+export const KVM = '/dev/kvm'
+
+const GIB = 1024 ** 3
+const LITTLE_BYTES = 10 * GIB
+const TOO_LITTLE_BYTES = GIB
+
+/** `file`: where the program is; undefined: nowhere. */
+export function programFinding(
+  program: (typeof requiredPrograms)[number],
+  file: string | undefined,
+): MachineFinding {
+  const check = `program ${program.name}`
+  return file === undefined
+    ? { check, state: 'fail', found: 'not found', fix: `sudo apt install ${program.package}` }
+    : { check, state: 'ok', found: file }
+}
+
+/** `cpuinfo`: the content of /proc/cpuinfo. */
+export function accelerationFinding(cpuinfo: string, hasKvm: boolean, kvm = KVM): MachineFinding {
+  const check = 'acceleration'
+  const flags = cpuinfo.match(/^flags\s*:(.*)$/m)?.[1]
+  const found = 'guests run emulated, which is slow'
+  if (!/ (vmx|svm)( |$)/.test(flags ?? '')) {
+    const fix =
+      'enable virtualisation (VT-x or AMD-V) in the firmware, or nested virtualisation on the host'
+    return { check, state: 'warn', found: `${found}: the CPU offers no virtualisation`, fix }
+  }
+  if (hasKvm) return { check, state: 'ok', found: `supported by the CPU, and ${kvm} exists` }
+  const fix = 'sudo modprobe kvm_intel, or kvm_amd'
+  return { check, state: 'warn', found: `${found}: there is no ${kvm}`, fix }
+}
+
+export function spaceFinding(freeBytes: number, data: string): MachineFinding {
+  const found = `${(freeBytes / GIB).toFixed(1)} GiB free for ${data}`
+  if (freeBytes >= LITTLE_BYTES) return { check: 'space', state: 'ok', found }
+  const fix = 'delete VMs that are not needed (skerry list, skerry rm VM), or add storage'
+  return { check: 'space', state: freeBytes < TOO_LITTLE_BYTES ? 'fail' : 'warn', found, fix }
+}
+
+export const templateFinding = (hasDefault: boolean): MachineFinding =>
+  hasDefault
+    ? { check: 'template default', state: 'ok', found: 'exists' }
+    : {
+        check: 'template default',
+        state: 'fail',
+        found: 'missing; new VMs are created from it',
+        fix: 'sudo skerry template build, or skerry template import FILE --default',
+      }
