@@ -1,16 +1,14 @@
 // Goal: every page can be used with a keyboard and a screen reader, in both themes, on a desktop and on a phone. Method: axe's rules
 // for WCAG 2.2 AA and best practices, on every address.
 import assert from 'node:assert/strict'
-import { readFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
 import { after, before, test } from 'node:test'
 
 import type { Page } from 'playwright-core'
 
+import { violationsOf } from './axe.ts'
 import { startBrowser, type WebBrowser } from './browser.ts'
 import { startSimulatedCell, type SimulatedCell } from './simulated-cell/server.ts'
 
-const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 const vm = '/vms/vm-01980001-7331-7000-8000-000000002cb1'
 const vapp = '/vapps/vapp-01980002-0000-7000-8000-000000000003'
 const uuid = (kind: string, n: string): string => `${kind}-0000-7000-8000-${n.padStart(12, '0')}`
@@ -61,19 +59,6 @@ after(async () => {
   await browser[Symbol.asyncDispose]()
   await cell[Symbol.asyncDispose]()
 })
-
-/** The policy of the page forbids foreign scripts; the debugger's protocol does not. */
-async function violationsOf(page: Page): Promise<string[]> {
-  const session = await page.context().newCDPSession(page)
-  await session.send('Runtime.evaluate', { expression: axe })
-  const { result } = await session.send('Runtime.evaluate', {
-    expression: `axe.run(document, { runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'] })
-      .then((found) => JSON.stringify(found.violations.map(({ id, nodes }) => id + ': ' + nodes[0].html.slice(0, 200) + ' ' + nodes[0].failureSummary.slice(0, 200))))`,
-    awaitPromise: true,
-    returnByValue: true,
-  })
-  return JSON.parse(String(result.value)) as string[]
-}
 
 const settled = async (page: Page): Promise<void> => {
   // By its element: behind a dialog the heading has no role.

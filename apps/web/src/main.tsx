@@ -6,16 +6,19 @@ import { RouterProvider } from 'react-router'
 
 import { provideClockAndIds } from './api/clock-and-ids.ts'
 import { queryClient } from './data/query-client.ts'
-import { loadConfig } from './data/session.ts'
+import { loadConfig, pageConfig } from './data/session.ts'
+import { provideSource } from './data/source.ts'
 import { createRouter } from './routes.tsx'
 
 async function start(): Promise<void> {
   await loadConfig()
+  const { kind } = pageConfig.get()
+  if (kind === 'machine') provideSource((await import('./data/machine-source.ts')).machineSource)
   const root = document.getElementById('root')
   if (!root) throw new Error('index.html has no element with the id root')
   createRoot(root).render(
     <QueryClientProvider client={queryClient}>
-      <RouterProvider router={createRouter()} />
+      <RouterProvider router={createRouter(kind)} />
     </QueryClientProvider>,
   )
 }

@@ -2,7 +2,7 @@
 import { createBrowserRouter, redirect, type RouteObject } from 'react-router'
 
 import { Shell } from './app/shell.tsx'
-import { session } from './data/session.ts'
+import { session, type PageConfig } from './data/session.ts'
 import { LoginPage } from './pages/login/page.tsx'
 import { PageError } from './pages/not-found/page-error.tsx'
 import { NotFoundPage } from './pages/not-found/page.tsx'
@@ -15,7 +15,7 @@ const requireSession: NonNullable<RouteObject['loader']> = ({ request }) => {
   return redirect(to === '/' ? '/login' : `/login?to=${encodeURIComponent(to)}`)
 }
 
-const pages: RouteObject[] = [
+const cloudPages: RouteObject[] = [
   {
     index: true,
     lazy: { Component: async () => (await import('./pages/overview/page.tsx')).OverviewPage },
@@ -89,7 +89,59 @@ const pages: RouteObject[] = [
   { path: '*', Component: NotFoundPage },
 ]
 
-export const createRouter = () =>
+const machinePages: RouteObject[] = [
+  { index: true, loader: () => redirect('/vms') },
+  {
+    path: 'vms',
+    lazy: {
+      Component: async () => (await import('./pages/machine-vms/page.tsx')).MachineVmsPage,
+    },
+  },
+  {
+    path: 'vms/new',
+    lazy: {
+      Component: async () => (await import('./pages/machine-new-vm/page.tsx')).MachineNewVmPage,
+    },
+  },
+  {
+    path: 'vms/:vm',
+    lazy: { Component: async () => (await import('./pages/machine-vm/page.tsx')).MachineVmPage },
+  },
+  {
+    path: 'templates',
+    lazy: {
+      Component: async () =>
+        (await import('./pages/machine-templates/page.tsx')).MachineTemplatesPage,
+    },
+  },
+  {
+    path: 'tasks',
+    lazy: {
+      Component: async () => (await import('./pages/machine-tasks/page.tsx')).MachineTasksPage,
+    },
+  },
+  {
+    path: 'machine',
+    lazy: { Component: async () => (await import('./pages/machine/page.tsx')).MachinePage },
+  },
+  // Addresses of a cloud, such as a link that a colleague sent. An address of both is matched by the earlier route.
+  ...cloudPages.flatMap(({ path }): RouteObject[] =>
+    path === undefined || path === '*'
+      ? []
+      : [
+          {
+            path,
+            lazy: {
+              Component: async () =>
+                (await import('./pages/machine/not-on-a-machine.tsx')).NotOnAMachinePage,
+            },
+          },
+        ],
+  ),
+  { path: '*', Component: NotFoundPage },
+]
+
+export const createRouter = (kind: PageConfig['kind']) =>
   createBrowserRouter(
     [
       { path: '/login', Component: LoginPage },
@@ -98,7 +150,9 @@ export const createRouter = () =>
         loader: requireSession,
         shouldRevalidate: () => false,
         Component: Shell,
-        children: [{ ErrorBoundary: PageError, children: pages }],
+        children: [
+          { ErrorBoundary: PageError, children: kind === 'machine' ? machinePages : cloudPages },
+        ],
       },
     ],
     { basename: '/ui' },

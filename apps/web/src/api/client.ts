@@ -40,7 +40,8 @@ export const requestEvents = {
 }
 
 export interface RequestOptions {
-  readonly method?: 'GET' | 'POST' | 'PUT' | 'DELETE'
+  readonly method?: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+  /** An object is sent as JSON, a string as it is. */
   readonly body?: unknown
   readonly headers?: Readonly<Record<string, string>>
   readonly signal?: AbortSignal | undefined
@@ -109,35 +110,40 @@ async function send(
       headers: {
         accept: ACCEPT,
         ...(method !== 'GET' && { 'idempotency-key': idempotencyKey ?? '' }),
-        ...(body !== undefined && { 'content-type': 'application/json' }),
+        ...(body !== undefined && {
+          'content-type': typeof body === 'string' ? 'text/plain' : 'application/json',
+        }),
         ...headers,
       },
-      ...(body !== undefined && { body: JSON.stringify(body) }),
+      ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
       signal: AbortSignal.any([AbortSignal.timeout(TIMEOUT_MS), ...(signal ? [signal] : [])]),
     })
   } catch (cause) {
     if (signal?.aborted) throw cause
     requestEvents.onUnreachable()
-    throw new ApiError(0, 'UNREACHABLE', 'The cloud does not answer; the page may show old data')
+    throw new ApiError(0, 'UNREACHABLE', 'The server does not answer; the page may show old data')
   }
 }
 
 interface ErrorDocument {
   readonly message?: string
   readonly minorErrorCode?: string
+  readonly hint?: string
 }
 
 async function read<T>(response: Response, { expects401 }: RequestOptions): Promise<T> {
   const text = await response.text()
-  const isJson = response.headers.get('content-type')?.includes('json') ?? false
-  const document = text === '' || !isJson ? undefined : (JSON.parse(text) as unknown)
-  if (response.ok) return document as T
+  const type = response.headers.get('content-type') ?? ''
+  const document = text === '' || !type.includes('json') ? undefined : (JSON.parse(text) as unknown)
+  if (response.ok) return (type.startsWith('text/plain') ? text : document) as T
   if (response.status === 401 && !expects401) requestEvents.onUnauthenticated()
-  const { message, minorErrorCode } = (document ?? {}) as ErrorDocument
+  const { message, minorErrorCode, hint } = (document ?? {}) as ErrorDocument
   throw new ApiError(
     response.status,
     minorErrorCode ?? String(response.status),
-    message ?? `The server answered ${response.status} ${response.statusText}`.trim(),
+    [message ?? `The server answered ${response.status} ${response.statusText}`.trim(), hint]
+      .filter(Boolean)
+      .join('; '),
     response.headers.get('x-request-id') ?? undefined,
   )
 }

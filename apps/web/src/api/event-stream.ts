@@ -162,7 +162,8 @@ async function lead(
     } catch (error) {
       const status = error instanceof RefusedStream ? error.status : 0
       if (status === 401) listener.onUnauthenticated()
-      if (status === 410 && lastEventId !== undefined) {
+      // A cell answers 410, vmd 409.
+      if ((status === 410 || status === 409) && lastEventId !== undefined) {
         lastEventId = undefined
         share({ is: 'reset' })
       }

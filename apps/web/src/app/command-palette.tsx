@@ -1,20 +1,18 @@
-// Everything by name: VMs by the query service, pages, and the actions of the VM that the page shows.
+// Everything by name: VMs, pages, and the actions of the VM that the page shows.
 import { Autocomplete } from '@base-ui/react/autocomplete'
 import { Dialog } from '@base-ui/react/dialog'
 import { useQuery } from '@tanstack/react-query'
 import { useDeferredValue, useState } from 'react'
 import { useNavigate } from 'react-router'
 
-import { runQuery } from '../api/query.ts'
 import { Icon, type IconName } from '../components/icon.tsx'
 import { currentVm, isPaletteOpen, isTaskListOpen } from '../data/page-state.ts'
 import { setTheme } from '../data/preferences.ts'
-import { logOut } from '../data/session.ts'
+import { logOut, pageConfig } from '../data/session.ts'
+import { source } from '../data/source.ts'
 import { useStore } from '../data/store.ts'
 import { useVm } from '../data/use-documents.ts'
 import { isAvailable } from '../model/actions.ts'
-import { nameFilter } from '../model/filter.ts'
-import { vmRowOf } from '../model/vm.ts'
 import { en } from '../text/en.ts'
 import { formatCount } from '../text/format.ts'
 import { paths } from './paths.ts'
@@ -48,12 +46,11 @@ function useFoundVms(text: string): CommandGroup {
   const navigate = useNavigate()
   const { data } = useQuery({
     queryKey: ['records', 'vm', 'search', text],
-    queryFn: ({ signal }) =>
-      runQuery('vm', { filter: nameFilter(text), sort: 'name', pageSize: VMS_SHOWN, signal }),
+    queryFn: ({ signal }) => source().findVms(text, VMS_SHOWN, signal),
     enabled: text.length >= LETTERS_MIN,
     placeholderData: (before) => before,
   })
-  const rows = text.length >= LETTERS_MIN ? (data?.records.map(vmRowOf) ?? []) : []
+  const rows = text.length >= LETTERS_MIN ? (data?.records ?? []) : []
   return {
     value: `Virtual machines${data ? ` · ${formatCount(data.total)}` : ''}`,
     items: rows.map((row) => ({
@@ -84,6 +81,20 @@ function useVmCommands(): CommandGroup {
 function usePageCommands(): readonly CommandGroup[] {
   const navigate = useNavigate()
   const pages = useNavGroups().flatMap(({ entries }) => entries)
+  const isCloud = useStore(pageConfig).kind === 'cloud'
+  const settings: Command = {
+    id: 'settings',
+    icon: 'gear',
+    text: 'Settings',
+    run: () => void navigate(paths.settings),
+  }
+  const upload: Command = {
+    id: 'upload',
+    icon: 'upload',
+    text: 'Upload template',
+    run: () => void navigate(`${paths.templates}?upload=1`),
+  }
+  const leave: Command = { id: 'logout', icon: 'out', text: 'Log out', run: () => void logOut() }
   return [
     {
       value: 'Go to',
@@ -95,12 +106,7 @@ function usePageCommands(): readonly CommandGroup[] {
           more: keys,
           run: () => void navigate(to),
         })),
-        {
-          id: 'settings',
-          icon: 'gear',
-          text: 'Settings',
-          run: () => void navigate(paths.settings),
-        },
+        ...(isCloud ? [settings] : []),
       ],
     },
     {
@@ -113,12 +119,7 @@ function usePageCommands(): readonly CommandGroup[] {
           more: 'c',
           run: () => void navigate(paths.newVm),
         },
-        {
-          id: 'upload',
-          icon: 'upload',
-          text: 'Upload template',
-          run: () => void navigate(`${paths.templates}?upload=1`),
-        },
+        ...(isCloud ? [upload] : []),
         {
           id: 'tasks',
           icon: 'task',
@@ -128,7 +129,7 @@ function usePageCommands(): readonly CommandGroup[] {
         },
         { id: 'dark', icon: 'moon', text: 'Dark theme', run: () => setTheme('dark') },
         { id: 'light', icon: 'sun', text: 'Light theme', run: () => setTheme('light') },
-        { id: 'logout', icon: 'out', text: 'Log out', run: () => void logOut() },
+        ...(isCloud ? [leave] : []),
       ],
     },
   ]

@@ -1,10 +1,21 @@
+import { CommandLine } from '../components/command-line.tsx'
 import { Dialog } from '../components/dialog.tsx'
-import { hasSessionEnded, logOut, useSession } from '../data/session.ts'
+import { hasSessionEnded, logOut, pageConfig, useSession } from '../data/session.ts'
+import { useStore } from '../data/store.ts'
 import { LoginForm } from './login-form.tsx'
 
 /** The session ended while the page was open. After the login everything is as before: page, filter and half-filled form. */
 export function LoginDialog() {
   const { user, org } = useSession()
+  const { kind } = useStore(pageConfig)
+  if (kind === 'machine') {
+    return (
+      <Dialog title="Your session has ended" onClose={() => undefined}>
+        <p>Open the page again from a terminal of this machine:</p>
+        <CommandLine text="skerry ui" />
+      </Dialog>
+    )
+  }
   return (
     <Dialog title="Your session has ended" onClose={() => undefined}>
       <p>Log in again to continue where you were.</p>

@@ -17,6 +17,7 @@ export const paths = {
   events: '/events',
   settings: '/settings',
   org: '/org',
+  machine: '/machine',
   adminHosts: '/admin/hosts',
   adminHost: (id: string) => `/admin/hosts/${segment(id)}`,
   adminOrgs: '/admin/orgs',

@@ -6,8 +6,8 @@ import { Outlet, useLocation } from 'react-router'
 import { Icon } from '../components/icon.tsx'
 import { PageTooltip } from '../components/tooltip.tsx'
 import { connection } from '../data/connection.ts'
-import { startLiveUpdates } from '../data/live-updates.ts'
 import { hasSessionEnded } from '../data/session.ts'
+import { source } from '../data/source.ts'
 import { useStore } from '../data/store.ts'
 import { formatClock } from '../text/format.ts'
 import { CommandPalette } from './command-palette.tsx'
@@ -28,7 +28,7 @@ export function Shell() {
   const isLoginNeeded = useStore(hasSessionEnded)
   const main = usePageFocus()
   useShortcuts()
-  useEffect(startLiveUpdates, [])
+  useEffect(() => source().startLiveUpdates(), [])
   return (
     // Base UI inserts no <style> elements: the Content-Security-Policy forbids them.
     <CSPProvider disableStyleElements>
@@ -43,7 +43,7 @@ export function Shell() {
             {isLost && (
               <p className={style['lost']} role="alert">
                 <Icon name="offline" />
-                The cloud does not answer. The page shows the state of {formatClock(since)} and
+                The server does not answer. The page shows the state of {formatClock(since)} and
                 tries to reconnect.
               </p>
             )}

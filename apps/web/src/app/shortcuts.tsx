@@ -1,4 +1,4 @@
-import { useEffect } from 'react'
+import { useEffect, useMemo } from 'react'
 import { useNavigate } from 'react-router'
 
 import { Button } from '../components/button.tsx'
@@ -6,7 +6,7 @@ import { Dialog } from '../components/dialog.tsx'
 import { areShortcutsShown, isPaletteOpen, isTaskListOpen } from '../data/page-state.ts'
 import { useStore } from '../data/store.ts'
 import { paths } from './paths.ts'
-import { navGroups, useNavGroups } from './side-nav.tsx'
+import { useNavGroups } from './side-nav.tsx'
 
 import style from './shortcuts.module.css'
 
@@ -26,15 +26,21 @@ const inLists: readonly (readonly [keys: string, meaning: string])[] = [
   ['.', 'actions of the row'],
 ]
 
-const goTo: Readonly<Record<string, string>> = Object.fromEntries(
-  navGroups.flatMap(({ entries }) =>
-    entries.flatMap(({ keys, to }) => (keys === undefined ? [] : [[keys.slice(2), to]])),
-  ),
-)
-
 /** Keys that work everywhere, except in text fields and dialogs. */
 export function useShortcuts(): void {
   const navigate = useNavigate()
+  const groups = useNavGroups()
+  const goTo = useMemo(
+    () =>
+      new Map(
+        groups.flatMap(({ entries }) =>
+          entries.flatMap(({ keys, to }) =>
+            keys === undefined ? [] : [[keys.slice(2), to] as const],
+          ),
+        ),
+      ),
+    [groups],
+  )
   useEffect(() => {
     let previous = ''
     const onKeyDown = (event: KeyboardEvent): void => {
@@ -47,7 +53,7 @@ export function useShortcuts(): void {
       const isCombination = event.ctrlKey || event.metaKey || event.altKey
       const isCovered = document.querySelector('[role=dialog], [role=alertdialog]') !== null
       if (isTyping || isCombination || isCovered) return
-      const to = previous === 'g' ? goTo[event.key] : undefined
+      const to = previous === 'g' ? goTo.get(event.key) : undefined
       previous = event.key
       if (to !== undefined) void navigate(to)
       else if (event.key === 'c') void navigate(paths.newVm)
@@ -57,7 +63,7 @@ export function useShortcuts(): void {
     }
     addEventListener('keydown', onKeyDown)
     return () => removeEventListener('keydown', onKeyDown)
-  }, [navigate])
+  }, [navigate, goTo])
 }
 
 function focusFilter(event: KeyboardEvent): void {

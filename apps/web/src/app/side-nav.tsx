@@ -1,3 +1,4 @@
+import { useMemo } from 'react'
 import { Link, useLocation } from 'react-router'
 
 import { Icon, Logo, type IconName } from '../components/icon.tsx'
@@ -24,7 +25,7 @@ export interface NavGroup {
   readonly entries: readonly NavEntry[]
 }
 
-export const navGroups: readonly NavGroup[] = [
+const navGroups: readonly NavGroup[] = [
   {
     title: 'Compute',
     entries: [
@@ -58,13 +59,36 @@ export const navGroups: readonly NavGroup[] = [
   },
 ]
 
+/** One machine has neither tenants nor vApps. */
+const machineGroups: readonly NavGroup[] = [
+  {
+    title: 'Compute',
+    entries: [
+      { text: 'Virtual machines', icon: 'vm', to: paths.vms, keys: 'g v' },
+      { text: 'Templates', icon: 'template', to: paths.templates, keys: 'g m' },
+    ],
+  },
+  {
+    title: 'Activity',
+    entries: [{ text: 'Tasks', icon: 'task', to: paths.tasks, keys: 'g t' }],
+  },
+  {
+    title: 'Machine',
+    entries: [{ text: 'This machine', icon: 'host', to: paths.machine, keys: 'g h' }],
+  },
+]
+
 const isCurrent = (to: string, pathname: string): boolean =>
   to === '/' ? pathname === '/' : pathname === to || pathname.startsWith(`${to}/`)
 
 /** The groups that this user may see. */
 export const useNavGroups = (): readonly NavGroup[] => {
   const { rights } = useSession()
-  return navGroups.filter(({ right }) => right === undefined || rights.has(right))
+  const { kind } = useStore(pageConfig)
+  return useMemo(() => {
+    const groups = kind === 'machine' ? machineGroups : navGroups
+    return groups.filter(({ right }) => right === undefined || rights.has(right))
+  }, [kind, rights])
 }
 
 export function SideNav() {

@@ -103,7 +103,7 @@ function TaskRow({ task, now }: { readonly task: ShownTask; readonly now: number
       <td className={style['soft']}>{formatDuration(task.started, task.ended, now)}</td>
       <td>
         <span className={style['tools']}>
-          {isOpen(task) && (
+          {isOpen(task) && !task.mustFinish && (
             <Button small tone="plain" onClick={() => void cancelTask(task)}>
               Cancel
             </Button>

@@ -8,7 +8,7 @@ import { Menu } from '../components/menu.tsx'
 import { connection } from '../data/connection.ts'
 import { areShortcutsShown, isNavOpen, isPaletteOpen } from '../data/page-state.ts'
 import { density, setDensity, setTheme, theme } from '../data/preferences.ts'
-import { logOut, useSession } from '../data/session.ts'
+import { logOut, pageConfig, useSession } from '../data/session.ts'
 import { useStore } from '../data/store.ts'
 import { formatCount } from '../text/format.ts'
 import { breadcrumbs } from './page-title.ts'
@@ -77,7 +77,7 @@ function Liveness() {
       className={style['liveness']}
       data-lost={isLost || undefined}
       role="status"
-      title={isLost ? 'The cloud does not answer' : 'Changes are shown as they happen'}
+      title={isLost ? 'The server does not answer' : 'Changes are shown as they happen'}
     >
       <span>{isLost ? `No answer for ${seconds} s` : 'Live'}</span>
     </span>
@@ -116,7 +116,12 @@ function AppearanceMenu() {
 
 function UserMenu() {
   const { user, org, role } = useSession()
+  const { kind } = useStore(pageConfig)
   const navigate = useNavigate()
+  if (kind === 'machine') {
+    const showShortcuts = (): void => areShortcutsShown.set(true)
+    return <Button tone="plain" icon="keys" label="Keyboard shortcuts" onClick={showShortcuts} />
+  }
   return (
     <Menu
       trigger={<Button tone="plain" icon="users" label={`Account ${user}@${org}`} />}

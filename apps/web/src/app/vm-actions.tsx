@@ -2,8 +2,7 @@
 import { useState } from 'react'
 import { useNavigate, type NavigateFunction } from 'react-router'
 
-import { pathOf, request } from '../api/client.ts'
-import type { TaskDocument } from '../api/documents.ts'
+import { pathOf } from '../api/client.ts'
 import { Button } from '../components/button.tsx'
 import { CommandChoice } from '../components/command-line.tsx'
 import { ConfirmDialog, Dialog } from '../components/dialog.tsx'
@@ -11,13 +10,14 @@ import { CheckField, TextField } from '../components/field.tsx'
 import type { IconName } from '../components/icon.tsx'
 import type { MenuGroup, MenuItem } from '../components/menu.tsx'
 import { notify, notifyError } from '../data/notifications.ts'
-import { rememberTask } from '../data/own-tasks.ts'
 import { consoleVm } from '../data/page-state.ts'
 import { queryClient } from '../data/query-client.ts'
+import { pageConfig } from '../data/session.ts'
+import { source } from '../data/source.ts'
 import { createStore, useStore } from '../data/store.ts'
 import { isAvailable, type VmAction, type ActionName } from '../model/actions.ts'
-import { commandOf, curlCommand } from '../model/commands.ts'
-import { taskOfDocument, type ShownTask } from '../model/task.ts'
+import { commandOf } from '../model/commands.ts'
+import type { ShownTask } from '../model/task.ts'
 import { en } from '../text/en.ts'
 import { paths } from './paths.ts'
 
@@ -26,6 +26,8 @@ export const actionIcons: Readonly<Record<ActionName, IconName>> = {
   shutdown: 'power',
   reboot: 'restart',
   suspend: 'suspend',
+  pause: 'suspend',
+  unpause: 'play',
   reset: 'restart',
   powerOff: 'stop',
   discardState: 'trash',
@@ -50,17 +52,8 @@ interface PendingAction {
 const pending = createStore<PendingAction | undefined>(undefined)
 
 /** Sends the action and remembers its task. */
-export async function sendAction(action: VmAction, body?: unknown): Promise<ShownTask | undefined> {
-  const { href, method } = action
-  const document = await request<TaskDocument | undefined>(href, {
-    method,
-    ...(body !== undefined && { body }),
-  })
-  if (!document?.owner) return undefined
-  const task = taskOfDocument(document)
-  rememberTask(task)
-  return task
-}
+export const sendAction = (action: VmAction, body?: unknown): Promise<ShownTask | undefined> =>
+  source().sendAction(action, body ?? action.body)
 
 async function run({ target, action }: PendingAction, body?: unknown): Promise<void> {
   try {
@@ -72,12 +65,16 @@ async function run({ target, action }: PendingAction, body?: unknown): Promise<v
   }
   void queryClient.invalidateQueries({ queryKey: ['vm', target.id] })
   void queryClient.invalidateQueries({ queryKey: ['document'] })
+  void queryClient.invalidateQueries({ queryKey: ['machine'] })
   void queryClient.invalidateQueries({ queryKey: ['tasks'] })
 }
 
 function begin(target: ActionTarget, action: VmAction, navigate: NavigateFunction): void {
   if (!isAvailable(action)) return
-  if (action.name === 'console') return consoleVm.set(target.id)
+  if (action.name === 'console') {
+    const { openConsole } = source()
+    return openConsole ? openConsole(action) : consoleVm.set(target.id)
+  }
   if (action.name === 'changeHardware') return void navigate(`${paths.vm(target.id)}?tab=hardware`)
   const isAsked = en.warning[action.name] !== undefined || action.name === 'createSnapshot'
   if (isAsked) return pending.set({ target, action })
@@ -136,7 +133,7 @@ export function ActionDialog() {
       <p>{en.warning[action.name]}</p>
       <CommandChoice
         skerry={commandOf(action.name, target.name)}
-        curl={curlCommand(action.method, pathOf(action.href))}
+        curl={source().curlLine(action.method, pathOf(action.href), action.body)}
       />
     </ConfirmDialog>
   )
@@ -170,12 +167,12 @@ function SnapshotDialog({ target, action, onClose, onConfirm }: SnapshotDialogPr
         </>
       }
     >
-      <p>A VM has one snapshot. A new one replaces it.</p>
+      <p>{en.snapshotNote[pageConfig.get().kind]}</p>
       <TextField label="Name" value={name} onChange={(event) => setName(event.target.value)} />
       <CheckField label="Include the memory of the guest" checked={memory} onChange={setMemory} />
       <CommandChoice
         skerry={`skerry snapshot create ${target.name} ${name}`}
-        curl={curlCommand('POST', pathOf(action.href), body)}
+        curl={source().curlLine('POST', pathOf(action.href), body)}
       />
     </Dialog>
   )

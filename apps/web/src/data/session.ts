@@ -11,6 +11,8 @@ export interface PageConfig {
   readonly version: string
   /** Present where the browser has a valid cookie. */
   readonly session?: SessionDocument
+  /** Of a machine: it requires a token, and this browser has no session. */
+  readonly isLocked?: true
 }
 
 export interface UserSession {
@@ -37,9 +39,31 @@ const sessionOf = ({ user, org, role, right, link }: SessionDocument): UserSessi
 /** Loads the configuration, which before-paint.js has requested already. */
 export async function loadConfig(): Promise<void> {
   const early = Reflect.get(window, 'skerryConfig') as Promise<PageConfig> | undefined
-  const config = await (early ?? request<PageConfig>('/ui/config.json'))
+  const first = await (early ?? request<PageConfig>('/ui/config.json'))
+  const config = (await tradeTicket()) ? await request<PageConfig>('/ui/config.json') : first
   pageConfig.set(config)
-  session.set(config.session && sessionOf(config.session))
+  if (config.kind === 'machine') session.set(config.isLocked ? undefined : ownerOfMachine)
+  else session.set(config.session && sessionOf(config.session))
+}
+
+/** Whoever may use the local API may do everything. */
+const ownerOfMachine: UserSession = {
+  user: '',
+  org: '',
+  role: '',
+  rights: new Set(),
+  orgHref: undefined,
+}
+
+/** The ticket that `skerry ui` put into the address becomes a session. It leaves the address at once. */
+async function tradeTicket(): Promise<boolean> {
+  const ticket = /^#ticket=([\w-]+)$/.exec(location.hash)?.[1]
+  if (ticket === undefined) return false
+  history.replaceState(null, '', location.pathname + location.search)
+  await request('/api/ui/session', { method: 'POST', body: { ticket }, expects401: true }).catch(
+    () => undefined,
+  )
+  return true
 }
 
 export function useSession(): UserSession {

@@ -2,13 +2,11 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 
 import { ApiError, pathOf, request } from '../api/client.ts'
-import type { MetricsDocument, TaskDocument, VmDocument } from '../api/documents.ts'
-import { runQuery } from '../api/query.ts'
-import { isOpen, taskOfRecord } from '../model/task.ts'
-import { vmDetailsOf } from '../model/vm.ts'
+import type { MetricsDocument, TaskDocument } from '../api/documents.ts'
+import { isOpen } from '../model/task.ts'
+import { source } from './source.ts'
 
-export const readVm = async (id: string, signal?: AbortSignal) =>
-  vmDetailsOf(await request<VmDocument>(`/api/vApp/${id}?unavailable=true`, { signal }))
+export const readVm = (id: string, signal?: AbortSignal) => source().readVm(id, signal)
 
 export const useVm = (id: string) =>
   useQuery({
@@ -18,17 +16,13 @@ export const useVm = (id: string) =>
     placeholderData: (previous) => (previous?.id === id ? previous : undefined),
   })
 
-const TASKS_SHOWN = 50
 const PROGRESS_MS = 1000
 
 /** The latest tasks. Events do not contain progress: while a task runs, the list is read every second. */
 export const useTasks = () =>
   useQuery({
     queryKey: ['tasks'],
-    queryFn: async ({ signal }) => {
-      const page = await runQuery('task', { sort: '-startDate', pageSize: TASKS_SHOWN, signal })
-      return { total: page.total, tasks: page.records.map(taskOfRecord) }
-    },
+    queryFn: ({ signal }) => source().readTasks(signal),
     refetchInterval: ({ state }) => (state.data?.tasks.some(isOpen) ? PROGRESS_MS : false),
   })
 

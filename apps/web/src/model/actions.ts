@@ -1,4 +1,4 @@
-// What may be done with a VM or vApp: the links of its document. Nothing is derived from its state.
+// What may be done with a VM or vApp of a cloud: the links of its document. Nothing is derived from its state.
 import type { ApiLink, Unavailable } from '../api/documents.ts'
 import { withPlainStates } from './power.ts'
 
@@ -7,6 +7,8 @@ export const actionNames = [
   'shutdown',
   'reboot',
   'suspend',
+  'pause',
+  'unpause',
   'reset',
   'powerOff',
   'discardState',
@@ -21,8 +23,10 @@ export type ActionName = (typeof actionNames)[number]
 
 export interface VmAction {
   readonly name: ActionName
-  readonly method: 'POST' | 'DELETE'
+  readonly method: 'POST' | 'PATCH' | 'DELETE'
   readonly href: string
+  /** What is sent with it, unless the user is asked for it. */
+  readonly body?: string
   /** Why it is not available now; undefined: it is. */
   readonly unavailable?: string
 }

@@ -10,6 +10,8 @@ const lines: Readonly<Partial<Record<ActionName, (vm: string) => string>>> = {
   shutdown: (vm) => `skerry stop ${vm}`,
   reboot: (vm) => `skerry reboot ${vm}`,
   suspend: (vm) => `skerry suspend ${vm}`,
+  pause: (vm) => `skerry pause ${vm}`,
+  unpause: (vm) => `skerry unpause ${vm}`,
   reset: (vm) => `skerry reset ${vm}`,
   powerOff: (vm) => `skerry stop ${vm} --force`,
   console: (vm) => `skerry console ${vm}`,

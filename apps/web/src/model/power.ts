@@ -4,6 +4,7 @@ export const powerStates = [
   'on',
   'off',
   'suspended',
+  'paused',
   'unknown',
   'creating',
   'failed',

@@ -18,6 +18,8 @@ export interface ShownTask {
   readonly progress: number
   readonly started: string
   readonly ended?: string | undefined
+  /** It cannot be canceled. */
+  readonly mustFinish?: true
   /** Why it failed, or what it waits for. */
   readonly message?: string | undefined
 }

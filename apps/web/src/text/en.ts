@@ -24,6 +24,12 @@ const operations: Readonly<Record<string, readonly [doing: string, done: string]
   vappCreateSnapshot: ['Taking a snapshot of', 'Took a snapshot of'],
   vappRevertToCurrentSnapshot: ['Reverting', 'Reverted'],
   vappRemoveAllSnapshots: ['Removing the snapshot of', 'Removed the snapshot of'],
+  createVm: ['Creating', 'Created'],
+  changePower: ['Changing the power of', 'Changed the power of'],
+  importTemplate: ['Importing a template', 'Imported a template'],
+  createSnapshot: ['Taking a snapshot of', 'Took a snapshot of'],
+  revertSnapshot: ['Reverting', 'Reverted'],
+  removeSnapshot: ['Removing a snapshot of', 'Removed a snapshot of'],
   metadataUpdate: ['Changing metadata of', 'Changed metadata of'],
 }
 
@@ -70,6 +76,7 @@ export const en = {
     on: 'On',
     off: 'Off',
     suspended: 'Suspended',
+    paused: 'Paused',
     unknown: 'Unknown',
     creating: 'Creating',
     failed: 'Failed',
@@ -80,6 +87,7 @@ export const en = {
     on: 'The VM is running.',
     off: 'The VM is powered off.',
     suspended: 'Its memory is saved on disk. Start it to continue.',
+    paused: 'The VM is stopped for a moment and keeps its memory. Resume it to continue.',
     unknown: 'Its host does not answer. The VM may still be running.',
     creating: 'The VM is being created.',
     failed: 'The VM could not be created.',
@@ -91,6 +99,8 @@ export const en = {
     shutdown: 'Shut down',
     reboot: 'Restart',
     suspend: 'Suspend',
+    pause: 'Pause',
+    unpause: 'Resume',
     reset: 'Reset',
     powerOff: 'Power off',
     discardState: 'Discard saved state',
@@ -111,6 +121,11 @@ export const en = {
     removeSnapshot: 'The snapshot is deleted. The VM stays as it is now.',
     delete: 'The VM and its disk are deleted. This cannot be undone.',
   } as Readonly<Partial<Record<ActionName, string>>>,
+
+  snapshotNote: {
+    cloud: 'A VM has one snapshot. A new one replaces it.',
+    machine: 'A VM can have several snapshots. Each needs its own name.',
+  },
 
   taskState: {
     queued: 'Queued',

@@ -17,6 +17,9 @@ const SnapshotBody = Type.Object({
   current: Type.Boolean(),
 })
 
+/** The memory of a large guest takes long to write and to read. */
+const operation = (params: unknown) => ({ vm: (params as { readonly id: string }).id })
+
 export const snapshots = [
   route({
     name: 'createSnapshot',
@@ -24,6 +27,7 @@ export const snapshots = [
     path: '/api/vms/:id/snapshots',
     permission: 'local',
     changes: ['snapshots'],
+    operation,
     takes: json(NewSnapshot),
     answers: { 201: SnapshotBody },
     doc: 'Takes a snapshot of the VM; for a running guest including its memory, unless memory is false.',
@@ -62,6 +66,7 @@ export const snapshots = [
     path: '/api/vms/:id/snapshots/:name',
     permission: 'local',
     changes: ['snapshots'],
+    operation,
     answers: { 204: 'nothing' },
     doc: 'Deletes a snapshot; the VM stays as it is.',
     async handle({ host }, { params }) {
@@ -75,6 +80,7 @@ export const snapshots = [
     path: '/api/vms/:id/snapshots/:name/revert',
     permission: 'local',
     changes: ['vms', 'snapshots'],
+    operation,
     answers: { 200: SuccessBody },
     doc: 'Reverts the VM to a snapshot; the answer is its new power state.',
     async handle({ host }, { params }) {

@@ -1,0 +1,96 @@
+import { ApiError, request } from '../api/client.ts'
+import { followEvents, type LiveEvent } from '../api/event-stream.ts'
+import { readLocalVm, readLocalVms, startOperation, type LocalOperation } from '../api/machine.ts'
+import { parseFilter } from '../model/filter.ts'
+import {
+  localCurl,
+  machineVmOf,
+  matchesFilter,
+  sortedVms,
+  taskOfOperation,
+  type MachineVm,
+} from '../model/machine-vm.ts'
+import type { ShownTask } from '../model/task.ts'
+import { markLive, markLost } from './connection.ts'
+import type { DataSource } from './data-source.ts'
+import { notifyError } from './notifications.ts'
+import { rememberTask, reportFailure } from './own-tasks.ts'
+import { queryClient } from './query-client.ts'
+import { hasSessionEnded } from './session.ts'
+
+const TASKS_SHOWN = 50
+
+export const readMachineVms = async (signal?: AbortSignal): Promise<readonly MachineVm[]> =>
+  (await readLocalVms(signal)).map(machineVmOf)
+
+export async function readMachineVm(id: string, signal?: AbortSignal): Promise<MachineVm> {
+  const vm = await readLocalVm(id, signal)
+  if (vm) return machineVmOf(vm)
+  throw new ApiError(404, '404', `there is no VM ${id} on this machine; it may have been deleted`)
+}
+
+/** The task of long work, which is remembered so that its failure is reported. */
+export async function startTask(
+  ...operation: Parameters<typeof startOperation>
+): Promise<ShownTask | undefined> {
+  const started = await startOperation(...operation)
+  if (!started) return undefined
+  const task = taskOfOperation(started)
+  rememberTask(task)
+  return task
+}
+
+const invalidate = (...key: readonly string[]): void =>
+  void queryClient.invalidateQueries({ queryKey: key })
+
+/** An event names its VM or its operation; what is visible of them is read again. A machine has few VMs. */
+function onEvent({ event, data }: LiveEvent): void {
+  if (event === 'operation') {
+    const operation = data['operation'] as LocalOperation
+    invalidate('tasks')
+    if (operation.state === 'failed') void reportFailure(operation.id)
+    if (operation.state === 'running') return
+  }
+  invalidate('vm')
+  invalidate('machine')
+}
+
+/** The window is opened on the click, before the answer: browsers block it later. */
+async function openConsole(href: string): Promise<void> {
+  const opened = window.open('about:blank', '_blank')
+  try {
+    const { page } = await request<{ readonly page: string }>(href, { method: 'POST' })
+    if (!opened) throw new Error('the browser blocked the window; allow windows of this page')
+    opened.opener = null
+    opened.location.href = page
+  } catch (error) {
+    opened?.close()
+    notifyError('The console did not open', error)
+  }
+}
+
+/** vmd on this machine. */
+export const machineSource: DataSource = {
+  readVm: readMachineVm,
+  async findVms(text, pageSize, signal) {
+    const { terms } = parseFilter(text)
+    const found = (await readMachineVms(signal)).filter((vm) => matchesFilter(vm, terms))
+    return { total: found.length, records: sortedVms(found, 'name').slice(0, pageSize) }
+  },
+  async readTasks(signal) {
+    const operations = await request<readonly LocalOperation[]>('/api/operations', { signal })
+    const tasks = operations.toReversed().slice(0, TASKS_SHOWN).map(taskOfOperation)
+    return { total: operations.length, tasks }
+  },
+  sendAction: ({ href, method }, body) =>
+    startTask(href, { method, ...(body !== undefined && { body }) }),
+  openConsole: ({ href }) => void openConsole(href),
+  startLiveUpdates: () =>
+    followEvents('/api/events', {
+      onEvent,
+      onState: (state) => (state === 'live' ? markLive() : markLost()),
+      onReset: () => void queryClient.invalidateQueries(),
+      onUnauthenticated: () => hasSessionEnded.set(true),
+    }),
+  curlLine: (method, path, body) => localCurl(location.origin, method, path, body),
+}

@@ -1,0 +1,175 @@
+import { whyNotId } from '@skerry/vm'
+import { useState, type FormEvent } from 'react'
+import { useNavigate } from 'react-router'
+
+import { usePageTitle } from '../../app/page-title.ts'
+import { paths } from '../../app/paths.ts'
+import { useSearch } from '../../app/use-search.ts'
+import { Button } from '../../components/button.tsx'
+import { Card } from '../../components/card.tsx'
+import { CommandLine } from '../../components/command-line.tsx'
+import { CheckField, SelectField, TextArea, TextField } from '../../components/field.tsx'
+import { startTask } from '../../data/machine-source.ts'
+import { notify, notifyError } from '../../data/notifications.ts'
+import { queryClient } from '../../data/query-client.ts'
+import { source } from '../../data/source.ts'
+import { useLocalTemplates } from '../../data/use-machine.ts'
+import { createCommand } from '../../model/commands.ts'
+import { textParam } from '../../model/search-params.ts'
+import { formatBytes, formatMiB } from '../../text/format.ts'
+import { startWhenCreated } from './start-when-created.ts'
+
+import page from '../../styles/page.module.css'
+
+const schema = { template: textParam('default') }
+
+export function MachineNewVmPage() {
+  usePageTitle({ text: 'Virtual machines', to: paths.vms }, { text: 'Create VM' })
+  const [search] = useSearch(schema)
+  const { data: templates = [] } = useLocalTemplates()
+  const [chosen, setTemplate] = useState(search.template)
+  const [id, setId] = useState('')
+  const [cpus, setCpus] = useState('1')
+  const [memory, setMemory] = useState('1024')
+  const [sshKey, setSshKey] = useState('')
+  const [start, setStart] = useState(true)
+  const { create, isPending } = useCreate()
+  const template = templates.find(({ name }) => name === chosen)?.name ?? templates[0]?.name
+  const sshKeys = sshKey.split('\n').filter((line) => line.trim() !== '')
+  const wanted = {
+    id,
+    template,
+    cpus: Number(cpus),
+    memoryMiB: Number(memory),
+    ...(sshKeys.length > 0 && { sshKeys }),
+  }
+  const submit = (event: FormEvent): void => {
+    event.preventDefault()
+    void create(wanted, start)
+  }
+  return (
+    <div className={`${page['page']} ${page['scrolling']}`}>
+      <form className={`${page['columns']} ${page['form']}`} onSubmit={submit}>
+        <div className={page['stack']}>
+          <Card>
+            <div className={page['fields']}>
+              <TextField
+                label="Name"
+                value={id}
+                hint="Letters, digits, - _ and ."
+                onChange={(event) => setId(event.target.value)}
+              />
+              <SelectField
+                label="Template"
+                value={template ?? ''}
+                options={templates.map(({ name, virtualBytes }) => ({
+                  value: name,
+                  text: `${name} (${formatBytes(virtualBytes)} disk)`,
+                }))}
+                onChange={setTemplate}
+              />
+              <div className={page['pair']}>
+                <TextField
+                  label="CPUs"
+                  type="number"
+                  min={1}
+                  value={cpus}
+                  onChange={(event) => setCpus(event.target.value)}
+                />
+                <TextField
+                  label="Memory (MiB)"
+                  type="number"
+                  min={64}
+                  hint={formatMiB(wanted.memoryMiB)}
+                  value={memory}
+                  onChange={(event) => setMemory(event.target.value)}
+                />
+              </div>
+              <TextArea
+                label="SSH key"
+                rows={3}
+                placeholder="ssh-ed25519 AAAA…"
+                value={sshKey}
+                hint="One key per line. Without a key the console is the only way in."
+                onChange={(event) => setSshKey(event.target.value)}
+              />
+              <CheckField label="Start the VM after creation" checked={start} onChange={setStart} />
+            </div>
+          </Card>
+          <Tools reason={isPending ? 'the VM is being created' : whyNot(wanted)} />
+        </div>
+        <TerminalCard wanted={wanted} start={start} />
+      </form>
+    </div>
+  )
+}
+
+interface NewLocalVm {
+  readonly id: string
+  /** undefined: there is none. */
+  readonly template: string | undefined
+  readonly cpus: number
+  readonly memoryMiB: number
+  readonly sshKeys?: readonly string[]
+}
+
+function whyNot({ id, template, cpus, memoryMiB }: NewLocalVm): string | undefined {
+  if (template === undefined) return 'there is no template yet; import one first'
+  if (id === '') return 'the VM needs a name'
+  const isWhole = [cpus, memoryMiB].every((value) => Number.isInteger(value) && value > 0)
+  return whyNotId(id) ?? (isWhole ? undefined : 'CPUs and memory must be whole numbers above 0')
+}
+
+function Tools({ reason }: { readonly reason: string | undefined }) {
+  const navigate = useNavigate()
+  return (
+    <div className={page['tools']}>
+      <Button type="submit" tone="primary" icon="plus" unavailable={reason}>
+        Create VM
+      </Button>
+      <Button tone="plain" onClick={() => void navigate(paths.vms)}>
+        Cancel
+      </Button>
+    </div>
+  )
+}
+
+function useCreate() {
+  const navigate = useNavigate()
+  const [isPending, setPending] = useState(false)
+  const create = async (wanted: NewLocalVm, start: boolean): Promise<void> => {
+    setPending(true)
+    try {
+      const task = await startTask('/api/vms', { method: 'POST', body: wanted })
+      notify({ tone: 'progress', title: `Creating ${wanted.id}` })
+      await startWhenCreated(wanted.id, task, start)
+      await queryClient.invalidateQueries({ queryKey: ['machine'] })
+      void navigate(paths.vm(wanted.id))
+    } catch (error) {
+      notifyError(`${wanted.id} was not created`, error)
+    }
+    setPending(false)
+  }
+  return { create, isPending }
+}
+
+function TerminalCard({ wanted, start }: { readonly wanted: NewLocalVm; readonly start: boolean }) {
+  const named = { ...wanted, id: wanted.id === '' ? 'my-vm' : wanted.id }
+  const command = createCommand({
+    name: named.id,
+    template: wanted.template ?? 'default',
+    cpus: wanted.cpus,
+    memoryMiB: wanted.memoryMiB,
+    hasSshKey: wanted.sshKeys !== undefined,
+    start,
+  })
+  return (
+    <Card title="On a terminal">
+      <div className={page['stack']}>
+        <p className={page['soft']}>The same as a command.</p>
+        <CommandLine wraps text={command} />
+        <CommandLine wraps text={source().curlLine('POST', '/api/vms', named)} />
+      </div>
+    </Card>
+  )
+}

@@ -1,0 +1,122 @@
+import { useState, type FormEvent } from 'react'
+
+import { Button } from '../../components/button.tsx'
+import { Card } from '../../components/card.tsx'
+import { CommandLine } from '../../components/command-line.tsx'
+import { CheckField, TextField } from '../../components/field.tsx'
+import { source } from '../../data/source.ts'
+import { useChange } from '../../data/use-change.ts'
+import { findAction } from '../../model/actions.ts'
+import { shellQuoted, sizeOption } from '../../model/commands.ts'
+import type { MachineVm } from '../../model/machine-vm.ts'
+import { formatMiB } from '../../text/format.ts'
+
+import page from '../../styles/page.module.css'
+
+interface LocalSettings {
+  readonly cpus: number
+  readonly memoryMiB: number
+  readonly diskMiB: number
+  readonly autostart: boolean
+}
+
+/** Only what the user changed is sent: vmd refuses hardware of a running VM, but not its autostart. */
+function changesOf(wanted: LocalSettings, vm: MachineVm): Partial<LocalSettings> {
+  return Object.fromEntries(
+    Object.entries(wanted).filter(([key, value]) => vm[key as keyof LocalSettings] !== value),
+  )
+}
+
+function whyNot(
+  wanted: LocalSettings,
+  vm: MachineVm,
+  changes: Partial<LocalSettings>,
+): string | undefined {
+  const { autostart: _, ...hardware } = wanted
+  const isWhole = Object.values(hardware).every((value) => Number.isInteger(value) && value > 0)
+  if (!isWhole) return 'all values must be whole numbers above 0'
+  if (wanted.diskMiB < vm.diskMiB) return 'a disk can grow, but not shrink'
+  const keys = Object.keys(changes)
+  if (keys.length === 0) return 'nothing has changed'
+  const isHardware = keys.some((key) => key !== 'autostart')
+  return isHardware ? findAction(vm.actions, 'changeHardware')?.unavailable : undefined
+}
+
+const options = ({ cpus, memoryMiB, diskMiB, autostart }: LocalSettings): string =>
+  `--cpus ${cpus} --memory ${sizeOption(memoryMiB)} --disk ${sizeOption(diskMiB)} --autostart ${autostart ? 'yes' : 'no'}`
+
+export function SettingsTab({ vm }: { readonly vm: MachineVm }) {
+  const [cpus, setCpus] = useState(String(vm.cpus))
+  const [memory, setMemory] = useState(String(vm.memoryMiB))
+  const [disk, setDisk] = useState(String(vm.diskMiB))
+  const [autostart, setAutostart] = useState(vm.autostart)
+  const { makeChange, isPending } = useChange()
+  const wanted = {
+    cpus: Number(cpus),
+    memoryMiB: Number(memory),
+    diskMiB: Number(disk),
+    autostart,
+  }
+  const changes = changesOf(wanted, vm)
+  const reason = isPending ? 'the change is being sent' : whyNot(wanted, vm, changes)
+  const submit = (event: FormEvent): void => {
+    event.preventDefault()
+    makeChange({
+      href: vm.href,
+      method: 'PATCH',
+      body: changes,
+      success: `Changed ${vm.name}`,
+      failure: `${vm.name} was not changed`,
+    })
+  }
+  return (
+    <form className={`${page['columns']} ${page['form']}`} onSubmit={submit}>
+      <Card title="Hardware">
+        <div className={page['fields']}>
+          <TextField
+            label="CPUs"
+            type="number"
+            min={1}
+            value={cpus}
+            onChange={(event) => setCpus(event.target.value)}
+          />
+          <TextField
+            label="Memory (MiB)"
+            type="number"
+            min={64}
+            hint={formatMiB(wanted.memoryMiB)}
+            value={memory}
+            onChange={(event) => setMemory(event.target.value)}
+          />
+          <TextField
+            label="Disk (MiB)"
+            type="number"
+            min={vm.diskMiB}
+            hint="A disk can grow, but not shrink."
+            value={disk}
+            onChange={(event) => setDisk(event.target.value)}
+          />
+          <CheckField
+            label="Start the VM when this machine starts"
+            checked={autostart}
+            onChange={setAutostart}
+          />
+          <div className={page['tools']}>
+            <Button type="submit" tone="primary" unavailable={reason}>
+              Save changes
+            </Button>
+            {reason !== undefined && (
+              <span className={page['small']}>Not available: {reason}.</span>
+            )}
+          </div>
+        </div>
+      </Card>
+      <Card title="On a terminal">
+        <div className={page['stack']}>
+          <CommandLine wraps text={`skerry set ${shellQuoted(vm.id)} ${options(wanted)}`} />
+          <CommandLine wraps text={source().curlLine('PATCH', vm.href, changes)} />
+        </div>
+      </Card>
+    </form>
+  )
+}
