@@ -43,6 +43,8 @@ export interface ConsolePlace {
   readonly port: number
   readonly authority: Authority
   readonly page: string
+  /** Other origins whose pages may open screens. */
+  readonly pages?: readonly string[]
   readonly database: string
   readonly drainSeconds: number
 }
@@ -110,7 +112,7 @@ export async function startConsole(
 
 /** As `skerry admin console-server create` would write it. */
 async function writeConsole(place: ConsolePlace): Promise<string> {
-  const { dir, name, port, authority, page, database, drainSeconds } = place
+  const { dir, name, port, authority, page, pages, database, drainSeconds } = place
   const identity = join(dir, `${name}.identity`)
   await mkdir(identity, { recursive: true })
   const own = await authority.machine('console', name)
@@ -125,6 +127,7 @@ async function writeConsole(place: ConsolePlace): Promise<string> {
   const config: ConsoleConfig = {
     name,
     page,
+    ...(pages && { pages: [...pages] }),
     listen: { address: ADDRESS, port },
     database,
     identity,

@@ -24,6 +24,8 @@ import { startConsole, type ConsoleOptions, type ConsoleProcess } from './consol
 import { serveSimulated, type ServedHost } from './served-host.ts'
 import { inTurns } from './viewer.ts'
 
+/** The origin of the cloud's web UI, whose pages may open screens. */
+export const CLOUD = 'https://cloud.example:8443'
 /** The address of the consoles, and the Origin of their page. */
 export const ADDRESS = '127.0.0.2'
 const PATIENCE_MS = 60_000
@@ -95,7 +97,7 @@ export async function startSmallConsole({
   const { username: login } = new URL(database)
   const machine = { name: 'console', host: '127.0.0.1', login }
   await it.cloud.db.insertInto('console_machine').values(machine).execute()
-  const common = { dir, authority, page: url, database, drainSeconds }
+  const common = { dir, authority, page: url, pages: [CLOUD], database, drainSeconds }
   for (let n = 0; n < consoles; n += 1) {
     const own = { name: `console-${n + 1}`, port: publicPort + 1 + n }
     made.push(running.use(await startConsole({ ...common, ...own })))

@@ -43,6 +43,7 @@ const cell = await startCell(read, {
   identity: () => machine,
   toTemporal: () => machine,
   tls: () => tls,
+  site: () => api?.trusted?.site,
   eventCursors: makeCursors(() => sealKey),
   seal: makeSeal(
     () => sealKey,

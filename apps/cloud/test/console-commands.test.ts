@@ -39,6 +39,7 @@ type Site = Awaited<ReturnType<typeof openSite>>
 interface Made {
   readonly name: string
   readonly page: string
+  readonly pages: readonly string[]
   readonly listen: { readonly address: string; readonly port: number }
   readonly database: string
   readonly identity: string
@@ -68,8 +69,10 @@ test('a console gets certificates, a configuration and a login that can redeem t
   await using site = await openSite()
   await site.init()
   const made = await make(site)
-  const { name, page, listen, renewFrom } = made
+  const { name, page, pages, listen, renewFrom } = made
   assert.deepEqual([name, page, listen], ['k1', PAGE, { address: '::', port: 9443 }])
+  const { base } = await readConfig(site.config)
+  assert.deepEqual(pages, [new URL(base).origin], 'the web UI may open screens')
   assert.deepEqual(renewFrom, [{ address: '127.0.0.1', port: 8444 }])
   const files = await readdir(made.identity)
   assert.deepEqual(files.toSorted(), ['console.pem', 'control.pem', 'hosts.pem', 'server.pem'])

@@ -3,11 +3,14 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { request, type IncomingMessage } from 'node:http'
+import { connect } from 'node:net'
+import { text } from 'node:stream/consumers'
 import { after, before, test } from 'node:test'
 
 import { sql } from 'kysely'
 
 import { original, ours } from '../src/dialect/dialect.ts'
+import { restrictions } from '../src/http/page-request.ts'
 import { routes } from '../src/routes.ts'
 import { acceptOf, everythingOf, idsFor, pathOf, rowOf } from './every-route.ts'
 import { BASE, logIn, openTenantsApi, ORIGINAL_BASE, XML, type TenantsApi } from './tenants-api.ts'
@@ -216,6 +219,23 @@ test('a browser gets no challenge, and no response of the API can be rendered or
     )
     assert.equal(headers['cross-origin-resource-policy'], 'same-origin')
     for (const name of Object.keys(headers)) assert.doesNotMatch(name, /^access-control-/)
+  }
+})
+
+test('responses to input that is not HTTP have the same restrictions', async () => {
+  const long = `GET /api/versions HTTP/1.1\r\nhost: a\r\nx: ${'x'.repeat(20_000)}\r\n\r\n`
+  const inputs = [
+    [400, 'not HTTP\r\n\r\n'],
+    [431, long],
+  ] as const
+  for (const [status, input] of inputs) {
+    const socket = connect({ port: api.port, host: '127.0.0.1' })
+    socket.write(input)
+    const answer = await text(socket)
+    assert.match(answer, new RegExp(`^HTTP/1\\.1 ${status} `))
+    for (const [name, value] of Object.entries(restrictions)) {
+      assert.ok(answer.includes(`\r\n${name}: ${value}\r\n`), `${status} ${name}`)
+    }
   }
 })
 

@@ -183,7 +183,14 @@ async function speak(
   address: string,
 ): Promise<Spoken> {
   const base = new URL(address)
-  const ui = servePages({ files, version: '0.1.0', sessions, dialect, base })
+  const ui = servePages({
+    files,
+    version: '0.1.0',
+    sessions,
+    dialect,
+    base,
+    console: context.console,
+  })
   const server = buildServer({ ...context, base }, routes, byToken(sessions, dialect, base), {
     ...options,
     dialect,

@@ -7,10 +7,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 
+import { startIssuer } from '@skerry/lab'
 import { loadPageFiles } from '@skerry/service'
 
 import { ours } from '../src/dialect/dialect.ts'
 import { roles, type Role } from '../src/domain/roles.ts'
+import { strictTransport } from '../src/web-ui/strict-transport.ts'
 import { BASE, openTenantsApi, type Answered, type TenantsApi } from './tenants-api.ts'
 
 let api: TenantsApi
@@ -71,6 +73,25 @@ test('the root leads to the UI, and every address of a page is the same file', a
   assert.deepEqual([head.status, head.text], [200, ''])
 })
 
+test('the page may open a WebSocket to the console of the configuration, and to nothing else', async () => {
+  for (const path of ['/ui/', '/ui/assets/app-1.js', '/ui/config.json']) {
+    const { headers } = await get(path, html)
+    const policy = String(headers['content-security-policy'])
+    assert.match(policy, /; connect-src 'self' wss:\/\/console\.example; frame-ancestors 'none';/)
+  }
+})
+
+test('the UI makes browsers use HTTPS only, unless the certificate is of the cloud’s own issuer', async () => {
+  await using own = await startIssuer('site')
+  await using known = await startIssuer('known to browsers')
+  const { cert: ownCert } = await own.issue('DNS:cloud.example')
+  const { cert: knownCert } = await known.issue('DNS:cloud.example')
+  assert.deepEqual(strictTransport(ownCert, own.cert), {})
+  assert.deepEqual(strictTransport(knownCert, own.cert), {
+    'strict-transport-security': 'max-age=31536000',
+  })
+})
+
 test('files that are missing are 404, and no path leads out of the UI', async () => {
   const outside = ['/ui/assets/app-2.js', '/ui/..%2f..%2fpackage.json', '/ui/%2e%2e/package.json']
   for (const path of [...outside, '/ui/vms.json', '/nothing']) {
@@ -82,7 +103,12 @@ test('files that are missing are 404, and no path leads out of the UI', async ()
 })
 
 test('the configuration names the session where the cookie counts, with role and rights', async () => {
-  const loggedOut = { kind: 'cloud', name: 'cloud.example', version: '0.1.0' }
+  const loggedOut = {
+    kind: 'cloud',
+    name: 'cloud.example',
+    version: '0.1.0',
+    console: 'console.example',
+  }
   const read = async (
     headers: Headers,
   ): Promise<{ session?: Readonly<Record<string, unknown>> }> => {

@@ -1,13 +1,17 @@
 import { configShape, HealthListener, Listener } from '@skerry/service'
 import { Type, type Static } from 'typebox'
 
+const PAGE = '^https://[^/?#@*]+/?$'
+
 /** The configuration that `skerry admin console-server create` writes for one console process. */
 export const ConsoleConfig = Type.Object(
   {
     /** Its own name: audit events name the process that showed a screen. */
     name: Type.String({ pattern: '^[A-Za-z0-9][A-Za-z0-9_.-]{0,62}$' }),
-    /** The public URL, without a path: only its pages may open a screen in a browser. */
-    page: Type.String({ pattern: '^https://[^/?#@]+/?$' }),
+    /** The public URL, without a path. Its own page may open screens. */
+    page: Type.String({ pattern: PAGE }),
+    /** Other origins whose pages may open screens, such as the cloud's base for the web UI. Default: none. */
+    pages: Type.Optional(Type.Array(Type.String({ pattern: PAGE }))),
     listen: Listener,
     /** A dedicated login that may execute three functions and read nothing. */
     database: Type.String({ pattern: '^postgres(ql)?://' }),
@@ -34,5 +38,11 @@ export const readConfig = (file: string): Promise<ConsoleConfig> =>
     'create one with skerry admin console-server create, on the machine that has the issuers',
   )
 
-/** The `Origin` that a browser sends on a page of this console. */
-export const originOf = ({ page }: Pick<ConsoleConfig, 'page'>): string => new URL(page).origin
+/** Every `Origin` that a browser may send: that of the console's own page, then those of others. */
+export const originsOf = ({
+  page,
+  pages = [],
+}: Pick<ConsoleConfig, 'page' | 'pages'>): readonly [string, ...string[]] => {
+  const others = pages.map((each) => new URL(each).origin)
+  return [new URL(page).origin, ...others]
+}

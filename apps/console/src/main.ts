@@ -13,7 +13,7 @@ import {
 } from '@skerry/service'
 import { closeConsole, redeemTicket, renewConsoles } from '@skerry/ticket'
 
-import { originOf, readConfig, type ConsoleConfig } from './config.ts'
+import { originsOf, readConfig, type ConsoleConfig } from './config.ts'
 import { openIdentity } from './identity.ts'
 import { consoleMeter, type ConsoleFigures } from './meter.ts'
 import { OpenScreens } from './screens/open-screens.ts'
@@ -78,7 +78,7 @@ async function serve(config: ConsoleConfig, running: RunningServer): Promise<voi
       answered: (route, answer) => meter.request(route, answer),
       screens,
       log,
-      origin: originOf(config),
+      origins: originsOf(config),
       files: await loadScreenFiles(),
       tls: () => kept.current().server,
       sharedAddresses: config.sharedAddresses,

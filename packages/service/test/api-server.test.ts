@@ -38,10 +38,10 @@ async function open(): Promise<Opened> {
     sendNotFound() {
       throw new Fault('not-found', 'nothing here')
     },
-    refuseUnread: refuseUnread((status, message) => ({
-      type: 'text/plain',
-      body: `${status} ${message}`,
-    })),
+    refuseUnread: refuseUnread(
+      (status, message) => ({ type: 'text/plain', body: `${status} ${message}` }),
+      { 'x-content-type-options': 'nosniff' },
+    ),
   })
   server.post('/new/:name', (request) => ({ got: request.body }))
   await server.listen({ port: 0, host: '127.0.0.1' })
@@ -88,7 +88,7 @@ test('input that is not HTTP is answered on the socket, which is then closed', a
   await using api = await open()
   assert.equal(
     await api.raw('not HTTP\r\n\r\n'),
-    'HTTP/1.1 400 Bad Request\r\ncontent-type: text/plain\r\ncontent-length: 31\r\nconnection: close\r\n\r\n400 the request is not HTTP/1.1',
+    'HTTP/1.1 400 Bad Request\r\ncontent-type: text/plain\r\nx-content-type-options: nosniff\r\ncontent-length: 31\r\nconnection: close\r\n\r\n400 the request is not HTTP/1.1',
   )
   const large = await api.raw(`GET / HTTP/1.1\r\nhost: a\r\nx: ${'x'.repeat(20_000)}\r\n\r\n`)
   assert.match(large, /^HTTP\/1\.1 431 /)

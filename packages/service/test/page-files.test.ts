@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { gunzipSync } from 'node:zlib'
 
-import { loadPageFiles, pageResponse, type PageFiles } from '../src/http/page-files.ts'
+import { loadPageFiles, pageHeaders, pageResponse, type PageFiles } from '../src/http/page-files.ts'
 
 const SCRIPT = 'export const text = "a script";\n'.repeat(50)
 let directory: string
@@ -67,6 +67,15 @@ test('text is compressed for clients that accept it, and only where that makes i
   }
   const font = pageResponse(files, 'assets/font.woff2', asked)
   assert.deepEqual([font?.headers['content-encoding'], font?.body?.length], [undefined, 3])
+})
+
+test('the policy names the servers that the page may contact, and changes in nothing else', () => {
+  const policyOf = (contacts?: readonly string[]) =>
+    pageHeaders(contacts)['content-security-policy'] ?? ''
+  assert.equal(
+    policyOf(['wss://console.example:9444']),
+    policyOf().replace("connect-src 'self'", "connect-src 'self' wss://console.example:9444"),
+  )
 })
 
 test('every file has the policy of pages, without an exception', () => {

@@ -15,6 +15,8 @@ export interface CellContext {
   readonly toTemporal: () => Identity
   /** The current certificate shown to clients. */
   readonly tls: () => KeyAndCert
+  /** The certificate of the cloud's own issuer for sites; undefined: it has none. */
+  readonly site: () => string | undefined
   /** Encrypts data that may be secret before it is stored temporarily. */
   readonly seal: Seal
   /** Event ids as an organisation sees them. */

@@ -19,6 +19,7 @@ import { byGrant } from '../machine-api/runs.ts'
 import { routes } from '../routes.ts'
 import { readWebUi } from '../web-ui/read-web-ui.ts'
 import { servePages } from '../web-ui/serve-pages.ts'
+import { strictTransport } from '../web-ui/strict-transport.ts'
 import { openBackends, type Backends } from './backends.ts'
 import type { CellContext } from './cell-context.ts'
 import { CellMeter } from './meter.ts'
@@ -97,7 +98,7 @@ interface CellListeners {
 async function buildListeners(
   config: CloudConfig,
   { db, tenants, reads, links, wake, feeds }: Backends & { readonly feeds: Feeds },
-  { clock, ids, log, tls, seal, eventCursors }: CellContext,
+  { clock, ids, log, tls, site, seal, eventCursors }: CellContext,
   meter: CellMeter,
 ): Promise<CellListeners> {
   const { base, console: screens, images, sharedAddresses } = config
@@ -126,7 +127,8 @@ async function buildListeners(
   const sessions = makeSessions(db, () => ids.secret(), check)
   const options = { requestId: () => ids.uuid(), log }
   const measured = (server: FastifyInstance) => measureRequests(server, meter.server, FEEDS)
-  const ui = { sessions, ...(await readWebUi()) }
+  const moreHeaders = () => strictTransport(tls().cert, site())
+  const ui = { sessions, moreHeaders, ...(await readWebUi()) }
   const apis = listeners(config).map(({ dialect, at, listen }) => {
     const own = { ...context, base: new URL(at) }
     const api = buildServer(own, routes, byToken(sessions, dialect, own.base), {
@@ -136,7 +138,7 @@ async function buildListeners(
       sharedAddresses,
       measured,
       ...(dialect.pageCookie !== undefined && {
-        pages: servePages({ ...ui, dialect, base: own.base }),
+        pages: servePages({ ...ui, dialect, base: own.base, console: context.console }),
       }),
     })
     return { ...listen, api }

@@ -21,8 +21,10 @@ import { namedBy } from '../identity/renew-cell.ts'
 /** The configuration file of apps/console. */
 interface ConsoleConfig {
   readonly name: string
-  /** Public URL. Only pages of this origin may open screens. */
+  /** Public URL. Its own page may open screens. */
   readonly page: string
+  /** Other origins whose pages may open screens: that of the web UI. */
+  readonly pages: readonly string[]
   readonly listen: ListenAddress
   readonly database: string
   readonly identity: string
@@ -58,6 +60,7 @@ export const createConsoleServer = runs(serverAdmin.createConsoleServer, (contex
     const made: ConsoleConfig = {
       name,
       page: page.origin,
+      pages: [new URL(config.base).origin],
       listen,
       database,
       identity,

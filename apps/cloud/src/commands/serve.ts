@@ -69,7 +69,8 @@ export async function serve(
       return { ...cell, ca: trusted.control }
     }
     const tls = () => kept.current().server
-    const machine = { identity, toTemporal, tls }
+    const site = () => kept.current().trusted.site
+    const machine = { identity, toTemporal, tls, site }
     const given = { clock: signing.clock, ids: { uuid, secret, salt }, ...machine }
     const seal = makeSeal(() => kept.current().sealKey, salt)
     const eventCursors = makeCursors(() => kept.current().sealKey)

@@ -1,5 +1,5 @@
 import { cookieIn, isFromPage } from '@skerry/service'
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyRequest } from 'fastify'
 
 import { ACCESS_TOKEN } from '../auth/sessions.ts'
 
@@ -22,9 +22,8 @@ export const setCookie = (cookie: string, token: string): string =>
  * A browser that is led to an address of the API shows nothing of it and runs nothing: documents share an origin with the cookie, and
  * browsers render XML.
  */
-export const restrict = (reply: FastifyReply): FastifyReply =>
-  reply.headers({
-    'x-content-type-options': 'nosniff',
-    'content-security-policy': "default-src 'none'; frame-ancestors 'none'; sandbox",
-    'cross-origin-resource-policy': 'same-origin',
-  })
+export const restrictions = {
+  'x-content-type-options': 'nosniff',
+  'content-security-policy': "default-src 'none'; frame-ancestors 'none'; sandbox",
+  'cross-origin-resource-policy': 'same-origin',
+} as const

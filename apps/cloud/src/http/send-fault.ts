@@ -7,7 +7,7 @@ import type { Dialect, Refusal } from '../dialect/dialect.ts'
 import { knownVersion } from '../dialect/version.ts'
 import { rooted } from './edge.ts'
 import { sendDocument } from './format.ts'
-import { restrict } from './page-request.ts'
+import { restrictions } from './page-request.ts'
 
 const RETRY_SECONDS = 2
 
@@ -20,7 +20,7 @@ export function sendFault(dialect: Dialect, log: (message: string, cause: unknow
     as?: Refusal,
   ): FastifyReply => {
     // The error may come before any hook has run.
-    restrict(reply)
+    reply.headers(restrictions)
     const fault = error instanceof Fault ? error : unreadable(error)
     if (!fault) log(`${request.method} ${request.routeOptions.url ?? 'unknown path'}`, error)
     const { status, code } = dialect.refusals[as ?? fault?.kind ?? 'internalError']

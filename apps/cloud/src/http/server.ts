@@ -13,7 +13,7 @@ import type { RequestContext } from '../context.ts'
 import type { Dialect } from '../dialect/dialect.ts'
 import type { Admission } from './admission.ts'
 import { makeEdge } from './edge.ts'
-import { restrict } from './page-request.ts'
+import { restrictions } from './page-request.ts'
 import type { CloudRoute } from './route.ts'
 import { sendFault, unreadDocument } from './send-fault.ts'
 
@@ -50,11 +50,11 @@ export function buildServer(
     sendNotFound() {
       throw nothing
     },
-    refuseUnread: refuseUnread(unreadDocument(dialect)),
+    refuseUnread: refuseUnread(unreadDocument(dialect), restrictions),
   })
   measured?.(server)
   server.addHook('onRequest', (_request, reply, done) => {
-    restrict(reply)
+    reply.headers(restrictions)
     done()
   })
   server.addHook('onSend', (_request, reply, _payload, done) => {

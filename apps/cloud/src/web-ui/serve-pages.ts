@@ -24,6 +24,10 @@ export interface WebUi {
   readonly dialect: Dialect
   /** The public address of the cloud. */
   readonly base: URL
+  /** Public address of the consoles, as host or host:port. */
+  readonly console: string
+  /** Headers beside those of every page. */
+  readonly moreHeaders?: () => Readonly<Record<string, string>>
 }
 
 /** Adds the web UI to a listener: files below /ui/, and what its first paint needs to know. */
@@ -31,30 +35,39 @@ export const servePages =
   (ui: WebUi) =>
   (server: FastifyInstance): void => {
     const named = { config: { name: 'readPage' } }
+    const always = (): Readonly<Record<string, string>> => ({
+      ...pageHeaders([`wss://${ui.console}`]),
+      ...ui.moreHeaders?.(),
+    })
     const file = (request: FastifyRequest, reply: FastifyReply): FastifyReply => {
       const { '*': path = '' } = request.params as { readonly '*'?: string }
-      return sendFile(ui.files, path, reply)
+      return sendFile(ui.files, path, reply, always())
     }
     server.get('/', named, (_request, reply) => reply.redirect('/ui/'))
     server.get('/ui', named, file)
     server.get('/ui/*', named, file)
     server.get('/ui/config.json', named, async (request, reply) => {
       const config = await readPageConfig(ui, request)
-      return reply.headers({ ...pageHeaders, 'cache-control': 'no-store' }).send(config)
+      return reply.headers({ ...always(), 'cache-control': 'no-store' }).send(config)
     })
   }
 
-function sendFile(files: PageFiles | undefined, path: string, reply: FastifyReply): FastifyReply {
+function sendFile(
+  files: PageFiles | undefined,
+  path: string,
+  reply: FastifyReply,
+  always: Readonly<Record<string, string>>,
+): FastifyReply {
   const response = files
-    ? pageResponse(files, path, reply.request.headers)
-    : pagesNotBuilt('the cell')
+    ? pageResponse(files, path, reply.request.headers, always)
+    : pagesNotBuilt('the cell', always)
   if (!response) throw new Fault('not-found', 'the web UI has no such file')
   return reply.code(response.status).headers(response.headers).send(response.body)
 }
 
 /** The first paint needs this request only. It is no error if no one is logged in. */
 async function readPageConfig(
-  { sessions, dialect, base, version }: WebUi,
+  { sessions, dialect, base, version, console }: WebUi,
   request: FastifyRequest,
 ): Promise<object> {
   const token =
@@ -66,6 +79,7 @@ async function readPageConfig(
     kind: 'cloud',
     name: base.hostname,
     version,
+    console,
     ...(document && { session: toJson(document, shapeOf(document.name)) }),
   }
 }

@@ -16,8 +16,8 @@ import { markAuthenticated } from '@skerry/service'
 import { openScreen, type Opened, type ScreenContext } from './open-screen.ts'
 
 export interface ShowScreenContext extends ScreenContext {
-  /** The only Origin whose pages may open a screen. */
-  readonly origin: string
+  /** The only Origins whose pages may open a screen; the first is the console's own. */
+  readonly origins: readonly [string, ...string[]]
   readonly webSockets: ScreenServer
   readonly isDraining: () => boolean
   readonly log: (message: string, cause?: unknown) => void
@@ -67,12 +67,12 @@ async function admit(
   { request, socket }: ScreenUpgrade,
   from: string,
 ): Promise<Opened> {
-  const address = URL.parse(request.url ?? '', context.origin)
+  const address = URL.parse(request.url ?? '', context.origins[0])
   const [, vm] = SCREEN.exec(address?.pathname ?? '') ?? []
   if (vm === undefined) throw new Fault('not-found', 'path not found')
   const why = whyNotHandshake(request)
   if (why !== undefined) throw new Fault('invalid', why)
-  if (!mayComeFrom(request.headers.origin, [context.origin])) {
+  if (!mayComeFrom(request.headers.origin, context.origins)) {
     throw new Fault('forbidden', 'pages of other origins may not open a screen')
   }
   const waiting = opening.get(context.webSockets) ?? 0

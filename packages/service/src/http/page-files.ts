@@ -32,30 +32,36 @@ const types: Readonly<Record<string, string>> = {
   '.woff2': 'font/woff2',
 }
 
-/** The page may load and contact its own origin only, and text of strangers can become neither script nor markup. */
-const policy = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self'",
-  "img-src 'self' data:",
-  "font-src 'self'",
-  "connect-src 'self'",
-  "frame-ancestors 'none'",
-  "base-uri 'none'",
-  "form-action 'none'",
-  "require-trusted-types-for 'script'",
-  "trusted-types 'none'",
-].join('; ')
+/**
+ * The page may load files of its own origin only, and text of strangers can become neither script nor markup. It may contact its own
+ * origin and the origins that are given here, such as wss://console.example.
+ */
+const policyOf = (contacts: readonly string[]): string =>
+  [
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'self'",
+    "img-src 'self' data:",
+    "font-src 'self'",
+    ["connect-src 'self'", ...contacts].join(' '),
+    "frame-ancestors 'none'",
+    "base-uri 'none'",
+    "form-action 'none'",
+    "require-trusted-types-for 'script'",
+    "trusted-types 'none'",
+  ].join('; ')
 
-export const pageHeaders = {
-  'content-security-policy': policy,
+export const pageHeaders = (
+  contacts: readonly string[] = [],
+): Readonly<Record<string, string>> => ({
+  'content-security-policy': policyOf(contacts),
   'cross-origin-opener-policy': 'same-origin',
   'cross-origin-resource-policy': 'same-origin',
   'referrer-policy': 'no-referrer',
   'x-content-type-options': 'nosniff',
   'x-frame-options': 'DENY',
   'permissions-policy': 'camera=(), microphone=(), geolocation=(), payment=(), usb=(), serial=()',
-} as const
+})
 
 const INDEX = 'index.html'
 /** Names of files below contain a hash of their content. */
@@ -84,10 +90,13 @@ async function makeFile(body: Buffer, extension: string): Promise<PageFile> {
 }
 
 /** The response while there are no files; `program` is the server that read them when it started. */
-export const pagesNotBuilt = (program: string): PageResponse => ({
+export const pagesNotBuilt = (
+  program: string,
+  always: Readonly<Record<string, string>> = pageHeaders(),
+): PageResponse => ({
   status: 503,
   headers: {
-    ...pageHeaders,
+    ...always,
     'cache-control': 'no-store',
     'content-type': 'text/plain; charset=utf-8',
   },
@@ -102,17 +111,21 @@ interface PageRequest {
   readonly 'if-none-match'?: string | undefined
 }
 
-/** The response for a path below the UI; undefined: there is no such file. An address of a page is no file: it is index.html. */
+/**
+ * The response for a path below the UI, with the headers of `pageHeaders`; undefined: there is no such file. An address of a page is no
+ * file: it is index.html.
+ */
 export function pageResponse(
   files: PageFiles,
   path: string,
   headers: PageRequest,
+  always: Readonly<Record<string, string>> = pageHeaders(),
 ): PageResponse | undefined {
   const isPage = !HASHED.test(path) && (path === '' || /\btext\/html\b/.test(headers.accept ?? ''))
   const file = files.get(path) ?? (isPage ? files.get(INDEX) : undefined)
   if (!file) return undefined
   const common = {
-    ...pageHeaders,
+    ...always,
     'cache-control': HASHED.test(path) ? 'public, max-age=31536000, immutable' : 'no-cache',
     etag: file.etag,
     vary: 'accept, accept-encoding',

@@ -24,6 +24,7 @@ const unread: Readonly<Record<string, readonly [status: number, message: string]
 /** A request that is not valid HTTP reaches no route: the response is written to the socket, which is then closed. */
 export function refuseUnread(
   render: (status: number, message: string) => { readonly type: string; readonly body: string },
+  headers: Readonly<Record<string, string>> = {},
 ) {
   return (error: NodeJS.ErrnoException, socket: Socket): void => {
     if (error.code === 'ECONNRESET' || !socket.writable) {
@@ -32,6 +33,8 @@ export function refuseUnread(
     }
     const [status, message] = unread[error.code ?? ''] ?? [400, 'the request is not HTTP/1.1']
     const { type, body } = render(status, message)
-    socket.end(rawResponse(status, { 'content-type': type }, body), () => socket.destroy())
+    socket.end(rawResponse(status, { 'content-type': type, ...headers }, body), () =>
+      socket.destroy(),
+    )
   }
 }
