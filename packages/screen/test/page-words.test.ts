@@ -82,6 +82,16 @@ test('only a laptop reconnects by itself, and not if that is useless', () => {
   assert.ok(!explain('cloud', closed).comesBack)
 })
 
+test('in the web UI every end has a text without steps for tickets, and it reconnects if that can help', () => {
+  for (const { code } of Object.values(endings)) {
+    const { headline, advice, comesBack } = explain('docked', { how: 'closed', code })
+    assert.ok(headline !== '' && advice.length > 0, String(code))
+    assert.doesNotMatch(advice.join(' '), /ticket/i)
+    assert.equal(comesBack, code !== endings.rightLost.code && code !== endings.tooMany.code)
+  }
+  assert.match(explain('docked', { how: 'refused' }).advice.join(' '), /in a window/)
+})
+
 test('keys are pressed in order and released in reverse order', () => {
   const pressed = strokes(ctrlAltDel).map(
     ([{ code }, isDown]) => `${code} ${isDown ? 'down' : 'up'}`,

@@ -6,7 +6,7 @@ export interface Words {
   readonly state: string
   readonly headline: string
   readonly advice: readonly string[]
-  /** Whether the page reconnects by itself: on a laptop it needs no ticket. */
+  /** Whether the page reconnects by itself: on a laptop it needs no ticket, and the web UI requests a new one. */
   readonly comesBack: boolean
   readonly tone: 'calm' | 'trouble'
 }
@@ -16,6 +16,8 @@ interface Row {
   readonly headline: string
   readonly cloud: readonly string[]
   readonly laptop: readonly string[]
+  /** Below a screen in the web UI, which offers to connect again. */
+  readonly docked?: readonly string[]
   readonly calm?: boolean
   readonly final?: boolean
 }
@@ -59,6 +61,9 @@ const rows = {
       ...NEW_TICKET,
     ],
     laptop: AGAIN,
+    docked: [
+      'Too many of its screens are open, its host or the console is unreachable, or the console does not accept this page. If no screen opens here, open it in a window.',
+    ],
   },
   unreachable: {
     state: 'No connection',
@@ -88,6 +93,7 @@ const rows = {
     headline: 'This screen is open in too many windows',
     cloud: ['Close one of them first.', ...NEW_TICKET],
     laptop: ['Close one of them, then connect again.'],
+    docked: ['Close one of them, then connect again.'],
     final: true,
   },
   'not understood': {
@@ -102,6 +108,7 @@ const rows = {
     headline: 'The VM was powered off',
     cloud: ['Power it on, and open its screen again: each boot requires a new ticket.'],
     laptop: ['Start it with skerry start; its screen then reappears here.'],
+    docked: ['Start it; its screen then reappears here.'],
     calm: true,
   },
   'right lost': {
@@ -111,6 +118,7 @@ const rows = {
       'The right was revoked, or the account was disabled. Contact your organisation’s administrator.',
     ],
     laptop: [],
+    docked: ['Contact your organisation’s administrator.'],
     final: true,
   },
   stopped: {
@@ -118,6 +126,7 @@ const rows = {
     headline: 'This console was stopped',
     cloud: ['The VM keeps running.', ...NEW_TICKET],
     laptop: AGAIN,
+    docked: ['The VM keeps running.', ...AGAIN],
     calm: true,
   },
   'host lost': {
@@ -125,12 +134,14 @@ const rows = {
     headline: 'The link to the VM’s host was lost',
     cloud: ['The VM may still be running.', ...NEW_TICKET],
     laptop: AGAIN,
+    docked: ['The VM may still be running.', ...AGAIN],
   },
   lost: {
     state: 'Connection lost',
     headline: 'The connection was lost',
     cloud: ['The VM keeps running.', ...NEW_TICKET],
     laptop: ['The VM keeps running.', ...AGAIN],
+    docked: ['The VM keeps running.', ...AGAIN],
   },
 } as const satisfies Record<string, Row>
 
@@ -146,13 +157,13 @@ const codes: Readonly<Record<number, How>> = {
 }
 
 /** The text for an end, and what the user can do. */
-export function explain(mode: 'cloud' | 'laptop', end: End): Words {
+export function explain(mode: 'cloud' | 'laptop' | 'docked', end: End): Words {
   const row: Row = rows[end.how === 'closed' ? (codes[end.code] ?? 'lost') : end.how]
   return {
     state: row.state,
     headline: row.headline,
-    advice: row[mode],
-    comesBack: mode === 'laptop' && row.final !== true,
+    advice: row[mode] ?? [],
+    comesBack: mode !== 'cloud' && row.final !== true,
     tone: row.calm === true ? 'calm' : 'trouble',
   }
 }

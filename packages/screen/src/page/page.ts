@@ -3,7 +3,7 @@ import { byId, disclose, toggle } from './elements.ts'
 import { explain, type End } from './explain.ts'
 import { findOut, readPower } from './find-out.ts'
 import { chords, ctrlAltDel } from './keys.ts'
-import { ScreenView, type View } from './screen.ts'
+import { fillScreen, isLeaving, ScreenView, type View } from './screen.ts'
 
 const here = globalThis as unknown as { takenAddress: TakenAddress }
 const address = readAddress(here.takenAddress)
@@ -58,14 +58,8 @@ function onShown(): void {
   notice.hidden = true
   showState('Connected', 'connected')
   setTools(true)
-  const canvas = screen?.canvas
-  if (!canvas || address.mode === 'none') return
-  canvas.tabIndex = 0
-  canvas.role = 'application'
-  canvas.ariaLabel = `Screen of ${address.name}`
-  canvas.setAttribute('aria-describedby', 'leave')
-  // noVNC releases held keys when the window loses the focus; losing it to a button of this page must do the same.
-  canvas.addEventListener('blur', () => window.dispatchEvent(new Event('blur')))
+  if (address.mode === 'none') return
+  screen?.describe(`Screen of ${address.name}`, 'leave')
   if (!tools.contains(document.activeElement)) screen?.focus()
 }
 
@@ -144,11 +138,10 @@ function wireKeys(): void {
     list.append(button)
   }
   byId('ctrl-alt-del', HTMLButtonElement).addEventListener('click', () => screen?.press(ctrlAltDel))
-  // The screen captures every key, including Tab; this chord leaves it.
   window.addEventListener(
     'keydown',
     (event) => {
-      if (event.key !== 'Home' || !event.ctrlKey || !event.altKey) return
+      if (!isLeaving(event)) return
       event.preventDefault()
       event.stopImmediatePropagation()
       if (document.fullscreenElement) void document.exitFullscreen()
@@ -170,10 +163,6 @@ function wireClipboard(): void {
   })
 }
 
-interface LockingKeyboard {
-  lock(): Promise<void>
-}
-
 function wireView(): void {
   toggle(byId('fit', HTMLButtonElement), view.fits, (fits) => {
     view.fits = fits
@@ -186,11 +175,9 @@ function wireView(): void {
   })
   full.hidden = !document.fullscreenEnabled
   full.addEventListener('click', async () => {
-    await main.requestFullscreen()
+    const filled = fillScreen(main)
     screen?.focus()
-    // If the browser supports it, Esc and Alt-Tab reach the guest too; holding Esc leaves.
-    const { keyboard } = navigator as Navigator & { keyboard?: LockingKeyboard }
-    await keyboard?.lock().catch(() => undefined)
+    await filled
   })
 }
 

@@ -2,6 +2,21 @@ import RFB from '@novnc/novnc'
 
 import { chordOf, strokes, type Chord } from './keys.ts'
 
+/** Ctrl, Alt and Home: the screen captures every other key, including Tab; this combination leaves it. */
+export const isLeaving = ({ key, ctrlKey, altKey }: KeyboardEvent): boolean =>
+  key === 'Home' && ctrlKey && altKey
+
+interface LockingKeyboard {
+  lock(): Promise<void>
+}
+
+/** Full screen: if the browser supports it, Esc and Alt-Tab reach the guest too, and holding Esc leaves. */
+export async function fillScreen(element: HTMLElement): Promise<void> {
+  await element.requestFullscreen()
+  const { keyboard } = navigator as Navigator & { keyboard?: LockingKeyboard }
+  await keyboard?.lock().catch(() => undefined)
+}
+
 /** Events of an open screen. All text comes from the guest: it is shown as text only, never as markup. */
 export interface Listeners {
   shown(): void
@@ -30,10 +45,10 @@ export class ScreenView {
   readonly #socket: WebSocket
   readonly #target: HTMLElement
 
+  /** The address is a path of the page's own server, or the whole address of another one. */
   constructor(target: HTMLElement, address: string, view: View, listeners: Listeners) {
     this.#target = target
-    const url = new URL(address, location.href)
-    url.protocol = location.protocol === 'https:' ? 'wss:' : 'ws:'
+    const url = new URL(address, location.href.replace(/^http/, 'ws'))
     this.#socket = new WebSocket(url, 'binary')
     let opened = false
     let understood = true
@@ -69,6 +84,18 @@ export class ScreenView {
     return this.#target.querySelector('canvas') ?? undefined
   }
 
+  /** Makes the canvas reachable by keyboard and readable by screen readers; `describedBy` is the id of a text on how to leave it. */
+  describe(label: string, describedBy: string): void {
+    const { canvas } = this
+    if (!canvas) return
+    canvas.tabIndex = 0
+    canvas.role = 'application'
+    canvas.ariaLabel = label
+    canvas.setAttribute('aria-describedby', describedBy)
+    // noVNC releases held keys when the window loses the focus; losing it to a button of the page must do the same.
+    canvas.addEventListener('blur', () => window.dispatchEvent(new Event('blur')))
+  }
+
   show({ fits, viewOnly }: View): void {
     this.#rfb.scaleViewport = fits
     this.#rfb.viewOnly = viewOnly
@@ -93,5 +120,9 @@ export class ScreenView {
 
   paste(text: string): void {
     this.#rfb.clipboardPasteFrom(text)
+  }
+
+  close(): void {
+    this.#rfb.disconnect()
   }
 }
