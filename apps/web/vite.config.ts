@@ -1,8 +1,21 @@
 import react from '@vitejs/plugin-react'
-import { defineConfig } from 'vite'
+import { defineConfig, type ProxyOptions } from 'vite'
 
-/** Where `npm run dev -w apps/web` finds a cell. */
+/** Where `npm run dev -w apps/web` finds a cell: the simulated one, or the base of a cloud. */
 const cell = process.env['SKERRY_CELL'] ?? 'http://127.0.0.1:8791'
+
+/** A cell accepts changes from pages of its own origin only: the development server speaks for such a page. */
+const toCell: ProxyOptions = {
+  target: cell,
+  changeOrigin: true,
+  configure(proxy) {
+    proxy.on('proxyReq', (request) => {
+      if (request.getHeader('origin') !== undefined) {
+        request.setHeader('origin', new URL(cell).origin)
+      }
+    })
+  },
+}
 
 export default defineConfig({
   base: '/ui/',
@@ -31,11 +44,16 @@ export default defineConfig({
               test: /node_modules\/(react|react-dom|scheduler|react-router)\//,
               priority: 2,
             },
+            // The viewer of the docked console, in parts that load at the same time.
+            { name: 'novnc-input', test: /@novnc\/novnc\/core\/input\//, priority: 4 },
+            { name: 'novnc-unpack', test: /@novnc\/novnc\/(vendor|core\/decoders)\//, priority: 4 },
+            { name: 'novnc-crypto', test: /@novnc\/novnc\/core\/(crypto\/|ra2)/, priority: 4 },
+            { name: 'novnc', test: /@novnc\/novnc\//, priority: 3 },
             { name: 'shared', test: /(node_modules|src)\//, minShareCount: 8, priority: 1 },
           ],
         },
       },
     },
   },
-  server: { proxy: { '/api': cell, '/ui/config.json': cell } },
+  server: { proxy: { '/api': toCell, '/ui/config.json': toCell } },
 })

@@ -114,6 +114,40 @@ suite('the console of a cloud', { skip }, () => {
     await untilSeen(page, guest, /^It is 42 & more *$/m)
   })
 
+  test('the web UI shows the screen beside its pages, the guest executes what is typed, and no policy is violated', async () => {
+    const { user, org, password } = tenant()
+    const faults: string[] = []
+    const ui = await browser.context.newPage()
+    ui.on('pageerror', (error) => faults.push(error.message))
+    ui.on('console', (message) => {
+      if (/Content Security Policy|Trusted/i.test(message.text())) faults.push(message.text())
+    })
+    ui.on('websocket', (socket) => {
+      tickets.push(new URL(socket.url()).searchParams.get('ticket') ?? '')
+    })
+    await ui.goto(`${place.cloud.url}/ui/login`)
+    await ui.getByLabel('User').fill(`${user}@${org}`)
+    await ui.getByLabel('Password').fill(password)
+    await ui.getByRole('button', { name: 'Log in' }).click()
+    await ui
+      .getByRole('button', { name: /^Console of/ })
+      .first()
+      .click()
+    const dock = ui.getByRole('complementary', { name: 'Console', exact: true })
+    const connected = dock.getByRole('status').getByText('Connected', { exact: true })
+    await connected.waitFor({ timeout: PATIENCE_MS })
+    await typeInto(ui, 'echo docked | tee /tmp/docked\n')
+    const domain = { host: guest.host, name: guest.domain }
+    const said = async () => (await inGuest(domain, 'cat /tmp/docked')) === 'docked'
+    await until('the guest executed it', said, PATIENCE_MS)
+    await untilSeen(ui, guest, /^docked *$/m)
+    await ui.getByRole('link', { name: 'Tasks' }).first().click()
+    await ui.waitForURL('**/ui/tasks')
+    await untilSeen(ui, guest, /^docked *$/m)
+    assert.deepEqual(faults, [])
+    await ui.close()
+  })
+
   test('a client that is not a browser can do the same, at the address beside the ticket', async () => {
     const { wss } = await acquire()
     const ca = await readFile(place.cloud.ca, 'utf8')

@@ -84,7 +84,33 @@ async function check(user: string, paths: readonly string[], width: number): Pro
   return found
 }
 
+/** A page with the console of its VM, connected, at the side and at the bottom. */
+async function checkDock(width: number): Promise<string[]> {
+  const found: string[] = []
+  const page = await browser.open({ width, path: vm })
+  const places = width < 768 ? ['sheet'] : ['side', 'bottom']
+  await page.getByRole('button', { name: 'Console', exact: true }).first().click()
+  for (const place of places) {
+    if (place === 'bottom') {
+      await page.getByRole('button', { name: 'More' }).click()
+      await page.getByRole('menuitem', { name: 'Dock at the bottom' }).click()
+    }
+    await page.getByRole('status').getByText('Connected').waitFor()
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
+      await page.waitForTimeout(100)
+      const violations = await violationsOf(page)
+      found.push(...violations.map((violation) => `${place} ${width} ${colorScheme} ${violation}`))
+    }
+  }
+  await page.context().close()
+  return found
+}
+
 for (const width of [1440, 390]) {
+  test(`a docked console has no violations at ${width} pixels`, async () => {
+    assert.deepEqual(await checkDock(width), [])
+  })
   test(`pages of tenants have no violations at ${width} pixels`, async () => {
     assert.deepEqual(await check('alice@eng', tenantPages, width), [])
   })

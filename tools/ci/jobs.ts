@@ -48,7 +48,7 @@ export const traits: readonly Trait[] = [
   { says: /from 'playwright-core'/, locks: ['chromium'] },
   { says: /\b(reasonWithoutTemporal|startTemporal|buildDeb)\b/, needs: ['setup:temporal'] },
   { says: /\bpythonWith\b/, needs: ['setup:clients'] },
-  { files: 'tests/web/*.test.ts', needs: ['build:web'] },
+  { files: 'tests/{web/*,accept/console}.test.ts', needs: ['build:web'] },
 ]
 
 const npmScript = (name: string, seconds: number, more: Partial<Job> = {}): Job => ({

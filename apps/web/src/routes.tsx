@@ -2,6 +2,7 @@
 import { createBrowserRouter, redirect, type RouteObject } from 'react-router'
 
 import { Shell } from './app/shell.tsx'
+import { loadPage } from './data/load-page.ts'
 import { session, type PageConfig } from './data/session.ts'
 import { LoginPage } from './pages/login/page.tsx'
 import { PageError } from './pages/not-found/page-error.tsx'
@@ -141,8 +142,24 @@ const machinePages: RouteObject[] = [
   { path: '*', Component: NotFoundPage },
 ]
 
-export const createRouter = (kind: PageConfig['kind']) =>
-  createBrowserRouter(
+/** The code of a page may be missing: another version was deployed. */
+function withReload(route: RouteObject, reload: () => void): RouteObject {
+  const { lazy } = route
+  if (typeof lazy !== 'object' || !lazy.Component) return route
+  const { Component: load } = lazy
+  return { ...route, lazy: { ...lazy, Component: () => loadPage(load, reload) } }
+}
+
+export function createRouter(kind: PageConfig['kind']) {
+  /** Loads the address that the user is on the way to, or that of this page. */
+  const reload = (): void => {
+    const { location: to } = router.state.navigation
+    if (to) location.assign(router.createHref(to))
+    else location.reload()
+  }
+  const pages = kind === 'machine' ? machinePages : cloudPages
+  const children = pages.map((page) => withReload(page, reload))
+  const router = createBrowserRouter(
     [
       { path: '/login', Component: LoginPage },
       {
@@ -150,10 +167,10 @@ export const createRouter = (kind: PageConfig['kind']) =>
         loader: requireSession,
         shouldRevalidate: () => false,
         Component: Shell,
-        children: [
-          { ErrorBoundary: PageError, children: kind === 'machine' ? machinePages : cloudPages },
-        ],
+        children: [{ ErrorBoundary: PageError, children }],
       },
     ],
     { basename: '/ui' },
   )
+  return router
+}

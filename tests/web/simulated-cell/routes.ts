@@ -4,6 +4,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import * as administration from './administration.ts'
 import { may, type SimulatedCaller } from './callers.ts'
 import * as catalog from './catalog.ts'
+import type { SimulatedConsole } from './console.ts'
 import {
   changedHardware,
   createdVms,
@@ -23,6 +24,7 @@ import * as documents from './vm-documents.ts'
 
 export interface SimulatedRequest {
   readonly queue: TaskQueue
+  readonly screens: SimulatedConsole
   readonly caller: SimulatedCaller
   readonly request: IncomingMessage
   readonly response: ServerResponse
@@ -197,7 +199,7 @@ const vmRows: readonly Row[] = [
   row('POST', 'vApp/vm-UUID/screen/action/acquireTicket', (request) =>
     answer(request, {
       expires: new Date(Date.now() + 30_000).toISOString(),
-      wss: `wss://console.example/screen/vm-${request.groups[0]}?ticket=TICKET`,
+      wss: request.screens.addressOf(`vm-${request.groups[0]}`),
       value: `mks://console.example/vm-${request.groups[0]}?ticket=TICKET`,
     }),
   ),

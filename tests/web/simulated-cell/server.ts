@@ -5,10 +5,11 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 
-import { loadPageFiles, pageResponse, type PageFiles } from '@skerry/service'
+import { loadPageFiles, pageHeaders, pageResponse, type PageFiles } from '@skerry/service'
 
 import { sessionDocument } from './administration.ts'
 import { COOKIE, Sessions } from './callers.ts'
+import { startSimulatedConsole, type SimulatedConsole } from './console.ts'
 import { ForbiddenQuery } from './query-route.ts'
 import { InvalidQuery } from './query.ts'
 import { rows } from './routes.ts'
@@ -19,6 +20,7 @@ const HEARTBEAT_MS = 15_000
 
 export interface SimulatedCell extends AsyncDisposable {
   readonly url: string
+  readonly console: SimulatedConsole
   /** The number of open event streams. */
   readonly streams: number
   /** Ends all sessions, as if they had expired. */
@@ -38,10 +40,12 @@ class Cell {
   readonly queue: TaskQueue
   readonly streams = new Set<ServerResponse>()
   readonly files: PageFiles
+  readonly console: SimulatedConsole
   isDown = false
 
-  constructor(speed: number, files: PageFiles) {
+  constructor(speed: number, files: PageFiles, screens: SimulatedConsole) {
     this.files = files
+    this.console = screens
     this.queue = new TaskQueue(speed)
   }
 
@@ -63,14 +67,23 @@ class Cell {
       const found = method === request.method ? path.exec(pathname) : null
       if (!found) continue
       const groups = found.slice(1)
-      await handle({ queue: this.queue, caller, request, response, url, groups })
+      await handle({
+        queue: this.queue,
+        screens: this.console,
+        caller,
+        request,
+        response,
+        url,
+        groups,
+      })
       return
     }
     sendError(response, 404, 'NOT_FOUND', 'there is nothing at this address')
   }
 
   sendFile({ headers }: IncomingMessage, response: ServerResponse, path: string): void {
-    const found = pageResponse(this.files, path.replace(/^\/ui\/?/, ''), headers)
+    const always = pageHeaders([this.console.origin])
+    const found = pageResponse(this.files, path.replace(/^\/ui\/?/, ''), headers, always)
     if (!found) return void response.writeHead(404).end()
     response.writeHead(found.status, found.headers).end(found.body)
   }
@@ -81,6 +94,7 @@ class Cell {
       kind: 'cloud',
       name: 'cloud.example',
       version: '0.1.0',
+      console: new URL(this.console.origin).host,
       ...(caller && { session: sessionDocument(caller) }),
     })
   }
@@ -141,14 +155,17 @@ export async function startSimulatedCell({
 }: SimulatedCellOptions = {}): Promise<SimulatedCell> {
   const files = await loadPageFiles(join(import.meta.dirname, '../../../apps/web/dist'))
   if (!files) throw new Error('apps/web/dist is missing; run npm run build:web')
-  const cell = new Cell(speed, files)
   const server = createServer((request, response) => {
     cell.handle(request, response).catch((error: unknown) => onError(error, response))
   })
   server.listen(port, '127.0.0.1')
   await once(server, 'listening')
+  const url = `http://localhost:${(server.address() as AddressInfo).port}`
+  const screens = await startSimulatedConsole([url])
+  const cell = new Cell(speed, files, screens)
   return {
-    url: `http://localhost:${(server.address() as AddressInfo).port}`,
+    url,
+    console: screens,
     get streams() {
       return cell.streams.size
     },
@@ -162,6 +179,7 @@ export async function startSimulatedCell({
     },
     async [Symbol.asyncDispose]() {
       cell.queue.stop()
+      await screens[Symbol.asyncDispose]()
       server.closeAllConnections()
       server.close()
       await once(server, 'close')

@@ -76,7 +76,7 @@ export function servePages(
   server.get('/ui/*', named, file)
   server.get('/ui/config.json', named, (request, reply) =>
     reply
-      .headers({ ...pageHeaders, 'cache-control': 'no-store' })
+      .headers({ ...pageHeaders(), 'cache-control': 'no-store' })
       .send(ui.config(edge.hasAccess(request))),
   )
 }

@@ -34,11 +34,6 @@ interface CommandGroup {
   readonly items: readonly Command[]
 }
 
-export function CommandPalette() {
-  const isOpen = useStore(isPaletteOpen)
-  return isOpen ? <Palette /> : null
-}
-
 const VMS_SHOWN = 8
 const LETTERS_MIN = 2
 
@@ -140,7 +135,7 @@ const matching = (group: CommandGroup, text: string): CommandGroup => ({
   items: group.items.filter((item) => item.text.toLowerCase().includes(text.toLowerCase())),
 })
 
-function Palette() {
+export function CommandPalette() {
   const [text, setText] = useState('')
   const wanted = useDeferredValue(text.trim())
   const found = useFoundVms(wanted)

@@ -6,12 +6,13 @@ import { Outlet, useLocation } from 'react-router'
 import { Icon } from '../components/icon.tsx'
 import { PageTooltip } from '../components/tooltip.tsx'
 import { connection } from '../data/connection.ts'
+import { isPaletteOpen } from '../data/page-state.ts'
 import { hasSessionEnded } from '../data/session.ts'
 import { source } from '../data/source.ts'
 import { useStore } from '../data/store.ts'
 import { formatClock } from '../text/format.ts'
-import { CommandPalette } from './command-palette.tsx'
-import { ConsoleDock } from './console-dock.tsx'
+import { ConsoleDock } from './dock/console-dock.tsx'
+import { LazyPart } from './lazy-part.tsx'
 import { LoginDialog } from './login-dialog.tsx'
 import { Shortcuts, useShortcuts } from './shortcuts.tsx'
 import { SideNav } from './side-nav.tsx'
@@ -53,7 +54,7 @@ export function Shell() {
           <TaskStrip />
         </div>
         <Toasts />
-        <CommandPalette />
+        <PaletteWhenOpen />
         <ActionDialog />
         <Shortcuts />
         {isLoginNeeded && <LoginDialog />}
@@ -61,6 +62,15 @@ export function Shell() {
       </Tooltip.Provider>
     </CSPProvider>
   )
+}
+
+const loadPalette = async () => (await import('./command-palette.tsx')).CommandPalette
+const closePalette = (): void => isPaletteOpen.set(false)
+
+/** Its code is loaded when it is opened for the first time. */
+function PaletteWhenOpen() {
+  if (!useStore(isPaletteOpen)) return null
+  return <LazyPart load={loadPalette} name="The search" onMissing={closePalette} />
 }
 
 /** A new page gets the focus and starts at its top, as after loading a document. */

@@ -16,6 +16,7 @@ const everywhere: readonly (readonly [keys: string, meaning: string])[] = [
   ['c', 'create a VM'],
   ['t', 'show tasks'],
   ['?', 'show this list'],
+  ['Ctrl Alt Home', 'leave the screen of a console'],
 ]
 const inLists: readonly (readonly [keys: string, meaning: string])[] = [
   ['↑ ↓', 'or j k: previous, next row'],

@@ -9,8 +9,8 @@ import { ConfirmDialog, Dialog } from '../components/dialog.tsx'
 import { CheckField, TextField } from '../components/field.tsx'
 import type { IconName } from '../components/icon.tsx'
 import type { MenuGroup, MenuItem } from '../components/menu.tsx'
+import { openConsole } from '../data/consoles.ts'
 import { notify, notifyError } from '../data/notifications.ts'
-import { consoleVm } from '../data/page-state.ts'
 import { queryClient } from '../data/query-client.ts'
 import { pageConfig } from '../data/session.ts'
 import { source } from '../data/source.ts'
@@ -72,8 +72,8 @@ async function run({ target, action }: PendingAction, body?: unknown): Promise<v
 function begin(target: ActionTarget, action: VmAction, navigate: NavigateFunction): void {
   if (!isAvailable(action)) return
   if (action.name === 'console') {
-    const { openConsole } = source()
-    return openConsole ? openConsole(action) : consoleVm.set(target.id)
+    const { openConsole: openOwn } = source()
+    return openOwn ? openOwn(action) : openConsole(target.id)
   }
   if (action.name === 'changeHardware') return void navigate(`${paths.vm(target.id)}?tab=hardware`)
   const isAsked = en.warning[action.name] !== undefined || action.name === 'createSnapshot'

@@ -1,8 +1,6 @@
 // What is open beside the page and stays open when the page changes.
 import { createStore } from './store.ts'
 
-/** The VM whose console is docked. */
-export const consoleVm = createStore<string | undefined>(undefined)
 export const isTaskListOpen = createStore(false)
 export const isPaletteOpen = createStore(false)
 export const isNavOpen = createStore(false)

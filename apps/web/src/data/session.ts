@@ -9,6 +9,8 @@ export interface PageConfig {
   /** The name of the cloud, such as its host name. */
   readonly name: string
   readonly version: string
+  /** The address of the consoles; the page's policy allows connections to it. */
+  readonly console?: string
   /** Present where the browser has a valid cookie. */
   readonly session?: SessionDocument
   /** Of a machine: it requires a token, and this browser has no session. */

@@ -2,19 +2,19 @@ import { useState } from 'react'
 
 import { pathOf } from '../../api/client.ts'
 import type { MetricsDocument } from '../../api/documents.ts'
-import { Screenshot } from '../../app/console-dock.tsx'
 import { useVmActions } from '../../app/vm-actions.tsx'
 import { Button } from '../../components/button.tsx'
 import { Card, Facts } from '../../components/card.tsx'
 import { Chart } from '../../components/chart.tsx'
 import { CommandLine } from '../../components/command-line.tsx'
-import { consoleVm } from '../../data/page-state.ts'
+import { consoles } from '../../data/consoles.ts'
 import { useStore } from '../../data/store.ts'
 import { useMetrics } from '../../data/use-documents.ts'
 import { findAction } from '../../model/actions.ts'
 import { curlCommand } from '../../model/commands.ts'
 import type { VmDetails } from '../../model/vm.ts'
 import { formatDateTime, formatMiB } from '../../text/format.ts'
+import { Screenshot } from './screenshot.tsx'
 import { SnapshotCard } from './snapshot-card.tsx'
 
 import page from '../../styles/page.module.css'
@@ -111,10 +111,10 @@ const DetailsCard = ({ vm }: { readonly vm: VmDetails }) => {
 }
 
 function ScreenCard({ vm }: { readonly vm: VmDetails }) {
-  const docked = useStore(consoleVm)
+  const { current } = useStore(consoles)
   const startAction = useVmActions()
   const action = findAction(vm.actions, 'console')
-  if (docked === vm.id || !action) return null
+  if (current === vm.id || !action) return null
   return (
     <Card
       title="Screen"

@@ -2,11 +2,12 @@ import { Link } from 'react-router'
 
 import { paths } from '../../app/paths.ts'
 import { Button } from '../../components/button.tsx'
+import { fittingColumns } from '../../components/grid/fitting-columns.ts'
 import type { GridColumn } from '../../components/grid/grid-column.ts'
 import { PowerLabel } from '../../components/power-label.tsx'
 import { ProgressBar } from '../../components/progress-bar.tsx'
 import { RelativeTime } from '../../components/relative-time.tsx'
-import { consoleVm } from '../../data/page-state.ts'
+import { openConsole } from '../../data/consoles.ts'
 import type { ShownTask } from '../../model/task.ts'
 import type { ListedVm } from '../../model/vm.ts'
 import { en } from '../../text/en.ts'
@@ -17,8 +18,8 @@ import style from './vm-list.module.css'
 
 interface ColumnOptions {
   readonly isAdministration: boolean
-  /** A preview takes a part of the width: the least important columns are left out. */
-  readonly isTight: boolean
+  /** Of the list, in pixels: columns that do not fit are left out. */
+  readonly width: number
   readonly selected: ReadonlyMap<string, ListedVm>
   readonly toggle: (row: ListedVm) => void
   /** Running tasks by the id of their VM. */
@@ -28,8 +29,10 @@ interface ColumnOptions {
 
 const soft = (text: string | undefined) => <span className={page['soft']}>{text}</span>
 
+const LEAST_IMPORTANT = ['created', 'disk', 'memory', 'cpus', 'host', 'address', 'vapp', 'org']
+
 export function vmColumns(options: ColumnOptions): GridColumn<ListedVm>[] {
-  const { isAdministration, isTight } = options
+  const { isAdministration, width } = options
   const columns: (GridColumn<ListedVm> & { readonly isShown?: boolean })[] = [
     selectColumn(options),
     {
@@ -99,7 +102,6 @@ export function vmColumns(options: ColumnOptions): GridColumn<ListedVm>[] {
       width: '6rem',
       sort: 'diskMB',
       isNumeric: true,
-      isShown: !isTight,
       cell: (row) => formatMiB(row.diskMiB),
     },
     {
@@ -108,12 +110,13 @@ export function vmColumns(options: ColumnOptions): GridColumn<ListedVm>[] {
       width: '7.5rem',
       sort: 'dateCreated',
       isNumeric: true,
-      isShown: !isTight && !isAdministration,
+      isShown: !isAdministration,
       cell: (row) => row.created !== undefined && <RelativeTime time={row.created} />,
     },
     toolsColumn(options),
   ]
-  return columns.filter(({ isShown = true }) => isShown)
+  const shown = columns.filter(({ isShown = true }) => isShown)
+  return fittingColumns(shown, LEAST_IMPORTANT, width)
 }
 
 const selectColumn = ({ selected, toggle }: ColumnOptions): GridColumn<ListedVm> => ({
@@ -147,7 +150,7 @@ const toolsColumn = ({ onMenu }: ColumnOptions): GridColumn<ListedVm> => ({
         tabIndex={-1}
         label={`Console of ${row.name}`}
         unavailable={row.power === 'on' ? undefined : 'the VM is not running'}
-        onClick={() => consoleVm.set(row.id)}
+        onClick={() => openConsole(row.id)}
       />
       <Button
         small

@@ -10,6 +10,7 @@ import { Chips, FilterBar, FilterInput } from '../../components/filter-bar.tsx'
 import type { GridAction } from '../../components/grid/grid-column.ts'
 import { Grid } from '../../components/grid/grid.tsx'
 import { useIsNarrow } from '../../components/use-media.ts'
+import { useWidth } from '../../components/use-width.ts'
 import { density, rowHeightOf } from '../../data/preferences.ts'
 import { useSession } from '../../data/session.ts'
 import { useStore } from '../../data/store.ts'
@@ -61,7 +62,8 @@ export function VmList({ isAdministration = false }: { readonly isAdministration
   const isNarrow = useIsNarrow()
   const rowHeight = rowHeightOf(useStore(density))
   const onAction = useRowActions(isNarrow, search.preview, change, selection.toggle, setOpened)
-  const columns = useColumns(isAdministration, search.preview !== '', selection, setOpened)
+  const box = useRef<HTMLDivElement>(null)
+  const columns = useColumns(isAdministration, useWidth(box), selection, setOpened)
   const onVisible = useFollowingAddress(list.onVisible, (row) => change({ row }, 'replace'))
   const narrow = useCallback(
     (row: ListedVm) => <NarrowVmRow row={row} onMenu={(anchor) => setOpened({ row, anchor })} />,
@@ -96,7 +98,7 @@ export function VmList({ isAdministration = false }: { readonly isAdministration
         </FilterBar>
       )}
       <div className={style['split']}>
-        <div className={page['list']}>
+        <div className={page['list']} ref={box}>
           <Grid
             key={filter}
             label={title}
@@ -168,7 +170,7 @@ function useRowActions(
 
 function useColumns(
   isAdministration: boolean,
-  isPreviewOpen: boolean,
+  width: number,
   { rows, toggle }: Pick<ReturnType<typeof useSelection>, 'rows' | 'toggle'>,
   openMenu: (opened: OpenedRow) => void,
 ) {
@@ -181,13 +183,13 @@ function useColumns(
     () =>
       vmColumns({
         isAdministration,
-        isTight: isPreviewOpen,
+        width,
         selected: rows,
         toggle,
         tasks,
         onMenu: (row, anchor) => openMenu({ row, anchor }),
       }),
-    [isAdministration, isPreviewOpen, rows, toggle, tasks, openMenu],
+    [isAdministration, width, rows, toggle, tasks, openMenu],
   )
 }
 
