@@ -1,19 +1,34 @@
+// Violations of WCAG 2.2 AA and of good practice that axe-core finds on a page.
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 
-import type { Page } from 'playwright-core'
+import type { CDPSession, Page } from 'playwright-core'
 
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
+const everyRule = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'] as const
 
-/** The policy of the page forbids foreign scripts; the debugger's protocol does not. */
-export async function violationsOf(page: Page): Promise<string[]> {
+/** The policy of the page forbids foreign scripts; the debugger's protocol does not. The scripts stay until the page is loaded again. */
+export async function openAxe(page: Page): Promise<CDPSession> {
   const session = await page.context().newCDPSession(page)
   await session.send('Runtime.evaluate', { expression: axe })
+  return session
+}
+
+/** `rules`: tags or names of rules. Default: all that a page must meet. */
+export async function findViolations(
+  session: CDPSession,
+  rules: readonly string[] = everyRule,
+): Promise<string[]> {
   const { result } = await session.send('Runtime.evaluate', {
-    expression: `axe.run(document, { runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'] })
+    expression: `new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))
+      .then(() => axe.run(document, { runOnly: ${JSON.stringify(rules)}, resultTypes: ['violations'] }))
       .then((found) => JSON.stringify(found.violations.map(({ id, nodes }) => id + ': ' + nodes[0].html.slice(0, 200) + ' ' + nodes[0].failureSummary.slice(0, 200))))`,
     awaitPromise: true,
     returnByValue: true,
   })
   return JSON.parse(String(result.value)) as string[]
 }
+
+/** All violations on a page that was just loaded. */
+export const violationsOf = async (page: Page): Promise<string[]> =>
+  findViolations(await openAxe(page))

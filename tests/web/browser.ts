@@ -26,6 +26,8 @@ export interface ServedAt {
   readonly password?: string
   /** The port on this machine that answers for the host of the URL. Default: the URL's own. */
   readonly port?: number
+  /** Its certificate is of an issuer that no browser knows. Default: that it has a port of this machine. */
+  readonly isUntrusted?: boolean
 }
 
 export async function startBrowser(at: ServedAt): Promise<WebBrowser> {
@@ -55,8 +57,7 @@ async function open(
     colorScheme: isDark ? 'dark' : 'light',
     hasTouch: width < 500,
     locale: 'en-GB',
-    // A test has no certificate that a browser knows.
-    ignoreHTTPSErrors: at.port !== undefined,
+    ignoreHTTPSErrors: at.isUntrusted ?? at.port !== undefined,
   })
   const page = await context.newPage()
   page.on('pageerror', (error) => problems.push(error.message))

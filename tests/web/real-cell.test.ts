@@ -1,18 +1,15 @@
 // Goal: the web UI works with a real cell. Method: Chromium, over TLS and at the public address of the cloud, against the API of a cell
 // with PostgreSQL. There is no Temporal: tasks stay queued.
 import assert from 'node:assert/strict'
-import { once } from 'node:events'
-import { connect, type AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
-import { createServer, type Server } from 'node:tls'
 
-import { startIssuer } from '@skerry/lab'
 import { loadPageFiles } from '@skerry/service'
 import { sql } from 'kysely'
 
 import { BASE, openTenantsApi, type TenantsApi } from '../../apps/cloud/test/tenants-api.ts'
 import { startBrowser, type WebBrowser } from './browser.ts'
+import { startTlsFront, type TlsFront } from './tls-front.ts'
 
 const DIST = join(import.meta.dirname, '../../apps/web/dist')
 const VM = 'app-vm-1'
@@ -20,7 +17,7 @@ const EVENTS = `${BASE}/api/events?after=0-0`
 const isEvents = (response: { url(): string }): boolean => response.url() === EVENTS
 
 let api: TenantsApi
-let tls: Server
+let tls: TlsFront
 let browser: WebBrowser
 
 before(async () => {
@@ -28,28 +25,14 @@ before(async () => {
   api = await openTenantsApi(files)
   const { vms } = await api.cloud.addVms(1, 'POWERED_ON')
   await sql`update vm set name = ${VM}, boot = 'boot' where id = ${vms[0]}`.execute(api.cloud.db)
-  tls = await serveTls(api.port)
-  const { port } = tls.address() as AddressInfo
-  browser = await startBrowser({ url: BASE, password: 'secret', port })
+  tls = await startTlsFront(api.port)
+  browser = await startBrowser({ url: BASE, password: 'secret', port: tls.port })
 })
 after(async () => {
   await browser[Symbol.asyncDispose]()
-  tls.close()
+  tls[Symbol.dispose]()
   await api[Symbol.asyncDispose]()
 })
-
-/** The cookie of a page needs HTTPS, and the tests of the API listen without. */
-async function serveTls(port: number): Promise<Server> {
-  await using issuer = await startIssuer('public')
-  const server = createServer({ ...(await issuer.issue('DNS:cloud.example')) }, (socket) => {
-    const inside = connect(port, '127.0.0.1')
-    socket.on('error', () => inside.destroy()).pipe(inside)
-    inside.on('error', () => socket.destroy()).pipe(socket)
-  })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  return server
-}
 
 test('a user logs in, sees the VMs and opens one, and a reload keeps the session', async () => {
   const page = await browser.open()

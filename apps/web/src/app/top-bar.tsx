@@ -46,7 +46,7 @@ function Breadcrumbs() {
         {crumbs.map(({ text, to, total }) => (
           <li key={text}>
             {to === undefined ? (
-              <h1 aria-current="page">
+              <h1 aria-current="page" title={text}>
                 {text} {total !== undefined && <span>{formatCount(total)}</span>}
               </h1>
             ) : (

@@ -56,7 +56,7 @@ export function vmColumns(options: ColumnOptions): GridColumn<ListedVm>[] {
     {
       key: 'org',
       title: 'Organisation',
-      width: 'minmax(6rem, .7fr)',
+      width: 'minmax(8rem, .7fr)',
       isShown: isAdministration,
       cell: (row) => soft(row.org),
     },

@@ -1,0 +1,39 @@
+// Every address of the web UI, over the data of the simulated cell.
+const vm = '/vms/vm-01980001-7331-7000-8000-000000002cb1'
+const vapp = '/vapps/vapp-01980002-0000-7000-8000-000000000003'
+const uuid = (kind: string, n: string): string => `${kind}-0000-7000-8000-${n.padStart(12, '0')}`
+
+export const tenantPages = [
+  '/',
+  '/vms',
+  `/vms?preview=${vm.slice(5)}`,
+  '/vms?q=nothing-has-this-name',
+  vm,
+  `${vm}?tab=snapshots`,
+  `${vm}?tab=hardware`,
+  `${vm}?tab=metadata`,
+  `${vm}?tab=activity`,
+  '/vms/new',
+  '/vapps',
+  '/vapps/new',
+  vapp,
+  `${vapp}?tab=lease`,
+  '/templates',
+  '/templates?upload=1',
+  `/templates/vappTemplate-${uuid('01980007', '1')}`,
+  '/tasks',
+  '/events',
+  '/settings',
+  '/org',
+  '/org?tab=quota',
+  '/org?tab=leases',
+  '/nothing-here',
+] as const
+export const administratorPages = [
+  '/admin/hosts',
+  `/admin/hosts/${uuid('01980005', '11')}`,
+  '/admin/orgs',
+  `/admin/orgs/${uuid('01980004', '1')}?tab=quota`,
+  '/admin/vms',
+  '/admin/audit',
+] as const
