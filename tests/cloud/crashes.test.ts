@@ -216,7 +216,7 @@ async function assertWhole({ db, hosts }: SmallCloud, each: Case, vm: VmId, task
     .execute()
   // Its wait reason may be reported meanwhile.
   const kinds = events.map(({ kind }) => kind).filter((kind) => kind !== 'task.waiting')
-  assert.deepEqual(kinds, ['task.queued', 'task.success'], name)
+  assert.deepEqual(kinds, ['task.queued', 'task.running', 'task.success'], name)
   const real = hosts.flatMap((host) => {
     const found = host.find(vm)
     return found ? [{ host: host.id, found }] : []

@@ -25,7 +25,7 @@ export interface RequestContext {
   readonly seal: Pick<Seal, 'close'>
   readonly uploads: Uploads
   /** Open event feeds of this cell. */
-  readonly feeds: Pick<Feeds, 'requireRoom' | 'open' | 'read' | 'isCurrent'>
+  readonly feeds: Pick<Feeds, 'requireRoom' | 'open' | 'catchUp' | 'isCurrent'>
   /** Event ids as an organisation sees them. */
   readonly eventCursors: CursorsOf
   /** Days that tasks are kept, as their documents state. Default: 90. */

@@ -179,6 +179,11 @@ export const vmOf = (db: Kysely<CloudTables>, id: VmId) =>
 
 export type { OrgId }
 
-/** The emitted events in their order. */
+/** The emitted events in their order, without those of observed states: they depend on when hosts come and go. */
 export const kindsOf = async (db: Kysely<CloudTables>): Promise<string[]> =>
-  (await db.selectFrom('event').select('kind').orderBy('seq').execute()).map(({ kind }) => kind)
+  (await db.selectFrom('event').select('kind').orderBy('seq').execute())
+    .map(({ kind }) => kind)
+    .filter((kind) => !isObservation(kind))
+
+export const isObservation = (kind: string): boolean =>
+  kind === 'vm.status' || kind === 'vms.unknown'

@@ -13,7 +13,7 @@ import { followHosts } from '../src/hosts/follow-hosts.ts'
 import type { HostRow } from '../src/hosts/hosts.ts'
 import { recoverHosts } from '../src/hosts/recover-hosts.ts'
 import { CutHost } from './away-host.ts'
-import { DIGEST } from './cloud-database.ts'
+import { DIGEST, isObservation } from './cloud-database.ts'
 
 const BEAT_MS = 20
 
@@ -109,4 +109,5 @@ export async function toldOf(db: Kysely<CloudTables>, vm?: VmId): Promise<string
   return events
     .filter((each) => (each.vm ?? each.details['vm'] ?? undefined) === vm)
     .map(({ kind }) => kind)
+    .filter((kind) => !isObservation(kind))
 }

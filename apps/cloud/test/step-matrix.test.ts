@@ -251,7 +251,7 @@ for (const each of cases) {
       .orderBy('seq')
       .execute()
     const kinds = events.map(({ kind }) => kind)
-    assert.deepEqual(kinds, ['task.queued', `task.${task.state}`], 'it ended once')
+    assert.deepEqual(kinds, ['task.queued', 'task.running', `task.${task.state}`], 'it ended once')
   })
 }
 

@@ -25,6 +25,14 @@ test('messages are written with their id, name and one line of data, after the c
   )
 })
 
+test('a message without an id does not move the position of the reader', async () => {
+  async function* source(): AsyncGenerator<Message> {
+    yield { event: 'progress', data: { percent: 5 } }
+  }
+  const text = (await eventStream(source, { since: 7 }).toArray()).join('')
+  assert.equal(text, 'id: 7\nretry: 1000\n\nevent: progress\ndata: {"percent":5}\n\n')
+})
+
 test('an idle stream sends comments', async () => {
   async function* silent(signal: AbortSignal): AsyncGenerator<Message> {
     await once(signal, 'abort')

@@ -49,6 +49,13 @@ export interface EventCursor {
   readonly seq: string
 }
 
+/** Whether the event comes after this position. Both are whole numbers without leading zeros. */
+export const isAfter = (event: EventCursor, { tx, seq }: EventCursor): boolean =>
+  event.tx === tx ? isGreater(event.seq, seq) : isGreater(event.tx, tx)
+
+const isGreater = (one: string, other: string): boolean =>
+  one.length === other.length ? one > other : one.length > other.length
+
 /**
  * Events after the cursor, oldest first. Only those below the oldest open transaction: a row may become
  * visible later than one with a higher number, but never below that.

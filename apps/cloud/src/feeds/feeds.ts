@@ -1,14 +1,14 @@
 import { setImmediate as yieldTurn, setTimeout as sleep } from 'node:timers/promises'
 
 import { Fault } from '@skerry/fault'
-import type { OrgId } from '@skerry/vm'
-import { sql, type Kysely } from 'kysely'
+import type { Kysely } from 'kysely'
 
 import { isSamePrincipal, readPrincipals } from '../auth/session-alive.ts'
-import { endOfEvents, type EventCursor, type EventRow } from '../database/events.ts'
+import { endOfEvents, readEvents, type EventCursor, type EventRow } from '../database/events.ts'
 import type { CloudTables } from '../database/tables.ts'
 import type { Principal } from '../domain/authorize.ts'
-import { SYSTEM_ROLE } from '../domain/roles.ts'
+import { Feed, scopeOf, type EventScope, type FeedOptions } from './feed.ts'
+import { TaskProgress } from './task-progress.ts'
 
 /** Feeds that can be open at one cell at the same time. */
 export const feedBounds = { ofUser: 20, ofOrg: 200 } as const
@@ -21,51 +21,6 @@ const AT_ONCE = 10
 const UNSURE_MS = 5000
 const RETRY_SECONDS = 120
 
-/** Whose events a reader sees. */
-type EventScope = OrgId | 'all'
-
-export const reachOf = ({ role, org }: Pick<Principal, 'role' | 'org'>): EventScope =>
-  role === SYSTEM_ROLE ? 'all' : org
-
-/** One open response that streams events. */
-export class Feed {
-  readonly principal: Principal
-  readonly token: string
-  readonly #close: () => void
-  #isOver = false
-  /** There may be something to read, as at the start. */
-  #isDue = true
-  #wake: (() => void) | undefined
-
-  constructor(principal: Principal, token: string, close: () => void) {
-    this.principal = principal
-    this.token = token
-    this.#close = close
-  }
-
-  /** Whether it has ended, or its reader has lost access. */
-  get isOver(): boolean {
-    return this.#isOver
-  }
-
-  /** Resolves when there may be something to read, or when the feed has ended. */
-  async due(): Promise<void> {
-    if (!this.#isDue && !this.#isOver) await new Promise<void>((resolve) => (this.#wake = resolve))
-    this.#isDue = false
-  }
-
-  poke(): void {
-    this.#isDue = true
-    this.#wake?.()
-  }
-
-  end(): void {
-    this.#isOver = true
-    this.#close()
-    this.#wake?.()
-  }
-}
-
 export interface FeedsOptions {
   readonly db: Kysely<CloudTables>
   /** Monotonic clock, in milliseconds. */
@@ -74,14 +29,16 @@ export interface FeedsOptions {
 }
 
 /**
- * All open feeds of a cell. One loop polls for new events of all organisations, and checks the readers: the feed of a reader whose
- * token, account, role or organisation has changed is ended. Nothing is polled while no feed is open.
+ * All open feeds of a cell. One loop reads new events of all organisations and the progress of tasks, each by one query however many
+ * feeds there are, and hands every feed those of its scope. It also checks the readers: the feed of a reader whose token, account,
+ * role or organisation has changed is ended. Nothing is read while no feed is open.
  */
 export class Feeds implements AsyncDisposable {
   readonly #options: FeedsOptions
   readonly #open = new Set<Feed>()
   readonly #reads = new Map<string, Promise<readonly EventRow[]>>()
   readonly #stopping = new AbortController()
+  #progress = new TaskProgress()
   #running: Promise<void> | undefined
   #cursor: EventCursor | undefined
 
@@ -108,21 +65,21 @@ export class Feeds implements AsyncDisposable {
       throw tooMany(`this organisation already has ${orgMost} event feeds open at this cell`)
   }
 
-  open(principal: Principal, token: string): Feed {
-    this.requireRoom(principal)
-    const feed: Feed = new Feed(principal, token, () => this.#open.delete(feed))
+  open(options: FeedOptions): Feed {
+    this.requireRoom(options.principal)
+    const feed: Feed = new Feed(options, () => this.#open.delete(feed))
     this.#open.add(feed)
     this.#running ??= this.#run()
     return feed
   }
 
-  /** Readers at the same position share one query until there is something new. */
-  async read(
+  /** Readers that catch up from the same position share one query until there is something new. */
+  async catchUp(
     { principal }: Feed,
     { tx, seq }: EventCursor,
     read: () => Promise<readonly EventRow[]>,
   ): Promise<readonly EventRow[]> {
-    const key = `${reachOf(principal)} ${tx}-${seq}`
+    const key = `${scopeOf(principal)} ${tx}-${seq}`
     const requested = this.#reads.get(key)
     if (requested) return requested
     const reading = read()
@@ -162,48 +119,66 @@ export class Feeds implements AsyncDisposable {
     this.#reads.clear()
     // Without an await in between: a feed that is opened from now on starts the loop again.
     this.#cursor = undefined
+    this.#progress = new TaskProgress()
     this.#running = undefined
   }
 
   async #look(): Promise<void> {
+    const { db, now } = this.#options
     const feeds = [...this.#open]
     const principals = await readPrincipals(
-      this.#options.db,
+      db,
       feeds.map(({ token }) => token),
     )
     for (const feed of feeds) {
       if (!isSamePrincipal(feed.principal, principals.get(feed.token))) feed.end()
     }
-    const changed = await this.#changed()
-    this.#reads.clear()
-    const due = [...this.#open].filter(
-      ({ principal }) => changed === 'any' || changed.has(reachOf(principal)),
-    )
-    for (const [at, feed] of due.entries()) {
-      feed.poke()
-      if (at % AT_ONCE === AT_ONCE - 1) await yieldTurn()
-    }
+    await this.#readEvents()
+    const reading = [...this.#open].filter(({ isWithProgress }) => isWithProgress)
+    const scopes = new Set(reading.map(({ principal }) => scopeOf(principal)))
+    const changed = await this.#progress.changed(db, scopes, now())
+    if (changed.length === 0) return
+    const byScope = Map.groupBy(changed, ({ org }): EventScope => org).set('all', [...changed])
+    await eachWithTurns(reading, (feed) => {
+      for (const { task, message } of byScope.get(scopeOf(feed.principal)) ?? []) {
+        feed.addProgress(task, message)
+      }
+    })
   }
 
-  /** The organisations that have new events. */
-  async #changed(): Promise<ReadonlySet<EventScope> | 'any'> {
+  /** Reads what is new since the last time, and hands it out. */
+  async #readEvents(): Promise<void> {
     const { db } = this.#options
     if (!this.#cursor) {
       this.#cursor = await endOfEvents(db)
-      return 'any'
+      // What was read before this position was known may end before it.
+      this.#reads.clear()
+      for (const feed of this.#open) feed.fallBehind()
+      return
     }
-    const changed = new Set<EventScope>()
-    for (;;) {
-      const { tx, seq }: EventCursor = this.#cursor
-      const { rows } = await sql<
-        EventCursor & { readonly org: OrgId | null }
-      >`select tx, seq, org from event
-        where (tx, seq) > (${tx}::xid8, ${seq}::bigint) and tx < pg_snapshot_xmin(pg_current_snapshot())
-        order by tx, seq limit ${PAGE}`.execute(db)
-      for (const { org } of rows) changed.add(org ?? 'all').add('all')
+    let rows: readonly EventRow[]
+    do {
+      rows = await readEvents(db, this.#cursor, PAGE)
+      // In one turn with the new position: a feed that catches up from now on reads at least these rows.
+      this.#reads.clear()
       this.#cursor = rows.at(-1) ?? this.#cursor
-      if (rows.length < PAGE) return changed
-    }
+      await this.#handOut(rows)
+    } while (rows.length === PAGE)
+  }
+
+  async #handOut(rows: readonly EventRow[]): Promise<void> {
+    if (rows.length === 0) return
+    const byScope = Map.groupBy(rows, ({ org }): EventScope => org ?? 'all').set('all', [...rows])
+    const due = [...this.#open].filter(({ principal }) => byScope.has(scopeOf(principal)))
+    await eachWithTurns(due, (feed) => feed.add(byScope.get(scopeOf(feed.principal)) ?? []))
+  }
+}
+
+/** Other requests get a turn in between. */
+async function eachWithTurns(feeds: readonly Feed[], act: (feed: Feed) => void): Promise<void> {
+  for (const [at, feed] of feeds.entries()) {
+    act(feed)
+    if (at % AT_ONCE === AT_ONCE - 1) await yieldTurn()
   }
 }
 

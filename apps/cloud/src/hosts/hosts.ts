@@ -127,7 +127,22 @@ export async function recordListed(
       .where('seen_session', '>', '0')
       .where('seen_session', '<', session)
       .returning(['id', 'org', 'vapp', 'missing'])
+      // As it was before this statement.
+      .returning((eb) =>
+        eb
+          .selectFrom('vm as before')
+          .select('before.host_silent')
+          .whereRef('before.id', '=', 'vm.id')
+          .as('was_silent'),
+      )
       .execute()
+    const unknown = Map.groupBy(
+      missing.filter((vm) => !vm.was_silent),
+      ({ org }) => org,
+    )
+    for (const [org, { length: count }] of unknown) {
+      await emitEvent(tx, { kind: 'vms.unknown', org, details: { count } })
+    }
     // Missing once may be a list made while the VM moved; missing twice is reported to operators.
     for (const vm of missing.filter((each) => each.missing === 2)) {
       await emitEvent(tx, { kind: 'vm.missing', vm, host: id })

@@ -83,15 +83,17 @@ export async function recordSeen(
   )
 }
 
-/** Marks the VMs of this host as not observed. They keep their last observed status. */
+/**
+ * Marks the VMs of this host as not observed. They keep their last observed status. Each organisation gets one event with the number
+ * of its VMs that are UNKNOWN from now on, not one for each VM.
+ */
 export async function loseSight(db: Kysely<CloudTables>, host: HostId): Promise<void> {
-  await db
-    .updateTable('vm')
-    .set({ host_silent: true })
-    .where('host', '=', host)
-    .where('deleted_at', 'is', null)
-    .where('host_silent', '=', false)
-    .execute()
+  await sql`
+    with lost as (update vm set host_silent = true
+      where host = ${host} and deleted_at is null and not host_silent returning org, displayed_status)
+    insert into event (kind, org, details)
+      select 'vms.unknown', org, jsonb_build_object('count', count(*)) from lost
+      where displayed_status = 'UNKNOWN' group by org`.execute(db)
 }
 
 /** Locks and reads the VM for the holder of its newest claim: until the end of the transaction no one else can change it. */

@@ -4,6 +4,7 @@ import { Type } from 'typebox'
 import type { RequestContext } from '../context.ts'
 import {
   endOfEvents,
+  isAfter,
   readEvents,
   requireReached,
   type EventCursor,
@@ -11,7 +12,7 @@ import {
 } from '../database/events.ts'
 import { at } from '../dialect/addresses.ts'
 import type { EventCursors } from '../feeds/event-cursors.ts'
-import type { Feed } from '../feeds/feeds.ts'
+import type { Feed } from '../feeds/feed.ts'
 import { route } from '../http/route.ts'
 
 const PAGE = 500
@@ -24,9 +25,12 @@ export const events = [
     method: 'GET',
     path: at.events,
     permission: 'vm:read',
-    query: Type.Object({ after: Type.Optional(Type.String()) }),
+    query: Type.Object({
+      after: Type.Optional(Type.String()),
+      progress: Type.Optional(Type.String({ pattern: '^(true|false)$' })),
+    }),
     answers: { 200: 'events' },
-    doc: 'Streams events as they happen (server-sent events). Last-Event-ID or ?after=ID continues after that event; ?after=0-0 starts with the first. The stream ends with the session, and when the role of its user changes. At most 20 streams of a user and 200 of an organisation can be open at a cell; further ones get 429.',
+    doc: 'Streams events as they happen (server-sent events). Last-Event-ID or ?after=ID continues after that event; ?after=0-0 starts with the first. ?progress=true adds messages named progress, without an id: the progress of each running task when it has changed, at most once a second; they are not stored. The stream ends with the session, and when the role of its user changes. At most 20 streams of a user and 200 of an organisation can be open at a cell; further ones get 429.',
     async handle(context, { principal, token, query, lastEventId }) {
       context.feeds.requireRoom(principal)
       const cursors = context.eventCursors(principal.org)
@@ -34,7 +38,8 @@ export const events = [
       const cursor =
         since === undefined ? await context.as(principal, endOfEvents) : cursors.read(since)
       await context.as(principal, (tx) => requireReached(tx, cursor))
-      const feed = context.feeds.open(principal, token)
+      const isWithProgress = query.progress === 'true'
+      const feed = context.feeds.open({ principal, token, isWithProgress })
       const source = (signal: AbortSignal) => follow(context, { feed, cursors, cursor, signal })
       const body = eventStream(source, { since: cursors.write(cursor) })
       return { status: 200, headers: streamHeaders, body }
@@ -54,31 +59,41 @@ async function* follow(
   context: RequestContext,
   { feed, cursors, cursor, signal }: FeedSession,
 ): AsyncIterable<readonly Message[]> {
-  const { principal } = feed
-  const { feeds } = context
   let last = cursor
   signal.addEventListener('abort', () => feed.end(), { once: true })
   try {
-    if (signal.aborted || !(await feeds.isCurrent(feed))) return
+    if (signal.aborted || !(await context.feeds.isCurrent(feed))) return
     while (!feed.isOver) {
       await feed.due()
-      const after = last
-      const rows = feed.isOver
-        ? []
-        : await feeds.read(feed, after, () =>
-            context.as(principal, (tx) => readEvents(tx, after, PAGE)),
-          )
-      // The read may be shared with readers whose rights did not change, while this feed was ended.
       if (feed.isOver) return
-      for (let at = 0; at < rows.length && !feed.isOver; at += AT_ONCE) {
-        yield rows.slice(at, at + AT_ONCE).map((row) => messageOf(row, cursors))
+      const rows = feed.startCatchUp() ? await catchUp(context, feed, last) : feed.takeRows()
+      // What was caught up may have been handed out too.
+      const fresh = eventsAfter(rows, last)
+      for (let at = 0; at < fresh.length && !feed.isOver; at += AT_ONCE) {
+        yield fresh.slice(at, at + AT_ONCE).map((row) => messageOf(row, cursors))
       }
-      last = rows.at(-1) ?? last
-      if (rows.length === PAGE) feed.poke()
+      last = fresh.at(-1) ?? last
+      const progress = feed.isOver ? [] : feed.takeProgress()
+      if (progress.length > 0) yield progress
     }
   } finally {
     feed.end()
   }
+}
+
+const eventsAfter = (rows: readonly EventRow[], cursor: EventCursor): readonly EventRow[] =>
+  rows.filter((row) => isAfter(row, cursor))
+
+/** A page of the events after this position, as PostgreSQL shows them to the reader. */
+async function catchUp(
+  context: RequestContext,
+  feed: Feed,
+  after: EventCursor,
+): Promise<readonly EventRow[]> {
+  const read = () => context.as(feed.principal, (tx) => readEvents(tx, after, PAGE))
+  const rows = await context.feeds.catchUp(feed, after, read)
+  if (rows.length === PAGE) feed.fallBehind()
+  return rows
 }
 
 /** Caches the message of a row, which many readers of one organisation receive. */

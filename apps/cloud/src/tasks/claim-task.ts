@@ -2,6 +2,7 @@ import type { FaultKind } from '@skerry/fault'
 import type { HostId, TaskId, VmId } from '@skerry/vm'
 import { sql, type Kysely } from 'kysely'
 
+import { emitEvent } from '../database/events.ts'
 import type { Claim, Tx, CloudTables, TaskRow } from '../database/tables.ts'
 import { staleClaim, writeClaimed, type VmRow } from '../inventory/vms.ts'
 import { claimable, open } from './claimable.ts'
@@ -94,7 +95,9 @@ export async function claimTask(
       .returning('claimed.fence')
       .executeTakeFirstOrThrow()
     const { held: _, ...vm } = locked
-    return { task, vm: { ...vm, fence, holder }, fence, first: head.state === 'queued' }
+    const first = head.state === 'queued'
+    if (first) await emitEvent(tx, { kind: 'task.running', task })
+    return { task, vm: { ...vm, fence, holder }, fence, first }
   })
 }
 

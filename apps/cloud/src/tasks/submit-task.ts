@@ -86,7 +86,8 @@ export async function submitTogether(
     .returningAll()
     .executeTakeFirstOrThrow()
   await emitEvent(tx, { kind: 'task.queued', task: row })
-  if (over) await emitEvent(tx, { kind: 'task.success', task: row })
+  // Its children wait in their queues; it is no task that waits itself.
+  await emitEvent(tx, { kind: over ? 'task.success' : 'task.running', task: row })
   if (over && closes) {
     await tx.updateTable('vapp').set({ deleted_at: now }).where('id', '=', id).execute()
   }

@@ -3,8 +3,8 @@ import { PassThrough, type Readable } from 'node:stream'
 
 /** One message of an event stream (WHATWG HTML, 9.2). */
 export interface Message {
-  /** A number, or a string from which the source can find its position. */
-  readonly id: number | string
+  /** A number, or a string from which the source can find its position. Without it, the reader's position stays. */
+  readonly id?: number | string
   readonly event: string
   readonly data: unknown
 }
@@ -73,4 +73,4 @@ function textOf(message: Message): string {
 }
 
 const render = ({ id, event, data }: Message): string =>
-  `id: ${id}\nevent: ${event}\ndata: ${JSON.stringify(data)}\n\n`
+  `${id === undefined ? '' : `id: ${id}\n`}event: ${event}\ndata: ${JSON.stringify(data)}\n\n`
