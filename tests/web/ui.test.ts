@@ -6,15 +6,18 @@ import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { gzipSync } from 'node:zlib'
 
+import type { Page } from 'playwright-core'
+
 import { logIn, startBrowser, type WebBrowser } from './browser.ts'
 import { startSimulatedCell, type SimulatedCell } from './simulated-cell/server.ts'
 
 const dist = join(import.meta.dirname, '../../apps/web/dist')
+const SPEED = 5
 let cell: SimulatedCell
 let browser: WebBrowser
 
 before(async () => {
-  cell = await startSimulatedCell({ speed: 5 })
+  cell = await startSimulatedCell({ speed: SPEED })
   browser = await startBrowser(cell)
 })
 after(async () => {
@@ -109,6 +112,59 @@ test('a change of a VM is shown without a reload', async () => {
   await page.getByRole('menuitem', { name: 'Start', exact: true }).click()
   await page.getByText(`Starting ${name}`).first().waitFor()
   await page.getByRole('link', { name, exact: true }).waitFor({ state: 'detached' })
+  await page.context().close()
+})
+
+/** Starts a task that runs as slowly as in a cloud, and counts how often the list of tasks is read from then on. */
+async function suspendSlowly(page: Page, query: string): Promise<{ readonly reads: number }> {
+  const seen = { reads: 0 }
+  page.on('request', (request) => {
+    if (new URL(request.url()).searchParams.get('type') === 'task') seen.reads += 1
+  })
+  const row = page.getByRole('row').filter({ hasText: query }).first()
+  await row.waitFor()
+  const name = (await row.getByRole('link').textContent()) ?? ''
+  await row.getByRole('button', { name: `Actions of ${name}` }).click()
+  cell.setSpeed(0.5)
+  await page.getByRole('menuitem', { name: 'Suspend', exact: true }).click()
+  return seen
+}
+
+const endSlowTasks = async (page: Page): Promise<void> => {
+  cell.setSpeed(SPEED)
+  await page.getByText('No running tasks').waitFor()
+}
+
+/** Waits until the line of tasks shows a progress, other than the one before. */
+async function nextProgress(page: Page, before = '0 %'): Promise<string> {
+  const shown = page.getByRole('region', { name: 'Tasks' }).getByText(/^\d+ %$/)
+  const next = shown.and(page.locator(`:not(:text-is("${before}"))`))
+  return (await next.textContent()) ?? ''
+}
+
+test('progress is shown without a request for the list of tasks', async () => {
+  const page = await browser.open({ path: '/vms?q=ldap-test-00*&status=on' })
+  const seen = await suspendSlowly(page, 'ldap-test-00')
+  // The first may be from the list, which is read when a task is new.
+  const second = await nextProgress(page, await nextProgress(page))
+  const { reads } = seen
+  await nextProgress(page, second)
+  assert.ok(reads > 0)
+  assert.equal(seen.reads, reads)
+  await endSlowTasks(page)
+  await page.context().close()
+})
+
+test('without events the list of tasks is read until the task has ended', async () => {
+  const page = await browser.open({ path: '/vms?q=mail-test-00*&status=on' })
+  await page.route('**/api/events**', (route) => route.abort())
+  cell.endStreams()
+  const seen = await suspendSlowly(page, 'mail-test-00')
+  const first = await nextProgress(page)
+  const { reads } = seen
+  await nextProgress(page, first)
+  assert.ok(seen.reads > reads)
+  await endSlowTasks(page)
   await page.context().close()
 })
 

@@ -10,6 +10,7 @@ import { loadPageFiles, pageHeaders, pageResponse, type PageFiles } from '@skerr
 import { sessionDocument } from './administration.ts'
 import { COOKIE, Sessions } from './callers.ts'
 import { startSimulatedConsole, type SimulatedConsole } from './console.ts'
+import { KIND, uuidOf } from './inventory.ts'
 import { ForbiddenQuery } from './query-route.ts'
 import { InvalidQuery } from './query.ts'
 import { rows } from './routes.ts'
@@ -25,6 +26,10 @@ export interface SimulatedCell extends AsyncDisposable {
   readonly streams: number
   /** Ends all sessions, as if they had expired. */
   endSessions(): void
+  /** How much faster tasks are than in a real cloud; also those that are running. */
+  setSpeed(speed: number): void
+  /** Breaks all event streams. */
+  endStreams(): void
   /** Breaks all event streams, and refuses new requests until it is called with false. */
   setDown(isDown: boolean): void
 }
@@ -60,7 +65,7 @@ class Cell {
     const caller = this.sessions.callerOf(request)
     if (!caller)
       return sendError(response, 401, 'UNAUTHENTICATED', 'the token is missing or expired; log in')
-    if (pathname === '/api/events') return this.follow(request, response)
+    if (pathname === '/api/events') return this.follow(request, response, url)
     if (pathname === '/api/session' && request.method === 'DELETE')
       return this.logOut(request, response)
     for (const { method, path, handle } of rows) {
@@ -113,7 +118,7 @@ class Cell {
     sendJson(response, 204, undefined, { 'set-cookie': cookie })
   }
 
-  follow(request: IncomingMessage, response: ServerResponse): void {
+  follow(request: IncomingMessage, response: ServerResponse, { searchParams }: URL): void {
     const since = request.headers['last-event-id']
     let last = Number((typeof since === 'string' ? since : this.queue.lastId).split('-')[0])
     response.writeHead(200, {
@@ -131,10 +136,17 @@ class Cell {
     }
     send()
     const stop = this.queue.listen(send)
+    const stopProgress =
+      searchParams.get('progress') === 'true' &&
+      this.queue.listenToProgress(({ id, vm, progress }) => {
+        const data = JSON.stringify({ vm: uuidOf(KIND.vm, vm), task: id, progress })
+        response.write(`event: progress\ndata: ${data}\n\n`)
+      })
     const heartbeat = setInterval(() => response.write(':\n\n'), HEARTBEAT_MS)
     this.streams.add(response)
     response.on('close', () => {
       stop()
+      if (stopProgress) stopProgress()
       clearInterval(heartbeat)
       this.streams.delete(response)
     })
@@ -171,6 +183,12 @@ export async function startSimulatedCell({
     },
     endSessions() {
       cell.sessions.endAll()
+      for (const stream of cell.streams) stream.destroy()
+    },
+    setSpeed(speed) {
+      cell.queue.speed = speed
+    },
+    endStreams() {
       for (const stream of cell.streams) stream.destroy()
     },
     setDown(isDown) {

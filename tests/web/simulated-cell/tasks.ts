@@ -1,5 +1,14 @@
 // Tasks of the simulated cell: they progress by themselves and report events.
-import { factsOf, KIND, mix, statuses, STATUSES, uuidOf, type Status } from './inventory.ts'
+import {
+  addressOf,
+  factsOf,
+  KIND,
+  mix,
+  statuses,
+  STATUSES,
+  uuidOf,
+  type Status,
+} from './inventory.ts'
 import { DELETED } from './query.ts'
 
 export interface SimulatedTask {
@@ -105,6 +114,9 @@ export const operations: readonly Operation[] = [
 export const snapshots = new Map<number, { name: string; created: number; hasMemory: boolean }>()
 
 const MINUTE = 60_000
+const TICK_MS = 40
+/** How long a task is queued. */
+const QUEUED_MS = 250
 
 /** What happened before the first request: operation, VM, user, minutes ago, and the error. */
 const past: readonly (readonly [string, number, string, number, string?])[] = [
@@ -132,13 +144,14 @@ export class TaskQueue {
   readonly tasks = new Map<string, SimulatedTask>()
   readonly events: SimulatedEvent[] = []
   readonly #listeners = new Set<() => void>()
+  readonly #progressListeners = new Set<(task: SimulatedTask) => void>()
   #count = 0
   #sequence = 4711
-  readonly #speed: number
+  /** How much faster than a real cloud; also for tasks that are running. */
+  speed: number
 
-  /** `speed`: how much faster than a real cloud. */
   constructor(speed = 1) {
-    this.#speed = speed
+    this.speed = speed
     for (const [operation, vm, owner, minutes, message] of past)
       this.#addPast(operation, vm, owner, Date.now() - minutes * MINUTE, message)
     snapshots.set(11_441, {
@@ -165,6 +178,12 @@ export class TaskQueue {
   listen(wake: () => void): () => void {
     this.#listeners.add(wake)
     return () => this.#listeners.delete(wake)
+  }
+
+  /** Calls with a task whose progress has changed, at most once a second. */
+  listenToProgress(tell: (task: SimulatedTask) => void): () => void {
+    this.#progressListeners.add(tell)
+    return () => this.#progressListeners.delete(tell)
   }
 
   readonly #timers = new Set<NodeJS.Timeout>()
@@ -195,17 +214,29 @@ export class TaskQueue {
     }
     this.tasks.set(task.id, task)
     this.#report(task, 'task.queued')
-    const ms = (operation.seconds * 1000 * (0.8 + (vm % 5) / 10)) / this.#speed
-    const begin = Date.now() + 250 / this.#speed
-    const timer = setInterval(() => {
-      if (Date.now() < begin) return
-      this.#advance(task, operation, (Date.now() - begin) / ms, onSuccess)
-      if (task.ended === undefined) return
-      clearInterval(timer)
-      this.#timers.delete(timer)
-    }, 200 / this.#speed)
-    this.#timers.add(timer)
+    this.#run(task, operation, onSuccess)
     return task
+  }
+
+  #run(task: SimulatedTask, operation: Operation, onSuccess: () => void): void {
+    const ms = operation.seconds * 1000 * (0.8 + (task.vm % 5) / 10)
+    let passed = -QUEUED_MS
+    let told = 0
+    let at = Date.now()
+    const timer = setInterval(() => {
+      passed += (Date.now() - at) * this.speed
+      at = Date.now()
+      if (passed < 0) return
+      this.#advance(task, operation, passed / ms, onSuccess)
+      if (task.ended !== undefined) {
+        clearInterval(timer)
+        this.#timers.delete(timer)
+      } else if (passed - told >= 1000) {
+        told = passed
+        for (const tell of this.#progressListeners) tell(task)
+      }
+    }, TICK_MS)
+    this.#timers.add(timer)
   }
 
   #advance(task: SimulatedTask, operation: Operation, share: number, onSuccess: () => void): void {
@@ -230,7 +261,8 @@ export class TaskQueue {
     onSuccess()
     if (operation.to) {
       statuses[task.vm] = STATUSES.indexOf(operation.to)
-      this.emit('vm.status', { vm: uuidOf(KIND.vm, task.vm), status: operation.to })
+      const address = addressOf(factsOf(task.vm))
+      this.emit('vm.status', { vm: uuidOf(KIND.vm, task.vm), status: operation.to, address })
     }
     if (operation.rel === 'remove') statuses[task.vm] = DELETED
     this.#end(task, 'success')

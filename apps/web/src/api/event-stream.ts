@@ -102,6 +102,8 @@ type Shared =
   | { readonly is: 'event'; readonly event: LiveEvent }
   | { readonly is: 'state'; readonly state: StreamState }
   | { readonly is: 'reset' }
+  /** A new tab does not know the state yet. */
+  | { readonly is: 'ask' }
 
 /**
  * Follows the events with one stream for all tabs of this browser: the tab that holds the lock reads and passes events on. HTTP/1.1
@@ -110,17 +112,23 @@ type Shared =
 export function followEvents(path: string, listener: StreamListener): () => void {
   const stop = new AbortController()
   const channel = new BroadcastChannel('skerry.events')
+  /** Of the stream that this tab reads. */
+  let ownState: StreamState | undefined
+  // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a BroadcastChannel has no target
+  const send = (shared: Shared): void => channel.postMessage(shared)
   const deliver = (shared: Shared): void => {
     if (shared.is === 'event') listener.onEvent(shared.event)
     else if (shared.is === 'state') listener.onState(shared.state)
-    else listener.onReset()
+    else if (shared.is === 'reset') listener.onReset()
+    else if (ownState !== undefined) send({ is: 'state', state: ownState })
   }
   const share = (shared: Shared): void => {
+    if (shared.is === 'state') ownState = shared.state
     deliver(shared)
-    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a BroadcastChannel has no target
-    channel.postMessage(shared)
+    send(shared)
   }
   channel.addEventListener('message', ({ data }: MessageEvent<Shared>) => deliver(data))
+  send({ is: 'ask' })
   void navigator.locks
     .request('skerry.events', { signal: stop.signal }, () => lead(path, listener, share, stop))
     .catch(() => undefined)

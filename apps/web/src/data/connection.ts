@@ -11,6 +11,9 @@ export interface ConnectionState {
 
 export const connection = createStore<ConnectionState>({ isLost: false, since: 0 })
 
+/** Whether events arrive. What they report needs no polling. */
+export const isStreamAlive = createStore(false)
+
 export function markLost(): void {
   if (!connection.get().isLost) connection.set({ isLost: true, since: now() })
 }

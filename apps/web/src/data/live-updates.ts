@@ -3,11 +3,13 @@ import type { LiveEvent } from '../api/event-stream.ts'
 import { followEvents } from '../api/event-stream.ts'
 import type { QueryPage } from '../api/query.ts'
 import { powerOfWord } from '../model/power.ts'
-import type { ListedVm } from '../model/vm.ts'
-import { markLive, markLost } from './connection.ts'
+import { isOpen, type ShownTask } from '../model/task.ts'
+import type { ListedVm, VmDetails } from '../model/vm.ts'
+import { isStreamAlive, markLive, markLost } from './connection.ts'
 import { reportFailure } from './own-tasks.ts'
 import { queryClient } from './query-client.ts'
 import { hasSessionEnded } from './session.ts'
+import type { LatestTasks } from './use-documents.ts'
 
 const LISTS_MS = 1500
 const TASKS_MS = 250
@@ -49,26 +51,62 @@ function changeRow(id: string, change: Partial<ListedVm>): void {
   }
 }
 
+function changeVm(id: string, change: Partial<ListedVm>): void {
+  changeRow(id, change)
+  queryClient.setQueryData<VmDetails>(['vm', id], (vm) => vm && { ...vm, ...change })
+}
+
+/** Changes an open task of the list; false if it is not there. */
+function changeTask(id: string, change: Partial<ShownTask>): boolean {
+  const latest = queryClient.getQueryData<LatestTasks>(['tasks'])
+  if (!latest?.tasks.some((task) => task.id === id && isOpen(task))) return false
+  const tasks = latest.tasks.map((task) => (task.id === id ? { ...task, ...change } : task))
+  queryClient.setQueryData<LatestTasks>(['tasks'], { ...latest, tasks })
+  return true
+}
+
+const textOf = (value: unknown): string | undefined =>
+  typeof value === 'string' ? value : undefined
+
 function onEvent({ event, data }: LiveEvent): void {
-  const vm = typeof data['vm'] === 'string' ? `vm-${data['vm']}` : undefined
-  const task = typeof data['task'] === 'string' ? data['task'] : undefined
+  const id = textOf(data['vm'])
+  const vm = id === undefined ? undefined : `vm-${id}`
+  const task = textOf(data['task']) ?? ''
+  if (event === 'progress')
+    return void changeTask(task, { state: 'running', progress: Number(data['progress']) })
+  if (event === 'task.running') {
+    const isReading = queryClient.isFetching({ queryKey: ['tasks'] }) > 0
+    // An answer that is on its way may be older than the event.
+    if (!changeTask(task, { state: 'running' }) || isReading) refreshTasks()
+    if (vm !== undefined) changeRow(vm, { isBusy: true })
+    return
+  }
   if (event === 'vm.status' && vm !== undefined)
-    changeRow(vm, { power: powerOfWord(String(data['status'])) })
+    changeVm(vm, {
+      power: powerOfWord(String(data['status'])),
+      address: textOf(data['address']),
+    })
   if (event.startsWith('task.')) {
     refreshTasks()
-    const isOpen = event === 'task.queued' || event === 'task.running'
-    if (vm !== undefined) changeRow(vm, { isBusy: isOpen })
-    if (event === 'task.error' && task !== undefined) void reportFailure(task)
+    const isBusy = event === 'task.queued' || event === 'task.waiting'
+    if (vm !== undefined) changeRow(vm, { isBusy })
+    if (event === 'task.error') void reportFailure(task)
   }
+  // A lost host is one event for all its VMs.
+  if (event === 'vms.unknown') invalidate('vm')
   if (vm !== undefined) invalidate('vm', vm)
-  if (!event.startsWith('task.') || !event.endsWith('ing')) refreshLists()
+  if (event !== 'task.waiting') refreshLists()
 }
 
 /** Follows the events until it is stopped. */
 export const startLiveUpdates = (): (() => void) =>
-  followEvents('/api/events', {
+  followEvents('/api/events?progress=true', {
     onEvent,
-    onState: (state) => (state === 'live' ? markLive() : markLost()),
+    onState: (state) => {
+      isStreamAlive.set(state === 'live')
+      if (state === 'live') markLive()
+      else markLost()
+    },
     onReset: () => void queryClient.invalidateQueries(),
     onUnauthenticated: () => hasSessionEnded.set(true),
   })

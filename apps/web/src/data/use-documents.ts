@@ -4,7 +4,9 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { ApiError, pathOf, request } from '../api/client.ts'
 import type { MetricsDocument, TaskDocument } from '../api/documents.ts'
 import { isOpen } from '../model/task.ts'
+import { isStreamAlive } from './connection.ts'
 import { source } from './source.ts'
+import { useStore } from './store.ts'
 
 export const readVm = (id: string, signal?: AbortSignal) => source().readVm(id, signal)
 
@@ -18,13 +20,22 @@ export const useVm = (id: string) =>
 
 const PROGRESS_MS = 1000
 
-/** The latest tasks. Events do not contain progress: while a task runs, the list is read every second. */
-export const useTasks = () =>
-  useQuery({
+/** The latest tasks, as the page keeps them. */
+export interface LatestTasks {
+  readonly total: number
+  readonly tasks: readonly ShownTask[]
+}
+
+/** The latest tasks. The event stream reports their progress; only without it the list is read every second while a task runs. */
+export function useTasks() {
+  const isAlive = useStore(isStreamAlive)
+  return useQuery({
     queryKey: ['tasks'],
     queryFn: ({ signal }) => source().readTasks(signal),
-    refetchInterval: ({ state }) => (state.data?.tasks.some(isOpen) ? PROGRESS_MS : false),
+    refetchInterval: ({ state }) =>
+      !isAlive && state.data?.tasks.some(isOpen) ? PROGRESS_MS : false,
   })
+}
 
 /** Why a task failed: records of the query service do not contain it. */
 export const useTaskError = (href: string, isFailed: boolean) =>

@@ -42,7 +42,7 @@ const events: Readonly<Record<string, string>> = {
   'task.error': 'Task failed',
   'task.canceled': 'Task canceled',
   'vm.status': 'VM changed state',
-  'vms.unseen': 'VMs out of sight',
+  'vms.unknown': 'State of VMs unknown',
   'vm.lost': 'VM lost',
   'vm.missing': 'VM missing on its host',
   'vm.orphaned': 'Unknown VM found on a host',
