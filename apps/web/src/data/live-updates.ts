@@ -9,7 +9,7 @@ import { isStreamAlive, markLive, markLost } from './connection.ts'
 import { reportFailure } from './own-tasks.ts'
 import { queryClient } from './query-client.ts'
 import { hasSessionEnded } from './session.ts'
-import type { LatestTasks } from './use-documents.ts'
+import type { LatestTasks } from './data-source.ts'
 
 const LISTS_MS = 1500
 const TASKS_MS = 250

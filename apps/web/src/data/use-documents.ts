@@ -20,12 +20,6 @@ export const useVm = (id: string) =>
 
 const PROGRESS_MS = 1000
 
-/** The latest tasks, as the page keeps them. */
-export interface LatestTasks {
-  readonly total: number
-  readonly tasks: readonly ShownTask[]
-}
-
 /** The latest tasks. The event stream reports their progress; only without it the list is read every second while a task runs. */
 export function useTasks() {
   const isAlive = useStore(isStreamAlive)
