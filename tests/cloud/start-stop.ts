@@ -76,10 +76,14 @@ async function makePair(cloud: SmallCloud): Promise<{ vapp: VappId; vms: readonl
       ...sizes,
     }))
     await tx.insertInto('vm').values(rows).execute()
-    return submitTogether(tx, instantiate({ power: false }), { vapp, owner: 'alice' })
+    const submitted = await submitTogether(tx, instantiate({ power: false }), {
+      vapp,
+      owner: 'alice',
+    })
+    return { ...submitted, vapp }
   })
   await untilEnded(cloud, [made.task.id])
-  return { vapp: made.task.vapp, vms: made.vms }
+  return { vapp: made.vapp, vms: made.vms }
 }
 
 async function untilEnded({ db }: SmallCloud, ids: readonly TaskId[]): Promise<void> {

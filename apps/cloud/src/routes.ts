@@ -3,6 +3,7 @@ import { adminOrgs } from './admin-routes/orgs.ts'
 import { adminUsers } from './admin-routes/users.ts'
 import type { CloudRoute } from './http/route.ts'
 import { accessTokens } from './routes/access-tokens.ts'
+import { bulk } from './routes/bulk.ts'
 import { catalogs } from './routes/catalogs.ts'
 import { cloning } from './routes/clone.ts'
 import { composing } from './routes/compose.ts'
@@ -37,6 +38,7 @@ const described: readonly CloudRoute[] = [
   ...screens,
   ...tasks,
   ...query,
+  ...bulk,
   ...events,
   ...schema,
   ...adminOrgs,

@@ -36,6 +36,9 @@ export const itemOf = (kind: number, quantity: number | string): string =>
   `<Item xmlns:rasd="urn:r"><rasd:ResourceType>${kind}</rasd:ResourceType><rasd:VirtualQuantity>${quantity}</rasd:VirtualQuantity></Item>`
 export const COLOUR = '<MetadataValue><Value>red</Value></MetadataValue>'
 
+/** An action on the VMs of a query that finds none. */
+const NO_VMS = '?type=vm&filter=name==none&expect=0'
+
 /** If a test sent you here because a route has no line: add the role that it requires, and the status of a valid request. */
 export const rows: Readonly<Record<string, Row>> = {
   listVersions: { ok: 200 },
@@ -86,6 +89,15 @@ export const rows: Readonly<Record<string, Row>> = {
   readTask: { least: 'console only', ok: 200 },
   cancelTask: { least: 'user', ok: 204 },
   runQuery: { least: 'console only', ok: 200, query: '?type=vm' },
+  powerOnMatching: { least: 'user', ok: 202, query: NO_VMS },
+  powerOffMatching: { least: 'user', ok: 202, query: NO_VMS },
+  suspendMatching: { least: 'user', ok: 202, query: NO_VMS },
+  shutdownMatching: { least: 'user', ok: 202, query: NO_VMS },
+  rebootMatching: { least: 'user', ok: 202, query: NO_VMS },
+  resetMatching: { least: 'user', ok: 202, query: NO_VMS },
+  discardSuspendedStateMatching: { least: 'user', ok: 202, query: NO_VMS },
+  removeAllSnapshotsMatching: { least: 'author', ok: 202, query: NO_VMS },
+  deleteMatching: { least: 'author', ok: 202, query: NO_VMS },
   queryVms: { least: 'console only', ok: 200 },
   queryVapps: { least: 'console only', ok: 200 },
   queryTemplates: { least: 'console only', ok: 200 },

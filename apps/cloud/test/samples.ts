@@ -53,12 +53,16 @@ const hows: Readonly<Record<string, How>> = {
   mergeMetadata: { from: 'POWERED_OFF' },
   writeMetadataValue: { from: 'POWERED_OFF' },
   runQuery: { query: '?type=vm&filter=status==POWERED_ON&fields=name,containerName' },
+  powerOffMatching: { query: '?type=vm&filter=name==web-1;status==POWERED_ON&expect=1' },
   followEvents: { query: '?after=0-0' },
   sendUpload: {
     headers: { 'content-range': 'bytes 0-15/65536' },
     body: 'the first bytes!',
   },
 }
+
+/** An action on the VMs of a query that finds none. */
+const onNone: How = { query: '?type=vm&filter=name==old-*&expect=0' }
 
 /** Response headers that are worth showing. */
 const headersOf = ({ tokenHeader }: Dialect) => [
@@ -123,7 +127,7 @@ async function record(
   at: Spoken,
   route: CloudRoute,
   running: string,
-  how = hows[route.name] ?? {},
+  how = hows[route.name] ?? (route.path.startsWith('/api/query/action/') ? onNone : {}),
 ): Promise<RequestSample> {
   const from = how.from ?? (route.name === 'delete' ? 'POWERED_OFF' : startOf(route))
   const ids: Record<string, string> = {

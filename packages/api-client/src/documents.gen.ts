@@ -81,6 +81,9 @@ export interface CloudDocuments {
     readonly objectName?: string
     readonly operation?: string
     readonly progress?: number
+    readonly parent?: string
+    readonly isInBulk?: boolean
+    readonly message?: string
     readonly waitReason?: 'turn' | 'order' | 'source' | 'source-host' | 'host-out' | 'host-quarantine' | 'host-silent' | 'pending-undo' | 'claim' | 'host-limit' | 'org-limit' | 'worker' | 'room' | 'retry'
     readonly waitMessage?: string
     readonly waitingSince?: string
@@ -772,14 +775,14 @@ export interface CloudDocuments {
     readonly link: readonly (CloudDocuments['Link'])[]
     readonly organizationReference: readonly (CloudDocuments['Reference'])[]
   }
-  /** A vApp or a VM, as it was called when it was asked; with an address for as long as it is there. */
+  /** A vApp or a VM, as it was called when it was asked, or the organisation and the number of VMs of an action on a query; with an address for as long as it is there. */
   readonly Owner: {
     readonly name: string
     readonly id: string
     readonly href?: string
     readonly type: string
   }
-  /** A vApp or a VM, as it was called when it was asked; with an address for as long as it is there. */
+  /** A vApp or a VM, as it was called when it was asked, or the organisation and the number of VMs of an action on a query; with an address for as long as it is there. */
   readonly OwnerInput: {
     readonly name?: string
     readonly id?: string
@@ -996,6 +999,9 @@ export interface CloudDocuments {
     readonly objectName?: string
     readonly operation?: string
     readonly progress?: number
+    readonly parent?: string
+    readonly isInBulk?: boolean
+    readonly message?: string
     readonly waitReason?: 'turn' | 'order' | 'source' | 'source-host' | 'host-out' | 'host-quarantine' | 'host-silent' | 'pending-undo' | 'claim' | 'host-limit' | 'org-limit' | 'worker' | 'room' | 'retry'
     readonly waitMessage?: string
     readonly waitingSince?: string
@@ -1808,6 +1814,51 @@ export interface CloudOperations {
     readonly query?: { readonly type?: string; readonly filter?: string; readonly filterEncoded?: string; readonly fields?: string; readonly page?: string; readonly pageSize?: string; readonly format?: string; readonly sortAsc?: string; readonly sortDesc?: string; readonly after?: string }
     readonly answer: CloudDocuments['QueryResultRecords']
   }
+  /** powerOn for every VM of a query. expect is the total that GET /api/query returned; if another number of VMs matches, the response is 409 and nothing is changed. At most 10000 VMs. One task with a child for each VM, in no order: GET /api/query?type=task&filter=parent==ID lists the results. A VM for which it is not possible has a failed child with the reason. */
+  readonly powerOnMatching: {
+    readonly query?: { readonly type?: string; readonly filter?: string; readonly filterEncoded?: string; readonly expect?: string }
+    readonly answer: CloudDocuments['Task']
+  }
+  /** powerOff for every VM of a query. expect is the total that GET /api/query returned; if another number of VMs matches, the response is 409 and nothing is changed. At most 10000 VMs. One task with a child for each VM, in no order: GET /api/query?type=task&filter=parent==ID lists the results. A VM for which it is not possible has a failed child with the reason. */
+  readonly powerOffMatching: {
+    readonly query?: { readonly type?: string; readonly filter?: string; readonly filterEncoded?: string; readonly expect?: string }
+    readonly answer: CloudDocuments['Task']
+  }
+  /** suspend for every VM of a query. expect is the total that GET /api/query returned; if another number of VMs matches, the response is 409 and nothing is changed. At most 10000 VMs. One task with a child for each VM, in no order: GET /api/query?type=task&filter=parent==ID lists the results. A VM for which it is not possible has a failed child with the reason. */
+  readonly suspendMatching: {
+    readonly query?: { readonly type?: string; readonly filter?: string; readonly filterEncoded?: string; readonly expect?: string }
+    readonly answer: CloudDocuments['Task']
+  }
+  /** shutdown for every VM of a query. expect is the total that GET /api/query returned; if another number of VMs matches, the response is 409 and nothing is changed. At most 10000 VMs. One task with a child for each VM, in no order: GET /api/query?type=task&filter=parent==ID lists the results. A VM for which it is not possible has a failed child with the reason. */
+  readonly shutdownMatching: {
+    readonly query?: { readonly type?: string; readonly filter?: string; readonly filterEncoded?: string; readonly expect?: string }
+    readonly answer: CloudDocuments['Task']
+  }
+  /** reboot for every VM of a query. expect is the total that GET /api/query returned; if another number of VMs matches, the response is 409 and nothing is changed. At most 10000 VMs. One task with a child for each VM, in no order: GET /api/query?type=task&filter=parent==ID lists the results. A VM for which it is not possible has a failed child with the reason. */
+  readonly rebootMatching: {
+    readonly query?: { readonly type?: string; readonly filter?: string; readonly filterEncoded?: string; readonly expect?: string }
+    readonly answer: CloudDocuments['Task']
+  }
+  /** reset for every VM of a query. expect is the total that GET /api/query returned; if another number of VMs matches, the response is 409 and nothing is changed. At most 10000 VMs. One task with a child for each VM, in no order: GET /api/query?type=task&filter=parent==ID lists the results. A VM for which it is not possible has a failed child with the reason. */
+  readonly resetMatching: {
+    readonly query?: { readonly type?: string; readonly filter?: string; readonly filterEncoded?: string; readonly expect?: string }
+    readonly answer: CloudDocuments['Task']
+  }
+  /** discardSuspendedState for every VM of a query. expect is the total that GET /api/query returned; if another number of VMs matches, the response is 409 and nothing is changed. At most 10000 VMs. One task with a child for each VM, in no order: GET /api/query?type=task&filter=parent==ID lists the results. A VM for which it is not possible has a failed child with the reason. */
+  readonly discardSuspendedStateMatching: {
+    readonly query?: { readonly type?: string; readonly filter?: string; readonly filterEncoded?: string; readonly expect?: string }
+    readonly answer: CloudDocuments['Task']
+  }
+  /** removeAllSnapshots for every VM of a query. expect is the total that GET /api/query returned; if another number of VMs matches, the response is 409 and nothing is changed. At most 10000 VMs. One task with a child for each VM, in no order: GET /api/query?type=task&filter=parent==ID lists the results. A VM for which it is not possible has a failed child with the reason. */
+  readonly removeAllSnapshotsMatching: {
+    readonly query?: { readonly type?: string; readonly filter?: string; readonly filterEncoded?: string; readonly expect?: string }
+    readonly answer: CloudDocuments['Task']
+  }
+  /** delete for every VM of a query. expect is the total that GET /api/query returned; if another number of VMs matches, the response is 409 and nothing is changed. At most 10000 VMs. One task with a child for each VM, in no order: GET /api/query?type=task&filter=parent==ID lists the results. A VM for which it is not possible has a failed child with the reason. */
+  readonly deleteMatching: {
+    readonly query?: { readonly type?: string; readonly filter?: string; readonly filterEncoded?: string; readonly expect?: string }
+    readonly answer: CloudDocuments['Task']
+  }
   /** Entry point for administrators: the organisations, and the rights of each role. */
   readonly readAdmin: {
     readonly answer: CloudDocuments['Cloud']
@@ -1977,6 +2028,15 @@ export const cloudOperations = {
   queryAllVms: { method: 'GET', path: '/api/admin/extension/vms/query' },
   queryAllVapps: { method: 'GET', path: '/api/admin/extension/vapps/query' },
   queryHosts: { method: 'GET', path: '/api/admin/extension/hosts/query' },
+  powerOnMatching: { method: 'POST', path: '/api/query/action/powerOn' },
+  powerOffMatching: { method: 'POST', path: '/api/query/action/powerOff' },
+  suspendMatching: { method: 'POST', path: '/api/query/action/suspend' },
+  shutdownMatching: { method: 'POST', path: '/api/query/action/shutdown' },
+  rebootMatching: { method: 'POST', path: '/api/query/action/reboot' },
+  resetMatching: { method: 'POST', path: '/api/query/action/reset' },
+  discardSuspendedStateMatching: { method: 'POST', path: '/api/query/action/discardSuspendedState' },
+  removeAllSnapshotsMatching: { method: 'POST', path: '/api/query/action/removeAllSnapshots' },
+  deleteMatching: { method: 'POST', path: '/api/query/action/delete' },
   readAdmin: { method: 'GET', path: '/api/admin' },
   addOrg: { method: 'POST', path: '/api/admin/orgs' },
   readAdminOrg: { method: 'GET', path: '/api/admin/org/{org}' },

@@ -25,21 +25,28 @@ export const by = ({ user, address, grant }: Pick<Principal, 'user' | 'address' 
 })
 
 /** Call it in the transaction of the change that it reports, so that both commit or neither does. */
-export async function emitEvent(
+export const emitEvent = (tx: Tx | Kysely<CloudTables>, event: NewEvent): Promise<void> =>
+  emitEvents(tx, [event])
+
+/** The same for several, in one statement. */
+export async function emitEvents(
   tx: Tx | Kysely<CloudTables>,
-  { kind, task, vm, host, org, details = {} }: NewEvent,
+  events: readonly NewEvent[],
 ): Promise<void> {
+  if (events.length === 0) return
   await tx
     .insertInto('event')
-    .values({
-      kind,
-      org: task?.org ?? vm?.org ?? org ?? null,
-      vapp: task?.vapp ?? vm?.vapp ?? null,
-      vm: task?.vm ?? vm?.id ?? null,
-      task: task?.id ?? null,
-      host: host ?? null,
-      details: JSON.stringify({ ...(task && { operation: task.operation }), ...details }),
-    })
+    .values(
+      events.map(({ kind, task, vm, host, org, details = {} }) => ({
+        kind,
+        org: task?.org ?? vm?.org ?? org ?? null,
+        vapp: task?.vapp ?? vm?.vapp ?? null,
+        vm: task?.vm ?? vm?.id ?? null,
+        task: task?.id ?? null,
+        host: host ?? null,
+        details: JSON.stringify({ ...(task && { operation: task.operation }), ...details }),
+      })),
+    )
     .execute()
 }
 

@@ -322,8 +322,10 @@ export type TaskState = (typeof taskStates)[number]
 interface TaskTable {
   id: Generated<TaskId>
   org: OrgId
-  vapp: VappId
+  vapp: VappId | null
   vm: VmId | null
+  children: number | null
+  in_bulk: Generated<boolean>
   parent: TaskId | null
   rank: Generated<number>
   stop_on_failure: Generated<boolean>

@@ -52,6 +52,7 @@ export const at = {
   task: '/api/task/:task',
   cancelTask: '/api/task/:task/action/cancel',
   query: '/api/query',
+  queryAction: '/api/query/action',
   queryVms: '/api/vms/query',
   queryVapps: '/api/vApps/query',
   queryTemplates: '/api/vAppTemplates/query',

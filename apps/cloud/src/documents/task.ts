@@ -2,6 +2,7 @@ import { element, type Element } from '@skerry/xml'
 
 import type { Caller } from '../auth/caller.ts'
 import type { TaskRow } from '../database/tables.ts'
+import { at } from '../dialect/addresses.ts'
 import { may } from '../domain/authorize.ts'
 import { link, type Hrefs } from '../http/links.ts'
 import { taskTexts } from '../operations/task-texts.ts'
@@ -29,13 +30,17 @@ export function task(
       type: dialect.media('task'),
       status: dialect.words.task[row.state],
       operationName: name,
-      operation: `${row.state === 'success' ? done : doing} ${row.vm === null ? 'vApp' : 'VM'} ${row.vm ?? row.vapp}`,
+      operation: `${row.state === 'success' ? done : doing} ${objectOf(row)}`,
       startTime: began.toISOString(),
       endTime: row.ended_at?.toISOString(),
       expiryTime: new Date(began.getTime() + taskDays * DAY_MS).toISOString(),
       cancelRequested: row.cancel_requested,
     },
     !over && may(principal, 'vm:power') && link('task:cancel', `${href}/action/cancel`),
+    row.children !== null &&
+      link('down', `${hrefs.to(at.query)}?type=task&filter=parent==${row.id}`, {
+        type: dialect.media('query.records'),
+      }),
     owner(row, dialect, hrefs),
     row.state === 'error' && failure(row, dialect),
     element('User', { name: row.owner }),
@@ -44,6 +49,11 @@ export function task(
     row.state === 'success' && row.message !== null && element('Details', {}, row.message),
     row.wait !== undefined && row.wait !== null && waiting(row.wait, dialect, hrefs),
   )
+}
+
+const objectOf = ({ vm, vapp, children }: TaskRow): string => {
+  if (vm !== null) return `VM ${vm}`
+  return vapp === null ? `${children} VMs` : `vApp ${vapp}`
 }
 
 /** An extension element. Clients of the original API do not know it, and get the text in Details instead. */
@@ -64,14 +74,16 @@ function waiting(wait: TaskWait, { name }: Caller['dialect'], hrefs: Hrefs): Ele
 
 /** A deleted owner has a name and an id, but no link. */
 function owner(
-  { vapp, vm, gone, object_name: name }: TaskFound,
+  { org, vapp, vm, gone, object_name: name }: TaskFound,
   dialect: Caller['dialect'],
   hrefs: Hrefs,
 ): Element {
-  const [media, id, href] =
-    vm === null
-      ? ['vApp', dialect.urn('vapp', vapp), hrefs.vapp(vapp)]
-      : ['vm', dialect.urn('vm', vm), hrefs.vm(vm)]
+  const ofVapp = () =>
+    vapp === null
+      ? ['org', dialect.urn('org', org), hrefs.org(org)]
+      : ['vApp', dialect.urn('vapp', vapp), hrefs.vapp(vapp)]
+  const [media = '', id, href] =
+    vm === null ? ofVapp() : ['vm', dialect.urn('vm', vm), hrefs.vm(vm)]
   return element('Owner', { type: dialect.media(media), name, id, href: gone ? undefined : href })
 }
 

@@ -1,7 +1,7 @@
 import { Fault } from '@skerry/fault'
 import type { StopCause } from '@skerry/host-api'
 import { cardCounts, type HostId, type Vm, type VmId } from '@skerry/vm'
-import { sql, type Kysely, type Selectable, type UpdateObject } from 'kysely'
+import { sql, type Kysely, type RawBuilder, type Selectable, type UpdateObject } from 'kysely'
 
 import type { Tx, CloudTables } from '../database/tables.ts'
 import { statusOf } from '../domain/vm-status.ts'
@@ -26,6 +26,20 @@ export async function findVm(
  */
 export async function lockVm(tx: Tx, id: VmId): Promise<VmRow | undefined> {
   return tx.selectFrom('vm').selectAll().where('id', '=', id).forNoKeyUpdate().executeTakeFirst()
+}
+
+/**
+ * Locks the VMs that match, by id, which is the lock order of all requests. A VM that changed while its lock was awaited is matched
+ * again by its new values. `matching`: SQL over the row `r`.
+ */
+export async function lockMatching(
+  tx: Tx,
+  matching: RawBuilder<unknown>,
+  limit: number,
+): Promise<readonly VmRow[]> {
+  const { rows } = await sql<VmRow>`select r.* from vm r where ${matching}
+    order by r.id limit ${limit} for no key update of r`.execute(tx)
+  return rows
 }
 
 /** An observation of one VM by its host, with session and position. */

@@ -37,6 +37,7 @@ export const deleteVm = operation({
   kind: 'delete',
   permission: 'vm:edit',
   stores: 'nothing',
+  bulk: true,
   forVapp: { order: 'last to first', stopsOnFailure: false },
   from: ['POWERED_OFF', 'SUSPENDED', 'RESOLVED', 'FAILED_CREATION'],
   task: { name: 'vdcDeleteVapp', doing: 'Deleting', done: 'Deleted' },

@@ -20,6 +20,7 @@ const rule = (name: string, from: readonly Status[], to: Status, ...steps: reado
   steps,
   permission: 'vm:power' as const,
   stores: 'nothing' as const,
+  bulk: true as const,
   action: actionOf(name),
 })
 
@@ -141,6 +142,7 @@ export const powerOperations: readonly Operation[] = [
     permission: 'vm:power',
     action: { path: 'action/discardSuspendedState', rel: 'discardState' },
     stores: 'nothing',
+    bulk: true,
     forVapp: downwards,
     from: ['SUSPENDED'],
     to: 'POWERED_OFF',

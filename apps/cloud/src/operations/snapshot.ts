@@ -180,6 +180,7 @@ export const snapshotOperations: readonly Operation[] = [
     permission,
     action: { path: 'action/removeAllSnapshots', rel: 'snapshot:removeAll' },
     stores: 'nothing',
+    bulk: true,
     forVapp: { order: 'first to last', stopsOnFailure: false },
     offered: {
       when: (vm) => vm.snapshot !== null || vm.taking_mib > 0,

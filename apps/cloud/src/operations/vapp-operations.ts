@@ -15,6 +15,7 @@ export interface VappOperation extends ParentTask {
   readonly permission: Permission
   readonly action?: Action
   readonly task: Operation['task']
+  readonly bulk?: true
   readonly since?: string
   readonly takes?: RequestDocument<unknown>
   readonly doc: string
@@ -34,7 +35,7 @@ const ranks: Readonly<Record<VappRule['order'], number>> = {
 /** The form for vApps of the operations with the same path: each VM gets the one that it is offered, if there are several. */
 function vappForm(same: readonly [Operation, ...Operation[]], rule: VappRule): VappOperation {
   const [first] = same
-  const { kind, permission, action, task, since, takes, doc } = first
+  const { kind, permission, action, task, since, takes, doc, bulk } = first
   const name = action?.path.split('/').at(-1) ?? first.name
   const forVm = (vm: VmRow) =>
     same.length === 1 ? first : same.find((each) => each.offered?.when(vm))
@@ -53,6 +54,7 @@ function vappForm(same: readonly [Operation, ...Operation[]], rule: VappRule): V
     ...(action && { action }),
     ...(since !== undefined && { since }),
     ...(takes && { takes }),
+    ...(bulk && { bulk }),
     ...(first.offered && { otherwise: first.offered.otherwise }),
     forVm,
     doc: `For each of its VMs, in order: ${doc}`,
@@ -141,4 +143,9 @@ export const vappOperations: readonly VappOperation[] = [
   ...Map.groupBy(operations, ({ action, name }) => action?.path ?? name).values(),
 ].flatMap(([first, ...others]) =>
   first && 'order' in first.forVapp ? [vappForm([first, ...others], first.forVapp)] : [],
+)
+
+/** Those that can be applied to all VMs of a query, by name. */
+export const bulkOperations: ReadonlyMap<string, VappOperation> = new Map(
+  vappOperations.filter(({ bulk }) => bulk).map((each) => [each.name, each]),
 )

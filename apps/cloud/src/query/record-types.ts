@@ -124,6 +124,12 @@ const vappOrVm = {
     else exists (select from vm where vm.id = r.vm and vm.deleted_at is null) end`,
 }
 
+/** A bulk operation belongs to its organisation. */
+const taskObject = {
+  resource: `case when r.vm is null and r.vapp is null then 'org' else ${vappOrVm.resource} end`,
+  there: `(r.vapp is null or ${vappOrVm.there})`,
+}
+
 const taskFields = {
   name: text(`(${operationName})`),
   status: word('r.state', taskStates, { of: 'task' }),
@@ -132,10 +138,17 @@ const taskFields = {
   startDate: time('coalesce(r.started_at, r.created_at)'),
   endDate: time('r.ended_at', { maybe: true }),
   ownerName: text('r.owner'),
-  object: reference('coalesce(r.vm, r.vapp)', vappOrVm),
-  objectType: word("(case when r.vm is null then 'vApp' else 'vm' end)", ['vApp', 'vm']),
+  object: reference('coalesce(r.vm, r.vapp, r.org)', taskObject),
+  objectType: word(
+    "(case when r.vm is not null then 'vm' when r.vapp is not null then 'vApp' else 'org' end)",
+    ['vApp', 'vm', 'org'],
+  ),
   objectName: text('r.object_name'),
   progress: number('r.progress'),
+  parent: reference('r.parent', 'task', { maybe: true }),
+  isInBulk: boolean('r.in_bulk'),
+  // Why it failed, or what else is worth knowing of it.
+  message: text('(r.message collate "C")', { maybe: true }),
   waitReason: word(
     ofWait('r', waitColumns.reason),
     waitReasons.map(({ name: reason }) => reason),

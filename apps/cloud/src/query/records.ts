@@ -60,13 +60,17 @@ interface Parts {
   readonly total: Sql | undefined
 }
 
+/** SQL over the row `r`: whether it is a record of this query. */
+export const matching = ({ type, test }: Pick<Query, 'type' | 'test'>): Sql => {
+  const own = condition(test, type.key)
+  return type.where === undefined ? own : sql`${own} and ${sql.raw(type.where)}`
+}
+
 function partsOf({ type, test, fields, sort }: Query, { everywhere }: RecordSource): Parts {
   const own = condition(test, type.key)
-  const always = [type.where, everywhere ? type.everywhere : undefined]
-  const where = sql.join(
-    [own, ...always.filter((each) => each !== undefined).map((each) => sql.raw(each))],
-    sql` and `,
-  )
+  const records = matching({ type, test })
+  const isAll = everywhere && type.everywhere !== undefined
+  const where = isAll ? sql`${records} and ${sql.raw(type.everywhere ?? 'true')}` : records
   const sorted = [...sortColumn(sort), ...type.key.map((each) => sql.raw(each.sql))]
   const columns = fields.flatMap(([name, attribute]) => {
     if (attribute.is === 'constant') return []

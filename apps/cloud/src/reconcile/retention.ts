@@ -13,7 +13,12 @@ const LOCK_ATTEMPTS = 20
 export async function keepRetention(db: Kysely<CloudTables>, kept: Retention): Promise<number> {
   let gone = await dropEvents(db, kept.eventDays)
   const { taskDays, deletedDays } = kept
-  for (const work of [deleteTasks(taskDays), deleteVms(deletedDays), deleteVapps(deletedDays)]) {
+  for (const work of [
+    deleteBulkChildren(taskDays),
+    deleteTasks(taskDays),
+    deleteVms(deletedDays),
+    deleteVapps(deletedDays),
+  ]) {
     gone += await inParts(db, work)
   }
   return gone
@@ -74,6 +79,22 @@ const deleteTasks =
       select (select count(*) from root) as roots, (select count(*) from gone) as rows`.execute(db)
     const [gone] = rows
     return { rows: Number(gone?.rows ?? 0), more: Number(gone?.roots ?? 0) === AT_ONCE }
+  }
+
+/** A bulk operation may have thousands of children: they are deleted before it, in batches. */
+const deleteBulkChildren =
+  (days: number): Work =>
+  async (db) => {
+    const { rows } = await sql`
+      delete from task where id in (
+        select child.id from task parent join task child on child.parent = parent.id, (select ${ago(days)} as at) cut
+        where parent.children is not null and parent.ended_at is not null
+          and coalesce(parent.started_at, parent.created_at) < cut.at
+          and not exists (select from task young where young.parent = parent.id
+            and (young.ended_at is null or coalesce(young.started_at, young.created_at) >= cut.at))
+        limit ${AT_ONCE})
+      returning id`.execute(db)
+    return { rows: rows.length, more: rows.length === AT_ONCE }
   }
 
 /** Deleted VMs that no task and no clone refers to, with their metadata, tickets and guest seeds. */

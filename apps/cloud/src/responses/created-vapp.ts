@@ -10,17 +10,19 @@ import { readLease } from '../tenants/leases.ts'
 /** Response 201: the document of a vApp that is being created, with its task. */
 export async function createdVappResponse(context: RequestContext, caller: Caller, task: TaskRow) {
   const hrefs = new Hrefs(context.base)
+  const { vapp: id } = task
+  if (id === null) throw new TypeError(`task ${task.id} creates no vApp`)
   const whole = await context.as(caller.principal, async (tx) => ({
-    vapp: await readVapp(tx, task.vapp),
-    vms: await vmsOf(tx, task.vapp),
-    tasks: await openTasks(tx, task.vapp),
-    lease: await readLease(tx, task.vapp),
+    vapp: await readVapp(tx, id),
+    vms: await vmsOf(tx, id),
+    tasks: await openTasks(tx, id),
+    lease: await readLease(tx, id),
   }))
   // The task may have ended already; the response contains it anyway.
-  const tasks = whole.tasks.some(({ id }) => id === task.id) ? whole.tasks : [task]
+  const tasks = whole.tasks.some((each) => each.id === task.id) ? whole.tasks : [task]
   return {
     status: 201,
-    headers: { location: hrefs.vapp(task.vapp) },
+    headers: { location: hrefs.vapp(id) },
     body: vapp({ ...whole, tasks }, caller, hrefs),
   }
 }

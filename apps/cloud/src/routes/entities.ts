@@ -35,7 +35,7 @@ async function submitFor(tx: Tx, entity: Entity, whole: VappOperation, requested
   return { task, vms: [vm], operations: [operation] }
 }
 
-const accepted = ({ base }: RequestContext, caller: Caller, task: TaskRow) => {
+export const accepted = ({ base }: RequestContext, caller: Caller, task: TaskRow) => {
   const hrefs = new Hrefs(base)
   const headers = { location: hrefs.task(task.id) }
   return { status: 202, headers, body: taskDocument(task, caller, hrefs) }

@@ -3,14 +3,12 @@ import type { TaskId, VmId } from '@skerry/vm'
 import { sql, type Kysely } from 'kysely'
 
 import { emitEvent } from '../database/events.ts'
-import type { Tx, Claim, CloudTables, TaskState, TaskRow } from '../database/tables.ts'
-import type { VappId } from '../domain/ids.ts'
+import type { Tx, Claim, CloudTables, TaskRow } from '../database/tables.ts'
 import type { DesiredPower } from '../domain/vm-status.ts'
-import { lockVapp } from '../inventory/vapps.ts'
 import { lockVm, type VmRow } from '../inventory/vms.ts'
+import { cancelBulk } from './cancel-bulk.ts'
+import { endParent, lockParent, type EndState } from './end-parent.ts'
 import { queueOf } from './queue.ts'
-
-type Ended = Extract<TaskState, 'success' | 'error' | 'canceled'>
 
 export interface TaskEnd {
   /** Other VMs whose queues may continue because of it. */
@@ -40,11 +38,20 @@ const free = { holder: null, lease_until: null, wake_attempts: 0 } as const
 
 /** A queued task ends at once; a running one is rolled back at its next step, unless it has passed the point of no return. */
 export async function cancelTask(db: Kysely<CloudTables>, id: TaskId): Promise<readonly VmId[]> {
+  const bulk = await db
+    .selectFrom('task')
+    .select('id')
+    .where('id', '=', id)
+    .where('children', 'is not', null)
+    .executeTakeFirst()
+  if (bulk) return inTransaction(db, (tx) => cancelBulk(tx, id))
   const children = await db
     .selectFrom('task')
     .select('id')
     .where('parent', '=', id)
     .where('state', 'in', ['queued', 'running'])
+    // By VM, as every request that locks several, so that two cannot deadlock.
+    .orderBy('vm')
     .orderBy('position', 'desc')
     .execute()
   const rung: VmId[] = []
@@ -90,20 +97,20 @@ export async function failTask(
   })
 }
 
-/** Locks in the global order: first the parent's vApp (it may differ from the child's), since the end of a child may end its parent. */
+/** Locks in the global order: first the parent, since the end of a child may end it. */
 async function withTask<T>(
   db: Kysely<CloudTables>,
   id: TaskId,
   work: (tx: Tx, task: TaskRow, vm: VmRow) => Promise<T>,
 ): Promise<T> {
-  const run = async (tx: Tx): Promise<T> => {
+  return inTransaction(db, async (tx) => {
     const found = await tx
       .selectFrom('task')
       .selectAll()
       .where('id', '=', id)
       .executeTakeFirstOrThrow()
-    if (found.vm === null) throw new Fault('conflict', 'a task of a vApp ends with its last child')
-    if (found.parent !== null) await lockVapp(tx, await vappOf(tx, found.parent))
+    if (found.vm === null) throw new Fault('conflict', 'a parent task ends with its last child')
+    if (found.parent !== null) await lockParent(tx, found.parent)
     const vm = await lockVm(tx, found.vm)
     if (!vm) throw new Fault('not-found', 'the VM of this task no longer exists')
     // Read again: it may have changed before the lock was taken.
@@ -113,25 +120,18 @@ async function withTask<T>(
       .where('id', '=', id)
       .executeTakeFirstOrThrow()
     return work(tx, task, vm)
-  }
-  return db.isTransaction ? run(db as Tx) : db.transaction().execute(run)
+  })
 }
 
-async function vappOf(tx: Tx, task: TaskId): Promise<VappId> {
-  const { vapp } = await tx
-    .selectFrom('task')
-    .select('vapp')
-    .where('id', '=', task)
-    .executeTakeFirstOrThrow()
-  return vapp
-}
+const inTransaction = <T>(db: Kysely<CloudTables>, work: (tx: Tx) => Promise<T>): Promise<T> =>
+  db.isTransaction ? work(db as Tx) : db.transaction().execute(work)
 
 /** `whenEmpty`: changes to the VM's row if its queue is empty afterwards. */
 async function end(
   tx: Tx,
   task: TaskRow,
   vm: VmRow,
-  state: Ended,
+  state: EndState,
   whenEmpty: Partial<typeof free> = {},
 ): Promise<{ readonly others: readonly VmId[]; readonly empty: boolean }> {
   const ended = await tx
@@ -183,69 +183,3 @@ async function making(tx: Tx, vm: VmId): Promise<boolean> {
 
 const isWanted = (status: TaskRow['target_status']): status is DesiredPower =>
   status === 'POWERED_ON' || status === 'POWERED_OFF' || status === 'SUSPENDED'
-
-/** The transaction that ends a child also ends the parent, or lets the next rank start. */
-async function endParent(
-  tx: Tx,
-  child: TaskRow,
-  parent: TaskId,
-  state: Ended,
-): Promise<readonly VmId[]> {
-  if (state !== 'success' && child.stop_on_failure) {
-    await tx
-      .updateTable('task')
-      .set({ cancel_requested: true })
-      .where('parent', '=', parent)
-      .where('state', '=', 'queued')
-      .where('rank', '>', child.rank)
-      .execute()
-  }
-  const siblings = await tx
-    .selectFrom('task')
-    .select(['vm', 'state', 'rank', 'fault', 'message'])
-    .where('parent', '=', parent)
-    .orderBy('rank')
-    .orderBy('id')
-    .execute()
-  const left = siblings.filter((each) => each.state === 'queued' || each.state === 'running')
-  if (left.length > 0) {
-    const lowest = left[0]?.rank
-    await tx
-      .updateTable('task')
-      .set({ progress: Math.floor((100 * (siblings.length - left.length)) / siblings.length) })
-      .where('id', '=', parent)
-      .execute()
-    return left.flatMap(({ rank, vm }) => (rank === lowest && vm !== null ? [vm] : []))
-  }
-  const failed =
-    siblings.find((each) => each.state === 'error') ??
-    siblings.find((each) => each.state === 'canceled')
-  const ended = await tx
-    .updateTable('task')
-    .set({
-      state: failed?.state ?? 'success',
-      ended_at: sql`clock_timestamp()`,
-      ...(failed ? { fault: failed.fault, message: failed.message } : { progress: 100 }),
-    })
-    .where('id', '=', parent)
-    .where('state', 'in', ['queued', 'running'])
-    .returningAll()
-    .executeTakeFirst()
-  if (!ended) return []
-  await emitEvent(tx, {
-    kind: `task.${ended.state}`,
-    task: ended,
-    details: { message: ended.message },
-  })
-  if (ended.kind === 'delete') await closeVapp(tx, ended)
-  return []
-}
-
-/** After its last VM, the vApp is deleted too; if a VM is left, the vApp accepts requests again. */
-async function closeVapp(tx: Tx, { vapp, state }: TaskRow): Promise<void> {
-  await tx
-    .updateTable('vapp')
-    .set(state === 'success' ? { deleted_at: sql`clock_timestamp()` } : { closed: false })
-    .where('id', '=', vapp)
-    .execute()
-}

@@ -8,9 +8,14 @@ import { taskWait, type TaskWait } from './waits.ts'
 /** `gone`: its VM or vApp was deleted; a task is kept longer than that. Missing for a task that was just submitted. */
 export type TaskFound = TaskRow & { readonly gone?: boolean; readonly wait?: TaskWait | null }
 
-const gone = sql<boolean>`not case when task.vm is null
+const gone = sql<boolean>`not case
+  when task.vm is not null then exists (select from vm where vm.org = task.org and vm.id = task.vm and vm.deleted_at is null)
+  when task.vapp is not null
   then exists (select from vapp where vapp.org = task.org and vapp.id = task.vapp and vapp.deleted_at is null)
-  else exists (select from vm where vm.org = task.org and vm.id = task.vm and vm.deleted_at is null) end`
+  else true end`
+
+/** A task of a VM or vApp by itself, or the part that one of its VMs has in a bulk operation. */
+const ofItsOwn = sql<boolean>`(task.parent is null or task.in_bulk)`
 
 export async function findTask(
   db: Kysely<CloudTables>,
@@ -37,7 +42,7 @@ export async function openTasks(
     .where('vapp', '=', vapp)
     .where('state', 'in', ['queued', 'running'])
     .orderBy('id')
-  return (vm === undefined ? open.where('parent', 'is', null) : open.where('vm', '=', vm)).execute()
+  return (vm === undefined ? open.where(ofItsOwn) : open.where('vm', '=', vm)).execute()
 }
 
 /** As many as the largest page of a query. */

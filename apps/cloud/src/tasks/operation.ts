@@ -77,6 +77,8 @@ export interface Operation<Input = unknown> extends StatusRule {
   readonly stores: 'nothing' | ((vm: VmRow, input: Input) => number)
   /** Its form for vApps, or the reason why it has none. Operations with the same path are one action; each VM gets the offered one. */
   readonly forVapp: VappRule | { readonly none: string }
+  /** It can be applied to all VMs of a query in one request: it takes no document, and means the same for every VM. */
+  readonly bulk?: true
   /** operationName, and the texts while it runs and after it succeeded. */
   readonly task: { readonly name: string; readonly doing: string; readonly done: string }
   /** Timeout in seconds, from its start; then it is rolled back. */

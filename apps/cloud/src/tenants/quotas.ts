@@ -75,6 +75,8 @@ const words: Readonly<Record<keyof Quota, string>> = {
 const LESS_STORAGE =
   'remove snapshots, discard suspended memory or delete VMs, or ask the administrator for more'
 
+const LESS_VMS = 'delete or stop VMs, or ask the administrator for more'
+
 const bounds = {
   make: ['vms', 'cpus', 'memoryMiB', 'storageMiB'],
   start: ['runningVms'],
@@ -96,12 +98,47 @@ export async function requireQuota(
   const { name, most, now } = over
   const message = `quota exceeded: the organisation may have ${most} ${words[name]}; this request would make it ${now}`
   throw new Fault('conflict', message, {
-    hint:
-      name === 'storageMiB'
-        ? LESS_STORAGE
-        : 'delete or stop VMs, or ask the administrator for more',
+    hint: name === 'storageMiB' ? LESS_STORAGE : LESS_VMS,
   })
 }
+
+/** What is left of the quotas for the VMs of one request. Each call takes its part, or throws the reason. */
+export interface QuotaRoom {
+  requireStart(vms: number): void
+  requireStorage(mib: number): void
+}
+
+/**
+ * The same for a request whose VMs are refused one by one. Call it when all rows are locked: concurrent requests wait until the writes
+ * of this one are committed.
+ */
+export async function readRoom(tx: Tx, org: OrgId): Promise<QuotaRoom> {
+  const { runningVms = Infinity, storageMiB = Infinity } = await readQuota(tx, org)
+  const isLimited = runningVms !== Infinity || storageMiB !== Infinity
+  if (isLimited) await lockQuota(tx, org)
+  const used = isLimited ? await readUsage(tx, org) : { runningVms: 0, storageMiB: 0 }
+  const left = { vms: runningVms - used.runningVms, mib: storageMiB - used.storageMiB }
+  return {
+    requireStart(vms) {
+      if (vms > left.vms) {
+        const most = `quota exceeded: the organisation may have ${runningVms} ${words.runningVms}`
+        throw new Fault('conflict', `${most}; none is left for this VM`, { hint: LESS_VMS })
+      }
+      left.vms -= vms
+    },
+    requireStorage(mib) {
+      if (mib > left.mib) throw tooMuchStorage(mib, storageMiB, Math.max(0, left.mib))
+      left.mib -= mib
+    },
+  }
+}
+
+const tooMuchStorage = (requested: number, most: number, left: number): Fault =>
+  new Fault(
+    'conflict',
+    `quota exceeded: this may take ${requested} MiB of storage; the organisation may have ${most}, of which ${left} are left`,
+    { hint: LESS_STORAGE },
+  )
 
 /** The same for the storage that a task or its children will need on hosts; the error reports the need and what is left. */
 export async function requireStorage(tx: Tx, org: OrgId, task: TaskId): Promise<void> {
@@ -115,15 +152,17 @@ export async function requireStorage(tx: Tx, org: OrgId, task: TaskId): Promise<
   const requested = rows[0]?.requested ?? 0
   // A task that stores nothing is allowed even above the quota.
   if (requested === 0) return
-  const left = Math.max(0, most - (now - requested))
-  const message = `quota exceeded: this may take ${requested} MiB of storage; the organisation may have ${most}, of which ${left} are left`
-  throw new Fault('conflict', message, { hint: LESS_STORAGE })
+  throw tooMuchStorage(requested, most, Math.max(0, most - (now - requested)))
 }
 
 interface Over {
   readonly name: keyof Quota
   readonly most: number
   readonly now: number
+}
+
+async function lockQuota(tx: Tx, org: OrgId): Promise<void> {
+  await sql`select pg_advisory_xact_lock(hashtextextended('quota/' || ${org}::text, 0))`.execute(tx)
 }
 
 async function firstOver(
@@ -133,7 +172,7 @@ async function firstOver(
 ): Promise<Over | undefined> {
   const quota = await readQuota(tx, org)
   if (names.every((name) => quota[name] === undefined)) return undefined
-  await sql`select pg_advisory_xact_lock(hashtextextended('quota/' || ${org}::text, 0))`.execute(tx)
+  await lockQuota(tx, org)
   const all = await readUsage(tx, org)
   for (const name of names) {
     const [most, now] = [quota[name], all[name]]
