@@ -10,6 +10,7 @@ import { followEvents } from './commands/cloud/events.ts'
 import { resourceCommands } from './commands/cloud/resources.ts'
 import { task } from './commands/cloud/task.ts'
 import { vapp } from './commands/cloud/vapp.ts'
+import { vmBulk } from './commands/cloud/vm-bulk.ts'
 import { completion } from './commands/completion.ts'
 import { doctor } from './commands/machine/doctor.ts'
 import { down } from './commands/machine/down.ts'
@@ -116,6 +117,7 @@ export const commands: readonly Command[] = [
   ...template,
   followEvents,
   ...resourceCommands,
+  ...vmBulk,
   ...vapp,
   ...task,
   ...user,

@@ -17,6 +17,13 @@ const task = object({ id: text, status: text })
 /** A VM of a cloud after an operation; without waiting only the task is known. */
 const changed = object({ vm: text, name: text, state: text }, { vapp: text, task })
 const underWay = object({ task })
+/** An action on all VMs that match a filter. */
+const bulk = object({
+  task,
+  total: number,
+  failed: number,
+  results: listOf(object({ name: text, status: text }, { vm: text, reason: text })),
+})
 
 const vm = object(
   { id: text, state: text },
@@ -141,6 +148,10 @@ export const outputs: Readonly<Record<string, OutputShape>> = {
   ...same(
     vappVerbs.map((verb) => `vapp ${verb}`),
     done,
+  ),
+  ...same(
+    vappVerbs.map((verb) => `vm ${verb}`),
+    anyOf(bulk, underWay),
   ),
   'vapp clone': anyOf(object({ name: text, href: text }), underWay),
   ...same(['task info', 'task wait', 'task cancel'], wholeTask),

@@ -21,7 +21,7 @@ export const groups: Readonly<Record<string, string>> = {
   snapshot: 'take, list, revert to and delete snapshots of a VM',
   template: 'build, import, list and delete templates for new VMs',
   vapp: 'list, control and copy groups of VMs',
-  vm: 'list the VMs of a cloud, with all their attributes',
+  vm: 'list the VMs of a cloud, and control all that match a filter',
   task: 'list, follow and cancel the operations of a cloud',
   event: 'follow the events of VMs, or list those of a cloud',
   catalog: 'list catalogs of templates',
