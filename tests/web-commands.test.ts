@@ -11,7 +11,7 @@ import { readLine } from '../apps/cli/src/run-command.ts'
 const root = join(import.meta.dirname, '..')
 
 /** Values of variables that are part of a command's name. */
-const words: Readonly<Record<string, string>> = { type: 'vm' }
+const words: Readonly<Record<string, string>> = { type: 'vm', verb: 'start' }
 
 /** A choice stands for its first value, options that the page adds for none, anything else for a word. */
 const filledIn = (line: string): string =>

@@ -22,6 +22,7 @@ export const tenantPages = [
   '/templates?upload=1',
   `/templates/vappTemplate-${uuid('01980007', '1')}`,
   '/tasks',
+  `/tasks?of=${uuid('01980003', '1')}`,
   '/events',
   '/settings',
   '/org',

@@ -65,6 +65,21 @@ test('a user shuts a VM down: its task is shown, and actions without a link have
   await page.context().close()
 })
 
+test('a user starts all VMs that match: one task, with the results of each VM', async () => {
+  await api.cloud.addVms(3, 'POWERED_OFF')
+  const page = await browser.open({ path: '/vms?q=vm-*' })
+  await page.getByRole('checkbox', { name: 'Select vm-0' }).check()
+  await page.getByRole('button', { name: 'Select all 3' }).click()
+  await page.getByRole('button', { name: 'Start', exact: true }).click()
+  await page.getByRole('alertdialog').getByRole('button', { name: 'Start 3' }).click()
+  await page.getByRole('link', { name: '3 VMs' }).first().click()
+  await page.waitForURL('**/ui/tasks?of=**')
+  for (const name of ['vm-0', 'vm-1', 'vm-2']) {
+    await page.getByRole('main').getByRole('link', { name, exact: true }).waitFor()
+  }
+  await page.context().close()
+})
+
 test('a user creates a VM', async () => {
   const page = await browser.open({ path: '/vms/new' })
   await page.getByLabel('Name').fill('made-by-test')

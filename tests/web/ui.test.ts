@@ -168,6 +168,35 @@ test('without events the list of tasks is read until the task has ended', async 
   await page.context().close()
 })
 
+test('all VMs that match are rebooted as one task, with a result for each VM', async () => {
+  const page = await browser.open({ path: '/vms?q=web-test-0*' })
+  const row = page.getByRole('row').filter({ hasText: 'web-test-0' }).first()
+  await row.getByRole('checkbox').check()
+  const all = page.getByRole('button', { name: /^Select all \d+/ })
+  const [count = ''] = /\d+/.exec((await all.textContent()) ?? '') ?? []
+  await all.click()
+  await page.getByText(`All ${count} selected`).waitFor()
+  await page.getByRole('button', { name: 'Restart', exact: true }).click()
+  const dialog = page.getByRole('alertdialog')
+  await dialog.getByText(`skerry vm reboot --filter name==web-test-0* --expect ${count}`).waitFor()
+  await dialog.getByRole('button', { name: `Restart ${count}` }).click()
+  await page
+    .getByRole('link', { name: `${count} VMs` })
+    .first()
+    .click()
+  await page.waitForURL('**/ui/tasks?of=**')
+  await page
+    .getByText(/VM web-test-0\d+: it is POWERED_OFF/)
+    .first()
+    .waitFor()
+  await page.getByRole('button', { name: 'Failed', exact: true }).click()
+  await page
+    .getByRole('main')
+    .getByText(/^\d+ of \d+ VMs failed, the first because/)
+    .waitFor()
+  await page.context().close()
+})
+
 test('the last of a million VMs is reached with one key', async () => {
   const page = await browser.open({ user: 'root@System', path: '/admin/vms' })
   await page.getByRole('heading', { name: /All VMs 9\d\d,\d{3}/ }).waitFor()

@@ -139,7 +139,9 @@ export function findVms(
 export function matches(record: object, filter: string): boolean {
   return parseFilter(filter).every((clause) =>
     clause.some(({ column, operator, value }) => {
-      const found = asRegExp(value).test(String(Reflect.get(record, column) ?? ''))
+      const text = String(Reflect.get(record, column) ?? '')
+      // An id stands for the address that ends with it.
+      const found = asRegExp(value).test(text) || (column === 'parent' && text.endsWith(value))
       return found !== (operator === '!=')
     }),
   )

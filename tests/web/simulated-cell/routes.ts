@@ -18,6 +18,7 @@ import {
 } from './inventory.ts'
 import { metrics, screenshot } from './pictures.ts'
 import { runQuery } from './query-route.ts'
+import { findVms } from './query.ts'
 import { countBody, readBody, sendError, sendJson } from './send.ts'
 import { operations, snapshots, type Operation, type TaskQueue } from './tasks.ts'
 import * as documents from './vm-documents.ts'
@@ -73,6 +74,34 @@ async function runOperation(request: SimulatedRequest, operation: Operation): Pr
     apply(operation, n, body),
   )
   answer(request, documents.taskDocument(task), 202)
+}
+
+/** One task for all VMs that match, if as many match as the caller saw. */
+function actOnQuery(request: SimulatedRequest): void {
+  const { queue, caller, response, url, groups } = request
+  const [name = ''] = groups
+  const operation = operations.find(
+    ({ path, rel }) => path.endsWith(`/${name}`) || (name === 'delete' && rel === 'remove'),
+  )
+  if (!operation) return answer(request, undefined)
+  if (!may(caller, operation.right)) {
+    const because = `your role, ${caller.role}, lacks the right ${operation.right}`
+    return sendError(response, 403, 'FORBIDDEN', because)
+  }
+  const filter = url.searchParams.get('filter') ?? ''
+  const version = [...queue.tasks.values()].filter(({ ended }) => ended !== undefined).length
+  const vms = [...findVms(filter, '', false, false, version)]
+  const expect = Number(url.searchParams.get('expect'))
+  if (vms.length !== expect) {
+    const differs = `the filter matches ${vms.length} VMs, but expect is ${expect}; read the list again`
+    return sendError(response, 409, 'CONFLICT', differs)
+  }
+  const whyNot = (n: number) => documents.whyNot(operation, n, caller)
+  answer(
+    request,
+    documents.taskDocument(queue.submitBulk(operation, vms, caller.user, whyNot)),
+    202,
+  )
 }
 
 /** What a finished operation changes beside the power state. */
@@ -237,7 +266,7 @@ const vappRows: readonly Row[] = [
   }),
   row('POST', 'task/UUID/action/cancel', (request) => {
     const task = request.queue.tasks.get(request.groups[0] ?? '')
-    if (task) task.isCancelRequested = true
+    for (const each of task?.parts ?? (task ? [task] : [])) each.isCancelRequested = true
     noContent(request)
   }),
 ]
@@ -315,6 +344,7 @@ export const rows: readonly Row[] = [
   row('GET', 'query', (request) =>
     answer(request, runQuery(request.queue, request.caller, request.url.searchParams)),
   ),
+  row('POST', 'query/action/(\\w+)', actOnQuery),
   ...metadataRows,
   ...vmRows,
   ...vappRows,

@@ -25,6 +25,10 @@ export interface SimulatedTask {
   progress: number
   isCancelRequested: boolean
   error?: { readonly code: string; readonly status: number; readonly message: string }
+  /** The action on many VMs that it is a part of. */
+  readonly parent?: SimulatedTask
+  /** The parts of an action on many VMs. */
+  readonly parts?: SimulatedTask[]
 }
 
 export interface SimulatedEvent {
@@ -198,6 +202,7 @@ export class TaskQueue {
     vm: number,
     owner: string,
     onSuccess: () => void = () => undefined,
+    parent?: SimulatedTask,
   ): SimulatedTask {
     const { name, org } = factsOf(vm)
     const task: SimulatedTask = {
@@ -211,6 +216,7 @@ export class TaskQueue {
       state: 'queued',
       progress: 0,
       isCancelRequested: false,
+      ...(parent && { parent }),
     }
     this.tasks.set(task.id, task)
     this.#report(task, 'task.queued')
@@ -239,7 +245,56 @@ export class TaskQueue {
     this.#timers.add(timer)
   }
 
+  /** One task for many VMs. `whyNot`: why the operation is not possible for a VM. */
+  submitBulk(
+    operation: Operation,
+    vms: readonly number[],
+    owner: string,
+    whyNot: (vm: number) => string | undefined,
+  ): SimulatedTask {
+    const parent: SimulatedTask = {
+      id: uuidOf(KIND.task, ++this.#count),
+      operation: operation.name,
+      vm: -1,
+      object: `${vms.length} VMs`,
+      owner,
+      org: 0,
+      created: Date.now(),
+      state: 'running',
+      progress: 0,
+      isCancelRequested: false,
+      parts: [],
+    }
+    this.tasks.set(parent.id, parent)
+    for (const vm of vms) {
+      const task = this.submit(operation, vm, owner, undefined, parent)
+      parent.parts?.push(task)
+      const because = whyNot(vm)
+      if (because === undefined) continue
+      task.error = { code: 'CONFLICT', status: 409, message: `VM ${task.object}: ${because}` }
+      this.#end(task, 'error')
+    }
+    return parent
+  }
+
+  /** The progress of an action on many VMs, and its end after its last part. */
+  #record(parent: SimulatedTask): void {
+    const parts = parent.parts ?? []
+    const ended = parts.filter((part) => part.ended !== undefined)
+    parent.progress = Math.floor((100 * ended.length) / parts.length)
+    if (ended.length < parts.length) for (const tell of this.#progressListeners) tell(parent)
+    if (ended.length < parts.length || parent.ended !== undefined) return
+    const failed = parts.filter(({ state }) => state === 'error')
+    const [first] = failed
+    const message = `${failed.length} of ${parts.length} VMs failed, the first because ${first?.error?.message}`
+    if (first) parent.error = { code: 'CONFLICT', status: 409, message }
+    parent.state = first ? 'error' : 'success'
+    parent.ended = Date.now()
+    this.emit(`task.${parent.state}`, { task: parent.id, operation: parent.operation })
+  }
+
   #advance(task: SimulatedTask, operation: Operation, share: number, onSuccess: () => void): void {
+    if (task.ended !== undefined) return
     if (task.state === 'queued') {
       task.state = 'running'
       task.started = Date.now()
@@ -272,6 +327,7 @@ export class TaskQueue {
     task.state = state
     task.ended = Date.now()
     this.#report(task, `task.${state}`)
+    if (task.parent) this.#record(task.parent)
   }
 
   #report(task: SimulatedTask, event: string): void {

@@ -122,6 +122,12 @@ export function vmDocument(n: number, caller: SimulatedCaller, tasks: Iterable<S
   }
 }
 
+/** An action on many VMs belongs to its organisation. */
+const objectOf = ({ vm, parts }: SimulatedTask) =>
+  parts
+    ? { type: media('org'), href: `/api/org/${uuidOf(KIND.org, 0)}` }
+    : { type: media('vm'), href: vmHref(vm) }
+
 export function taskDocument(task: SimulatedTask) {
   const href = `/api/task/${task.id}`
   return {
@@ -134,7 +140,7 @@ export function taskDocument(task: SimulatedTask) {
     startTime: iso(task.started ?? task.created),
     ...(task.ended !== undefined && { endTime: iso(task.ended) }),
     link: task.ended === undefined ? [{ rel: 'task:cancel', href: `${href}/action/cancel` }] : [],
-    owner: { type: media('vm'), name: task.object, href: vmHref(task.vm) },
+    owner: { ...objectOf(task), name: task.object },
     ...(task.error && {
       error: {
         majorErrorCode: task.error.status,
@@ -154,8 +160,11 @@ export const taskRecord = (task: SimulatedTask) => ({
   startDate: iso(task.started ?? task.created),
   ...(task.ended !== undefined && { endDate: iso(task.ended) }),
   ownerName: task.owner,
-  object: vmHref(task.vm),
-  objectType: 'vm',
+  object: objectOf(task).href,
+  objectType: task.parts ? 'org' : 'vm',
+  isInBulk: task.parent !== undefined,
+  ...(task.parent && { parent: `/api/task/${task.parent.id}` }),
+  ...(task.error && { message: task.error.message }),
   objectName: task.object,
   progress: task.progress,
   href: `/api/task/${task.id}`,

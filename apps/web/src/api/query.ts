@@ -34,6 +34,7 @@ export interface TaskRecord {
   readonly name: string
   readonly status: string
   readonly objectName: string
+  readonly objectType?: string
   readonly object?: string
   readonly ownerName: string
   readonly progress?: number

@@ -14,6 +14,8 @@ export const paths = {
   templates: '/templates',
   template: (id: string) => `/templates/${segment(id)}`,
   tasks: '/tasks',
+  /** The results of one action on many VMs. */
+  bulkTask: (id: string) => `/tasks?of=${segment(id)}`,
   events: '/events',
   settings: '/settings',
   org: '/org',

@@ -13,7 +13,7 @@ import { useTaskError } from '../data/use-documents.ts'
 import { isOpen, type ShownTask, type ShownTaskState } from '../model/task.ts'
 import { en } from '../text/en.ts'
 import { formatDuration } from '../text/format.ts'
-import { objectPath } from './paths.ts'
+import { objectPath, paths } from './paths.ts'
 
 import style from './task-table.module.css'
 
@@ -85,14 +85,7 @@ function TaskRow({ task, now }: { readonly task: ShownTask; readonly now: number
         </span>
       </td>
       <td>
-        {en.operation(task.operation, task.state === 'success')}{' '}
-        {task.objectId === undefined ? (
-          task.object
-        ) : (
-          <Link className={style['object']} to={objectPath(task.objectId)}>
-            {task.object}
-          </Link>
-        )}
+        {en.operation(task.operation, task.state === 'success')} <TaskObject task={task} />
         {message !== undefined && <TaskMessage message={message} isError={isFailed} />}
       </td>
       <td>{isOpen(task) && <ProgressBar percent={task.progress} label={text} />}</td>
@@ -122,6 +115,20 @@ function TaskRow({ task, now }: { readonly task: ShownTask; readonly now: number
         </span>
       </td>
     </tr>
+  )
+}
+
+function TaskObject({ task }: { readonly task: ShownTask }) {
+  const path = task.isBulk
+    ? paths.bulkTask(task.id)
+    : task.objectId === undefined
+      ? undefined
+      : objectPath(task.objectId)
+  if (path === undefined) return task.object
+  return (
+    <Link className={style['object']} to={path}>
+      {task.object}
+    </Link>
   )
 }
 

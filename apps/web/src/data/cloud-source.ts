@@ -26,7 +26,13 @@ export const cloudSource: DataSource = {
     return { total: found.total, records: found.records.map(vmRowOf) }
   },
   async readTasks(signal) {
-    const page = await runQuery('task', { sort: '-startDate', pageSize: TASKS_SHOWN, signal })
+    const page = await runQuery('task', {
+      // One action on many VMs is one line.
+      filter: 'isInBulk==false',
+      sort: '-startDate',
+      pageSize: TASKS_SHOWN,
+      signal,
+    })
     return { total: page.total, tasks: page.records.map(taskOfRecord) }
   },
   async sendAction({ href, method }, body) {

@@ -3,7 +3,7 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query'
 
 import { ApiError, pathOf, request } from '../api/client.ts'
 import type { MetricsDocument, TaskDocument } from '../api/documents.ts'
-import { isOpen } from '../model/task.ts'
+import { isOpen, taskOfDocument } from '../model/task.ts'
 import { isStreamAlive } from './connection.ts'
 import { source } from './source.ts'
 import { useStore } from './store.ts'
@@ -30,6 +30,15 @@ export function useTasks() {
       !isAlive && state.data?.tasks.some(isOpen) ? PROGRESS_MS : false,
   })
 }
+
+/** One task; read every second while it runs. */
+export const useTask = (id: string) =>
+  useQuery({
+    queryKey: ['tasks', id],
+    queryFn: async ({ signal }) =>
+      taskOfDocument(await request<TaskDocument>(`/api/task/${id}`, { signal })),
+    refetchInterval: ({ state }) => (state.data && isOpen(state.data) ? PROGRESS_MS : false),
+  })
 
 /** Why a task failed: records of the query service do not contain it. */
 export const useTaskError = (href: string, isFailed: boolean) =>

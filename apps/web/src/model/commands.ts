@@ -28,6 +28,26 @@ export const commandOf = (action: ActionName, vm: string): string | undefined =>
 export const listCommand = (type: 'vm' | 'vapp' | 'task', filter: string): string =>
   filter === '' ? `skerry ${type} list` : `skerry ${type} list --filter ${shellQuoted(filter)}`
 
+/** One command for all VMs that match. An action that is missing has none. */
+const bulkVerbs: Readonly<Partial<Record<ActionName, string>>> = {
+  start: 'start',
+  shutdown: 'stop',
+  reboot: 'reboot',
+  suspend: 'suspend',
+  delete: 'rm',
+}
+
+export const bulkCommand = (
+  action: ActionName,
+  filter: string,
+  expect: number,
+): string | undefined => {
+  const verb = bulkVerbs[action]
+  if (verb === undefined) return undefined
+  const which = shellQuoted(filter === '' ? 'name==*' : filter)
+  return `skerry vm ${verb} --filter ${which} --expect ${expect}`
+}
+
 export const curlCommand = (method: string, path: string, body?: unknown): string =>
   [
     'curl',

@@ -12,8 +12,10 @@ export interface ShownTask {
   /** Name of the operation in the API, such as vappDeploy. */
   readonly operation: string
   readonly object: string
-  /** vm-… or vapp-…; undefined: it no longer exists. */
+  /** vm-… or vapp-…; undefined: it no longer exists, or the task is of many VMs. */
   readonly objectId?: string | undefined
+  /** One action on many VMs: its children have the results. */
+  readonly isBulk: boolean
   readonly owner: string
   readonly progress: number
   readonly started: string
@@ -36,7 +38,9 @@ export const taskOfRecord = (record: TaskRecord): ShownTask => ({
   state: stateOf(record.status),
   operation: record.name,
   object: record.objectName,
-  objectId: record.object === undefined ? undefined : idOf(record.object),
+  objectId:
+    record.object === undefined || record.objectType === 'org' ? undefined : idOf(record.object),
+  isBulk: record.objectType === 'org',
   owner: record.ownerName,
   progress: record.progress ?? 0,
   started: record.startDate,
@@ -44,13 +48,19 @@ export const taskOfRecord = (record: TaskRecord): ShownTask => ({
   message: record.message ?? record.lastFailure ?? record.waitMessage,
 })
 
+const isOrg = (href: string): boolean => href.includes('/api/org/')
+
 export const taskOfDocument = (document: TaskDocument): ShownTask => ({
   id: idOf(document.href),
   href: document.href,
   state: stateOf(document.status),
   operation: 'operationName' in document ? String(document.operationName) : document.operation,
   object: document.owner?.name ?? '',
-  objectId: document.owner?.href === undefined ? undefined : idOf(document.owner.href),
+  objectId:
+    document.owner?.href === undefined || isOrg(document.owner.href)
+      ? undefined
+      : idOf(document.owner.href),
+  isBulk: isOrg(document.owner?.href ?? ''),
   owner: document.user?.name ?? '',
   progress: document.progress ?? 0,
   started: document.startTime,

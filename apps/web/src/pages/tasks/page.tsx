@@ -4,7 +4,7 @@ import { useSearch } from '../../app/use-search.ts'
 import { Card } from '../../components/card.tsx'
 import { EmptyState, ErrorState } from '../../components/empty-state.tsx'
 import { Chips, FilterBar, FilterInput } from '../../components/filter-bar.tsx'
-import { useTasks } from '../../data/use-documents.ts'
+import { useTask, useTasks } from '../../data/use-documents.ts'
 import { useRecords } from '../../data/use-record-list.ts'
 import { escapedValue } from '../../model/filter.ts'
 import { choiceParam, textParam } from '../../model/search-params.ts'
@@ -14,14 +14,27 @@ import { en } from '../../text/en.ts'
 import page from '../../styles/page.module.css'
 
 const statuses = ['', 'running', 'queued', 'success', 'error', 'canceled'] as const
-const schema = { q: textParam(), status: choiceParam(statuses, '') }
+/** `of`: the results of one action on many VMs. */
+const schema = { q: textParam(), status: choiceParam(statuses, ''), of: textParam() }
 const SHOWN = 100
+
+/** The action whose results are listed. */
+function BulkTask({ id }: { readonly id: string }) {
+  const { data: parent } = useTask(id)
+  if (!parent) return null
+  return (
+    <Card flush>
+      <TaskTable tasks={[parent]} />
+    </Card>
+  )
+}
 
 export function TasksPage() {
   const [search, change] = useSearch(schema)
   // Keeps the progress of running tasks up to date.
   const latest = useTasks()
   const filter = [
+    search.of === '' ? '' : `parent==${escapedValue(search.of)}`,
     search.status === '' ? '' : `status==${search.status}`,
     search.q === '' ? '' : `objectName==*${escapedValue(search.q)}*`,
   ]
@@ -29,7 +42,8 @@ export function TasksPage() {
     .join(';')
   const found = useRecords('task', {
     filter,
-    sort: '-startDate',
+    // Of an action on many VMs, those that failed come first.
+    sort: search.of === '' ? '-startDate' : 'status',
     pageSize: SHOWN,
     isEnabled: filter !== '',
   })
@@ -56,6 +70,7 @@ export function TasksPage() {
           onChange={(status) => change({ status })}
         />
       </FilterBar>
+      {search.of !== '' && <BulkTask id={search.of} />}
       <Card flush>
         {error ? (
           <ErrorState error={error} />

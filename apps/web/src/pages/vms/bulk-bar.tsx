@@ -14,6 +14,7 @@ import type { DisplayedPower } from '../../model/power.ts'
 import type { ListedVm } from '../../model/vm.ts'
 import { en } from '../../text/en.ts'
 import { formatCount } from '../../text/format.ts'
+import { AllActions, AllDialog } from './bulk-all.tsx'
 import { runForEach } from './run-for-each.ts'
 import type { Selection } from './use-selection.ts'
 
@@ -58,11 +59,46 @@ async function actOnAll(rows: readonly ListedVm[], name: ActionName): Promise<vo
 
 interface BulkBarProps {
   readonly selection: Selection
+  /** In the language of the query service. */
+  readonly filter: string
   readonly total: number
+  /** VMs of many organisations. */
+  readonly isAdministration: boolean
 }
 
 /** Replaces the filter while VMs are selected. */
-export function BulkBar({ selection, total }: BulkBarProps) {
+export function BulkBar(props: BulkBarProps) {
+  return props.selection.isAll ? <AllBar {...props} /> : <ChosenBar {...props} />
+}
+
+function AllBar({ selection, filter, total }: BulkBarProps) {
+  const [asked, setAsked] = useState<ActionName>()
+  return (
+    <div className={style['bulk']} role="toolbar" aria-label="Actions for all VMs that match">
+      <span>
+        All <b>{formatCount(total)}</b> selected
+      </span>
+      <AllActions total={total} onAction={setAsked} />
+      <Button small tone="plain" icon="close" onClick={selection.clear}>
+        Clear selection
+      </Button>
+      {asked && (
+        <AllDialog
+          name={asked}
+          filter={filter}
+          total={total}
+          onClose={() => setAsked(undefined)}
+          onDone={() => {
+            setAsked(undefined)
+            selection.clear()
+          }}
+        />
+      )}
+    </div>
+  )
+}
+
+function ChosenBar({ selection, total, isAdministration }: BulkBarProps) {
   const [asked, setAsked] = useState<ActionName>()
   const rows = [...selection.rows.values()]
   const fitting = (name: ActionName): ListedVm[] => {
@@ -78,7 +114,9 @@ export function BulkBar({ selection, total }: BulkBarProps) {
         <Button
           small
           tone="plain"
-          unavailable={total > VMS_MAX ? `at most ${VMS_MAX} VMs at a time` : undefined}
+          unavailable={
+            isAdministration && total > VMS_MAX ? `at most ${VMS_MAX} VMs at a time` : undefined
+          }
           onClick={() => void selection.selectAll()}
         >
           Select all {formatCount(total)}

@@ -20,7 +20,7 @@ interface ColumnOptions {
   readonly isAdministration: boolean
   /** Of the list, in pixels: columns that do not fit are left out. */
   readonly width: number
-  readonly selected: ReadonlyMap<string, ListedVm>
+  readonly isSelected: (row: ListedVm) => boolean
   readonly toggle: (row: ListedVm) => void
   /** Running tasks by the id of their VM. */
   readonly tasks: ReadonlyMap<string, ShownTask>
@@ -119,7 +119,7 @@ export function vmColumns(options: ColumnOptions): GridColumn<ListedVm>[] {
   return fittingColumns(shown, LEAST_IMPORTANT, width)
 }
 
-const selectColumn = ({ selected, toggle }: ColumnOptions): GridColumn<ListedVm> => ({
+const selectColumn = ({ isSelected, toggle }: ColumnOptions): GridColumn<ListedVm> => ({
   key: 'select',
   title: <span className="visually-hidden">Selected</span>,
   width: '2.5rem',
@@ -129,7 +129,7 @@ const selectColumn = ({ selected, toggle }: ColumnOptions): GridColumn<ListedVm>
         type="checkbox"
         tabIndex={-1}
         aria-label={`Select ${row.name}`}
-        checked={selected.has(row.id)}
+        checked={isSelected(row)}
         onChange={() => toggle(row)}
       />
     </label>

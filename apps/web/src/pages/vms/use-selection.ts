@@ -5,22 +5,29 @@ import { vmRowOf, type ListedVm } from '../../model/vm.ts'
 
 export interface Selection {
   readonly rows: ReadonlyMap<string, ListedVm>
+  /** All VMs that match the filter, whether they were read or not. */
+  readonly isAll: boolean
   readonly toggle: (row: ListedVm) => void
   readonly clear: () => void
-  /** Reads all VMs of the filter, so that they are known by name before anything is done with them. */
+  /** Administrators act on VMs of many organisations, each by itself: for them, all VMs of the filter are read. */
   readonly selectAll: () => Promise<void>
 }
 
+const none: ReadonlyMap<string, ListedVm> = new Map()
+
 export function useSelection(type: 'vm' | 'adminVM', filter: string, sort: string): Selection {
-  const [rows, setRows] = useState<ReadonlyMap<string, ListedVm>>(new Map())
+  const [rows, setRows] = useState(none)
+  // Another filter is another selection.
+  const [allOf, setAllOf] = useState<string>()
   const toggle = useCallback((row: ListedVm): void => {
+    setAllOf(undefined)
     setRows((now) => {
       const next = new Map(now)
       if (!next.delete(row.id)) next.set(row.id, row)
       return next
     })
   }, [])
-  const selectAll = async (): Promise<void> => {
+  const readAll = async (): Promise<void> => {
     const all = new Map<string, ListedVm>()
     let found: QueryPage<unknown>
     let page = 1
@@ -32,5 +39,14 @@ export function useSelection(type: 'vm' | 'adminVM', filter: string, sort: strin
     } while (all.size < found.total && found.records.length > 0)
     setRows(all)
   }
-  return { rows, toggle, clear: () => setRows(new Map()), selectAll }
+  const selectAll = async (): Promise<void> => {
+    if (type === 'adminVM') return readAll()
+    setRows(none)
+    setAllOf(filter)
+  }
+  const clear = (): void => {
+    setRows(none)
+    setAllOf(undefined)
+  }
+  return { rows, isAll: allOf === filter, toggle, clear, selectAll }
 }

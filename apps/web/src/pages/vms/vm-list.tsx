@@ -27,7 +27,7 @@ import { NoMatch, NoVms } from './no-vms.tsx'
 import { VmPreview } from './preview.tsx'
 import { RowMenu, type OpenedRow } from './row-menu.tsx'
 import { vmListSchema } from './search.ts'
-import { useSelection } from './use-selection.ts'
+import { useSelection, type Selection } from './use-selection.ts'
 
 import page from '../../styles/page.module.css'
 import style from './vm-list.module.css'
@@ -71,8 +71,13 @@ export function VmList({ isAdministration = false }: { readonly isAdministration
   )
   return (
     <div className={page['page']}>
-      {selection.rows.size > 0 ? (
-        <BulkBar selection={selection} total={list.total ?? 0} />
+      {selection.isAll || selection.rows.size > 0 ? (
+        <BulkBar
+          selection={selection}
+          filter={filter}
+          total={list.total ?? 0}
+          isAdministration={isAdministration}
+        />
       ) : (
         <FilterBar action={<CreateButton />}>
           <FilterInput
@@ -109,7 +114,7 @@ export function VmList({ isAdministration = false }: { readonly isAdministration
             sort={search.sort}
             onSort={(sort) => change({ sort, row: 0 })}
             onVisible={onVisible}
-            isSelected={(row) => selection.rows.has(row.id)}
+            isSelected={(row) => selection.isAll || selection.rows.has(row.id)}
             previewed={search.preview}
             rowHeight={rowHeight}
             initialRow={search.row}
@@ -171,7 +176,7 @@ function useRowActions(
 function useColumns(
   isAdministration: boolean,
   width: number,
-  { rows, toggle }: Pick<ReturnType<typeof useSelection>, 'rows' | 'toggle'>,
+  { rows, isAll, toggle }: Pick<Selection, 'rows' | 'isAll' | 'toggle'>,
   openMenu: (opened: OpenedRow) => void,
 ) {
   const { data } = useTasks()
@@ -184,12 +189,12 @@ function useColumns(
       vmColumns({
         isAdministration,
         width,
-        selected: rows,
+        isSelected: ({ id }) => isAll || rows.has(id),
         toggle,
         tasks,
         onMenu: (row, anchor) => openMenu({ row, anchor }),
       }),
-    [isAdministration, width, rows, toggle, tasks, openMenu],
+    [isAdministration, width, rows, isAll, toggle, tasks, openMenu],
   )
 }
 
