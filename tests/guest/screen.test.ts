@@ -1,14 +1,21 @@
-// Goal: address, screen, serial log and statistics of a guest can be read. Method: a booted guest, its own output, and the first
+// Goal: address, screen, serial log, statistics and use of a guest can be read. Method: a booted guest, its own output, and the first
 // bytes of QEMU's VNC socket.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
-import { reasonToSkip } from '@skerry/lab'
+import { reasonToSkip, until } from '@skerry/lab'
 
 import { BOOT_MS, inGuest, startPlace, untilUp } from './guest.ts'
 
 const skip = reasonToSkip('host', 'small') ?? false
 const PNG = '89504e47'
+
+/** Reads from the disk, not from the cache, and counts for more than a second. */
+const BUSY = [
+  'echo 3 > /proc/sys/vm/drop_caches',
+  'dd if=/dev/vda of=/dev/null bs=64k count=16 2> /dev/null',
+  'until=$(( $(date +%s) + 2 )); while [ $(date +%s) -lt $until ]; do :; done',
+].join('; ')
 
 /** Two clients at once on a VNC socket: both must get the greeting, and neither may be disconnected. */
 const greetTwice = `
@@ -49,4 +56,21 @@ test('a guest is seen from outside as it sees itself', { skip }, async () => {
   const stats = await engine.readStats('seen')
   assert.ok(stats.cpuNanoseconds > 0n && stats.memoryBytes > 0n)
   assert.ok(stats.disk.readBytes > 0n && stats.network.receivedBytes > 0n)
+
+  await until('a busy guest is measured', async () => {
+    await engine.sampleUsage()
+    await inGuest(engine, 'seen', BUSY)
+    await host.run(['bash', '-c', `head -c 4 < /dev/tcp/${address}/22`])
+    await engine.sampleUsage()
+    const used = await engine.readUsage('seen', { step: 15, points: 1 })
+    const [cpu, memory] = [used.cpuPercent[0] ?? 0, used.memoryMB[0] ?? 0]
+    assert.ok(cpu <= 100 && memory <= 512, JSON.stringify(used))
+    const others = [used.diskRead, used.netIn, used.netOut].map(([value]) => value ?? 0)
+    return cpu > 0 && memory > 0 && others.every((value) => value > 0)
+  })
+  await engine.changePower('seen', 'off')
+  await until('it has no values any more', async () => {
+    await engine.sampleUsage()
+    return (await engine.readUsage('seen', { step: 15, points: 1 })).cpuPercent.length === 0
+  })
 })

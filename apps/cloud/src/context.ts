@@ -10,13 +10,14 @@ import type { CursorsOf } from './feeds/event-cursors.ts'
 import type { Feeds } from './feeds/feeds.ts'
 import type { Uploads } from './images/uploads.ts'
 
-/** What a request may access: rows only as its caller, and of the hosts only screens. */
+/** What a request may access: rows only as its caller, and of the hosts only what their VMs show and use. */
 export interface RequestContext {
   /** Runs a transaction in which PostgreSQL shows only this caller's rows. */
   as<T>(principal: Principal, work: (tx: Tx) => Promise<T>): Promise<T>
   /** Access for the query service: read-only, to one organisation or all, with a timeout. */
   reads(reach: OrgId | 'all'): SnapshotReader
   readonly screens: (host: HostId) => Pick<HostApi, 'arm' | 'takeScreenshot'>
+  readonly usage: (host: HostId) => Pick<HostApi, 'readUsage'>
   /** Wakes the run of this VM's queue. It carries no data and may be lost, so no caller waits for it. */
   wake(vm: VmId): void
   readonly clock: Clock

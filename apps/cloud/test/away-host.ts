@@ -37,6 +37,7 @@ export class CutHost {
       arm: (screen) => ask(() => host.arm(screen)),
       open: (vm, ticket, signal) => ask(() => host.open(vm, ticket, signal)),
       takeScreenshot: (vm, boot) => ask(() => host.takeScreenshot(vm, boot)),
+      readUsage: (vm, window) => ask(() => host.readUsage(vm, window)),
       async *records(signal) {
         reachable()
         yield* host.records(signal)

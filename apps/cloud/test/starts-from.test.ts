@@ -52,6 +52,7 @@ async function work(cloud: CloudDatabase, host: HostApi, vm: VmId): Promise<read
     arm: (screen) => host.arm(screen),
     open: (each, t, signal) => host.open(each, t, signal),
     takeScreenshot: (each, boot) => host.takeScreenshot(each, boot),
+    readUsage: (each, window) => host.readUsage(each, window),
     step(order, goal) {
       orders.push(order)
       return host.step(order, goal)

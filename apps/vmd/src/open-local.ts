@@ -4,6 +4,7 @@ import type { Host } from '@skerry/engine'
 
 import { Forwards } from './forwards/forwards.ts'
 import { machineOf, noteBoot, startGuests, stopGuests, type Restore } from './guests/autostart.ts'
+import { keepUsage } from './guests/keep-usage.ts'
 import { Journal } from './journal/journal.ts'
 import { Operations } from './journal/operations.ts'
 import { recordChanges, changeRecorderOf } from './journal/vm-change-recorder.ts'
@@ -58,6 +59,7 @@ export async function openLocal(
   const forwards = await Forwards.open(host)
   const consoles = new Consoles({ host, secret, locked })
   const ended = new AbortController()
+  keepUsage(host, ended.signal)
   const recording = recordChanges(changeRecorder, host, ended.signal)
   const record = () => changeRecorder.record()
   startGuests(journal, host, record).catch((error: unknown) => log('failed to start guests', error))

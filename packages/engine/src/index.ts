@@ -55,6 +55,7 @@ export {
 } from './vm/snapshot.ts'
 export { decideArrival } from './recover/settle-arrival.ts'
 export { readStats, type Stats } from './guest/stats.ts'
+export { readUsage, sampleUsage } from './guest/usage.ts'
 export { stoppedByGuest } from './domain/stopped-by-guest.ts'
 export {
   deleteTemplate,

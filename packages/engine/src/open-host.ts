@@ -30,6 +30,7 @@ import { clearUnfinished } from './recover/clear-unfinished.ts'
 import { clearUnstarted } from './recover/clear-unstarted.ts'
 import { keepMoves } from './recover/keep-moves.ts'
 import { keepShares } from './share/keep-shares.ts'
+import { UsageHistory } from './usage/usage-history.ts'
 
 export const SHUTDOWN_TIMEOUT_MS = 60_000
 
@@ -37,6 +38,8 @@ export interface HostOptions {
   readonly libvirt: { readonly socket: string; readonly uri: string }
   readonly clock: EngineClock
   readonly ids: EngineIds
+  /** Monotonic milliseconds; default: since this process started. */
+  readonly uptimeMs?: () => number
   readonly paths?: Partial<Paths>
   /** Default: detected by probing. */
   readonly hypervisor?: Hypervisor
@@ -95,12 +98,14 @@ export async function openHost(options: HostOptions): Promise<Host> {
     hypervisor,
     endings: new Endings(isGoingDown),
     room: new Room(),
+    usage: new UsageHistory(),
     bridges: options.bridges ?? [],
     metadata: options.metadata ?? false,
     hasFirewall: options.libvirt.uri.startsWith('qemu:'),
     shutdownTimeoutMs: options.shutdownTimeoutMs ?? SHUTDOWN_TIMEOUT_MS,
     targetOf: options.targetOf ?? (() => undefined),
     clock: options.clock,
+    uptimeMs: options.uptimeMs ?? (() => performance.now()),
     ids: options.ids,
     log: options.log ?? (() => {}),
     async [Symbol.asyncDispose]() {

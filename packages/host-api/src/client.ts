@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
 
 import { Fault } from '@skerry/fault'
-import type { HostId, Report } from '@skerry/vm'
+import type { HostId, Report, UsageSeries, UsageWindow } from '@skerry/vm'
 
 import { MachineLink, readBytes, readText, type MachineIdentity } from './ask.ts'
 import { distrust, isDistrust } from './distrust.ts'
@@ -16,6 +16,9 @@ import {
   TICKET_HEADER,
   type StillRunning,
 } from './wire.ts'
+
+/** A host has these values in memory; a page waits for them. */
+const USAGE_MS = 5000
 
 export interface HostAddress {
   readonly address: string
@@ -94,11 +97,28 @@ export function connectHost({ address, port, tls, hostId }: HostAddress): Connec
       if (response.statusCode !== 200) throw faultOf(await readText(response))
       return readBytes(response, PICTURE_BYTES_MAX)
     },
+    readUsage: (vm, window) => readUsage(link, vmPath(vm), window),
     retire: () => link.retire(),
     get isUsed() {
       return link.isUsed
     },
     [Symbol.dispose]: () => link[Symbol.dispose](),
+  }
+}
+
+async function readUsage(
+  link: MachineLink,
+  vmPath: string,
+  { step, points }: UsageWindow,
+): Promise<UsageSeries> {
+  const path = `${vmPath}/usage?step=${step}&points=${points}`
+  const signal = AbortSignal.timeout(USAGE_MS)
+  try {
+    return (await readAnswer(await link.ask({ method: 'GET', path, signal }))) as UsageSeries
+  } catch (error) {
+    if (!signal.aborted) throw error
+    const message = 'timeout: the host does not report what its VMs use'
+    throw new Fault('unavailable', message, { cause: error })
   }
 }
 

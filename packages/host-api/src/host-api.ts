@@ -1,6 +1,6 @@
 import type { Duplex } from 'node:stream'
 
-import type { Order, Report, TaskId, Vm, VmId } from '@skerry/vm'
+import type { Order, Report, TaskId, UsageSeries, UsageWindow, Vm, VmId } from '@skerry/vm'
 
 import type { VmSpec, Goal } from './goals.ts'
 
@@ -83,4 +83,6 @@ export interface HostApi {
   open(vm: VmId, ticket: string, signal: AbortSignal): Promise<Duplex>
   /** The current screen of this boot, as PNG. */
   takeScreenshot(vm: VmId, boot: string): Promise<Buffer>
+  /** What the VM used in the last hour; empty while it is not running. */
+  readUsage(vm: VmId, window: UsageWindow): Promise<UsageSeries>
 }

@@ -84,6 +84,9 @@ const rows: readonly Row[] = [
     const headers = { 'content-type': 'image/png', 'content-length': picture.length }
     response.writeHead(200, headers).end(picture)
   }),
+  row('GET', `${VM}/usage`, async ({ host, vm, query, response }) => {
+    sendJson(response, 200, await host.readUsage(vm, wire.readWindow(query)))
+  }),
 ]
 const display = new RegExp(`^${VM}/display$`)
 

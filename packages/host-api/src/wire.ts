@@ -1,5 +1,13 @@
 import { Fault, faultKinds, type FaultBody, type FaultKind } from '@skerry/fault'
-import { powerStates, whyNotId, type Order, type TaskId, type VmId } from '@skerry/vm'
+import {
+  powerStates,
+  usageWindowOf,
+  whyNotId,
+  type Order,
+  type TaskId,
+  type UsageWindow,
+  type VmId,
+} from '@skerry/vm'
 import { Type, type Static, type TSchema } from 'typebox'
 import { Compile } from 'typebox/compile'
 
@@ -72,6 +80,12 @@ export const readArm = (body: unknown) =>
   read(Arm, body, 'arm request') as { boot: string; ticketHash: string }
 export const readBoot = (text: string | null): string => read(Boot, text, 'boot') as string
 export const readSession = (text: string | null): string => read(Session, text, 'session') as string
+
+export function readWindow(query: URLSearchParams): UsageWindow {
+  const window = usageWindowOf(query.get('step') ?? undefined, query.get('points') ?? undefined)
+  if (typeof window === 'string') throw new Fault('invalid', window)
+  return window
+}
 
 /** All fault kinds in responses of a host. Only `unavailable` is retryable. */
 export const hostFaults = [

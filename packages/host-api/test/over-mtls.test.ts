@@ -309,6 +309,33 @@ test('a screenshot arrives unchanged, of one boot only, and within the size limi
   await assert.rejects(other.connect().takeScreenshot(vm, boot), refused)
 })
 
+test('what a VM used arrives unchanged; an hour of it fits, and a window beyond it is rejected', async () => {
+  const host = simulatedHost()
+  await using server = await listen(host)
+  const link = server.connect()
+  await assert.rejects(link.readUsage(vm, { step: 15, points: 1 }), { kind: 'gone' })
+  await link.step(orderOf('define', 5), defined)
+  assert.deepEqual((await link.readUsage(vm, { step: 15, points: 240 })).cpuPercent, [])
+  await link.step(orderOf('power', 5), on)
+  const hour = { step: 15, points: 240 }
+  assert.deepEqual(await link.readUsage(vm, hour), await host.readUsage(vm, hour))
+  const beyond = link.readUsage(vm, { step: 15, points: 241 })
+  await assert.rejects(beyond, { kind: 'invalid', message: /kept for an hour/ })
+  const largest = Array.from({ length: 240 }, () => 1e12)
+  const full = {
+    ...forwarding(host),
+    readUsage: async () => ({
+      ...(await host.readUsage(vm, hour)),
+      diskRead: largest,
+      diskWrite: largest,
+      netIn: largest,
+      netOut: largest,
+    }),
+  }
+  await using other = await listen(full)
+  assert.deepEqual((await other.connect().readUsage(vm, hour)).netOut, largest)
+})
+
 test('an unreachable host gives the fault unavailable', async () => {
   const link = await (async () => {
     await using server = await listen(simulatedHost())
@@ -355,5 +382,6 @@ function forwarding(host: HostApi): HostApi {
     arm: (...requested) => host.arm(...requested),
     open: (...requested) => host.open(...requested),
     takeScreenshot: (...requested) => host.takeScreenshot(...requested),
+    readUsage: (...requested) => host.readUsage(...requested),
   }
 }

@@ -74,6 +74,16 @@ export {
 } from './power.ts'
 export { hostnameOf, whyNotSeed, type Seed } from './seed.ts'
 export {
+  noUsage,
+  USAGE_SPAN,
+  USAGE_STEP,
+  usageKeys,
+  usageWindowOf,
+  type UsageKey,
+  type UsageSeries,
+  type UsageWindow,
+} from './usage.ts'
+export {
   folderFlags,
   type Card,
   type Folder,

@@ -109,6 +109,7 @@ async function buildListeners(
         : inOrg(tenants, principal.org, work),
     reads: (reach) => reads.of(reach),
     screens: (host) => links.at(host),
+    usage: (host) => links.at(host),
     wake,
     clock,
     seal,

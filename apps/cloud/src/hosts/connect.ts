@@ -137,6 +137,7 @@ const findingEachTime = (find: () => Promise<HostApi>): HostApi => ({
   arm: async (...requested) => (await find()).arm(...requested),
   open: async (...requested) => (await find()).open(...requested),
   takeScreenshot: async (...requested) => (await find()).takeScreenshot(...requested),
+  readUsage: async (...requested) => (await find()).readUsage(...requested),
   async *follow(session, signal): AsyncIterable<SessionLine> {
     yield* (await find()).follow(session, signal)
   },

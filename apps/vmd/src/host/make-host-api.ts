@@ -1,4 +1,4 @@
-import { vmIds, type Host, type Orders } from '@skerry/engine'
+import { readUsage, vmIds, type Host, type Orders } from '@skerry/engine'
 import { Fault } from '@skerry/fault'
 import {
   ArmedScreens,
@@ -87,6 +87,7 @@ export function makeHostApi({
     },
     open: async (vm, ticket, leaving) => openScreen(host, vm, screens.redeem(vm, ticket), leaving),
     takeScreenshot: (vm, boot) => pictureOf(host, vm, boot),
+    readUsage: (vm, window) => readUsage(host, vm, window, 'cloud'),
   }
 }
 

@@ -1,3 +1,4 @@
+import type { UsageHistory } from '../usage/usage-history.ts'
 import type { Agents } from './agent.ts'
 import type { Changes } from './changes.ts'
 import type { Hypervisor } from './definition.ts'
@@ -23,6 +24,8 @@ export interface Host extends AsyncDisposable {
   readonly powers: KnownPowers
   readonly endings: Endings
   readonly room: Room
+  /** What its VMs used in the last hour. */
+  readonly usage: UsageHistory
   readonly paths: Paths
   readonly hypervisor: Hypervisor
   /** The bridges that guests may join. */
@@ -36,6 +39,8 @@ export interface Host extends AsyncDisposable {
   /** Another host that guests can migrate to, by its name. */
   readonly targetOf: (to: string) => MoveTarget | undefined
   readonly clock: EngineClock
+  /** Monotonic milliseconds. */
+  readonly uptimeMs: () => number
   readonly ids: EngineIds
   /** Logs a failure for which no caller waits. */
   readonly log: Log

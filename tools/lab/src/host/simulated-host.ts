@@ -16,11 +16,14 @@ import {
 } from '@skerry/host-api'
 import {
   decideOrder,
+  noUsage,
   withOutcome,
   type Ledger,
   type Order,
   type Report,
   type Seed,
+  type UsageSeries,
+  type UsageWindow,
   type Vm,
   type VmId,
 } from '@skerry/vm'
@@ -211,6 +214,24 @@ class InMemory implements SimulatedHost {
   async takeScreenshot(vm: VmId, boot: string): Promise<Buffer> {
     if (this.#vms.get(vm)?.boot === boot) return DOT
     throw new Fault('wrong-state', `VM ${vm} is in another boot, or in none`)
+  }
+
+  /** The same in every step: a tenth of its CPUs, half of its memory, and some bytes. */
+  async readUsage(id: VmId, window: UsageWindow): Promise<UsageSeries> {
+    const vm = this.#vms.get(id)
+    if (!vm) throw new Fault('gone', `there is no VM ${id}`)
+    const none = noUsage(window, new Date(0))
+    if (vm.power !== 'on') return none
+    const always = (value: number) => Array.from({ length: window.points }, () => value)
+    return {
+      ...none,
+      cpuPercent: always(10),
+      memoryMB: always(vm.memoryMiB / 2),
+      diskRead: always(1000),
+      diskWrite: always(2000),
+      netIn: always(300),
+      netOut: always(400),
+    }
   }
 
   changePower(id: VmId, to: Vm['power']): void {

@@ -1,5 +1,7 @@
 import * as engine from '@skerry/engine'
+import { Fault } from '@skerry/fault'
 import { json } from '@skerry/service'
+import { usageWindowOf } from '@skerry/vm'
 import { Type } from 'typebox'
 
 import { route } from '../route.ts'
@@ -30,6 +32,18 @@ const StatsBody = Type.Object({
     allocatedBytes: Type.Number(),
   }),
   network: Type.Object({ receivedBytes: Type.Number(), sentBytes: Type.Number() }),
+})
+
+const Values = Type.Array(Type.Union([Type.Integer(), Type.Null()]))
+const UsageBody = Type.Object({
+  step: Type.Integer(),
+  until: Type.String(),
+  cpuPercent: Values,
+  memoryMB: Values,
+  diskRead: Values,
+  diskWrite: Values,
+  netIn: Values,
+  netOut: Values,
 })
 
 export const guest = [
@@ -83,6 +97,23 @@ export const guest = [
       const { cpuNanoseconds, memoryBytes, disk, network } = await engine.readStats(host, params.id)
       const body = { cpuNanoseconds, memoryBytes, disk, network }
       return { status: 200, body: asNumbers(body) }
+    },
+  }),
+  route({
+    name: 'readUsage',
+    method: 'GET',
+    path: '/api/vms/:id/usage',
+    permission: 'local',
+    query: Type.Object({
+      step: Type.Optional(Type.String()),
+      points: Type.Optional(Type.String()),
+    }),
+    answers: { 200: UsageBody },
+    doc: 'What the VM used in the last hour, the oldest value first: percent of all its CPUs, MiB of memory, and bytes a second of disk and network. A value is the mean of `step` seconds (default: 15, how often vmd measures; or a multiple of it), and `until` is the time of the last of `points` values (default: an hour). `null` is a gap: before the VM was powered on, or while vmd did not run. The lists are empty while the VM is not running.',
+    async handle({ host }, { params, query: { step, points } }) {
+      const window = usageWindowOf(step, points)
+      if (typeof window === 'string') throw new Fault('invalid', window)
+      return { status: 200, body: await engine.readUsage(host, params.id, window) }
     },
   }),
 ]
