@@ -2,7 +2,8 @@
 
 interface Schema {
   readonly $ref?: string
-  readonly type?: string
+  /** Several: a value of any of them. */
+  readonly type?: string | readonly string[]
   readonly const?: string
   readonly enum?: readonly (string | number)[]
   readonly anyOf?: readonly Schema[]
@@ -105,10 +106,12 @@ function typeOf(schema: Schema, indent: string): string {
   if (among) return among.map((each) => typeOf(each, indent)).join(' | ')
   if (items) return `readonly (${typeOf(items, indent)})[]`
   if (properties) return objectType(schema, indent)
-  return (
-    ({ integer: 'number', boolean: 'boolean', string: 'string' } as const)[type ?? ''] ?? 'unknown'
-  )
+  return [type ?? ''].flat().map(plainType).join(' | ')
 }
+
+const plainType = (type: string): string =>
+  ({ integer: 'number', boolean: 'boolean', string: 'string', null: 'null' } as const)[type] ??
+  'unknown'
 
 function objectType({ properties = {}, required = [] }: Schema, indent: string): string {
   const inside = `${indent}  `

@@ -6,6 +6,7 @@ import { shownKey } from './read-json.ts'
 import {
   isObjectShape,
   keysOf,
+  NIL,
   TEXT_KEY,
   VARIANT_KEY,
   type ChildShape,
@@ -22,7 +23,11 @@ type JsonObject = Readonly<Record<string, unknown>>
  * `invalid` that names its place: '$.source.href'. What is missing stays missing: a request may contain a part of a document.
  */
 export function fromJson(name: string, shape: ElementShape, value: unknown, place = '$'): Element {
-  if (!isObjectShape(shape)) return textElement(name, textOf(shape, value, place))
+  if (!isObjectShape(shape)) {
+    return shape.isNillable === true && value === null
+      ? { name, attributes: { [NIL]: 'true' }, children: [] }
+      : textElement(name, textOf(shape, value, place))
+  }
   const given = objectAt(value, place)
   const variant = shape.variants.length === 0 ? undefined : chosen(shape, given, place)
   const { attributes, children, text } = variant ?? shape

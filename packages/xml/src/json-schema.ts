@@ -119,6 +119,11 @@ const described = (doc: string | undefined): JsonSchema =>
 const INT32_MAX = 2n ** 31n - 1n
 
 function textSchema(shape: TextShape): JsonSchema {
+  const schema = valueSchema(shape)
+  return shape.isNillable === true ? { ...schema, type: [schema['type'], 'null'] } : schema
+}
+
+function valueSchema(shape: TextShape): JsonSchema {
   const { kind, enum: values, minLength, maxLength } = shape
   if (kind === 'boolean') return { type: 'boolean' }
   if (kind === 'integer') {

@@ -12,6 +12,8 @@ export interface TextShape {
   /** Of an integer; xs:long goes beyond what a number holds exactly. */
   readonly minimum?: bigint
   readonly maximum?: bigint
+  /** Whether the element may have no value: xsi:nil, in JSON null. */
+  readonly isNillable?: boolean
 }
 
 export interface AttributeShape {
@@ -52,6 +54,8 @@ export type ElementShape = TextShape | ObjectShape
 
 export const isObjectShape = (shape: ElementShape): shape is ObjectShape => 'children' in shape
 
+/** The attribute of an element that has no value. */
+export const NIL = 'xsi:nil'
 /** The key of an object's own text. */
 export const TEXT_KEY = 'value'
 /** The key of xsi:type. `type` is taken: it is the media type of a document. */

@@ -272,11 +272,12 @@ class SchemaReader {
     const { prefix, isList, isRequired } = of
     const ref = attribute(part, 'ref')
     const name = ref === undefined ? prefix + written(part, 'name') : qualified(ref, prefix)
-    const type = lazily(() =>
-      ref === undefined
-        ? this.#elementType(part, prefix, of.of + localName(name))
-        : this.#root(name),
-    )
+    const type = lazily(() => {
+      if (ref !== undefined) return this.#root(name)
+      const plain = this.#elementType(part, prefix, of.of + localName(name))
+      if (attribute(part, 'nillable') !== 'true') return plain
+      return isObjectShape(plain) ? unknown(`nil of ${name}`) : { ...plain, isNillable: true }
+    })
     const doc = docOf(ref === undefined ? part : this.#declaration('element', name).node)
     return {
       name,

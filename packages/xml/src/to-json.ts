@@ -2,6 +2,7 @@ import type { Element } from './element.ts'
 import { localName, text } from './navigate.ts'
 import {
   isObjectShape,
+  NIL,
   TEXT_KEY,
   VARIANT_KEY,
   type ElementShape,
@@ -11,7 +12,10 @@ import {
 
 /** An element as JSON: for JSON.stringify, which writes integers of any size exactly. */
 export function toJson(node: Element, shape: ElementShape): unknown {
-  if (!isObjectShape(shape)) return scalar(text(node) ?? '', shape)
+  if (!isObjectShape(shape)) {
+    const isNil = shape.isNillable === true && node.attributes[NIL] === 'true'
+    return isNil ? null : scalar(text(node) ?? '', shape)
+  }
   const variant = variantOf(node, shape)
   const { attributes, children, text: content } = variant ?? shape
   const object: Record<string, unknown> = variant ? { [VARIANT_KEY]: variant.name } : {}

@@ -44,6 +44,7 @@ const MAIN = `<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema" xmlns:o="ur
   <xs:complexType name="TextThing"><xs:complexContent><xs:extension base="ThingType"><xs:sequence><xs:element name="Value" type="xs:string"/></xs:sequence></xs:extension></xs:complexContent></xs:complexType>
   <xs:complexType name="NumberThing"><xs:complexContent><xs:extension base="ThingType"><xs:sequence><xs:element name="Value" type="xs:int"/></xs:sequence></xs:extension></xs:complexContent></xs:complexType>
   <xs:element name="BigBox"><xs:complexType><xs:complexContent><xs:extension base="BoxType"><xs:attribute name="size" type="xs:int"/></xs:extension></xs:complexContent></xs:complexType></xs:element>
+  <xs:element name="Row"><xs:complexType><xs:sequence><xs:element name="Cell" type="xs:int" nillable="true" minOccurs="0" maxOccurs="unbounded"/></xs:sequence></xs:complexType></xs:element>
   <xs:element name="BoxParams"><xs:complexType><xs:sequence><xs:element name="Source" type="BoxType"/></xs:sequence><xs:attribute name="name" type="xs:string" use="required"/></xs:complexType></xs:element>
 </xs:schema>`
 const OTHER = `<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema" xmlns="urn:other" targetNamespace="urn:other">
@@ -83,6 +84,16 @@ test('attributes, children, lists, text, variants and prefixes have the keys of 
     weight: 9,
   })
   assert.equal(xmlOf(JSON.stringify(jsonOf(WHOLE))), WHOLE)
+})
+
+test('an element without a value is null', () => {
+  const row = '<Row><Cell>1</Cell><Cell xsi:nil="true"/><Cell>0</Cell></Row>'
+  assert.deepEqual(jsonOf(row), { cell: [1, null, 0] })
+  assert.equal(xmlOf('{"cell":[1,null,0]}', 'Row'), row)
+  const { schemas } = jsonSchemas(shapes, { answered: ['Row'], taken: [] })
+  const { properties } = schemas['Row'] as { properties: { cell: { items: { type: unknown } } } }
+  assert.deepEqual(properties.cell.items.type, ['integer', 'null'])
+  assert.throws(() => xmlOf('{"cell":[1,null,"0"]}', 'Row'), /cell\[2\] must be an integer/)
 })
 
 test('any text that XML can represent survives both directions', () => {
