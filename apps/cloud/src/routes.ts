@@ -21,6 +21,7 @@ import { screens } from './routes/screens.ts'
 import { sessions } from './routes/sessions.ts'
 import { tasks } from './routes/tasks.ts'
 import { uploading } from './routes/uploads.ts'
+import { usage } from './routes/usage.ts'
 
 const described: readonly CloudRoute[] = [
   ...sessions,
@@ -36,6 +37,7 @@ const described: readonly CloudRoute[] = [
   ...renaming,
   ...metadataRoutes,
   ...screens,
+  ...usage,
   ...tasks,
   ...query,
   ...bulk,

@@ -204,3 +204,17 @@ test('the shell completes resource names at the position of the cursor', async (
   assert.deepEqual(await completed('user', 'set', 'al'), [], 'only administrators see users')
   assert.deepEqual(await completed('org', ''), ['create', 'disable', 'enable', 'info', 'list'])
 })
+
+test('what a VM used is a table with bars, or the series as JSON', async () => {
+  const [vm] = (await api.cloud.addVms(1, 'POWERED_ON')).vms
+  const table = await author('usage', `vm-${vm}`)
+  assert.match(table.out, /^USE +NOW +MEAN +MOST +LAST 60 MINUTES\nCPU +12 % +12 % +12 % +▁\n/)
+  const { out } = await author('usage', `vm-${vm}`, '--step', '15', '--json')
+  const { step, cpuPercent } = JSON.parse(out) as { step: number; cpuPercent: unknown[] }
+  assert.deepEqual([step, cpuPercent.length, cpuPercent.slice(-2)], [15, 240, [null, 12]])
+  api.screens.away = true
+  const away = await author('usage', `vm-${vm}`)
+  api.screens.away = false
+  assert.notEqual(away.code, 0)
+  assert.match(away.err, /does not answer/)
+})

@@ -83,6 +83,7 @@ export const rows: Readonly<Record<string, Row>> = {
   readMemory: { least: 'console only', ok: 200 },
   changeMemory: { least: 'author', ok: 202, from: 'POWERED_OFF' },
   reconfigureVm: { least: 'author', ok: 202 },
+  readUsage: { least: 'console only', ok: 200, from: 'POWERED_ON' },
   takeScreenshot: { least: 'console only', ok: 200 },
   acquireTicket: { least: 'console only', ok: 200, from: 'POWERED_ON' },
   acquireMksTicket: { least: 'console only', ok: 200, from: 'POWERED_ON' },

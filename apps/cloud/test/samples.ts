@@ -42,6 +42,7 @@ const hows: Readonly<Record<string, How>> = {
   changeLease: { whole: true },
   recompose: { whole: true },
   readEntity: { from: 'POWERED_ON' },
+  readUsage: { from: 'POWERED_ON', query: '?step=15&points=2' },
   acquireTicket: { from: 'POWERED_ON' },
   acquireMksTicket: { from: 'POWERED_ON' },
   takeScreenshot: { headers: { accept: 'image/*;version=5.1' } },

@@ -177,6 +177,7 @@ const unlinked: Readonly<Record<string, string>> = {
   listAccessTokens: 'its path is fixed',
   readAccessToken: 'the list of tokens links it',
   readMemory: 'below a VM, at the path that older clients expect',
+  readUsage: 'below a VM; the documents of the published interface do not change',
   readProcessors: 'below a VM, at the path that older clients expect',
   readMetadataValue: 'metadata links it, and these VMs have none',
   readUpload: 'a new upload links it',

@@ -7,10 +7,8 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-import { Fault } from '@skerry/fault'
-import type { HostApi } from '@skerry/host-api'
 import type { PageFiles } from '@skerry/service'
-import type { HostId, OrgId, VmId } from '@skerry/vm'
+import type { OrgId } from '@skerry/vm'
 import { attribute, childrenByLocalName, readXml, type Element } from '@skerry/xml'
 import type { FastifyInstance } from 'fastify'
 import { sql } from 'kysely'
@@ -30,6 +28,7 @@ import { routes } from '../src/routes.ts'
 import { addToCatalog } from '../src/tenants/catalogs.ts'
 import { servePages, type WebUi } from '../src/web-ui/serve-pages.ts'
 import { isAction } from './acts.ts'
+import { screensOf, usageAt, type Screens } from './answering-hosts.ts'
 import {
   DIGEST,
   eventCursors,
@@ -75,12 +74,6 @@ export interface Spoken {
 
 export type Ask = (method: string, path: string, requested?: Asked) => Promise<Answered>
 
-type ArmedScreen = Parameters<HostApi['arm']>[0]
-interface Screens {
-  readonly armed: ArmedScreen[]
-  away: boolean
-}
-
 export interface TenantsApi extends AsyncDisposable {
   readonly cloud: CloudDatabase
   readonly port: number
@@ -123,6 +116,7 @@ export async function openTenantsApi(files?: PageFiles): Promise<TenantsApi> {
         : cloud.as(principal, work),
     reads: (reach: OrgId | 'all') => cloud.reads.of(reach),
     screens: screensOf(screens),
+    usage: usageAt(screens),
     wake: () => undefined,
     clock: { now: () => new Date(Date.now() + time.aheadMs) },
     secret: () => randomBytes(32).toString('base64url'),
@@ -207,19 +201,6 @@ async function resume({ db }: CloudDatabase, { token, org, ids }: Tenant): Promi
   await sql`insert into session (token_hash, org, account)
     values (${hashToken(token)}, ${org}, ${ids['account']}) on conflict do nothing`.execute(db)
 }
-
-/** Hosts that record the calls they receive. */
-const screensOf = (screens: Screens) => (host: HostId) => ({
-  async arm(screen: ArmedScreen) {
-    if (screens.away) throw new Fault('unavailable', `host ${host} does not answer`)
-    screens.armed.push(screen)
-  },
-  async takeScreenshot(vm: VmId, boot: string) {
-    if (screens.away) throw new Fault('unavailable', `host ${host} does not answer`)
-    if (boot === 'gone') throw new Fault('wrong-state', `VM ${vm} is off`)
-    return Buffer.from(`the picture of ${vm} in ${boot}`)
-  },
-})
 
 async function addTenant(
   { db, host }: CloudDatabase,

@@ -640,6 +640,25 @@ export interface CloudDocuments {
   }
   readonly MetadataValueType: CloudDocuments['MetadataStringValue'] | CloudDocuments['MetadataNumberValue'] | CloudDocuments['MetadataBooleanValue'] | CloudDocuments['MetadataDateTimeValue']
   readonly MetadataValueTypeInput: CloudDocuments['MetadataStringValueInput'] | CloudDocuments['MetadataNumberValueInput'] | CloudDocuments['MetadataBooleanValueInput'] | CloudDocuments['MetadataDateTimeValueInput']
+  /** What a VM used in the last hour, the oldest value first. A value that is nil is not known; a VM that is not running has none. */
+  readonly Metrics: {
+    /** Seconds between two values. */
+    readonly step: number
+    /** The time of the last value. */
+    readonly until: string
+    /** Percent of all its CPUs. */
+    readonly cpuPercent: readonly (number | null)[]
+    /** MiB of memory in use: as the guest reports it, or else as its host sees it. */
+    readonly memoryMB: readonly (number | null)[]
+    /** Bytes a second read from its disk. */
+    readonly diskRead: readonly (number | null)[]
+    /** Bytes a second written to its disk. */
+    readonly diskWrite: readonly (number | null)[]
+    /** Bytes a second received. */
+    readonly netIn: readonly (number | null)[]
+    /** Bytes a second sent. */
+    readonly netOut: readonly (number | null)[]
+  }
   /** A ticket to a console in its parts, since 5.5: good once, for 30 seconds. */
   readonly MksTicket: {
     /** Until when it is good. */
@@ -1754,6 +1773,12 @@ export interface CloudOperations {
     readonly params: { readonly entity: string }
     readonly answer: CloudDocuments['MksTicket']
   }
+  /** What a VM used in the last hour, the oldest value first: percent of all its CPUs, MiB of memory, and bytes a second of disk and network. A value is the mean of `step` seconds (default: 15, how often hosts measure; or a multiple of it), and `until` is the time of the last of `points` values (default: an hour). A gap is null, in XML xsi:nil: before the VM was powered on, or while its host did not measure. There are no values while the VM is not running. 503 if its host does not answer. */
+  readonly readUsage: {
+    readonly params: { readonly entity: string }
+    readonly query?: { readonly step?: string; readonly points?: string }
+    readonly answer: CloudDocuments['Metrics']
+  }
   /** The newest 128 tasks of an organisation, newest first. For all tasks: GET /api/query?type=task. */
   readonly listTasks: {
     readonly params: { readonly org: string }
@@ -2016,6 +2041,7 @@ export const cloudOperations = {
   deleteMetadataValue: { method: 'DELETE', path: '/api/vApp/{entity}/metadata/{key}' },
   acquireTicket: { method: 'POST', path: '/api/vApp/{entity}/screen/action/acquireTicket' },
   acquireMksTicket: { method: 'POST', path: '/api/vApp/{entity}/screen/action/acquireMksTicket' },
+  readUsage: { method: 'GET', path: '/api/vApp/{entity}/metrics' },
   listTasks: { method: 'GET', path: '/api/tasksList/{org}' },
   readTask: { method: 'GET', path: '/api/task/{task}' },
   cancelTask: { method: 'POST', path: '/api/task/{task}/action/cancel' },

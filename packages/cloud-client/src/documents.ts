@@ -1,3 +1,4 @@
+import type { UsageSeries } from '@skerry/vm'
 import { attribute, childrenByLocalName, text, type Element } from '@skerry/xml'
 
 import { inside } from './query.ts'
@@ -126,4 +127,23 @@ function valueOf(type: string, value: string): string | number | boolean {
   if (type === 'MetadataNumberValue' && Number.isSafeInteger(Number(value))) return Number(value)
   if (type === 'MetadataBooleanValue') return value === 'true'
   return value
+}
+
+/** What a VM used; a gap is null. */
+export function usageIn(document: Element): UsageSeries {
+  const values = (name: string) =>
+    childrenByLocalName(document, name).map((each) => {
+      const written = text(each)
+      return written === undefined || written === '' ? null : Number(written)
+    })
+  return {
+    step: Number(attribute(document, 'step')),
+    until: attribute(document, 'until') ?? '',
+    cpuPercent: values('CpuPercent'),
+    memoryMB: values('MemoryMB'),
+    diskRead: values('DiskRead'),
+    diskWrite: values('DiskWrite'),
+    netIn: values('NetIn'),
+    netOut: values('NetOut'),
+  }
 }

@@ -2,6 +2,7 @@ export type { SendRequest, CloudAnswer, CloudRequest } from './ask.ts'
 export { ACCEPT, Cloud, linkOf, linkTo, type ByteRange, type RequestContent } from './cloud.ts'
 export {
   metadataIn,
+  usageIn,
   vappIn,
   vmIn,
   type SeenSnapshot,

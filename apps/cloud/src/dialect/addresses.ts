@@ -21,6 +21,7 @@ export const at = {
   screen: '/api/vApp/:entity/screen',
   ticket: '/api/vApp/:entity/screen/action/acquireTicket',
   mksTicket: '/api/vApp/:entity/screen/action/acquireMksTicket',
+  usage: '/api/vApp/:entity/metrics',
   snapshot: '/api/vApp/:entity/snapshotSection',
   processors: '/api/vApp/:entity/virtualHardwareSection/cpu',
   memory: '/api/vApp/:entity/virtualHardwareSection/memory',

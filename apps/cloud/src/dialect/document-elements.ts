@@ -22,6 +22,7 @@ export const documentElements = {
   'metadata.value': ['MetadataValue'],
   screenTicket: ['ScreenTicket'],
   mksTicket: ['MksTicket'],
+  metrics: ['Metrics'],
   task: ['Task'],
   tasksList: ['TasksList'],
   'query.records': ['QueryResultRecords'],

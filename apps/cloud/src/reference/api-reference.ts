@@ -116,7 +116,7 @@ function jsonSection(sample: RequestSample | undefined): string[] {
     '- An attribute or child element is a key: its name without prefix, beginning with a small letter: `NumberOfCpus` is `numberOfCpus`,',
     '  `MACAddress` is `macAddress`, `VMRecord` is `vmRecord`.',
     '- An element that may occur more than once is an array, also if there is one or none.',
-    '- Integers are numbers, booleans are `true` and `false`, all else are strings. Text beside attributes is `value`. `xsi:type` is `kind`.',
+    '- Integers are numbers, booleans are `true` and `false`, all else are strings. Text beside attributes is `value`. `xsi:type` is `kind`. An element with `xsi:nil` is `null`.',
     '- A media type in a document ends in `+json`.',
     '- A body is JSON if it begins with `{`, or if its `Content-Type` is JSON and it does not begin with `<`. A key that the document does not have, a key that occurs twice and a',
     '  value of another type are 400; the message names the place, such as `$.source.href`, and the keys that exist there.',
