@@ -40,6 +40,7 @@ import { set } from './commands/vm/set.ts'
 import { share } from './commands/vm/share.ts'
 import { snapshot } from './commands/vm/snapshot.ts'
 import { ssh } from './commands/vm/ssh.ts'
+import { usage } from './commands/vm/usage.ts'
 import { workflowRuns } from './commands/workflow/workflow-runs.ts'
 import { workflow } from './commands/workflow/workflow.ts'
 import { complete } from './help/complete.ts'
@@ -100,6 +101,7 @@ export const commands: readonly Command[] = [
   ...profileCommands,
   list,
   info,
+  usage,
   create,
   clone,
   set,

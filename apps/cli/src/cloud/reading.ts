@@ -3,6 +3,7 @@ import {
   linkOf,
   query,
   quoted,
+  usageIn,
   vmIn,
   type Record as Found,
   type SeenVm,
@@ -75,6 +76,10 @@ export function cloudReading(side: CloudSession): VmReader {
     },
     waitForAddress: (word, seconds) => waitForAddress(side, word, seconds, () => seen(word)),
     screen: (word) => ticketTo(side, word),
+    async usage(word, { step, points }) {
+      const { href } = await vmNamed(side, word)
+      return usageIn(await cloud.get(`${href}/metrics?step=${step}&points=${points}`))
+    },
     async snapshots(word) {
       const { snapshot } = await seen(word)
       if (!snapshot) return []

@@ -10,6 +10,7 @@ import {
   truth,
   type OutputShape,
 } from '@skerry/command-line'
+import { usageKeys } from '@skerry/vm'
 
 /** vmd's short response. */
 const said = object({ code: number, message: text })
@@ -114,6 +115,11 @@ export const outputs: Readonly<Record<string, OutputShape>> = {
   use: object({ active: text }),
   list: listOf(vm),
   info: vm,
+  usage: object({
+    step: number,
+    until: text,
+    ...same(usageKeys, listOf(orNull(number))),
+  }),
   ...same(['create', 'clone', 'set'], made),
   ...same(['start', 'stop', 'suspend', 'pause', 'unpause', 'reset', 'reboot'], powered),
   rm: object({ deleted: listOf(text) }, { tasks: listOf(task) }),

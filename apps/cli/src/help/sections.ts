@@ -2,7 +2,7 @@
 export const sections: readonly (readonly [string, readonly string[]])[] = [
   ['Get started', ['up', 'down', 'doctor', 'ui']],
   ['Profiles', ['login', 'logout', 'profiles', 'use']],
-  ['Virtual machines', ['list', 'info', 'create', 'clone', 'set', 'rm']],
+  ['Virtual machines', ['list', 'info', 'usage', 'create', 'clone', 'set', 'rm']],
   ['Power', ['start', 'stop', 'suspend', 'pause', 'unpause', 'reset', 'reboot']],
   ['Access to a VM', ['ssh', 'console', 'exec', 'address', 'logs', 'forward', 'share']],
   ['Snapshots and templates', ['snapshot', 'template']],

@@ -1,4 +1,5 @@
 import { mebibytes, type TableColumn } from '@skerry/command-line'
+import type { UsageSeries } from '@skerry/vm'
 
 import type { CliContext } from '../command.ts'
 import { Failure } from '../terminal/failure.ts'
@@ -59,6 +60,10 @@ export function vmdReading(context: Pick<CliContext, 'api' | 'now' | 'wait'>): V
       const { body } = await api.ask<Screen>('POST', path('vms', id, 'screen'))
       const { page, state, expires } = body
       return { address: new URL(page, api.url).href, state, expires }
+    },
+    async usage(id, { step, points }) {
+      const where = `${path('vms', id, 'usage')}?step=${step}&points=${points}`
+      return (await api.ask<UsageSeries>('GET', where)).body
     },
     snapshots: (id) => read<readonly SnapshotEntry[]>('vms', id, 'snapshots'),
     templates: () => read<readonly TemplateEntry[]>('templates'),

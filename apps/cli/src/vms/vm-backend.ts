@@ -1,4 +1,5 @@
 import type { TableColumn } from '@skerry/command-line'
+import type { UsageSeries, UsageWindow } from '@skerry/vm'
 
 import type { ReportProgress } from '../terminal/report-progress.ts'
 import type { VmListRow } from './vm-list-row.ts'
@@ -19,6 +20,8 @@ export interface VmReader {
   address(vm: string): Promise<VmAddress>
   waitForAddress(vm: string, seconds: number): Promise<VmAddress>
   screen(vm: string): Promise<ShownScreen>
+  /** What the VM used in the last hour; empty while it is not running. */
+  usage(vm: string, window: UsageWindow): Promise<UsageSeries>
   snapshots(vm: string): Promise<readonly SnapshotEntry[]>
   templates(): Promise<readonly TemplateEntry[]>
   /** Hint if a template of this name already exists. */
