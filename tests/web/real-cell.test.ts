@@ -39,6 +39,7 @@ test('a user logs in, sees the VMs and opens one, and a reload keeps the session
   await page.getByRole('link', { name: VM, exact: true }).click()
   await page.getByRole('heading', { name: VM }).waitFor()
   await page.getByRole('tab', { name: 'Overview' }).waitFor()
+  await page.getByRole('img', { name: /^CPU\. CPU: now 12 %/ }).waitFor()
   await page.reload()
   await page.getByRole('heading', { name: VM }).waitFor()
   assert.equal(await page.evaluate('document.cookie'), '')

@@ -9,6 +9,7 @@ import { gzipSync } from 'node:zlib'
 import type { Page } from 'playwright-core'
 
 import { logIn, startBrowser, type WebBrowser } from './browser.ts'
+import { KIND, ORG_VMS, statusOf, uuidOf, type Status } from './simulated-cell/inventory.ts'
 import { startSimulatedCell, type SimulatedCell } from './simulated-cell/server.ts'
 
 const dist = join(import.meta.dirname, '../../apps/web/dist')
@@ -100,6 +101,36 @@ test('a VM is filtered, previewed, opened and shut down by the keyboard', async 
   await page.goBack()
   await page.waitForURL('**q=shop-prod+mem%3E4g**')
   assert.equal(await page.getByLabel('Filter').inputValue(), 'shop-prod mem>4g')
+  await page.context().close()
+})
+
+test('a VM shows what it used in the last hour with its gaps, and why there is nothing to show', async () => {
+  const vmWith = (status: Status) => {
+    const n = Array.from({ length: ORG_VMS }, (_, at) => at).find((at) => statusOf(at) === status)
+    return `/vms/vm-${uuidOf(KIND.vm, n ?? assert.fail(status))}`
+  }
+  const page = await browser.open({ path: vmWith('POWERED_ON') })
+  for (const title of ['CPU', 'Memory', 'Disk', 'Network']) {
+    const chart = page.getByRole('img', { name: new RegExp(`^${title}\\. .*: now .*, at most`) })
+    await chart.waitFor()
+    const lines = await chart.locator('g').first().locator('path[class*="trace"]').count()
+    assert.equal(lines, 2, `${title}: before and after a gap`)
+  }
+  await page.route('**/metrics', (route) =>
+    route.fulfill({
+      status: 503,
+      json: { message: 'the host of VM x does not answer; retry in a minute' },
+    }),
+  )
+  await page.reload()
+  await page.getByText('the host of VM x does not answer. retry in a minute').waitFor()
+  await page.unroute('**/metrics')
+  await page.getByRole('button', { name: 'Try again' }).click()
+  await page.getByRole('img', { name: /^CPU/ }).waitFor()
+  await page.goto(`${cell.url}/ui${vmWith('POWERED_OFF')}`)
+  await page.getByText('The VM is powered off. Its usage is shown while it runs.').waitFor()
+  await page.goto(`${cell.url}/ui${vmWith('UNKNOWN')}`)
+  await page.getByText('Usage is shown when the host is back.').waitFor()
   await page.context().close()
 })
 

@@ -2,12 +2,26 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
 import { en } from '../src/text/en.ts'
-import { formatDuration, formatLease, formatMiB } from '../src/text/format.ts'
+import {
+  formatBitRate,
+  formatByteRate,
+  formatDuration,
+  formatLease,
+  formatMiB,
+} from '../src/text/format.ts'
 
 test('sizes have the unit that fits', () => {
   assert.equal(formatMiB(512), '512 MiB')
   assert.equal(formatMiB(8192), '8 GiB')
   assert.match(formatMiB(1_572_864), /^1[.,]5 TiB$/)
+})
+
+test('rates have the unit that fits, in steps of a thousand', () => {
+  assert.equal(formatByteRate(0), '0 B/s')
+  assert.equal(formatByteRate(999), '999 B/s')
+  assert.equal(formatByteRate(2000), '2 kB/s')
+  assert.match(formatBitRate(1_600_000), /^1[.,]6 Mbit\/s$/)
+  assert.match(formatByteRate(3e15), /TB\/s$/)
 })
 
 test('durations and leases are short', () => {

@@ -27,30 +27,34 @@ export function screenshot(n: number): string {
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1280 800"><rect width="1280" height="800"/><g font-family="monospace" font-size="25" fill="#b9c0c4">${lines.join('')}</g></svg>`
 }
 
-const POINTS = 120
+const MB = 1e6
 
-export function metrics(n: number, step: number) {
+/** As a host that missed some samples a while ago. */
+const isGap = (fromEnd: number): boolean => fromEnd >= 40 && fromEnd < 48
+
+export function metrics(n: number, step: number, points: number) {
   const now = Math.floor(Date.now() / 1000 / step) * step
   const isOn = statusOf(n) === 'POWERED_ON'
   const { memory } = factsOf(n)
-  const series = (seed: number, level: number, swing: number, burst = 0): number[] =>
-    Array.from({ length: POINTS }, (_, at) => {
-      const t = (now - (POINTS - at) * step) / step
+  const series = (seed: number, level: number, swing: number, burst = 0): (number | null)[] =>
+    Array.from({ length: isOn ? points : 0 }, (_, at) => {
+      if (isGap(points - at)) return null
+      const t = (now - (points - at) * step) / step
       const noise =
         Math.sin(t / 7 + seed) * 0.5 +
         Math.sin(t / 23 + seed * 2) * 0.3 +
         Math.sin(t * 1.7 + seed) * 0.2
       const spike = burst > 0 && Math.sin(t / 11 + seed * 3) > 0.93 ? burst : 0
-      return isOn ? Math.max(0, Math.round((level + swing * noise + spike) * 100) / 100) : 0
+      return Math.max(0, Math.round(level + swing * noise + spike))
     })
   return {
     step,
     until: new Date(now * 1000).toISOString(),
     cpuPercent: series(n % 17, 34, 16, 40),
     memoryMB: series(n % 5, memory * 0.58, memory * 0.07),
-    diskRead: series(n % 7, 1.4, 1.3, 9),
-    diskWrite: series(n % 11, 2.2, 1.8, 14),
-    netIn: series(n % 13, 6, 4, 16),
-    netOut: series(n % 3, 3, 2.4, 8),
+    diskRead: series(n % 7, 1.4 * MB, 1.3 * MB, 9 * MB),
+    diskWrite: series(n % 11, 2.2 * MB, 1.8 * MB, 14 * MB),
+    netIn: series(n % 13, 0.8 * MB, 0.5 * MB, 2 * MB),
+    netOut: series(n % 3, 0.4 * MB, 0.3 * MB, MB),
   }
 }

@@ -13,6 +13,7 @@ import {
   numberOf,
   ORG_VMS,
   setHostEnabled,
+  statusOf,
   statuses,
   STATUSES,
 } from './inventory.ts'
@@ -218,9 +219,18 @@ const vmRows: readonly Row[] = [
       isDeleted(n) ? undefined : documents.vmDocument(n, caller, queue.tasks.values()),
     )
   }),
-  row('GET', 'vApp/vm-UUID/metrics', (request) =>
-    answer(request, metrics(first(request), Number(request.url.searchParams.get('step') ?? 15))),
-  ),
+  row('GET', 'vApp/vm-UUID/metrics', (request) => {
+    const n = first(request)
+    const given = request.url.searchParams
+    if (statusOf(n) !== 'UNKNOWN') {
+      return answer(
+        request,
+        metrics(n, Number(given.get('step') ?? 15), Number(given.get('points') ?? 240)),
+      )
+    }
+    const message = `the host of VM ${factsOf(n).name} does not answer; retry in a minute`
+    sendError(request.response, 503, 'SERVICE_UNAVAILABLE', message)
+  }),
   row('GET', 'vApp/vm-UUID/screen', (request) => {
     const headers = { 'content-type': 'image/svg+xml', 'cache-control': 'no-store' }
     request.response.writeHead(200, headers).end(screenshot(first(request)))

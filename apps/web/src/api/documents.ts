@@ -215,15 +215,19 @@ export interface ScreenTicketDocument {
   readonly expires: string
 }
 
+/** null: not known. */
+export type MeasuredValues = readonly (number | null)[]
+
+/** What a VM used: percent, MiB, and bytes a second; empty while it is not running. */
 export interface MetricsDocument {
   readonly step: number
   readonly until: string
-  readonly cpuPercent: readonly number[]
-  readonly memoryMB: readonly number[]
-  readonly diskRead: readonly number[]
-  readonly diskWrite: readonly number[]
-  readonly netIn: readonly number[]
-  readonly netOut: readonly number[]
+  readonly cpuPercent: MeasuredValues
+  readonly memoryMB: MeasuredValues
+  readonly diskRead: MeasuredValues
+  readonly diskWrite: MeasuredValues
+  readonly netIn: MeasuredValues
+  readonly netOut: MeasuredValues
 }
 
 /** The link of a document with this rel and, if given, a media type that contains `type`. */

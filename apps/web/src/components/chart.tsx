@@ -2,21 +2,26 @@
 import { useState, type PointerEvent } from 'react'
 
 import { formatClock, formatDecimal } from '../text/format.ts'
+import { segmentsOf, type ChartSegment } from './chart-segments.ts'
 
 import style from './chart.module.css'
 
 export interface ChartSeries {
   readonly name: string
-  readonly values: readonly number[]
+  /** null: not known, a gap in the line. */
+  readonly values: readonly (number | null)[]
 }
 interface ChartProps {
   readonly title: string
-  readonly unit: string
+  /** For the default of `format`. */
+  readonly unit?: string
   readonly series: readonly ChartSeries[]
   readonly stepSeconds: number
   readonly until: string
   /** The value at the top; default: the next round number above all values. */
   readonly max?: number
+  /** The least value at the top, so that a little noise does not look like a lot; default: 0.1. */
+  readonly least?: number
   /** Writes a value; default: the number and its unit. */
   readonly format?: (value: number) => string
   /** The index under the pointer, which the charts of a page share. */
@@ -27,6 +32,31 @@ interface ChartProps {
 const WIDTH = 300
 const HEIGHT = 76
 
+const knownIn = (values: readonly (number | null)[]): readonly number[] =>
+  values.filter((value) => value !== null)
+
+interface TraceProps {
+  readonly segment: ChartSegment
+  readonly hasArea: boolean
+  readonly x: (index: number) => number
+  readonly y: (value: number) => number
+}
+
+/** One run of known values. A single one is a dot: a line of no length with round ends. */
+function Trace({ segment: { start, values }, hasArea, x, y }: TraceProps) {
+  const points = values.map((value, at) => `${x(start + at).toFixed(1)} ${y(value).toFixed(1)}`)
+  const trace = `M${points.join('L')}${points.length === 1 ? 'h0' : ''}`
+  const end = x(start + values.length - 1)
+  return (
+    <>
+      {hasArea && values.length > 1 && (
+        <path className={style['area']} d={`${trace}L${end} ${HEIGHT}L${x(start)} ${HEIGHT}Z`} />
+      )}
+      <path className={style['trace']} d={trace} />
+    </>
+  )
+}
+
 /** The next 1, 2 or 5 times a power of ten. */
 function roundUp(value: number): number {
   const power = 10 ** Math.floor(Math.log10(Math.max(value, 1e-9)))
@@ -35,18 +65,21 @@ function roundUp(value: number): number {
 
 export function Chart({
   title,
-  unit,
+  unit = '',
   series,
   stepSeconds,
   until,
   max,
+  least = 0.1,
   format = (value) => `${formatDecimal(value)} ${unit}`,
   cursor,
   onCursor,
 }: ChartProps) {
   const [own, setOwn] = useState<number>()
   const length = Math.max(2, ...series.map(({ values }) => values.length))
-  const top = max ?? roundUp(Math.max(0.1, ...series.flatMap(({ values }) => values)))
+  const top = max ?? roundUp(Math.max(least, ...series.flatMap(({ values }) => knownIn(values))))
+  const written = (value: number | null | undefined): string =>
+    value === null || value === undefined ? 'not known' : format(value)
   const x = (index: number): number => (index / (length - 1)) * WIDTH
   const y = (value: number): number => HEIGHT - (Math.min(value, top) / top) * (HEIGHT - 4)
   const selected = cursor ?? own
@@ -59,10 +92,11 @@ export function Chart({
   const when = (index: number): string =>
     formatClock(end - (length - 1 - index) * stepSeconds * 1000)
   const summary = series
-    .map(
-      ({ name, values }) =>
-        `${name}: now ${format(values.at(-1) ?? 0)}, at most ${format(Math.max(0, ...values))}`,
-    )
+    .map(({ name, values }) => {
+      const known = knownIn(values)
+      const most = known.length === 0 ? '' : `, at most ${format(Math.max(...known))}`
+      return `${name}: now ${written(values.at(-1))}${most}`
+    })
     .join('; ')
   return (
     <figure className={style['chart']}>
@@ -76,7 +110,7 @@ export function Chart({
             <span className={series.length > 1 ? style['key'] : ''}>
               {series.length > 1 ? `${name} ` : ''}
             </span>
-            {format(values[selected ?? values.length - 1] ?? 0)}
+            {written(values[selected ?? values.length - 1])}
           </span>
         ))}
       </figcaption>
@@ -100,25 +134,13 @@ export function Chart({
           />
         ))}
         <line className={style['grid']} x1={0} x2={WIDTH} y1={HEIGHT} y2={HEIGHT} />
-        {series.map(({ name, values }, index) => {
-          const trace = values
-            .map(
-              (value, each) =>
-                `${each === 0 ? 'M' : 'L'}${x(each).toFixed(1)} ${y(value).toFixed(1)}`,
-            )
-            .join('')
-          return (
-            <g key={name} className={index === 0 ? style['first'] : style['second']}>
-              {values.length > 1 && index === 0 && (
-                <path
-                  className={style['area']}
-                  d={`${trace}L${x(values.length - 1)} ${HEIGHT}L0 ${HEIGHT}Z`}
-                />
-              )}
-              <path className={style['trace']} d={trace} />
-            </g>
-          )
-        })}
+        {series.map(({ name, values }, index) => (
+          <g key={name} className={index === 0 ? style['first'] : style['second']}>
+            {segmentsOf(values).map((segment) => (
+              <Trace key={segment.start} segment={segment} hasArea={index === 0} x={x} y={y} />
+            ))}
+          </g>
+        ))}
         {selected !== undefined && (
           <line className={style['cross']} x1={x(selected)} x2={x(selected)} y1={0} y2={HEIGHT} />
         )}

@@ -25,6 +25,17 @@ export function formatMiB(mib: number): string {
 
 export const formatBytes = (bytes: number): string => formatMiB(bytes / 1024 ** 2)
 
+const PREFIXES = ['', 'k', 'M', 'G', 'T'] as const
+
+function formatRate(perSecond: number, unit: string): string {
+  const power = Math.min(PREFIXES.length - 1, Math.floor(Math.log10(Math.max(1, perSecond)) / 3))
+  return `${decimal.format(perSecond / 1000 ** power)} ${PREFIXES[power]}${unit}/s`
+}
+/** 1_600_000 → 1.6 MB/s. */
+export const formatByteRate = (bytes: number): string => formatRate(bytes, 'B')
+/** 1_600_000 → 1.6 Mbit/s. */
+export const formatBitRate = (bits: number): string => formatRate(bits, 'bit')
+
 const DAY = 86_400
 const SPANS = [
   { below: 60, unit: 'second', seconds: 1 },

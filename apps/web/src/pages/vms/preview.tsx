@@ -1,11 +1,10 @@
-import { useEffect } from 'react'
+import { lazy, Suspense, useEffect } from 'react'
 import { Link } from 'react-router'
 
 import { paths } from '../../app/paths.ts'
 import { actionIcons, useVmActions } from '../../app/vm-actions.tsx'
 import { Button } from '../../components/button.tsx'
 import { Card, Facts } from '../../components/card.tsx'
-import { Chart } from '../../components/chart.tsx'
 import { CommandLine } from '../../components/command-line.tsx'
 import { ErrorState } from '../../components/empty-state.tsx'
 import { PowerLabel } from '../../components/power-label.tsx'
@@ -19,6 +18,11 @@ import { formatMiB } from '../../text/format.ts'
 
 import page from '../../styles/page.module.css'
 import style from './vm-list.module.css'
+
+/** Not part of the list: only a preview draws. */
+const Chart = lazy(async () => ({
+  default: (await import('../../components/chart.tsx')).Chart,
+}))
 
 interface VmPreviewProps {
   readonly id: string
@@ -93,16 +97,18 @@ function PreviewBody({ vm }: { readonly vm: VmDetails }) {
           ]}
         />
       </Card>
-      {isOn && metrics && (
+      {isOn && metrics?.cpuPercent.some((value) => value !== null) && (
         <Card flush>
-          <Chart
-            title="CPU"
-            unit="%"
-            max={100}
-            series={[{ name: 'CPU', values: metrics.cpuPercent }]}
-            stepSeconds={metrics.step}
-            until={metrics.until}
-          />
+          <Suspense>
+            <Chart
+              title="CPU"
+              unit="%"
+              max={100}
+              series={[{ name: 'CPU', values: metrics.cpuPercent }]}
+              stepSeconds={metrics.step}
+              until={metrics.until}
+            />
+          </Suspense>
         </Card>
       )}
       {isOn && <CommandLine text={`skerry ssh ${vm.name}`} />}
