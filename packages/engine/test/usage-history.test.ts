@@ -106,7 +106,7 @@ test('a longer step has the mean of what is known in it', () => {
 })
 
 test('generated counters: every kept value is that of a simple model', () => {
-  for (let seed = 1; seed <= 20; seed += 1)
+  for (let seed = 1; seed <= 10; seed += 1)
     compareWithModel(seededRandom(seed).below, `seed ${seed}`)
 })
 
@@ -154,7 +154,7 @@ function compareWithModel(random: (below: number) => number, label: string): voi
 test('hostile counters and clocks never give a negative or absurd value', () => {
   const random = seededRandom(7).below
   const history = new UsageHistory()
-  for (let round = 0; round < 600; round += 1) {
+  for (let round = 0; round < 300; round += 1) {
     const atMs = random(5) === 0 ? random(1e9) : round * STEP_MS + random(40_000)
     const counters = sample(atMs, {
       run: random(3),
