@@ -23,6 +23,7 @@ const ports = {
   machines: 3,
   hostApi: 4,
   workflow: 5,
+  workflowMachines: 8,
   temporal: 6,
   postgres: 7,
 }

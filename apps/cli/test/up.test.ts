@@ -33,6 +33,7 @@ const ports: Ports = {
   machines: 8444,
   hostApi: 8443,
   workflow: 8281,
+  workflowMachines: 8282,
   temporal: 7233,
   postgres: 7250,
 }

@@ -36,6 +36,8 @@ export const CloudConfig = Type.Object(
     images: Type.String(),
     /** Public address of the consoles, as host or host:port. Default: `console.` before the host of the base. */
     console: Type.Optional(Type.String({ pattern: '^[A-Za-z0-9.-]+(:[0-9]{1,5})?$' })),
+    /** Listeners of workflow servers for cells: the web UI shows their workflows. All serve the same ones. Default: none. */
+    workflow: Type.Optional(Type.Array(Listener, { minItems: 1 })),
     /** Addresses that many clients share, such as a load balancer's: limits per address do not apply to them. */
     sharedAddresses: Type.Optional(Type.Array(Type.String({ minLength: 1 }))),
     /** Listener of /healthz, /readyz and /metrics. Default: 127.0.0.1:9641. */

@@ -26,7 +26,8 @@ import type { ForWorkflows } from '../src/machine-api/context.ts'
 import { byGrant } from '../src/machine-api/runs.ts'
 import { routes } from '../src/routes.ts'
 import { addToCatalog } from '../src/tenants/catalogs.ts'
-import { servePages, type WebUi } from '../src/web-ui/serve-pages.ts'
+import type { WebUi } from '../src/web-ui/serve-pages.ts'
+import type { WorkflowServers } from '../src/web-ui/workflow-servers.ts'
 import { isAction } from './acts.ts'
 import { screensOf, usageAt, type Screens } from './answering-hosts.ts'
 import {
@@ -38,6 +39,7 @@ import {
   type CloudDatabase,
 } from './cloud-database.ts'
 import { holdToSchema } from './held-to-schema.ts'
+import { pagesOf } from './pages-of.ts'
 
 /** The public address: the base of every link, although the test listens elsewhere. */
 export const BASE = 'https://cloud.example'
@@ -96,8 +98,11 @@ export interface TenantsApi extends AsyncDisposable {
   resume(): Promise<void>
 }
 
-/** `files`: the web UI. */
-export async function openTenantsApi(files?: PageFiles): Promise<TenantsApi> {
+/** `files`: the web UI. `workflows`: servers that the cell passes requests of the web UI on to. */
+export async function openTenantsApi(
+  files?: PageFiles,
+  workflows?: WorkflowServers,
+): Promise<TenantsApi> {
   const postgres = await startDatabases()
   const cloud = await openCloudDatabase(postgres)
   const password = await hashPassword('secret', randomBytes(16))
@@ -129,7 +134,7 @@ export async function openTenantsApi(files?: PageFiles): Promise<TenantsApi> {
   } as Parameters<typeof buildServer>[0]
   const options = { requestId: randomUUID, log }
   const servers: FastifyInstance[] = []
-  const listening = { context, options, sessions, files, servers }
+  const listening = { context, options, sessions, files, servers, workflows }
   const runs = buildServer(context, routes, byGrant(cloud.db), { ...options, dialect: ours })
   await runs.ready()
   const spoken = [
@@ -148,7 +153,7 @@ export async function openTenantsApi(files?: PageFiles): Promise<TenantsApi> {
     time,
     eng,
     ops: await addTenant(cloud, ask, 'ops', password),
-    forWorkflows: { check, api: (requested, response) => runs.routing(requested, response) },
+    forWorkflows: { check, sessions, api: (...call) => runs.routing(...call) },
     enter: (org, role) => enter(cloud, org, role),
     resume: () => resume(cloud, eng),
     async [Symbol.asyncDispose]() {
@@ -167,24 +172,18 @@ interface Listening extends Pick<WebUi, 'files' | 'sessions'> {
   readonly context: Parameters<typeof buildServer>[0]
   readonly options: Omit<ServerOptions, 'dialect'>
   readonly sessions: Sessions
+  readonly workflows: WorkflowServers | undefined
   /** The caller closes them. */
   readonly servers: FastifyInstance[]
 }
 
 async function speak(
-  { context, options, sessions, files, servers }: Listening,
+  { context, options, sessions, files, servers, workflows }: Listening,
   dialect: Dialect,
   address: string,
 ): Promise<Spoken> {
   const base = new URL(address)
-  const ui = servePages({
-    files,
-    version: '0.1.0',
-    sessions,
-    dialect,
-    base,
-    console: context.console,
-  })
+  const ui = pagesOf({ files, sessions, dialect, base, console: context.console }, workflows)
   const server = buildServer({ ...context, base }, routes, byToken(sessions, dialect, base), {
     ...options,
     dialect,

@@ -95,6 +95,7 @@ test('malformed credentials are rejected before any check', async () => {
 test('cells, consoles and hosts may make no calls that are for workflow servers', async () => {
   const calls = [
     ['POST', '/machine/v1/credentials'],
+    ['POST', '/machine/v1/sessions'],
     ['GET', '/machine/v1/accounts/stamp'],
     ['POST', '/machine/v1/grants'],
     ['DELETE', `/machine/v1/grants/${randomUUID()}`],

@@ -17,6 +17,8 @@ export const WorkflowConfig = Type.Object(
     identity: Type.String(),
     /** Machine listeners of cells. They authenticate users and authorize runs. */
     cells: Type.Array(Listener, { minItems: 1 }),
+    /** The listener for cells, which pass on requests of the web UI. Default: none, and the web UI has no workflows. */
+    machines: Type.Optional(Listener),
     /** Cells that can issue certificates; they renew this server's certificate. */
     renewFrom: Type.Array(Listener),
     /** The socket of the egress, the only way to call external servers. Without it, no workflow can call them. */

@@ -1,3 +1,6 @@
+import { X509Certificate } from 'node:crypto'
+
+import { admitPeers, whoIsPeer, type Epochs } from '@skerry/host-api'
 import { startEvaluator, type Evaluator } from '@skerry/jq'
 import {
   type Clock,
@@ -17,14 +20,16 @@ import {
 } from '@skerry/temporal'
 import type { FastifyInstance } from 'fastify'
 
-import { checkCredentials, readStamp } from './cloud/accounts.ts'
+import { checkCredentials, findSession, readStamp } from './cloud/accounts.ts'
 import { Cells } from './cloud/cells.ts'
 import { askGrant, endGrant } from './cloud/grants.ts'
 import { openIdentity, type WorkflowIdentity } from './cloud/identity.ts'
 import type { WorkflowConfig } from './config.ts'
 import type { Grants, WorkflowRequestContext, Runs } from './context.ts'
 import { functions } from './functions/functions.ts'
-import { buildServer } from './http/server.ts'
+import { byPassword, bySession } from './http/identify.ts'
+import { PageSessions } from './http/page-sessions.ts'
+import { buildServer, type WorkflowServerOptions } from './http/server.ts'
 import { RememberedWho } from './http/who.ts'
 import { OpenStreams } from './identity/open-streams.ts'
 import { WorkflowMeter } from './meter.ts'
@@ -77,10 +82,8 @@ export async function serve(
 ): Promise<void> {
   const { log, clock, random, stopped } = given
   await using opened = new AsyncDisposableStack()
-  let api: FastifyInstance | undefined
-  const renewed = () => {
-    if (api) showCertificate(api, kept.current().server)
-  }
+  let api: OpenedApi | undefined
+  const renewed = () => api?.renewed()
   const pause = (ms: number, signal: AbortSignal) => given.pause(ms, signal)
   const kept = await openIdentity({ config, clock, pause, log, renewed })
   const identity = () => kept.current()
@@ -126,7 +129,8 @@ export async function serve(
   const keeping = keepRuns({ db: store.db, days, pause, log }, over.signal)
   await kept.keep(stopped)
   log(`workflow server ${config.name} is stopping`)
-  if (api) await drain(api, given, (config.drainSeconds ?? DRAIN_SECONDS) * 1000)
+  const drainMs = (config.drainSeconds ?? DRAIN_SECONDS) * 1000
+  await Promise.all((api?.listeners ?? []).map((each) => drain(each, given, drainMs)))
   over.abort()
   await Promise.all([tending, keeping])
 }
@@ -194,7 +198,14 @@ function openWork(opened: AsyncDisposableStack, parts: Parts): void {
 /** Routes whose responses stay open while the client reads. */
 const STREAMS: ReadonlySet<string> = new Set(['followExecution'])
 
-async function openApi(opened: AsyncDisposableStack, parts: Parts): Promise<FastifyInstance> {
+interface OpenedApi {
+  /** The public listener, and that for cells if it is configured. */
+  readonly listeners: readonly FastifyInstance[]
+  /** Shows the current certificates to new connections. */
+  renewed(): void
+}
+
+async function openApi(opened: AsyncDisposableStack, parts: Parts): Promise<OpenedApi> {
   const { config, given, store, cells, seal, runs, grants, identity, evaluator, meter } = parts
   const context: WorkflowRequestContext = {
     runs,
@@ -225,21 +236,72 @@ async function openApi(opened: AsyncDisposableStack, parts: Parts): Promise<Fast
     }),
   )
   const { log, uuid: requestId } = given
-  const { sharedAddresses } = config
   const measured = (server: FastifyInstance) => measureRequests(server, meter.server, STREAMS)
-  const tls = identity().server
-  const api = buildServer(context, routes, whoIs, {
-    tls,
+  const options = { requestId, log, measured }
+  const { sharedAddresses } = config
+  const tls = () => identity().server
+  const api = buildServer(context, routes, byPassword(whoIs), {
+    ...options,
     sharedAddresses,
-    requestId,
-    log,
-    measured,
+    tls: tls(),
   })
-  const { address, port } = config.listen
+  await listen(opened, api, parts, config.listen)
+  const forCells = await openCellListener(opened, context, parts, options)
+  return {
+    listeners: forCells ? [api, forCells] : [api],
+    renewed() {
+      showCertificate(api, tls())
+      if (forCells) showCertificate(forCells, machineTls(identity()))
+    },
+  }
+}
+
+/** Clients are machines with a certificate of the control issuer; which of them may send requests is checked at each request. */
+const machineTls = ({ toCells: { key, cert, ca } }: WorkflowIdentity) => ({
+  key,
+  cert,
+  clientIssuer: String(ca),
+})
+
+/** The same routes for cells, which pass on requests of the web UI with the session of their user. */
+async function openCellListener(
+  opened: AsyncDisposableStack,
+  context: WorkflowRequestContext,
+  parts: Parts,
+  options: WorkflowServerOptions,
+): Promise<FastifyInstance | undefined> {
+  const { config, given, cells, identity } = parts
+  if (!config.machines) return undefined
+  const sessions = new PageSessions((token) => findSession(cells, token), given.now)
+  const admit = admitPeers({ cloud: identity().cloud, epochs: epochsFrom(identity().toCells.cert) })
+  const identify = bySession((token) => sessions.find(token), admit)
+  const api = buildServer(context, routes, identify, { ...options, tls: machineTls(identity()) })
+  await listen(opened, api, parts, config.machines)
+  return api
+}
+
+/** Certificates that were revoked before ours was issued are rejected, and later ones once a newer certificate was seen. */
+function epochsFrom(cert: string): Epochs {
+  let { epoch: highest } = whoIsPeer(new X509Certificate(cert))
+  return {
+    get highest() {
+      return highest
+    },
+    async raise(epoch) {
+      highest = Math.max(highest, epoch)
+    },
+  }
+}
+
+async function listen(
+  opened: AsyncDisposableStack,
+  api: FastifyInstance,
+  { config, given }: Parts,
+  { address, port }: WorkflowConfig['listen'],
+): Promise<void> {
   opened.defer(() => api.close())
   await api.listen({ host: address, port })
-  log(`workflow server ${config.name} listens on https://${address}:${port}`)
-  return api
+  given.log(`workflow server ${config.name} listens on https://${address}:${port}`)
 }
 
 /** Stops accepting requests, so that a load balancer sees the shutdown, and waits a limited time for those in progress. */

@@ -165,6 +165,12 @@ test('state, current step, logs both ways, outputs and failure match what client
   assert.equal(running['current-item-display-name'], 'greet')
   const drawing = await api.ask('GET', `${at}/schema`, { as: principal })
   assert.equal(drawing.headers['content-type'], 'image/svg+xml; charset=utf-8')
+  const outline = await api.ask('GET', `${at}/schema`, { as: principal, accept: json })
+  const { column } = readJson<{ column: { steps: { place: string; state: string }[] } }>(outline)
+  assert.deepEqual(
+    column.steps.map(({ place, state: shown }) => [place, shown]),
+    [['/do/0/greet', 'running']],
+  )
   const error = { type: 'x', status: 500, title: 'no', detail: 'it broke' }
   await record(
     api.store.db,

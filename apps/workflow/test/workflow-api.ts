@@ -5,11 +5,13 @@ import { request } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
 import { startEvaluator } from '@skerry/jq'
-import { makeSeal } from '@skerry/service'
+import { makeSeal, type ListenerTls } from '@skerry/service'
 import { readXml, type Element } from '@skerry/xml'
+import type { FastifyInstance } from 'fastify'
 
 import { startDatabases } from '../../cloud/test/cloud-database.ts'
 import type { WorkflowRequestContext } from '../src/context.ts'
+import { byPassword, type Identify } from '../src/http/identify.ts'
 import { buildServer } from '../src/http/server.ts'
 import { RememberedWho } from '../src/http/who.ts'
 import { OpenStreams } from '../src/identity/open-streams.ts'
@@ -66,6 +68,8 @@ export interface WorkflowApi extends AsyncDisposable {
   readonly ask: Ask
   readonly eng: Tenant
   readonly ops: Tenant
+  /** Opens another listener of the same server, and returns its port. */
+  openListener(identify: Identify, tls: ListenerTls): Promise<number>
   /** A new user with this role. */
   enter(org: keyof typeof orgs, role: WorkflowRole): WorkflowPrincipal
 }
@@ -103,9 +107,15 @@ export async function openWorkflowApi(
   const whoIs = new RememberedWho(cloud, { key: randomBytes(32), now: () => performance.now() })
   const mistakes: unknown[] = []
   const log = (message: string, cause?: unknown) => mistakes.push([message, cause])
-  const server = buildServer(runtime, routes, whoIs, { requestId: randomUUID, log })
-  await server.listen({ port: 0, host: '127.0.0.1' })
-  const { port } = server.server.address() as AddressInfo
+  const servers: FastifyInstance[] = []
+  const open = async (identify: Identify, tls?: ListenerTls): Promise<number> => {
+    const options = { requestId: randomUUID, log, ...(tls && { tls }) }
+    const server = buildServer(runtime, routes, identify, options)
+    servers.push(server)
+    await server.listen({ port: 0, host: '127.0.0.1' })
+    return (server.server.address() as AddressInfo).port
+  }
+  const port = await open(byPassword(whoIs))
   const enter = (org: keyof typeof orgs, role: WorkflowRole): WorkflowPrincipal => {
     const principal = someone(org, role)
     cloud.add(principal)
@@ -117,11 +127,12 @@ export async function openWorkflowApi(
     runs,
     port,
     enter,
+    openListener: open,
     ask: (method, path, requested = {}) => send(port, method, path, requested),
     eng: await addTenant(store, enter('eng', 'author')),
     ops: await addTenant(store, enter('ops', 'author')),
     async [Symbol.asyncDispose]() {
-      await server.close()
+      for (const server of servers) await server.close()
       whoIs[Symbol.dispose]()
       await evaluator[Symbol.asyncDispose]()
       await store[Symbol.asyncDispose]()

@@ -263,7 +263,7 @@ test('a duplicate name in a folder and a file that is too large are rejected', a
   assert.equal(refused.status, 413, refused.text)
 })
 
-test('content is returned as written, and the drawing as SVG', async () => {
+test('content is returned as written, and the drawing as SVG or as data', async () => {
   const { principal, ids } = api.eng
   const path = `/api/workflows/${ids['workflow']}`
   const yaml = await api.ask('GET', `${path}/content`, {
@@ -278,6 +278,16 @@ test('content is returned as written, and the drawing as SVG', async () => {
   const svg = await api.ask('GET', `${path}/schema`, { as: principal })
   assert.equal(svg.headers['content-type'], 'image/svg+xml; charset=utf-8')
   assert.match(svg.text, /<svg /)
+  const data = readJson(
+    await api.ask('GET', `${path}/schema`, { as: principal, accept: 'application/json' }),
+  )
+  assert.deepEqual(
+    [
+      data['title'],
+      (data['column'] as { steps: { name: string }[] }).steps.map((each) => each.name),
+    ],
+    ['Send Hello', ['greet']],
+  )
 })
 
 test('inputs are validated without starting a run, with an error for each', async () => {

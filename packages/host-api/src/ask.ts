@@ -49,6 +49,8 @@ export interface HostRequest {
   readonly text?: string
   readonly headers?: Readonly<Record<string, string>>
   readonly signal?: AbortSignal | undefined
+  /** Sent on a new connection and never twice: it may not be repeated. */
+  readonly once?: boolean
 }
 
 /** Until the response begins, including name resolution, connection and handshake. */
@@ -91,12 +93,12 @@ export class MachineLink implements Disposable {
   /** Returns the response once its head has arrived; the caller must read or destroy it. */
   async ask(requested: HostRequest): Promise<IncomingMessage> {
     for (let tried = 1; ; tried += 1) {
-      const attempt = this.#send(requested, this.#kept)
+      const attempt = this.#send(requested, requested.once ? this.#fresh : this.#kept)
       try {
         return await attempt.answer
       } catch (error) {
         requested.signal?.throwIfAborted()
-        // The peer may close a keep-alive connection just when it is used; all requests here can be repeated.
+        // The peer may close a keep-alive connection just when it is used; requests without `once` can be repeated.
         if (tried === 1 && attempt.isReused()) continue
         throw this.#toFault(error)
       }

@@ -1,4 +1,4 @@
-export type { Admit, Epochs } from './admit.ts'
+export { admitPeers, type Admit, type Epochs } from './admit.ts'
 export { ArmedScreens } from './armed-screens.ts'
 export {
   MachineLink,

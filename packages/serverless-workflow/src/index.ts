@@ -5,6 +5,7 @@ export { schemaFormats, schemaWords } from './definition/schema-words.ts'
 export { INTERACTION_EVENT, type Interaction } from './definition/task.ts'
 export { drawWorkflow } from './drawing/draw.ts'
 export { marksOf, type Marks } from './drawing/marks.ts'
+export { outlineWorkflow } from './drawing/outline.ts'
 export {
   checkForm,
   fieldsOf,

@@ -4,6 +4,7 @@ export {
   showCertificate,
   unreadable,
   type ApiServerOptions,
+  type ListenerTls,
 } from './http/api-server.ts'
 export { json, word } from './http/body.ts'
 export { readBasic, type BasicCredentials } from './identity/basic-credentials.ts'

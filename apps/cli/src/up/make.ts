@@ -179,7 +179,7 @@ async function databaseFile(
 
 const cloud: Maker = async (making) => {
   const { site, passwords } = making
-  const { base, machines, console: screens, temporal } = site.settled
+  const { base, machines, workflowMachines, console: screens, temporal } = site.settled
   const at = files(site.dir)
   const places = ['--base', base, '--listen', listenFor(base), '--machines', machines]
   const { temporalFiles, temporalPlain } = site.settled.requested
@@ -192,7 +192,12 @@ const cloud: Maker = async (making) => {
     ...(temporalPlain ? ['--temporal-plain'] : []),
   ]
   const database = await databaseFile(making, 'cloud')
-  const shown = ['--console', new URL(screens).host, '--password-stdin']
+  const shown = [
+    '--console',
+    new URL(screens).host,
+    ...(workflowMachines === undefined ? [] : ['--workflow', workflowMachines]),
+    '--password-stdin',
+  ]
   const words = ['init', ...places, ...engines, '--database-file', database, ...shown]
   await admin(making)(words, passwords.administrator)
 }
@@ -213,10 +218,18 @@ const makeConsole: Maker = async (making) => {
 
 const workflow: Maker = async (making) => {
   const { site } = making
-  const { workflow: url } = site.settled
+  const { workflow: url, workflowMachines: machines } = site.settled
   const database = await databaseFile(making, 'workflow')
   const out = ['workflow-1', '--out', files(site.dir).workflow]
-  const at = ['--url', url, '--listen', listenFor(url), '--organisation', names.org]
+  const at = [
+    '--url',
+    url,
+    '--listen',
+    listenFor(url),
+    ...(machines === undefined ? [] : ['--machines', machines]),
+    '--organisation',
+    names.org,
+  ]
   await admin(making)(['workflow-server', 'create', ...out, ...at, '--database-file', database])
 }
 

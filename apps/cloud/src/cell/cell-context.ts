@@ -11,7 +11,7 @@ export interface CellContext {
   readonly log: (message: string, cause?: unknown) => void
   /** The current identity of this cell towards other machines. */
   readonly identity: () => Identity
-  /** Its identity towards Temporal: the same certificate, with the issuer of Temporal's certificate. */
+  /** Its identity towards Temporal and workflow servers: the same certificate, with the issuer of theirs. */
   readonly toTemporal: () => Identity
   /** The current certificate shown to clients. */
   readonly tls: () => KeyAndCert

@@ -5,7 +5,7 @@ import type { FastifyInstance } from 'fastify'
 
 import { makeCheck, type CheckCredentials } from '../auth/credentials.ts'
 import { hashPassword } from '../auth/password.ts'
-import { makeSessions } from '../auth/sessions.ts'
+import { makeSessions, type Sessions } from '../auth/sessions.ts'
 import { retentionOf, type CloudConfig } from '../config.ts'
 import type { RequestContext } from '../context.ts'
 import { readFigures } from '../database/figures.ts'
@@ -17,9 +17,11 @@ import { openUploads } from '../images/uploads.ts'
 import type { ForWorkflows } from '../machine-api/context.ts'
 import { byGrant } from '../machine-api/runs.ts'
 import { routes } from '../routes.ts'
+import { passToWorkflows, WORKFLOW_STREAM } from '../web-ui/pass-to-workflows.ts'
 import { readWebUi } from '../web-ui/read-web-ui.ts'
 import { servePages } from '../web-ui/serve-pages.ts'
 import { strictTransport } from '../web-ui/strict-transport.ts'
+import { WorkflowServers } from '../web-ui/workflow-servers.ts'
 import { openBackends, type Backends } from './backends.ts'
 import type { CellContext } from './cell-context.ts'
 import { CellMeter } from './meter.ts'
@@ -56,7 +58,10 @@ export async function startCell(config: CloudConfig, given: CellContext): Promis
   started.use(startWork(config, backends, { ...given, began: meter.began }))
   const feeds = started.use(new Feeds({ db: backends.db, now, log }))
   meter.countFeeds(() => feeds.count)
-  const { apis, runs, check } = await buildListeners(config, { ...backends, feeds }, given, meter)
+  const workflows =
+    config.workflow && started.use(new WorkflowServers(config.workflow, given.toTemporal))
+  const parts = { ...backends, feeds, workflows }
+  const { apis, runs, check, sessions } = await buildListeners(config, parts, given, meter)
   for (const { api } of apis) started.defer(() => api.close())
   started.defer(() => runs.close())
   for (const { api, address, port } of apis) {
@@ -68,7 +73,11 @@ export async function startCell(config: CloudConfig, given: CellContext): Promis
     renewed: () => {
       for (const { api } of apis) showCertificate(api, given.tls())
     },
-    forWorkflows: { check, api: (request, response) => runs.routing(request, response) },
+    forWorkflows: {
+      check,
+      sessions,
+      api: (request, response) => runs.routing(request, response),
+    },
     [Symbol.asyncDispose]: () => all.disposeAsync(),
   }
 }
@@ -86,18 +95,24 @@ const openMeter = ({ db, pools, temporal }: Backends, given: CellContext): CellM
 }
 
 /** Routes whose responses stay open while the client reads. */
-const FEEDS: ReadonlySet<string> = new Set(['followEvents'])
+const FEEDS: ReadonlySet<string> = new Set(['followEvents', WORKFLOW_STREAM])
 
 interface CellListeners {
   readonly apis: readonly (CloudConfig['listen'] & { readonly api: FastifyInstance })[]
   /** The same routes, authenticated by the grants of workflow runs. */
   readonly runs: FastifyInstance
   readonly check: CheckCredentials
+  readonly sessions: Sessions
+}
+
+interface ListenerParts extends Backends {
+  readonly feeds: Feeds
+  readonly workflows: WorkflowServers | undefined
 }
 
 async function buildListeners(
   config: CloudConfig,
-  { db, tenants, reads, links, wake, feeds }: Backends & { readonly feeds: Feeds },
+  { db, tenants, reads, links, wake, feeds, workflows }: ListenerParts,
   { clock, ids, log, tls, site, seal, eventCursors }: CellContext,
   meter: CellMeter,
 ): Promise<CellListeners> {
@@ -139,14 +154,18 @@ async function buildListeners(
       sharedAddresses,
       measured,
       ...(dialect.pageCookie !== undefined && {
-        pages: servePages({ ...ui, dialect, base: own.base, console: context.console }),
+        pages: (server: FastifyInstance) => {
+          const page = { ...ui, dialect, base: own.base, console: context.console }
+          servePages({ ...page, hasWorkflows: workflows !== undefined })(server)
+          if (workflows) passToWorkflows({ ...page, workflows })(server)
+        },
       }),
     })
     return { ...listen, api }
   })
   const runs = buildServer(context, routes, byGrant(db), { ...options, dialect: ours, measured })
   await runs.ready()
-  return { apis, runs, check }
+  return { apis, runs, check, sessions }
 }
 
 /** One listener for each dialect; `at` is the base of the links in its documents. */

@@ -38,7 +38,10 @@ export const init = runs(serverAdmin.init, async (context, requested) => {
   const file = configFile(requested)
   const known = await isThere(file)
   const before = known ? await readConfig(file) : await newConfig(file, requested)
-  const config = withConsole(withOriginal(before, requested), maybe(requested, 'console'))
+  const config = withWorkflow(
+    withConsole(withOriginal(before, requested), maybe(requested, 'console')),
+    maybe(requested, 'workflow'),
+  )
   await prepareTables(config)
   const password = await withDatabase(config, async (db) => {
     await makeIdentity(context, config, db)
@@ -113,6 +116,15 @@ function withConsole(config: CloudConfig, console: string | undefined): CloudCon
   }
   return made
 }
+
+/** The listeners of workflow servers are kept between runs; giving them again changes them. */
+const withWorkflow = (config: CloudConfig, listeners: string | undefined): CloudConfig =>
+  listeners === undefined
+    ? config
+    : {
+        ...config,
+        workflow: listeners.split(',').map((each) => listenAddress('--workflow', each)),
+      }
 
 async function makeIdentity(
   { issuing, secret }: CommandContext,

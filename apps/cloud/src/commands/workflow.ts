@@ -23,6 +23,8 @@ interface WorkflowConfig {
   /** Public URL; every link starts with it. */
   readonly url: string
   readonly listen: ListenAddress
+  /** The listener for cells, which pass on requests of the web UI. */
+  readonly machines?: ListenAddress
   /** A separate database; the URL names the owner of its tables. */
   readonly database: string
   readonly temporal: CloudConfig['temporal']
@@ -108,11 +110,13 @@ function readAsked(
   }
   const { address, namespace, tls } = config.temporal
   const organisation = maybe(requested, 'organisation')
+  const machines = maybe(requested, 'machines')
   return {
     name,
     url: url.origin,
     database,
     listen: listenAddress('--listen', maybe(requested, 'listen') ?? `[::]:${url.port || PORT}`),
+    ...(machines !== undefined && { machines: listenAddress('--machines', machines) }),
     temporal: {
       address: maybe(requested, 'temporal') ?? address,
       namespace: maybe(requested, 'namespace') ?? `${namespace}-workflows`,

@@ -3,12 +3,15 @@ import type { RequestListener } from 'node:http'
 import type { Kysely } from 'kysely'
 
 import type { CheckCredentials } from '../auth/credentials.ts'
+import type { Sessions } from '../auth/sessions.ts'
 import type { CloudTables } from '../database/tables.ts'
 import type { CellIdentity, IssueContext } from '../identity/issuers.ts'
 
 /** What workflow servers may use: the password check of the tenant API, and its routes. */
 export interface ForWorkflows {
   readonly check: CheckCredentials
+  /** The sessions of the web UI, which a cell passes on. */
+  readonly sessions: Pick<Sessions, 'find'>
   /** The tenant API, on behalf of the user who started a run. */
   readonly api: RequestListener
 }

@@ -5,7 +5,12 @@ import type { Peer } from '@skerry/host-api'
 import { Type, type Static } from 'typebox'
 import { Compile } from 'typebox/compile'
 
-import { noteWorkflowLogin, readAccountStamp } from '../tenants/workflow-logins.ts'
+import { ACCESS_TOKEN } from '../auth/sessions.ts'
+import {
+  keepWorkflowLogin,
+  noteWorkflowLogin,
+  readAccountStamp,
+} from '../tenants/workflow-logins.ts'
 import type { MachineContext } from './context.ts'
 import { forWorkflows } from './for-workflows.ts'
 
@@ -34,4 +39,26 @@ export async function checkCredentials(context: MachineContext, peer: Peer, body
   const { user, org: orgName } = credentials
   await noteWorkflowLogin(context.db, { server: peer.id, org, account, user, address })
   return { account, org, orgName, user, role, stamp }
+}
+
+const PresentedSession = Type.Object(
+  { token: Type.String({ minLength: 1, maxLength: 1024 }) },
+  { additionalProperties: false },
+)
+const compiledSession = Compile(PresentedSession)
+
+/**
+ * Checks the session of the web UI that a cell passed on to a workflow server. The server may act for its user from now on, as after
+ * a login there. An API token is for scripts, and is no session.
+ */
+export async function checkSession(context: MachineContext, peer: Peer, body: unknown) {
+  if (!compiledSession.Check(body)) throw new Fault('invalid', 'the session is malformed')
+  const { token } = body
+  const principal = token.startsWith(ACCESS_TOKEN)
+    ? undefined
+    : await forWorkflows(context).sessions.find(token)
+  if (!principal) throw new Fault('unauthenticated', 'this session has ended; log in again')
+  const { account, org, orgName, user, role } = principal
+  await keepWorkflowLogin(context.db, { server: peer.id, org, account })
+  return { account, org, orgName, user, role }
 }

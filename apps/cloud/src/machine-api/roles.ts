@@ -29,6 +29,11 @@ export const machineCalls = {
     path: /^\/machine\/v1\/credentials$/,
     roles: ['workflow'],
   },
+  checkSession: {
+    method: 'POST',
+    path: /^\/machine\/v1\/sessions$/,
+    roles: ['workflow'],
+  },
   readStamp: {
     method: 'GET',
     path: /^\/machine\/v1\/accounts\/stamp$/,

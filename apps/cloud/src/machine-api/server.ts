@@ -21,7 +21,7 @@ import { refusedAmong } from '../identity/machines.ts'
 import { readAccountStamp } from '../tenants/workflow-logins.ts'
 import { peerOf, requireAdmitted } from './admit.ts'
 import type { MachineContext } from './context.ts'
-import { checkCredentials } from './credentials.ts'
+import { checkCredentials, checkSession } from './credentials.ts'
 import { forWorkflows } from './for-workflows.ts'
 import { addGrant, removeGrant } from './grants.ts'
 import { sendImage } from './images.ts'
@@ -143,6 +143,8 @@ const said = {
   renew: async (context, peer, { request }) => renew(context, peer, await bodyOf(request)),
   checkCredentials: async (context, peer, { request }) =>
     checkCredentials(context, peer, await bodyOf(request)),
+  checkSession: async (context, peer, { request }) =>
+    checkSession(context, peer, await bodyOf(request)),
   readStamp: async ({ db }) => ({ stamp: await readAccountStamp(db) }),
   addGrant: async (context, peer, { request }) => addGrant(context, peer, await bodyOf(request)),
   removeGrant: (context, peer, { grant }) => removeGrant(context, peer, grant),

@@ -33,3 +33,13 @@ export async function noteWorkflowLogin(
     db,
   )
 }
+
+/** Records that the user's session was used at a workflow server. The event of that session's login is there already. */
+export async function keepWorkflowLogin(
+  db: Kysely<CloudTables>,
+  { server, org, account }: Pick<WorkflowLogin, 'server' | 'org' | 'account'>,
+): Promise<void> {
+  await sql`insert into workflow_login as kept (server, account_org, account) values (${server}, ${org}, ${account})
+    on conflict (server, account_org, account) do update set at = clock_timestamp()
+    where kept.at < clock_timestamp() - interval '1 min'`.execute(db)
+}

@@ -28,6 +28,8 @@ export interface WebUi {
   readonly console: string
   /** Headers beside those of every page. */
   readonly moreHeaders?: () => Readonly<Record<string, string>>
+  /** Whether this cell passes requests on to a workflow server. Default: no. */
+  readonly hasWorkflows?: boolean
 }
 
 /** Adds the web UI to a listener: files below /ui/, and what its first paint needs to know. */
@@ -67,7 +69,7 @@ function sendFile(
 
 /** The first paint needs this request only. It is no error if no one is logged in. */
 async function readPageConfig(
-  { sessions, dialect, base, version, console }: WebUi,
+  { sessions, dialect, base, version, console, hasWorkflows = false }: WebUi,
   request: FastifyRequest,
 ): Promise<object> {
   const token =
@@ -80,6 +82,7 @@ async function readPageConfig(
     name: base.hostname,
     version,
     console,
+    ...(hasWorkflows && { workflows: true }),
     ...(document && { session: toJson(document, shapeOf(document.name)) }),
   }
 }

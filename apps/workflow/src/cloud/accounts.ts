@@ -16,10 +16,20 @@ export async function checkCredentials(
   credentials: PresentedCredentials,
   address: string,
 ): Promise<WorkflowPrincipal | undefined> {
-  const body = { ...credentials, address }
-  const path = '/machine/v1/credentials'
+  return readPrincipal(cells, '/machine/v1/credentials', { ...credentials, address })
+}
+
+/** The user of this session of the web UI, according to the cloud; undefined: it has ended, or is no session. */
+export const findSession = (cells: Cells, token: string): Promise<WorkflowPrincipal | undefined> =>
+  readPrincipal(cells, '/machine/v1/sessions', { token })
+
+async function readPrincipal(
+  cells: Cells,
+  path: string,
+  body: object,
+): Promise<WorkflowPrincipal | undefined> {
   const answer = await cells.report({ method: 'POST', path, body }).catch((error: unknown) => {
-    // A malformed name cannot belong to any user.
+    // A malformed name or token cannot belong to any user.
     if (error instanceof Fault && ['unauthenticated', 'invalid'].includes(error.kind)) {
       return undefined
     }

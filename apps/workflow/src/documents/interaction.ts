@@ -2,7 +2,7 @@ import type { InteractionRow } from '../store/interactions.ts'
 import type { WorkflowHrefs } from './addresses.ts'
 import { field, listDocument, resource, time, type Document } from './document.ts'
 import { relations } from './link.ts'
-import { declaredParameters } from './parameters.ts'
+import { declaredParameters, formPart } from './parameters.ts'
 
 const stateWord = { open: 'waiting', answered: 'answered', over: 'expired' } as const
 
@@ -18,11 +18,13 @@ export const interactionDocument = (row: InteractionRow, hrefs: WorkflowHrefs): 
     field('approver', row.approver),
     field('state', stateWord[row.state]),
     field('workflow', row.name),
+    field('workflow-id', row.workflow),
     field('execution', row.execution),
     field('create-date', time(row.asked_at)),
     field('answered-by', row.answered_by ?? undefined),
     field('answer-date', time(row.answered_at)),
     declaredParameters('input-parameters', row.form),
+    formPart(row.form),
   )
 }
 

@@ -1,5 +1,5 @@
 import { parametersOf, toParameters, type Parameter } from '@skerry/serverless-workflow'
-import { element } from '@skerry/xml'
+import { element, withReplacements } from '@skerry/xml'
 
 import type { RunValues } from '../store/database.ts'
 import { parameterElement } from '../values/write.ts'
@@ -16,6 +16,13 @@ const parameterPart = (name: Name, all: readonly Parameter[]): DocumentPart => (
 /** Declared parameters, without values. */
 export const declaredParameters = (name: Name, form: RunValues | null | undefined): DocumentPart =>
   parameterPart(name, parametersOf(form ?? undefined))
+
+/** The JSON Schema of a form: an object in JSON, its text in XML. */
+export const formPart = (form: RunValues | null): DocumentPart => ({
+  name: 'form',
+  json: form ?? {},
+  xml: element('form', {}, withReplacements(JSON.stringify(form ?? {}))),
+})
 
 /** Parameters with their values. A secret has its name but an empty value. */
 export const parameterValues = (

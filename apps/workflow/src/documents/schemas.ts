@@ -78,6 +78,8 @@ const Schedule = exact({
   'input-parameters': Parameters,
 })
 
+const Form = Type.Object({}, { description: 'A JSON Schema of the inputs.' })
+
 const Interaction = exact({
   href: text,
   relations: Relations,
@@ -87,11 +89,13 @@ const Interaction = exact({
   approver: text,
   state: Type.Enum(['waiting', 'answered', 'expired']),
   workflow: text,
+  'workflow-id': text,
   execution: text,
   'create-date': time,
   'answered-by': optional(text),
   'answer-date': optional(time),
   'input-parameters': Parameters,
+  form: Form,
 })
 
 const ImportResult = exact({
@@ -191,7 +195,7 @@ export const documentSchemas: Readonly<Record<string, TSchema>> = {
     name: text,
     description: text,
     'input-parameters': Parameters,
-    form: Type.Object({}, { description: 'A JSON Schema of the inputs.' }),
+    form: Form,
   }),
   'presentation-instance': exact({
     valid: Type.Boolean(),
@@ -209,6 +213,14 @@ export const documentSchemas: Readonly<Record<string, TSchema>> = {
   schedule: Schedule,
   schedules: exact({ total: Type.Integer(), schedule: Type.Array(Schedule) }),
   'import-report': ImportResult,
+  drawing: exact({
+    title: text,
+    summary: text,
+    column: Type.Object(
+      {},
+      { description: 'Steps from top to bottom, with their sizes, states and arrows.' },
+    ),
+  }),
 }
 
 const values = Type.Object({}, { description: 'The inputs by name.' })

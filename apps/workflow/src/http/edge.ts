@@ -5,11 +5,11 @@ import type { FastifyRequest } from 'fastify'
 import type { WorkflowRequestContext } from '../context.ts'
 import { authorize, type OwnedWorkflow, type WorkflowPrincipal } from '../identity/rights.ts'
 import type { WorkflowCaller } from './caller.ts'
+import type { Identify } from './identify.ts'
 import { workflowFinders, type PathWorkflows } from './path-workflows.ts'
 import { offersOf, type WorkflowRoute } from './route.ts'
 import { send } from './send.ts'
 import { wants } from './wants.ts'
-import type { WhoIs } from './who.ts'
 
 const anonymous = { user: '', role: 'console only' } as WorkflowPrincipal
 const KEY_MAX = 255
@@ -30,7 +30,7 @@ const readable: ReadonlySet<string> = new Set([
 /** Incoming: authentication, format, resources, authorization, in this order. Outgoing: the format. */
 export function makeEdge(
   context: WorkflowRequestContext,
-  whoIs: WhoIs,
+  identify: Identify,
 ): Edge<WorkflowCaller, WorkflowRoute> {
   const identified = new WeakMap<FastifyRequest, WorkflowPrincipal>()
 
@@ -60,7 +60,7 @@ export function makeEdge(
       if (row.permission === 'anyone') return
       refuseForeignPage(request, context.base)
       const use = readable.has(row.name) ? 'read' : 'change'
-      const principal = await whoIs.verify(request.headers.authorization, request.ip, use)
+      const principal = await identify(request, use)
       if (!principal) {
         throw new Fault('unauthenticated', 'send Basic credentials of user@organisation', {
           hint: 'use a user and password of the cloud',
@@ -83,7 +83,7 @@ export function makeEdge(
         requestKey: keyOf(headers['idempotency-key']),
         ifNoneMatch: headers['if-none-match'],
         lastEventId: headers['last-event-id']?.toString(),
-        principalNow: () => whoIs.verify(headers.authorization, request.ip),
+        principalNow: () => identify(request, 'change'),
       }
       return { caller, params: { ...requested, ...found } }
     },

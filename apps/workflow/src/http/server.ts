@@ -6,19 +6,19 @@ import {
   mount,
   pathOf,
   refuseUnread,
-  type KeyAndCert,
+  type ListenerTls,
 } from '@skerry/service'
 import type { FastifyInstance } from 'fastify'
 
 import type { WorkflowRequestContext } from '../context.ts'
 import { makeEdge } from './edge.ts'
+import type { Identify } from './identify.ts'
 import { WorkflowRefusal } from './refusal.ts'
 import type { WorkflowRoute } from './route.ts'
 import { sendFault, unreadDocument } from './send-fault.ts'
-import type { WhoIs } from './who.ts'
 
 export interface WorkflowServerOptions {
-  readonly tls?: KeyAndCert
+  readonly tls?: ListenerTls
   /** Addresses shared by many clients, such as a load balancer's. */
   readonly sharedAddresses?: readonly string[] | undefined
   readonly requestId: () => string
@@ -32,7 +32,7 @@ const BODY_MAX = 1024 * 1024
 export function buildServer(
   context: WorkflowRequestContext,
   routes: readonly WorkflowRoute[],
-  whoIs: WhoIs,
+  identify: Identify,
   { tls, sharedAddresses, requestId, log, measured }: WorkflowServerOptions,
 ): FastifyInstance {
   const server = createApiServer({
@@ -49,7 +49,7 @@ export function buildServer(
     refuseUnread: refuseUnread(unreadDocument),
   })
   measured?.(server)
-  mount(server, routes, context, makeEdge(context, whoIs))
+  mount(server, routes, context, makeEdge(context, identify))
   return server
 }
 

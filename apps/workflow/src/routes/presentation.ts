@@ -1,10 +1,9 @@
 import { checkForm } from '@skerry/serverless-workflow'
-import { withReplacements, element } from '@skerry/xml'
 
 import { at, WorkflowHrefs } from '../documents/addresses.ts'
 import { field, list, resource } from '../documents/document.ts'
 import { relations } from '../documents/link.ts'
-import { declaredParameters } from '../documents/parameters.ts'
+import { declaredParameters, formPart } from '../documents/parameters.ts'
 import { route } from '../http/route.ts'
 import { readVersion } from '../store/workflows.ts'
 import { valuesOf } from '../values/read.ts'
@@ -26,11 +25,6 @@ export const presentation = [
       const hrefs = new WorkflowHrefs(context.base)
       const href = hrefs.below(workflow.id, 'presentation')
       const up = { rel: 'up', href: hrefs.workflow(workflow.id) }
-      const presentation = {
-        name: 'form',
-        json: form ?? {},
-        xml: element('form', {}, withReplacements(JSON.stringify(form ?? {}))),
-      }
       const parts = [relations([up, { rel: 'add', href: `${href}instances/` }])]
       const body = resource(
         'presentation',
@@ -39,7 +33,7 @@ export const presentation = [
         field('name', workflow.name),
         field('description', workflow.description),
         declaredParameters('input-parameters', form),
-        presentation,
+        formPart(form),
       )
       return { status: 200, body }
     },

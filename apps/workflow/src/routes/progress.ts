@@ -1,11 +1,17 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 
-import { type DefinitionDocument, definitionOf, drawWorkflow } from '@skerry/serverless-workflow'
+import {
+  definitionOf,
+  drawWorkflow,
+  outlineWorkflow,
+  type DefinitionDocument,
+} from '@skerry/serverless-workflow'
 import { eventStream, streamHeaders, type Message } from '@skerry/service'
 
 import { at, WorkflowHrefs } from '../documents/addresses.ts'
 import { executionDocument } from '../documents/execution.ts'
 import { withFormats, route, type WorkflowRoute } from '../http/route.ts'
+import { renderJson } from '../http/send.ts'
 import { findExecution, hasEnded, listSteps } from '../store/executions.ts'
 import { listInteractions } from '../store/interactions.ts'
 import { listLogs } from '../store/logs.ts'
@@ -16,15 +22,15 @@ const LINES = 200
 
 export const progress: readonly WorkflowRoute[] = [
   withFormats(
-    ['svg'],
+    ['svg', 'json'],
     route({
       name: 'drawExecution',
       method: 'GET',
       path: at.progress,
       permission: 'workflow:read',
-      answers: { 200: 'image/svg+xml' },
-      doc: 'Returns a drawing of the running version, with done, running and failed steps marked.',
-      async handle(context, { principal, params: { execution } }) {
+      answers: { 200: 'drawing' },
+      doc: 'Returns a drawing of the running version, with done, running and failed steps marked; with Accept: application/json as data.',
+      async handle(context, { principal, format, params: { execution } }) {
         const { org, workflow: id, digest } = execution
         const [{ document }, steps] = await context.as(principal, async (tx) => [
           await readVersion(tx, { org, id, digest }),
@@ -32,6 +38,9 @@ export const progress: readonly WorkflowRoute[] = [
         ])
         const marks = new Map(steps.map(({ place, state }) => [place, state]))
         const definition = definitionOf(document as unknown as DefinitionDocument)
+        if (format === 'json') {
+          return { status: 200, body: renderJson(outlineWorkflow(definition, marks)) }
+        }
         return { status: 200, body: drawWorkflow(definition, marks) }
       },
     }),

@@ -1,7 +1,12 @@
 import { createHash } from 'node:crypto'
 
 import { Fault } from '@skerry/fault'
-import { type DefinitionDocument, definitionOf, drawWorkflow } from '@skerry/serverless-workflow'
+import {
+  definitionOf,
+  drawWorkflow,
+  outlineWorkflow,
+  type DefinitionDocument,
+} from '@skerry/serverless-workflow'
 import { element } from '@skerry/xml'
 import { Type } from 'typebox'
 
@@ -21,6 +26,7 @@ import { attachment } from '../http/file-name.ts'
 import { form as importForm, type Form } from '../http/multipart.ts'
 import { workflowFinders } from '../http/path-workflows.ts'
 import { withFormats, route, type WorkflowRoute } from '../http/route.ts'
+import { renderJson } from '../http/send.ts'
 import { media } from '../http/wants.ts'
 import { authorizeOwn, notFound } from '../identity/rights.ts'
 import type { CategoryRow } from '../store/categories.ts'
@@ -193,17 +199,20 @@ export const workflows: readonly WorkflowRoute[] = [
     }),
   ),
   withFormats(
-    ['svg'],
+    ['svg', 'json'],
     route({
       name: 'drawWorkflow',
       method: 'GET',
       path: at.schema,
       permission: 'workflow:read',
-      answers: { 200: 'image/svg+xml' },
-      doc: 'Returns a drawing of the workflow.',
+      answers: { 200: 'drawing' },
+      doc: 'Returns a drawing of the workflow; with Accept: application/json as data: steps, sizes and arrows.',
       async handle(context, caller) {
         const { document } = await current(context, caller, caller.params.workflow)
         const definition = definitionOf(document as unknown as DefinitionDocument)
+        if (caller.format === 'json') {
+          return { status: 200, body: renderJson(outlineWorkflow(definition)) }
+        }
         return { status: 200, body: drawWorkflow(definition) }
       },
     }),

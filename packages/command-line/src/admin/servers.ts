@@ -15,7 +15,7 @@ export const serverAdmin = {
     name: 'admin init',
     usage: '',
     summary:
-      'create a cloud: configuration, issuers, certificates, tables, first administrator; a second run changes only --console, --original and --original-listen',
+      'create a cloud: configuration, issuers, certificates, tables, first administrator; a second run changes only --console, --workflow, --original and --original-listen',
     examples: [
       'sudo skerry admin init --base https://cloud.example --database postgres://skerry@db.example/cloud',
       'sudo skerry admin init --console console.example',
@@ -40,6 +40,10 @@ export const serverAdmin = {
       ),
       images: valued('DIR', 'image store (default: /var/lib/skerry/cloud-images)'),
       console: valued('HOST[:PORT]', 'public address of the console servers'),
+      workflow: valued(
+        'ADDRESS:PORT,...',
+        'listeners of workflow servers for cells (--machines of admin workflow-server create); the web UI shows their workflows',
+      ),
       original: valued('https://NAME:PORT', 'public URL for clients of the original API'),
       'original-listen': valued(
         'ADDRESS:PORT',
@@ -102,6 +106,10 @@ export const serverAdmin = {
       out,
       url: valued('https://HOST:PORT', 'its public URL'),
       listen: valued('ADDRESS:PORT', 'listen address (default: [::], the port of --url)'),
+      machines: valued(
+        'ADDRESS:PORT',
+        'listen address for cells, which show its workflows in the web UI (default: none)',
+      ),
       ...databaseOptions,
       temporal: valued('ADDRESS:PORT', 'Temporal server (default: that of the cloud)'),
       namespace: valued('NAME', 'Temporal namespace (default: that of the cloud, with -workflows)'),

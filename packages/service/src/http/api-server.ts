@@ -61,14 +61,31 @@ export function createApiServer(options: ApiServerOptions): FastifyInstance {
   return server
 }
 
+/** The certificate of a listener, and who may connect. */
+export interface ListenerTls extends KeyAndCert {
+  /** The issuer of the certificates that clients must present. Default: a client needs none. */
+  readonly clientIssuer?: string
+}
+
 /** A listener with these limits, over TLS if there is a certificate. */
 export const boundedListener =
-  (options: ListenerOptions, tls?: KeyAndCert) =>
+  (options: ListenerOptions, tls?: ListenerTls) =>
   (handle: Handle): Server =>
-    (tls ? createSecureListener(options, { ...tls }) : createListener(options)).on(
+    (tls ? createSecureListener(options, secureOptions(tls)) : createListener(options)).on(
       'request',
       handle,
     )
+
+const secureOptions = ({ key, cert, clientIssuer }: ListenerTls) => ({
+  key,
+  cert,
+  ...(clientIssuer !== undefined && {
+    ca: clientIssuer,
+    minVersion: 'TLSv1.3' as const,
+    requestCert: true,
+    rejectUnauthorized: true,
+  }),
+})
 
 /** The route decides how its body is parsed, not the Content-Type header. */
 function takeText(server: FastifyInstance): void {
@@ -93,6 +110,6 @@ export function unreadable(error: unknown): Fault | undefined {
 }
 
 /** Shows this certificate to new connections; open connections continue. */
-export function showCertificate({ server }: FastifyInstance, tls: KeyAndCert): void {
-  if (server instanceof TlsServer) server.setSecureContext({ ...tls })
+export function showCertificate({ server }: FastifyInstance, tls: ListenerTls): void {
+  if (server instanceof TlsServer) server.setSecureContext(secureOptions(tls))
 }

@@ -68,6 +68,8 @@ export interface WorkflowPlan {
   readonly url: string
   readonly address: string
   readonly port: number
+  /** Its listener for cells. */
+  readonly machines: string
   /** Its own database, in the lab's PostgreSQL. */
   readonly database: string
   /** The health port of the process that runs its workflows. */
@@ -88,6 +90,8 @@ export interface CloudSize {
 
 /** The public port of workflow servers. */
 const WORKFLOW_PORT = 8281
+/** The port of workflow servers for cells. */
+const WORKFLOW_MACHINES_PORT = 8282
 const WORKFLOW_ADDRESSES = ['127.0.0.1', '127.0.0.3'] as const
 
 /** The cloud's database, in the lab's PostgreSQL. */
@@ -192,6 +196,7 @@ const workflowsOf = (lab: string, count: number): WorkflowPlan[] =>
       config: join(dir, 'workflow.json'),
       address,
       port: WORKFLOW_PORT,
+      machines: `${address}:${WORKFLOW_MACHINES_PORT}`,
       url: `https://${address}:${WORKFLOW_PORT}`,
       database: `workflow_${at + 1}`,
       worker: join(lab, `worker-${at + 1}`),

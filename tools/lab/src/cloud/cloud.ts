@@ -167,7 +167,7 @@ export async function startCloud(
 
 /** Creates tables, issuers, configurations and the first administrator, whose password is only here; undefined if all of it existed. */
 async function prepare(
-  { cells, url, images, dir, ports, console: screens, original }: CloudPlan,
+  { cells, url, images, dir, ports, console: screens, original, workflows }: CloudPlan,
   postgres: Postgres,
   administer: Administer,
 ): Promise<Pick<Made, 'ca' | 'admin'> | undefined> {
@@ -202,6 +202,8 @@ async function prepare(
   const shown = [
     ...(screens ? ['--console', new URL(screens.url).host] : []),
     ...(original ? ['--original', original.url] : []),
+    // The web UI shows the workflows of one server: two in a lab share no workflows.
+    ...(workflows[0] ? ['--workflow', workflows[0].machines] : []),
   ]
   const said = await administer(
     ['init', '--base', url, ...at(first), ...engines, ...kept, ...shown, '--password-stdin'],

@@ -33,7 +33,7 @@ export async function startWorkflows(
   started: { readonly netns: string; readonly outlives: boolean },
 ): Promise<readonly LabWorkflow[]> {
   const apis = cells.map(({ machines }) => `${machines.address}:${machines.port}`).join(',')
-  for (const { name, dir, config, url, address, port, database } of plans) {
+  for (const { name, dir, config, url, address, port, machines, database } of plans) {
     if (existsSync(config)) continue
     const there = await postgres.psql(`select 1 from pg_database where datname = '${database}'`)
     if (there === '') await postgres.psql(`create database ${database}`)
@@ -49,6 +49,8 @@ export async function startWorkflows(
       apis,
       '--listen',
       `${address}:${port}`,
+      '--machines',
+      machines,
       '--database',
       postgres.urlOf(database),
       // The two servers share no runs.

@@ -11,6 +11,8 @@ export interface SitePlan {
   /** Listeners for joining hosts and for this host's API, as ADDRESS:PORT. */
   readonly machines: string
   readonly hostApi: string
+  /** The workflow server's listener for the cell. Absent in a site of an older version. */
+  readonly workflowMachines?: string
   /** Absent if the databases and Temporal are both external. */
   readonly postgres?: { readonly port: number; readonly bin: string }
   /** External databases (default: our own PostgreSQL). */
@@ -44,6 +46,7 @@ export const wantedPorts = {
   machines: 8444,
   hostApi: 8443,
   workflow: 8281,
+  workflowMachines: 8282,
   temporal: 7233,
   postgres: 7250,
 } as const
@@ -73,6 +76,7 @@ export function settle(requested: SiteOptions, { ports, programs, bin }: SiteMac
     console: requested.console ?? `https://${CONSOLE_ADDRESS}:${ports.console}`,
     workflow: requested.workflow ?? `https://${CLOUD_ADDRESS}:${ports.workflow}`,
     machines: requested.machines ?? `${CLOUD_ADDRESS}:${ports.machines}`,
+    workflowMachines: `${CLOUD_ADDRESS}:${ports.workflowMachines}`,
     hostApi: `${CLOUD_ADDRESS}:${ports.hostApi}`,
     ...(isOurs && { postgres: { port: ports.postgres, bin } }),
     ...(databases && { databases }),

@@ -109,7 +109,7 @@ export function siteOf(dir: string, settled: SitePlan, node: string): Site {
   const workflow = (only: string) => ours('workflow', '--config', config, '--only', only)
   // Only members of its group may use the socket of the egress.
   const runs = { user: 'skerry-workflow', groups: ['skerry-egress'], config }
-  const { base, console: screens, machines, hostApi } = settled
+  const { base, console: screens, machines, hostApi, workflowMachines } = settled
   const engines = enginesOf(at, settled, server)
   const below = engines.map(({ name }) => name)
   const servers = [
@@ -136,7 +136,7 @@ export function siteOf(dir: string, settled: SitePlan, node: string): Site {
       config: at.egress,
     }),
     server('workflow', 'the workflow server', workflow('api'), {
-      listens: [listenFor(settled.workflow)],
+      listens: [listenFor(settled.workflow), ...(workflowMachines ? [workflowMachines] : [])],
       after: [...below, 'egress'],
       ...runs,
     }),
