@@ -13,6 +13,7 @@ import { promisify } from 'node:util'
 import { reasonToSkip, reasonWithoutTemporal, until } from '@skerry/lab'
 import { attribute, childrenByLocalName, readXml, text as textOf } from '@skerry/xml'
 
+import { startBrowser } from '../web/browser.ts'
 import { readAddresses } from './workflow/addresses.ts'
 import { formats, JSON_ASKED, listedIn, requireRefused, type Format } from './workflow/curl.ts'
 import { drawDeaths } from './workflow/deaths.ts'
@@ -36,6 +37,7 @@ const run = promisify(execFile)
 const skip = reasonToSkip('host', 'small', 'cloud') ?? (await reasonWithoutTemporal()) ?? false
 const LIBRARY = join(import.meta.dirname, '../../apps/workflow/library')
 const EFFECTS = join(import.meta.dirname, 'workflow/effects.yaml')
+const ASK = join(import.meta.dirname, 'workflow/ask.yaml')
 const REACH = join(import.meta.dirname, 'workflow/reach.yaml')
 const LANES = 4
 const RUNS = 20
@@ -87,6 +89,39 @@ test(
       `${first.url}/api/workflows/${await idOf(place, RESTART)}`,
     )
     requireRefused(foreign, 404, 'xml')
+  },
+)
+
+test(
+  'in the web UI a person starts a run by its form, answers its question and sees it end',
+  { skip },
+  async () => {
+    const { cloud, first } = place
+    const [tenant] = cloud.tenants
+    assert.ok(tenant)
+    assert.equal((await importFile(place, first, ASK)).status, 200)
+    const { url } = cloud
+    const port = Number(new URL(url).port)
+    await using browser = await startBrowser({ url, password: tenant.password, port })
+    const page = await browser.open({
+      user: `${tenant.user}@${tenant.org}`,
+      path: '/workflows?q=Ask',
+    })
+    page.setDefaultTimeout(RUN_MS)
+    await page.getByRole('link', { name: 'Ask and greet' }).click()
+    await page.getByLabel('Name (required)').fill('J')
+    await page.getByRole('button', { name: 'Run workflow' }).click()
+    await page.getByText('Enter at least 2 characters').waitFor()
+    await page.getByLabel('Name (required)').fill('John')
+    await page.getByRole('button', { name: 'Run workflow' }).click()
+    await page.getByRole('status').getByText('Waiting for an answer').waitFor()
+    await page.locator('[data-place="/do/0/asks"][data-state=running]').waitFor()
+    await page.getByLabel('Word (required)').fill('Hello')
+    await page.getByRole('button', { name: 'Answer' }).click()
+    await page.getByRole('status').getByText('Completed').waitFor()
+    await page.locator('[data-place="/do/1/greet"][data-state=done]').waitFor()
+    await page.getByText('"greeting": "Hello John"').waitFor()
+    assert.deepEqual(browser.problems, [])
   },
 )
 

@@ -48,7 +48,9 @@ export const traits: readonly Trait[] = [
   { says: /from 'playwright-core'/, locks: ['chromium'] },
   { says: /\b(reasonWithoutTemporal|startTemporal|buildDeb)\b/, needs: ['setup:temporal'] },
   { says: /\bpythonWith\b/, needs: ['setup:clients'] },
-  { files: 'tests/{web/*,accept/console}.test.ts', needs: ['build:web'] },
+  { files: 'tests/{web/*,accept/{console,workflow}}.test.ts', needs: ['build:web'] },
+  // One of its tests opens the web UI of a cell.
+  { files: 'tests/accept/workflow.test.ts', locks: ['chromium'] },
 ]
 
 const npmScript = (name: string, seconds: number, more: Partial<Job> = {}): Job => ({

@@ -59,6 +59,26 @@ const cloudPages: RouteObject[] = [
     lazy: { Component: async () => (await import('./pages/events/page.tsx')).EventsPage },
   },
   {
+    path: 'workflows',
+    lazy: { Component: async () => (await import('./pages/workflows/page.tsx')).WorkflowsPage },
+  },
+  {
+    path: 'workflows/:workflow',
+    lazy: { Component: async () => (await import('./pages/workflow/page.tsx')).WorkflowPage },
+  },
+  {
+    path: 'workflows/:workflow/runs/:run',
+    lazy: { Component: async () => (await import('./pages/run/page.tsx')).RunPage },
+  },
+  {
+    path: 'questions',
+    lazy: { Component: async () => (await import('./pages/questions/page.tsx')).QuestionsPage },
+  },
+  {
+    path: 'schedules',
+    lazy: { Component: async () => (await import('./pages/schedules/page.tsx')).SchedulesPage },
+  },
+  {
     path: 'settings',
     lazy: { Component: async () => (await import('./pages/settings/page.tsx')).SettingsPage },
   },

@@ -16,6 +16,7 @@ import { InvalidQuery } from './query.ts'
 import { rows } from './routes.ts'
 import { sendError, sendJson } from './send.ts'
 import { TaskQueue } from './tasks.ts'
+import { SimulatedWorkflows } from './workflows.ts'
 
 const HEARTBEAT_MS = 15_000
 
@@ -43,6 +44,7 @@ export interface SimulatedCellOptions {
 class Cell {
   readonly sessions = new Sessions()
   readonly queue: TaskQueue
+  readonly workflows = new SimulatedWorkflows()
   readonly streams = new Set<ServerResponse>()
   readonly files: PageFiles
   readonly console: SimulatedConsole
@@ -68,6 +70,9 @@ class Cell {
     if (pathname === '/api/events') return this.follow(request, response, url)
     if (pathname === '/api/session' && request.method === 'DELETE')
       return this.logOut(request, response)
+    if (pathname.startsWith('/api/workflow/')) {
+      if (await this.workflows.handle(url, request, response)) return
+    }
     for (const { method, path, handle } of rows) {
       const found = method === request.method ? path.exec(pathname) : null
       if (!found) continue
@@ -100,6 +105,7 @@ class Cell {
       name: 'cloud.example',
       version: '0.1.0',
       console: new URL(this.console.origin).host,
+      workflows: true,
       ...(caller && { session: sessionDocument(caller) }),
     })
   }
@@ -198,6 +204,7 @@ export async function startSimulatedCell({
     async [Symbol.asyncDispose]() {
       cell.queue.stop()
       await screens[Symbol.asyncDispose]()
+      cell.workflows.stop()
       server.closeAllConnections()
       server.close()
       await once(server, 'close')

@@ -128,6 +128,7 @@ async function send(
 interface ErrorDocument {
   readonly message?: string
   readonly minorErrorCode?: string
+  /** Of the workflow server and of vmd, instead of the end of the message. */
   readonly hint?: string
 }
 
@@ -141,9 +142,8 @@ async function read<T>(response: Response, { expects401 }: RequestOptions): Prom
   throw new ApiError(
     response.status,
     minorErrorCode ?? String(response.status),
-    [message ?? `The server answered ${response.status} ${response.statusText}`.trim(), hint]
-      .filter(Boolean)
-      .join('; '),
+    [message, hint].filter(Boolean).join('; ') ||
+      `The server answered ${response.status} ${response.statusText}`.trim(),
     response.headers.get('x-request-id') ?? undefined,
   )
 }

@@ -61,7 +61,7 @@ class RefusedStream extends Error {
 }
 
 /** Reads one stream until it ends, is aborted or falls silent. */
-async function readStream(reader: Reader, lastEventId: string | undefined): Promise<void> {
+export async function readStream(reader: Reader, lastEventId: string | undefined): Promise<void> {
   const silence = new AbortController()
   let timer = setTimeout(() => silence.abort(), SILENCE_MS)
   try {

@@ -17,6 +17,11 @@ export const paths = {
   /** The results of one action on many VMs. */
   bulkTask: (id: string) => `/tasks?of=${segment(id)}`,
   events: '/events',
+  workflows: '/workflows',
+  workflow: (id: string) => `/workflows/${segment(id)}`,
+  run: (workflow: string, id: string) => `/workflows/${segment(workflow)}/runs/${segment(id)}`,
+  questions: '/questions',
+  schedules: '/schedules',
   settings: '/settings',
   org: '/org',
   machine: '/machine',

@@ -22,6 +22,8 @@ export interface NavGroup {
   readonly title: string
   /** The right without which the group is not shown. */
   readonly right?: string
+  /** Only where the cloud has a workflow server. */
+  readonly needsWorkflows?: true
   readonly entries: readonly NavEntry[]
 }
 
@@ -40,6 +42,15 @@ const navGroups: readonly NavGroup[] = [
     entries: [
       { text: 'Tasks', icon: 'task', to: paths.tasks, keys: 'g t' },
       { text: 'Events', icon: 'event', to: paths.events, keys: 'g e' },
+    ],
+  },
+  {
+    title: 'Automation',
+    needsWorkflows: true,
+    entries: [
+      { text: 'Workflows', icon: 'play', to: paths.workflows, keys: 'g w' },
+      { text: 'Questions', icon: 'users', to: paths.questions },
+      { text: 'Schedules', icon: 'schedule', to: paths.schedules },
     ],
   },
   {
@@ -84,11 +95,14 @@ const isCurrent = (to: string, pathname: string): boolean =>
 /** The groups that this user may see. */
 export const useNavGroups = (): readonly NavGroup[] => {
   const { rights } = useSession()
-  const { kind } = useStore(pageConfig)
+  const { kind, workflows = false } = useStore(pageConfig)
   return useMemo(() => {
     const groups = kind === 'machine' ? machineGroups : navGroups
-    return groups.filter(({ right }) => right === undefined || rights.has(right))
-  }, [kind, rights])
+    return groups.filter(
+      ({ right, needsWorkflows }) =>
+        (right === undefined || rights.has(right)) && (!needsWorkflows || workflows),
+    )
+  }, [kind, rights, workflows])
 }
 
 export function SideNav() {

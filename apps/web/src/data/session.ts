@@ -11,6 +11,8 @@ export interface PageConfig {
   readonly version: string
   /** The address of the consoles; the page's policy allows connections to it. */
   readonly console?: string
+  /** Whether the cloud has a workflow server. */
+  readonly workflows?: boolean
   /** Present where the browser has a valid cookie. */
   readonly session?: SessionDocument
   /** Of a machine: it requires a token, and this browser has no session. */

@@ -9,6 +9,7 @@ export interface ChangeRequest<T> {
   readonly href: string
   readonly method: NonNullable<RequestOptions['method']>
   readonly body?: unknown
+  readonly headers?: RequestOptions['headers']
   /** Shown when it is done. */
   readonly success: string
   /** Shown with the reason when it is refused. */
@@ -21,6 +22,7 @@ export async function makeChange<T>(change: ChangeRequest<T>): Promise<T> {
     const result = await request<T>(change.href, {
       method: change.method,
       ...(change.body !== undefined && { body: change.body }),
+      ...(change.headers && { headers: change.headers }),
     })
     notify({ tone: 'success', title: change.success })
     change.onDone?.(result)

@@ -1,0 +1,252 @@
+// A form from a JSON Schema: what is typed is a draft, which becomes a value or errors in words. The server checks the value again.
+export interface FormSchema {
+  readonly type?: string | readonly string[]
+  readonly title?: string
+  readonly description?: string
+  readonly enum?: readonly unknown[]
+  readonly default?: unknown
+  readonly format?: string
+  readonly pattern?: string
+  readonly minLength?: number
+  readonly maxLength?: number
+  readonly minimum?: number
+  readonly maximum?: number
+  readonly exclusiveMinimum?: number
+  readonly exclusiveMaximum?: number
+  readonly multipleOf?: number
+  readonly minItems?: number
+  readonly maxItems?: number
+  readonly items?: FormSchema
+  readonly properties?: Readonly<Record<string, FormSchema>>
+  readonly required?: readonly string[]
+}
+
+/** What is typed: numbers and JSON as text. */
+export type FormDraft =
+  | string
+  | boolean
+  | readonly FormDraft[]
+  | { readonly [name: string]: FormDraft }
+
+export type FieldKind =
+  | 'choice'
+  | 'flag'
+  | 'number'
+  | 'text'
+  | 'secret'
+  | 'date'
+  | 'time'
+  | 'list'
+  | 'group'
+  | 'json'
+
+/** Errors by the path of their field, such as /disks/0/size; '' is the form itself. */
+export type FormErrors = ReadonlyMap<string, string>
+
+export interface FormResult {
+  readonly value: unknown
+  readonly errors: FormErrors
+}
+
+const typeOf = ({ type }: FormSchema): string | undefined =>
+  typeof type === 'string' ? type : type?.find((each) => each !== 'null')
+
+export function kindOf(schema: FormSchema): FieldKind {
+  if (Array.isArray(schema.enum)) return 'choice'
+  const type = typeOf(schema)
+  if (type === 'boolean') return 'flag'
+  if (type === 'number' || type === 'integer') return 'number'
+  if (type === 'string') return kindOfText(schema)
+  if (type === 'object' && schema.properties) return 'group'
+  const isSimple = schema.items && !['json', 'list'].includes(kindOf(schema.items))
+  return type === 'array' && isSimple ? 'list' : 'json'
+}
+
+const textKinds: Readonly<Record<string, FieldKind>> = {
+  password: 'secret',
+  date: 'date',
+  'date-time': 'time',
+}
+const kindOfText = ({ format = '' }: FormSchema): FieldKind => textKinds[format] ?? 'text'
+
+export const labelOf = (name: string, { title }: FormSchema): string => title ?? name
+
+/** The fields of an object, in the order of the schema. */
+export const fieldsOf = (
+  schema: FormSchema,
+): readonly {
+  readonly name: string
+  readonly schema: FormSchema
+  readonly isRequired: boolean
+}[] =>
+  Object.entries(schema.properties ?? {}).map(([name, own]) => ({
+    name,
+    schema: own,
+    isRequired: schema.required?.includes(name) ?? false,
+  }))
+
+const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+type DraftMaker = (schema: FormSchema, value: unknown) => FormDraft
+
+const textDraft: DraftMaker = (_schema, value) =>
+  typeof value === 'string' || typeof value === 'number' ? String(value) : ''
+
+const drafts: Readonly<Record<FieldKind, DraftMaker>> = {
+  text: textDraft,
+  secret: textDraft,
+  number: textDraft,
+  date: textDraft,
+  time: (_schema, value) => (typeof value === 'string' ? localTime(value) : ''),
+  flag: (_schema, value) => value === true,
+  choice: (_schema, value) => (value === undefined ? '' : JSON.stringify(value)),
+  json: (_schema, value) => (value === undefined ? '' : JSON.stringify(value, undefined, 2)),
+  list: ({ items = {} }, value) =>
+    Array.isArray(value) ? value.map((each) => draftOf(items, each)) : [],
+  group: (schema, value) => {
+    const values = isRecord(value) ? value : {}
+    return Object.fromEntries(
+      fieldsOf(schema).map(({ name, schema: own }) => [name, draftOf(own, values[name])]),
+    )
+  },
+}
+
+/** The draft of a value; without a value, of the default. */
+export const draftOf = (schema: FormSchema, given?: unknown): FormDraft =>
+  drafts[kindOf(schema)](schema, given === undefined ? schema.default : given)
+
+/** An input of the browser takes a local time without a zone. */
+function localTime(value: string): string {
+  const at = new Date(value)
+  if (Number.isNaN(at.getTime())) return ''
+  return new Date(at.getTime() - at.getTimezoneOffset() * 60_000).toISOString().slice(0, 16)
+}
+
+/** The value of a draft, and what is wrong with it. */
+export function readDraft(schema: FormSchema, draft: FormDraft): FormResult {
+  const errors = new Map<string, string>()
+  const value = readField({ schema, draft, path: '', isRequired: true, errors })
+  return { value: value ?? {}, errors }
+}
+
+interface ReadField {
+  readonly schema: FormSchema
+  readonly draft: FormDraft
+  readonly path: string
+  readonly isRequired: boolean
+  readonly errors: Map<string, string>
+}
+
+/** undefined: the field is empty, and left out. */
+function readField(field: ReadField): unknown {
+  const { schema, draft, path, isRequired, errors } = field
+  const kind = kindOf(schema)
+  if (kind === 'group') return readGroup(field)
+  if (kind === 'list') return readList(field)
+  if (kind === 'flag') return draft === true
+  const text = typeof draft === 'string' ? draft : ''
+  if (text.trim() === '') {
+    if (isRequired) errors.set(path, 'This field is required')
+    return undefined
+  }
+  const { value, error } = readText(schema, kind, text)
+  if (error !== undefined) errors.set(path, error)
+  return value
+}
+
+function readGroup({ schema, draft, path, errors }: ReadField): unknown {
+  const inside = (isRecord(draft) ? draft : {}) as Readonly<Record<string, FormDraft>>
+  const entries = fieldsOf(schema).flatMap(({ name, schema: own, isRequired }) => {
+    const value = readField({
+      schema: own,
+      draft: inside[name] ?? '',
+      path: `${path}/${name}`,
+      isRequired,
+      errors,
+    })
+    return value === undefined ? [] : [[name, value] as const]
+  })
+  return Object.fromEntries(entries)
+}
+
+function readList({ schema, draft, path, isRequired, errors }: ReadField): unknown {
+  const items = Array.isArray(draft) ? (draft as readonly FormDraft[]) : []
+  if (items.length === 0 && !isRequired) return undefined
+  const { minItems = 0, maxItems = Number.POSITIVE_INFINITY } = schema
+  if (items.length < minItems) errors.set(path, `Add at least ${minItems}`)
+  if (items.length > maxItems) errors.set(path, `Remove some: at most ${maxItems} are allowed`)
+  return items.map((each, at) =>
+    readField({
+      schema: schema.items ?? {},
+      draft: each,
+      path: `${path}/${at}`,
+      isRequired: true,
+      errors,
+    }),
+  )
+}
+
+interface ReadText {
+  readonly value?: unknown
+  readonly error?: string | undefined
+}
+
+function readText(schema: FormSchema, kind: FieldKind, text: string): ReadText {
+  if (kind === 'number') return readNumber(schema, text)
+  if (kind === 'time') {
+    const at = new Date(text)
+    if (Number.isNaN(at.getTime())) return { error: 'Enter a date and a time' }
+    return { value: at.toISOString() }
+  }
+  if (kind === 'choice' || kind === 'json') {
+    try {
+      return { value: JSON.parse(text) as unknown }
+    } catch {
+      return { error: 'Enter valid JSON' }
+    }
+  }
+  return { value: text, error: wrongText(schema, text) }
+}
+
+function readNumber(schema: FormSchema, text: string): ReadText {
+  const value = Number(text)
+  if (!Number.isFinite(value)) return { error: 'Enter a number' }
+  if (typeOf(schema) === 'integer' && !Number.isInteger(value)) {
+    return { error: 'Enter a whole number' }
+  }
+  const { minimum, maximum, exclusiveMinimum, exclusiveMaximum, multipleOf } = schema
+  const checks: readonly (readonly [boolean, string])[] = [
+    [minimum !== undefined && value < minimum, `The smallest value is ${minimum}`],
+    [maximum !== undefined && value > maximum, `The largest value is ${maximum}`],
+    [
+      exclusiveMinimum !== undefined && value <= exclusiveMinimum,
+      `Must be above ${exclusiveMinimum}`,
+    ],
+    [
+      exclusiveMaximum !== undefined && value >= exclusiveMaximum,
+      `Must be below ${exclusiveMaximum}`,
+    ],
+    [multipleOf !== undefined && value % multipleOf !== 0, `Must be a multiple of ${multipleOf}`],
+  ]
+  return { value, error: checks.find(([isWrong]) => isWrong)?.[1] }
+}
+
+function wrongText({ minLength = 0, maxLength, pattern }: FormSchema, text: string) {
+  // As JSON Schema counts them.
+  const { length } = Array.from(text)
+  if (length < minLength) return `Enter at least ${minLength} characters`
+  if (maxLength !== undefined && length > maxLength) return `Enter at most ${maxLength} characters`
+  return pattern !== undefined && !matches(pattern, text)
+    ? `Does not have the form ${pattern}`
+    : undefined
+}
+
+/** A pattern that this browser cannot read is left to the server. */
+function matches(pattern: string, text: string): boolean {
+  try {
+    return new RegExp(pattern, 'u').test(text)
+  } catch {
+    return true
+  }
+}

@@ -1,0 +1,103 @@
+import { useState } from 'react'
+
+import type { PresentationDocument } from '../../api/workflows.ts'
+import { SchemaFields, useSchemaForm } from '../../app/workflows/schema-form.tsx'
+import { Button } from '../../components/button.tsx'
+import { CommandLine } from '../../components/command-line.tsx'
+import { Dialog } from '../../components/dialog.tsx'
+import { SelectField, TextField } from '../../components/field.tsx'
+import { useWorkflowChange } from '../../data/use-workflow-change.ts'
+import { useWorkflowDocument } from '../../data/use-workflows.ts'
+import { scheduleCommand } from '../../model/workflow-commands.ts'
+
+import page from '../../styles/page.module.css'
+
+interface ScheduleDialogProps {
+  readonly workflows: readonly { readonly id: string; readonly name: string }[]
+  readonly onClose: () => void
+}
+
+const ownZone = Intl.DateTimeFormat().resolvedOptions().timeZone
+
+export function ScheduleDialog({ workflows, onClose }: ScheduleDialogProps) {
+  const [workflow, setWorkflow] = useState(workflows[0]?.id ?? '')
+  const [name, setName] = useState('')
+  const [cron, setCron] = useState('0 3 * * *')
+  const [zone, setZone] = useState(ownZone)
+  const { data } = useWorkflowDocument<PresentationDocument>(`/workflows/${workflow}/presentation`)
+  const form = useSchemaForm(data?.form)
+  const { makeChange, isPending } = useWorkflowChange()
+  const submit = (): void => {
+    const input = form.submit()
+    if (!input) return
+    makeChange({
+      href: '/schedules',
+      method: 'POST',
+      body: { workflow, name, cron, 'time-zone': zone, input },
+      success: `Created ${name}`,
+      failure: `${name} was not created`,
+      onDone: onClose,
+    })
+  }
+  const title = workflows.find(({ id }) => id === workflow)?.name ?? workflow
+  return (
+    <Dialog
+      title="Create schedule"
+      wide
+      onClose={onClose}
+      onSubmit={submit}
+      footer={
+        <>
+          <Button onClick={onClose}>Cancel</Button>
+          <Button
+            type="submit"
+            tone="primary"
+            icon="plus"
+            unavailable={
+              isPending
+                ? 'the schedule is being created'
+                : name === ''
+                  ? 'the schedule needs a name'
+                  : undefined
+            }
+          >
+            Create schedule
+          </Button>
+        </>
+      }
+    >
+      <div className={page['fields']}>
+        <TextField
+          label="Name"
+          placeholder="nightly"
+          value={name}
+          onChange={(event) => setName(event.target.value)}
+        />
+        <SelectField
+          label="Workflow"
+          value={workflow}
+          options={workflows.map(({ id, name: text }) => ({ value: id, text }))}
+          onChange={setWorkflow}
+        />
+        <div className={page['pair']}>
+          <TextField
+            label="Times"
+            hint="Cron: minute, hour, day of the month, month, day of the week"
+            value={cron}
+            onChange={(event) => setCron(event.target.value)}
+          />
+          <TextField
+            label="Time zone"
+            value={zone}
+            onChange={(event) => setZone(event.target.value)}
+          />
+        </div>
+        {data && <SchemaFields schema={data.form} form={form} />}
+        <CommandLine
+          wraps
+          text={scheduleCommand(title, { cron, title: name, zone }, form.value ?? {})}
+        />
+      </div>
+    </Dialog>
+  )
+}

@@ -1,0 +1,33 @@
+// Words of workflows, runs and schedules. Apart from en.ts, so that only their pages load them.
+const runStates: Readonly<Record<string, string>> = {
+  initializing: 'Starting',
+  running: 'Running',
+  waiting: 'Waiting',
+  'waiting-signal': 'Waiting for an answer',
+  suspended: 'Suspended',
+  completed: 'Completed',
+  failed: 'Failed',
+  canceled: 'Canceled',
+}
+const stepStates: Readonly<Record<string, string>> = {
+  running: 'Running',
+  done: 'Done',
+  failed: 'Failed',
+  skipped: 'Skipped',
+  canceled: 'Canceled',
+}
+
+export const workflowText = {
+  runState: (state: string): string => runStates[state] ?? state,
+  stepState: (state: string | undefined): string =>
+    state === undefined ? 'Not started' : (stepStates[state] ?? state),
+  /** Why a run does not go on now. */
+  waitsFor: (state: string, step: string | undefined): string | undefined => {
+    if (state === 'waiting-signal') return 'The run waits for an answer to its question.'
+    if (state === 'suspended') return 'The run is suspended.'
+    if (state !== 'waiting') return undefined
+    return step === undefined ? 'The run waits.' : `The run waits in the step ${step}.`
+  },
+  scheduleTimes: (cron: string | undefined, seconds: number | undefined, zone: string): string =>
+    cron === undefined ? `every ${seconds} s` : `${cron} (${zone})`,
+} as const
