@@ -1,6 +1,6 @@
 // Goal: unmodified third-party clients of the original API work. Method: each in its exact version runs as much of a VM's life
 // cycle as it supports, against a lab with real guests, all concurrently, each in its own organisation; the traffic is compared
-// with a readable record.
+// with a readable record. Clients that others generate from the OpenAPI document do the same without a record.
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { join } from 'node:path'
@@ -11,7 +11,8 @@ import { pythonWith, reasonToSkip, reasonWithoutTemporal } from '@skerry/lab'
 import { attribute } from '@skerry/xml'
 
 import { taskOf } from '../../apps/cloud/test/cloud-client.ts'
-import { openPlace, runClient, type Place, type Told } from './clients/place.ts'
+import { generateGo, generatePython, runGenerated } from './clients/generated.ts'
+import { openPlace, runClient, type Place, type ClientArguments } from './clients/place.ts'
 
 const skip =
   reasonToSkip('host', 'small', 'cloud', 'clients') ?? (await reasonWithoutTemporal()) ?? false
@@ -27,7 +28,13 @@ before(async () => {
 })
 after(() => place?.[Symbol.asyncDispose]())
 
-const wordsOf = ({ url, ca, login }: Told) => [url, ca, login.org, login.user, login.password]
+const wordsOf = ({ url, ca, login }: ClientArguments) => [
+  url,
+  ca,
+  login.org,
+  login.user,
+  login.password,
+]
 
 suite('clients of the cloud', { skip, concurrency: true }, () => {
   test('pyvcloud 23.0.4, at 5.1', async () => {
@@ -89,5 +96,27 @@ suite('clients of the cloud', { skip, concurrency: true }, () => {
       ],
       env: ({ ca }) => ({ NODE_EXTRA_CA_CERTS: ca }),
     })
+  })
+
+  test('a Go client that oapi-codegen generates from the OpenAPI document', async () => {
+    const program = await generateGo(place)
+    const printed = await runGenerated(place, 'openapi-go', ({ url, login }) => [
+      program,
+      url,
+      login.org,
+      login.user,
+      login.password,
+    ])
+    assert.equal(printed, 'small POWERED_ON\n')
+  })
+
+  test('a Python client that openapi-python-client generates from the OpenAPI document', async () => {
+    const generator = await pythonWith(at('openapi-python/requirements.txt'))
+    const program = await generatePython(place, generator)
+    const printed = await runGenerated(place, 'openapi-python', (given) => [
+      ...program,
+      ...wordsOf(given),
+    ])
+    assert.equal(printed, 'small POWERED_ON\n')
   })
 })

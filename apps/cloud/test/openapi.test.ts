@@ -13,6 +13,12 @@ import { BASE, openTenantsApi, type TenantsApi } from './tenants-api.ts'
 
 const FILE = join(import.meta.dirname, '../../../docs/reference/api/cloud.openapi.json')
 
+const renamed: Readonly<Record<string, string>> = {
+  delete: 'deleteEntity',
+  upload: 'startUpload',
+  createSnapshot: 'takeSnapshot',
+}
+
 let api: TenantsApi
 before(async () => {
   api = await openTenantsApi()
@@ -30,9 +36,21 @@ test('any caller gets it without credentials and without a version, in the names
       in: 'header',
       name: dialect.tokenHeader,
     })
-    const { content = {} } = paths['/api/session']?.['get']?.responses['200'] ?? {}
-    const media = dialect.media('session').replace('+xml', '+json')
-    assert.deepEqual(Object.keys(content), ['application/json', media])
+    const { content = {} } = paths['/api/query']?.['get']?.responses['200'] ?? {}
+    assert.deepEqual(Object.keys(content), ['application/json'])
+    const xsd = paths['/api/v{version}/schema/{file}']?.['get']?.responses['200'] ?? {}
+    assert.deepEqual(Object.keys(xsd.content ?? {}), [dialect.media('schema')])
+    for (const [name, document] of [
+      ['VApp', 'vApp'],
+      ['Vm', 'vm'],
+      ['VAppTemplate', 'vAppTemplate'],
+    ] as const) {
+      const schema = (components['schemas']?.[name] ?? assert.fail(name)) as {
+        readonly properties: Readonly<Record<string, object>>
+      }
+      const media = dialect.media(document).replace('+xml', '+json')
+      assert.deepEqual(schema.properties['type'], { type: 'string', const: media }, name)
+    }
   }
 })
 
@@ -50,7 +68,7 @@ test('it has every route with its parameters, body, responses and credentials', 
   for (const { name, method, path, takes, answers, permission, query } of routes) {
     const operation = paths[path.replaceAll(/:(\w+)/g, '{$1}')]?.[method.toLowerCase()]
     assert.ok(operation, name)
-    assert.equal(operation.operationId, name === 'delete' ? 'deleteEntity' : name)
+    assert.equal(operation.operationId, renamed[name] ?? name)
     assert.equal(operation.requestBody !== undefined, takes !== undefined, name)
     assert.equal(
       operation.security?.length,
@@ -65,4 +83,21 @@ test('it has every route with its parameters, body, responses and credentials', 
     const named = (operation.parameters ?? []).filter((each) => each.in === 'query')
     assert.equal(named.length, Object.keys(query?.properties ?? {}).length, name)
   }
+})
+
+test('no document has a name that a generated client gives to a type of an operation', () => {
+  const written = JSON.stringify(cloudOpenApi(routes, { dialect: ours, base: new URL(BASE) }))
+  const { components, paths } = requireOpenApi(written)
+  const operations = Object.values(paths).flatMap((each) => Object.values(each))
+  const made = operations.flatMap(({ operationId: id }) =>
+    ['Params', 'Response', 'JSONBody', 'JSONRequestBody'].map(
+      (end) => `${id.charAt(0).toUpperCase()}${id.slice(1)}${end}`,
+    ),
+  )
+  assert.ok(made.length > 200, `${made.length} names`)
+  const schemas = components['schemas'] ?? {}
+  assert.deepEqual(
+    made.filter((name) => Object.hasOwn(schemas, name)),
+    [],
+  )
 })

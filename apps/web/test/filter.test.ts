@@ -9,6 +9,7 @@ const filterOf = (text: string, isAdministrator = false): string =>
 test('words are searched in names, and a wildcard is kept', () => {
   assert.equal(filterOf('shop'), 'name==*shop*')
   assert.equal(filterOf('web* -vapp:old'), 'name==web*;containerName!=old')
+  assert.equal(filterOf('vdc:lab'), 'vdcName==lab')
   assert.equal(filterOf('  '), '')
 })
 

@@ -126,6 +126,7 @@ export interface CloudDocuments {
     readonly containerName?: string
     readonly container?: string
     readonly vdc?: string
+    readonly vdcName?: string
     readonly org?: string
     readonly orgName?: string
     readonly owner?: string
@@ -1150,7 +1151,7 @@ export interface CloudDocuments {
   }
   readonly VApp: {
     readonly href?: string
-    readonly type?: string
+    readonly type?: 'application/vnd.skerry.cloud.vApp+json'
     readonly id?: string
     /** Since 5.1. The same key in a request is the same request, as with the header Idempotency-Key. */
     readonly operationKey?: string
@@ -1239,7 +1240,7 @@ export interface CloudDocuments {
   }
   readonly VAppTemplate: {
     readonly href?: string
-    readonly type?: string
+    readonly type?: 'application/vnd.skerry.cloud.vAppTemplate+json'
     readonly id?: string
     /** Since 5.1. The same key in a request is the same request, as with the header Idempotency-Key. */
     readonly operationKey?: string
@@ -1305,6 +1306,7 @@ export interface CloudDocuments {
     readonly containerName?: string
     readonly container?: string
     readonly vdc?: string
+    readonly vdcName?: string
     readonly org?: string
     readonly owner?: string
     readonly ownerName?: string
@@ -1392,7 +1394,7 @@ export interface CloudDocuments {
   }
   readonly Vm: {
     readonly href?: string
-    readonly type?: string
+    readonly type?: 'application/vnd.skerry.cloud.vm+json'
     readonly id?: string
     /** Since 5.1. The same key in a request is the same request, as with the header Idempotency-Key. */
     readonly operationKey?: string
@@ -1569,7 +1571,7 @@ export interface CloudOperations {
     readonly answer: CloudDocuments['Entity']
   }
   /** Announces an image for a template. The response says where to send its bytes. An upload that receives nothing for a day is deleted. */
-  readonly upload: {
+  readonly startUpload: {
     readonly params: { readonly catalog: string }
     readonly body: CloudDocuments['UploadParams']
     readonly answer: CloudDocuments['Upload']
@@ -1642,7 +1644,7 @@ export interface CloudOperations {
     readonly answer: CloudDocuments['Task']
   }
   /** For each of its VMs, in order: Takes a snapshot of the VM, with its memory if the VM runs and memory is not false. It replaces the previous snapshot, and the task reports that. */
-  readonly createSnapshot: {
+  readonly takeSnapshot: {
     readonly params: { readonly entity: string }
     readonly body?: CloudDocuments['CreateSnapshotParams']
     readonly answer: CloudDocuments['Task']
@@ -2003,7 +2005,7 @@ export const cloudOperations = {
   readCatalogItem: { method: 'GET', path: '/api/catalogItem/{catalogItem}' },
   readResolver: { method: 'GET', path: '/api/entity' },
   resolve: { method: 'GET', path: '/api/entity/{urn}' },
-  upload: { method: 'POST', path: '/api/catalog/{catalog}/action/upload' },
+  startUpload: { method: 'POST', path: '/api/catalog/{catalog}/action/upload' },
   readUpload: { method: 'GET', path: '/api/transfer/{upload}' },
   deleteUpload: { method: 'DELETE', path: '/api/transfer/{upload}' },
   readEntity: { method: 'GET', path: '/api/vApp/{entity}' },
@@ -2017,7 +2019,7 @@ export const cloudOperations = {
   reboot: { method: 'POST', path: '/api/vApp/{entity}/power/action/reboot' },
   reset: { method: 'POST', path: '/api/vApp/{entity}/power/action/reset' },
   discardSuspendedState: { method: 'POST', path: '/api/vApp/{entity}/action/discardSuspendedState' },
-  createSnapshot: { method: 'POST', path: '/api/vApp/{entity}/action/createSnapshot' },
+  takeSnapshot: { method: 'POST', path: '/api/vApp/{entity}/action/createSnapshot' },
   revertToCurrentSnapshot: { method: 'POST', path: '/api/vApp/{entity}/action/revertToCurrentSnapshot' },
   removeAllSnapshots: { method: 'POST', path: '/api/vApp/{entity}/action/removeAllSnapshots' },
   enableNestedHypervisor: { method: 'POST', path: '/api/vApp/{entity}/action/enableNestedHypervisor' },

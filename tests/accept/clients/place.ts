@@ -64,7 +64,7 @@ export async function newOrganisation({ cloud }: Place, org: string): Promise<Lo
 }
 
 /** The arguments of a client. */
-export interface Told {
+export interface ClientArguments {
   readonly url: string
   /** A file: the CA certificate of the address. */
   readonly ca: string
@@ -74,8 +74,8 @@ export interface Told {
 export interface Client {
   /** Also the name of its organisation and of its record. */
   readonly name: string
-  readonly command: (given: Told) => readonly string[]
-  readonly env?: (given: Told) => Readonly<Record<string, string>>
+  readonly command: (given: ClientArguments) => readonly string[]
+  readonly env?: (given: ClientArguments) => Readonly<Record<string, string>>
   /** The server it is a client of; default: the cloud with the original names. */
   readonly of?: string
   /** Existing resources that it finds, created by another user. */
@@ -112,7 +112,7 @@ async function runOnce(place: Place, client: Client, round: number): Promise<str
   return printed
 }
 
-const logIn = async ({ url, ca }: LabCloud, { user, org, password }: Login) =>
+export const logIn = async ({ url, ca }: LabCloud, { user, org, password }: Login) =>
   CloudClient.logIn(url, await readFile(ca, 'utf8'), `${user}@${org}`, password)
 
 /** Some clients end before their deletions are complete. */
@@ -137,7 +137,8 @@ const knownOf = ({ cloud }: Place, { url, exchanges }: Recorder, login: Login): 
   }
 }
 
-async function runToEnd(
+/** Runs a program and returns its output; it must end with 0. */
+export async function runToEnd(
   [program = '', ...words]: readonly string[],
   env: Readonly<Record<string, string>>,
 ): Promise<string> {

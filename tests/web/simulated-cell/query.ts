@@ -76,6 +76,7 @@ function judge({
   const read: Readonly<Record<string, (facts: VmFacts) => string>> = {
     name: ({ name }) => name,
     containerName: ({ vapp }) => vapp,
+    vdcName: ({ vdc }) => vdc,
     orgName: ({ org }) => orgName(org),
     hostName: ({ host }) => hostOf(host).name,
     ipAddress: addressOf,

@@ -177,6 +177,7 @@ export function vmRecord(n: number, isBusy: boolean, isEverywhere: boolean) {
     name: facts.name,
     containerName: facts.vapp,
     container: vappHref(facts.vappN),
+    vdcName: facts.vdc,
     status,
     ...(status !== 'UNRESOLVED' && { ipAddress: addressOf(facts) }),
     numberOfCpus: facts.cpus,

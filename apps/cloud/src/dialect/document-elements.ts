@@ -66,8 +66,3 @@ export type AnswerName =
 /** The documents that an answer names; empty for what is no document. */
 export const documentsIn = (answer: string): readonly DocumentName[] =>
   answer.split(' or ').filter((name): name is DocumentName => Object.hasOwn(documentElements, name))
-
-/** Documents that a query returns instead of records, if its parameters say so. */
-export const otherResults: Partial<Record<DocumentName, readonly DocumentName[]>> = {
-  'query.records': ['query.idrecords', 'query.references', 'query.queryList'],
-}

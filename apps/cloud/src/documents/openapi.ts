@@ -8,12 +8,7 @@ import {
 import { jsonMedia, jsonSchemas, type NamedSchemas } from '@skerry/xml'
 
 import type { Dialect } from '../dialect/dialect.ts'
-import {
-  documentElements,
-  documentsIn,
-  otherResults,
-  type DocumentName,
-} from '../dialect/document-elements.ts'
+import { documentElements, documentsIn, type DocumentName } from '../dialect/document-elements.ts'
 import { shapes } from '../dialect/shapes.ts'
 import { advertisedVersions } from '../dialect/version.ts'
 import type { CloudRoute } from '../http/route.ts'
@@ -33,7 +28,8 @@ export function cloudOpenApi(
   routes: readonly CloudRoute[],
   { dialect, base }: { readonly dialect: Dialect; readonly base: URL },
 ): object {
-  const named = documentSchemas([...new Set(routes.flatMap(takenBy))])
+  const all = documentSchemas([...new Set(routes.flatMap(takenBy))])
+  const named = { ...all, schemas: distinguished(all, routes, dialect) }
   const about: About = {
     title: 'Skerry cloud',
     version: advertisedVersions.at(-1) ?? '',
@@ -45,18 +41,52 @@ export function cloudOpenApi(
   return openApi(routes, about)
 }
 
+/**
+ * A response that may be one of several documents is recognised by its `type`: clients try one schema after the other, and a VM would pass
+ * as a vApp.
+ */
+function distinguished(
+  { schemas, answer }: NamedSchemas,
+  routes: readonly CloudRoute[],
+  { media }: Dialect,
+): NamedSchemas['schemas'] {
+  const alternatives = routes
+    .flatMap(({ answers }) => Object.values(answers))
+    .map((what) => (typeof what === 'string' ? documentsIn(what) : []))
+    .filter((documents) => documents.length > 1)
+  const changed = { ...schemas }
+  for (const document of alternatives.flat()) {
+    for (const element of documentElements[document]) {
+      const name = String(answer(element)['$ref']).replace('#/components/schemas/', '')
+      const type = { type: 'string', const: jsonMedia(media(document)) }
+      changed[name] = {
+        ...schemas[name],
+        properties: { ...(schemas[name]?.['properties'] as object), type },
+      }
+    }
+  }
+  return changed
+}
+
 const DESCRIPTION =
   'Virtual machines, vApps, templates, tasks and tenants of a cloud. Every document exists as XML and as JSON; this describes the JSON. Ask for it with Accept: application/json, or with application/*+json;version=V to choose the version. Log in with POST /api/sessions and Basic credentials of user@organisation, and send the token of the response as a Bearer token. Long operations return a Task: read its href until its status is success, error or canceled.'
 
-/** Words that cannot be the name of a function in many languages. */
-const renamed: Readonly<Record<string, string>> = { delete: 'deleteEntity' }
+/** `delete` is reserved in many languages. Go clients call the parameters of X `XParams`, which is the name of two documents. */
+const renamed: Readonly<Record<string, string>> = {
+  delete: 'deleteEntity',
+  upload: 'startUpload',
+  createSnapshot: 'takeSnapshot',
+}
+
+/** What generators call the function of a route. */
+const operationId = ({ name }: Pick<CloudRoute, 'name'>): string => renamed[name] ?? name
 
 function detailsOf(dialect: Dialect, named: NamedSchemas): ApiDetails<CloudRoute> {
   return {
-    operationId: ({ name }) => renamed[name] ?? name,
-    requestBody: (row) => bodyOf(row, dialect, named),
+    operationId,
+    requestBody: (row) => bodyOf(row, named),
     answer: (_row, what) => (typeof what === 'string' ? answerOf(what, dialect, named) : undefined),
-    refusal: documentContent(['error'], dialect, named),
+    refusal: documentContent(['error'], named),
     parameters: ({ method }) =>
       method === 'GET' ? [] : [reference('parameters', 'IdempotencyKey')],
     headers: ({ answers, name }, status) => headersOf({ answers, name }, status, dialect),
@@ -68,18 +98,14 @@ function detailsOf(dialect: Dialect, named: NamedSchemas): ApiDetails<CloudRoute
   }
 }
 
-function bodyOf(row: CloudRoute, dialect: Dialect, named: NamedSchemas) {
+function bodyOf(row: CloudRoute, named: NamedSchemas) {
   const { takes } = row
   if (!takes) return undefined
   if (takes.open) {
     return { required: true, content: { 'application/octet-stream': { schema: {} } } }
   }
   const schema = oneOf(takenBy(row).map((each) => named.request(each)))
-  const content = {
-    'application/json': { schema },
-    [jsonMedia(dialect.media(takes.media))]: { schema },
-  }
-  return { required: !isOptional(takes), content }
+  return { required: !isOptional(takes), content: { 'application/json': { schema } } }
 }
 
 /** Whether the route accepts an empty body, which means the defaults. */
@@ -94,28 +120,23 @@ function isOptional(takes: NonNullable<CloudRoute['takes']>): boolean {
 
 function answerOf(answer: string, dialect: Dialect, named: NamedSchemas): ContentTypes | undefined {
   const documents = documentsIn(answer)
-  if (documents.length > 0) return documentContent(documents, dialect, named)
+  if (documents.length > 0) return documentContent(documents, named)
   if (answer === 'nothing') return undefined
   if (answer === 'events') return { 'text/event-stream': { schema: { type: 'string' } } }
   if (answer === 'schema') return { [dialect.media('schema')]: { schema: { type: 'string' } } }
   return { [answer]: { schema: {} } }
 }
 
-/** Plain JSON, which any client can ask for, and the type of each document. */
+/**
+ * Plain JSON only. Generators make a set of functions and types for each media type, some reject types with upper-case letters, and
+ * clients of several types compare them without their parameters.
+ */
 function documentContent(
   documents: readonly DocumentName[],
-  { media }: Dialect,
   { answer }: NamedSchemas,
 ): ContentTypes {
-  const schemaOf = (names: readonly DocumentName[]) =>
-    oneOf(names.flatMap((name) => documentElements[name].map((each) => answer(each))))
-  const all = documents.flatMap((name) => [name, ...(otherResults[name] ?? [])])
-  return {
-    'application/json': { schema: schemaOf(documents) },
-    ...Object.fromEntries(
-      all.map((name) => [jsonMedia(media(name)), { schema: schemaOf([name]) }]),
-    ),
-  }
+  const elements = documents.flatMap((name) => documentElements[name])
+  return { 'application/json': { schema: oneOf(elements.map((each) => answer(each))) } }
 }
 
 const oneOf = (schemas: readonly object[]): object =>

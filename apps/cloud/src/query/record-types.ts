@@ -58,6 +58,7 @@ const vmFields = {
   containerName: text('r.container_name', { folded: 'r.container_key', walked: true }),
   container: reference('r.vapp', 'vapp'),
   vdc: reference('r.vdc', 'vdc', { tallied: 'org' }),
+  vdcName: text('(select vdc.name from vdc where vdc.org = r.org and vdc.id = r.vdc)'),
   status: word('r.displayed_status', vmWords, { tallied: 'cloud' }),
   networkName: text('r.network', { maybe: true }),
   ipAddress: text('r.address', { maybe: true }),

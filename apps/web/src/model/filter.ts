@@ -22,6 +22,7 @@ interface FilterColumn {
 const columns: Readonly<Record<string, FilterColumn>> = {
   name: { column: 'name', kind: 'text' },
   vapp: { column: 'containerName', kind: 'text' },
+  vdc: { column: 'vdcName', kind: 'text' },
   org: { column: 'orgName', kind: 'text' },
   host: { column: 'hostName', kind: 'text' },
   ip: { column: 'ipAddress', kind: 'text' },
