@@ -48,7 +48,7 @@ export const traits: readonly Trait[] = [
   { says: /from 'playwright-core'/, locks: ['chromium'] },
   { says: /\b(reasonWithoutTemporal|startTemporal|buildDeb)\b/, needs: ['setup:temporal'] },
   { says: /\bpythonWith\b/, needs: ['setup:clients'] },
-  { files: 'tests/{web/*,accept/{console,workflow}}.test.ts', needs: ['build:web'] },
+  { files: 'tests/{web/*,accept/{console,docs-web,web,workflow}}.test.ts', needs: ['build:web'] },
   // One of its tests opens the web UI of a cell.
   { files: 'tests/accept/workflow.test.ts', locks: ['chromium'] },
 ]
@@ -68,7 +68,7 @@ const npmScript = (name: string, seconds: number, more: Partial<Job> = {}): Job 
 /** Go and pip run alongside the first tests, so each has one core. */
 export const setUp: readonly Job[] = [
   npmScript('setup:temporal', 600, { env: { GOMAXPROCS: '1' } }),
-  npmScript('setup:clients', 60),
+  npmScript('setup:clients', 90),
   // Jobs that start before it ends bundle for themselves.
   npmScript('setup:bundles', 10),
   npmScript('build:web', 10),

@@ -1,5 +1,6 @@
 // Generates the pictures of the documentation from the real product: vmd and guests on a host of the lab, `skerry` on a terminal,
-// and Chromium, which renders. Usage: npm run pictures, as root, with the Debian packages chromium and fonts-dejavu-core.
+// and Chromium, which renders. Usage: npm run pictures, as root, with the Debian packages chromium, fonts-dejavu-core and pngquant.
+// `npm run pictures -- web` makes those of the web UI only, without a host; names of pages after it select some of them.
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
@@ -15,6 +16,7 @@ import { inTheMiddle } from './bar.ts'
 import { keepTop } from './crop.ts'
 import { terminalPage, type Page } from './page.ts'
 import { pictureTask } from './task.ts'
+import { pictureWeb } from './web.ts'
 import { pictureRun } from './workflow.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
@@ -25,6 +27,12 @@ const SCALE = 1.5
 /** A headless window still reserves space for its bars, and leaves that much of the page's end unrendered. */
 const MORE = 200
 const SERVER = join(ROOT, 'tests/accept/image-server.ts')
+
+if (process.argv[2] === 'web') {
+  const names = process.argv.slice(3)
+  for (const file of await pictureWeb(join(PICTURES, 'web'), names)) console.log(file)
+  process.exit()
+}
 
 const missing =
   reasonToSkip('host', 'small') ??
@@ -130,3 +138,5 @@ console.log(run)
 const task = join(PICTURES, 'task.png')
 await pictureTask(task, { browser: BROWSER, scale: SCALE })
 console.log(task)
+
+for (const file of await pictureWeb(join(PICTURES, 'web'))) console.log(file)

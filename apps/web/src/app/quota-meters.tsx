@@ -16,7 +16,7 @@ export const QuotaMeters = ({ org }: { readonly org: AdminOrgDocument }) => (
       <li key={key}>
         <span>{en.quota[key]}</span>
         <span className={style['numbers']}>
-          {used === undefined ? '' : `${amount(key, used)} of `}
+          {used !== undefined && `${amount(key, used)}${limit === undefined ? ', ' : ' of '}`}
           {limit === undefined ? 'no limit' : amount(key, limit)}
         </span>
         {used !== undefined && limit !== undefined && limit > 0 && (

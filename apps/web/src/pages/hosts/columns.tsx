@@ -33,7 +33,7 @@ export const hostColumns: readonly GridColumn<HostQueryRecord>[] = [
   {
     key: 'cpus',
     title: 'CPUs',
-    width: 'minmax(8rem, 1fr)',
+    width: 'minmax(7rem, 1fr)',
     cell: (host) =>
       host.cpusUsed === undefined ? (
         formatCount(host.numOfCpusLogical)
@@ -44,14 +44,14 @@ export const hostColumns: readonly GridColumn<HostQueryRecord>[] = [
   {
     key: 'memory',
     title: 'Memory',
-    width: 'minmax(8rem, 1fr)',
+    width: 'minmax(7rem, 1fr)',
     sort: 'memUsed',
     cell: (host) => <Meter share={memoryShare(host)} label={`Memory of ${host.name}`} />,
   },
   {
     key: 'storage',
     title: 'Storage',
-    width: 'minmax(8rem, 1fr)',
+    width: 'minmax(7rem, 1fr)',
     sort: 'storageUsed',
     cell: (host) => (
       <Meter
@@ -77,13 +77,13 @@ export const hostColumns: readonly GridColumn<HostQueryRecord>[] = [
   {
     key: 'address',
     title: 'Address',
-    width: '8rem',
+    width: '7.5rem',
     cell: (host) => <span className={page['mono']}>{host.address}</span>,
   },
   {
     key: 'seen',
     title: 'Last seen',
-    width: '7rem',
+    width: '6.5rem',
     isNumeric: true,
     cell: (host) => host.lastSeen !== undefined && <RelativeTime time={host.lastSeen} />,
   },

@@ -38,14 +38,14 @@ export function vmColumns(options: ColumnOptions): GridColumn<ListedVm>[] {
     {
       key: 'power',
       title: 'State',
-      width: '10.5rem',
+      width: '9rem',
       sort: 'status',
       cell: (row) => <VmState row={row} task={options.tasks.get(row.id)} />,
     },
     {
       key: 'name',
       title: 'Name',
-      width: 'minmax(11rem, 1.6fr)',
+      width: 'minmax(9.5rem, 1.6fr)',
       sort: 'name',
       cell: (row) => (
         <Link className={page['strong']} to={paths.vm(row.id)} tabIndex={-1}>
@@ -63,8 +63,9 @@ export function vmColumns(options: ColumnOptions): GridColumn<ListedVm>[] {
     {
       key: 'vapp',
       title: 'vApp',
-      width: 'minmax(7rem, 1fr)',
+      width: 'minmax(6.5rem, 1fr)',
       sort: 'containerName',
+      isShown: !isTight,
       cell: (row) => soft(row.vapp),
     },
     {
@@ -77,7 +78,7 @@ export function vmColumns(options: ColumnOptions): GridColumn<ListedVm>[] {
     {
       key: 'address',
       title: 'IP address',
-      width: 'minmax(8rem, .9fr)',
+      width: 'minmax(7.75rem, .9fr)',
       cell: (row) => <span className={style['address']}>{row.address ?? '–'}</span>,
     },
     {
@@ -86,12 +87,13 @@ export function vmColumns(options: ColumnOptions): GridColumn<ListedVm>[] {
       width: '4.25rem',
       sort: 'numberOfCpus',
       isNumeric: true,
+      isShown: !isTight,
       cell: (row) => row.cpus,
     },
     {
       key: 'memory',
       title: 'Memory',
-      width: '6rem',
+      width: '5.5rem',
       sort: 'memoryMB',
       isNumeric: true,
       cell: (row) => formatMiB(row.memoryMiB),
@@ -99,7 +101,7 @@ export function vmColumns(options: ColumnOptions): GridColumn<ListedVm>[] {
     {
       key: 'disk',
       title: 'Disk',
-      width: '6rem',
+      width: '5.5rem',
       sort: 'diskMB',
       isNumeric: true,
       cell: (row) => formatMiB(row.diskMiB),
@@ -107,7 +109,7 @@ export function vmColumns(options: ColumnOptions): GridColumn<ListedVm>[] {
     {
       key: 'created',
       title: 'Created',
-      width: '7.5rem',
+      width: '6.75rem',
       sort: 'dateCreated',
       isNumeric: true,
       isShown: !isAdministration,
