@@ -49,7 +49,7 @@ export interface SeenVapp {
   readonly vms: readonly SeenVm[]
 }
 
-const said = (node: Element | undefined, name: string): string => attribute(node, name) ?? ''
+const attributeOf = (node: Element | undefined, name: string): string => attribute(node, name) ?? ''
 const idIn = (href: string): string => href.split('/').at(-1) ?? ''
 const textIn = (node: Element | undefined, name: string): string | null =>
   text(childrenByLocalName(node, name)[0]) ?? null
@@ -58,7 +58,7 @@ const textIn = (node: Element | undefined, name: string): string | null =>
 const kinds = { cpus: '3', memoryMB: '4', diskMB: '17' } as const
 
 export function vmIn(document: Element): SeenVm {
-  const href = said(document, 'href')
+  const href = attributeOf(document, 'href')
   const items = inside(document, 'VirtualHardwareSection', 'Item')
   const size = (kind: string) =>
     Number(
@@ -68,44 +68,44 @@ export function vmIn(document: Element): SeenVm {
       ) ?? 0,
     )
   const [card] = inside(document, 'NetworkConnectionSection', 'NetworkConnection')
-  const up = childrenByLocalName(document, 'Link').find((link) => said(link, 'rel') === 'up')
+  const up = childrenByLocalName(document, 'Link').find((link) => attributeOf(link, 'rel') === 'up')
   return {
     id: idIn(href),
     href,
-    name: said(document, 'name'),
+    name: attributeOf(document, 'name'),
     status: statusIn(document),
-    vapp: idIn(said(up, 'href')),
+    vapp: idIn(attributeOf(up, 'href')),
     cpus: size(kinds.cpus),
     memoryMB: size(kinds.memoryMB),
     diskMB: size(kinds.diskMB),
     address: textIn(card, 'IpAddress'),
     network: attribute(card, 'network') ?? null,
-    nested: said(document, 'nestedHypervisorEnabled') === 'true',
+    nested: attributeOf(document, 'nestedHypervisorEnabled') === 'true',
     snapshot: snapshotIn(document),
   }
 }
 
-const statusIn = (document: Element): string => words[said(document, 'status')] ?? 'UNKNOWN'
+const statusIn = (document: Element): string => words[attributeOf(document, 'status')] ?? 'UNKNOWN'
 
 function snapshotIn(document: Element): SeenSnapshot | null {
   const [found] = inside(document, 'SnapshotSection', 'Snapshot')
   if (!found) return null
   return {
     name: attribute(found, 'name') ?? null,
-    created: said(found, 'created'),
-    poweredOn: said(found, 'poweredOn') === 'true',
+    created: attributeOf(found, 'created'),
+    poweredOn: attributeOf(found, 'poweredOn') === 'true',
   }
 }
 
 export function vappIn(document: Element): SeenVapp {
-  const href = said(document, 'href')
+  const href = attributeOf(document, 'href')
   const [owner] = inside(document, 'Owner', 'User')
   return {
     id: idIn(href),
     href,
-    name: said(document, 'name'),
+    name: attributeOf(document, 'name'),
     status: statusIn(document),
-    owner: said(owner, 'name'),
+    owner: attributeOf(owner, 'name'),
     vms: inside(document, 'Children', 'Vm').map(vmIn),
   }
 }
@@ -118,7 +118,7 @@ export function metadataIn(document: Element): {
     childrenByLocalName(document, 'MetadataEntry').map((entry) => {
       const [typed] = childrenByLocalName(entry, 'TypedValue')
       const value = textIn(typed ?? entry, 'Value') ?? ''
-      return [textIn(entry, 'Key') ?? '', valueOf(said(typed, 'xsi:type'), value)]
+      return [textIn(entry, 'Key') ?? '', valueOf(attributeOf(typed, 'xsi:type'), value)]
     }),
   )
 }

@@ -5,7 +5,7 @@ import { showProgress } from '../terminal/progress.ts'
 import type { ChangeOptions, CommandResult } from '../vms/vm-backend.ts'
 
 /** Prints a result: as JSON, or as text with the next step. */
-export function say(
+export function printResult(
   context: Pick<CliContext, 'print' | 'complain'>,
   json: boolean,
   result: CommandResult,
@@ -22,5 +22,9 @@ export async function doAndSay(
   { label, wait, json }: { readonly label: string; readonly wait: boolean; readonly json: boolean },
   work: (doing: ChangeOptions) => Promise<CommandResult>,
 ): Promise<void> {
-  say(context, json, await showProgress(context, label, async (report) => work({ wait, report })))
+  printResult(
+    context,
+    json,
+    await showProgress(context, label, async (report) => work({ wait, report })),
+  )
 }

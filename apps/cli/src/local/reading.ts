@@ -9,7 +9,7 @@ import { followVmd } from './events.ts'
 import { cloudsOnly } from './not-on-local.ts'
 import { readVms, vmColumns } from './vm-row.ts'
 
-interface Said {
+interface VmdMessage {
   readonly code: number
   readonly message: string
 }
@@ -54,7 +54,7 @@ export function vmdReading(context: Pick<CliContext, 'api' | 'now' | 'wait'>): V
       if (vm !== undefined) return vm
       throw new Failure('refused', `there is no VM ${id}`, { hint: 'skerry list lists all VMs' })
     },
-    address: async (id) => addressOf(id, await read<Said>('vms', id, 'ipaddress')),
+    address: async (id) => addressOf(id, await read<VmdMessage>('vms', id, 'ipaddress')),
     waitForAddress: (id, seconds) => waitForAddress(context, id, seconds),
     async screen(id) {
       const { body } = await api.ask<Screen>('POST', path('vms', id, 'screen'))
@@ -78,7 +78,7 @@ export function vmdReading(context: Pick<CliContext, 'api' | 'now' | 'wait'>): V
   }
 }
 
-const addressOf = (id: string, body: Said): VmAddress => ({ id, address: body.message, body })
+const addressOf = (id: string, body: VmdMessage): VmAddress => ({ id, address: body.message, body })
 
 /** Polls until the guest has an address; for a VM that is off vmd fails at once. */
 async function waitForAddress(
@@ -91,7 +91,7 @@ async function waitForAddress(
     const left = Math.max(1, Math.ceil((until - now()) / 1000))
     const where = `${path('vms', id, 'ipaddress')}?wait=${Math.min(ASK_SECONDS, left)}`
     try {
-      return addressOf(id, (await api.ask<Said>('GET', where)).body)
+      return addressOf(id, (await api.ask<VmdMessage>('GET', where)).body)
     } catch (error) {
       if (!(error instanceof Failure) || error.reason !== 'timedOut') throw error
       if (now() < until) continue

@@ -6,7 +6,7 @@ import { cloudsOnly } from './not-on-local.ts'
 import { longWork } from './operation.ts'
 import { vmdReading } from './reading.ts'
 
-interface Said {
+interface VmdMessage {
   readonly code: number
   readonly message: string
 }
@@ -21,7 +21,7 @@ export const vmdVerbs = (needs: Needs): VmBackend => ({
 
 function vmdChanging({ api, wait }: Needs): VmChanger {
   const said = async (...requested: Parameters<LocalClient['ask']>) =>
-    (await api.ask<Said>(...requested)).body
+    (await api.ask<VmdMessage>(...requested)).body
   return {
     async create({ start, vdc, ...wanted }, doing) {
       requireWait(doing)
@@ -92,7 +92,7 @@ function requireWait({ wait }: ChangeOptions): void {
 /** Powers a VM off before it is deleted. A suspended VM cannot be powered off, and can be deleted as it is. */
 async function pullPlug(api: LocalClient, id: string): Promise<void> {
   const where = path('vms', 'power', id)
-  const { body } = await api.ask<Said>('GET', where)
+  const { body } = await api.ask<VmdMessage>('GET', where)
   if (body.message === 'suspended') return
   try {
     await api.ask('PATCH', where, { body: 'off' })

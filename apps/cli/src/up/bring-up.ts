@@ -6,7 +6,7 @@ import { temporalVersion } from '@skerry/site'
 
 import type { CliContext } from '../command.ts'
 import { showProgress } from '../terminal/progress.ts'
-import { look } from './look.ts'
+import { inspectSite } from './inspect-site.ts'
 import { makers } from './make.ts'
 import { administering } from './servers/administer.ts'
 import { keeperOf, type Keeper } from './servers/keeper.ts'
@@ -53,7 +53,7 @@ export async function bringUp(
 ): Promise<Brought> {
   await makeSiteDirectory(site.dir)
   const passwords = await passwordsOf(site.dir, context.secret)
-  const all = decide(await look(context, site, keeper, image))
+  const all = decide(await inspectSite(context, site, keeper, image))
   const steps = quiet && all.every((step) => step.do === 'open') ? [] : all
   const titles = new Map(site.servers.map(({ name, title }) => [name, title]))
   const done: string[] = []

@@ -67,7 +67,7 @@ async function change(
   })
 }
 
-const say = (
+const printAccount = (
   { print }: CommandContext,
   { words, json }: Args,
   { role, disabled }: AccountRow,
@@ -104,7 +104,7 @@ const set = runs(tenantAdmin.setUser, (context, requested) =>
       disable === true && 'is logged out and may not log in',
       password === true && 'has a new password; their sessions are ended',
     ].filter((each) => each !== false)
-    say(context, requested, changed, done.join(', '))
+    printAccount(context, requested, changed, done.join(', '))
   }),
 )
 
@@ -113,7 +113,7 @@ const remove = runs(tenantAdmin.removeUser, (context, requested) =>
     const row = await accountNamed(db, requested.words[0])
     const { user } = await operator(db)
     await db.transaction().execute((tx) => removeAccount(tx, user, row))
-    say(context, requested, { ...row, disabled: true }, 'is removed')
+    printAccount(context, requested, { ...row, disabled: true }, 'is removed')
   }),
 )
 

@@ -23,7 +23,7 @@ export const columnsOf = ({ cpus, memoryMiB, diskMiB }: Sizes) => ({
   disk_mib: diskMiB,
 })
 
-interface Held {
+interface ClaimedVm {
   readonly vm: VmId
   readonly fencingToken: string
 }
@@ -34,7 +34,7 @@ interface Held {
  */
 export async function reserveSizes(
   db: Kysely<CloudTables>,
-  { vm: id, fencingToken }: Held,
+  { vm: id, fencingToken }: ClaimedVm,
   wanted: Partial<Sizes>,
 ): Promise<void> {
   await db.transaction().execute(async (tx) => {

@@ -24,16 +24,16 @@ interface Bound {
   readonly size: boolean
 }
 
-const shown = (size: boolean, count: number | null): string =>
+const amountText = (size: boolean, count: number | null): string =>
   count === null ? '' : size ? mebibytes(count) : String(count)
 
 const columns: readonly TableColumn<Bound>[] = [
   { head: 'RESOURCE', cell: ({ what }) => what },
-  { head: 'USED', align: 'right', cell: ({ used, size }) => shown(size, used) },
+  { head: 'USED', align: 'right', cell: ({ used, size }) => amountText(size, used) },
   {
     head: 'LIMIT',
     align: 'right',
-    cell: ({ most, size }) => (most === null ? 'none' : shown(size, most)),
+    cell: ({ most, size }) => (most === null ? 'none' : amountText(size, most)),
   },
 ]
 

@@ -102,7 +102,7 @@ function asUsage<Result>(work: () => Result): Result {
   }
 }
 
-interface Asked {
+interface LoginRequest {
   readonly name: string
   readonly user: string | undefined
   readonly byToken: boolean
@@ -112,7 +112,11 @@ interface Asked {
 type Proof = Pick<Profile, 'user' | 'token' | 'tokenHref'>
 
 /** The credentials that a profile stores; the password is never stored. */
-async function prove(context: CliContext, at: CloudAddress, requested: Asked): Promise<Proof> {
+async function prove(
+  context: CliContext,
+  at: CloudAddress,
+  requested: LoginRequest,
+): Promise<Proof> {
   try {
     return requested.byToken ? await byToken(context, at) : await byPassword(context, at, requested)
   } catch (error) {
@@ -133,7 +137,11 @@ async function byToken({ readSecret }: CliContext, at: CloudAddress): Promise<Pr
   return { token, user: `${attribute(session, 'user')}@${attribute(session, 'org')}` }
 }
 
-async function byPassword(context: CliContext, at: CloudAddress, requested: Asked): Promise<Proof> {
+async function byPassword(
+  context: CliContext,
+  at: CloudAddress,
+  requested: LoginRequest,
+): Promise<Proof> {
   const { user, session } = requested
   if (user === undefined || !user.includes('@')) {
     throw new Failure('refused', 'no user given', { hint: 'give --user USER@ORG' })

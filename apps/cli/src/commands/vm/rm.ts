@@ -1,6 +1,6 @@
 import { waitOptions, wantsWait } from '../../cloud/waiting.ts'
 import { command } from '../../command.ts'
-import { say } from '../../help/print-result.ts'
+import { printResult } from '../../help/print-result.ts'
 import { showProgress } from '../../terminal/progress.ts'
 
 export const rm = command({
@@ -20,7 +20,7 @@ export const rm = command({
       const result = await showProgress(context, `deleting ${vm}`, async (report) =>
         context.verbs.remove(vm, options.force === true, { wait, report }),
       )
-      if (!json) say(context, false, result)
+      if (!json) printResult(context, false, result)
       all.push({ vm, task: result.task })
     }
     if (!json) return

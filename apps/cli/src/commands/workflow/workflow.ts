@@ -20,7 +20,7 @@ const columns: readonly TableColumn<WorkflowEntry>[] = [
   { head: 'ID', cell: ({ id }) => id },
 ]
 
-interface Shown {
+interface WorkflowInfo {
   readonly id: string
   readonly name: string
   readonly description: string
@@ -97,7 +97,7 @@ export const workflow = [
     async run(context, { words: [word = ''], options, json }) {
       const client = await workflowClient(context, options)
       const id = await workflowNamed(client, word)
-      const shown = (await client.json('GET', `/api/workflows/${id}`)) as Shown
+      const shown = (await client.json('GET', `/api/workflows/${id}`)) as WorkflowInfo
       if (json) return context.print(JSON.stringify(shown, null, 2))
       const { name, version, category, owner, description } = shown
       context.print(printable(`${name}, version ${version}, in ${category}, by ${owner}`))

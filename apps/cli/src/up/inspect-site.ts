@@ -12,7 +12,7 @@ import type { SiteState, Making } from './site/decide.ts'
 import { isThere, readMarks, versionOf } from './site/keep.ts'
 import { files, type ServerName, type Site } from './site/site.ts'
 
-export async function look(
+export async function inspectSite(
   context: Pick<CliContext, 'api'>,
   site: Site,
   keeper: Keeper,
