@@ -189,7 +189,7 @@ export const adminDocument = (caller: SimulatedCaller) => ({
 
 const kinds: readonly string[] = [
   'task.success',
-  'session.started',
+  'session.begun',
   'vm.status',
   'task.queued',
   'user.changed',

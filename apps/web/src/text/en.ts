@@ -49,7 +49,7 @@ const events: Readonly<Record<string, string>> = {
   'vm.adopted': 'VM adopted',
   'vapp.expiring': 'Lease ends soon',
   'vapp.expired': 'Lease expired',
-  'session.started': 'Logged in',
+  'session.begun': 'Logged in',
   'session.ended': 'Logged out',
   'session.refused': 'Login refused',
   'token.made': 'API token created',
@@ -67,6 +67,13 @@ const events: Readonly<Record<string, string>> = {
   'host.revoked': 'Host removed',
   'host.quarantined': 'Host quarantined',
   'host.adopted': 'Host adopted',
+  'host.enabled': 'Host enabled',
+  'host.disabled': 'Host disabled',
+  'grant.given': 'Workflow may act for a user',
+  'grant.ended': 'Workflow may no longer act for a user',
+  'screen.ticket': 'Console ticket requested',
+  'console.opened': 'Console opened',
+  'console.closed': 'Console closed',
 }
 
 const capitalised = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1)
