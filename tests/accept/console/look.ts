@@ -78,6 +78,11 @@ const shifted: Readonly<Record<string, string>> = {
 /** Presses keys on the screen, with Shift if needed. */
 export async function typeInto(page: Page, text: string): Promise<void> {
   await page.locator('canvas').click()
+  await typeKeys(page, text)
+}
+
+/** The same where the screen has the focus already. */
+export async function typeKeys(page: Page, text: string): Promise<void> {
   for (const each of text) {
     const key = shifted[each] ?? (/[A-Z]/.test(each) ? `Key${each}` : undefined)
     await page.keyboard.press(key === undefined ? enter(each) : `Shift+${key}`, { delay: 20 })
