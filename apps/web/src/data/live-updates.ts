@@ -6,10 +6,10 @@ import { powerOfWord } from '../model/power.ts'
 import { isOpen, type ShownTask } from '../model/task.ts'
 import type { ListedVm, VmDetails } from '../model/vm.ts'
 import { isStreamAlive, markLive, markLost } from './connection.ts'
+import type { LatestTasks } from './data-source.ts'
 import { reportFailure } from './own-tasks.ts'
 import { queryClient } from './query-client.ts'
 import { hasSessionEnded } from './session.ts'
-import type { LatestTasks } from './data-source.ts'
 
 const LISTS_MS = 1500
 const TASKS_MS = 250

@@ -7,7 +7,7 @@ import { sessionIn } from '../../cloud/session-in.ts'
 import { follow, underWay } from '../../cloud/task.ts'
 import { waitOptions, wantsWait } from '../../cloud/waiting.ts'
 import { command, type CliContext, type Command } from '../../command.ts'
-import { say } from '../../help/print-result.ts'
+import { printResult } from '../../help/print-result.ts'
 import { Failure } from '../../terminal/failure.ts'
 import { wholeNumber } from '../../terminal/number.ts'
 import { showProgress } from '../../terminal/progress.ts'
@@ -136,7 +136,8 @@ const bulkCommand = ({ verb, summary, next, force, ...plain }: BulkRow): Command
       const address = `/api/query/action/${act.action}?${which.toString()}`
       const task = await side.cloud.act('POST', address)
       const id = idIn(attribute(task, 'href'))
-      if (!wantsWait(rest)) return say(context, json, underWay(`${act.label} ${expect} VMs`, id))
+      if (!wantsWait(rest))
+        return printResult(context, json, underWay(`${act.label} ${expect} VMs`, id))
       await showProgress(context, `${act.label} ${expect} VMs`, (report) =>
         untilEnded(follow(side, task, { wait: true, report })),
       )
