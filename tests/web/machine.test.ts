@@ -56,7 +56,8 @@ async function runCommand(page: Page, name: string): Promise<void> {
   await page.keyboard.press('Control+k')
   await page.getByPlaceholder('Name of a VM, a page or a command').waitFor()
   await page.keyboard.type(name)
-  await page.getByRole('option', { name, exact: true }).waitFor()
+  // Before the list is filtered, another command is highlighted.
+  await page.locator('[role=option][data-highlighted]').getByText(name, { exact: true }).waitFor()
   await page.keyboard.press('Enter')
 }
 
@@ -87,8 +88,7 @@ suite('the web UI of one machine', { skip }, () => {
     await state.waitFor({ timeout: BOOT_MS })
 
     await runCommand(page, 'Take snapshot')
-    await page.getByRole('dialog').waitFor()
-    await page.keyboard.press('Control+a')
+    await page.getByRole('dialog', { name: 'Take snapshot: web-1' }).waitFor()
     await tabTo(page, 'Name')
     await page.keyboard.press('Control+a')
     await page.keyboard.type('fresh')
@@ -126,7 +126,7 @@ suite('the web UI of one machine', { skip }, () => {
     await tabTo(page, 'Delete')
     await page.keyboard.press('Enter')
     await until('the VM is deleted', async () => (await ids()).length === 0, BOOT_MS)
-    await page.keyboard.press('Escape')
+    await page.getByRole('heading', { name: 'Not found' }).waitFor()
     await page.keyboard.press('g')
     await page.keyboard.press('v')
     await page.getByRole('heading', { name: 'No VMs yet' }).waitFor()

@@ -7,9 +7,10 @@ import { Icon } from '../components/icon.tsx'
 import { PageTooltip } from '../components/tooltip.tsx'
 import { connection } from '../data/connection.ts'
 import { isPaletteOpen } from '../data/page-state.ts'
-import { hasSessionEnded } from '../data/session.ts'
+import { hasSessionEnded, pageConfig } from '../data/session.ts'
 import { source } from '../data/source.ts'
 import { useStore } from '../data/store.ts'
+import { en } from '../text/en.ts'
 import { formatClock } from '../text/format.ts'
 import { ConsoleDock } from './dock/console-dock.tsx'
 import { LazyPart } from './lazy-part.tsx'
@@ -27,6 +28,7 @@ import style from './shell.module.css'
 export function Shell() {
   const { isLost, since } = useStore(connection)
   const isLoginNeeded = useStore(hasSessionEnded)
+  const { kind } = useStore(pageConfig)
   const main = usePageFocus()
   useShortcuts()
   useEffect(() => source().startLiveUpdates(), [])
@@ -44,8 +46,8 @@ export function Shell() {
             {isLost && (
               <p className={style['lost']} role="alert">
                 <Icon name="offline" />
-                The server does not answer. The page shows the state of {formatClock(since)} and
-                tries to reconnect.
+                {en.noAnswer[kind]} The page shows the state of {formatClock(since)} and tries to
+                reconnect.
               </p>
             )}
             <Outlet />

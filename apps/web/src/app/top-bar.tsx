@@ -10,6 +10,7 @@ import { areShortcutsShown, isNavOpen, isPaletteOpen } from '../data/page-state.
 import { density, setDensity, setTheme, theme } from '../data/preferences.ts'
 import { logOut, pageConfig, useSession } from '../data/session.ts'
 import { useStore } from '../data/store.ts'
+import { en } from '../text/en.ts'
 import { formatCount } from '../text/format.ts'
 import { breadcrumbs } from './page-title.ts'
 import { paths } from './paths.ts'
@@ -65,6 +66,7 @@ function Breadcrumbs() {
 /** Whether the page shows the present, and if not, since when. */
 function Liveness() {
   const { isLost, since } = useStore(connection)
+  const { kind } = useStore(pageConfig)
   const [time, setTime] = useState(now)
   useEffect(() => {
     if (!isLost) return undefined
@@ -77,7 +79,7 @@ function Liveness() {
       className={style['liveness']}
       data-lost={isLost || undefined}
       role="status"
-      title={isLost ? 'The server does not answer' : 'Changes are shown as they happen'}
+      title={isLost ? en.noAnswer[kind] : 'Changes are shown as they happen'}
     >
       <span>{isLost ? `No answer for ${seconds} s` : 'Live'}</span>
     </span>

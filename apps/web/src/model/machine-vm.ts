@@ -168,6 +168,7 @@ export const taskOfOperation = (operation: LocalOperation): ShownTask => ({
   started: operation.started,
   ended: operation.ended,
   mustFinish: true,
+  isBulk: false,
   message:
     operation.error && [operation.error.message, operation.error.hint].filter(Boolean).join('; '),
 })

@@ -129,6 +129,8 @@ export const en = {
     delete: 'The VM and its disk are deleted. This cannot be undone.',
   } as Readonly<Partial<Record<ActionName, string>>>,
 
+  noAnswer: { cloud: 'The cloud does not answer.', machine: 'vmd does not answer.' },
+
   snapshotNote: {
     cloud: 'A VM has one snapshot. A new one replaces it.',
     machine: 'A VM can have several snapshots. Each needs its own name.',

@@ -65,7 +65,6 @@ export function vmColumns(options: ColumnOptions): GridColumn<ListedVm>[] {
       title: 'vApp',
       width: 'minmax(6.5rem, 1fr)',
       sort: 'containerName',
-      isShown: !isTight,
       cell: (row) => soft(row.vapp),
     },
     {
@@ -87,7 +86,6 @@ export function vmColumns(options: ColumnOptions): GridColumn<ListedVm>[] {
       width: '4.25rem',
       sort: 'numberOfCpus',
       isNumeric: true,
-      isShown: !isTight,
       cell: (row) => row.cpus,
     },
     {
