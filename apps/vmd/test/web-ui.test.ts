@@ -16,7 +16,7 @@ import {
   startEmulatedHost,
   type EmulatedHost,
 } from '../../../packages/engine/test/emulated-host.ts'
-import { PageSessions } from '../src/local/access/page-sessions.ts'
+import { TicketSessions } from '../src/local/access/ticket-sessions.ts'
 import { makeToken } from '../src/local/access/token.ts'
 import { buildLocalServer } from '../src/local/server.ts'
 import { openLocal } from '../src/open-local.ts'
@@ -268,7 +268,7 @@ test(
 test('a session ends after a working day, and the hundredth browser displaces the oldest', () => {
   const clock = { now: 0 }
   let made = 0
-  const sessions = new PageSessions(
+  const sessions = new TicketSessions(
     () => `secret-${made++}`,
     () => clock.now,
   )

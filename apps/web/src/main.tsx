@@ -13,7 +13,8 @@ import { createRouter } from './routes.tsx'
 async function start(): Promise<void> {
   await loadConfig()
   const { kind } = pageConfig.get()
-  if (kind === 'machine') provideSource((await import('./data/machine-source.ts')).machineSource)
+  if (kind === 'machine')
+    provideSource((await import('./data/machine/machine-source.ts')).machineSource)
   const root = document.getElementById('root')
   if (!root) throw new Error('index.html has no element with the id root')
   createRoot(root).render(

@@ -8,7 +8,7 @@ import {
 } from '@skerry/service'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 
-import { PageSessions } from './access/page-sessions.ts'
+import { TicketSessions } from './access/ticket-sessions.ts'
 
 export interface MachineUiSettings {
   /** The name of this machine. */
@@ -22,14 +22,14 @@ export interface MachineUiSettings {
 
 /** The web UI of this machine: the same files that a cell serves. */
 export class MachineUi {
-  readonly sessions: PageSessions
+  readonly sessions: TicketSessions
   readonly #settings: MachineUiSettings
   /** Loaded on first use: many machines never show it. */
   #files: Promise<PageFiles | undefined> | undefined
 
   constructor(settings: MachineUiSettings, secret: () => string) {
     this.#settings = settings
-    this.sessions = new PageSessions(secret)
+    this.sessions = new TicketSessions(secret)
   }
 
   /** What the first paint needs to know. A page without a session may ask; it learns no more than that. */

@@ -59,7 +59,7 @@ export interface LocalOperation {
   readonly error?: { readonly message: string; readonly hint?: string }
 }
 
-export interface LocalMachine {
+export interface MachineState {
   readonly name: string
   readonly version: string
   readonly cpus: number

@@ -50,7 +50,7 @@ export async function loadConfig(): Promise<void> {
   else session.set(config.session && sessionOf(config.session))
 }
 
-/** Whoever may use the local API may do everything. */
+/** A user who may use the local API may do everything. */
 const ownerOfMachine: UserSession = {
   user: '',
   org: '',

@@ -10,7 +10,7 @@ interface PageAddress {
 export const ui = command({
   name: 'ui',
   usage: '',
-  summary: 'open the web UI of this machine, or of the cloud of the profile, in the browser',
+  summary: 'open the web UI of this machine or cloud in the browser',
   examples: ['skerry ui', 'skerry ui --print'],
   next: 'skerry doctor if the page does not open',
   options: {

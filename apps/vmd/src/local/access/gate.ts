@@ -11,8 +11,8 @@ import {
 } from '@skerry/service'
 
 import { ownHosts, passesFence, passesSocketFence, provenanceOf } from './fence.ts'
-import type { PageSessions } from './page-sessions.ts'
 import { findPeer, isOwnSocket } from './peer.ts'
+import type { TicketSessions } from './ticket-sessions.ts'
 import type { Token } from './token.ts'
 
 /** How long a connection of a rejected user may stay open. */
@@ -32,7 +32,7 @@ export interface GateOptions {
   /** Required with every request, if set. */
   readonly token?: Token | undefined
   /** Sessions of browsers: the cookie of one replaces the token, in requests of our own page. */
-  readonly pageSessions?: Pick<PageSessions, 'has'>
+  readonly pageSessions?: Pick<TicketSessions, 'has'>
   readonly log: (message: string, cause: unknown) => void
   /** Called for every request, including rejected ones. */
   readonly requested?: () => void

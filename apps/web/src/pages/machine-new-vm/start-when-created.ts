@@ -1,6 +1,6 @@
 import { ApiError, request } from '../../api/client.ts'
 import { localPath, type LocalOperation } from '../../api/machine.ts'
-import { startTask } from '../../data/machine-source.ts'
+import { startTask } from '../../data/machine/machine-source.ts'
 import type { ShownTask } from '../../model/task.ts'
 
 const POLL_MS = 250

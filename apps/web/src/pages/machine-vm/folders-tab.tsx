@@ -8,9 +8,9 @@ import { CommandChoice } from '../../components/command-line.tsx'
 import { ErrorState } from '../../components/empty-state.tsx'
 import { CheckField, TextField } from '../../components/field.tsx'
 import { Table } from '../../components/table.tsx'
+import { useFolders } from '../../data/machine/use-machine.ts'
 import { source } from '../../data/source.ts'
 import { useChange } from '../../data/use-change.ts'
-import { useFolders } from '../../data/use-machine.ts'
 import { shellQuoted } from '../../model/commands.ts'
 import type { MachineVm } from '../../model/machine-vm.ts'
 
@@ -133,7 +133,8 @@ function AddFolder({ vm, href }: { readonly vm: MachineVm; readonly href: string
       },
     })
   }
-  const words = `${shellQuoted(guestPath || 'NAME')} ${shellQuoted(hostPath || 'DIRECTORY')}`
+  const inGuest = shellQuoted(guestPath || 'NAME')
+  const here = shellQuoted(hostPath || 'DIRECTORY')
   return (
     <Card title="Share a folder">
       <form className={page['fields']} onSubmit={submit}>
@@ -153,7 +154,7 @@ function AddFolder({ vm, href }: { readonly vm: MachineVm; readonly href: string
         </div>
         <CheckField label="The guest may write" checked={isWritable} onChange={setWritable} />
         <CommandChoice
-          skerry={`skerry share add ${shellQuoted(vm.id)} ${words} ${isWritable ? '' : '--read-only'}`.trim()}
+          skerry={`skerry share add ${shellQuoted(vm.id)} ${inGuest} ${here} ${isWritable ? '' : '--read-only'}`.trim()}
           curl={source().curlLine('POST', href, body)}
         />
         <div>

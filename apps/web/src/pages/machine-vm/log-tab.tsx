@@ -1,7 +1,7 @@
 import { Card } from '../../components/card.tsx'
 import { CommandLine } from '../../components/command-line.tsx'
 import { ErrorState } from '../../components/empty-state.tsx'
-import { useSerialLog } from '../../data/use-machine.ts'
+import { useSerialLog } from '../../data/machine/use-machine.ts'
 import { shellQuoted } from '../../model/commands.ts'
 import type { MachineVm } from '../../model/machine-vm.ts'
 

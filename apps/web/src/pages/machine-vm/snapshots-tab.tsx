@@ -9,10 +9,10 @@ import { ConfirmDialog } from '../../components/dialog.tsx'
 import { ErrorState } from '../../components/empty-state.tsx'
 import { RelativeTime } from '../../components/relative-time.tsx'
 import { Table } from '../../components/table.tsx'
-import { startTask } from '../../data/machine-source.ts'
+import { startTask } from '../../data/machine/machine-source.ts'
+import { useSnapshots } from '../../data/machine/use-machine.ts'
 import { notify, notifyError } from '../../data/notifications.ts'
 import { source } from '../../data/source.ts'
-import { useSnapshots } from '../../data/use-machine.ts'
 import { findAction } from '../../model/actions.ts'
 import { shellQuoted } from '../../model/commands.ts'
 import type { MachineVm } from '../../model/machine-vm.ts'
@@ -145,7 +145,7 @@ function AskFirst({ vm, chosen: { snapshot, what }, onClose }: AskFirstProps) {
       notifyError(`${en.action[what]} ${vm.name}: not done`, error)
     }
   }
-  const words = `${shellQuoted(vm.id)} ${shellQuoted(snapshot.name)}`
+  const [id, name] = [shellQuoted(vm.id), shellQuoted(snapshot.name)]
   return (
     <ConfirmDialog
       title={`${en.action[what]}: ${snapshot.name}`}
@@ -156,7 +156,9 @@ function AskFirst({ vm, chosen: { snapshot, what }, onClose }: AskFirstProps) {
     >
       <p>{en.warning[what]}</p>
       <CommandChoice
-        skerry={isRevert ? `skerry snapshot revert ${words}` : `skerry snapshot rm ${words}`}
+        skerry={
+          isRevert ? `skerry snapshot revert ${id} ${name}` : `skerry snapshot rm ${id} ${name}`
+        }
         curl={source().curlLine(method, href)}
       />
     </ConfirmDialog>

@@ -1,7 +1,7 @@
 // This machine: whether it works, what it has, and which of its ports lead to guests.
 import { Link } from 'react-router'
 
-import type { LocalHealth, LocalMachine, MachineCheck } from '../../api/machine.ts'
+import type { LocalHealth, MachineState, MachineCheck } from '../../api/machine.ts'
 import { usePageTitle } from '../../app/page-title.ts'
 import { paths } from '../../app/paths.ts'
 import { Button } from '../../components/button.tsx'
@@ -16,7 +16,7 @@ import {
   useLocalHealth,
   useLocalMachine,
   useMachineVms,
-} from '../../data/use-machine.ts'
+} from '../../data/machine/use-machine.ts'
 import type { MachineVm } from '../../model/machine-vm.ts'
 import { formatCount, formatMiB, plural } from '../../text/format.ts'
 
@@ -158,7 +158,7 @@ function ChecksCard({ checks, isChecking, onCheck }: ChecksCardProps) {
 }
 
 interface CapacityCardProps {
-  readonly machine: LocalMachine
+  readonly machine: MachineState
   readonly vms: readonly MachineVm[]
 }
 

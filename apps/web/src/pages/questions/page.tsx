@@ -2,7 +2,7 @@ import type { QuestionsDocument } from '../../api/workflows.ts'
 import { usePageTitle } from '../../app/page-title.ts'
 import { QuestionCard } from '../../app/workflows/question-card.tsx'
 import { EmptyState, ErrorState } from '../../components/empty-state.tsx'
-import { useWorkflowDocument } from '../../data/use-workflows.ts'
+import { useWorkflowDocument } from '../../data/workflows/use-workflows.ts'
 
 import page from '../../styles/page.module.css'
 

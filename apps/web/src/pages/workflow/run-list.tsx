@@ -6,7 +6,7 @@ import { RunState } from '../../app/workflows/run-state.tsx'
 import { Card } from '../../components/card.tsx'
 import { RelativeTime } from '../../components/relative-time.tsx'
 import { Table } from '../../components/table.tsx'
-import { useWorkflowDocument } from '../../data/use-workflows.ts'
+import { useWorkflowDocument } from '../../data/workflows/use-workflows.ts'
 import { formatDateTime } from '../../text/format.ts'
 
 import page from '../../styles/page.module.css'

@@ -9,7 +9,7 @@ import { CommandLine } from '../../components/command-line.tsx'
 import { EmptyState, ErrorState } from '../../components/empty-state.tsx'
 import { FilterBar, FilterInput } from '../../components/filter-bar.tsx'
 import { Table } from '../../components/table.tsx'
-import { useWorkflowDocument } from '../../data/use-workflows.ts'
+import { useWorkflowDocument } from '../../data/workflows/use-workflows.ts'
 import { textParam } from '../../model/search-params.ts'
 import { listWorkflowsCommand } from '../../model/workflow-commands.ts'
 

@@ -16,7 +16,7 @@ const UI = 'ui'
  * Sessions of browsers, for a vmd that requires its token: a page never gets the token. A caller with the token gets a ticket, the page
  * trades it for a cookie. Only hashes are kept.
  */
-export class PageSessions {
+export class TicketSessions {
   readonly #tickets: Tickets
   readonly #open = new Map<string, number>()
   readonly #secret: () => string

@@ -2,15 +2,15 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useEffect } from 'react'
 
-import { followRun } from '../api/run-stream.ts'
+import { followRun } from '../../api/run-stream.ts'
 import {
   workflowRequest,
   type DrawingDocument,
   type RunDocument,
   type RunLogDocument,
-} from '../api/workflows.ts'
-import { hasRunEnded } from '../model/workflow-run.ts'
-import { queryClient } from './query-client.ts'
+} from '../../api/workflows.ts'
+import { hasRunEnded } from '../../model/workflow-run.ts'
+import { queryClient } from '../query-client.ts'
 
 export const useWorkflowDocument = <T>(path: string | undefined) =>
   useQuery({

@@ -1,5 +1,5 @@
-import { WORKFLOW_API } from '../api/workflows.ts'
-import { useChange, type ChangeRequest } from './use-change.ts'
+import { WORKFLOW_API } from '../../api/workflows.ts'
+import { useChange, type ChangeRequest } from '../use-change.ts'
 
 /** A change at the workflow server; `href` is a path of its API. */
 export function useWorkflowChange<T = unknown>() {

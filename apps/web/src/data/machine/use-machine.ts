@@ -1,17 +1,17 @@
 // What pages of one machine read, each under a fixed key, so that events can say what is old.
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 
-import { request } from '../api/client.ts'
+import { request } from '../../api/client.ts'
 import {
   localPath,
   type LocalFolder,
   type LocalForward,
   type LocalHealth,
-  type LocalMachine,
+  type MachineState,
   type LocalSnapshot,
   type LocalTemplate,
-} from '../api/machine.ts'
-import type { MachineVm } from '../model/machine-vm.ts'
+} from '../../api/machine.ts'
+import type { MachineVm } from '../../model/machine-vm.ts'
 import { readMachineVm, readMachineVms } from './machine-source.ts'
 
 const ADDRESS_MS = 3000
@@ -45,7 +45,7 @@ export const useSnapshots = (vm: string) =>
   useLocal<readonly LocalSnapshot[]>('vms', vm, 'snapshots')
 export const useForwards = (vm: string) => useLocal<readonly LocalForward[]>('vms', vm, 'forwards')
 export const useLocalTemplates = () => useLocal<readonly LocalTemplate[]>('templates')
-export const useLocalMachine = () => useLocal<LocalMachine>('machine')
+export const useLocalMachine = () => useLocal<MachineState>('machine')
 /** Not read again by events: vmd tries to define a VM for it. */
 export const useLocalHealth = () =>
   useQuery({

@@ -1,7 +1,12 @@
-import { ApiError, request } from '../api/client.ts'
-import { followEvents, type LiveEvent } from '../api/event-stream.ts'
-import { readLocalVm, readLocalVms, startOperation, type LocalOperation } from '../api/machine.ts'
-import { parseFilter } from '../model/filter.ts'
+import { ApiError, request } from '../../api/client.ts'
+import { followEvents, type LiveEvent } from '../../api/event-stream.ts'
+import {
+  readLocalVm,
+  readLocalVms,
+  startOperation,
+  type LocalOperation,
+} from '../../api/machine.ts'
+import { parseFilter } from '../../model/filter.ts'
 import {
   localCurl,
   machineVmOf,
@@ -9,14 +14,14 @@ import {
   sortedVms,
   taskOfOperation,
   type MachineVm,
-} from '../model/machine-vm.ts'
-import type { ShownTask } from '../model/task.ts'
-import { markLive, markLost } from './connection.ts'
-import type { DataSource } from './data-source.ts'
-import { notifyError } from './notifications.ts'
-import { rememberTask, reportFailure } from './own-tasks.ts'
-import { queryClient } from './query-client.ts'
-import { hasSessionEnded } from './session.ts'
+} from '../../model/machine-vm.ts'
+import type { ShownTask } from '../../model/task.ts'
+import { markLive, markLost } from '../connection.ts'
+import type { DataSource } from '../data-source.ts'
+import { notifyError } from '../notifications.ts'
+import { rememberTask, reportFailure } from '../own-tasks.ts'
+import { queryClient } from '../query-client.ts'
+import { hasSessionEnded } from '../session.ts'
 
 const TASKS_SHOWN = 50
 
