@@ -12,7 +12,8 @@ import type { Locator, Page } from 'playwright-core'
 import { startBrowser } from '../web/browser.ts'
 import { webRoles, webStepsIn, type WebRole, type WebStep } from './web-steps.ts'
 
-const skip = reasonToSkip('host', 'small', 'cloud') ?? (await reasonWithoutTemporal()) ?? false
+const skip =
+  reasonToSkip('host', 'small', 'cloud', 'browser') ?? (await reasonWithoutTemporal()) ?? false
 const DOCUMENT = join(import.meta.dirname, '../../docs/tutorials/web.md')
 /** Guests are emulated. */
 const STEP_MS = 180_000

@@ -147,6 +147,24 @@ test('a vApp is controlled as a whole', { skip }, async () => {
   assert.equal(await does('vapp', 'rm', 'crew', '--force'), 'vApp crew is deleted\n')
 })
 
+test('VMs that match a filter are acted on as one task', { skip }, async () => {
+  for (const name of ['pair-1', 'pair-2']) await does('create', name, '--start')
+  const both = ['--filter', 'name==pair-*', '--expect', '2', '--yes']
+  for (const [verb, done] of [
+    ['suspend', 'suspended'],
+    ['start', 'started'],
+    ['reset', 'reset'],
+    ['reboot', 'rebooted'],
+  ] as const) {
+    assert.equal(await does('vm', verb, ...both), `2 VMs are ${done}\n`)
+  }
+  assert.match(await does('usage', 'pair-1'), /^CPU/im)
+  assert.equal(await does('vm', 'stop', '--force', ...both), '2 VMs are turned off\n')
+  assert.equal(await does('vm', 'rm', ...both), '2 VMs are deleted\n')
+  assert.equal(await does('list', '--quiet'), '')
+  assert.equal(await does('ui', '--print'), `${cloud.cells[0]?.url ?? ''}/ui/\n`)
+})
+
 test('a cloud is administered from any machine', { skip }, async () => {
   await sql`insert into account (org, name, role, password)
     select org, 'root', 'system administrator', password from account`.execute(cloud.db)

@@ -257,6 +257,7 @@ test(
       const change = await send('PATCH', '/api/vms/kept', all, JSON.stringify({ tag: 'seen' }))
       assert.equal(change.status, changes, `${sender} changes`)
     }
+    assert.equal((await send('POST', '/api/ui/ticket', { ...own, cookie })).status, 403)
     const config = await send('GET', '/ui/config.json', { cookie, ...read })
     assert.equal((JSON.parse(config.body) as { isLocked?: boolean }).isLocked, undefined)
 
@@ -272,18 +273,20 @@ test('a session ends after a working day, and the hundredth browser displaces th
     () => `secret-${made++}`,
     () => clock.now,
   )
-  const open = (): string => sessions.open(sessions.issueTicket().text)?.split(';')[0] ?? ''
+  const [uid, other] = [1000, 1001]
+  const open = (): string => sessions.open(sessions.issueTicket().text, uid)?.split(';')[0] ?? ''
   const first = open()
-  assert.equal(sessions.has(first), true)
+  assert.equal(sessions.has(first, uid), true)
+  assert.equal(sessions.has(first, other), false)
   clock.now += 12 * 60 * 60_000 - 1
-  assert.equal(sessions.has(first), true)
+  assert.equal(sessions.has(first, uid), true)
   clock.now += 1
-  assert.equal(sessions.has(first), false)
+  assert.equal(sessions.has(first, uid), false)
   const all = Array.from({ length: 101 }, open)
-  assert.deepEqual(all.map((each) => sessions.has(each)).filter((isOpen) => !isOpen).length, 1)
+  assert.deepEqual(all.map((each) => sessions.has(each, uid)).filter((isOpen) => !isOpen).length, 1)
   const late = sessions.issueTicket().text
   clock.now += 30_000
-  assert.equal(sessions.open(late), undefined)
+  assert.equal(sessions.open(late, uid), undefined)
 })
 
 test(

@@ -87,6 +87,11 @@ export async function openHost(options: HostOptions): Promise<Host> {
       },
       () => clearUnstarted(paths, records.all()),
     ),
+    statsLink: new LibvirtLink(
+      options.libvirt,
+      () => undefined,
+      async () => undefined,
+    ),
     agents: new Agents(options.libvirt),
     // The holder of the lock may change the VM before libvirt emits the event.
     locks: new KeyedLock((id) => powers.forget(id)),
@@ -111,6 +116,7 @@ export async function openHost(options: HostOptions): Promise<Host> {
     async [Symbol.asyncDispose]() {
       ended.abort()
       await host.agents[Symbol.asyncDispose]()
+      await host.statsLink[Symbol.asyncDispose]()
       await host.link[Symbol.asyncDispose]()
     },
   }

@@ -66,7 +66,8 @@ export class Feed {
 
   /** Only the newest progress of a task waits. */
   addProgress(task: TaskId, message: Message): void {
-    if (this.#progress.size >= WAITING_MOST) this.#progress.clear()
+    const [oldest] = this.#progress.keys()
+    if (this.#progress.size >= WAITING_MOST && oldest !== undefined) this.#progress.delete(oldest)
     this.#progress.set(task, message)
     this.#wake?.()
   }

@@ -15,6 +15,7 @@ export const feedBounds = { ofUser: 20, ofOrg: 200 } as const
 
 const LOOK_AGAIN_MS = 300
 const PAGE = 1000
+const PAGES_MOST = 10
 /** Readers that are woken before other requests get a turn. */
 const AT_ONCE = 10
 /** After this long without a response from the database it is unknown whether a reader may still read. */
@@ -156,14 +157,15 @@ export class Feeds implements AsyncDisposable {
       for (const feed of this.#open) feed.fallBehind()
       return
     }
-    let rows: readonly EventRow[]
-    do {
+    let rows: readonly EventRow[] = []
+    // Not without end: the rights of readers are checked in between.
+    for (let page = 0; page === 0 || (rows.length === PAGE && page < PAGES_MOST); page += 1) {
       rows = await readEvents(db, this.#cursor, PAGE)
       // In one turn with the new position: a feed that catches up from now on reads at least these rows.
       this.#reads.clear()
       this.#cursor = rows.at(-1) ?? this.#cursor
       await this.#handOut(rows)
-    } while (rows.length === PAGE)
+    }
   }
 
   async #handOut(rows: readonly EventRow[]): Promise<void> {

@@ -4,7 +4,7 @@ import { sql, type Kysely, type Selectable } from 'kysely'
 
 import { emitEvent } from '../database/events.ts'
 import type { CloudTables } from '../database/tables.ts'
-import { loseSight } from '../inventory/vms.ts'
+import { lockedInOrder, loseSight } from '../inventory/vms.ts'
 import { keepOrphans } from '../recovery/orphans.ts'
 import { aheadOf, beginRecovery } from '../recovery/recovery.ts'
 
@@ -116,6 +116,8 @@ export async function recordListed(
       .returning('id')
       .executeTakeFirst()
     if (!opened) return
+    const before = sql`vm.host = ${id} and vm.deleted_at is null and vm.seen_session > 0 and vm.seen_session < ${session}`
+    await lockedInOrder(before).execute(tx)
     // A VM that is being deleted may be gone already: its task reports that.
     const missing = await tx
       .updateTable('vm')

@@ -42,6 +42,10 @@ export async function lockMatching(
   return rows
 }
 
+/** A statement that locks these VMs by id. One that changes several VMs of a host locks them first, or it could deadlock with requests. */
+export const lockedInOrder = (matching: RawBuilder<unknown>): RawBuilder<unknown> =>
+  sql`select vm.id from vm where ${matching} order by vm.id for no key update`
+
 /** An observation of one VM by its host, with session and position. */
 export interface VmObservation {
   readonly id: VmId
@@ -80,6 +84,7 @@ export async function recordSeen(
       }),
   }))
   await sql`
+    with locked as (${lockedInOrder(sql`vm.id = any(${sights.map(({ id }) => id)}::uuid[])`)})
     update vm set status = seen.status, boot = seen.boot, last_boot = coalesce(seen.boot, vm.last_boot), host_silent = false, missing = 0, lost_reason = null, desired_power_unknown = false,
       seen_session = seen.session, seen_seq = seen.seq, seen_at = clock_timestamp(),
       nested = coalesce(seen.nested, vm.nested),
@@ -91,7 +96,7 @@ export async function recordSeen(
     from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb)
       as seen(id uuid, session bigint, seq integer, incarnation bigint, status text, boot text,
         by_guest boolean, nested boolean, network text, mac text, address text), vapp
-    where vm.id = seen.id and vapp.id = vm.vapp and vm.host = ${host} and vm.incarnation = seen.incarnation and vm.deleted_at is null
+    where vm.id in (select id from locked) and vm.id = seen.id and vapp.id = vm.vapp and vm.host = ${host} and vm.incarnation = seen.incarnation and vm.deleted_at is null
       and vm.lost_reason is distinct from 'LOST' and (vm.seen_session, vm.seen_seq) < (seen.session, seen.seq)`.execute(
     db,
   )
@@ -103,8 +108,10 @@ export async function recordSeen(
  */
 export async function loseSight(db: Kysely<CloudTables>, host: HostId): Promise<void> {
   await sql`
-    with lost as (update vm set host_silent = true
-      where host = ${host} and deleted_at is null and not host_silent returning org, displayed_status)
+    with locked as (${lockedInOrder(sql`vm.host = ${host} and vm.deleted_at is null and not vm.host_silent`)}),
+    lost as (update vm set host_silent = true
+      where vm.id in (select id from locked) and vm.host = ${host} and vm.deleted_at is null and not vm.host_silent
+      returning vm.org, vm.displayed_status)
     insert into event (kind, org, details)
       select 'vms.unknown', org, jsonb_build_object('count', count(*)) from lost
       where displayed_status = 'UNKNOWN' group by org`.execute(db)

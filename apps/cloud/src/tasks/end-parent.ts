@@ -96,22 +96,27 @@ const emitEnd = (tx: Tx, task: TaskRow): Promise<void> =>
 /** Enough to replace the task that ended, also if one of them is woken twice. */
 const WOKEN_NEXT = 4
 
+/** How many are considered. */
+const CONSIDERED = 64
+/** A VM that was woken a moment ago needs no second wake-up. */
+const JUST_WOKEN = '2 s'
+
 /**
- * The children of a bulk operation have no order. Each end wakes the next few: a wake-up of all that are left, at every end, would
- * grow with the square of their number.
+ * The children of a bulk operation have no order. Each end wakes a few of the next, and not those that were just woken: a wake-up of
+ * all that are left, at every end, would grow with the square of their number. The sweep wakes the others.
  */
 async function endBulkChild(tx: Tx, parent: TaskId, children: number): Promise<readonly VmId[]> {
   await recordBulk(tx, parent, children)
-  const next = await tx
-    .selectFrom('task')
-    .select('vm')
-    .where('parent', '=', parent)
-    .where('state', '=', 'queued')
-    .orderBy('rank')
-    .orderBy('id')
-    .limit(WOKEN_NEXT)
-    .execute()
-  return next.flatMap(({ vm }) => (vm === null ? [] : [vm]))
+  const { rows } = await sql<{ id: VmId }>`
+    with next as (
+      select vm.id from (select vm from task where parent = ${parent} and state = 'queued'
+        order by rank, id limit ${CONSIDERED}) waiting join vm on vm.id = waiting.vm
+      where vm.holder is null and (vm.woken_at is null or vm.woken_at < clock_timestamp() - ${JUST_WOKEN}::interval)
+      order by vm.id limit ${WOKEN_NEXT} for no key update of vm skip locked)
+    update vm set woken_at = clock_timestamp() from next where vm.id = next.id returning vm.id`.execute(
+    tx,
+  )
+  return rows.map(({ id }) => id)
 }
 
 /** Writes the progress of a bulk operation from the states of its children, or its end after the last of them. */

@@ -79,6 +79,7 @@ export async function submitBulk(
     .returningAll()
     .executeTakeFirstOrThrow()
   await emitEvent(tx, { kind: 'task.queued', task: parent })
+  await emitEvent(tx, { kind: 'task.running', task: parent })
   for (let at = 0; at < entries.length; at += AT_ONCE) {
     await enqueueEach(tx, entries.slice(at, at + AT_ONCE), { owner, parent: id, inBulk: true })
   }

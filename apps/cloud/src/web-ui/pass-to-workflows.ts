@@ -80,13 +80,19 @@ async function passOn(
   const gone = new AbortController()
   reply.raw.once('close', () => gone.abort())
   const body = request.body as string | undefined
-  const answer = await workflows.ask({
+  const asked = workflows.ask({
     method: request.method as HostRequest['method'],
     path: `/api${(request.raw.url ?? '').slice(PREFIX.length)}`,
     headers: { ...picked(request.headers, REQUEST_HEADERS), [dialect.tokenHeader]: token },
     ...(body !== undefined && { text: body }),
     signal: gone.signal,
   })
+  const answer = await asked.catch((error: unknown) => {
+    if (!gone.signal.aborted) throw error
+    return undefined
+  })
+  // The browser has gone before the workflow server has answered: there is no one to answer, and nothing to log.
+  if (!answer) return reply.hijack()
   limitBody(answer)
   // The response is read at the pace of its reader: a slow one makes the workflow server wait, and needs no memory here.
   return reply

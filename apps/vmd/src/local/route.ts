@@ -32,6 +32,8 @@ export interface LocalCaller {
   readonly uid: number
   /** Whether the request carries the token, or none is required; a page requested by a browser may lack it. */
   readonly carriesToken?: boolean
+  /** The same, without the session of a browser. */
+  readonly carriesTokenItself?: boolean
   /** Whether the caller prefers an operation to follow over waiting for long work. */
   readonly respondAsync?: boolean
   /** Receives the progress of the work, from 0 to 100, if it is followed. */

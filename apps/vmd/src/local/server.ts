@@ -67,6 +67,7 @@ export function buildLocalServer(local: Local, options: LocalOptions): FastifyIn
       caller: {
         uid: gate.uidOf(request.raw.socket),
         carriesToken: gate.carriesToken(request.raw),
+        carriesTokenItself: gate.carriesTokenItself(request.raw),
         page: fileRequest(request),
         reads: request.headers.accept?.includes('text/html') === true,
         respondAsync: wantsToFollow(request.headers['prefer']),

@@ -52,7 +52,10 @@ export function useShortcuts(): void {
       const target = event.target as HTMLElement
       const isTyping = target.closest('input, textarea, select, [role=menu]') !== null
       const isCombination = event.ctrlKey || event.metaKey || event.altKey
-      const isCovered = document.querySelector('[role=dialog], [role=alertdialog]') !== null
+      // A toast is a dialog too, but covers nothing.
+      const isCovered =
+        document.querySelector(':is([role=dialog], [role=alertdialog]):not([aria-modal=false])') !==
+        null
       if (isTyping || isCombination || isCovered) return
       const to = previous === 'g' ? goTo.get(event.key) : undefined
       previous = event.key

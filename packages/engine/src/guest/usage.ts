@@ -11,11 +11,11 @@ import type { UsageSample } from '../usage/rates.ts'
 const SAMPLE_TIMEOUT_MS = 10_000
 const KIB = 1024
 
-/** Samples the counters of all running VMs with one call of libvirt. Does not wait for a QEMU that is busy or stalled. */
+/** Samples the counters of all running VMs with one call of libvirt. Does not wait for a QEMU that another call waits for. */
 export async function sampleUsage(host: Host): Promise<void> {
   const types = libvirt.DomainStatsTypes
   const flags = libvirt.ConnectGetAllDomainStatsFlags
-  const { retStats } = await host.link.call(
+  const { retStats } = await host.statsLink.call(
     libvirt.connectGetAllDomainStats,
     {
       doms: [],

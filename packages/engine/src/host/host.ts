@@ -15,6 +15,8 @@ import type { Room } from './space.ts'
 /** One hypervisor host and all state that its operations share. */
 export interface Host extends AsyncDisposable {
   readonly link: LibvirtLink
+  /** For statistics. A separate connection: a QEMU that hangs makes calls wait, and libvirtd reads only a few at once from one. */
+  readonly statsLink: LibvirtLink
   /** The guest agents, accessed over a separate connection. */
   readonly agents: Agents
   readonly locks: KeyedLock

@@ -151,12 +151,15 @@ export class Gate {
     return server
   }
 
-  /** Also true if no token is required. */
+  /** Also true if no token is required, and for the session of a browser. */
   carriesToken(request: IncomingMessage): boolean {
+    return this.carriesTokenItself(request) || this.#isOfSession(request)
+  }
+
+  /** Also true if no token is required. The session of a browser does not count. */
+  carriesTokenItself(request: IncomingMessage): boolean {
     const { token } = this.#options
-    return (
-      token === undefined || token.isIn(request.headers.authorization) || this.#isOfSession(request)
-    )
+    return token === undefined || token.isIn(request.headers.authorization)
   }
 
   /** A browser sends the cookie to every port of this machine, and with requests of their pages: only our own page counts. */
@@ -165,7 +168,7 @@ export class Gate {
     return (
       this.#own?.has(headers.host?.toLowerCase() ?? '') === true &&
       isFromPage(request, `http://${headers.host}`) &&
-      this.#options.pageSessions?.has(headers.cookie) === true
+      this.#options.pageSessions?.has(headers.cookie, this.uidOf(request.socket)) === true
     )
   }
 

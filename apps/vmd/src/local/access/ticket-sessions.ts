@@ -12,13 +12,20 @@ const COOKIE = 'skerry-ui'
 /** The subject of the tickets. */
 const UI = 'ui'
 
+interface TicketSession {
+  readonly until: number
+  /** The user whose browser traded the ticket. */
+  readonly uid: number
+}
+
 /**
  * Sessions of browsers, for a vmd that requires its token: a page never gets the token. A caller with the token gets a ticket, the page
- * trades it for a cookie. Only hashes are kept.
+ * trades it for a cookie. Browsers send cookies to every port of a machine, so the cookie counts for the user who traded the ticket
+ * only. Only hashes are kept.
  */
 export class TicketSessions {
   readonly #tickets: Tickets
-  readonly #open = new Map<string, number>()
+  readonly #open = new Map<string, TicketSession>()
   readonly #secret: () => string
   readonly #now: () => number
 
@@ -34,21 +41,22 @@ export class TicketSessions {
   }
 
   /** The Set-Cookie header of a new session; undefined if the ticket is wrong, used or expired. */
-  open(ticket: string): string | undefined {
+  open(ticket: string, uid: number): string | undefined {
     if (!this.#tickets.redeem(UI, ticket)) return undefined
     const now = this.#now()
-    for (const [hash, until] of this.#open) if (until <= now) this.#open.delete(hash)
+    for (const [hash, { until }] of this.#open) if (until <= now) this.#open.delete(hash)
     const [oldest] = this.#open.keys()
     if (this.#open.size >= MOST && oldest !== undefined) this.#open.delete(oldest)
     const value = this.#secret()
-    this.#open.set(hashOf(value), now + GOOD_MS)
+    this.#open.set(hashOf(value), { until: now + GOOD_MS, uid })
     return setCookie(value, GOOD_MS / 1000)
   }
 
-  /** Whether this Cookie header belongs to an open session. */
-  has(header: string | undefined): boolean {
+  /** Whether this Cookie header belongs to an open session of this user. */
+  has(header: string | undefined, uid: number): boolean {
     const value = cookieIn(header, COOKIE)
-    return value !== undefined && (this.#open.get(hashOf(value)) ?? 0) > this.#now()
+    const session = value === undefined ? undefined : this.#open.get(hashOf(value))
+    return session !== undefined && session.uid === uid && session.until > this.#now()
   }
 
   /** Ends the session of this Cookie header; returns the Set-Cookie header that removes the cookie. */

@@ -20,7 +20,13 @@ export const webUi = [
     changes: [],
     answers: { 201: PageAddress },
     doc: 'Returns the path of the web UI. With --token-file it contains a ticket, valid once and for 30 s.',
-    async handle({ host, isLocked, webUi: { sessions } }) {
+    async handle({ host, isLocked, webUi: { sessions } }, { carriesTokenItself }) {
+      // Else a session could be renewed without end.
+      if (!carriesTokenItself) {
+        throw new Fault('forbidden', 'a ticket needs the token, not the session of a browser', {
+          hint: 'run skerry ui',
+        })
+      }
       const headers = { 'cache-control': 'no-store' }
       if (!isLocked) return { status: 201, headers, body: { page: '/ui/' } }
       const { text, goodForMs } = sessions.issueTicket()
@@ -38,8 +44,8 @@ export const webUi = [
     takes: json(NewSession),
     answers: { 204: 'nothing' },
     doc: 'Trades a ticket of the web UI for a cookie, which replaces the token in requests of the page. The request needs no token.',
-    async handle({ webUi: { sessions } }, { body: { ticket } }) {
-      const cookie = sessions.open(ticket)
+    async handle({ webUi: { sessions } }, { body: { ticket }, uid }) {
+      const cookie = sessions.open(ticket, uid)
       if (cookie === undefined) {
         throw new Fault('forbidden', 'the ticket is wrong, used or expired', {
           hint: 'get a new one: skerry ui',
