@@ -105,6 +105,26 @@ for (const [why, { may, given }] of Object.entries(cases)) {
   })
 }
 
+test('the sweep wakes waiting queues in turn: none is woken again before all others', async () => {
+  await using cloud = await openCloudDatabase(postgres)
+  const { vms } = await cloud.addVms(5)
+  for (const vm of vms) {
+    await cloud.as(cloud.principal, (tx) =>
+      submitTask(tx, operationNamed('powerOn'), { vm, owner: 'alice' }),
+    )
+  }
+  const age = () =>
+    sql`update vm set woken_at = woken_at - interval '1 min', wake_attempts = 0`.execute(cloud.db)
+  await age()
+  const woken: VmId[] = []
+  for (let sweeps = 0; sweeps < 5; sweeps += 1) {
+    woken.push(...(await takeUnattended(cloud.db, 2)).map(({ id }) => id))
+    await age()
+  }
+  assert.deepEqual(woken.slice(0, 5).toSorted(), vms.toSorted())
+  assert.deepEqual(woken.slice(5).toSorted(), vms.toSorted())
+})
+
 test('the children of a later rank wait, for wake-ups and claims', async () => {
   await using cloud = await openCloudDatabase(postgres)
   const { vms } = await cloud.addVms(2)

@@ -191,22 +191,6 @@ test('an unattended queue gets a wake-up, and again after twice as long each tim
   assert.equal((await vmOf(cloud.db, vm)).wake_attempts, 0, 'the interval starts again')
 })
 
-test('the sweep wakes waiting queues in turn: none is woken again before all others', async () => {
-  await using cloud = await openCloudDatabase(postgres)
-  const { vms } = await cloud.addVms(5)
-  for (const vm of vms) await ask(cloud, vm, 'powerOn')
-  const age = () =>
-    sql`update vm set woken_at = woken_at - interval '1 min', wake_attempts = 0`.execute(cloud.db)
-  await age()
-  const woken: VmId[] = []
-  for (let sweeps = 0; sweeps < 5; sweeps += 1) {
-    woken.push(...(await takeUnattended(cloud.db, 2)).map(({ id }) => id))
-    await age()
-  }
-  assert.deepEqual([...woken.slice(0, 5)].sort(), [...vms].sort())
-  assert.deepEqual([...woken.slice(5)].sort(), [...vms].sort())
-})
-
 test('canceling ends a queued task at once, and marks a running one', async () => {
   await using cloud = await openCloudDatabase(postgres)
   const [vm] = (await cloud.addVms(1)).vms as [VmId]

@@ -87,11 +87,7 @@ export async function openHost(options: HostOptions): Promise<Host> {
       },
       () => clearUnstarted(paths, records.all()),
     ),
-    statsLink: new LibvirtLink(
-      options.libvirt,
-      () => undefined,
-      async () => undefined,
-    ),
+    statsLink: new LibvirtLink(options.libvirt),
     agents: new Agents(options.libvirt),
     // The holder of the lock may change the VM before libvirt emits the event.
     locks: new KeyedLock((id) => powers.forget(id)),

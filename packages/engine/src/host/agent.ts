@@ -19,11 +19,7 @@ export class Agents implements AsyncDisposable {
   readonly #lines = new AgentLines()
 
   constructor(where: { readonly socket: string; readonly uri: string }) {
-    this.#link = new LibvirtLink(
-      where,
-      () => undefined,
-      async () => undefined,
-    )
+    this.#link = new LibvirtLink(where)
   }
 
   /** The agent's return value, which is under the guest's control. Waits at most 5 s in total. */

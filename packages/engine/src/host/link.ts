@@ -30,9 +30,9 @@ export class LibvirtLink implements AsyncDisposable {
 
   constructor(
     where: { readonly socket: string; readonly uri: string },
-    onConnected: (connection: libvirt.Connection) => void,
+    onConnected: (connection: libvirt.Connection) => void = () => undefined,
     /** Called before each attempt to reconnect. */
-    onLost: () => Promise<void>,
+    onLost: () => Promise<void> = async () => undefined,
   ) {
     this.#socket = where.socket
     this.#uri = where.uri
