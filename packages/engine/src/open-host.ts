@@ -111,9 +111,7 @@ export async function openHost(options: HostOptions): Promise<Host> {
     log: options.log ?? (() => {}),
     async [Symbol.asyncDispose]() {
       ended.abort()
-      await host.agents[Symbol.asyncDispose]()
-      await host.statsLink[Symbol.asyncDispose]()
-      await host.link[Symbol.asyncDispose]()
+      for (const each of [host.agents, host.statsLink, host.link]) await each[Symbol.asyncDispose]()
     },
   }
   try {
