@@ -52,7 +52,7 @@ interface Reader {
 }
 
 /** Thrown where the stream was refused. */
-class RefusedStream extends Error {
+export class RefusedStream extends Error {
   readonly status: number
   constructor(status: number) {
     super(`the event stream was refused with ${status}`)

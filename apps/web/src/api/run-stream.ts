@@ -1,33 +1,64 @@
 // The events of one run of a workflow. The server ends the stream with the run.
-import { readStream, type LiveEvent } from './event-stream.ts'
+import { requestEvents } from './client.ts'
+import { readStream, RefusedStream, type LiveEvent } from './event-stream.ts'
 import { WORKFLOW_API } from './workflows.ts'
 
-const AGAIN_MS = 1000
+const AGAIN_MS = [1000, 2000, 4000, 8000, 16_000, 30_000]
+
+/** Answers that the same request gets again: it is not repeated. */
+const isFinal = (status: number): boolean => status >= 400 && status < 500 && status !== 429
 
 export interface RunListener {
-  readonly onEvent: (event: LiveEvent) => void
+  /** The line of the log after which the stream begins. */
+  readonly after: number
+  /** `line`: the number of the newest line of the log. */
+  readonly onEvent: (event: LiveEvent, line: number) => void
   /** Whether the run goes on, and its stream is opened again after a break. */
   readonly goesOn: () => boolean
+  /** The run does not exist any longer, or the user may not see it. */
+  readonly onGone: () => void
 }
 
-/** Follows a run until it ends; returns a function that stops. */
-export function followRun(path: string, { onEvent, goesOn }: RunListener): () => void {
-  const stop = new AbortController()
-  void (async () => {
-    let last: string | undefined
-    const reader = {
-      path: `${WORKFLOW_API}${path}`,
-      signal: stop.signal,
-      onOpen: () => undefined,
-      onEvent,
-      onId: (id: string) => {
-        last = id
-      },
+/** Follows a run until it ends, the stream is refused, or `signal` stops it. */
+export async function followRun(
+  path: string,
+  listener: RunListener,
+  signal: AbortSignal,
+): Promise<void> {
+  let last = String(listener.after)
+  let failures = 0
+  const reader = {
+    path: `${WORKFLOW_API}${path}`,
+    signal,
+    onOpen: () => {
+      failures = 0
+    },
+    onEvent: (event: LiveEvent) => listener.onEvent(event, Number(last)),
+    onId: (id: string) => {
+      last = id
+    },
+  }
+  while (!signal.aborted && listener.goesOn()) {
+    try {
+      await readStream(reader, last)
+    } catch (error) {
+      const status = error instanceof RefusedStream ? error.status : 0
+      if (signal.aborted) return
+      if (status === 401) requestEvents.onUnauthenticated()
+      else if (isFinal(status)) listener.onGone()
+      if (isFinal(status)) return
     }
-    while (!stop.signal.aborted && goesOn()) {
-      await readStream(reader, last).catch(() => undefined)
-      await new Promise((resolve) => setTimeout(resolve, AGAIN_MS))
-    }
-  })()
-  return () => stop.abort()
+    await pause(AGAIN_MS[Math.min(failures, AGAIN_MS.length - 1)] ?? 0, signal)
+    failures += 1
+  }
 }
+
+/** Waits, or until it is stopped. */
+const pause = (ms: number, signal: AbortSignal): Promise<void> =>
+  new Promise((resolve) => {
+    const timer = setTimeout(resolve, ms)
+    signal.addEventListener('abort', () => {
+      clearTimeout(timer)
+      resolve()
+    })
+  })

@@ -15,7 +15,7 @@ const LISTS_MS = 1500
 const TASKS_MS = 250
 
 /** Runs at most once in this time, however often it is called. */
-function throttled(ms: number, run: () => void): () => void {
+export function throttled(ms: number, run: () => void): () => void {
   let isWaiting = false
   return () => {
     if (isWaiting) return

@@ -1,4 +1,6 @@
 // Words of workflows, runs and schedules. Apart from en.ts, so that only their pages load them.
+import { formatCount } from './format.ts'
+
 const runStates: Readonly<Record<string, string>> = {
   initializing: 'Starting',
   running: 'Running',
@@ -28,6 +30,8 @@ export const workflowText = {
     if (state !== 'waiting') return undefined
     return step === undefined ? 'The run waits.' : `The run waits in the step ${step}.`
   },
+  linesShown: (shown: number, leftOut: number): string =>
+    `the newest ${formatCount(shown)} of ${formatCount(shown + leftOut)} lines`,
   scheduleTimes: (cron: string | undefined, seconds: number | undefined, zone: string): string =>
     cron === undefined ? `every ${seconds} s` : `${cron} (${zone})`,
 } as const

@@ -13,8 +13,9 @@ import { CommandLine } from '../../components/command-line.tsx'
 import { ConfirmDialog } from '../../components/dialog.tsx'
 import { ErrorState } from '../../components/empty-state.tsx'
 import { RelativeTime } from '../../components/relative-time.tsx'
+import { useRun } from '../../data/workflows/use-run.ts'
 import { useWorkflowChange } from '../../data/workflows/use-workflow-change.ts'
-import { useRun, useWorkflowDocument } from '../../data/workflows/use-workflows.ts'
+import { useWorkflowDocument } from '../../data/workflows/use-workflows.ts'
 import { logsCommand } from '../../model/workflow-commands.ts'
 import { hasRunEnded, plainValues } from '../../model/workflow-run.ts'
 import { workflowText } from '../../text/workflows.ts'
@@ -24,7 +25,11 @@ import page from '../../styles/page.module.css'
 import style from './page.module.css'
 
 export function RunPage() {
-  const { workflow = '', run: id = '' } = useParams()
+  const { workflow = '', run = '' } = useParams()
+  return <RunView key={`${workflow}/${run}`} workflow={workflow} id={run} />
+}
+
+function RunView({ workflow, id }: Readonly<{ workflow: string; id: string }>) {
   const { path, run: found, drawing, log } = useRun(workflow, id)
   const { data: run, error, refetch } = found
   usePageTitle(
@@ -35,7 +40,6 @@ export function RunPage() {
   if (error) return <ErrorState error={error} onRetry={() => void refetch()} />
   if (!run) return <div className={page['page']} aria-busy="true" />
   const waits = workflowText.waitsFor(run.state, run['current-item-display-name'])
-  const entries = log.data?.logs.map(({ entry }) => entry) ?? []
   return (
     <div className={`${page['page']} ${page['scrolling']}`}>
       <div className={page['tools']}>
@@ -58,10 +62,10 @@ export function RunPage() {
               <Card title="Drawing">
                 <WorkflowDrawing drawing={drawing.data} />
               </Card>
-              <StepTable column={drawing.data.column} log={entries} />
+              <StepTable column={drawing.data.column} times={log.times} />
             </>
           )}
-          <RunLog log={entries} />
+          <RunLog log={log} />
         </div>
         <div className={page['stack']}>
           <RunDetails run={run} />

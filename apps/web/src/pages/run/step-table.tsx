@@ -1,6 +1,7 @@
-import type { DrawnColumn, DrawnStep, RunLogEntry } from '../../api/workflows.ts'
+import type { DrawnColumn, DrawnStep } from '../../api/workflows.ts'
 import { Card } from '../../components/card.tsx'
 import { Table } from '../../components/table.tsx'
+import type { KeptLog } from '../../model/run-log.ts'
 import { stepsOf } from '../../model/workflow-run.ts'
 import { formatClock, formatDateTime } from '../../text/format.ts'
 import { workflowText } from '../../text/workflows.ts'
@@ -12,16 +13,13 @@ const tones: Readonly<Record<string, string | undefined>> = {
   failed: page['bad'],
 }
 
-interface StepTableProps {
+interface StepTableProps extends Pick<KeptLog, 'times'> {
   readonly column: DrawnColumn
-  readonly log: readonly RunLogEntry[]
 }
 
 /** The steps in words, with the times that the log has of them. */
-export function StepTable({ column, log }: StepTableProps) {
-  const linesOf = ({ place }: DrawnStep) => log.filter(({ origin }) => origin === place)
-  const time = (entry: RunLogEntry | undefined) =>
-    entry === undefined ? '–' : formatClock(entry['time-stamp'])
+export function StepTable({ column, times }: StepTableProps) {
+  const time = (at: string | undefined) => (at === undefined ? '–' : formatClock(at))
   const isOver = ({ state }: DrawnStep): boolean => state !== undefined && state !== 'running'
   return (
     <Card title="Steps" flush>
@@ -41,11 +39,11 @@ export function StepTable({ column, log }: StepTableProps) {
               <span className={tones[state ?? ''] ?? ''}>{workflowText.stepState(state)}</span>
             ),
           },
-          { key: 'began', title: 'Began', cell: (step) => time(linesOf(step)[0]) },
+          { key: 'began', title: 'Began', cell: ({ place }) => time(times.get(place)?.began) },
           {
             key: 'ended',
             title: 'Ended',
-            cell: (step) => (isOver(step) ? time(linesOf(step).at(-1)) : '–'),
+            cell: (step) => (isOver(step) ? time(times.get(step.place)?.ended) : '–'),
           },
         ]}
       />
@@ -53,11 +51,19 @@ export function StepTable({ column, log }: StepTableProps) {
   )
 }
 
-export const RunLog = ({ log }: { readonly log: readonly RunLogEntry[] }) => (
-  <Card title="Log" flush>
+export const RunLog = ({ log: { lines, leftOut } }: { readonly log: KeptLog }) => (
+  <Card
+    title="Log"
+    flush
+    tools={
+      leftOut > 0 && (
+        <span className={page['small']}>{workflowText.linesShown(lines.length, leftOut)}</span>
+      )
+    }
+  >
     <Table
       label="Log"
-      rows={log}
+      rows={lines}
       keyOf={({ number }) => String(number)}
       empty="Nothing yet."
       columns={[
