@@ -4,6 +4,7 @@ import { test } from 'node:test'
 
 import {
   draftOf,
+  fitsFields,
   kindOf,
   readDraft,
   type FormDraft,
@@ -104,4 +105,37 @@ test('typed values of a run become plain ones', () => {
     },
   ])
   assert.deepEqual(values, { name: 'web', none: null, all: [1], place: { city: 'Berlin' } })
+})
+
+test('a field may have the name of something that every object has', () => {
+  const names = ['__proto__', 'constructor', 'toString']
+  const text = `{"type": "object", "properties": {${names.map((name) => `"${name}": {"type": "string", "default": "x"}`).join()}}}`
+  const schema = JSON.parse(text) as FormSchema
+  const draft = draftOf(schema)
+  assert.deepEqual(
+    Object.entries(draft),
+    names.map((name) => [name, 'x']),
+  )
+  const { value, errors } = readDraft(schema, draft)
+  assert.deepEqual(
+    Object.entries(value as object),
+    names.map((name) => [name, 'x']),
+  )
+  assert.equal(errors.size, 0)
+  assert.equal(kindOf({ type: 'string', format: 'constructor' }), 'text')
+})
+
+test('a secret is masked also where the schema names no type', () => {
+  assert.equal(kindOf({ format: 'password' }), 'secret')
+})
+
+test('a schema that is too deep or too large for fields is recognised', () => {
+  const nested = (levels: number): FormSchema =>
+    levels === 0 ? { type: 'string' } : form(nested(levels - 1))
+  const wide = (count: number): FormSchema => ({
+    type: 'object',
+    properties: Object.fromEntries(Array.from({ length: count }, (_, at) => [`p${at}`, {}])),
+  })
+  const found = [nested(8), nested(9), nested(5000), wide(300), wide(301)].map(fitsFields)
+  assert.deepEqual(found, [true, false, false, true, false])
 })

@@ -48,12 +48,41 @@ export interface FormResult {
   readonly errors: FormErrors
 }
 
+const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** A schema may name a property `constructor`, which every object inherits. */
+export const ownValue = <T>(values: Readonly<Record<string, T>>, name: string): T | undefined =>
+  Object.hasOwn(values, name) ? values[name] : undefined
+
+/** More fields than these are no form that a person fills in, and each costs the page at every key. */
+const FIELDS_MAX = 300
+const LEVELS_MAX = 8
+
+/** Whether a form can have a field for every part of the schema; otherwise its value is written as JSON. */
+export function fitsFields(schema: FormSchema): boolean {
+  const open: { readonly part: unknown; readonly level: number }[] = [{ part: schema, level: 0 }]
+  let fields = 0
+  for (let next = open.pop(); next; next = open.pop()) {
+    const { part, level } = next
+    if (!isRecord(part)) continue
+    if (level > LEVELS_MAX) return false
+    const inside = isRecord(part['properties']) ? Object.values(part['properties']) : []
+    fields += inside.length
+    if (fields > FIELDS_MAX) return false
+    for (const each of [...inside, part['items']]) open.push({ part: each, level: level + 1 })
+  }
+  return true
+}
+
 const typeOf = ({ type }: FormSchema): string | undefined =>
   typeof type === 'string' ? type : type?.find((each) => each !== 'null')
 
 export function kindOf(schema: FormSchema): FieldKind {
   if (Array.isArray(schema.enum)) return 'choice'
   const type = typeOf(schema)
+  // The server takes a secret by its format alone.
+  if (schema.format === 'password' && type === undefined) return 'secret'
   if (type === 'boolean') return 'flag'
   if (type === 'number' || type === 'integer') return 'number'
   if (type === 'string') return kindOfText(schema)
@@ -62,12 +91,12 @@ export function kindOf(schema: FormSchema): FieldKind {
   return type === 'array' && isSimple ? 'list' : 'json'
 }
 
-const textKinds: Readonly<Record<string, FieldKind>> = {
-  password: 'secret',
-  date: 'date',
-  'date-time': 'time',
-}
-const kindOfText = ({ format = '' }: FormSchema): FieldKind => textKinds[format] ?? 'text'
+const textKinds: ReadonlyMap<string, FieldKind> = new Map([
+  ['password', 'secret'],
+  ['date', 'date'],
+  ['date-time', 'time'],
+])
+const kindOfText = ({ format = '' }: FormSchema): FieldKind => textKinds.get(format) ?? 'text'
 
 export const labelOf = (name: string, { title }: FormSchema): string => title ?? name
 
@@ -81,12 +110,10 @@ export const fieldsOf = (
 }[] =>
   Object.entries(schema.properties ?? {}).map(([name, own]) => ({
     name,
-    schema: own,
+    // `true` is a schema, too.
+    schema: isRecord(own) ? own : {},
     isRequired: schema.required?.includes(name) ?? false,
   }))
-
-const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 type DraftMaker = (schema: FormSchema, value: unknown) => FormDraft
 
@@ -107,7 +134,7 @@ const drafts: Readonly<Record<FieldKind, DraftMaker>> = {
   group: (schema, value) => {
     const values = isRecord(value) ? value : {}
     return Object.fromEntries(
-      fieldsOf(schema).map(({ name, schema: own }) => [name, draftOf(own, values[name])]),
+      fieldsOf(schema).map(({ name, schema: own }) => [name, draftOf(own, ownValue(values, name))]),
     )
   },
 }
@@ -160,7 +187,7 @@ function readGroup({ schema, draft, path, errors }: ReadField): unknown {
   const entries = fieldsOf(schema).flatMap(({ name, schema: own, isRequired }) => {
     const value = readField({
       schema: own,
-      draft: inside[name] ?? '',
+      draft: ownValue(inside, name) ?? draftOf(own),
       path: `${path}/${name}`,
       isRequired,
       errors,

@@ -16,7 +16,7 @@ import page from '../../styles/page.module.css'
 /** A question of a run, with the form of its answer. */
 export function QuestionCard({ question }: { readonly question: QuestionDocument }) {
   const { name, description, workflow, execution, approver } = question
-  const form = useSchemaForm(question.form)
+  const form = useSchemaForm({ key: `${execution}/${question.id}`, schema: question.form })
   const { makeChange, isPending } = useWorkflowChange()
   const title = useId()
   const id = question['workflow-id']
@@ -46,7 +46,7 @@ export function QuestionCard({ question }: { readonly question: QuestionDocument
         {approver === 'other' && (
           <p className={page['soft']}>Another user than the one who started the run must answer.</p>
         )}
-        <SchemaFields schema={question.form} form={form} />
+        <SchemaFields form={form} />
         <div className={page['tools']}>
           <Button
             type="submit"
@@ -57,7 +57,7 @@ export function QuestionCard({ question }: { readonly question: QuestionDocument
             Answer
           </Button>
         </div>
-        <CommandLine wraps text={answerCommand(workflow, execution, form.value ?? {})} />
+        <CommandLine wraps text={answerCommand(workflow, execution, form)} />
       </form>
     </Card>
   )

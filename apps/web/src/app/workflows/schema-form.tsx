@@ -1,13 +1,15 @@
 // A form from a JSON Schema, field by field or as JSON.
-import { useId, useState } from 'react'
+import { useId, useMemo, useState } from 'react'
 
 import { Button } from '../../components/button.tsx'
 import { CheckField, SelectField, TextArea, TextField } from '../../components/field.tsx'
 import {
   draftOf,
   fieldsOf,
+  fitsFields,
   kindOf,
   labelOf,
+  ownValue,
   readDraft,
   type FormDraft,
   type FormErrors,
@@ -18,46 +20,73 @@ import page from '../../styles/page.module.css'
 import style from './schema-form.module.css'
 
 export interface SchemaForm {
+  readonly schema: FormSchema
   readonly draft: FormDraft
+  /** undefined: field by field. */
   readonly json: string | undefined
+  /** False: the schema is too large for fields, and the form is always JSON. */
+  readonly hasFields: boolean
   /** Shown once the user has tried to send the form. */
   readonly errors: FormErrors
-  /** The value, or undefined while something is wrong. */
+  /** The value, or undefined while something is wrong or the schema is being read. */
   readonly value: Readonly<Record<string, unknown>> | undefined
   readonly setDraft: (draft: FormDraft) => void
-  /** undefined: field by field. */
-  readonly setJson: (json: string | undefined) => void
+  readonly setJson: (json: string) => void
+  /** From fields to JSON and back. While the JSON is wrong it stays, with its error. */
+  readonly switchMode: () => void
   /** Shows the errors; returns the value if there are none. */
   readonly submit: () => Readonly<Record<string, unknown>> | undefined
 }
 
-/** The state of a form. It starts again where `schema` or `given` is another object. */
-export function useSchemaForm(schema: FormSchema | undefined, given?: unknown): SchemaForm {
-  const [edited, setEdited] = useState<{ of: unknown; with: unknown; draft: FormDraft }>()
-  const [json, setJson] = useState<string>()
-  const [isTried, setTried] = useState(false)
-  const object: FormSchema = { type: 'object', properties: {}, ...schema }
-  const isSame = edited?.of === schema && edited?.with === given
-  const draft = isSame && edited ? edited.draft : draftOf(object, given)
-  const result = json === undefined ? readDraft(object, draft) : readJson(json)
-  const value =
-    result.errors.size === 0 ? (result.value as Readonly<Record<string, unknown>>) : undefined
+interface SchemaFormOptions {
+  /** Of what the form is, such as the id of a workflow. For another key the form starts again. */
+  readonly key: string
+  /** undefined: it is being read. */
+  readonly schema: FormSchema | undefined
+  /** What the form starts with, instead of the defaults of the schema. */
+  readonly given?: unknown
+}
+
+interface FormState {
+  readonly key: string
+  /** undefined: nothing is typed yet. */
+  readonly draft: FormDraft | undefined
+  readonly json: string | undefined
+  readonly isTried: boolean
+}
+
+const asText = (value: unknown): string => JSON.stringify(value, undefined, 2)
+
+/** The state of a form. What is typed stays when a list that contains the schema is read again. */
+export function useSchemaForm({ key, schema: found, given }: SchemaFormOptions): SchemaForm {
+  const fresh: FormState = { key, draft: undefined, json: undefined, isTried: false }
+  const [kept, setKept] = useState(fresh)
+  const state = kept.key === key ? kept : fresh
+  const change = (part: Partial<FormState>): void =>
+    setKept((old) => ({ ...(old.key === key ? old : fresh), ...part }))
+  const schema = useMemo<FormSchema>(() => ({ type: 'object', properties: {}, ...found }), [found])
+  const hasFields = useMemo(() => fitsFields(schema), [schema])
+  const json = state.json ?? (hasFields ? undefined : asText(given ?? {}))
+  const draft = json === undefined ? (state.draft ?? draftOf(schema, given)) : {}
+  const result = json === undefined ? readDraft(schema, draft) : readJson(json)
+  const isRight = found !== undefined && result.errors.size === 0
+  const value = isRight ? (result.value as Readonly<Record<string, unknown>>) : undefined
   return {
+    schema,
     draft,
     json,
-    errors: isTried ? result.errors : new Map(),
+    hasFields,
+    errors: state.isTried ? result.errors : new Map(),
     value,
-    setDraft: (next) => setEdited({ of: schema, with: given, draft: next }),
-    setJson(next) {
-      if (next === undefined && json !== undefined) {
-        const read = readJson(json)
-        if (read.errors.size === 0)
-          setEdited({ of: schema, with: given, draft: draftOf(object, read.value) })
-      }
-      setJson(next)
+    setDraft: (next) => change({ draft: next }),
+    setJson: (next) => change({ json: next }),
+    switchMode() {
+      if (json === undefined) change({ json: asText(result.value) })
+      else if (result.errors.size > 0) change({ isTried: true })
+      else change({ json: undefined, draft: draftOf(schema, result.value) })
     },
     submit() {
-      setTried(true)
+      change({ isTried: true })
       return value
     },
   }
@@ -74,19 +103,15 @@ function readJson(text: string) {
   return { value: {}, errors: new Map([['', 'Enter a JSON object, such as {"name": "web"}']]) }
 }
 
-interface SchemaFieldsProps {
-  readonly schema: FormSchema
-  readonly form: SchemaForm
-}
-
-export function SchemaFields({ schema, form }: SchemaFieldsProps) {
-  const { draft, json, errors, setDraft, setJson } = form
+export function SchemaFields({ form }: { readonly form: SchemaForm }) {
+  const { schema, draft, json, hasFields, errors, setDraft, setJson, switchMode } = form
   const isJson = json !== undefined
   return (
     <div className={page['fields']}>
       {isJson ? (
         <TextArea
           label="Inputs as JSON"
+          hint={hasFields ? undefined : 'There are too many inputs for a form'}
           rows={10}
           value={json}
           error={errors.get('')}
@@ -106,20 +131,13 @@ export function SchemaFields({ schema, form }: SchemaFieldsProps) {
           {errors.size === 1 ? 'One field needs' : `${errors.size} fields need`} your attention.
         </p>
       )}
-      <div>
-        <Button
-          small
-          tone="plain"
-          icon="keys"
-          onClick={() =>
-            setJson(
-              isJson ? undefined : JSON.stringify(readDraft(schema, draft).value, undefined, 2),
-            )
-          }
-        >
-          {isJson ? 'Edit as a form' : 'Edit as JSON'}
-        </Button>
-      </div>
+      {hasFields && (
+        <div>
+          <Button small tone="plain" icon="keys" onClick={switchMode}>
+            {isJson ? 'Edit as a form' : 'Edit as JSON'}
+          </Button>
+        </div>
+      )}
     </div>
   )
 }
@@ -133,7 +151,7 @@ interface DraftProps {
 }
 
 function GroupFields({ schema, draft, path, errors, onChange }: DraftProps) {
-  const drafts = draft as Readonly<Record<string, FormDraft>>
+  const drafts = (typeof draft === 'object' ? draft : {}) as Readonly<Record<string, FormDraft>>
   const fields = fieldsOf(schema)
   if (fields.length === 0) return <p className={page['soft']}>No inputs.</p>
   return fields.map(({ name, schema: own, isRequired }) => (
@@ -141,7 +159,7 @@ function GroupFields({ schema, draft, path, errors, onChange }: DraftProps) {
       key={name}
       label={isRequired ? `${labelOf(name, own)} (required)` : labelOf(name, own)}
       schema={own}
-      draft={drafts[name] ?? draftOf(own)}
+      draft={ownValue(drafts, name) ?? draftOf(own)}
       path={`${path}/${name}`}
       errors={errors}
       onChange={(next) => onChange({ ...drafts, [name]: next })}

@@ -8,6 +8,7 @@ import { Dialog } from '../../components/dialog.tsx'
 import { SelectField, TextField } from '../../components/field.tsx'
 import { useWorkflowChange } from '../../data/workflows/use-workflow-change.ts'
 import { useWorkflowDocument } from '../../data/workflows/use-workflows.ts'
+import { hasSecrets } from '../../model/schema-secrets.ts'
 import { scheduleCommand } from '../../model/workflow-commands.ts'
 
 import page from '../../styles/page.module.css'
@@ -24,10 +25,21 @@ export function ScheduleDialog({ workflows, onClose }: ScheduleDialogProps) {
   const [name, setName] = useState('')
   const [cron, setCron] = useState('0 3 * * *')
   const [zone, setZone] = useState(ownZone)
-  const { data } = useWorkflowDocument<PresentationDocument>(`/workflows/${workflow}/presentation`)
-  const form = useSchemaForm(data?.form)
+  const { data, error } = useWorkflowDocument<PresentationDocument>(
+    `/workflows/${workflow}/presentation`,
+  )
+  const form = useSchemaForm({ key: workflow, schema: data?.form })
   const { makeChange, isPending } = useWorkflowChange()
+  const asksSecret = data !== undefined && hasSecrets(data.form)
+  const why = [
+    isPending && 'the schedule is being created',
+    !data && error && 'the inputs of the workflow cannot be read',
+    !data && 'the inputs of the workflow are being read',
+    asksSecret && 'a schedule stores no secrets',
+    name === '' && 'the schedule needs a name',
+  ].find((each) => typeof each === 'string')
   const submit = (): void => {
+    if (why !== undefined) return
     const input = form.submit()
     if (!input) return
     makeChange({
@@ -49,18 +61,7 @@ export function ScheduleDialog({ workflows, onClose }: ScheduleDialogProps) {
       footer={
         <>
           <Button onClick={onClose}>Cancel</Button>
-          <Button
-            type="submit"
-            tone="primary"
-            icon="plus"
-            unavailable={
-              isPending
-                ? 'the schedule is being created'
-                : name === ''
-                  ? 'the schedule needs a name'
-                  : undefined
-            }
-          >
+          <Button type="submit" tone="primary" icon="plus" unavailable={why}>
             Create schedule
           </Button>
         </>
@@ -92,11 +93,17 @@ export function ScheduleDialog({ workflows, onClose }: ScheduleDialogProps) {
             onChange={(event) => setZone(event.target.value)}
           />
         </div>
-        {data && <SchemaFields schema={data.form} form={form} />}
-        <CommandLine
-          wraps
-          text={scheduleCommand(title, { cron, title: name, zone }, form.value ?? {})}
-        />
+        {asksSecret ? (
+          <p className={page['bad']} role="alert">
+            {title} asks for a secret, and a schedule stores no secrets. Start the workflow by hand,
+            or remove the secret from it.
+          </p>
+        ) : (
+          <>
+            {data && <SchemaFields form={form} />}
+            <CommandLine wraps text={scheduleCommand(title, { cron, title: name, zone }, form)} />
+          </>
+        )}
       </div>
     </Dialog>
   )

@@ -72,15 +72,28 @@ interface StartCardProps {
 
 /** The form of the inputs. An earlier run may have given their values: its page leads here to run it again. */
 function StartCard({ workflow, path }: StartCardProps) {
-  const { state } = useLocation() as { readonly state: { readonly input?: unknown } | null }
-  const { data } = useWorkflowDocument<PresentationDocument>(`${path}/presentation`)
-  const form = useSchemaForm(data?.form, state?.input)
+  const { key, state } = useLocation() as {
+    readonly key: string
+    readonly state: { readonly input?: unknown } | null
+  }
+  const { data, error } = useWorkflowDocument<PresentationDocument>(`${path}/presentation`)
+  const form = useSchemaForm({
+    key: `${workflow.id} ${key}`,
+    schema: data?.form,
+    given: state?.input,
+  })
   const { makeChange, isPending } = useWorkflowChange<RunDocument>()
   const navigate = useNavigate()
   const title = useId()
+  const why = [
+    isPending && 'the run is being started',
+    !hasWorkflowLink(workflow, 'add') && 'your role may not run workflows',
+    !data && error && 'the inputs cannot be read',
+    !data && 'the inputs are being read',
+  ].find((each) => typeof each === 'string')
   const submit = (event: FormEvent): void => {
     event.preventDefault()
-    const input = form.submit()
+    const input = why === undefined && form.submit()
     if (!input) return
     makeChange({
       href: `${path}/executions`,
@@ -91,31 +104,19 @@ function StartCard({ workflow, path }: StartCardProps) {
       onDone: (run) => void navigate(paths.run(workflow.id, run.id)),
     })
   }
-  const mayRun = hasWorkflowLink(workflow, 'add')
   return (
     <Card title="Run">
       <form className={page['stack']} noValidate aria-labelledby={title} onSubmit={submit}>
         <span id={title} className="visually-hidden">
           Inputs of {workflow.name}
         </span>
-        {data && <SchemaFields schema={data.form} form={form} />}
+        {data && <SchemaFields form={form} />}
         <div className={page['tools']}>
-          <Button
-            type="submit"
-            tone="primary"
-            icon="play"
-            unavailable={
-              isPending
-                ? 'the run is being started'
-                : mayRun
-                  ? undefined
-                  : 'your role may not run workflows'
-            }
-          >
+          <Button type="submit" tone="primary" icon="play" unavailable={why}>
             Run workflow
           </Button>
         </div>
-        <CommandLine wraps text={runCommand(workflow.name, form.value ?? {})} />
+        <CommandLine wraps text={runCommand(workflow.name, form)} />
       </form>
     </Card>
   )
