@@ -1,4 +1,4 @@
-// A small workflow API, as a cell passes it on at /api/workflow: two workflows, of which one asks a question. Runs end after a moment.
+// A small workflow API, as a cell passes it on at /api/workflow: three workflows, of which one asks a question and one takes a secret. Runs end after a moment.
 import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 
@@ -6,6 +6,7 @@ import { readBody, sendJson } from './send.ts'
 
 const GREET = '01980010-0000-7000-8000-000000000001'
 const RESTART = '01980010-0000-7000-8000-000000000002'
+const SET_PASSWORD = '01980010-0000-7000-8000-000000000003'
 const STEP_MS = 400
 
 const greetForm = {
@@ -24,6 +25,13 @@ const greetForm = {
     },
   },
   required: ['name'],
+}
+const passwordForm = {
+  type: 'object',
+  properties: {
+    user: { type: 'string', title: 'User' },
+    password: { type: 'string', title: 'New password', format: 'password' },
+  },
 }
 const answerForm = {
   type: 'object',
@@ -51,6 +59,7 @@ interface SimulatedSchedule {
 const workflows = [
   { id: GREET, name: 'Greet', description: 'Says hello to someone.', form: greetForm },
   { id: RESTART, name: 'Rolling restart', description: 'Asks before it goes on.', form: {} },
+  { id: SET_PASSWORD, name: 'Set password', description: 'Of a user.', form: passwordForm },
 ] as const
 
 const typed = (value: unknown): unknown =>

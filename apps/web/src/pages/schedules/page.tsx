@@ -17,7 +17,7 @@ import { EmptyState, ErrorState } from '../../components/empty-state.tsx'
 import { FilterBar } from '../../components/filter-bar.tsx'
 import { Table } from '../../components/table.tsx'
 import { useWorkflowChange } from '../../data/workflows/use-workflow-change.ts'
-import { useWorkflowDocument } from '../../data/workflows/use-workflows.ts'
+import { useWorkflowDocument, useWorkflowList } from '../../data/workflows/use-workflows.ts'
 import { pauseCommand } from '../../model/workflow-commands.ts'
 import { workflowText } from '../../text/workflows.ts'
 import { ScheduleDialog } from './schedule-dialog.tsx'
@@ -27,7 +27,7 @@ import page from '../../styles/page.module.css'
 const SHOWN = 1000
 
 export function SchedulesPage() {
-  const { data, error, refetch } = useWorkflowDocument<SchedulesDocument>('/schedules')
+  const { data, error, refetch } = useWorkflowList<SchedulesDocument>('/schedules')
   const listed = useWorkflowDocument<WorkflowListDocument>(
     `/workflows?maxResult=${SHOWN}&sortOrders=%2Bname`,
   )
@@ -40,7 +40,8 @@ export function SchedulesPage() {
   const rows = data?.schedule ?? []
   const [first] = rows
   usePageTitle({ text: 'Schedules', total: data && rows.length })
-  if (error) return <ErrorState error={error} onRetry={() => void refetch()} />
+  // A schedule that is being written stays when the list is not read once.
+  if (error && !data) return <ErrorState error={error} onRetry={() => void refetch()} />
   return (
     <div className={`${page['page']} ${page['scrolling']}`}>
       <FilterBar

@@ -6,8 +6,8 @@ import { RunState } from '../../app/workflows/run-state.tsx'
 import { Card } from '../../components/card.tsx'
 import { RelativeTime } from '../../components/relative-time.tsx'
 import { Table } from '../../components/table.tsx'
-import { useWorkflowDocument } from '../../data/workflows/use-workflows.ts'
-import { formatDateTime } from '../../text/format.ts'
+import { useWorkflowList } from '../../data/workflows/use-workflows.ts'
+import { formatCount, formatDateTime } from '../../text/format.ts'
 
 import page from '../../styles/page.module.css'
 
@@ -15,10 +15,21 @@ const SHOWN = 25
 
 /** The latest runs of a workflow. */
 export function RunList({ workflow, path }: Readonly<{ workflow: string; path: string }>) {
-  const { data } = useWorkflowDocument<RunsDocument>(`${path}/executions?maxResult=${SHOWN}`)
+  const { data } = useWorkflowList<RunsDocument>(`${path}/executions?maxResult=${SHOWN}`)
   const rows = data?.relations.link.map(attributesOf) ?? []
   return (
-    <Card title="Runs" flush>
+    <Card
+      title="Runs"
+      flush
+      tools={
+        data &&
+        data.total > rows.length && (
+          <span className={page['small']}>
+            the latest {rows.length} of {formatCount(data.total)}
+          </span>
+        )
+      }
+    >
       <Table
         label="Runs"
         rows={rows}

@@ -12,6 +12,7 @@ import { Table } from '../../components/table.tsx'
 import { useWorkflowDocument } from '../../data/workflows/use-workflows.ts'
 import { textParam } from '../../model/search-params.ts'
 import { listWorkflowsCommand } from '../../model/workflow-commands.ts'
+import { formatCount } from '../../text/format.ts'
 
 import page from '../../styles/page.module.css'
 
@@ -71,6 +72,12 @@ export function WorkflowsPage() {
           />
         )}
       </Card>
+      {data?.total !== undefined && data.total > rows.length && (
+        <p className={page['small']}>
+          These are the first {formatCount(rows.length)} of {formatCount(data.total)} workflows, by
+          name. Filter by name to find the others.
+        </p>
+      )}
       <CommandLine text={listWorkflowsCommand()} />
     </div>
   )
