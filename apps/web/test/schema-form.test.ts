@@ -52,7 +52,6 @@ const wrong: readonly (readonly [FormSchema, FormDraft, string])[] = [
   [{ type: 'string' }, '', 'This field is required'],
   [{ type: 'string', minLength: 3 }, 'ab', 'Enter at least 3 characters'],
   [{ type: 'string', maxLength: 3 }, 'abcd', 'Enter at most 3 characters'],
-  [{ type: 'string', pattern: '^[a-z]+$' }, 'A', 'Does not have the form ^[a-z]+$'],
   [{ type: 'integer' }, '1.5', 'Enter a whole number'],
   [{ type: 'number' }, 'many', 'Enter a number'],
   [{ type: 'number', minimum: 2 }, '1', 'The smallest value is 2'],
@@ -87,7 +86,8 @@ test('a schema that no field fits is written as JSON, and a pattern of others is
     [kindOf(lists), kindOf({}), kindOf({ type: 'object' })],
     ['json', 'json', 'json'],
   )
-  const { errors } = readDraft(form({ type: 'string', pattern: '(' }), { it: 'x' })
+  const slow = { type: 'string', pattern: '^(a+)+$' }
+  const { errors } = readDraft(form(slow), { it: `${'a'.repeat(100)}!` })
   assert.equal(errors.size, 0)
 })
 

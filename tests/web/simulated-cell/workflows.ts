@@ -12,7 +12,7 @@ const STEP_MS = 400
 const greetForm = {
   type: 'object',
   properties: {
-    name: { type: 'string', title: 'Name', description: 'Whom to greet.', pattern: '^[a-z]+$' },
+    name: { type: 'string', title: 'Name', description: 'Whom to greet.', maxLength: 10 },
     times: { type: 'integer', title: 'Times', default: 1, minimum: 1, maximum: 5 },
     tone: { type: 'string', title: 'Tone', enum: ['friendly', 'formal'], default: 'friendly' },
     loud: { type: 'boolean', title: 'Loud' },

@@ -51,9 +51,16 @@ export interface RequestOptions {
   readonly expects401?: boolean
 }
 
-/** The path of an href: documents have absolute addresses of the cloud, the page asks its own origin. */
+/** A segment . or .., also encoded: URLs resolve them. */
+const DOT_SEGMENT = /\/(?:\.|%2e){1,2}(?=[/?#\\]|$)/i
+
+/**
+ * The path of an href: documents have absolute addresses of the cloud, the page asks its own origin. Ids of the page's address are part
+ * of it: one with dot segments would lead to another resource than the page shows.
+ */
 export const pathOf = (href: string): string => {
   const url = new URL(href, 'https://cloud.invalid')
+  if (DOT_SEGMENT.test(href)) throw new ApiError(404, 'NOT_FOUND', 'There is no such address')
   return url.pathname + url.search
 }
 
