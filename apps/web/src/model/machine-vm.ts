@@ -1,11 +1,6 @@
 // A VM of this machine as the pages show it. Its state decides what may be done, by the same rules as vmd's.
-import {
-  decidePower,
-  lifecycleRules,
-  powerRules,
-  type PowerCommand,
-  type PowerState,
-} from '@skerry/vm'
+import { lifecycleRules } from '@skerry/vm/lifecycle'
+import { decidePower, powerRules, type PowerCommand, type PowerState } from '@skerry/vm/power'
 
 import { localPath, type LocalOperation, type LocalVm } from '../api/machine.ts'
 import type { ActionName, VmAction } from './actions.ts'

@@ -1,4 +1,4 @@
-import { whyNotGuestPath } from '@skerry/vm'
+import { whyNotGuestPath } from '@skerry/vm/names'
 import { useState, type FormEvent } from 'react'
 
 import { localPath, type LocalFolder } from '../../api/machine.ts'
