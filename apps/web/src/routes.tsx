@@ -129,6 +129,10 @@ const machinePages: RouteObject[] = [
     lazy: { Component: async () => (await import('./pages/machine-vm/page.tsx')).MachineVmPage },
   },
   {
+    path: 'vms/named/:vm',
+    lazy: { Component: async () => (await import('./pages/machine-vm/page.tsx')).MachineVmPage },
+  },
+  {
     path: 'templates',
     lazy: {
       Component: async () =>

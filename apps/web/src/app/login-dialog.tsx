@@ -1,6 +1,14 @@
+import { useEffect } from 'react'
+
 import { CommandLine } from '../components/command-line.tsx'
 import { Dialog } from '../components/dialog.tsx'
-import { hasSessionEnded, logOut, pageConfig, useSession } from '../data/session.ts'
+import {
+  hasSessionEnded,
+  logOut,
+  pageConfig,
+  resumeOnMachine,
+  useSession,
+} from '../data/session.ts'
 import { useStore } from '../data/store.ts'
 import { LoginForm } from './login-form.tsx'
 
@@ -8,14 +16,7 @@ import { LoginForm } from './login-form.tsx'
 export function LoginDialog() {
   const { user, org } = useSession()
   const { kind } = useStore(pageConfig)
-  if (kind === 'machine') {
-    return (
-      <Dialog title="Your session has ended" onClose={() => undefined}>
-        <p>Open the page again from a terminal of this machine:</p>
-        <CommandLine text="skerry ui" />
-      </Dialog>
-    )
-  }
+  if (kind === 'machine') return <MachineDialog />
   return (
     <Dialog title="Your session has ended" onClose={() => undefined}>
       <p>Log in again to continue where you were.</p>
@@ -25,6 +26,24 @@ export function LoginDialog() {
           Log in as another user
         </a>
       </p>
+    </Dialog>
+  )
+}
+
+function MachineDialog() {
+  useEffect(() => {
+    const look = (): void => void resumeOnMachine()
+    addEventListener('focus', look)
+    document.addEventListener('visibilitychange', look)
+    return () => {
+      removeEventListener('focus', look)
+      document.removeEventListener('visibilitychange', look)
+    }
+  }, [])
+  return (
+    <Dialog title="Your session has ended" onClose={() => undefined}>
+      <p>Open the page again from a terminal of this machine:</p>
+      <CommandLine text="skerry ui" />
     </Dialog>
   )
 }

@@ -1,4 +1,5 @@
 // Every address of the app, below /ui. routes.tsx says which page each of them shows.
+import { pageConfig } from '../data/session.ts'
 
 const segment = encodeURIComponent
 
@@ -7,7 +8,8 @@ export const paths = {
   overview: '/',
   vms: '/vms',
   newVm: '/vms/new',
-  vm: (id: string) => `/vms/${segment(id)}`,
+  /** A machine may have a VM called new; a cloud's ids begin with vm-. */
+  vm: (id: string) => (id === 'new' ? '/vms/named/new' : `/vms/${segment(id)}`),
   vapps: '/vapps',
   newVapp: '/vapps/new',
   vapp: (id: string) => `/vapps/${segment(id)}`,
@@ -33,6 +35,6 @@ export const paths = {
   adminAudit: '/admin/audit',
 } as const
 
-/** The page of a VM or vApp by its id, which begins with its kind. */
+/** The page of a VM or vApp by its id, which begins with its kind in a cloud. A machine has VMs only, with ids of its users. */
 export const objectPath = (id: string): string =>
-  id.startsWith('vapp-') ? paths.vapp(id) : paths.vm(id)
+  pageConfig.get().kind === 'cloud' && id.startsWith('vapp-') ? paths.vapp(id) : paths.vm(id)

@@ -4,6 +4,7 @@ import { useNavigate } from 'react-router'
 import { Button } from '../components/button.tsx'
 import { Dialog } from '../components/dialog.tsx'
 import { areShortcutsShown, isPaletteOpen, isTaskListOpen } from '../data/page-state.ts'
+import { pageConfig } from '../data/session.ts'
 import { useStore } from '../data/store.ts'
 import { paths } from './paths.ts'
 import { useNavGroups } from './side-nav.tsx'
@@ -26,6 +27,8 @@ const inLists: readonly (readonly [keys: string, meaning: string])[] = [
   ['Shift ↑ ↓', 'select several'],
   ['.', 'actions of the row'],
 ]
+/** The lists of a machine are short: they have neither a preview nor a selection. */
+const onlyInCloud = new Set(['Space', 'x', 'Shift ↑ ↓'])
 
 /** Keys that work everywhere, except in text fields and dialogs. */
 export function useShortcuts(): void {
@@ -79,6 +82,7 @@ function focusFilter(event: KeyboardEvent): void {
 
 export function Shortcuts() {
   const isShown = useStore(areShortcutsShown)
+  const { kind } = useStore(pageConfig)
   const groups = useNavGroups()
   if (!isShown) return null
   const pages = groups.flatMap(({ entries }) =>
@@ -94,7 +98,10 @@ export function Shortcuts() {
     >
       <div className={style['groups']}>
         <KeyList title="Everywhere" keys={everywhere} />
-        <KeyList title="In lists" keys={inLists} />
+        <KeyList
+          title="In lists"
+          keys={inLists.filter(([keys]) => kind === 'cloud' || !onlyInCloud.has(keys))}
+        />
         <KeyList title="Pages" keys={pages} />
       </div>
     </Dialog>

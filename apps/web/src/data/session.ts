@@ -44,10 +44,25 @@ const sessionOf = ({ user, org, role, right, link }: SessionDocument): UserSessi
 export async function loadConfig(): Promise<void> {
   const early = Reflect.get(window, 'skerryConfig') as Promise<PageConfig> | undefined
   const first = await (early ?? request<PageConfig>('/ui/config.json'))
-  const config = (await tradeTicket()) ? await request<PageConfig>('/ui/config.json') : first
+  const hadTicket = await tradeTicket()
+  const config = hadTicket ? await request<PageConfig>('/ui/config.json') : first
+  if (hadTicket || first.isLocked) localStorage.setItem(NEEDS_TOKEN, 'yes')
   pageConfig.set(config)
   if (config.kind === 'machine') session.set(config.isLocked ? undefined : ownerOfMachine)
   else session.set(config.session && sessionOf(config.session))
+}
+
+const NEEDS_TOKEN = 'skerry.needs-token'
+
+/** Whether the vmd of this page requires its token: it gave out a ticket, or was locked, in this browser before. */
+export const needsToken = (): boolean => localStorage.getItem(NEEDS_TOKEN) === 'yes'
+
+/** `skerry ui` may have opened a session in another tab, whose cookie is this tab's, too. */
+export async function resumeOnMachine(): Promise<void> {
+  const config = await request<PageConfig>('/ui/config.json').catch(() => undefined)
+  if (!config || config.isLocked) return
+  hasSessionEnded.set(false)
+  await queryClient.invalidateQueries()
 }
 
 /** A user who may use the local API may do everything. */
