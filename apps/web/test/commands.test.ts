@@ -2,12 +2,20 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
 import { contentRange, nextPart, PART_BYTES } from '../src/api/transfer.ts'
-import { commandOf, createCommand, curlCommand, listCommand } from '../src/model/commands.ts'
+import {
+  commandOf,
+  createCommand,
+  curlCommand,
+  listCommand,
+  snapshotCommand,
+} from '../src/model/commands.ts'
 
 test('names are quoted for a shell', () => {
   assert.equal(commandOf('start', 'web-1'), 'skerry start web-1')
   assert.equal(commandOf('delete', "a b'c"), String.raw`skerry rm 'a b'\''c'`)
   assert.equal(commandOf('discardState', 'web-1'), undefined)
+  assert.equal(snapshotCommand('web-1', 'a b', true), "skerry snapshot create web-1 'a b'")
+  assert.equal(snapshotCommand('web-1', 'a', false), 'skerry snapshot create web-1 a --disk-only')
   assert.equal(listCommand('vm', 'memoryMB=gt=4096'), 'skerry vm list --filter memoryMB=gt=4096')
 })
 

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
+import { localVmPath } from '../src/api/machine.ts'
 import { findAction } from '../src/model/actions.ts'
 import { parseFilter } from '../src/model/filter.ts'
 import {
@@ -50,9 +51,22 @@ test('an action is the request of the local API', () => {
     body: 'on',
   })
   assert.equal(findAction(actions, 'reset')?.href, '/api/vms/my.vm/reset')
+})
+
+test('a request is a line that a shell reads as one command', () => {
+  const origin = 'http://127.0.0.1:8080'
+  const open = { origin, needsToken: false }
   assert.equal(
-    localCurl('http://127.0.0.1:8080', 'PATCH', '/api/vms/power/my.vm', 'on'),
+    localCurl(open, 'PATCH', '/api/vms/power/my.vm', 'on'),
     'curl -X PATCH -d on http://127.0.0.1:8080/api/vms/power/my.vm',
+  )
+  assert.equal(
+    localCurl(open, 'GET', localVmPath('a&b')),
+    "curl 'http://127.0.0.1:8080/api/vms?view=full&id=a%26b'",
+  )
+  assert.equal(
+    localCurl({ origin, needsToken: true }, 'DELETE', '/api/vms/my.vm'),
+    'curl -X DELETE -H "Authorization: Bearer $SKERRY_TOKEN" http://127.0.0.1:8080/api/vms/my.vm',
   )
 })
 

@@ -92,10 +92,10 @@ export const localPath = (...words: readonly string[]): string =>
 export const readLocalVms = (signal?: AbortSignal): Promise<readonly LocalVm[]> =>
   request('/api/vms?view=full', { signal })
 
+export const localVmPath = (id: string): string => `/api/vms?view=full&id=${encodeURIComponent(id)}`
+
 export const readLocalVm = async (id: string, signal?: AbortSignal): Promise<LocalVm | undefined> =>
-  (
-    await request<readonly LocalVm[]>(`/api/vms?view=full&id=${encodeURIComponent(id)}`, { signal })
-  )[0]
+  (await request<readonly LocalVm[]>(localVmPath(id), { signal }))[0]
 
 /** Long work continues as an operation; undefined: it was done at once. */
 export async function startOperation(

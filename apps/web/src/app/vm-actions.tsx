@@ -16,7 +16,7 @@ import { pageConfig } from '../data/session.ts'
 import { source } from '../data/source.ts'
 import { createStore, useStore } from '../data/store.ts'
 import { isAvailable, type VmAction, type ActionName } from '../model/actions.ts'
-import { commandOf } from '../model/commands.ts'
+import { commandOf, snapshotCommand } from '../model/commands.ts'
 import type { ShownTask } from '../model/task.ts'
 import { en } from '../text/en.ts'
 import { paths } from './paths.ts'
@@ -132,7 +132,7 @@ export function ActionDialog() {
     >
       <p>{en.warning[action.name]}</p>
       <CommandChoice
-        skerry={commandOf(action.name, target.name)}
+        skerry={commandOf(action.name, source().nameForTerminal(target))}
         curl={source().curlLine(action.method, pathOf(action.href), action.body)}
       />
     </ConfirmDialog>
@@ -171,7 +171,7 @@ function SnapshotDialog({ target, action, onClose, onConfirm }: SnapshotDialogPr
       <TextField label="Name" value={name} onChange={(event) => setName(event.target.value)} />
       <CheckField label="Include the memory of the guest" checked={memory} onChange={setMemory} />
       <CommandChoice
-        skerry={`skerry snapshot create ${target.name} ${name}`}
+        skerry={snapshotCommand(source().nameForTerminal(target), name, memory)}
         curl={source().curlLine('POST', pathOf(action.href), body)}
       />
     </Dialog>

@@ -1,5 +1,5 @@
 import { request } from '../api/client.ts'
-import type { TaskDocument, VmDocument } from '../api/documents.ts'
+import type { MetricsDocument, TaskDocument, VmDocument } from '../api/documents.ts'
 import { runQuery } from '../api/query.ts'
 import { curlCommand } from '../model/commands.ts'
 import { nameFilter } from '../model/filter.ts'
@@ -45,6 +45,8 @@ export const cloudSource: DataSource = {
     rememberTask(task)
     return task
   },
+  readMetrics: (id, signal) => request<MetricsDocument>(`/api/vApp/${id}/metrics`, { signal }),
   startLiveUpdates,
+  nameForTerminal: ({ name }) => name,
   curlLine: curlCommand,
 }

@@ -1,4 +1,5 @@
 // Where pages get their data: a cloud or one machine. Pages and the shell ask the source, and do not ask which of the two it is.
+import type { MetricsDocument } from '../api/documents.ts'
 import type { QueryPage } from '../api/query.ts'
 import type { VmAction } from '../model/actions.ts'
 import type { ShownTask } from '../model/task.ts'
@@ -25,6 +26,10 @@ export interface DataSource {
   readonly openConsole?: (action: VmAction) => void
   /** Brings events into the cache until the returned function is called. */
   readonly startLiveUpdates: () => () => void
+  /** What a VM used in the last hour. */
+  readonly readMetrics: (id: string, signal?: AbortSignal) => Promise<MetricsDocument>
+  /** The word by which `skerry` finds a VM. */
+  readonly nameForTerminal: (vm: { readonly id: string; readonly name: string }) => string
   /** A request as a line for a terminal. */
   readonly curlLine: (method: string, path: string, body?: unknown) => string
 }

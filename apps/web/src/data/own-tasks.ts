@@ -9,11 +9,16 @@ const started = new Map<string, ShownTask>()
 
 export const rememberTask = (task: ShownTask): void => void started.set(task.id, task)
 
-export async function reportFailure(taskId: string): Promise<void> {
+/** `message`: why, where the event says so. Default: it is read from the task. */
+export async function reportFailure(taskId: string, message?: string): Promise<void> {
   const task = started.get(taskId)
   if (!task) return
   started.delete(taskId)
-  const { error } = await request<TaskDocument>(task.href)
+  const description = message ?? (await readReason(task.href))
   const what = en.operation(task.operation, false)
-  notify({ tone: 'error', title: `${what} ${task.object} failed`, description: error?.message })
+  notify({ tone: 'error', title: `${what} ${task.object} failed`, description })
 }
+
+/** undefined: the server gives no reason, or no answer; that the task failed is known all the same. */
+const readReason = async (href: string): Promise<string | undefined> =>
+  (await request<TaskDocument>(href).catch(() => undefined))?.error?.message

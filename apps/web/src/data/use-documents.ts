@@ -2,7 +2,7 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 
 import { pathOf, request } from '../api/client.ts'
-import type { MetricsDocument, TaskDocument } from '../api/documents.ts'
+import type { TaskDocument } from '../api/documents.ts'
 import { isOpen, taskOfDocument } from '../model/task.ts'
 import { isStreamAlive } from './connection.ts'
 import { source } from './source.ts'
@@ -57,7 +57,7 @@ const METRICS_MS = 15_000
 export const useMetrics = (id: string, isEnabled: boolean) =>
   useQuery({
     queryKey: ['metrics', id],
-    queryFn: ({ signal }) => request<MetricsDocument>(`/api/vApp/${id}/metrics`, { signal }),
+    queryFn: ({ signal }) => source().readMetrics(id, signal),
     enabled: isEnabled,
     refetchInterval: METRICS_MS,
     staleTime: 0,

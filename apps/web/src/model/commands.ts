@@ -25,6 +25,9 @@ const lines: Readonly<Partial<Record<ActionName, (vm: string) => string>>> = {
 export const commandOf = (action: ActionName, vm: string): string | undefined =>
   lines[action]?.(shellQuoted(vm))
 
+export const snapshotCommand = (vm: string, name: string, hasMemory: boolean): string =>
+  `skerry snapshot create ${shellQuoted(vm)} ${shellQuoted(name)}${hasMemory ? '' : ' --disk-only'}`
+
 export const listCommand = (type: 'vm' | 'vapp' | 'task', filter: string): string =>
   filter === '' ? `skerry ${type} list` : `skerry ${type} list --filter ${shellQuoted(filter)}`
 

@@ -168,15 +168,27 @@ export const taskOfOperation = (operation: LocalOperation): ShownTask => ({
     operation.error && [operation.error.message, operation.error.hint].filter(Boolean).join('; '),
 })
 
-/** A request to vmd as a line for a terminal. */
-export const localCurl = (origin: string, method: string, path: string, body?: unknown): string =>
+export interface LocalAddress {
+  readonly origin: string
+  /** vmd was started with --token-file. */
+  readonly needsToken: boolean
+}
+
+/** A request to vmd as a line for a terminal. The token has the variable that `skerry` reads. */
+export const localCurl = (
+  { origin, needsToken }: LocalAddress,
+  method: string,
+  path: string,
+  body?: unknown,
+): string =>
   [
     'curl',
     method === 'GET' ? '' : `-X ${method}`,
+    needsToken ? '-H "Authorization: Bearer $SKERRY_TOKEN"' : '',
     body === undefined
       ? ''
       : `-d ${shellQuoted(typeof body === 'string' ? body : JSON.stringify(body))}`,
-    `${origin}${path}`,
+    shellQuoted(`${origin}${path}`),
   ]
     .filter((part) => part !== '')
     .join(' ')

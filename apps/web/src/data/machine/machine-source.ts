@@ -1,11 +1,7 @@
 import { ApiError, request } from '../../api/client.ts'
+import type { MetricsDocument } from '../../api/documents.ts'
 import { followEvents, type LiveEvent } from '../../api/event-stream.ts'
-import {
-  readLocalVm,
-  readLocalVms,
-  startOperation,
-  type LocalOperation,
-} from '../../api/machine.ts'
+import { localPath, readLocalVm, readLocalVms, type LocalOperation } from '../../api/machine.ts'
 import { parseFilter } from '../../model/filter.ts'
 import {
   localCurl,
@@ -15,13 +11,12 @@ import {
   taskOfOperation,
   type MachineVm,
 } from '../../model/machine-vm.ts'
-import type { ShownTask } from '../../model/task.ts'
 import { markLive, markLost } from '../connection.ts'
 import type { DataSource } from '../data-source.ts'
 import { notifyError } from '../notifications.ts'
-import { rememberTask, reportFailure } from '../own-tasks.ts'
 import { queryClient } from '../query-client.ts'
-import { hasSessionEnded } from '../session.ts'
+import { hasSessionEnded, needsToken } from '../session.ts'
+import { noteOperation, readOpenOperations, startTask } from './own-operations.ts'
 
 const TASKS_SHOWN = 50
 
@@ -34,17 +29,6 @@ export async function readMachineVm(id: string, signal?: AbortSignal): Promise<M
   throw new ApiError(404, '404', `there is no VM ${id} on this machine; it may have been deleted`)
 }
 
-/** The task of long work, which is remembered so that its failure is reported. */
-export async function startTask(
-  ...operation: Parameters<typeof startOperation>
-): Promise<ShownTask | undefined> {
-  const started = await startOperation(...operation)
-  if (!started) return undefined
-  const task = taskOfOperation(started)
-  rememberTask(task)
-  return task
-}
-
 const invalidate = (...key: readonly string[]): void =>
   void queryClient.invalidateQueries({ queryKey: key })
 
@@ -53,7 +37,7 @@ function onEvent({ event, data }: LiveEvent): void {
   if (event === 'operation') {
     const operation = data['operation'] as LocalOperation
     invalidate('tasks')
-    if (operation.state === 'failed') void reportFailure(operation.id)
+    noteOperation(operation)
     if (operation.state === 'running') return
   }
   invalidate('vm')
@@ -93,9 +77,18 @@ export const machineSource: DataSource = {
   startLiveUpdates: () =>
     followEvents('/api/events', {
       onEvent,
-      onState: (state) => (state === 'live' ? markLive() : markLost()),
+      onState: (state) => {
+        if (state === 'lost') return markLost()
+        markLive()
+        // Events that came before this stream are not repeated.
+        void readOpenOperations()
+      },
       onReset: () => void queryClient.invalidateQueries(),
       onUnauthenticated: () => hasSessionEnded.set(true),
     }),
-  curlLine: (method, path, body) => localCurl(location.origin, method, path, body),
+  readMetrics: (id, signal) => request<MetricsDocument>(localPath('vms', id, 'usage'), { signal }),
+  // Names of a machine's VMs need not be unique, ids are.
+  nameForTerminal: ({ id }) => id,
+  curlLine: (method, path, body) =>
+    localCurl({ origin: location.origin, needsToken: needsToken() }, method, path, body),
 }

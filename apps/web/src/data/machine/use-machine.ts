@@ -45,8 +45,13 @@ export const useSnapshots = (vm: string) =>
   useLocal<readonly LocalSnapshot[]>('vms', vm, 'snapshots')
 export const useForwards = (vm: string) => useLocal<readonly LocalForward[]>('vms', vm, 'forwards')
 export const useLocalTemplates = () => useLocal<readonly LocalTemplate[]>('templates')
-export const useLocalMachine = () => useLocal<MachineState>('machine')
-/** Not read again by events: vmd tries to define a VM for it. */
+/** Not read again by events: vmd runs the checks of `skerry doctor` for it. */
+export const useLocalMachine = () =>
+  useQuery({
+    queryKey: ['doctor'],
+    queryFn: ({ signal }) => request<MachineState>(localPath('machine'), { signal }),
+  })
+/** Nor this: vmd tries to define a VM for it. */
 export const useLocalHealth = () =>
   useQuery({
     queryKey: ['health'],

@@ -1,5 +1,4 @@
-import { whyNotId } from '@skerry/vm'
-import { useState, type FormEvent } from 'react'
+import { useEffect, useRef, useState, type FormEvent } from 'react'
 import { useNavigate } from 'react-router'
 
 import { usePageTitle } from '../../app/page-title.ts'
@@ -9,15 +8,13 @@ import { Button } from '../../components/button.tsx'
 import { Card } from '../../components/card.tsx'
 import { CommandLine } from '../../components/command-line.tsx'
 import { CheckField, SelectField, TextArea, TextField } from '../../components/field.tsx'
-import { startTask } from '../../data/machine/machine-source.ts'
+import { createLocalVm } from '../../data/machine/create-vm.ts'
 import { useLocalTemplates } from '../../data/machine/use-machine.ts'
-import { notify, notifyError } from '../../data/notifications.ts'
-import { queryClient } from '../../data/query-client.ts'
 import { source } from '../../data/source.ts'
 import { createCommand } from '../../model/commands.ts'
+import { whyNotNewVm, type NewLocalVm } from '../../model/machine-forms.ts'
 import { textParam } from '../../model/search-params.ts'
 import { formatBytes, formatMiB } from '../../text/format.ts'
-import { startWhenCreated } from './start-when-created.ts'
 
 import page from '../../styles/page.module.css'
 
@@ -96,28 +93,12 @@ export function MachineNewVmPage() {
               <CheckField label="Start the VM after creation" checked={start} onChange={setStart} />
             </div>
           </Card>
-          <Tools reason={isPending ? 'the VM is being created' : whyNot(wanted)} />
+          <Tools reason={isPending ? 'the VM is being created' : whyNotNewVm(wanted)} />
         </div>
         <TerminalCard wanted={wanted} start={start} />
       </form>
     </div>
   )
-}
-
-interface NewLocalVm {
-  readonly id: string
-  /** undefined: there is none. */
-  readonly template: string | undefined
-  readonly cpus: number
-  readonly memoryMiB: number
-  readonly sshKeys?: readonly string[]
-}
-
-function whyNot({ id, template, cpus, memoryMiB }: NewLocalVm): string | undefined {
-  if (template === undefined) return 'there is no template yet; import one first'
-  if (id === '') return 'the VM needs a name'
-  const isWhole = [cpus, memoryMiB].every((value) => Number.isInteger(value) && value > 0)
-  return whyNotId(id) ?? (isWhole ? undefined : 'CPUs and memory must be whole numbers above 0')
 }
 
 function Tools({ reason }: { readonly reason: string | undefined }) {
@@ -137,17 +118,16 @@ function Tools({ reason }: { readonly reason: string | undefined }) {
 function useCreate() {
   const navigate = useNavigate()
   const [isPending, setPending] = useState(false)
+  const isShown = useRef(true)
+  useEffect(() => {
+    isShown.current = true
+    return () => void (isShown.current = false)
+  }, [])
   const create = async (wanted: NewLocalVm, start: boolean): Promise<void> => {
     setPending(true)
-    try {
-      const task = await startTask('/api/vms', { method: 'POST', body: wanted })
-      notify({ tone: 'progress', title: `Creating ${wanted.id}` })
-      await startWhenCreated(wanted.id, task, start)
-      await queryClient.invalidateQueries({ queryKey: ['machine'] })
-      void navigate(paths.vm(wanted.id))
-    } catch (error) {
-      notifyError(`${wanted.id} was not created`, error)
-    }
+    const isCreated = await createLocalVm(wanted, start)
+    // A user who has left the form meanwhile stays where they are.
+    if (isCreated && isShown.current) void navigate(paths.vm(wanted.id))
     setPending(false)
   }
   return { create, isPending }

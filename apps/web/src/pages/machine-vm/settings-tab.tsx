@@ -6,44 +6,11 @@ import { CommandLine } from '../../components/command-line.tsx'
 import { CheckField, TextField } from '../../components/field.tsx'
 import { source } from '../../data/source.ts'
 import { useChange } from '../../data/use-change.ts'
-import { findAction } from '../../model/actions.ts'
-import { shellQuoted, sizeOption } from '../../model/commands.ts'
+import { settingsChanges, settingsCommand, whyNotSettings } from '../../model/machine-forms.ts'
 import type { MachineVm } from '../../model/machine-vm.ts'
 import { formatMiB } from '../../text/format.ts'
 
 import page from '../../styles/page.module.css'
-
-interface LocalSettings {
-  readonly cpus: number
-  readonly memoryMiB: number
-  readonly diskMiB: number
-  readonly autostart: boolean
-}
-
-/** Only what the user changed is sent: vmd refuses hardware of a running VM, but not its autostart. */
-function changesOf(wanted: LocalSettings, vm: MachineVm): Partial<LocalSettings> {
-  return Object.fromEntries(
-    Object.entries(wanted).filter(([key, value]) => vm[key as keyof LocalSettings] !== value),
-  )
-}
-
-function whyNot(
-  wanted: LocalSettings,
-  vm: MachineVm,
-  changes: Partial<LocalSettings>,
-): string | undefined {
-  const { autostart: _, ...hardware } = wanted
-  const isWhole = Object.values(hardware).every((value) => Number.isInteger(value) && value > 0)
-  if (!isWhole) return 'all values must be whole numbers above 0'
-  if (wanted.diskMiB < vm.diskMiB) return 'a disk can grow, but not shrink'
-  const keys = Object.keys(changes)
-  if (keys.length === 0) return 'nothing has changed'
-  const isHardware = keys.some((key) => key !== 'autostart')
-  return isHardware ? findAction(vm.actions, 'changeHardware')?.unavailable : undefined
-}
-
-const options = ({ cpus, memoryMiB, diskMiB, autostart }: LocalSettings): string =>
-  `--cpus ${cpus} --memory ${sizeOption(memoryMiB)} --disk ${sizeOption(diskMiB)} --autostart ${autostart ? 'yes' : 'no'}`
 
 export function SettingsTab({ vm }: { readonly vm: MachineVm }) {
   const [cpus, setCpus] = useState(String(vm.cpus))
@@ -57,8 +24,8 @@ export function SettingsTab({ vm }: { readonly vm: MachineVm }) {
     diskMiB: Number(disk),
     autostart,
   }
-  const changes = changesOf(wanted, vm)
-  const reason = isPending ? 'the change is being sent' : whyNot(wanted, vm, changes)
+  const changes = settingsChanges(wanted, vm)
+  const reason = isPending ? 'the change is being sent' : whyNotSettings(wanted, vm)
   const submit = (event: FormEvent): void => {
     event.preventDefault()
     makeChange({
@@ -113,7 +80,7 @@ export function SettingsTab({ vm }: { readonly vm: MachineVm }) {
       </Card>
       <Card title="On a terminal">
         <div className={page['stack']}>
-          <CommandLine wraps text={`skerry set ${shellQuoted(vm.id)} ${options(wanted)}`} />
+          <CommandLine wraps text={settingsCommand(vm.id, wanted)} />
           <CommandLine wraps text={source().curlLine('PATCH', vm.href, changes)} />
         </div>
       </Card>
