@@ -32,6 +32,12 @@ const stateOf = (word: string): ShownTaskState =>
 
 export const isOpen = ({ state }: ShownTask): boolean => state === 'queued' || state === 'running'
 
+/** What is done now, by the id of its VM or vApp. */
+export const openTasksByObject = (
+  tasks: readonly ShownTask[] = [],
+): ReadonlyMap<string, ShownTask> =>
+  new Map(tasks.filter(isOpen).map((task) => [task.objectId ?? '', task]))
+
 export const taskOfRecord = (record: TaskRecord): ShownTask => ({
   id: idOf(record.href),
   href: record.href,

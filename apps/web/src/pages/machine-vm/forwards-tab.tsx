@@ -12,6 +12,7 @@ import { source } from '../../data/source.ts'
 import { useChange } from '../../data/use-change.ts'
 import { shellQuoted } from '../../model/commands.ts'
 import type { MachineVm } from '../../model/machine-vm.ts'
+import { forwardStateColumn, guestPortColumn, hostPortColumn } from '../machine/forward-columns.tsx'
 
 import page from '../../styles/page.module.css'
 
@@ -38,27 +39,9 @@ export function ForwardsTab({ vm }: { readonly vm: MachineVm }) {
           keyOf={({ hostAddress, hostPort }) => `${hostAddress} ${hostPort}`}
           empty="None. A forward makes a port of the guest reachable on this machine, and only here."
           columns={[
-            {
-              key: 'host',
-              title: 'Port of this machine',
-              isEssential: true,
-              cell: ({ hostAddress, hostPort }) => (
-                <span className={page['mono']}>
-                  {hostAddress}:{hostPort}
-                </span>
-              ),
-            },
-            {
-              key: 'guest',
-              title: 'Port of the guest',
-              isEssential: true,
-              cell: ({ guestPort }) => guestPort,
-            },
-            {
-              key: 'state',
-              title: 'State',
-              cell: ({ listening }) => (listening ? 'Open' : 'The port is in use'),
-            },
+            hostPortColumn,
+            { ...guestPortColumn, isEssential: true },
+            forwardStateColumn,
             {
               key: 'tools',
               title: 'Actions',

@@ -3,11 +3,10 @@ import { Link } from 'react-router'
 import { paths } from '../../app/paths.ts'
 import { Button } from '../../components/button.tsx'
 import type { GridColumn } from '../../components/grid/grid-column.ts'
-import { PowerLabel } from '../../components/power-label.tsx'
 import type { MachineVm } from '../../model/machine-vm.ts'
 import type { ShownTask } from '../../model/task.ts'
-import { en } from '../../text/en.ts'
 import { formatMiB } from '../../text/format.ts'
+import { VmState } from '../vms/columns.tsx'
 
 import page from '../../styles/page.module.css'
 
@@ -21,7 +20,7 @@ export const machineVmColumns = (
     title: 'State',
     width: '12rem',
     sort: 'status',
-    cell: (row) => <PowerLabel power={row.power} doing={doingOf(tasks.get(row.id))} />,
+    cell: (row) => <VmState row={row} task={tasks.get(row.id)} />,
   },
   {
     key: 'name',
@@ -88,6 +87,3 @@ export const machineVmColumns = (
     ),
   },
 ]
-
-const doingOf = (task: ShownTask | undefined): string | undefined =>
-  task && en.operation(task.operation, false).split(' ').slice(0, 2).join(' ')

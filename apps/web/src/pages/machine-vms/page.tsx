@@ -19,7 +19,7 @@ import { useTasks } from '../../data/use-documents.ts'
 import { parseFilter } from '../../model/filter.ts'
 import { matchesFilter, sortedVms, type MachineVm } from '../../model/machine-vm.ts'
 import { choiceParam, textParam } from '../../model/search-params.ts'
-import { isOpen } from '../../model/task.ts'
+import { openTasksByObject } from '../../model/task.ts'
 import { en } from '../../text/en.ts'
 import { NarrowVmRow } from '../vms/narrow-row.tsx'
 import { RowMenu, type OpenedRow } from '../vms/row-menu.tsx'
@@ -27,7 +27,7 @@ import { machineVmColumns } from './columns.tsx'
 
 import page from '../../styles/page.module.css'
 
-const statuses = ['', 'on', 'off', 'suspended', 'paused'] as const
+const statuses = ['', 'on', 'off', 'suspended', 'paused', 'unknown'] as const
 const schema = {
   q: textParam(),
   status: choiceParam(statuses, ''),
@@ -115,7 +115,7 @@ export function MachineVmsPage() {
 function useColumns(openMenu: (opened: OpenedRow) => void) {
   const { data } = useTasks()
   return useMemo(() => {
-    const tasks = new Map(data?.tasks.filter(isOpen).map((task) => [task.objectId ?? '', task]))
+    const tasks = openTasksByObject(data?.tasks)
     return machineVmColumns(tasks, (row, anchor) => openMenu({ row, anchor }))
   }, [data, openMenu])
 }

@@ -1,7 +1,7 @@
 // This machine: whether it works, what it has, and which of its ports lead to guests.
 import { Link } from 'react-router'
 
-import type { LocalHealth, MachineState, MachineCheck } from '../../api/machine.ts'
+import type { MachineState, MachineCheck } from '../../api/machine.ts'
 import { usePageTitle } from '../../app/page-title.ts'
 import { paths } from '../../app/paths.ts'
 import { Button } from '../../components/button.tsx'
@@ -17,8 +17,10 @@ import {
   useLocalMachine,
   useMachineVms,
 } from '../../data/machine/use-machine.ts'
+import { healthChecks } from '../../model/machine-checks.ts'
 import type { MachineVm } from '../../model/machine-vm.ts'
 import { formatCount, formatMiB, plural } from '../../text/format.ts'
+import { forwardStateColumn, guestPortColumn, hostPortColumn } from './forward-columns.tsx'
 
 import page from '../../styles/page.module.css'
 
@@ -59,29 +61,6 @@ export function MachinePage() {
     </div>
   )
 }
-
-/** What vmd says of itself, in the form of the other checks. */
-const healthChecks = (health: LocalHealth | undefined): MachineCheck[] =>
-  health === undefined
-    ? []
-    : [
-        {
-          check: 'vmd',
-          state: health.status === 'ok' ? 'ok' : 'fail',
-          found: health.status === 'ok' ? 'running' : 'running, but degraded',
-          ...(health.reasons.length > 0 && { fix: health.reasons.join('; ') }),
-        },
-        {
-          check: 'libvirt',
-          state: health.libvirt === 'up' ? 'ok' : 'fail',
-          found: health.libvirt === 'up' ? 'answers' : 'does not answer',
-        },
-        {
-          check: 'journal',
-          state: health.journal === 'up' ? 'ok' : 'fail',
-          found: health.journal === 'up' ? 'is written' : 'cannot be written',
-        },
-      ]
 
 const looks = {
   ok: { icon: 'check', text: 'OK', style: 'good' },
@@ -230,16 +209,7 @@ function ForwardsCard({ vms }: { readonly vms: readonly MachineVm[] }) {
         keyOf={({ hostAddress, hostPort }) => `${hostAddress} ${hostPort}`}
         empty="No ports of this machine lead to guests. Add one on the page of a VM."
         columns={[
-          {
-            key: 'port',
-            title: 'Port of this machine',
-            isEssential: true,
-            cell: ({ hostAddress, hostPort }) => (
-              <span className={page['mono']}>
-                {hostAddress}:{hostPort}
-              </span>
-            ),
-          },
+          hostPortColumn,
           {
             key: 'vm',
             title: 'VM',
@@ -250,12 +220,8 @@ function ForwardsCard({ vms }: { readonly vms: readonly MachineVm[] }) {
               </Link>
             ),
           },
-          { key: 'guest', title: 'Port of the guest', cell: ({ guestPort }) => guestPort },
-          {
-            key: 'state',
-            title: 'State',
-            cell: ({ listening }) => (listening ? 'Open' : 'The port is in use'),
-          },
+          guestPortColumn,
+          forwardStateColumn,
         ]}
       />
     </Card>

@@ -1,15 +1,10 @@
 import { pathOf } from '../../api/client.ts'
-import { useVmActions } from '../../app/vm-actions.tsx'
-import { Button } from '../../components/button.tsx'
 import { Card, Facts } from '../../components/card.tsx'
 import { CommandLine } from '../../components/command-line.tsx'
-import { consoles } from '../../data/consoles.ts'
-import { useStore } from '../../data/store.ts'
-import { findAction } from '../../model/actions.ts'
 import { curlCommand } from '../../model/commands.ts'
 import type { VmDetails } from '../../model/vm.ts'
 import { formatDateTime, formatMiB } from '../../text/format.ts'
-import { Screenshot } from './screenshot.tsx'
+import { ScreenCard } from './screen-card.tsx'
 import { SnapshotCard } from './snapshot-card.tsx'
 import { UsageCard } from './usage-card.tsx'
 
@@ -57,33 +52,6 @@ const DetailsCard = ({ vm }: { readonly vm: VmDetails }) => {
           ['ID', mono(vm.id)],
         ]}
       />
-    </Card>
-  )
-}
-
-function ScreenCard({ vm }: { readonly vm: VmDetails }) {
-  const { current } = useStore(consoles)
-  const startAction = useVmActions()
-  const action = findAction(vm.actions, 'console')
-  if (current === vm.id || !action) return null
-  return (
-    <Card
-      title="Screen"
-      flush
-      tools={
-        <Button
-          small
-          icon="console"
-          unavailable={action.unavailable}
-          onClick={() => startAction(vm, action)}
-        >
-          Console
-        </Button>
-      }
-    >
-      <div className={style['screen']}>
-        <Screenshot vm={vm} />
-      </div>
     </Card>
   )
 }

@@ -18,7 +18,8 @@ export function Screenshot({ vm }: { readonly vm: VmDetails }) {
     )
     return () => clearInterval(timer)
   }, [])
-  if (vm.screenshotHref === undefined || vm.power !== 'on')
+  const hasScreen = vm.power === 'on' || vm.power === 'paused'
+  if (vm.screenshotHref === undefined || !hasScreen)
     return <p className={style['dark']}>{en.powerMeaning[vm.power]}</p>
   return (
     <img

@@ -17,7 +17,7 @@ import { useStore } from '../../data/store.ts'
 import { useTasks } from '../../data/use-documents.ts'
 import { useCounts, useRecordList } from '../../data/use-record-list.ts'
 import { parseFilter, queryFilter } from '../../model/filter.ts'
-import { isOpen } from '../../model/task.ts'
+import { openTasksByObject } from '../../model/task.ts'
 import { vmRowOf, type ListedVm } from '../../model/vm.ts'
 import { en } from '../../text/en.ts'
 import { BulkBar } from './bulk-bar.tsx'
@@ -180,10 +180,7 @@ function useColumns(
   openMenu: (opened: OpenedRow) => void,
 ) {
   const { data } = useTasks()
-  const tasks = useMemo(
-    () => new Map(data?.tasks.filter(isOpen).map((task) => [task.objectId ?? '', task])),
-    [data],
-  )
+  const tasks = useMemo(() => openTasksByObject(data?.tasks), [data])
   return useMemo(
     () =>
       vmColumns({
