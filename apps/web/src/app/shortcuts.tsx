@@ -30,6 +30,9 @@ const inLists: readonly (readonly [keys: string, meaning: string])[] = [
 /** The lists of a machine are short: they have neither a preview nor a selection. */
 const onlyInCloud = new Set(['Space', 'x', 'Shift ↑ ↓'])
 
+/** Messages at the edge of the page have these roles, too, but do not cover it. */
+const DIALOGS = ':is([role=dialog], [role=alertdialog]):not([aria-modal=false])'
+
 /** Keys that work everywhere, except in text fields and dialogs. */
 export function useShortcuts(): void {
   const navigate = useNavigate()
@@ -55,10 +58,7 @@ export function useShortcuts(): void {
       const target = event.target as HTMLElement
       const isTyping = target.closest('input, textarea, select, [role=menu]') !== null
       const isCombination = event.ctrlKey || event.metaKey || event.altKey
-      // A toast is a dialog too, but covers nothing.
-      const isCovered =
-        document.querySelector(':is([role=dialog], [role=alertdialog]):not([aria-modal=false])') !==
-        null
+      const isCovered = document.querySelector(DIALOGS) !== null
       if (isTyping || isCombination || isCovered) return
       const to = previous === 'g' ? goTo.get(event.key) : undefined
       previous = event.key
