@@ -12,6 +12,7 @@ import { startBrowser, type Browser } from '../accept/console/browser.ts'
 import { BASE, curlOn } from '../accept/curl.ts'
 import { startVmdPlace, type VmdPlace } from '../accept/vmd-place.ts'
 import { violationsOf } from './axe.ts'
+import { inPage } from './in-page.ts'
 
 const skip = reasonToSkip('host', 'small', 'browser') ?? false
 const BOOT_MS = 120_000
@@ -24,7 +25,7 @@ let place: VmdPlace
 let browser: Browser
 const problems: string[] = []
 const host = () => place.host
-const { get, post, patch } = curlOn(host)
+const { curl, get, post, patch } = curlOn(host)
 
 async function open(path: string): Promise<Page> {
   const page = await browser.context.newPage()
@@ -59,6 +60,51 @@ async function runCommand(page: Page, name: string): Promise<void> {
   // Before the list is filtered, another command is highlighted.
   await page.locator('[role=option][data-highlighted]').getByText(name, { exact: true }).waitFor()
   await page.keyboard.press('Enter')
+}
+
+/**
+ * Sites of an attacker on this machine. Chromium itself forbids requests to this machine from a page that comes from elsewhere, or
+ * that a test makes up; those of a real server here reach vmd.
+ */
+const hostileSites = [
+  'http://evil.localhost:9999',
+  'http://127.0.0.1:9999',
+  'http://localhost:8081',
+]
+
+async function startHostileSites(): Promise<void> {
+  const program = `for (const port of [9999, 8081])
+    require('node:http').createServer((_, response) => {
+      response.setHeader('content-type', 'text/html')
+      response.end(process.env.PAGE)
+    }).listen(port, '127.0.0.1')`
+  const sites = host().spawn([process.execPath, '-e', program], {
+    stdio: 'ignore',
+    env: { PAGE: hostilePage },
+  })
+  stack.defer(() => void sites.kill('SIGKILL'))
+  const answers = (port: number) =>
+    curl(`http://127.0.0.1:${port}/`).then(
+      ({ status }) => status === 200,
+      () => false,
+    )
+  await until('the sites answer', async () => (await answers(9999)) && answers(8081))
+}
+
+/** The ways of the page whose answers the browser shows to the test: fetch without CORS, twice, the beacon and the form. */
+const SHOWN_ANSWERS = 4
+
+/** Lets a hostile page try everything. It reads nothing, and vmd refuses all of it. */
+async function attackFrom(page: Page, site: string): Promise<void> {
+  const statuses: number[] = []
+  page.on('response', (response) => {
+    if (response.url().startsWith(BASE)) statuses.push(response.status())
+  })
+  await page.goto(`${site}/`)
+  await page.getByText('tried').waitFor()
+  assert.deepEqual(await page.evaluate('window.read'), [], site)
+  await until(`vmd answers ${site}`, () => statuses.length >= SHOWN_ANSWERS)
+  assert.deepEqual(new Set(statuses), new Set([403]), site)
 }
 
 const ids = async () => (await get('/api/vms')).body as readonly string[]
@@ -145,6 +191,9 @@ suite('the web UI of one machine', { skip }, () => {
     await page.keyboard.press('Escape')
     assert.equal((await patch('/api/vms/power/kept', 'on')).status, 200)
     await page.getByRole('row', { name: /On.*kept/ }).waitFor({ timeout: BOOT_MS })
+    await page.goto(`${BASE}/ui/vms/named/kept`)
+    await page.getByRole('heading', { name: 'kept' }).waitFor()
+    await page.getByRole('heading', { name: 'Usage' }).waitFor()
     await page.goto(`${BASE}/ui/vms/kept?tab=log`)
     await page.getByRole('log').getByText('guest up').waitFor({ timeout: BOOT_MS })
     await page.close()
@@ -174,6 +223,7 @@ suite('the web UI of one machine', { skip }, () => {
 
   test('pages of the machine have no violations, in both themes, at 1440 and 390 pixels', async () => {
     const page = await open('/ui/')
+    await page.addInitScript({ content: inPage('probe') })
     const found: string[] = []
     for (const path of [
       '/vms',
@@ -192,13 +242,11 @@ suite('the web UI of one machine', { skip }, () => {
       '/nothing-here',
     ]) {
       await page.goto(`${BASE}/ui${path}`)
-      await page.locator('h1').waitFor()
       for (const width of [1440, 390]) {
         await page.setViewportSize({ width, height: HEIGHT })
         for (const colorScheme of ['light', 'dark'] as const) {
           await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
-          // The event stream stays open, so the network is never idle.
-          await page.waitForTimeout(300)
+          await page.evaluate('probe.settled()')
           const violations = await violationsOf(page)
           found.push(...violations.map((each) => `${path} ${width} ${colorScheme} ${each}`))
         }
@@ -209,19 +257,10 @@ suite('the web UI of one machine', { skip }, () => {
   })
 
   test('a hostile page, of another site or of another port of this machine, changes and reads nothing', async () => {
-    for (const origin of [
-      'http://evil.example',
-      'http://127.0.0.1:9999',
-      'http://localhost:8081',
-    ]) {
+    await startHostileSites()
+    for (const site of hostileSites) {
       const page = await browser.context.newPage()
-      await page.route(`${origin}/**`, (route) =>
-        route.fulfill({ contentType: 'text/html', body: hostilePage }),
-      )
-      await page.goto(`${origin}/`)
-      await page.getByText('tried').waitFor()
-      const read = await page.evaluate('window.read')
-      assert.deepEqual(read, [], origin)
+      await attackFrom(page, site)
       await page.close()
     }
     assert.deepEqual(await ids(), ['kept'])
@@ -258,12 +297,7 @@ suite('the web UI of one machine', { skip }, () => {
     await page.reload()
     await page.getByRole('link', { name: 'kept' }).waitFor()
     // The cookie is sent to every port of this machine; a page there still has no use of it.
-    await page.route('http://127.0.0.1:9999/**', (route) =>
-      route.fulfill({ contentType: 'text/html', body: hostilePage }),
-    )
-    await page.goto('http://127.0.0.1:9999/')
-    await page.getByText('tried').waitFor()
-    assert.deepEqual(await page.evaluate('window.read'), [])
+    await attackFrom(page, 'http://127.0.0.1:9999')
     assert.equal((await skerry('list')).stdout.includes('planted'), false)
 
     await browser.context.clearCookies()
