@@ -1,6 +1,8 @@
 import { useCallback, useState } from 'react'
 
 import { runQuery, type QueryPage } from '../../api/query.ts'
+import { notifyError } from '../../data/notifications.ts'
+import { noneChosen, toggleRow, type Chosen } from '../../model/selection.ts'
 import { vmRowOf, type ListedVm } from '../../model/vm.ts'
 
 export interface Selection {
@@ -13,20 +15,12 @@ export interface Selection {
   readonly selectAll: () => Promise<void>
 }
 
-const none: ReadonlyMap<string, ListedVm> = new Map()
-
 export function useSelection(type: 'vm' | 'adminVM', filter: string, sort: string): Selection {
-  const [rows, setRows] = useState(none)
-  // Another filter is another selection.
-  const [allOf, setAllOf] = useState<string>()
-  const toggle = useCallback((row: ListedVm): void => {
-    setAllOf(undefined)
-    setRows((now) => {
-      const next = new Map(now)
-      if (!next.delete(row.id)) next.set(row.id, row)
-      return next
-    })
-  }, [])
+  const [chosen, setChosen] = useState<Chosen<ListedVm>>(noneChosen)
+  const toggle = useCallback(
+    (row: ListedVm): void => setChosen((now) => toggleRow(now, row, filter)),
+    [filter],
+  )
   const readAll = async (): Promise<void> => {
     const all = new Map<string, ListedVm>()
     let found: QueryPage<unknown>
@@ -37,16 +31,17 @@ export function useSelection(type: 'vm' | 'adminVM', filter: string, sort: strin
       found = next
       page++
     } while (all.size < found.total && found.records.length > 0)
-    setRows(all)
+    setChosen({ rows: all, allOf: undefined })
   }
   const selectAll = async (): Promise<void> => {
-    if (type === 'adminVM') return readAll()
-    setRows(none)
-    setAllOf(filter)
+    if (type === 'vm') return setChosen({ rows: new Map(), allOf: filter })
+    try {
+      await readAll()
+    } catch (error) {
+      notifyError('Not all VMs were selected', error)
+    }
   }
-  const clear = (): void => {
-    setRows(none)
-    setAllOf(undefined)
-  }
-  return { rows, isAll: allOf === filter, toggle, clear, selectAll }
+  const clear = (): void => setChosen(noneChosen)
+  // Another filter is another selection.
+  return { rows: chosen.rows, isAll: chosen.allOf === filter, toggle, clear, selectAll }
 }
