@@ -2,11 +2,11 @@
 import { Autocomplete } from '@base-ui/react/autocomplete'
 import { Dialog } from '@base-ui/react/dialog'
 import { useQuery } from '@tanstack/react-query'
-import { useDeferredValue, useState } from 'react'
+import { useDeferredValue } from 'react'
 import { useNavigate } from 'react-router'
 
 import { Icon, type IconName } from '../components/icon.tsx'
-import { currentVm, isPaletteOpen, isTaskListOpen } from '../data/page-state.ts'
+import { currentVm, isPaletteOpen, isTaskListOpen, paletteText } from '../data/page-state.ts'
 import { setTheme } from '../data/preferences.ts'
 import { logOut, pageConfig } from '../data/session.ts'
 import { source } from '../data/source.ts'
@@ -136,7 +136,7 @@ const matching = (group: CommandGroup, text: string): CommandGroup => ({
 })
 
 export function CommandPalette() {
-  const [text, setText] = useState('')
+  const text = useStore(paletteText)
   const wanted = useDeferredValue(text.trim())
   const found = useFoundVms(wanted)
   const ofVm = useVmCommands()
@@ -161,7 +161,7 @@ export function CommandPalette() {
             open
             items={groups}
             value={text}
-            onValueChange={(value, { reason }) => reason === 'item-press' || setText(value)}
+            onValueChange={(value, { reason }) => reason === 'item-press' || paletteText.set(value)}
             itemToStringValue={(command: Command) => command.text}
             filter={null}
             autoHighlight="always"

@@ -3,9 +3,16 @@ import { useNavigate } from 'react-router'
 
 import { Button } from '../components/button.tsx'
 import { Dialog } from '../components/dialog.tsx'
-import { areShortcutsShown, isPaletteOpen, isTaskListOpen } from '../data/page-state.ts'
+import {
+  areShortcutsShown,
+  isPaletteOpen,
+  isTaskListOpen,
+  openPalette,
+  paletteText,
+} from '../data/page-state.ts'
 import { pageConfig } from '../data/session.ts'
 import { useStore } from '../data/store.ts'
+import { typedInto } from '../model/typed-text.ts'
 import { paths } from './paths.ts'
 import { useNavGroups } from './side-nav.tsx'
 
@@ -48,15 +55,17 @@ export function useShortcuts(): void {
       ),
     [groups],
   )
+  usePaletteKeys()
   useEffect(() => {
     let previous = ''
     const onKeyDown = (event: KeyboardEvent): void => {
       if ((event.ctrlKey || event.metaKey) && event.key === 'k') {
         event.preventDefault()
-        return isPaletteOpen.set(true)
+        return openPalette()
       }
       const target = event.target as HTMLElement
-      const isTyping = target.closest('input, textarea, select, [role=menu]') !== null
+      const isTyping =
+        target.closest('input, textarea, select, [role=menu], [data-guest-keys]') !== null
       const isCombination = event.ctrlKey || event.metaKey || event.altKey
       const isCovered = document.querySelector(DIALOGS) !== null
       if (isTyping || isCombination || isCovered) return
@@ -72,6 +81,28 @@ export function useShortcuts(): void {
     return () => removeEventListener('keydown', onKeyDown)
   }, [navigate, goTo])
 }
+
+/** While the palette has no focus yet, keys are for it: neither shortcuts nor the list that had the focus get them. */
+function usePaletteKeys(): void {
+  useEffect(() => {
+    const onKeyDown = (event: KeyboardEvent): void => {
+      const isCombination = event.ctrlKey || event.metaKey || event.altKey
+      if (!isPaletteOpen.get() || isCombination || isInDialog(event.target)) return
+      const text = typedInto(paletteText.get(), event.key)
+      if (text === undefined && !['Escape', 'Enter', 'ArrowUp', 'ArrowDown'].includes(event.key))
+        return
+      event.preventDefault()
+      event.stopPropagation()
+      if (event.key === 'Escape') isPaletteOpen.set(false)
+      else if (text !== undefined) paletteText.set(text)
+    }
+    addEventListener('keydown', onKeyDown, { capture: true })
+    return () => removeEventListener('keydown', onKeyDown, { capture: true })
+  }, [])
+}
+
+const isInDialog = (target: EventTarget | null): boolean =>
+  target instanceof Element && target.closest('[role=dialog], [role=alertdialog]') !== null
 
 function focusFilter(event: KeyboardEvent): void {
   const filter = document.querySelector<HTMLInputElement>('[data-filter]')

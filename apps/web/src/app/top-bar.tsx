@@ -6,7 +6,7 @@ import { Button } from '../components/button.tsx'
 import { Icon } from '../components/icon.tsx'
 import { Menu } from '../components/menu.tsx'
 import { connection } from '../data/connection.ts'
-import { areShortcutsShown, isNavOpen, isPaletteOpen } from '../data/page-state.ts'
+import { areShortcutsShown, isNavOpen, openPalette } from '../data/page-state.ts'
 import { density, setDensity, setTheme, theme } from '../data/preferences.ts'
 import { logOut, pageConfig, useSession } from '../data/session.ts'
 import { useStore } from '../data/store.ts'
@@ -27,7 +27,7 @@ export const TopBar = () => (
       type="button"
       className={style['search']}
       aria-keyshortcuts="Control+K"
-      onClick={() => isPaletteOpen.set(true)}
+      onClick={openPalette}
     >
       <Icon name="search" />
       <span>Search or run a command</span>

@@ -3,7 +3,15 @@ import { createStore } from './store.ts'
 
 export const isTaskListOpen = createStore(false)
 export const isPaletteOpen = createStore(false)
+/** The text in the command palette. What is typed before it has the focus, or even its code, is added to it. */
+export const paletteText = createStore('')
 export const isNavOpen = createStore(false)
 export const areShortcutsShown = createStore(false)
 /** The VM that the page is about, for the command palette. */
 export const currentVm = createStore('')
+
+export function openPalette(): void {
+  if (isPaletteOpen.get()) return
+  paletteText.set('')
+  isPaletteOpen.set(true)
+}

@@ -6,7 +6,7 @@ export interface Chosen<Row> {
   readonly allOf: string | undefined
 }
 
-export const noneChosen: Chosen<never> = { rows: new Map(), allOf: undefined }
+export const noneChosen: Chosen<never> = { rows: new Map<string, never>(), allOf: undefined }
 
 /**
  * Selects a row, or no longer selects it. While all rows of the filter are selected, it only clears the selection: "all but this one"
