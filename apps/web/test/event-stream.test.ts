@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
-import { parseMessages } from '../src/api/event-stream.ts'
+import { EventTab, parseMessages } from '../src/api/event-stream.ts'
 import { runForEach } from '../src/pages/vms/run-for-each.ts'
 
 test('whole messages are read, and the rest is kept', () => {
@@ -29,4 +29,53 @@ test('a bulk action runs a few at a time and returns what failed', async () => {
     failures.map(({ item, error }) => `${item}: ${error.message}`),
     ['3: no 3', '6: no 6'],
   )
+})
+
+/** A tab, and what it reported and sent. */
+function openTab() {
+  const said: string[] = []
+  const sent: unknown[] = []
+  const tab = new EventTab(
+    {
+      onEvent: ({ event }) => said.push(event),
+      onState: (state) => said.push(state),
+      onReset: () => said.push('reset'),
+      onUnauthenticated: () => said.push('unauthenticated'),
+    },
+    (shared) => sent.push(shared),
+  )
+  return { tab, said, sent }
+}
+
+test('a tab continues after the last event that any tab has seen', () => {
+  const { tab, said, sent } = openTab()
+  tab.deliver({ is: 'state', state: 'live', after: '7-1' })
+  tab.deliver({ is: 'id', id: '8-1' })
+  tab.deliver({ is: 'event', event: { event: 'vm.status', data: {} } })
+  assert.equal(tab.lastId, '8-1')
+  tab.deliver({ is: 'state', state: 'live', after: '8-1' })
+  assert.deepEqual(said, ['live', 'vm.status', 'live'])
+  tab.deliver({ is: 'ask' })
+  assert.deepEqual(sent, [], 'only the tab that reads answers')
+})
+
+test('a tab reads everything again if the stream of another tab left out events', () => {
+  const { tab, said } = openTab()
+  tab.deliver({ is: 'state', state: 'live', after: '8-1' })
+  tab.deliver({ is: 'state', state: 'live', after: undefined })
+  assert.deepEqual(said, ['live', 'live', 'reset'])
+  tab.deliver({ is: 'id', id: '20-1' })
+  tab.deliver({ is: 'state', state: 'live', after: '20-1' })
+  assert.deepEqual(said, ['live', 'live', 'reset', 'live'])
+})
+
+test('the tab that reads tells a new one where the stream is, until it gives the stream away', () => {
+  const { tab, sent } = openTab()
+  tab.share({ is: 'state', state: 'live', after: undefined })
+  tab.share({ is: 'id', id: '9-1' })
+  tab.deliver({ is: 'ask' })
+  assert.deepEqual(sent.at(-1), { is: 'state', state: 'live', after: '9-1' })
+  tab.leave()
+  tab.deliver({ is: 'ask' })
+  assert.equal(sent.length, 3)
 })

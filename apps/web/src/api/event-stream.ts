@@ -100,10 +100,15 @@ export interface StreamListener {
 
 type Shared =
   | { readonly is: 'event'; readonly event: LiveEvent }
-  | { readonly is: 'state'; readonly state: StreamState }
+  /** The stream is at this id; its event follows, if it has one. */
+  | { readonly is: 'id'; readonly id: string }
+  /** `after`: the id after which the stream continues, or at which it is. */
+  | { readonly is: 'state'; readonly state: StreamState; readonly after: string | undefined }
   | { readonly is: 'reset' }
   /** A new tab does not know the state yet. */
   | { readonly is: 'ask' }
+
+const LOCK = 'skerry.events'
 
 /**
  * Follows the events with one stream for all tabs of this browser: the tab that holds the lock reads and passes events on. HTTP/1.1
@@ -111,83 +116,142 @@ type Shared =
  */
 export function followEvents(path: string, listener: StreamListener): () => void {
   const stop = new AbortController()
-  const channel = new BroadcastChannel('skerry.events')
-  /** Of the stream that this tab reads. */
-  let ownState: StreamState | undefined
+  const channel = new BroadcastChannel(LOCK)
   // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a BroadcastChannel has no target
   const send = (shared: Shared): void => channel.postMessage(shared)
-  const deliver = (shared: Shared): void => {
-    if (shared.is === 'event') listener.onEvent(shared.event)
-    else if (shared.is === 'state') listener.onState(shared.state)
-    else if (shared.is === 'reset') listener.onReset()
-    else if (ownState !== undefined) send({ is: 'state', state: ownState })
-  }
-  const share = (shared: Shared): void => {
-    if (shared.is === 'state') ownState = shared.state
-    deliver(shared)
-    send(shared)
-  }
-  channel.addEventListener('message', ({ data }: MessageEvent<Shared>) => deliver(data))
+  const tab = new EventTab(listener, send)
+  channel.addEventListener('message', ({ data }: MessageEvent<Shared>) => tab.deliver(data))
   send({ is: 'ask' })
-  void navigator.locks
-    .request('skerry.events', { signal: stop.signal }, () => lead(path, listener, share, stop))
-    .catch(() => undefined)
+  void takeTurns(path, listener, tab, stop.signal).catch(() => undefined)
   return () => {
     stop.abort()
     channel.close()
   }
 }
 
-/** Reads streams one after the other until `stop`. */
+/** What one tab knows of the stream, whichever tab reads it. */
+export class EventTab {
+  readonly #listener: StreamListener
+  readonly #send: (shared: Shared) => void
+  #lastId: string | undefined
+  /** Of the stream that this tab reads. */
+  #ownState: StreamState | undefined
+
+  constructor(listener: StreamListener, send: (shared: Shared) => void) {
+    this.#listener = listener
+    this.#send = send
+  }
+
+  /** Where the next stream continues, if this tab opens it. */
+  get lastId(): string | undefined {
+    return this.#lastId
+  }
+
+  /** To this tab and the others. */
+  share(shared: Shared): void {
+    if (shared.is === 'state') this.#ownState = shared.state
+    this.deliver(shared)
+    this.#send(shared)
+  }
+
+  /** Another tab may read from now on. */
+  leave(): void {
+    this.#ownState = undefined
+  }
+
+  deliver(shared: Shared): void {
+    if (shared.is === 'event') this.#listener.onEvent(shared.event)
+    else if (shared.is === 'id') this.#lastId = shared.id
+    else if (shared.is === 'state') this.#learnState(shared.state, shared.after)
+    else if (shared.is === 'reset') this.#reset()
+    else if (this.#ownState !== undefined)
+      this.#send({ is: 'state', state: this.#ownState, after: this.#lastId })
+  }
+
+  #learnState(state: StreamState, after: string | undefined): void {
+    // A tab that knew nothing of this one has opened the stream, and events between the two were not sent.
+    const isGap = state === 'live' && this.#lastId !== undefined && this.#lastId !== after
+    if (state === 'live') this.#lastId = after
+    this.#listener.onState(state)
+    if (isGap) this.#listener.onReset()
+  }
+
+  #reset(): void {
+    this.#lastId = undefined
+    this.#listener.onReset()
+  }
+}
+
+/**
+ * Reads the stream whenever this tab gets the lock. A tab that no one looks at gives the lock back when its stream ends and takes it
+ * again when it is visible, so that a visible tab never waits for a hidden one.
+ */
+async function takeTurns(
+  path: string,
+  listener: StreamListener,
+  tab: EventTab,
+  signal: AbortSignal,
+): Promise<void> {
+  let hasRead = false
+  while (!signal.aborted) {
+    await navigator.locks.request(LOCK, { signal }, () => {
+      // A page that was loaded in the background must not miss what happens until someone looks at it.
+      if (isHidden() && (hasRead || tab.lastId !== undefined)) return undefined
+      hasRead = true
+      return lead(path, listener, tab, signal)
+    })
+    await untilVisible(signal)
+  }
+}
+
+/** Reads streams one after the other until `stop`, or until one ends while the page is hidden. */
 async function lead(
   path: string,
   listener: StreamListener,
-  share: (shared: Shared) => void,
-  stop: AbortController,
+  tab: EventTab,
+  stop: AbortSignal,
 ): Promise<void> {
-  let lastEventId: string | undefined
-  for (let failures = 0; !stop.signal.aborted; failures++) {
-    await untilVisible(stop.signal)
+  for (let failures = 0; !stop.aborted; failures++) {
     const restart = new AbortController()
     const abort = (): void => restart.abort()
     addEventListener('offline', abort)
     addEventListener('online', abort)
     const forget = whenHiddenForLong(abort)
+    const after = tab.lastId
     try {
       await readStream(
         {
           path,
-          signal: AbortSignal.any([stop.signal, restart.signal]),
+          signal: AbortSignal.any([stop, restart.signal]),
           onOpen: () => {
             failures = 0
-            share({ is: 'state', state: 'live' })
+            tab.share({ is: 'state', state: 'live', after })
           },
-          onEvent: (event) => share({ is: 'event', event }),
-          onId: (id) => (lastEventId = id),
+          onEvent: (event) => tab.share({ is: 'event', event }),
+          onId: (id) => tab.share({ is: 'id', id }),
         },
-        lastEventId,
+        after,
       )
     } catch (error) {
       const status = error instanceof RefusedStream ? error.status : 0
       if (status === 401) listener.onUnauthenticated()
       // A cell answers 410, vmd 409.
-      if ((status === 410 || status === 409) && lastEventId !== undefined) {
-        lastEventId = undefined
-        share({ is: 'reset' })
-      }
+      if ((status === 410 || status === 409) && after !== undefined) tab.share({ is: 'reset' })
     } finally {
       removeEventListener('offline', abort)
       removeEventListener('online', abort)
       forget()
     }
-    if (stop.signal.aborted) return
-    if (document.visibilityState === 'hidden') continue
-    share({ is: 'state', state: 'lost' })
+    if (stop.aborted) return
+    if (isHidden()) return tab.leave()
+    tab.share({ is: 'state', state: 'lost', after: tab.lastId })
     await new Promise((resolve) =>
       setTimeout(resolve, RECONNECT_MS[Math.min(failures, RECONNECT_MS.length - 1)]),
     )
   }
 }
+
+const isHidden = (): boolean => document.visibilityState === 'hidden'
 
 /** An open stream keeps the session alive. It is closed when no one has looked for this long, so that the session can expire. */
 const HIDDEN_MS = 10 * 60_000
@@ -196,7 +260,7 @@ function whenHiddenForLong(act: () => void): () => void {
   let timer: ReturnType<typeof setTimeout> | undefined
   const look = (): void => {
     clearTimeout(timer)
-    if (document.visibilityState === 'hidden') timer = setTimeout(act, HIDDEN_MS)
+    if (isHidden()) timer = setTimeout(act, HIDDEN_MS)
   }
   document.addEventListener('visibilitychange', look)
   look()
@@ -206,21 +270,16 @@ function whenHiddenForLong(act: () => void): () => void {
   }
 }
 
-let hasStarted = false
-
-/** Resolves at once for the first stream, and for later ones when the page is visible. */
+/** Resolves when the page is visible or `signal` is aborted. */
 function untilVisible(signal: AbortSignal): Promise<void> {
-  if (!hasStarted || document.visibilityState === 'visible') {
-    hasStarted = true
-    return Promise.resolve()
-  }
   return new Promise((resolve) => {
     const look = (): void => {
-      if (document.visibilityState === 'hidden' && !signal.aborted) return
+      if (isHidden() && !signal.aborted) return
       document.removeEventListener('visibilitychange', look)
       resolve()
     }
     document.addEventListener('visibilitychange', look)
     signal.addEventListener('abort', look)
+    look()
   })
 }
