@@ -36,6 +36,8 @@ const RETRY_AFTER_MAX_MS = 10_000
 /** What the rest of the app wants to know of requests. */
 export const requestEvents = {
   onUnreachable: (): void => undefined,
+  /** The server answered, and not only that it cannot. */
+  onAnswered: (): void => undefined,
   onUnauthenticated: (): void => undefined,
 }
 
@@ -73,6 +75,7 @@ export async function request<T>(href: string, options: RequestOptions = {}): Pr
     const isLast = attempt === RETRIES
     try {
       const response = await send(href, { ...options, method, idempotencyKey })
+      if (response.status < 500) requestEvents.onAnswered()
       if (!isLast && isRetried(response.status, method)) {
         await pause(retryAfterMs(response) ?? RETRY_MS * 2 ** attempt, options.signal)
         continue

@@ -14,15 +14,36 @@ export const connection = createStore<ConnectionState>({ isLost: false, since: 0
 /** Whether events arrive. What they report needs no polling. */
 export const isStreamAlive = createStore(false)
 
-export function markLost(): void {
-  if (!connection.get().isLost) connection.set({ isLost: true, since: now() })
-}
+// Each is over by itself: an answer to a request does not bring lost events back, and a stream that never ended opens no more.
+let isStreamLost = false
+let isAnswerMissing = false
 
-export function markLive(): void {
-  if (!connection.get().isLost) return
-  connection.set({ isLost: false, since: 0 })
+function update(): void {
+  const isLost = isStreamLost || isAnswerMissing
+  if (isLost === connection.get().isLost) return
+  connection.set({ isLost, since: isLost ? now() : 0 })
   // Events were missed meanwhile only if the stream could not continue; what is visible is read again in any case.
-  void queryClient.invalidateQueries()
+  if (!isLost) void queryClient.invalidateQueries()
 }
 
-requestEvents.onUnreachable = markLost
+/** The event stream ended. */
+export function markLost(): void {
+  isStreamLost = true
+  update()
+}
+
+/** A stream was opened, which is an answer too. */
+export function markLive(): void {
+  isStreamLost = false
+  isAnswerMissing = false
+  update()
+}
+
+requestEvents.onUnreachable = () => {
+  isAnswerMissing = true
+  update()
+}
+requestEvents.onAnswered = () => {
+  isAnswerMissing = false
+  update()
+}
