@@ -1,14 +1,14 @@
 // Brings events into the cache: a visible row changes at once, lists and documents are read again.
 import type { LiveEvent } from '../api/event-stream.ts'
 import { followEvents } from '../api/event-stream.ts'
-import type { QueryPage } from '../api/query.ts'
+import type { QueryPage, TaskRecord } from '../api/query.ts'
 import { powerOfWord } from '../model/power.ts'
-import { isOpen, type ShownTask } from '../model/task.ts'
+import { isOpen, taskOfRecord, type ShownTask } from '../model/task.ts'
 import type { ListedVm, VmDetails } from '../model/vm.ts'
 import { isStreamAlive, markLive, markLost } from './connection.ts'
 import type { LatestTasks } from './data-source.ts'
 import { reportFailure } from './own-tasks.ts'
-import { queryClient } from './query-client.ts'
+import { queryClient, readAgain } from './query-client.ts'
 import { hasSessionEnded } from './session.ts'
 
 const LISTS_MS = 1500
@@ -27,16 +27,15 @@ export function throttled(ms: number, run: () => void): () => void {
   }
 }
 
-const invalidate = (...key: readonly string[]): void =>
-  void queryClient.invalidateQueries({ queryKey: key })
-
 /** Only what is visible is read again at once. */
 const refreshLists = throttled(LISTS_MS, () => {
-  invalidate('records')
-  invalidate('count')
-  invalidate('document')
+  void readAgain('records')
+  void readAgain('count')
+  void readAgain('document')
 })
-const refreshTasks = throttled(TASKS_MS, () => invalidate('tasks'))
+const refreshTasks = throttled(TASKS_MS, () => void readAgain('tasks'))
+/** A task that began to run may belong into a filtered list now. */
+const refreshTaskRecords = throttled(LISTS_MS, () => void readAgain('records', 'task'))
 
 function changeRow(id: string, change: Partial<ListedVm>): void {
   for (const type of ['vm', 'adminVM']) {
@@ -56,13 +55,34 @@ function changeVm(id: string, change: Partial<ListedVm>): void {
   queryClient.setQueryData<VmDetails>(['vm', id], (vm) => vm && { ...vm, ...change })
 }
 
-/** Changes an open task of the list; false if it is not there. */
-function changeTask(id: string, change: Partial<ShownTask>): boolean {
+/** An open task runs, with this progress if it is known. False if it is not in the list of the latest tasks. */
+function showRunning(id: string, progress?: number): boolean {
+  const change = { state: 'running', ...(progress !== undefined && { progress }) } as const
+  queryClient.setQueryData<ShownTask>(['tasks', id], (task) =>
+    task && isOpen(task) ? { ...task, ...change } : task,
+  )
+  changeTaskRecord(id, progress)
   const latest = queryClient.getQueryData<LatestTasks>(['tasks'])
   if (!latest?.tasks.some((task) => task.id === id && isOpen(task))) return false
   const tasks = latest.tasks.map((task) => (task.id === id ? { ...task, ...change } : task))
   queryClient.setQueryData<LatestTasks>(['tasks'], { ...latest, tasks })
   return true
+}
+
+function changeTaskRecord(id: string, progress: number | undefined): void {
+  const isMeant = (record: TaskRecord): boolean => {
+    const task = taskOfRecord(record)
+    return task.id === id && isOpen(task)
+  }
+  const change = { status: 'running', ...(progress !== undefined && { progress }) }
+  queryClient.setQueriesData<QueryPage<TaskRecord>>({ queryKey: ['records', 'task'] }, (page) =>
+    page?.records.some(isMeant)
+      ? {
+          ...page,
+          records: page.records.map((each) => (isMeant(each) ? { ...each, ...change } : each)),
+        }
+      : page,
+  )
 }
 
 const textOf = (value: unknown): string | undefined =>
@@ -72,12 +92,12 @@ function onEvent({ event, data }: LiveEvent): void {
   const id = textOf(data['vm'])
   const vm = id === undefined ? undefined : `vm-${id}`
   const task = textOf(data['task']) ?? ''
-  if (event === 'progress')
-    return void changeTask(task, { state: 'running', progress: Number(data['progress']) })
+  if (event === 'progress') return void showRunning(task, Number(data['progress']))
   if (event === 'task.running') {
     const isReading = queryClient.isFetching({ queryKey: ['tasks'] }) > 0
     // An answer that is on its way may be older than the event.
-    if (!changeTask(task, { state: 'running' }) || isReading) refreshTasks()
+    if (!showRunning(task) || isReading) refreshTasks()
+    refreshTaskRecords()
     if (vm !== undefined) changeRow(vm, { isBusy: true })
     return
   }
@@ -93,8 +113,8 @@ function onEvent({ event, data }: LiveEvent): void {
     if (event === 'task.error') void reportFailure(task)
   }
   // A lost host is one event for all its VMs.
-  if (event === 'vms.unknown') invalidate('vm')
-  if (vm !== undefined) invalidate('vm', vm)
+  if (event === 'vms.unknown') void readAgain('vm')
+  if (vm !== undefined) void readAgain('vm', vm)
   if (event !== 'task.waiting') refreshLists()
 }
 

@@ -13,3 +13,17 @@ export const queryClient = new QueryClient({
     },
   },
 })
+
+/**
+ * Reads what is visible of this key again, because of an event. A read that is running is not aborted: events can come faster than
+ * answers. Its answer may be older than the event, so it is followed by one more read.
+ */
+export async function readAgain(...key: readonly string[]): Promise<void> {
+  const running = queryClient.getQueryCache().findAll({ queryKey: key, fetchStatus: 'fetching' })
+  await queryClient.invalidateQueries({ queryKey: key }, { cancelRefetch: false })
+  if (running.length === 0) return
+  await queryClient.invalidateQueries(
+    { queryKey: key, predicate: (query) => running.includes(query) },
+    { cancelRefetch: false },
+  )
+}

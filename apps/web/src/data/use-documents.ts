@@ -20,7 +20,10 @@ export const useVm = (id: string) =>
 
 const PROGRESS_MS = 1000
 
-/** The latest tasks. The event stream reports their progress; only without it the list is read every second while a task runs. */
+/**
+ * The latest tasks. The event stream of a cloud reports their progress; only without it the list is read every second while a task
+ * runs. The events of a machine have no progress, so its list is always read then.
+ */
 export function useTasks() {
   const isAlive = useStore(isStreamAlive)
   return useQuery({
@@ -31,14 +34,17 @@ export function useTasks() {
   })
 }
 
-/** One task; read every second while it runs. */
-export const useTask = (id: string) =>
-  useQuery({
+/** One task; without the event stream it is read every second while it runs. */
+export function useTask(id: string) {
+  const isAlive = useStore(isStreamAlive)
+  return useQuery({
     queryKey: ['tasks', id],
     queryFn: async ({ signal }) =>
       taskOfDocument(await request<TaskDocument>(`/api/task/${id}`, { signal })),
-    refetchInterval: ({ state }) => (state.data && isOpen(state.data) ? PROGRESS_MS : false),
+    refetchInterval: ({ state }) =>
+      !isAlive && state.data && isOpen(state.data) ? PROGRESS_MS : false,
   })
+}
 
 /** Why a task failed: records of the query service do not contain it. */
 export const useTaskError = (href: string, isFailed: boolean) =>

@@ -14,7 +14,7 @@ import {
 import { markLive, markLost } from '../connection.ts'
 import type { DataSource } from '../data-source.ts'
 import { notifyError } from '../notifications.ts'
-import { queryClient } from '../query-client.ts'
+import { queryClient, readAgain } from '../query-client.ts'
 import { hasSessionEnded, needsToken } from '../session.ts'
 import { noteOperation, readOpenOperations, startTask } from './own-operations.ts'
 
@@ -29,19 +29,17 @@ export async function readMachineVm(id: string, signal?: AbortSignal): Promise<M
   throw new ApiError(404, '404', `there is no VM ${id} on this machine; it may have been deleted`)
 }
 
-const invalidate = (...key: readonly string[]): void =>
-  void queryClient.invalidateQueries({ queryKey: key })
 
 /** An event names its VM or its operation; what is visible of them is read again. A machine has few VMs. */
 function onEvent({ event, data }: LiveEvent): void {
   if (event === 'operation') {
     const operation = data['operation'] as LocalOperation
-    invalidate('tasks')
+    void readAgain('tasks')
     noteOperation(operation)
     if (operation.state === 'running') return
   }
-  invalidate('vm')
-  invalidate('machine')
+  void readAgain('vm')
+  void readAgain('machine')
 }
 
 /** The window is opened on the click, before the answer: browsers block it later. */
