@@ -5,7 +5,9 @@ import { Outlet, useLocation } from 'react-router'
 
 import { Icon } from '../components/icon.tsx'
 import { PageTooltip } from '../components/tooltip.tsx'
+import { useIsNarrow } from '../components/use-media.ts'
 import { connection } from '../data/connection.ts'
+import { consoles } from '../data/consoles.ts'
 import { isPaletteOpen } from '../data/page-state.ts'
 import { hasSessionEnded, pageConfig } from '../data/session.ts'
 import { source } from '../data/source.ts'
@@ -30,6 +32,7 @@ export function Shell() {
   const isLoginNeeded = useStore(hasSessionEnded)
   const { kind } = useStore(pageConfig)
   const main = usePageFocus()
+  const isCovered = useIsCovered()
   useShortcuts()
   useEffect(() => source().startLiveUpdates(), [])
   return (
@@ -37,12 +40,14 @@ export function Shell() {
     <CSPProvider disableStyleElements>
       <Tooltip.Provider delay={500}>
         <div className={style['shell']}>
-          <a className={style['skip']} href="#main">
-            Skip to content
-          </a>
-          <SideNav />
-          <TopBar />
-          <main id="main" ref={main} className={style['main']} tabIndex={-1}>
+          <div className={style['around']} inert={isCovered}>
+            <a className={style['skip']} href="#main">
+              Skip to content
+            </a>
+            <SideNav />
+            <TopBar />
+          </div>
+          <main id="main" ref={main} className={style['main']} tabIndex={-1} inert={isCovered}>
             {isLost && (
               <p className={style['lost']} role="alert">
                 <Icon name="offline" />
@@ -53,7 +58,9 @@ export function Shell() {
             <Outlet />
           </main>
           <ConsoleDock />
-          <TaskStrip />
+          <div className={style['around']} inert={isCovered}>
+            <TaskStrip />
+          </div>
         </div>
         <Toasts />
         <PaletteWhenOpen />
@@ -64,6 +71,12 @@ export function Shell() {
       </Tooltip.Provider>
     </CSPProvider>
   )
+}
+
+/** On a phone a console covers the page: the focus must not go behind it. */
+function useIsCovered(): boolean {
+  const isNarrow = useIsNarrow()
+  return useStore(consoles).ids.length > 0 && isNarrow
 }
 
 const loadPalette = async () => (await import('./command-palette.tsx')).CommandPalette

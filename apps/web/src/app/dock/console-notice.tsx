@@ -6,15 +6,13 @@ import { en } from '../../text/en.ts'
 import { useVmActions } from '../vm-actions.tsx'
 import type { ScreenPhase } from './screen-session.ts'
 
-import style from './dock.module.css'
-
 interface ConsoleNoticeProps {
   readonly vm: VmDetails
   readonly phase: ScreenPhase
   readonly onConnect: () => void
 }
 
-/** Why there is no picture, and what to do. */
+/** Why there is no picture, and what to do: the content of a notice. */
 export function ConsoleNotice({ vm, phase, onConnect }: ConsoleNoticeProps) {
   if (vm.power !== 'on') return <OffNotice vm={vm} />
   if (phase.kind === 'ended' || phase.kind === 'refused') {
@@ -23,7 +21,7 @@ export function ConsoleNotice({ vm, phase, onConnect }: ConsoleNoticeProps) {
         ? [phase.words.headline, phase.words.advice]
         : [consoleWords.notOpened(vm.name), [phase.message]]
     return (
-      <div className={style['notice']}>
+      <>
         <h2>{headline}</h2>
         {advice.map((line) => (
           <p key={line}>{line}</p>
@@ -31,17 +29,17 @@ export function ConsoleNotice({ vm, phase, onConnect }: ConsoleNoticeProps) {
         <Button icon="restart" onClick={onConnect}>
           {consoleWords.again}
         </Button>
-      </div>
+      </>
     )
   }
-  return <p className={style['notice']}>{consoleWords.connecting}</p>
+  return <p>{consoleWords.connecting}</p>
 }
 
 function OffNotice({ vm }: { readonly vm: VmDetails }) {
   const startAction = useVmActions()
   const start = findAction(vm.actions, 'start')
   return (
-    <div className={style['notice']}>
+    <>
       <h2>{en.power[vm.power]}</h2>
       <p>{en.powerMeaning[vm.power]}</p>
       {start && (
@@ -54,6 +52,6 @@ function OffNotice({ vm }: { readonly vm: VmDetails }) {
           {en.action.start}
         </Button>
       )}
-    </div>
+    </>
   )
 }

@@ -82,6 +82,11 @@ function ViewMenu({ vm, view, onView }: ConsoleToolsProps) {
     text: side === 'end' ? consoleWords.atBottom : consoleWords.atEnd,
     onSelect: () => setDockLayout({ side: side === 'end' ? 'bottom' : 'end', percent }),
   }
+  const details: MenuItem = {
+    text: consoleWords.details,
+    icon: 'vm',
+    onSelect: () => vm && void navigate(paths.vm(vm.id)),
+  }
   return (
     <Menu
       trigger={<Button small tone="plain" icon="more" label={consoleWords.more} />}
@@ -100,16 +105,8 @@ function ViewMenu({ vm, view, onView }: ConsoleToolsProps) {
             },
           ],
         },
-        {
-          items: [
-            ...(isNarrow ? [] : [place]),
-            {
-              text: consoleWords.details,
-              icon: 'vm',
-              onSelect: () => vm && void navigate(paths.vm(vm.id)),
-            },
-          ],
-        },
+        // On a phone the dock covers the page: neither place nor page would be seen.
+        ...(isNarrow ? [] : [{ items: [place, details] }]),
       ]}
     />
   )

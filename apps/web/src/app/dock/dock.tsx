@@ -1,5 +1,5 @@
 import { Tabs } from '@base-ui/react/tabs'
-import type { CSSProperties } from 'react'
+import { useEffect, type CSSProperties } from 'react'
 
 import { Button } from '../../components/button.tsx'
 import { useIsNarrow } from '../../components/use-media.ts'
@@ -18,6 +18,7 @@ export function Dock() {
   const { ids, current } = useStore(consoles)
   const layout = useStore(dockLayout)
   const isNarrow = useIsNarrow()
+  useEffect(() => focusPage, [])
   return (
     <aside
       className={style['dock']}
@@ -39,7 +40,7 @@ export function Dock() {
               </Tabs.Tab>
             ))}
           </Tabs.List>
-          {current !== undefined && <CloseButton key={current} id={current} />}
+          {current !== undefined && <CloseButton id={current} />}
         </div>
         {ids.map((id) => (
           <Tabs.Panel key={id} value={id} keepMounted className={style['panel']} tabIndex={-1}>
@@ -49,6 +50,11 @@ export function Dock() {
       </Tabs.Root>
     </aside>
   )
+}
+
+/** After the last console was closed: the focus was on its button. */
+function focusPage(): void {
+  if (document.activeElement === document.body) document.getElementById('main')?.focus()
 }
 
 const VmName = ({ id }: { readonly id: string }) => useVm(id).data?.name ?? id

@@ -22,10 +22,12 @@ export function DockedConsole({ id }: { readonly id: string }) {
   const kept = useRef(view)
   const { target, session, phase, copied } = useScreenSession(vm, kept.current, leaveId)
   const [isPasting, setIsPasting] = useState(false)
-  const [blocked, setBlocked] = useState<string>()
+  const [blocked, setBlocked] = useBlockedWindow()
   const stage = useRef<HTMLDivElement>(null)
   const keys = useRef<HTMLButtonElement>(null)
+  const notice = useRef<HTMLDivElement>(null)
   useLeaving(stage, keys)
+  useKeptFocus(stage, notice)
   const change = (next: View): void => {
     Object.assign(kept.current, next)
     session?.screen?.show(next)
@@ -55,14 +57,17 @@ export function DockedConsole({ id }: { readonly id: string }) {
           onWindow={() => void openWindow()}
         />
       </div>
-      <div className={style['stage']} ref={stage}>
+      <div className={style['stage']} ref={stage} data-guest-keys>
         <div className={style['target']} ref={target} />
         {vm && phase.kind !== 'connected' && (
-          <ConsoleNotice vm={vm} phase={phase} onConnect={() => session?.connectNow()} />
+          <div className={style['notice']} ref={notice} tabIndex={-1}>
+            <ConsoleNotice vm={vm} phase={phase} onConnect={() => session?.connectNow()} />
+          </div>
         )}
       </div>
+      {blocked !== undefined && <BlockedWindow address={blocked} />}
       <p className={style['footer']} id={leaveId}>
-        {blocked === undefined ? <HowToLeave /> : <BlockedWindow address={blocked} />}
+        {consoleWords.leave} <kbd>{consoleWords.leaveKeys}</kbd> {consoleWords.leaveMeaning}
       </p>
       {isPasting && (
         <PasteDialog screen={session?.screen} copied={copied} onClose={() => setIsPasting(false)} />
@@ -76,21 +81,29 @@ const stateOf = (phase: ScreenPhase): string => {
   return phase.kind === 'refused' ? consoleWords.notConnected : consoleWords[phase.kind]
 }
 
-const HowToLeave = () => (
-  <>
-    {consoleWords.leave} <kbd>{consoleWords.leaveKeys}</kbd> {consoleWords.leaveMeaning}
-  </>
-)
-
 const BlockedWindow = ({ address }: { readonly address: string }) => (
-  <>
+  <p className={style['footer']} role="alert">
     {consoleWords.blocked}{' '}
     <a href={address} target="_blank" rel="noopener noreferrer">
       {consoleWords.blockedLink}
     </a>{' '}
     {consoleWords.blockedTime}
-  </>
+  </p>
 )
+
+/** A ticket is valid for so long; then its link is of no use. */
+const TICKET_MS = 30_000
+
+/** The address of a window that the browser blocked, as long as its ticket is valid. */
+function useBlockedWindow() {
+  const [address, setAddress] = useState<string>()
+  useEffect(() => {
+    if (address === undefined) return undefined
+    const timer = setTimeout(() => setAddress(undefined), TICKET_MS)
+    return () => clearTimeout(timer)
+  }, [address])
+  return [address, setAddress] as const
+}
 
 type ElementRef<T> = { readonly current: T | null }
 
@@ -109,17 +122,42 @@ function useLeaving(stage: ElementRef<HTMLElement>, keys: ElementRef<HTMLElement
   }, [stage, keys])
 }
 
+/**
+ * When the screen ends, its canvas is gone and with it the focus: keys for the guest would become shortcuts of the page. The notice
+ * in its place gets the focus, and so does the next notice when the button of one is gone. A browser reports no loss of focus then.
+ */
+function useKeptFocus(stage: ElementRef<HTMLElement>, notice: ElementRef<HTMLElement>): void {
+  const isInStage = useRef(false)
+  useEffect(() => {
+    const look = ({ target }: Event): void => {
+      isInStage.current = target instanceof Node && stage.current?.contains(target) === true
+    }
+    // A click beside every control takes the focus away too, without an event of the focus.
+    const kinds = ['focusin', 'pointerdown'] as const
+    for (const kind of kinds) document.addEventListener(kind, look, { capture: true })
+    return () => {
+      for (const kind of kinds) document.removeEventListener(kind, look, { capture: true })
+    }
+  }, [stage])
+  // After every change of what is shown.
+  useEffect(() => {
+    if (isInStage.current && document.activeElement === document.body) notice.current?.focus()
+  })
+}
+
 /** Opens the console's own page. Returns its address if the browser blocked the window. */
 async function openOwnWindow(vm: VmDetails): Promise<string | undefined> {
+  // On the click, before the answer: browsers block it later. With 'noopener' the result does not say whether the window was
+  // blocked; the link to this page is cut by hand.
+  const opened = window.open('about:blank', '_blank')
   try {
     const ticket = await requestTicket(vm)
     const address = `https://${new URL(ticket.wss).host}/console?${encodeURIComponent(ticket.value)}`
-    // With 'noopener' the result does not say whether the window was blocked; the link to this page is cut by hand.
-    const opened = window.open('about:blank', '_blank')
     if (!opened) return address
     opened.opener = null
     opened.location.href = address
   } catch (error) {
+    opened?.close()
     notifyError(consoleWords.notOpened(vm.name), error)
   }
   return undefined

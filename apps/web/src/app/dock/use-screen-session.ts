@@ -56,8 +56,8 @@ export function useScreenSession(
         setPhase(next)
         if (next.kind !== 'connected') return
         made.screen?.describe(consoleWords.screenOf(latest.current?.name ?? ''), leaveId)
-        // The user opened it to type into it; a reconnection must not take the keyboard from the page.
-        if (isFirst && !isTyping()) made.screen?.focus()
+        // The user opened it to type into it; a reconnection must not take the keyboard from the page, but returns it to the guest.
+        if (hasStageFocus(target.current) || (isFirst && !isTyping())) made.screen?.focus()
         isFirst = false
       },
       onCopied: setCopied,
@@ -70,6 +70,10 @@ export function useScreenSession(
   }, [session, isOn])
   return { target, session, phase, copied }
 }
+
+/** Whether the focus is where the screen was: on the notice that is shown without it. */
+const hasStageFocus = (target: HTMLElement | null): boolean =>
+  target?.parentElement?.contains(document.activeElement) === true
 
 const FIELDS = 'input, textarea, select, [role=dialog], [role=alertdialog]'
 
