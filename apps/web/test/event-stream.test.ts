@@ -69,7 +69,7 @@ test('a tab reads everything again if the stream of another tab left out events'
   assert.deepEqual(said, ['live', 'live', 'reset', 'live'])
 })
 
-test('the tab that reads tells a new one where the stream is, until it gives the stream away', () => {
+test('a new tab gets the position of the stream from the tab that reads, until that gives the stream away', () => {
   const { tab, sent } = openTab()
   tab.share({ is: 'state', state: 'live', after: undefined })
   tab.share({ is: 'id', id: '9-1' })
