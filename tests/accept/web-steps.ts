@@ -33,9 +33,13 @@ const sentences: readonly (readonly [RegExp, (first: string, second: string) => 
 
 /** The steps of the numbered lines, in order. A sentence of another form is an error, so that every line is executed. */
 export function webStepsIn(page: string): readonly WebStep[] {
-  return [...page.matchAll(/^\d+\. (.+)\.$/gm)].flatMap(([, line = '']) =>
-    line.split(/\. (?=[A-Z])/).map(readSentence),
-  )
+  return [...page.matchAll(/^\d+\. (.+)$/gm)].flatMap(([, line = '']) => {
+    if (!line.endsWith('.')) throw new Error(`this line does not end with a sentence: ${line}`)
+    return line
+      .slice(0, -1)
+      .split(/\. (?=[A-Z])/)
+      .map(readSentence)
+  })
 }
 
 function readSentence(sentence: string): WebStep {

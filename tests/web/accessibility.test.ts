@@ -7,11 +7,11 @@ import { after, before, test } from 'node:test'
 
 import type { CDPSession, Page } from 'playwright-core'
 
-import { administratorPages, tenantPages } from './addresses.ts'
+import { administratorPages, screenPage, tenantPages } from './addresses.ts'
 import { findViolations, openAxe } from './axe.ts'
 import { startBrowser, type WebBrowser } from './browser.ts'
 import { startSimulatedCell, type SimulatedCell } from './simulated-cell/server.ts'
-import { startVisits } from './visits.ts'
+import { openConsole, startVisits } from './visits.ts'
 
 const rules = {
   light: undefined,
@@ -36,13 +36,20 @@ async function violationsIn(page: Page, session: CDPSession, theme: Theme): Prom
   return findViolations(session, rules[theme])
 }
 
-async function check(user: string, paths: readonly string[], width: number): Promise<string[]> {
+/** `isWithConsole`: the console of each VM is opened too. */
+async function check(
+  user: string,
+  paths: readonly string[],
+  width: number,
+  isWithConsole = false,
+): Promise<string[]> {
   await using visitor = await startVisits(browser, cell.url, { user, width })
   const { page } = visitor
   const session = await openAxe(page)
   const found: string[] = []
   for (const path of paths) {
     await (user === '' ? visitor.settled() : visitor.visit(path))
+    if (isWithConsole) await openConsole(page)
     for (const theme of ['light', 'dark'] as const) {
       const violations = await violationsIn(page, session, theme)
       found.push(...violations.map((violation) => `${path} ${width} ${theme} ${violation}`))
@@ -57,6 +64,9 @@ for (const width of [1440, 390]) {
   })
   test(`pages of administrators have no violations at ${width} pixels`, async () => {
     assert.deepEqual(await check('root@System', administratorPages, width), [])
+  })
+  test(`a page with a console has no violations at ${width} pixels`, async () => {
+    assert.deepEqual(await check('alice@eng', [screenPage], width, true), [])
   })
   test(`the login has no violations at ${width} pixels`, async () => {
     assert.deepEqual(await check('', ['/login'], width), [])

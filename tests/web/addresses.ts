@@ -3,6 +3,9 @@ const vm = '/vms/vm-01980001-7331-7000-8000-000000002cb1'
 const vapp = '/vapps/vapp-01980002-0000-7000-8000-000000000003'
 const uuid = (kind: string, n: string): string => `${kind}-0000-7000-8000-${n.padStart(12, '0')}`
 
+/** Of a VM that is on, so that it has a screen. */
+export const screenPage = '/vms/vm-01980001-c154-7000-8000-000000002cb1'
+
 export const tenantPages = [
   '/',
   '/vms',

@@ -3,13 +3,15 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 
+import { until } from '@skerry/lab'
 import { endings } from '@skerry/screen'
-import type { Page } from 'playwright-core'
+import type { Locator, Page } from 'playwright-core'
 
+import { screenPage as VM } from './addresses.ts'
 import { startBrowser, type WebBrowser } from './browser.ts'
 import { startSimulatedCell, type SimulatedCell } from './simulated-cell/server.ts'
+import { dockOf as dock, openConsole, untilConsole as untilState } from './visits.ts'
 
-const VM = '/vms/vm-01980001-c154-7000-8000-000000002cb1'
 const ESCAPE = 0xff1b
 const TAB = 0xff09
 const DELETE = 0xffff
@@ -26,27 +28,19 @@ after(async () => {
   await cell[Symbol.asyncDispose]()
 })
 
-const dock = (page: Page) => page.getByRole('complementary', { name: 'Console', exact: true })
-const untilState = (page: Page, state: string) =>
-  dock(page)
-    .getByRole('status')
-    .filter({ visible: true })
-    .getByText(state, { exact: true })
-    .waitFor()
-
-async function openDock(path = VM): Promise<Page> {
-  const page = await browser.open({ path })
-  await page.getByRole('button', { name: 'Console', exact: true }).first().click()
-  await untilState(page, 'Connected')
+async function openDock(): Promise<Page> {
+  const page = await browser.open({ path: VM })
+  await openConsole(page)
   return page
 }
 
+const hasFocus = (target: Locator) => target.and(target.page().locator(':focus')).waitFor()
+
 /** Waits until the guest got this key. */
-async function untilPressed(page: Page, keysym: number): Promise<void> {
+async function untilPressed(keysym: number): Promise<void> {
   const display = cell.console.displays.at(-1) ?? assert.fail('no screen was opened')
-  while (!display.keys.some(([key, isDown]) => key === keysym && isDown)) {
-    await page.waitForTimeout(20)
-  }
+  const isPressed = () => display.keys.some(([key, isDown]) => key === keysym && isDown)
+  await until(`the guest got the key ${keysym.toString(16)}`, isPressed)
 }
 
 test('the screen is drawn beside the page, gets the keyboard, and stays while pages change', async () => {
@@ -58,7 +52,7 @@ test('the screen is drawn beside the page, gets the keyboard, and stays while pa
   )
   assert.deepEqual(colour, [0x7f, 0x7f, 0x7f, 255])
   await page.keyboard.press('c')
-  await untilPressed(page, 0x63)
+  await untilPressed(0x63)
   assert.match(page.url(), new RegExp(`${VM}$`), 'the key went to the guest, not to the page')
   await page.getByRole('link', { name: 'Tasks' }).first().click()
   await page.waitForURL('**/ui/tasks')
@@ -76,9 +70,9 @@ interface HTMLCanvas {
 test('every key goes to the guest, and Ctrl Alt Home returns to the tools', async () => {
   const page = await openDock()
   await page.keyboard.press('Tab')
-  await untilPressed(page, TAB)
+  await untilPressed(TAB)
   await page.keyboard.press('Escape')
-  await untilPressed(page, ESCAPE)
+  await untilPressed(ESCAPE)
   const focused = () => page.evaluate('document.activeElement.tagName')
   assert.equal(await focused(), 'CANVAS')
   await page.keyboard.press('Control+Alt+Home')
@@ -86,12 +80,12 @@ test('every key goes to the guest, and Ctrl Alt Home returns to the tools', asyn
   assert.ok(await keys.evaluate((element) => element === element.ownerDocument.activeElement))
   await page.keyboard.press('Enter')
   await page.getByRole('menuitem', { name: 'Ctrl-Alt-Del' }).click()
-  await untilPressed(page, DELETE)
+  await untilPressed(DELETE)
   await dock(page).getByRole('button', { name: 'Paste text' }).click()
   await page.getByLabel('Text for the guest').fill('Hi')
   await page.getByRole('button', { name: 'Type it' }).click()
-  await untilPressed(page, 0x48)
-  await untilPressed(page, 0x69)
+  await untilPressed(0x48)
+  await untilPressed(0x69)
   await page.context().close()
 })
 
@@ -107,6 +101,25 @@ test('a console that stops is replaced with a new ticket, and an end that is fin
   await dock(page).getByText('You no longer have access to this screen').waitFor()
   await dock(page).getByRole('button', { name: 'Connect again' }).click()
   await untilState(page, 'Connected')
+  await page.context().close()
+})
+
+test('keys go to no shortcut while the console of a focused screen is replaced, and to the guest after it', async () => {
+  const page = await openDock()
+  await hasFocus(dock(page).locator('canvas'))
+  cell.console.end(endings.rightLost)
+  await untilState(page, 'Access revoked')
+  await page.keyboard.press('c')
+  await page.keyboard.press('t')
+  await page.keyboard.press('Tab')
+  await hasFocus(dock(page).getByRole('button', { name: 'Connect again' }))
+  await page.keyboard.press('Enter')
+  await untilState(page, 'Connected')
+  await hasFocus(dock(page).locator('canvas'))
+  assert.match(page.url(), new RegExp(`${VM}$`))
+  assert.equal(await page.getByRole('region', { name: 'Latest tasks' }).count(), 0)
+  await page.keyboard.press('c')
+  await untilPressed(0x63)
   await page.context().close()
 })
 
@@ -162,23 +175,33 @@ test('at most four consoles are open; the menu of a row opens one, and each tab 
   const opened = cell.console.displays.length
   await dock(page).getByRole('tab').first().click()
   await untilState(page, 'Connected')
-  await dock(page)
-    .getByRole('button', { name: /^Close the console of/ })
-    .click()
-  assert.equal(await dock(page).getByRole('tab').count(), 3)
+  const close = dock(page).getByRole('button', { name: /^Close the console of/ })
+  await close.focus()
+  for (const left of [3, 2, 1]) {
+    await page.keyboard.press('Enter')
+    await dock(page).getByRole('tab').nth(left).waitFor({ state: 'detached' })
+    await hasFocus(close)
+  }
+  await page.keyboard.press('Enter')
+  await hasFocus(page.getByRole('main'))
   assert.equal(cell.console.displays.length, opened)
   await page.context().close()
 })
 
 test('on a phone the console covers the page, and closing it shows the page again', async () => {
   const page = await browser.open({ path: VM, width: 390 })
-  await page.getByRole('button', { name: 'Console', exact: true }).first().click()
-  await untilState(page, 'Connected')
+  await openConsole(page)
   assert.deepEqual(await dock(page).boundingBox(), { x: 0, y: 0, width: 390, height: 900 })
+  const reachable = 'a, button, input, [tabindex="0"]'
+  const behind = await page
+    .locator(`#root :is(${reachable}):not([inert] *)`)
+    .evaluateAll((controls) => controls.filter((each) => each.closest('aside') === null).length)
+  assert.equal(behind, 0, 'no control of the page is behind the console')
   await dock(page)
     .getByRole('button', { name: /^Close the console of/ })
     .click()
   await dock(page).waitFor({ state: 'detached' })
+  await page.getByRole('button', { name: 'Console', exact: true }).first().waitFor()
   await page.context().close()
 })
 

@@ -3,11 +3,11 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 
-import { administratorPages, tenantPages } from './addresses.ts'
+import { administratorPages, screenPage, tenantPages } from './addresses.ts'
 import { startBrowser, type WebBrowser } from './browser.ts'
 import { inPage } from './in-page.ts'
 import { startSimulatedCell, type SimulatedCell } from './simulated-cell/server.ts'
-import { startVisits } from './visits.ts'
+import { openConsole, startVisits } from './visits.ts'
 
 let cell: SimulatedCell
 let browser: WebBrowser
@@ -21,7 +21,13 @@ after(async () => {
   await cell[Symbol.asyncDispose]()
 })
 
-async function check(user: string, paths: readonly string[], width: number): Promise<string[]> {
+/** `isWithConsole`: the console of each VM is opened too. */
+async function check(
+  user: string,
+  paths: readonly string[],
+  width: number,
+  isWithConsole = false,
+): Promise<string[]> {
   await using visitor = await startVisits(browser, cell.url, { user, width })
   const { page } = visitor
   // The policy of the page forbids foreign scripts; the debugger's protocol does not.
@@ -31,6 +37,7 @@ async function check(user: string, paths: readonly string[], width: number): Pro
     for (const direction of ['ltr', 'rtl'] as const) {
       await page.evaluate(`document.documentElement.dir = '${direction}'`)
       if (direction === 'ltr' && user !== '') await visitor.visit(path)
+      if (direction === 'ltr' && isWithConsole) await openConsole(page)
       await visitor.settled()
       if (direction === 'ltr') await page.evaluate('readability.lengthenWords()')
       const unreadable = await page.evaluate<string[]>('readability.findUnreadable()')
@@ -48,5 +55,8 @@ for (const width of [1440, 390]) {
       ...(await check('root@System', administratorPages, width)),
     ]
     assert.deepEqual(found, [])
+  })
+  test(`a page with a console is readable in the same way at ${width} pixels`, async () => {
+    assert.deepEqual(await check('alice@eng', [screenPage], width, true), [])
   })
 }

@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { gzipSync } from 'node:zlib'
 
+import { until } from '@skerry/lab'
 import type { Page } from 'playwright-core'
 
 import { logIn, startBrowser, type WebBrowser } from './browser.ts'
@@ -101,6 +102,31 @@ test('a VM is filtered, previewed, opened and shut down by the keyboard', async 
   await page.goBack()
   await page.waitForURL('**q=shop-prod+mem%3E4g**')
   assert.equal(await page.getByLabel('Filter').inputValue(), 'shop-prod mem>4g')
+  await page.context().close()
+})
+
+test('what is typed before the palette is loaded goes into it, and to no shortcut', async () => {
+  const page = await browser.open()
+  await page.getByRole('link', { name: 'api-dev-001' }).waitFor()
+  const loading = Promise.withResolvers<void>()
+  await page.route(/\/command-palette-[^/]+\.js$/, async (route) => {
+    await loading.promise
+    await route.continue()
+  })
+  await page.getByRole('grid').focus()
+  await page.keyboard.press('Control+k')
+  await page.keyboard.type('txc')
+  loading.resolve()
+  const palette = page.getByRole('combobox', { name: 'Search or run a command' })
+  await palette.waitFor()
+  assert.equal(await palette.inputValue(), 'txc')
+  assert.equal(new URL(page.url()).pathname, '/ui/vms')
+  assert.equal(await page.getByText(/^1 of \d+ selected$/).count(), 0)
+  await page.keyboard.press('Escape')
+  await palette.waitFor({ state: 'detached' })
+  await page.keyboard.press('Control+k')
+  await palette.waitFor()
+  assert.equal(await palette.inputValue(), '')
   await page.context().close()
 })
 
@@ -293,13 +319,36 @@ test('a cell that is away is reported, and the page recovers', async () => {
 test('five tabs share one event stream', async () => {
   const page = await browser.open()
   await page.getByRole('link', { name: 'api-dev-001' }).waitFor()
-  while (cell.streams === 0) await page.waitForTimeout(50)
+  await until('the first tab has the stream', () => cell.streams > 0)
   for (let tab = 0; tab < 4; tab++) {
     const other = await page.context().newPage()
     await other.goto(`${cell.url}/ui/vms`)
     await other.getByRole('link', { name: 'api-dev-001' }).waitFor()
   }
   assert.equal(cell.streams, 1)
+  await page.context().close()
+})
+
+test('a tab that no one looks at passes the event stream on', async () => {
+  const page = await browser.open({ user: '' })
+  await page.clock.install()
+  await logIn(page, cell.url, 'alice@eng')
+  await page.getByRole('link', { name: 'api-dev-001' }).waitFor()
+  await until('the first tab has the stream', () => cell.streams === 1)
+  const other = await page.context().newPage()
+  await other.goto(`${cell.url}/ui/vms?q=cache-test-00*&status=on`)
+  const row = other.getByRole('row').filter({ hasText: 'cache-test-00' }).first()
+  await row.waitFor()
+  await page.evaluate(`Object.defineProperty(document, 'visibilityState', { value: 'hidden' })
+    document.dispatchEvent(new Event('visibilitychange'))`)
+  const opened = other.waitForRequest('**/api/events**')
+  await page.clock.runFor('10:01')
+  const request = await opened
+  assert.match((await request.allHeaders())['last-event-id'] ?? '', /^\d+-/)
+  const name = (await row.getByRole('link').textContent()) ?? ''
+  await row.getByRole('button', { name: `Actions of ${name}` }).click()
+  await other.getByRole('menuitem', { name: 'Suspend', exact: true }).click()
+  await other.getByRole('link', { name, exact: true }).waitFor({ state: 'detached' })
   await page.context().close()
 })
 

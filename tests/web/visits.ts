@@ -12,6 +12,23 @@ export interface Visitor extends AsyncDisposable {
   settled(): Promise<void>
 }
 
+export const dockOf = (page: Page) =>
+  page.getByRole('complementary', { name: 'Console', exact: true })
+
+/** Waits until the console that is shown has this state. */
+export const untilConsole = (page: Page, state: string): Promise<void> =>
+  dockOf(page)
+    .getByRole('status')
+    .filter({ visible: true })
+    .getByText(state, { exact: true })
+    .waitFor()
+
+/** Opens the console of the VM whose page is shown. */
+export async function openConsole(page: Page): Promise<void> {
+  await page.getByRole('button', { name: 'Console', exact: true }).first().click()
+  await untilConsole(page, 'Connected')
+}
+
 /** A page of the simulated cell with this user logged in; '': no one, at the login. */
 export async function startVisits(
   browser: WebBrowser,
