@@ -6,8 +6,8 @@ import {
   settingsCommand,
   whyNotNewVm,
   whyNotSettings,
-} from '../src/model/machine-forms.ts'
-import { machineVmOf } from '../src/model/machine-vm.ts'
+} from '../src/model/machine/machine-forms.ts'
+import { machineVmOf } from '../src/model/machine/machine-vm.ts'
 
 const settings = { cpus: 2, memoryMiB: 2048, diskMiB: 10_240, autostart: false }
 const vmThatIs = (state: string) =>

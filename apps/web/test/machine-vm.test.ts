@@ -11,7 +11,8 @@ import {
   matchesFilter,
   sortedVms,
   taskOfOperation,
-} from '../src/model/machine-vm.ts'
+} from '../src/model/machine/machine-vm.ts'
+import type { ListedVm } from '../src/model/vm.ts'
 
 const full = {
   tag: '',
@@ -108,4 +109,22 @@ test('an operation of vmd is a task that cannot be canceled', () => {
     [task.state, task.objectId, task.mustFinish, task.message],
     ['error', 'web-9', true, 'no memory; stop another VM'],
   )
+})
+
+test('a filter with many stars matches part after part, in little time', () => {
+  const named = (name: string, text: string): boolean =>
+    matchesFilter({ name } as ListedVm, [{ column: 'name', operator: '==', value: text }])
+  const cases: readonly (readonly [name: string, pattern: string, matches: boolean])[] = [
+    ['web-1', 'web*', true],
+    ['Web-1', '*WEB*', true],
+    ['web-1', '*-1', true],
+    ['web-1', 'w*b*1', true],
+    ['web-1', 'web', false],
+    ['aba', 'ab*ba', false],
+    ['web-1', '*x*', false],
+    ['a'.repeat(5000), `${'a*'.repeat(2000)}x`, false],
+  ]
+  for (const [name, pattern, matches] of cases) {
+    assert.equal(named(name, pattern), matches, pattern.slice(0, 20))
+  }
 })

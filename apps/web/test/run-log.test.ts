@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
-import { emptyLog, withLines } from '../src/model/run-log.ts'
+import { emptyLog, withLines } from '../src/model/workflows/run-log.ts'
 
 const lines = (from: number, to: number) =>
   Array.from({ length: to - from + 1 }, (_, at) => ({

@@ -9,8 +9,8 @@ import {
   readDraft,
   type FormDraft,
   type FormSchema,
-} from '../src/model/schema-form.ts'
-import { plainValues } from '../src/model/workflow-run.ts'
+} from '../src/model/workflows/schema-form.ts'
+import { plainValues } from '../src/model/workflows/workflow-run.ts'
 
 const form = (own: FormSchema, isRequired = true): FormSchema => ({
   type: 'object',

@@ -2,9 +2,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
-import type { FormSchema } from '../src/model/schema-form.ts'
-import { hasSecrets, isSecretInput } from '../src/model/schema-secrets.ts'
-import { answerCommand, runCommand, scheduleCommand } from '../src/model/workflow-commands.ts'
+import type { FormSchema } from '../src/model/workflows/schema-form.ts'
+import { hasSecrets, isSecretInput } from '../src/model/workflows/schema-secrets.ts'
+import {
+  answerCommand,
+  runCommand,
+  scheduleCommand,
+} from '../src/model/workflows/workflow-commands.ts'
 
 const secret = { type: 'string', format: 'password' }
 const object = (properties: FormSchema['properties'] = {}) => ({ type: 'object', properties })

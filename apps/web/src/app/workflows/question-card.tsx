@@ -7,7 +7,7 @@ import { Card } from '../../components/card.tsx'
 import { CommandLine } from '../../components/command-line.tsx'
 import { RelativeTime } from '../../components/relative-time.tsx'
 import { useWorkflowChange } from '../../data/workflows/use-workflow-change.ts'
-import { answerCommand } from '../../model/workflow-commands.ts'
+import { answerCommand } from '../../model/workflows/workflow-commands.ts'
 import { paths } from '../paths.ts'
 import { SchemaFields, useSchemaForm } from './schema-form.tsx'
 

@@ -14,7 +14,7 @@ import {
   type FormDraft,
   type FormErrors,
   type FormSchema,
-} from '../../model/schema-form.ts'
+} from '../../model/workflows/schema-form.ts'
 
 import page from '../../styles/page.module.css'
 import style from './schema-form.module.css'

@@ -1,6 +1,6 @@
 import { ApiError } from '../../api/client.ts'
 import { localPath } from '../../api/machine.ts'
-import type { NewLocalVm } from '../../model/machine-forms.ts'
+import type { NewLocalVm } from '../../model/machine/machine-forms.ts'
 import { notify, notifyError } from '../notifications.ts'
 import { queryClient } from '../query-client.ts'
 import { endOf, startTask } from './own-operations.ts'

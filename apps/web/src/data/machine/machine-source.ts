@@ -10,7 +10,7 @@ import {
   sortedVms,
   taskOfOperation,
   type MachineVm,
-} from '../../model/machine-vm.ts'
+} from '../../model/machine/machine-vm.ts'
 import { markLive, markLost } from '../connection.ts'
 import type { DataSource } from '../data-source.ts'
 import { notifyError } from '../notifications.ts'
@@ -28,7 +28,6 @@ export async function readMachineVm(id: string, signal?: AbortSignal): Promise<M
   if (vm) return machineVmOf(vm)
   throw new ApiError(404, '404', `there is no VM ${id} on this machine; it may have been deleted`)
 }
-
 
 /** An event names its VM or its operation; what is visible of them is read again. A machine has few VMs. */
 function onEvent({ event, data }: LiveEvent): void {

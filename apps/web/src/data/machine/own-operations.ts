@@ -1,7 +1,7 @@
 // Long work of vmd that this page started. Events say when it has ended, whatever page is shown then.
 import { ApiError, request } from '../../api/client.ts'
 import { localPath, startOperation, type LocalOperation } from '../../api/machine.ts'
-import { taskOfOperation } from '../../model/machine-vm.ts'
+import { taskOfOperation } from '../../model/machine/machine-vm.ts'
 import type { ShownTask } from '../../model/task.ts'
 import { rememberTask, reportFailure } from '../own-tasks.ts'
 

@@ -11,7 +11,7 @@ import {
   type LocalSnapshot,
   type LocalTemplate,
 } from '../../api/machine.ts'
-import type { MachineVm } from '../../model/machine-vm.ts'
+import type { MachineVm } from '../../model/machine/machine-vm.ts'
 import { readMachineVm, readMachineVms } from './machine-source.ts'
 
 const ADDRESS_MS = 3000

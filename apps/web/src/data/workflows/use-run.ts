@@ -10,8 +10,8 @@ import {
   type RunLogDocument,
   type RunLogEntry,
 } from '../../api/workflows.ts'
-import { emptyLog, withLines, type KeptLog } from '../../model/run-log.ts'
-import { hasRunEnded } from '../../model/workflow-run.ts'
+import { emptyLog, withLines, type KeptLog } from '../../model/workflows/run-log.ts'
+import { hasRunEnded } from '../../model/workflows/workflow-run.ts'
 import { throttled } from '../live-updates.ts'
 import { notifyError } from '../notifications.ts'
 import { queryClient } from '../query-client.ts'

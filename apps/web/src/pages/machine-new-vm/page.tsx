@@ -12,7 +12,7 @@ import { createLocalVm } from '../../data/machine/create-vm.ts'
 import { useLocalTemplates } from '../../data/machine/use-machine.ts'
 import { source } from '../../data/source.ts'
 import { createCommand } from '../../model/commands.ts'
-import { whyNotNewVm, type NewLocalVm } from '../../model/machine-forms.ts'
+import { whyNotNewVm, type NewLocalVm } from '../../model/machine/machine-forms.ts'
 import { textParam } from '../../model/search-params.ts'
 import { formatBytes, formatMiB } from '../../text/format.ts'
 

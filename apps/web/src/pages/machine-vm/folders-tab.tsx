@@ -12,7 +12,7 @@ import { useFolders } from '../../data/machine/use-machine.ts'
 import { source } from '../../data/source.ts'
 import { useChange } from '../../data/use-change.ts'
 import { shellQuoted } from '../../model/commands.ts'
-import type { MachineVm } from '../../model/machine-vm.ts'
+import type { MachineVm } from '../../model/machine/machine-vm.ts'
 
 import page from '../../styles/page.module.css'
 

@@ -3,7 +3,7 @@ import { CommandLine } from '../../components/command-line.tsx'
 import { ErrorState } from '../../components/empty-state.tsx'
 import { useSerialLog } from '../../data/machine/use-machine.ts'
 import { shellQuoted } from '../../model/commands.ts'
-import type { MachineVm } from '../../model/machine-vm.ts'
+import type { MachineVm } from '../../model/machine/machine-vm.ts'
 
 import page from '../../styles/page.module.css'
 import style from './page.module.css'

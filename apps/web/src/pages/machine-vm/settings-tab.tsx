@@ -6,8 +6,12 @@ import { CommandLine } from '../../components/command-line.tsx'
 import { CheckField, TextField } from '../../components/field.tsx'
 import { source } from '../../data/source.ts'
 import { useChange } from '../../data/use-change.ts'
-import { settingsChanges, settingsCommand, whyNotSettings } from '../../model/machine-forms.ts'
-import type { MachineVm } from '../../model/machine-vm.ts'
+import {
+  settingsChanges,
+  settingsCommand,
+  whyNotSettings,
+} from '../../model/machine/machine-forms.ts'
+import type { MachineVm } from '../../model/machine/machine-vm.ts'
 import { formatMiB } from '../../text/format.ts'
 
 import page from '../../styles/page.module.css'

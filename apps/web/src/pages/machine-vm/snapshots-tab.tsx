@@ -15,7 +15,7 @@ import { notify, notifyError } from '../../data/notifications.ts'
 import { source } from '../../data/source.ts'
 import { findAction } from '../../model/actions.ts'
 import { shellQuoted } from '../../model/commands.ts'
-import type { MachineVm } from '../../model/machine-vm.ts'
+import type { MachineVm } from '../../model/machine/machine-vm.ts'
 import { en } from '../../text/en.ts'
 
 import page from '../../styles/page.module.css'

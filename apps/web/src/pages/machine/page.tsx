@@ -17,8 +17,8 @@ import {
   useLocalMachine,
   useMachineVms,
 } from '../../data/machine/use-machine.ts'
-import { healthChecks } from '../../model/machine-checks.ts'
-import type { MachineVm } from '../../model/machine-vm.ts'
+import { healthChecks } from '../../model/machine/machine-checks.ts'
+import type { MachineVm } from '../../model/machine/machine-vm.ts'
 import { formatCount, formatMiB, plural } from '../../text/format.ts'
 import { forwardStateColumn, guestPortColumn, hostPortColumn } from './forward-columns.tsx'
 

@@ -1,8 +1,8 @@
 import type { DrawnColumn, DrawnStep } from '../../api/workflows.ts'
 import { Card } from '../../components/card.tsx'
 import { Table } from '../../components/table.tsx'
-import type { KeptLog } from '../../model/run-log.ts'
-import { stepsOf } from '../../model/workflow-run.ts'
+import type { KeptLog } from '../../model/workflows/run-log.ts'
+import { stepsOf } from '../../model/workflows/workflow-run.ts'
 import { formatClock, formatDateTime } from '../../text/format.ts'
 import { workflowText } from '../../text/workflows.ts'
 

@@ -18,7 +18,7 @@ import { FilterBar } from '../../components/filter-bar.tsx'
 import { Table } from '../../components/table.tsx'
 import { useWorkflowChange } from '../../data/workflows/use-workflow-change.ts'
 import { useWorkflowDocument, useWorkflowList } from '../../data/workflows/use-workflows.ts'
-import { pauseCommand } from '../../model/workflow-commands.ts'
+import { pauseCommand } from '../../model/workflows/workflow-commands.ts'
 import { workflowText } from '../../text/workflows.ts'
 import { ScheduleDialog } from './schedule-dialog.tsx'
 

@@ -8,8 +8,8 @@ import { Dialog } from '../../components/dialog.tsx'
 import { SelectField, TextField } from '../../components/field.tsx'
 import { useWorkflowChange } from '../../data/workflows/use-workflow-change.ts'
 import { useWorkflowDocument } from '../../data/workflows/use-workflows.ts'
-import { hasSecrets } from '../../model/schema-secrets.ts'
-import { scheduleCommand } from '../../model/workflow-commands.ts'
+import { hasSecrets } from '../../model/workflows/schema-secrets.ts'
+import { scheduleCommand } from '../../model/workflows/workflow-commands.ts'
 
 import page from '../../styles/page.module.css'
 

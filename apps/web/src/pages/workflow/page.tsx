@@ -19,7 +19,7 @@ import { ErrorState } from '../../components/empty-state.tsx'
 import { RelativeTime } from '../../components/relative-time.tsx'
 import { useWorkflowChange } from '../../data/workflows/use-workflow-change.ts'
 import { useWorkflowDocument } from '../../data/workflows/use-workflows.ts'
-import { runCommand } from '../../model/workflow-commands.ts'
+import { runCommand } from '../../model/workflows/workflow-commands.ts'
 import { RunList } from './run-list.tsx'
 
 import page from '../../styles/page.module.css'

@@ -11,7 +11,7 @@ import { FilterBar, FilterInput } from '../../components/filter-bar.tsx'
 import { Table } from '../../components/table.tsx'
 import { useWorkflowDocument } from '../../data/workflows/use-workflows.ts'
 import { textParam } from '../../model/search-params.ts'
-import { listWorkflowsCommand } from '../../model/workflow-commands.ts'
+import { listWorkflowsCommand } from '../../model/workflows/workflow-commands.ts'
 import { formatCount } from '../../text/format.ts'
 
 import page from '../../styles/page.module.css'

@@ -1,8 +1,8 @@
 // What the forms of a machine send, and why they cannot be sent yet.
 import { whyNotId } from '@skerry/vm/names'
 
-import { findAction } from './actions.ts'
-import { shellQuoted, sizeOption } from './commands.ts'
+import { findAction } from '../actions.ts'
+import { shellQuoted, sizeOption } from '../commands.ts'
 import type { MachineVm } from './machine-vm.ts'
 
 const isWhole = (value: number): boolean => Number.isInteger(value) && value > 0

@@ -1,5 +1,5 @@
 // The log of a run as its page keeps it: the newest lines, and of all lines the times of their steps.
-import type { RunLogEntry } from '../api/workflows.ts'
+import type { RunLogEntry } from '../../api/workflows.ts'
 
 /** A table of more lines makes the page slow. */
 const LINES_SHOWN = 1000

@@ -4,7 +4,7 @@ import type {
   DrawnStep,
   TypedParameterValue,
   WorkflowParameter,
-} from '../api/workflows.ts'
+} from '../../api/workflows.ts'
 
 const ended: ReadonlySet<string> = new Set(['completed', 'failed', 'canceled'])
 

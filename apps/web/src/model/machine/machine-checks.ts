@@ -1,4 +1,4 @@
-import type { LocalHealth, MachineCheck } from '../api/machine.ts'
+import type { LocalHealth, MachineCheck } from '../../api/machine.ts'
 
 /** What vmd says of itself, in the form of the other checks. */
 export const healthChecks = (health: LocalHealth | undefined): MachineCheck[] =>

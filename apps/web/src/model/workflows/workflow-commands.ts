@@ -1,5 +1,5 @@
 // The same on a terminal, for workflows. tests/web-commands.test.ts parses the lines with the commands of the CLI.
-import { shellQuoted } from './commands.ts'
+import { shellQuoted } from '../commands.ts'
 import type { FormSchema } from './schema-form.ts'
 import { isSecretInput } from './schema-secrets.ts'
 

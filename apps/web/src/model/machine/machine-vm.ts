@@ -2,13 +2,13 @@
 import { lifecycleRules } from '@skerry/vm/lifecycle'
 import { decidePower, powerRules, type PowerCommand, type PowerState } from '@skerry/vm/power'
 
-import { localPath, type LocalOperation, type LocalVm } from '../api/machine.ts'
-import type { ActionName, VmAction } from './actions.ts'
-import { shellQuoted } from './commands.ts'
-import type { FilterTerm } from './filter.ts'
-import type { DisplayedPower } from './power.ts'
-import type { ShownTask } from './task.ts'
-import type { ListedVm, VmDetails } from './vm.ts'
+import { localPath, type LocalOperation, type LocalVm } from '../../api/machine.ts'
+import type { ActionName, VmAction } from '../actions.ts'
+import { shellQuoted } from '../commands.ts'
+import type { FilterTerm } from '../filter.ts'
+import type { DisplayedPower } from '../power.ts'
+import type { ShownTask } from '../task.ts'
+import type { ListedVm, VmDetails } from '../vm.ts'
 
 export interface MachineVm extends VmDetails {
   readonly tag: string
@@ -135,9 +135,20 @@ export const matchesFilter = (vm: ListedVm, terms: readonly FilterTerm[]): boole
     return matchesPattern(String(own), value) === (operator === '==')
   })
 
-function matchesPattern(text: string, pattern: string): boolean {
-  const parts = pattern.split('*').map((part) => RegExp.escape(part))
-  return new RegExp(`^${parts.join('.*')}$`, 'is').test(text)
+/** Part after part, each at its first place: a regular expression could try all places, and hang on a pattern with many stars. */
+function matchesPattern(value: string, pattern: string): boolean {
+  const text = value.toLowerCase()
+  const [first = '', ...rest] = pattern.toLowerCase().split('*')
+  const last = rest.pop()
+  if (last === undefined) return text === first
+  if (!text.startsWith(first)) return false
+  let at = first.length
+  for (const part of rest) {
+    const found = text.indexOf(part, at)
+    if (found < 0) return false
+    at = found + part.length
+  }
+  return text.length - last.length >= at && text.endsWith(last)
 }
 
 /** In the order of a column, with '-' in front for descending order. */
