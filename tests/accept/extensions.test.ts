@@ -279,12 +279,14 @@ suite('the local API beyond its specification, by curl', { skip }, () => {
     refused(await get('/api/vms/one/usage?step=7'), 400, /step must be a multiple of 15/)
     refused(await get('/api/vms/one/usage?points=241'), 400, /kept for an hour/)
     refused(await get('/api/vms/nobody/usage'), 404, /there is no VM/)
-    await until('vmd has measured the guest', async () => {
+    const isMeasured = async () => {
       const { cpuPercent = [] } = (await get('/api/vms/one/usage')).body as {
         cpuPercent?: readonly (number | null)[]
       }
       return cpuPercent.length === 240 && cpuPercent.some((value) => value !== null)
-    })
+    }
+    // A rate needs two samples, which are 15 s apart.
+    await until('vmd has measured the guest', isMeasured, 60_000)
   })
 
   test('a guest is reverted to a snapshot, including memory', async () => {

@@ -188,12 +188,16 @@ suite('files of a host and of its cloud', { skip }, () => {
   after(() => stack.disposeAsync())
 
   test('QEMU runs as its own user that owns the disks, and no other user opens them', async () => {
-    const { stdout } = await host.run([
-      'sh',
-      '-c',
-      'ps -eo user:20,args | grep -c "^libvirt-qemu .*qemu-system"',
-    ])
-    assert.equal(Number(stdout), 2, 'one guest of the host, one of the tenant')
+    let qemus: readonly string[] = []
+    // The QEMU of the suspended VM ends after its memory was saved, and libvirt may start one to read its capabilities.
+    await until('one guest of the host and one of the tenant run', async () => {
+      const { stdout } = await host.run(['ps', '-eo', 'user:20,args'])
+      qemus = stdout.split('\n').filter((line) => /^\S+ +(\S*\/|\[)qemu-system/.test(line))
+      return qemus.length === 2
+    }).catch((cause: unknown) => {
+      throw new Error(`the processes are: ${qemus.join('\n')}`, { cause })
+    })
+    for (const line of qemus) assert.match(line, /^libvirt-qemu /)
     const find =
       'find /var/lib/skerry /var/lib/libvirt/qemu/save -type f \\( -name "*.qcow2" -o -name "*.img" -o -name "*.save" \\) -printf "%m %p\\n"'
     const files = (await host.run(['sh', '-c', find])).stdout.trim().split('\n')
