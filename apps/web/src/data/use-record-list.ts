@@ -72,12 +72,14 @@ export function useRecordList<Type extends QueryType, Row>({
 export const useCounts = (
   type: QueryType,
   filters: readonly string[],
+  { isEnabled = true }: { readonly isEnabled?: boolean } = {},
 ): readonly (number | undefined)[] =>
   useQueries({
     queries: filters.map((filter) => ({
       queryKey: ['count', type, filter],
       queryFn: ({ signal }: { signal: AbortSignal }) => countRecords(type, filter, signal),
       placeholderData: keepPreviousData,
+      enabled: isEnabled,
     })),
   }).map(({ data }) => data)
 

@@ -54,6 +54,8 @@ export function VmList({ isAdministration = false }: { readonly isAdministration
   const counts = useCounts(
     type,
     statuses.map((status) => queryFilter(terms, status)),
+    // The rows first: the counts would compete with them for the cell.
+    { isEnabled: list.total !== undefined || list.error !== undefined },
   )
   const title = isAdministration ? 'All VMs' : 'Virtual machines'
   usePageTitle({ text: title, total: list.total })
