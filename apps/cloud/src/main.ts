@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 
 import { CLOUD_CONFIG } from '@skerry/command-line'
-import { readOptions, runServer } from '@skerry/service'
+import { readOptions, runProgram } from '@skerry/service'
 
 import { sourcesOf } from './command-line/command-context.ts'
 import { serve } from './commands/serve.ts'
@@ -11,12 +11,12 @@ const USAGE = `usage: skerry cloud-server [--config FILE]
 run a cell of a cloud, until stopped: the API, the machine API, a worker and the sessions with hosts
   --config FILE  configuration written by skerry admin init or skerry admin cell create (default: ${CLOUD_CONFIG})`
 
-await runServer(
+await runProgram(
   {
     name: 'skerry cloud-server',
     usage: USAGE,
     now: () => new Date(),
-    async serve(args, { log, stopSignal }) {
+    async run(args, { log, stopSignal }) {
       const { config } = readOptions(args, USAGE, {
         config: { type: 'string', default: CLOUD_CONFIG },
       })

@@ -41,7 +41,6 @@ export async function openCommands(postgres: Postgres | undefined) {
         secret: () => randomBytes(32).toString('base64url'),
         uuid: () => '00000000-0000-4000-8000-000000000001',
         log: () => undefined,
-        stopped: new AbortController().signal,
         salt: () => randomBytes(16),
       },
       commands,

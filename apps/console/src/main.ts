@@ -7,8 +7,8 @@ import {
   Conditions,
   openHealth,
   readOptions,
-  runServer,
-  type RunningServer,
+  runProgram,
+  type RunningProgram,
   type ServerMeter,
 } from '@skerry/service'
 import { closeConsole, redeemTicket, renewConsoles } from '@skerry/ticket'
@@ -31,7 +31,7 @@ const DRAIN_SECONDS = 30
 /** How long viewers may take to receive the close frame, and the database to record it. */
 const FAREWELL_MS = 7000
 
-async function serve(config: ConsoleConfig, running: RunningServer): Promise<void> {
+async function serve(config: ConsoleConfig, running: RunningProgram): Promise<void> {
   const { log, pause, stopSignal } = running
   const stopped = stopSignal()
   await using opened = new AsyncDisposableStack()
@@ -105,7 +105,7 @@ async function serve(config: ConsoleConfig, running: RunningServer): Promise<voi
 /** Opens the health listener for the life of the console. */
 async function openMeter(
   opened: AsyncDisposableStack,
-  { config, log }: Pick<RunningServer, 'log'> & { readonly config: ConsoleConfig },
+  { config, log }: Pick<RunningProgram, 'log'> & { readonly config: ConsoleConfig },
   measured: Omit<ConsoleFigures, 'conditions'>,
 ): Promise<ServerMeter> {
   const conditions = new Conditions(({ name, ok, message }) =>
@@ -129,18 +129,18 @@ async function openMeter(
 async function until(
   isSo: () => boolean,
   ms: number,
-  pause: RunningServer['pause'],
+  pause: RunningProgram['pause'],
 ): Promise<void> {
   const deadline = performance.now() + ms
   while (!isSo() && performance.now() < deadline) await pause(50)
 }
 
-await runServer(
+await runProgram(
   {
     name: 'skerry console-server',
     usage: USAGE,
     now: () => new Date(),
-    async serve(args, running) {
+    async run(args, running) {
       const { config } = readOptions(args, USAGE, {
         config: { type: 'string', default: '/etc/skerry/console.json' },
       })

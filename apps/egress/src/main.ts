@@ -7,9 +7,9 @@ import {
   closeListener,
   Conditions,
   openHealth,
-  runServer,
+  runProgram,
   ServerMeter,
-  type RunningServer,
+  type RunningProgram,
 } from '@skerry/service'
 
 import { readConfig } from './config.ts'
@@ -19,7 +19,7 @@ import { makeServer } from './server.ts'
 const USAGE = `usage: skerry workflow-egress [FILE]
 call external servers for workflows, limited by the allow-list in FILE (default: egress.json), until stopped; SIGHUP reads FILE again`
 
-async function serve(path: string, { log, stopSignal }: RunningServer): Promise<void> {
+async function serve(path: string, { log, stopSignal }: RunningProgram): Promise<void> {
   const stopped = stopSignal()
   await using opened = new AsyncDisposableStack()
   let config = await readConfig(path)
@@ -61,14 +61,14 @@ async function serve(path: string, { log, stopSignal }: RunningServer): Promise<
   if (!stopped.aborted) await once(stopped, 'abort')
 }
 
-await runServer(
+await runProgram(
   {
     name: 'skerry workflow-egress',
     usage: USAGE,
     // Its one file is a socket for its user and group; the permissions of the directory decide about everyone else.
     umask: 0o117,
     now: () => new Date(),
-    serve: ([path = 'egress.json'], running) => serve(path, running),
+    run: ([path = 'egress.json'], running) => serve(path, running),
   },
   process.argv.slice(2),
 )

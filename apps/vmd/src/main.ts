@@ -4,7 +4,7 @@ import { hostname } from 'node:os'
 import { join } from 'node:path'
 
 import { cloudDirectory, defaultPaths, openHost } from '@skerry/engine'
-import { keepRenewed, lifetimes, runServer, type RunningServer } from '@skerry/service'
+import { keepRenewed, lifetimes, runProgram, type RunningProgram } from '@skerry/service'
 
 import packageFile from '../package.json' with { type: 'json' }
 import { askToStop } from './ask-to-stop.ts'
@@ -27,7 +27,7 @@ const SECRET_BYTES = 32
 /** Installed beside vmd. */
 const WEB_UI = join(import.meta.dirname, '../../web/dist')
 
-async function serve(config: VmdConfig, running: RunningServer): Promise<void> {
+async function serve(config: VmdConfig, running: RunningProgram): Promise<void> {
   const { log } = running
   const token = config.tokenFile === undefined ? undefined : await readToken(config.tokenFile)
   const members = new Members(GROUP)
@@ -97,7 +97,7 @@ async function serve(config: VmdConfig, running: RunningServer): Promise<void> {
 
 const keepCertificate = (
   cloud: OpenHostApi,
-  { log, pause }: RunningServer,
+  { log, pause }: RunningProgram,
   stopped: AbortSignal,
 ): Promise<void> =>
   keepRenewed(
@@ -128,12 +128,12 @@ async function joinOne(args: readonly string[]): Promise<string> {
 
 const isJoin = process.argv[2] === 'join'
 
-await runServer(
+await runProgram(
   {
     name: 'skerry vmd',
     usage: isJoin ? joinUsage : usage,
     now: () => new Date(),
-    async serve(args, running) {
+    async run(args, running) {
       const print = (text: string) => void process.stdout.write(text)
       if (isJoin) return print(await joinOne(args.slice(1)))
       const config = readConfig(args, process.env)

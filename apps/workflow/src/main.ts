@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 
 import { Fault } from '@skerry/fault'
-import { readOptions, runServer } from '@skerry/service'
+import { readOptions, runProgram } from '@skerry/service'
 
 import { readConfig } from './config.ts'
 import { serve, type ServerPart } from './serve.ts'
@@ -16,12 +16,12 @@ function onlyIn(word: string | undefined): ServerPart {
   throw new Fault('invalid', `--only must be api or worker, not ${word}`)
 }
 
-await runServer(
+await runProgram(
   {
     name: 'skerry workflow-server',
     usage: USAGE,
     now: () => new Date(),
-    async serve(args, { log, pause, stopSignal }) {
+    async run(args, { log, pause, stopSignal }) {
       const { config, only } = readOptions(args, USAGE, {
         config: { type: 'string', default: '/etc/skerry/workflow.json' },
         only: { type: 'string' },

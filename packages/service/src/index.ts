@@ -51,7 +51,6 @@ export {
   type ListenerOptions,
 } from './http/listener.ts'
 export { listenerBounds, type ListenerBounds } from './http/listener-bounds.ts'
-export { logLine } from './process/log-line.ts'
 export { measureRequests } from './metrics/measure-requests.ts'
 export {
   measuredServers,
@@ -106,9 +105,8 @@ export { eventStream, streamHeaders, type Message, type StreamOptions } from './
 export { every } from './process/every.ts'
 export {
   readOptions,
-  reportFault,
-  runServer,
-  type RunningServer,
-  type ServerProgram,
-} from './process/run-server.ts'
+  runProgram,
+  type RunningProgram,
+  type MainProgram,
+} from './process/run-program.ts'
 export type { Clock, Ids } from './clock-and-ids.ts'

@@ -3,39 +3,39 @@ import { randomBytes, randomUUID } from 'node:crypto'
 import { text } from 'node:stream/consumers'
 
 import { Fault } from '@skerry/fault'
-import { reportFault } from '@skerry/service'
+import { runProgram } from '@skerry/service'
 
-import { commandContext } from '../command-line/command-context.ts'
+import { sourcesOf } from '../command-line/command-context.ts'
 import { runParsed, type ParsedAdminCommand } from '../command-line/command.ts'
 import { commands } from './commands.ts'
 
-// Files written by this process are not accessible to other users of the machine.
-process.umask(0o077)
-const stopping = new AbortController()
-for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stopping.abort())
+const now = () => new Date()
 
-const context = commandContext(
+await runProgram(
   {
-    now: () => new Date(),
-    bytes: randomBytes,
-    uuid: randomUUID,
-    write: (line) => void process.stderr.write(line),
+    name: 'skerry',
+    usage: 'usage: skerry admin COMMAND',
+    now,
+    async run([parsed = ''], { log }) {
+      const command = JSON.parse(parsed) as ParsedAdminCommand
+      const print = (line: string) => void process.stdout.write(`${line}\n`)
+      const context = {
+        ...sourcesOf({ now, bytes: randomBytes, uuid: randomUUID }),
+        log,
+        print,
+        readInput: () => text(process.stdin),
+      }
+      try {
+        await runParsed(context, commands, command)
+      } catch (error) {
+        if (command.json && error instanceof Fault) {
+          const { message, hint, kind } = error
+          const reason = kind === 'invalid' ? 'usage' : 'refused'
+          print(JSON.stringify({ reason, kind, message, hint }))
+        }
+        throw error
+      }
+    },
   },
-  {
-    stopped: stopping.signal,
-    print: (line) => void process.stdout.write(`${line}\n`),
-    readInput: () => text(process.stdin),
-  },
+  process.argv.slice(2),
 )
-
-const parsed = JSON.parse(process.argv[2] ?? '') as ParsedAdminCommand
-try {
-  await runParsed(context, commands, parsed)
-  if (stopping.signal.aborted) process.exit(0)
-} catch (error) {
-  if (!(error instanceof Fault)) throw error
-  const { message, hint, kind } = error
-  const reason = kind === 'invalid' ? 'usage' : 'refused'
-  if (parsed.json) context.print(JSON.stringify({ reason, kind, message, hint }))
-  reportFault('skerry', error)
-}

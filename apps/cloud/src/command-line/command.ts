@@ -11,8 +11,6 @@ export interface CommandContext {
   readonly salt: () => Buffer
   readonly uuid: () => string
   readonly log: (message: string, cause?: unknown) => void
-  /** Aborted when the program receives a signal to stop. */
-  readonly stopped: AbortSignal
   readonly print: (text: string) => void
   /** Reads all of standard input. */
   readonly readInput: () => Promise<string>

@@ -25,7 +25,7 @@ export async function serve(
     salt,
     log,
     stopped,
-  }: Omit<CommandContext, 'print' | 'readInput'>,
+  }: Omit<CommandContext, 'print' | 'readInput'> & { readonly stopped: AbortSignal },
   config: CloudConfig,
 ): Promise<void> {
   const logins = await readLogins(config)

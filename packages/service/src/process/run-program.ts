@@ -5,8 +5,8 @@ import { Fault } from '@skerry/fault'
 
 import { logLine } from './log-line.ts'
 
-/** The main program of a server. */
-export interface ServerProgram {
+/** The main program of a process: a server, or a command. */
+export interface MainProgram {
   /** As a user types it: `skerry console-server`. */
   readonly name: string
   /** Printed for --help. */
@@ -14,13 +14,13 @@ export interface ServerProgram {
   /** Permissions that files of this process do not get. Default: 0o077, private to its user. */
   readonly umask?: number
   readonly now: () => Date
-  /** Serves until it is stopped. */
-  serve(args: readonly string[], running: RunningServer): Promise<void>
+  /** Runs to its end; a server, until it is stopped. */
+  run(args: readonly string[], running: RunningProgram): Promise<void>
 }
 
-/** What a server takes from its process. */
-export interface RunningServer {
-  /** From now on SIGINT and SIGTERM do not kill the process: they abort this signal, and the server stops in order. */
+/** What a program takes from its process. */
+export interface RunningProgram {
+  /** From now on SIGINT and SIGTERM do not kill the process: they abort this signal, and the program stops in order. */
   readonly stopSignal: () => AbortSignal
   /** To standard error. */
   readonly log: (message: string, cause?: unknown) => void
@@ -28,14 +28,14 @@ export interface RunningServer {
   readonly pause: (ms: number, signal?: AbortSignal) => Promise<void>
 }
 
-/** Runs a server from its start to its exit: signals, log, exit codes. */
-export async function runServer(program: ServerProgram, args: readonly string[]): Promise<void> {
+/** Runs a program from its start to its exit: umask, signals, log, exit codes. */
+export async function runProgram(program: MainProgram, args: readonly string[]): Promise<void> {
   process.umask(program.umask ?? 0o077)
   const stopping = new AbortController()
-  const running: RunningServer = {
+  const running: RunningProgram = {
     stopSignal() {
       const stop = () => stopping.abort()
-      // Not once: a terminal and `skerry` both send Ctrl-C, and the second signal must not kill a server that is stopping.
+      // Not once: a terminal and `skerry` both send Ctrl-C, and the second signal must not kill a program that is stopping.
       for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, stop)
       return stopping.signal
     },
@@ -46,7 +46,7 @@ export async function runServer(program: ServerProgram, args: readonly string[])
   }
   try {
     if (args.includes('--help')) process.stdout.write(`${program.usage}\n`)
-    else await program.serve(args, running)
+    else await program.run(args, running)
     // Does not wait for connections that clients keep open.
     if (stopping.signal.aborted) process.exit(0)
   } catch (error) {
@@ -57,7 +57,7 @@ export async function runServer(program: ServerProgram, args: readonly string[])
 }
 
 /** Prints a fault for the user and sets the exit code of the process: 2 for wrong input, 1 for any other. A bug is thrown again. */
-export function reportFault(name: string, error: unknown): void {
+function reportFault(name: string, error: unknown): void {
   if (!(error instanceof Fault)) throw error
   const next = error.hint === undefined ? '' : `next: ${error.hint}\n`
   process.stderr.write(`${name}: ${error.message}\n${next}`)

@@ -1,19 +1,19 @@
-// A server program for run-server.test.ts: `sample-server.ts [--file FILE] [--fail KIND] [--fail-stop]`.
+// A program for run-program.test.ts: `sample-program.ts [--file FILE] [--fail KIND] [--fail-stop]`.
 import { once } from 'node:events'
 import { writeFile } from 'node:fs/promises'
 
 import { Fault, type FaultKind } from '@skerry/fault'
 
-import { readOptions, runServer } from '../src/index.ts'
+import { readOptions, runProgram } from '../src/index.ts'
 
 const USAGE = 'usage: sample [--file FILE] [--fail KIND]'
 
-await runServer(
+await runProgram(
   {
     name: 'skerry sample',
     usage: USAGE,
     now: () => new Date(0),
-    async serve(args, { log, pause, stopSignal }) {
+    async run(args, { log, pause, stopSignal }) {
       const {
         file,
         fail,

@@ -1,4 +1,4 @@
-// Goal: every server starts, logs, stops and fails in the same way. Method: a small server as a real process.
+// Goal: every program starts, logs, stops and fails in the same way. Method: a small server as a real process.
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { test } from 'node:test'
 
-const PROGRAM = join(import.meta.dirname, 'sample-server.ts')
+const PROGRAM = join(import.meta.dirname, 'sample-program.ts')
 
 function start(...args: string[]) {
   const program = spawn(process.execPath, [PROGRAM, ...args], {
@@ -57,7 +57,7 @@ test('a stop that fails ends the process too', async () => {
 })
 
 test('a server stops in order, also if it is signalled twice, and its files are private', async () => {
-  const dir = await mkdtemp(join(tmpdir(), 'run-server-'))
+  const dir = await mkdtemp(join(tmpdir(), 'run-program-'))
   try {
     const file = join(dir, 'file')
     const { program, ended } = start('--file', file)
