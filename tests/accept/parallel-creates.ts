@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 
 import type { LabHost } from '@skerry/lab'
 
-import { chance, type Chance } from '../faults/chance.ts'
+import { seededRandom, type SeededRandom } from '../../tools/lab/src/system/seeded-random.ts'
 import { readDomains } from '../faults/domains.ts'
 import { leftovers } from '../faults/leftovers.ts'
 import { curlOn } from './curl.ts'
@@ -37,7 +37,7 @@ interface Round {
 export async function runRounds(options: RoundsOptions): Promise<RoundsFigures> {
   const { host, seed, rounds, say = () => undefined } = options
   const { get, post, remove } = curlOn(() => host)
-  const random = chance(seed)
+  const random = seededRandom(seed)
   let [requests, created, conflicts] = [0, 0, 0]
   assert.equal((await post('/api/vms', { id: PARENT })).status, 201)
   for (let number = 0; number < rounds; number++) {
@@ -66,7 +66,7 @@ export async function runRounds(options: RoundsOptions): Promise<RoundsFigures> 
 }
 
 /** Every second round includes another body, every fourth uses clones. */
-function drawRound(random: Chance, number: number): Round {
+function drawRound(random: SeededRandom, number: number): Round {
   const id = `twin-${number}`
   const all = 2 + Math.floor(random.between(0, MOST - 1))
   const others = number % 2 === 0 ? 0 : 1 + Math.floor(random.between(0, all - 1))
@@ -76,7 +76,7 @@ function drawRound(random: Chance, number: number): Round {
   return { id, bodies: shuffled(bodies, random) }
 }
 
-function shuffled<T>(all: readonly T[], random: Chance): T[] {
+function shuffled<T>(all: readonly T[], random: SeededRandom): T[] {
   return all
     .map((each) => ({ each, at: random.between(0, 1) }))
     .toSorted((a, b) => a.at - b.at)

@@ -11,7 +11,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 
 import { guestImage, reasonToSkip, reasonWithoutTemporal, startHost, until } from '@skerry/lab'
 
-import { chance } from '../faults/chance.ts'
+import { seededRandom } from '../../tools/lab/src/system/seeded-random.ts'
 import { onMachine, pidsOf, serversOf } from './up/machine.ts'
 
 const skip = reasonToSkip('host', 'small', 'cloud') ?? (await reasonWithoutTemporal()) ?? false
@@ -24,7 +24,7 @@ const START_MS = 240_000
 test('skerry up is killed at random and continues where it was', { skip }, async (t) => {
   const seed = Number(process.env['SKERRY_SEED'] ?? Date.now() % 1_000_000)
   t.diagnostic(`SKERRY_SEED=${seed}`)
-  const dice = chance(seed)
+  const dice = seededRandom(seed)
   await using directory = await mkdtempDisposable(join(tmpdir(), 'up-'))
   await using host = await startHost({ dir: join(directory.path, 'host') })
   const machine = onMachine(host)

@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 
 import type { CloudClient } from '../../apps/cloud/test/cloud-client.ts'
-import type { Chance } from '../faults/chance.ts'
+import type { SeededRandom } from '../../tools/lab/src/system/seeded-random.ts'
 
 const COME_BACK_MS = 20
 /** No connection is read for longer than this many events. */
@@ -13,12 +13,12 @@ export class FeedReader implements AsyncDisposable {
   readonly seen: string[] = []
   links = 0
   readonly #clients: readonly CloudClient[]
-  readonly #random: Chance
+  readonly #random: SeededRandom
   readonly #over = new AbortController()
   readonly #running: Promise<void>
   #last: string
 
-  constructor(clients: readonly CloudClient[], since: string, random: Chance) {
+  constructor(clients: readonly CloudClient[], since: string, random: SeededRandom) {
     this.#clients = clients
     this.#last = since
     this.#random = random

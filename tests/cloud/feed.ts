@@ -7,7 +7,7 @@ import { attribute, childrenByLocalName } from '@skerry/xml'
 
 import { taskOf } from '../../apps/cloud/test/cloud-client.ts'
 import type { SmallCloud } from '../../apps/cloud/test/small-cloud.ts'
-import { chance } from '../faults/chance.ts'
+import { seededRandom } from '../../tools/lab/src/system/seeded-random.ts'
 import { create } from './callers.ts'
 import { FeedReader } from './feed-reader.ts'
 
@@ -20,7 +20,7 @@ export async function readUnderWriters(cloud: SmallCloud, seed: number) {
   const at = cloud.cells.map(({ url }) => client.at(url))
   const start = await client.start()
   const before = (await idsOf(cloud)).length
-  await using reader = new FeedReader(at, '0-0', chance(seed))
+  await using reader = new FeedReader(at, '0-0', seededRandom(seed))
   const write = async (writer: number): Promise<void> => {
     const cell = at[writer % at.length] ?? client
     const made = await create(cell, start, `writer-${writer}`)

@@ -6,7 +6,7 @@ import { attribute } from '@skerry/xml'
 
 import { taskOf, type CloudClient, type Reply } from '../../apps/cloud/test/cloud-client.ts'
 import type { SmallCloud } from '../../apps/cloud/test/small-cloud.ts'
-import { chance, type Chance } from '../faults/chance.ts'
+import { seededRandom, type SeededRandom } from '../../tools/lab/src/system/seeded-random.ts'
 
 const MOST = 50
 
@@ -33,7 +33,7 @@ interface Round {
 /** Throws on any violation: a second vApp, a second task, a different response, a wrong conflict. */
 export async function runRounds(options: RoundsOptions): Promise<RoundsFigures> {
   const { cloud, seed, rounds, say = () => undefined } = options
-  const random = chance(seed)
+  const random = seededRandom(seed)
   const client = await cloud.logIn()
   const at = cloud.cells.map(({ url }) => client.at(url))
   const { vdc, template } = await client.start()
@@ -58,7 +58,7 @@ export async function runRounds(options: RoundsOptions): Promise<RoundsFigures> 
 }
 
 /** Every second round includes another body. */
-function drawRound(random: Chance, number: number): Round {
+function drawRound(random: SeededRandom, number: number): Round {
   const all = 2 + Math.floor(random.between(0, MOST - 1))
   const others = number % 2 === 0 ? 0 : 1 + Math.floor(random.between(0, all - 1))
   const names = Array.from({ length: all }, (_, at) =>

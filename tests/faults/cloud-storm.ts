@@ -11,7 +11,7 @@ import type { OrgId } from '@skerry/vm'
 import { sql } from 'kysely'
 
 import { makeCursors } from '../../apps/cloud/src/feeds/event-cursors.ts'
-import { chance, type Chance } from './chance.ts'
+import { seededRandom, type SeededRandom } from '../../tools/lab/src/system/seeded-random.ts'
 import { EventReader } from './cloud/events.ts'
 import { unexplained, type Ended } from './cloud/explain.ts'
 import type { Answers } from './cloud/insist.ts'
@@ -33,7 +33,7 @@ export const TAKEN_OVER_MS = 15_000
 
 export interface CloudStormOptions {
   readonly seed: number
-  readonly weather: (draw: Chance, sky: Sky) => Weather
+  readonly weather: (draw: SeededRandom, sky: Sky) => Weather
   readonly say?: (line: string) => void
   /** The number of concurrent clients; default: 4. */
   readonly lanes?: number
@@ -79,7 +79,7 @@ async function rage(
   place: Place,
   { seed, weather: makeWeather, lanes: hands = LANES, say = () => undefined }: CloudStormOptions,
 ): Promise<Omit<CloudStormFigures, 'seconds'>> {
-  const draw = chance(seed)
+  const draw = seededRandom(seed)
   const answers: Answers = { lost: 0, later: 0, wrong: [] }
   const accepted: Accepted[] = []
   const refused: string[] = []
@@ -147,7 +147,7 @@ interface Hands {
   readonly answers: Answers
   readonly accepted: Accepted[]
   readonly refused: string[]
-  readonly draw: Chance
+  readonly draw: SeededRandom
   readonly weather: Weather
 }
 
@@ -170,7 +170,7 @@ function laneOf(place: Place, number: number, { draw, weather, ...hands }: Hands
   }
 }
 
-function readEvents({ cloud, clients, ways }: Place, draw: Chance): EventReader {
+function readEvents({ cloud, clients, ways }: Place, draw: SeededRandom): EventReader {
   const ca = readFileSync(cloud.ca, 'utf8')
   const [client] = clients
   return new EventReader((after) =>

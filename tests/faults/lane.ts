@@ -1,5 +1,5 @@
 // One client that is never idle: errand after errand around one running guest.
-import type { Chance } from './chance.ts'
+import type { SeededRandom } from '../../tools/lab/src/system/seeded-random.ts'
 import type { Driven } from './driven.ts'
 import {
   clone,
@@ -30,7 +30,7 @@ export interface LaneOptions<E extends Driven> {
   readonly name: string
   /** A directory of the machine to share. */
   readonly folder: string
-  readonly chance: Chance
+  readonly chance: SeededRandom
   readonly tally: Tally
   /** Additional rounds of more capable clients, around this guest and with VMs of this name prefix. */
   readonly more?: (guest: string, temporary: string) => Rounds<E>
@@ -58,7 +58,7 @@ export async function runLane<E extends Driven>(options: LaneOptions<E>): Promis
 }
 
 /** With a deck every round has its turn, however few are run. */
-function draw(kinds: readonly string[], chance: Chance, deck?: string[]): string {
+function draw(kinds: readonly string[], chance: SeededRandom, deck?: string[]): string {
   if (deck && !deck.some((kind) => kinds.includes(kind))) deck.push(...kinds)
   const choices = deck ? kinds.filter((kind) => deck.includes(kind)) : kinds
   const kind = chance.pick(choices as [string, ...string[]])

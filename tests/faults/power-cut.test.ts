@@ -4,14 +4,14 @@ import { test } from 'node:test'
 
 import { reasonToSkip } from '@skerry/lab'
 
-import { chance } from './chance.ts'
+import { seededRandom } from '../../tools/lab/src/system/seeded-random.ts'
 import { CutHost, trials, type Trial } from './power-cut.ts'
 
 test('after a power cut the images of a host are consistent, and nothing is left over', async (t) => {
   const reason = reasonToSkip('host', 'small')
   if (reason !== undefined) return t.skip(reason)
   await using host = await CutHost.start()
-  const random = chance(7)
+  const random = seededRandom(7)
   const chosen: Trial[] = [
     // The first happens during the writes of a fully booted guest.
     trials.cloneOfRunning,

@@ -3,7 +3,7 @@
 // Prints one line of JSON; fails on anything that is neither complete nor gone.
 import { parseArgs } from 'node:util'
 
-import { chance } from './chance.ts'
+import { seededRandom } from '../../tools/lab/src/system/seeded-random.ts'
 import { CutHost, trials, type Trial } from './power-cut.ts'
 
 const { values } = parseArgs({
@@ -30,7 +30,7 @@ const kinds: Readonly<Record<string, readonly [Trial, ...Trial[]]>> = {
 }
 
 await using host = await CutHost.start()
-const random = chance(seed)
+const random = seededRandom(seed)
 const interrupted: Record<string, number> = {}
 let tries = 0
 for (const [kind, choices] of Object.entries(kinds)) {

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 
 import { guestImage, startHost, until, type LabHost } from '@skerry/lab'
 
-import { chance, type Chance } from './chance.ts'
+import { seededRandom, type SeededRandom } from '../../tools/lab/src/system/seeded-random.ts'
 import type { Driven } from './driven.ts'
 import { assertWentOn, bootGuests, readLife } from './guests.ts'
 import { newTally, type Engines, type Tally } from './insist.ts'
@@ -28,7 +28,7 @@ export interface StormOptions<E extends Driven> {
   /** Starts the target of errands. */
   readonly start: (host: LabHost) => Promise<E>
   /** Kills something, and lets it come back. */
-  readonly kill: (scene: Scene<E>, chance: Chance) => Promise<void>
+  readonly kill: (scene: Scene<E>, chance: SeededRandom) => Promise<void>
   /** Creates the VMs that must survive everything; returns their ids. */
   readonly prepare?: (scene: Scene<E>, guests: readonly string[]) => Promise<readonly string[]>
   readonly more?: (guest: string, temporary: string) => Rounds<E>
@@ -105,7 +105,7 @@ async function rage<E extends Driven>(
   const others = (await options.prepare?.(scene, ids)) ?? []
   say(`${guests} guests run`)
 
-  const draw = chance(seed)
+  const draw = seededRandom(seed)
   const storm = { isOver: false }
   const work = runLanes({ engines, ids, folder, tally, storm, draw }, options)
   const killer = async () => {
@@ -144,7 +144,7 @@ interface Lanes<E extends Driven> {
   readonly folder: string
   readonly tally: Tally
   readonly storm: { readonly isOver: boolean }
-  readonly draw: Chance
+  readonly draw: SeededRandom
 }
 
 function runLanes<E extends Driven>(
@@ -184,7 +184,10 @@ async function untilDone(
 }
 
 /** Ends the target of errands like a crash, and starts the next one at once or a little later. */
-export async function killDriven<E extends Driven>(scene: Scene<E>, chance: Chance): Promise<void> {
+export async function killDriven<E extends Driven>(
+  scene: Scene<E>,
+  chance: SeededRandom,
+): Promise<void> {
   const dying = await scene.engine
   const next = Promise.withResolvers<E>()
   scene.engine = next.promise

@@ -10,7 +10,7 @@ import { createSchedule, deleteSchedule } from '../../apps/workflow/src/runs/sch
 import { startRunsEngine, type RunsEngine } from '../../apps/workflow/test/runs-engine.ts'
 import { type Victim, victims } from '../../apps/workflow/test/storm.ts'
 import { definitionOf } from '../../packages/serverless-workflow/test/scenarios.ts'
-import { chance } from './chance.ts'
+import { seededRandom } from '../../tools/lab/src/system/seeded-random.ts'
 
 /** Overlap policies that skip no turn, however long the previous one takes. */
 const overlaps = ['allow', 'queue-all'] as const
@@ -46,7 +46,7 @@ export async function runScheduleStorm({
   try {
     await using engine = await startRunsEngine(dir)
     const { temporal, queue } = engine
-    const draw = chance(seed)
+    const draw = seededRandom(seed)
     const killed = { worker: 0, temporal: 0, postgres: 0 }
     // A definition is a file here, and a schedule's definition has the schedule's name.
     const files = overlaps.map((overlap) => join(dir, overlap))

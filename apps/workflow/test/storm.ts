@@ -9,7 +9,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { until } from '@skerry/lab'
 
 import { definitionOf } from '../../../packages/serverless-workflow/test/scenarios.ts'
-import { chance } from '../../../tests/faults/chance.ts'
+import { seededRandom } from '../../../tools/lab/src/system/seeded-random.ts'
 import { workflowIdOf } from '../src/durable/run-activities.ts'
 import { startRun } from '../src/runs/start.ts'
 import { startRunsEngine, type RunsEngine } from './runs-engine.ts'
@@ -66,7 +66,7 @@ export async function runStorm({
     await using engine = await startRunsEngine(dir)
     const began = performance.now()
     await writeFile(join(dir, 'storm.yaml'), definition)
-    const draw = chance(seed)
+    const draw = seededRandom(seed)
     const ids = Array.from({ length: runs }, (_, n) => `storm-${n}`)
     const left = [...ids]
     const killed = { worker: 0, temporal: 0, postgres: 0 }

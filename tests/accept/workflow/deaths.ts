@@ -1,7 +1,7 @@
 // Which processes are killed while workflows run, and when: drawn from a seed, so that a failure can be reproduced.
 import type { LabServer } from '@skerry/lab'
 
-import { chance } from '../../faults/chance.ts'
+import { seededRandom } from '../../../tools/lab/src/system/seeded-random.ts'
 import type { Place } from './place.ts'
 
 const REST_MS = { least: 300, most: 4000 }
@@ -27,7 +27,7 @@ export function drawDeaths(
   { cloud, first }: Place,
   { seed, count }: { readonly seed: number; readonly count: number },
 ): readonly Death[] {
-  const luck = chance(seed)
+  const luck = seededRandom(seed)
   const needed = [
     of('the workflow server', first),
     of('its worker', first.worker),

@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 
 import type { CloudClient, Reply } from '../../../apps/cloud/test/cloud-client.ts'
-import type { Chance } from '../chance.ts'
+import type { SeededRandom } from '../../../tools/lab/src/system/seeded-random.ts'
 
 /** Longer than this is a hang. */
 const HANGS_MS = 30_000
@@ -21,7 +21,7 @@ export interface Answers {
 export interface Asking {
   readonly client: CloudClient
   readonly ways: readonly [string, ...string[]]
-  readonly chance: Chance
+  readonly chance: SeededRandom
   readonly answers: Answers
 }
 

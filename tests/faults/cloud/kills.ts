@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 
 import { until } from '@skerry/lab'
 
-import type { Chance } from '../chance.ts'
+import type { SeededRandom } from '../../../tools/lab/src/system/seeded-random.ts'
 import type { Place } from './place.ts'
 import type { Life } from './qemu-watch.ts'
 import { findAtWork, takeOver } from './takeover.ts'
@@ -31,13 +31,13 @@ export interface Kill {
 export class Killer {
   readonly kills: Kill[] = []
   readonly #place: Place
-  readonly #chance: Chance
+  readonly #chance: SeededRandom
   readonly #reviving = new Set<Promise<void>>()
   #broken: unknown
   /** The target must exist, or be at work: no one should wait for this kill. */
   isLooking = false
 
-  constructor(place: Place, chance: Chance) {
+  constructor(place: Place, chance: SeededRandom) {
     this.#place = place
     this.#chance = chance
   }

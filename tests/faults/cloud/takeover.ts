@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { until, type LabCell } from '@skerry/lab'
 import { sql } from 'kysely'
 
-import type { Chance } from '../chance.ts'
+import type { SeededRandom } from '../../../tools/lab/src/system/seeded-random.ts'
 import type { Place } from './place.ts'
 
 const FOUND_MS = 120_000
@@ -24,7 +24,7 @@ export interface Frozen {
   readonly work: AtWork
 }
 
-export async function findAtWork(place: Place, chance: Chance): Promise<Frozen> {
+export async function findAtWork(place: Place, chance: SeededRandom): Promise<Frozen> {
   const cells = place.cloud.cells as readonly [LabCell, ...LabCell[]]
   const first = chance.pick(cells)
   return until(

@@ -1,7 +1,7 @@
 // When something is killed, and how many operations run meanwhile.
 import { setTimeout as sleep } from 'node:timers/promises'
 
-import type { Chance } from '../chance.ts'
+import type { SeededRandom } from '../../../tools/lab/src/system/seeded-random.ts'
 import { killable, type Killable, type Killer } from './kills.ts'
 
 const LOOK_MS = 50
@@ -32,7 +32,7 @@ export interface Weather {
  */
 export function spread(
   { operations, kills }: { readonly operations: number; readonly kills: number },
-  draw: Chance,
+  draw: SeededRandom,
   { killer, accepted, signal, say }: Sky,
 ): Weather {
   const deck = shuffle(kills, draw)
@@ -72,7 +72,7 @@ export function spread(
 export function steady(
   what: Killable,
   { forMs, everyMs }: { readonly forMs: number; readonly everyMs: readonly [number, number] },
-  draw: Chance,
+  draw: SeededRandom,
   { killer, accepted, signal, say }: Sky,
 ): Weather {
   const end = performance.now() + forMs
@@ -98,7 +98,7 @@ export function steady(
 const servers: readonly Killable[] = ['vmd', 'libvirtd', 'postgres', 'temporal']
 
 /** Each kind equally often, if possible; the last one needs no process at work. */
-function shuffle(kills: number, draw: Chance): Killable[] {
+function shuffle(kills: number, draw: SeededRandom): Killable[] {
   const deck: Killable[] = []
   while (deck.length < kills) {
     const round = [...killable]

@@ -4,8 +4,12 @@ export interface SeededRandom {
   readonly below: (end: number) => number
   /** From 0 up to, but not including, 1. */
   readonly fraction: () => number
+  /** From `least` up to, but not including, `most`. */
+  readonly between: (least: number, most: number) => number
   readonly pick: <T>(from: readonly [T, ...T[]]) => T
   readonly bytes: (length: number) => Buffer
+  /** A separate stream, so that its numbers do not depend on the speed of others. */
+  readonly branch: () => SeededRandom
 }
 
 /** Mulberry32: 32 bits of state are enough for test data. This file imports nothing, so that small tests start quickly. */
@@ -17,10 +21,13 @@ export function seededRandom(seed: number): SeededRandom {
     mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
     return (mixed ^ (mixed >>> 14)) >>> 0
   }
+  const fraction = () => next() / 2 ** 32
   return {
     below: (end) => next() % end,
-    fraction: () => next() / 2 ** 32,
+    fraction,
+    between: (least, most) => least + fraction() * (most - least),
     pick: (from) => from[next() % from.length] ?? from[0],
     bytes: (length) => Buffer.from(Array.from({ length }, () => next() & 0xff)),
+    branch: () => seededRandom(next()),
   }
 }
