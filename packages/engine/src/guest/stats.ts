@@ -3,6 +3,7 @@ import * as libvirt from '@skerry/libvirt'
 import { findVm } from '../domain/find-domain.ts'
 import type { Host } from '../host/host.ts'
 import type { Owner } from '../host/owner.ts'
+import { counterGroups, readCounters } from './counters.ts'
 
 /** The resources a VM has used since its QEMU process started; zero while it is off. */
 export interface Stats {
@@ -18,25 +19,23 @@ export interface Stats {
 
 export async function readStats(host: Host, id: string, owner?: Owner): Promise<Stats> {
   const { dom } = await findVm(host, id, owner)
-  const types = libvirt.DomainStatsTypes
   const { retStats } = await host.link.call(libvirt.connectGetAllDomainStats, {
     doms: [dom],
-    stats: types.cpuTotal | types.balloon | types.block | types.interface,
+    stats: counterGroups,
     flags: 0,
   })
-  const params = retStats[0]?.params ?? []
-  const count = (field: string): bigint => libvirt.readCount(params, field) ?? 0n
+  const counters = readCounters(retStats[0]?.params ?? [])
   return {
-    cpuNanoseconds: count('cpu.time'),
-    memoryBytes: count('balloon.rss') * 1024n,
+    cpuNanoseconds: counters.cpuNanoseconds ?? 0n,
+    memoryBytes: (counters.occupiedKib ?? 0n) * 1024n,
     disk: {
-      readBytes: count('block.0.rd.bytes'),
-      writtenBytes: count('block.0.wr.bytes'),
-      allocatedBytes: count('block.0.allocation'),
+      readBytes: counters.readBytes ?? 0n,
+      writtenBytes: counters.writtenBytes ?? 0n,
+      allocatedBytes: counters.allocatedBytes ?? 0n,
     },
     network: {
-      receivedBytes: count('net.0.rx.bytes'),
-      sentBytes: count('net.0.tx.bytes'),
+      receivedBytes: counters.receivedBytes ?? 0n,
+      sentBytes: counters.sentBytes ?? 0n,
     },
   }
 }

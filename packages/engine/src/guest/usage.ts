@@ -6,6 +6,7 @@ import { domainName } from '../host/definition.ts'
 import type { Host } from '../host/host.ts'
 import type { Owner } from '../host/owner.ts'
 import type { UsageSample } from '../usage/rates.ts'
+import { counterGroups, readCounters, type VmCounters } from './counters.ts'
 
 /** A sample that takes longer is given up: the next one is due. */
 const SAMPLE_TIMEOUT_MS = 10_000
@@ -13,13 +14,12 @@ const KIB = 1024
 
 /** Samples the counters of all running VMs with one call of libvirt. Does not wait for a QEMU that another call waits for. */
 export async function sampleUsage(host: Host): Promise<void> {
-  const types = libvirt.DomainStatsTypes
   const flags = libvirt.ConnectGetAllDomainStatsFlags
   const { retStats } = await host.statsLink.call(
     libvirt.connectGetAllDomainStats,
     {
       doms: [],
-      stats: types.cpuTotal | types.vcpu | types.balloon | types.block | types.interface,
+      stats: counterGroups,
       // libvirt's in-memory driver, which has no guests to wait for, does not know nowait.
       flags: flags.active | (host.hasFirewall ? flags.nowait : 0),
     },
@@ -45,31 +45,31 @@ export async function readUsage(
 }
 
 function sampleOf(params: readonly libvirt.TypedParam[], atMs: number, run: number): UsageSample {
-  const values = libvirt.paramsToMap(params)
-  const count = (field: string): number | undefined => {
-    const value = values.get(field)
-    return typeof value === 'bigint' || typeof value === 'number' ? Number(value) : undefined
-  }
+  const counters = readCounters(params)
   return {
     atMs,
     run,
-    cpus: count('vcpu.current'),
-    cpuNanoseconds: count('cpu.time'),
-    memoryBytes: memoryOf(count),
-    readBytes: count('block.0.rd.bytes'),
-    writtenBytes: count('block.0.wr.bytes'),
-    receivedBytes: count('net.0.rx.bytes'),
-    sentBytes: count('net.0.tx.bytes'),
+    cpus: toNumber(counters.cpus),
+    cpuNanoseconds: toNumber(counters.cpuNanoseconds),
+    memoryBytes: memoryOf(counters),
+    readBytes: toNumber(counters.readBytes),
+    writtenBytes: toNumber(counters.writtenBytes),
+    receivedBytes: toNumber(counters.receivedBytes),
+    sentBytes: toNumber(counters.sentBytes),
   }
 }
 
+const toNumber = (count: bigint | undefined): number | undefined =>
+  count === undefined ? undefined : Number(count)
+
 /** In use as the guest sees it, if its balloon driver reports it; otherwise what QEMU occupies on the host. */
-function memoryOf(count: (field: string) => number | undefined): number | undefined {
-  const [all, free] = [
-    count('balloon.available'),
-    count('balloon.usable') ?? count('balloon.unused'),
-  ]
-  const kib = all !== undefined && free !== undefined && free <= all ? all - free : undefined
-  const used = kib ?? count('balloon.rss')
-  return used === undefined ? undefined : used * KIB
+function memoryOf({
+  guestKib: all,
+  usableKib,
+  unusedKib,
+  occupiedKib,
+}: VmCounters): number | undefined {
+  const free = usableKib ?? unusedKib
+  const kib = all !== undefined && free !== undefined && free <= all ? all - free : occupiedKib
+  return kib === undefined ? undefined : Number(kib) * KIB
 }
