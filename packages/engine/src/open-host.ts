@@ -1,3 +1,5 @@
+import { uptime } from 'node:os'
+
 import type { Connection } from '@skerry/libvirt'
 
 import { closeFiles } from './disk/close-files.ts'
@@ -38,7 +40,7 @@ export interface HostOptions {
   readonly libvirt: { readonly socket: string; readonly uri: string }
   readonly clock: EngineClock
   readonly ids: EngineIds
-  /** Monotonic milliseconds; default: since this process started. */
+  /** Monotonic milliseconds; default: since the machine started, including the time in which it slept. */
   readonly uptimeMs?: () => number
   readonly paths?: Partial<Paths>
   /** Default: detected by probing. */
@@ -106,7 +108,7 @@ export async function openHost(options: HostOptions): Promise<Host> {
     shutdownTimeoutMs: options.shutdownTimeoutMs ?? SHUTDOWN_TIMEOUT_MS,
     targetOf: options.targetOf ?? (() => undefined),
     clock: options.clock,
-    uptimeMs: options.uptimeMs ?? (() => performance.now()),
+    uptimeMs: options.uptimeMs ?? (() => uptime() * 1000),
     ids: options.ids,
     log: options.log ?? (() => {}),
     async [Symbol.asyncDispose]() {

@@ -41,7 +41,7 @@ export interface Host extends AsyncDisposable {
   /** Another host that guests can migrate to, by its name. */
   readonly targetOf: (to: string) => MoveTarget | undefined
   readonly clock: EngineClock
-  /** Monotonic milliseconds. */
+  /** Monotonic milliseconds, including the time in which the machine slept. */
   readonly uptimeMs: () => number
   readonly ids: EngineIds
   /** Logs a failure for which no caller waits. */

@@ -17,7 +17,7 @@ const TOO_EARLY_MS = 1000
 /** When samples were taken. */
 export interface UsageMoment {
   readonly wall: Date
-  /** Monotonic milliseconds: setting the wall clock changes no rate. */
+  /** Monotonic milliseconds, including the time in which the machine slept: setting the wall clock changes nothing that is kept. */
   readonly atMs: number
 }
 
@@ -33,7 +33,7 @@ interface VmUsage {
 export class UsageHistory {
   readonly #vms = new Map<string, VmUsage>()
   #last: UsageMoment | undefined
-  /** Milliseconds since the first sample, including the time in which the machine slept. */
+  /** Milliseconds since the first sample. */
   #elapsedMs = 0
 
   get #slot(): number {
@@ -49,9 +49,7 @@ export class UsageHistory {
     const last = this.#last
     const ranMs = last ? moment.atMs - last.atMs : 0
     if (last && ranMs >= 0 && ranMs < TOO_EARLY_MS) return
-    // The monotonic clock stands still while the machine sleeps; the wall clock may be set back.
-    const wallMs = last ? moment.wall.getTime() - last.wall.getTime() : 0
-    this.#elapsedMs += Math.max(0, ranMs, wallMs)
+    this.#elapsedMs += Math.max(0, ranMs)
     this.#last = moment
     for (const [name, sample] of samples) this.#add(name, sample)
     for (const [name, { slot }] of this.#vms) {
