@@ -1,10 +1,9 @@
 import type { HostId, OrgId, VmId } from '@skerry/vm'
 import { sql, type RawBuilder } from 'kysely'
 
+import { rowBatches } from '../database/row-batches.ts'
 import type { Tx } from '../database/tables.ts'
 import type { VappId } from '../domain/ids.ts'
-
-const EVENTS_AT_ONCE = 1000
 
 interface ChangedRow {
   readonly org: OrgId | null
@@ -141,8 +140,7 @@ async function changedRows(tx: Tx, statement: RawBuilder<unknown>): Promise<read
 }
 
 async function emitAll(tx: Tx, kind: string, rows: readonly ChangedRow[]): Promise<void> {
-  for (let at = 0; at < rows.length; at += EVENTS_AT_ONCE) {
-    const some = rows.slice(at, at + EVENTS_AT_ONCE)
+  for (const some of rowBatches(rows)) {
     const events = some.map(({ details, ...rest }) => ({
       kind,
       ...rest,

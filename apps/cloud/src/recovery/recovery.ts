@@ -5,11 +5,12 @@ import { isUuid, type HostId } from '@skerry/vm'
 import { sql, type Kysely } from 'kysely'
 
 import { emitEvent } from '../database/events.ts'
+import { rowBatches } from '../database/row-batches.ts'
 import type { Tx, CloudTables } from '../database/tables.ts'
 import { failTask } from '../tasks/end-task.ts'
 import { accountForAll } from './account-for.ts'
 
-const AT_ONCE = 500
+const TASKS_AT_ONCE = 500
 const COUNTER_BITS = 40n
 const NUMBER = /^(0|[1-9]\d{0,18})$/
 const ASK_AGAIN =
@@ -79,10 +80,10 @@ export async function endOpenTasks(db: Kysely<CloudTables>): Promise<void> {
       .where('state', 'in', ['queued', 'running'])
       // The last first, so that no task starts when the one before it ends.
       .orderBy('position', 'desc')
-      .limit(AT_ONCE)
+      .limit(TASKS_AT_ONCE)
       .execute()
     for (const { id } of open) await failTask(db, id, ASK_AGAIN)
-    if (open.length < AT_ONCE) return
+    if (open.length < TASKS_AT_ONCE) return
   }
 }
 
@@ -96,8 +97,7 @@ export async function keepRecords(
   const rows = records.filter(({ vm }) => isUuid(vm)).map((record) => rowOf(host, record))
   await db.transaction().execute(async (tx) => {
     await tx.deleteFrom('host_record').where('host', '=', host).execute()
-    for (let at = 0; at < rows.length; at += AT_ONCE) {
-      const some = rows.slice(at, at + AT_ONCE)
+    for (const some of rowBatches(rows)) {
       await tx.insertInto('host_record').values(some).execute()
     }
     const read = await tx

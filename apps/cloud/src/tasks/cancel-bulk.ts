@@ -2,7 +2,9 @@ import type { TaskId, VmId } from '@skerry/vm'
 import { sql } from 'kysely'
 
 import { emitEvents } from '../database/events.ts'
+import { rowBatches } from '../database/row-batches.ts'
 import type { Tx } from '../database/tables.ts'
+import { lockedInOrder } from '../inventory/vms.ts'
 import { lockParent, recordBulk } from './end-parent.ts'
 
 /**
@@ -11,9 +13,9 @@ import { lockParent, recordBulk } from './end-parent.ts'
  */
 export async function cancelBulk(tx: Tx, parent: TaskId): Promise<readonly VmId[]> {
   await lockParent(tx, parent)
-  await sql`select from vm where id in (select task.vm from task where task.parent = ${parent}
-      and task.state in ('queued', 'running'))
-    order by vm.id for no key update`.execute(tx)
+  await lockedInOrder(
+    sql`vm.id in (select task.vm from task where task.parent = ${parent} and task.state in ('queued', 'running'))`,
+  ).execute(tx)
   const canceled = await tx
     .updateTable('task')
     .set({
@@ -33,9 +35,8 @@ export async function cancelBulk(tx: Tx, parent: TaskId): Promise<readonly VmId[
     .where('state', '=', 'running')
     .returning('vm')
     .execute()
-  for (let at = 0; at < canceled.length; at += AT_ONCE) {
-    const some = canceled.slice(at, at + AT_ONCE)
-    await reopen(
+  for (const some of rowBatches(canceled)) {
+    await recomputeQueues(
       tx,
       some.map(({ vm }) => vm),
     )
@@ -53,11 +54,8 @@ export async function cancelBulk(tx: Tx, parent: TaskId): Promise<readonly VmId[
   return running.flatMap(({ vm }) => (vm === null ? [] : [vm]))
 }
 
-/** Rows per statement. */
-const AT_ONCE = 500
-
 /** What the queues lead to without the canceled tasks. A canceled delete opens the queue of its VM again. */
-async function reopen(tx: Tx, vms: readonly (VmId | null)[]): Promise<void> {
+async function recomputeQueues(tx: Tx, vms: readonly (VmId | null)[]): Promise<void> {
   await sql`
     update vm set
       queue_target = (select task.target_status from task where task.vm = vm.id and task.state in ('queued', 'running')

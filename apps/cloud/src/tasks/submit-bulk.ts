@@ -3,6 +3,7 @@ import type { OrgId, TaskId } from '@skerry/vm'
 import { sql, type RawBuilder } from 'kysely'
 
 import { emitEvent, emitEvents } from '../database/events.ts'
+import { rowBatches } from '../database/row-batches.ts'
 import type { TaskRow, Tx } from '../database/tables.ts'
 import type { VmTaskKind } from '../domain/task-kind.ts'
 import { mayStart } from '../domain/vm-status.ts'
@@ -15,8 +16,6 @@ import type { Submitted } from './submit-task.ts'
 
 /** VMs of one bulk request: they are locked together, for a few seconds at this number. */
 export const BULK_VMS_MAX = 10_000
-/** Rows per statement. */
-const AT_ONCE = 500
 /** VMs that are woken after the request; the end of each wakes the next, and the sweep wakes those whose wake-up was lost. */
 const WOKEN_FIRST = 200
 
@@ -80,11 +79,9 @@ export async function submitBulk(
     .executeTakeFirstOrThrow()
   await emitEvent(tx, { kind: 'task.queued', task: parent })
   await emitEvent(tx, { kind: 'task.running', task: parent })
-  for (let at = 0; at < entries.length; at += AT_ONCE) {
-    await enqueueEach(tx, entries.slice(at, at + AT_ONCE), { owner, parent: id, inBulk: true })
-  }
-  for (let at = 0; at < refused.length; at += AT_ONCE) {
-    await addRefused(tx, action, parent, refused.slice(at, at + AT_ONCE))
+  for (const some of rowBatches(entries)) {
+    await enqueueEach(tx, some, { owner, parent: id, inBulk: true })
+  for (const some of rowBatches(refused)) await addRefused(tx, action, parent, some)
   }
   const task = await recordBulk(tx, id, vms.length)
   return { task, vms: entries.slice(0, WOKEN_FIRST).map(({ vm }) => vm.id), operations: [] }
