@@ -88,9 +88,9 @@ for (const [why, { may, given }] of Object.entries(cases)) {
     )
     for (const each of given) await each.execute(cloud.db)
     await bellWasLost.execute(cloud.db)
-    const rung = await takeUnattended(cloud.db, 10)
+    const woken = await takeUnattended(cloud.db, 10)
     assert.deepEqual(
-      rung.map(({ id }) => id),
+      woken.map(({ id }) => id),
       may ? [vm] : [],
     )
     const { rows } = await sql<{ reason: string }>`
@@ -137,9 +137,9 @@ test('the children of a later rank wait, for wake-ups and claims', async () => {
   await sql`update task set parent = (select id from task where vm = ${first}),
     rank = case when vm = ${first} then 1 else 2 end`.execute(cloud.db)
   await bellWasLost.execute(cloud.db)
-  const rung = await takeUnattended(cloud.db, 10)
+  const woken = await takeUnattended(cloud.db, 10)
   assert.deepEqual(
-    rung.map(({ id }) => id),
+    woken.map(({ id }) => id),
     [first],
   )
   assert.equal(await claimTask(cloud.db, second, 'run', rules), undefined)

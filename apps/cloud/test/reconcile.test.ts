@@ -123,11 +123,11 @@ for (const [why, statement] of Object.entries(reasons)) {
 test('concurrent passes submit one task for each VM, and each queue gets a wake-up', async () => {
   await using cloud = await openCloudDatabase(postgres)
   const vms = await fallen(cloud, 20)
-  const rung: VmId[] = []
+  const woken: VmId[] = []
   const passes = reconcilers(
     {
       db: cloud.db,
-      wake: (vm) => rung.push(vm),
+      wake: (vm) => woken.push(vm),
       hosts: () => assert.fail('no order is sent to a host'),
     },
     running,
@@ -137,7 +137,7 @@ test('concurrent passes submit one task for each VM, and each queue gets a wake-
     counts.reduce((sum, each) => sum + each, 0),
     20,
   )
-  assert.deepEqual(rung.toSorted(), vms.toSorted())
+  assert.deepEqual(woken.toSorted(), vms.toSorted())
   const tasks = await cloud.db.selectFrom('task').select('vm').execute()
   assert.equal(new Set(tasks.map(({ vm }) => vm)).size, 20)
   assert.equal(tasks.length, 20)
@@ -148,8 +148,8 @@ test('pending undos at a reachable host are executed without a new session', asy
   const { db } = cloud
   const [vm, other] = (await cloud.addVms(2, 'POWERED_ON')).vms as [VmId, VmId]
   const host = simulatedHost({ vms: [vmAt(vm, 'on'), vmAt(other, 'on')] })
-  const rung: VmId[] = []
-  const passes = reconcilers({ db, wake: (id) => rung.push(id), hosts: () => host }, running)
+  const woken: VmId[] = []
+  const passes = reconcilers({ db, wake: (id) => woken.push(id), hosts: () => host }, running)
   const owe = (id: VmId, seconds: number) =>
     sql`
     insert into pending_undo (host, vm, incarnation, goal, task, made_at) select host, id, 1,
@@ -166,7 +166,7 @@ test('pending undos at a reachable host are executed without a new session', asy
   )
   await sql`update host set list_session = session`.execute(db)
   assert.equal(await passes.reconcilePendingUndo(), 1)
-  assert.deepEqual([host.find(other)?.power, rung], ['off', [other]])
+  assert.deepEqual([host.find(other)?.power, woken], ['off', [other]])
   const left = await db.selectFrom('pending_undo').select('vm').where('vm', '=', other).execute()
   assert.deepEqual(left, [])
 })

@@ -45,14 +45,14 @@ const slow = proxyActivities<Activities>({
  * A wake-up that arrives during completion is not lost: Temporal rejects the completion and runs this workflow task again.
  */
 export async function vmQueue(vm: VmId): Promise<void> {
-  let rung = false
+  let wasWoken = false
   setHandler(waker, () => {
-    rung = true
+    wasWoken = true
   })
   const holder = workflowInfo().runId
   let more = true
-  while (more || rung) {
-    rung = false
+  while (more || wasWoken) {
+    wasWoken = false
     const plan = await quick.claimTask(vm, holder)
     more = plan !== undefined && (await carryOut(plan, verbsFor, reasonOf))
     if (workflowInfo().continueAsNewSuggested) await continueAsNew<typeof vmQueue>(vm)

@@ -19,7 +19,7 @@ const BulkParameters = Type.Object({
   expect: word,
 })
 
-function totalIn(expect: string | undefined): number {
+function readExpected(expect: string | undefined): number {
   if (expect !== undefined && /^\d{1,9}$/.test(expect)) return Number(expect)
   throw new Fault('invalid', `expect must be a number, not ${expect ?? 'nothing'}`, {
     hint: 'send the total that GET /api/query returned for the same filter',
@@ -49,7 +49,7 @@ export const bulk: readonly CloudRoute[] = [...bulkOperations.values()].map((act
     doc: `${action.name} for every VM of a query. expect is the total that GET ${at.query} returned; if another number of VMs matches, the response is 409 and nothing is changed. At most ${BULK_VMS_MAX} VMs. One task with a child for each VM, in no order: GET ${at.query}?type=task&filter=parent==ID lists the results. A VM for which it is not possible has a failed child with the reason.`,
     async handle(context, caller) {
       const { principal, query } = caller
-      const expect = totalIn(query.expect)
+      const expect = readExpected(query.expect)
       const filtered = filterIn(query, caller)
       const task = await submit(context, caller, (tx, id) =>
         submitBulk(tx, action, {

@@ -39,11 +39,11 @@ export const tasks = [
     answers: { 204: 'nothing' },
     doc: 'Cancels a task. A queued task ends at once; a running task is rolled back, unless it has passed the point of no return.',
     async handle(context, { principal, params }) {
-      const rung = await context.as(principal, async (tx) => {
+      const toWake = await context.as(principal, async (tx) => {
         await requireSound(tx)
         return cancelTask(tx, params.task.id)
       })
-      for (const vm of rung) context.wake(vm)
+      for (const vm of toWake) context.wake(vm)
       return { status: 204 }
     },
   }),

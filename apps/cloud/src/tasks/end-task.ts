@@ -54,11 +54,11 @@ export async function cancelTask(db: Kysely<CloudTables>, id: TaskId): Promise<r
     .orderBy('vm')
     .orderBy('position', 'desc')
     .execute()
-  const rung: VmId[] = []
+  const toWake: VmId[] = []
   // A task of a vApp ends with its last child: without open children it has ended, and there is nothing to cancel.
   const alone = db.selectFrom('task').select('id').where('id', '=', id).where('vm', 'is not', null)
   for (const { id: each } of children.length > 0 ? children : await alone.execute()) {
-    rung.push(
+    toWake.push(
       ...(await withTask<readonly VmId[]>(db, each, async (tx, task, vm) => {
         if (task.state === 'queued') return (await end(tx, task, vm, 'canceled')).others
         if (task.state !== 'running') return []
@@ -71,7 +71,7 @@ export async function cancelTask(db: Kysely<CloudTables>, id: TaskId): Promise<r
       })),
     )
   }
-  return rung
+  return toWake
 }
 
 /** Ends an open task in error without rollback, and invalidates the claim on its VM. */

@@ -51,12 +51,12 @@ export async function waitsFor(file: string): Promise<string> {
 
 /** Waits until the signal was received this many times. */
 export async function rings(times: number): Promise<number> {
-  let rung = 0
+  let wakeUps = 0
   setHandler(bell, () => {
-    rung++
+    wakeUps++
   })
-  await condition(() => rung >= times)
-  return rung
+  await condition(() => wakeUps >= times)
+  return wakeUps
 }
 
 export async function mark(): Promise<void> {
