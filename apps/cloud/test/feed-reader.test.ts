@@ -10,6 +10,7 @@ import type { OrgId, TaskId } from '@skerry/vm'
 import { sql, type Kysely } from 'kysely'
 
 import { readPrincipals } from '../src/auth/session-alive.ts'
+import { emitEvent, endOfEvents } from '../src/database/events.ts'
 import type { CloudTables } from '../src/database/tables.ts'
 import type { Principal } from '../src/domain/authorize.ts'
 import type { Role } from '../src/domain/roles.ts'
@@ -44,8 +45,8 @@ interface Opened {
   numbers(): number[]
 }
 
-/** A cell's feeds, with its own count of statements. */
-function openCell() {
+/** A cell's feeds, with its own count of statements. `held`: what its first stream waits for before it catches up. */
+function openCell(held?: Promise<void>) {
   const statements: string[] = []
   let catchUps = 0
   const counting = db.withPlugin({
@@ -65,6 +66,8 @@ function openCell() {
     eventCursors,
     as: async (principal: Principal, work: Parameters<TenantsApi['cloud']['as']>[1]) => {
       catchUps += 1
+      // The first is the route's own: it checks the position before the stream begins.
+      if (catchUps > 1) await held
       return principal.role === 'system administrator'
         ? db.transaction().execute(work)
         : api.cloud.as(principal, work)
@@ -308,4 +311,53 @@ test('progress is sent without an id to readers of its organisation that asked f
     .set({ state: 'queued', progress: 0 })
     .where('id', '=', task)
     .execute()
+})
+
+test('no progress of a task follows its end, also if it was read before the end', async () => {
+  const held = Promise.withResolvers<void>()
+  await using cell = openCell(held.promise)
+  const { org } = api.eng
+  const task = api.eng.ids['task'] as TaskId
+  const set = (state: 'running' | 'queued', progress: number) =>
+    db.updateTable('task').set({ state, progress }).where('id', '=', task).execute()
+  await emit(db, 2000, org)
+  const last = await endOfEvents(db)
+  const after = eventCursors(org).write(last)
+  const stream = await cell.open(await enter(org), { after, progress: 'true' })
+  await set('running', 30)
+  const reads = readsOf(cell.statements, 'task').length
+  await until('its progress waits', () => readsOf(cell.statements, 'task').length >= reads + 2)
+  await set('queued', 0)
+  await emitEvent(db, {
+    kind: 'task.success',
+    task: { id: task, org, vapp: null, vm: null, operation: 'powerOn' },
+  })
+  held.resolve()
+  await emit(db, 2001, org)
+  await until('the end is sent', () => stream.numbers().at(-1) === 2001)
+  assert.deepEqual(
+    stream.sent.map(({ event }) => event),
+    ['task.success', 'test.n'],
+  )
+})
+
+test('of a reader that got the end of a task, progress that is handed out later is dropped until it is read again', async () => {
+  const feed = new Feed({ ...(await enter(api.eng.org)), isWithProgress: true }, () => undefined)
+  const [row = assert.fail()] = await db.selectFrom('event').selectAll().limit(1).execute()
+  const [ended, other] = ['1', '2'] as [TaskId, TaskId]
+  const say = (task: TaskId) => feed.addProgress(task, { event: 'progress', data: { task } })
+  say(ended)
+  feed.dropProgressOfEnded([
+    { ...row, kind: 'task.error', task: ended },
+    { ...row, kind: 'task.running', task: other },
+  ])
+  say(ended)
+  say(other)
+  assert.deepEqual(
+    feed.takeProgress().map(({ data }) => data),
+    [{ task: other }],
+  )
+  feed.expectProgress()
+  say(ended)
+  assert.equal(feed.takeProgress().length, 1)
 })

@@ -2,6 +2,7 @@ import type { Message } from '@skerry/service'
 import type { OrgId, TaskId } from '@skerry/vm'
 
 import type { EventRow } from '../database/events.ts'
+import type { TaskState } from '../database/tables.ts'
 import type { Principal } from '../domain/authorize.ts'
 import { SYSTEM_ROLE } from '../domain/roles.ts'
 
@@ -13,6 +14,9 @@ export const scopeOf = ({ role, org }: Pick<Principal, 'role' | 'org'>): EventSc
 
 /** Rows and progress that wait in memory for one reader. With more it falls behind, and reads on from the database. */
 export const WAITING_MOST = 2000
+
+const endStates = ['success', 'error', 'canceled'] as const satisfies readonly TaskState[]
+const endKinds: ReadonlySet<string> = new Set(endStates.map((state) => `task.${state}`))
 
 export interface FeedOptions {
   readonly principal: Principal
@@ -34,6 +38,8 @@ export class Feed {
   #isBehind = true
   #rows: EventRow[] = []
   readonly #progress = new Map<TaskId, Message>()
+  /** Tasks whose end the reader got since progress was last read. */
+  readonly #ended = new Set<TaskId>()
   #wake: (() => void) | undefined
 
   constructor({ principal, token, isWithProgress }: FeedOptions, close: () => void) {
@@ -64,8 +70,14 @@ export class Feed {
     this.#wake?.()
   }
 
+  /** Called before progress is read: what is read from then on has nothing of the tasks that ended so far. */
+  expectProgress(): void {
+    this.#ended.clear()
+  }
+
   /** Only the newest progress of a task waits. */
   addProgress(task: TaskId, message: Message): void {
+    if (this.#ended.has(task)) return
     const [oldest] = this.#progress.keys()
     if (this.#progress.size >= WAITING_MOST && oldest !== undefined) this.#progress.delete(oldest)
     this.#progress.set(task, message)
@@ -93,6 +105,16 @@ export class Feed {
     const rows = this.#rows
     this.#rows = []
     return rows
+  }
+
+  /** Called before these events are sent: no progress of a task follows its end. */
+  dropProgressOfEnded(rows: readonly EventRow[]): void {
+    if (!this.isWithProgress) return
+    for (const { kind, task } of rows) {
+      if (task === null || !endKinds.has(kind)) continue
+      this.#progress.delete(task)
+      this.#ended.add(task)
+    }
   }
 
   takeProgress(): readonly Message[] {

@@ -136,6 +136,7 @@ export class Feeds implements AsyncDisposable {
     }
     await this.#readEvents()
     const reading = [...this.#open].filter(({ isWithProgress }) => isWithProgress)
+    for (const feed of reading) feed.expectProgress()
     const scopes = new Set(reading.map(({ principal }) => scopeOf(principal)))
     const changed = await this.#progress.changed(db, scopes, now())
     if (changed.length === 0) return

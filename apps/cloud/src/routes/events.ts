@@ -69,6 +69,7 @@ async function* follow(
       const rows = feed.startCatchUp() ? await catchUp(context, feed, last) : feed.takeRows()
       // What was caught up may have been handed out too.
       const fresh = eventsAfter(rows, last)
+      feed.dropProgressOfEnded(fresh)
       for (let at = 0; at < fresh.length && !feed.isOver; at += AT_ONCE) {
         yield fresh.slice(at, at + AT_ONCE).map((row) => messageOf(row, cursors))
       }
