@@ -1,5 +1,5 @@
-// Goal: one request acts on exactly the VMs that the caller saw, and says for each what became of it. Method: a real HTTP server and a
-// real Postgres without workers; the ends of tasks are the statements of a worker.
+// Goal: one request acts on as many VMs as the caller saw, and says for each what became of it. Method: a real HTTP server and a real
+// Postgres without workers; the ends of tasks are the statements of a worker.
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
 

@@ -1841,47 +1841,47 @@ export interface CloudOperations {
     readonly query?: { readonly type?: string; readonly filter?: string; readonly filterEncoded?: string; readonly fields?: string; readonly page?: string; readonly pageSize?: string; readonly format?: string; readonly sortAsc?: string; readonly sortDesc?: string; readonly after?: string }
     readonly answer: CloudDocuments['QueryResultRecords']
   }
-  /** powerOn for every VM of a query. expect is the total that GET /api/query returned; if another number of VMs matches, the response is 409 and nothing is changed. At most 10000 VMs. One task with a child for each VM, in no order: GET /api/query?type=task&filter=parent==ID lists the results. A VM for which it is not possible has a failed child with the reason. */
+  /** powerOn for every VM of a query. expect is the total that GET /api/query returned; if another number of VMs matches, the response is 409 and nothing is changed. Only the number is compared: to act on certain VMs and no others, filter by id==ID,id==ID. At most 10000 VMs. One task with a child for each VM, in no order: GET /api/query?type=task&filter=parent==ID lists the results. A VM for which it is not possible has a failed child with the reason. */
   readonly powerOnMatching: {
     readonly query?: { readonly type?: string; readonly filter?: string; readonly filterEncoded?: string; readonly expect?: string }
     readonly answer: CloudDocuments['Task']
   }
-  /** powerOff for every VM of a query. expect is the total that GET /api/query returned; if another number of VMs matches, the response is 409 and nothing is changed. At most 10000 VMs. One task with a child for each VM, in no order: GET /api/query?type=task&filter=parent==ID lists the results. A VM for which it is not possible has a failed child with the reason. */
+  /** powerOff for every VM of a query. expect is the total that GET /api/query returned; if another number of VMs matches, the response is 409 and nothing is changed. Only the number is compared: to act on certain VMs and no others, filter by id==ID,id==ID. At most 10000 VMs. One task with a child for each VM, in no order: GET /api/query?type=task&filter=parent==ID lists the results. A VM for which it is not possible has a failed child with the reason. */
   readonly powerOffMatching: {
     readonly query?: { readonly type?: string; readonly filter?: string; readonly filterEncoded?: string; readonly expect?: string }
     readonly answer: CloudDocuments['Task']
   }
-  /** suspend for every VM of a query. expect is the total that GET /api/query returned; if another number of VMs matches, the response is 409 and nothing is changed. At most 10000 VMs. One task with a child for each VM, in no order: GET /api/query?type=task&filter=parent==ID lists the results. A VM for which it is not possible has a failed child with the reason. */
+  /** suspend for every VM of a query. expect is the total that GET /api/query returned; if another number of VMs matches, the response is 409 and nothing is changed. Only the number is compared: to act on certain VMs and no others, filter by id==ID,id==ID. At most 10000 VMs. One task with a child for each VM, in no order: GET /api/query?type=task&filter=parent==ID lists the results. A VM for which it is not possible has a failed child with the reason. */
   readonly suspendMatching: {
     readonly query?: { readonly type?: string; readonly filter?: string; readonly filterEncoded?: string; readonly expect?: string }
     readonly answer: CloudDocuments['Task']
   }
-  /** shutdown for every VM of a query. expect is the total that GET /api/query returned; if another number of VMs matches, the response is 409 and nothing is changed. At most 10000 VMs. One task with a child for each VM, in no order: GET /api/query?type=task&filter=parent==ID lists the results. A VM for which it is not possible has a failed child with the reason. */
+  /** shutdown for every VM of a query. expect is the total that GET /api/query returned; if another number of VMs matches, the response is 409 and nothing is changed. Only the number is compared: to act on certain VMs and no others, filter by id==ID,id==ID. At most 10000 VMs. One task with a child for each VM, in no order: GET /api/query?type=task&filter=parent==ID lists the results. A VM for which it is not possible has a failed child with the reason. */
   readonly shutdownMatching: {
     readonly query?: { readonly type?: string; readonly filter?: string; readonly filterEncoded?: string; readonly expect?: string }
     readonly answer: CloudDocuments['Task']
   }
-  /** reboot for every VM of a query. expect is the total that GET /api/query returned; if another number of VMs matches, the response is 409 and nothing is changed. At most 10000 VMs. One task with a child for each VM, in no order: GET /api/query?type=task&filter=parent==ID lists the results. A VM for which it is not possible has a failed child with the reason. */
+  /** reboot for every VM of a query. expect is the total that GET /api/query returned; if another number of VMs matches, the response is 409 and nothing is changed. Only the number is compared: to act on certain VMs and no others, filter by id==ID,id==ID. At most 10000 VMs. One task with a child for each VM, in no order: GET /api/query?type=task&filter=parent==ID lists the results. A VM for which it is not possible has a failed child with the reason. */
   readonly rebootMatching: {
     readonly query?: { readonly type?: string; readonly filter?: string; readonly filterEncoded?: string; readonly expect?: string }
     readonly answer: CloudDocuments['Task']
   }
-  /** reset for every VM of a query. expect is the total that GET /api/query returned; if another number of VMs matches, the response is 409 and nothing is changed. At most 10000 VMs. One task with a child for each VM, in no order: GET /api/query?type=task&filter=parent==ID lists the results. A VM for which it is not possible has a failed child with the reason. */
+  /** reset for every VM of a query. expect is the total that GET /api/query returned; if another number of VMs matches, the response is 409 and nothing is changed. Only the number is compared: to act on certain VMs and no others, filter by id==ID,id==ID. At most 10000 VMs. One task with a child for each VM, in no order: GET /api/query?type=task&filter=parent==ID lists the results. A VM for which it is not possible has a failed child with the reason. */
   readonly resetMatching: {
     readonly query?: { readonly type?: string; readonly filter?: string; readonly filterEncoded?: string; readonly expect?: string }
     readonly answer: CloudDocuments['Task']
   }
-  /** discardSuspendedState for every VM of a query. expect is the total that GET /api/query returned; if another number of VMs matches, the response is 409 and nothing is changed. At most 10000 VMs. One task with a child for each VM, in no order: GET /api/query?type=task&filter=parent==ID lists the results. A VM for which it is not possible has a failed child with the reason. */
+  /** discardSuspendedState for every VM of a query. expect is the total that GET /api/query returned; if another number of VMs matches, the response is 409 and nothing is changed. Only the number is compared: to act on certain VMs and no others, filter by id==ID,id==ID. At most 10000 VMs. One task with a child for each VM, in no order: GET /api/query?type=task&filter=parent==ID lists the results. A VM for which it is not possible has a failed child with the reason. */
   readonly discardSuspendedStateMatching: {
     readonly query?: { readonly type?: string; readonly filter?: string; readonly filterEncoded?: string; readonly expect?: string }
     readonly answer: CloudDocuments['Task']
   }
-  /** removeAllSnapshots for every VM of a query. expect is the total that GET /api/query returned; if another number of VMs matches, the response is 409 and nothing is changed. At most 10000 VMs. One task with a child for each VM, in no order: GET /api/query?type=task&filter=parent==ID lists the results. A VM for which it is not possible has a failed child with the reason. */
+  /** removeAllSnapshots for every VM of a query. expect is the total that GET /api/query returned; if another number of VMs matches, the response is 409 and nothing is changed. Only the number is compared: to act on certain VMs and no others, filter by id==ID,id==ID. At most 10000 VMs. One task with a child for each VM, in no order: GET /api/query?type=task&filter=parent==ID lists the results. A VM for which it is not possible has a failed child with the reason. */
   readonly removeAllSnapshotsMatching: {
     readonly query?: { readonly type?: string; readonly filter?: string; readonly filterEncoded?: string; readonly expect?: string }
     readonly answer: CloudDocuments['Task']
   }
-  /** delete for every VM of a query. expect is the total that GET /api/query returned; if another number of VMs matches, the response is 409 and nothing is changed. At most 10000 VMs. One task with a child for each VM, in no order: GET /api/query?type=task&filter=parent==ID lists the results. A VM for which it is not possible has a failed child with the reason. */
+  /** delete for every VM of a query. expect is the total that GET /api/query returned; if another number of VMs matches, the response is 409 and nothing is changed. Only the number is compared: to act on certain VMs and no others, filter by id==ID,id==ID. At most 10000 VMs. One task with a child for each VM, in no order: GET /api/query?type=task&filter=parent==ID lists the results. A VM for which it is not possible has a failed child with the reason. */
   readonly deleteMatching: {
     readonly query?: { readonly type?: string; readonly filter?: string; readonly filterEncoded?: string; readonly expect?: string }
     readonly answer: CloudDocuments['Task']

@@ -1,7 +1,9 @@
 import { Fault } from '@skerry/fault'
 import { isMisfit, tookTooLong, type SnapshotReader } from '@skerry/postgres'
+import type { OrgId } from '@skerry/vm'
 import { sql, type RawBuilder } from 'kysely'
 
+import type { Tx } from '../database/tables.ts'
 import { talliedBy, type CheckedFilter } from './condition.ts'
 import { wrongCursor, type PageCursor } from './cursor.ts'
 import type { Query } from './query.ts'
@@ -45,6 +47,27 @@ export async function readRecords(query: Query, reading: RecordSource): Promise<
     if (tookTooLong(error)) throw tooLong(query, error)
     if (query.after && isMisfit(error)) throw wrongCursor(error)
     throw error
+  }
+}
+
+/**
+ * The number of records of an organisation that a change is about to act on, up to `limit`: in its transaction, with the timeout and
+ * the faults of a query.
+ */
+export async function countRecords(
+  tx: Tx,
+  query: Query,
+  { org, limit }: { readonly org: OrgId; readonly limit: number },
+): Promise<number> {
+  try {
+    await sql`set local statement_timeout = ${sql.lit(QUERY_MS)}`.execute(tx)
+    const { rows } = await sql<{ total: number }>`select count(*)::integer as total from (
+      select from ${sql.table(query.type.table)} r where r.org = ${org} and ${matching(query)}
+      limit ${limit}) found`.execute(tx)
+    await sql`set local statement_timeout to default`.execute(tx)
+    return rows[0]?.total ?? 0
+  } catch (error) {
+    throw tookTooLong(error) ? tooLong(query, error) : error
   }
 }
 

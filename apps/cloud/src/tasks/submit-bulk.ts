@@ -33,6 +33,8 @@ interface BulkRequest {
   readonly id: TaskId
   /** SQL over the row `r` of a VM. */
   readonly matching: RawBuilder<unknown>
+  /** Counts the VMs that match, up to this number, before any is locked. */
+  readonly count: (tx: Tx, limit: number) => Promise<number>
   /** The number of VMs that the caller saw. */
   readonly expect: number
 }
@@ -45,19 +47,16 @@ interface RefusedVm {
 
 /**
  * Writes one task, and a child for every VM of the query, under the locks of all these VMs. A VM that cannot take the operation gets a
- * child that has failed already, with the reason, and does not stop the others. VMs that came or went since the caller saw the list
- * stop the whole request: then the caller would act on something else than was shown.
+ * child that has failed already, with the reason, and does not stop the others. If another number of VMs matches than the caller saw,
+ * the whole request is refused. Only the number is compared, not the VMs: a list of 10,000 ids would not fit into an address.
  */
 export async function submitBulk(
   tx: Tx,
   action: BulkAction,
-  { org, owner, id, matching, expect }: BulkRequest,
+  { org, owner, id, matching, count, expect }: BulkRequest,
 ): Promise<Submitted> {
-  const own = sql`r.org = ${org} and ${matching}`
-  const { rows } = await sql<{ total: number }>`select count(*)::integer as total from (
-    select from vm r where ${own} limit ${BULK_VMS_MAX + 1}) found`.execute(tx)
-  requireTotal(rows[0]?.total ?? 0, expect)
-  const vms = await lockMatching(tx, own, BULK_VMS_MAX + 1)
+  requireTotal(await count(tx, BULK_VMS_MAX + 1), expect)
+  const vms = await lockMatching(tx, sql`r.org = ${org} and ${matching}`, BULK_VMS_MAX + 1)
   // A VM may have come, gone or changed before its lock was taken.
   requireTotal(vms.length, expect)
   const { entries, refused } = await judgeEach(tx, org, action, vms)
@@ -81,8 +80,8 @@ export async function submitBulk(
   await emitEvent(tx, { kind: 'task.running', task: parent })
   for (const some of rowBatches(entries)) {
     await enqueueEach(tx, some, { owner, parent: id, inBulk: true })
-  for (const some of rowBatches(refused)) await addRefused(tx, action, parent, some)
   }
+  for (const some of rowBatches(refused)) await addRefused(tx, action, parent, some)
   const task = await recordBulk(tx, id, vms.length)
   return { task, vms: entries.slice(0, WOKEN_FIRST).map(({ vm }) => vm.id), operations: [] }
 }
