@@ -27,6 +27,7 @@ interface Trait {
 const measuring = [
   'apps/cloud/test/query-{fuzz,size}.test.ts',
   'apps/cloud/test/retention.test.ts',
+  'packages/ovsdb/test/throughput.slow.ts',
   'packages/temporal/test/worker.slow.ts',
   'tests/accept/cloud-core.test.ts',
   'tests/attack/{cells,feeds,guests,strangers}.test.ts',

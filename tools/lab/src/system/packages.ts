@@ -6,7 +6,7 @@ const LIST = join(import.meta.dirname, '../../../debian-packages.txt')
 
 /**
  * A use: run our programs at all, run a host, build the small guest, build the Debian guest, compare with others, check terminal
- * output, check our package, run a database, run clients of other vendors.
+ * output, check our package, run a database, run clients of other vendors, join hosts by networks of tenants.
  */
 export type Use =
   | 'node'
@@ -21,6 +21,7 @@ export type Use =
   | 'console'
   | 'clients'
   | 'monitor'
+  | 'network'
 
 /** The missing packages: for one use, or for all of them. */
 export function missingPackages(use?: Use): string[] {
