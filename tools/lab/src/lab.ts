@@ -10,8 +10,9 @@ import { reportCloud, startCloud, type CloudReport, type LabCloud } from './clou
 import { checkDirectory, shortNameOf, socketIn } from './host/host-directory.ts'
 import type { LabHost } from './host/host.ts'
 import { Host, sweep } from './host/host.ts'
+import type { SwitchReport } from './host/open-vswitch.ts'
 import type { VmdReport } from './host/vmd.ts'
-import { addressOf, makeSwitch, namesBeginning } from './network/netns.ts'
+import { addressOf, makeSwitch, makeWorld, namesBeginning } from './network/netns.ts'
 import { killEngines } from './servers/daemon.ts'
 import { lockFile } from './system/lock-file.ts'
 import { unmountBelow } from './system/mounts.ts'
@@ -34,6 +35,8 @@ export interface HostReport {
   readonly libvirt?: { readonly socket: string; readonly pid: number }
   /** Absent if vmd does not run. */
   readonly vmd?: VmdReport
+  /** Absent if the lab has no network. */
+  readonly openVswitch?: SwitchReport
 }
 
 export interface Lab extends AsyncDisposable {
@@ -56,6 +59,8 @@ interface Wanted {
   readonly workflows?: number
   /** Whether its cells also serve the original API, at a separate address. */
   readonly original?: boolean
+  /** Whether hosts have Open vSwitch and OVN's controller, and a card in the world, 198.51.100.0/24. */
+  readonly network?: boolean
 }
 
 const CONSOLES = 2
@@ -143,10 +148,13 @@ export async function down(directory: string): Promise<LabReport> {
 async function raise(
   directory: string,
   count: number,
-  { vmd = false, cells = 0, console: screens = false, workflows = 0, original = false }: Wanted,
+  wanted: Wanted,
   { outlives }: { outlives: boolean },
 ): Promise<{ dir: string; hosts: Host[]; cloud: LabCloud | undefined }> {
+  const { vmd = false, cells = 0, console: screens = false, workflows = 0 } = wanted
+  const { original = false, network = false } = wanted
   requirePrograms('host')
+  if (network) requirePrograms('network')
   await mkdir(directory, { recursive: true })
   const dir = pathOf(directory)
   // PostgreSQL's user may traverse, but not list.
@@ -155,8 +163,9 @@ async function raise(
   await using _ = await lockFile(join(dir, 'lab.lock'))
   const known = await knownHosts(dir)
   const names = new Set([...known, ...Array.from({ length: count }, (_, i) => `host-${i + 1}`)])
-  const hosts = await makeHosts(dir, [...names], outlives)
+  const hosts = await makeHosts(dir, [...names], { outlives, network })
   await makeSwitch(switchOf(dir))
+  if (network) await makeWorld(switchOf(dir))
   // Written before the start, so that a host that fails to start is known.
   await save(dir, hosts)
   const results = await Promise.allSettled(hosts.map((host) => host.powerOn()))
@@ -191,13 +200,13 @@ async function withHost(
 }
 
 async function hostsIn(dir: string, outlives: boolean): Promise<Host[]> {
-  return makeHosts(dir, await knownHosts(dir), outlives)
+  return makeHosts(dir, await knownHosts(dir), { outlives })
 }
 
 async function makeHosts(
   dir: string,
   names: readonly string[],
-  outlives: boolean,
+  options: { readonly outlives: boolean; readonly network?: boolean },
 ): Promise<Host[]> {
   const addressFor = (name: string) => addressOf(Number(name.replace('host-', '')))
   const neighbours = Object.fromEntries(
@@ -213,7 +222,7 @@ async function makeHosts(
         bridge: switchOf(dir),
         netns: `${switchOf(dir)}-${name}`,
         neighbours,
-        outlives,
+        ...options,
       }),
   )
 }
@@ -250,6 +259,7 @@ function reportOf(host: Host): HostReport {
     address: host.address ?? '',
     ...(pid !== undefined && { libvirt: { socket: socketIn(host.dir), pid } }),
     ...(host.vmd && { vmd: host.vmd }),
+    ...(host.openVswitch && { openVswitch: host.openVswitch }),
   }
 }
 

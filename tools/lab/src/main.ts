@@ -7,6 +7,7 @@ import { down, powerCut, powerOn, status, up } from './lab.ts'
 const USAGE = `usage: npm run -s lab -- COMMAND --dir D
   up [--hosts N]     start N hosts (default: 1) and return when all of them respond
      [--vmd]         with vmd on each of them
+     [--network]     with Open vSwitch and OVN's controller on each of them, and a second card in a network that is outside of the cloud
      [--cells M]     with PostgreSQL, Temporal, M cells behind a balancer, and the hosts joined to that cloud
      [--console]     with two consoles behind one address, which show the screens of that cloud's VMs; needs --cells
      [--original]    with a second address for the original API of that cloud; needs --cells
@@ -17,6 +18,7 @@ const USAGE = `usage: npm run -s lab -- COMMAND --dir D
   down               remove every trace of the lab`
 
 const LATER = ['s3'] as const
+const UP_ONLY = ['hosts', 'vmd', 'network', 'cells', 'console', 'original', 'workflow'] as const
 const MOST_HOSTS = 200
 const MOST_CELLS = 20
 
@@ -45,9 +47,7 @@ async function obey(args: string[]): Promise<LabReport> {
   if (more.length > 0 || (name !== undefined) !== named) {
     throw new Misuse(named ? `name one host\n${USAGE}` : `too many arguments\n${USAGE}`)
   }
-  const wished = (['hosts', 'vmd', 'cells', 'console', 'original', 'workflow'] as const).find(
-    (part) => values[part] !== undefined,
-  )
+  const wished = UP_ONLY.find((part) => values[part] !== undefined)
   if (wished !== undefined && command !== 'up') {
     throw new Misuse(`--${wished} is valid with "up" only`)
   }
@@ -64,6 +64,7 @@ async function obey(args: string[]): Promise<LabReport> {
     case 'up':
       return up(dir, countOf('hosts', values.hosts ?? '1', MOST_HOSTS), {
         vmd: values.vmd ?? false,
+        network: values.network ?? false,
         console: values.console ?? false,
         workflows: values.workflow === true ? 1 : 0,
         original: values.original ?? false,
@@ -93,6 +94,7 @@ function read(args: string[]) {
         dir: { type: 'string' },
         hosts: { type: 'string' },
         vmd: { type: 'boolean' },
+        network: { type: 'boolean' },
         cells: { type: 'string' },
         console: { type: 'boolean' },
         original: { type: 'boolean' },

@@ -159,6 +159,7 @@ test('unsupported and invalid options are rejected before anything is done', asy
     [['up', '--dir', 'D', '--workflow'], /--workflow requires --cells/],
     [['up', '--dir', 'D', '--s3'], /--s3 is not supported/],
     [['down', '--dir', 'D', '--vmd'], /--vmd is valid with "up" only/],
+    [['down', '--dir', 'D', '--network'], /--network is valid with "up" only/],
     [['up', '--dir', 'D', '--cells', '0'], /--cells must be a number from 1 to 20/],
     [['status', '--dir', 'D', '--cells', '2'], /--cells is valid with "up" only/],
     [['up'], /--dir is missing/],

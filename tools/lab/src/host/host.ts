@@ -1,6 +1,6 @@
 // A hypervisor host made of namespaces: its own network, mounts, processes and host name, with its own libvirtd.
 import type { ChildProcess, SpawnOptions } from 'node:child_process'
-import { readFileSync, realpathSync } from 'node:fs'
+import { realpathSync } from 'node:fs'
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 
@@ -10,17 +10,17 @@ import {
   nameNetwork,
   networkNamed,
   plug,
+  plugIntoWorld,
   unplug,
+  unplugFromWorld,
 } from '../network/netns.ts'
 import { requirePrograms } from '../system/packages.ts'
 import {
   findInNetworks,
   findMarked,
-  fromInside,
   isAlive,
   isFirst,
   killAndWait,
-  nameOf,
   namespaceOf,
   signalTo,
 } from '../system/processes.ts'
@@ -31,6 +31,16 @@ import { keepCapabilities, lendCapabilities } from './capabilities.ts'
 import { checkDirectory, prepareDirectory, shortNameOf, socketIn } from './host-directory.ts'
 import { spawnInside } from './inside.ts'
 import { libvirtAnswers } from './libvirt-answers.ts'
+import {
+  hasSwitch,
+  killSwitchDaemon,
+  readSwitch,
+  startSwitch,
+  wantSwitch,
+  type SwitchDaemon,
+  type SwitchReport,
+} from './open-vswitch.ts'
+import { pidOfDaemon } from './pid-file.ts'
 import { startReaper } from './reaper.ts'
 import { killVmd, readVmd, startVmd, wantsVmd, wantVmd, type VmdReport } from './vmd.ts'
 
@@ -56,6 +66,8 @@ export interface HostOptions {
   readonly neighbours?: Readonly<Record<string, string>>
   /** Whether the host keeps running when this program ends; otherwise it loses power with it. */
   readonly outlives?: boolean
+  /** Whether it has Open vSwitch and OVN's controller, from its first start on. */
+  readonly network?: boolean
 }
 
 export interface LabHost extends AsyncDisposable {
@@ -80,6 +92,11 @@ export interface LabHost extends AsyncDisposable {
   /** Starts vmd, now and whenever the host is powered on, with these arguments or its previous ones. */
   startVmd(words?: readonly string[]): Promise<VmdReport>
   killVmd(signal?: NodeJS.Signals): Promise<void>
+  /** Its Open vSwitch and OVN's controller; undefined if it has none or is off. */
+  readonly openVswitch: SwitchReport | undefined
+  killSwitchDaemon(name: SwitchDaemon, signal?: NodeJS.Signals): Promise<void>
+  /** Starts the daemons of the switch that do not run. */
+  startSwitch(): Promise<void>
   /** Kills every process on the host at once and removes its network. The disks stay. */
   powerCut(): Promise<void>
   powerOn(): Promise<void>
@@ -88,6 +105,7 @@ export interface LabHost extends AsyncDisposable {
 /** Starts a host and returns once its libvirtd responds. */
 export async function startHost(options: HostOptions): Promise<LabHost> {
   requirePrograms('host')
+  if (options.network) requirePrograms('network')
   await mkdir(options.dir, { recursive: true })
   const host = new Host(options)
   await host.powerOn()
@@ -135,17 +153,7 @@ export class Host implements LabHost {
   }
 
   libvirtPid(): number | undefined {
-    const init = this.#findInit()
-    if (init === undefined) return undefined
-    let inside: number
-    try {
-      inside = Number(readFileSync(join(this.dir, 'run', 'libvirtd.pid'), 'utf8'))
-    } catch {
-      return undefined
-    }
-    const pid = fromInside(init, inside)
-    // The file survives a killed libvirtd, and its pid may belong to another process by now.
-    return pid !== undefined && nameOf(pid) === 'libvirtd' && isAlive(pid) ? pid : undefined
+    return this.isOn ? pidOfDaemon(this, 'libvirtd.pid', 'libvirtd') : undefined
   }
 
   spawn(command: readonly string[], options: SpawnOptions = {}): ChildProcess {
@@ -185,8 +193,20 @@ export class Host implements LabHost {
     await killVmd(this, signal)
   }
 
+  get openVswitch(): SwitchReport | undefined {
+    return this.isOn && hasSwitch(this) ? readSwitch(this) : undefined
+  }
+
+  async killSwitchDaemon(name: SwitchDaemon, signal: NodeJS.Signals = 'SIGKILL'): Promise<void> {
+    await killSwitchDaemon(this, name, signal)
+  }
+
+  async startSwitch(): Promise<void> {
+    if (hasSwitch(this)) await startSwitch(this, this.#options.address)
+  }
+
   async powerOn(): Promise<void> {
-    if (this.isOn) return this.startLibvirt()
+    if (this.isOn) return this.#continue()
     // Remove what another kind of power cut left, such as a manual kill.
     await this.powerCut()
     await forgetDeadHosts()
@@ -194,12 +214,16 @@ export class Host implements LabHost {
     // As on a Debian machine: libvirt resolves its own host name whenever it restores or migrates a guest.
     const own = { [this.name]: this.address ?? '127.0.1.1' }
     await prepareDirectory(this.dir, { ...own, ...neighbours })
+    if (this.#options.network) await wantSwitch(this)
     try {
       this.#init = await startReaper({ dir: this.dir, name: this.name, outlives })
       await nameNetwork(this.netns, this.#init)
       if (address !== undefined && bridge !== undefined) {
-        await plug({ name: this.name, netns: this.netns, address }, bridge)
+        const plugged = { name: this.name, netns: this.netns, address }
+        await plug(plugged, bridge)
+        if (hasSwitch(this)) await plugIntoWorld(plugged, bridge)
       }
+      await this.startSwitch()
       await lendCapabilities(this.dir)
       await this.#daemon(['virtlogd', '--daemon'])
       await this.startLibvirt()
@@ -212,7 +236,11 @@ export class Host implements LabHost {
 
   async powerCut(): Promise<void> {
     // First of all: a machine that loses power sends nothing, but dying processes would.
-    if (this.#options.bridge !== undefined) await unplug(this.name, this.#options.bridge)
+    const { bridge } = this.#options
+    if (bridge !== undefined) {
+      await unplug(this.name, bridge)
+      if (hasSwitch(this)) await unplugFromWorld(this.name, bridge)
+    }
     await sweep((directory) => directory === this.dir, [this.netns])
     this.#init = undefined
     await keepCapabilities(this.dir)
@@ -220,6 +248,15 @@ export class Host implements LabHost {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.powerCut()
+  }
+
+  /** Starts what does not run on a host that is on. */
+  async #continue(): Promise<void> {
+    if (this.#options.network && !hasSwitch(this)) {
+      throw new Error(`${this.name} was started without a network: take it down and start again`)
+    }
+    await this.startSwitch()
+    await this.startLibvirt()
   }
 
   #findInit(): number | undefined {

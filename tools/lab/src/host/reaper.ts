@@ -32,6 +32,11 @@ put "$dir/cache" /var/cache/libvirt
 put "$dir/log" /var/log/libvirt
 put "$dir/skerry" /var/lib/skerry
 put "$dir/hosts" /etc/hosts
+if [ -d "$dir/openvswitch" ]; then
+  put "$dir/openvswitch" /etc/openvswitch
+  put "$dir/openvswitch" /var/lib/openvswitch
+  mkdir /run/openvswitch /run/ovn
+fi
 if [ -c /dev/kvm ] && getent group kvm >/dev/null; then
   mkdir /run/lab-devices
   mount -t tmpfs -o mode=0755,size=64k tmpfs /run/lab-devices

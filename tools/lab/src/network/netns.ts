@@ -14,15 +14,19 @@ const BRIDGE = 'lab'
 /** The switch's own address, from which every host of the lab is reachable. */
 export const SWITCH_ADDRESS = '10.91.255.254/16'
 
+/** The bridge of the world, in the same namespace: what is outside of a cloud. Its address is the world's router. */
+const WORLD = 'world'
+const WORLD_ADDRESS = '198.51.100.1/24'
+
 /** The address of the lab's n-th host, counted from 1. */
 export function addressOf(n: number): string {
   return `10.91.${Math.floor(n / 256)}.${n % 256}/16`
 }
 
 /** The MAC address of a card: stable across power cycles, because other machines cache it. */
-function cardOf(address: string): string {
+function cardOf(address: string, kind = '5e'): string {
   const numbers = address.replace(/\/.*/, '').split('.').map(Number)
-  return ['02', '5e', ...numbers.map((each) => each.toString(16).padStart(2, '0'))].join(':')
+  return ['02', kind, ...numbers.map((each) => each.toString(16).padStart(2, '0'))].join(':')
 }
 
 /** Names the network namespace of a process, and replaces an existing name. */
@@ -110,6 +114,42 @@ export async function makeSwitch(name: string): Promise<void> {
     `link set ${BRIDGE} up`,
   ])
 }
+
+/** A second switch in the namespace of the first, for the hosts' eth1: what is outside of a cloud. */
+export async function makeWorld(name: string): Promise<void> {
+  // Packets for a host's Open vSwitch must have their checksums: it does not complete them.
+  await run(inNetworkNamed(name, ['ethtool', '-K', BRIDGE, 'tx', 'off']))
+  const bridge = await attempt(['ip', '-n', name, 'link', 'show', WORLD])
+  if (bridge.code === 0) return
+  await inNetwork(name, [
+    `link add ${WORLD} address ${cardOf(WORLD_ADDRESS)} type bridge`,
+    `address add ${WORLD_ADDRESS} dev ${WORLD}`,
+    `link set ${WORLD} up`,
+  ])
+  await run(inNetworkNamed(name, ['ethtool', '-K', WORLD, 'tx', 'off']))
+}
+
+/** Plugs a host's eth1 into the world, and replaces what was in that port before. */
+export async function plugIntoWorld(
+  host: { readonly name: string; readonly netns: string; readonly address: string },
+  into: string,
+): Promise<void> {
+  await unplugFromWorld(host.name, into)
+  const port = worldPortOf(host.name)
+  const card = cardOf(host.address, '5f')
+  await inNetwork(into, [
+    `link add ${port} type veth peer name eth1 address ${card} netns ${host.netns}`,
+    `link set ${port} master ${WORLD} up`,
+  ])
+  await inNetwork(host.netns, ['link set eth1 up'])
+}
+
+export async function unplugFromWorld(host: string, from: string): Promise<void> {
+  await unplug(worldPortOf(host), from)
+}
+
+/** A name of a link has at most 15 characters. */
+const worldPortOf = (host: string): string => `w-${host.slice(0, 13)}`
 
 /** Plugs a host's eth0 into a switch, and replaces what was in that port before. */
 export async function plug(
