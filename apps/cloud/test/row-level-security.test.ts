@@ -20,9 +20,10 @@ before(async () => {
   written = tables.filter((each) => each.written)
   for (const tenant of [api.eng, api.ops]) await fill(tenant)
   // A name that both have would conflict with the own row, not with the other's.
-  for (const { name, unique } of written) {
+  for (const { name, unique, columns: all } of written) {
     for (const column of ['name', 'key'] as const) {
       if (!unique.some(({ columns }) => columns.includes(column))) continue
+      if (!all.some((each) => each.name === column && each.type === 'text')) continue
       await sql`update ${sql.table(name)} set ${sql.ref(column)} = 'ops-' || ${sql.ref(column)}
         where org = ${api.ops.org}`.execute(api.cloud.db)
     }
@@ -45,6 +46,30 @@ async function fill({ org, token, ids, vapp }: TenantsApi['eng']): Promise<void>
     from vm join account using (org) where org = ${org} limit 1`.execute(api.cloud.db)
   await sql`insert into guest_seed (org, vm, sealed) select org, id, ${randomBytes(32)} from vm
     where org = ${org} limit 1`.execute(api.cloud.db)
+  await fillNetworks(org, vdc ?? '')
+}
+
+async function fillNetworks(org: TenantsApi['eng']['org'], vdc: string): Promise<void> {
+  const { db } = api.cloud
+  await sql`with made as (insert into edge_group (zone, key) select zone, take_network_key(id) from vdc where id = ${vdc}
+      returning id)
+    insert into edge_gateway (org, vdc, name, external, edge_group, hosts, key, group_port, address)
+    select ${org}, ${vdc}, 'default', (select id from external_network), made.id, '{}', 1, 10, '100.64.0.16' from made`.execute(
+    db,
+  )
+  await sql`insert into network (org, vdc, name, kind, edge_gateway, edge_port, base, prefix, gateway, key)
+    select org, vdc, 'blue', 'routed', id, 10, 3232238080, 24, '192.168.10.1', 1 from edge_gateway where org = ${org}`.execute(
+    db,
+  )
+  await sql`insert into network_range (org, network, low, high) select org, id, 10, 65000 from network where org = ${org}`.execute(
+    db,
+  )
+  await sql`insert into released_address (org, network, "offset") select org, id, 9 from network where org = ${org}`.execute(
+    db,
+  )
+  await sql`insert into nic (org, vm, index, network, mode, "offset", address, mac, key)
+    select vm.org, vm.id, 0, network.id, 'POOL', 10, '192.168.10.10', '52:54:00:00:00:01', 10
+    from network join vm using (org) where org = ${org} limit 1`.execute(db)
 }
 
 class Undo extends Error {}
@@ -76,7 +101,8 @@ function fresh({ columns }: Table, name: string): unknown {
   if (type === 'bytea') return `\\x${randomBytes(32).toString('hex')}`
   if (type === 'text') return randomBytes(8).toString('hex')
   assert.ok(type?.startsWith('int'), `no example of ${name}, which is ${type}`)
-  return randomInt(1_000_000, 2_000_000_000)
+  // Within what the checks of all columns allow: a card is one of ten, a key of a port has 15 bits.
+  return name === 'index' ? randomInt(1, 10) : randomInt(20_000, 32_000)
 }
 
 /** Changes that turn a copy of a row into a different row. */
@@ -274,7 +300,7 @@ test('by the API: resources of another organisation in a body are as unknown as 
   }
 })
 
-test('five functions are security definer, each with its own search_path and only for these roles', async () => {
+test('a security definer function has its own search_path, and only these roles may call it', async () => {
   const { rows } = await sql<{ name: string; path: string[] | null; principal: string[] }>`
     select proname as name, proconfig as path,
       (select array_agg(rolname::text order by rolname) from pg_roles r
@@ -283,15 +309,26 @@ test('five functions are security definer, each with its own search_path and onl
     api.cloud.db,
   )
   const [path, principal] = [['search_path=public, pg_temp'], ['skerry_console', 'skerry_system']]
+  const both = ['skerry_system', 'skerry_tenant']
+  const network = ['skerry_network', 'skerry_system']
   assert.deepEqual(rows, [
     { name: 'close_console', path, principal },
+    { name: 'end_network_change', path, principal: network },
+    { name: 'fail_network_change', path, principal: network },
+    { name: 'has_networks', path, principal: both },
+    { name: 'hold_zone', path, principal: network },
     { name: 'keep_events', path: [...path, 'lock_timeout=200ms'], principal: ['skerry_system'] },
+    { name: 'open_zone', path, principal: network },
+    { name: 'provide_default_edge_gateway', path, principal: both },
+    { name: 'provide_default_network', path, principal: both },
     { name: 'redeem_ticket', path, principal },
+    { name: 'release_zone', path, principal: network },
     { name: 'renew_consoles', path, principal },
+    { name: 'take_network_key', path, principal: both },
     {
       name: 'task_wait',
       path: [...path, 'plan_cache_mode=force_generic_plan'],
-      principal: ['skerry_system', 'skerry_tenant'],
+      principal: both,
     },
   ])
 })

@@ -14,15 +14,12 @@ import type { VappId } from '../domain/ids.ts'
 import type { Role } from '../domain/roles.ts'
 import type { VmTaskKind } from '../domain/task-kind.ts'
 import type { LostReason, DisplayedStatus, Status, DesiredPower } from '../domain/vm-status.ts'
+import type { Big, MaybeTime, Time } from './column-types.ts'
+import type { NetworkOfHost, NetworkTables } from './network-tables.ts'
 
 // The tables of migrations/, column by column; the migrations document them.
 
-type Time = ColumnType<Date, Date | undefined, Date>
-type MaybeTime = ColumnType<Date | null, Date | null | undefined, Date | null>
-/** A bigint as a decimal string, here and on the wire. */
-type Big = Generated<string>
-
-export interface CloudTables {
+export interface CloudTables extends NetworkTables {
   cloud: {
     single: Generated<boolean>
     id: Generated<string>
@@ -77,7 +74,13 @@ export interface CloudTables {
     made_at: Time
     ended_at: MaybeTime
   }
-  vdc: { org: OrgId; id: Generated<string>; name: string; disabled: Generated<boolean> }
+  vdc: {
+    org: OrgId
+    id: Generated<string>
+    name: string
+    disabled: Generated<boolean>
+    zone: Generated<string>
+  }
   catalog: { org: OrgId; id: Generated<string>; name: string; created_at: Time }
   catalog_item: {
     org: OrgId
@@ -125,6 +128,9 @@ export interface CloudTables {
     cpus: number | null
     memory_mib: ColumnType<string | null, number | null, number | null>
     storage_mib: ColumnType<string | null, number | null, number | null>
+    networks: number | null
+    edge_gateways: number | null
+    external_addresses: number | null
   }
   metadata: {
     org: OrgId
@@ -223,7 +229,7 @@ export interface CloudTables {
   orphan: { host: HostId; vm: VmId; found_at: Time }
 }
 
-interface HostTable {
+interface HostTable extends NetworkOfHost {
   id: Generated<HostId>
   name: string
   address: string
@@ -357,6 +363,9 @@ interface TaskTable {
   last_failure_at: MaybeTime
   wait_reason: string | null
   waiting_since: MaybeTime
+  network: string | null
+  edge_gateway: string | null
+  unit_version: string | null
 }
 
 interface EventTable {

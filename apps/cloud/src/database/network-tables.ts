@@ -1,0 +1,98 @@
+import type { HostId, OrgId, VmId } from '@skerry/vm'
+import type { ColumnType, Generated } from 'kysely'
+
+import type { Big, MaybeTime, Time } from './column-types.ts'
+
+/** A bigint that fits a number: an IPv4 address. */
+type AddressNumber = ColumnType<string, number, number>
+
+/** The tables of migrations/0007-networks.sql that cells read and write. */
+export interface NetworkTables {
+  network_zone: {
+    id: Generated<string>
+    name: string
+    mtu: Generated<number>
+    keys: Generated<number>
+    holder: string | null
+    lease_until: MaybeTime
+    fence: Big
+    remote: string | null
+    opened: Big
+  }
+  edge_gateway: {
+    org: OrgId
+    id: Generated<string>
+    vdc: string
+    name: string
+    external: string
+    edge_group: string
+    hosts: HostId[]
+    key: number
+    group_port: number
+    address: string
+    created_at: Time
+    deleted_at: MaybeTime
+  }
+  network: {
+    org: OrgId
+    id: Generated<string>
+    vdc: string
+    name: string
+    description: Generated<string>
+    kind: 'isolated' | 'routed' | 'direct'
+    edge_gateway: string | null
+    external: string | null
+    shared: Generated<boolean>
+    base: ColumnType<string | null, number | null, number | null>
+    prefix: number | null
+    gateway: string | null
+    dns: Generated<string[]>
+    dns_suffix: string | null
+    key: number
+    edge_port: number | null
+    next_port: Generated<number>
+    created_at: Time
+    deleted_at: MaybeTime
+  }
+  network_range: { org: OrgId; network: string; low: number; high: number }
+  nic: {
+    org: OrgId
+    id: Generated<string>
+    vm: VmId
+    index: number
+    network: string
+    mode: 'POOL' | 'MANUAL' | 'DHCP' | 'NONE'
+    offset: number | null
+    address: string | null
+    mac: string
+    key: number
+    connected: Generated<boolean>
+  }
+  released_address: { org: OrgId; network: string; offset: number; released_at: Time }
+  network_change: {
+    zone: string
+    kind: 'network' | 'edge gateway' | 'edge group'
+    unit: string
+    version: Big
+    since: Time
+    attempts: Generated<number>
+    fault: string | null
+  }
+  external_address: {
+    external: string
+    number: AddressNumber
+    address: string
+    org: OrgId
+    edge_gateway: string
+    purpose: 'gateway' | 'tenant'
+  }
+}
+
+/** The columns of a host that its networks need. */
+export interface NetworkOfHost {
+  zone: Generated<string>
+  tunnel_address: string | null
+  overlay: Generated<'none' | 'ready' | 'failing'>
+  overlay_reason: string | null
+  uplinks: Generated<string[]>
+}
