@@ -24,6 +24,7 @@ import {
   type IssueContext,
 } from '../src/identity/issuers.ts'
 import { readCloud } from '../src/identity/machines.ts'
+import { readNetworkIssuers } from '../src/identity/network-issuers.ts'
 import type { ForWorkflows } from '../src/machine-api/context.ts'
 import { openMachineListener } from '../src/machine-api/server.ts'
 
@@ -78,6 +79,7 @@ export async function openTestMachineApi(
     db,
     identity: () => identity,
     issuing,
+    networkIssuers: () => readNetworkIssuers(directory),
     images: directory,
     log: (message) => log.push(message),
     forWorkflows: () => forWorkflows,

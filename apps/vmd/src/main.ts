@@ -13,6 +13,7 @@ import { renewMembership } from './host/certificate.ts'
 import { joinUsage, readJoinConfig } from './host/join-config.ts'
 import { joinCloud } from './host/join.ts'
 import { openHostApi, type OpenHostApi } from './host/open-host-api.ts'
+import { keepOverlayCertificate } from './host/overlay-certificate.ts'
 import { Members } from './local/access/members.ts'
 import { readToken } from './local/access/token.ts'
 import { listenAtFile } from './local/access/unix-socket.ts'
@@ -85,7 +86,10 @@ async function serve(config: VmdConfig, running: RunningProgram): Promise<void> 
   )
   // Not earlier: a stop during the start is like a crash at that moment, and the next start repairs what is half done.
   const stopped = running.stopSignal()
-  if (cloud) void keepCertificate(cloud, running, stopped)
+  if (cloud) {
+    void keepCertificate(cloud, running, stopped)
+    void keepOverlay(cloud, running, stopped)
+  }
   await once(stopped, 'abort')
   local.endStreams()
   await cloud?.[Symbol.asyncDispose]()
@@ -109,6 +113,22 @@ const keepCertificate = (
         await renewMembership(cloudDirectory(defaultPaths), cloud.membership)
         await cloud.renew()
       },
+      pause,
+      log,
+    },
+    stopped,
+  )
+
+const keepOverlay = (
+  cloud: OpenHostApi,
+  { log, pause }: RunningServer,
+  stopped: AbortSignal,
+): Promise<void> =>
+  keepOverlayCertificate(
+    {
+      paths: defaultPaths,
+      membership: () => cloud.membership,
+      now: () => new Date(),
       pause,
       log,
     },

@@ -36,6 +36,7 @@ export const groups: Readonly<Record<string, string>> = {
   'admin cell': 'add cells to a cloud',
   'admin console-server': 'add console servers to a cloud',
   'admin workflow-server': 'add workflow servers to a cloud',
+  'admin network-server': 'add network servers to a cloud',
   'admin temporal-server': 'issue certificates for a Temporal server',
   'admin certificate': 'revoke stolen certificates',
   'admin host': 'invite, list, disable, revoke and adopt hosts',

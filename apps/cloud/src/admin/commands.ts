@@ -6,6 +6,7 @@ import { consoles } from '../commands/consoles.ts'
 import { hosts } from '../commands/hosts.ts'
 import { init } from '../commands/init.ts'
 import { allowLeases } from '../commands/leases.ts'
+import { createNetworkServer } from '../commands/network.ts'
 import { orgs } from '../commands/orgs.ts'
 import { recovery } from '../commands/recover.ts'
 import { templates } from '../commands/templates.ts'
@@ -19,6 +20,7 @@ export const commands: readonly AdminCommand[] = [
   createCell,
   createConsoleServer,
   createWorkflowServer,
+  createNetworkServer,
   createTemporalServer,
   revokeCertificates,
   invite,

@@ -4,15 +4,14 @@ import { join, resolve } from 'node:path'
 import { serverAdmin, type Args } from '@skerry/command-line'
 import { copyDurably, writeDurably } from '@skerry/durable-file'
 import { Fault } from '@skerry/fault'
-import { keepLogins, openDatabase, scramVerifier, urlFor } from '@skerry/postgres'
 import { listenAddress, type ListenAddress } from '@skerry/service'
 
 import { maybe, needed, runs, type CommandContext } from '../command-line/command.ts'
 import { reachable, requireIssuers } from '../command-line/issuing-cell.ts'
+import { makeLogin } from '../command-line/make-login.ts'
 import { requireSeparateConsoleHost } from '../command-line/separate-console-host.ts'
 import { withStore } from '../command-line/with-store.ts'
 import { basesOf, type CloudConfig } from '../config.ts'
-import type { CloudTables } from '../database/tables.ts'
 import { keepConsoleMachine } from '../identity/console-machines.ts'
 import { identityFiles, makeControl, makeServer } from '../identity/issuers.ts'
 import { readCloud } from '../identity/machines.ts'
@@ -45,7 +44,11 @@ export const createConsoleServer = runs(serverAdmin.createConsoleServer, (contex
     const host = namedBy(page.href)
     const login = `skerry_console_${cloud.slice(0, 8)}_${name}`
     await keepConsoleMachine(db, { name, host, login })
-    const database = await makeLogin(context, { config, login, at: maybe(requested, 'database') })
+    const database = await makeLogin(context, {
+      url: config.database,
+      login: { name: login, role: 'skerry_console' },
+      at: maybe(requested, 'database'),
+    })
     const identity = join(out, 'identity')
     await mkdir(identity, { recursive: true, mode: 0o700 })
     for (const kind of ['control', 'hosts'] as const) {
@@ -89,33 +92,6 @@ function readAsked(requested: ConsoleArgs, config: CloudConfig) {
   const port = page.port === '' ? HTTPS_PORT : Number(page.port)
   const listen = listenAddress('--listen', maybe(requested, 'listen') ?? `[::]:${port}`)
   return { name, page, listen }
-}
-
-/** Creates a database login for the console with a random password and returns its URL. */
-async function makeLogin(
-  { secret, salt }: CommandContext,
-  { config, login, at }: { config: CloudConfig; login: string; at: string | undefined },
-): Promise<string> {
-  const password = secret()
-  const url = URL.parse(at ?? config.database)
-  if (!url || !/^postgres(ql)?:$/.test(url.protocol)) {
-    throw new Fault(
-      'invalid',
-      `--database must be like postgres://db.example:5432/cloud, not ${at}`,
-    )
-  }
-  const owner = openDatabase<CloudTables>({
-    url: config.database,
-    applicationName: 'skerry admin',
-    size: 1,
-  })
-  try {
-    const verifier = scramVerifier(password, salt())
-    await keepLogins(owner, [{ name: login, role: 'skerry_console', verifier }])
-  } finally {
-    await owner.destroy()
-  }
-  return urlFor(url.href, login, password)
 }
 
 function report(

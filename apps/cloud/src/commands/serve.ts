@@ -13,6 +13,7 @@ import { cellLogins, type CellLogins } from '../database/acting-as.ts'
 import { makeCursors } from '../feeds/event-cursors.ts'
 import { readIdentity } from '../identity/issuers.ts'
 import { openIdentity } from '../identity/keep-identity.ts'
+import { readNetworkIssuers } from '../identity/network-issuers.ts'
 import type { ForWorkflows } from '../machine-api/context.ts'
 import { openMachineListener } from '../machine-api/server.ts'
 
@@ -53,6 +54,7 @@ export async function serve(
         db,
         identity: () => kept.current(),
         issuing,
+        networkIssuers: () => readNetworkIssuers(config.identity),
         images,
         log,
         forWorkflows: () => answering,

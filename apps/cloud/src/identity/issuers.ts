@@ -85,12 +85,27 @@ export async function readIdentity(directory: string): Promise<CellIdentity> {
 export async function readIssuers(directory: string): Promise<Issuers | undefined> {
   const found: Partial<Record<IssuerKind, Issuer>> = {}
   for (const kind of issuerKinds) {
-    const cert = await readIfThere(join(directory, identityFiles[kind].cert))
-    const key = await readIfThere(join(directory, identityFiles[kind].key))
-    if (cert === undefined || key === undefined) return undefined
-    found[kind] = { cert, key }
+    const issuer = await readIssuer(directory, identityFiles[kind])
+    if (issuer === undefined) return undefined
+    found[kind] = issuer
   }
   return found as Issuers
+}
+
+/** The files of an issuer in an identity directory. */
+export interface IssuerFiles {
+  readonly cert: string
+  readonly key: string
+}
+
+/** undefined if its certificate or its key is missing. */
+export async function readIssuer(
+  directory: string,
+  files: IssuerFiles,
+): Promise<Issuer | undefined> {
+  const cert = await readIfThere(join(directory, files.cert))
+  const key = await readIfThere(join(directory, files.key))
+  return cert === undefined || key === undefined ? undefined : { cert, key }
 }
 
 /** Creates missing issuers; existing ones stay as they are. */
@@ -102,24 +117,32 @@ export async function ensureIssuers(
   await mkdir(directory, { recursive: true, mode: 0o700 })
   const found: Partial<Record<IssuerKind, Issuer>> = {}
   for (const kind of issuerKinds) {
-    const files = identityFiles[kind]
-    // The certificate is written last: if it exists, its key does too.
-    const cert = await readIfThere(join(directory, files.cert))
-    if (cert !== undefined) {
-      found[kind] = { cert, key: await readFile(join(directory, files.key), 'utf8') }
-      continue
-    }
-    const made = await makeIssuer({
-      key: await makeKey(),
+    found[kind] = await ensureIssuer(directory, identityFiles[kind], {
+      ...issuing,
       subject: `Skerry ${kind} ${cloud}`,
-      serial: issuing.serial(),
-      ...spanFrom(issuing.clock.now(), lifetimes.issuer.holdMs),
     })
-    await writeDurably(join(directory, files.key), made.key)
-    await writeDurably(join(directory, files.cert), made.cert)
-    found[kind] = made
   }
   return found as Issuers
+}
+
+/** Creates one issuer; an existing one stays as it is. */
+export async function ensureIssuer(
+  directory: string,
+  files: IssuerFiles,
+  { clock, serial, subject }: IssueContext & { readonly subject: string },
+): Promise<Issuer> {
+  // The certificate is written last: if it exists, its key does too.
+  const cert = await readIfThere(join(directory, files.cert))
+  if (cert !== undefined) return { cert, key: await readFile(join(directory, files.key), 'utf8') }
+  const made = await makeIssuer({
+    key: await makeKey(),
+    subject,
+    serial: serial(),
+    ...spanFrom(clock.now(), lifetimes.issuer.holdMs),
+  })
+  await writeDurably(join(directory, files.key), made.key)
+  await writeDurably(join(directory, files.cert), made.cert)
+  return made
 }
 
 /** A certificate for a cell, console or workflow server. */

@@ -19,6 +19,8 @@ export const machineCalls = {
     path: /^\/machine\/v1\/renew$/,
     roles: ['host', 'cell', 'console', 'workflow'],
   },
+  /** A host's certificate for OVN's database. */
+  overlay: { method: 'POST', path: /^\/machine\/v1\/overlay$/, roles: ['host'] },
   image: {
     method: 'GET',
     path: /^\/machine\/v1\/images\/(?<digest>[0-9a-f]{64})$/,

@@ -26,6 +26,7 @@ import { forWorkflows } from './for-workflows.ts'
 import { addGrant, removeGrant } from './grants.ts'
 import { sendImage } from './images.ts'
 import { join } from './join.ts'
+import { giveOverlayCertificate } from './overlay.ts'
 import { renew } from './renew.ts'
 import { machineCalls, type MachineCall } from './roles.ts'
 import { noteSender } from './runs.ts'
@@ -141,6 +142,8 @@ interface Call {
 /** The calls that respond with JSON. */
 const said = {
   renew: async (context, peer, { request }) => renew(context, peer, await bodyOf(request)),
+  overlay: async (context, peer, { request }) =>
+    giveOverlayCertificate(context, peer, await bodyOf(request)),
   checkCredentials: async (context, peer, { request }) =>
     checkCredentials(context, peer, await bodyOf(request)),
   checkSession: async (context, peer, { request }) =>

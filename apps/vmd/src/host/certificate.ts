@@ -11,7 +11,7 @@ import { membershipFiles, type Membership } from './membership.ts'
 
 export interface IssuedCertificate {
   readonly certificate: string
-  /** The cloud's current control issuers. */
+  /** Of the cloud's current servers that it is for. */
   readonly issuers: string
 }
 
@@ -35,8 +35,8 @@ export function requireOurs(
     const issued = new X509Certificate(certificate)
     const peer = whoIsPeer(issued)
     const isForUs = peer.role === 'host' && peer.cloud === cloud && peer.id === host
-    if (!isForUs || publicPem(issued) !== publicKeyOf(key))
-      throw new Error('it is for another machine')
+    if (!isForUs) throw new Error('it is for another machine')
+    requireKey(issued, key)
     void new X509Certificate(issuers)
   } catch (cause) {
     throw new Fault('unavailable', 'the cell issued a certificate for another machine', {
@@ -68,28 +68,42 @@ export async function settleCertificate(directory: string): Promise<void> {
 }
 
 /** Gets a certificate for a new key of the same host, authenticated by the old one, from the first cell that answers. */
-export async function renewMembership(
-  directory: string,
-  { cloud, host, identity, cells }: Membership,
-): Promise<void> {
+export async function renewMembership(directory: string, membership: Membership): Promise<void> {
   const key = await nextKey(directory)
   const body = { csr: await makeRequest(key) }
+  const issued = await askCells(membership, '/machine/v1/renew', body, (answer) =>
+    requireOurs(answer, key, membership),
+  )
+  await keepIssued(directory, issued)
+}
+
+/** The answer of the first cell that gives an acceptable one. */
+export async function askCells(
+  { identity, cells }: Membership,
+  path: string,
+  body: object,
+  check: (issued: IssuedCertificate) => void,
+): Promise<IssuedCertificate> {
   let last: unknown = new Fault('unavailable', 'no cell address is configured on this host')
   for (const cell of cells) {
     try {
       using link = new MachineLink(cell, identity, { role: 'cell' })
-      const answer = await link.ask({ method: 'POST', path: '/machine/v1/renew', body })
+      const answer = await link.ask({ method: 'POST', path, body })
       const text = await readText(answer)
       if (answer.statusCode !== 200) throw reviveFault(text)
       const issued = JSON.parse(text) as IssuedCertificate
-      requireOurs(issued, key, { cloud, host })
-      await keepIssued(directory, issued)
-      return
+      check(issued)
+      return issued
     } catch (error) {
       last = error
     }
   }
   throw last
+}
+
+/** Throws unless the certificate is for this key. */
+export function requireKey(issued: X509Certificate, key: string): void {
+  if (publicPem(issued) !== publicKeyOf(key)) throw new Error('it is for another key')
 }
 
 const publicPem = (certificate: X509Certificate): string =>

@@ -118,6 +118,24 @@ export const serverAdmin = {
     },
     output: object({ workflow: text, config: text, url: text }),
   }),
+  createNetworkServer: adminCommand({
+    name: 'admin network-server create',
+    usage: 'NAME',
+    summary:
+      'issue the certificate, configuration and database login of a network server; run it on a machine that has the issuer keys; the same name replaces them',
+    examples: [
+      'sudo skerry admin network-server create network-1 --out /etc/skerry/network --host 192.0.2.7',
+    ],
+    next: 'copy the directory to the same path on its machine, then run: skerry network-server --config DIR/network.json',
+    options: {
+      out,
+      host: valued('ADDRESS', 'the address at which hosts reach it'),
+      listen: valued('ADDRESS:PORT', 'listen address for hosts (default: --host, port 6642)'),
+      data: valued('DIR', 'directory for the databases of OVN (default: /var/lib/skerry-network)'),
+      database: valued('URL', 'address of the database as its machine reaches it (default: ours)'),
+    },
+    output: object({ network: text, config: text, remote: text }),
+  }),
   createTemporalServer: adminCommand({
     name: 'admin temporal-server create',
     usage: '',

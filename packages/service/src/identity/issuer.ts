@@ -26,7 +26,7 @@ export interface NewCertificate extends Span {
   readonly serial: string
   /** PEM. */
   readonly publicKey: string
-  /** Informational only: no decision depends on it. */
+  /** Our own programs decide nothing by it; OVN's database takes the name of a host from it. */
   readonly subject: string
   readonly uris?: readonly string[]
   /** DNS names and addresses, for browsers. */

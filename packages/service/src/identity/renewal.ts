@@ -21,6 +21,8 @@ const DAY_MS = 24 * 60 * 60 * 1000
 export const lifetimes = {
   host: { holdMs: 365 * DAY_MS, renewMs: 30 * DAY_MS },
   control: { holdMs: 7 * DAY_MS, renewMs: DAY_MS },
+  /** Of a host for OVN's database, which knows no revocation: a revoked host can read it until its certificate ends. */
+  overlay: { holdMs: DAY_MS, renewMs: DAY_MS / 3 },
   public: { holdMs: 365 * DAY_MS, renewMs: 30 * DAY_MS },
   issuer: { holdMs: 20 * 365 * DAY_MS },
 } as const
