@@ -38,6 +38,7 @@ export class CutHost {
       open: (vm, ticket, signal) => ask(() => host.open(vm, ticket, signal)),
       takeScreenshot: (vm, boot) => ask(() => host.takeScreenshot(vm, boot)),
       readUsage: (vm, window) => ask(() => host.readUsage(vm, window)),
+      joinOverlay: (join) => ask(() => host.joinOverlay(join)),
       async *records(signal) {
         reachable()
         yield* host.records(signal)

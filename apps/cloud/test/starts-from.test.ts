@@ -53,6 +53,7 @@ async function work(cloud: CloudDatabase, host: HostApi, vm: VmId): Promise<read
     open: (each, t, signal) => host.open(each, t, signal),
     takeScreenshot: (each, boot) => host.takeScreenshot(each, boot),
     readUsage: (each, window) => host.readUsage(each, window),
+    joinOverlay: (join) => host.joinOverlay(join),
     step(order, goal) {
       orders.push(order)
       return host.step(order, goal)

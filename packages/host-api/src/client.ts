@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
 
 import { Fault } from '@skerry/fault'
-import type { HostId, Report, UsageSeries, UsageWindow } from '@skerry/vm'
+import type { HostId, OverlayJoin, Report, UsageSeries, UsageWindow } from '@skerry/vm'
 
 import { MachineLink, readBytes, readText, type MachineIdentity } from './ask.ts'
 import { distrust, isDistrust } from './distrust.ts'
@@ -98,12 +98,17 @@ export function connectHost({ address, port, tls, hostId }: HostAddress): Connec
       return readBytes(response, PICTURE_BYTES_MAX)
     },
     readUsage: (vm, window) => readUsage(link, vmPath(vm), window),
+    joinOverlay: (join) => joinOverlay(link, join),
     retire: () => link.retire(),
     get isUsed() {
       return link.isUsed
     },
     [Symbol.dispose]: () => link[Symbol.dispose](),
   }
+}
+
+async function joinOverlay(link: MachineLink, body: OverlayJoin): Promise<void> {
+  await readAnswer(await link.ask({ method: 'PUT', path: '/host/v1/overlay', body }))
 }
 
 async function readUsage(

@@ -1,8 +1,11 @@
 import {
   commandTo,
   lifecycleRules,
+  nicMtu,
+  NICS_MAX,
   powerRules,
   powerStates,
+  UUID,
   type GoalNature,
   type PowerState,
   type Vm,
@@ -55,6 +58,20 @@ const SnapshotName = Type.String({
   examples: ['kept'],
 })
 
+const Uuid = Type.String({ pattern: `^${UUID}$` })
+const NicSpec = Type.Object(
+  {
+    index: Type.Integer({ minimum: 0, maximum: NICS_MAX - 1 }),
+    id: Uuid,
+    mac: Type.String({ pattern: '^52(:[0-9a-f]{2}){5}$' }),
+    mtu: Type.Integer({ minimum: nicMtu.min, maximum: nicMtu.max }),
+    connected: Type.Boolean(),
+    network: Uuid,
+    address: Type.Optional(Type.String({ format: 'ipv4' })),
+  },
+  closed,
+)
+
 /** The VM spec: hardware, image and owner of a VM. Enough to find the owner from the host alone. */
 export const VmSpec = Type.Object(
   {
@@ -65,6 +82,8 @@ export const VmSpec = Type.Object(
     memoryMiB: Type.Integer({ minimum: 16 }),
     diskMiB: Type.Integer({ minimum: 1 }),
     image: Digest,
+    /** Its cards on networks that reach across hosts. Missing: one card on the network of its organisation on this host. */
+    nics: Type.Optional(Type.Array(NicSpec, { maxItems: NICS_MAX })),
   },
   closed,
 )

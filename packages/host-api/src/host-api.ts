@@ -1,6 +1,16 @@
 import type { Duplex } from 'node:stream'
 
-import type { Order, Report, TaskId, UsageSeries, UsageWindow, Vm, VmId } from '@skerry/vm'
+import type {
+  HostOverlay,
+  Order,
+  OverlayJoin,
+  Report,
+  TaskId,
+  UsageSeries,
+  UsageWindow,
+  Vm,
+  VmId,
+} from '@skerry/vm'
 
 import type { VmSpec, Goal } from './goals.ts'
 
@@ -16,6 +26,7 @@ export interface Hello {
   readonly diskMiB: number
   /** What VMs of the local API use. */
   readonly local: { readonly cpus: number; readonly memoryMiB: number }
+  readonly overlay: HostOverlay
 }
 
 /** What a host has stored about one VM, whether or not the VM still exists. */
@@ -39,7 +50,7 @@ export interface HostRecord {
  */
 export type StopCause = 'by guest'
 
-/** One line of a session, in this order: hello, every VM, listEnd, then changes. */
+/** One line of a session, in this order: hello, every VM, listEnd, then changes of VMs and of the host's overlay. */
 export type SessionLine =
   | { readonly kind: 'hello'; readonly hello: Hello }
   | {
@@ -50,6 +61,7 @@ export type SessionLine =
       readonly stopped?: StopCause
     }
   | { readonly kind: 'listEnd'; readonly seq: number }
+  | { readonly kind: 'overlay'; readonly overlay: HostOverlay }
   | { readonly kind: 'ping' }
 
 /**
@@ -85,4 +97,6 @@ export interface HostApi {
   takeScreenshot(vm: VmId, boot: string): Promise<Buffer>
   /** What the VM used in the last hour; empty while it is not running. */
   readUsage(vm: VmId, window: UsageWindow): Promise<UsageSeries>
+  /** Connects the host to the networks of its zone. A fencing token lower than one it has seen is `stale`. */
+  joinOverlay(join: OverlayJoin): Promise<void>
 }

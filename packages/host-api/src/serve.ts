@@ -87,6 +87,10 @@ const rows: readonly Row[] = [
   row('GET', `${VM}/usage`, async ({ host, vm, query, response }) => {
     sendJson(response, 200, await host.readUsage(vm, wire.readWindow(query)))
   }),
+  row('PUT', '/host/v1/overlay', async ({ host, request, response }) => {
+    await host.joinOverlay(wire.readOverlay(await readJson(request, wire.BODY_BYTES_MAX)))
+    response.writeHead(204).end()
+  }),
 ]
 const display = new RegExp(`^${VM}/display$`)
 

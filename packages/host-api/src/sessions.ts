@@ -1,5 +1,5 @@
 import { Fault } from '@skerry/fault'
-import type { Report, Vm, VmId } from '@skerry/vm'
+import type { HostOverlay, Report, Vm, VmId } from '@skerry/vm'
 
 import type { Hello, StopCause, SessionLine } from './host-api.ts'
 
@@ -41,6 +41,8 @@ interface Session {
   readonly changed: Set<VmId>
   /** What was last sent about each VM, so that nothing is sent twice. */
   readonly sent: Map<VmId, string>
+  /** A state of the overlay that was not sent yet. */
+  overlay: HostOverlay | undefined
   wake: () => void
 }
 
@@ -66,6 +68,13 @@ export class HostSessions {
     else
       for (const each of [...session.sent.keys(), ...this.#shown.list()]) session.changed.add(each)
     session.wake()
+  }
+
+  /** The host's overlay is in another state than before. */
+  overlayChanged(overlay: HostOverlay): void {
+    if (!this.#current) return
+    this.#current.overlay = overlay
+    this.#current.wake()
   }
 
   /** The next position in the session, for a report of this VM that is read after this call. */
@@ -98,6 +107,7 @@ export class HostSessions {
       heardAt: this.#times.now(),
       changed: new Set<VmId>(),
       sent: new Map<VmId, string>(),
+      overlay: undefined,
       wake: () => undefined,
     }
     if (isServed) {
@@ -129,11 +139,14 @@ export class HostSessions {
         yield* this.#linesOf(session, id)
         break
       }
+      const { overlay } = session
+      session.overlay = undefined
+      if (overlay) yield { kind: 'overlay', overlay }
       if (this.#times.now() >= pingAt) {
         pingAt = this.#times.now() + this.#times.pingMs
         yield { kind: 'ping' }
       }
-      if (session.changed.size > 0 || !this.#isOpen(session, signal)) continue
+      if (session.changed.size > 0 || session.overlay || !this.#isOpen(session, signal)) continue
       await this.#sleep(session, Math.max(0, pingAt - this.#times.now()))
     }
   }

@@ -1,9 +1,13 @@
 import { Fault, faultKinds, type FaultBody, type FaultKind } from '@skerry/fault'
 import {
+  nicMtu,
   powerStates,
   usageWindowOf,
+  UUID,
   whyNotId,
+  whyNotNics,
   type Order,
+  type OverlayJoin,
   type TaskId,
   type UsageWindow,
   type VmId,
@@ -41,6 +45,20 @@ const Ping = Compile(Type.Object({ session: Count, fencingToken: Count }, closed
 const Arm = Compile(
   Type.Object({ boot: Word, ticketHash: Type.String({ pattern: '^[0-9a-f]{64}$' }) }, closed),
 )
+const Address = Type.Union([Type.String({ format: 'ipv4' }), Type.String({ format: 'ipv6' })])
+const Overlay = Compile(
+  Type.Object(
+    {
+      fencingToken: Count,
+      // Only with TLS: whoever answers there decides which packets of all guests pass.
+      remote: Type.String({ pattern: '^ssl:([0-9.]{7,15}|\\[[0-9a-f:.]{2,45}\\]):[0-9]{1,5}$' }),
+      systemId: Type.String({ pattern: `^${UUID}$` }),
+      tunnelAddress: Address,
+      mtu: Type.Integer({ minimum: nicMtu.min, maximum: nicMtu.max }),
+    },
+    closed,
+  ),
+)
 const Session = Compile(Count)
 const Boot = Compile(Word)
 
@@ -71,6 +89,8 @@ export function readStep(vm: VmId, key: string, body: unknown): { order: Order; 
     goal: Goal
     task: TaskId
   } & Pick<Order, 'fencingToken' | 'incarnation' | 'from'>
+  const why = 'spec' in goal && goal.spec.nics ? whyNotNics(goal.spec.nics) : undefined
+  if (why !== undefined) throw new Fault('invalid', `invalid step: ${why}`)
   return { order: { vm, key, task, fencingToken, incarnation, ...(from && { from }) }, goal }
 }
 
@@ -78,6 +98,7 @@ export const readPing = (body: unknown) =>
   read(Ping, body, 'ping') as { session: string; fencingToken: string }
 export const readArm = (body: unknown) =>
   read(Arm, body, 'arm request') as { boot: string; ticketHash: string }
+export const readOverlay = (body: unknown) => read(Overlay, body, 'overlay') as OverlayJoin
 export const readBoot = (text: string | null): string => read(Boot, text, 'boot') as string
 export const readSession = (text: string | null): string => read(Session, text, 'session') as string
 

@@ -383,5 +383,6 @@ function forwarding(host: HostApi): HostApi {
     open: (...requested) => host.open(...requested),
     takeScreenshot: (...requested) => host.takeScreenshot(...requested),
     readUsage: (...requested) => host.readUsage(...requested),
+    joinOverlay: (...requested) => host.joinOverlay(...requested),
   }
 }

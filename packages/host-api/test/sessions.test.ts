@@ -14,6 +14,7 @@ const hello: Hello = {
   memoryMiB: 1,
   diskMiB: 1,
   local: { cpus: 0, memoryMiB: 0 },
+  overlay: { state: 'none', uplinks: [] },
 }
 const vmOf = (id: string, power: Vm['power'] = 'off'): Vm => ({
   id: id as VmId,

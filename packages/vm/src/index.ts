@@ -52,6 +52,15 @@ export {
   whyNotSnapshotName,
   whyNotTag,
 } from './names.ts'
+export {
+  nicChange,
+  nicMtu,
+  NICS_MAX,
+  whyNotNics,
+  type HostOverlay,
+  type Nic,
+  type OverlayJoin,
+} from './nic.ts'
 export type { Order } from './order.ts'
 export {
   cardCounts,

@@ -138,6 +138,7 @@ const findingEachTime = (find: () => Promise<HostApi>): HostApi => ({
   open: async (...requested) => (await find()).open(...requested),
   takeScreenshot: async (...requested) => (await find()).takeScreenshot(...requested),
   readUsage: async (...requested) => (await find()).readUsage(...requested),
+  joinOverlay: async (...requested) => (await find()).joinOverlay(...requested),
   async *follow(session, signal): AsyncIterable<SessionLine> {
     yield* (await find()).follow(session, signal)
   },

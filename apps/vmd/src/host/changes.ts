@@ -59,6 +59,7 @@ async function sayHello(host: Host, version: string, highest: string): Promise<H
     cpus: availableParallelism(),
     memoryMiB: Math.floor(totalmem() / MIB),
     diskMiB: Math.floor((blocks * bsize) / MIB),
+    overlay: { state: 'none', uplinks: [] },
   }
 }
 

@@ -88,6 +88,9 @@ export function makeHostApi({
     open: async (vm, ticket, leaving) => openScreen(host, vm, screens.redeem(vm, ticket), leaving),
     takeScreenshot: (vm, boot) => pictureOf(host, vm, boot),
     readUsage: (vm, window) => readUsage(host, vm, window, 'cloud'),
+    joinOverlay: async () => {
+      throw new Fault('wrong-state', 'this host has no Open vSwitch')
+    },
   }
 }
 

@@ -16,10 +16,13 @@ import {
 } from '@skerry/host-api'
 import {
   decideOrder,
+  nicChange,
   noUsage,
   withOutcome,
+  type HostOverlay,
   type Ledger,
   type Order,
+  type OverlayJoin,
   type Report,
   type Seed,
   type UsageSeries,
@@ -49,6 +52,10 @@ export interface SimulatedHost extends HostApi {
   loseRecord(id: VmId): void
   /** As if the VM had been destroyed without vmd, including its record. */
   vanish(id: VmId): void
+  /** The zone that it joined last. */
+  readonly joined: OverlayJoin | undefined
+  /** Its Open vSwitch begins or ceases to work; tells its follower. */
+  changeOverlay(overlay: HostOverlay): void
   /** The host reboots: running VMs are off, followers are disconnected. */
   reboot(): void
 }
@@ -92,6 +99,8 @@ class InMemory implements SimulatedHost {
   readonly #paints: Omit<SimulatedScreenOptions, 'name'>
   readonly #hello: Partial<Hello>
   readonly #pingMs: number
+  #overlay: HostOverlay
+  #joined: OverlayJoin | undefined
   #boots = 1
   #lives = 0
   #highest = 0n
@@ -102,6 +111,7 @@ class InMemory implements SimulatedHost {
     this.#paints = screens
     this.#vms = new Map(vms.map((vm) => [vm.id, vm]))
     this.#hello = hello
+    this.#overlay = hello.overlay ?? { state: 'none', uplinks: [] }
     this.#sessions = this.#newSessions()
     for (const { id: vm, incarnation } of vms) {
       const kept = { vm, incarnation, highest: incarnation, results: {}, begun: [] }
@@ -135,6 +145,9 @@ class InMemory implements SimulatedHost {
     const now = this.#ofThisLife(order)
     if (now) requireFrom(order, goal, now)
     if (goal.goal === 'cloned' && !now) this.#requireOff(goal.source as VmId)
+    if (goal.goal === 'defined' || goal.goal === 'cloned') {
+      this.#requireNics(now, known?.spec as VmSpec | undefined, goal.spec)
+    }
     const vm = isSnapshot(goal)
       ? this.#snapshot(now, order, goal)
       : reach(now, order, goal, () => this.#nextBoot())
@@ -234,6 +247,24 @@ class InMemory implements SimulatedHost {
     }
   }
 
+  async joinOverlay(join: OverlayJoin): Promise<void> {
+    requireSwitch(this.#overlay)
+    const before = this.#joined?.fencingToken ?? '0'
+    if (BigInt(join.fencingToken) < BigInt(before)) {
+      throw new Fault('stale', 'this host joined a newer network server', { detail: before })
+    }
+    this.#joined = join
+  }
+
+  get joined(): OverlayJoin | undefined {
+    return this.#joined
+  }
+
+  changeOverlay(overlay: HostOverlay): void {
+    this.#overlay = overlay
+    this.#sessions.overlayChanged(overlay)
+  }
+
   changePower(id: VmId, to: Vm['power']): void {
     this.#become(id, to)
     if (to === 'off') this.#stoppedByGuest.add(id)
@@ -282,6 +313,7 @@ class InMemory implements SimulatedHost {
         diskMiB: 4 * 1024 * 1024,
         local: { cpus: 0, memoryMiB: 0 },
         ...this.#hello,
+        overlay: this.#overlay,
       }),
       list: () => [...this.#vms.keys()],
       read: async (id: VmId) => this.#vms.get(id),
@@ -305,6 +337,12 @@ class InMemory implements SimulatedHost {
     if (kept?.name !== goal.name)
       throw new Fault('wrong-state', `there is no snapshot ${goal.name}`)
     return withPower(now, kept.on ? 'on' : 'off', () => this.#nextBoot())
+  }
+
+  #requireNics(now: Vm | undefined, before: VmSpec | undefined, { nics }: VmSpec): void {
+    if (nics) requireSwitch(this.#overlay)
+    if (!now || now.power === 'off' || nicChange(before?.nics, nics) !== 'cards') return
+    throw new Fault('wrong-state', `VM ${now.id} is ${now.power}`, { detail: now.power })
   }
 
   #requireOff(id: VmId): void {
@@ -342,6 +380,10 @@ class InMemory implements SimulatedHost {
     this.#lives += 1
     return `kernel-${this.#boots}/${this.#lives}`
   }
+}
+
+function requireSwitch({ state }: HostOverlay): void {
+  if (state === 'none') throw new Fault('wrong-state', 'this host has no Open vSwitch')
 }
 
 interface KeptSnapshot {

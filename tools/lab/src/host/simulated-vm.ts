@@ -26,10 +26,15 @@ export function reach(
   if (goal.goal === 'gone') return undefined
   if (goal.goal === 'image' || (goal.goal === 'adopted' && now)) return now
   if (goal.goal === 'defined' || goal.goal === 'cloned') {
-    const { name, cpus, memoryMiB, diskMiB } = goal.spec
-    if (now) return { ...now, name, cpus, memoryMiB, diskMiB }
+    const { name, cpus, memoryMiB, diskMiB, org, nics } = goal.spec
+    // Of a network that reaches across hosts, the cloud chooses the address.
+    const card = nics ? undefined : (now?.card ?? cardFor(id, org))
+    if (now) {
+      const { card: _, ...kept } = now
+      return { ...kept, ...(card && { card }), name, cpus, memoryMiB, diskMiB }
+    }
     return {
-      card: cardFor(id, goal.spec.org),
+      ...(card && { card }),
       id,
       name,
       tag: '',
