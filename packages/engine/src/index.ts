@@ -1,7 +1,7 @@
 export { readAddress, readLease, waitForAddress, type GuestAddress } from './guest/address.ts'
 export { finishArrival, makeReady, prepareArrival } from './vm/arrive.ts'
 export type { Arrival, Departure, Landing, MoveTarget, MoveQuestion } from './host/move-protocol.ts'
-export { joinNetwork } from './vm/join-network.ts'
+export { changeNics, joinNetwork } from './vm/join-network.ts'
 export { cloneVm, type NewClone } from './vm/clone.ts'
 export { configureVm, setNested, type Settings } from './vm/configure.ts'
 export { createFromImage, type NewCloudVm } from './vm/create-from-image.ts'

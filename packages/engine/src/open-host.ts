@@ -15,6 +15,7 @@ import { Endings } from './host/endings.ts'
 import { isGoingDown } from './host/going-down.ts'
 import type { Host, EngineClock, EngineIds, Log } from './host/host.ts'
 import { KeyedLock } from './host/keyed-lock.ts'
+import { KnownOverlay } from './host/known-overlay.ts'
 import { KnownPowers } from './host/known-powers.ts'
 import { LibvirtLink } from './host/link.ts'
 import type { MoveTarget } from './host/move-protocol.ts'
@@ -101,6 +102,7 @@ export async function openHost(options: HostOptions): Promise<Host> {
     hypervisor,
     endings: new Endings(isGoingDown),
     room: new Room(),
+    overlay: new KnownOverlay(),
     usage: new UsageHistory(),
     bridges: options.bridges ?? [],
     metadata: options.metadata ?? false,

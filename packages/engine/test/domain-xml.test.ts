@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
-import { whyNotName, type VmId } from '@skerry/vm'
+import { whyNotName, type Nic, type VmId } from '@skerry/vm'
 import { children, find, readXml } from '@skerry/xml'
 
 import { seededRandom, type SeededRandom } from '../../../tools/lab/src/system/seeded-random.ts'
 import { arbitraryText } from '../../xml/test/arbitrary.ts'
+import { otherLinks } from '../src/domain/card-xml.ts'
 import { domainXml, readDomain } from '../src/domain/domain-xml.ts'
 import type { DomainDefinition, Hypervisor } from '../src/host/definition.ts'
 
@@ -51,6 +52,7 @@ function arbitraryDefinition(random: SeededRandom): DomainDefinition {
       { bridge: 'br0', network: undefined },
       { bridge: 'br-lan.7', network: undefined },
     ]),
+    overlay: undefined,
     layers: [top, ...below],
     seed: random.below(2) === 0 ? `${directory}/seed.img` : undefined,
     serial: `${directory}/serial.log`,
@@ -61,13 +63,66 @@ test('a definition is read back from its XML', () => {
   const random = seededRandom(11)
   for (let round = 0; round < 2000; round += 1) {
     const definition = arbitraryDefinition(random)
-    const { layers, seed: _, serial: __, ...said } = definition
+    const { layers, seed: _, serial: __, overlay: ___, ...said } = definition
     assert.deepEqual(readDomain(domainXml(definition, random.pick(hypervisors))), {
       ...said,
+      plugged: undefined,
       disk: layers[0],
       vncSocket: undefined,
     })
   }
+})
+
+function arbitraryNics(random: SeededRandom, count: number): Nic[] {
+  const hex = (length: number) =>
+    Array.from({ length }, () => random.below(16).toString(16)).join('')
+  return Array.from({ length: count }, (_, index) => ({
+    index,
+    id: [8, 4, 4, 4, 12].map(hex).join('-'),
+    mac: `52:54:00:${hex(2)}:${hex(2)}:0${index}`,
+    mtu: 1280 + random.below(8000),
+    connected: random.below(2) === 0,
+    network: 'any',
+  }))
+}
+
+test('cards on networks across hosts are ports of Open vSwitch in the order of their indexes, and no card is elsewhere', () => {
+  const random = seededRandom(13)
+  for (let round = 0; round < 500; round += 1) {
+    const nics = arbitraryNics(random, round % 11)
+    const datapath = random.pick(['system', 'netdev'] as const)
+    const overlay = { nics: nics.toReversed(), datapath }
+    const xml = domainXml({ ...arbitraryDefinition(random), overlay }, emulated)
+    const facts = readDomain(xml)
+    assert.deepEqual(
+      facts?.plugged,
+      nics.map(({ id, mac, mtu, connected }) => ({ id, mac, mtu, connected })),
+    )
+    assert.deepEqual([facts.bridge, facts.network], [undefined, undefined])
+    const devices = find(readXml(xml, { bytesMax: 1024 * 1024 }), 'devices')
+    const free = children(devices, 'controller').length - nics.length
+    assert.equal(free, nics.length === 0 ? 16 : 15, 'as many ports stay free')
+    for (const card of children(devices, 'interface')) {
+      assert.deepEqual({ ...find(card, 'source')?.attributes }, { bridge: 'br-int' })
+      const offloads = find(card, 'driver', 'guest')?.attributes['csum']
+      assert.equal(offloads, datapath === 'netdev' ? 'off' : undefined)
+    }
+  }
+})
+
+test('only links that differ are changed, and nothing else of their cards', () => {
+  const random = seededRandom(14)
+  const nics = arbitraryNics(random, 4)
+  const overlay = { nics, datapath: 'system' } as const
+  const xml = domainXml({ ...arbitraryDefinition(random), overlay }, emulated)
+  const domain = readXml(xml, { bytesMax: 1024 * 1024 })
+  assert.deepEqual(otherLinks(domain, nics), [])
+  const wanted = nics.map((nic, at) => (at === 2 ? { ...nic, connected: !nic.connected } : nic))
+  const [card, ...more] = otherLinks(domain, wanted)
+  assert.deepEqual(more, [])
+  assert.equal(find(card, 'link')?.attributes['state'], wanted[2]?.connected ? 'up' : 'down')
+  assert.equal(find(card, 'mac')?.attributes['address'], nics[2]?.mac)
+  assert.equal(children(card, 'link').length, 1)
 })
 
 test('for any definition, the elements of its XML are the same', () => {

@@ -152,17 +152,17 @@ test(
     await host.records.write(record)
     await settleOrgNetworks(host)
     assert.deepEqual(await networksOf(host), ['skerry'])
-    await joinNetwork(host, 'old', 'blue')
+    await joinNetwork(host, 'old', { org: 'blue' })
     const { card } = await readVm(host, 'old', 'cloud')
     assert.equal(card?.network, networkOf('blue'))
     assert.ok((await networksOf(host)).includes(networkOf('blue')))
 
     // An administrator moves it to another organisation.
-    await joinNetwork(host, 'old', 'green')
+    await joinNetwork(host, 'old', { org: 'green' })
     assert.deepEqual(await networksOf(host), ['skerry', networkOf('green')])
     assert.equal((await readVm(host, 'old', 'cloud')).card?.network, networkOf('green'))
     await reachPower(host, 'old', 'on', { owner: 'cloud' })
-    await joinNetwork(host, 'old', 'blue')
+    await joinNetwork(host, 'old', { org: 'blue' })
     assert.equal((await readVm(host, 'old', 'cloud')).card?.network, networkOf('green'), 'it runs')
   },
 )

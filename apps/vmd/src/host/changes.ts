@@ -24,10 +24,12 @@ export function openSessions(
     log: (message, cause) => host.log(message, cause),
   })
   const listening = onChange(host, 'cloud', (id) => sessions.changed(id))
+  const watching = host.overlay.listen((overlay) => sessions.overlayChanged(overlay))
   const timer = setInterval(() => sessions.changed(), SCAN_MS)
   timer.unref()
   signal.addEventListener('abort', () => {
     listening[Symbol.dispose]()
+    watching[Symbol.dispose]()
     clearInterval(timer)
   })
   return sessions
@@ -59,7 +61,7 @@ async function sayHello(host: Host, version: string, highest: string): Promise<H
     cpus: availableParallelism(),
     memoryMiB: Math.floor(totalmem() / MIB),
     diskMiB: Math.floor((blocks * bsize) / MIB),
-    overlay: { state: 'none', uplinks: [] },
+    overlay: host.overlay.now,
   }
 }
 

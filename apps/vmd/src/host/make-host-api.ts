@@ -58,7 +58,7 @@ export function makeHostApi({
         act: async (how: { signal: AbortSignal; progress: (percent: number) => void }) => {
           if (goals[goal.goal].life === 'begins') await leaveEarlierLife({ host, order })
           const spec = ledgers.get(order.vm)?.spec as VmSpec | undefined
-          await reach({ host, order, org: spec?.org, pull, ...how }, goal)
+          await reach({ host, order, spec, pull, ...how }, goal)
           const outcome: StepOutcome = {
             report: await report(order),
             ...('spec' in goal && { spec: goal.spec }),

@@ -1,4 +1,5 @@
 import {
+  changeNics,
   changePower,
   cloneVm,
   configureVm,
@@ -18,15 +19,15 @@ import {
 } from '@skerry/engine'
 import { Fault } from '@skerry/fault'
 import type { VmSpec, Goal, GoalName } from '@skerry/host-api'
-import type { Order } from '@skerry/vm'
+import { networkOf, type Order } from '@skerry/vm'
 
 import type { PullImage } from './pull-image.ts'
 
 export interface GoalContext {
   readonly host: Host
   readonly order: Order
-  /** The VM's organisation, if it is recorded. */
-  readonly org: string | undefined
+  /** Its spec of the last order, if it is recorded. */
+  readonly spec: VmSpec | undefined
   readonly pull: PullImage
   readonly signal: AbortSignal
   readonly progress: (percent: number) => void
@@ -61,8 +62,8 @@ export async function reach(at: GoalContext, goal: Goal): Promise<void> {
   await way(at, goal)
 }
 
-async function power({ host, order, org }: GoalContext, { to }: Of<'power'>): Promise<void> {
-  if (to === 'on' && org !== undefined) await joinNetwork(host, order.vm, org)
+async function power({ host, order, spec }: GoalContext, { to }: Of<'power'>): Promise<void> {
+  if (to === 'on' && spec) await joinNetwork(host, order.vm, spec)
   await reachPower(host, order.vm, to, { owner })
 }
 
@@ -101,7 +102,7 @@ async function define(
   { spec, seed }: Of<'defined'>,
 ): Promise<void> {
   const { vm: id, incarnation } = order
-  const { org, name, image, cpus, memoryMiB, diskMiB } = spec
+  const { org, name, image, cpus, memoryMiB, diskMiB, nics } = spec
   const record = host.records.get(id, owner)
   if (record?.phase === 'there') return change({ host, id }, spec)
   // A crashed attempt may have left an incomplete VM.
@@ -117,6 +118,7 @@ async function define(
     cpus,
     memoryMiB,
     diskMiB,
+    ...(nics && { nics }),
     ...(seed && { seed }),
   })
 }
@@ -127,7 +129,7 @@ async function clone(
   { spec, source, seed }: Of<'cloned'>,
 ): Promise<void> {
   const { vm: id, incarnation } = order
-  const { name, cpus, memoryMiB, diskMiB } = spec
+  const { org, name, cpus, memoryMiB, diskMiB, nics } = spec
   const record = host.records.get(id, owner)
   if (record?.phase === 'there') return change({ host, id }, spec)
   // A crashed attempt may have left an incomplete VM.
@@ -147,6 +149,8 @@ async function clone(
     cpus,
     memoryMiB,
     diskMiB,
+    // Its source may have other cards.
+    ...(nics ? { nics } : { network: networkOf(org) }),
     ...(seed && { seed }),
   })
 }
@@ -161,6 +165,7 @@ async function change({ host, id }: { host: Host; id: string }, spec: VmSpec): P
     ...(spec.diskMiB !== now.diskMiB && { diskMiB: spec.diskMiB }),
   }
   if (Object.keys(wanted).length > 0) await configureVm(host, id, wanted, owner)
+  await changeNics(host, id, spec)
 }
 
 /** Removes what is left of an earlier incarnation before a new one begins. A running VM is never removed for it. */

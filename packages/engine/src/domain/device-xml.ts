@@ -1,32 +1,24 @@
 import { element, type Element } from '@skerry/xml'
 
 import type { DomainDefinition } from '../host/definition.ts'
-import { hostSegment } from './segment.ts'
+import { cards } from './card-xml.ts'
 
 /**
- * Root ports of the PCI Express bus. The devices below take seven; the rest stay free for devices
- * that are hot-plugged.
+ * Root ports of the PCI Express bus. The devices below take seven with one network card; the rest stay free for devices that are
+ * hot-plugged. Each further card has one more.
  */
 const ROOT_PORTS = 14
 
 /** The devices of a guest, always the same list in the same order. */
-export function devices({ layers, seed, mac, bridge, network, serial }: DomainDefinition): Element {
+export function devices(definition: DomainDefinition): Element {
+  const { layers, seed, serial, overlay } = definition
   return element(
     'devices',
     {},
-    ...rootPorts(),
+    ...rootPorts(ROOT_PORTS + Math.max(0, (overlay?.nics.length ?? 1) - 1)),
     disk(layers),
     seed !== undefined && seedDisk(seed),
-    element(
-      'interface',
-      { type: bridge === undefined ? 'network' : 'bridge' },
-      element('mac', { address: mac }),
-      element(
-        'source',
-        bridge === undefined ? { network: network ?? hostSegment.network } : { bridge },
-      ),
-      element('model', { type: 'virtio' }),
-    ),
+    ...cards(definition),
     // A terminal that can be opened, and a log of all its output, truncated by virtlogd.
     element(
       'serial',
@@ -55,10 +47,10 @@ export function devices({ layers, seed, mac, bridge, network, serial }: DomainDe
   )
 }
 
-function rootPorts(): Element[] {
+function rootPorts(count: number): Element[] {
   return [
     element('controller', { type: 'pci', index: 0, model: 'pcie-root' }),
-    ...Array.from({ length: ROOT_PORTS }, (_, port) =>
+    ...Array.from({ length: count }, (_, port) =>
       element('controller', { type: 'pci', index: port + 1, model: 'pcie-root-port' }),
     ),
   ]

@@ -14,13 +14,14 @@ import {
 
 import { domainName, type DomainDefinition, type Hypervisor } from '../host/definition.ts'
 import type { Owner } from '../host/owner.ts'
+import { isPlugged, readPlugged, type PluggedNic } from './card-xml.ts'
 import { devices } from './device-xml.ts'
 import { hostSegment } from './segment.ts'
 
 /** Namespace of our metadata in a domain. Written at define and never changed. */
 const METADATA = 'urn:skerry:vm:1'
 
-const DUMP_BYTES_MAX = 4 * 1024 * 1024
+export const DUMP_BYTES_MAX = 4 * 1024 * 1024
 
 /** The libvirt domain XML of a VM. */
 export function domainXml(definition: DomainDefinition, hypervisor: Hypervisor): string {
@@ -99,12 +100,18 @@ export function readDomain(xml: string): DomainFacts | undefined {
     mac: attribute(find(domain, 'devices', 'interface', 'mac'), 'address') ?? '',
     bridge: bridgeOf(domain),
     network: networkIn(domain),
+    plugged: readPlugged(domain),
     disk: attribute(disk, 'file') ?? '',
     vncSocket: displaySocket(domain),
   }
 }
 
-export interface DomainFacts extends Omit<DomainDefinition, 'layers' | 'seed' | 'serial'> {
+export interface DomainFacts extends Omit<
+  DomainDefinition,
+  'layers' | 'seed' | 'serial' | 'overlay'
+> {
+  /** Its cards on networks across hosts; undefined if it has a card of another kind. */
+  readonly plugged: readonly PluggedNic[] | undefined
   /** The active layer. */
   readonly disk: string
   /** Only while the VM runs. */
@@ -114,13 +121,13 @@ export interface DomainFacts extends Omit<DomainDefinition, 'layers' | 'seed' | 
 /** The XML of a running guest on a libvirt network also names a bridge: libvirt's own. */
 export function bridgeOf(domain: Element | undefined): string | undefined {
   const card = find(domain, 'devices', 'interface')
-  return attribute(card, 'type') === 'bridge'
+  return attribute(card, 'type') === 'bridge' && !isPlugged(card)
     ? attribute(find(card, 'source'), 'bridge')
     : undefined
 }
 
 /** undefined for our own network. */
-function networkIn(domain: Element): string | undefined {
+export function networkIn(domain: Element | undefined): string | undefined {
   const name = attribute(find(domain, 'devices', 'interface', 'source'), 'network')
   return name === hostSegment.network ? undefined : name
 }

@@ -1,6 +1,6 @@
 import * as libvirt from '@skerry/libvirt'
 
-/** libvirt's names of the counters of a VM, of its first disk and its first network card. */
+/** libvirt's names of the counters of a VM and of its first disk. */
 const fields = {
   cpuNanoseconds: 'cpu.time',
   cpus: 'vcpu.current',
@@ -13,12 +13,13 @@ const fields = {
   readBytes: 'block.0.rd.bytes',
   writtenBytes: 'block.0.wr.bytes',
   allocatedBytes: 'block.0.allocation',
-  receivedBytes: 'net.0.rx.bytes',
-  sentBytes: 'net.0.tx.bytes',
 } as const
+/** Of all its network cards together. */
+const cardFields = { receivedBytes: 'rx.bytes', sentBytes: 'tx.bytes' } as const
+type CounterName = keyof typeof fields | keyof typeof cardFields
 
 /** The counters of a VM since its QEMU process started. What libvirt did not report is missing. */
-export type VmCounters = Readonly<Partial<Record<keyof typeof fields, bigint>>>
+export type VmCounters = Readonly<Partial<Record<CounterName, bigint>>>
 
 const types = libvirt.DomainStatsTypes
 /** The groups in which libvirt reports them. */
@@ -26,10 +27,17 @@ export const counterGroups =
   types.cpuTotal | types.vcpu | types.balloon | types.block | types.interface
 
 export function readCounters(params: readonly libvirt.TypedParam[]): VmCounters {
-  const counters: Partial<Record<keyof typeof fields, bigint>> = {}
+  const counters: Partial<Record<CounterName, bigint>> = {}
   for (const name of Object.keys(fields) as (keyof typeof fields)[]) {
     const value = libvirt.readCount(params, fields[name])
     if (value !== undefined) counters[name] = value
+  }
+  const cards = Number(libvirt.readCount(params, 'net.count') ?? 0n)
+  for (let card = 0; card < cards; card++) {
+    for (const name of Object.keys(cardFields) as (keyof typeof cardFields)[]) {
+      const value = libvirt.readCount(params, `net.${card}.${cardFields[name]}`)
+      if (value !== undefined) counters[name] = (counters[name] ?? 0n) + value
+    }
   }
   return counters
 }

@@ -1,5 +1,6 @@
-import type { VmId } from '@skerry/vm'
+import type { Nic, VmId } from '@skerry/vm'
 
+import type { Datapath } from './known-overlay.ts'
 import type { Owner } from './owner.ts'
 
 /** The parts of a domain's XML that differ between VMs. */
@@ -18,10 +19,17 @@ export interface DomainDefinition {
   readonly bridge: string | undefined
   /** The organisation network that it joins if it joins no bridge; undefined for our own network. */
   readonly network?: string | undefined
+  /** Its cards on networks across hosts; it has no other card then. */
+  readonly overlay?: OverlayCards | undefined
   /** The layers of its disk, the active one first. */
   readonly layers: readonly [string, ...string[]]
   readonly seed: string | undefined
   readonly serial: string
+}
+
+export interface OverlayCards {
+  readonly nics: readonly Nic[]
+  readonly datapath: Datapath
 }
 
 /** The settings that the host applies to every guest. */

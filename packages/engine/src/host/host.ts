@@ -4,6 +4,7 @@ import type { Changes } from './changes.ts'
 import type { Hypervisor } from './definition.ts'
 import type { Endings } from './endings.ts'
 import type { KeyedLock } from './keyed-lock.ts'
+import type { KnownOverlay } from './known-overlay.ts'
 import type { KnownPowers } from './known-powers.ts'
 import type { LibvirtLink } from './link.ts'
 import type { MoveTarget } from './move-protocol.ts'
@@ -26,6 +27,8 @@ export interface Host extends AsyncDisposable {
   readonly powers: KnownPowers
   readonly endings: Endings
   readonly room: Room
+  /** Its connection to networks across hosts. */
+  readonly overlay: KnownOverlay
   /** What its VMs used in the last hour. */
   readonly usage: UsageHistory
   readonly paths: Paths

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 
 import { syncDirectory, writeDurably } from '@skerry/durable-file'
 import { Fault } from '@skerry/fault'
-import type { Folder, PowerState, VmId } from '@skerry/vm'
+import type { Folder, Nic, PowerState, VmId } from '@skerry/vm'
 
 import { domainName } from './definition.ts'
 import { owners, type Owner } from './owner.ts'
@@ -34,6 +34,8 @@ export interface VmRecord {
   readonly network?: string
   /** Its fixed DHCP address. */
   readonly address?: string
+  /** Its cards on networks across hosts; it has no `network` and no `address` then. */
+  readonly nics?: readonly Nic[]
   /** In phase 'making': the move by which it comes from another host. */
   readonly arrival?: string | undefined
   /** The change that libvirt was asked for and has not confirmed yet. */
@@ -64,7 +66,7 @@ export const newRecord = (
     | 'requested'
     | 'autostart'
   > &
-    Pick<VmRecord, 'network'>,
+    Pick<VmRecord, 'network' | 'nics'>,
 ): VmRecord => ({ format: FORMAT, phase: 'making', sharing: false, folders: [], ...fields })
 
 /** All records of a host, cached in memory: this process is their only writer. */

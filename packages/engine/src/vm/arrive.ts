@@ -5,6 +5,7 @@ import * as libvirt from '@skerry/libvirt'
 
 import { noteOpened } from '../disk/check-disk.ts'
 import { makeEmptyLayer } from '../disk/disk.ts'
+import { overlayOf } from '../disk/redefine.ts'
 import { domainXml } from '../domain/domain-xml.ts'
 import { lookUp } from '../domain/find-domain.ts'
 import { movedXml } from '../domain/moved-xml.ts'
@@ -36,7 +37,8 @@ export function makeReady(host: Host, departure: Departure, incarnation: string)
     if (host.records.get(id, whose)) throw new Fault('conflict', `this host already has a VM ${id}`)
     using _ = await host.room.hold(host.paths.data, departure.virtualBytes, `taking over VM ${id}`)
     await requireBridge(host, departure.facts.bridge)
-    await ensureNetworkOf(host, departure.record.network)
+    if (departure.record.nics) host.overlay.require()
+    else await ensureNetworkOf(host, departure.record.network)
     const arriving: VmRecord = {
       ...departure.record,
       incarnation,
@@ -58,7 +60,8 @@ export function makeReady(host: Host, departure: Departure, incarnation: string)
         await writeFile(places.seed, seed, { flush: true, mode: PRIVATE_FILE })
       }
       const { owner, uuid, name, network } = record
-      const own = { id, owner, incarnation, uuid, title: name, network }
+      const overlay = overlayOf(host, record)
+      const own = { id, owner, incarnation, uuid, title: name, network, overlay }
       const definition = { ...own, ...departure.facts, layers }
       const seed = departure.seed === undefined ? undefined : places.seed
       const whole = { ...definition, seed, serial: places.serial }

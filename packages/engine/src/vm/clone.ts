@@ -69,6 +69,7 @@ export function cloneVm(host: Host, requested: NewClone): Promise<Vm> {
 }
 
 function networkOfParent({ records }: Host, { parent, owner }: NewClone): Pick<NewVm, 'network'> {
+  // Cards on networks across hosts are each VM's own.
   const network = records.get(parent, owner)?.network
   return network === undefined ? {} : { network }
 }

@@ -1,6 +1,6 @@
 import { Fault } from '@skerry/fault'
 import { readQcow2 } from '@skerry/image'
-import type { Seed, Vm } from '@skerry/vm'
+import type { Nic, Seed, Vm } from '@skerry/vm'
 
 import { addLayer, linkBase } from '../disk/disk.ts'
 import { cachedImage, hasImage } from '../disk/image-cache.ts'
@@ -13,8 +13,9 @@ export interface NewCloudVm {
   readonly id: string
   readonly incarnation: string
   readonly name: string
-  /** The organisation that owns it; the VM joins that organisation's network. */
+  /** The organisation that owns it; without `nics` the VM joins that organisation's network on this host. */
   readonly org: string
+  readonly nics?: readonly Nic[]
   /** The SHA-256 of the image. */
   readonly image: string
   readonly cpus: number

@@ -7,13 +7,16 @@ import {
   whyNotBridge,
   whyNotId,
   whyNotName,
+  whyNotNics,
   whyNotSeed,
   whyNotTag,
+  type Nic,
   type Seed,
   type Vm,
 } from '@skerry/vm'
 
 import { addLayer, linkBase, virtualBytes } from '../disk/disk.ts'
+import { overlayOf } from '../disk/redefine.ts'
 import { writeSeed } from '../disk/seed.ts'
 import { findTemplate, imageFile } from '../disk/template.ts'
 import { domainXml } from '../domain/domain-xml.ts'
@@ -53,6 +56,8 @@ export interface NewVm {
   readonly bridge?: string | null
   /** The network of its organisation. Default: the host's own network. */
   readonly network?: string
+  /** Its cards on networks across hosts, instead of one on `network`. */
+  readonly nics?: readonly Nic[]
   readonly seed?: Seed
 }
 
@@ -104,6 +109,7 @@ export async function make(
   if (known) return answerRepeated(host, known, request)
   const id = asVmId(requested.id)
   const owner = requested.owner ?? 'local'
+  if (requested.nics) host.overlay.require()
   if (await lookUp(host, domainName({ id, owner }))) {
     throw new Fault('conflict', `libvirt already has a domain ${domainName({ id, owner })}`, {
       hint: 'choose another id, or remove that domain with virsh',
@@ -120,7 +126,7 @@ export async function make(
     createdAt: host.clock.now().toISOString(),
     requested: request,
     autostart: requested.autostart ?? false,
-    ...(requested.network !== undefined && { network: requested.network }),
+    ...networkOfNew(requested),
   })
   const laid = await layDisk(async () => {
     undo.defer(() => takeBack(host, record))
@@ -138,13 +144,18 @@ export async function make(
     host.hypervisor,
   )
   await host.link.call(libvirt.domainDefineXmlFlags, { xml, flags: 0 })
-  const placed = await fixAddress(host, record)
+  const placed = record.nics ? record : await fixAddress(host, record)
   const there = await host.records.write({ ...placed, phase: 'there' })
   undo.move()
   // libvirt emitted its event before the VM became visible.
   host.changes.emit({ kind: 'lifecycle', domain: domainName(record) })
   return await describe(there, laid)
 }
+
+const networkOfNew = ({ nics, network }: NewVm): Pick<VmRecord, 'network' | 'nics'> => ({
+  ...(nics && { nics }),
+  ...(!nics && network !== undefined && { network }),
+})
 
 /** A new VM needs no libvirt call: it is off and has never run. */
 async function describe(record: VmRecord, laid: DomainShape): Promise<Vm> {
@@ -182,6 +193,7 @@ function definitionOf(
     uuid,
     title: name,
     network,
+    overlay: overlayOf(host, record),
     ...laid,
     mac: macOf(uuid),
     seed: seeded ? seedFile(host.paths, record) : undefined,
@@ -214,7 +226,7 @@ async function takeBack(host: Host, record: VmRecord): Promise<void> {
 /** Canonical form: an explicit default equals an omitted field. */
 function requestOf(requested: NewVm & { readonly parent?: string }): string {
   // The owner follows from the id.
-  const { seed, bridge, network: _, ...rest } = requested
+  const { seed, bridge, network: _, nics: __, ...rest } = requested
   // For a clone, null is meaningful: it leaves the parent's bridge.
   const joined = bridge === null && requested.parent === undefined ? undefined : bridge
   const plain = {
@@ -252,6 +264,7 @@ export function whyNotNewVm(requested: NewVm): string | undefined {
     requested.name === undefined ? undefined : whyNotName(requested.name),
     requested.tag === undefined ? undefined : whyNotTag(requested.tag),
     requested.seed && whyNotSeed(requested.seed),
+    requested.nics && whyNotNics(requested.nics),
     typeof requested.bridge === 'string' ? whyNotBridge(requested.bridge) : undefined,
     whyNotNumbers(requested),
   ]

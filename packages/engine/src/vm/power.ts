@@ -2,7 +2,6 @@ import { Fault } from '@skerry/fault'
 import * as libvirt from '@skerry/libvirt'
 import { commandTo, decidePower, powerRules, type PowerCommand, type PowerState } from '@skerry/vm'
 
-import { redefine } from '../disk/redefine.ts'
 import { findRecord, findVm, readFacts, type FoundVm } from '../domain/find-domain.ts'
 import { readPowerOf } from '../domain/read-power.ts'
 import { askToGo, setClock } from '../guest/guest.ts'
@@ -16,6 +15,7 @@ import { forgetNeighbour } from '../network/neighbours.ts'
 import { ensureNetworkOf } from '../network/org-network.ts'
 import { findSettled, withIntentRecorded } from '../recover/pending-change.ts'
 import { closeShare, openShare, requireUnshared, withoutShare } from '../share/share.ts'
+import { isOnItsNetwork, putOnItsNetwork, restoreLinks } from './join-network.ts'
 
 /** A guest that is still starting ignores both its agent and the power button, so the request is repeated. */
 const ASK_AGAIN_MS = 10_000
@@ -102,7 +102,8 @@ type Apply = (host: Host, found: FoundVm, now: PowerState, options: PowerOptions
 const apply: Readonly<Record<PowerCommand, Apply>> = {
   async on(host, found, now) {
     const { record, dom } = found
-    const { bridge, mac, network } = await readFacts(host, dom)
+    const facts = await readFacts(host, dom)
+    const { bridge, mac } = facts
     // The operator may have disallowed the bridge since, and the bridge may be gone.
     await requireBridge(host, bridge)
     if (bridge !== undefined && now === 'off') {
@@ -113,11 +114,9 @@ const apply: Readonly<Record<PowerCommand, Apply>> = {
         ),
       )
     }
-    await ensureNetworkOf(host, record.network)
+    if (!record.nics) await ensureNetworkOf(host, record.network)
     // A revert to a snapshot also reverts the definition, possibly to a network that the VM has left since.
-    if (now === 'off' && record.network !== undefined && network !== record.network) {
-      await redefine(host, found, {})
-    }
+    if (now === 'off' && !isOnItsNetwork(facts, record)) await putOnItsNetwork(host, found)
     // Starting a domain that has a managed save image restores it: also the way out of 'suspended'.
     await withIntentRecorded(host, found, { change: 'start', power: now }, () =>
       host.link.call(libvirt.domainCreate, { dom }, { timeoutMs: MEMORY_TIMEOUT_MS }),
@@ -128,6 +127,7 @@ const apply: Readonly<Record<PowerCommand, Apply>> = {
         host.log(`the shared folders of VM ${record.id} are not available yet`, error),
       )
     }
+    if (now === 'suspended') await restoreLinks(host, found)
     if (now === 'suspended') wakeClock(host, found)
   },
   async off(host, { record, dom }) {

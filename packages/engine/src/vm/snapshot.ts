@@ -4,7 +4,7 @@ import { mayDo, whyNotSnapshotName, type Snapshot } from '@skerry/vm'
 import { attribute, element, find, readXml, renderElement, text, type Element } from '@skerry/xml'
 
 import { readOpenDisk } from '../disk/open-disk.ts'
-import { bridgeOf } from '../domain/domain-xml.ts'
+import { bridgeOf, networkIn } from '../domain/domain-xml.ts'
 import { findVm, readFacts, type FoundVm } from '../domain/find-domain.ts'
 import { askMonitor } from '../domain/monitor.ts'
 import { readPowerOf } from '../domain/read-power.ts'
@@ -12,9 +12,11 @@ import type { Host } from '../host/host.ts'
 import { MEMORY_TIMEOUT_MS } from '../host/link.ts'
 import type { Owner } from '../host/owner.ts'
 import { requireBridge } from '../network/bridge.ts'
+import { ensureNetworkOf } from '../network/org-network.ts'
 import { findSnapshot, lookUpSnapshot } from '../recover/find-snapshot.ts'
 import { findSettled, withIntentRecorded } from '../recover/pending-change.ts'
 import { closeShare, openShare, requireUnshared, withoutShare } from '../share/share.ts'
+import { restoreLinks } from './join-network.ts'
 
 const DISK_BYTES = 8 * 1024 * 1024
 const XML_BYTES_MAX = 8 * 1024 * 1024
@@ -102,7 +104,7 @@ export function revertSnapshot(host: Host, id: string, name: string, owner?: Own
       })
     }
     const snap = await findSnapshot(host, id, dom, name)
-    await requireItsBridge(host, snap)
+    await requireItsNetwork(host, snap)
     const runs = power !== 'off'
     if (power === 'paused') await requireUnshared(host, record, dom)
     const revert = () =>
@@ -115,16 +117,20 @@ export function revertSnapshot(host: Host, id: string, name: string, owner?: Own
       runs ? withoutShare(host, record, dom, revert) : revert(),
     )
     const after = await readPowerOf(host, dom)
+    if (after.power !== 'off') await restoreLinks(host, found)
     if (record.sharing && after.power === 'on') await openShare(host, record, dom)
     if (after.power === 'off') await closeShare(host, record)
   })
 }
 
 /** A guest restored with its memory runs at once, on the network it was on. */
-async function requireItsBridge(host: Host, snap: libvirt.DomainSnapshot): Promise<void> {
+async function requireItsNetwork(host: Host, snap: libvirt.DomainSnapshot): Promise<void> {
   const { xml } = await host.link.call(libvirt.domainSnapshotGetXmlDesc, { snap, flags: 0 })
   const document = readXml(xml, { bytesMax: XML_BYTES_MAX })
-  if (keepsMemory(document)) await requireBridge(host, bridgeOf(find(document, 'domain')))
+  if (!keepsMemory(document)) return
+  const domain = find(document, 'domain')
+  await requireBridge(host, bridgeOf(domain))
+  await ensureNetworkOf(host, networkIn(domain))
 }
 
 const keepsMemory = (document: Element): boolean =>

@@ -1,0 +1,123 @@
+// Goal: a real host and a simulated one treat the cards of a spec alike.
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+
+import type { Fault } from '@skerry/fault'
+import type { Goal, HostApi } from '@skerry/host-api'
+import { reasonWithoutRoot, simulatedHost } from '@skerry/lab'
+import type { HostOverlay, Nic, VmId } from '@skerry/vm'
+
+import { startCloudHost, type CloudHost } from './cloud-host.ts'
+import { idOf, orderOf, ordersTo, to } from './cloud-orders.ts'
+
+const skip = reasonWithoutRoot('host') ?? false
+let started: CloudHost | undefined
+before(async () => {
+  if (skip === false) started = await startCloudHost()
+})
+after(() => started?.[Symbol.asyncDispose]())
+const cloud = (): CloudHost => {
+  assert(started, 'the host has started')
+  return started
+}
+const { defined } = ordersTo(cloud)
+
+const nic = (index: number, more: Partial<Nic> = {}): Nic => ({
+  index,
+  id: idOf(900 + index),
+  mac: `52:54:00:00:00:0${index}`,
+  mtu: 1442,
+  connected: true,
+  network: idOf(999),
+  ...more,
+})
+const withNics = (...nics: Nic[]): Goal => defined({ nics })
+const ready: HostOverlay = { state: 'ready', uplinks: ['out'] }
+
+/** The steps of one VM: whether it has a card of this host afterwards, or the fault. */
+async function outcomes(link: HostApi, vm: VmId, steps: readonly Goal[]): Promise<unknown[]> {
+  const all: unknown[] = []
+  for (const [at, goal] of steps.entries()) {
+    all.push(
+      await link.step(orderOf(vm, `step-${at}`, 10 + at), goal).then(
+        (report) => report.vm && [report.vm.power, report.vm.card !== undefined],
+        ({ kind, detail }: Fault) => [kind, detail],
+      ),
+    )
+  }
+  return all
+}
+
+test('cards are given, exchanged and refused alike', { skip }, async () => {
+  const image: Goal = { goal: 'image', digest: cloud().image }
+  const steps = [
+    image,
+    defined(),
+    withNics(nic(0)),
+    to('on'),
+    withNics(nic(0), nic(1)),
+    defined({ nics: [nic(0, { address: '192.0.2.1' })], name: 'renamed' }),
+    to('off'),
+    withNics(nic(0), nic(1)),
+    withNics(),
+    defined(),
+  ]
+  const vm = idOf(1) as VmId
+  const simulated = simulatedHost({ hello: { overlay: ready } })
+  cloud().emulated.host.overlay.see(ready)
+  const real = await outcomes(cloud().connect(), vm, steps)
+  assert.deepEqual(await outcomes(simulated, vm, steps), real)
+  assert.deepEqual(real, [
+    undefined,
+    ['off', true],
+    ['off', false],
+    ['on', false],
+    ['wrong-state', 'on'],
+    ['on', false],
+    ['off', false],
+    ['off', false],
+    ['off', false],
+    ['off', true],
+  ])
+  const [record] = await Array.fromAsync(cloud().connect().records())
+  assert.equal(record?.spec?.nics, undefined, 'the spec of the last order is kept')
+})
+
+test('a VM whose spec has cards gets them when it starts', { skip }, async () => {
+  const vm = idOf(2) as VmId
+  const { host } = cloud().emulated
+  host.overlay.see(ready)
+  const link = cloud().connect()
+  await outcomes(link, vm, [{ goal: 'image', digest: cloud().image }, withNics(nic(0))])
+  // As an older version of vmd would have left it.
+  const { nics: _, ...record } = host.records.get(vm, 'cloud') ?? assert.fail()
+  await host.records.write(record)
+  await link.step(orderOf(vm, 'on', 30), to('on'))
+  assert.deepEqual(host.records.get(vm, 'cloud')?.nics, [nic(0)])
+})
+
+test('a host without Open vSwitch refuses cards on networks across hosts', { skip }, async () => {
+  cloud().emulated.host.overlay.see({ state: 'none', uplinks: [] })
+  const steps = [{ goal: 'image', digest: cloud().image } as const, withNics(nic(0))]
+  const vm = idOf(3) as VmId
+  const real = await outcomes(cloud().connect(), vm, steps)
+  assert.deepEqual(real, [undefined, ['wrong-state', undefined]])
+  assert.deepEqual(await outcomes(simulatedHost(), vm, steps), real)
+})
+
+test('the state of the overlay is in hello, and its changes follow', { skip }, async () => {
+  const { host } = cloud().emulated
+  host.overlay.see(ready)
+  const ended = new AbortController()
+  const lines = cloud().connect().follow('900', ended.signal)
+  const failing: HostOverlay = { state: 'failing', reason: 'no answer', uplinks: [] }
+  const seen: HostOverlay[] = []
+  for await (const line of lines) {
+    if (line.kind === 'hello') seen.push(line.hello.overlay)
+    if (line.kind === 'overlay') seen.push(line.overlay)
+    if (line.kind === 'listEnd') host.overlay.see(failing)
+    if (seen.length === 2) break
+  }
+  ended.abort()
+  assert.deepEqual(seen, [ready, failing])
+})
