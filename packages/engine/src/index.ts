@@ -37,6 +37,7 @@ export {
   type StoreOptions,
 } from './disk/image-cache.ts'
 export { migrateVm, type MigrateOptions } from './vm/migrate.ts'
+export { joinOverlay } from './network/overlay.ts'
 export { onChange, vmIds } from './domain/on-change.ts'
 export { Orders, type Work } from './orders/orders.ts'
 export { cloudDirectory, defaultPaths, ordersDirectory, type Paths } from './host/paths.ts'

@@ -11,8 +11,7 @@ import { probeHypervisor } from './host/acceleration.ts'
 import { Agents } from './host/agent.ts'
 import { Changes } from './host/changes.ts'
 import type { Hypervisor } from './host/definition.ts'
-import { Endings } from './host/endings.ts'
-import { isGoingDown } from './host/going-down.ts'
+import { Endings, isGoingDown } from './host/endings.ts'
 import type { Host, EngineClock, EngineIds, Log } from './host/host.ts'
 import { KeyedLock } from './host/keyed-lock.ts'
 import { KnownOverlay } from './host/known-overlay.ts'
@@ -28,6 +27,7 @@ import { ensureFirewall, keepFirewall } from './network/firewall.ts'
 import { settleAddresses } from './network/fixed-address.ts'
 import { ensureNetwork } from './network/network.ts'
 import { settleOrgNetworks } from './network/org-network.ts'
+import { keepOverlay, settleOverlay } from './network/overlay.ts'
 import { renewNetwork } from './network/renew-network.ts'
 import { clearUnfinished } from './recover/clear-unfinished.ts'
 import { clearUnstarted } from './recover/clear-unstarted.ts'
@@ -125,10 +125,9 @@ export async function openHost(options: HostOptions): Promise<Host> {
     await host[Symbol.asyncDispose]()
     throw error
   }
-  keepShares(host, ended.signal)
-  keepMoves(host, ended.signal)
-  watchSpace(host, ended.signal)
-  keepFirewall(host, ended.signal)
+  for (const keep of [keepShares, keepMoves, watchSpace, keepFirewall, keepOverlay]) {
+    keep(host, ended.signal)
+  }
   return host
 }
 
@@ -142,6 +141,7 @@ export async function putInOrder(host: Host, connection: Connection): Promise<vo
   if (host.hasFirewall) await renewNetwork(host)
   await ensureNetwork(host)
   await settleOrgNetworks(host)
+  await settleOverlay(host)
   // A starting network inserts libvirt's own rules in front of ours.
   await ensureFirewall(host)
   await heal(host)

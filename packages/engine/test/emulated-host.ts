@@ -32,6 +32,8 @@ export async function startEmulatedHost(): Promise<EmulatedHost> {
         run: directory.at('run'),
         qemuPids: directory.at('pids'),
         qemuSaves: directory.at('saves'),
+        openvswitch: directory.at('openvswitch'),
+        ovn: directory.at('ovn'),
       },
       // The in-memory driver accepts our definitions, including devices, for its own domain type.
       hypervisor: { type: 'test' as Hypervisor['type'], nesting: 'svm' },

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
 import { readBlock } from '../src/domain/ipv4.ts'
-import { firewallOf, type RuleChain } from '../src/network/firewall-rules.ts'
+import { firewallOf, translationOf, type RuleChain } from '../src/network/firewall-rules.ts'
 import { restoreInput } from '../src/network/firewall.ts'
 
 const guests: RuleChain = {
@@ -82,6 +82,7 @@ test('an organisation cannot reach the host’s own networks, and only replies r
     bridges: ['sk-2', 'sk-1'],
     own: [readBlock('10.91.0.7/16')],
     metadata: true,
+    outbound: false,
   }
   const rulesOf = (chain: string, family: 'iptables' | 'ip6tables' = 'iptables') =>
     firewallOf(family, around).find((each) => each.chain === chain)?.rules
@@ -105,7 +106,7 @@ test('an organisation cannot reach the host’s own networks, and only replies r
 
 test('no guest reaches the metadata of its host’s provider, unless the operator allows it', () => {
   const rulesOf = (family: 'iptables' | 'ip6tables', chain: string, metadata: boolean) =>
-    firewallOf(family, { bridges: ['sk-1'], own: [], metadata }).find(
+    firewallOf(family, { bridges: ['sk-1'], own: [], metadata, outbound: false }).find(
       (each) => each.chain === chain,
     )
   const closed = ['-d 100.100.100.200/32', '-d 169.254.0.0/16'].map(
@@ -126,4 +127,31 @@ test('no guest reaches the metadata of its host’s provider, unless the operato
   assert.equal(rulesOf('ip6tables', 'SKERRY_LEAVING', false)?.rules.at(-1), '-j DROP')
   for (const family of ['iptables', 'ip6tables'] as const)
     assert.deepEqual(rulesOf(family, 'SKERRY_METADATA', true)?.rules, [])
+})
+
+test('the way out of networks across hosts: no packet reaches the host or its networks, all else is translated', () => {
+  const around = { bridges: [], own: [readBlock('192.0.2.7/24')], metadata: true }
+  const rules = (outbound: boolean, chain: string) =>
+    firewallOf('iptables', { ...around, outbound }).find((each) => each.chain === chain)?.rules
+  const added = (chain: string) => {
+    const before = rules(false, chain) ?? []
+    return (rules(true, chain) ?? []).filter((rule) => !before.includes(rule))
+  }
+  assert.equal(rules(true, 'SKERRY_TENANTS')?.[0], '-i sk-out -j SKERRY_REFUSING')
+  assert.deepEqual(added('SKERRY_TENANTS').length, 1)
+  const leaving = rules(true, 'SKERRY_LEAVING') ?? []
+  assert.deepEqual(leaving.slice(-2), [
+    '-s 100.64.0.0/16 -i sk-out -j ACCEPT',
+    '-i sk-out -j SKERRY_REFUSING',
+  ])
+  assert.ok(leaving.indexOf('-d 192.0.2.0/24 -j SKERRY_REFUSING') < leaving.length - 2)
+  assert.deepEqual(added('SKERRY_ENTERING'), [
+    '-o sk-out -m conntrack --ctstate RELATED,ESTABLISHED -j ACCEPT',
+  ])
+  assert.deepEqual(translationOf({ ...around, outbound: false }), [])
+  const nat = translationOf({ ...around, outbound: true })
+  assert.equal(
+    restoreInput('-P POSTROUTING ACCEPT\n-A POSTROUTING -j LIBVIRT_PRT\n', nat, 'nat'),
+    '*nat\n:SKERRY_OUTBOUND - [0:0]\n-A SKERRY_OUTBOUND -d 100.64.0.0/16 -j RETURN\n-A SKERRY_OUTBOUND -j MASQUERADE\n-I POSTROUTING 1 -s 100.64.0.0/16 -j SKERRY_OUTBOUND\nCOMMIT\n',
+  )
 })

@@ -1,4 +1,4 @@
-import { readUsage, vmIds, type Host, type Orders } from '@skerry/engine'
+import { joinOverlay, readUsage, vmIds, type Host, type Orders } from '@skerry/engine'
 import { Fault } from '@skerry/fault'
 import {
   ArmedScreens,
@@ -88,9 +88,7 @@ export function makeHostApi({
     open: async (vm, ticket, leaving) => openScreen(host, vm, screens.redeem(vm, ticket), leaving),
     takeScreenshot: (vm, boot) => pictureOf(host, vm, boot),
     readUsage: (vm, window) => readUsage(host, vm, window, 'cloud'),
-    joinOverlay: async () => {
-      throw new Fault('wrong-state', 'this host has no Open vSwitch')
-    },
+    joinOverlay: (join) => joinOverlay(host, join),
   }
 }
 

@@ -41,6 +41,19 @@ const ORG_HOSTS = 256
 /** The prefix of every such bridge's name; the firewall matches it. */
 export const ORG_BRIDGES = 'sk-'
 
+/**
+ * The uplink to the outside that every host has: a bridge of Open vSwitch behind the host's own address translation. The card has
+ * the same MAC address on every host, because OVN remembers it when a router moves to another host.
+ */
+export const outbound = {
+  uplink: 'out',
+  bridge: `${ORG_BRIDGES}out`,
+  mac: '02:53:6b:00:00:01',
+  address: '100.64.0.1',
+  prefix: 16,
+  block: '100.64.0.0/16',
+} as const
+
 /** Linux limits interface names to 15 characters. */
 export const bridgeOfNetwork = (network: string): string => network.replace(/^skerry-/, ORG_BRIDGES)
 

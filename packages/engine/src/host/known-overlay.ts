@@ -8,6 +8,8 @@ export type Datapath = 'system' | 'netdev'
 export class KnownOverlay {
   #now: HostOverlay = { state: 'none', uplinks: [] }
   #datapath: Datapath = 'system'
+  /** Whether this host translates addresses for networks across hosts; the firewall depends on it. */
+  outbound = false
   readonly #listeners = new Set<(now: HostOverlay) => void>()
 
   get now(): HostOverlay {

@@ -12,6 +12,9 @@ export interface Paths {
   readonly qemuPids: string
   /** Where libvirt keeps the memory of suspended guests. */
   readonly qemuSaves: string
+  /** Where Open vSwitch and OVN keep their sockets. */
+  readonly openvswitch: string
+  readonly ovn: string
 }
 
 export const defaultPaths: Paths = {
@@ -19,6 +22,8 @@ export const defaultPaths: Paths = {
   run: '/run/skerry',
   qemuPids: '/run/libvirt/qemu',
   qemuSaves: '/var/lib/libvirt/qemu/save',
+  openvswitch: '/run/openvswitch',
+  ovn: '/run/ovn',
 }
 
 type VmKey = { readonly id: VmId; readonly owner: Owner }
@@ -59,6 +64,9 @@ export const dhcpPidFile = ({ qemuPids }: Paths, network: string): string =>
 export const ordersDirectory = (paths: Paths): string => join(cloudDirectory(paths), 'orders')
 /** Images from the cloud, each named after its SHA-256. */
 export const imagesDirectory = (paths: Paths): string => join(cloudDirectory(paths), 'images')
+
+/** The zone that this host has joined, and its certificates there. */
+export const overlayDirectory = (paths: Paths): string => join(cloudDirectory(paths), 'overlay')
 
 /** Which host has a moving guest: one file per move to or from this host. */
 export const movesDirectory = ({ data }: Paths): string => join(data, 'moves')

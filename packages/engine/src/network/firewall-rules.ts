@@ -1,5 +1,5 @@
 import { writeBlock, type Block } from '../domain/ipv4.ts'
-import { HOST_BLOCK, hostSegment, ORG_BRIDGES, ORGS_BLOCK } from '../domain/segment.ts'
+import { HOST_BLOCK, hostSegment, ORG_BRIDGES, ORGS_BLOCK, outbound } from '../domain/segment.ts'
 
 export type Family = 'iptables' | 'ip6tables'
 
@@ -7,7 +7,10 @@ export type Family = 'iptables' | 'ip6tables'
 export interface RuleChain {
   readonly chain: string
   readonly rules: readonly string[]
-  readonly of?: { readonly hook: 'INPUT' | 'FORWARD'; readonly packets: string }
+  readonly of?: {
+    readonly hook: 'INPUT' | 'FORWARD' | 'POSTROUTING'
+    readonly packets: string
+  }
 }
 
 /** The inputs of the rules: the bridges of organisations, and the networks of the host itself. */
@@ -16,6 +19,8 @@ export interface FirewallInput {
   readonly own: readonly Block[]
   /** Whether guests may reach the provider's instance metadata addresses. */
   readonly metadata: boolean
+  /** Whether the host is the way out of networks across hosts. */
+  readonly outbound: boolean
 }
 
 /**
@@ -56,7 +61,7 @@ export function firewallOf(family: Family, around: FirewallInput): readonly Rule
     {
       // Between a host and the guests of organisations.
       chain: 'SKERRY_TENANTS',
-      rules: v4 ? fromTenants : ['-j DROP'],
+      rules: v4 ? [...fromOutbound(around), ...fromTenants] : ['-j DROP'],
       of: { hook: 'INPUT', packets: `-i ${tenants}` },
     },
     {
@@ -67,7 +72,7 @@ export function firewallOf(family: Family, around: FirewallInput): readonly Rule
     },
     {
       chain: 'SKERRY_ENTERING',
-      rules: [...bridgeInternalRules(around), ...(v4 ? entering : ['-j DROP'])],
+      rules: [...bridgeInternalRules(around), ...(v4 ? enteringRules(around) : ['-j DROP'])],
       of: { hook: 'FORWARD', packets: `-o ${tenants}` },
     },
     {
@@ -102,6 +107,10 @@ const fromTenants = [
   ...refusals,
 ]
 
+/** Nothing on the host answers the routers of networks across hosts; it only forwards their packets. */
+const fromOutbound = (around: FirewallInput): string[] =>
+  around.outbound ? [`-i ${outbound.bridge} ${refuse}`] : []
+
 /** If the kernel passes frames between two guests of one bridge to these chains, they are allowed. */
 const bridgeInternalRules = ({ bridges }: FirewallInput): string[] =>
   bridges.toSorted().map((each) => `-i ${each} -o ${each} -j RETURN`)
@@ -110,18 +119,38 @@ const toMetadata = (family: Family): string[] =>
   METADATA[family].map((each) => `-d ${each} ${family === 'iptables' ? refuse : '-j DROP'}`)
 
 /** The Internet is behind a gateway; a network that the host reaches without one is the site's own. */
-function outgoingRules({ own, metadata }: FirewallInput): string[] {
+function outgoingRules({ own, metadata, outbound: toOutside }: FirewallInput): string[] {
   const closed = metadata ? [] : METADATA.iptables
   const blocks = new Set([HOST_BLOCK, ORGS_BLOCK, ...own.map(writeBlock), ...closed])
   return [
     `-o ${tenants} ${refuse}`,
     `-o ${bridge} ${refuse}`,
     ...[...blocks].toSorted().map((each) => `-d ${each} ${refuse}`),
+    // Other programs may let the kernel forward nothing but their own packets; libvirt accepts those of its networks itself.
+    ...(toOutside
+      ? [`-s ${outbound.block} -i ${outbound.bridge} -j ACCEPT`, `-i ${outbound.bridge} ${refuse}`]
+      : NO_RULES),
   ]
 }
 
-const entering = [
+const NO_RULES: readonly string[] = []
+const ANSWERS = '-m conntrack --ctstate RELATED,ESTABLISHED'
+
+const enteringRules = ({ outbound: toOutside }: FirewallInput): string[] => [
   `-i ${bridge} ${refuse}`,
-  '-m conntrack --ctstate RELATED,ESTABLISHED -j RETURN',
+  ...(toOutside ? [`-o ${outbound.bridge} ${ANSWERS} -j ACCEPT`] : NO_RULES),
+  `${ANSWERS} -j RETURN`,
   refuse,
 ]
+
+/** The address translation for networks across hosts. */
+export const translationOf = (around: FirewallInput): readonly RuleChain[] =>
+  around.outbound
+    ? [
+        {
+          chain: 'SKERRY_OUTBOUND',
+          rules: [`-d ${outbound.block} -j RETURN`, '-j MASQUERADE'],
+          of: { hook: 'POSTROUTING', packets: `-s ${outbound.block}` },
+        },
+      ]
+    : []

@@ -6,8 +6,9 @@ import { readBlock, type Block } from '../domain/ipv4.ts'
 import { bridgeOfNetwork, hostSegment, ORG_BRIDGES } from '../domain/segment.ts'
 import { every } from '../every.ts'
 import type { Host } from '../host/host.ts'
+import type { Paths } from '../host/paths.ts'
 import { runTool } from '../host/tool.ts'
-import { firewallOf, type RuleChain } from './firewall-rules.ts'
+import { firewallOf, translationOf, type Family, type RuleChain } from './firewall-rules.ts'
 
 const LOOK_EVERY_MS = 15_000
 /** Wait for another program that holds the iptables lock instead of failing. */
@@ -20,19 +21,35 @@ export async function ensureFirewall(host: Host): Promise<void> {
   if (host.hasFirewall) await host.locks.run(TURN, () => build(host))
 }
 
-async function build({ records, paths, metadata }: Host): Promise<void> {
+async function build({ records, paths, metadata, overlay }: Host): Promise<void> {
   const networks = new Set(records.all().map(({ network }) => network))
   const bridges = [...networks].filter((each) => each !== undefined).map(bridgeOfNetwork)
+  const around = { bridges, own: ownBlocks(), metadata, outbound: overlay.outbound }
   for (const family of ['iptables', 'ip6tables'] as const) {
-    const wanted = firewallOf(family, { bridges, own: ownBlocks(), metadata })
-    const change = restoreInput(await runTool(family, [...WAIT, '-S']), wanted)
-    if (change === undefined) continue
-    const file = join(paths.run, `wall.${family}`)
-    await writeFile(file, change, { mode: 0o600 })
-    // iptables-restore is atomic: there is no moment with half of the rules.
-    await runTool(`${family}-restore`, [...WAIT, '--noflush', file])
+    await restore(paths, family, 'filter', firewallOf(family, around))
   }
+  const translation = translationOf(around)
+  if (translation.length > 0) await restore(paths, 'iptables', 'nat', translation)
 }
+
+async function restore(
+  paths: Paths,
+  family: Family,
+  table: Table,
+  wanted: readonly RuleChain[],
+): Promise<void> {
+  const listing = await runTool(family, [...WAIT, ...(table === 'nat' ? NAT : []), '-S'])
+  const change = restoreInput(listing, wanted, table)
+  if (change === undefined) return
+  const file = join(paths.run, `wall.${family}`)
+  await writeFile(file, change, { mode: 0o600 })
+  // iptables-restore is atomic: there is no moment with half of the rules.
+  await runTool(`${family}-restore`, [...WAIT, '--noflush', file])
+}
+
+type Table = 'filter' | 'nat'
+const NAT = ['-t', 'nat']
+const hooks = { filter: ['INPUT', 'FORWARD'], nat: ['POSTROUTING'] } as const
 
 /** The networks of this machine itself, without those of its guests. */
 export function ownBlocks(): Block[] {
@@ -47,12 +64,16 @@ export function ownBlocks(): Block[] {
  * The input for iptables-restore that makes the firewall come first in the listed rules; undefined
  * if it already does.
  */
-export function restoreInput(listing: string, wanted: readonly RuleChain[]): string | undefined {
+export function restoreInput(
+  listing: string,
+  wanted: readonly RuleChain[],
+  table: Table = 'filter',
+): string | undefined {
   const lines = listing.split('\n')
   const jumps = wanted.flatMap(({ of, chain }) =>
     of ? [{ hook: of.hook, line: `${of.hook} ${of.packets} -j ${chain}` }] : [],
   )
-  const areFirst = (['INPUT', 'FORWARD'] as const).every((hook) => {
+  const areFirst = hooks[table].every((hook) => {
     const own = jumps.filter((each) => each.hook === hook).map(({ line }) => `-A ${line}`)
     const there = lines.filter((line) => line.startsWith(`-A ${hook} `))
     const last = there.findLastIndex((line) => own.includes(line))
@@ -66,7 +87,7 @@ export function restoreInput(listing: string, wanted: readonly RuleChain[]): str
   if (areFirst && areWhole) return undefined
   const old = lines.filter((line) => jumps.some((jump) => line === `-A ${jump.line}`))
   return [
-    '*filter',
+    `*${table}`,
     ...wanted.map(({ chain }) => `:${chain} - [0:0]`),
     ...wanted.flatMap(({ chain, rules }) => rules.map((rule) => `-A ${chain} ${rule}`)),
     ...old.map((line) => line.replace(/^-A/, '-D')),

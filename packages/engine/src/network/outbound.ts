@@ -1,0 +1,25 @@
+import { networkInterfaces } from 'node:os'
+
+import { blocksOverlap, readBlock } from '../domain/ipv4.ts'
+import { outbound } from '../domain/segment.ts'
+import type { Host } from '../host/host.ts'
+import { runTool } from '../host/tool.ts'
+import { ensureFirewall, ownBlocks } from './firewall.ts'
+
+/** Not on a host that is itself on a network with these addresses. */
+export const canBeOutbound = ({ hasFirewall }: Host): boolean =>
+  hasFirewall && !ownBlocks().some((block) => blocksOverlap(block, readBlock(outbound.block)))
+
+/** Makes this host the way out of networks across hosts. The firewall comes first: until then the bridge has no address. */
+export async function ensureOutbound(host: Host): Promise<void> {
+  if (!host.overlay.outbound) {
+    host.overlay.outbound = true
+    await ensureFirewall(host)
+  }
+  const { bridge, address, prefix } = outbound
+  if ((networkInterfaces()[bridge] ?? []).some((each) => each.address === address)) return
+  await runTool('ip', ['address', 'replace', `${address}/${prefix}`, 'dev', bridge])
+  await runTool('ip', ['link', 'set', bridge, 'up'])
+  // Open vSwitch's own process drops packets whose checksum the kernel left to the card.
+  if (host.overlay.datapath === 'netdev') await runTool('ethtool', ['-K', bridge, 'tx', 'off'])
+}

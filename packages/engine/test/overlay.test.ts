@@ -1,0 +1,207 @@
+// Goal: a host joins the newest network server that it was told of, with one transaction, and keeps what others configured.
+// Method: a real ovsdb-server with the schema of Open vSwitch, without the programs that forward packets.
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { mkdir, readFile, symlink, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { test } from 'node:test'
+
+import { reasonWithoutRoot } from '@skerry/lab'
+import { map, mapOf, namedUuid, Ovsdb, set, setOf, type OvsdbOperation } from '@skerry/ovsdb'
+
+import { startOvsdbServer } from '../../ovsdb/test/start-ovsdb-server.ts'
+import { overlayDirectory } from '../src/host/paths.ts'
+import { joinOverlay, settleOverlay } from '../src/network/overlay.ts'
+import { startEmulatedHost } from './emulated-host.ts'
+
+const skip = reasonWithoutRoot('host', 'network') ?? false
+const DATABASE = 'Open_vSwitch'
+const SCHEMA = '/usr/share/openvswitch/vswitch.ovsschema'
+
+const zone = {
+  fencingToken: '7',
+  remote: 'ssl:192.0.2.1:6642',
+  systemId: '7b0f0dc1-0000-4000-8000-000000000001',
+  tunnelAddress: '127.0.0.1',
+  mtu: 1442,
+}
+
+/** A host whose Open vSwitch is as an administrator left it. */
+async function start() {
+  await using stack = new AsyncDisposableStack()
+  const server = stack.use(await startOvsdbServer({ schema: SCHEMA }))
+  const { host } = stack.use(await startEmulatedHost())
+  const db = stack.use(await Ovsdb.open({ path: server.path }))
+  const own = {
+    hostname: 'h1',
+    'ovn-bridge-mappings': 'ext:br-ext,out:br-old',
+    'ovn-remote': 'tcp:x',
+  }
+  await db.transact(DATABASE, [
+    { op: 'insert', table: 'Open_vSwitch', row: { external_ids: map(own) } },
+  ])
+  const installSwitch = async () => {
+    await mkdir(host.paths.openvswitch, { recursive: true })
+    await symlink(server.path, join(host.paths.openvswitch, 'db.sock'))
+  }
+  const root = async () => {
+    const columns = ['external_ids', 'next_cfg', 'ssl', 'bridges']
+    const [row] = await db.select(DATABASE, 'Open_vSwitch', columns)
+    return row ?? assert.fail()
+  }
+  const ids = async () => Object.fromEntries(mapOf((await root())['external_ids']))
+  const all = stack.move()
+  return {
+    host,
+    server,
+    db,
+    installSwitch,
+    root,
+    ids,
+    [Symbol.asyncDispose]: () => all.disposeAsync(),
+  }
+}
+
+test(
+  'a host without Open vSwitch joins nothing; with one it waits for its zone',
+  { skip },
+  async () => {
+    await using started = await start()
+    const { host } = started
+    await settleOverlay(host)
+    assert.deepEqual(host.overlay.now, { state: 'none', uplinks: [] })
+    await assert.rejects(joinOverlay(host, zone), {
+      kind: 'wrong-state',
+      message: /no Open vSwitch/,
+    })
+    await started.installSwitch()
+    const before = await started.root()
+    await settleOverlay(host)
+    assert.match(host.overlay.now.reason ?? '', /has not joined/)
+    assert.deepEqual(await started.root(), before, 'nothing is written before that')
+  },
+)
+
+test(
+  'joining is one transaction, leaves what administrators configured, and is not repeated',
+  { skip },
+  async () => {
+    await using started = await start()
+    const { host, db } = started
+    await started.installSwitch()
+    const directory = overlayDirectory(host.paths)
+    await mkdir(join(directory, '5'), { recursive: true })
+    for (const name of ['5/key.pem', '5/certificate.pem', '5/issuers.pem']) {
+      await writeFile(join(directory, name), 'pem')
+    }
+    await writeFile(join(directory, 'current'), '5')
+    let transactions = 0
+    await db.monitor(DATABASE, { Open_vSwitch: ['next_cfg', 'external_ids', 'ssl'] }, () => {
+      transactions += 1
+    })
+    await joinOverlay(host, zone)
+    assert.deepEqual(await started.ids(), {
+      hostname: 'h1',
+      'system-id': zone.systemId,
+      'ovn-remote': zone.remote,
+      'ovn-encap-type': 'geneve',
+      'ovn-encap-ip': zone.tunnelAddress,
+      'ovn-bridge-mappings': 'ext:br-ext',
+      'ovn-match-northd-version': 'true',
+      'ovn-remote-probe-interval': '60000',
+      'ovn-monitor-all': 'false',
+      'ovn-bridge-datapath-type': 'netdev',
+    })
+    const [bridge, ...others] = await db.select(DATABASE, 'Bridge', ['name', 'fail_mode'])
+    assert.deepEqual([bridge, others], [{ name: 'br-int', fail_mode: 'secure' }, []])
+    const [tls] = await db.select(DATABASE, 'SSL', ['private_key', 'certificate', 'ca_cert'])
+    assert.equal(tls?.['private_key'], join(directory, '5/key.pem'))
+    assert.equal(transactions, 1)
+    assert.equal(host.overlay.now.reason, 'ovs-vswitchd does not run')
+    assert.equal(host.overlay.datapath, 'netdev')
+
+    await joinOverlay(host, { ...zone, fencingToken: '8' })
+    await settleOverlay(host)
+    assert.equal((await started.root())['next_cfg'], 1, 'it has this configuration already')
+  },
+)
+
+test(
+  'an older network server is refused also after a crash; the token is on disk before anything changes',
+  { skip },
+  async () => {
+    await using started = await start()
+    const { host } = started
+    await started.installSwitch()
+    await joinOverlay(host, zone)
+    const before = await started.ids()
+    const stale = joinOverlay(host, { ...zone, fencingToken: '6', remote: 'ssl:192.0.2.9:6642' })
+    await assert.rejects(stale, { kind: 'stale', detail: '7' })
+    assert.deepEqual(await started.ids(), before)
+    started.server.process.kill('SIGKILL')
+    await once(started.server.process, 'exit')
+    await assert.rejects(joinOverlay(host, { ...zone, fencingToken: '9' }), { kind: 'unavailable' })
+    const kept = await readFile(join(overlayDirectory(host.paths), 'zone.json'), 'utf8')
+    assert.equal((JSON.parse(kept) as { join: typeof zone }).join.fencingToken, '9')
+    await assert.rejects(joinOverlay(host, { ...zone, fencingToken: '8' }), { kind: 'stale' })
+    await settleOverlay(host)
+    assert.equal(host.overlay.now.state, 'failing')
+  },
+)
+
+test(
+  'what others change is restored, and ports of VMs whose device is gone are removed',
+  { skip },
+  async () => {
+    await using started = await start()
+    const { host, db } = started
+    await started.installSwitch()
+    await joinOverlay(host, zone)
+    await db.transact(DATABASE, [
+      {
+        op: 'mutate',
+        table: 'Open_vSwitch',
+        where: [],
+        mutations: [
+          ['external_ids', 'delete', set(['system-id', 'ovn-encap-ip'])],
+          ['external_ids', 'insert', map({ 'system-id': 'random' })],
+        ],
+      },
+      ...portOf('vnet-gone', 'a', { 'attached-mac': '52:54:00:00:00:01', 'iface-id': 'x' }),
+      ...portOf('lo', 'b', { 'attached-mac': '52:54:00:00:00:02', 'iface-id': 'y' }),
+      ...portOf('patch-gone', 'c', {}),
+    ])
+    await settleOverlay(host)
+    const ids = await started.ids()
+    assert.deepEqual([ids['system-id'], ids['ovn-encap-ip']], [zone.systemId, zone.tunnelAddress])
+    const [bridge] = await db.select(DATABASE, 'Bridge', ['ports'], [['name', '==', 'br-int']])
+    const ports = await db.select(DATABASE, 'Port', ['_uuid', 'name'])
+    const names = setOf(bridge?.['ports']).map(
+      (id) => ports.find((port) => JSON.stringify(port['_uuid']) === JSON.stringify(id))?.['name'],
+    )
+    assert.deepEqual(new Set(names), new Set(['br-int', 'lo', 'patch-gone']))
+  },
+)
+
+function portOf(name: string, key: string, ids: Record<string, string>): OvsdbOperation[] {
+  return [
+    {
+      op: 'insert',
+      table: 'Interface',
+      row: { name, external_ids: map(ids) },
+      'uuid-name': `i${key}`,
+    },
+    {
+      op: 'insert',
+      table: 'Port',
+      row: { name, interfaces: namedUuid(`i${key}`) },
+      'uuid-name': `p${key}`,
+    },
+    {
+      op: 'mutate',
+      table: 'Bridge',
+      where: [['name', '==', 'br-int']],
+      mutations: [['ports', 'insert', set([namedUuid(`p${key}`)])]],
+    },
+  ]
+}
