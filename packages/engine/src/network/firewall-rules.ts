@@ -107,9 +107,17 @@ const fromTenants = [
   ...refusals,
 ]
 
-/** Nothing on the host answers the routers of networks across hosts; it only forwards their packets. */
+/** To the routers of networks across hosts the host answers DNS queries, and nothing else. */
 const fromOutbound = (around: FirewallInput): string[] =>
-  around.outbound ? [`-i ${outbound.bridge} ${refuse}`] : []
+  around.outbound
+    ? [
+        ...['udp', 'tcp'].map(
+          (protocol) =>
+            `-d ${outbound.address}/32 -i ${outbound.bridge} -p ${protocol} -m ${protocol} --dport 53 -j RETURN`,
+        ),
+        `-i ${outbound.bridge} ${refuse}`,
+      ]
+    : []
 
 /** If the kernel passes frames between two guests of one bridge to these chains, they are allowed. */
 const bridgeInternalRules = ({ bridges }: FirewallInput): string[] =>

@@ -5,6 +5,7 @@ import { outbound } from '../domain/segment.ts'
 import type { Host } from '../host/host.ts'
 import { runTool } from '../host/tool.ts'
 import { ensureFirewall, ownBlocks } from './firewall.ts'
+import { ensureOutboundDns } from './outbound-dns.ts'
 
 /** Not on a host that is itself on a network with these addresses. */
 export const canBeOutbound = ({ hasFirewall }: Host): boolean =>
@@ -16,8 +17,14 @@ export async function ensureOutbound(host: Host): Promise<void> {
     host.overlay.outbound = true
     await ensureFirewall(host)
   }
+  const { bridge, address } = outbound
+  const isUp = (networkInterfaces()[bridge] ?? []).some((each) => each.address === address)
+  if (!isUp) await bringUp(host)
+  await ensureOutboundDns(host)
+}
+
+async function bringUp(host: Host): Promise<void> {
   const { bridge, address, prefix } = outbound
-  if ((networkInterfaces()[bridge] ?? []).some((each) => each.address === address)) return
   await runTool('ip', ['address', 'replace', `${address}/${prefix}`, 'dev', bridge])
   await runTool('ip', ['link', 'set', bridge, 'up'])
   // Open vSwitch's own process drops packets whose checksum the kernel left to the card.
