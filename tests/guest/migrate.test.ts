@@ -1,44 +1,12 @@
 // Goal: a running guest moves from one host to another with its disk without an interruption that it notices. Method: two lab
 // hosts, an engine on each; the test forwards messages between them, and the guest's own uptime and bytes are checked.
 import assert from 'node:assert/strict'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { test } from 'node:test'
 
-import { guestImage, reasonToSkip, startLab, until, type LabHost } from '@skerry/lab'
+import { reasonToSkip, until, type LabHost } from '@skerry/lab'
 
-import { startEngine, type Errands, type RemoteEngine } from './engine.ts'
 import { BOOT_MS, tryInGuest, uptime } from './guest.ts'
-
-const INCARNATION = '2'
-
-/** The steps of the other host on request of the first. */
-const errandsOf =
-  (engine: RemoteEngine, address: string): Errands =>
-  (call, args) => {
-    const functions = engine as unknown as Record<
-      string,
-      (...args: readonly unknown[]) => Promise<unknown>
-    >
-    const more = { makeReady: [INCARNATION], prepareArrival: [address] }[call] ?? []
-    return functions[call]?.(...args, ...more) ?? Promise.reject(new Error(call))
-  }
-
-/** Two hosts of a lab with an engine on each; the first reaches the second at the given address. */
-async function startTwo(reachedBy?: string) {
-  await using stack = new AsyncDisposableStack()
-  const dir = await mkdtemp(join(tmpdir(), 'move-'))
-  stack.defer(() => rm(dir, { recursive: true, force: true }))
-  const lab = stack.use(await startLab({ dir, hosts: 2 }))
-  const [from, to] = lab.hosts
-  assert.ok(from && to?.address !== undefined)
-  const there = stack.use(await startEngine(to))
-  const here = stack.use(await startEngine(from, errandsOf(there, reachedBy ?? to.address)))
-  await here.importTemplate('default', await guestImage('small'))
-  const all = stack.move()
-  return { from, to, here, there, [Symbol.asyncDispose]: () => all.disposeAsync() }
-}
+import { INCARNATION, startTwo } from './two-hosts.ts'
 
 test('a running guest moves to another host with its disk and continues', async (t) => {
   const reason = reasonToSkip('host', 'small')
@@ -109,7 +77,7 @@ test('a failed move leaves the guest running where it was and nothing on the oth
   const reason = reasonToSkip('host', 'small')
   if (reason !== undefined) return t.skip(reason)
   // An address without a listener: memory and disk cannot be sent.
-  await using two = await startTwo('127.0.0.1')
+  await using two = await startTwo({ reachedBy: '127.0.0.1' })
   const { to, here, there } = two
   await here.createVm({ id: 'stayer', memoryMiB: 128 })
   await here.changePower('stayer', 'on')
@@ -123,4 +91,36 @@ test('a failed move leaves the guest running where it was and nothing on the oth
   assert.deepEqual(await there.listVms(), [])
   const { stdout: left } = await to.run(['find', '/var/lib/skerry/vms', '-mindepth', '1'])
   assert.equal(left, '')
+})
+
+test('a guest with cards on networks across hosts moves with its ports', async (t) => {
+  const reason = reasonToSkip('host', 'small', 'network')
+  if (reason !== undefined) return t.skip(reason)
+  await using two = await startTwo({ network: true })
+  const { from, to, here, there } = two
+  for (const [at, engine] of [here, there].entries()) {
+    await engine.joinOverlay({
+      fencingToken: '7',
+      remote: 'ssl:127.0.0.1:6642',
+      systemId: `7b0f0dc1-0000-4000-8000-00000000000${at}`,
+      tunnelAddress: '127.0.0.1',
+      mtu: 1442,
+    })
+  }
+  const id = '7b0f0dc1-0000-4000-8000-000000000010'
+  const card = { index: 0, id, mac: '52:54:00:00:00:01', mtu: 1442, connected: true, network: id }
+  await here.createVm({ id: 'walker', memoryMiB: 128, nics: [card] })
+  await here.changePower('walker', 'on')
+  const ports = async (host: LabHost) => {
+    const asked = ['--bare', '--columns=external_ids', 'find', 'Interface']
+    const { stdout } = await host.run(['ovs-vsctl', ...asked, `external_ids:iface-id=${id}`])
+    return stdout.includes(id)
+  }
+  assert.deepEqual([await ports(from), await ports(to)], [true, false])
+  await here.migrateVm('walker', 'other')
+  assert.deepEqual([await ports(from), await ports(to)], [false, true])
+  assert.equal((await there.readVm('walker')).power, 'on')
+  await there.changePower('walker', 'off')
+  await there.changePower('walker', 'on')
+  assert.equal(await ports(to), true, 'also at its next start')
 })
