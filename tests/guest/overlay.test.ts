@@ -1,18 +1,20 @@
 // Goal: a host's VMs are ports of its Open vSwitch, and its way out leads past everything of the site. Method: a lab host with a real
 // Open vSwitch whose controller finds no network server: what a host does by itself.
 import assert from 'node:assert/strict'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 
-import { guestImage, reasonToSkip, startHost, until, type LabHost } from '@skerry/lab'
+import { guestImage, reasonToSkip, startHost, startIssuer, until, type LabHost } from '@skerry/lab'
 import type { Nic } from '@skerry/vm'
 
 import { startEngine, type RemoteEngine } from './engine.ts'
 
 const skip = reasonToSkip('host', 'network', 'small') ?? false
 const owner = 'cloud'
+/** The engine looks at Open vSwitch every 5 s, and a controller retries as seldom. */
+const LOOK_MS = 60_000
 const zone = {
   fencingToken: '7',
   remote: 'ssl:127.0.0.1:6642',
@@ -105,6 +107,61 @@ test('a host that joins its zone has the bridge of VMs and a way out', { skip },
     /ovn-controller is not connected to ssl:127\.0\.0\.1:6642/.test(engine.log()),
   )
 })
+
+test(
+  'with a certificate its controller is connected to its network server, and to no other',
+  { skip },
+  async () => {
+    const { host } = place()
+    await using servers = await startIssuer('network')
+    await using strangers = await startIssuer('strangers')
+    await using hosts = await startIssuer('overlay')
+    const directory = join(host.dir, 'skerry/cloud/overlay')
+    const useIssuer = async (name: string, issuers: string) => {
+      const { key, cert } = await hosts.issue('URI:skerry://lab/host/h1')
+      const files = { 'key.pem': key, 'certificate.pem': cert, 'issuers.pem': issuers }
+      await mkdir(join(directory, name))
+      for (const [file, text] of Object.entries(files)) {
+        await writeFile(join(directory, name, file), text)
+      }
+      await writeFile(join(directory, 'current'), name)
+      const isUsed = async () =>
+        (await run('ovs-vsctl', 'get-ssl')).includes(`/overlay/${name}/key.pem`)
+      await until(`certificate ${name} is used`, isUsed, LOOK_MS, 100)
+    }
+    const wasConnected = async () => {
+      const zoneFile = await readFile(join(directory, 'zone.json'), 'utf8')
+      return (JSON.parse(zoneFile) as { connected: boolean }).connected
+    }
+    await useIssuer('1', strangers.cert)
+    await startSouthbound({
+      ...(await servers.issue('URI:skerry://lab/network/n1')),
+      ca: hosts.cert,
+    })
+    const log = join(host.dir, 'log/ovn-controller.log')
+    const isRefused = async () => /certificate verify failed/.test(await readFile(log, 'utf8'))
+    await until('the controller refuses the server', isRefused, LOOK_MS, 100)
+    assert.equal(await wasConnected(), false)
+    await useIssuer('2', servers.cert)
+    await until('the controller is connected', wasConnected, LOOK_MS, 100)
+  },
+)
+
+/** A southbound database at the address of the zone, without anything in it. */
+async function startSouthbound(tls: { key: string; cert: string; ca: string }): Promise<void> {
+  const at = (name: string) => join(place().host.dir, `southbound.${name}`)
+  for (const [name, text] of Object.entries(tls)) await writeFile(at(name), text)
+  await run('ovsdb-tool', 'create', at('db'), '/usr/share/ovn/ovn-sb.ovsschema')
+  await run(
+    'ovsdb-server',
+    at('db'),
+    ...['--remote=punix:/run/ovn/sb.sock', '--remote=pssl:6642:127.0.0.1'],
+    ...[`--private-key=${at('key')}`, `--certificate=${at('cert')}`, `--ca-cert=${at('ca')}`],
+    ...['--pidfile=/run/ovn/sb.pid', '--unixctl=/run/ovn/sb.ctl'],
+    ...['--detach', '--no-chdir', '-vconsole:off', '-vsyslog:off'],
+  )
+  await run('ovn-sbctl', '--db=unix:/run/ovn/sb.sock', 'init')
+}
 
 test(
   'its cards are ports with their MTU, and a link changes while the VM runs',
