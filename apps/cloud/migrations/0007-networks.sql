@@ -57,10 +57,11 @@ create table external_range (
   check (low <= high),
   primary key (external, low)
 );
--- Where every host translates addresses itself: outbound traffic needs no configuration of the site.
+-- Where every host translates addresses itself: outbound traffic needs no configuration of the site. No host answers DNS there, so
+-- guests are told public resolvers.
 insert into external_network (id, zone, name, kind, uplink, gateway, prefix, dns)
   values ('00000000-0000-7000-8000-000000000002', '00000000-0000-7000-8000-000000000001', 'outbound', 'outbound', 'out', '100.64.0.1', 16,
-    '{100.64.0.1}');
+    '{9.9.9.9,1.1.1.1}');
 -- 100.64.0.16 to 100.64.255.254.
 insert into external_range (external, low, high) values ('00000000-0000-7000-8000-000000000002', 1681915920, 1681981438);
 
@@ -372,8 +373,8 @@ create function has_networks(the_vdc uuid) returns boolean language sql stable s
 $$;
 
 -- The group for another edge gateway: the one with the most hosts, then the fewest edge gateways. Three hosts make a group; a site
--- with fewer has smaller groups, and the first gateway after it has grown makes a new one.
-create function choose_edge_group(the_zone uuid, the_uplink text) returns uuid language plpgsql as $$
+-- with fewer has smaller groups, and the first gateway after it has grown makes a new one. A group leads to one external network.
+create function choose_edge_group(the_zone uuid, the_external uuid, the_uplink text) returns uuid language plpgsql as $$
 declare
   ready uuid[];
   found_group uuid;
@@ -387,7 +388,8 @@ begin
     select edge_group.id, (select count(*) from edge_gateway where edge_gateway.edge_group = edge_group.id) as gateways,
       (select count(*) from edge_group_host member join host on host.id = member.host
         where member.edge_group = edge_group.id and host.state = 'joined' and host.overlay = 'ready') as hosts
-    from edge_group where edge_group.zone = the_zone) existing
+    from edge_group where edge_group.zone = the_zone and not exists (select from edge_gateway other
+      where other.edge_group = edge_group.id and other.external <> the_external)) existing
     where hosts >= cardinality(ready) and gateways < 100 order by hosts desc, gateways, id limit 1;
   if found_group is null then
     update network_zone set keys = keys + 1 where id = the_zone;
@@ -409,7 +411,7 @@ begin
     where vdc.org = the_org and vdc.id = the_vdc and external_network.kind = 'outbound'
     order by external_network.id limit 1 for update of external_network;
   if not found then return null; end if;
-  the_group := choose_edge_group(outside.zone, outside.uplink);
+  the_group := choose_edge_group(outside.zone, outside.id, outside.uplink);
   select min(number) into own from (
     select low as number from external_range where external = outside.id
     union all select number + 1 from external_address where external = outside.id) candidate

@@ -1,4 +1,5 @@
 import { adminHosts } from './admin-routes/hosts.ts'
+import { networks } from './admin-routes/networks.ts'
 import { adminOrgs } from './admin-routes/orgs.ts'
 import { adminUsers } from './admin-routes/users.ts'
 import type { CloudRoute } from './http/route.ts'
@@ -27,6 +28,7 @@ const described: readonly CloudRoute[] = [
   ...sessions,
   ...accessTokens,
   ...orgs,
+  ...networks,
   ...catalogs,
   ...uploading,
   ...entities,

@@ -14,12 +14,13 @@ import type { Operation } from '../src/tasks/operation.ts'
 import { exampleText } from './example-text.ts'
 import { makeOffered } from './make-offered.ts'
 import { COLOUR, fresh, rows, type Row } from './rights-table.ts'
-import { BASE, hrefOf, XML, type Answered, type TenantsApi } from './tenants-api.ts'
+import { addNetworkRow, BASE, hrefOf, XML, type Answered, type TenantsApi } from './tenants-api.ts'
 
 const NOBODYS = '01980000-0000-7000-8000-00000000abcd'
 export const unknown: Readonly<Record<string, string>> = {
   org: NOBODYS,
   vdc: NOBODYS,
+  network: NOBODYS,
   task: NOBODYS,
   accessToken: NOBODYS,
   userToken: NOBODYS,
@@ -128,6 +129,11 @@ export async function idsFor(
     token: api.eng.token,
     body: COLOUR,
   })
+  if (route.path.includes(':network')) {
+    const { org } = api.eng
+    const row = { org, vdc: ids['vdc'] ?? '', name: fresh() }
+    ids['network'] = await addNetworkRow(api.cloud.db, row)
+  }
   ids['accessToken'] = hrefOf(readXml(made.text)).split('/').at(-1) ?? ''
   ids['userToken'] = ids['accessToken']
   if (whole) return { ...ids, entity: api.eng.vapp }

@@ -131,6 +131,7 @@ test('quotas are shown with their usage, set bound by bound, and removed', async
       'cpus none 0',
       'memory-mib 2048 0',
       'storage-mib none 0',
+      'networks none 0',
     ],
   )
   const { quota } = JSON.parse(await type(['quota', 'info', 'eng', '--json'])) as { quota: object }

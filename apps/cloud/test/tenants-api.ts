@@ -248,10 +248,12 @@ async function addTenant(
     token,
     body: '<UploadParams name="on its way" size="1"/>',
   })
+  const network = await addNetworkRow(db, { org, vdc: vdc.id, name: 'lab' })
   const idOf = (node: Element | undefined) => hrefOf(node).split('/').at(-1) ?? ''
   const ids = {
     org,
     vdc: vdc.id,
+    network,
     template: `vappTemplate-${template.id}`,
     entity: idOf(vm),
     task: idOf(task),
@@ -266,6 +268,26 @@ async function addTenant(
     key: 'colour',
   }
   return { org, token, ids, vapp: idOf(vapp) }
+}
+
+/** A network of a zone that is open, but has no host that is ready: VMs have the network of their host. */
+export async function addNetworkRow(
+  db: CloudDatabase['db'],
+  { org, vdc, name }: { readonly org: OrgId; readonly vdc: string; readonly name: string },
+): Promise<string> {
+  await sql`update network_zone set fence = 1, opened = 1, remote = 'ssl:192.0.2.1:6642'`.execute(
+    db,
+  )
+  const { rows } = await sql<{ id: string }>`
+    insert into network (org, vdc, name, kind, base, prefix, gateway, key)
+    values (${org}, ${vdc}, ${name}, 'isolated', 3232240640, 24, '192.168.20.1', take_network_key(${vdc})) returning id`.execute(
+    db,
+  )
+  const id = rows[0]?.id ?? ''
+  await sql`insert into network_range (org, network, low, high) values (${org}, ${id}, 20, 250)`.execute(
+    db,
+  )
+  return id
 }
 
 async function enter({ db }: CloudDatabase, org: OrgId, role: Role): Promise<string> {

@@ -179,6 +179,19 @@ export interface CloudDocuments {
     readonly tasks?: CloudDocuments['TasksInput']
     readonly isEnabled?: boolean
   }
+  /** The addresses of a network that VMs have. */
+  readonly AllocatedIpAddresses: {
+    readonly href?: string
+    readonly type?: string
+    readonly link: readonly (CloudDocuments['Link'])[]
+    readonly ipAddress: readonly (CloudDocuments['AllocatedIpAddressesIpAddress'])[]
+  }
+  readonly AllocatedIpAddressesIpAddress: {
+    readonly allocationType?: string
+    readonly isDeployed?: boolean
+    readonly link: readonly (CloudDocuments['Link'])[]
+    readonly ipAddress: string
+  }
   /** How much of something may be used, and is. Limit 0: as much as there is. */
   readonly Capacity: {
     readonly units: string
@@ -459,6 +472,46 @@ export interface CloudDocuments {
     readonly allEULAsAccepted?: boolean
     readonly guestCustomizationSection?: CloudDocuments['GuestParams']
   }
+  readonly IpRange: {
+    readonly startAddress: string
+    readonly endAddress: string
+  }
+  readonly IpRangeInput: {
+    readonly startAddress?: string
+    readonly endAddress?: string
+  }
+  /** The addresses of a network, with a netmask from 255.255.0.0 to 255.255.255.248. */
+  readonly IpScope: {
+    readonly isInherited?: boolean
+    readonly gateway?: string
+    readonly netmask?: string
+    readonly dns1?: string
+    readonly dns2?: string
+    readonly dnsSuffix?: string
+    readonly isEnabled?: boolean
+    /** The pool from which addresses are chosen. Default: all addresses but the gateway. */
+    readonly ipRanges?: CloudDocuments['IpScopeIpRanges']
+  }
+  /** The addresses of a network, with a netmask from 255.255.0.0 to 255.255.255.248. */
+  readonly IpScopeInput: {
+    readonly isInherited?: boolean
+    readonly gateway?: string
+    readonly netmask?: string
+    readonly dns1?: string
+    readonly dns2?: string
+    readonly dnsSuffix?: string
+    readonly isEnabled?: boolean
+    /** The pool from which addresses are chosen. Default: all addresses but the gateway. */
+    readonly ipRanges?: CloudDocuments['IpScopeIpRangesInput']
+  }
+  /** The pool from which addresses are chosen. Default: all addresses but the gateway. */
+  readonly IpScopeIpRanges: {
+    readonly ipRange: readonly (CloudDocuments['IpRange'])[]
+  }
+  /** The pool from which addresses are chosen. Default: all addresses but the gateway. */
+  readonly IpScopeIpRangesInput: {
+    readonly ipRange?: readonly (CloudDocuments['IpRangeInput'])[]
+  }
   /** Processors or memory of a VM, at an address of its own. */
   readonly Item: {
     readonly href?: string
@@ -671,6 +724,24 @@ export interface CloudDocuments {
     readonly ticket: string
     readonly port: number
   }
+  readonly NetworkConfiguration: {
+    readonly ipScopes?: CloudDocuments['NetworkConfigurationIpScopes']
+    /** isolated: only the VMs on it reach each other. natRouted: it reaches the outside by an edge gateway. */
+    readonly fenceMode: 'isolated' | 'natRouted' | 'bridged'
+    readonly retainNetInfoAcrossDeployments?: boolean
+  }
+  readonly NetworkConfigurationInput: {
+    readonly ipScopes?: CloudDocuments['NetworkConfigurationIpScopesInput']
+    /** isolated: only the VMs on it reach each other. natRouted: it reaches the outside by an edge gateway. */
+    readonly fenceMode?: 'isolated' | 'natRouted' | 'bridged'
+    readonly retainNetInfoAcrossDeployments?: boolean
+  }
+  readonly NetworkConfigurationIpScopes: {
+    readonly ipScope: CloudDocuments['IpScope']
+  }
+  readonly NetworkConfigurationIpScopesInput: {
+    readonly ipScope?: CloudDocuments['IpScopeInput']
+  }
   readonly NetworkConnectionSection: {
     readonly required?: boolean
     readonly href?: string
@@ -750,6 +821,88 @@ export interface CloudDocuments {
     readonly numberOfUsers?: number
     readonly link: readonly (CloudDocuments['Link'])[]
     readonly metadata?: CloudDocuments['Metadata']
+  }
+  readonly OrgVdcNetwork: {
+    readonly href?: string
+    readonly type?: string
+    readonly id?: string
+    /** Since 5.1. The same key in a request is the same request, as with the header Idempotency-Key. */
+    readonly operationKey?: string
+    readonly name: string
+    /** 1: ready. 0: a change is on its way to the hosts. */
+    readonly status?: number
+    readonly link: readonly (CloudDocuments['Link'])[]
+    readonly description?: string
+    readonly tasks?: CloudDocuments['Tasks']
+    readonly configuration?: CloudDocuments['NetworkConfiguration']
+    /** By href or id. Default for natRouted: the default edge gateway of the vdc. */
+    readonly edgeGateway?: CloudDocuments['OrgVdcNetworkEdgeGateway']
+    /** Whether VMs of the other vdcs of the organisation may be on it. */
+    readonly isShared?: boolean
+  }
+  /** By href or id. Default for natRouted: the default edge gateway of the vdc. */
+  readonly OrgVdcNetworkEdgeGateway: {
+    readonly href?: string
+    readonly id?: string
+    readonly name?: string
+    readonly type?: string
+  }
+  /** By href or id. Default for natRouted: the default edge gateway of the vdc. */
+  readonly OrgVdcNetworkEdgeGatewayInput: {
+    readonly href?: string
+    readonly id?: string
+    readonly name?: string
+    readonly type?: string
+  }
+  readonly OrgVdcNetworkInput: {
+    readonly href?: string
+    readonly type?: string
+    readonly id?: string
+    /** Since 5.1. The same key in a request is the same request, as with the header Idempotency-Key. */
+    readonly operationKey?: string
+    readonly name?: string
+    /** 1: ready. 0: a change is on its way to the hosts. */
+    readonly status?: number
+    readonly link?: readonly (CloudDocuments['LinkInput'])[]
+    readonly description?: string
+    readonly tasks?: CloudDocuments['TasksInput']
+    readonly configuration?: CloudDocuments['NetworkConfigurationInput']
+    /** By href or id. Default for natRouted: the default edge gateway of the vdc. */
+    readonly edgeGateway?: CloudDocuments['OrgVdcNetworkEdgeGatewayInput']
+    /** Whether VMs of the other vdcs of the organisation may be on it. */
+    readonly isShared?: boolean
+  }
+  readonly OrgVdcNetworkRecord: {
+    readonly href?: string
+    readonly id?: string
+    readonly name?: string
+    readonly description?: string
+    readonly vdc?: string
+    readonly vdcName?: string
+    readonly defaultGateway?: string
+    readonly netmask?: string
+    readonly dns1?: string
+    readonly dns2?: string
+    readonly dnsSuffix?: string
+    readonly linkType?: number
+    readonly connectedTo?: string
+    readonly isBusy?: boolean
+    readonly isShared?: boolean
+    readonly isIpScopeInherited?: boolean
+    readonly usedIpCount?: number
+    readonly totalIpCount?: number
+    readonly link: readonly (CloudDocuments['Link'])[]
+    readonly metadata?: CloudDocuments['Metadata']
+  }
+  readonly OrgVdcNetworkReferences: {
+    readonly href?: string
+    readonly type?: string
+    readonly name: string
+    readonly page: number
+    readonly pageSize: number
+    readonly total: number
+    readonly link: readonly (CloudDocuments['Link'])[]
+    readonly orgVdcNetworkReference: readonly (CloudDocuments['Reference'])[]
   }
   readonly OrgVdcRecord: {
     readonly href?: string
@@ -837,6 +990,7 @@ export interface CloudDocuments {
     readonly adminTaskRecord: readonly (CloudDocuments['AdminTaskRecord'])[]
     readonly orgRecord: readonly (CloudDocuments['OrgRecord'])[]
     readonly orgVdcRecord: readonly (CloudDocuments['OrgVdcRecord'])[]
+    readonly orgVdcNetworkRecord: readonly (CloudDocuments['OrgVdcNetworkRecord'])[]
     readonly catalogRecord: readonly (CloudDocuments['CatalogRecord'])[]
     readonly vAppTemplateRecord: readonly (CloudDocuments['VAppTemplateRecord'])[]
     readonly eventRecord: readonly (CloudDocuments['EventRecord'])[]
@@ -849,6 +1003,7 @@ export interface CloudDocuments {
     readonly cpus?: number
     readonly memoryMB?: number
     readonly storageMB?: number
+    readonly networks?: number
   }
   /** The most that an organisation may have at once. What is not named has no bound. */
   readonly QuotaInput: {
@@ -857,6 +1012,7 @@ export interface CloudDocuments {
     readonly cpus?: number
     readonly memoryMB?: number
     readonly storageMB?: number
+    readonly networks?: number
   }
   readonly RecomposeVAppParams: {
     readonly name?: string
@@ -1358,8 +1514,14 @@ export interface CloudDocuments {
     readonly computeCapacity?: CloudDocuments['VdcComputeCapacity']
     readonly storageCapacity?: CloudDocuments['Capacity']
     readonly resourceEntities: CloudDocuments['VdcResourceEntities']
+    /** The networks that its VMs may be on, if there are any. */
+    readonly availableNetworks?: CloudDocuments['VdcAvailableNetworks']
     readonly vmQuota?: number
     readonly isEnabled?: boolean
+  }
+  /** The networks that its VMs may be on, if there are any. */
+  readonly VdcAvailableNetworks: {
+    readonly network: readonly (CloudDocuments['Reference'])[]
   }
   readonly VdcComputeCapacity: {
     readonly cpu: CloudDocuments['Capacity']
@@ -1550,6 +1712,38 @@ export interface CloudOperations {
     readonly params: { readonly vdc: string }
     readonly body: CloudDocuments['InstantiateVAppTemplateParams']
     readonly answer: CloudDocuments['VApp']
+  }
+  /** Creates a network: isolated, or natRouted behind an edge gateway (default: that of the vdc). Its range has a netmask from /16 to /29 and may be the same as that of another organisation. The task in the response ends when the hosts have the network. */
+  readonly addNetwork: {
+    readonly params: { readonly vdc: string }
+    readonly body: CloudDocuments['OrgVdcNetworkInput']
+    readonly answer: CloudDocuments['OrgVdcNetwork']
+  }
+  /** A network of a vdc: its addresses, and whether it reaches the outside. Its status is 1 when all hosts have it as it is here. */
+  readonly readNetwork: {
+    readonly params: { readonly network: string }
+    readonly answer: CloudDocuments['OrgVdcNetwork']
+  }
+  /** A network of a vdc: its addresses, and whether it reaches the outside. Its status is 1 when all hosts have it as it is here. */
+  readonly readAdminNetwork: {
+    readonly params: { readonly network: string }
+    readonly answer: CloudDocuments['OrgVdcNetwork']
+  }
+  /** Changes name, description, name servers and IpRanges of a network; gateway and netmask only while no VM is on it. What the body does not contain stays. VMs keep their addresses. */
+  readonly changeNetwork: {
+    readonly params: { readonly network: string }
+    readonly body: CloudDocuments['OrgVdcNetworkInput']
+    readonly answer: CloudDocuments['Task']
+  }
+  /** Deletes a network. No VM may be on it. */
+  readonly deleteNetwork: {
+    readonly params: { readonly network: string }
+    readonly answer: CloudDocuments['Task']
+  }
+  /** The addresses of a network that VMs have, in their order. */
+  readonly listAllocatedAddresses: {
+    readonly params: { readonly network: string }
+    readonly answer: CloudDocuments['AllocatedIpAddresses']
   }
   /** A catalog with its items. */
   readonly readCatalog: {
@@ -2001,6 +2195,12 @@ export const cloudOperations = {
   readVdc: { method: 'GET', path: '/api/vdc/{vdc}' },
   readTemplate: { method: 'GET', path: '/api/vAppTemplate/{template}' },
   instantiate: { method: 'POST', path: '/api/vdc/{vdc}/action/instantiateVAppTemplate' },
+  addNetwork: { method: 'POST', path: '/api/admin/vdc/{vdc}/networks' },
+  readNetwork: { method: 'GET', path: '/api/network/{network}' },
+  readAdminNetwork: { method: 'GET', path: '/api/admin/network/{network}' },
+  changeNetwork: { method: 'PUT', path: '/api/admin/network/{network}' },
+  deleteNetwork: { method: 'DELETE', path: '/api/admin/network/{network}' },
+  listAllocatedAddresses: { method: 'GET', path: '/api/network/{network}/allocatedAddresses' },
   readCatalog: { method: 'GET', path: '/api/catalog/{catalog}' },
   readCatalogItem: { method: 'GET', path: '/api/catalogItem/{catalogItem}' },
   readResolver: { method: 'GET', path: '/api/entity' },

@@ -64,6 +64,7 @@ const bounds = {
   cpus: 'cpus',
   'memory-mib': 'memoryMiB',
   'storage-mib': 'storageMiB',
+  networks: 'networks',
 } as const satisfies Record<string, keyof Quota>
 const NONE = 'none'
 

@@ -53,12 +53,13 @@ export interface WholeOrg {
   readonly vdcs: readonly VdcRow[]
 }
 
-const quotaAttributes = ({ vms, runningVms, cpus, memoryMiB, storageMiB }: Quota) => ({
+const quotaAttributes = ({ vms, runningVms, cpus, memoryMiB, storageMiB, networks }: Quota) => ({
   vms,
   runningVms,
   cpus,
   memoryMB: memoryMiB,
   storageMB: storageMiB,
+  networks,
 })
 
 export function adminOrg(

@@ -4,10 +4,11 @@ import type { Caller } from '../auth/caller.ts'
 import { at } from '../dialect/addresses.ts'
 import { advertisedVersions } from '../dialect/version.ts'
 import { may } from '../domain/authorize.ts'
-import { linksOf, unavailableOf, vdcOffers } from '../http/action-offers.ts'
+import { linksOf, networkOffer, unavailableOf, vdcOffers } from '../http/action-offers.ts'
 import { link, type Hrefs } from '../http/links.ts'
 import type { VappRow } from '../inventory/vapps.ts'
 import type { CatalogRow } from '../tenants/catalogs.ts'
+import type { NetworkRow } from '../tenants/networks.ts'
 import type { OrgRow, TemplateRow, VdcRow } from '../tenants/orgs.ts'
 
 export const supportedVersions = (hrefs: Hrefs): Element =>
@@ -78,6 +79,9 @@ interface VdcContents {
     readonly first: readonly Pick<VappRow, 'id' | 'name'>[]
     readonly total: number
   }
+  readonly networks: readonly Pick<NetworkRow, 'id' | 'name'>[]
+  /** Whether networks can be made in it. */
+  readonly zoneOpen: boolean
 }
 
 /** Queries for all of them, in pages. Only system administrators see those of another organisation. */
@@ -100,14 +104,17 @@ function queryLinks(
 
 export function vdc(
   row: VdcRow,
-  { templates, vapps }: VdcContents,
+  { templates, vapps, networks, zoneOpen }: VdcContents,
   caller: Caller,
   hrefs: Hrefs,
 ): Element {
   const { id, org: of, name, disabled } = row
   const { dialect } = caller
   const href = hrefs.vdc(id)
-  const offers = vdcOffers(row, href, caller)
+  const offers = [
+    ...vdcOffers(row, href, caller),
+    ...(zoneOpen ? [networkOffer(row, hrefs.adminNetworks(id), caller)] : []),
+  ]
   return element(
     'Vdc',
     { name, id: dialect.urn('vdc', id), status: 1, type: dialect.media('vdc'), href },
@@ -133,6 +140,18 @@ export function vdc(
         }),
       ),
     ),
+    networks.length > 0 &&
+      element(
+        'AvailableNetworks',
+        {},
+        ...networks.map((each) =>
+          element('Network', {
+            type: dialect.media('orgVdcNetwork'),
+            name: each.name,
+            href: hrefs.network(each.id),
+          }),
+        ),
+      ),
     element('IsEnabled', {}, String(!disabled)),
   )
 }

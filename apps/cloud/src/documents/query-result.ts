@@ -172,6 +172,7 @@ const hrefTo: Readonly<Record<ReferenceTarget, (hrefs: Hrefs, id: string) => str
   template: (hrefs, id) => hrefs.template(id),
   catalog: (hrefs, id) => hrefs.catalog(id),
   host: (hrefs, id) => hrefs.adminHost(id),
+  network: (hrefs, id) => hrefs.network(id),
 }
 const urns: Readonly<Record<ReferenceTarget, string>> = {
   vm: 'vm',
@@ -181,6 +182,7 @@ const urns: Readonly<Record<ReferenceTarget, string>> = {
   task: 'task',
   host: 'host',
   template: 'vapptemplate',
+  network: 'network',
   catalog: 'catalog',
 }
 const medias: Readonly<Record<ReferenceTarget, string>> = {
@@ -192,4 +194,5 @@ const medias: Readonly<Record<ReferenceTarget, string>> = {
   host: 'admin.host',
   template: 'vAppTemplate',
   catalog: 'catalog',
+  network: 'orgVdcNetwork',
 }

@@ -36,7 +36,10 @@ export function task(
       expiryTime: new Date(began.getTime() + taskDays * DAY_MS).toISOString(),
       cancelRequested: row.cancel_requested,
     },
-    !over && may(principal, 'vm:power') && link('task:cancel', `${href}/action/cancel`),
+    !over &&
+      row.network === null &&
+      may(principal, 'vm:power') &&
+      link('task:cancel', `${href}/action/cancel`),
     row.children !== null &&
       link('down', `${hrefs.to(at.query)}?type=task&filter=parent==${row.id}`, {
         type: dialect.media('query.records'),
@@ -51,8 +54,9 @@ export function task(
   )
 }
 
-const objectOf = ({ vm, vapp, children }: TaskRow): string => {
+const objectOf = ({ vm, vapp, network, children }: TaskRow): string => {
   if (vm !== null) return `VM ${vm}`
+  if (network !== null) return `network ${network}`
   return vapp === null ? `${children} VMs` : `vApp ${vapp}`
 }
 
@@ -74,16 +78,17 @@ function waiting(wait: TaskWait, { name }: Caller['dialect'], hrefs: Hrefs): Ele
 
 /** A deleted owner has a name and an id, but no link. */
 function owner(
-  { org, vapp, vm, gone, object_name: name }: TaskFound,
+  { org, vapp, vm, network, gone, object_name: name }: TaskFound,
   dialect: Caller['dialect'],
   hrefs: Hrefs,
 ): Element {
-  const ofVapp = () =>
-    vapp === null
-      ? ['org', dialect.urn('org', org), hrefs.org(org)]
-      : ['vApp', dialect.urn('vapp', vapp), hrefs.vapp(vapp)]
-  const [media = '', id, href] =
-    vm === null ? ofVapp() : ['vm', dialect.urn('vm', vm), hrefs.vm(vm)]
+  const found = () => {
+    if (vm !== null) return ['vm', dialect.urn('vm', vm), hrefs.vm(vm)]
+    if (vapp !== null) return ['vApp', dialect.urn('vapp', vapp), hrefs.vapp(vapp)]
+    if (network === null) return ['org', dialect.urn('org', org), hrefs.org(org)]
+    return ['orgVdcNetwork', dialect.urn('network', network), hrefs.network(network)]
+  }
+  const [media = '', id, href] = found()
   return element('Owner', { type: dialect.media(media), name, id, href: gone ? undefined : href })
 }
 

@@ -9,6 +9,8 @@ export const permissions = [
   'vm:console',
   // Manage the users of an organisation.
   'org:admin',
+  // Create, change and delete networks.
+  'network:edit',
   // Manage organisations and their quotas.
   'cloud:admin',
   'host:admin',
@@ -26,13 +28,15 @@ const user = [
 ] as const satisfies Permission[]
 const author = [...user, 'vm:edit'] as const satisfies Permission[]
 
+const administrator = [...author, 'org:admin', 'network:edit'] as const satisfies Permission[]
+
 /** Roles as data. What is not listed is not allowed. */
 export const roles = {
   'console only': ['session', 'org:read', 'vm:read', 'vm:console'],
   user,
   author,
-  'organisation administrator': [...author, 'org:admin'],
-  'system administrator': [...author, 'org:admin', 'cloud:admin', 'host:admin', 'cloud:read'],
+  'organisation administrator': administrator,
+  'system administrator': [...administrator, 'cloud:admin', 'host:admin', 'cloud:read'],
 } as const satisfies Record<string, readonly Permission[]>
 export type Role = keyof typeof roles
 

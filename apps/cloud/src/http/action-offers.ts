@@ -188,3 +188,15 @@ export function vdcOffers(
     return { rel: 'add', type, links: [link('add', `${href}/action/${name}`, { type })], refusal }
   })
 }
+
+/** What creates networks in a vdc. `href`: the address of its networks. */
+export function networkOffer(
+  { disabled }: { readonly disabled: boolean },
+  href: string,
+  sees: OfferViewer,
+): ActionOffer {
+  const isDisabled = { code: 'state', because: 'it is disabled' } as const
+  const refusal = rightRefusal(sees, 'network:edit') ?? (disabled ? isDisabled : undefined)
+  const type = sees.dialect.media('orgVdcNetwork')
+  return { rel: 'add', type, links: [link('add', href, { type })], refusal }
+}

@@ -14,6 +14,7 @@ import {
   type CatalogItemRow,
   type CatalogRow,
 } from '../tenants/catalogs.ts'
+import { findNetwork, type NetworkRow } from '../tenants/networks.ts'
 import {
   findOrg,
   findTemplate,
@@ -36,6 +37,7 @@ export interface PathResources {
   readonly vdc: VdcRow
   /** `isVm`: the VM in the template was requested. */
   readonly template: TemplateRow & { readonly isVm: boolean }
+  readonly network: NetworkRow
   readonly entity: Entity
   readonly task: TaskRow
   readonly accessToken: AccessTokenRow
@@ -72,6 +74,10 @@ export const resourceFinders: Finders = {
   async vdc(tx, id) {
     const uuid = uuidOf(id, /^[0-9a-f]/)
     return uuid === undefined ? undefined : findVdc(tx, uuid)
+  },
+  async network(tx, id) {
+    const uuid = uuidOf(id, /^([0-9a-f]|urn:[^:]+:network:)/)
+    return uuid === undefined ? undefined : findNetwork(tx, uuid)
   },
   async template(tx, id) {
     const uuid = uuidOf(id, /^(vappTemplate|vm)-/)

@@ -6,6 +6,7 @@ import { findVapp } from '../inventory/vapps.ts'
 import { findVm } from '../inventory/vms.ts'
 import { findTask } from '../tasks/find-task.ts'
 import { findCatalog, findCatalogItem } from '../tenants/catalogs.ts'
+import { findNetwork } from '../tenants/networks.ts'
 import { findOrg, findTemplate, findVdc } from '../tenants/orgs.ts'
 
 type Find = (db: Kysely<CloudTables>, id: string) => Promise<{ readonly org: OrgId } | undefined>
@@ -19,6 +20,7 @@ const finders = {
     return found && { org: found.id }
   },
   vdc: findVdc,
+  network: findNetwork,
   catalog: findCatalog,
   catalogitem: findCatalogItem,
   vapptemplate: findTemplate,

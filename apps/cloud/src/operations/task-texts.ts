@@ -1,4 +1,5 @@
 import { immediateOperations } from '../domain/immediate-operations.ts'
+import { networkOperations } from '../domain/network-operations.ts'
 import { clone, compose, instantiate, recompose, vappOperations } from './vapp-operations.ts'
 import { operations } from './vm-operations.ts'
 
@@ -11,8 +12,7 @@ const wholes = [
 
 /** Operation → its texts for clients: its name in the API, and what it does in words. */
 export const taskTexts = new Map(
-  [...wholes, ...vappOperations, ...operations, ...immediateOperations].map(({ name, task }) => [
-    name,
-    task,
-  ]),
+  [...wholes, ...vappOperations, ...operations, ...immediateOperations, ...networkOperations].map(
+    ({ name, task }) => [name, task],
+  ),
 )

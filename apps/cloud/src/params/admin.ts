@@ -1,26 +1,13 @@
 import { Fault } from '@skerry/fault'
-import { attribute, childrenByLocalName, element, text, type Element } from '@skerry/xml'
+import { attribute, childrenByLocalName, element, type Element } from '@skerry/xml'
 
 import { roles, type Role } from '../domain/roles.ts'
 import type { LeaseRule } from '../tenants/leases.ts'
 import type { Quota } from '../tenants/quotas.ts'
+import { childText, readBoolean } from './child-text.ts'
 import { leasesIn } from './lease.ts'
 import { nameIn, readRoot } from './named.ts'
 import type { RequestDocument } from './request-document.ts'
-
-/** The text of a child element, if there is one. */
-function childText(root: Element, name: string): string | undefined {
-  const [found] = childrenByLocalName(root, name)
-  return found && (text(found) ?? '')
-}
-
-function readBoolean(root: Element, name: string): boolean | undefined {
-  const found = childText(root, name)?.trim()
-  if (found === undefined) return undefined
-  if (found === 'true' || found === '1') return true
-  if (found === 'false' || found === '0') return false
-  throw new Fault('invalid', `${name} must be true or false`)
-}
 
 function roleIn(root: Element): Role | undefined {
   const [found] = childrenByLocalName(root, 'Role')
@@ -69,6 +56,7 @@ const quotaNames = {
   cpus: 'cpus',
   memoryMB: 'memoryMiB',
   storageMB: 'storageMiB',
+  networks: 'networks',
 } as const satisfies Record<string, keyof Quota>
 
 function quotaIn(root: Element): Quota | undefined {

@@ -11,6 +11,7 @@ export type ReferenceTarget =
   | 'template'
   | 'catalog'
   | 'host'
+  | 'network'
 
 /** Sets of words that a dialect may translate. */
 export type Vocabulary = keyof Dialect['words']

@@ -15,6 +15,7 @@ import {
   type Attribute,
   type ReferenceTarget,
 } from './attribute.ts'
+import { networkFields } from './network-fields.ts'
 
 /** A column that identifies records and gives their order of creation. */
 export interface RecordKey {
@@ -127,8 +128,11 @@ const vappOrVm = {
 
 /** A bulk operation belongs to its organisation. */
 const taskObject = {
-  resource: `case when r.vm is null and r.vapp is null then 'org' else ${vappOrVm.resource} end`,
-  there: `(r.vapp is null or ${vappOrVm.there})`,
+  resource: `case when r.network is not null then 'network' when r.vm is null and r.vapp is null then 'org'
+    else ${vappOrVm.resource} end`,
+  there: `case when r.network is not null
+    then exists (select from network where network.id = r.network and network.deleted_at is null)
+    else r.vapp is null or ${vappOrVm.there} end`,
 }
 
 const taskFields = {
@@ -139,10 +143,11 @@ const taskFields = {
   startDate: time('coalesce(r.started_at, r.created_at)'),
   endDate: time('r.ended_at', { maybe: true }),
   ownerName: text('r.owner'),
-  object: reference('coalesce(r.vm, r.vapp, r.org)', taskObject),
+  object: reference('coalesce(r.vm, r.vapp, r.network, r.org)', taskObject),
   objectType: word(
-    "(case when r.vm is not null then 'vm' when r.vapp is not null then 'vApp' else 'org' end)",
-    ['vApp', 'vm', 'org'],
+    `(case when r.vm is not null then 'vm' when r.vapp is not null then 'vApp'
+      when r.network is not null then 'network' else 'org' end)`,
+    ['vApp', 'vm', 'org', 'network'],
   ),
   objectName: text('r.object_name'),
   progress: number('r.progress'),
@@ -251,6 +256,17 @@ const types: readonly RecordType[] = [
       storageUsedMB: number(`(select coalesce(sum(vm.stored_mib), 0)::integer from vm
         where vm.org = r.org and vm.vdc = r.id and vm.deleted_at is null)`),
     },
+  },
+  {
+    name: 'orgVdcNetwork',
+    element: 'OrgVdcNetworkRecord',
+    resource: 'network',
+    table: 'network',
+    key: id,
+    where: 'r.deleted_at is null',
+    references: ['OrgVdcNetworkReferences', 'OrgVdcNetworkReference'],
+    ...tenants,
+    fields: networkFields,
   },
   {
     name: 'catalog',

@@ -14,6 +14,7 @@ import { createdVappResponse } from '../responses/created-vapp.ts'
 import { submitTogether } from '../tasks/submit-task.ts'
 import { submit } from '../tasks/submit.ts'
 import { catalogsOf } from '../tenants/catalogs.ts'
+import { isZoneOpen, networksIn } from '../tenants/networks.ts'
 import { orgsSeenBy, templatesOf, vdcsOf } from '../tenants/orgs.ts'
 
 export const orgs = [
@@ -59,6 +60,8 @@ export const orgs = [
       const inside = await context.as(caller.principal, async (tx) => ({
         templates: await templatesOf(tx, vdc.org),
         vapps: await vappsOf(tx, vdc, browse.ENTITIES_SHOWN),
+        networks: await networksIn(tx, vdc),
+        zoneOpen: await isZoneOpen(tx, vdc),
       }))
       return { status: 200, body: browse.vdc(vdc, inside, caller, new Hrefs(context.base)) }
     },

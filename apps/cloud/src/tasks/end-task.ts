@@ -38,13 +38,21 @@ const free = { holder: null, lease_until: null, wake_attempts: 0 } as const
 
 /** A queued task ends at once; a running one is rolled back at its next step, unless it has passed the point of no return. */
 export async function cancelTask(db: Kysely<CloudTables>, id: TaskId): Promise<readonly VmId[]> {
-  const bulk = await db
+  const special = await db
     .selectFrom('task')
-    .select('id')
+    .select(['children', 'state'])
     .where('id', '=', id)
-    .where('children', 'is not', null)
+    .where((where) =>
+      where.or([where('children', 'is not', null), where('network', 'is not', null)]),
+    )
     .executeTakeFirst()
-  if (bulk) return inTransaction(db, (tx) => cancelBulk(tx, id))
+  if (special?.children === null) {
+    if (special.state !== 'running') return []
+    throw new Fault('conflict', 'the change is made, and on its way to the hosts', {
+      hint: 'undo it with another change',
+    })
+  }
+  if (special) return inTransaction(db, (tx) => cancelBulk(tx, id))
   const children = await db
     .selectFrom('task')
     .select('id')

@@ -5,13 +5,15 @@ import type { CloudTables, TaskRow } from '../database/tables.ts'
 import type { VappId } from '../domain/ids.ts'
 import { taskWait, type TaskWait } from './waits.ts'
 
-/** `gone`: its VM or vApp was deleted; a task is kept longer than that. Missing for a task that was just submitted. */
+/** `gone`: its VM, vApp or network was deleted; a task is kept longer than that. Missing for a task that was just submitted. */
 export type TaskFound = TaskRow & { readonly gone?: boolean; readonly wait?: TaskWait | null }
 
 const gone = sql<boolean>`not case
   when task.vm is not null then exists (select from vm where vm.org = task.org and vm.id = task.vm and vm.deleted_at is null)
   when task.vapp is not null
   then exists (select from vapp where vapp.org = task.org and vapp.id = task.vapp and vapp.deleted_at is null)
+  when task.network is not null
+  then exists (select from network where network.org = task.org and network.id = task.network and network.deleted_at is null)
   else true end`
 
 /** A task of a VM or vApp by itself, or the part that one of its VMs has in a bulk operation. */
@@ -44,6 +46,19 @@ export async function openTasks(
     .orderBy('id')
   return (vm === undefined ? open.where(ofItsOwn) : open.where('vm', '=', vm)).execute()
 }
+
+export const openNetworkTasks = (
+  db: Kysely<CloudTables>,
+  network: string,
+): Promise<readonly TaskFound[]> =>
+  db
+    .selectFrom('task')
+    .selectAll()
+    .select(gone.as('gone'))
+    .where('network', '=', network)
+    .where('state', 'in', ['queued', 'running'])
+    .orderBy('id')
+    .execute()
 
 /** As many as the largest page of a query. */
 const NEWEST = 128

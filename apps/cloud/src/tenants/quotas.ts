@@ -11,6 +11,7 @@ export interface Quota {
   readonly cpus?: number
   readonly memoryMiB?: number
   readonly storageMiB?: number
+  readonly networks?: number
 }
 
 export async function readQuota(db: Kysely<CloudTables>, org: OrgId): Promise<Quota> {
@@ -22,6 +23,7 @@ export async function readQuota(db: Kysely<CloudTables>, org: OrgId): Promise<Qu
     ...(row.cpus !== null && { cpus: row.cpus }),
     ...(row.memory_mib !== null && { memoryMiB: Number(row.memory_mib) }),
     ...(row.storage_mib !== null && { storageMiB: Number(row.storage_mib) }),
+    ...(row.networks !== null && { networks: row.networks }),
   }
 }
 
@@ -32,6 +34,7 @@ export async function writeQuota(tx: Tx, org: OrgId, quota: Quota): Promise<void
     cpus: quota.cpus ?? null,
     memory_mib: quota.memoryMiB ?? null,
     storage_mib: quota.storageMiB ?? null,
+    networks: quota.networks ?? null,
   }
   await tx
     .insertInto('quota')
@@ -52,7 +55,8 @@ export async function readUsage(tx: Kysely<CloudTables>, org: OrgId): Promise<Re
         where task.org = ${org} and task.stores_mib > 0 and task.state in ('queued', 'running') and task.direction = 'forward'
         and vm.reserved_task is distinct from task.id) + (select coalesce(sum(bytes), 0)::bigint / 1048576 from (
         select image.bytes from template join image on image.digest = template.image where template.org = ${org}
-        union all select upload.bytes from upload where upload.org = ${org}) files) as "storageMiB"
+        union all select upload.bytes from upload where upload.org = ${org}) files) as "storageMiB",
+      (select count(*) from network where network.org = ${org} and network.deleted_at is null) as networks
     from vm where org = ${org} and deleted_at is null`.execute(tx)
   const count = (key: keyof Quota): number => Number(rows[0]?.[key] ?? 0)
   return {
@@ -61,6 +65,7 @@ export async function readUsage(tx: Kysely<CloudTables>, org: OrgId): Promise<Re
     cpus: count('cpus'),
     memoryMiB: count('memoryMiB'),
     storageMiB: count('storageMiB'),
+    networks: count('networks'),
   }
 }
 
@@ -70,6 +75,7 @@ const words: Readonly<Record<keyof Quota, string>> = {
   cpus: 'processors',
   memoryMiB: 'MiB of memory',
   storageMiB: 'MiB of storage',
+  networks: 'networks',
 }
 
 const LESS_STORAGE =
@@ -77,10 +83,16 @@ const LESS_STORAGE =
 
 const LESS_VMS = 'delete or stop VMs, or ask the administrator for more'
 
+const hints: Partial<Readonly<Record<keyof Quota, string>>> = {
+  storageMiB: LESS_STORAGE,
+  networks: 'delete a network, or ask the administrator for more',
+}
+
 const bounds = {
   make: ['vms', 'cpus', 'memoryMiB', 'storageMiB'],
   start: ['runningVms'],
   store: ['storageMiB'],
+  network: ['networks'],
 } as const satisfies Record<string, readonly (keyof Quota)[]>
 
 /**
@@ -97,9 +109,7 @@ export async function requireQuota(
   if (!over) return
   const { name, most, now } = over
   const message = `quota exceeded: the organisation may have ${most} ${words[name]}; this request would make it ${now}`
-  throw new Fault('conflict', message, {
-    hint: name === 'storageMiB' ? LESS_STORAGE : LESS_VMS,
-  })
+  throw new Fault('conflict', message, { hint: hints[name] ?? LESS_VMS })
 }
 
 /** What is left of the quotas for the VMs of one request. Each call takes its part, or throws the reason. */

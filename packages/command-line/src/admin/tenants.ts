@@ -64,6 +64,7 @@ export const tenantAdmin = {
       cpus: bound('CPUs'),
       'memory-mib': bound('memory in MiB'),
       'storage-mib': bound('storage in MiB: disks, snapshots and saved memory'),
+      networks: bound('networks'),
     },
     output: quota,
   }),

@@ -1,0 +1,134 @@
+import type { Caller } from '../auth/caller.ts'
+import type { RequestContext } from '../context.ts'
+import type { TaskRow, Tx } from '../database/tables.ts'
+import { at } from '../dialect/addresses.ts'
+import { allocatedAddresses, network as networkDocument } from '../documents/network.ts'
+import { task as taskDocument } from '../documents/task.ts'
+import type { NetworkOperation } from '../domain/network-operations.ts'
+import { Hrefs } from '../http/links.ts'
+import { route } from '../http/route.ts'
+import { changedNetwork, newNetwork } from '../params/network.ts'
+import { openNetworkTasks } from '../tasks/find-task.ts'
+import { addNetworkTask } from '../tasks/network-task.ts'
+import { submit } from '../tasks/submit.ts'
+import {
+  addNetwork,
+  allocatedIn,
+  changeNetwork,
+  deleteNetwork,
+  readWholeNetwork,
+  type NetworkRow,
+} from '../tenants/networks.ts'
+import { requireQuota } from '../tenants/quotas.ts'
+
+async function documentOf(context: RequestContext, caller: Caller, id: string) {
+  const { whole, tasks } = await context.as(caller.principal, async (tx) => ({
+    whole: await readWholeNetwork(tx, id),
+    tasks: await openNetworkTasks(tx, id),
+  }))
+  return networkDocument(whole, tasks, caller, new Hrefs(context.base))
+}
+
+/** Writes a change and its task, which ends when the network server has projected the change. */
+const submitChange = (
+  context: RequestContext,
+  caller: Caller,
+  operation: NetworkOperation,
+  work: (tx: Tx) => Promise<NetworkRow>,
+): Promise<TaskRow> =>
+  submit(context, caller, async (tx, id) => {
+    const network = await work(tx)
+    const owner = caller.principal.user
+    const task = await addNetworkTask(tx, network, { operation, owner, id })
+    return { task, vms: [], operations: [] }
+  })
+
+const accepted = ({ base }: RequestContext, caller: Caller, task: TaskRow) => {
+  const hrefs = new Hrefs(base)
+  const headers = { location: hrefs.task(task.id) }
+  return { status: 202, headers, body: taskDocument(task, caller, hrefs) }
+}
+
+const reading = (name: string, path: typeof at.network | typeof at.adminNetwork) =>
+  route({
+    name,
+    method: 'GET',
+    path,
+    permission: 'org:read',
+    answers: { 200: 'orgVdcNetwork' },
+    doc: 'A network of a vdc: its addresses, and whether it reaches the outside. Its status is 1 when all hosts have it as it is here.',
+    async handle(context, caller) {
+      return { status: 200, body: await documentOf(context, caller, caller.params.network.id) }
+    },
+  })
+
+export const networks = [
+  route({
+    name: 'addNetwork',
+    method: 'POST',
+    path: at.adminNetworks,
+    permission: 'network:edit',
+    takes: newNetwork,
+    answers: { 201: 'orgVdcNetwork' },
+    doc: 'Creates a network: isolated, or natRouted behind an edge gateway (default: that of the vdc). Its range has a netmask from /16 to /29 and may be the same as that of another organisation. The task in the response ends when the hosts have the network.',
+    async handle(context, caller) {
+      const { principal, body, params } = caller
+      const task = await submitChange(context, caller, 'createNetwork', async (tx) => {
+        const made = await addNetwork(tx, principal, params.vdc, body)
+        await requireQuota(tx, made.org, 'network')
+        return made
+      })
+      const { network } = task
+      if (network === null) throw new TypeError(`task ${task.id} creates no network`)
+      const headers = { location: new Hrefs(context.base).network(network) }
+      return { status: 201, headers, body: await documentOf(context, caller, network) }
+    },
+  }),
+  reading('readNetwork', at.network),
+  reading('readAdminNetwork', at.adminNetwork),
+  route({
+    name: 'changeNetwork',
+    method: 'PUT',
+    path: at.adminNetwork,
+    permission: 'network:edit',
+    takes: changedNetwork,
+    answers: { 202: 'task' },
+    doc: 'Changes name, description, name servers and IpRanges of a network; gateway and netmask only while no VM is on it. What the body does not contain stays. VMs keep their addresses.',
+    async handle(context, caller) {
+      const { principal, body, params } = caller
+      const task = await submitChange(context, caller, 'updateNetwork', (tx) =>
+        changeNetwork(tx, principal, params.network, body),
+      )
+      return accepted(context, caller, task)
+    },
+  }),
+  route({
+    name: 'deleteNetwork',
+    method: 'DELETE',
+    path: at.adminNetwork,
+    permission: 'network:edit',
+    answers: { 202: 'task' },
+    doc: 'Deletes a network. No VM may be on it.',
+    async handle(context, caller) {
+      const { principal, params } = caller
+      const task = await submitChange(context, caller, 'deleteNetwork', (tx) =>
+        deleteNetwork(tx, principal, params.network),
+      )
+      return accepted(context, caller, task)
+    },
+  }),
+  route({
+    name: 'listAllocatedAddresses',
+    method: 'GET',
+    path: at.allocatedAddresses,
+    permission: 'vm:read',
+    answers: { 200: 'allocatedNetworkAddress' },
+    doc: 'The addresses of a network that VMs have, in their order.',
+    async handle(context, caller) {
+      const { network } = caller.params
+      const allocated = await context.as(caller.principal, (tx) => allocatedIn(tx, network.id))
+      const hrefs = new Hrefs(context.base)
+      return { status: 200, body: allocatedAddresses(network, allocated, caller, hrefs) }
+    },
+  }),
+]

@@ -1,0 +1,106 @@
+import { element, type Element } from '@skerry/xml'
+
+import type { Caller } from '../auth/caller.ts'
+import { addressText, netmaskOf } from '../domain/address-range.ts'
+import { may } from '../domain/authorize.ts'
+import { link, type Hrefs } from '../http/links.ts'
+import type { TaskFound } from '../tasks/find-task.ts'
+import type { AllocatedAddress, NetworkRow, WholeNetwork } from '../tenants/networks.ts'
+import { task } from './task.ts'
+
+const fenceModes = { isolated: 'isolated', routed: 'natRouted', direct: 'bridged' } as const
+
+/** A network of a vdc. It is ready when no change of it is on its way to the hosts. */
+export function network(
+  whole: WholeNetwork,
+  tasks: readonly TaskFound[],
+  caller: Caller,
+  hrefs: Hrefs,
+): Element {
+  const { dialect, principal } = caller
+  const { network: row, gatewayName } = whole
+  const type = dialect.media('orgVdcNetwork')
+  const edits = may(principal, 'network:edit', row)
+  const own = hrefs.adminNetwork(row.id)
+  return element(
+    'OrgVdcNetwork',
+    {
+      name: row.name,
+      id: dialect.urn('network', row.id),
+      status: tasks.length === 0 ? 1 : 0,
+      type,
+      href: hrefs.network(row.id),
+    },
+    link('up', hrefs.vdc(row.vdc), { type: dialect.media('vdc') }),
+    link('down', hrefs.allocatedAddresses(row.id), {
+      type: dialect.media('allocatedNetworkAddress'),
+    }),
+    link('alternate', own, { type }),
+    edits && link('edit', own, { type }),
+    edits && link('remove', own),
+    row.description !== '' && element('Description', {}, row.description),
+    tasks.length > 0 && element('Tasks', {}, ...tasks.map((each) => task(each, caller, hrefs))),
+    element(
+      'Configuration',
+      {},
+      ipScopes(whole),
+      element('FenceMode', {}, fenceModes[row.kind]),
+      element('RetainNetInfoAcrossDeployments', {}, 'true'),
+    ),
+    row.edge_gateway !== null &&
+      element('EdgeGateway', {
+        name: gatewayName ?? undefined,
+        id: dialect.urn('gateway', row.edge_gateway),
+      }),
+    element('IsShared', {}, String(row.shared)),
+  )
+}
+
+function ipScopes({ network: row, ranges }: WholeNetwork): Element | false {
+  const { base, prefix, gateway, dns, dns_suffix: suffix } = row
+  if (base === null || prefix === null || gateway === null) return false
+  const at = (offset: number): string => addressText(Number(base) + offset)
+  const range = ({ low, high }: WholeNetwork['ranges'][number]): Element =>
+    element(
+      'IpRange',
+      {},
+      element('StartAddress', {}, at(low)),
+      element('EndAddress', {}, at(high)),
+    )
+  return element(
+    'IpScopes',
+    {},
+    element(
+      'IpScope',
+      {},
+      element('IsInherited', {}, 'false'),
+      element('Gateway', {}, gateway),
+      element('Netmask', {}, netmaskOf(prefix)),
+      ...dns.slice(0, 2).map((server, index) => element(`Dns${index + 1}`, {}, server)),
+      suffix !== null && element('DnsSuffix', {}, suffix),
+      element('IsEnabled', {}, 'true'),
+      ranges.length > 0 && element('IpRanges', {}, ...ranges.map(range)),
+    ),
+  )
+}
+
+/** The addresses that VMs have, each with its VM. */
+export const allocatedAddresses = (
+  { id }: NetworkRow,
+  allocated: readonly AllocatedAddress[],
+  { dialect }: Caller,
+  hrefs: Hrefs,
+): Element =>
+  element(
+    'AllocatedIpAddresses',
+    { type: dialect.media('allocatedNetworkAddress'), href: hrefs.allocatedAddresses(id) },
+    link('up', hrefs.network(id), { type: dialect.media('orgVdcNetwork') }),
+    ...allocated.map(({ address, vm, name, on }) =>
+      element(
+        'IpAddress',
+        { allocationType: 'vmAllocated', isDeployed: on },
+        link('down', hrefs.vm(vm), { type: dialect.media('vm'), name }),
+        element('IpAddress', {}, address),
+      ),
+    ),
+  )

@@ -1,0 +1,169 @@
+import { Fault } from '@skerry/fault'
+import { UUID } from '@skerry/vm'
+import { attribute, childrenByLocalName, element, text, type Element } from '@skerry/xml'
+
+import { addressNumber } from '../domain/address-range.ts'
+import type { ChangedNetwork, NetworkScope, NewNetwork } from '../tenants/networks.ts'
+import { childText, readBoolean } from './child-text.ts'
+import { nameIn, readRoot } from './named.ts'
+import type { RequestDocument } from './request-document.ts'
+
+const DESCRIPTION_MAX = 1024
+const GATEWAY = new RegExp(`(${UUID})$`)
+const SUFFIX = /^(?=.{1,253}$)[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*$/i
+
+const [SHAPE, MEDIA] = ['OrgVdcNetwork', 'orgVdcNetwork'] as const
+
+const only = (root: Element, name: string): Element | undefined => {
+  const [first, another] = childrenByLocalName(root, name)
+  if (another) throw new Fault('invalid', `only one ${name} is allowed`)
+  return first
+}
+
+const described = (root: Element): { readonly description?: string } => {
+  const description = childText(root, 'Description')
+  if (description === undefined) return {}
+  if (description.length <= DESCRIPTION_MAX) return { description }
+  throw new Fault('invalid', `Description must have at most ${DESCRIPTION_MAX} characters`)
+}
+
+function nameServers(scope: Element): readonly string[] {
+  const found = ['Dns1', 'Dns2'].flatMap((name) => {
+    const server = childText(scope, name)?.trim() ?? ''
+    if (server === '') return []
+    if (addressNumber(server) === undefined) {
+      throw new Fault('invalid', `${name} must be an IPv4 address`)
+    }
+    return [server]
+  })
+  return found
+}
+
+function suffixIn(scope: Element): { readonly suffix?: string } {
+  const suffix = childText(scope, 'DnsSuffix')?.trim() ?? ''
+  if (suffix === '') return {}
+  if (SUFFIX.test(suffix)) return { suffix }
+  throw new Fault('invalid', 'DnsSuffix must be the name of a domain')
+}
+
+function scopeIn(configuration: Element): NetworkScope | undefined {
+  // Version 1.5 of the original has one IpScope without the list.
+  const scopes = only(configuration, 'IpScopes') ?? configuration
+  const scope = only(scopes, 'IpScope')
+  if (!scope) return undefined
+  const ranges = only(scope, 'IpRanges')
+  const end = (range: Element, name: string) => text(only(range, name))?.trim() ?? ''
+  return {
+    gateway: childText(scope, 'Gateway')?.trim() ?? '',
+    netmask: childText(scope, 'Netmask')?.trim() ?? '',
+    dns: nameServers(scope),
+    ...suffixIn(scope),
+    ...(ranges && {
+      ranges: childrenByLocalName(ranges, 'IpRange').map((range) => ({
+        start: end(range, 'StartAddress'),
+        end: end(range, 'EndAddress'),
+      })),
+    }),
+  }
+}
+
+function fenceIn(configuration: Element): NewNetwork['fence'] {
+  const fence = childText(configuration, 'FenceMode')?.trim() ?? ''
+  if (fence === 'isolated' || fence === 'natRouted') return fence
+  throw new Fault(
+    'invalid',
+    fence === 'bridged'
+      ? 'FenceMode bridged is not supported'
+      : 'FenceMode must be isolated or natRouted',
+    { hint: 'natRouted networks reach the outside by an edge gateway, isolated ones do not' },
+  )
+}
+
+function edgeGatewayIn(root: Element): { readonly edgeGateway?: string } {
+  const reference = only(root, 'EdgeGateway')
+  if (!reference) return {}
+  const written = attribute(reference, 'href') ?? attribute(reference, 'id') ?? ''
+  const [, id] = GATEWAY.exec(written) ?? []
+  if (id !== undefined) return { edgeGateway: id }
+  throw new Fault('invalid', 'EdgeGateway must have the href or the id of an edge gateway')
+}
+
+const maybeShared = (root: Element): { readonly shared?: boolean } => {
+  const shared = readBoolean(root, 'IsShared')
+  return shared === undefined ? {} : { shared }
+}
+
+const scopeExample = (): Element =>
+  element(
+    'IpScopes',
+    {},
+    element(
+      'IpScope',
+      {},
+      element('IsInherited', {}, 'false'),
+      element('Gateway', {}, '192.168.10.1'),
+      element('Netmask', {}, '255.255.255.0'),
+      element('Dns1', {}, '192.168.10.2'),
+      element(
+        'IpRanges',
+        {},
+        element(
+          'IpRange',
+          {},
+          element('StartAddress', {}, '192.168.10.100'),
+          element('EndAddress', {}, '192.168.10.199'),
+        ),
+      ),
+    ),
+  )
+
+const example = ({ name = 'backend' }: { readonly name?: string }): Element =>
+  element(
+    SHAPE,
+    { name },
+    element('Description', {}, 'Between the web servers and their database'),
+    element('Configuration', {}, scopeExample(), element('FenceMode', {}, 'isolated')),
+  )
+
+/** OrgVdcNetwork: a network to create. */
+export const newNetwork: RequestDocument<NewNetwork> = {
+  media: MEDIA,
+  shape: SHAPE,
+  example,
+  read(raw) {
+    const root = readRoot(raw, SHAPE)
+    const configuration = only(root, 'Configuration')
+    const scope = configuration && scopeIn(configuration)
+    if (!configuration || !scope) {
+      throw new Fault('invalid', 'the Configuration of a network needs an IpScope', {
+        hint: 'with Gateway and Netmask',
+      })
+    }
+    return {
+      name: nameIn(root),
+      ...described(root),
+      fence: fenceIn(configuration),
+      ...edgeGatewayIn(root),
+      scope,
+      ...maybeShared(root),
+    }
+  },
+}
+
+/** OrgVdcNetwork, as it was read and changed. What it does not contain stays. */
+export const changedNetwork: RequestDocument<ChangedNetwork> = {
+  media: MEDIA,
+  shape: SHAPE,
+  example: ({ name = 'database' }) => example({ name }),
+  read(raw) {
+    const root = readRoot(raw, SHAPE)
+    const configuration = only(root, 'Configuration')
+    const scope = configuration && scopeIn(configuration)
+    return {
+      ...(attribute(root, 'name') !== undefined && { name: nameIn(root) }),
+      ...described(root),
+      ...(scope && { scope }),
+      ...maybeShared(root),
+    }
+  },
+}

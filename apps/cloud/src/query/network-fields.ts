@@ -1,0 +1,30 @@
+import { boolean, constant, number, reference, text } from './attribute.ts'
+
+const allocated = '(select count(*)::integer from nic where nic.org = r.org and nic.network = r.id)'
+const nameServer = (place: 1 | 2) => text(`(r.dns[${place}] collate "C")`, { maybe: true })
+
+/** The attributes of networks in queries. */
+export const networkFields = {
+  name: text('r.name'),
+  description: text('(r.description collate "C")'),
+  vdc: reference('r.vdc', 'vdc'),
+  vdcName: text('(select vdc.name from vdc where vdc.org = r.org and vdc.id = r.vdc)'),
+  defaultGateway: text('r.gateway', { maybe: true }),
+  netmask: text(`(host(netmask(('0.0.0.0/' || r.prefix)::inet)) collate "C")`, { maybe: true }),
+  dns1: nameServer(1),
+  dns2: nameServer(2),
+  dnsSuffix: text('(r.dns_suffix collate "C")', { maybe: true }),
+  // 0: directly on an external network, 1: behind an edge gateway, 2: isolated.
+  linkType: number("(case r.kind when 'direct' then 0 when 'routed' then 1 else 2 end)"),
+  connectedTo: text(
+    '(select edge_gateway.name from edge_gateway where edge_gateway.org = r.org and edge_gateway.id = r.edge_gateway)',
+    { maybe: true },
+  ),
+  isBusy: boolean(`exists (select from task where task.network = r.id and task.org = r.org
+    and task.state in ('queued', 'running'))`),
+  isShared: boolean('r.shared'),
+  isIpScopeInherited: constant(false),
+  usedIpCount: number(allocated),
+  totalIpCount: number(`(select coalesce(sum(high - low + 1), 0)::integer from network_range
+    where network_range.org = r.org and network_range.network = r.id)`),
+} as const
