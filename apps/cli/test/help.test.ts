@@ -55,6 +55,7 @@ const withoutJson = new Set([
   'console-server',
   'workflow-server',
   'workflow-egress',
+  'network-server',
   'ssh',
   'completion',
   'complete',

@@ -2,6 +2,7 @@
 export { inOrg, openTenants, TenantPool } from './in-org.ts'
 export { keepLogins, ownLogin, urlFor, type Login, type OwnLogin } from './logins.ts'
 export { partsOf, raiseAbove, raiseEra } from './fencing-token.ts'
+export { listenTo, type ListenOptions } from './listen.ts'
 export { type DatabaseOptions, openDatabase } from './open.ts'
 export { ping } from './ping.ts'
 export { Pools, type PoolCount } from './pools.ts'

@@ -1,4 +1,14 @@
 export { handOver, userIn, type User } from './hand-over/hand-over.ts'
+export {
+  northboundWords,
+  northdWords,
+  ovnFiles,
+  ovnHostsRemote,
+  ovnPrograms,
+  ovnSchemas,
+  southboundWords,
+  type OvnPlace,
+} from './ovn-settings.ts'
 export { isFreePort } from './port.ts'
 export { postgresWords, type PostgresPlace } from './postgres-settings.ts'
 export {

@@ -19,6 +19,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, test } from 'node:test'
 import { promisify } from 'node:util'
 
+import { serverFiles } from '../src/hand-over/server-files.ts'
 import { handOver, userIn } from '../src/index.ts'
 
 const run = promisify(execFile)
@@ -132,4 +133,12 @@ test('links created by a server’s user are not followed', { skip: asRoot }, as
   assert.equal((await lstat(at('other/key'))).uid, 0)
   assert.equal((await lstat(at('other'))).uid, 0)
   assert.equal((await lstat(at('workflow/identity'))).uid, workflow.uid)
+})
+
+test('a network server gets its databases, and the keys beside its configuration but no others', () => {
+  const files = (key: string) =>
+    serverFiles('/etc/skerry/network/network.json', json({ data: '/var/lib/ovn', tls: { key } }))
+  const keys = '/etc/skerry/network/identity'
+  assert.deepEqual(files(`${keys}/key.pem`).trees, ['/var/lib/ovn', keys])
+  assert.deepEqual(files('/etc/ssl/private/key.pem').trees, ['/var/lib/ovn'])
 })

@@ -16,7 +16,7 @@ test('systemd reports no problems in our units', { skip: needs }, async () => {
   const directory = await mkdtemp(join(tmpdir(), 'units-'))
   try {
     const names = await readdir(UNITS)
-    const kinds = ['cell', 'console', 'egress', 'guests', 'vmd', 'workflow']
+    const kinds = ['cell', 'console', 'egress', 'guests', 'network', 'vmd', 'workflow']
     assert.deepEqual(
       names.sort(),
       kinds.map((kind) => `skerry-${kind}.service`),
@@ -38,7 +38,15 @@ test('systemd reports no problems in our units', { skip: needs }, async () => {
 })
 
 /** The maximum exposure score of systemd, of 10. vmd mounts, changes firewall rules and starts virtiofsd, as root. */
-const exposures = { cell: 2, console: 2, egress: 2, guests: 3, vmd: 7, workflow: 2 } as const
+const exposures = {
+  cell: 2,
+  console: 2,
+  egress: 2,
+  guests: 3,
+  network: 2,
+  vmd: 7,
+  workflow: 2,
+} as const
 
 for (const [kind, most] of Object.entries(exposures)) {
   test(`the exposure score of skerry-${kind} is at most ${most}`, { skip: needs }, async () => {
@@ -53,7 +61,7 @@ for (const [kind, most] of Object.entries(exposures)) {
 test('every server but vmd runs as a user that the package creates', async () => {
   const scripts = await readFile(join(UNITS, '../debian/postinst'), 'utf8')
   const [, made = ''] = /^for user in (.*); do$/m.exec(scripts) ?? []
-  const users = ['cell', 'console', 'workflow', 'egress'].map((kind) => `skerry-${kind}`)
+  const users = ['cell', 'console', 'workflow', 'egress', 'network'].map((kind) => `skerry-${kind}`)
   assert.deepEqual(made.split(' '), users)
   for (const user of users) {
     const text = await unit(`${user}.service`)
@@ -73,7 +81,7 @@ test('a restart of vmd or libvirtd restarts no other unit', async () => {
   const ties = /^(?:Requires|Requisite|BindsTo|PartOf|Upholds)=(.*)$/gm
   const tied = async (name: string) => [...(await unit(name)).matchAll(ties)].map(([, to]) => to)
   assert.deepEqual(await tied('skerry-vmd.service'), [])
-  for (const name of ['cell', 'console', 'egress', 'workflow']) {
+  for (const name of ['cell', 'console', 'egress', 'network', 'workflow']) {
     assert.deepEqual(await tied(`skerry-${name}.service`), [])
   }
   assert.deepEqual(await tied('skerry-guests.service'), ['virt-guest-shutdown.target'])

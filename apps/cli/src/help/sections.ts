@@ -10,7 +10,17 @@ export const sections: readonly (readonly [string, readonly string[]])[] = [
   ['Cloud administration', ['org', 'vdc', 'user', 'token', 'quota', 'host']],
   ['Workflows', ['workflow']],
   ['Operators, on the machine of a cell, bypassing the API', ['admin']],
-  ['Servers', ['vmd', 'cloud-server', 'console-server', 'workflow-server', 'workflow-egress']],
+  [
+    'Servers',
+    [
+      'vmd',
+      'cloud-server',
+      'console-server',
+      'workflow-server',
+      'workflow-egress',
+      'network-server',
+    ],
+  ],
   ['Other', ['help', 'completion', 'complete', 'version']],
 ]
 

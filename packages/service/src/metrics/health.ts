@@ -34,6 +34,7 @@ export const healthPorts: Readonly<Record<MeasuredServer, number>> = {
   workflow: 9643,
   worker: 9644,
   egress: 9645,
+  network: 9646,
 }
 
 export interface HealthContext {

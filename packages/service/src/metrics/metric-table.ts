@@ -1,5 +1,12 @@
 /** Servers with a health listener; vmd serves `/metrics` at its own address. */
-export const measuredServers = ['cell', 'console', 'workflow', 'worker', 'egress'] as const
+export const measuredServers = [
+  'cell',
+  'console',
+  'workflow',
+  'worker',
+  'egress',
+  'network',
+] as const
 export type MeasuredServer = (typeof measuredServers)[number]
 
 export interface MetricRow {
@@ -10,7 +17,7 @@ export interface MetricRow {
 }
 
 const all = measuredServers
-const withDatabase = ['cell', 'console', 'workflow', 'worker'] as const
+const withDatabase = ['cell', 'console', 'workflow', 'worker', 'network'] as const
 const answering = ['cell', 'console', 'workflow', 'egress'] as const
 const running = ['workflow', 'worker'] as const
 
@@ -117,6 +124,24 @@ export const metricTable = {
     labels: ['state'],
     of: running,
     help: 'Time since the start of the oldest run in this state; 0 if there is none.',
+  },
+  skerry_network_zone_open: {
+    type: 'gauge',
+    labels: [],
+    of: ['network'],
+    help: '1 while this network server holds its zone and hosts can connect, else 0.',
+  },
+  skerry_network_changes: {
+    type: 'gauge',
+    labels: [],
+    of: ['network'],
+    help: 'Networks, edge gateways and edge groups of the zone that have changed and are not projected yet.',
+  },
+  skerry_network_change_oldest_seconds: {
+    type: 'gauge',
+    labels: [],
+    of: ['network'],
+    help: 'How long the oldest of these has been waiting; 0 if there is none.',
   },
   process_resident_memory_bytes: {
     type: 'gauge',

@@ -20,7 +20,8 @@ export function serverFiles(file: string, text: string): ServerFiles {
   const config = JSON.parse(text) as Record<string, unknown>
   const moved = { ...config, ...moveSocket(config, 'listen'), ...moveSocket(config, 'egress') }
   const isSame = moved['listen'] === config['listen'] && moved['egress'] === config['egress']
-  const trees = [config['identity'], config['images']].filter((each) => typeof each === 'string')
+  const named = [config['identity'], config['images'], config['data'], keysOf(config['tls'], file)]
+  const trees = named.filter((each) => typeof each === 'string')
   const { listen } = moved
   const home = `${dirname(file)}/`
   const socket = typeof listen === 'string' ? dirname(listen) : undefined
@@ -42,4 +43,11 @@ function moveSocket(
   const directory = dirname(path)
   if (basename(directory) === SOCKET_DIRECTORY) return {}
   return { [key]: join(directory, SOCKET_DIRECTORY, SOCKET) }
+}
+
+/** The directory of the PEM files of a network server, if it is beside its configuration: one elsewhere may hold files of others. */
+function keysOf(tls: unknown, file: string): string | undefined {
+  const { key } = (tls ?? {}) as { readonly key?: unknown }
+  const directory = typeof key === 'string' ? dirname(key) : ''
+  return directory.startsWith(`${dirname(file)}/`) ? directory : undefined
 }

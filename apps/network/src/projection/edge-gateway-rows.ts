@@ -1,0 +1,166 @@
+// An edge gateway: a router between networks of an organisation and an external network.
+import { Fault } from '@skerry/fault'
+import { map, set, type OvsdbAtom } from '@skerry/ovsdb'
+
+import {
+  blockAround,
+  blockText,
+  checkedAddress,
+  isWithin,
+  readBlock,
+  type AddressBlock,
+} from './addresses.ts'
+import { derivedId, derivedMac } from './derived-id.ts'
+import { addFirewall } from './firewall-rows.ts'
+import { addForwards, addNat, checkNat } from './nat-rows.ts'
+import { addNetwork, projectedNics, routerMac, routerPortName } from './network-rows.ts'
+import { none, ONLY_PORT, portKey, type UnitRows } from './northbound-row.ts'
+import type {
+  ProjectedEdgeGateway,
+  ProjectedExternalNetwork,
+  ProjectedNetwork,
+  ProjectedNic,
+} from './projected-cloud.ts'
+import { readFirewall, readNat, readRoutes } from './read-rules.ts'
+
+/** The preferred host has the highest priority. */
+const HOST_PRIORITY = 100
+const PROTECTED_PRIORITY = 30_000
+/** Without it the router never forgets the MAC address of an upstream router that was replaced. */
+const NEIGHBOUR_SECONDS = '300'
+
+export interface EdgeGatewayContext {
+  readonly mtu: number
+  readonly protected: readonly string[]
+  readonly gateway: ProjectedEdgeGateway
+  readonly external: ProjectedExternalNetwork
+  readonly networks: readonly ProjectedNetwork[]
+  readonly nicsOf: (network: string) => readonly ProjectedNic[]
+}
+
+interface RoutedNetwork {
+  readonly id: string
+  readonly block: AddressBlock
+  readonly gateway: string
+  readonly port: number
+}
+
+/** The name of the router's port that leads outside. */
+export const outsidePortName = (gateway: string): string => `out-${gateway}`
+
+/** Adds the gateway, its networks and their cards. */
+export function addEdgeGateway(rows: UnitRows, context: EdgeGatewayContext): void {
+  const { mtu, gateway, nicsOf } = context
+  // Matches list the networks: in one order, or an equal match would look changed.
+  const networks = context.networks.toSorted((one, other) => (one.id < other.id ? -1 : 1))
+  const { id, key } = gateway
+  const of = `edge gateway ${id}`
+  const routed = networks.map(routedOf)
+  const blocks = routed.map(({ block }) => block)
+  const nat = checkNat(readNat(gateway.nat, of), gateway, blocks)
+  const forwards = addForwards(rows, id, nat)
+  rows.add('Logical_Router', id, {
+    name: id,
+    ports: set([addOutside(rows, context), ...routed.map((each) => addInside(rows, each))]),
+    nat: set(addNat(rows, gateway, nat, routed)),
+    static_routes: set(addRoutes(rows, context, blocks)),
+    policies: set(addProtection(rows, context, blocks)),
+    load_balancer: set(forwards),
+    options: map({
+      ...portKey(key),
+      // Routers on the same external network do not learn each other's addresses before they need them.
+      dynamic_neigh_routers: 'true',
+      always_learn_from_arp_request: 'false',
+      mac_binding_age_threshold: NEIGHBOUR_SECONDS,
+    }),
+  })
+  for (const network of networks) {
+    addNetwork(rows, { mtu, network, nics: nicsOf(network.id), forwards })
+  }
+  addFirewall(rows, {
+    gateway: id,
+    firewall: readFirewall(gateway.firewall, of),
+    nat,
+    own: blocks.map(blockText),
+    nics: networks.flatMap((each) => projectedNics(nicsOf(each.id)).map((nic) => nic.id)),
+  })
+}
+
+function routedOf({ id, range, edgePort }: ProjectedNetwork): RoutedNetwork {
+  if (range === null || edgePort === null) {
+    throw new Fault('invalid', `network ${id} is routed, so it must have a range and a port`)
+  }
+  const gateway = checkedAddress(range.gateway, `the gateway of network ${id}`)
+  if (!isWithin(gateway, range)) {
+    throw new Fault('invalid', `the gateway of network ${id} must be in ${blockText(range)}`)
+  }
+  return { id, block: range, gateway, port: edgePort }
+}
+
+function addOutside(rows: UnitRows, { gateway, external }: EdgeGatewayContext): OvsdbAtom {
+  const { id, hosts } = gateway
+  const address = checkedAddress(gateway.address, `edge gateway ${id}`)
+  const carriers = hosts.map((host, at) =>
+    rows.add('Gateway_Chassis', derivedId(id, 'host', host), {
+      name: `${id}-${host}`,
+      chassis_name: host,
+      priority: HOST_PRIORITY - at,
+    }),
+  )
+  return rows.add('Logical_Router_Port', derivedId(id, 'out'), {
+    name: outsidePortName(id),
+    mac: derivedMac(id, 'out'),
+    networks: `${address}/${external.prefix}`,
+    gateway_chassis: set(carriers),
+    options: map(portKey(ONLY_PORT)),
+  })
+}
+
+const addInside = (rows: UnitRows, { id, gateway, block, port }: RoutedNetwork): OvsdbAtom =>
+  rows.add('Logical_Router_Port', derivedId(id, 'in'), {
+    name: routerPortName(id),
+    mac: routerMac(id),
+    networks: `${gateway}/${block.prefix}`,
+    gateway_chassis: none,
+    options: map(portKey(port)),
+  })
+
+function addRoutes(
+  rows: UnitRows,
+  { gateway, external }: EdgeGatewayContext,
+  own: readonly AddressBlock[],
+): readonly OvsdbAtom[] {
+  const { id } = gateway
+  const upstream = checkedAddress(external.gateway, `external network ${external.id}`)
+  const reached = [blockAround(upstream, external.prefix), ...own]
+  const add = (row: string, ip_prefix: string, nexthop: string) =>
+    rows.add('Logical_Router_Static_Route', row, { ip_prefix, nexthop })
+  const routes = readRoutes(gateway.routes, `edge gateway ${id}`).map((route) => {
+    const nexthop = checkedAddress(route.nexthop, `static route ${route.id}`)
+    if (!reached.some((block) => isWithin(nexthop, block))) {
+      const where = reached.map(blockText).join(', ')
+      throw new Fault('invalid', `static route ${route.id}: ${nexthop} must be in one of ${where}`)
+    }
+    const network = blockText(readBlock(route.network, `static route ${route.id}`))
+    return add(derivedId(id, 'route', route.id), network, nexthop)
+  })
+  return [add(derivedId(id, 'default route'), '0.0.0.0/0', upstream), ...routes]
+}
+
+/** The operator's own networks are out of reach, except where an organisation uses the same addresses for its own. */
+function addProtection(
+  rows: UnitRows,
+  { gateway, protected: protectedNetworks }: EdgeGatewayContext,
+  own: readonly AddressBlock[],
+): readonly OvsdbAtom[] {
+  if (protectedNetworks.length === 0) return []
+  const blocks = protectedNetworks.map((each) => blockText(readBlock(each, 'a protected network')))
+  const except = own.length === 0 ? '' : ` && ip4.dst != {${own.map(blockText).join(', ')}}`
+  return [
+    rows.add('Logical_Router_Policy', derivedId(gateway.id, 'protected'), {
+      priority: PROTECTED_PRIORITY,
+      match: `ip4.dst == {${blocks.join(', ')}}${except}`,
+      action: 'drop',
+    }),
+  ]
+}

@@ -1,0 +1,44 @@
+import { Fault } from '@skerry/fault'
+import { ConnectionLost } from '@skerry/ovsdb'
+
+import { CHANGES_MAX, projectAll, projectChanges, type ProjectionContext } from './project-units.ts'
+import type { WakeUp } from './wake-up.ts'
+
+/** Looked at without a notification: one may be lost. */
+const LOOK_MS = 2_000
+/** Everything is compared: what someone changed in OVN's database by hand is put back. */
+const FULL_PASS_MS = 10 * 60 * 1000
+
+export interface ChangeContext<DB> extends ProjectionContext<DB> {
+  readonly changed: WakeUp
+  /** A monotonic clock, in milliseconds. */
+  readonly now: () => number
+}
+
+/**
+ * Projects changes until the signal is aborted. While PostgreSQL is away nothing changes. Throws a Fault `stale` if a newer server has
+ * the zone, and `ConnectionLost` if OVN's database is lost.
+ */
+export async function followChanges<DB>(
+  context: ChangeContext<DB>,
+  signal: AbortSignal,
+): Promise<void> {
+  const { changed, now, log } = context
+  let nextFull = now() + FULL_PASS_MS
+  while (!signal.aborted) {
+    try {
+      let pass = await projectChanges(context)
+      while (pass.changes === CHANGES_MAX && !signal.aborted) pass = await projectChanges(context)
+      if (now() >= nextFull) {
+        const { operations } = await projectAll(context)
+        if (operations > 0) log(`the projection differed: ${operations} rows were corrected`)
+        nextFull = now() + FULL_PASS_MS
+      }
+    } catch (error) {
+      if (error instanceof ConnectionLost) throw error
+      if (error instanceof Fault && error.kind === 'stale') throw error
+      log('changes cannot be projected now', error)
+    }
+    await changed.sleep(LOOK_MS, signal)
+  }
+}

@@ -1,0 +1,137 @@
+// Holds a zone when no other server does, and keeps its projection current. A server that loses the zone lets its databases live:
+// hosts go on with what was true until they hear of a newer server.
+import { Fault } from '@skerry/fault'
+import { ConnectionLost } from '@skerry/ovsdb'
+
+import {
+  holdZone,
+  keepLease,
+  openZone,
+  releaseZone,
+  type HeldZone,
+  type LeaseContext,
+} from '../database/lease.ts'
+import { followChanges } from './follow-changes.ts'
+import { projectAll } from './project-units.ts'
+import { fillProjection, type Projection, type ZoneContext } from './projection.ts'
+import type { WakeUp } from './wake-up.ts'
+
+export interface ServedZone<DB> extends ZoneContext<DB>, LeaseContext<DB> {
+  readonly zone: string
+  /** The address of the projection for hosts, such as ssl:192.0.2.1:6642. */
+  readonly remote: string
+  readonly changed: WakeUp
+  /** What this server does now, for its health. `open`: it holds the zone, and hosts can connect. */
+  readonly state: (ok: boolean, message: string, open?: boolean) => void
+}
+
+const RETRY_MS = 1_000
+
+export async function serveZone<DB>(context: ServedZone<DB>, stop: AbortSignal): Promise<void> {
+  const { state, pause, log } = context
+  let projection: Projection | undefined
+  let last: HeldZone | undefined
+  let reported = ''
+  const report = (error: unknown) => {
+    const message = error instanceof Error ? error.message : String(error)
+    // It tries every second; the same reason is logged once.
+    if (message !== reported) log('the zone cannot be served now', error)
+    reported = message
+    state(false, message)
+  }
+  const dispose = async () => {
+    await projection?.[Symbol.asyncDispose]()
+    projection = undefined
+  }
+  while (!stop.aborted) {
+    try {
+      const held = await holdZone(context, context.zone)
+      if (held) {
+        last = held
+        projection = await useProjection(context, held, projection, stop)
+      } else state(true, 'another network server holds the zone; this one waits')
+    } catch (error) {
+      if (error instanceof Ended) {
+        projection = error.projection
+        if (error.isBroken) await dispose()
+      }
+      if (!stop.aborted) report(error instanceof Ended ? error.cause : error)
+    }
+    await pause(RETRY_MS, stop)
+  }
+  await dispose()
+  if (last) await releaseZone(context.database, last).catch(() => undefined)
+}
+
+/** A term ended by an error, with the projection that is left. */
+class Ended extends Error {
+  readonly projection: Projection | undefined
+  readonly isBroken: boolean
+
+  constructor(projection: Projection | undefined, cause: unknown) {
+    super('the term ended', { cause })
+    this.projection = projection
+    this.isBroken = cause instanceof ConnectionLost || (projection?.isBroken ?? false)
+  }
+}
+
+/** Serves the zone until the lease is lost or the server stops. Returns the projection that is left. */
+async function useProjection<DB>(
+  context: ServedZone<DB>,
+  held: HeldZone,
+  earlier: Projection | undefined,
+  stop: AbortSignal,
+): Promise<Projection | undefined> {
+  const { log, state } = context
+  const over = new AbortController()
+  const signal = AbortSignal.any([over.signal, stop])
+  const leased = keepLease(context, held, signal).then(() => over.abort())
+  let current = earlier
+  try {
+    const projection = await currentProjection(context, held, earlier, signal)
+    if (signal.aborted) {
+      // Taken over before it was open: it has never served anyone.
+      if (projection !== earlier) await projection[Symbol.asyncDispose]()
+      return current
+    }
+    if (earlier !== undefined && projection !== earlier) {
+      // Both listen on the same port. Guests do not notice the moment without a database.
+      await earlier[Symbol.asyncDispose]()
+    }
+    current = projection
+    if (!projection.isOpen) await projection.open()
+    if (!(await openZone(context.database, held, context.remote))) {
+      throw new Fault('stale', 'another network server holds the zone')
+    }
+    log(`the zone is open at ${context.remote} with token ${held.token}`)
+    state(true, `the zone is open at ${context.remote}`, true)
+    const failed = projection.engines.failed.then((fault) => Promise.reject(fault))
+    const { writer } = projection
+    await Promise.race([followChanges({ ...context, held, writer }, signal), failed])
+    return current
+  } catch (error) {
+    throw new Ended(current, error)
+  } finally {
+    over.abort()
+    await leased
+  }
+}
+
+/** The same token as before: the databases that are running are still the newest. */
+async function currentProjection<DB>(
+  context: ServedZone<DB>,
+  held: HeldZone,
+  earlier: Projection | undefined,
+  signal: AbortSignal,
+): Promise<Projection> {
+  context.state(false, 'the projection is being filled')
+  if (earlier?.held.token !== held.token) return fillProjection(context, held, signal)
+  try {
+    await projectAll({ ...context, held, writer: earlier.writer })
+  } catch (error) {
+    if (error instanceof ConnectionLost) throw error
+    // The pass is repeated while the zone is served.
+    context.log('the projection cannot be compared now', error)
+  }
+  return earlier
+}
