@@ -120,6 +120,17 @@ test('every test of the checklists exists', () => {
   )
 })
 
+test('every source file that consistency.md names exists', () => {
+  const named = [...read('docs/design/consistency.md').matchAll(/`([\w/.-]+\.(?:ts|sql))`/g)].map(
+    ([, path = '']) => (/^(?:apps|packages)\//.test(path) ? path : join('apps/cloud/src', path)),
+  )
+  assert.ok(named.length > 25, `${named.length} paths`)
+  assert.deepEqual(
+    named.filter((path) => !existsSync(join(root, path))),
+    [],
+  )
+})
+
 test('every path in the map of files exists', () => {
   const sources = new Map(
     globSync('{packages,apps}/*/src', { cwd: root }).map((source) => [
