@@ -1,8 +1,10 @@
 // Goal: two commands cannot be confused, and a verb means the same everywhere. Method: the names of the command table.
 import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { test } from 'node:test'
 
-import { editDistance } from '@skerry/command-line'
+import { editDistance, places } from '@skerry/command-line'
 
 import { commands } from '../src/commands.ts'
 
@@ -96,4 +98,43 @@ test('commands of skerry admin that the API offers too have the same verbs', () 
     .filter((name) => name.startsWith('admin '))
     .filter((name) => api.has(name.slice('admin '.length)))
   assert.ok(both.length >= 14, both.join(', '))
+})
+
+/** Arguments that cannot be completed from a server: new names, texts, numbers, and files, which the shell completes. */
+const free = new Map(
+  Object.entries({
+    COMMAND: 'a program of the guest',
+    DIRECTORY: 'a file',
+    EXECUTION: 'a run of a workflow, by its id',
+    FILE: 'a file',
+    HOSTPORT: 'a number',
+    'HOSTPORT:GUESTPORT': 'numbers',
+    ID: 'an id',
+    NAME: 'a name, often a new one',
+    URL: 'an address',
+    WORDS: 'the line that is completed',
+    WORKFLOW: 'of a workflow server, which has no completions',
+  }),
+)
+
+test('every argument of a command is completed, or says why it is not', () => {
+  const sources = ['help/complete.ts', 'local/reading.ts', 'cloud/reading.ts']
+    .map((file) => readFileSync(join(import.meta.dirname, '../src', file), 'utf8'))
+    .join('\n')
+  // Of the commands that bypass the API nothing is completed: its names are those of another cloud.
+  const own = commands.filter(({ program }) => program === undefined)
+  const named = new Set(own.flatMap(({ usage }) => places(usage).map(({ name }) => name)))
+  assert.ok(named.size > 10, [...named].join())
+  const completed = (name: string) =>
+    new RegExp(`[!=]== '${name}'|\\b${name}: ['\\[]`).test(sources)
+  assert.deepEqual(
+    [...named].filter((name) => !completed(name) && !free.has(name)),
+    [],
+    'add it to names() of apps/cli/src/{local,cloud}/reading.ts, or above',
+  )
+  assert.deepEqual(
+    [...free.keys()].filter((name) => completed(name) || !named.has(name)),
+    [],
+    'it is completed, or no command has it',
+  )
 })
