@@ -1,4 +1,4 @@
-// Goal: a host joins the newest network server that it was told of, with one transaction, and keeps what others configured.
+// Goal: a host joins the newest network server that a cell named to it, with one transaction, and keeps what others configured.
 // Method: a real ovsdb-server with the schema of Open vSwitch, without the programs that forward packets.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'

@@ -50,7 +50,7 @@ const Overlay = Compile(
   Type.Object(
     {
       fencingToken: Count,
-      // Only with TLS: whoever answers there decides which packets of all guests pass.
+      // Only with TLS: the server at this address decides which packets of all guests pass.
       remote: Type.String({ pattern: '^ssl:([0-9.]{7,15}|\\[[0-9a-f:.]{2,45}\\]):[0-9]{1,5}$' }),
       systemId: Type.String({ pattern: `^${UUID}$` }),
       tunnelAddress: Address,

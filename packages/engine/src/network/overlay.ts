@@ -50,7 +50,7 @@ export function joinOverlay(host: Host, join: OverlayJoin): Promise<void> {
     await writeZone(host.paths, { join, connected: before?.connected ?? false })
     await using db = await openSwitch(socketOf(host))
     await configure(host, db, join)
-    await look(host)
+    await updateState(host)
   })
 }
 
@@ -60,7 +60,7 @@ export function settleOverlay(host: Host): Promise<void> {
     await dropStalePorts(host).catch((error: unknown) =>
       host.log('failed to remove ports of Open vSwitch whose VM has ended', error),
     )
-    await look(host)
+    await updateState(host)
   })
 }
 
@@ -69,14 +69,14 @@ export function keepOverlay(host: Host, signal: AbortSignal): void {
   every(
     LOOK_EVERY_MS,
     signal,
-    () => host.locks.run(TURN, () => look(host)),
+    () => host.locks.run(TURN, () => updateState(host)),
     (error) => host.log('failed to check Open vSwitch', error),
   )
 }
 
 const socketOf = ({ paths }: Host): string => join(paths.openvswitch, 'db.sock')
 
-async function look(host: Host): Promise<void> {
+async function updateState(host: Host): Promise<void> {
   const before = host.overlay.now
   const now = await stateOf(host).catch((error: unknown) => failing((error as Error).message))
   host.overlay.see(now)
