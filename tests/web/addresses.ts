@@ -45,4 +45,7 @@ export const administratorPages = [
   `/admin/orgs/${uuid('01980004', '1')}?tab=quota`,
   '/admin/vms',
   '/admin/audit',
+  '/admin/consoles',
+  '/admin/cells',
+  '/admin/hosts?cell=cell-1',
 ] as const

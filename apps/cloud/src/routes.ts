@@ -1,3 +1,5 @@
+import { adminCells } from './admin-routes/cells.ts'
+import { adminConsoles } from './admin-routes/consoles.ts'
 import { adminHosts } from './admin-routes/hosts.ts'
 import { networks } from './admin-routes/networks.ts'
 import { adminOrgs } from './admin-routes/orgs.ts'
@@ -48,6 +50,8 @@ const described: readonly CloudRoute[] = [
   ...adminOrgs,
   ...adminUsers,
   ...adminHosts,
+  ...adminCells,
+  ...adminConsoles,
 ]
 
 /** All routes of the tenant API. */

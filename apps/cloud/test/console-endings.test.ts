@@ -13,7 +13,16 @@ import { sql, type Kysely } from 'kysely'
 import { hashPassword } from '../src/auth/password.ts'
 import { recordSeen } from '../src/inventory/vms.ts'
 import { vmAt } from './away-host.ts'
-import { find, logIn, openTenantsApi, read, type TenantsApi } from './tenants-api.ts'
+import {
+  BASE,
+  find,
+  linksOf,
+  logIn,
+  openTenantsApi,
+  pathOf,
+  read,
+  type TenantsApi,
+} from './tenants-api.ts'
 
 let api: TenantsApi
 let console: Kysely<object>
@@ -121,6 +130,42 @@ test('an accepted delete ends the screen, before it is carried out', async () =>
   await api.ask('POST', `/api/vApp/vm-${vm}/power/action/powerOff`, off)
   assert.equal((await api.ask('DELETE', `/api/vApp/vm-${vm}`, off)).status, 202)
   assert.equal(await endOf(seen), 'vm-deleted')
+})
+
+test('an administrator of the cloud lists the open screens and closes one; the user may open it again, and the closing is recorded', async () => {
+  const chief = await api.enter(api.eng.org, 'system administrator')
+  const { vm, user, seen } = await see()
+  const list = async (token: string) =>
+    find(read(await api.ask('GET', '/api/admin/consoles', { token })), 'Console').filter(
+      (each) => attribute(each, 'userName') === user,
+    )
+  assert.equal(await endOf(seen), undefined)
+  const [open] = await list(chief)
+  assert.ok(open)
+  const said = ['vmName', 'orgName', 'userAddress', 'server', 'vm'].map((name) =>
+    attribute(open, name),
+  )
+  const address = `${BASE}/api/vApp/vm-${vm}`
+  assert.deepEqual(said, ['vm-0', 'eng', FROM, 'k1', address])
+  const path = pathOf(linksOf(open)['remove'] ?? '')
+  assert.equal(path, `/api/admin/console/${seen.console}`)
+  assert.equal((await api.ask('DELETE', path, { token: admin })).status, 404)
+  assert.equal(await endOf(seen), undefined)
+  assert.equal((await api.ask('DELETE', path, { token: chief })).status, 204)
+  assert.equal(await endOf(seen), 'closed-by-administrator')
+  assert.deepEqual(await list(chief), [])
+  assert.equal((await api.ask('DELETE', path, { token: chief })).status, 204, 'it is not gone yet')
+  await closeConsole(console, seen.console, 1, 'the browser left')
+  assert.equal((await api.ask('DELETE', path, { token: chief })).status, 404)
+  const events = await sql<{ kind: string; details: Record<string, unknown> }>`
+    select kind, details from event where vm = ${vm} and kind like 'console.%' order by tx, seq`.execute(
+    api.cloud.db,
+  )
+  const kinds = events.rows.map(({ kind }) => kind)
+  assert.deepEqual(kinds, ['console.opened', 'console.ended', 'console.closed'])
+  assert.equal(events.rows[1]?.details['user'], user)
+  assert.notEqual(events.rows[1]?.details['by'], user)
+  assert.equal(events.rows[2]?.details['why'], 'closed-by-administrator')
 })
 
 test('the organisation, and no other, can audit screens: user, address, duration and reason of the end', async () => {

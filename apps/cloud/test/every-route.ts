@@ -29,6 +29,7 @@ export const unknown: Readonly<Record<string, string>> = {
   catalogItem: NOBODYS,
   account: NOBODYS,
   host: NOBODYS,
+  console: NOBODYS,
   urn: `urn:skerry:vdc:${NOBODYS}`,
   key: 'colour',
   template: `vappTemplate-${NOBODYS}`,

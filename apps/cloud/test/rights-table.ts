@@ -147,5 +147,8 @@ export const rows: Readonly<Record<string, Row>> = {
   readHost: { least: 'system administrator', ok: 200, otherwise: 404 },
   enableHost: { least: 'system administrator', ok: 204, otherwise: 404 },
   disableHost: { least: 'system administrator', ok: 204, otherwise: 404 },
+  listCells: { least: 'system administrator', ok: 200 },
+  listConsoles: { least: 'system administrator', ok: 200 },
+  closeConsole: { least: 'system administrator', ok: 204, otherwise: 404 },
   followEvents: { least: 'console only', ok: 200, streams: true },
 }

@@ -112,6 +112,14 @@ async function furnish(api: TenantsApi): Promise<string> {
     api.cloud.db,
   )
   await sql`update vm set name = 'web-1' where id = ${vm}`.execute(api.cloud.db)
+  await sql`update console set vm = ${vm}, renewed_at = 'infinity' where id = ${api.eng.ids['console']}`.execute(
+    api.cloud.db,
+  )
+  await sql`insert into cell (id, alive_until, version, conditions) values ('cell-1', clock_timestamp() + interval '1 hour', '0.1.0',
+    '[{"name":"clock","ok":true,"since":"2026-11-15T12:00:00.000Z","message":"the clock of this cell is 0 s ahead of the database''s"},
+      {"name":"database","ok":true,"since":"2026-11-15T12:00:00.000Z","message":"PostgreSQL answers"}]')`.execute(
+    api.cloud.db,
+  )
   return `vm-${vm}`
 }
 

@@ -104,6 +104,14 @@ const cloudPages: RouteObject[] = [
     lazy: { Component: async () => (await import('./pages/all-vms/page.tsx')).AllVmsPage },
   },
   {
+    path: 'admin/consoles',
+    lazy: { Component: async () => (await import('./pages/consoles/page.tsx')).ConsolesPage },
+  },
+  {
+    path: 'admin/cells',
+    lazy: { Component: async () => (await import('./pages/cells/page.tsx')).CellsPage },
+  },
+  {
     path: 'admin/audit',
     lazy: { Component: async () => (await import('./pages/audit/page.tsx')).AuditPage },
   },

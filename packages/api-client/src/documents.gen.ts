@@ -257,6 +257,23 @@ export interface CloudDocuments {
     readonly link: readonly (CloudDocuments['Link'])[]
     readonly catalogReference: readonly (CloudDocuments['Reference'])[]
   }
+  readonly Cell: {
+    readonly name: string
+    /** Whether it sent a heartbeat in the last 15 s. */
+    readonly isAlive: boolean
+    /** Whether it may follow hosts: its clock, its certificate and its way to the hosts are right. */
+    readonly isFit: boolean
+    readonly lastSeen: string
+    readonly version?: string
+    readonly numberOfHosts: number
+    readonly condition: readonly (CloudDocuments['Condition'])[]
+  }
+  readonly Cells: {
+    readonly href?: string
+    readonly type?: string
+    readonly link: readonly (CloudDocuments['Link'])[]
+    readonly cell: readonly (CloudDocuments['Cell'])[]
+  }
   readonly CloneVAppParams: {
     readonly name: string
     readonly deploy?: boolean
@@ -293,6 +310,36 @@ export interface CloudDocuments {
     readonly description?: string
     readonly sourcedItem?: readonly (CloudDocuments['SourcedItem'])[]
     readonly allEULAsAccepted?: boolean
+  }
+  /** One check of a cell: what it found and, if not ok, what to do. */
+  readonly Condition: {
+    readonly name: string
+    readonly isOk: boolean
+    readonly since: string
+    readonly value: string
+  }
+  /** An open screen of a VM. */
+  readonly Console: {
+    readonly id: string
+    readonly userName: string
+    readonly userAddress?: string
+    /** The organisation of the VM. */
+    readonly orgName: string
+    readonly containerName: string
+    readonly vmName: string
+    readonly vm: string
+    /** The console server that shows it. */
+    readonly server: string
+    readonly openedAt: string
+    /** Transferred so far, in both directions. */
+    readonly bytes: number
+    readonly link: readonly (CloudDocuments['Link'])[]
+  }
+  readonly Consoles: {
+    readonly href?: string
+    readonly type?: string
+    readonly link: readonly (CloudDocuments['Link'])[]
+    readonly console: readonly (CloudDocuments['Console'])[]
   }
   readonly CreateSnapshotParams: {
     readonly name?: string
@@ -433,6 +480,7 @@ export interface CloudDocuments {
     readonly isOpen?: boolean
     readonly isHung?: boolean
     readonly version?: string
+    readonly cellName?: string
     readonly address?: string
     readonly numOfCpusLogical?: number
     readonly cpusUsed?: number
@@ -2178,6 +2226,19 @@ export interface CloudOperations {
     readonly params: { readonly host: string }
     readonly answer: undefined
   }
+  /** Lists the cells: whether each is alive and fit, how many hosts it follows, and its health conditions, as of its last heartbeat. A cell that stopped properly is not listed. */
+  readonly listCells: {
+    readonly answer: CloudDocuments['Cells']
+  }
+  /** Lists the open screens of all organisations, oldest first: the user, the VM, the address of the client, and the console server. */
+  readonly listConsoles: {
+    readonly answer: CloudDocuments['Consoles']
+  }
+  /** Closes an open screen, within 2 s. The user keeps the right to open it again: disable the user, or change the role, to prevent that. */
+  readonly closeConsole: {
+    readonly params: { readonly console: string }
+    readonly answer: undefined
+  }
 }
 
 /** The method and path of each operation. */
@@ -2284,4 +2345,7 @@ export const cloudOperations = {
   readHost: { method: 'GET', path: '/api/admin/host/{host}' },
   enableHost: { method: 'POST', path: '/api/admin/host/{host}/action/enable' },
   disableHost: { method: 'POST', path: '/api/admin/host/{host}/action/disable' },
+  listCells: { method: 'GET', path: '/api/admin/cells' },
+  listConsoles: { method: 'GET', path: '/api/admin/consoles' },
+  closeConsole: { method: 'DELETE', path: '/api/admin/console/{console}' },
 } as const satisfies Readonly<Record<keyof CloudOperations, object>>

@@ -56,6 +56,7 @@ export const reasons: Readonly<Record<string, Reason>> = {
   'new-password': right('the user has a new password'),
   'org-disabled': right('the organisation of the user was disabled'),
   'no-permission': right('the user has no permission for this screen'),
+  'closed-by-administrator': right('an administrator closed this screen'),
   'console-silent': { cause: 'silence', words: 'the console was silent for too long' },
 }
 

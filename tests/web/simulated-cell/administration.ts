@@ -32,6 +32,9 @@ export const sessionDocument = (caller: SimulatedCaller) => ({
   ],
 })
 
+/** The cell that follows this host. */
+const cellOf = (host: number): string => `cell-${(host % 2) + 1}`
+
 export function hostRecord(n: number) {
   const host = hostOf(n)
   return {
@@ -47,6 +50,7 @@ export function hostRecord(n: number) {
     numberOfVMs: host.vms,
     version: host.version,
     address: host.address,
+    ...(host.seen && { cellName: cellOf(n) }),
     lastSeen: iso(Date.now() - (host.seen ? n % 900 : 94_000)),
     href: `/api/admin/host/${uuidOf(KIND.host, n)}`,
   }

@@ -5,6 +5,7 @@ import * as administration from './administration.ts'
 import { may, type SimulatedCaller } from './callers.ts'
 import * as catalog from './catalog.ts'
 import type { SimulatedConsole } from './console.ts'
+import * as fleet from './fleet.ts'
 import {
   changedHardware,
   createdVms,
@@ -341,6 +342,12 @@ const administrationRows: readonly Row[] = [
   row('GET', 'admin/host/UUID', (request) =>
     answer(request, administration.hostDocument(first(request))),
   ),
+  row('GET', 'admin/cells', (request) => answer(request, fleet.cellsDocument())),
+  row('GET', 'admin/consoles', (request) => answer(request, fleet.consolesDocument())),
+  row('DELETE', 'admin/console/UUID', (request) => {
+    fleet.closeConsole(first(request))
+    noContent(request)
+  }),
   row('POST', 'admin/host/UUID/action/(enable|disable)', (request) => {
     setHostEnabled(first(request), request.groups[1] === 'enable')
     noContent(request)

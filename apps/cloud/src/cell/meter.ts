@@ -1,6 +1,6 @@
 import { Fault } from '@skerry/fault'
 import type { Pools } from '@skerry/postgres'
-import { ServerMeter, type Clock, type Conditions } from '@skerry/service'
+import { Conditions, ServerMeter, type Clock, type Condition } from '@skerry/service'
 
 import type { CheckCredentials } from '../auth/credentials.ts'
 import { hostStates, type Figures } from '../database/figures.ts'
@@ -25,7 +25,8 @@ export class CellMeter {
   readonly #refused
   readonly #delay
   #figures: Figures = { tasks: [], hosts: [] }
-  #isTemporalReached = false
+  /** A cell without Temporal still accepts requests: this does not make it unready. */
+  readonly #temporal = new Conditions()
   #feeds: () => number = () => 0
 
   constructor(measured: CellFigures) {
@@ -35,7 +36,7 @@ export class CellMeter {
     this.server = meter
     meter.certificates(certificates, clock)
     meter.pools(() => pools.count())
-    meter.single('skerry_temporal_up', () => Number(this.#isTemporalReached))
+    meter.single('skerry_temporal_up', () => Number(this.#isTemporalReached()))
     meter.single('skerry_event_streams', () => this.#feeds())
     this.#refused = meter.counter('skerry_logins_refused_total')
     for (const reason of Object.values(reasons)) this.#refused({ reason }, 0)
@@ -66,17 +67,30 @@ export class CellMeter {
       }
     }
 
-  /** Queries the database and Temporal. A cell without Temporal still accepts requests, so Temporal is not a condition. */
+  /** All conditions of this cell, with that of Temporal. */
+  readonly report = (): readonly Condition[] => [
+    ...this.#measured.conditions.list(),
+    ...this.#temporal.list(),
+  ]
+
+  /** Queries the database and Temporal. */
   look = async (): Promise<void> => {
     const { conditions, clock, readFigures, isTemporalReached } = this.#measured
     const [figures, reached] = await Promise.allSettled([readFigures(), isTemporalReached()])
-    this.#isTemporalReached = reached.status === 'fulfilled' && reached.value
+    const isReached = reached.status === 'fulfilled' && reached.value
+    const answers = isReached ? 'Temporal answers' : 'Temporal does not answer: no task starts'
+    this.#temporal.set('temporal', isReached, answers, clock.now())
     const isOk = figures.status === 'fulfilled'
     if (isOk) this.#figures = figures.value
     const why = isOk
       ? 'PostgreSQL answers'
       : `PostgreSQL does not answer: ${String(figures.reason)}`
     conditions.set('database', isOk, why, clock.now())
+  }
+
+  #isTemporalReached(): boolean {
+    const [temporal] = this.#temporal.list()
+    return temporal?.ok ?? false
   }
 
   #showFigures(meter: ServerMeter): void {

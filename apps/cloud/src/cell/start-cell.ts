@@ -55,12 +55,15 @@ export async function startCell(config: CloudConfig, given: CellContext): Promis
       now,
     }),
   )
-  started.use(startWork(config, backends, { ...given, began: meter.began }))
+  const webUi = await readWebUi()
+  const report = () => ({ version: webUi.version, conditions: meter.report() })
+  const { began, look } = meter
+  started.use(startWork(config, backends, { ...given, began, look, report }))
   const feeds = started.use(new Feeds({ db: backends.db, now, log }))
   meter.countFeeds(() => feeds.count)
   const workflows =
     config.workflow && started.use(new WorkflowServers(config.workflow, given.toTemporal))
-  const parts = { ...backends, feeds, workflows }
+  const parts = { ...backends, feeds, workflows, webUi }
   const { apis, runs, check, sessions } = await buildListeners(config, parts, given, meter)
   for (const { api } of apis) started.defer(() => api.close())
   started.defer(() => runs.close())
@@ -108,11 +111,12 @@ interface CellListeners {
 interface ListenerParts extends Backends {
   readonly feeds: Feeds
   readonly workflows: WorkflowServers | undefined
+  readonly webUi: Awaited<ReturnType<typeof readWebUi>>
 }
 
 async function buildListeners(
   config: CloudConfig,
-  { db, tenants, reads, links, wake, feeds, workflows }: ListenerParts,
+  { db, tenants, reads, links, wake, feeds, workflows, webUi }: ListenerParts,
   { clock, ids, log, tls, site, seal, eventCursors }: CellContext,
   meter: CellMeter,
 ): Promise<CellListeners> {
@@ -144,7 +148,7 @@ async function buildListeners(
   const options = { requestId: () => ids.uuid(), log }
   const measured = (server: FastifyInstance) => measureRequests(server, meter.server, FEEDS)
   const moreHeaders = () => strictTransport(tls().cert, site())
-  const ui = { sessions, moreHeaders, ...(await readWebUi()) }
+  const ui = { sessions, moreHeaders, ...webUi }
   const apis = listeners(config).map(({ dialect, at, listen }) => {
     const own = { ...context, base: new URL(at) }
     const api = buildServer(own, routes, byToken(sessions, dialect, own.base), {

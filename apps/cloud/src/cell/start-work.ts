@@ -7,6 +7,7 @@ import type { HostId, TaskId } from '@skerry/vm'
 import { retentionOf, type CloudConfig } from '../config.ts'
 import { foldTally } from '../database/tally.ts'
 import { followHosts } from '../hosts/follow-hosts.ts'
+import type { CellReport } from '../hosts/host-leases.ts'
 import type { HostRow } from '../hosts/hosts.ts'
 import { recoverHosts } from '../hosts/recover-hosts.ts'
 import { operations } from '../operations/vm-operations.ts'
@@ -24,6 +25,8 @@ import type { Fitness } from './fitness.ts'
 
 const SWEEP_MS = 2000
 const FOLD_MS = 1000
+/** How often a cell checks PostgreSQL and Temporal for its report. */
+const LOOK_MS = 10_000
 /** How many open tasks get their wait reason updated with each sweep; the rest comes with the next. */
 const WAITS_AT_ONCE = 200
 /** The schedules are checked again, because Temporal's database may be lost with all of them. */
@@ -36,13 +39,18 @@ const WORKFLOWS = new URL('../durable/workflows.ts', import.meta.url).pathname
 const pause = (ms: number, until: AbortSignal) =>
   sleep(ms, undefined, { signal: until }).catch(() => undefined)
 
-type WorkOptions = Pick<CellContext, 'log' | 'seal' | 'fitness'> & Pick<ActivityRules, 'began'>
+interface WorkOptions
+  extends Pick<CellContext, 'log' | 'seal' | 'fitness'>, Pick<ActivityRules, 'began'> {
+  /** Updates the conditions of the report. */
+  readonly look: () => Promise<void>
+  readonly report: () => CellReport
+}
 
 /** Carries out operations, repeats lost wake-ups, follows this cell's share of the hosts. */
 export function startWork(
   config: CloudConfig,
   { db, temporal, temporalOptions, links, waker, wake, useWorker }: Backends,
-  { log, seal, fitness, began }: WorkOptions,
+  { log, seal, fitness, began, look, report }: WorkOptions,
 ): AsyncDisposable {
   const stopping = new AbortController()
   const { signal } = stopping
@@ -82,6 +90,7 @@ export function startWork(
     again(SWEEP_MS, async () => (looked = await noteWaits(db, looked, WAITS_AT_ONCE))),
     again(SWEEP_MS, () => recoverHosts({ db, cell: config.cell, log, connect: ask }, signal)),
     again(FOLD_MS, () => foldTally(db)),
+    again(LOOK_MS, look),
     again(SCHEDULES_MS, () => ensureSchedules(temporal)),
     fitness.watch((ms) => pause(ms, signal), signal),
     followHosts(
@@ -91,6 +100,7 @@ export function startWork(
         log,
         pause,
         fitness: workerSwitch(fitness, worker),
+        report,
         letGo: (host) => links.avoid(host),
         reached: (host) => links.reached(host),
         connect: (row) => links.following(row),

@@ -38,7 +38,13 @@ export interface CloudTables extends NetworkTables {
     consoles_per_vm: Generated<number>
     consoles_per_user: Generated<number>
   }
-  cell: { id: string; alive_until: Time; fit: Generated<boolean> }
+  cell: {
+    id: string
+    alive_until: Time
+    fit: Generated<boolean>
+    version: string | null
+    conditions: Generated<unknown>
+  }
   standing_back: { cell: string; host: HostId; until: Time }
   org: { id: Generated<OrgId>; name: string; disabled: Generated<boolean> }
   account: {

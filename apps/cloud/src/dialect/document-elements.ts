@@ -48,6 +48,8 @@ export const documentElements = {
   'admin.user': ['User'],
   'admin.hosts': ['Hosts'],
   'admin.host': ['Host'],
+  'admin.cells': ['Cells'],
+  'admin.consoles': ['Consoles'],
 } as const
 
 export type DocumentName = keyof typeof documentElements

@@ -27,6 +27,12 @@ export function cloud(
       link('add', hrefs.to(at.adminOrgs), { type: media('admin.org') }),
     may(principal, 'host:admin') &&
       link('down', hrefs.to(at.adminHosts), { type: media('admin.hosts') }),
+    ...(may(principal, 'cloud:read')
+      ? [
+          link('down', hrefs.to(at.adminCells), { type: media('admin.cells') }),
+          link('down', hrefs.to(at.adminConsoles), { type: media('admin.consoles') }),
+        ]
+      : []),
     element(
       'Organizations',
       {},

@@ -4,7 +4,7 @@ import type { Kysely } from 'kysely'
 
 import type { CloudTables } from '../database/tables.ts'
 import { followHost } from './follow-host.ts'
-import { releaseHosts, renewHosts } from './host-leases.ts'
+import { releaseHosts, renewHosts, type CellReport } from './host-leases.ts'
 import { recordHighest, type HostRow } from './hosts.ts'
 import { keepTrying } from './reach.ts'
 
@@ -23,6 +23,8 @@ export interface Followers {
   keep?(fencingToken: string): Promise<void>
   /** The cell's own health; default: fit. */
   readonly fitness?: FollowerFitness
+  /** What administrators can read about this cell; default: nothing. */
+  report?(): CellReport
   /** Milliseconds of a monotonic clock; default: the process's. */
   now?(): number
   /** Called with a host that this cell has let go: its requests in progress there end. */
@@ -75,7 +77,8 @@ export async function followHosts(context: Followers, signal: AbortSignal): Prom
       if (isNew) await releaseHosts(context.db, context.cell)
       isNew = false
       const silent = new Set([...links].filter(([, link]) => isSilent(link)).map(([id]) => id))
-      const beatNow = { cell: context.cell, fit: fitness?.isFit ?? true, silent }
+      const report = context.report?.()
+      const beatNow = { cell: context.cell, fit: fitness?.isFit ?? true, silent, report }
       const { hosts, fencingToken, works, letGo } = await renewHosts(context.db, beatNow)
       fitness?.works?.(works)
       await context.keep?.(fencingToken)

@@ -1,3 +1,4 @@
+import type { Condition } from '@skerry/service'
 import type { HostId } from '@skerry/vm'
 import { sql, type Kysely } from 'kysely'
 
@@ -7,7 +8,7 @@ import { decideLeases, type Leases, type Scene } from './decide-leases.ts'
 import type { HostRow } from './hosts.ts'
 
 /** How long a cell counts as alive, and a host as followed, without renewal. */
-const LEASE = sql`interval '15 s'`
+export const LEASE = sql`interval '15 s'`
 /** A lease is renewed when less than this is left, at every second heartbeat: enough for a database outage of 10 s. */
 const RENEWED = sql`interval '12 s'`
 /** How long a cell leaves a host that it lost contact with to other cells. */
@@ -19,6 +20,13 @@ export interface Beat {
   readonly fit: boolean
   /** Its own hosts that have been silent for too long. */
   readonly silent: ReadonlySet<HostId>
+  readonly report?: CellReport | undefined
+}
+
+/** What administrators can read about a cell. */
+export interface CellReport {
+  readonly version: string
+  readonly conditions: readonly Condition[]
 }
 
 export interface HeldHosts extends Pick<Leases, 'works' | 'letGo'> {
@@ -32,13 +40,9 @@ export interface HeldHosts extends Pick<Leases, 'works' | 'letGo'> {
  * are taken. Every host that it takes gets a new session, which shuts out the previous follower.
  */
 export async function renewHosts(db: Kysely<CloudTables>, beat: Beat): Promise<HeldHosts> {
-  const { cell, fit } = beat
+  const { cell } = beat
   return db.transaction().execute(async (tx) => {
-    await sql`insert into cell (id, alive_until, fit)
-      values (${cell}, clock_timestamp() + ${LEASE}, ${fit})
-      on conflict (id) do update set alive_until = excluded.alive_until, fit = excluded.fit`.execute(
-      tx,
-    )
+    await recordBeat(tx, beat)
     await sql`update host set follower = null, follow_until = null
       where follower = ${cell} and state <> 'joined'`.execute(tx)
     const { works, letGo, giveBack, take } = decideLeases(await readScene(tx, beat))
@@ -61,6 +65,14 @@ export async function renewHosts(db: Kysely<CloudTables>, beat: Beat): Promise<H
     const { rows } = await sql<{ fence: string }>`select next_fence() as fence`.execute(tx)
     return { works, letGo, hosts, fencingToken: rows[0]?.fence ?? '0' }
   })
+}
+
+async function recordBeat(tx: Tx, { cell, fit, report }: Beat): Promise<void> {
+  const conditions = JSON.stringify(report?.conditions ?? [])
+  await sql`insert into cell (id, alive_until, fit, version, conditions)
+    values (${cell}, clock_timestamp() + ${LEASE}, ${fit}, ${report?.version ?? null}, ${conditions}::jsonb)
+    on conflict (id) do update set alive_until = excluded.alive_until, fit = excluded.fit,
+      version = excluded.version, conditions = excluded.conditions`.execute(tx)
 }
 
 async function readScene(tx: Tx, { cell, silent }: Beat): Promise<Scene> {

@@ -32,6 +32,7 @@ export class Hrefs {
   adminUser = (id: string): string => this.to(fill(at.adminUser, { account: id }))
   adminVdc = (vdc: string): string => this.to(fill(at.adminVdc, { vdc }))
   adminHost = (host: string): string => this.to(fill(at.adminHost, { host }))
+  adminConsole = (id: string): string => this.to(fill(at.adminConsole, { console: id }))
   template = (id: string): string => this.to(fill(at.template, { template: `vappTemplate-${id}` }))
   templateVm = (id: string): string => this.to(fill(at.template, { template: `vm-${id}` }))
 }

@@ -4,6 +4,7 @@ import type { Tx, TaskRow } from '../database/tables.ts'
 import { may, type OwnedResource, type Principal } from '../domain/authorize.ts'
 import { findHost, type HostRow } from '../hosts/hosts.ts'
 import { findUpload, type UploadRow } from '../images/upload-rows.ts'
+import { findConsole, type ConsoleRow } from '../inventory/consoles.ts'
 import { findVapp, type VappRow } from '../inventory/vapps.ts'
 import { findVm, type VmRow } from '../inventory/vms.ts'
 import { findTask } from '../tasks/find-task.ts'
@@ -49,6 +50,7 @@ export interface PathResources {
   readonly urn: Resolved
   readonly account: AccountRow
   readonly host: HostRow & OwnedResource
+  readonly console: ConsoleRow
 }
 
 type Finders = {
@@ -122,6 +124,12 @@ export const resourceFinders: Finders = {
     if (uuid === undefined || !may(principal, 'host:admin')) return undefined
     const host = await findHost(tx, uuid)
     return host && { ...host, org: principal.org }
+  },
+  // Tenants have no access to the table of consoles.
+  async console(tx, id, { principal }) {
+    const uuid = uuidOf(id, /^[0-9a-f]/)
+    if (uuid === undefined || !may(principal, 'cloud:admin')) return undefined
+    return findConsole(tx, uuid)
   },
   async accessToken(tx, id, { principal }) {
     const uuid = uuidOf(id, /^[0-9a-f]/)

@@ -371,6 +371,10 @@ const types: readonly RecordType[] = [
       address: text('r.address'),
       quarantine: text('r.quarantine', { maybe: true }),
       lastSeen: time('r.seen_at', { maybe: true }),
+      // The cell that follows it now.
+      cellName: text('(case when r.follow_until > clock_timestamp() then r.follower end)', {
+        maybe: true,
+      }),
     },
   },
 ]

@@ -196,6 +196,46 @@ export interface HostDocument {
   readonly link?: readonly ApiLink[]
 }
 
+export interface CellCondition {
+  readonly name: string
+  readonly isOk: boolean
+  readonly since: string
+  /** What was found and, if not ok, what to do. */
+  readonly value: string
+}
+
+export interface CellDocument {
+  readonly name: string
+  readonly isAlive: boolean
+  readonly isFit: boolean
+  readonly lastSeen: string
+  readonly version?: string
+  readonly numberOfHosts: number
+  readonly condition?: readonly CellCondition[]
+}
+
+export interface CellsDocument {
+  readonly cell?: readonly CellDocument[]
+}
+
+export interface ConsoleDocument {
+  readonly id: string
+  readonly userName: string
+  readonly userAddress?: string
+  readonly orgName: string
+  readonly containerName: string
+  readonly vmName: string
+  readonly vm: string
+  readonly server: string
+  readonly openedAt: string
+  readonly bytes: number
+  readonly link?: readonly ApiLink[]
+}
+
+export interface ConsolesDocument {
+  readonly console?: readonly ConsoleDocument[]
+}
+
 export interface AccessTokenDocument {
   readonly name: string
   readonly href: string

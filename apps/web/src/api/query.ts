@@ -74,6 +74,7 @@ export interface HostQueryRecord {
   readonly address?: string
   readonly lastSeen?: string
   readonly quarantine?: string
+  readonly cellName?: string
   readonly href: string
 }
 

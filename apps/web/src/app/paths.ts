@@ -33,6 +33,8 @@ export const paths = {
   adminOrg: (id: string) => `/admin/orgs/${segment(id)}`,
   adminVms: '/admin/vms',
   adminAudit: '/admin/audit',
+  adminCells: '/admin/cells',
+  adminConsoles: '/admin/consoles',
 } as const
 
 /** The page of a VM or vApp by its id, which begins with its kind in a cloud. A machine has VMs only, with ids of its users. */

@@ -65,6 +65,8 @@ const navGroups: readonly NavGroup[] = [
       { text: 'Hosts', icon: 'host', to: paths.adminHosts, keys: 'g h' },
       { text: 'Organisations', icon: 'org', to: paths.adminOrgs },
       { text: 'All VMs', icon: 'vm', to: paths.adminVms },
+      { text: 'Open consoles', icon: 'console', to: paths.adminConsoles },
+      { text: 'Cells', icon: 'vapp', to: paths.adminCells },
       { text: 'Audit log', icon: 'audit', to: paths.adminAudit },
     ],
   },

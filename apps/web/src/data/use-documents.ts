@@ -69,10 +69,12 @@ export const useMetrics = (id: string, isEnabled: boolean) =>
     staleTime: 0,
   })
 
-export const useDocument = <T>(href: string | undefined) =>
+/** `everyMs`: read again that often while the tab is visible; for what no event reports. */
+export const useDocument = <T>(href: string | undefined, everyMs?: number) =>
   useQuery({
     queryKey: ['document', pathOf(href ?? '')],
     queryFn: ({ signal }) => request<T>(href ?? '', { signal }),
     enabled: href !== undefined,
+    refetchInterval: everyMs ?? false,
     placeholderData: keepPreviousData,
   })

@@ -1,5 +1,6 @@
 // The vocabulary that pages share: states, actions, operations, events. Another language is another file of this type.
 import type { ActionName } from '../model/actions.ts'
+import type { CellState } from '../model/cell.ts'
 import type { DisplayedPower } from '../model/power.ts'
 import type { QuotaRow } from '../model/quota.ts'
 import type { ShownTaskState } from '../model/task.ts'
@@ -74,6 +75,18 @@ const events: Readonly<Record<string, string>> = {
   'screen.ticket': 'Console ticket requested',
   'console.opened': 'Console opened',
   'console.closed': 'Console closed',
+  'console.ended': 'Console closed by an administrator',
+  'cell.fit': 'Cell fit again',
+  'cell.unfit': 'Cell unfit',
+}
+
+const conditions: Readonly<Record<string, string>> = {
+  clock: 'Clock',
+  certificate: 'Certificate',
+  hosts: 'Way to the hosts',
+  trust: 'Trust of the hosts',
+  database: 'PostgreSQL',
+  temporal: 'Temporal',
 }
 
 const capitalised = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1)
@@ -148,6 +161,23 @@ export const en = {
     operations[name]?.[isDone ? 1 : 0] ?? capitalised(name.replaceAll(/([A-Z])/g, ' $1')),
 
   event: (type: string): string => events[type] ?? capitalised(type.replace('.', ': ')),
+
+  cellState: {
+    good: 'Alive and fit',
+    warning: 'A check fails',
+    unfit: 'Unfit',
+    dead: 'Not alive',
+  } satisfies Record<CellState, string>,
+
+  cellMeaning: {
+    good: 'The cell answers requests and follows its hosts.',
+    warning: 'The cell works. What the check found says what to do.',
+    unfit: 'The cell leaves hosts and tasks to the other cells until its checks are right.',
+    dead: 'The cell sends no heartbeats: its process ended, or it does not reach PostgreSQL. What it checked last is shown.',
+  } satisfies Record<CellState, string>,
+
+  /** What a cell checks, by the name of the condition. */
+  condition: (name: string): string => conditions[name] ?? capitalised(name),
 
   quota: {
     vms: 'VMs',

@@ -81,6 +81,12 @@ export const hostColumns: readonly GridColumn<HostQueryRecord>[] = [
     cell: (host) => <span className={page['mono']}>{host.address}</span>,
   },
   {
+    key: 'cell',
+    title: 'Cell',
+    width: '6.5rem',
+    cell: (host) => <span className={page['soft']}>{host.cellName}</span>,
+  },
+  {
     key: 'seen',
     title: 'Last seen',
     width: '6.5rem',

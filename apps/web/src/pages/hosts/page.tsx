@@ -5,11 +5,12 @@ import type { HostQueryRecord } from '../../api/query.ts'
 import { paths } from '../../app/paths.ts'
 import { RecordGrid } from '../../app/record-grid.tsx'
 import { useSearch } from '../../app/use-search.ts'
+import { Button } from '../../components/button.tsx'
 import { EmptyState } from '../../components/empty-state.tsx'
 import { Chips, FilterBar, FilterInput } from '../../components/filter-bar.tsx'
 import { Meter } from '../../components/meter.tsx'
 import { useAllRecords } from '../../data/use-record-list.ts'
-import { nameFilter } from '../../model/filter.ts'
+import { escapedValue, nameFilter } from '../../model/filter.ts'
 import { capacityOf, memoryShare } from '../../model/host.ts'
 import { choiceParam, textParam } from '../../model/search-params.ts'
 import { CapacityCards } from './capacity-cards.tsx'
@@ -22,13 +23,16 @@ import style from './page.module.css'
 const schema = {
   q: textParam(),
   status: choiceParam(['', 'disabled', 'lost'], ''),
+  /** The cell that follows the host. */
+  cell: textParam(),
   sort: textParam('name'),
 }
 const statusFilters = { '': '', disabled: 'isEnabled==false', lost: 'state==lost' } as const
 
 export function HostsPage() {
   const [search, change] = useSearch(schema)
-  const filter = [statusFilters[search.status], nameFilter(search.q)]
+  const ofCell = search.cell === '' ? '' : `cellName==${escapedValue(search.cell)}`
+  const filter = [statusFilters[search.status], nameFilter(search.q), ofCell]
     .filter((part) => part !== '')
     .join(';')
   const { data: all } = useAllRecords('host')
@@ -66,6 +70,11 @@ export function HostsPage() {
           ]}
           onChange={(status) => change({ status })}
         />
+        {search.cell !== '' && (
+          <Button small icon="close" onClick={() => change({ cell: '' })}>
+            Followed by {search.cell}
+          </Button>
+        )}
       </FilterBar>
       <RecordGrid
         className={style['list']}

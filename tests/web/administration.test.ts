@@ -1,0 +1,61 @@
+// Goal: an administrator of the cloud sees the cells and the open consoles, and closes a console; nobody else is led there.
+// Method: Chromium against a simulated cell.
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+
+import { until } from '@skerry/lab'
+
+import { startBrowser, type WebBrowser } from './browser.ts'
+import { startSimulatedCell, type SimulatedCell } from './simulated-cell/server.ts'
+
+let cell: SimulatedCell
+let browser: WebBrowser
+
+before(async () => {
+  cell = await startSimulatedCell({})
+  browser = await startBrowser(cell)
+})
+after(async () => {
+  await browser[Symbol.asyncDispose]()
+  await cell[Symbol.asyncDispose]()
+})
+
+test('a cell is shown with its state and its checks, and leads to the hosts that it follows', async () => {
+  const page = await browser.open({ user: 'root@System', path: '/admin/cells' })
+  for (const state of ['Alive and fit', 'A check fails', 'Not alive']) {
+    await page.getByText(state, { exact: true }).waitFor()
+  }
+  const checks = page.getByRole('region', { name: 'Checks of cell-2' })
+  await checks.getByRole('row', { name: /Temporal.*not ok.*no task starts/ }).waitFor()
+  await page.getByRole('link', { name: '500' }).first().click()
+  await page.waitForURL('**/admin/hosts?cell=cell-1')
+  await page.getByRole('heading', { name: 'Hosts' }).waitFor()
+  await page.getByRole('button', { name: 'Followed by cell-1' }).click()
+  await page.waitForURL('**/admin/hosts')
+  await page.context().close()
+})
+
+test('a console is found by its user and closed', async () => {
+  const page = await browser.open({ user: 'root@System', path: '/admin/consoles' })
+  const table = page.getByRole('region', { name: 'Open consoles' })
+  const rows = table.getByRole('row')
+  await rows.nth(12).waitFor()
+  const user = (await rows.nth(1).getByRole('cell').first().textContent()) ?? ''
+  await page.getByLabel('Filter').fill(user)
+  await page.waitForURL(`**?q=${user}`)
+  const before = await rows.count()
+  await rows.nth(1).getByRole('button', { name: 'Close' }).click()
+  await page.getByRole('alertdialog').getByRole('button', { name: 'Close' }).click()
+  await page.getByText(/^Closed the console of /).waitFor()
+  await until('the console is no longer listed', async () => (await rows.count()) === before - 1)
+  await page.context().close()
+})
+
+test('a tenant is not led to the pages of the cloud', async () => {
+  const page = await browser.open()
+  await page.getByRole('link', { name: 'api-dev-001' }).waitFor()
+  for (const name of ['Cells', 'Open consoles']) {
+    assert.equal(await page.getByRole('link', { name, exact: true }).count(), 0, name)
+  }
+  await page.context().close()
+})
