@@ -1,4 +1,5 @@
 // Server-sent events of the cloud. By fetch, not EventSource: that one hides the status of a refused stream.
+import { isHidden, untilVisible, whenHiddenForLong } from './visibility.ts'
 
 export interface LiveEvent {
   readonly event: string
@@ -249,37 +250,4 @@ async function lead(
       setTimeout(resolve, RECONNECT_MS[Math.min(failures, RECONNECT_MS.length - 1)]),
     )
   }
-}
-
-const isHidden = (): boolean => document.visibilityState === 'hidden'
-
-/** An open stream keeps the session alive. It is closed when no one has looked for this long, so that the session can expire. */
-const HIDDEN_MS = 10 * 60_000
-
-function whenHiddenForLong(act: () => void): () => void {
-  let timer: ReturnType<typeof setTimeout> | undefined
-  const look = (): void => {
-    clearTimeout(timer)
-    if (isHidden()) timer = setTimeout(act, HIDDEN_MS)
-  }
-  document.addEventListener('visibilitychange', look)
-  look()
-  return () => {
-    clearTimeout(timer)
-    document.removeEventListener('visibilitychange', look)
-  }
-}
-
-/** Resolves when the page is visible or `signal` is aborted. */
-function untilVisible(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const look = (): void => {
-      if (isHidden() && !signal.aborted) return
-      document.removeEventListener('visibilitychange', look)
-      resolve()
-    }
-    document.addEventListener('visibilitychange', look)
-    signal.addEventListener('abort', look)
-    look()
-  })
 }

@@ -1,6 +1,7 @@
 // The events of one run of a workflow. The server ends the stream with the run.
 import { requestEvents } from './client.ts'
 import { readStream, RefusedStream, type LiveEvent } from './event-stream.ts'
+import { isHidden, untilVisible, whenHiddenForLong } from './visibility.ts'
 import { WORKFLOW_API } from './workflows.ts'
 
 const AGAIN_MS = [1000, 2000, 4000, 8000, 16_000, 30_000]
@@ -19,7 +20,10 @@ export interface RunListener {
   readonly onGone: () => void
 }
 
-/** Follows a run until it ends, the stream is refused, or `signal` stops it. */
+/**
+ * Follows a run until it ends, the stream is refused, or `signal` stops it. While no one looks at the page, a stream that ended is not
+ * opened again, and one that is open is closed after a while.
+ */
 export async function followRun(
   path: string,
   listener: RunListener,
@@ -29,7 +33,6 @@ export async function followRun(
   let failures = 0
   const reader = {
     path: `${WORKFLOW_API}${path}`,
-    signal,
     onOpen: () => {
       failures = 0
     },
@@ -39,16 +42,21 @@ export async function followRun(
     },
   }
   while (!signal.aborted && listener.goesOn()) {
+    const rest = new AbortController()
+    const forget = whenHiddenForLong(() => rest.abort())
     try {
-      await readStream(reader, last)
+      await readStream({ ...reader, signal: AbortSignal.any([signal, rest.signal]) }, last)
     } catch (error) {
       const status = error instanceof RefusedStream ? error.status : 0
       if (signal.aborted) return
       if (status === 401) requestEvents.onUnauthenticated()
       else if (isFinal(status)) listener.onGone()
       if (isFinal(status)) return
+    } finally {
+      forget()
     }
-    await pause(AGAIN_MS[Math.min(failures, AGAIN_MS.length - 1)] ?? 0, signal)
+    if (isHidden()) await untilVisible(signal)
+    else await pause(AGAIN_MS[Math.min(failures, AGAIN_MS.length - 1)] ?? 0, signal)
     failures += 1
   }
 }
