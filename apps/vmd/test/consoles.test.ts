@@ -7,15 +7,13 @@ import { json } from 'node:stream/consumers'
 import { after, before, test } from 'node:test'
 
 import { changePower, createVm } from '@skerry/engine'
-import { freePorts, reasonWithoutRoot } from '@skerry/lab'
+import { reasonWithoutRoot } from '@skerry/lab'
 
 import {
   startEmulatedHost,
   type EmulatedHost,
 } from '../../../packages/engine/test/emulated-host.ts'
-import { makeToken } from '../src/local/access/token.ts'
-import { buildLocalServer } from '../src/local/server.ts'
-import { openLocal } from '../src/open-local.ts'
+import { serveLocal } from './served-local.ts'
 
 const skip = reasonWithoutRoot('host') ?? false
 const WORD = 'a-word-of-our-own-choice'
@@ -28,7 +26,7 @@ before(async () => {
 })
 after(() => started?.[Symbol.asyncDispose]())
 
-interface Door extends AsyncDisposable {
+interface ConsoleApi extends AsyncDisposable {
   readonly url: string
   readonly get: (path: string, init?: RequestInit) => Promise<Response>
   /** The code and the reason with which a socket is closed. */
@@ -37,32 +35,11 @@ interface Door extends AsyncDisposable {
   readonly refusal: (path: string, headers?: object) => Promise<unknown>
 }
 
-async function openDoor(token?: string): Promise<Door> {
+async function openApi(token?: string): Promise<ConsoleApi> {
   assert.ok(started)
-  await using stack = new AsyncDisposableStack()
-  let made = 0
-  const local = stack.use(
-    await openLocal(started.host, {
-      restore: 'autostart',
-      secret: () => `secret-${made++}`,
-      locked: token !== undefined,
-      webUi: { name: 'laptop', version: '0', path: '', directory: '/nonexistent' },
-    }),
-  )
-  const port = await freePorts()
-  const server = buildLocalServer(local, {
-    api: { kind: 'loopback', port },
-    admits: async () => true,
-    // This test connects from the process that answers; real users do not.
-    isOurs: () => false,
-    token: token === undefined ? undefined : makeToken(token),
-    log: () => undefined,
-  })
-  stack.defer(() => server.close())
-  stack.defer(() => local.endStreams())
-  await server.listen({ port, host: '127.0.0.1' })
+  const served = await serveLocal(started.host, { token })
+  const { port } = served
   const url = `http://127.0.0.1:${port}`
-  const all = stack.move()
   return {
     url,
     get: (path, init) => fetch(url + path, init),
@@ -85,12 +62,12 @@ async function openDoor(token?: string): Promise<Door> {
       const [answer] = (await once(sent, 'response')) as [IncomingMessage]
       return json(answer)
     },
-    [Symbol.asyncDispose]: () => all.disposeAsync(),
+    [Symbol.asyncDispose]: () => served[Symbol.asyncDispose](),
   }
 }
 
 test('opening a screen returns its path and the state of the VM', { skip }, async () => {
-  await using api = await openDoor()
+  await using api = await openApi()
   for (const [id, state] of [
     ['off-1', 'powered off'],
     ['on-1', 'powered on'],
@@ -104,7 +81,7 @@ test('opening a screen returns its path and the state of the VM', { skip }, asyn
 })
 
 test('the screen of a VM that is off closes with how to turn it on', { skip }, async () => {
-  await using api = await openDoor()
+  await using api = await openApi()
   assert.deepEqual(await api.closing('/console/off-1/screen'), [
     4001,
     'it is powered off; turn it on: skerry start off-1',
@@ -117,7 +94,7 @@ test('the screen of a VM that is off closes with how to turn it on', { skip }, a
 })
 
 test('an unknown VM and an invalid handshake are rejected with a message', { skip }, async () => {
-  await using api = await openDoor()
+  await using api = await openApi()
   for (const id of ['missing', 'cloud-7', '..', '%2e%2e']) {
     assert.deepEqual(await api.refusal(`/console/${id}/screen`), {
       code: 404,
@@ -132,7 +109,7 @@ test('an unknown VM and an invalid handshake are rejected with a message', { ski
 })
 
 test('with a token, a screen requires a single-use ticket issued for it', { skip }, async () => {
-  await using api = await openDoor(WORD)
+  await using api = await openApi(WORD)
   const asks = (headers: Record<string, string>) =>
     api.get('/api/vms/off-1/screen', { method: 'POST', headers })
   assert.equal((await asks({})).status, 401)
@@ -158,7 +135,7 @@ test(
   'the page is the same for every VM; for a missing VM its status is 404',
   { skip },
   async () => {
-    await using api = await openDoor()
+    await using api = await openApi()
     const html = { headers: { accept: 'text/html,*/*' } }
     const page = await api.get('/console/off-1', html)
     assert.deepEqual(
@@ -193,7 +170,7 @@ test(
   'with a token the page is shown without it, and does not reveal which VMs exist',
   { skip },
   async () => {
-    await using api = await openDoor(WORD)
+    await using api = await openApi(WORD)
     const html = { headers: { accept: 'text/html' } }
     assert.equal((await api.get('/console/off-1', html)).status, 200)
     assert.equal((await api.get('/console/missing', html)).status, 200)

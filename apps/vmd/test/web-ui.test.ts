@@ -10,16 +10,14 @@ import { text } from 'node:stream/consumers'
 import { after, before, test } from 'node:test'
 
 import { createVm } from '@skerry/engine'
-import { freePorts, reasonWithoutRoot } from '@skerry/lab'
+import { reasonWithoutRoot } from '@skerry/lab'
 
 import {
   startEmulatedHost,
   type EmulatedHost,
 } from '../../../packages/engine/test/emulated-host.ts'
 import { TicketSessions } from '../src/local/access/ticket-sessions.ts'
-import { makeToken } from '../src/local/access/token.ts'
-import { buildLocalServer } from '../src/local/server.ts'
-import { openLocal } from '../src/open-local.ts'
+import { serveLocal } from './served-local.ts'
 
 const skip = reasonWithoutRoot('host') ?? false
 const WORD = 'a-word-of-our-own-choice'
@@ -57,29 +55,8 @@ interface Server extends AsyncDisposable {
 
 async function openServer(token?: string, directory = dist): Promise<Server> {
   assert.ok(started)
-  await using stack = new AsyncDisposableStack()
-  let made = 0
-  const local = stack.use(
-    await openLocal(started.host, {
-      restore: 'autostart',
-      secret: () => `secret-${made++}`,
-      locked: token !== undefined,
-      webUi: { name: 'laptop', version: '1.2.3', path: '/usr/bin', directory },
-    }),
-  )
-  const port = await freePorts()
-  const server = buildLocalServer(local, {
-    api: { kind: 'loopback', port },
-    admits: async () => true,
-    // This test connects from the process that answers; real users do not.
-    isOurs: () => false,
-    token: token === undefined ? undefined : makeToken(token),
-    log: () => undefined,
-  })
-  stack.defer(() => server.close())
-  stack.defer(() => local.endStreams())
-  await server.listen({ port, host: '127.0.0.1' })
-  const all = stack.move()
+  const served = await serveLocal(started.host, { token, directory })
+  const { port } = served
   return {
     port,
     // Not by fetch, which does not send these headers as they are.
@@ -97,7 +74,7 @@ async function openServer(token?: string, directory = dist): Promise<Server> {
       const [answer] = (await once(sent, 'response')) as [IncomingMessage]
       return { status: answer.statusCode ?? 0, headers: answer.headers, body: await text(answer) }
     },
-    [Symbol.asyncDispose]: () => all.disposeAsync(),
+    [Symbol.asyncDispose]: () => served[Symbol.asyncDispose](),
   }
 }
 
