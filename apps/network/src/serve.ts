@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 
 import { Fault } from '@skerry/fault'
 import { listenTo, openDatabase, Pools } from '@skerry/postgres'
-import { Conditions, openHealth, type Clock, type RunningServer } from '@skerry/service'
+import { Conditions, openHealth, type Clock, type RunningProgram } from '@skerry/service'
 
 import { remoteOf, type NetworkServerConfig } from './config.ts'
 import { countChanges } from './database/changes.ts'
@@ -12,7 +12,7 @@ import { networkMeter } from './meter.ts'
 import { serveZone } from './zone/serve-zone.ts'
 import { WakeUp } from './zone/wake-up.ts'
 
-export interface NetworkServerContext extends Pick<RunningServer, 'log' | 'pause'> {
+export interface NetworkServerContext extends Pick<RunningProgram, 'log' | 'pause'> {
   readonly clock: Clock
   /** A monotonic clock, in milliseconds. */
   readonly now: () => number

@@ -121,7 +121,7 @@ const keepCertificate = (
 
 const keepOverlay = (
   cloud: OpenHostApi,
-  { log, pause }: RunningServer,
+  { log, pause }: RunningProgram,
   stopped: AbortSignal,
 ): Promise<void> =>
   keepOverlayCertificate(
