@@ -34,6 +34,7 @@ export async function startEmulatedHost(): Promise<EmulatedHost> {
         qemuSaves: directory.at('saves'),
         openvswitch: directory.at('openvswitch'),
         ovn: directory.at('ovn'),
+        switchSettings: directory.at('openvswitch'),
       },
       // The in-memory driver accepts our definitions, including devices, for its own domain type.
       hypervisor: { type: 'test' as Hypervisor['type'], nesting: 'svm' },

@@ -119,6 +119,8 @@ test(
     assert.equal(transactions, 1)
     assert.equal(host.overlay.now.reason, 'ovs-vswitchd does not run')
     assert.equal(host.overlay.datapath, 'netdev')
+    const kept = await readFile(join(host.paths.switchSettings, 'system-id.conf'), 'utf8')
+    assert.equal(kept.trim(), zone.systemId, 'also at the next start of Open vSwitch')
 
     await joinOverlay(host, { ...zone, fencingToken: '8' })
     await settleOverlay(host)

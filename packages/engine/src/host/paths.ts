@@ -15,6 +15,8 @@ export interface Paths {
   /** Where Open vSwitch and OVN keep their sockets. */
   readonly openvswitch: string
   readonly ovn: string
+  /** Where the scripts that start Open vSwitch read its settings. */
+  readonly switchSettings: string
 }
 
 export const defaultPaths: Paths = {
@@ -24,6 +26,7 @@ export const defaultPaths: Paths = {
   qemuSaves: '/var/lib/libvirt/qemu/save',
   openvswitch: '/run/openvswitch',
   ovn: '/run/ovn',
+  switchSettings: '/etc/openvswitch',
 }
 
 type VmKey = { readonly id: VmId; readonly owner: Owner }

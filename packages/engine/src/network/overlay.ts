@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises'
 import { networkInterfaces } from 'node:os'
 import { join } from 'node:path'
 
+import { writeDurably } from '@skerry/durable-file'
 import { Fault } from '@skerry/fault'
 import type { Ovsdb } from '@skerry/ovsdb'
 import type { HostOverlay, OverlayJoin } from '@skerry/vm'
@@ -11,6 +12,7 @@ import { OVERLAY_BRIDGE } from '../domain/card-xml.ts'
 import { outbound } from '../domain/segment.ts'
 import { every } from '../every.ts'
 import type { Host } from '../host/host.ts'
+import { PUBLIC_FILE } from '../host/private-files.ts'
 import { askDaemon } from './ask-daemon.ts'
 import {
   changesTo,
@@ -127,10 +129,19 @@ async function configure(host: Host, db: Ovsdb, zone: OverlayJoin): Promise<Swit
     if (isOut) await ensureOutbound(host)
     return now
   }
+  await keepSystemId(host, zone.systemId)
   await changeSwitch(db, changes)
   if ((await whyNotSwitch(host)) === undefined) await waitForSwitch(db, now)
   if (isOut) await ensureOutbound(host)
   return readSwitch(db)
+}
+
+/** The scripts that start Open vSwitch write the id in this file into its database, at each start; without one, a random id. */
+async function keepSystemId({ paths }: Host, id: string): Promise<void> {
+  const file = join(paths.switchSettings, 'system-id.conf')
+  const before = await readFile(file, 'utf8').catch(() => '')
+  if (before.trim() === id || !existsSync(paths.switchSettings)) return
+  await writeDurably(file, `${id}\n`, PUBLIC_FILE)
 }
 
 /** Uplinks of administrators stay. */
