@@ -82,7 +82,7 @@ async function runJobs(chosen: readonly Job[]): Promise<number> {
     },
   }).finally(() => rmSync(scratch, { recursive: true, force: true }))
   // A killed test cannot remove the names of its networks.
-  if (stopped.signal.aborted) await forgetDeadLabs(others)
+  if (sumOf(outcomes).failed > 0) await forgetDeadLabs(others)
   const seconds = Math.round((performance.now() - began) / 1000)
   summarize(outcomes)
   if (values['write-durations']) writeDurations(outcomes)

@@ -1,18 +1,29 @@
 // Runs test files with Node's own runner and prints one summary line at the end.
-// Usage: node tools/run-tests.ts [--serial] [--report FILE] GLOB...
-// --report writes the counts and the seconds of each file as JSON, for tools/ci.ts.
+// Usage: node tools/run-tests.ts [--serial] [--report FILE] [--exit-within SECONDS] GLOB...
+// --report writes the counts and the seconds of each file as JSON, for tools/ci.ts. A file whose process is alive so many seconds
+// after its last test ended is killed and has failed.
 import { globSync, writeFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
-import { join, relative } from 'node:path'
+import { join, relative, resolve } from 'node:path'
 import { run } from 'node:test'
 import { spec } from 'node:test/reporters'
 import { parseArgs } from 'node:util'
 
+import { followFiles } from './ci/file-ends.ts'
+import { killTree } from './ci/processes.ts'
 import type { TestReport } from './ci/report.ts'
+import { childrenOf, commandOf } from './lab/src/system/processes.ts'
+
+/** Enough to remove the largest lab on a busy machine. */
+const EXIT_SECONDS = 120
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  options: { serial: { type: 'boolean', default: false }, report: { type: 'string' } },
+  options: {
+    serial: { type: 'boolean', default: false },
+    report: { type: 'string' },
+    'exit-within': { type: 'string', default: String(EXIT_SECONDS) },
+  },
 })
 
 const found = positionals.map((pattern) => ({ pattern, files: globSync(pattern) }))
@@ -30,11 +41,21 @@ process.env['NODE_COMPILE_CACHE'] ??= join(
 const count = { passed: 0, failed: 0, skipped: 0 }
 const seconds: Record<string, number> = {}
 const stream = run({ files, concurrency: values.serial ? 1 : availableParallelism() })
-stream.on('test:complete', ({ name, nesting, details }) => {
-  // The runner reports each file as a test that contains its tests; its name is the path.
-  if (nesting === 0 && files.includes(relative('.', name)))
-    seconds[relative('.', name)] = Math.round(details.duration_ms / 100) / 10
+const ends = followFiles(() => performance.now())
+/** The runner reports each file as a test that contains its tests; its name is the path. */
+const isFile = (name: string, nesting: number) =>
+  nesting === 0 && files.includes(relative('.', name))
+stream.on('test:enqueue', ({ name, nesting, file = '' }) => {
+  if (!isFile(name, nesting)) ends.queued(relative('.', file))
 })
+stream.on('test:complete', ({ name, nesting, file = '', details }) => {
+  if (!isFile(name, nesting)) return ends.completed(relative('.', file))
+  ends.exited(relative('.', name))
+  seconds[relative('.', name)] = Math.round(details.duration_ms / 100) / 10
+})
+setInterval(() => {
+  for (const file of ends.overdue(Number(values['exit-within']) * 1000)) endFile(file)
+}, 1000).unref()
 stream.on('test:summary', ({ file, counts }) => {
   if (file !== undefined) return
   count.passed = counts.passed
@@ -53,3 +74,11 @@ if (values.report !== undefined) {
 const skipsCount = process.env['CI'] === 'true' ? count.skipped : 0
 console.log(`${count.passed} passed, ${count.failed} failed, ${count.skipped} skipped`)
 process.exitCode = count.failed + skipsCount > 0 || count.passed === 0 ? 1 : 0
+
+function endFile(file: string): void {
+  const runs = (pid: number) => commandOf(pid).some((word) => resolve(word) === resolve(file))
+  console.log(
+    `${file}: its tests ended more than ${values['exit-within']} s ago and its process did not: killed`,
+  )
+  childrenOf(process.pid).filter(runs).forEach(killTree)
+}

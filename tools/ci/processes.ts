@@ -1,4 +1,4 @@
-// Ends a job with everything that it started.
+// Ends a job, or one process, with everything that it started.
 import { setTimeout as sleep } from 'node:timers/promises'
 
 import { allPids, parentOf, signalTo } from '../lab/src/system/processes.ts'
@@ -18,6 +18,11 @@ export async function endJob(leader: number): Promise<void> {
   }
   for (const pid of new Set([...others, ...descendants(leader)])) signalTo(pid, 'SIGKILL')
   signalTo(-leader, 'SIGKILL')
+}
+
+/** Kills a process and everything below it at once. */
+export function killTree(pid: number): void {
+  for (const each of [pid, ...descendants(pid)]) signalTo(each, 'SIGKILL')
 }
 
 function descendants(of: number): number[] {

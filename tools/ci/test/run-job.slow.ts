@@ -113,9 +113,38 @@ test('a killed job may clean up, also when its first process has ended', async (
   assert.ok(existsSync(join(at.root, 'cleaned')))
 })
 
-test('a time limit is four times the estimate, and never less than twenty minutes', () => {
-  assert.equal(limitOf(job(['true'], { seconds: 10 })), 1200)
-  assert.equal(limitOf(job(['true'], { seconds: 400 })), 1600)
+test('a time limit is six times the estimate, and never less than five minutes', () => {
+  assert.equal(limitOf(job(['true'], { seconds: 10 })), 300)
+  assert.equal(limitOf(job(['true'], { seconds: 400 })), 2400)
+})
+
+test('a job that exceeds its time limit is ended and failed with its output, and the next ones run', async () => {
+  await using at = await place()
+  const printed: string[] = []
+  const hangs = job(['sh', '-c', 'echo started; sleep 1000'], { name: 'hangs', seconds: 2 })
+  const outcomes = await runAll([hangs, job(['touch', 'ran'], { name: 'next' })], {
+    ...at.options,
+    limitOf: ({ seconds }) => seconds,
+    print: (line) => void printed.push(line),
+  })
+  assert.deepEqual(sumOf(outcomes), { passed: 0, failed: 1, skipped: 0 })
+  assert.match(printed.join('\n'), /== hangs: [\d.]+ s, killed after 2 s, its time limit\nstarted/)
+  assert.ok(existsSync(join(at.root, 'ran')))
+})
+
+test('a file whose tests have ended and whose process has not is ended and failed; the next file runs', async () => {
+  await using at = await place()
+  const server = `require('node:fs').writeFileSync('pid', String(process.pid)); setInterval(() => undefined, 1000)`
+  const stays = await at.testJob('a-stays.test.cjs', `${GOOD}; ${server}`)
+  await at.testJob('b-next.test.cjs', GOOD)
+  const [program = '', ...words] = stays.command
+  const outcome = await runJob(
+    { ...stays, command: [program, ...words, 'b-next.test.cjs', '--exit-within', '1'] },
+    at.options,
+  )
+  assert.deepEqual(outcome.counts, { passed: 4, failed: 1, skipped: 0 }, outcome.output)
+  assert.match(outcome.output, /a-stays\.test\.cjs: its tests ended more than 1 s ago/)
+  assert.equal(existsSync(`/proc/${await readFile(join(at.root, 'pid'), 'utf8')}`), false)
 })
 
 test('a job that needs a failed job is not run and counts as failed; everything is printed', async () => {

@@ -70,6 +70,12 @@ export function nameOf(pid: number): string | undefined {
   return quietly(() => readFileSync(`/proc/${pid}/comm`, 'utf8').trim())
 }
 
+/** The program of a process and its arguments; empty if it is gone. */
+export function commandOf(pid: number): string[] {
+  const words = quietly(() => readFileSync(`/proc/${pid}/cmdline`, 'utf8')) ?? ''
+  return words.split('\0').filter(Boolean)
+}
+
 export function childrenOf(parent: number): number[] {
   const children = quietly(() => readFileSync(`/proc/${parent}/task/${parent}/children`, 'latin1'))
   return (children ?? '').split(' ').filter(Boolean).map(Number)
