@@ -1,4 +1,4 @@
-// Goal: an administrator of the cloud sees the cells and the open consoles, and closes a console; nobody else is led there.
+// Goal: an administrator of the cloud sees the cells and the open consoles, and closes a console; no one else is led there.
 // Method: Chromium against a simulated cell.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'

@@ -80,7 +80,7 @@ test('a cell whose heartbeats end is not alive, and follows nothing; one that st
   assert.deepEqual([...(await cells()).keys()], ['cell-1'])
 })
 
-test('nobody else sees the cells', async () => {
+test('no one else sees the cells', async () => {
   const local = await api.enter(api.eng.org, 'organisation administrator')
   assert.equal((await api.ask('GET', '/api/admin/cells', { token: local })).status, 403)
 })

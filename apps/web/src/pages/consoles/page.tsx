@@ -25,7 +25,7 @@ import { formatBytes } from '../../text/format.ts'
 import page from '../../styles/page.module.css'
 
 const CONSOLES = '/api/admin/consoles'
-/** No event tells how much was transferred. */
+/** No event reports how much was transferred. */
 const READ_MS = 10_000
 const schema = { q: textParam() }
 
@@ -83,7 +83,7 @@ export function ConsolesPage() {
           rows={rows}
           keyOf={({ id }) => id}
           empty={
-            search.q === '' ? 'Nobody watches a VM now.' : 'No open console matches this filter.'
+            search.q === '' ? 'No one watches a VM now.' : 'No open console matches this filter.'
           }
           columns={[...columns, tools]}
         />
