@@ -221,6 +221,47 @@ suite('the web UI of one machine', { skip }, () => {
     await page.close()
   })
 
+  test('several VMs are started, powered off and deleted with an outcome for each, and one is previewed and cloned', async () => {
+    for (const id of ['many-1', 'many-2']) {
+      assert.equal((await post('/api/vms', { id, memoryMiB: 192 })).status, 201)
+    }
+    const page = await open('/ui/vms?q=many')
+    await page.getByRole('link', { name: 'many-2' }).waitFor()
+    const doWithAll = async (name: string, count: number): Promise<void> => {
+      await page.getByRole('grid').focus()
+      await page.keyboard.press('Home')
+      await page.keyboard.press('x')
+      await page.getByRole('button', { name: /^Select all/ }).click()
+      const button = { name: new RegExp(`^${name}`) }
+      await page.getByRole('toolbar').getByRole('button', button).click()
+      await page.getByRole('alertdialog').getByRole('button', button).click()
+      const outcomes = page.getByRole('dialog', { name: `${name}: ${count} VMs` })
+      await outcomes.getByText('Done for all of them.').waitFor({ timeout: BOOT_MS })
+      assert.equal(await outcomes.getByRole('cell', { name: 'Done' }).count(), count)
+      await outcomes.getByRole('button', { name: 'Close' }).click()
+    }
+    await doWithAll('Start', 2)
+    await page.getByRole('row', { name: /On.*many-2/ }).waitFor()
+    await page.getByRole('grid').focus()
+    await page.keyboard.press('Home')
+    await page.keyboard.press('Space')
+    await page.getByRole('complementary', { name: 'Preview of many-1' }).waitFor()
+    await page.keyboard.press('.')
+    await page.getByRole('menuitem', { name: 'Clone' }).click()
+    const clone = page.getByRole('dialog', { name: 'Clone: many-1' })
+    await clone.getByLabel('Name').fill('power')
+    const send = clone.getByRole('button', { name: 'Clone' })
+    assert.equal(await send.getAttribute('aria-disabled'), 'true')
+    await clone.getByLabel('Name').fill('many-3')
+    await send.click()
+    await page.getByRole('row', { name: /Off.*many-3/ }).waitFor({ timeout: BOOT_MS })
+    await doWithAll('Power off', 2)
+    await page.getByRole('row', { name: /Off.*many-1/ }).waitFor()
+    await doWithAll('Delete', 3)
+    assert.deepEqual(await ids(), ['kept'])
+    await page.close()
+  })
+
   test('pages of the machine have no violations, in both themes, at 1440 and 390 pixels', async () => {
     const page = await open('/ui/')
     await page.addInitScript({ content: inPage('probe') })
@@ -228,6 +269,7 @@ suite('the web UI of one machine', { skip }, () => {
     for (const path of [
       '/vms',
       '/vms?q=nothing-has-this-name',
+      '/vms?preview=kept',
       '/vms/new',
       ...['overview', 'snapshots', 'hardware', 'folders', 'forwards', 'log'].map(
         (tab) => `/vms/kept?tab=${tab}`,

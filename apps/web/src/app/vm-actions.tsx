@@ -20,6 +20,7 @@ import { commandOf, snapshotCommand } from '../model/commands.ts'
 import type { ShownTask } from '../model/task.ts'
 import { en } from '../text/en.ts'
 import { paths } from './paths.ts'
+import { CloneDialog } from './vms/clone-dialog.tsx'
 
 export const actionIcons: Readonly<Record<ActionName, IconName>> = {
   start: 'play',
@@ -36,6 +37,7 @@ export const actionIcons: Readonly<Record<ActionName, IconName>> = {
   revertSnapshot: 'revert',
   removeSnapshot: 'trash',
   changeHardware: 'cpu',
+  clone: 'copy',
   delete: 'trash',
 }
 
@@ -58,7 +60,9 @@ export const sendAction = (action: VmAction, body?: unknown): Promise<ShownTask 
 async function run({ target, action }: PendingAction, body?: unknown): Promise<void> {
   try {
     const task = await sendAction(action, body)
-    const doing = task ? en.operation(task.operation, false) : `${en.action[action.name]}:`
+    // The task of a clone is of the new VM.
+    const isOfTarget = task !== undefined && action.name !== 'clone'
+    const doing = isOfTarget ? en.operation(task.operation, false) : `${en.action[action.name]}:`
     notify({ tone: 'progress', title: `${doing} ${target.name}` })
   } catch (error) {
     notifyError(`${en.action[action.name]} ${target.name}: not done`, error)
@@ -69,6 +73,9 @@ async function run({ target, action }: PendingAction, body?: unknown): Promise<v
   void queryClient.invalidateQueries({ queryKey: ['tasks'] })
 }
 
+/** Their dialogs ask for more than a confirmation. */
+const withForm: ReadonlySet<ActionName> = new Set(['createSnapshot', 'clone'])
+
 function begin(target: ActionTarget, action: VmAction, navigate: NavigateFunction): void {
   if (!isAvailable(action)) return
   if (action.name === 'console') {
@@ -76,7 +83,7 @@ function begin(target: ActionTarget, action: VmAction, navigate: NavigateFunctio
     return openOwn ? openOwn(action) : openConsole(target.id)
   }
   if (action.name === 'changeHardware') return void navigate(`${paths.vm(target.id)}?tab=hardware`)
-  const isAsked = en.warning[action.name] !== undefined || action.name === 'createSnapshot'
+  const isAsked = en.warning[action.name] !== undefined || withForm.has(action.name)
   if (isAsked) return pending.set({ target, action })
   void run({ target, action })
 }
@@ -121,6 +128,8 @@ export function ActionDialog() {
   const { target, action } = current
   if (action.name === 'createSnapshot')
     return <SnapshotDialog {...current} onClose={close} onConfirm={confirm} />
+  if (action.name === 'clone')
+    return <CloneDialog {...current} onClose={close} onConfirm={confirm} />
   const title = `${en.action[action.name]}: ${target.name}`
   return (
     <ConfirmDialog

@@ -17,6 +17,7 @@ export const actionNames = [
   'revertSnapshot',
   'removeSnapshot',
   'changeHardware',
+  'clone',
   'delete',
 ] as const
 export type ActionName = (typeof actionNames)[number]

@@ -1,6 +1,7 @@
 // The vocabulary that pages share: states, actions, operations, events. Another language is another file of this type.
 import type { ActionName } from '../model/actions.ts'
 import type { CellState } from '../model/cell.ts'
+import type { BulkOutcome } from '../model/machine/bulk-outcomes.ts'
 import type { DisplayedPower } from '../model/power.ts'
 import type { QuotaRow } from '../model/quota.ts'
 import type { ShownTaskState } from '../model/task.ts'
@@ -129,6 +130,7 @@ export const en = {
     revertSnapshot: 'Revert to snapshot',
     removeSnapshot: 'Delete snapshot',
     changeHardware: 'Change hardware',
+    clone: 'Clone',
     delete: 'Delete',
   } satisfies Record<ActionName, string>,
 
@@ -156,6 +158,13 @@ export const en = {
     error: 'Failed',
     canceled: 'Canceled',
   } satisfies Record<ShownTaskState, string>,
+
+  bulkOutcome: {
+    waiting: 'Waiting',
+    running: 'Running',
+    done: 'Done',
+    failed: 'Failed',
+  } satisfies Record<BulkOutcome['state'], string>,
 
   operation: (name: string, isDone: boolean): string =>
     operations[name]?.[isDone ? 1 : 0] ?? capitalised(name.replaceAll(/([A-Z])/g, ' $1')),

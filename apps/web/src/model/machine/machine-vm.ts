@@ -1,5 +1,5 @@
 // A VM of this machine as the pages show it. Its state decides what may be done, by the same rules as vmd's.
-import { lifecycleRules } from '@skerry/vm/lifecycle'
+import { cloneWays, lifecycleRules } from '@skerry/vm/lifecycle'
 import { decidePower, powerRules, type PowerCommand, type PowerState } from '@skerry/vm/power'
 
 import { localPath, type LocalOperation, type LocalVm } from '../../api/machine.ts'
@@ -97,6 +97,7 @@ export function machineActions(
       method: 'PATCH',
       href: localPath('vms', id),
     }),
+    part('clone', Object.keys(cloneWays) as PowerState[], { method: 'POST', href: '/api/vms' }),
     part('delete', ['off', 'suspended'], { method: 'DELETE', href: localPath('vms', id) }),
   ]
   return [...byPower, ...parts].map(({ action, why }) => {

@@ -4,6 +4,7 @@ import { useNavigate } from 'react-router'
 import { usePageTitle } from '../../app/page-title.ts'
 import { paths } from '../../app/paths.ts'
 import { useSearch } from '../../app/use-search.ts'
+import { CpusField, MemoryField } from '../../app/vms/hardware-fields.tsx'
 import { Button } from '../../components/button.tsx'
 import { Card } from '../../components/card.tsx'
 import { CommandLine } from '../../components/command-line.tsx'
@@ -14,7 +15,7 @@ import { source } from '../../data/source.ts'
 import { createCommand } from '../../model/commands.ts'
 import { whyNotNewVm, type NewLocalVm } from '../../model/machine/machine-forms.ts'
 import { textParam } from '../../model/search-params.ts'
-import { formatBytes, formatMiB } from '../../text/format.ts'
+import { formatBytes } from '../../text/format.ts'
 
 import page from '../../styles/page.module.css'
 
@@ -66,21 +67,8 @@ export function MachineNewVmPage() {
                 onChange={setTemplate}
               />
               <div className={page['pair']}>
-                <TextField
-                  label="CPUs"
-                  type="number"
-                  min={1}
-                  value={cpus}
-                  onChange={(event) => setCpus(event.target.value)}
-                />
-                <TextField
-                  label="Memory (MiB)"
-                  type="number"
-                  min={64}
-                  hint={formatMiB(wanted.memoryMiB)}
-                  value={memory}
-                  onChange={(event) => setMemory(event.target.value)}
-                />
+                <CpusField value={cpus} onChange={setCpus} />
+                <MemoryField value={memory} onChange={setMemory} />
               </div>
               <TextArea
                 label="SSH key"

@@ -1,5 +1,6 @@
 import { useState, type FormEvent } from 'react'
 
+import { CpusField, MemoryField } from '../../app/vms/hardware-fields.tsx'
 import { Button } from '../../components/button.tsx'
 import { Card } from '../../components/card.tsx'
 import { CommandLine } from '../../components/command-line.tsx'
@@ -12,7 +13,6 @@ import {
   whyNotSettings,
 } from '../../model/machine/machine-forms.ts'
 import type { MachineVm } from '../../model/machine/machine-vm.ts'
-import { formatMiB } from '../../text/format.ts'
 
 import page from '../../styles/page.module.css'
 
@@ -44,21 +44,8 @@ export function SettingsTab({ vm }: { readonly vm: MachineVm }) {
     <form className={`${page['columns']} ${page['form']}`} onSubmit={submit}>
       <Card title="Hardware">
         <div className={page['fields']}>
-          <TextField
-            label="CPUs"
-            type="number"
-            min={1}
-            value={cpus}
-            onChange={(event) => setCpus(event.target.value)}
-          />
-          <TextField
-            label="Memory (MiB)"
-            type="number"
-            min={64}
-            hint={formatMiB(wanted.memoryMiB)}
-            value={memory}
-            onChange={(event) => setMemory(event.target.value)}
-          />
+          <CpusField value={cpus} onChange={setCpus} />
+          <MemoryField value={memory} onChange={setMemory} />
           <TextField
             label="Disk (MiB)"
             type="number"

@@ -1,5 +1,5 @@
 // The VMs of this machine: all of them are read at once, and filtered and sorted in the browser.
-import { useCallback, useMemo, useState } from 'react'
+import { useCallback, useMemo, useRef, useState } from 'react'
 import { useNavigate } from 'react-router'
 
 import { usePageTitle } from '../../app/page-title.ts'
@@ -9,9 +9,9 @@ import { Button } from '../../components/button.tsx'
 import { CommandLine } from '../../components/command-line.tsx'
 import { EmptyState, ErrorState } from '../../components/empty-state.tsx'
 import { Chips, FilterBar, FilterInput } from '../../components/filter-bar.tsx'
-import type { GridAction } from '../../components/grid/grid-column.ts'
 import { Grid } from '../../components/grid/grid.tsx'
 import { useIsNarrow } from '../../components/use-media.ts'
+import { useWidth } from '../../components/use-width.ts'
 import { useMachineVms } from '../../data/machine/use-machine.ts'
 import { density, rowHeightOf } from '../../data/preferences.ts'
 import { useStore } from '../../data/store.ts'
@@ -22,16 +22,24 @@ import { choiceParam, textParam } from '../../model/search-params.ts'
 import { openTasksByObject } from '../../model/task.ts'
 import { en } from '../../text/en.ts'
 import { NarrowVmRow } from '../vms/narrow-row.tsx'
+import { VmPreview } from '../vms/preview.tsx'
+import type { SelectableRows } from '../vms/row-columns.tsx'
 import { RowMenu, type OpenedRow } from '../vms/row-menu.tsx'
+import { useRowActions } from '../vms/use-row-actions.ts'
+import { MachineBulkBar } from './bulk-bar.tsx'
 import { machineVmColumns } from './columns.tsx'
+import { OutcomeDialog } from './outcome-dialog.tsx'
+import { useChosenVms } from './use-chosen-vms.ts'
 
 import page from '../../styles/page.module.css'
+import list from '../vms/vm-list.module.css'
 
 const statuses = ['', 'on', 'off', 'suspended', 'paused', 'unknown'] as const
 const schema = {
   q: textParam(),
   status: choiceParam(statuses, ''),
   sort: textParam('name'),
+  preview: textParam(),
 }
 const TITLE = 'Virtual machines'
 const ignore = (): void => undefined
@@ -47,78 +55,107 @@ export function MachineVmsPage() {
   }, [named, search.status, search.sort])
   usePageTitle({ text: TITLE, total: vms && rows.length })
   const [opened, setOpened] = useState<OpenedRow>()
-  const navigate = useNavigate()
+  const selection = useChosenVms(vms)
   const isNarrow = useIsNarrow()
   const rowHeight = rowHeightOf(useStore(density))
-  const columns = useColumns(setOpened)
+  const box = useRef<HTMLDivElement>(null)
+  const columns = useColumns(useWidth(box), selection, setOpened)
   const narrow = useCallback(
     (row: MachineVm) => <NarrowVmRow row={row} onMenu={(anchor) => setOpened({ row, anchor })} />,
     [],
   )
-  const onAction = (action: GridAction, row: MachineVm, index: number): void => {
-    const anchor = document.querySelector<HTMLElement>(`#row-${index} [aria-haspopup]`)
-    if (action === 'menu' && anchor) setOpened({ row, anchor })
-    if (action === 'open' || action === 'preview') void navigate(paths.vm(row.id))
-  }
+  const onAction = useRowActions({
+    previewed: search.preview,
+    onPreview: (preview) => change({ preview }, 'replace'),
+    onSelect: selection.toggle,
+    onMenu: setOpened,
+  })
   return (
     <div className={page['page']}>
-      <FilterBar action={<CreateButton />}>
-        <FilterInput
-          value={search.q}
-          unknown={unknown}
-          placeholder="Filter: web*  mem>4g  ip:10.83.*"
-          onChange={(q) => change({ q }, 'replace')}
-        />
-        <Chips
-          label="State"
-          value={search.status}
-          options={statuses.map((value) => ({
-            value,
-            text: value === '' ? 'All' : en.power[value],
-            count: vms && named.filter(({ power }) => value === '' || power === value).length,
-          }))}
-          onChange={(status) => change({ status })}
-        />
-      </FilterBar>
-      <div className={page['list']}>
-        <Grid
-          key={`${search.q} ${search.status}`}
-          label={TITLE}
-          columns={columns}
-          total={vms && rows.length}
-          rowAt={(index) => rows[index]}
-          keyOf={(row) => row.id}
-          sort={search.sort}
-          onSort={(sort) => change({ sort })}
-          onVisible={ignore}
-          rowHeight={rowHeight}
-          onAction={onAction}
-          narrow={isNarrow ? narrow : undefined}
-          failed={error && <ErrorState error={error} />}
-          empty={
-            vms?.length === 0 ? (
-              <NoVms />
-            ) : (
-              <EmptyState title="No VM matches this filter">
-                <p>Examples: web*, ip:10.83.*, mem&gt;4g.</p>
-                <Button onClick={() => change({ q: '', status: '' })}>Show all</Button>
-              </EmptyState>
-            )
-          }
-        />
+      {selection.chosen.length > 0 ? (
+        <MachineBulkBar chosen={selection.chosen} shown={rows} onChoose={selection.choose} />
+      ) : (
+        <FilterBar action={<CreateButton />}>
+          <FilterInput
+            value={search.q}
+            unknown={unknown}
+            placeholder="Filter: web*  mem>4g  ip:10.83.*"
+            onChange={(q) => change({ q }, 'replace')}
+          />
+          <Chips
+            label="State"
+            value={search.status}
+            options={statuses.map((value) => ({
+              value,
+              text: value === '' ? 'All' : en.power[value],
+              count: vms && named.filter(({ power }) => value === '' || power === value).length,
+            }))}
+            onChange={(status) => change({ status })}
+          />
+        </FilterBar>
+      )}
+      <div className={list['split']}>
+        <div className={page['list']} ref={box}>
+          <Grid
+            key={`${search.q} ${search.status}`}
+            label={TITLE}
+            columns={columns}
+            total={vms && rows.length}
+            rowAt={(index) => rows[index]}
+            keyOf={(row) => row.id}
+            sort={search.sort}
+            onSort={(sort) => change({ sort })}
+            onVisible={ignore}
+            isSelected={selection.isSelected}
+            previewed={search.preview}
+            rowHeight={rowHeight}
+            onAction={onAction}
+            narrow={isNarrow ? narrow : undefined}
+            failed={error && <ErrorState error={error} />}
+            empty={
+              vms?.length === 0 ? (
+                <NoVms />
+              ) : (
+                <NoMatch onReset={() => change({ q: '', status: '' })} />
+              )
+            }
+          />
+        </div>
+        {search.preview !== '' && !isNarrow && (
+          <VmPreview id={search.preview} onClose={() => change({ preview: '' }, 'replace')} />
+        )}
       </div>
       <RowMenu opened={opened} onClose={() => setOpened(undefined)} />
+      <OutcomeDialog />
     </div>
   )
 }
 
-function useColumns(openMenu: (opened: OpenedRow) => void) {
+function useColumns(
+  width: number,
+  { isSelected, toggle }: SelectableRows,
+  openMenu: (opened: OpenedRow) => void,
+) {
   const { data } = useTasks()
-  return useMemo(() => {
-    const tasks = openTasksByObject(data?.tasks)
-    return machineVmColumns(tasks, (row, anchor) => openMenu({ row, anchor }))
-  }, [data, openMenu])
+  return useMemo(
+    () =>
+      machineVmColumns({
+        width,
+        isSelected,
+        toggle,
+        tasks: openTasksByObject(data?.tasks),
+        onMenu: (row, anchor) => openMenu({ row, anchor }),
+      }),
+    [width, isSelected, toggle, data, openMenu],
+  )
 }
+
+const NoMatch = ({ onReset }: { readonly onReset: () => void }) => (
+  <EmptyState title="No VM matches this filter">
+    <p>Examples: web*, ip:10.83.*, mem&gt;4g.</p>
+    <Button onClick={onReset}>Show all</Button>
+  </EmptyState>
+)
 
 function CreateButton() {
   const navigate = useNavigate()

@@ -1,6 +1,7 @@
 import { useState } from 'react'
 
 import { linkOf, type CatalogDocument } from '../../api/documents.ts'
+import { CpusField, MemoryField } from '../../app/vms/hardware-fields.tsx'
 import { Button } from '../../components/button.tsx'
 import { CommandLine } from '../../components/command-line.tsx'
 import { Dialog } from '../../components/dialog.tsx'
@@ -80,21 +81,8 @@ export function UploadDialog({ onClose }: { readonly onClose: () => void }) {
         />
       )}
       <div className={page['pair']}>
-        <TextField
-          label="CPUs"
-          type="number"
-          min={1}
-          max={64}
-          value={cpus}
-          onChange={(event) => setCpus(event.target.value)}
-        />
-        <TextField
-          label="Memory (MiB)"
-          type="number"
-          min={64}
-          value={memory}
-          onChange={(event) => setMemory(event.target.value)}
-        />
+        <CpusField max={64} value={cpus} onChange={setCpus} />
+        <MemoryField value={memory} onChange={setMemory} />
       </div>
       <CommandLine
         wraps

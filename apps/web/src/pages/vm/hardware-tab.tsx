@@ -1,6 +1,7 @@
 import { useState, type FormEvent } from 'react'
 
 import type { TaskDocument } from '../../api/documents.ts'
+import { CpusField, MemoryField } from '../../app/vms/hardware-fields.tsx'
 import { Button } from '../../components/button.tsx'
 import { Card } from '../../components/card.tsx'
 import { CommandLine } from '../../components/command-line.tsx'
@@ -9,7 +10,6 @@ import { useChange } from '../../data/use-change.ts'
 import { findAction } from '../../model/actions.ts'
 import { shellQuoted, sizeOption } from '../../model/commands.ts'
 import { resourceType, type VmDetails } from '../../model/vm.ts'
-import { formatMiB } from '../../text/format.ts'
 
 import page from '../../styles/page.module.css'
 
@@ -62,22 +62,8 @@ export function HardwareTab({ vm }: { readonly vm: VmDetails }) {
     <form className={`${page['columns']} ${page['form']}`} onSubmit={submit}>
       <Card title="Hardware">
         <div className={page['fields']}>
-          <TextField
-            label="CPUs"
-            type="number"
-            min={1}
-            max={64}
-            value={cpus}
-            onChange={(event) => setCpus(event.target.value)}
-          />
-          <TextField
-            label="Memory (MiB)"
-            type="number"
-            min={64}
-            hint={formatMiB(wanted.memoryMiB)}
-            value={memory}
-            onChange={(event) => setMemory(event.target.value)}
-          />
+          <CpusField max={64} value={cpus} onChange={setCpus} />
+          <MemoryField value={memory} onChange={setMemory} />
           <TextField
             label="Disk (GiB)"
             type="number"

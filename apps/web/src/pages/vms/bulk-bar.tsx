@@ -1,20 +1,18 @@
 import { useState } from 'react'
 
-import { actionIcons, sendAction } from '../../app/vm-actions.tsx'
+import { sendAction } from '../../app/vm-actions.tsx'
 import { Button } from '../../components/button.tsx'
-import { CommandLine } from '../../components/command-line.tsx'
-import { ConfirmDialog } from '../../components/dialog.tsx'
 import { notify } from '../../data/notifications.ts'
 import { isTaskListOpen } from '../../data/page-state.ts'
 import { queryClient } from '../../data/query-client.ts'
 import { readVm } from '../../data/use-documents.ts'
 import { findAction, type ActionName } from '../../model/actions.ts'
-import { commandOf } from '../../model/commands.ts'
 import type { DisplayedPower } from '../../model/power.ts'
 import type { ListedVm } from '../../model/vm.ts'
 import { en } from '../../text/en.ts'
 import { formatCount } from '../../text/format.ts'
 import { AllActions, AllDialog } from './bulk-all.tsx'
+import { ChosenBar } from './chosen-bar.tsx'
 import { runForEach } from './run-for-each.ts'
 import type { Selection } from './use-selection.ts'
 
@@ -68,7 +66,7 @@ interface BulkBarProps {
 
 /** Replaces the filter while VMs are selected. */
 export function BulkBar(props: BulkBarProps) {
-  return props.selection.isAll ? <AllBar {...props} /> : <ChosenBar {...props} />
+  return props.selection.isAll ? <AllBar {...props} /> : <ChosenVmsBar {...props} />
 }
 
 function AllBar({ selection, filter, total }: BulkBarProps) {
@@ -98,97 +96,24 @@ function AllBar({ selection, filter, total }: BulkBarProps) {
   )
 }
 
-function ChosenBar({ selection, total, isAdministration }: BulkBarProps) {
-  const [asked, setAsked] = useState<ActionName>()
+function ChosenVmsBar({ selection, total, isAdministration }: BulkBarProps) {
   const rows = [...selection.rows.values()]
-  const fitting = (name: ActionName): ListedVm[] => {
-    const [, states = []] = bulkActions.find(([each]) => each === name) ?? []
-    return rows.filter(({ power }) => states.includes(power))
-  }
+  const choices = bulkActions.map(([name, states]) => ({
+    name,
+    rows: rows.filter(({ power }) => states.includes(power)),
+    whyNone: `none of the VMs is ${states.join(' or ')}`,
+  }))
   return (
-    <div className={style['bulk']} role="toolbar" aria-label="Actions for the selected VMs">
-      <span>
-        <b>{formatCount(rows.length)}</b> of {formatCount(total)} selected
-      </span>
-      {rows.length < total && (
-        <Button
-          small
-          tone="plain"
-          unavailable={
-            isAdministration && total > VMS_MAX ? `at most ${VMS_MAX} VMs at a time` : undefined
-          }
-          onClick={() => void selection.selectAll()}
-        >
-          Select all {formatCount(total)}
-        </Button>
-      )}
-      {bulkActions.map(([name, states]) => {
-        const count = fitting(name).length
-        return (
-          <Button
-            key={name}
-            small
-            icon={actionIcons[name]}
-            unavailable={count === 0 ? `none of the VMs is ${states.join(' or ')}` : undefined}
-            onClick={() => setAsked(name)}
-          >
-            {en.action[name]}
-            {count > 0 && count < rows.length ? ` ${count}` : ''}
-          </Button>
-        )
-      })}
-      <Button small tone="plain" icon="close" onClick={selection.clear}>
-        Clear selection
-      </Button>
-      {asked && (
-        <BulkDialog
-          name={asked}
-          rows={fitting(asked)}
-          skipped={rows.length - fitting(asked).length}
-          onClose={() => setAsked(undefined)}
-          onConfirm={() => {
-            setAsked(undefined)
-            selection.clear()
-            void actOnAll(fitting(asked), asked)
-          }}
-        />
-      )}
-    </div>
-  )
-}
-
-interface BulkDialogProps {
-  readonly name: ActionName
-  readonly rows: readonly ListedVm[]
-  /** Selected VMs in another state. */
-  readonly skipped: number
-  readonly onClose: () => void
-  readonly onConfirm: () => void
-}
-
-function BulkDialog({ name, rows, skipped, onClose, onConfirm }: BulkDialogProps) {
-  const names = rows.map((row) => row.name)
-  const shown = names.slice(0, NAMES_SHOWN).join(', ')
-  const rest = names.length - NAMES_SHOWN
-  const command = commandOf(name, 'VM')?.replace(/\bVM\b/, '"$vm"')
-  return (
-    <ConfirmDialog
-      title={`${en.action[name]}: ${en.vms(rows.length)}`}
-      action={`${en.action[name]} ${rows.length}`}
-      icon={actionIcons[name]}
-      isDangerous={name === 'delete'}
-      onClose={onClose}
-      onConfirm={onConfirm}
-    >
-      <p>
-        {shown}
-        {rest > 0 && ` and ${rest} more`}.{' '}
-        {skipped > 0 && `${en.vms(skipped)} in another state are left as they are.`}
-      </p>
-      {name === 'delete' && <p>{en.warning.delete}</p>}
-      {command !== undefined && (
-        <CommandLine text={`for vm in ${names.join(' ')}; do ${command} --no-wait; done`} />
-      )}
-    </ConfirmDialog>
+    <ChosenBar
+      count={rows.length}
+      total={total}
+      choices={choices}
+      whyNotAll={
+        isAdministration && total > VMS_MAX ? `at most ${VMS_MAX} VMs at a time` : undefined
+      }
+      onSelectAll={() => void selection.selectAll()}
+      onClear={selection.clear}
+      onConfirm={(choice) => void actOnAll(choice.rows, choice.name)}
+    />
   )
 }

@@ -10,8 +10,12 @@ import { ErrorState } from '../../components/empty-state.tsx'
 import { PowerLabel } from '../../components/power-label.tsx'
 import { RelativeTime } from '../../components/relative-time.tsx'
 import { currentVm } from '../../data/page-state.ts'
+import { pageConfig } from '../../data/session.ts'
+import { source } from '../../data/source.ts'
+import { useStore } from '../../data/store.ts'
 import { useMetrics, useVm } from '../../data/use-documents.ts'
 import { findAction, isAvailable } from '../../model/actions.ts'
+import { shellQuoted } from '../../model/commands.ts'
 import type { VmDetails } from '../../model/vm.ts'
 import { en } from '../../text/en.ts'
 import { formatMiB } from '../../text/format.ts'
@@ -61,6 +65,8 @@ const quickActions = ['start', 'console', 'shutdown', 'reboot'] as const
 
 function PreviewBody({ vm }: { readonly vm: VmDetails }) {
   const startAction = useVmActions()
+  // A VM of a machine may have several.
+  const { kind } = useStore(pageConfig)
   const isOn = vm.power === 'on'
   const { data: metrics } = useMetrics(vm.id, isOn)
   const actions = quickActions
@@ -92,7 +98,7 @@ function PreviewBody({ vm }: { readonly vm: VmDetails }) {
             ],
             vm.vapp !== undefined && ['vApp', vm.vapp],
             ['Hardware', `${vm.cpus} CPU · ${formatMiB(vm.memoryMiB)} · ${formatMiB(vm.diskMiB)}`],
-            ['Snapshot', vm.snapshot?.name ?? 'none'],
+            kind === 'cloud' && ['Snapshot', vm.snapshot?.name ?? 'none'],
             vm.created !== undefined && ['Created', <RelativeTime key="at" time={vm.created} />],
           ]}
         />
@@ -111,7 +117,7 @@ function PreviewBody({ vm }: { readonly vm: VmDetails }) {
           </Suspense>
         </Card>
       )}
-      {isOn && <CommandLine text={`skerry ssh ${vm.name}`} />}
+      {isOn && <CommandLine text={`skerry ssh ${shellQuoted(source().nameForTerminal(vm))}`} />}
     </>
   )
 }

@@ -7,7 +7,6 @@ import { useSearch } from '../../app/use-search.ts'
 import { Button } from '../../components/button.tsx'
 import { ErrorState } from '../../components/empty-state.tsx'
 import { Chips, FilterBar, FilterInput } from '../../components/filter-bar.tsx'
-import type { GridAction } from '../../components/grid/grid-column.ts'
 import { Grid } from '../../components/grid/grid.tsx'
 import { useIsNarrow } from '../../components/use-media.ts'
 import { useWidth } from '../../components/use-width.ts'
@@ -27,6 +26,7 @@ import { NoMatch, NoVms } from './no-vms.tsx'
 import { VmPreview } from './preview.tsx'
 import { RowMenu, type OpenedRow } from './row-menu.tsx'
 import { vmListSchema } from './search.ts'
+import { useRowActions } from './use-row-actions.ts'
 import { useSelection, type Selection } from './use-selection.ts'
 
 import page from '../../styles/page.module.css'
@@ -63,7 +63,12 @@ export function VmList({ isAdministration = false }: { readonly isAdministration
   const [opened, setOpened] = useState<OpenedRow>()
   const isNarrow = useIsNarrow()
   const rowHeight = rowHeightOf(useStore(density))
-  const onAction = useRowActions(isNarrow, search.preview, change, selection.toggle, setOpened)
+  const onAction = useRowActions({
+    previewed: search.preview,
+    onPreview: (preview) => change({ preview }, 'replace'),
+    onSelect: selection.toggle,
+    onMenu: setOpened,
+  })
   const box = useRef<HTMLDivElement>(null)
   const columns = useColumns(isAdministration, useWidth(box), selection, setOpened)
   const onVisible = useFollowingAddress(list.onVisible, (row) => change({ row }, 'replace'))
@@ -154,25 +159,6 @@ function CreateButton() {
       Create VM
     </Button>
   )
-}
-
-function useRowActions(
-  isNarrow: boolean,
-  previewed: string,
-  change: (part: { preview: string }, how: 'replace') => void,
-  toggle: (row: ListedVm) => void,
-  openMenu: (opened: OpenedRow) => void,
-) {
-  const navigate = useNavigate()
-  return (action: GridAction, row: ListedVm, index: number, isMove: boolean): void => {
-    if (action === 'select') return toggle(row)
-    if (action === 'menu') {
-      const anchor = document.querySelector<HTMLElement>(`#row-${index} [aria-haspopup]`)
-      return anchor ? openMenu({ row, anchor }) : undefined
-    }
-    if (action === 'open' || isNarrow) return void navigate(paths.vm(row.id))
-    change({ preview: previewed === row.id && !isMove ? '' : row.id }, 'replace')
-  }
 }
 
 function useColumns(
