@@ -28,6 +28,7 @@ export const tenantPages = [
   `/tasks?of=${uuid('01980003', '1')}`,
   '/events',
   '/workflows',
+  '/workflows/import',
   `/workflows/${uuid('01980010', '1')}`,
   `/workflows/${uuid('01980010', '2')}/runs/${uuid('01980011', '1')}`,
   '/questions',

@@ -142,6 +142,54 @@ test('a run is canceled after a question', async () => {
   await page.context().close()
 })
 
+test('a definition is checked, its errors lead to their places, and it is imported', async () => {
+  const page = await browser.open({ path: '/workflows' })
+  await page.getByRole('button', { name: 'Import workflow' }).click()
+  await page.waitForURL('**/workflows/import')
+  const area = page.getByLabel('Definition', { exact: true })
+  await area.fill('document:\n  title: Greet\n  wrong: 1\ndo:\n  - wrong: 2')
+  await page.getByRole('button', { name: 'Check only' }).click()
+  await page.getByRole('heading', { name: '2 errors' }).waitFor()
+  assert.equal(await area.getAttribute('aria-invalid'), 'true')
+  await page.getByRole('button', { name: 'Line 5' }).click()
+  const selected = `(({ value, selectionStart, selectionEnd }) =>
+    value.slice(selectionStart, selectionEnd))(document.activeElement)`
+  assert.equal(await page.evaluate(selected), 'wrong: 2')
+  await page.keyboard.type('set: {}')
+  await page.getByRole('heading', { name: '2 errors' }).waitFor({ state: 'detached' })
+  await page.getByRole('button', { name: 'Import', exact: true }).click()
+  await page.getByText('unknown property wrong: 1').waitFor()
+  await page.getByLabel('File', { exact: true }).setInputFiles({
+    name: 'greet.yaml',
+    mimeType: 'application/yaml',
+    buffer: Buffer.from('document:\n  title: Greet\n'),
+  })
+  await page.getByText('skerry workflow import greet.yaml').waitFor()
+  await page.getByRole('button', { name: 'Check only' }).click()
+  await page.getByText('No errors: Greet 1.0.0 would be created in Workflows').waitFor()
+  await page.getByRole('button', { name: 'Import', exact: true }).click()
+  await page.getByRole('heading', { name: 'Greet', exact: true }).waitFor()
+  await page.context().close()
+})
+
+test('a schedule starts its workflow at an interval', async () => {
+  const page = await browser.open({ path: '/schedules' })
+  await page.getByRole('button', { name: 'Create schedule' }).click()
+  const dialog = page.getByRole('dialog')
+  await dialog.getByLabel('Name', { exact: true }).fill('often')
+  await dialog.getByLabel('Name (required)').fill('john')
+  await dialog.getByRole('radio', { name: /^Interval/ }).check()
+  await dialog.getByLabel('Every', { exact: true }).fill('0')
+  const create = dialog.getByRole('button', { name: 'Create schedule' })
+  assert.equal(await create.getAttribute('aria-disabled'), 'true')
+  await dialog.getByLabel('Every', { exact: true }).fill('90')
+  await dialog.getByLabel('Unit').selectOption('minutes')
+  await dialog.getByText('--every 5400').waitFor()
+  await create.click()
+  await page.getByRole('row', { name: /often.*every 90 minutes/ }).waitFor()
+  await page.context().close()
+})
+
 test('a schedule is created, paused, resumed and deleted', async () => {
   const page = await browser.open({ path: '/schedules' })
   await page.getByRole('cell', { name: 'nightly', exact: true }).waitFor()

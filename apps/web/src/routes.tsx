@@ -63,6 +63,12 @@ const cloudPages: RouteObject[] = [
     lazy: { Component: async () => (await import('./pages/workflows/page.tsx')).WorkflowsPage },
   },
   {
+    path: 'workflows/import',
+    lazy: {
+      Component: async () => (await import('./pages/import-workflow/page.tsx')).ImportWorkflowPage,
+    },
+  },
+  {
     path: 'workflows/:workflow',
     lazy: { Component: async () => (await import('./pages/workflow/page.tsx')).WorkflowPage },
   },

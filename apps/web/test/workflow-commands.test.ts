@@ -32,8 +32,8 @@ test('a secret is a file in every command, also one inside an object or a list',
     '--input name=web --input password=@FILE --input login=@FILE --input keys=@FILE --input unknown=@FILE'
   assert.equal(runCommand('Greet', form), `skerry workflow run Greet ${inputs} --wait`)
   assert.equal(answerCommand('Greet', '7', form), `skerry workflow answer Greet 7 ${inputs}`)
-  const times = { cron: '@daily', title: 'x', zone: 'UTC' }
-  assert.ok(!scheduleCommand('Greet', times, form).includes('hunter2'))
+  const times = { cron: '@daily', 'time-zone': 'UTC' }
+  assert.ok(!scheduleCommand('Greet', { times, title: 'x' }, form).includes('hunter2'))
 })
 
 test('a form without secrets is written as it is filled in, and one with errors has no inputs', () => {

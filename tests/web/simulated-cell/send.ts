@@ -30,10 +30,14 @@ export const sendError = (
   message: string,
 ): void => sendJson(response, status, { majorErrorCode: status, minorErrorCode: code, message })
 
-export async function readBody(request: IncomingMessage): Promise<Record<string, unknown>> {
+export async function readText(request: IncomingMessage): Promise<string> {
   const chunks: Buffer[] = []
   for await (const chunk of request) chunks.push(chunk as Buffer)
-  const text = Buffer.concat(chunks).toString('utf8')
+  return Buffer.concat(chunks).toString('utf8')
+}
+
+export async function readBody(request: IncomingMessage): Promise<Record<string, unknown>> {
+  const text = await readText(request)
   return text.startsWith('{') ? (JSON.parse(text) as Record<string, unknown>) : {}
 }
 

@@ -2,7 +2,8 @@
 import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 
-import { readBody, sendJson } from './send.ts'
+import { readBody, readText, sendJson } from './send.ts'
+import { importReport } from './workflow-import.ts'
 
 const GREET = '01980010-0000-7000-8000-000000000001'
 const RESTART = '01980010-0000-7000-8000-000000000002'
@@ -51,7 +52,8 @@ interface SimulatedSchedule {
   readonly id: string
   readonly workflow: string
   readonly name: string
-  readonly cron: string
+  readonly cron?: string | undefined
+  readonly everySeconds?: number
   readonly zone: string
   isPaused: boolean
 }
@@ -127,6 +129,11 @@ export class SimulatedWorkflows {
     if (kind === 'schedules') return this.#schedule(method, parts, request, response)
     if (kind !== 'workflows') return false
     const found = workflows.find((each) => each.id === id)
+    if (id === '' && method === 'POST') {
+      const isDryRun = url.searchParams.get('dryRun') === 'true'
+      const report = importReport(await readText(request), isDryRun, GREET)
+      return sent(response, report.result === 'refused' ? 400 : 200, report)
+    }
     if (id === '') return sent(response, 200, this.#list(url))
     if (!found) return sent(response, 404, { status: 404, message: 'not found' })
     if (below === undefined) return sent(response, 200, workflowOf(found))
@@ -289,10 +296,12 @@ export class SimulatedWorkflows {
       const {
         name = '',
         workflow = '',
-        cron = '',
-        'time-zone': zone = '',
-      } = (await readBody(request)) as Record<string, string>
-      const made = { id: randomUUID(), name, workflow, cron, zone, isPaused: false }
+        cron,
+        'time-zone': zone = 'UTC',
+        'every-seconds': seconds,
+      } = (await readBody(request)) as Partial<Record<string, string>>
+      const times = seconds === undefined ? { cron } : { everySeconds: Number(seconds) }
+      const made = { id: randomUUID(), name, workflow, ...times, zone, isPaused: false }
       this.schedules.set(made.id, made)
       return sent(response, 201, scheduleOf(made))
     }
@@ -355,11 +364,12 @@ const logOf = (run: SimulatedRun) => ({
   ],
 })
 
-const scheduleOf = ({ id, workflow, name, cron, zone, isPaused }: SimulatedSchedule) => ({
+const scheduleOf = ({ id, workflow, name, zone, isPaused, ...times }: SimulatedSchedule) => ({
   id,
   name,
   workflow,
-  cron,
+  cron: times.cron,
+  'every-seconds': times.everySeconds,
   state: isPaused ? 'suspended' : 'pending',
   'time-zone': zone,
   overlap: 'skip',

@@ -10,14 +10,22 @@ export class ApiError extends Error {
   /** What the user can do next, if the server says so. */
   readonly hint: string | undefined
   readonly requestId: string | undefined
+  /** The whole answer, if it was JSON. */
+  readonly document: unknown
 
-  constructor(status: number, code: string, message: string, requestId?: string) {
+  constructor(
+    status: number,
+    code: string,
+    message: string,
+    { requestId, document }: { readonly requestId?: string; readonly document?: unknown } = {},
+  ) {
     const [reason = message, ...hints] = message.split('; ')
     super(reason)
     this.status = status
     this.code = code
     this.hint = hints.length === 0 ? undefined : hints.join('; ')
     this.requestId = requestId
+    this.document = document
   }
 }
 
@@ -149,11 +157,12 @@ async function read<T>(response: Response, { expects401 }: RequestOptions): Prom
   if (response.ok) return (type.startsWith('text/plain') ? text : document) as T
   if (response.status === 401 && !expects401) requestEvents.onUnauthenticated()
   const { message, minorErrorCode, hint } = (document ?? {}) as ErrorDocument
+  const requestId = response.headers.get('x-request-id')
   throw new ApiError(
     response.status,
     minorErrorCode ?? String(response.status),
     [message, hint].filter(Boolean).join('; ') ||
       `The server answered ${response.status} ${response.statusText}`.trim(),
-    response.headers.get('x-request-id') ?? undefined,
+    { document, ...(requestId !== null && { requestId }) },
   )
 }

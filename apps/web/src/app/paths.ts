@@ -20,6 +20,7 @@ export const paths = {
   bulkTask: (id: string) => `/tasks?of=${segment(id)}`,
   events: '/events',
   workflows: '/workflows',
+  importWorkflow: '/workflows/import',
   workflow: (id: string) => `/workflows/${segment(id)}`,
   run: (workflow: string, id: string) => `/workflows/${segment(workflow)}/runs/${segment(id)}`,
   questions: '/questions',

@@ -1,5 +1,6 @@
 // Words of workflows, runs and schedules. Apart from en.ts, so that only their pages load them.
-import { formatCount } from './format.ts'
+import type { WorkflowImportReport } from '../model/workflows/workflow-import.ts'
+import { formatCount, formatLease } from './format.ts'
 
 const runStates: Readonly<Record<string, string>> = {
   initializing: 'Starting',
@@ -19,6 +20,8 @@ const stepStates: Readonly<Record<string, string>> = {
   canceled: 'Canceled',
 }
 
+const imported = ({ name = '', version = '' }: WorkflowImportReport): string => `${name} ${version}`
+
 export const workflowText = {
   runState: (state: string): string => runStates[state] ?? state,
   stepState: (state: string | undefined): string =>
@@ -33,5 +36,10 @@ export const workflowText = {
   linesShown: (shown: number, leftOut: number): string =>
     `the newest ${formatCount(shown)} of ${formatCount(shown + leftOut)} lines`,
   scheduleTimes: (cron: string | undefined, seconds: number | undefined, zone: string): string =>
-    cron === undefined ? `every ${seconds} s` : `${cron} (${zone})`,
+    cron === undefined ? `every ${formatLease(seconds ?? 0)}` : `${cron} (${zone})`,
+  imported: (report: WorkflowImportReport): string => `${imported(report)} is ${report.result}`,
+  wouldBe: (report: WorkflowImportReport): string =>
+    report.result === 'unchanged'
+      ? `${imported(report)} is already there, unchanged`
+      : `No errors: ${imported(report)} would be ${report.result} in ${report.category}`,
 } as const

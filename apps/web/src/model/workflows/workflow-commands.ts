@@ -1,5 +1,6 @@
 // The same on a terminal, for workflows. tests/web-commands.test.ts parses the lines with the commands of the CLI.
 import { shellQuoted } from '../commands.ts'
+import type { ScheduleTimes } from './schedule-times.ts'
 import type { FormSchema } from './schema-form.ts'
 import { isSecretInput } from './schema-secrets.ts'
 
@@ -32,7 +33,15 @@ export const pauseCommand = (name: string, schedule: string): string =>
   `skerry workflow schedule ${shellQuoted(name)} --pause ${schedule}`
 export const scheduleCommand = (
   name: string,
-  { cron, title, zone }: Readonly<{ cron: string; title: string; zone: string }>,
+  { times, title }: Readonly<{ times: ScheduleTimes; title: string }>,
   form: FilledForm,
 ): string =>
-  `skerry workflow schedule ${shellQuoted(name)} --cron ${shellQuoted(cron)} --time-zone ${shellQuoted(zone)} --name ${shellQuoted(title)}${options(form)}`
+  `skerry workflow schedule ${shellQuoted(name)}${timesOptions(times)} --name ${shellQuoted(title)}${options(form)}`
+
+const timesOptions = (times: ScheduleTimes): string =>
+  'cron' in times
+    ? ` --cron ${shellQuoted(times.cron)} --time-zone ${shellQuoted(times['time-zone'])}`
+    : ` --every ${times['every-seconds']}`
+
+export const importCommand = (file: string, overwrite: boolean): string =>
+  `skerry workflow import ${shellQuoted(file)}${overwrite ? ' --overwrite' : ''}`

@@ -8,8 +8,10 @@ import { Dialog } from '../../components/dialog.tsx'
 import { SelectField, TextField } from '../../components/field.tsx'
 import { useWorkflowChange } from '../../data/workflows/use-workflow-change.ts'
 import { useWorkflowDocument } from '../../data/workflows/use-workflows.ts'
+import { newTimes, timesOf, whyNotTimes } from '../../model/workflows/schedule-times.ts'
 import { hasSecrets } from '../../model/workflows/schema-secrets.ts'
 import { scheduleCommand } from '../../model/workflows/workflow-commands.ts'
+import { TimesFields } from './times-fields.tsx'
 
 import page from '../../styles/page.module.css'
 
@@ -23,8 +25,8 @@ const ownZone = Intl.DateTimeFormat().resolvedOptions().timeZone
 export function ScheduleDialog({ workflows, onClose }: ScheduleDialogProps) {
   const [workflow, setWorkflow] = useState(workflows[0]?.id ?? '')
   const [name, setName] = useState('')
-  const [cron, setCron] = useState('0 3 * * *')
-  const [zone, setZone] = useState(ownZone)
+  const [timesForm, setTimesForm] = useState(() => newTimes(ownZone))
+  const times = timesOf(timesForm)
   const { data, error } = useWorkflowDocument<PresentationDocument>(
     `/workflows/${workflow}/presentation`,
   )
@@ -37,6 +39,7 @@ export function ScheduleDialog({ workflows, onClose }: ScheduleDialogProps) {
     !data && 'the inputs of the workflow are being read',
     asksSecret && 'a schedule stores no secrets',
     name === '' && 'the schedule needs a name',
+    whyNotTimes(times),
   ].find((each) => typeof each === 'string')
   const submit = (): void => {
     if (why !== undefined) return
@@ -45,7 +48,7 @@ export function ScheduleDialog({ workflows, onClose }: ScheduleDialogProps) {
     makeChange({
       href: '/schedules',
       method: 'POST',
-      body: { workflow, name, cron, 'time-zone': zone, input },
+      body: { workflow, name, ...times, input },
       success: `Created ${name}`,
       failure: `${name} was not created`,
       onDone: onClose,
@@ -80,19 +83,7 @@ export function ScheduleDialog({ workflows, onClose }: ScheduleDialogProps) {
           options={workflows.map(({ id, name: text }) => ({ value: id, text }))}
           onChange={setWorkflow}
         />
-        <div className={page['pair']}>
-          <TextField
-            label="Times"
-            hint="Cron: minute, hour, day of the month, month, day of the week"
-            value={cron}
-            onChange={(event) => setCron(event.target.value)}
-          />
-          <TextField
-            label="Time zone"
-            value={zone}
-            onChange={(event) => setZone(event.target.value)}
-          />
-        </div>
+        <TimesFields form={timesForm} onChange={setTimesForm} />
         {asksSecret ? (
           <p className={page['bad']} role="alert">
             {title} asks for a secret, and a schedule stores no secrets. Start the workflow by hand,
@@ -101,7 +92,7 @@ export function ScheduleDialog({ workflows, onClose }: ScheduleDialogProps) {
         ) : (
           <>
             {data && <SchemaFields form={form} />}
-            <CommandLine wraps text={scheduleCommand(title, { cron, title: name, zone }, form)} />
+            <CommandLine wraps text={scheduleCommand(title, { times, title: name }, form)} />
           </>
         )}
       </div>

@@ -1,14 +1,16 @@
-import { Link } from 'react-router'
+import { Link, useNavigate } from 'react-router'
 
 import { attributesOf, type WorkflowListDocument } from '../../api/workflows.ts'
 import { usePageTitle } from '../../app/page-title.ts'
 import { paths } from '../../app/paths.ts'
 import { useSearch } from '../../app/use-search.ts'
+import { Button } from '../../components/button.tsx'
 import { Card } from '../../components/card.tsx'
 import { CommandLine } from '../../components/command-line.tsx'
 import { EmptyState, ErrorState } from '../../components/empty-state.tsx'
 import { FilterBar, FilterInput } from '../../components/filter-bar.tsx'
 import { Table } from '../../components/table.tsx'
+import { useSession } from '../../data/session.ts'
 import { useWorkflowDocument } from '../../data/workflows/use-workflows.ts'
 import { textParam } from '../../model/search-params.ts'
 import { listWorkflowsCommand } from '../../model/workflows/workflow-commands.ts'
@@ -21,6 +23,8 @@ const SHOWN = 200
 
 export function WorkflowsPage() {
   const [{ q }, change] = useSearch(schema)
+  const { rights } = useSession()
+  const navigate = useNavigate()
   // A comma separates conditions of the API.
   const name = q.replaceAll(',', ' ').trim()
   const filter = name === '' ? '' : `&conditions=${encodeURIComponent(`name~${name}`)}`
@@ -31,7 +35,18 @@ export function WorkflowsPage() {
   const rows = data?.link.map(attributesOf) ?? []
   return (
     <div className={`${page['page']} ${page['scrolling']}`}>
-      <FilterBar>
+      <FilterBar
+        action={
+          <Button
+            tone="primary"
+            icon="upload"
+            unavailable={rights.has('vm:edit') ? undefined : 'your role may not import workflows'}
+            onClick={() => void navigate(paths.importWorkflow)}
+          >
+            Import workflow
+          </Button>
+        }
+      >
         <FilterInput
           value={q}
           placeholder="Filter by name"
