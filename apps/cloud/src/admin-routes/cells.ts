@@ -1,5 +1,5 @@
 import { at } from '../dialect/addresses.ts'
-import { cells } from '../documents/cells.ts'
+import { cells } from '../documents/admin/cells.ts'
 import { listCells } from '../hosts/cells.ts'
 import { Hrefs } from '../http/links.ts'
 import { route } from '../http/route.ts'

@@ -1,5 +1,5 @@
 import { at } from '../dialect/addresses.ts'
-import { consoles } from '../documents/consoles.ts'
+import { consoles } from '../documents/admin/consoles.ts'
 import { Hrefs } from '../http/links.ts'
 import { route } from '../http/route.ts'
 import { endConsole, listConsoles } from '../inventory/consoles.ts'

@@ -1,7 +1,7 @@
 import { Fault } from '@skerry/fault'
 
 import { at } from '../dialect/addresses.ts'
-import { host, hosts } from '../documents/admin.ts'
+import { host, hosts } from '../documents/admin/hosts.ts'
 import { enableHost, listHosts } from '../hosts/host-states.ts'
 import { Hrefs } from '../http/links.ts'
 import { route } from '../http/route.ts'

@@ -1,9 +1,9 @@
 import { element, type Element } from '@skerry/xml'
 
-import type { Caller } from '../auth/caller.ts'
-import { at } from '../dialect/addresses.ts'
-import type { ListedCell } from '../hosts/cells.ts'
-import { link, type Hrefs } from '../http/links.ts'
+import type { Caller } from '../../auth/caller.ts'
+import { at } from '../../dialect/addresses.ts'
+import type { ListedCell } from '../../hosts/cells.ts'
+import { link, type Hrefs } from '../../http/links.ts'
 
 const cell = ({ id, alive, fit, seen, version, hosts, conditions }: ListedCell): Element =>
   element(

@@ -1,10 +1,10 @@
 import { element, type Element } from '@skerry/xml'
 
-import type { Caller } from '../auth/caller.ts'
-import { at } from '../dialect/addresses.ts'
-import { may } from '../domain/authorize.ts'
-import { link, type Hrefs } from '../http/links.ts'
-import type { OpenConsoleRow } from '../inventory/consoles.ts'
+import type { Caller } from '../../auth/caller.ts'
+import { at } from '../../dialect/addresses.ts'
+import { may } from '../../domain/authorize.ts'
+import { link, type Hrefs } from '../../http/links.ts'
+import type { OpenConsoleRow } from '../../inventory/consoles.ts'
 
 function openConsole(row: OpenConsoleRow, { dialect, principal }: Caller, hrefs: Hrefs): Element {
   return element(
