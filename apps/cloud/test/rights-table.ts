@@ -82,6 +82,8 @@ export const rows: Readonly<Record<string, Row>> = {
   changeProcessors: { least: 'author', ok: 202, from: 'POWERED_OFF' },
   readMemory: { least: 'console only', ok: 200 },
   changeMemory: { least: 'author', ok: 202, from: 'POWERED_OFF' },
+  readConnections: { least: 'console only', ok: 200 },
+  changeConnections: { least: 'author', ok: 202, from: 'POWERED_OFF' },
   reconfigureVm: { least: 'author', ok: 202 },
   readUsage: { least: 'console only', ok: 200, from: 'POWERED_ON' },
   takeScreenshot: { least: 'console only', ok: 200 },

@@ -16,6 +16,7 @@ import { routes } from '../src/routes.ts'
 import { acceptOf, exampleAt, exampleOf, operationsOf, startOf } from './every-route.ts'
 import { makeOffered } from './make-offered.ts'
 import {
+  addNetworkRow,
   BASE,
   hrefOf,
   openTenantsApi,
@@ -50,6 +51,7 @@ const hows: Readonly<Record<string, How>> = {
   undeploy: { from: 'POWERED_ON' },
   changeProcessors: { from: 'POWERED_OFF' },
   changeMemory: { from: 'POWERED_OFF' },
+  changeConnections: { from: 'POWERED_OFF' },
   rename: { from: 'POWERED_OFF' },
   mergeMetadata: { from: 'POWERED_OFF' },
   writeMetadataValue: { from: 'POWERED_OFF' },
@@ -157,6 +159,11 @@ async function record(
       token: api.eng.token,
       body: '<MetadataValue><Value>red</Value></MetadataValue>',
     })
+  }
+  if (route.path.includes(':network') && route.method !== 'GET') {
+    const name = route.method === 'DELETE' ? 'old' : 'front'
+    const row = { org: api.eng.org, vdc: ids['vdc'] ?? '', name }
+    ids['network'] = await addNetworkRow(api.cloud.db, row)
   }
   const token = await tokenFor(api, route)
   if (route.path.includes(':upload')) ids['upload'] = await announced(api, route)

@@ -280,8 +280,8 @@ export async function addNetworkRow(
     db,
   )
   const { rows } = await sql<{ id: string }>`
-    insert into network (org, vdc, name, kind, base, prefix, gateway, key)
-    values (${org}, ${vdc}, ${name}, 'isolated', 3232240640, 24, '192.168.20.1', take_network_key(${vdc})) returning id`.execute(
+    insert into network (org, vdc, name, kind, shared, base, prefix, gateway, key)
+    values (${org}, ${vdc}, ${name}, 'isolated', true, 3232240640, 24, '192.168.20.1', take_network_key(${vdc})) returning id`.execute(
     db,
   )
   const id = rows[0]?.id ?? ''

@@ -280,6 +280,7 @@ export interface CloudDocuments {
     readonly powerOn?: boolean
     readonly operationKey?: string
     readonly description?: string
+    readonly instantiationParams?: CloudDocuments['InstantiationParams']
     readonly source: CloudDocuments['ReferenceInput']
     readonly isSourceDelete?: boolean
   }
@@ -308,6 +309,7 @@ export interface CloudDocuments {
     readonly powerOn?: boolean
     readonly operationKey?: string
     readonly description?: string
+    readonly instantiationParams?: CloudDocuments['InstantiationParams']
     readonly sourcedItem?: readonly (CloudDocuments['SourcedItem'])[]
     readonly allEULAsAccepted?: boolean
   }
@@ -516,9 +518,29 @@ export interface CloudDocuments {
     readonly powerOn?: boolean
     readonly operationKey?: string
     readonly description?: string
+    readonly instantiationParams?: CloudDocuments['InstantiationParams']
     readonly source: CloudDocuments['ReferenceInput']
     readonly allEULAsAccepted?: boolean
     readonly guestCustomizationSection?: CloudDocuments['GuestParams']
+  }
+  /** The networks of new VMs. Default: the network called default of the vdc. */
+  readonly InstantiationParams: {
+    readonly networkConfigSection?: CloudDocuments['InstantiationParamsNetworkConfigSection']
+    readonly networkConnectionSection?: CloudDocuments['InstantiationParamsNetworkConnectionSection']
+  }
+  readonly InstantiationParamsNetworkConfigSection: {
+    readonly networkConfig?: readonly (CloudDocuments['InstantiationParamsNetworkConfigSectionNetworkConfig'])[]
+  }
+  readonly InstantiationParamsNetworkConfigSectionNetworkConfig: {
+    readonly networkName: string
+    readonly configuration?: CloudDocuments['InstantiationParamsNetworkConfigSectionNetworkConfigConfiguration']
+  }
+  readonly InstantiationParamsNetworkConfigSectionNetworkConfigConfiguration: {
+    readonly parentNetwork?: CloudDocuments['ReferenceInput']
+    readonly fenceMode?: string
+  }
+  readonly InstantiationParamsNetworkConnectionSection: {
+    readonly networkConnection?: readonly (CloudDocuments['NetworkConnectionParams'])[]
   }
   readonly IpRange: {
     readonly startAddress: string
@@ -789,6 +811,17 @@ export interface CloudDocuments {
   }
   readonly NetworkConfigurationIpScopesInput: {
     readonly ipScope?: CloudDocuments['IpScopeInput']
+  }
+  /** A network card of a VM to create. */
+  readonly NetworkConnectionParams: {
+    readonly network: string
+    /** From 0 to 9. Default: its place in the list. */
+    readonly networkConnectionIndex?: number
+    /** For MANUAL. */
+    readonly ipAddress?: string
+    readonly isConnected?: boolean
+    /** POOL, DHCP: the cloud chooses the address. MANUAL: IpAddress. NONE: none. Default: POOL. */
+    readonly ipAddressAllocationMode?: string
   }
   readonly NetworkConnectionSection: {
     readonly required?: boolean
@@ -1065,6 +1098,7 @@ export interface CloudDocuments {
   readonly RecomposeVAppParams: {
     readonly name?: string
     readonly description?: string
+    readonly instantiationParams?: CloudDocuments['InstantiationParams']
     readonly sourcedItem?: readonly (CloudDocuments['SourcedItem'])[]
     readonly deleteItem?: readonly (CloudDocuments['ReferenceInput'])[]
   }
@@ -1145,6 +1179,7 @@ export interface CloudDocuments {
   readonly SourcedItem: {
     readonly sourceDelete?: boolean
     readonly source: CloudDocuments['ReferenceInput']
+    readonly instantiationParams?: CloudDocuments['InstantiationParams']
     readonly guestCustomizationSection?: CloudDocuments['GuestParams']
   }
   readonly SupportedVersions: {
@@ -1980,6 +2015,17 @@ export interface CloudOperations {
     readonly body: CloudDocuments['ItemInput']
     readonly answer: CloudDocuments['Task']
   }
+  /** The network cards of a VM. */
+  readonly readConnections: {
+    readonly params: { readonly entity: string }
+    readonly answer: CloudDocuments['NetworkConnectionSection']
+  }
+  /** Changes the networks, addresses and modes of the cards of a VM that is off. While it is on, only IsConnected may change. */
+  readonly changeConnections: {
+    readonly params: { readonly entity: string }
+    readonly body: CloudDocuments['NetworkConnectionSectionInput']
+    readonly answer: CloudDocuments['Task']
+  }
   /** The metadata of a vApp or VM. */
   readonly readMetadata: {
     readonly params: { readonly entity: string }
@@ -2297,6 +2343,8 @@ export const cloudOperations = {
   changeProcessors: { method: 'PUT', path: '/api/vApp/{entity}/virtualHardwareSection/cpu' },
   readMemory: { method: 'GET', path: '/api/vApp/{entity}/virtualHardwareSection/memory' },
   changeMemory: { method: 'PUT', path: '/api/vApp/{entity}/virtualHardwareSection/memory' },
+  readConnections: { method: 'GET', path: '/api/vApp/{entity}/networkConnectionSection' },
+  changeConnections: { method: 'PUT', path: '/api/vApp/{entity}/networkConnectionSection' },
   readMetadata: { method: 'GET', path: '/api/vApp/{entity}/metadata' },
   mergeMetadata: { method: 'POST', path: '/api/vApp/{entity}/metadata' },
   readMetadataValue: { method: 'GET', path: '/api/vApp/{entity}/metadata/{key}' },

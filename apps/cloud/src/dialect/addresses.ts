@@ -27,6 +27,7 @@ export const at = {
   snapshot: '/api/vApp/:entity/snapshotSection',
   processors: '/api/vApp/:entity/virtualHardwareSection/cpu',
   memory: '/api/vApp/:entity/virtualHardwareSection/memory',
+  connections: '/api/vApp/:entity/networkConnectionSection',
   lease: '/api/vApp/:entity/leaseSettingsSection',
   metadata: '/api/vApp/:entity/metadata',
   metadataKey: '/api/vApp/:entity/metadata/:key',

@@ -17,6 +17,7 @@ export const documentElements = {
   catalogItem: ['CatalogItem'],
   entity: ['Entity'],
   upload: ['Upload'],
+  networkConnectionSection: ['NetworkConnectionSection'],
   snapshotSection: ['SnapshotSection'],
   leaseSettingsSection: ['LeaseSettingsSection'],
   rasdItem: ['Item'],

@@ -3,6 +3,7 @@ import { element, type Element } from '@skerry/xml'
 import type { Caller } from '../auth/caller.ts'
 import { may } from '../domain/authorize.ts'
 import { link } from '../http/links.ts'
+import type { ShownNic } from '../inventory/nics.ts'
 import type { VmRow } from '../inventory/vms.ts'
 import type { Lease } from '../tenants/leases.ts'
 
@@ -94,7 +95,12 @@ export const hardwareSection = ({ cpus, memory_mib, disk_mib }: Size): Element =
   )
 
 /** The sections of a VM in terms of OVF, as clients of the original API expect them. */
-export const sections = ({ name, computer_name, ...row }: VmRow): readonly Element[] => [
+export const sections = (
+  { name, computer_name, ...row }: VmRow,
+  nics: readonly ShownNic[],
+  of: string,
+  caller: Caller,
+): readonly Element[] => [
   hardwareSection(row),
   // The cloud does not know the guest's operating system, but clients expect the section.
   element(
@@ -103,7 +109,7 @@ export const sections = ({ name, computer_name, ...row }: VmRow): readonly Eleme
     info('Operating system'),
     element('ovf:Description', {}, 'not known'),
   ),
-  networkSection(row),
+  networkSection(row, nics, of, caller),
   // No section ever contains a password or another secret of the guest.
   element(
     'GuestCustomizationSection',
@@ -119,8 +125,42 @@ export const sections = ({ name, computer_name, ...row }: VmRow): readonly Eleme
 
 type OfCard = Pick<VmRow, 'network' | 'mac' | 'address' | 'displayed_status'>
 
+/** The cards of a VM on networks across hosts. */
+const nicsSection = (nics: readonly ShownNic[], of: string, caller: Caller): Element => {
+  const { dialect, principal } = caller
+  const at = {
+    type: dialect.media('networkConnectionSection'),
+    href: `${of}/networkConnectionSection`,
+  }
+  return element(
+    'NetworkConnectionSection',
+    { ...OVF, ...at },
+    info('Network connections'),
+    may(principal, 'vm:edit') && link('edit', at.href, { type: at.type }),
+    ...nics.map(({ networkName, index, address, connected, mac, mode }) =>
+      element(
+        'NetworkConnection',
+        { network: networkName },
+        element('NetworkConnectionIndex', {}, index),
+        address !== null && element('IpAddress', {}, address),
+        element('IsConnected', {}, String(connected)),
+        element('MACAddress', {}, mac),
+        element('IpAddressAllocationMode', {}, mode),
+      ),
+    ),
+  )
+}
+
+/** The cards of a VM, or the only one on its host's own network. */
+export const networkSection = (
+  row: OfCard,
+  nics: readonly ShownNic[],
+  of: string,
+  caller: Caller,
+): Element => (nics.length > 0 ? nicsSection(nics, of, caller) : cardSection(row))
+
 /** The VM's only network card, once its host has reported it. Its address is fixed from then on, whether it runs or not. */
-const networkSection = ({ network, mac, address, displayed_status: status }: OfCard): Element =>
+const cardSection = ({ network, mac, address, displayed_status: status }: OfCard): Element =>
   element(
     'NetworkConnectionSection',
     OVF,

@@ -4,6 +4,7 @@ import type { Caller } from '../auth/caller.ts'
 import { statusNumber, statusOfAll } from '../domain/vm-status.ts'
 import { editOffer, linksOf, unavailableOf, vappOffers } from '../http/action-offers.ts'
 import { link, type Hrefs } from '../http/links.ts'
+import type { ShownNic } from '../inventory/nics.ts'
 import type { VappRow } from '../inventory/vapps.ts'
 import type { VmRow } from '../inventory/vms.ts'
 import type { TaskFound } from '../tasks/find-task.ts'
@@ -20,10 +21,11 @@ export interface WholeVapp {
   /** Tasks of the vApp itself; the document of each VM shows its own. */
   readonly tasks: readonly TaskFound[]
   readonly lease: Lease
+  readonly nics: ReadonlyMap<VmRow['id'], readonly ShownNic[]>
 }
 
 export function vapp(
-  { vapp: row, vms, tasks, lease }: WholeVapp,
+  { vapp: row, vms, tasks, lease, nics }: WholeVapp,
   caller: Caller,
   hrefs: Hrefs,
 ): Element {
@@ -55,6 +57,11 @@ export function vapp(
     snapshotSection(vms, href, caller),
     element('DateCreated', {}, row.created_at.toISOString()),
     element('Owner', {}, element('User', { name: row.owner })),
-    vms.length > 0 && element('Children', {}, ...vms.map((each) => vm(each, [], caller, hrefs))),
+    vms.length > 0 &&
+      element(
+        'Children',
+        {},
+        ...vms.map((each) => vm(each, { tasks: [], nics: nics.get(each.id) ?? [] }, caller, hrefs)),
+      ),
   )
 }

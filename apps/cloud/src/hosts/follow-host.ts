@@ -1,6 +1,6 @@
 import { Fault, retryableKinds } from '@skerry/fault'
-import { isDistrust, type HostApi, type SessionLine } from '@skerry/host-api'
-import type { HostId, TaskId, VmId } from '@skerry/vm'
+import { isDistrust, type Hello, type HostApi, type SessionLine } from '@skerry/host-api'
+import type { HostId, HostOverlay, TaskId, VmId } from '@skerry/vm'
 import { sql, type Kysely } from 'kysely'
 
 import { emitEvent } from '../database/events.ts'
@@ -15,6 +15,7 @@ import {
   type Session,
   type HelloVerdict,
 } from './hosts.ts'
+import { OverlayJoiner } from './join-overlay.ts'
 
 export interface FollowContext {
   readonly db: Kysely<CloudTables>
@@ -34,6 +35,10 @@ const unwelcome: Readonly<Record<Exclude<HelloVerdict, 'welcome'>, string>> = {
   quarantined: 'the host is in quarantine: an operator has to decide',
   recovering: 'the cloud is recovering from a restore: skerry admin recovery info',
 }
+
+/** A host of an older version says nothing of it. */
+const overlayOf = ({ overlay }: Partial<Pick<Hello, 'overlay'>>): HostOverlay =>
+  overlay ?? { state: 'none', uplinks: [] }
 
 const AGAIN_MS = 1000
 /** Observations are written in batches: a host that lists a thousand VMs costs a few statements. */
@@ -89,6 +94,7 @@ async function oneSession(
   let listing = true
   let greeted = false
   let paid: ReadonlySet<VmId> = new Set()
+  const overlay = new OverlayJoiner(context, id, host)
   const over = new AbortController()
   const following = host.follow(session, AbortSignal.any([signal, over.signal]))
   for await (const lines of together(following, BATCH, over)) {
@@ -103,6 +109,7 @@ async function oneSession(
         const welcome = await recordHello(db, id, begun, line.hello)
         if (welcome !== 'welcome') throw new Error(unwelcome[welcome])
         paid = await executePendingUndos(db, id, host, signal)
+        await overlay.reported(overlayOf(line.hello))
       } else if (line.kind === 'vm') {
         if (listing) listed.add(line.id)
         const { id: vmId, seq, vm, stopped } = line
@@ -113,6 +120,10 @@ async function oneSession(
         const left = [...listed].filter((vm) => !paid.has(vm))
         await recordListed(db, id, session, await orphansAmong(db, id, left))
         listing = false
+      } else if (line.kind === 'overlay') {
+        await overlay.reported(line.overlay)
+      } else {
+        overlay.look()
       }
     }
     await write()

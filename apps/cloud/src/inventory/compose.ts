@@ -7,24 +7,27 @@ import type { Tx } from '../database/tables.ts'
 import type { VappId } from '../domain/ids.ts'
 import { findTemplate, type TemplateRow } from '../tenants/orgs.ts'
 import { keepSeed } from './guest-seeds.ts'
+import { connectNew, type NamedNic } from './nics.ts'
 
 interface ComposedVm {
   readonly template: string
   readonly name?: string
   /** Data for the guest's first boot (cloud-init). */
   readonly guest?: Seed
+  /** Its cards. Default: one on the default network of the vdc, if there is one. */
+  readonly nics?: readonly NamedNic[]
 }
 
 /** Inserts rows for VMs of a vApp, each from a template of the same organisation; a task creates the VMs later. */
 export async function addVmsOf(
   tx: Tx,
-  { org, vapp }: { readonly org: OrgId; readonly vapp: VappId },
+  { org, vdc, vapp }: { readonly org: OrgId; readonly vdc: string; readonly vapp: VappId },
   wanted: readonly ComposedVm[],
   seal: Pick<Seal, 'close'>,
 ): Promise<readonly VmId[]> {
-  const made: VmId[] = []
+  const made: { readonly vm: VmId; readonly nics?: readonly NamedNic[] }[] = []
   const taken = new Set(await namesIn(tx, vapp))
-  for (const { template: id, name, guest } of wanted) {
+  for (const { template: id, name, guest, nics } of wanted) {
     const template = await findTemplate(tx, id)
     if (!template || template.org !== org) {
       throw new Fault('invalid', 'template not found in this organisation')
@@ -33,9 +36,10 @@ export async function addVmsOf(
     taken.add(called)
     const vm = await addVm(tx, { org, vapp, name: called, template })
     if (guest) await keepSeed(tx, { org, id: vm, name: called }, guest, seal)
-    made.push(vm)
+    made.push({ vm, ...(nics && { nics }) })
   }
-  return made
+  await connectNew(tx, { org, id: vdc }, made)
+  return made.map(({ vm }) => vm)
 }
 
 async function namesIn(tx: Tx, vapp: VappId): Promise<readonly string[]> {

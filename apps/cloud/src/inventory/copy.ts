@@ -3,6 +3,7 @@ import { Fault } from '@skerry/fault'
 import type { Tx } from '../database/tables.ts'
 import type { VappId } from '../domain/ids.ts'
 import type { VdcRow } from '../tenants/orgs.ts'
+import { connectCopies } from './nics.ts'
 import { addEmptyVapp, findVapp, lockVapp, vmsOf } from './vapps.ts'
 import type { VmRow } from './vms.ts'
 
@@ -48,7 +49,13 @@ export async function addCopies(
     start_order: vm.start_order,
     computer_name: vm.computer_name,
   }))
-  if (rows.length > 0) await tx.insertInto('vm').values(rows).execute()
+  if (rows.length > 0) {
+    const made = await tx.insertInto('vm').values(rows).returning(['id', 'source']).execute()
+    const copies = made.flatMap(({ id: vm, source: of }) =>
+      of === null ? [] : [{ vm, source: of }],
+    )
+    await connectCopies(tx, vdc.org, copies)
+  }
   return { vapp, sources }
 }
 

@@ -25,11 +25,11 @@ const place: Step = {
 }
 
 /** If the source used cloud-init, the copy gets a new instance-id and hostname; the rest of the source's data is not stored. */
-const copied = (at: StepContext): Goal => {
+const copied = async (at: StepContext): Promise<Goal> => {
   const { computer_name: hostname } = at.vm
   return {
     goal: 'cloned',
-    spec: specOf(at),
+    spec: await specOf(at),
     source: sourceOf(at),
     ...(hostname !== null && { seed: { hostname } }),
   }

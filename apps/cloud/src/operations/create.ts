@@ -1,6 +1,7 @@
-import type { Goal } from '@skerry/host-api'
+import type { Goal, VmSpec } from '@skerry/host-api'
 
 import { readSeed } from '../inventory/guest-seeds.ts'
+import { specNics } from '../inventory/nics.ts'
 import { placedNowhere, writeClaimed } from '../inventory/vms.ts'
 import { operation, type StepContext, type Step } from '../tasks/operation.ts'
 import { hostStep } from './host-step.ts'
@@ -21,21 +22,32 @@ const place: Step = {
   undo: unplace,
 }
 
-export const specOf = ({ vm }: StepContext) => ({
-  org: vm.org,
-  vApp: vm.vapp,
-  name: vm.name,
-  image: vm.image,
-  cpus: vm.cpus,
-  memoryMiB: vm.memory_mib,
-  diskMiB: vm.disk_mib,
+/** The VM spec, with its cards if it has some on networks across hosts. */
+export async function specOf({ vm, context }: StepContext): Promise<VmSpec> {
+  const nics = await specNics(context.db, vm)
+  return {
+    org: vm.org,
+    vApp: vm.vapp,
+    name: vm.name,
+    image: vm.image,
+    cpus: vm.cpus,
+    memoryMiB: vm.memory_mib,
+    diskMiB: vm.disk_mib,
+    ...(nics && { nics: [...nics] }),
+  }
+}
+
+/** The goal with the VM spec as it is stored. */
+export const definedGoal = async (at: StepContext): Promise<Goal> => ({
+  goal: 'defined',
+  spec: await specOf(at),
 })
 
 /** The goal with the VM spec, and with the cloud-init data of the guest if there is any. */
 async function toldDefined(at: StepContext): Promise<Goal> {
   const { db, seal } = at.context
   const seed = await readSeed(db, at.vm.id, seal)
-  return { goal: 'defined', spec: specOf(at), ...(seed && { seed }) }
+  return { goal: 'defined', spec: await specOf(at), ...(seed && { seed }) }
 }
 
 /** Started by instantiate, once for each VM; powerOn may be queued behind it. */

@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 
+import { deleteNics } from '../inventory/nics.ts'
 import { placedNowhere, writeClaimed } from '../inventory/vms.ts'
 import { operation, type Step } from '../tasks/operation.ts'
 import { hostStep } from './host-step.ts'
@@ -26,8 +27,11 @@ const forget: Step = {
   name: 'forget',
   rows: true,
   run: ({ context, vm, order }) =>
-    writeClaimed(context.db, vm.id, order.fencingToken, {
-      deleted_at: sql<Date>`clock_timestamp()`,
+    context.db.transaction().execute(async (tx) => {
+      await writeClaimed(tx, vm.id, order.fencingToken, {
+        deleted_at: sql<Date>`clock_timestamp()`,
+      })
+      await deleteNics(tx, vm.id)
     }),
   undo: { none: 'its disks are already deleted' },
 }

@@ -12,9 +12,9 @@ import { columnsOf, reserveSizes, sizesBefore } from './sizes.ts'
 const requested = ({ task }: StepContext): Reconfigured => (task.input as Reconfigured | null) ?? {}
 const wanted = (at: StepContext): Sizes => ({ ...sizesBefore(at.vm), ...requested(at) })
 
-const defined = (at: StepContext, sizes: Sizes): Goal => ({
+const defined = async (at: StepContext, sizes: Sizes): Promise<Goal> => ({
   goal: 'defined',
-  spec: { ...specOf(at), ...sizes },
+  spec: { ...(await specOf(at)), ...sizes },
 })
 
 const reserve: Step = {

@@ -1,5 +1,6 @@
 import type { Operation } from '../tasks/operation.ts'
 import { clone, holdForClone } from './clone.ts'
+import { connectVm } from './connect.ts'
 import { create } from './create.ts'
 import { deleteVm } from './delete.ts'
 import { nestedOperations } from './nested.ts'
@@ -16,6 +17,7 @@ export const operations: readonly Operation[] = [
   ...nestedOperations,
   ...snapshotOperations,
   reconfigure,
+  connectVm,
   deleteVm,
 ]
 

@@ -2,6 +2,8 @@ import { Fault } from '@skerry/fault'
 import { UUID, type Seed } from '@skerry/vm'
 import { attribute, childrenByLocalName, element, type Element } from '@skerry/xml'
 
+import type { NamedNic } from '../inventory/nics.ts'
+import { networkNamesIn, nicsIn } from './connections.ts'
 import { guestIn } from './guest.ts'
 import { nameIn, readNamed, readRoot } from './named.ts'
 import type { RequestDocument } from './request-document.ts'
@@ -11,6 +13,7 @@ export interface SourcedItem {
   readonly template: string
   readonly name?: string
   readonly guest?: Seed
+  readonly nics?: readonly NamedNic[]
 }
 
 /** A template, or the VM in it. */
@@ -20,6 +23,7 @@ const ITEMS_MAX = 128
 
 function itemsIn(root: Element): readonly SourcedItem[] {
   const items = childrenByLocalName(root, 'SourcedItem')
+  const named = networkNamesIn(root)
   if (items.length > ITEMS_MAX) {
     throw new Fault('invalid', `at most ${ITEMS_MAX} VMs can be created at once`)
   }
@@ -39,6 +43,7 @@ function itemsIn(root: Element): readonly SourcedItem[] {
     return {
       template,
       ...(guest && { guest }),
+      ...nicsIn(item, named),
       ...(attribute(source, 'name') !== undefined && { name: nameIn(source) }),
     }
   })

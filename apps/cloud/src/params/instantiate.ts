@@ -2,12 +2,16 @@ import { Fault } from '@skerry/fault'
 import { UUID, type Seed } from '@skerry/vm'
 import { attribute, childrenByLocalName, element, localName, readXml } from '@skerry/xml'
 
+import type { NamedNic } from '../inventory/nics.ts'
+import { networkNamesIn, nicsIn } from './connections.ts'
 import { guestIn } from './guest.ts'
 import type { RequestDocument } from './request-document.ts'
 
 export interface Instantiate {
   readonly name: string
   readonly guest?: Seed
+  /** Its cards. Default: one on the default network of the vdc, if there is one. */
+  readonly nics?: readonly NamedNic[]
   readonly power: boolean
   /** The uuid at the end of the template's address. */
   readonly template: string
@@ -47,6 +51,7 @@ export const instantiateParams: RequestDocument<Instantiate> = {
     }
     const guest = guestIn(root)
     const power = attribute(root, 'powerOn') !== 'false'
-    return { name, template, power, ...(guest && { guest }) }
+    const nics = nicsIn(root, networkNamesIn(root))
+    return { name, template, power, ...(guest && { guest }), ...nics }
   },
 }

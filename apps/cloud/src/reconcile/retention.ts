@@ -18,6 +18,7 @@ export async function keepRetention(db: Kysely<CloudTables>, kept: Retention): P
     deleteTasks(taskDays),
     deleteVms(deletedDays),
     deleteVapps(deletedDays),
+    deleteNetworks(deletedDays),
   ]) {
     gone += await inParts(db, work)
   }
@@ -129,4 +130,19 @@ const deleteVapps =
       and metadata.org = vapp.org and metadata.vapp = vapp.id`.execute(db)
     await sql`delete from vapp where id = any(${ids}::uuid[])`.execute(db)
     return { rows: ids.length, more: ids.length === AT_ONCE }
+  }
+
+/** Deleted networks that no task refers to, once the network server has removed them. */
+const deleteNetworks =
+  (days: number): Work =>
+  async (db) => {
+    const { rows } = await sql`
+      delete from network where id in (
+        select id from network gone where deleted_at < ${ago(days)}
+          and not exists (select from nic where nic.org = gone.org and nic.network = gone.id)
+          and not exists (select from task where task.network = gone.id)
+          and not exists (select from network_change where kind = 'network' and unit = gone.id)
+        order by deleted_at limit ${AT_ONCE} for update skip locked)
+      returning id`.execute(db)
+    return { rows: rows.length, more: rows.length === AT_ONCE }
   }

@@ -7,6 +7,7 @@ import { sql, type Kysely } from 'kysely'
 import { emitEvent } from '../database/events.ts'
 import type { Tx, CloudTables } from '../database/tables.ts'
 import type { VappId } from '../domain/ids.ts'
+import { specNics } from '../inventory/nics.ts'
 import { lockVm, type VmRow } from '../inventory/vms.ts'
 import { orgNamed } from '../tenants/accounts.ts'
 import { vdcsOf } from '../tenants/orgs.ts'
@@ -48,7 +49,7 @@ export async function giveRow(
       const row = await takeOver(tx, place)
       await tx.deleteFrom('orphan').where('vm', '=', place.vm).execute()
       await emitEvent(tx, { kind: 'vm.adopted', vm: row, host: place.host })
-      return { fencingToken: row.fence, spec: specOf(row) }
+      return { fencingToken: row.fence, spec: await specOf(tx, row) }
     })
   } catch (error) {
     if (brokenConstraint(error) === undefined) throw error
@@ -59,15 +60,19 @@ export async function giveRow(
   }
 }
 
-const specOf = (row: VmRow): VmSpec => ({
-  org: row.org,
-  vApp: row.vapp,
-  name: row.name,
-  image: row.image,
-  cpus: row.cpus,
-  memoryMiB: row.memory_mib,
-  diskMiB: row.disk_mib,
-})
+async function specOf(tx: Tx, row: VmRow): Promise<VmSpec> {
+  const nics = await specNics(tx, row)
+  return {
+    org: row.org,
+    vApp: row.vapp,
+    name: row.name,
+    image: row.image,
+    cpus: row.cpus,
+    memoryMiB: row.memory_mib,
+    diskMiB: row.disk_mib,
+    ...(nics && { nics: [...nics] }),
+  }
+}
 
 /** A row may move to another host only if no host has its VM: a host cannot take over a VM by claiming to have it. */
 function requireFree(row: VmRow, { host, vm }: Place): void {

@@ -28,7 +28,7 @@ export const composing = [
       const task = await submit(context, caller, async (tx, id) => {
         if (vdc.disabled) throw new Fault('conflict', `vdc ${vdc.name} is disabled`)
         const vapp = await addEmptyVapp(tx, { vdc, name: body.name, owner: principal.user })
-        await addVmsOf(tx, { org: vdc.org, vapp }, body.items, context.seal)
+        await addVmsOf(tx, { org: vdc.org, vdc: vdc.id, vapp }, body.items, context.seal)
         return submitTogether(tx, compose(body), { vapp, owner: principal.user, id })
       })
       return createdVappResponse(context, caller, task)
@@ -46,11 +46,11 @@ export const composing = [
       const { principal, body, params } = caller
       const { entity } = params
       if (entity.kind !== 'vapp') throw new Fault('invalid', 'recompose is for vApps, not for VMs')
-      const { id: vapp, org, name } = entity.vapp
+      const { id: vapp, org, vdc, name } = entity.vapp
       const task = await submit(context, caller, async (tx, id) => {
         const locked = await lockVapp(tx, vapp)
         if (!locked || locked.closed) throw new Fault('conflict', `vApp ${name} is being deleted`)
-        const made = new Set(await addVmsOf(tx, { org, vapp }, body.items, context.seal))
+        const made = new Set(await addVmsOf(tx, { org, vdc, vapp }, body.items, context.seal))
         const whole = recompose(made, new Set(body.gone as readonly VmId[]))
         return submitTogether(tx, whole, { vapp, owner: principal.user, id })
       })

@@ -12,17 +12,19 @@ import { ExplainQuery, explaining } from '../http/explain-query.ts'
 import { Hrefs } from '../http/links.ts'
 import type { Entity } from '../http/path-resources.ts'
 import { route, type CloudRoute } from '../http/route.ts'
+import { nicsOf } from '../inventory/nics.ts'
 import { vmsOf } from '../inventory/vapps.ts'
 import { vappOperations, type VappOperation } from '../operations/vapp-operations.ts'
 import { operations } from '../operations/vm-operations.ts'
 import { deployParams, undeployParams } from '../params/deploy.ts'
+import { wholeVapp } from '../responses/created-vapp.ts'
 import { subjectOf, recordImmediateTask } from '../responses/immediate-task.ts'
 import { openTasks } from '../tasks/find-task.ts'
 import type { Operation } from '../tasks/operation.ts'
 import type { TaskRequest } from '../tasks/queue.ts'
 import { submitTask, submitTogether } from '../tasks/submit-task.ts'
 import { submit } from '../tasks/submit.ts'
-import { readLease, setLease } from '../tenants/leases.ts'
+import { setLease } from '../tenants/leases.ts'
 
 /** Submits one task for a VM; for a vApp, one task with a part for each VM. */
 async function submitFor(tx: Tx, entity: Entity, whole: VappOperation, requested: TaskRequest) {
@@ -177,17 +179,16 @@ export const entities: readonly CloudRoute[] = [
       const hrefs = new Hrefs(context.base)
       const body = await context.as(caller.principal, async (tx) =>
         entity.kind === 'vm'
-          ? vm(entity.vm, await openTasks(tx, entity.vm.vapp, entity.vm.id), caller, hrefs)
-          : vapp(
+          ? vm(
+              entity.vm,
               {
-                vapp: entity.vapp,
-                vms: await vmsOf(tx, entity.vapp.id),
-                tasks: await openTasks(tx, entity.vapp.id),
-                lease: await readLease(tx, entity.vapp.id),
+                tasks: await openTasks(tx, entity.vm.vapp, entity.vm.id),
+                nics: (await nicsOf(tx, [entity.vm.id])).get(entity.vm.id) ?? [],
               },
               caller,
               hrefs,
-            ),
+            )
+          : vapp({ vapp: entity.vapp, ...(await wholeVapp(tx, entity.vapp.id)) }, caller, hrefs),
       )
       return { status: 200, body }
     },

@@ -1,19 +1,47 @@
 import { Fault } from '@skerry/fault'
 
+import type { Tx } from '../database/tables.ts'
 import { at } from '../dialect/addresses.ts'
-import { memoryItem, processorsItem } from '../documents/sections.ts'
+import { memoryItem, networkSection, processorsItem } from '../documents/sections.ts'
+import { requireSameCards, type WantedNic } from '../domain/plan-nics.ts'
 import { Hrefs } from '../http/links.ts'
 import type { Entity } from '../http/path-resources.ts'
 import { route } from '../http/route.ts'
+import { nicsOf, planNics, resolveNics } from '../inventory/nics.ts'
+import type { VmRow } from '../inventory/vms.ts'
+import { connectVm, type ConnectInput } from '../operations/connect.ts'
 import { reconfigure } from '../operations/reconfigure.ts'
+import { connectionParams, type Connections } from '../params/connections.ts'
 import { itemParams } from '../params/reconfigure.ts'
-import { submitVmOperation } from './entities.ts'
+import { submitTask } from '../tasks/submit-task.ts'
+import { submit } from '../tasks/submit.ts'
+import { accepted, submitVmOperation } from './entities.ts'
 
 const vmOf = (entity: Entity) => {
   if (entity.kind === 'vm') return entity.vm
   throw new Fault('invalid', 'VMs have hardware, vApps do not', {
     hint: 'send it to each VM in its Children',
   })
+}
+
+/** Refuses at once what the task could not do, and finds the networks. */
+async function requireConnectable(
+  tx: Tx,
+  vm: VmRow,
+  { nics: named, macs }: Connections,
+): Promise<readonly WantedNic[]> {
+  const wanted = await resolveNics(tx, { org: vm.org, id: vm.vdc }, named)
+  const before = (await nicsOf(tx, [vm.id])).get(vm.id) ?? []
+  for (const [index, mac] of Object.entries(macs)) {
+    const card = before.find((each) => each.index === Number(index))
+    if (card?.mac === mac) continue
+    throw new Fault('invalid', `MACAddress of card ${index} cannot be chosen`, {
+      hint: 'leave it out, or send it back as it was read',
+    })
+  }
+  if (vm.projected_status === 'POWERED_ON') requireSameCards(vm.name, wanted, before)
+  await planNics(tx, new Map([[vm.id, wanted]]))
+  return wanted
 }
 
 /** Single items of a VM's hardware, for clients that can change them only one by one. */
@@ -63,5 +91,39 @@ export const hardware = [
     doc: 'Sets the memory to VirtualQuantity, in MiB. The VM must be off.',
     handle: (context, caller) =>
       submitVmOperation(context, caller, caller.params.entity, reconfigure, caller.body),
+  }),
+  route({
+    name: 'readConnections',
+    method: 'GET',
+    path: at.connections,
+    permission: 'vm:read',
+    answers: { 200: 'networkConnectionSection' },
+    doc: 'The network cards of a VM.',
+    async handle(context, caller) {
+      const row = vmOf(caller.params.entity)
+      const nics = await context.as(caller.principal, (tx) => nicsOf(tx, [row.id]))
+      const href = new Hrefs(context.base).vm(row.id)
+      return { status: 200, body: networkSection(row, nics.get(row.id) ?? [], href, caller) }
+    },
+  }),
+  route({
+    name: 'changeConnections',
+    method: 'PUT',
+    path: at.connections,
+    permission: 'vm:edit',
+    takes: connectionParams,
+    answers: { 202: 'task' },
+    doc: 'Changes the networks, addresses and modes of the cards of a VM that is off. While it is on, only IsConnected may change.',
+    async handle(context, caller) {
+      const row = vmOf(caller.params.entity)
+      const owner = caller.principal.user
+      const task = await submit(context, caller, async (tx, id) => {
+        const nics = await requireConnectable(tx, row, caller.body)
+        const input: ConnectInput = { nics }
+        const submitted = await submitTask(tx, connectVm, { vm: row.id, owner, id, input })
+        return { task: submitted, vms: [row.id], operations: [connectVm] }
+      })
+      return accepted(context, caller, task)
+    },
   }),
 ]

@@ -2,7 +2,7 @@ import { Fault } from '@skerry/fault'
 
 import { at } from '../dialect/addresses.ts'
 import * as browse from '../documents/browse.ts'
-import { template, templateVm } from '../documents/template.ts'
+import * as templates from '../documents/template.ts'
 import { ExplainQuery, explaining } from '../http/explain-query.ts'
 import { Hrefs } from '../http/links.ts'
 import { route } from '../http/route.ts'
@@ -75,7 +75,7 @@ export const orgs = [
     doc: 'A template for vApps, or the VM in it.',
     async handle({ base }, caller) {
       const row = caller.params.template
-      const document = row.isVm ? templateVm : template
+      const document = row.isVm ? templates.templateVm : templates.template
       return { status: 200, body: document(row, caller, new Hrefs(base)) }
     },
   }),
@@ -93,9 +93,9 @@ export const orgs = [
         const { vdc } = params
         if (vdc.disabled) throw new Fault('conflict', `vdc ${vdc.name} is disabled`)
         const vapp = await addEmptyVapp(tx, { vdc, name: body.name, owner: principal.user })
-        const { guest } = body
-        const wanted = { template: body.template, ...(guest && { guest }) }
-        await addVmsOf(tx, { org: vdc.org, vapp }, [wanted], context.seal)
+        const { template, guest, nics } = body
+        const wanted = { template, ...(guest && { guest }), ...(nics && { nics }) }
+        await addVmsOf(tx, { org: vdc.org, vdc: vdc.id, vapp }, [wanted], context.seal)
         return submitTogether(tx, instantiate(body), { vapp, owner: principal.user, id })
       })
       return createdVappResponse(context, caller, task)

@@ -1,0 +1,297 @@
+import { Fault } from '@skerry/fault'
+import type { Nic, OrgId, VmId } from '@skerry/vm'
+import { sql, type Kysely, type Selectable } from 'kysely'
+
+import type { CloudTables, Tx } from '../database/tables.ts'
+import { addressNumber } from '../domain/address-range.ts'
+import {
+  planNic,
+  type AllocationMode,
+  type NetworkStock,
+  type PlannedNic,
+  type WantedNic,
+} from '../domain/plan-nics.ts'
+import { lockNetwork, networksIn } from '../tenants/networks.ts'
+import type { VdcRow } from '../tenants/orgs.ts'
+
+type NicRow = Selectable<CloudTables['nic']>
+
+/** A card as a client names it. */
+export interface NamedNic {
+  readonly index: number
+  /** The name of its network, or its id. */
+  readonly network: string
+  readonly mode: AllocationMode
+  readonly address?: string
+  readonly connected: boolean
+}
+
+/** A card as documents show it. */
+export interface ShownNic extends PlannedNic {
+  readonly networkName: string
+}
+
+type InVdc = Pick<VdcRow, 'org' | 'id'>
+
+/** The cards of these VMs, by VM, in their order. */
+export async function nicsOf(
+  db: Kysely<CloudTables>,
+  vms: readonly VmId[],
+): Promise<ReadonlyMap<VmId, readonly ShownNic[]>> {
+  if (vms.length === 0) return new Map()
+  const rows = await db
+    .selectFrom('nic')
+    .innerJoin('network', (join) =>
+      join.onRef('network.org', '=', 'nic.org').onRef('network.id', '=', 'nic.network'),
+    )
+    .selectAll('nic')
+    .select('network.name as networkName')
+    .where(sql<boolean>`nic.vm = any(${vms}::uuid[])`)
+    .orderBy('nic.index')
+    .execute()
+  return Map.groupBy(rows, ({ vm }) => vm)
+}
+
+/** The cards of a VM for its host; undefined: it has the card of its organisation's network on that host. */
+export async function specNics(
+  db: Kysely<CloudTables>,
+  { org, id }: { readonly org: OrgId; readonly id: VmId },
+): Promise<readonly Nic[] | undefined> {
+  const rows = await db
+    .selectFrom('nic')
+    .innerJoin('network', (join) =>
+      join.onRef('network.org', '=', 'nic.org').onRef('network.id', '=', 'nic.network'),
+    )
+    .innerJoin('vdc', (join) =>
+      join.onRef('vdc.org', '=', 'network.org').onRef('vdc.id', '=', 'network.vdc'),
+    )
+    .innerJoin('network_zone', 'network_zone.id', 'vdc.zone')
+    .selectAll('nic')
+    .select('network_zone.mtu')
+    .where('nic.org', '=', org)
+    .where('nic.vm', '=', id)
+    .orderBy('nic.index')
+    .execute()
+  if (rows.length === 0) return undefined
+  return rows.map(({ index, id: nic, mac, mtu, connected, network, address }) => ({
+    index,
+    id: nic,
+    mac,
+    mtu,
+    connected,
+    network,
+    ...(address !== null && { address }),
+  }))
+}
+
+/** Gives cards to new VMs: those that they name, or one on the default network. Without networks in the vdc they get none. */
+export async function connectNew(
+  tx: Tx,
+  vdc: InVdc,
+  made: readonly { readonly vm: VmId; readonly nics?: readonly NamedNic[] }[],
+): Promise<void> {
+  const plain = made.some(({ nics }) => nics === undefined)
+  const first = plain ? await defaultNetwork(tx, vdc.id) : null
+  if (made.some(({ nics }) => nics !== undefined)) await requireReady(tx, vdc.id)
+  const wanted: [VmId, readonly WantedNic[]][] = []
+  for (const { vm, nics } of made) {
+    if (nics) wanted.push([vm, await resolveNics(tx, vdc, nics)])
+    else if (first !== null) wanted.push([vm, [onNetwork(first, 0)]])
+  }
+  await writeNics(tx, vdc.org, new Map(wanted))
+}
+
+/** A new VM is placed on a host that is ready for its networks: there must be one. */
+async function requireReady(tx: Tx, vdc: string): Promise<void> {
+  const { rows } = await sql<{ ready: boolean }>`select has_networks(${vdc}) as ready`.execute(tx)
+  if (rows[0]?.ready === true) return
+  throw new Fault('conflict', 'no host is ready for networks that reach across hosts', {
+    hint: 'retry later, or name no network',
+  })
+}
+
+const onNetwork = (network: string, index: number): WantedNic => ({
+  index,
+  network,
+  mode: 'POOL',
+  connected: true,
+})
+
+async function defaultNetwork(tx: Tx, vdc: string): Promise<string | null> {
+  const { rows } = await sql<{
+    id: string | null
+  }>`select provide_default_network(${vdc}) as id`.execute(tx)
+  return rows[0]?.id ?? null
+}
+
+/** Gives each copy a card on every network of its source, with an address of its own. */
+export async function connectCopies(
+  tx: Tx,
+  org: OrgId,
+  copies: readonly { readonly vm: VmId; readonly source: VmId }[],
+): Promise<void> {
+  const before = await nicsOf(
+    tx,
+    copies.map(({ source }) => source),
+  )
+  const wanted = copies.flatMap(({ vm, source }): [VmId, readonly WantedNic[]][] => {
+    const nics = before.get(source) ?? []
+    const copied = nics.map(({ index, network, mode, connected }) => ({
+      index,
+      network,
+      mode: mode === 'MANUAL' ? ('POOL' as const) : mode,
+      connected,
+    }))
+    return copied.length === 0 ? [] : [[vm, copied]]
+  })
+  await writeNics(tx, org, new Map(wanted))
+}
+
+/** The networks that the cards name, by name or id, among those that VMs of the vdc may be on. */
+export async function resolveNics(
+  tx: Tx,
+  vdc: InVdc,
+  named: readonly NamedNic[],
+): Promise<readonly WantedNic[]> {
+  const networks = await networksIn(tx, vdc)
+  return named.map((each) => {
+    const found = networks.find(({ id, name }) => id === each.network || name === each.network)
+    if (!found) {
+      throw new Fault('invalid', `network ${each.network} not found in this vdc`, {
+        hint: 'GET the vdc: its AvailableNetworks list them',
+      })
+    }
+    return { ...each, network: found.id }
+  })
+}
+
+interface NicPlan {
+  readonly before: readonly NicRow[]
+  readonly stocks: ReadonlyMap<string, NetworkStock>
+  readonly planned: readonly {
+    readonly vm: VmId
+    readonly nic: PlannedNic
+    readonly earlier?: NicRow
+  }[]
+}
+
+/**
+ * Plans the cards of these VMs, whatever they have now. The networks are locked in the order of their ids, so that two requests
+ * cannot deadlock or choose the same address.
+ */
+export async function planNics(
+  tx: Tx,
+  wanted: ReadonlyMap<VmId, readonly WantedNic[]>,
+): Promise<NicPlan> {
+  const named = [...wanted.values()].flat().map(({ network }) => network)
+  const stocks = new Map<string, NetworkStock>()
+  for (const network of [...new Set(named)].toSorted()) {
+    stocks.set(network, await stockOf(tx, network))
+  }
+  // Read under the locks of the networks.
+  const before = await nicRows(tx, [...wanted.keys()])
+  const planned = [...wanted].flatMap(([vm, nics]) =>
+    nics.map((each) => {
+      const earlier = before.find((row) => row.vm === vm && row.index === each.index)
+      const stock = stocks.get(each.network)
+      if (!stock) throw new TypeError(`network ${each.network} is not locked`)
+      const nic = planNic(vm, each, earlier, stock)
+      // A card on another network is another card.
+      return { vm, nic, ...(earlier?.network === nic.network && { earlier }) }
+    }),
+  )
+  return { before, stocks, planned }
+}
+
+/** Writes the cards of these VMs, whatever they had before. */
+export async function writeNics(
+  tx: Tx,
+  org: OrgId,
+  wanted: ReadonlyMap<VmId, readonly WantedNic[]>,
+): Promise<void> {
+  if (wanted.size === 0) return
+  const { before, stocks, planned } = await planNics(tx, wanted)
+  for (const { nic, earlier } of planned) if (earlier) await changeNic(tx, earlier, nic)
+  const added = planned.flatMap(({ vm, nic, earlier }) => (earlier ? [] : [{ ...nic, org, vm }]))
+  const kept = new Set(planned.flatMap(({ earlier }) => (earlier ? [earlier.id] : [])))
+  const gone = before.filter(({ id }) => !kept.has(id)).map(({ id }) => id)
+  if (gone.length > 0) await tx.deleteFrom('nic').where('id', 'in', gone).execute()
+  if (added.length > 0) await tx.insertInto('nic').values(added).execute()
+  for (const [id, { nextPort }] of stocks) {
+    await tx
+      .updateTable('network')
+      .set({ next_port: nextPort })
+      .where('id', '=', id)
+      .where('next_port', '<>', nextPort)
+      .execute()
+  }
+}
+
+const nicRows = (tx: Tx, vms: readonly VmId[]): Promise<NicRow[]> =>
+  tx
+    .selectFrom('nic')
+    .selectAll()
+    .where(sql<boolean>`vm = any(${vms}::uuid[])`)
+    .execute()
+
+async function changeNic(tx: Tx, earlier: NicRow, planned: PlannedNic): Promise<void> {
+  const { mode, offset, address, connected } = planned
+  if (
+    earlier.mode === mode &&
+    earlier.offset === offset &&
+    earlier.connected === connected &&
+    earlier.address === address
+  ) {
+    return
+  }
+  await tx
+    .updateTable('nic')
+    .set({ mode, offset, address, connected })
+    .where('id', '=', earlier.id)
+    .execute()
+}
+
+const RESTING = '10 min'
+
+/** Locks a network, and reads what its cards have. */
+async function stockOf(tx: Tx, id: string): Promise<NetworkStock> {
+  const { name, base, prefix, gateway, next_port: nextPort } = await lockNetwork(tx, id)
+  if (base === null || prefix === null || gateway === null) {
+    throw new Fault('invalid', `network ${name} has no addresses of its own`)
+  }
+  const pool = await tx
+    .selectFrom('network_range')
+    .select(['low', 'high'])
+    .where('network', '=', id)
+    .orderBy('low')
+    .execute()
+  const nics = await tx
+    .selectFrom('nic')
+    .select(['offset', 'mac', 'key'])
+    .where('network', '=', id)
+    .execute()
+  const resting = await tx
+    .selectFrom('released_address')
+    .select('offset')
+    .where('network', '=', id)
+    .where(sql<boolean>`released_at > clock_timestamp() - ${sql.lit(RESTING)}::interval`)
+    .execute()
+  const offsets = nics.flatMap(({ offset }) => (offset === null ? [] : [offset]))
+  return {
+    name,
+    base: Number(base),
+    prefix,
+    gateway,
+    pool,
+    taken: new Set([...offsets, (addressNumber(gateway) ?? 0) - Number(base)]),
+    resting: new Set(resting.map(({ offset }) => offset)),
+    macs: new Set(nics.map(({ mac }) => mac)),
+    keys: new Set(nics.map(({ key }) => key)),
+    nextPort,
+  }
+}
+
+/** A deleted VM gives its addresses back. */
+export async function deleteNics(tx: Tx, vm: VmId): Promise<void> {
+  await tx.deleteFrom('nic').where('vm', '=', vm).execute()
+}
