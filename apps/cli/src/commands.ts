@@ -7,6 +7,7 @@ import { quota } from './commands/administration/quota.ts'
 import { token } from './commands/administration/token.ts'
 import { user } from './commands/administration/user.ts'
 import { followEvents } from './commands/cloud/events.ts'
+import { network } from './commands/cloud/network.ts'
 import { resourceCommands } from './commands/cloud/resources.ts'
 import { task } from './commands/cloud/task.ts'
 import { vapp } from './commands/cloud/vapp.ts'
@@ -123,6 +124,7 @@ export const commands: readonly Command[] = [
   ...resourceCommands,
   ...vmBulk,
   ...vapp,
+  ...network,
   ...task,
   ...user,
   ...token,

@@ -2,8 +2,11 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 
+import { sql } from 'kysely'
+
 import type { Profile } from '../../cli/src/profiles/profiles.ts'
 import { keptProfiles, skerry } from '../../cli/test/terminal.ts'
+import { openZone, projectAll } from './open-zone.ts'
 import { openTenantsApi, type TenantsApi } from './tenants-api.ts'
 
 type Role = Parameters<TenantsApi['enter']>[1]
@@ -40,6 +43,7 @@ test('every kind of resource has a table, JSON with an id, and a view of its det
     ['org', /^NAME +ENABLED +VDCS +CATALOGS +VAPPS +VMS +RUNNING +ID\n/, 'eng'],
     ['vdc', /^NAME +ORG +ENABLED +VAPPS +VMS +ID\n/, 'centre'],
     ['catalog', /^NAME +ORG +TEMPLATES +CREATED +ID\n/, 'main'],
+    ['network', /^NAME +GATEWAY +NETMASK +REACHES +USED +ADDRESSES +VDC +ID\n/, 'lab'],
     ['vapp', /^NAME +STATE +VMS +VDC +OWNER +CREATED +ID\n/, 'first'],
     ['vm', /^NAME +VAPP +STATE +ADDRESS +CPUS +MEMORY +DISK +ORG +HOST +ID\n/, 'debian'],
   ] as const) {
@@ -152,7 +156,10 @@ test('organisations, data centres and quotas are created and changed by system a
   assert.equal((await system('quota', 'set', 'eng', '--cpus', '8', '--vms', 'none')).code, 0)
   const { out } = await chief('quota', 'info')
   assert.match(out, /^RESOURCE +USED +LIMIT\nVMs +\d+ +none\nrunning VMs +\d+ +none\n/)
-  assert.match(out, /\nCPUs +\d+ +8\nmemory +\d+ [MG]iB +64 GiB\nstorage +\d+ [MG]iB +none\n$/)
+  assert.match(
+    out,
+    /\nCPUs +\d+ +8\nmemory +\d+ [MG]iB +64 GiB\nstorage +\d+ [MG]iB +none\nnetworks +\d+ +none\n$/,
+  )
   const json = JSON.parse((await chief('quota', 'info', 'eng', '--json')).out) as Record<
     string,
     object
@@ -217,4 +224,29 @@ test('what a VM used is a table with bars, or the series as JSON', async () => {
   api.screens.away = false
   assert.notEqual(away.code, 0)
   assert.match(away.err, /does not answer/)
+})
+
+test('networks are created and deleted by administrators of the organisation, and VMs are created on them', async () => {
+  const zone = await openZone(api.cloud.db, api.cloud.host)
+  const wanted = ['network', 'create', 'backend', '--range', '192.168.30.0/24', '--vdc', 'centre']
+  const made = await chief(...wanted, '--dns', '192.168.30.2', '--no-wait')
+  assert.equal(made.code, 0, made.err)
+  await projectAll(api.cloud.db, zone)
+  const [row] = await rowsOf(author, 'network', 'list', '--filter', 'name==backend')
+  assert.deepEqual(
+    [row?.['defaultGateway'], row?.['netmask'], row?.['totalIpCount'], row?.['dns1']],
+    ['192.168.30.1', '255.255.255.0', 253, '192.168.30.2'],
+  )
+  assert.equal((await author(...wanted, '--no-wait')).code, 1, 'authors lack the right')
+  assert.match((await chief('network', 'create', 'x')).err, /--range 192\.168\.10\.0\/24/)
+  assert.equal((await chief('network', 'create', 'x', '--range', '10.0.0.0')).code, 2)
+  const vm = ['create', 'db', '--vdc', 'centre', '--template', 'debian', '--no-wait']
+  const created = await author(...vm, '--network', 'backend')
+  assert.equal(created.code, 0, created.err)
+  const [shown] = await rowsOf(author, 'vm', 'list', '--filter', 'networkName==backend')
+  assert.match(String(shown?.['ipAddress']), /^192\.168\.30\.\d+$/)
+  assert.match((await chief('network', 'rm', 'backend', '--no-wait')).err, /VM db is on network/)
+  const gone = await chief('network', 'rm', 'lab', '--no-wait')
+  assert.match(gone.out, /^network lab: task \S+ is running\n$/)
+  await sql`update host set overlay = 'none'`.execute(api.cloud.db)
 })

@@ -32,7 +32,7 @@ export async function createInCloud(
   const body = element(
     'ComposeVAppParams',
     { name: id, powerOn: start && !sized },
-    element('SourcedItem', {}, source, guestOf(wanted)),
+    element('SourcedItem', {}, source, networksOf(wanted), guestOf(wanted)),
   )
   const made = await cloud.act('POST', linkTo(vdc, 'add', 'composeVAppParams'), { body })
   const [vm] = made ? vappIn(made).vms : []
@@ -119,6 +119,15 @@ function requireCloudly({ tag, autostart, bridge }: WantedVm): void {
   })
 }
 
+/** One card on each network, in this order. */
+function networksOf({ networks = [] }: WantedVm): Element | undefined {
+  if (networks.length === 0) return undefined
+  const cards = networks.map((network, index) =>
+    element('NetworkConnection', { network }, element('NetworkConnectionIndex', {}, index)),
+  )
+  return element('InstantiationParams', {}, element('NetworkConnectionSection', {}, ...cards))
+}
+
 function guestOf({ id, sshKeys = [], userData }: WantedVm): Element | undefined {
   if (sshKeys.length === 0 && userData === undefined) return undefined
   return element(
@@ -131,7 +140,7 @@ function guestOf({ id, sshKeys = [], userData }: WantedVm): Element | undefined 
 }
 
 /** The data centre given by option or profile, or the only one. */
-async function vdcFor(side: CloudSession, result: string | undefined): Promise<string> {
+export async function vdcFor(side: CloudSession, result: string | undefined): Promise<string> {
   const name = result ?? side.profile.vdc
   if (name !== undefined) return (await oneNamed(side, kinds.vdc, name)).href
   return onlyOne(side, kinds.vdc, {

@@ -37,6 +37,12 @@ export const kinds = {
   },
   host: { called: 'host', type: 'host', listed: 'skerry host list', at: '/api/admin/host/' },
   org: { called: 'organisation', type: 'organization', listed: 'skerry org list', urn: 'org' },
+  network: {
+    called: 'network',
+    type: 'orgVdcNetwork',
+    listed: 'skerry network list',
+    urn: 'network',
+  },
   catalog: { called: 'catalog', type: 'catalog', listed: 'skerry catalog list', urn: 'catalog' },
 } as const satisfies Record<string, Kind>
 

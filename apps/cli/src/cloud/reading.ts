@@ -198,6 +198,7 @@ const named: Readonly<Record<string, string>> = {
   TEMPLATE: 'vAppTemplate',
   VDC: 'orgVdc',
   CATALOG: 'catalog',
+  NETWORK: 'orgVdcNetwork',
   ORG: 'organization',
   HOST: 'host',
 }

@@ -109,6 +109,28 @@ export const resourceLists: readonly ResourceList[] = [
     next: 'skerry template list lists the templates',
   },
   {
+    word: 'network',
+    place: 'NETWORK',
+    kind: kinds.network,
+    what: 'networks',
+    order: byName,
+    columns: [
+      name,
+      of('GATEWAY', 'defaultGateway'),
+      of('NETMASK', 'netmask'),
+      {
+        head: 'REACHES',
+        cell: ({ linkType }) => (linkType === '2' ? 'itself' : 'the outside'),
+      },
+      of('USED', 'usedIpCount', 'right'),
+      of('ADDRESSES', 'totalIpCount', 'right'),
+      of('VDC', 'vdcName'),
+      id,
+    ],
+    filter: 'linkType==2',
+    next: 'skerry create VM --network NETWORK creates a VM on one',
+  },
+  {
     word: 'template',
     place: 'TEMPLATE',
     kind: kinds.template,
@@ -224,7 +246,8 @@ export const resourceLists: readonly ResourceList[] = [
 ]
 
 const TRUTHS = /^is[A-Z]/
-const COUNTS = /^(numberOf|numOf|memory|memTotal|memUsed|disk|storage|progress|eventStatus)/
+const COUNTS =
+  /^(numberOf|numOf|memory|memTotal|memUsed|disk|storage|progress|eventStatus|usedIp|totalIp|linkType)/
 
 export type TypedRecord = Readonly<Record<string, string | number | boolean>>
 

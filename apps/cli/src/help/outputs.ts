@@ -82,8 +82,8 @@ const execution = object({ id: text, state: text })
 const schedule = object({ id: text, name: text, state: text })
 
 /** First words of `list` commands that print records of the query API. */
-const records = ['org', 'vdc', 'catalog', 'vapp', 'vm', 'task', 'event', 'host'] as const
-const named = ['org', 'vdc', 'catalog', 'template', 'vapp', 'vm', 'host'] as const
+const records = ['org', 'vdc', 'catalog', 'network', 'vapp', 'vm', 'task', 'event', 'host'] as const
+const named = ['org', 'vdc', 'catalog', 'network', 'template', 'vapp', 'vm', 'host'] as const
 const vappVerbs = ['start', 'stop', 'suspend', 'reset', 'reboot', 'rm'] as const
 const same = (
   names: readonly string[],
@@ -159,6 +159,8 @@ export const outputs: Readonly<Record<string, OutputShape>> = {
     vappVerbs.map((verb) => `vm ${verb}`),
     anyOf(bulk, underWay),
   ),
+  'network create': anyOf(object({ name: text, href: text }), underWay),
+  'network rm': done,
   'vapp clone': anyOf(object({ name: text, href: text }), underWay),
   ...same(['task info', 'task wait', 'task cancel'], wholeTask),
   'user list': listOf(user),

@@ -23,9 +23,10 @@ function vmdChanging({ api, wait }: Needs): VmChanger {
   const said = async (...requested: Parameters<LocalClient['ask']>) =>
     (await api.ask<VmdMessage>(...requested)).body
   return {
-    async create({ start, vdc, ...wanted }, doing) {
+    async create({ start, vdc, networks, ...wanted }, doing) {
       requireWait(doing)
       if (vdc !== undefined) throw cloudsOnly('--vdc')
+      if (networks !== undefined) throw cloudsOnly('--network')
       const { id } = wanted
       const body = await longWork({ api, wait }, doing.report, 'POST', path('vms'), wanted)
       if (start) await api.ask('PATCH', path('vms', 'power', id), { body: 'on' })

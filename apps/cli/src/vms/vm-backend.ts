@@ -95,6 +95,8 @@ export interface WantedVm extends Named, VmSizes {
   readonly userData?: string | undefined
   readonly start: boolean
   readonly vdc?: string | undefined
+  /** Networks of a cloud, by name. */
+  readonly networks?: readonly string[] | undefined
 }
 
 export interface VmSettings extends VmSizes {

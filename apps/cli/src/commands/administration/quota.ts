@@ -15,6 +15,7 @@ const bounds = [
   { key: 'cpus', option: 'cpus', what: 'CPUs' },
   { key: 'memoryMB', option: 'memory', what: 'memory', size: true },
   { key: 'storageMB', option: 'storage', what: 'storage', size: true },
+  { key: 'networks', option: 'networks', what: 'networks' },
 ] as const
 
 interface Bound {
@@ -86,6 +87,7 @@ export const quota = [
       cpus: bound('N', 'maximum number of CPUs'),
       memory: bound('SIZE', 'maximum memory'),
       storage: bound('SIZE', 'maximum storage: disks, snapshots and saved memory'),
+      networks: bound('N', 'maximum number of networks'),
     },
     async run(context, { words: [name = ''], options, json }) {
       if (Object.keys(options).length === 0) {

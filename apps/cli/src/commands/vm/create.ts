@@ -15,6 +15,7 @@ export const create = command({
     'skerry create db --cpus 2 --memory 2G --disk 20G --tag tests --autostart',
     'skerry create ci --cloud-init user-data.yaml --start',
     'skerry create web --on work --template debian --vdc main --start',
+    'skerry create db --on work --network backend --start',
   ],
   next: 'skerry start VM if --start was not given; then skerry ssh VM',
   options: {
@@ -50,17 +51,24 @@ export const create = command({
       doc: 'cloud-init user-data for the first boot',
     },
     vdc: { type: 'string', value: 'VDC', doc: 'cloud only: data centre of the VM' },
+    network: {
+      type: 'string',
+      value: 'NETWORK',
+      multiple: true,
+      doc: 'cloud only: network of the VM (default: the one named default); repeatable',
+    },
     start: { type: 'boolean', doc: 'start the VM after creating it' },
     ...waitOptions,
   },
   async run(context, { words: [id = ''], options, json }) {
-    const { name, tag, template, autostart, bridge, vdc, start = false } = options
+    const { name, tag, template, autostart, bridge, vdc, network, start = false } = options
     const settings = {
       cpus: wholeNumber('--cpus', options.cpus),
       memoryMiB: sizeMiB('--memory', options.memory),
       diskMiB: sizeMiB('--disk', options.disk),
       sshKeys: await readKeys(options['ssh-key']),
       userData: await readText(options['cloud-init']),
+      networks: network,
     }
     const wanted = { id, name, tag, template, autostart, bridge, vdc, start, ...settings }
     const how = { label: `creating ${id}`, wait: wantsWait(options), json }

@@ -1,0 +1,170 @@
+import { linkTo, taskIn } from '@skerry/cloud-client'
+import { attribute, element, type Element } from '@skerry/xml'
+
+import { actOn } from '../../cloud/act.ts'
+import { vdcFor } from '../../cloud/create.ts'
+import { kinds, oneNamed } from '../../cloud/named.ts'
+import { sessionIn } from '../../cloud/session-in.ts'
+import { follow, underWay } from '../../cloud/task.ts'
+import { waitOptions, wantsWait } from '../../cloud/waiting.ts'
+import { command, type Command } from '../../command.ts'
+import { doAndSay } from '../../help/print-result.ts'
+import { Failure } from '../../terminal/failure.ts'
+import type { CloudSession } from '../../vms/cloud-session.ts'
+import type { ChangeOptions, CommandResult } from '../../vms/vm-backend.ts'
+
+interface WantedNetwork {
+  readonly name: string
+  readonly range: string
+  readonly gateway?: string | undefined
+  readonly pool?: string | undefined
+  readonly dns?: string | undefined
+  readonly routed: boolean
+  readonly vdc?: string | undefined
+}
+
+const BITS = 32
+const CIDR = /^(\d{1,3})\.(\d{1,3})\.(\d{1,3})\.(\d{1,3})\/(\d{1,2})$/
+
+/** The first usable address and the netmask of a range such as 192.168.10.0/24. The cloud checks the rest. */
+function scopeOf(range: string): { readonly gateway: string; readonly netmask: string } {
+  const [, ...parts] = (CIDR.exec(range) ?? []).map(Number)
+  const [a = 0, b = 0, c = 0, d = 0, prefix = 0] = parts
+  if (parts.length === 0 || prefix > BITS || [a, b, c, d].some((octet) => octet > 255)) {
+    throw new Failure('usage', `${range} is not a range of addresses`, {
+      hint: 'write it like 192.168.10.0/24',
+    })
+  }
+  const size = 2 ** (BITS - prefix)
+  const number = ((a * 256 + b) * 256 + c) * 256 + d
+  const text = (address: number): string =>
+    [24, 16, 8, 0].map((bits) => Math.floor(address / 2 ** bits) % 256).join('.')
+  return { gateway: text(number - (number % size) + 1), netmask: text(2 ** BITS - size) }
+}
+
+function poolOf(pool: string): Element {
+  const [start = '', end = ''] = pool.split('-')
+  return element(
+    'IpRanges',
+    {},
+    element(
+      'IpRange',
+      {},
+      element('StartAddress', {}, start.trim()),
+      element('EndAddress', {}, end.trim()),
+    ),
+  )
+}
+
+function bodyOf({ name, range, gateway, pool, dns = '', routed }: WantedNetwork): Element {
+  const scope = scopeOf(range)
+  const servers = dns.split(',').filter((each) => each.trim() !== '')
+  return element(
+    'OrgVdcNetwork',
+    { name },
+    element(
+      'Configuration',
+      {},
+      element(
+        'IpScopes',
+        {},
+        element(
+          'IpScope',
+          {},
+          element('IsInherited', {}, 'false'),
+          element('Gateway', {}, gateway ?? scope.gateway),
+          element('Netmask', {}, scope.netmask),
+          ...servers.slice(0, 2).map((server, at) => element(`Dns${at + 1}`, {}, server.trim())),
+          pool !== undefined && poolOf(pool),
+        ),
+      ),
+      element('FenceMode', {}, routed ? 'natRouted' : 'isolated'),
+    ),
+  )
+}
+
+async function make(
+  side: CloudSession,
+  wanted: WantedNetwork,
+  doing: ChangeOptions,
+): Promise<CommandResult> {
+  const { cloud } = side
+  const body = bodyOf(wanted)
+  const vdc = await cloud.get(await vdcFor(side, wanted.vdc))
+  const made = await cloud.act('POST', linkTo(vdc, 'add', 'orgVdcNetwork'), { body })
+  const begun = await follow(side, made && taskIn(made), doing)
+  const { name } = wanted
+  if (begun && !begun.ended) return underWay(`network ${name}`, begun.id)
+  return {
+    text: `network ${name} is created`,
+    body: { name, href: attribute(made, 'href') },
+    next: `skerry create VM --network ${name}`,
+  }
+}
+
+const create = command({
+  name: 'network create',
+  asks: 'cloud',
+  usage: 'NAME',
+  summary: 'create a network that reaches across hosts: isolated, or routed to the outside',
+  examples: [
+    'skerry network create backend --range 192.168.10.0/24',
+    'skerry network create web --range 10.20.0.0/16 --routed --pool 10.20.1.1-10.20.1.250',
+  ],
+  next: 'skerry create VM --network NAME creates a VM on it',
+  options: {
+    range: { type: 'string', value: 'CIDR', doc: 'its addresses, /16 to /29' },
+    routed: { type: 'boolean', doc: 'it reaches the outside by an edge gateway' },
+    gateway: {
+      type: 'string',
+      value: 'ADDRESS',
+      doc: 'address of its router (default: the first of the range)',
+    },
+    pool: {
+      type: 'string',
+      value: 'A-B',
+      doc: 'addresses that VMs get (default: all but the gateway)',
+    },
+    dns: { type: 'string', value: 'A,B', doc: 'name servers that guests are told' },
+    vdc: { type: 'string', value: 'VDC', doc: 'data centre of the network' },
+    ...waitOptions,
+  },
+  async run(context, { words: [name = ''], options, json }) {
+    const { range, routed = false, gateway, pool, dns, vdc } = options
+    if (range === undefined) {
+      throw new Failure('usage', 'a network needs its addresses', {
+        hint: `skerry network create ${name} --range 192.168.10.0/24`,
+      })
+    }
+    const wanted = { name, range, routed, gateway, pool, dns, vdc }
+    const how = { label: `creating network ${name}`, wait: wantsWait(options), json }
+    await doAndSay(context, how, (doing) => make(sessionIn(context), wanted, doing))
+  },
+})
+
+const rm = command({
+  name: 'network rm',
+  asks: 'cloud',
+  usage: 'NETWORK',
+  summary: 'delete a network; no VM may be on it',
+  examples: ['skerry network rm backend'],
+  next: 'skerry network list lists the others',
+  options: waitOptions,
+  async run(context, { words: [word = ''], options, json }) {
+    const side = sessionIn(context)
+    const how = { label: `deleting network ${word}`, wait: wantsWait(options), json }
+    await doAndSay(context, how, async (doing) => {
+      const { href } = await oneNamed(side, kinds.network, word)
+      const act = {
+        kind: kinds.network,
+        href,
+        rel: 'remove',
+        method: 'DELETE',
+        done: 'deleted',
+      } as const
+      return actOn(side, act, doing)
+    })
+  },
+})
+
+export const network: readonly Command[] = [create, rm]
