@@ -57,11 +57,10 @@ create table external_range (
   check (low <= high),
   primary key (external, low)
 );
--- Where every host translates addresses itself: outbound traffic needs no configuration of the site. No host answers DNS there, so
--- guests are told public resolvers.
+-- Where every host translates addresses itself, and answers DNS: outbound traffic needs no configuration of the site.
 insert into external_network (id, zone, name, kind, uplink, gateway, prefix, dns)
   values ('00000000-0000-7000-8000-000000000002', '00000000-0000-7000-8000-000000000001', 'outbound', 'outbound', 'out', '100.64.0.1', 16,
-    '{9.9.9.9,1.1.1.1}');
+    '{100.64.0.1}');
 -- 100.64.0.16 to 100.64.255.254.
 insert into external_range (external, low, high) values ('00000000-0000-7000-8000-000000000002', 1681915920, 1681981438);
 
@@ -488,8 +487,8 @@ do $$ begin
 exception when duplicate_object or unique_violation then null; end $$;
 grant skerry_network to current_user;
 
--- Takes the zone for a server if nobody holds it, or renews it. Returns the fencing token, or null if another server holds it. While
--- the cloud recovers from a restore nobody holds it: what was projected stays.
+-- Takes the zone for a server if no other holds it, or renews it. Returns the fencing token, or null if another server holds it. While
+-- the cloud recovers from a restore no server holds it: what was projected stays.
 create function hold_zone(the_zone uuid, server text, seconds integer) returns bigint language plpgsql
   security definer set search_path = public, pg_temp as $$
 declare z network_zone;

@@ -27,7 +27,7 @@ const stored = ({ db, host }: CloudDatabase) =>
     .where('id', '=', host)
     .executeTakeFirstOrThrow()
 
-test('a host without Open vSwitch is told nothing, and nothing is stored or reported about it', async () => {
+test('a host without Open vSwitch joins nothing, and nothing is stored or reported about it', async () => {
   await using cloud = await openCloudDatabase(postgres)
   const host = simulatedHost({ pingMs: 20 })
   await openZone(cloud.db, cloud.host)

@@ -1,4 +1,4 @@
-// Goal: the rows of networks keep their promises to the network server whoever writes them. Method: a real PostgreSQL; tenants and the
+// Goal: the rows of networks keep their promises to the network server whichever role writes them. Method: a real PostgreSQL; tenants and the
 // network server act with their own roles.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
@@ -214,7 +214,7 @@ test('a card and the host of its VM are changes of its networks, and a released 
   assert.deepEqual(released, [{ offset: 10 }])
 })
 
-test('one server holds a zone at a time, nobody while the cloud recovers, and the next has a higher fencing token', async () => {
+test('one server holds a zone at a time, none while the cloud recovers, and the next has a higher fencing token', async () => {
   await using opened = await open()
   const { zone, fence } = await openZone(opened.db, opened.host)
   const hold = async (server: string) => {

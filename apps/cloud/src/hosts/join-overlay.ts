@@ -44,7 +44,7 @@ const zoneOf = (db: Kysely<CloudTables>, id: HostId): Promise<ZoneOfHost | undef
     .where('host.id', '=', id)
     .executeTakeFirst()
 
-/** Tells a host with Open vSwitch where the databases of its zone are: when its session begins, and when they are elsewhere. */
+/** Sends the address of its zone's databases to a host with Open vSwitch: when its session begins, and when the address changes. */
 export class OverlayJoiner {
   readonly #db: Kysely<CloudTables>
   readonly #id: HostId

@@ -186,7 +186,7 @@ export async function addNetwork(
 
 const noNetworks = (vdc: string): Fault =>
   new Fault('conflict', `vdc ${vdc} has no networks across hosts: no network server runs`, {
-    hint: 'administrators start one with skerry admin network-server add',
+    hint: 'administrators start one with skerry admin network-server create',
   })
 
 const describedBy = ({ gateway, dns, suffix }: NetworkScope, { base, prefix }: PlannedRange) => ({
@@ -327,7 +327,7 @@ export async function deleteNetwork(
   return network
 }
 
-/** Locks a network that is not deleted: whoever changes its cards does it too. */
+/** Locks a network that is not deleted. Changes of its cards lock it too. */
 export async function lockNetwork(tx: Tx, id: string): Promise<NetworkRow> {
   const row = await tx
     .selectFrom('network')

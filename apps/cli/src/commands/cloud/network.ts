@@ -125,7 +125,7 @@ const create = command({
       value: 'A-B',
       doc: 'addresses that VMs get (default: all but the gateway)',
     },
-    dns: { type: 'string', value: 'A,B', doc: 'name servers that guests are told' },
+    dns: { type: 'string', value: 'A,B', doc: 'name servers for the guests' },
     vdc: { type: 'string', value: 'VDC', doc: 'data centre of the network' },
     ...waitOptions,
   },
