@@ -7,7 +7,7 @@ import type { VmId } from '@skerry/vm'
 import { attribute, childrenByLocalName, readXml, text, type Element } from '@skerry/xml'
 import { sql } from 'kysely'
 
-import { deleteNics, specNics, writeNics } from '../src/inventory/nics.ts'
+import { deleteNics, restoreNics, specNics, writeNics } from '../src/inventory/nics.ts'
 import { placeVm } from '../src/operations/place.ts'
 import { addHost } from './cloud-database.ts'
 import { openZone } from './open-zone.ts'
@@ -235,6 +235,36 @@ test('a clone has a card on each network of its source, with an address of its o
     assert.notEqual(child(each, 'IpAddress'), child(theirs[at], 'IpAddress'))
     assert.notEqual(child(each, 'MACAddress'), child(theirs[at], 'MACAddress'))
   }
+})
+
+test('a VM that a restore lost gets its cards back from the spec of its host, with another address only if that is taken', async () => {
+  const { db } = api.cloud
+  const { org } = api.eng
+  const id = vmIn(await make('lost'))
+  const lost = (await specNics(db, { org, id })) ?? []
+  const restore = () => db.transaction().execute((tx) => restoreNics(tx, { org, id }, lost))
+  const forget = async () => {
+    await db.transaction().execute((tx) => deleteNics(tx, id))
+    await sql`delete from released_address`.execute(db)
+  }
+  await forget()
+  await restore()
+  assert.deepEqual(await specNics(db, { org, id }), lost)
+  await restore()
+  assert.deepEqual(await specNics(db, { org, id }), lost, 'repeated, it changes nothing')
+  await forget()
+  const [nic] = lost
+  const manual = `<IpAddress>${nic?.address}</IpAddress><IpAddressAllocationMode>MANUAL</IpAddressAllocationMode>`
+  const cards = section(card('default', 0, manual))
+  vmIn(await make('heir', `<InstantiationParams>${cards}</InstantiationParams>`))
+  await restore()
+  const [moved] = (await specNics(db, { org, id })) ?? []
+  assert.deepEqual({ ...moved, address: '' }, { ...nic, address: '' })
+  assert.notEqual(moved?.address, nic?.address)
+  const strange = [{ ...lost[0], network: api.ops.ids['network'] ?? '' }] as typeof lost
+  await forget()
+  await db.transaction().execute((tx) => restoreNics(tx, { org, id }, strange))
+  assert.equal(await specNics(db, { org, id }), undefined, 'a network of another organisation')
 })
 
 test('a VM with cards is placed on a host that is ready for networks, one without anywhere', async () => {

@@ -3,7 +3,7 @@ import type { Nic, OrgId, VmId } from '@skerry/vm'
 import { sql, type Kysely, type Selectable } from 'kysely'
 
 import type { CloudTables, Tx } from '../database/tables.ts'
-import { addressNumber } from '../domain/address-range.ts'
+import { addressNumber, sizeOfPrefix } from '../domain/address-range.ts'
 import {
   planNic,
   type AllocationMode,
@@ -289,6 +289,51 @@ async function stockOf(tx: Tx, id: string): Promise<NetworkStock> {
     keys: new Set(nics.map(({ key }) => key)),
     nextPort,
   }
+}
+
+/**
+ * Gives a VM the cards back that its host has: those on networks that still exist, with the same ids and MAC addresses. An address
+ * that another VM got in the meantime is replaced.
+ */
+export async function restoreNics(
+  tx: Tx,
+  { org, id: vm }: { readonly org: OrgId; readonly id: VmId },
+  nics: readonly Nic[],
+): Promise<void> {
+  for (const nic of nics.toSorted((one, other) => (one.network < other.network ? -1 : 1))) {
+    const known = await tx
+      .selectFrom('network')
+      .select('id')
+      .where('org', '=', org)
+      .where('id', '=', nic.network)
+      .where('deleted_at', 'is', null)
+      .executeTakeFirst()
+    if (!known) continue
+    const stock = await stockOf(tx, known.id)
+    const planned = planNic(vm, restored(nic, stock), { ...unknown, ...nic, network: '' }, stock)
+    // What it was before is not known; the cloud never changes an address that a card has.
+    const mode = planned.address === null ? 'NONE' : 'POOL'
+    await tx
+      .insertInto('nic')
+      .values({ ...planned, mode, org, vm, id: nic.id })
+      .onConflict((conflict) => conflict.doNothing())
+      .execute()
+    await tx
+      .updateTable('network')
+      .set({ next_port: stock.nextPort })
+      .where('id', '=', known.id)
+      .execute()
+  }
+}
+
+const unknown = { mode: 'POOL', offset: null, address: null, key: 0 } as const
+
+function restored({ index, network, address, connected }: Nic, stock: NetworkStock): WantedNic {
+  const card = { index, network, connected }
+  if (address === undefined) return { ...card, mode: 'NONE' }
+  const offset = (addressNumber(address) ?? 0) - stock.base
+  const isFree = offset > 0 && offset < sizeOfPrefix(stock.prefix) - 1 && !stock.taken.has(offset)
+  return isFree ? { ...card, mode: 'MANUAL', address } : { ...card, mode: 'POOL' }
 }
 
 /** A deleted VM gives its addresses back. */

@@ -7,7 +7,7 @@ import { sql, type Kysely } from 'kysely'
 import { emitEvent } from '../database/events.ts'
 import type { Tx, CloudTables } from '../database/tables.ts'
 import type { VappId } from '../domain/ids.ts'
-import { specNics } from '../inventory/nics.ts'
+import { restoreNics, specNics } from '../inventory/nics.ts'
 import { lockVm, type VmRow } from '../inventory/vms.ts'
 import { orgNamed } from '../tenants/accounts.ts'
 import { vdcsOf } from '../tenants/orgs.ts'
@@ -143,6 +143,7 @@ async function addRow(tx: Tx, { vm: id, spec }: Place, wishes: AdoptOverrides): 
       disk_mib: diskMiB,
     })
     .execute()
+  if (spec.nics) await restoreNics(tx, { org, id }, spec.nics)
 }
 
 async function orgOf(tx: Tx, spec: VmSpec, { org }: AdoptOverrides): Promise<OrgId> {
