@@ -14,6 +14,8 @@ import { blocksIn } from './doc-blocks.ts'
 import { onMachine, ROOT, serversOf } from './up/machine.ts'
 
 const skip = reasonToSkip('host', 'small', 'cloud') ?? (await reasonWithoutTemporal()) ?? false
+// Then the site has a network server.
+const hasOvn = reasonToSkip('network') === undefined
 const DOCUMENT = 'docs/guides/one-machine.md'
 
 test(
@@ -64,6 +66,7 @@ test(
           'cloud runs as skerry-cell',
           'console runs as skerry-console',
           'egress runs as skerry-egress',
+          ...(hasOvn ? ['network runs as skerry-network'] : []),
           'vmd runs as root',
           'workflow runs as skerry-workflow',
           'workflow runs as skerry-workflow',

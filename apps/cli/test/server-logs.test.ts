@@ -24,10 +24,16 @@ const ports = {
   hostApi: 4,
   workflow: 5,
   workflowMachines: 8,
+  network: 9,
   temporal: 6,
   postgres: 7,
 }
-const machine = { ports, programs: { server: '/t/server', sql: '/t/sql' }, bin: '/pg/bin' }
+const machine = {
+  ports,
+  programs: { server: '/t/server', sql: '/t/sql' },
+  bin: '/pg/bin',
+  ovn: true,
+}
 
 async function untilEndsWith(file: string, words: string): Promise<void> {
   const ends = async () => (await readFile(file, 'utf8').catch(() => '')).endsWith(words)

@@ -34,10 +34,12 @@ const ports: Ports = {
   hostApi: 8443,
   workflow: 8281,
   workflowMachines: 8282,
+  network: 6642,
   temporal: 7233,
   postgres: 7250,
 }
-const machine = { ports, programs: { server: '/t/server', sql: '/t/sql' }, bin: '/pg/bin' }
+const programs = { server: '/t/server', sql: '/t/sql' }
+const machine = { ports, programs, bin: '/pg/bin', ovn: true }
 const site = siteOf('/var/lib/site', settle({}, machine), '/usr/bin/node')
 const servers = site.servers.map(({ name }) => name)
 const titles = new Map(site.servers.map(({ name, title }) => [name, title]))
@@ -151,6 +153,24 @@ test('external backends are neither created nor started', () => {
   )
   assert.equal(half.settled.databases?.cloud, requested.database)
   assert.equal(temporal, 'temporal.example:7233')
+})
+
+test('without OVN a site has no network server, and everything else', () => {
+  const plain = siteOf('/d', settle({}, { ...machine, ovn: false }), '/node')
+  const names = plain.servers.map(({ name }) => name)
+  assert.deepEqual(
+    names,
+    servers.filter((name) => name !== 'network'),
+  )
+  const steps = decide({ ...nothing, servers: names })
+  assert.ok(!steps.some((step) => step.do === 'make' && step.what === 'network'))
+})
+
+test('hosts reach the network server where they reach the cell', () => {
+  const of = (machines: string) => settle({ machines }, machine).network
+  assert.equal(settle({}, machine).network, '127.0.0.1:6642')
+  assert.equal(of('192.0.2.7:8444'), '192.0.2.7:6642')
+  assert.equal(of('[::]:8444'), '127.0.0.1:6642')
 })
 
 test('the Temporal server of the Debian package is used where there is one, and that of the cache in a clone', async () => {

@@ -2,7 +2,7 @@
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 
-import { packagedTemporal, temporalFiles } from '@skerry/site'
+import { ovnPrograms, packagedTemporal, temporalFiles } from '@skerry/site'
 import type { MachineFinding } from '@skerry/vm'
 
 import type { CliContext } from '../command.ts'
@@ -76,4 +76,9 @@ export async function temporalPrograms(
   if (await isThere(packaged.server)) return packaged
   const { server, sql } = temporalFiles(cache)
   return { server, sql }
+}
+
+/** Whether the programs of OVN are installed, which only a network server needs. */
+export async function hasOvn(): Promise<boolean> {
+  return (await Promise.all(Object.values(ovnPrograms).map(isThere))).every(Boolean)
 }

@@ -233,6 +233,16 @@ const workflow: Maker = async (making) => {
   await admin(making)(['workflow-server', 'create', ...out, ...at, '--database-file', database])
 }
 
+const network: Maker = async (making) => {
+  const { network: listen = '' } = making.site.settled
+  const { network: out, networkData: data } = files(making.site.dir)
+  const host = listen.slice(0, listen.lastIndexOf(':'))
+  const places = ['--out', out, '--host', host, '--listen', listen, '--data', data]
+  await admin(making)(['network-server', 'create', 'network-1', ...places])
+  // Its user gets this directory when the server starts.
+  await mkdir(data, { recursive: true, mode: 0o700 })
+}
+
 interface Invitation {
   readonly cloud: string
   readonly token: string
@@ -303,6 +313,7 @@ export const makers: Readonly<Record<Making, Maker>> = {
   certificates,
   console: makeConsole,
   workflow,
+  network,
   membership,
   organisation,
   image,

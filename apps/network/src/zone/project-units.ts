@@ -102,11 +102,12 @@ async function report<DB>(
   changes: readonly NetworkChange[],
   faults: ReadonlyMap<string, string>,
 ): Promise<void> {
-  let isHeld = await endChanges(
-    database,
-    held,
-    changes.filter(({ unit }) => !faults.has(unit)),
-  )
+  const done = changes.filter(({ unit }) => !faults.has(unit))
+  let isHeld = true
+  // In parts: the first fill of a large zone ends thousands of changes, and a statement has a time limit.
+  for (let from = 0; isHeld && from < done.length; from += CHANGES_MAX) {
+    isHeld = await endChanges(database, held, done.slice(from, from + CHANGES_MAX))
+  }
   for (const change of changes) {
     const why = faults.get(change.unit)
     if (isHeld && why !== undefined) isHeld = await failChange(database, held, change, why)

@@ -6,7 +6,7 @@ import { writeDurably } from '@skerry/durable-file'
 import { command, type CliContext } from '../../command.ts'
 import { exitCodes, Failure } from '../../terminal/failure.ts'
 import { bringUp, makeSiteDirectory, type Brought, type How } from '../../up/bring-up.ts'
-import { postgresPrograms, requireMachine, temporalPrograms } from '../../up/check.ts'
+import { hasOvn, postgresPrograms, requireMachine, temporalPrograms } from '../../up/check.ts'
 import { holdSite } from '../../up/only-one.ts'
 import { findProcess } from '../../up/servers/processes.ts'
 import { stopSite } from '../../up/servers/stop-site.ts'
@@ -164,7 +164,12 @@ async function settleOnce(
   }
   const programs = await temporalPrograms(context.cache)
   const bin = (await postgresPrograms()) ?? ''
-  const settled = settle(requested, { ports: await freePorts(), programs, bin })
+  const settled = settle(requested, {
+    ports: await freePorts(),
+    programs,
+    bin,
+    ovn: await hasOvn(),
+  })
   await makeSiteDirectory(dir)
   await keepSettled(dir, settled)
   return settled

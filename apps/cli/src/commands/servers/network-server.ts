@@ -19,7 +19,7 @@ export const networkServer = command({
     config: {
       type: 'string',
       value: 'FILE',
-      doc: 'configuration file (default: /etc/skerry/network.json)',
+      doc: 'configuration file written by skerry admin network-server create (default: /etc/skerry/network.json)',
     },
   },
   run: async ({ runProgram }, { words }) => runProgram(process.execPath, [PROGRAM, ...words]),

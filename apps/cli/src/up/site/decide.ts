@@ -12,6 +12,7 @@ export const makings = [
   'certificates',
   'console',
   'workflow',
+  'network',
   'membership',
   'organisation',
   'image',
@@ -65,6 +66,7 @@ export function decide({ servers, running, made, otherVmd }: SiteState): readonl
     ...start('egress'),
     ...start('workflow'),
     ...start('worker'),
+    ...(has('network') ? [...make('network'), ...start('network')] : []),
     // vmd opens the host API when it starts.
     ...(restarts ? [{ do: 'stop', server: 'vmd' } as const] : []),
     ...make('membership'),
@@ -86,6 +88,7 @@ const sayings: Readonly<Record<Making, string>> = {
   certificates: 'creating the certificates of Temporal',
   console: 'creating the console server',
   workflow: 'creating the workflow server',
+  network: 'creating the network server',
   membership: 'joining this machine as a host',
   organisation: 'creating an organisation and its owner',
   image: 'building Debian 12',

@@ -1,4 +1,5 @@
 // The fixed plan of a site, decided once before anything is created: addresses, ports and programs.
+import { isIP } from 'node:net'
 
 /** A cloud with all its servers on this one machine. */
 export interface SitePlan {
@@ -13,6 +14,8 @@ export interface SitePlan {
   readonly hostApi: string
   /** The workflow server's listener for the cell. Absent in a site of an older version. */
   readonly workflowMachines?: string
+  /** The network server's listener for hosts. Absent if OVN was not installed when the site was created. */
+  readonly network?: string
   /** Absent if the databases and Temporal are both external. */
   readonly postgres?: { readonly port: number; readonly bin: string }
   /** External databases (default: our own PostgreSQL). */
@@ -47,6 +50,7 @@ export const wantedPorts = {
   hostApi: 8443,
   workflow: 8281,
   workflowMachines: 8282,
+  network: 6642,
   temporal: 7233,
   postgres: 7250,
 } as const
@@ -61,23 +65,30 @@ export interface SiteMachine {
   readonly programs: Programs
   /** Directory of PostgreSQL's programs. */
   readonly bin: string
+  /** Whether the programs of OVN are installed. */
+  readonly ovn: boolean
 }
 
-export function settle(requested: SiteOptions, { ports, programs, bin }: SiteMachine): SitePlan {
+export function settle(
+  requested: SiteOptions,
+  { ports, programs, bin, ovn }: SiteMachine,
+): SitePlan {
   const { database, workflowDatabase, temporal } = requested
   const databases =
     database === undefined || workflowDatabase === undefined
       ? undefined
       : { cloud: database, workflow: workflowDatabase }
   const isOurs = databases === undefined || temporal === undefined
+  const machines = requested.machines ?? `${CLOUD_ADDRESS}:${ports.machines}`
   return {
     requested,
     base: requested.base ?? `https://${CLOUD_ADDRESS}:${ports.cloud}`,
     console: requested.console ?? `https://${CONSOLE_ADDRESS}:${ports.console}`,
     workflow: requested.workflow ?? `https://${CLOUD_ADDRESS}:${ports.workflow}`,
-    machines: requested.machines ?? `${CLOUD_ADDRESS}:${ports.machines}`,
+    machines,
     workflowMachines: `${CLOUD_ADDRESS}:${ports.workflowMachines}`,
     hostApi: `${CLOUD_ADDRESS}:${ports.hostApi}`,
+    ...(ovn && { network: `${addressFor(machines)}:${ports.network}` }),
     ...(isOurs && { postgres: { port: ports.postgres, bin } }),
     ...(databases && { databases }),
     temporal:
@@ -98,4 +109,10 @@ export function listenFor(url: string): string {
   const { hostname, port } = new URL(url)
   const isNumbers = /^[0-9.]+$|^\[/.test(hostname)
   return `${isNumbers ? hostname : '[::]'}:${port === '' ? '443' : port}`
+}
+
+/** Hosts reach the network server at the address at which they reach the cell; it must be one address. */
+function addressFor(machines: string): string {
+  const address = machines.slice(0, machines.lastIndexOf(':'))
+  return isIP(address) === 4 && address !== '0.0.0.0' ? address : CLOUD_ADDRESS
 }

@@ -21,6 +21,7 @@ export type ServerName =
   | 'egress'
   | 'workflow'
   | 'worker'
+  | 'network'
   | 'vmd'
 
 export const unitName = (name: ServerName): string => `skerry-site-${name}.service`
@@ -54,6 +55,7 @@ export const serverUsers = [
   'skerry-console',
   'skerry-workflow',
   'skerry-egress',
+  'skerry-network',
 ] as const
 
 export interface Site {
@@ -82,6 +84,9 @@ export const files = (dir: string) => ({
   console: join(dir, 'console'),
   workflow: join(dir, 'workflow'),
   egress: join(dir, 'workflow', 'egress.json'),
+  network: join(dir, 'network'),
+  networkConfig: join(dir, 'network', 'network.json'),
+  networkData: join(dir, 'network', 'data'),
   /** The users that were created for this site. */
   users: join(dir, 'users.json'),
   /** The invitation with which this machine joins. */
@@ -144,6 +149,16 @@ export function siteOf(dir: string, settled: SitePlan, node: string): Site {
       after: [...below, 'egress'],
       ...runs,
     }),
+    ...(settled.network === undefined
+      ? []
+      : [
+          // It listens once its databases are complete; the cloud works without it.
+          server('network', 'the network server', ours('network', '--config', at.networkConfig), {
+            after: [...below, 'cell'],
+            user: 'skerry-network',
+            config: at.networkConfig,
+          }),
+        ]),
     server('vmd', 'vmd', ours('vmd', '--host-api', hostApi), { listens: ['127.0.0.1:8080'] }),
   ]
   return { dir, settled, servers }
