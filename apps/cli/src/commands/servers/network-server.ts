@@ -11,7 +11,7 @@ export const networkServer = command({
   program: 'server',
   usage: '',
   summary:
-    'run a network server of a cloud, which projects the networks of organisations into OVN; guests do not notice when it stops',
+    'run a network server of a cloud, which keeps OVN current; guests do not notice when it stops',
   examples: ['skerry network-server --config /etc/skerry/network.json'],
   next: 'several network servers can share one zone: one of them holds it, and another takes over when it ends',
   exits: '1 if it cannot start, 2 for an unknown option',
