@@ -3,6 +3,8 @@ import { until, type LabHost } from '@skerry/lab'
 
 /** Generous: a guest that is still booting is emulated, beside others, on few cores. */
 const BOOT_MS = 180_000
+/** Each look is a process of virsh: more of them would take the processor from the guest that is awaited. */
+const LOOK_MS = 200
 
 interface AgentAnswer {
   readonly pid?: number
@@ -38,6 +40,7 @@ export async function inDomain(
         arguments: { path: '/bin/sh', arg: ['-c', script], 'capture-output': true },
       }),
     BOOT_MS,
+    LOOK_MS,
   )
   const done = await until(
     'the script has ended',

@@ -14,11 +14,14 @@ export async function until<T>(
 ): Promise<Exclude<T, undefined | false>> {
   const deadline = performance.now() + timeoutMs
   for (;;) {
+    const asked = performance.now()
     const answer = await ask()
+    const took = performance.now() - asked
     if (answer !== undefined && answer !== false) return answer as Exclude<T, undefined | false>
     if (performance.now() > deadline) {
       throw new Error(`waited ${timeoutMs / 1000} s in vain: ${what}`)
     }
-    await sleep(pollMs)
+    // A check that starts a process may use no more than half of a core, which the awaited thing may need.
+    await sleep(Math.max(pollMs, Math.min(took, SLOW_POLL_MS)))
   }
 }
