@@ -19,6 +19,10 @@ import {
   type TestMachineApi,
 } from '../../apps/cloud/test/machine-api.ts'
 import { BASE, openTenantsApi, type TenantsApi } from '../../apps/cloud/test/tenants-api.ts'
+import {
+  markedLines,
+  type WorkflowImportReport,
+} from '../../apps/web/src/model/workflows/workflow-import.ts'
 import { findSession } from '../../apps/workflow/src/cloud/accounts.ts'
 import { Cells } from '../../apps/workflow/src/cloud/cells.ts'
 import { bySession } from '../../apps/workflow/src/http/identify.ts'
@@ -121,6 +125,41 @@ test('a page lists and starts the workflows of its organisation, with its cookie
   assert.equal(by, 'alice')
   assert.ok(id !== undefined && flow.runs.started.includes(id))
 })
+
+test('a page imports a definition as text, and a refusal lists the errors with their lines', async () => {
+  const own = { ...page, ...cookieOf(cloud.eng.token), 'content-type': 'text/plain' }
+  const send = (text: string, query = '') => ask('POST', `/workflows${query}`, own, text)
+  const good = `document:
+  dsl: '1.0.3'
+  namespace: tests
+  name: from-the-page
+  version: '1.0.0'
+  title: From the page – ü
+do:
+  - pause:
+      wait: PT1S
+`
+  const refused = await send(good.replace('wait: PT1S', 'wiat: PT1S'))
+  assert.equal(refused.status, 400, refused.text)
+  const { result, complaints } = JSON.parse(refused.text) as WorkflowImportReport
+  assert.equal(result, 'refused')
+  assert.deepEqual(markedLines(complaints), new Set(complaints.map(({ line }) => line)))
+  assert.ok(
+    complaints.length > 0 && complaints.every(({ message }) => message !== ''),
+    refused.text,
+  )
+  const checked = await send(good, '?dryRun=true')
+  assert.deepEqual([checked.status, reportOf(checked).result], [200, 'created'], checked.text)
+  const imported = reportOf(await send(good))
+  assert.deepEqual([imported.name, imported.result], ['From the page – ü', 'created'])
+  const read = await ask('GET', `/workflows/${imported.id}`, {
+    ...page,
+    ...cookieOf(cloud.eng.token),
+  })
+  assert.equal(read.status, 200, read.text)
+})
+
+const reportOf = ({ text }: PassedOn) => JSON.parse(text) as WorkflowImportReport
 
 test('what belongs to another organisation does not exist', async () => {
   const own = { ...page, ...cookieOf(cloud.eng.token) }
