@@ -27,10 +27,10 @@ import { openIdentity, type WorkflowIdentity } from './cloud/identity.ts'
 import type { WorkflowConfig } from './config.ts'
 import type { Grants, WorkflowRequestContext, Runs } from './context.ts'
 import { functions } from './functions/functions.ts'
+import { CachingAuthenticator } from './http/authenticator.ts'
 import { byPassword, bySession } from './http/identify.ts'
 import { PageSessions } from './http/page-sessions.ts'
 import { buildServer, type WorkflowServerOptions } from './http/server.ts'
-import { RememberedWho } from './http/who.ts'
 import { OpenStreams } from './identity/open-streams.ts'
 import { WorkflowMeter } from './meter.ts'
 import { routes } from './routes.ts'
@@ -228,8 +228,8 @@ async function openApi(opened: AsyncDisposableStack, parts: Parts): Promise<Open
     ),
     stamp: () => readStamp(cells),
   }
-  const whoIs = opened.use(
-    new RememberedWho(accounts, {
+  const authenticator = opened.use(
+    new CachingAuthenticator(accounts, {
       key: given.random(32),
       now: given.now,
       ...(config.organisation !== undefined && { organisation: config.organisation }),
@@ -240,7 +240,7 @@ async function openApi(opened: AsyncDisposableStack, parts: Parts): Promise<Open
   const options = { requestId, log, measured }
   const { sharedAddresses } = config
   const tls = () => identity().server
-  const api = buildServer(context, routes, byPassword(whoIs), {
+  const api = buildServer(context, routes, byPassword(authenticator), {
     ...options,
     sharedAddresses,
     tls: tls(),

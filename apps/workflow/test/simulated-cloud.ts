@@ -6,7 +6,7 @@ import type { Json } from '@skerry/serverless-workflow'
 import { type BasicCredentials } from '@skerry/service'
 
 import type { Grants, Runs } from '../src/context.ts'
-import type { AccountQueries } from '../src/http/who.ts'
+import type { AccountQueries } from '../src/http/authenticator.ts'
 import type { WorkflowPrincipal } from '../src/identity/rights.ts'
 
 export interface SimulatedCloud extends AccountQueries {

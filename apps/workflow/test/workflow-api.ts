@@ -11,9 +11,9 @@ import type { FastifyInstance } from 'fastify'
 
 import { startDatabases } from '../../cloud/test/cloud-database.ts'
 import type { WorkflowRequestContext } from '../src/context.ts'
+import { CachingAuthenticator } from '../src/http/authenticator.ts'
 import { byPassword, type Identify } from '../src/http/identify.ts'
 import { buildServer } from '../src/http/server.ts'
-import { RememberedWho } from '../src/http/who.ts'
 import { OpenStreams } from '../src/identity/open-streams.ts'
 import type { WorkflowRole, WorkflowPrincipal } from '../src/identity/rights.ts'
 import { routes } from '../src/routes.ts'
@@ -104,7 +104,10 @@ export async function openWorkflowApi(
     evaluate: (requested) => evaluator.evaluate(requested),
     findInvalid: (schema, value) => evaluator.findInvalid(schema, value),
   }
-  const whoIs = new RememberedWho(cloud, { key: randomBytes(32), now: () => performance.now() })
+  const authenticator = new CachingAuthenticator(cloud, {
+    key: randomBytes(32),
+    now: () => performance.now(),
+  })
   const mistakes: unknown[] = []
   const log = (message: string, cause?: unknown) => mistakes.push([message, cause])
   const servers: FastifyInstance[] = []
@@ -115,7 +118,7 @@ export async function openWorkflowApi(
     await server.listen({ port: 0, host: '127.0.0.1' })
     return (server.server.address() as AddressInfo).port
   }
-  const port = await open(byPassword(whoIs))
+  const port = await open(byPassword(authenticator))
   const enter = (org: keyof typeof orgs, role: WorkflowRole): WorkflowPrincipal => {
     const principal = someone(org, role)
     cloud.add(principal)
@@ -133,7 +136,7 @@ export async function openWorkflowApi(
     ops: await addTenant(store, enter('ops', 'author')),
     async [Symbol.asyncDispose]() {
       for (const server of servers) await server.close()
-      whoIs[Symbol.dispose]()
+      authenticator[Symbol.dispose]()
       await evaluator[Symbol.asyncDispose]()
       await store[Symbol.asyncDispose]()
       await postgres[Symbol.asyncDispose]()

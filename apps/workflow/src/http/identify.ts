@@ -2,7 +2,7 @@ import type { Admit } from '@skerry/host-api'
 import type { FastifyRequest } from 'fastify'
 
 import type { WorkflowPrincipal } from '../identity/rights.ts'
-import type { WhoIs } from './who.ts'
+import type { Authenticator } from './authenticator.ts'
 
 /** Identifies the caller of a request; each listener has one way to do that. undefined: unknown. */
 export type Identify = (
@@ -15,9 +15,9 @@ export const SESSION_HEADER = 'x-cloud-authorization'
 
 /** The public listener: every request carries a password. A session in a header counts for nothing here. */
 export const byPassword =
-  (whoIs: WhoIs): Identify =>
+  (authenticator: Authenticator): Identify =>
   ({ headers, ip }, use) =>
-    whoIs.verify(headers.authorization, ip, use)
+    authenticator.verify(headers.authorization, ip, use)
 
 /** The listener for cells: the certificate must be a cell's, and the cloud says whose session it is. */
 export const bySession =

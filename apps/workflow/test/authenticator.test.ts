@@ -6,7 +6,7 @@ import { test } from 'node:test'
 import type { Fault } from '@skerry/fault'
 import { until } from '@skerry/lab'
 
-import { RememberedWho } from '../src/http/who.ts'
+import { CachingAuthenticator } from '../src/http/authenticator.ts'
 import { simulatedCloud } from './simulated-cloud.ts'
 import { authorization } from './workflow-api.ts'
 import { someone } from './workflow-database.ts'
@@ -17,10 +17,18 @@ function open() {
   cloud.add(principal)
   const time = { aheadMs: 0 }
   const now = () => performance.now() + time.aheadMs
-  const whoIs = new RememberedWho(cloud, { key: randomBytes(32), now })
-  const ask = (header = authorization(principal)) => whoIs.verify(header, '127.0.0.1')
-  const read = (header = authorization(principal)) => whoIs.verify(header, '127.0.0.1', 'read')
-  return { cloud, principal, time, ask, read, [Symbol.dispose]: () => whoIs[Symbol.dispose]() }
+  const authenticator = new CachingAuthenticator(cloud, { key: randomBytes(32), now })
+  const ask = (header = authorization(principal)) => authenticator.verify(header, '127.0.0.1')
+  const read = (header = authorization(principal)) =>
+    authenticator.verify(header, '127.0.0.1', 'read')
+  return {
+    cloud,
+    principal,
+    time,
+    ask,
+    read,
+    [Symbol.dispose]: () => authenticator[Symbol.dispose](),
+  }
 }
 
 /** The last time a request was accepted: the time when it was sent counts, not when a busy machine processes the result. */

@@ -6,7 +6,7 @@ import { readBasic, type BasicCredentials } from '@skerry/service'
 import type { WorkflowPrincipal } from '../identity/rights.ts'
 
 /** Authenticates credentials; undefined: rejected by the cloud. */
-export interface WhoIs {
+export interface Authenticator {
   /** `use`: the purpose. While no cell is reachable, a recently authenticated user can still read. */
   verify(
     authorization: string | undefined,
@@ -49,13 +49,13 @@ const AWAY_MS = 15 * 60_000
 /** The maximum number of cached entries; the oldest is dropped first. */
 const MOST = 10_000
 /** The maximum number of concurrent checks: each costs a cell a quarter of a second of CPU. Cached users do not wait. */
-const ASKED_MOST = 64
+const CHECKS_AT_ONCE = 64
 
 /**
  * Asks the cloud and caches accepted credentials as a keyed hash. While anything is cached, it polls the cloud's stamp twice a
  * second; if the stamp changes, or is not available for a second, it drops the whole cache.
  */
-export class RememberedWho implements WhoIs, Disposable {
+export class CachingAuthenticator implements Authenticator, Disposable {
   readonly #accounts: AccountQueries
   readonly #options: Required<Omit<RememberOptions, 'organisation'>> &
     Pick<RememberOptions, 'organisation'>
@@ -114,7 +114,7 @@ export class RememberedWho implements WhoIs, Disposable {
   ): Promise<WorkflowPrincipal | undefined> {
     const requested = this.#asking.get(hash)
     if (requested) return requested
-    if (this.#asking.size >= ASKED_MOST) {
+    if (this.#asking.size >= CHECKS_AT_ONCE) {
       throw new Fault('too-many', 'too many password checks in progress', {
         hint: 'try again in a few seconds',
       })
