@@ -7,6 +7,7 @@ import { Fault } from '@skerry/fault'
 import { listenAddress, type ListenAddress } from '@skerry/service'
 
 import { maybe, needed, runs, type CommandContext } from '../command-line/command.ts'
+import { httpsOrigin } from '../command-line/https-origin.ts'
 import { reachable, requireIssuers } from '../command-line/issuing-cell.ts'
 import { makeLogin } from '../command-line/make-login.ts'
 import { requireSeparateConsoleHost } from '../command-line/separate-console-host.ts'
@@ -83,11 +84,7 @@ function readAsked(requested: ConsoleArgs, config: CloudConfig) {
       `the name must be like console-1, at most 30 characters, not ${name}`,
     )
   }
-  const address = needed(requested, 'page')
-  const page = URL.parse(address)
-  if (page?.protocol !== 'https:' || page.origin !== address.replace(/\/$/, '')) {
-    throw new Fault('invalid', `--page must be like https://console.example:8443, not ${address}`)
-  }
+  const page = httpsOrigin(requested, 'page', 'https://console.example:8443')
   for (const base of basesOf(config)) requireSeparateConsoleHost('--page', namedBy(page.href), base)
   const port = page.port === '' ? HTTPS_PORT : Number(page.port)
   const listen = listenAddress('--listen', maybe(requested, 'listen') ?? `[::]:${port}`)

@@ -9,6 +9,7 @@ import { listenAddress, type ListenAddress } from '@skerry/service'
 
 import { maybe, needed, runs } from '../command-line/command.ts'
 import { databaseIn } from '../command-line/database-in.ts'
+import { httpsOrigin } from '../command-line/https-origin.ts'
 import { reachable, requireIssuers } from '../command-line/issuing-cell.ts'
 import { withStore } from '../command-line/with-store.ts'
 import type { CloudConfig } from '../config.ts'
@@ -94,11 +95,7 @@ function readAsked(
       `the name must be like workflow-1, at most 63 characters, not ${name}`,
     )
   }
-  const said = needed(requested, 'url')
-  const url = URL.parse(said)
-  if (url?.protocol !== 'https:' || url.origin !== said.replace(/\/$/, '')) {
-    throw new Fault('invalid', `--url must be like https://workflow.example:8281, not ${said}`)
-  }
+  const url = httpsOrigin(requested, 'url', 'https://workflow.example:8281')
   if (!/^postgres(ql)?:$/.test(URL.parse(database)?.protocol ?? '')) {
     throw new Fault('invalid', '--database must be like postgres://USER@HOST:5432/workflow')
   }
