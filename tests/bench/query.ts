@@ -8,7 +8,7 @@ const DOOR_USER = { name: 'alice@eng', password: 'secret' } as const
 
 /** As many as the query service has database connections. */
 const CONNECTIONS = 8
-/** Ours also looks up the session, isolates tenants, counts exactly and writes XML with links: three statements instead of one. */
+/** Ours also looks up the session, isolates tenants, counts exactly and writes XML with links: two or three messages to the database instead of one. */
 const AT_LEAST = 0.2
 
 /** Password checks are slow on purpose; everything around them may cost this share of it. */

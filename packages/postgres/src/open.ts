@@ -40,8 +40,11 @@ const GRACE_MS = 2_000
  * `unavailable`. `destroy` waits for running queries and closes all connections.
  */
 export function openDatabase<DB>(options: DatabaseOptions): Kysely<DB> {
-  return new Kysely<DB>({ dialect: new Translated(openPool(options)) })
+  return overPool(openPool(options))
 }
+
+export const overPool = <DB>(pool: Pool): Kysely<DB> =>
+  new Kysely<DB>({ dialect: new Translated(pool) })
 
 /** `pipeline`: statements are sent without waiting for the result of the one before. */
 export function openPool(options: DatabaseOptions, { pipeline = false } = {}): Pool {

@@ -9,7 +9,9 @@ import {
 } from 'kysely'
 import type { Pool, PoolClient, QueryResultRow } from 'pg'
 
+import { nameOrg } from './name-org.ts'
 import { type DatabaseOptions, openPool } from './open.ts'
+import { inOneWrite, sentTogether } from './sent-together.ts'
 import { toFault } from './sqlstate.ts'
 
 /** Runs queries in one transaction, which sees one snapshot of the database. */
@@ -45,19 +47,27 @@ export class Reader implements AsyncDisposable {
     return {
       ask: (question) =>
         this.#with(async (client) => {
-          const opened = begin(client, org)
-          const answer = send(client, question)
-          await allOf([...opened, answer, client.query('commit')])
+          const [opened, answer, committed] = inOneWrite(client, () => [
+            client.query(opening(org)),
+            send(client, question),
+            client.query('commit'),
+          ])
+          await sentTogether([opened, answer, committed])
           return answer
         }),
       askOn: (question, next) =>
         this.#with(async (client) => {
-          const opened = begin(client, org)
-          const first = send(client, question)
-          await allOf([...opened, first])
+          const [opened, first] = inOneWrite(client, () => [
+            client.query(opening(org)),
+            send(client, question),
+          ])
+          await sentTogether([opened, first])
           const more = next(await first)
-          const second = more ? send(client, more) : Promise.resolve([])
-          await allOf([second, client.query('commit')])
+          const [second, committed] = inOneWrite(client, () => [
+            more ? send(client, more) : Promise.resolve([]),
+            client.query('commit'),
+          ])
+          await sentTogether([second, committed])
           return [await first, await second]
         }),
     }
@@ -92,11 +102,8 @@ export function openReader(options: DatabaseOptions): Reader {
   return new Reader(openPool(options, { pipeline: true }))
 }
 
-/** True: the setting ends with the transaction, as in `inOrg`. */
-const begin = (client: PoolClient, org: string | undefined): Promise<unknown>[] => [
-  client.query(BEGIN),
-  ...(org === undefined ? [] : [client.query("select set_config('app.org', $1, true)", [org])]),
-]
+const opening = (org: string | undefined): string =>
+  org === undefined ? BEGIN : `${BEGIN}; ${nameOrg(org)}`
 
 async function send<Row>(client: PoolClient, question: RawBuilder<Row>): Promise<Row[]> {
   const { sql: text, parameters } = question.compile(writer)
@@ -113,10 +120,3 @@ const writer = new Kysely<never>({
     createQueryCompiler: () => new PostgresQueryCompiler(),
   },
 })
-
-/** Statements that were sent together also fail together: no promise is left unhandled. */
-async function allOf(sent: readonly Promise<unknown>[]): Promise<void> {
-  for (const each of await Promise.allSettled(sent)) {
-    if (each.status === 'rejected') throw each.reason
-  }
-}

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash as hashOnce } from 'node:crypto'
 
 import { type BasicCredentials } from '@skerry/service'
 import { sql, type Kysely } from 'kysely'
@@ -25,7 +25,7 @@ export const NOTED = sql`interval '1 min'`
 /** The prefix of API tokens, which also identifies a leaked one. */
 export const ACCESS_TOKEN = 'skat_'
 
-export const hashToken = (token: string): Buffer => createHash('sha256').update(token).digest()
+export const hashToken = (token: string): Buffer => hashOnce('sha256', token, 'buffer')
 
 /** Tokens are stored as hashes: a reader of the table cannot log in with them. */
 export function makeSessions(
