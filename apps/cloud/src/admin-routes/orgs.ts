@@ -6,7 +6,7 @@ import { at } from '../dialect/addresses.ts'
 import * as documents from '../documents/admin/orgs.ts'
 import type { Principal } from '../domain/authorize.ts'
 import { Hrefs } from '../http/links.ts'
-import { route } from '../http/route.ts'
+import { readRoute, route } from '../http/route.ts'
 import { changedOrg, changedVdc, newOrg, newVdc } from '../params/admin.ts'
 import { readLeaseRule } from '../tenants/leases.ts'
 import { orgsSeenBy, vdcsOf, type OrgRow } from '../tenants/orgs.ts'
@@ -84,17 +84,17 @@ export const adminOrgs = [
       return { status: 201, headers, body: documents.adminOrg(made, caller, hrefs) }
     },
   }),
-  route({
+  readRoute({
     name: 'readAdminOrg',
-    method: 'GET',
     path: at.adminOrg,
     permission: 'org:admin',
     answers: { 200: 'admin.org' },
     doc: 'An organisation as its administrators see it: users, vdcs, whether it is enabled.',
-    async handle(context, caller) {
-      const found = await context.as(caller.principal, (tx) => whole(tx, caller.params.org))
-      return { status: 200, body: documents.adminOrg(found, caller, new Hrefs(context.base)) }
-    },
+    read: (tx, { org }) => whole(tx, org),
+    show: ({ base }, caller, found) => ({
+      status: 200,
+      body: documents.adminOrg(found, caller, new Hrefs(base)),
+    }),
   }),
   route({
     name: 'changeOrg',

@@ -5,7 +5,7 @@ import { at } from '../dialect/addresses.ts'
 import { userToken, userTokens } from '../documents/access-token.ts'
 import { user } from '../documents/admin/orgs.ts'
 import { Hrefs } from '../http/links.ts'
-import { route } from '../http/route.ts'
+import { readRoute, route } from '../http/route.ts'
 import { changedUser, newUser } from '../params/admin.ts'
 import { accessTokensOf, dropAccessToken } from '../tenants/access-tokens.ts'
 import { changeAccount, insertAccount } from '../tenants/tenants.ts'
@@ -69,23 +69,17 @@ export const adminUsers = [
       return { status: 200, body: user(row, caller, new Hrefs(context.base)) }
     },
   }),
-  route({
+  readRoute({
     name: 'listUserTokens',
-    method: 'GET',
     path: at.userTokens,
     permission: 'org:admin',
     answers: { 200: 'accessTokens' },
     doc: 'Lists the API tokens of a user: name, creation time, last use. Never the secret.',
-    async handle(context, caller) {
-      const { org, id } = caller.params.account
-      const rows = await context.as(caller.principal, (tx) =>
-        accessTokensOf(tx, { org, account: id }),
-      )
-      return {
-        status: 200,
-        body: userTokens({ account: id, rows }, caller, new Hrefs(context.base)),
-      }
-    },
+    read: (tx, { account }) => accessTokensOf(tx, { org: account.org, account: account.id }),
+    show: ({ base }, caller, rows) => ({
+      status: 200,
+      body: userTokens({ account: caller.params.account.id, rows }, caller, new Hrefs(base)),
+    }),
   }),
   route({
     name: 'readUserToken',

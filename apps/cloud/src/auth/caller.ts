@@ -17,6 +17,8 @@ export interface Caller {
   /** Whether documents also name the actions that are not available, with the reason. Default: only links. */
   readonly explains?: boolean
   readonly lastEventId: string | undefined
+  /** What the route has read together with the resources of its path. */
+  readonly found?: unknown
   /** Days that tasks are kept. */
   readonly taskDays: number
 }

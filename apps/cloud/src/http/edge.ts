@@ -58,7 +58,7 @@ export function makeEdge(
       const { version, principal, token } =
         identified.get(request) ?? (await identify(row, request))
       const key = requestKeyOf(request, row.takes !== undefined)
-      const params = await loadResources(requested, { context, row, principal, key })
+      const { params, found } = await load(requested, { context, row, principal, key })
       const lastEventId = headers['last-event-id']?.toString()
       const { taskDays = defaultRetention.taskDays } = context
       const caller: Caller = {
@@ -70,30 +70,38 @@ export function makeEdge(
         lastEventId,
         request: key,
         taskDays,
+        found,
       }
       return { caller, params, ...bodyOf(row, request) }
     },
-    send(reply, row, { dialect: { media, namespace }, version }, { status, headers = {}, body }) {
-      const answer = reply.code(status).headers(headers)
-      if (body === undefined) return answer.send()
-      const document = row.answers[status]
-      if (document === undefined) {
-        throw new TypeError(`route ${row.name} declares no document for status ${status}`)
-      }
-      if (document === 'events') return answer.send(body)
-      if (Buffer.isBuffer(body)) return answer.type(document).send(body)
-      if (typeof body === 'string') {
-        return answer.type(`${media(document)};version=${version}`).send(body)
-      }
-      const root = body as Element
-      // A route may return one of several documents: the type in the document decides.
-      const contentType = root.attributes['type']?.split(';')[0] ?? media(document)
-      return sendDocument(answer, rooted(root, namespace(document)), {
-        media: contentType,
-        version,
-      })
-    },
+    send,
   }
+}
+
+const send: Edge<Caller, CloudRoute>['send'] = (
+  reply,
+  row,
+  { dialect: { media, namespace }, version },
+  { status, headers = {}, body },
+) => {
+  const answer = reply.code(status).headers(headers)
+  if (body === undefined) return answer.send()
+  const document = row.answers[status]
+  if (document === undefined) {
+    throw new TypeError(`route ${row.name} declares no document for status ${status}`)
+  }
+  if (document === 'events') return answer.send(body)
+  if (Buffer.isBuffer(body)) return answer.type(document).send(body)
+  if (typeof body === 'string') {
+    return answer.type(`${media(document)};version=${version}`).send(body)
+  }
+  const root = body as Element
+  // A route may return one of several documents: the type in the document decides.
+  const contentType = root.attributes['type']?.split(';')[0] ?? media(document)
+  return sendDocument(answer, rooted(root, namespace(document)), {
+    media: contentType,
+    version,
+  })
 }
 
 /** Pictures and event streams are the same in every version, and pages ask for them with the Accept header of their browser. */
@@ -111,8 +119,15 @@ export const rooted = (root: Element, namespace: string): Element => ({
   attributes: { xmlns: namespace, ...root.attributes },
 })
 
-/** The path's parameters, with each resource loaded and authorized in place of its id. */
-async function loadResources(
+interface Loaded {
+  /** The path's parameters, with each resource in place of its id. */
+  readonly params: object
+  /** What the route reads besides. */
+  readonly found: unknown
+}
+
+/** Loads and authorizes the resources of the path, and reads what the route needs besides, in one transaction. */
+async function load(
   requested: Readonly<Record<string, string>>,
   {
     context,
@@ -125,22 +140,25 @@ async function loadResources(
     readonly principal: Principal
     readonly key: RequestKey | undefined
   },
-): Promise<Record<string, unknown>> {
+): Promise<Loaded> {
   const params: Record<string, unknown> = { ...requested }
-  for (const [name, find] of Object.entries(resourceFinders)) {
-    const id = requested[name]
-    if (id === undefined) continue
-    const resource = await context.as<OwnedResource | undefined>(principal, async (tx) => {
-      const there = await find(tx, id, { principal })
-      if (there || !key || !(await wasAccepted(tx, principal, key))) return there
-      // A delete whose response was lost is repeated when the resource is already gone.
-      return find(tx, id, { principal, gone: true })
-    })
-    authorize(principal, row.permission, resource)
-    params[name] = resource
-  }
-  if (row.permission !== 'anyone' && row.permission !== 'login') {
-    authorize(principal, row.permission, 'none')
-  }
-  return params
+  const named = Object.entries(resourceFinders).filter(([name]) => requested[name] !== undefined)
+  const isOpen = row.permission === 'anyone' || row.permission === 'login'
+  if (!isOpen && named.length === 0) authorize(principal, row.permission, 'none')
+  if (named.length === 0 && !row.reads) return { params, found: undefined }
+  const found = await context.as(principal, async (tx) => {
+    for (const [name, find] of named) {
+      const id = requested[name] ?? ''
+      const resource: OwnedResource | undefined =
+        (await find(tx, id, { principal })) ??
+        // A delete whose response was lost is repeated when the resource is already gone.
+        (key && (await wasAccepted(tx, principal, key))
+          ? await find(tx, id, { principal, gone: true })
+          : undefined)
+      authorize(principal, row.permission, resource)
+      params[name] = resource
+    }
+    return row.reads?.(tx, params)
+  })
+  return { params, found }
 }

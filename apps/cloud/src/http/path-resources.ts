@@ -6,7 +6,7 @@ import { findHost, type HostRow } from '../hosts/hosts.ts'
 import { findUpload, type UploadRow } from '../images/upload-rows.ts'
 import { findConsole, type ConsoleRow } from '../inventory/consoles.ts'
 import { findVapp, type VappRow } from '../inventory/vapps.ts'
-import { findVm, type VmRow } from '../inventory/vms.ts'
+import { findVmAndWork, type VmRow } from '../inventory/vms.ts'
 import { findTask } from '../tasks/find-task.ts'
 import { findAccessToken, findTokenById, type AccessTokenRow } from '../tenants/access-tokens.ts'
 import {
@@ -29,7 +29,7 @@ import { resolve, type Resolved } from './resolve.ts'
 
 /** A vApp or a VM: both are below /api/vApp/, distinguished by the prefix of their id. */
 export type Entity =
-  | (OwnedResource & { readonly kind: 'vm'; readonly vm: VmRow })
+  | (OwnedResource & { readonly kind: 'vm'; readonly vm: VmRow; readonly hasTasks: boolean })
   | (OwnedResource & { readonly kind: 'vapp'; readonly vapp: VappRow })
 
 /** The resources that a ':name' in a path refers to. */
@@ -90,8 +90,8 @@ export const resourceFinders: Finders = {
     // The published interface writes {vm_id} without a prefix: a bare UUID is a VM.
     const ofVm = uuidOf(id, /^(vm-|urn:[^:]+:vm:|[0-9a-f]{8}-)/)
     if (ofVm !== undefined) {
-      const vm = await findVm(tx, ofVm, how)
-      return vm && { kind: 'vm', vm, org: vm.org }
+      const vm = await findVmAndWork(tx, ofVm, how)
+      return vm && { kind: 'vm', vm, hasTasks: vm.has_tasks, org: vm.org }
     }
     const ofVapp = uuidOf(id, /^(vapp-|urn:[^:]+:vapp:)/)
     const vapp = ofVapp === undefined ? undefined : await findVapp(tx, ofVapp, how)

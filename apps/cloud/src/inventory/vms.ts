@@ -8,16 +8,37 @@ import { statusOf } from '../domain/vm-status.ts'
 
 export type VmRow = Selectable<CloudTables['vm']>
 
-export async function findVm(
+/** `gone`: also if it was deleted. */
+interface FindOptions {
+  readonly gone?: boolean
+}
+
+export const findVm = (
   db: Kysely<CloudTables>,
   id: string,
-  { gone = false } = {},
-): Promise<VmRow | undefined> {
+  options?: FindOptions,
+): Promise<VmRow | undefined> => vmById(db, id, options).executeTakeFirst()
+
+/** A VM, and whether it has open tasks: most have none, and then no one has to look for them. */
+export const findVmAndWork = (
+  db: Kysely<CloudTables>,
+  id: string,
+  options?: FindOptions,
+): Promise<(VmRow & { readonly has_tasks: boolean }) | undefined> =>
+  vmById(db, id, options)
+    .select(
+      sql<boolean>`exists (select from task where task.vm = vm.id and task.state in ('queued', 'running'))`.as(
+        'has_tasks',
+      ),
+    )
+    .executeTakeFirst()
+
+function vmById(db: Kysely<CloudTables>, id: string, { gone = false }: FindOptions = {}) {
   const query = db
     .selectFrom('vm')
     .selectAll()
     .where('id', '=', id as VmId)
-  return (gone ? query : query.where('deleted_at', 'is', null)).executeTakeFirst()
+  return gone ? query : query.where('deleted_at', 'is', null)
 }
 
 /**

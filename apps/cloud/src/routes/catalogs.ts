@@ -4,37 +4,35 @@ import { at } from '../dialect/addresses.ts'
 import { catalog, catalogItem } from '../documents/catalog.ts'
 import { resolved, resolver } from '../documents/resolved.ts'
 import { Hrefs } from '../http/links.ts'
-import { route } from '../http/route.ts'
+import { readRoute, route } from '../http/route.ts'
 import { itemsOf } from '../tenants/catalogs.ts'
 import { findTemplate } from '../tenants/orgs.ts'
 
 export const catalogs = [
-  route({
+  readRoute({
     name: 'readCatalog',
-    method: 'GET',
     path: at.catalog,
     permission: 'org:read',
     answers: { 200: 'catalog' },
     doc: 'A catalog with its items.',
-    async handle(context, caller) {
-      const row = caller.params.catalog
-      const items = await context.as(caller.principal, (tx) => itemsOf(tx, row))
-      return { status: 200, body: catalog(row, items, caller, new Hrefs(context.base)) }
-    },
+    read: (tx, params) => itemsOf(tx, params.catalog),
+    show: ({ base }, caller, items) => ({
+      status: 200,
+      body: catalog(caller.params.catalog, items, caller, new Hrefs(base)),
+    }),
   }),
-  route({
+  readRoute({
     name: 'readCatalogItem',
-    method: 'GET',
     path: at.catalogItem,
     permission: 'org:read',
     answers: { 200: 'catalogItem' },
     doc: 'A catalog item, with a link to its template.',
-    async handle(context, caller) {
-      const row = caller.params.catalogItem
-      const template = await context.as(caller.principal, (tx) => findTemplate(tx, row.template))
+    read: (tx, params) => findTemplate(tx, params.catalogItem.template),
+    show({ base }, caller, template) {
       if (!template)
         throw new Fault('not-found', 'the template of this catalog item no longer exists')
-      return { status: 200, body: catalogItem(row, template, caller, new Hrefs(context.base)) }
+      const body = catalogItem(caller.params.catalogItem, template, caller, new Hrefs(base))
+      return { status: 200, body }
     },
   }),
   route({

@@ -11,7 +11,7 @@ import { vm } from '../documents/vm.ts'
 import { ExplainQuery, explaining } from '../http/explain-query.ts'
 import { Hrefs } from '../http/links.ts'
 import type { Entity } from '../http/path-resources.ts'
-import { route, type CloudRoute } from '../http/route.ts'
+import { readRoute, route, type CloudRoute } from '../http/route.ts'
 import { nicsOf } from '../inventory/nics.ts'
 import { vmsOf } from '../inventory/vapps.ts'
 import { vappOperations, type VappOperation } from '../operations/vapp-operations.ts'
@@ -165,48 +165,39 @@ const deployment: readonly CloudRoute[] = [
 const [remove] = vappOperations.filter(({ kind }) => kind === 'delete')
 
 export const entities: readonly CloudRoute[] = [
-  route({
+  readRoute({
     name: 'readEntity',
-    method: 'GET',
     path: at.entity,
     permission: 'vm:read',
     query: ExplainQuery,
     answers: { 200: 'vApp or vm' },
     doc: 'A vApp or VM, with a link for each action that is possible now; with ?unavailable=true, the other actions with the reason.',
-    async handle(context, requested) {
-      const { entity } = requested.params
-      const caller = explaining(requested)
-      const hrefs = new Hrefs(context.base)
-      const body = await context.as(caller.principal, async (tx) =>
-        entity.kind === 'vm'
-          ? vm(
-              entity.vm,
-              {
-                tasks: await openTasks(tx, entity.vm.vapp, entity.vm.id),
-                nics: (await nicsOf(tx, [entity.vm.id])).get(entity.vm.id) ?? [],
-              },
-              caller,
-              hrefs,
-            )
-          : vapp({ vapp: entity.vapp, ...(await wholeVapp(tx, entity.vapp.id)) }, caller, hrefs),
-      )
-      return { status: 200, body }
+    async read(tx, { entity }) {
+      if (entity.kind === 'vm') {
+        const { vm: row, hasTasks } = entity
+        const tasks = hasTasks ? await openTasks(tx, row.vapp, row.id) : []
+        const nics = (await nicsOf(tx, [row.id])).get(row.id) ?? []
+        return (caller: Caller, hrefs: Hrefs) => vm(row, { tasks, nics }, caller, hrefs)
+      }
+      const inside = { vapp: entity.vapp, ...(await wholeVapp(tx, entity.vapp.id)) }
+      return (caller: Caller, hrefs: Hrefs) => vapp(inside, caller, hrefs)
     },
+    show: ({ base }, requested, document) => ({
+      status: 200,
+      body: document(explaining(requested), new Hrefs(base)),
+    }),
   }),
-  route({
+  readRoute({
     name: 'readSnapshotSection',
-    method: 'GET',
     path: at.snapshot,
     permission: 'vm:read',
     answers: { 200: 'snapshotSection' },
     doc: 'The snapshot of a VM, or the newest snapshot among the VMs of a vApp.',
-    async handle(context, caller) {
+    read: async (tx, { entity }) =>
+      entity.kind === 'vm' ? [entity.vm] : vmsOf(tx, entity.vapp.id),
+    show({ base }, caller, vms) {
       const { entity } = caller.params
-      const hrefs = new Hrefs(context.base)
-      const vms =
-        entity.kind === 'vm'
-          ? [entity.vm]
-          : await context.as(caller.principal, (tx) => vmsOf(tx, entity.vapp.id))
+      const hrefs = new Hrefs(base)
       const href = entity.kind === 'vm' ? hrefs.vm(entity.vm.id) : hrefs.vapp(entity.vapp.id)
       return { status: 200, body: snapshotSection(vms, href, caller) }
     },

@@ -4,7 +4,7 @@ import { at } from '../dialect/addresses.ts'
 import { leaseSection } from '../documents/sections.ts'
 import { Hrefs } from '../http/links.ts'
 import type { Entity } from '../http/path-resources.ts'
-import { route } from '../http/route.ts'
+import { readRoute, route } from '../http/route.ts'
 import { leaseParams } from '../params/lease.ts'
 import { recordImmediateTask } from '../responses/immediate-task.ts'
 import { readLease, setLease } from '../tenants/leases.ts'
@@ -15,17 +15,15 @@ const vappOf = (entity: Entity) => {
 }
 
 export const leases = [
-  route({
+  readRoute({
     name: 'readLease',
-    method: 'GET',
     path: at.lease,
     permission: 'vm:read',
     answers: { 200: 'leaseSettingsSection' },
     doc: 'How long a vApp may run, and how long it is kept while it does not run; 0: no limit.',
-    async handle(context, caller) {
-      const { id } = vappOf(caller.params.entity)
-      const lease = await context.as(caller.principal, (tx) => readLease(tx, id))
-      const href = new Hrefs(context.base).vapp(id)
+    read: async (tx, { entity }) => readLease(tx, vappOf(entity).id),
+    show({ base }, caller, lease) {
+      const href = new Hrefs(base).vapp(vappOf(caller.params.entity).id)
       return { status: 200, body: leaseSection(lease, href, caller) }
     },
   }),

@@ -2,7 +2,7 @@ import { at } from '../dialect/addresses.ts'
 import { metadata, metadataValue } from '../documents/metadata.ts'
 import { Hrefs } from '../http/links.ts'
 import type { Entity } from '../http/path-resources.ts'
-import { route } from '../http/route.ts'
+import { readRoute, route } from '../http/route.ts'
 import { dropMetadata, mergeMetadata, metadataAt, metadataOf } from '../inventory/metadata.ts'
 import { checkKey, metadataParams, metadataValueParams } from '../params/metadata.ts'
 import { subjectOf, recordImmediateTask } from '../responses/immediate-task.ts'
@@ -11,17 +11,15 @@ const hrefTo = (hrefs: Hrefs, entity: Entity): string =>
   entity.kind === 'vm' ? hrefs.vm(entity.vm.id) : hrefs.vapp(entity.vapp.id)
 
 export const metadataRoutes = [
-  route({
+  readRoute({
     name: 'readMetadata',
-    method: 'GET',
     path: at.metadata,
     permission: 'vm:read',
     answers: { 200: 'metadata' },
     doc: 'The metadata of a vApp or VM.',
-    async handle(context, caller) {
-      const { entity } = caller.params
-      const rows = await context.as(caller.principal, (tx) => metadataOf(tx, subjectOf(entity)))
-      const href = hrefTo(new Hrefs(context.base), entity)
+    read: (tx, { entity }) => metadataOf(tx, subjectOf(entity)),
+    show({ base }, caller, rows) {
+      const href = hrefTo(new Hrefs(base), caller.params.entity)
       return { status: 200, body: metadata(rows, href, caller) }
     },
   }),
@@ -38,19 +36,15 @@ export const metadataRoutes = [
         mergeMetadata(tx, subject, caller.body),
       ),
   }),
-  route({
+  readRoute({
     name: 'readMetadataValue',
-    method: 'GET',
     path: at.metadataKey,
     permission: 'vm:read',
     answers: { 200: 'metadata.value' },
     doc: 'The value of one key.',
-    async handle(context, caller) {
-      const { entity, key } = caller.params
-      const row = await context.as(caller.principal, (tx) =>
-        metadataAt(tx, subjectOf(entity), checkKey(key)),
-      )
-      const href = hrefTo(new Hrefs(context.base), entity)
+    read: async (tx, { entity, key }) => metadataAt(tx, subjectOf(entity), checkKey(key)),
+    show({ base }, caller, row) {
+      const href = hrefTo(new Hrefs(base), caller.params.entity)
       return { status: 200, body: metadataValue(row, href, caller) }
     },
   }),

@@ -5,7 +5,7 @@ import * as browse from '../documents/browse.ts'
 import * as templates from '../documents/template.ts'
 import { ExplainQuery, explaining } from '../http/explain-query.ts'
 import { Hrefs } from '../http/links.ts'
-import { route } from '../http/route.ts'
+import { readRoute, route } from '../http/route.ts'
 import { addVmsOf } from '../inventory/compose.ts'
 import { addEmptyVapp, vappsOf } from '../inventory/vapps.ts'
 import { instantiate } from '../operations/vapp-operations.ts'
@@ -30,41 +30,38 @@ export const orgs = [
       return { status: 200, body: browse.orgList(all, caller, new Hrefs(context.base)) }
     },
   }),
-  route({
+  readRoute({
     name: 'readOrg',
-    method: 'GET',
     path: at.org,
     permission: 'org:read',
     answers: { 200: 'org' },
     doc: 'An organisation, with its virtual data centres, its catalogs and its tasks.',
-    async handle(context, caller) {
-      const { org } = caller.params
-      const inside = await context.as(caller.principal, async (tx) => ({
-        vdcs: await vdcsOf(tx, org.id),
-        catalogs: await catalogsOf(tx, org.id),
-      }))
-      return { status: 200, body: browse.org(org, inside, caller, new Hrefs(context.base)) }
-    },
+    read: async (tx, { org }) => ({
+      vdcs: await vdcsOf(tx, org.id),
+      catalogs: await catalogsOf(tx, org.id),
+    }),
+    show: ({ base }, caller, inside) => ({
+      status: 200,
+      body: browse.org(caller.params.org, inside, caller, new Hrefs(base)),
+    }),
   }),
-  route({
+  readRoute({
     name: 'readVdc',
-    method: 'GET',
     path: at.vdc,
     permission: 'org:read',
     query: ExplainQuery,
     answers: { 200: 'vdc' },
     doc: 'A virtual data centre, with its templates, its first 128 vApps by name, and query links for all of them. With ?unavailable=true it also names the actions that are not available.',
-    async handle(context, requested) {
-      const { vdc } = requested.params
-      const caller = explaining(requested)
-      const inside = await context.as(caller.principal, async (tx) => ({
-        templates: await templatesOf(tx, vdc.org),
-        vapps: await vappsOf(tx, vdc, browse.ENTITIES_SHOWN),
-        networks: await networksIn(tx, vdc),
-        zoneOpen: await isZoneOpen(tx, vdc),
-      }))
-      return { status: 200, body: browse.vdc(vdc, inside, caller, new Hrefs(context.base)) }
-    },
+    read: async (tx, { vdc }) => ({
+      templates: await templatesOf(tx, vdc.org),
+      vapps: await vappsOf(tx, vdc, browse.ENTITIES_SHOWN),
+      networks: await networksIn(tx, vdc),
+      zoneOpen: await isZoneOpen(tx, vdc),
+    }),
+    show: ({ base }, requested, inside) => ({
+      status: 200,
+      body: browse.vdc(requested.params.vdc, inside, explaining(requested), new Hrefs(base)),
+    }),
   }),
   route({
     name: 'readTemplate',

@@ -1,24 +1,23 @@
 import { at } from '../dialect/addresses.ts'
 import { task, tasksList } from '../documents/task.ts'
 import { Hrefs } from '../http/links.ts'
-import { route } from '../http/route.ts'
+import { readRoute, route } from '../http/route.ts'
 import { cancelTask } from '../tasks/end-task.ts'
 import { newestTasks } from '../tasks/find-task.ts'
 import { requireSound } from '../tasks/submit.ts'
 
 export const tasks = [
-  route({
+  readRoute({
     name: 'listTasks',
-    method: 'GET',
     path: at.tasks,
     permission: 'vm:read',
     answers: { 200: 'tasksList' },
     doc: 'The newest 128 tasks of an organisation, newest first. For all tasks: GET /api/query?type=task.',
-    async handle(context, caller) {
-      const { org } = caller.params
-      const rows = await context.as(caller.principal, (tx) => newestTasks(tx, org.id))
-      return { status: 200, body: tasksList(org, rows, caller, new Hrefs(context.base)) }
-    },
+    read: (tx, { org }) => newestTasks(tx, org.id),
+    show: ({ base }, caller, rows) => ({
+      status: 200,
+      body: tasksList(caller.params.org, rows, caller, new Hrefs(base)),
+    }),
   }),
   route({
     name: 'readTask',
