@@ -14,9 +14,7 @@ const fields = {
   writtenBytes: 'block.0.wr.bytes',
   allocatedBytes: 'block.0.allocation',
 } as const
-/** Of all its network cards together. */
-const cardFields = { receivedBytes: 'rx.bytes', sentBytes: 'tx.bytes' } as const
-type CounterName = keyof typeof fields | keyof typeof cardFields
+type CounterName = keyof typeof fields | 'receivedBytes' | 'sentBytes'
 
 /** The counters of a VM since its QEMU process started. What libvirt did not report is missing. */
 export type VmCounters = Readonly<Partial<Record<CounterName, bigint>>>
@@ -28,16 +26,15 @@ export const counterGroups =
 
 export function readCounters(params: readonly libvirt.TypedParam[]): VmCounters {
   const counters: Partial<Record<CounterName, bigint>> = {}
-  for (const name of Object.keys(fields) as (keyof typeof fields)[]) {
-    const value = libvirt.readCount(params, fields[name])
-    if (value !== undefined) counters[name] = value
+  const add = (name: CounterName, field: string): void => {
+    const value = libvirt.readCount(params, field)
+    if (value !== undefined) counters[name] = (counters[name] ?? 0n) + value
   }
+  for (const name of Object.keys(fields) as (keyof typeof fields)[]) add(name, fields[name])
   const cards = Number(libvirt.readCount(params, 'net.count') ?? 0n)
-  for (let card = 0; card < cards; card++) {
-    for (const name of Object.keys(cardFields) as (keyof typeof cardFields)[]) {
-      const value = libvirt.readCount(params, `net.${card}.${cardFields[name]}`)
-      if (value !== undefined) counters[name] = (counters[name] ?? 0n) + value
-    }
+  for (let card = 0; card < cards; card += 1) {
+    add('receivedBytes', `net.${card}.rx.bytes`)
+    add('sentBytes', `net.${card}.tx.bytes`)
   }
   return counters
 }
