@@ -9,7 +9,7 @@ import { readRoot } from './named.ts'
 import type { RequestDocument } from './request-document.ts'
 
 /** The cards of a VM, with the MAC addresses that the client read: the cloud gives them, so they must be the same. */
-export interface Connections {
+export interface ConnectionsRequest {
   readonly nics: readonly NamedNic[]
   readonly macs: Readonly<Record<number, string>>
 }
@@ -114,7 +114,7 @@ export function nicsIn(
 }
 
 /** NetworkConnectionSection, as it was read and changed. */
-export const connectionParams: RequestDocument<Connections> = {
+export const connectionParams: RequestDocument<ConnectionsRequest> = {
   media: 'networkConnectionSection',
   shape: 'NetworkConnectionSection',
   example: () =>

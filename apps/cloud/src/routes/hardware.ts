@@ -11,7 +11,7 @@ import { nicsOf, planNics, resolveNics } from '../inventory/nics.ts'
 import type { VmRow } from '../inventory/vms.ts'
 import { connectVm, type ConnectInput } from '../operations/connect.ts'
 import { reconfigure } from '../operations/reconfigure.ts'
-import { connectionParams, type Connections } from '../params/connections.ts'
+import { connectionParams, type ConnectionsRequest } from '../params/connections.ts'
 import { itemParams } from '../params/reconfigure.ts'
 import { submitTask } from '../tasks/submit-task.ts'
 import { submit } from '../tasks/submit.ts'
@@ -28,7 +28,7 @@ const vmOf = (entity: Entity) => {
 async function requireConnectable(
   tx: Tx,
   vm: VmRow,
-  { nics: named, macs }: Connections,
+  { nics: named, macs }: ConnectionsRequest,
 ): Promise<readonly WantedNic[]> {
   const wanted = await resolveNics(tx, { org: vm.org, id: vm.vdc }, named)
   const before = (await nicsOf(tx, [vm.id])).get(vm.id) ?? []

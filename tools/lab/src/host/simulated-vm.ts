@@ -28,7 +28,7 @@ export function reach(
   if (goal.goal === 'defined' || goal.goal === 'cloned') {
     const { name, cpus, memoryMiB, diskMiB, org, nics } = goal.spec
     // Of a network that reaches across hosts, the cloud chooses the address.
-    const card = nics ? undefined : (now?.card ?? cardFor(id, org))
+    const card = nics ? undefined : now ? now.card : cardFor(id, org)
     if (now) {
       const { card: _, ...kept } = now
       return { ...kept, ...(card && { card }), name, cpus, memoryMiB, diskMiB }
