@@ -19,18 +19,20 @@ interface WebPicture {
 }
 
 const VM = '01980001-7331-7000-8000-000000002cb1'
+const RESTART = '01980010-0000-7000-8000-000000000002'
+const RUN = '01980011-0000-7000-8000-000000000001'
 const ADMINISTRATOR = 'root@System'
 
 const pictures: readonly WebPicture[] = [
-  { name: 'login', path: '/login', user: '', shows: 'Log in' },
   { name: 'overview', path: '/', shows: 'Storage' },
   { name: 'vms', path: '/vms', shows: 'ago' },
   { name: 'preview', path: `/vms?preview=vm-${VM}`, shows: 'Details' },
   { name: 'vm', path: `/vms/vm-${VM}`, shows: 'Details' },
   { name: 'create-vm', path: '/vms/new', shows: 'On a terminal' },
-  { name: 'templates', path: '/templates', shows: 'debian-13' },
   { name: 'tasks', path: '/tasks', shows: 'ago' },
   { name: 'hosts', path: '/admin/hosts', user: ADMINISTRATOR, shows: 'Memory by host' },
+  { name: 'cells', path: '/admin/cells', user: ADMINISTRATOR, shows: 'A check fails' },
+  { name: 'run', path: `/workflows/${RESTART}/runs/${RUN}`, shows: 'Waiting for an answer' },
   { name: 'organisation', path: '/org?tab=quota', shows: 'Storage' },
 ]
 

@@ -27,13 +27,13 @@ export const hostColumns: readonly GridColumn<HostQueryRecord>[] = [
   {
     key: 'state',
     title: 'State',
-    width: '7.5rem',
+    width: '7rem',
     cell: (host) => <HostStateLabel host={host} />,
   },
   {
     key: 'cpus',
     title: 'CPUs',
-    width: 'minmax(7rem, 1fr)',
+    width: 'minmax(6rem, 1fr)',
     cell: (host) =>
       host.cpusUsed === undefined ? (
         formatCount(host.numOfCpusLogical)
@@ -44,14 +44,14 @@ export const hostColumns: readonly GridColumn<HostQueryRecord>[] = [
   {
     key: 'memory',
     title: 'Memory',
-    width: 'minmax(7rem, 1fr)',
+    width: 'minmax(6rem, 1fr)',
     sort: 'memUsed',
     cell: (host) => <Meter share={memoryShare(host)} label={`Memory of ${host.name}`} />,
   },
   {
     key: 'storage',
     title: 'Storage',
-    width: 'minmax(7rem, 1fr)',
+    width: 'minmax(6rem, 1fr)',
     sort: 'storageUsed',
     cell: (host) => (
       <Meter
@@ -63,7 +63,7 @@ export const hostColumns: readonly GridColumn<HostQueryRecord>[] = [
   {
     key: 'vms',
     title: 'VMs',
-    width: '5rem',
+    width: '4.5rem',
     sort: 'numberOfVMs',
     isNumeric: true,
     cell: (host) => formatCount(host.numberOfVMs),
@@ -71,25 +71,25 @@ export const hostColumns: readonly GridColumn<HostQueryRecord>[] = [
   {
     key: 'version',
     title: 'Version',
-    width: '5.5rem',
+    width: '5rem',
     cell: (host) => <span className={page['soft']}>{host.version}</span>,
   },
   {
     key: 'address',
     title: 'Address',
-    width: '7.5rem',
+    width: '7rem',
     cell: (host) => <span className={page['mono']}>{host.address}</span>,
   },
   {
     key: 'cell',
     title: 'Cell',
-    width: '6.5rem',
+    width: 'minmax(5rem, .5fr)',
     cell: (host) => <span className={page['soft']}>{host.cellName}</span>,
   },
   {
     key: 'seen',
     title: 'Last seen',
-    width: '6.5rem',
+    width: '6rem',
     isNumeric: true,
     cell: (host) => host.lastSeen !== undefined && <RelativeTime time={host.lastSeen} />,
   },
