@@ -174,7 +174,8 @@ async function raise(
   if (failed !== undefined) throw failed.reason
   if (vmd) await Promise.all(hosts.map((host) => host.startVmd()))
   const consoles = screens ? CONSOLES : 0
-  const started = { cells, consoles, workflows, original, netns: switchOf(dir), outlives }
+  const size = { cells, consoles, workflows, original, network }
+  const started = { ...size, netns: switchOf(dir), outlives }
   const cloud = cells === 0 ? undefined : await startCloud(dir, hosts, started)
   await save(dir, hosts)
   return { dir, hosts, cloud }

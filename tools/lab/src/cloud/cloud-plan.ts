@@ -58,6 +58,20 @@ export interface CloudPlan {
   readonly workflows: readonly WorkflowPlan[]
   /** The address of the original API, behind its own balancer; absent if not requested. */
   readonly original?: { readonly url: string; readonly port: number }
+  /** Absent if not requested. */
+  readonly network?: NetworkServerPlan
+}
+
+export interface NetworkServerPlan {
+  readonly name: string
+  /** Its configuration, certificates and log. */
+  readonly dir: string
+  readonly config: string
+  /** The directory of OVN's databases. */
+  readonly data: string
+  readonly address: string
+  /** Where hosts find it. */
+  readonly remote: string
 }
 
 export interface WorkflowPlan {
@@ -86,7 +100,12 @@ export interface CloudSize {
   readonly workflows?: number
   /** Whether its cells also serve the original API. */
   readonly original?: boolean
+  /** Whether it has a network server. */
+  readonly network?: boolean
 }
+
+/** The port of a network server: each lab has a network of its own. */
+const NETWORK_PORT = 6642
 
 /** The public port of workflow servers. */
 const WORKFLOW_PORT = 8281
@@ -99,7 +118,7 @@ export const CLOUD_DATABASE = 'cloud'
 
 /** Directories of a lab that belong to its cloud. */
 export const CLOUD_DIRECTORIES =
-  /^(cloud|images|postgres|temporal|balancer|original-balancer|window|cell-\d+|console-\d+|console-balancer|(workflow|worker|egress)-\d+)$/
+  /^(cloud|images|postgres|temporal|balancer|original-balancer|window|cell-\d+|console-\d+|console-balancer|(network|workflow|worker|egress)-\d+)$/
 
 /** The stored plan of a lab's cloud, or undefined if there is none. */
 export async function readPlan(lab: string): Promise<CloudPlan | undefined> {
@@ -111,7 +130,7 @@ export async function readPlan(lab: string): Promise<CloudPlan | undefined> {
 
 /** Plans a cloud of this size; an existing plan is kept. */
 export async function settlePlan(lab: string, size: CloudSize): Promise<CloudPlan> {
-  const { cells, consoles, workflows = 0, original = false } = size
+  const { cells, consoles, workflows = 0, original = false, network = false } = size
   const settled = await readPlan(lab)
   if (settled !== undefined && workflows > settled.workflows.length) {
     throw new Error(`the lab in ${lab} has no workflow server: take it down and start again`)
@@ -121,6 +140,9 @@ export async function settlePlan(lab: string, size: CloudSize): Promise<CloudPla
   }
   if (settled !== undefined && original && !settled.original) {
     throw new Error(`the lab in ${lab} has no original address: take it down and start again`)
+  }
+  if (settled !== undefined && network && !settled.network) {
+    throw new Error(`the lab in ${lab} has no network server: take it down and start again`)
   }
   if (settled !== undefined && settled.cells.length >= cells) return settled
   if (settled !== undefined) {
@@ -132,7 +154,7 @@ export async function settlePlan(lab: string, size: CloudSize): Promise<CloudPla
   const first = await freePorts(
     temporalPorts + 3 + 2 * cells + consoles + (original ? 1 + cells : 0),
   )
-  const plan = JSON.stringify({ first, cells, consoles, workflows, original })
+  const plan = JSON.stringify({ first, cells, consoles, workflows, original, network })
   await writeFile(planFile(lab), plan, { mode: 0o600 })
   return planOf(lab, first, size)
 }
@@ -141,7 +163,7 @@ export async function settlePlan(lab: string, size: CloudSize): Promise<CloudPla
 function planOf(
   lab: string,
   first: number,
-  { cells: count, consoles, workflows = 0, original = false }: CloudSize,
+  { cells: count, consoles, workflows = 0, original = false, network = false }: CloudSize,
 ): CloudPlan {
   const ports = {
     temporal: first,
@@ -173,6 +195,7 @@ function planOf(
     images: join(lab, 'images'),
     workflows: workflowsOf(lab, workflows),
     ...(original && { original: { url: `https://127.0.0.1:${second}`, port: second } }),
+    ...(network && { network: networkServerOf(lab) }),
   }
   if (!consoles) return plan
   const port = ports.balancer + 1 + 2 * count
@@ -184,6 +207,19 @@ function planOf(
     return { name, dir, config: join(dir, 'console.json'), url: where, port: own }
   })
   return { ...plan, console: { url: `https://${CONSOLE_ADDRESS}:${port}`, port, all } }
+}
+
+function networkServerOf(lab: string): NetworkServerPlan {
+  const name = 'network-1'
+  const dir = join(lab, name)
+  return {
+    name,
+    dir,
+    config: join(dir, 'network.json'),
+    data: join(dir, 'data'),
+    address: MACHINES,
+    remote: `ssl:${MACHINES}:${NETWORK_PORT}`,
+  }
 }
 
 const workflowsOf = (lab: string, count: number): WorkflowPlan[] =>

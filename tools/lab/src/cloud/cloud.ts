@@ -9,6 +9,7 @@ import type { LabHost } from '../host/host.ts'
 import { startPostgres, type Postgres } from '../postgres/postgres.ts'
 import { startBalancerProcess } from '../servers/balancer-process.ts'
 import { findEngines } from '../servers/daemon.ts'
+import type { LabServer } from '../servers/server-process.ts'
 import { openWindow } from '../servers/window.ts'
 import { startTemporal, type Temporal } from '../temporal/temporal.ts'
 import { administering, type Administer } from './administer.ts'
@@ -22,6 +23,7 @@ import {
 } from './cloud-plan.ts'
 import { logOf, pageOf, startConsoles, type LabConsole } from './console.ts'
 import { joinHosts, untilOpen } from './join-hosts.ts'
+import { logOf as logOfNetwork, startNetworkServer, untilCarrying } from './network-server.ts'
 import { findBeginning, makeTenant, newPassword, type Login, type Tenant } from './tenants.ts'
 import { logOf as logOfWorkflow, startWorkflows, type LabWorkflow } from './workflow.ts'
 
@@ -47,6 +49,8 @@ export interface LabCloud extends Made {
   readonly console?: LabConsole
   /** The requested workflow servers. */
   readonly workflows: readonly LabWorkflow[]
+  /** The network server, if requested. */
+  readonly network?: LabServer
   /** Administrator commands on the first cell. */
   readonly administer: Administer
 }
@@ -72,6 +76,7 @@ export interface CloudReport {
     readonly original?: string
     readonly cells: readonly ServerReport[]
   }
+  readonly network?: { readonly remote: string; readonly pid?: number; readonly log: string }
   readonly console?: {
     readonly url: string
     readonly page: string
@@ -93,6 +98,7 @@ export interface CloudOptions {
   readonly consoles: number
   readonly workflows: number
   readonly original: boolean
+  readonly network: boolean
   /** The network of the lab's switch. */
   readonly netns: string
   readonly outlives: boolean
@@ -147,14 +153,16 @@ export async function startCloud(
     const at = { ...started, port: original.port }
     await startBalancerProcess(join(lab, 'original-balancer'), second, at)
   }
+  // Before hosts join, so that they get their certificates for it at once.
+  const network =
+    plan.network && (await startNetworkServer(plan.network, { administer, postgres }, started))
   const shown = screens && (await startConsoles(lab, screens, administer, started))
   await joinHosts(administer, hosts, plan.cells)
   const made = init === undefined ? await readMade(plan) : await furnish(plan, administer, init)
   if (made === undefined) throw new Error('the record of the created cloud is missing')
-  await untilOpen(
-    postgres,
-    hosts.map(({ name }) => name),
-  )
+  const names = hosts.map(({ name }) => name)
+  await untilOpen(postgres, names)
+  if (network) await untilCarrying(postgres, names)
   const beside = { administer, postgres, cells: plan.cells }
   const workflows = await startWorkflows(plan.workflows, beside, started)
   const cloud = { ...made, url, postgres, temporal, cells, workflows, administer }
@@ -162,6 +170,7 @@ export async function startCloud(
     ...cloud,
     ...(shown && { console: shown }),
     ...(original && { original: original.url }),
+    ...(network && { network }),
   }
 }
 
@@ -254,7 +263,7 @@ export async function reportCloud(lab: string): Promise<CloudReport | undefined>
   const plan = await readPlan(lab)
   const made = plan && (await readMade(plan))
   if (plan === undefined || made === undefined) return undefined
-  const { ports, url, cells, console: screens, workflows, original } = plan
+  const { ports, url, cells, console: screens, workflows, original, network } = plan
   const pidOf = (directory: string) => {
     const [pid] = findEngines((dir) => dir === directory)
     return pid === undefined ? {} : { pid }
@@ -282,6 +291,13 @@ export async function reportCloud(lab: string): Promise<CloudReport | undefined>
       admin: made.admin,
       tenants: made.tenants,
     },
+    ...(network && {
+      network: {
+        remote: network.remote,
+        ...pidOf(network.dir),
+        log: logOfNetwork(network.dir),
+      },
+    }),
     ...(screens && { console: reportConsoles(screens, pidOf) }),
     ...reportWorkflows(workflows, made, pidOf),
   }
