@@ -60,6 +60,8 @@ const sessions = await Promise.all(
 async function setRight(): Promise<void> {
   await sql`update org set disabled = false, name = 'eng' where id = ${api.eng.org}`.execute(db)
   await sql`update vdc set disabled = false`.execute(db)
+  await sql`update network set deleted_at = null, name = ${randomBytes(8).toString('hex')}
+    where id = ${api.eng.ids['network']}`.execute(db)
   await sql`delete from quota`.execute(db)
   await sql`update account set disabled = false where disabled`.execute(db)
   for (const { hash, account, org } of sessions) {
