@@ -17,7 +17,7 @@ import { dropUnusedNetworks } from '../network/org-network.ts'
 import { findSettled } from '../recover/pending-change.ts'
 
 /** Where a cloud VM is connected. */
-export interface Connections {
+interface Connections {
   readonly org: string
   /** Its cards on networks across hosts; undefined: one card on the network of its organisation on this host. */
   readonly nics?: readonly Nic[] | undefined

@@ -150,7 +150,7 @@ class InMemory implements SimulatedHost {
     }
     const vm = isSnapshot(goal)
       ? this.#snapshot(now, order, goal)
-      : reach(now, order, goal, () => this.#nextBoot())
+      : reach(now, order, goal, () => this.#nextBoot(), known?.spec as VmSpec | undefined)
     if (vm?.power !== now?.power) this.#stoppedByGuest.delete(order.vm)
     if ('seed' in goal && goal.seed && !now) this.#seeds.set(order.vm, goal.seed)
     if (vm) this.#vms.set(order.vm, vm)

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 
 import { Fault } from '@skerry/fault'
-import { isReached, ruleOf, type Goal } from '@skerry/host-api'
+import { isReached, ruleOf, type Goal, type VmSpec } from '@skerry/host-api'
 import {
   FIRST_FIXED,
   LAST_FIXED,
@@ -22,13 +22,16 @@ export function reach(
   { vm: id, incarnation }: Order,
   goal: Exclude<Goal, SnapshotGoal>,
   boot: () => string,
+  /** The spec of its last order. */
+  before?: VmSpec,
 ): Vm | undefined {
   if (goal.goal === 'gone') return undefined
   if (goal.goal === 'image' || (goal.goal === 'adopted' && now)) return now
   if (goal.goal === 'defined' || goal.goal === 'cloned') {
     const { name, cpus, memoryMiB, diskMiB, org, nics } = goal.spec
     // Of a network that reaches across hosts, the cloud chooses the address.
-    const card = nics ? undefined : now ? now.card : cardFor(id, org)
+    const isNew = !now || before?.nics !== undefined
+    const card = nics ? undefined : (now?.card ?? (isNew ? cardFor(id, org) : undefined))
     if (now) {
       const { card: _, ...kept } = now
       return { ...kept, ...(card && { card }), name, cpus, memoryMiB, diskMiB }
