@@ -141,6 +141,7 @@ export interface QuotaDocument {
   readonly cpus?: number
   readonly memoryMB?: number
   readonly storageMB?: number
+  readonly networks?: number
 }
 
 export interface LeasesDocument {

@@ -2,13 +2,13 @@
 import type { AdminOrgDocument } from '../api/documents.ts'
 
 export interface QuotaRow {
-  readonly key: 'vms' | 'runningVms' | 'cpus' | 'memoryMB' | 'storageMB'
+  readonly key: 'vms' | 'runningVms' | 'cpus' | 'memoryMB' | 'storageMB' | 'networks'
   readonly used: number | undefined
   /** undefined: no limit. */
   readonly limit: number | undefined
 }
 
-const keys = ['vms', 'runningVms', 'cpus', 'memoryMB', 'storageMB'] as const
+const keys = ['vms', 'runningVms', 'cpus', 'memoryMB', 'storageMB', 'networks'] as const
 
 export const quotaRowsOf = ({ quota = {}, used = {} }: AdminOrgDocument): QuotaRow[] =>
   keys.map((key) => ({ key, used: used[key], limit: quota[key] }))

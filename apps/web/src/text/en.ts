@@ -33,6 +33,9 @@ const operations: Readonly<Record<string, readonly [doing: string, done: string]
   revertSnapshot: ['Reverting', 'Reverted'],
   removeSnapshot: ['Removing a snapshot of', 'Removed a snapshot of'],
   metadataUpdate: ['Changing metadata of', 'Changed metadata of'],
+  networkCreateOrgVdcNetwork: ['Creating the network', 'Created the network'],
+  networkUpdateNetwork: ['Changing the network', 'Changed the network'],
+  networkDelete: ['Deleting the network', 'Deleted the network'],
 }
 
 /** What an event of the audit log means, by its type. */
@@ -194,6 +197,7 @@ export const en = {
     cpus: 'CPUs',
     memoryMB: 'Memory',
     storageMB: 'Storage',
+    networks: 'Networks',
   } satisfies Record<QuotaRow['key'], string>,
 
   vms: (n: number): string => plural(n, 'VM'),
