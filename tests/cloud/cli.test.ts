@@ -165,6 +165,18 @@ test('VMs that match a filter are acted on as one task', { skip }, async () => {
   assert.equal(await does('ui', '--print'), `${cloud.cells[0]?.url ?? ''}/ui/\n`)
 })
 
+test('a cloud without a network server has no networks, and says so', { skip }, async () => {
+  assert.equal(await does('network', 'list', '--quiet'), '')
+  for (const words of [
+    ['network', 'create', 'backend', '--range', '192.168.30.0/24'],
+    ['network', 'info', 'backend'],
+    ['network', 'rm', 'backend'],
+  ]) {
+    const { code, err } = await skerry(words)
+    assert.deepEqual([code, /network/.test(err)], [1, true], err)
+  }
+})
+
 test('a cloud is administered from any machine', { skip }, async () => {
   await sql`insert into account (org, name, role, password)
     select org, 'root', 'system administrator', password from account`.execute(cloud.db)

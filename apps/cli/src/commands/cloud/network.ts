@@ -1,4 +1,4 @@
-import { linkTo, taskIn } from '@skerry/cloud-client'
+import { linkOf, taskIn } from '@skerry/cloud-client'
 import { attribute, element, type Element } from '@skerry/xml'
 
 import { actOn } from '../../cloud/act.ts'
@@ -91,7 +91,13 @@ async function make(
   const { cloud } = side
   const body = bodyOf(wanted)
   const vdc = await cloud.get(await vdcFor(side, wanted.vdc))
-  const made = await cloud.act('POST', linkTo(vdc, 'add', 'orgVdcNetwork'), { body })
+  const to = linkOf(vdc, 'add', 'orgVdcNetwork')
+  if (to === undefined) {
+    throw new Failure('refused', `${attribute(vdc, 'name')} takes no networks`, {
+      hint: 'a network needs an administrator of the organisation, and a cloud with a network server',
+    })
+  }
+  const made = await cloud.act('POST', to, { body })
   const begun = await follow(side, made && taskIn(made), doing)
   const { name } = wanted
   if (begun && !begun.ended) return underWay(`network ${name}`, begun.id)
