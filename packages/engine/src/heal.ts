@@ -16,14 +16,15 @@ import { settleArrival } from './recover/settle-arrival.ts'
 import { settleDeparture } from './recover/settle-departure.ts'
 import { settleSave } from './recover/settle-save.ts'
 import { settleShare } from './share/keep-shares.ts'
+import { restoreLinks } from './vm/join-network.ts'
 
 /** A VM that takes longer, e.g. one that libvirt is still saving, delays only requests for that VM. */
 const PATIENCE_MS = 60_000
 
 /**
  * Repairs the host's state after any crash: incomplete VMs are removed, changes under way are
- * finished or undone, and the folders of running guests are restored. It holds each VM's lock, so
- * that it does not disturb running operations.
+ * finished or undone, and the folders and links of running guests are restored. It holds each VM's
+ * lock, so that it does not disturb running operations.
  */
 export async function heal(host: Host): Promise<void> {
   const moves = [...host.moves.departures(), ...host.moves.arrivals()].map(({ move, id }) =>
@@ -71,6 +72,7 @@ async function healVm(host: Host, record: VmRecord): Promise<void> {
   await settleSave(host, dom, power)
   await settleLayers(host, found, power)
   await settleShare(host, found)
+  if (power === 'on' || power === 'paused') await restoreLinks(host, found)
   if (power === 'off') await checkDisk(host, record, (await readFacts(host, dom)).disk)
 }
 

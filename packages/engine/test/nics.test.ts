@@ -8,6 +8,7 @@ import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { test } from 'node:test'
 
+import { Fault } from '@skerry/fault'
 import { reasonWithoutRoot } from '@skerry/lab'
 import * as libvirt from '@skerry/libvirt'
 import type { Nic } from '@skerry/vm'
@@ -15,6 +16,7 @@ import type { Nic } from '@skerry/vm'
 import { storeImage } from '../src/disk/image-cache.ts'
 import { findVm, readFacts } from '../src/domain/find-domain.ts'
 import { networkOf } from '../src/domain/segment.ts'
+import { heal } from '../src/heal.ts'
 import type { Host } from '../src/host/host.ts'
 import { fixedAddressesDirectory } from '../src/host/paths.ts'
 import { Records } from '../src/host/record.ts'
@@ -30,6 +32,7 @@ import { startEmulatedHost } from './emulated-host.ts'
 
 const skip = reasonWithoutRoot('host') ?? false
 const owner = 'cloud'
+type Called = [libvirt.Procedure<unknown, unknown>, unknown]
 
 const nic = (index: number, more: Partial<Nic> = {}): Nic => ({
   index,
@@ -158,6 +161,47 @@ test(
     await host.records.write({ ...record, nics: [nic(3)] })
     await reachPower(host, 'two', 'on', { owner })
     assert.deepEqual(await pluggedOf('two'), [nic(3).id])
+  },
+)
+
+test(
+  'a link that was not changed after its record is changed by the next attempt and by a repair',
+  { skip },
+  async (t) => {
+    await using started = await start()
+    const { host, make } = started
+    await started.joinZone()
+    await make('one', [nic(0)])
+    await reachPower(host, 'one', 'on', { owner })
+    const { live, config } = libvirt.DomainDeviceModifyFlags
+    const links: string[] = []
+    let isBroken = true
+    const call = host.link.call.bind(host.link)
+    // The in-memory driver cannot change a device.
+    t.mock.method(host.link, 'call', (...[procedure, args]: Called) => {
+      if (procedure !== libvirt.domainUpdateDeviceFlags) return call(procedure, args)
+      if (isBroken) return Promise.reject(new Fault('unavailable', 'libvirt does not answer'))
+      const { flags, xml } = args as { flags: number; xml: string }
+      links.push(`${flags} ${/<link [^>]*>/.exec(xml)?.[0]}`)
+      return Promise.resolve(undefined)
+    })
+    const wanted = { org: 'blue', nics: [nic(0, { connected: false })] }
+    const both = [`${live} <link state="down"/>`, `${config} <link state="down"/>`]
+    await assert.rejects(changeNics(host, 'one', wanted), { kind: 'unavailable' })
+    assert.deepEqual(host.records.get('one', owner)?.nics, wanted.nics)
+    isBroken = false
+    for (const repair of [
+      () => changeNics(host, 'one', wanted),
+      () => reachPower(host, 'one', 'on', { owner }),
+      () => heal(host),
+    ]) {
+      await repair()
+      assert.deepEqual(links.splice(0), both)
+    }
+    await reachPower(host, 'one', 'off', { owner })
+    await changeNics(host, 'one', wanted)
+    await heal(host)
+    assert.deepEqual(links, [], 'the next start does it')
   },
 )
 

@@ -45,8 +45,9 @@ export function changeNics(host: Host, id: string, wanted: Connections): Promise
   return host.locks.run(id, async () => {
     const found = await findSettled(host, id, 'cloud')
     const change = nicChange(found.record.nics, nics)
-    if (change === 'none') return
     const { power } = await readPowerOf(host, found.dom)
+    // The record is written first: an earlier attempt may have failed between it and the links.
+    if (change === 'none') return power === 'off' ? undefined : restoreLinks(host, found)
     if (change === 'cards' && power !== 'off') {
       throw new Fault(
         'wrong-state',

@@ -73,6 +73,8 @@ export function reachPower(
       })
     }
     if (command !== 'nothing') await apply[command](host, found, now, options)
+    // An earlier attempt may have failed after the guest resumed.
+    else if (now === 'on') await restoreLinks(host, found)
     return (await readPowerOf(host, found.dom)).power
   })
 }
