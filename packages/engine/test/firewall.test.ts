@@ -1,9 +1,15 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
+import { Fault } from '@skerry/fault'
+
 import { readBlock } from '../src/domain/ipv4.ts'
+import type { Host } from '../src/host/host.ts'
+import { KeyedLock } from '../src/host/keyed-lock.ts'
+import { KnownOverlay } from '../src/host/known-overlay.ts'
 import { firewallOf, translationOf, type RuleChain } from '../src/network/firewall-rules.ts'
 import { restoreInput } from '../src/network/firewall.ts'
+import { ensureOutbound } from '../src/network/outbound.ts'
 
 const guests: RuleChain = {
   chain: 'SKERRY_GUESTS',
@@ -159,4 +165,19 @@ test('the way out of networks across hosts: no packet but DNS reaches the host o
     restoreInput('-P POSTROUTING ACCEPT\n-A POSTROUTING -j LIBVIRT_PRT\n', nat, 'nat'),
     '*nat\n:SKERRY_OUTBOUND - [0:0]\n-A SKERRY_OUTBOUND -d 100.64.0.0/16 -j RETURN\n-A SKERRY_OUTBOUND -j MASQUERADE\n-I POSTROUTING 1 -s 100.64.0.0/16 -j SKERRY_OUTBOUND\nCOMMIT\n',
   )
+})
+
+test('a host is not the way out while its firewall could not be installed', async () => {
+  let attempts = 0
+  const records = {
+    all() {
+      attempts += 1
+      throw new Fault('unavailable', 'iptables failed')
+    },
+  }
+  const host = { hasFirewall: true, overlay: new KnownOverlay(), locks: new KeyedLock(), records }
+  for (const attempt of [1, 2]) {
+    await assert.rejects(ensureOutbound(host as unknown as Host), { message: 'iptables failed' })
+    assert.equal(attempts, attempt)
+  }
 })

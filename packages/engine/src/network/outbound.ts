@@ -11,11 +11,15 @@ import { ensureOutboundDns } from './outbound-dns.ts'
 export const canBeOutbound = ({ hasFirewall }: Host): boolean =>
   hasFirewall && !ownBlocks().some((block) => blocksOverlap(block, readBlock(outbound.block)))
 
+/** Hosts whose firewall was complete once with these rules; from then on it is checked with the others. */
+const walled = new WeakSet<Host>()
+
 /** Makes this host the way out of networks across hosts. The firewall comes first: until then the bridge has no address. */
 export async function ensureOutbound(host: Host): Promise<void> {
-  if (!host.overlay.outbound) {
+  if (!walled.has(host)) {
     host.overlay.outbound = true
     await ensureFirewall(host)
+    walled.add(host)
   }
   const { bridge, address } = outbound
   const isUp = (networkInterfaces()[bridge] ?? []).some((each) => each.address === address)
