@@ -109,6 +109,7 @@ test(
       'ovn-bridge-mappings': 'ext:br-ext',
       'ovn-match-northd-version': 'true',
       'ovn-remote-probe-interval': '60000',
+      'ovn-ofctrl-wait-before-clear': '4000',
       'ovn-monitor-all': 'false',
       'ovn-bridge-datapath-type': 'netdev',
     })

@@ -30,6 +30,11 @@ import { currentTls, readZone, writeZone, type JoinedZone } from './zone.ts'
 const LOOK_EVERY_MS = 5000
 /** A controller that loses its connection changes nothing for guests; only new cards wait. */
 const UNCONNECTED_MS = 600_000
+/**
+ * A controller that starts keeps the flows of the one before for so long, while it computes its own. Without it, it clears them at
+ * once, and a packet was seen to be lost.
+ */
+const CLEAR_AFTER_MS = '4000'
 /** What a tunnel adds to each packet. */
 const TUNNEL_BYTES = 58
 /** Serialised, because the configuration is read and then changed. No VM id may equal this key. */
@@ -116,6 +121,7 @@ async function configure(host: Host, db: Ovsdb, zone: OverlayJoin): Promise<Swit
       'ovn-bridge-mappings': mappings(now, isOut),
       'ovn-match-northd-version': 'true',
       'ovn-remote-probe-interval': '60000',
+      'ovn-ofctrl-wait-before-clear': CLEAR_AFTER_MS,
       'ovn-monitor-all': 'false',
       ...(datapath === 'netdev' && { 'ovn-bridge-datapath-type': 'netdev' }),
     },
