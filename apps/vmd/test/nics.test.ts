@@ -137,3 +137,19 @@ test('the state of the overlay is in hello, and its changes follow', { skip }, a
   ended.abort()
   assert.deepEqual(seen, [stopped, ready])
 })
+
+test('the fencing token of its zone counts as seen, also after a crash', { skip }, async () => {
+  await joinZone()
+  const zone = { remote: 'ssl:192.0.2.1:6642', systemId: idOf(1), tunnelAddress: '192.0.2.7' }
+  const join = { ...zone, mtu: 1442, fencingToken: '5000' }
+  await assert.rejects(cloud().connect().joinOverlay(join), { kind: 'unavailable' })
+  await cloud().restart()
+  const link = cloud().connect()
+  const ended = new AbortController()
+  for await (const line of link.follow('901', ended.signal)) {
+    assert.equal(line.kind === 'hello' && line.hello.highest, '5000')
+    break
+  }
+  ended.abort()
+  await assert.rejects(link.joinOverlay({ ...join, fencingToken: '4999' }), { kind: 'stale' })
+})

@@ -88,7 +88,12 @@ export function makeHostApi({
     open: async (vm, ticket, leaving) => openScreen(host, vm, screens.redeem(vm, ticket), leaving),
     takeScreenshot: (vm, boot) => pictureOf(host, vm, boot),
     readUsage: (vm, window) => readUsage(host, vm, window, 'cloud'),
-    joinOverlay: (join) => joinOverlay(host, join),
+    async joinOverlay(join) {
+      // On disk before the zone has it: tokens that start below it after a restore of the database would be refused here for ever.
+      ledgers.hear(join.fencingToken)
+      await ledgers.keepHighest()
+      await joinOverlay(host, join)
+    },
   }
 }
 

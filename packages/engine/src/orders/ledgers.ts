@@ -5,6 +5,7 @@ import { syncDirectory, writeDurably } from '@skerry/durable-file'
 import { Fault } from '@skerry/fault'
 import type { Ledger, VmId } from '@skerry/vm'
 
+import { KeyedLock } from '../host/keyed-lock.ts'
 import { readWhole } from '../host/record.ts'
 
 const FORMAT = 1
@@ -22,6 +23,7 @@ export class Ledgers {
   readonly #onDisk = new Map<VmId, Ledger>()
   readonly #broken = new Set<VmId>()
   readonly #writing = new Map<VmId, Promise<void>>()
+  readonly #locks = new KeyedLock()
   #heard = 0n
   #highestOnDisk = 0n
 
@@ -90,10 +92,7 @@ export class Ledgers {
   }
 
   async keepHighest(): Promise<void> {
-    const highest = this.#heard
-    if (highest <= this.#highestOnDisk) return
-    await this.#store(HIGHEST, { highest: String(highest) })
-    this.#raise(highest)
+    if (this.#heard > this.#highestOnDisk) await this.#storeHighest()
   }
 
   /** Drops the ledgers of VMs that were deleted before this time. */
@@ -102,12 +101,21 @@ export class Ledgers {
       if (gone === undefined || gone >= before.toISOString() || !this.isSettled(vm)) continue
       // The highest fencing token must outlive the file that held it.
       this.hear(highest)
-      await this.#store(HIGHEST, { highest: String(this.#highestOnDisk) })
+      await this.#storeHighest()
       this.#now.delete(vm)
       this.#onDisk.delete(vm)
       await rm(join(this.#directory, `${vm}.json`), { force: true })
       await syncDirectory(this.#directory)
     }
+  }
+
+  /** One at a time, so that a lower token never replaces a higher one. */
+  #storeHighest(): Promise<void> {
+    return this.#locks.run(HIGHEST, async () => {
+      const highest = this.#heard
+      await this.#store(HIGHEST, { highest: String(highest) })
+      this.#raise(highest)
+    })
   }
 
   #raise(fencingToken: bigint): void {
