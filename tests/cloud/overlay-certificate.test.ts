@@ -2,7 +2,7 @@
 // a cell's real machine API on a real PostgreSQL, and the certificates at a real ovsdb-server.
 import assert from 'node:assert/strict'
 import { randomBytes, X509Certificate } from 'node:crypto'
-import { mkdtempDisposable, readdir, readFile, stat } from 'node:fs/promises'
+import { mkdtempDisposable, readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
@@ -24,7 +24,10 @@ import { openCloudDatabase, startDatabases } from '../../apps/cloud/test/cloud-d
 import { issuing, openTestMachineApi } from '../../apps/cloud/test/machine-api.ts'
 import { joinCloud } from '../../apps/vmd/src/host/join.ts'
 import { readMembership } from '../../apps/vmd/src/host/membership.ts'
-import { renewOverlay } from '../../apps/vmd/src/host/overlay-certificate.ts'
+import {
+  keepOverlayCertificate,
+  renewOverlay,
+} from '../../apps/vmd/src/host/overlay-certificate.ts'
 import { startOvsdbServer } from '../../packages/ovsdb/test/start-ovsdb-server.ts'
 
 const skip = reasonWithoutRoot('cloud', 'network') ?? false
@@ -141,5 +144,34 @@ test(
       ['forbidden', 'unavailable'].includes(kind),
     )
     assert.deepEqual(await current(), before)
+  },
+)
+
+test(
+  'a host whose clock is late gets one certificate, and the next one only after minutes',
+  { skip },
+  async () => {
+    await using all = await openAll()
+    const { api, membership, cloud, current } = all
+    await ensureNetworkIssuers(api.images, cloud, issuing)
+    const openvswitch = all.paths.data
+    await writeFile(join(openvswitch, 'db.sock'), '')
+    const ended = new AbortController()
+    const pauses: number[] = []
+    const logged: string[] = []
+    const host = {
+      paths: { ...all.paths, openvswitch },
+      membership: () => membership,
+      now: () => new Date('2001-01-01'),
+      pause: async (ms: number) => {
+        pauses.push(ms)
+        ended.abort()
+      },
+      log: (message: string) => logged.push(message),
+    }
+    await keepOverlayCertificate(host, ended.signal)
+    assert.match((await current()).cert, /BEGIN CERTIFICATE/)
+    assert.deepEqual(pauses, [600_000])
+    assert.match(logged.at(-1) ?? '', /its clock is late/)
   },
 )

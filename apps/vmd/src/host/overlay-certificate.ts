@@ -14,8 +14,8 @@ import type { Membership } from './membership.ts'
 const PRIVATE = 0o700
 /** How often a missing certificate is requested: the cloud may get its first network server at any time. */
 const LOOK_MS = 15_000
-/** Only a host with Open vSwitch needs the certificate. */
-const SWITCH = '/run/openvswitch/db.sock'
+/** How long after a certificate that is due at once: each further one would be, until the clock is right. */
+const WRONG_CLOCK_MS = 600_000
 
 /** The certificates of this host for OVN's database, each in its own directory, and a file that names the current one. */
 const overlayIn = (paths: Paths): string => join(cloudDirectory(paths), 'overlay')
@@ -36,10 +36,17 @@ export async function keepOverlayCertificate(
 ): Promise<void> {
   let reported: string | undefined
   while (!signal.aborted) {
+    let pauseMs = LOOK_MS
     try {
-      if (existsSync(SWITCH) && (await isOverlayDue(paths, now()))) {
+      if (hasSwitch(paths) && (await isOverlayDue(paths, now()))) {
         await renewOverlay(paths, membership())
         log('the certificate of this host for networks across hosts was renewed')
+        if (await isOverlayDue(paths, now())) {
+          pauseMs = WRONG_CLOCK_MS
+          log(
+            'the new certificate for networks across hosts is not valid at the time of this host: its clock is late or early; set it',
+          )
+        }
       }
       reported = undefined
     } catch (error) {
@@ -51,9 +58,12 @@ export async function keepOverlayCertificate(
       }
       reported = message
     }
-    await pause(LOOK_MS, signal)
+    await pause(pauseMs, signal)
   }
 }
+
+/** Only a host with Open vSwitch needs the certificate. */
+const hasSwitch = ({ openvswitch }: Paths): boolean => existsSync(join(openvswitch, 'db.sock'))
 
 async function isOverlayDue(paths: Paths, now: Date): Promise<boolean> {
   const directory = overlayIn(paths)
