@@ -78,7 +78,7 @@ async function framesTo({ host, domain }: Plugged, act: () => Promise<void>): Pr
   let [seen, reported] = ['', '']
   child.stdout?.on('data', (chunk: Buffer) => (seen += chunk.toString()))
   child.stderr?.on('data', (chunk: Buffer) => (reported += chunk.toString()))
-  await until(`tcpdump listens at ${tap}`, () => reported.includes('listening on'))
+  await until(`tcpdump listens at ${tap}`, () => reported.includes('listening on'), BOOT_MS)
   await act()
   const ended = once(child, 'close')
   child.kill('SIGINT')
