@@ -69,11 +69,15 @@ async function start(client: CloudClient, name: string): Promise<Plugged> {
 const inside = ({ host, domain }: Plugged, script: string) =>
   inDomain(host, domain, script, BOOT_MS)
 
-/** Everything that its host sends to a guest's card meanwhile. */
-async function framesTo({ host, domain }: Plugged, act: () => Promise<void>): Promise<string[]> {
+/** Everything that passes between its host and a guest's card meanwhile: `out` to the guest, `in` from it. */
+async function framesOf(
+  { host, domain }: Plugged,
+  way: 'in' | 'out',
+  act: () => Promise<unknown>,
+): Promise<string[]> {
   const { stdout } = await host.run(['virsh', '-q', 'domiflist', domain])
   const tap = stdout.trim().split(/\s+/)[0] ?? ''
-  const words = ['tcpdump', '-i', tap, '-Q', 'out', '-e', '-n', '-l', '--immediate-mode']
+  const words = ['tcpdump', '-i', tap, '-Q', way, '-e', '-n', '-l', '--immediate-mode']
   const child = host.spawn(words, { stdio: ['ignore', 'pipe', 'pipe'] })
   let [seen, reported] = ['', '']
   child.stdout?.on('data', (chunk: Buffer) => (seen += chunk.toString()))
@@ -125,14 +129,19 @@ suite('networks across hosts', { skip }, () => {
 
   test('no frame of one organisation arrives at a card of another, with the same range', async () => {
     const [one, two] = blue
-    const frames = await framesTo(green, async () => {
-      // To the other guest of its own, to all, and to the address of the stranger, which may be its own.
-      await inside(
-        one,
-        `ping -c 3 -W 2 ${two.address}; ping -c 3 -W 2 ${green.address}; ping -c 3 -W 2 255.255.255.255; arping -c 3 -I ${CARD} ${green.address}; true`,
-      )
+    // To the other guest of its own, to all, and to the address of the stranger, which may be its own.
+    const probes = `ping -c 3 -W 2 ${two.address}; ping -c 3 -W 2 ${green.address}; ping -c 3 -W 2 255.255.255.255; arping -c 3 -I ${CARD} ${green.address}; true`
+    let sent: string[] = []
+    const frames = await framesOf(green, 'out', async () => {
+      sent = await framesOf(one, 'in', () => inside(one, probes))
       await inside(green, `arping -c 3 -I ${CARD} $(ip route | awk '/^default/ { print $3 }')`)
     })
+    for (const to of [two.mac, 'ff:ff:ff:ff:ff:ff']) {
+      assert.ok(
+        sent.some((frame) => frame.includes(`${one.mac} > ${to}`)),
+        `frames to ${to} left the guest`,
+      )
+    }
     assert.ok(
       frames.some((frame) => frame.includes(`> ${green.mac}`)),
       'its own answers are captured',
