@@ -41,7 +41,7 @@ process.env['NODE_COMPILE_CACHE'] ??= join(
 const count = { passed: 0, failed: 0, skipped: 0 }
 const seconds: Record<string, number> = {}
 const stream = run({ files, concurrency: values.serial ? 1 : availableParallelism() })
-const ends = followFiles(() => performance.now())
+const ends = followFiles(files, () => performance.now())
 /** The runner reports each file as a test that contains its tests; its name is the path. */
 const isFile = (name: string, nesting: number) =>
   nesting === 0 && files.includes(relative('.', name))

@@ -8,9 +8,9 @@ interface Progress {
 }
 
 export interface FileEnds {
-  /** A test of this file is queued. */
+  /** A test is queued. Its file is where it was declared: a test file, or a module that test files import. */
   queued(file: string): void
-  /** A test of this file ended. */
+  /** A test ended. */
   completed(file: string): void
   /** The process of this file ended. */
   exited(file: string): void
@@ -19,18 +19,26 @@ export interface FileEnds {
 }
 
 /** Times are milliseconds of the given clock. */
-export function followFiles(now: () => number): FileEnds {
+export function followFiles(files: readonly string[], now: () => number): FileEnds {
   const running = new Map<string, Progress>()
-  const openIn = (file: string) => running.get(file)?.open ?? 0
+  // A test of an imported module may run in any of the files, so while one does, none of them is overdue.
+  let imported: Progress = { open: 0, ended: now() }
+  const count = (file: string, more: 1 | -1) => {
+    const { open } = (files.includes(file) ? running.get(file) : imported) ?? { open: 0 }
+    const progress = { open: open + more, ended: now() }
+    if (files.includes(file)) running.set(file, progress)
+    else imported = progress
+  }
   return {
-    queued: (file) => void running.set(file, { open: openIn(file) + 1, ended: now() }),
-    completed: (file) => void running.set(file, { open: openIn(file) - 1, ended: now() }),
+    queued: (file) => count(file, 1),
+    completed: (file) => count(file, -1),
     exited: (file) => void running.delete(file),
     overdue: (ms) => {
       const isOverdue = ({ open, ended }: Progress) => open <= 0 && now() - ended > ms
-      const files = [...running].filter(([, each]) => isOverdue(each)).map(([file]) => file)
-      for (const file of files) running.delete(file)
-      return files
+      if (!isOverdue(imported)) return []
+      const late = [...running].filter(([, each]) => isOverdue(each)).map(([file]) => file)
+      for (const file of late) running.delete(file)
+      return late
     },
   }
 }

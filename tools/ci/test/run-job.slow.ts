@@ -147,6 +147,17 @@ test('a file whose tests have ended and whose process has not is ended and faile
   assert.equal(existsSync(`/proc/${await readFile(join(at.root, 'pid'), 'utf8')}`), false)
 })
 
+test('a file is not ended while a test runs that a module declares for it', async () => {
+  await using at = await place()
+  const helper = `exports.declare = () => require('node:test').test('long', () => new Promise((done) => setTimeout(done, 4000)))`
+  await writeFile(join(at.root, 'helper.cjs'), helper)
+  const own = await at.testJob('own.test.cjs', `${GOOD}; require('./helper.cjs').declare()`)
+  const within = { ...own, command: [...own.command, '--exit-within', '1'] }
+  const { counts, output } = await runJob(within, at.options)
+  assert.deepEqual(counts, { passed: 3, failed: 0, skipped: 0 }, output)
+  assert.doesNotMatch(output, /killed/)
+})
+
 test('a job that needs a failed job is not run and counts as failed; everything is printed', async () => {
   await using at = await place()
   const printed: string[] = []
