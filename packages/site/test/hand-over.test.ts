@@ -142,3 +142,40 @@ test('a network server gets its databases, and the keys beside its configuration
   assert.deepEqual(files(`${keys}/key.pem`).trees, ['/var/lib/ovn', keys])
   assert.deepEqual(files('/etc/ssl/private/key.pem').trees, ['/var/lib/ovn'])
 })
+
+test(
+  'a configuration that names a directory of others, straight or by a link, hands nothing over',
+  { skip: asRoot },
+  async () => {
+    await put(at('other/key'))
+    await chmod(at('other'), 0o755)
+    await handAll()
+    await symlink(dir, at('console/identity/up'))
+    const refused = ['other', 'console', 'console/../other', 'console/identity/up/other', '.']
+    for (const name of refused) {
+      for (const key of ['identity', 'images', 'data']) {
+        await writeFile(at('console/console.json'), json({ [key]: `${dir}/${name}` }))
+        const handed = handOver(at('console/console.json'), console)
+        await assert.rejects(handed, { name: 'Fault', hint: /chown -R 64101:64101/ }, name)
+      }
+    }
+    assert.equal((await lstat(at('other/key'))).uid, 0)
+    assert.equal((await lstat(at('console'))).uid, 0)
+    // Elsewhere, but its own by the decision of an administrator.
+    await chown(at('other'), console.uid, console.gid)
+    await writeFile(at('console/console.json'), json({ images: at('other') }))
+    await handOver(at('console/console.json'), console)
+    assert.equal((await lstat(at('other/key'))).uid, 0, 'left as it is')
+  },
+)
+
+test('the egress gets nothing of the workflow server beside it', { skip: asRoot }, async () => {
+  await handAll()
+  for (const socket of ['identity/a.sock', 'egress/../identity/a.sock', '../console/a.sock']) {
+    const claimed = { listen: `${dir}/workflow/${socket}`, identity: at('workflow/identity') }
+    await writeFile(at('workflow/egress.json'), json(claimed))
+    await handOver(at('workflow/egress.json'), egress)
+    assert.equal((await lstat(at('workflow/identity'))).uid, workflow.uid, socket)
+    assert.equal((await lstat(at('console'))).uid, 0, socket)
+  }
+})

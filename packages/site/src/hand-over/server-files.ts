@@ -15,7 +15,10 @@ const SOCKET = 'egress.sock'
 /** A separate directory for the socket: a user who can create the socket must not create files beside the keys of others. */
 const SOCKET_DIRECTORY = 'egress'
 
-/** `file`: path of the configuration, `text`: its content. */
+/** The egress has no other files. Its configuration is beside that of the workflow server, whose keys it must not get by naming them. */
+const EGRESS = 'egress.json'
+
+/** `file`: path of the configuration, `text`: its content. The server could have written it, so `handOver` checks where the trees are. */
 export function serverFiles(file: string, text: string): ServerFiles {
   const config = JSON.parse(text) as Record<string, unknown>
   const moved = { ...config, ...moveSocket(config, 'listen'), ...moveSocket(config, 'egress') }
@@ -23,12 +26,12 @@ export function serverFiles(file: string, text: string): ServerFiles {
   const named = [config['identity'], config['images'], config['data'], keysOf(config['tls'], file)]
   const trees = named.filter((each) => typeof each === 'string')
   const { listen } = moved
-  const home = `${dirname(file)}/`
-  const socket = typeof listen === 'string' ? dirname(listen) : undefined
+  const own = join(dirname(file), SOCKET_DIRECTORY)
+  const hasOwn = typeof listen === 'string' && dirname(listen) === own
   return {
-    trees,
+    trees: basename(file) === EGRESS ? [] : trees,
     // A directory elsewhere may also be used by others.
-    socket: socket?.startsWith(home) ? socket : undefined,
+    socket: hasOwn ? own : undefined,
     text: isSame ? undefined : `${JSON.stringify(moved, null, 2)}\n`,
   }
 }
