@@ -237,6 +237,21 @@ test('one server holds a zone at a time, none while the cloud recovers, and the 
   assert.equal(rows[0]?.open, false)
 })
 
+test('a lease is renewed while tenants have rows locked that refer to the zone', async () => {
+  await using opened = await open()
+  const { zone, fence } = await openZone(opened.db, opened.host)
+  await opened.db.transaction().execute(async (tx) => {
+    await tx.insertInto('vdc').values({ org: opened.principal.org, name: 'second' }).execute()
+    await opened.db.transaction().execute(async (renewing) => {
+      await sql`set local lock_timeout = '1s'`.execute(renewing)
+      const { rows } = await sql<{
+        fence: string | null
+      }>`select hold_zone(${zone}, 'network-1', 60) as fence`.execute(renewing)
+      assert.equal(rows[0]?.fence, fence)
+    })
+  })
+})
+
 test('the role of network servers reads what it projects and writes nothing', async () => {
   await using opened = await open()
   await openZone(opened.db, opened.host)
