@@ -488,7 +488,8 @@ exception when duplicate_object or unique_violation then null; end $$;
 grant skerry_network to current_user;
 
 -- Takes the zone for a server if no other holds it, or renews it. Returns the fencing token, or null if another server holds it. While
--- the cloud recovers from a restore no server holds it: what was projected stays.
+-- the cloud recovers from a restore no server holds it: what was projected stays. A token of an earlier era is not renewed: hosts may
+-- have seen a higher one that this database does not know.
 create function hold_zone(the_zone uuid, server text, seconds integer) returns bigint language plpgsql
   security definer set search_path = public, pg_temp as $$
 declare z network_zone;
@@ -497,8 +498,8 @@ begin
   -- Rows of tenants refer to the zone. Their locks do not delay the renewal of a lease, which `for update` would.
   select * into z from network_zone where id = the_zone for no key update;
   if not found then return null; end if;
-  if z.holder is distinct from server then
-    if z.lease_until > clock_timestamp() then return null; end if;
+  if z.holder is distinct from server and z.lease_until > clock_timestamp() then return null; end if;
+  if z.holder is distinct from server or z.fence / 1099511627776 < current_era() then
     update network_zone set holder = server, fence = next_fence() where id = the_zone returning * into z;
     insert into event (kind, details)
       values ('network.holder', jsonb_build_object('zone', z.name, 'server', server, 'fence', z.fence::text));

@@ -5,6 +5,7 @@ import { after, before, test } from 'node:test'
 
 import { sql } from 'kysely'
 
+import { finishRecovery } from '../src/recovery/recovery.ts'
 import { openCloudDatabase, startDatabases, type CloudDatabase } from './cloud-database.ts'
 import { openZone, projectAll } from './open-zone.ts'
 
@@ -235,6 +236,32 @@ test('one server holds a zone at a time, none while the cloud recovers, and the 
     open: boolean
   }>`select open_zone(${zone}, ${fence}, 'ssl:192.0.2.2:6642') as open`.execute(opened.db)
   assert.equal(rows[0]?.open, false)
+})
+
+test('after a restore, and in a new era, the same server gets a higher fencing token', async () => {
+  await using opened = await open()
+  const { zone, fence } = await openZone(opened.db, opened.host)
+  const hold = async () => {
+    const { rows } = await sql<{
+      fence: string
+    }>`select hold_zone(${zone}, 'network-1', 60) as fence`.execute(opened.db)
+    return BigInt(rows[0]?.fence ?? 0)
+  }
+  assert.equal(await hold(), BigInt(fence))
+  await opened.db.updateTable('cloud').set({ recovering: true }).execute()
+  const { recovery } = await opened.db
+    .selectFrom('cloud')
+    .select('recovery')
+    .executeTakeFirstOrThrow()
+  assert.equal(await finishRecovery(opened.db, recovery), true)
+  const restored = await hold()
+  // Above tokens that were issued after the backup, too.
+  assert.ok(restored > BigInt(fence) + 1_000_000n)
+  assert.equal(await hold(), restored)
+  await opened.asOwner((db) => sql`update fence_era set raised = raised + 1`.execute(db))
+  const promoted = await hold()
+  assert.ok(promoted > restored)
+  assert.equal(await hold(), promoted)
 })
 
 test('a lease is renewed while tenants have rows locked that refer to the zone', async () => {

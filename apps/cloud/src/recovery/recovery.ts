@@ -187,6 +187,8 @@ export async function finishRecovery(db: Kysely<CloudTables>, recovery: number):
     if (rows.length === 0 || (await waitedFor(tx, recovery)).length > 0) return false
     const found = await accountForAll(tx, recovery)
     await tx.deleteFrom('host_record').execute()
+    // Another network server may have had a zone since the backup: the next one, also the same, gets a token above all others.
+    await tx.updateTable('network_zone').set({ holder: null, lease_until: null }).execute()
     await tx
       .updateTable('cloud')
       .set({
