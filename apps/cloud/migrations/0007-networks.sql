@@ -262,7 +262,8 @@ begin
       select edge_group.zone, 'edge group', edge_group.id from edge_group where edge_group.id = any(edge_groups)
     ) changed
     order by kind, unit
-    on conflict (zone, kind, unit) do update set version = excluded.version, attempts = 0, fault = null;
+    -- Drawn when the row is locked: of two transactions the later one has the higher version, so that its task ends last.
+    on conflict (zone, kind, unit) do update set version = nextval('network_change_version'), attempts = 0, fault = null;
   if found then perform pg_notify('skerry_network', ''); end if;
 end $$;
 

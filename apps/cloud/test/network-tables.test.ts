@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 
+import { until } from '@skerry/lab'
 import { sql } from 'kysely'
 
 import { finishRecovery } from '../src/recovery/recovery.ts'
@@ -176,6 +177,32 @@ test('a change stays listed until the version that was read is projected, and th
     details: { operation: 'updateNetwork', message: null },
   })
   assert.equal(events.length, 2)
+})
+
+test('of two changes at once, the one that is committed later has the higher version', async () => {
+  await using opened = await open()
+  await openZone(opened.db, opened.host)
+  const network = (await provide()) ?? ''
+  const versionOf = async (kind: string) =>
+    BigInt((await changes()).find((each) => each.kind === kind)?.version ?? 0)
+  let second: Promise<unknown> | undefined
+  await opened.db.transaction().execute(async (tx) => {
+    const change = (description: string) =>
+      tx.updateTable('network').set({ description }).where('id', '=', network).execute()
+    await change('one')
+    second = opened.db
+      .updateTable('edge_gateway')
+      .set({ routes: '[]' } as never)
+      .execute()
+    await until('the other one waits', async () => {
+      const { rows } = await sql`select from pg_locks where not granted
+        and transactionid = pg_current_xact_id()::xid`.execute(tx)
+      return rows.length > 0
+    })
+    await change('two')
+  })
+  await second
+  assert.ok((await versionOf('edge gateway')) > (await versionOf('network')))
 })
 
 test('a card and the host of its VM are changes of its networks, and a released address is remembered', async () => {
