@@ -3,16 +3,26 @@ import { sql, type Kysely } from 'kysely'
 
 import type { KnownHost, RunningNic } from '../ovn/prefill-southbound.ts'
 
+/** The hosts that are ready, the most recently seen first. */
 export async function readHosts<DB>(
   database: Kysely<DB>,
   zone: string,
 ): Promise<readonly KnownHost[]> {
   const { rows } = await sql<KnownHost>`
-    select id, tunnel_address as "tunnelAddress" from host
-    where zone = ${zone}::uuid and state = 'joined' and overlay = 'ready' and tunnel_address is not null`.execute(
-    database,
-  )
+    select id, name, tunnel_address as "tunnelAddress" from host
+    where zone = ${zone}::uuid and state = 'joined' and overlay = 'ready' and tunnel_address is not null
+    order by seen_at desc nulls last, id`.execute(database)
   return rows
+}
+
+/** The ids of all hosts of the zone that are neither revoked nor lost. */
+export async function readJoined<DB>(
+  database: Kysely<DB>,
+  zone: string,
+): Promise<ReadonlySet<string>> {
+  const { rows } = await sql<{ id: string }>`
+    select id from host where zone = ${zone}::uuid and state = 'joined'`.execute(database)
+  return new Set(rows.map(({ id }) => id))
 }
 
 export async function readRunningNics<DB>(

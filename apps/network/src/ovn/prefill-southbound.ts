@@ -13,9 +13,12 @@ import {
 
 const SOUTHBOUND = 'OVN_Southbound'
 const OPERATIONS_MAX = 2_000
+/** Both have a row for each host. Other rows of a host go with these. */
+const HOST_TABLES = ['Chassis', 'Chassis_Private'] as const
 
 export interface KnownHost {
   readonly id: string
+  readonly name: string
   /** Its end of tunnels. */
   readonly tunnelAddress: string
 }
@@ -26,14 +29,47 @@ export interface RunningNic {
   readonly host: string
 }
 
-/** The hosts with their ends of tunnels. Those that the database knows are left as they are. */
-export async function prefillHosts(database: Ovsdb, hosts: readonly KnownHost[]): Promise<void> {
+/**
+ * The hosts with their ends of tunnels, the most recently seen first. Those that the database knows are left as they are. The database
+ * has each address once: of hosts with the same one, the first is written. Returns the others.
+ */
+export async function prefillHosts(
+  database: Ovsdb,
+  hosts: readonly KnownHost[],
+): Promise<readonly KnownHost[]> {
   const known = await chassisIds(database)
-  const missing = hosts.filter(({ id }) => !known.has(id))
-  await inParts(
-    database,
-    missing.flatMap((host, at) => chassisRows(host, `host${at}`)),
+  const encaps = await database.select(SOUTHBOUND, 'Encap', ['ip'])
+  const taken = new Set(encaps.map(({ ip }) => String(ip)))
+  const operations: OvsdbOperation[] = []
+  const others: KnownHost[] = []
+  for (const [at, host] of hosts.entries()) {
+    if (known.has(host.id)) continue
+    if (taken.has(host.tunnelAddress)) others.push(host)
+    else operations.push(...chassisRows(host, `host${at}`))
+    taken.add(host.tunnelAddress)
+  }
+  await inParts(database, operations)
+  return others
+}
+
+/** Deletes the rows of hosts that do not belong to the zone any more. `joined` is asked after the rows are read. Returns their ids. */
+export async function removeStrangers(
+  database: Ovsdb,
+  joined: () => Promise<ReadonlySet<string>>,
+): Promise<readonly string[]> {
+  const rows = await Promise.all(
+    HOST_TABLES.map(async (table) => {
+      const found = await database.select(SOUTHBOUND, table, ['name'])
+      return found.map(({ name }) => ({ table, name: String(name) }))
+    }),
   )
+  const hosts = await joined()
+  const strangers = rows.flat().filter(({ name }) => !hosts.has(name))
+  const operations = strangers.map(({ table, name }): OvsdbOperation => {
+    return { op: 'delete', table, where: [['name', '==', name]] }
+  })
+  await inParts(database, operations)
+  return [...new Set(strangers.map(({ name }) => name))]
 }
 
 /** The places of ports, once northd has made their rows. A port that a host has claimed is left as it is. */

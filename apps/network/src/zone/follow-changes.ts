@@ -11,6 +11,8 @@ const FULL_PASS_MS = 10 * 60 * 1000
 
 export interface ChangeContext<DB> extends ProjectionContext<DB> {
   readonly changed: WakeUp
+  /** Deletes the rows of hosts that were revoked or declared lost. */
+  readonly forgetHosts: () => Promise<void>
   /** A monotonic clock, in milliseconds. */
   readonly now: () => number
 }
@@ -23,7 +25,7 @@ export async function followChanges<DB>(
   context: ChangeContext<DB>,
   signal: AbortSignal,
 ): Promise<void> {
-  const { changed, now, log } = context
+  const { changed, forgetHosts, now, log } = context
   let nextFull = now() + FULL_PASS_MS
   while (!signal.aborted) {
     try {
@@ -32,6 +34,7 @@ export async function followChanges<DB>(
       if (now() >= nextFull) {
         const { operations } = await projectAll(context)
         if (operations > 0) log(`the projection differed: ${operations} rows were corrected`)
+        await forgetHosts()
         nextFull = now() + FULL_PASS_MS
       }
     } catch (error) {

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import type { Kysely } from 'kysely'
 
 import type { HeldZone } from '../database/lease.ts'
-import { readHosts, readRunningNics } from '../database/read-places.ts'
+import { readHosts, readJoined, readRunningNics } from '../database/read-places.ts'
 import {
   startEngines,
   type EngineContext,
@@ -15,7 +15,7 @@ import {
 import { waitUntilCompiled } from '../ovn/compile.ts'
 import { takeFence } from '../ovn/fence.ts'
 import { followNorthbound } from '../ovn/follow-northbound.ts'
-import { prefillHosts, prefillPorts } from '../ovn/prefill-southbound.ts'
+import { prefillHosts, prefillPorts, removeStrangers } from '../ovn/prefill-southbound.ts'
 import type { NorthboundWriter } from '../ovn/write-units.ts'
 import { projectAll } from './project-units.ts'
 
@@ -37,6 +37,8 @@ export interface Projection extends AsyncDisposable {
   readonly isBroken: boolean
   /** Lets hosts in. */
   open(): Promise<void>
+  /** Deletes the rows of hosts that were revoked or declared lost. */
+  forgetHosts(): Promise<void>
 }
 
 const OWNER_ONLY = 0o700
@@ -57,7 +59,18 @@ export async function fillProjection<DB>(
   const copy = await followNorthbound(engines.northbound)
   const writer = { database: engines.northbound, copy, token: held.token }
   const { operations } = await projectAll({ ...context, held, writer })
-  await prefillHosts(engines.southbound, await readHosts(database, held.zone))
+  const forgetHosts = async () => {
+    const joined = () => readJoined(database, held.zone)
+    for (const id of await removeStrangers(engines.southbound, joined)) {
+      log(`host ${id} does not belong to the zone any more: its rows are deleted`)
+    }
+  }
+  await forgetHosts()
+  for (const host of await prefillHosts(engines.southbound, await readHosts(database, held.zone))) {
+    log(
+      `host ${host.name} has the tunnel address ${host.tunnelAddress} of another host: give it one of its own, or no tunnel leads to it`,
+    )
+  }
   await engines.startNorthd()
   const failed = engines.failed.then((fault) => Promise.reject(fault))
   await Promise.race([waitUntilCompiled(engines.northbound, held.token, signal), failed])
@@ -82,6 +95,7 @@ export async function fillProjection<DB>(
       isOpen = true
       await removeOthers(data, held.token)
     },
+    forgetHosts,
     [Symbol.asyncDispose]: () => all.disposeAsync(),
   }
 }

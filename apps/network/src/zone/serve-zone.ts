@@ -106,8 +106,9 @@ async function useProjection<DB>(
     log(`the zone is open at ${context.remote} with token ${held.token}`)
     state(true, `the zone is open at ${context.remote}`, true)
     const failed = projection.engines.failed.then((fault) => Promise.reject(fault))
-    const { writer } = projection
-    await Promise.race([followChanges({ ...context, held, writer }, signal), failed])
+    const { writer, forgetHosts } = projection
+    const following = followChanges({ ...context, held, writer, forgetHosts }, signal)
+    await Promise.race([following, failed])
     return current
   } catch (error) {
     throw new Ended(current, error)
