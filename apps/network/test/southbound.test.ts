@@ -1,7 +1,13 @@
 // Goal: the rows of hosts in the southbound database are those of the zone's hosts, whatever was there. Method: a real ovsdb-server with
 // OVN's schema.
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { mkdtempDisposable, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { connect } from 'node:tls'
 
 import { Ovsdb } from '@skerry/ovsdb'
 import { ovnSchemas } from '@skerry/site'
@@ -10,7 +16,11 @@ import {
   needsOvsdbServer,
   startOvsdbServer,
 } from '../../../packages/ovsdb/test/start-ovsdb-server.ts'
+import { startIssuer } from '../../../tools/lab/src/network/certificates.ts'
+import { freePorts } from '../../../tools/lab/src/network/ports.ts'
 import { reasonWithoutRoot } from '../../../tools/lab/src/system/packages.ts'
+import { until } from '../../../tools/lab/src/system/wait.ts'
+import { startEngines } from '../src/engines/engines.ts'
 import { prefillHosts, removeStrangers } from '../src/ovn/prefill-southbound.ts'
 
 const skip = needsOvsdbServer || (reasonWithoutRoot('network') ?? false)
@@ -44,5 +54,45 @@ test(
     assert.deepEqual(await namesIn('Encap', 'ip'), ['192.0.2.3'])
     assert.deepEqual(await prefillHosts(database, [b, c]), [])
     assert.deepEqual(await namesIn('Chassis', 'name'), ['b', 'c'])
+  },
+)
+
+test(
+  'connections of hosts end when they are dropped, and hosts can connect again',
+  { skip },
+  async () => {
+    await using directory = await mkdtempDisposable(join(tmpdir(), 'southbound-'))
+    await using issuer = await startIssuer('overlay')
+    const { key, cert } = await issuer.issue()
+    const at = (name: string) => join(directory.path, name)
+    const tls = { key: at('key'), certificate: at('certificate'), ca: at('ca') }
+    await writeFile(tls.key, key)
+    await writeFile(tls.certificate, cert)
+    await writeFile(tls.ca, issuer.cert)
+    const pause = (ms: number) => sleep(ms)
+    const place = { directory: at('1'), tls }
+    await using engines = await startEngines({ place, log: () => undefined, pause })
+    await engines.southbound.transact('OVN_Southbound', [
+      { op: 'insert', table: 'SB_Global', row: {} },
+    ])
+    const port = await freePorts(1)
+    await engines.open({ address: '127.0.0.1', port })
+    const connected = async () => {
+      const socket = connect({ host: '127.0.0.1', port, key, cert, rejectUnauthorized: false })
+      socket.on('error', () => undefined).resume()
+      await Promise.race([once(socket, 'secureConnect'), once(socket, 'close')])
+      return socket
+    }
+    const first = await connected()
+    assert.equal(first.closed, false)
+    const closed = once(first, 'close')
+    await engines.dropHosts()
+    await closed
+    await until('a host is connected again', async () => {
+      const socket = await connected()
+      const isOpen = !socket.closed
+      socket.destroy()
+      return isOpen
+    })
   },
 )

@@ -56,7 +56,7 @@ export const hosts: readonly AdminCommand[] = [
   }),
   change(hostAdmin.revoke, async (db, id) => {
     await revokeHost(db, id)
-    return `host ${id} is revoked: cells reject it and close its connections within 5 s`
+    return `host ${id} is revoked: cells reject it and close its connections within 5 s\nnext: if it was in networks across hosts, block port 6642 of the network servers for it: its certificate for them is valid for up to 24 h`
   }),
   change(hostAdmin.declareLost, async (db, id) => {
     const count = await declareLost(db, id)

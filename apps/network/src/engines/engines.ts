@@ -40,6 +40,8 @@ export interface Engines extends AsyncDisposable {
   startNorthd(): Promise<void>
   /** Opens the southbound database to hosts. */
   open(listener: HostListener): Promise<void>
+  /** Ends all connections of hosts. Those with a valid certificate connect again at once. */
+  dropHosts(): Promise<void>
 }
 
 const OWNER_ONLY = 0o700
@@ -93,6 +95,11 @@ export async function startEngines(context: EngineContext): Promise<Engines> {
     },
     open: (listener) =>
       openToHosts({ ...context, southbound, control: at.southboundControl }, listener),
+    async dropHosts() {
+      for (const command of ['remove-remote', 'add-remote'] as const) {
+        await setRemote(at.southboundControl, command)
+      }
+    },
     [Symbol.asyncDispose]: () => all.disposeAsync(),
   }
 }
@@ -161,7 +168,7 @@ async function openToHosts(
       row: { connections: set([namedUuid('hosts')]) },
     },
   ])
-  await runTool([ovnPrograms.control, '-t', control, 'ovsdb-server/add-remote', ovnHostsRemote])
+  await setRemote(control, 'add-remote')
   const deadline = performance.now() + START_MS
   while (!(await accepts(address, port))) {
     if (performance.now() > deadline) {
@@ -170,6 +177,9 @@ async function openToHosts(
     await pause(LOOK_MS)
   }
 }
+
+const setRemote = (control: string, command: 'add-remote' | 'remove-remote'): Promise<void> =>
+  runTool([ovnPrograms.control, '-t', control, `ovsdb-server/${command}`, ovnHostsRemote])
 
 async function accepts(address: string, port: number): Promise<boolean> {
   const any: Readonly<Record<string, string>> = { '0.0.0.0': '127.0.0.1', '::': '::1' }

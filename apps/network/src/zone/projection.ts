@@ -37,7 +37,7 @@ export interface Projection extends AsyncDisposable {
   readonly isBroken: boolean
   /** Lets hosts in. */
   open(): Promise<void>
-  /** Deletes the rows of hosts that were revoked or declared lost. */
+  /** Deletes the rows of hosts that were revoked or declared lost, and ends their connections. */
   forgetHosts(): Promise<void>
 }
 
@@ -59,11 +59,15 @@ export async function fillProjection<DB>(
   const copy = await followNorthbound(engines.northbound)
   const writer = { database: engines.northbound, copy, token: held.token }
   const { operations } = await projectAll({ ...context, held, writer })
+  let isOpen = false
   const forgetHosts = async () => {
     const joined = () => readJoined(database, held.zone)
-    for (const id of await removeStrangers(engines.southbound, joined)) {
+    const removed = await removeStrangers(engines.southbound, joined)
+    for (const id of removed) {
       log(`host ${id} does not belong to the zone any more: its rows are deleted`)
     }
+    // A connection outlives the certificate with which it began. Whose it is is not known, so all of them end.
+    if (isOpen && removed.length > 0) await engines.dropHosts()
   }
   await forgetHosts()
   for (const host of await prefillHosts(engines.southbound, await readHosts(database, held.zone))) {
@@ -77,7 +81,6 @@ export async function fillProjection<DB>(
   await prefillPorts(engines.southbound, await readRunningNics(database, held.zone))
   log(`the projection of token ${held.token} is complete: ${operations} rows were written`)
   const all = started.move()
-  let isOpen = false
   let isBroken = false
   void engines.failed.then(() => (isBroken = true))
   return {
