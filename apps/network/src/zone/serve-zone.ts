@@ -26,15 +26,19 @@ export interface ServedZone<DB> extends ZoneContext<DB>, LeaseContext<DB> {
 }
 
 const RETRY_MS = 1_000
+/** After a term that failed, longer each time: another server that waits for the zone looks every second and takes it. */
+const FAILED_MS = 3_000
+const FAILED_MAX_MS = 30_000
 
 export async function serveZone<DB>(context: ServedZone<DB>, stop: AbortSignal): Promise<void> {
   const { state, pause, log } = context
   let projection: Projection | undefined
   let last: HeldZone | undefined
   let reported = ''
+  let failedMs = FAILED_MS
   const report = (error: unknown) => {
     const message = error instanceof Error ? error.message : String(error)
-    // It tries every second; the same reason is logged once.
+    // It tries again and again; the same reason is logged once.
     if (message !== reported) log('the zone cannot be served now', error)
     reported = message
     state(false, message)
@@ -44,6 +48,7 @@ export async function serveZone<DB>(context: ServedZone<DB>, stop: AbortSignal):
     projection = undefined
   }
   while (!stop.aborted) {
+    let waitMs = RETRY_MS
     try {
       const held = await holdZone(context, context.zone)
       if (held) {
@@ -54,23 +59,34 @@ export async function serveZone<DB>(context: ServedZone<DB>, stop: AbortSignal):
       if (error instanceof Ended) {
         projection = error.projection
         if (error.isBroken) await dispose()
+        if (last && !stop.aborted) await release(context, last)
+        waitMs = error.wasOpen ? FAILED_MS : failedMs
+        failedMs = Math.min(waitMs * 2, FAILED_MAX_MS)
       }
       if (!stop.aborted) report(error instanceof Ended ? error.cause : error)
     }
-    await pause(RETRY_MS, stop)
+    await pause(waitMs, stop)
   }
   await dispose()
-  if (last) await releaseZone(context.database, last).catch(() => undefined)
+  if (last) await release(context, last)
+}
+
+/** If the database is away, the lease ends by itself. */
+async function release<DB>({ database }: ServedZone<DB>, held: HeldZone): Promise<void> {
+  await releaseZone(database, held).catch(() => undefined)
 }
 
 /** A term ended by an error, with the projection that is left. */
 class Ended extends Error {
   readonly projection: Projection | undefined
   readonly isBroken: boolean
+  /** Hosts were served in it. */
+  readonly wasOpen: boolean
 
-  constructor(projection: Projection | undefined, cause: unknown) {
+  constructor(projection: Projection | undefined, cause: unknown, wasOpen: boolean) {
     super('the term ended', { cause })
     this.projection = projection
+    this.wasOpen = wasOpen
     this.isBroken = cause instanceof ConnectionLost || (projection?.isBroken ?? false)
   }
 }
@@ -87,6 +103,7 @@ async function useProjection<DB>(
   const signal = AbortSignal.any([over.signal, stop])
   const leased = keepLease(context, held, signal).then(() => over.abort())
   let current = earlier
+  let wasOpen = false
   try {
     const projection = await currentProjection(context, held, earlier, signal)
     if (signal.aborted) {
@@ -105,13 +122,14 @@ async function useProjection<DB>(
     }
     log(`the zone is open at ${context.remote} with token ${held.token}`)
     state(true, `the zone is open at ${context.remote}`, true)
+    wasOpen = true
     const failed = projection.engines.failed.then((fault) => Promise.reject(fault))
     const { writer, forgetHosts } = projection
     const following = followChanges({ ...context, held, writer, forgetHosts }, signal)
     await Promise.race([following, failed])
     return current
   } catch (error) {
-    throw new Ended(current, error)
+    throw new Ended(current, error, wasOpen)
   } finally {
     over.abort()
     await leased
