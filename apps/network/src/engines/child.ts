@@ -59,12 +59,13 @@ export async function startProgram(
 const INSTALL = 'install the Debian packages ovn-central and openvswitch-common'
 const TOOL_MS = 30_000
 
-/** Runs a program to its end. */
-export async function runTool(command: readonly string[]): Promise<void> {
+/** Runs a program to its end. Returns its standard output. */
+export async function runTool(command: readonly string[]): Promise<string> {
   const [program = '', ...words] = command
-  await execute(program, words, { timeout: TOOL_MS }).catch((cause: unknown) => {
+  const ran = execute(program, words, { timeout: TOOL_MS }).catch((cause: unknown) => {
     const isMissing = (cause as NodeJS.ErrnoException).code === 'ENOENT'
     const message = isMissing ? `${program} is not installed` : `${program} ${words[0]} failed`
     throw new Fault('unavailable', message, { cause, ...(isMissing && { hint: INSTALL }) })
   })
+  return (await ran).stdout
 }

@@ -51,8 +51,39 @@ const LOOK_MS = 50
 /** A host that is busy with a large change answers late. */
 const HOST_PROBE_MS = 60_000
 
-/** Starts the databases. Those of an earlier start in the same directory go on with what they hold; they have no port yet. */
+/**
+ * Starts the databases. Those of an earlier start in the same directory go on with what they hold; they have no port yet. If they are
+ * damaged, or of another version of OVN, empty ones are started: the caller fills them.
+ */
 export async function startEngines(context: EngineContext): Promise<Engines> {
+  const { place, log } = context
+  if (!(await isThere(place.directory))) return startIn(context)
+  const why = await whyNotUsable(place.directory)
+  if (why === undefined) {
+    try {
+      return await startIn(context)
+    } catch (error) {
+      log('the databases do not start and are made again', error)
+    }
+  } else log(`the databases are made again: ${why}`)
+  await rm(place.directory, { recursive: true, force: true })
+  return startIn(context)
+}
+
+/** Undefined if both databases are usable or absent. */
+async function whyNotUsable(directory: string): Promise<string | undefined> {
+  const at = ovnFiles(directory)
+  for (const which of ['northbound', 'southbound'] as const) {
+    if (!(await isThere(at[which]))) continue
+    const words = ['needs-conversion', at[which], ovnSchemas[which]]
+    const said = await runTool([ovnPrograms.databaseTool, ...words]).catch(() => undefined)
+    if (said === undefined) return `the ${which} one is damaged`
+    if (said.trim() !== 'no') return `the ${which} one is of another version of OVN`
+  }
+  return undefined
+}
+
+async function startIn(context: EngineContext): Promise<Engines> {
   const { place, log } = context
   const at = ovnFiles(place.directory)
   await mkdir(place.directory, { recursive: true, mode: OWNER_ONLY })
@@ -104,13 +135,15 @@ export async function startEngines(context: EngineContext): Promise<Engines> {
   }
 }
 
-/** Complete or absent, so that a start that was interrupted can be repeated. */
-async function createDatabase(file: string, schema: string): Promise<void> {
-  const exists = await stat(file).then(
+const isThere = (path: string): Promise<boolean> =>
+  stat(path).then(
     () => true,
     () => false,
   )
-  if (exists) return
+
+/** Complete or absent, so that a start that was interrupted can be repeated. */
+async function createDatabase(file: string, schema: string): Promise<void> {
+  if (await isThere(file)) return
   const unfinished = `${file}.unfinished`
   await rm(unfinished, { force: true })
   await rm(`${unfinished}.~lock~`, { force: true })
@@ -178,7 +211,7 @@ async function openToHosts(
   }
 }
 
-const setRemote = (control: string, command: 'add-remote' | 'remove-remote'): Promise<void> =>
+const setRemote = (control: string, command: 'add-remote' | 'remove-remote'): Promise<string> =>
   runTool([ovnPrograms.control, '-t', control, `ovsdb-server/${command}`, ovnHostsRemote])
 
 async function accepts(address: string, port: number): Promise<boolean> {
