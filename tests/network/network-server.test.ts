@@ -85,7 +85,7 @@ test('a change in PostgreSQL becomes rows of OVN, and hosts can find it', { skip
 test('a unit that cannot be projected fails alone, with its reason', { skip }, async () => {
   await using site = await openNetworkSite(postgres)
   const server = await site.server('network-1')
-  server.start()
+  const run = server.start()
   const zone = await untilOpened(site)
   await site.addNic(1)
   await site.untilProjected()
@@ -124,6 +124,15 @@ test('a unit that cannot be projected fails alone, with its reason', { skip }, a
   assert.match(change?.fault ?? '', /198\.51\.100\.1 is not an external address/)
   const switches = await readOvn(server, zone.fence, 'northbound', 'Logical_Switch', ['name'])
   assert.ok(switches?.some(({ name }) => name === isolated.id))
+  // A server that fills new databases lacks the unit entirely, and says so.
+  await run.end('SIGKILL')
+  await rm(server.data, { recursive: true, force: true })
+  server.start()
+  const isFailing = async () => {
+    const ready = await fetch(`http://127.0.0.1:${server.port + 1}/readyz`).catch(() => undefined)
+    return (await ready?.text())?.includes('without 1 units that failed') ?? false
+  }
+  await until('it says what is missing', isFailing, WAIT_MS)
   await db
     .updateTable('edge_gateway')
     .set({ nat: '[]' } as never)

@@ -1,6 +1,8 @@
 import { configShape, HealthListener, Listener } from '@skerry/service'
 import { Type, type Static } from 'typebox'
 
+import { readBlock } from './projection/addresses.ts'
+
 /** The configuration of one network server. */
 export const NetworkServerConfig = Type.Object(
   {
@@ -34,11 +36,15 @@ export const NetworkServerConfig = Type.Object(
 )
 export type NetworkServerConfig = Static<typeof NetworkServerConfig>
 
-export const readConfig = (file: string): Promise<NetworkServerConfig> =>
-  configShape(NetworkServerConfig).read(
+export async function readConfig(file: string): Promise<NetworkServerConfig> {
+  const config = await configShape(NetworkServerConfig).read(
     file,
     'create one with skerry admin network-server create, on the machine that has the issuers',
   )
+  // With an invalid one no edge gateway could be projected.
+  for (const each of config.protected ?? []) readBlock(each, `${file}: a network in "protected"`)
+  return config
+}
 
 /** Where hosts find the server. */
 export function remoteOf({

@@ -13,6 +13,8 @@ export interface ChangeContext<DB> extends ProjectionContext<DB> {
   readonly changed: WakeUp
   /** Deletes the rows of hosts that were revoked or declared lost. */
   readonly forgetHosts: () => Promise<void>
+  /** Called after each full pass with the units that could not be projected. */
+  readonly compared: (failed: ReadonlySet<string>) => void
   /** A monotonic clock, in milliseconds. */
   readonly now: () => number
 }
@@ -25,14 +27,15 @@ export async function followChanges<DB>(
   context: ChangeContext<DB>,
   signal: AbortSignal,
 ): Promise<void> {
-  const { changed, forgetHosts, now, log } = context
+  const { changed, forgetHosts, compared, now, log } = context
   let nextFull = now() + FULL_PASS_MS
   while (!signal.aborted) {
     try {
       let pass = await projectChanges(context)
       while (pass.changes === CHANGES_MAX && !signal.aborted) pass = await projectChanges(context)
       if (now() >= nextFull) {
-        const { operations } = await projectAll(context)
+        const { operations, failed } = await projectAll(context)
+        compared(failed)
         if (operations > 0) log(`the projection differed: ${operations} rows were corrected`)
         await forgetHosts()
         nextFull = now() + FULL_PASS_MS

@@ -26,6 +26,8 @@ export interface ProjectedPass {
   readonly changes: number
   /** How many operations the database executed. */
   readonly operations: number
+  /** The units that could not be projected. */
+  readonly failed: ReadonlySet<string>
 }
 
 /** Projects the oldest changes. */
@@ -36,7 +38,7 @@ export async function projectChanges<DB>(context: ProjectionContext<DB>): Promis
     if (changes.length === 0) return undefined
     return { changes, cloud: await readCloud(tx, reading(context), scopeOf(changes)) }
   })
-  if (read === undefined) return { changes: 0, operations: 0 }
+  if (read === undefined) return { changes: 0, operations: 0, failed: new Set() }
   const units = new Set(read.changes.map(({ unit }) => unit))
   return project(context, read, units)
 }
@@ -94,7 +96,7 @@ async function project<DB>(
   for (const [unit, why] of refused) faults.set(unit, why)
   for (const [unit, why] of faults) context.log(`${unit} is not projected: ${why}`)
   await report(context, changes, faults)
-  return { changes: changes.length, operations }
+  return { changes: changes.length, operations, failed: new Set(faults.keys()) }
 }
 
 async function report<DB>(

@@ -33,6 +33,8 @@ export interface Projection extends AsyncDisposable {
   readonly engines: Engines
   readonly writer: NorthboundWriter
   readonly isOpen: boolean
+  /** Units that failed when it was filled, so that they have no rows at all; without those that were projected since. */
+  readonly missing: Set<string>
   /** One of its programs has ended. */
   readonly isBroken: boolean
   /** Lets hosts in. */
@@ -58,7 +60,7 @@ export async function fillProjection<DB>(
   await takeFence(engines.northbound, held.token)
   const copy = await followNorthbound(engines.northbound)
   const writer = { database: engines.northbound, copy, token: held.token }
-  const { operations } = await projectAll({ ...context, held, writer })
+  const { operations, failed: missing } = await projectAll({ ...context, held, writer })
   let isOpen = false
   const forgetHosts = async () => {
     const joined = () => readJoined(database, held.zone)
@@ -87,6 +89,7 @@ export async function fillProjection<DB>(
     held,
     engines,
     writer,
+    missing: new Set(missing),
     get isOpen() {
       return isOpen
     },

@@ -98,7 +98,7 @@ async function useProjection<DB>(
   earlier: Projection | undefined,
   stop: AbortSignal,
 ): Promise<Projection | undefined> {
-  const { log, state } = context
+  const { log } = context
   const over = new AbortController()
   const signal = AbortSignal.any([over.signal, stop])
   const leased = keepLease(context, held, signal).then(() => over.abort())
@@ -121,11 +121,15 @@ async function useProjection<DB>(
       throw new Fault('stale', 'another network server holds the zone')
     }
     log(`the zone is open at ${context.remote} with token ${held.token}`)
-    state(true, `the zone is open at ${context.remote}`, true)
+    sayOpen(context, projection)
     wasOpen = true
     const failed = projection.engines.failed.then((fault) => Promise.reject(fault))
     const { writer, forgetHosts } = projection
-    const following = followChanges({ ...context, held, writer, forgetHosts }, signal)
+    const compared = (lacking: ReadonlySet<string>) => {
+      keepMissing(projection, lacking)
+      sayOpen(context, projection)
+    }
+    const following = followChanges({ ...context, held, writer, forgetHosts, compared }, signal)
     await Promise.race([following, failed])
     return current
   } catch (error) {
@@ -134,6 +138,18 @@ async function useProjection<DB>(
     over.abort()
     await leased
   }
+}
+
+/** Open, and not healthy while units have no rows at all: their guests have no network. */
+function sayOpen<DB>({ state, remote }: ServedZone<DB>, { missing }: Projection): void {
+  const [first] = missing
+  const lacking = `without ${missing.size} units that failed, such as ${first}: see the log`
+  const isWhole = missing.size === 0
+  state(isWhole, `the zone is open at ${remote}${isWhole ? '' : `, ${lacking}`}`, true)
+}
+
+function keepMissing({ missing }: Projection, failed: ReadonlySet<string>): void {
+  for (const unit of missing) if (!failed.has(unit)) missing.delete(unit)
 }
 
 /** The same token as before: the databases that are running are still the newest. */
@@ -146,7 +162,8 @@ async function currentProjection<DB>(
   context.state(false, 'the projection is being filled')
   if (earlier?.held.token !== held.token) return fillProjection(context, held, signal)
   try {
-    await projectAll({ ...context, held, writer: earlier.writer })
+    const { failed } = await projectAll({ ...context, held, writer: earlier.writer })
+    keepMissing(earlier, failed)
   } catch (error) {
     if (error instanceof ConnectionLost) throw error
     // The pass is repeated while the zone is served.
