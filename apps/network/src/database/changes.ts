@@ -50,14 +50,21 @@ export async function endChanges<DB>(
   changes: readonly NetworkChange[],
 ): Promise<boolean> {
   if (changes.length === 0) return true
+  // In the order of the triggers that mark changes, so that the two cannot deadlock.
+  const sorted = changes.toSorted(
+    (one, other) => compare(one.kind, other.kind) || compare(one.id, other.id),
+  )
   const { rows } = await sql<{ held: boolean }>`
     select bool_and(end_network_change(${zone}::uuid, ${token}::bigint, kind, unit, version)) as held
-    from unnest(${changes.map(({ kind }) => kind)}::text[], ${changes.map(({ id }) => id)}::uuid[],
-      ${changes.map(({ version }) => version)}::bigint[]) as ended (kind, unit, version)`.execute(
+    from unnest(${sorted.map(({ kind }) => kind)}::text[], ${sorted.map(({ id }) => id)}::uuid[],
+      ${sorted.map(({ version }) => version)}::bigint[]) as ended (kind, unit, version)`.execute(
     database,
   )
   return rows[0]?.held === true
 }
+
+/** As PostgreSQL compares uuids and these kinds; not by the rules of a language. */
+const compare = (one: string, other: string): number => Number(one > other) - Number(one < other)
 
 /** Stores why a change could not be projected. False if another server has the zone. */
 export async function failChange<DB>(
