@@ -1,3 +1,5 @@
+import { Socket } from 'node:net'
+
 import { Client, escapeIdentifier } from 'pg'
 
 export interface ListenOptions {
@@ -12,6 +14,11 @@ export interface ListenOptions {
 }
 
 const RECONNECT_MS = 1_000
+const CONNECT_MS = 3_000
+/** A lost machine does not end its connections: the kernel asks after this time without traffic. */
+const KEEP_ALIVE_MS = 10_000
+/** A server that does not answer must not delay the stop of ours. */
+const END_MS = 1_000
 
 /**
  * Listens for notifications of a channel until the signal is aborted, over a connection of its own. While the database is away there
@@ -28,16 +35,25 @@ async function listenOnce(
   { url, applicationName, channel, notified }: ListenOptions,
   signal: AbortSignal,
 ): Promise<void> {
+  const socket = new Socket()
   const client = new Client({
     connectionString: url,
+    stream: () => socket,
     application_name: applicationName,
     keepAlive: true,
+    keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
+    connectionTimeoutMillis: CONNECT_MS,
   })
   const ended = Promise.withResolvers<void>()
   client.on('error', () => ended.resolve())
   client.on('end', () => ended.resolve())
   client.on('notification', notified)
-  const stop = () => ended.resolve()
+  const late: NodeJS.Timeout[] = []
+  const endSoon = () => late.push(setTimeout(() => socket.destroy(), END_MS))
+  const stop = () => {
+    endSoon()
+    ended.resolve()
+  }
   signal.addEventListener('abort', stop, { once: true })
   try {
     await client.connect()
@@ -46,6 +62,8 @@ async function listenOnce(
     if (!signal.aborted) await ended.promise
   } finally {
     signal.removeEventListener('abort', stop)
+    endSoon()
     await client.end().catch(() => undefined)
+    for (const each of late) clearTimeout(each)
   }
 }

@@ -1,6 +1,8 @@
 // Goal: a listener hears notifications, also after it lost its connection. Method: a real PostgreSQL that ends the connection.
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import { mkdtempDisposable } from 'node:fs/promises'
+import { createServer, type AddressInfo, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
@@ -47,3 +49,29 @@ test(
     assert.equal(heard, 4)
   },
 )
+
+test('a server that accepts and says nothing does not delay the stop', async () => {
+  const sockets: Socket[] = []
+  const silent = createServer((socket) => sockets.push(socket)).listen(0, '127.0.0.1')
+  await once(silent, 'listening')
+  const { port } = silent.address() as AddressInfo
+  const stop = new AbortController()
+  const connected = once(silent, 'connection')
+  const listening = listenTo(
+    {
+      url: `postgres://someone@127.0.0.1:${port}/any`,
+      applicationName: 'listener',
+      channel: 'Changes',
+      notified: () => assert.fail('nothing was sent'),
+      pause: async (ms, signal) => {
+        await sleep(ms, undefined, signal ? { signal } : {}).catch(() => undefined)
+      },
+    },
+    stop.signal,
+  )
+  await connected
+  stop.abort()
+  await listening
+  for (const socket of sockets) socket.destroy()
+  silent.close()
+})
