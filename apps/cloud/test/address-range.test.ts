@@ -1,7 +1,7 @@
 // Goal: ranges, pools, addresses and MAC addresses of networks are right for every size. Method: pure functions, with every prefix and
 // random pools.
 import assert from 'node:assert/strict'
-import { randomInt, randomUUID } from 'node:crypto'
+import { createHash, randomInt, randomUUID } from 'node:crypto'
 import { test } from 'node:test'
 
 import {
@@ -136,6 +136,27 @@ test('every free address of a pool is found, and none that is taken or was given
     }
     assert.equal(chooseOffset(pool, { taken, resting, id: randomUUID() }), undefined)
   }
+})
+
+test('the address is the first free one from the place of the card on, and then from the beginning of the pool', () => {
+  for (let round = 0; round < 200; round += 1) {
+    const bounds = [1, 40, 41, 41, 60, 60 + randomInt(1, 30)] as const
+    const pool = [0, 2, 4].map((at) => ({ low: bounds[at] ?? 0, high: bounds[at + 1] ?? 0 }))
+    const all = pool.flatMap(({ low, high }) =>
+      Array.from({ length: high - low + 1 }, (_, index) => low + index),
+    )
+    const taken = new Set(all.filter(() => randomInt(3) > 0))
+    const resting = new Set(all.filter(() => randomInt(4) === 0))
+    const id = randomUUID()
+    const digest = createHash('sha256').update(id).digest()
+    const first = digest.readUInt32BE(0) % all.length
+    const turned = [...all.slice(first), ...all.slice(0, first)]
+    assert.equal(
+      chooseOffset(pool, { taken, resting, id }),
+      turned.find((each) => !taken.has(each) && !resting.has(each)),
+    )
+  }
+  assert.equal(chooseOffset([], { taken: new Set(), resting: new Set(), id: 'x' }), undefined)
 })
 
 test('a MAC address follows from the id of its card, unless its network has it already', () => {

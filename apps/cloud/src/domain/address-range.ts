@@ -164,13 +164,22 @@ export function chooseOffset(
     readonly id: string
   },
 ): number | undefined {
-  const all = pool.flatMap(({ low, high }) =>
-    Array.from({ length: high - low + 1 }, (_, index) => low + index),
-  )
-  const first = all.length === 0 ? 0 : digestOf(id).readUInt32BE(0) % all.length
-  const turned = [...all.slice(first), ...all.slice(0, first)]
-  const free = turned.filter((each) => !taken.has(each))
-  return free.find((each) => !resting.has(each))
+  const isFree = (offset: number): boolean => !taken.has(offset) && !resting.has(offset)
+  // A pool can have 65,000 addresses: they are counted, not listed.
+  const freeBetween = (first: number, end: number): number | undefined => {
+    let passed = 0
+    for (const { low, high } of pool) {
+      const last = Math.min(high, low + end - passed - 1)
+      for (let offset = low + Math.max(0, first - passed); offset <= last; offset += 1) {
+        if (isFree(offset)) return offset
+      }
+      passed += high - low + 1
+    }
+    return undefined
+  }
+  const size = pool.reduce((sum, { low, high }) => sum + high - low + 1, 0)
+  const first = size === 0 ? 0 : digestOf(id).readUInt32BE(0) % size
+  return freeBetween(first, size) ?? freeBetween(0, first)
 }
 
 /** The MAC address of a card: derived from its id, and not one of those that its network has. */
