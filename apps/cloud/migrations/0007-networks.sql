@@ -300,8 +300,16 @@ begin
     from (select array_agg(nic.network) as networks from nic where nic.org = new.org and nic.vm = new.id) own where networks is not null;
   return null;
 end $$;
+-- Whichever path deletes a VM, its cards go with it: they would keep their addresses and their networks for ever.
+create function vm_deleted() returns trigger language plpgsql security definer set search_path = public, pg_temp as $$
+begin
+  delete from nic where org = new.org and vm = new.id;
+  return null;
+end $$;
+create trigger vm_deleted after update on vm for each row
+  when (old.deleted_at is null and new.deleted_at is not null) execute function vm_deleted();
 create trigger vm_moved after update on vm for each row
-  when ((old.host, old.name, old.computer_name, old.deleted_at) is distinct from (new.host, new.name, new.computer_name, new.deleted_at))
+  when ((old.host, old.name, old.computer_name) is distinct from (new.host, new.name, new.computer_name))
   execute function vm_moved();
 
 create function edge_gateway_changed() returns trigger language plpgsql security definer set search_path = public, pg_temp as $$
@@ -591,6 +599,7 @@ grant create on schema public to skerry_system;
 alter function network_changed() owner to skerry_system;
 alter function nic_changed() owner to skerry_system;
 alter function nic_moved() owner to skerry_system;
+alter function vm_deleted() owner to skerry_system;
 alter function vm_moved() owner to skerry_system;
 alter function edge_gateway_changed() owner to skerry_system;
 alter function external_address_changed() owner to skerry_system;

@@ -240,6 +240,10 @@ test('a card and the host of its VM are changes of its networks, and a released 
   assert.deepEqual(await marked(removed), both)
   const released = await opened.db.selectFrom('released_address').select('offset').execute()
   assert.deepEqual(released, [{ offset: 10 }])
+  assert.deepEqual(await marked(opened.db.insertInto('nic').values(card).execute()), both)
+  const deleted = sql`update vm set deleted_at = clock_timestamp(), host = null`.execute(opened.db)
+  assert.deepEqual(await marked(deleted), both, 'a deleted VM has no cards')
+  assert.deepEqual(await opened.db.selectFrom('nic').select('id').execute(), [])
 })
 
 test('one server holds a zone at a time, none while the cloud recovers, and the next has a higher fencing token', async () => {

@@ -335,8 +335,3 @@ function restored({ index, network, address, connected }: Nic, stock: NetworkSto
   const isFree = offset > 0 && offset < sizeOfPrefix(stock.prefix) - 1 && !stock.taken.has(offset)
   return isFree ? { ...card, mode: 'MANUAL', address } : { ...card, mode: 'POOL' }
 }
-
-/** A deleted VM gives its addresses back. */
-export async function deleteNics(tx: Tx, vm: VmId): Promise<void> {
-  await tx.deleteFrom('nic').where('vm', '=', vm).execute()
-}

@@ -1,6 +1,5 @@
 import { sql } from 'kysely'
 
-import { deleteNics } from '../inventory/nics.ts'
 import { placedNowhere, writeClaimed } from '../inventory/vms.ts'
 import { operation, type Step } from '../tasks/operation.ts'
 import { hostStep } from './host-step.ts'
@@ -23,15 +22,13 @@ const clear: Step = {
   },
 }
 
+/** A trigger deletes its network cards. */
 const forget: Step = {
   name: 'forget',
   rows: true,
   run: ({ context, vm, order }) =>
-    context.db.transaction().execute(async (tx) => {
-      await writeClaimed(tx, vm.id, order.fencingToken, {
-        deleted_at: sql<Date>`clock_timestamp()`,
-      })
-      await deleteNics(tx, vm.id)
+    writeClaimed(context.db, vm.id, order.fencingToken, {
+      deleted_at: sql<Date>`clock_timestamp()`,
     }),
   undo: { none: 'its disks are already deleted' },
 }
