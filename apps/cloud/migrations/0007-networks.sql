@@ -380,6 +380,14 @@ create function has_networks(the_vdc uuid) returns boolean language sql stable s
       and exists (select from host where host.zone = network_zone.id and host.overlay = 'ready' and host.state = 'joined'));
 $$;
 
+-- Whether the cards of a VM can be on networks: it has no host yet, or one in the zone of its virtual datacenter that is ready. Tenants
+-- cannot read hosts.
+create function host_takes_cards(the_vm uuid) returns boolean language sql stable security definer set search_path = public, pg_temp as $$
+  select coalesce((select host.overlay = 'ready' and host.zone = vdc.zone
+    from vm join vdc on vdc.org = vm.org and vdc.id = vm.vdc join host on host.id = vm.host
+    where vm.id = the_vm and vm.org = coalesce(nullif(current_setting('app.org', true), '')::uuid, vm.org)), true);
+$$;
+
 -- The group for another edge gateway: the one with the most hosts, then the fewest edge gateways. Three hosts make a group; a site
 -- with fewer has smaller groups, and the first gateway after it has grown makes a new one. A group leads to one external network.
 create function choose_edge_group(the_zone uuid, the_external uuid, the_uplink text) returns uuid language plpgsql as $$
@@ -607,6 +615,7 @@ alter function edge_group_changed() owner to skerry_system;
 alter function task_unit_version() owner to skerry_system;
 alter function take_network_key(uuid) owner to skerry_system;
 alter function has_networks(uuid) owner to skerry_system;
+alter function host_takes_cards(uuid) owner to skerry_system;
 alter function provide_default_edge_gateway(uuid) owner to skerry_system;
 alter function provide_default_network(uuid) owner to skerry_system;
 alter function hold_zone(uuid, text, integer) owner to skerry_system;
@@ -615,10 +624,10 @@ alter function open_zone(uuid, bigint, text) owner to skerry_system;
 alter function end_network_change(uuid, bigint, text, uuid, bigint) owner to skerry_system;
 alter function fail_network_change(uuid, bigint, text, uuid, bigint, text) owner to skerry_system;
 revoke create on schema public from skerry_system;
-revoke execute on function take_network_key(uuid), has_networks(uuid), provide_default_edge_gateway(uuid), provide_default_network(uuid),
-  hold_zone(uuid, text, integer), release_zone(uuid, bigint), open_zone(uuid, bigint, text), end_network_change(uuid, bigint, text, uuid, bigint),
+revoke execute on function take_network_key(uuid), has_networks(uuid), host_takes_cards(uuid), provide_default_edge_gateway(uuid),
+  provide_default_network(uuid), hold_zone(uuid, text, integer), release_zone(uuid, bigint), open_zone(uuid, bigint, text), end_network_change(uuid, bigint, text, uuid, bigint),
   fail_network_change(uuid, bigint, text, uuid, bigint, text) from public;
-grant execute on function take_network_key(uuid), has_networks(uuid), provide_default_edge_gateway(uuid), provide_default_network(uuid)
-  to skerry_tenant, skerry_system;
+grant execute on function take_network_key(uuid), has_networks(uuid), host_takes_cards(uuid), provide_default_edge_gateway(uuid),
+  provide_default_network(uuid) to skerry_tenant, skerry_system;
 grant execute on function hold_zone(uuid, text, integer), release_zone(uuid, bigint), open_zone(uuid, bigint, text),
   end_network_change(uuid, bigint, text, uuid, bigint), fail_network_change(uuid, bigint, text, uuid, bigint, text) to skerry_network;

@@ -57,6 +57,8 @@ const section = (...cards: readonly string[]): string =>
 const card = (network: string, index: number, more = ''): string =>
   `<NetworkConnection network="${network}"><NetworkConnectionIndex>${index}</NetworkConnectionIndex>${more}</NetworkConnection>`
 
+const link = '<IsConnected>false</IsConnected>'
+
 const put = (vm: VmId, body: string): Promise<Answered> =>
   api.ask('PUT', `/api/vApp/vm-${vm}/networkConnectionSection`, { token: api.eng.token, body })
 
@@ -201,11 +203,36 @@ test('cards change while the VM is off, keep what stays, and only their links wh
   assert.equal((await put(vm, section(same))).status, 202)
   assert.match((await put(vm, section())).text, /from 1 to 10 NetworkConnections/)
   await sql`update vm set status = 'POWERED_ON', queue_target = null where id = ${vm}`.execute(db)
-  const link = '<IsConnected>false</IsConnected>'
   assert.equal((await put(vm, section(card('lab', 0, link)))).status, 202)
   const moved = await put(vm, section(card('default', 0)))
   assert.equal(moved.status, 409)
   assert.match(moved.text, /only IsConnected of its cards can change/)
+})
+
+test('cards cannot be on networks while the host of the VM is not ready for them; their links can change', async () => {
+  const { db } = api.cloud
+  const { vms } = await api.cloud.addVms(1)
+  const [vm] = vms
+  assert.ok(vm)
+  await sql`update vm set vdc = ${vdc} where id = ${vm}`.execute(db)
+  for (const overlay of ['none', 'failing'] as const) {
+    await db.updateTable('host').set({ overlay }).where('id', '=', api.cloud.host).execute()
+    const refused = await put(vm, section(card('lab', 0)))
+    assert.equal(refused.status, 409)
+    assert.match(refused.text, /the host of VM vm-0 is not ready for networks/)
+  }
+  await db.updateTable('host').set({ overlay: 'ready' }).where('id', '=', api.cloud.host).execute()
+  assert.equal((await put(vm, section(card('lab', 0)))).status, 202)
+  const lab = api.eng.ids['network'] ?? ''
+  const nics = [{ index: 0, network: lab, mode: 'POOL' as const, connected: true }]
+  await db.transaction().execute((tx) => writeNics(tx, api.eng.org, new Map([[vm, nics]])))
+  await db
+    .updateTable('host')
+    .set({ overlay: 'failing' })
+    .where('id', '=', api.cloud.host)
+    .execute()
+  assert.equal((await put(vm, section(card('lab', 0, link)))).status, 202)
+  await db.updateTable('host').set({ overlay: 'ready' }).where('id', '=', api.cloud.host).execute()
 })
 
 test('a clone has a card on each network of its source, with an address of its own', async () => {

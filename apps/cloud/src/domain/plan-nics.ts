@@ -132,25 +132,18 @@ function takePort(stock: NetworkStock): number {
   return key
 }
 
-/** The cards of a running VM: only whether they are connected may differ. */
-export function requireSameCards(
-  vm: string,
-  wanted: readonly WantedNic[],
-  before: readonly PlannedNic[],
-): void {
-  const same = (one: WantedNic, other: PlannedNic | undefined): boolean =>
+/** Whether the cards differ at most in whether they are connected. */
+export function areSameCards(wanted: readonly WantedNic[], before: readonly PlannedNic[]): boolean {
+  const isSame = (one: WantedNic, other: PlannedNic | undefined): boolean =>
     other !== undefined &&
     one.network === other.network &&
     one.mode === other.mode &&
     (one.address === undefined || one.address === other.address)
   const all = wanted.every((each) =>
-    same(
+    isSame(
       each,
       before.find(({ index }) => index === each.index),
     ),
   )
-  if (all && wanted.length === before.length) return
-  throw new Fault('conflict', `VM ${vm} is on: only IsConnected of its cards can change`, {
-    hint: 'power it off to change networks and addresses',
-  })
+  return all && wanted.length === before.length
 }

@@ -5,12 +5,14 @@ import { sql, type Kysely, type Selectable } from 'kysely'
 import type { CloudTables, Tx } from '../database/tables.ts'
 import { addressNumber, sizeOfPrefix } from '../domain/address-range.ts'
 import {
+  areSameCards,
   planNic,
   type AllocationMode,
   type NetworkStock,
   type PlannedNic,
   type WantedNic,
 } from '../domain/plan-nics.ts'
+import type { Status } from '../domain/vm-status.ts'
 import { lockNetwork, networksIn } from '../tenants/networks.ts'
 import type { VdcRow } from '../tenants/orgs.ts'
 
@@ -110,6 +112,37 @@ async function requireReady(tx: Tx, vdc: string): Promise<void> {
   })
 }
 
+/**
+ * Refuses what the host of the VM would refuse. Whether cards are connected may change at any time; other changes need a VM that is
+ * off, on a host that is ready for networks. `status`: the one that the VM has when its cards are changed.
+ */
+export async function requireChangeable(
+  tx: Tx,
+  { id, name, status }: { readonly id: VmId; readonly name: string; readonly status: Status },
+  wanted: readonly WantedNic[],
+  before: readonly PlannedNic[],
+): Promise<void> {
+  if (areSameCards(wanted, before)) return
+  if (status !== 'POWERED_OFF') {
+    throw new Fault(
+      'conflict',
+      `VM ${name} is ${status}: only IsConnected of its cards can change`,
+      {
+        hint: 'power it off to change networks and addresses',
+      },
+    )
+  }
+  const { rows } = await sql<{ ready: boolean }>`select host_takes_cards(${id}) as ready`.execute(
+    tx,
+  )
+  if (rows[0]?.ready === true) return
+  throw new Fault(
+    'conflict',
+    `the host of VM ${name} is not ready for networks that reach across hosts`,
+    { hint: 'retry later, or create a VM on the network: it is placed on a host that is ready' },
+  )
+}
+
 const onNetwork = (network: string, index: number): WantedNic => ({
   index,
   network,
@@ -165,7 +198,7 @@ export async function resolveNics(
   })
 }
 
-interface NicPlan {
+export interface NicPlan {
   readonly before: readonly NicRow[]
   readonly stocks: ReadonlyMap<string, NetworkStock>
   readonly planned: readonly {
@@ -209,8 +242,15 @@ export async function writeNics(
   org: OrgId,
   wanted: ReadonlyMap<VmId, readonly WantedNic[]>,
 ): Promise<void> {
-  if (wanted.size === 0) return
-  const { before, stocks, planned } = await planNics(tx, wanted)
+  if (wanted.size > 0) await writePlanned(tx, org, await planNics(tx, wanted))
+}
+
+/** Writes cards as they were planned in the same transaction. */
+export async function writePlanned(
+  tx: Tx,
+  org: OrgId,
+  { before, stocks, planned }: NicPlan,
+): Promise<void> {
   for (const { nic, earlier } of planned) if (earlier) await changeNic(tx, earlier, nic)
   const added = planned.flatMap(({ vm, nic, earlier }) => (earlier ? [] : [{ ...nic, org, vm }]))
   const kept = new Set(planned.flatMap(({ earlier }) => (earlier ? [earlier.id] : [])))

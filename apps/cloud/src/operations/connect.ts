@@ -1,6 +1,6 @@
 import { emitEvent } from '../database/events.ts'
 import type { WantedNic } from '../domain/plan-nics.ts'
-import { writeNics } from '../inventory/nics.ts'
+import { planNics, requireChangeable, writePlanned } from '../inventory/nics.ts'
 import { lockClaimed } from '../inventory/vms.ts'
 import { operation, type Step } from '../tasks/operation.ts'
 import { definedGoal } from './create.ts'
@@ -18,9 +18,11 @@ const write: Step = {
     const input = task.input as ConnectInput | null
     if (!input) return
     await context.db.transaction().execute(async (tx) => {
-      // Networks are locked before VMs.
-      await writeNics(tx, vm.org, new Map([[vm.id, input.nics]]))
-      await lockClaimed(tx, vm.id, order.fencingToken)
+      // Networks are locked before VMs, and both before rows are written: that also locks the rows of changes.
+      const plan = await planNics(tx, new Map([[vm.id, input.nics]]))
+      const locked = await lockClaimed(tx, vm.id, order.fencingToken)
+      await requireChangeable(tx, locked, input.nics, plan.before)
+      await writePlanned(tx, vm.org, plan)
       await emitEvent(tx, { kind: 'nic.changed', vm })
     })
   },

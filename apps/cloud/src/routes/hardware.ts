@@ -3,11 +3,11 @@ import { Fault } from '@skerry/fault'
 import type { Tx } from '../database/tables.ts'
 import { at } from '../dialect/addresses.ts'
 import { memoryItem, networkSection, processorsItem } from '../documents/sections.ts'
-import { requireSameCards, type WantedNic } from '../domain/plan-nics.ts'
+import type { WantedNic } from '../domain/plan-nics.ts'
 import { Hrefs } from '../http/links.ts'
 import type { Entity } from '../http/path-resources.ts'
 import { route } from '../http/route.ts'
-import { nicsOf, planNics, resolveNics } from '../inventory/nics.ts'
+import { nicsOf, planNics, requireChangeable, resolveNics } from '../inventory/nics.ts'
 import type { VmRow } from '../inventory/vms.ts'
 import { connectVm, type ConnectInput } from '../operations/connect.ts'
 import { reconfigure } from '../operations/reconfigure.ts'
@@ -39,7 +39,8 @@ async function requireConnectable(
       hint: 'leave it out, or send it back as it was read',
     })
   }
-  if (vm.projected_status === 'POWERED_ON') requireSameCards(vm.name, wanted, before)
+  // Once the operations before it are done.
+  await requireChangeable(tx, { ...vm, status: vm.projected_status }, wanted, before)
   await planNics(tx, new Map([[vm.id, wanted]]))
   return wanted
 }
