@@ -3,7 +3,6 @@ import type { Nic, OrgId, VmId } from '@skerry/vm'
 import { sql, type Kysely, type Selectable } from 'kysely'
 
 import type { CloudTables, Tx } from '../database/tables.ts'
-import { addressNumber, sizeOfPrefix } from '../domain/address-range.ts'
 import {
   areSameCards,
   planNic,
@@ -13,10 +12,11 @@ import {
   type WantedNic,
 } from '../domain/plan-nics.ts'
 import type { Status } from '../domain/vm-status.ts'
-import { lockNetwork, networksIn } from '../tenants/networks.ts'
+import { networksIn } from '../tenants/networks.ts'
 import type { VdcRow } from '../tenants/orgs.ts'
+import { lockAll, stockOf, touchNetworks } from './network-stock.ts'
 
-type NicRow = Selectable<CloudTables['nic']>
+export type NicRow = Selectable<CloudTables['nic']>
 
 /** A card as a client names it. */
 export interface NamedNic {
@@ -208,21 +208,23 @@ export interface NicPlan {
   }[]
 }
 
-/**
- * Plans the cards of these VMs, whatever they have now. The networks are locked in the order of their ids, so that two requests
- * cannot deadlock or choose the same address.
- */
+/** Plans the cards of these VMs, whatever they have now. Locks the networks that they are on and those that they will be on. */
 export async function planNics(
   tx: Tx,
   wanted: ReadonlyMap<VmId, readonly WantedNic[]>,
 ): Promise<NicPlan> {
+  const vms = [...wanted.keys()]
   const named = [...wanted.values()].flat().map(({ network }) => network)
+  const left = (await nicRows(tx, vms)).map(({ network }) => network)
+  const locked = await lockAll(tx, [...named, ...left])
   const stocks = new Map<string, NetworkStock>()
-  for (const network of [...new Set(named)].toSorted()) {
-    stocks.set(network, await stockOf(tx, network))
+  for (const id of new Set(named)) {
+    const network = locked.get(id)
+    if (!network) throw new Fault('conflict', 'the network was deleted in the meantime')
+    stocks.set(id, await stockOf(tx, network, vms))
   }
   // Read under the locks of the networks.
-  const before = await nicRows(tx, [...wanted.keys()])
+  const before = await nicRows(tx, vms)
   const planned = [...wanted].flatMap(([vm, nics]) =>
     nics.map((each) => {
       const earlier = before.find((row) => row.vm === vm && row.index === each.index)
@@ -251,23 +253,18 @@ export async function writePlanned(
   org: OrgId,
   { before, stocks, planned }: NicPlan,
 ): Promise<void> {
+  const networks = [...stocks.keys(), ...before.map(({ network }) => network)]
+  const ports = [...stocks].map(([id, { nextPort }]) => [id, nextPort])
+  await touchNetworks(tx, networks, Object.fromEntries(ports))
   for (const { nic, earlier } of planned) if (earlier) await changeNic(tx, earlier, nic)
   const added = planned.flatMap(({ vm, nic, earlier }) => (earlier ? [] : [{ ...nic, org, vm }]))
   const kept = new Set(planned.flatMap(({ earlier }) => (earlier ? [earlier.id] : [])))
   const gone = before.filter(({ id }) => !kept.has(id)).map(({ id }) => id)
   if (gone.length > 0) await tx.deleteFrom('nic').where('id', 'in', gone).execute()
   if (added.length > 0) await tx.insertInto('nic').values(added).execute()
-  for (const [id, { nextPort }] of stocks) {
-    await tx
-      .updateTable('network')
-      .set({ next_port: nextPort })
-      .where('id', '=', id)
-      .where('next_port', '<>', nextPort)
-      .execute()
-  }
 }
 
-const nicRows = (tx: Tx, vms: readonly VmId[]): Promise<NicRow[]> =>
+export const nicRows = (tx: Tx, vms: readonly VmId[]): Promise<NicRow[]> =>
   tx
     .selectFrom('nic')
     .selectAll()
@@ -289,89 +286,4 @@ async function changeNic(tx: Tx, earlier: NicRow, planned: PlannedNic): Promise<
     .set({ mode, offset, address, connected })
     .where('id', '=', earlier.id)
     .execute()
-}
-
-const RESTING = '10 min'
-
-/** Locks a network, and reads what its cards have. */
-async function stockOf(tx: Tx, id: string): Promise<NetworkStock> {
-  const { name, base, prefix, gateway, next_port: nextPort } = await lockNetwork(tx, id)
-  if (base === null || prefix === null || gateway === null) {
-    throw new Fault('invalid', `network ${name} has no addresses of its own`)
-  }
-  const pool = await tx
-    .selectFrom('network_range')
-    .select(['low', 'high'])
-    .where('network', '=', id)
-    .orderBy('low')
-    .execute()
-  const nics = await tx
-    .selectFrom('nic')
-    .select(['offset', 'mac', 'key'])
-    .where('network', '=', id)
-    .execute()
-  const resting = await tx
-    .selectFrom('released_address')
-    .select('offset')
-    .where('network', '=', id)
-    .where(sql<boolean>`released_at > clock_timestamp() - ${sql.lit(RESTING)}::interval`)
-    .execute()
-  const offsets = nics.flatMap(({ offset }) => (offset === null ? [] : [offset]))
-  return {
-    name,
-    base: Number(base),
-    prefix,
-    gateway,
-    pool,
-    taken: new Set([...offsets, (addressNumber(gateway) ?? 0) - Number(base)]),
-    resting: new Set(resting.map(({ offset }) => offset)),
-    macs: new Set(nics.map(({ mac }) => mac)),
-    keys: new Set(nics.map(({ key }) => key)),
-    nextPort,
-  }
-}
-
-/**
- * Gives a VM the cards back that its host has: those on networks that still exist, with the same ids and MAC addresses. An address
- * that another VM got in the meantime is replaced.
- */
-export async function restoreNics(
-  tx: Tx,
-  { org, id: vm }: { readonly org: OrgId; readonly id: VmId },
-  nics: readonly Nic[],
-): Promise<void> {
-  for (const nic of nics.toSorted((one, other) => (one.network < other.network ? -1 : 1))) {
-    const known = await tx
-      .selectFrom('network')
-      .select('id')
-      .where('org', '=', org)
-      .where('id', '=', nic.network)
-      .where('deleted_at', 'is', null)
-      .executeTakeFirst()
-    if (!known) continue
-    const stock = await stockOf(tx, known.id)
-    const planned = planNic(vm, restored(nic, stock), { ...unknown, ...nic, network: '' }, stock)
-    // What it was before is not known; the cloud never changes an address that a card has.
-    const mode = planned.address === null ? 'NONE' : 'POOL'
-    await tx
-      .insertInto('nic')
-      .values({ ...planned, mode, org, vm, id: nic.id })
-      .onConflict((conflict) => conflict.doNothing())
-      .execute()
-    await tx
-      .updateTable('network')
-      .set({ next_port: stock.nextPort })
-      .where('id', '=', known.id)
-      .execute()
-  }
-}
-
-const unknown = { mode: 'POOL', offset: null, address: null, key: 0 } as const
-
-function restored({ index, network, address, connected }: Nic, stock: NetworkStock): WantedNic {
-  const card = { index, network, connected }
-  if (address === undefined) return { ...card, mode: 'NONE' }
-  const offset = (addressNumber(address) ?? 0) - stock.base
-  const isFree = offset > 0 && offset < sizeOfPrefix(stock.prefix) - 1 && !stock.taken.has(offset)
-  return isFree ? { ...card, mode: 'MANUAL', address } : { ...card, mode: 'POOL' }
 }

@@ -13,6 +13,7 @@ import {
 } from '../domain/address-range.ts'
 import type { Principal } from '../domain/authorize.ts'
 import { orConflict } from './accounts.ts'
+import { leavingNics } from './leaving-nics.ts'
 import type { VdcRow } from './orgs.ts'
 
 export type NetworkRow = Selectable<CloudTables['network']>
@@ -328,19 +329,23 @@ export async function deleteNetwork(
 }
 
 /** Locks a network that is not deleted. Changes of its cards lock it too. */
-export async function lockNetwork(tx: Tx, id: string): Promise<NetworkRow> {
-  const row = await tx
+export const lockIfThere = (tx: Tx, id: string): Promise<NetworkRow | undefined> =>
+  tx
     .selectFrom('network')
     .selectAll()
     .where('id', '=', id)
     .where('deleted_at', 'is', null)
     .forNoKeyUpdate()
     .executeTakeFirst()
+
+async function lockNetwork(tx: Tx, id: string): Promise<NetworkRow> {
+  const row = await lockIfThere(tx, id)
   if (row) return row
   throw new Fault('conflict', 'the network was deleted in the meantime')
 }
 
-async function requireEmpty(tx: Tx, { id, name }: NetworkRow, hint: string): Promise<void> {
+async function requireEmpty(tx: Tx, network: NetworkRow, hint: string): Promise<void> {
+  const { id, name } = network
   const first = await tx
     .selectFrom('nic')
     .innerJoin('vm', (join) => join.onRef('vm.org', '=', 'nic.org').onRef('vm.id', '=', 'nic.vm'))
@@ -349,6 +354,12 @@ async function requireEmpty(tx: Tx, { id, name }: NetworkRow, hint: string): Pro
     .orderBy('vm.name')
     .executeTakeFirst()
   if (first) throw new Fault('conflict', `VM ${first.name} is on network ${name}`, { hint })
+  const [leaving] = await leavingNics(tx, network)
+  if (leaving) {
+    throw new Fault('conflict', `VM ${leaving.vmName} is leaving network ${name}`, {
+      hint: 'retry when its task has ended',
+    })
+  }
 }
 
 const emitNetworkEvent = (
