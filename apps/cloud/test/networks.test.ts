@@ -100,6 +100,16 @@ test('a repeated request with the same key makes one network', async () => {
   assert.equal((await make('once')).status, 409)
 })
 
+test('a repeated request to delete a network gets the same task; another one finds no network', async () => {
+  const path = `/api/admin/network/${idOf(await make('brief'))}`
+  const remove = (key: string) =>
+    api.ask('DELETE', path, { token: admin, headers: { 'idempotency-key': key } })
+  const [one, again] = [await remove('brief'), await remove('brief')]
+  assert.deepEqual([one.status, again.status], [202, 202], again.text)
+  assert.equal(hrefOf(readXml(one.text)), hrefOf(readXml(again.text)))
+  assert.equal((await remove('brief-2')).status, 404)
+})
+
 test('routed networks of an edge gateway must not overlap; isolated ones and those of another organisation may', async () => {
   const routed = { fence: 'natRouted', gateway: '10.9.0.1' }
   const first = await make('web', routed)

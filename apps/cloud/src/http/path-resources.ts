@@ -77,9 +77,9 @@ export const resourceFinders: Finders = {
     const uuid = uuidOf(id, /^[0-9a-f]/)
     return uuid === undefined ? undefined : findVdc(tx, uuid)
   },
-  async network(tx, id) {
+  async network(tx, id, how) {
     const uuid = uuidOf(id, /^([0-9a-f]|urn:[^:]+:network:)/)
-    return uuid === undefined ? undefined : findNetwork(tx, uuid)
+    return uuid === undefined ? undefined : findNetwork(tx, uuid, how)
   },
   async template(tx, id) {
     const uuid = uuidOf(id, /^(vappTemplate|vm)-/)

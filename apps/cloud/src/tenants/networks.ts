@@ -48,13 +48,15 @@ export interface ChangedNetwork {
   readonly shared?: boolean
 }
 
-export const findNetwork = (db: Kysely<CloudTables>, id: string): Promise<NetworkRow | undefined> =>
-  db
-    .selectFrom('network')
-    .selectAll()
-    .where('id', '=', id)
-    .where('deleted_at', 'is', null)
-    .executeTakeFirst()
+/** `gone`: also if it was deleted. */
+export function findNetwork(
+  db: Kysely<CloudTables>,
+  id: string,
+  { gone = false }: { readonly gone?: boolean } = {},
+): Promise<NetworkRow | undefined> {
+  const query = db.selectFrom('network').selectAll().where('id', '=', id)
+  return (gone ? query : query.where('deleted_at', 'is', null)).executeTakeFirst()
+}
 
 /** A network, also if it was deleted: a repeated request gets the network that it created. */
 export async function readWholeNetwork(db: Kysely<CloudTables>, id: string): Promise<WholeNetwork> {
