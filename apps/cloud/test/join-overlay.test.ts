@@ -3,10 +3,12 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 
+import type { HostApi } from '@skerry/host-api'
 import { simulatedHost, until } from '@skerry/lab'
 import type { HostOverlay } from '@skerry/vm'
 import { sql } from 'kysely'
 
+import { recordOverlay } from '../src/hosts/join-overlay.ts'
 import { CutHost, followed } from './away-host.ts'
 import { kindsOf, openCloudDatabase, startDatabases, type CloudDatabase } from './cloud-database.ts'
 import { openZone } from './open-zone.ts'
@@ -32,10 +34,31 @@ test('a host without Open vSwitch joins nothing, and nothing is stored or report
   const host = simulatedHost({ pingMs: 20 })
   await openZone(cloud.db, cloud.host)
   await sql`update host set overlay = 'none', uplinks = '{}'`.execute(cloud.db)
-  await using _ = await followed(cloud.db, cloud.host, new CutHost(host))
+  let pings = 0
+  const counted: HostApi = {
+    ...new CutHost(host).api,
+    async *follow(session, signal) {
+      for await (const line of host.follow(session, signal)) {
+        if (line.kind === 'ping') pings += 1
+        yield line
+      }
+    },
+  }
+  await using _ = await followed(cloud.db, cloud.host, new CutHost(counted))
+  // It would join at its hello, or at one of these.
+  await until('it was followed for a while', () => pings >= 4)
   assert.equal((await stored(cloud)).overlay, 'none')
   assert.equal(host.joined, undefined)
   assert.ok(!(await kindsOf(cloud.db)).includes('host.overlay'))
+})
+
+test('what a replaced session reports late is not stored', async () => {
+  await using cloud = await openCloudDatabase(postgres)
+  const { db, host: id } = cloud
+  await db.updateTable('host').set({ session: '8' }).where('id', '=', id).execute()
+  await recordOverlay(db, { id, session: '8' }, ready)
+  await recordOverlay(db, { id, session: '7' }, fresh)
+  assert.equal((await stored(cloud)).overlay, 'ready')
 })
 
 test('a host joins its zone when the zone is open, again when it is opened elsewhere, and its state is what it reports', async () => {

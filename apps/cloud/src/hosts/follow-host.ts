@@ -94,7 +94,7 @@ async function oneSession(
   let listing = true
   let greeted = false
   let paid: ReadonlySet<VmId> = new Set()
-  const overlay = new OverlayJoiner(context, id, host)
+  const overlay = new OverlayJoiner(context, { id, session }, host)
   const over = new AbortController()
   const following = host.follow(session, AbortSignal.any([signal, over.signal]))
   for await (const lines of together(following, BATCH, over)) {

@@ -7,10 +7,19 @@ import type { Kysely } from 'kysely'
 import { emitEvent } from '../database/events.ts'
 import type { CloudTables } from '../database/tables.ts'
 
-/** Stores whether VMs of the host can have cards on networks across hosts, with an event when that changes. */
+/** A session of a cell with a host. The one that follows it next opens another. */
+interface HostSession {
+  readonly id: HostId
+  readonly session: string
+}
+
+/**
+ * Stores whether VMs of the host can have cards on networks across hosts, with an event when that changes. What a session reports that
+ * was replaced is not stored: it may be older.
+ */
 export async function recordOverlay(
   db: Kysely<CloudTables>,
-  id: HostId,
+  { id, session }: HostSession,
   { state, reason, uplinks }: HostOverlay,
 ): Promise<void> {
   await db.transaction().execute(async (tx) => {
@@ -18,6 +27,7 @@ export async function recordOverlay(
       .selectFrom('host')
       .select(['overlay', 'overlay_reason', 'uplinks'])
       .where('id', '=', id)
+      .where('session', '=', session)
       .forNoKeyUpdate()
       .executeTakeFirst()
     const after = { overlay: state, overlay_reason: reason ?? null, uplinks: [...uplinks] }
@@ -48,6 +58,7 @@ const zoneOf = (db: Kysely<CloudTables>, id: HostId): Promise<ZoneOfHost | undef
 export class OverlayJoiner {
   readonly #db: Kysely<CloudTables>
   readonly #id: HostId
+  readonly #session: string
   readonly #host: Pick<HostApi, 'joinOverlay'>
   readonly #log: (message: string) => void
   #has = false
@@ -56,18 +67,19 @@ export class OverlayJoiner {
 
   constructor(
     { db, log }: { readonly db: Kysely<CloudTables>; readonly log: (message: string) => void },
-    id: HostId,
+    { id, session }: HostSession,
     host: Pick<HostApi, 'joinOverlay'>,
   ) {
     this.#db = db
     this.#id = id
+    this.#session = session
     this.#host = host
     this.#log = log
   }
 
   async reported(overlay: HostOverlay): Promise<void> {
     this.#has = overlay.state !== 'none'
-    await recordOverlay(this.#db, this.#id, overlay)
+    await recordOverlay(this.#db, { id: this.#id, session: this.#session }, overlay)
     this.look()
   }
 
@@ -96,6 +108,7 @@ export class OverlayJoiner {
       .updateTable('host')
       .set({ tunnel_address: tunnelAddress })
       .where('id', '=', this.#id)
+      .where('session', '=', this.#session)
       .execute()
     this.#joined = wanted
   }
