@@ -3,7 +3,8 @@ import { Fault } from '@skerry/fault'
 import type { Tx } from '../database/tables.ts'
 import type { VappId } from '../domain/ids.ts'
 import type { VdcRow } from '../tenants/orgs.ts'
-import { connectCopies } from './nics.ts'
+import { lockAll } from './network-stock.ts'
+import { connectCopies, nicRows } from './nics.ts'
 import { addEmptyVapp, findVapp, lockVapp, vmsOf } from './vapps.ts'
 import type { VmRow } from './vms.ts'
 
@@ -34,6 +35,10 @@ export async function addCopies(
     throw new Fault('invalid', 'vApp not found in this organisation')
   }
   if (from.closed) throw new Fault('conflict', `vApp ${from.name} is being deleted`)
+  // Networks are locked before VMs, as by requests that change cards.
+  const unlocked = (await vmsOf(tx, from.id)).map(({ id }) => id)
+  const networks = (await nicRows(tx, unlocked)).map(({ network }) => network)
+  await lockAll(tx, networks)
   const sources = await vmsOf(tx, from.id, { locked: true })
   for (const vm of sources) requireStill(vm)
   const vapp = await addEmptyVapp(tx, { vdc, name, owner })
