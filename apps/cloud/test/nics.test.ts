@@ -7,7 +7,7 @@ import type { VmId } from '@skerry/vm'
 import { attribute, childrenByLocalName, readXml, text, type Element } from '@skerry/xml'
 import { sql } from 'kysely'
 
-import { specNics, writeNics } from '../src/inventory/nics.ts'
+import { resolveNics, specNics, writeNics } from '../src/inventory/nics.ts'
 import { restoreNics } from '../src/inventory/restore-nics.ts'
 import { placeVm } from '../src/operations/place.ts'
 import { addHost } from './cloud-database.ts'
@@ -234,6 +234,31 @@ test('cards cannot be on networks while the host of the VM is not ready for them
     .execute()
   assert.equal((await put(vm, section(card('lab', 0, link)))).status, 202)
   await db.updateTable('host').set({ overlay: 'ready' }).where('id', '=', api.cloud.host).execute()
+})
+
+test('of networks with one name, a card stays on its own, then the one of its vdc is meant', async () => {
+  const { db } = api.cloud
+  const { org } = api.eng
+  const second = await db
+    .insertInto('vdc')
+    .values({ org, name: 'a second' })
+    .returning('id')
+    .executeTakeFirstOrThrow()
+  const theirs = await addNetworkRow(db, { org, vdc: second.id, name: 'twin' })
+  const ours = await addNetworkRow(db, { org, vdc, name: 'twin' })
+  const resolved = async (network: string, now?: string) => {
+    const wanted = { index: 0, network, mode: 'POOL' as const, connected: true }
+    const card = { ...wanted, offset: 9, address: '192.168.20.9', mac: '', key: 10 }
+    const before = now === undefined ? [] : [{ ...card, network: now }]
+    const [found] = await api.cloud.as(api.cloud.principal, (tx) =>
+      resolveNics(tx, { org, id: vdc }, [wanted], before),
+    )
+    return found?.network
+  }
+  assert.equal(await resolved('twin'), ours)
+  assert.equal(await resolved('twin', theirs), theirs)
+  assert.equal(await resolved(theirs, ours), theirs)
+  assert.equal(await resolved('lab', theirs), api.eng.ids['network'])
 })
 
 test('a clone has a card on each network of its source, with an address of its own', async () => {

@@ -180,15 +180,25 @@ export async function connectCopies(
   await writeNics(tx, org, new Map(wanted))
 }
 
-/** The networks that the cards name, by name or id, among those that VMs of the vdc may be on. */
+/**
+ * The networks that the cards name, by name or id, among those that VMs of the vdc may be on. Another vdc may share a network of the
+ * same name: a card stays on the one that it is on (`before`), then the vdc's own comes first.
+ */
 export async function resolveNics(
   tx: Tx,
   vdc: InVdc,
   named: readonly NamedNic[],
+  before: readonly PlannedNic[] = [],
 ): Promise<readonly WantedNic[]> {
   const networks = await networksIn(tx, vdc)
   return named.map((each) => {
-    const found = networks.find(({ id, name }) => id === each.network || name === each.network)
+    const now = before.find(({ index }) => index === each.index)?.network
+    const called = networks.filter(({ id, name }) => id === each.network || name === each.network)
+    const found =
+      called.find(({ id }) => id === each.network) ??
+      called.find(({ id }) => id === now) ??
+      called.find(({ vdc: of }) => of === vdc.id) ??
+      called[0]
     if (!found) {
       throw new Fault('invalid', `network ${each.network} not found in this vdc`, {
         hint: 'GET the vdc: its AvailableNetworks list them',

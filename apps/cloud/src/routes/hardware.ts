@@ -30,8 +30,8 @@ async function requireConnectable(
   vm: VmRow,
   { nics: named, macs }: ConnectionsRequest,
 ): Promise<readonly WantedNic[]> {
-  const wanted = await resolveNics(tx, { org: vm.org, id: vm.vdc }, named)
   const before = (await nicsOf(tx, [vm.id])).get(vm.id) ?? []
+  const wanted = await resolveNics(tx, { org: vm.org, id: vm.vdc }, named, before)
   for (const [index, mac] of Object.entries(macs)) {
     const card = before.find((each) => each.index === Number(index))
     if (card?.mac === mac) continue
