@@ -63,6 +63,19 @@ test('from scratch, everything is created once and started once, and then nothin
   assert.deepEqual(decide(steps.reduce(after, nothing)), [{ do: 'open' }])
 })
 
+test('a site has a network server only at an address where hosts can find it, and says why not', () => {
+  const networkOf = (machines: string) => settle({ machines }, machine)
+  assert.equal(networkOf('192.0.2.1:8444').network, '192.0.2.1:6642')
+  assert.equal(networkOf('192.0.2.1:8444').noNetwork, undefined)
+  for (const address of ['0.0.0.0', '[::]', '[2001:db8::1]', 'cloud.example']) {
+    const { network, noNetwork } = networkOf(`${address}:8444`)
+    assert.equal(network, undefined)
+    assert.ok(noNetwork?.includes(` at ${address};`))
+  }
+  const { network, noNetwork } = settle({ machines: '0.0.0.0:8444' }, { ...machine, ovn: false })
+  assert.deepEqual([network, noNetwork], [undefined, undefined])
+})
+
 test('after an interruption at any step, the remaining steps are the same', () => {
   const steps = decide(nothing)
   for (let done = 0; done <= steps.length; done++) {

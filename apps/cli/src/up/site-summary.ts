@@ -18,6 +18,8 @@ export interface SiteSummary {
   /** The file with all passwords, readable only by root. */
   readonly passwords: string
   readonly template: string
+  /** Why there is no network server, if it is not that OVN is missing. */
+  readonly noNetwork?: string
   readonly servers: readonly {
     readonly name: string
     readonly pid: number | undefined
@@ -30,7 +32,7 @@ export async function summarizeSite(
   keeper: Keeper,
   passwords: Passwords,
 ): Promise<SiteSummary> {
-  const { base, console: screens, workflow } = site.settled
+  const { base, console: screens, workflow, noNetwork } = site.settled
   const at = files(site.dir)
   const servers = []
   for (const server of site.servers) {
@@ -48,6 +50,7 @@ export async function summarizeSite(
     administrator: 'administrator@System',
     passwords: at.passwords,
     template: names.template,
+    ...(noNetwork !== undefined && { noNetwork }),
     servers,
   }
 }
@@ -65,6 +68,9 @@ export function sayOf(summary: SiteSummary, first: boolean): string {
     `console                ${summary.console}`,
     `workflows              ${summary.workflow}`,
     `template               ${summary.template}`,
+    ...(summary.noNetwork === undefined
+      ? []
+      : [`network server         none: ${summary.noNetwork}`]),
     `next: skerry login ${names.org} ${summary.cloud} --user ${summary.user} --ca ${summary.ca} --workflow ${summary.workflow}`,
     'then skerry create, list and all other commands use this cloud; skerry use local switches back to vmd',
     'skerry down stops the servers; guests and data stay, and skerry up starts the servers again',

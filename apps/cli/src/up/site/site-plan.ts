@@ -14,8 +14,10 @@ export interface SitePlan {
   readonly hostApi: string
   /** The workflow server's listener for the cell. Absent in a site of an older version. */
   readonly workflowMachines?: string
-  /** The network server's listener for hosts. Absent if OVN was not installed when the site was created. */
+  /** The network server's listener for hosts. Absent if OVN was not installed when the site was created, or hosts could not reach it. */
   readonly network?: string
+  /** Why a site with OVN has no network server. */
+  readonly noNetwork?: string
   /** Absent if the databases and Temporal are both external. */
   readonly postgres?: { readonly port: number; readonly bin: string }
   /** External databases (default: our own PostgreSQL). */
@@ -88,7 +90,7 @@ export function settle(
     machines,
     workflowMachines: `${CLOUD_ADDRESS}:${ports.workflowMachines}`,
     hostApi: `${CLOUD_ADDRESS}:${ports.hostApi}`,
-    ...(ovn && { network: `${addressFor(machines)}:${ports.network}` }),
+    ...(ovn && networkAt(machines, ports.network)),
     ...(isOurs && { postgres: { port: ports.postgres, bin } }),
     ...(databases && { databases }),
     temporal:
@@ -112,7 +114,10 @@ export function listenFor(url: string): string {
 }
 
 /** Hosts reach the network server at the address at which they reach the cell; it must be one address. */
-function addressFor(machines: string): string {
+function networkAt(machines: string, port: number): Pick<SitePlan, 'network' | 'noNetwork'> {
   const address = machines.slice(0, machines.lastIndexOf(':'))
-  return isIP(address) === 4 && address !== '0.0.0.0' ? address : CLOUD_ADDRESS
+  if (isIP(address) === 4 && address !== '0.0.0.0') return { network: `${address}:${port}` }
+  return {
+    noNetwork: `hosts could not find it at ${address}; create one with skerry admin network-server create and an IPv4 address of this machine`,
+  }
 }
