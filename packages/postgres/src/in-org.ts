@@ -57,6 +57,8 @@ const BEGIN = 'begin'
 /**
  * Sends `begin` and the name of the organisation with the first statement of the transaction: one write and one round trip instead of
  * three. Should they fail, that statement sees no organisation, so row-level security shows and accepts nothing; and it fails too.
+ * Functions that run as their owner are not under row-level security: without an organisation some accept rows of any, so a transaction
+ * must not begin with one. They are called with ids that the same transaction has read.
  */
 function sendOpeningLater(client: PoolClient): void {
   const send = client.query.bind(client) as (...args: unknown[]) => Promise<unknown>
