@@ -149,11 +149,13 @@ test('reasons name the state, the right, the end and the missing snapshot', asyn
 
 test('a vdc says why nothing can be created in it', async () => {
   const path = `/api/vdc/${api.eng.ids['vdc']}?unavailable=true`
-  assert.deepEqual(rels(await read(path, api.eng.token), 'Unavailable'), [])
+  const author = await read(path, api.eng.token)
+  assert.deepEqual(rels(author, 'Unavailable'), ['add'], 'networks, and nothing else')
+  assert.deepEqual(because(author, 'add')[1], 'the role author lacks the right network:edit')
   const viewer = await read(path, await api.enter(api.eng.org, 'user'))
   assert.deepEqual(because(viewer, 'add'), ['right', 'the role user lacks the right vm:edit'])
   const types = find(viewer, 'Unavailable').map((each) => attribute(each, 'type'))
-  assert.equal(new Set(types).size, 3, 'their types tell them apart')
+  assert.equal(new Set(types).size, 4, 'their types tell them apart')
   await sql`update vdc set disabled = true where id = ${api.eng.ids['vdc']}`.execute(api.cloud.db)
   assert.deepEqual(because(await read(path, api.eng.token), 'add'), ['state', 'it is disabled'])
   await sql`update vdc set disabled = false`.execute(api.cloud.db)
