@@ -440,13 +440,21 @@ begin
       -- Not the same host first for all.
       (select array_agg(member.host order by md5(member.host::text || made::text)) from edge_group_host member
         where member.edge_group = the_group),
-      network_zone.keys, (select coalesce(max(group_port) + 1, 10) from edge_gateway where edge_group = the_group),
+      network_zone.keys, (select min(port) from generate_series(10, 32767) port
+        where not exists (select from edge_gateway other where other.edge_group = the_group and other.group_port = port)),
       host('0.0.0.0'::inet + own)
     from network_zone where network_zone.id = outside.zone;
   insert into external_address (external, number, address, org, edge_gateway, purpose)
     select outside.id, own, address, the_org, made, 'gateway' from edge_gateway where org = the_org and id = made;
   return made;
 end $$;
+
+-- The lowest free key of a port on the router of an edge gateway. That of a deleted network is free when its row is gone: by then the
+-- projection has no such port any more.
+create function free_edge_port(the_gateway uuid) returns integer language sql stable as $$
+  select min(port) from generate_series(10, 32767) port
+    where not exists (select from network where network.edge_gateway = the_gateway and network.edge_port = port);
+$$;
 
 -- The edge gateway named default of a virtual datacenter, made when it is first needed. Null: no host can carry one.
 create function provide_default_edge_gateway(the_vdc uuid) returns uuid language plpgsql
@@ -485,7 +493,7 @@ begin
   insert into network (org, vdc, name, description, kind, edge_gateway, base, prefix, gateway, dns, key, edge_port)
     select the_org, the_vdc, 'default', 'The network of VMs that name no other', 'routed', gateway_of, 173277184, 20, '10.84.0.1',
       external_network.dns, take_network_key(the_vdc),
-      (select coalesce(max(edge_port) + 1, 10) from network where org = the_org and edge_gateway = gateway_of)
+      free_edge_port(gateway_of)
     from edge_gateway join external_network on external_network.id = edge_gateway.external
     where edge_gateway.org = the_org and edge_gateway.id = gateway_of
     returning id into found_network;
