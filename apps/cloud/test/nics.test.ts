@@ -236,6 +236,24 @@ test('cards cannot be on networks while the host of the VM is not ready for them
   await db.updateTable('host').set({ overlay: 'ready' }).where('id', '=', api.cloud.host).execute()
 })
 
+test('a query shows no address for a card that has none, whatever the host reported before', async () => {
+  const { db } = api.cloud
+  const none = '<IpAddressAllocationMode>NONE</IpAddressAllocationMode>'
+  const params = `<InstantiationParams>${section(card('lab', 0, none))}</InstantiationParams>`
+  const vm = vmIn(await make('silent', params))
+  await sql`update vm set network = 'skerry-1', address = '10.1.1.9' where id = ${vm}`.execute(db)
+  const { text: records } = await api.ask(
+    'GET',
+    '/api/query?type=vm&format=records&filter=containerName==silent',
+    { token: api.eng.token },
+  )
+  const [record] = find(readXml(records), 'VMRecord')
+  assert.deepEqual(
+    [attribute(record, 'networkName'), attribute(record, 'ipAddress')],
+    ['lab', undefined],
+  )
+})
+
 test('of networks with one name, a card stays on its own, then the one of its vdc is meant', async () => {
   const { db } = api.cloud
   const { org } = api.eng

@@ -54,10 +54,11 @@ const no = constant(false)
 const yes = constant(true)
 const vmWords = Object.keys(statusNumber)
 
-/** Of its first card; a VM without cards on networks across hosts has what its host reported. */
-const ofFirstNic = (column: string): string =>
-  `(select ${column} from nic join network on network.org = nic.org and network.id = nic.network
-    where nic.org = r.org and nic.vm = r.id order by nic.index limit 1)`
+/** Of its first card, also if that is null; a VM without cards on networks across hosts has what its host reported. */
+const ofFirstNic = (column: string, reported: string): string =>
+  `(case when exists (select from nic where nic.org = r.org and nic.vm = r.id) then
+    (select ${column} from nic join network on network.org = nic.org and network.id = nic.network
+    where nic.org = r.org and nic.vm = r.id order by nic.index limit 1) else ${reported} end)`
 
 const vmFields = {
   name: keyedName,
@@ -66,8 +67,8 @@ const vmFields = {
   vdc: reference('r.vdc', 'vdc', { tallied: 'org' }),
   vdcName: text('(select vdc.name from vdc where vdc.org = r.org and vdc.id = r.vdc)'),
   status: word('r.displayed_status', vmWords, { tallied: 'cloud' }),
-  networkName: text(`coalesce(${ofFirstNic('network.name')}, r.network)`, { maybe: true }),
-  ipAddress: text(`coalesce(${ofFirstNic('nic.address')}, r.address)`, { maybe: true }),
+  networkName: text(ofFirstNic('network.name', 'r.network'), { maybe: true }),
+  ipAddress: text(ofFirstNic('nic.address', 'r.address'), { maybe: true }),
   numberOfCpus: number('r.cpus'),
   memoryMB: number('r.memory_mib'),
   isBusy: boolean('(r.holder is not null)'),
