@@ -134,6 +134,18 @@ test('routed networks of an edge gateway must not overlap; isolated ones and tho
     api.cloud.db,
   )
   assert.deepEqual(rows[0]?.ports, [10, 11])
+  // The row of the first is deleted long after the network.
+  const { db } = api.cloud
+  const id = idOf(first)
+  await sql`delete from task where network = ${id}`.execute(db)
+  await sql`delete from network where id = ${id}`.execute(db)
+  const next = idOf(await make('web-4', { ...routed, gateway: '10.9.2.1' }))
+  const { edge_port: port } = await db
+    .selectFrom('network')
+    .select('edge_port')
+    .where('id', '=', next)
+    .executeTakeFirstOrThrow()
+  assert.equal(port, 10, 'the lowest free one')
 })
 
 test('what cannot be a network is refused with the reason', async () => {
@@ -175,6 +187,15 @@ test('a change keeps what it does not name; the range stays while a VM is on the
   assert.match(moved.text, /VM vm-0 is on network changed/)
   const kept = { gateway: '192.168.9.1', more: '<Dns1>192.168.9.3</Dns1>' }
   assert.equal((await put(bodyOf('changed', kept))).status, 202)
+  const dnsAfter = async (more: string) => {
+    assert.equal((await put(bodyOf('changed', { ...kept, more }))).status, 202)
+    const scope = ['Configuration', 'IpScopes', 'IpScope']
+    const document = await read(id)
+    return [textAt(document, ...scope, 'Dns1'), textAt(document, ...scope, 'DnsSuffix')]
+  }
+  assert.deepEqual(await dnsAfter('<DnsSuffix>a.example</DnsSuffix>'), ['192.168.9.3', 'a.example'])
+  assert.deepEqual(await dnsAfter(''), ['192.168.9.3', 'a.example'])
+  assert.deepEqual(await dnsAfter('<Dns1/><DnsSuffix/>'), [undefined, undefined])
   const { text: allocated } = await api.ask('GET', `/api/network/${id}/allocatedAddresses`, {
     token: api.eng.token,
   })

@@ -27,22 +27,25 @@ const described = (root: Element): { readonly description?: string } => {
   throw new Fault('invalid', `Description must have at most ${DESCRIPTION_MAX} characters`)
 }
 
-function nameServers(scope: Element): readonly string[] {
-  const found = ['Dns1', 'Dns2'].flatMap((name) => {
-    const server = childText(scope, name)?.trim() ?? ''
+/** Both are replaced if one is there; an empty one removes it. */
+function nameServers(scope: Element): { readonly dns?: readonly string[] } {
+  const named = ['Dns1', 'Dns2'].map((name) => ({ name, written: childText(scope, name) }))
+  if (named.every(({ written }) => written === undefined)) return {}
+  const dns = named.flatMap(({ name, written }) => {
+    const server = written?.trim() ?? ''
     if (server === '') return []
     if (addressNumber(server) === undefined) {
       throw new Fault('invalid', `${name} must be an IPv4 address`)
     }
     return [server]
   })
-  return found
+  return { dns }
 }
 
 function suffixIn(scope: Element): { readonly suffix?: string } {
-  const suffix = childText(scope, 'DnsSuffix')?.trim() ?? ''
-  if (suffix === '') return {}
-  if (SUFFIX.test(suffix)) return { suffix }
+  const suffix = childText(scope, 'DnsSuffix')?.trim()
+  if (suffix === undefined) return {}
+  if (suffix === '' || SUFFIX.test(suffix)) return { suffix }
   throw new Fault('invalid', 'DnsSuffix must be the name of a domain')
 }
 
@@ -56,7 +59,7 @@ function scopeIn(configuration: Element): NetworkScope | undefined {
   return {
     gateway: childText(scope, 'Gateway')?.trim() ?? '',
     netmask: childText(scope, 'Netmask')?.trim() ?? '',
-    dns: nameServers(scope),
+    ...nameServers(scope),
     ...suffixIn(scope),
     ...(ranges && {
       ranges: childrenByLocalName(ranges, 'IpRange').map((range) => ({

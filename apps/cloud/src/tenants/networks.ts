@@ -37,7 +37,9 @@ export interface NewNetwork {
 }
 
 export interface NetworkScope extends AddressScope {
-  readonly dns: readonly string[]
+  /** Default for a new network: none. */
+  readonly dns?: readonly string[]
+  /** Empty: none. */
   readonly suffix?: string
 }
 
@@ -173,10 +175,7 @@ export async function addNetwork(
         shared: wanted.shared ?? false,
         kind: gateway === null ? 'isolated' : 'routed',
         edge_gateway: gateway,
-        edge_port:
-          gateway === null
-            ? null
-            : sql<number>`(select coalesce(max(edge_port) + 1, 10) from network where edge_gateway = ${gateway})`,
+        edge_port: gateway === null ? null : sql<number>`free_edge_port(${gateway})`,
         key: sql<number>`take_network_key(${vdc.id})`,
       })
       .returningAll()
@@ -196,8 +195,8 @@ const describedBy = ({ gateway, dns, suffix }: NetworkScope, { base, prefix }: P
   base,
   prefix,
   gateway,
-  dns: [...dns],
-  dns_suffix: suffix ?? null,
+  ...(dns && { dns: [...dns] }),
+  ...(suffix !== undefined && { dns_suffix: suffix === '' ? null : suffix }),
 })
 
 async function writeRanges(
