@@ -77,14 +77,10 @@ async function openSite() {
   }
 }
 
-/** Runs the task to its end. `step` stands between the worker and the host. */
-async function connect(
-  { db, as, principal }: CloudDatabase,
-  vm: VmId,
-  nics: readonly WantedNic[],
-  api: HostApi,
-) {
-  const { id } = await as(principal, (tx) =>
+/** Runs the task to its end. */
+async function connect(cloud: CloudDatabase, vm: VmId, nics: readonly WantedNic[], api: HostApi) {
+  const { db, principal } = cloud
+  const { id } = await cloud.as(principal, (tx) =>
     submitTask(tx, connectVm, { vm, owner: 'alice', input: { nics } }),
   )
   const activities = new Activities(
@@ -123,7 +119,7 @@ test('a host that refuses the cards keeps those that it had, and so do the rows'
         moved?.map(({ network }) => network),
         [other],
       )
-      // In the meantime nobody gets what the cards had.
+      // In the meantime no other card gets what they had.
       const taken = on(lab, { mode: 'MANUAL', address: had[0]?.address ?? '' })
       await assert.rejects(write(neighbour, taken), /another VM has the address/)
       const deleting = cloud.as(cloud.principal, (tx) =>

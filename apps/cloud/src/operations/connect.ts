@@ -57,16 +57,16 @@ async function restore(at: StepContext): Promise<void> {
   })
 }
 
-const told = hostStep('define', definedGoal, definedGoal)
+const defined = hostStep('define', definedGoal, definedGoal)
 
 /** Power-on sends no cards: a host must never be left with others than those that are stored. */
 const define: Step = {
-  ...told,
+  ...defined,
   async undo(at) {
     // Nothing was replaced: its host has the cards that are stored.
     if (!inputOf(at)?.before) return
     await restore(at)
-    if (typeof told.undo === 'function') await told.undo(at)
+    if (typeof defined.undo === 'function') await defined.undo(at)
   },
 }
 
