@@ -96,3 +96,10 @@ export interface NetworkOfHost {
   overlay_reason: string | null
   uplinks: Generated<string[]>
 }
+
+/** The columns of a task about a network or an edge gateway. */
+export interface NetworkOfTask {
+  network: string | null
+  edge_gateway: string | null
+  unit_version: string | null
+}

@@ -15,7 +15,7 @@ import type { Role } from '../domain/roles.ts'
 import type { VmTaskKind } from '../domain/task-kind.ts'
 import type { LostReason, DisplayedStatus, Status, DesiredPower } from '../domain/vm-status.ts'
 import type { Big, MaybeTime, Time } from './column-types.ts'
-import type { NetworkOfHost, NetworkTables } from './network-tables.ts'
+import type { NetworkOfHost, NetworkOfTask, NetworkTables } from './network-tables.ts'
 
 // The tables of migrations/, column by column; the migrations document them.
 
@@ -331,7 +331,7 @@ export type MetadataType = (typeof metadataTypes)[number]
 export const taskStates = ['queued', 'running', 'success', 'error', 'canceled'] as const
 export type TaskState = (typeof taskStates)[number]
 
-interface TaskTable {
+interface TaskTable extends NetworkOfTask {
   id: Generated<TaskId>
   org: OrgId
   vapp: VappId | null
@@ -369,9 +369,6 @@ interface TaskTable {
   last_failure_at: MaybeTime
   wait_reason: string | null
   waiting_since: MaybeTime
-  network: string | null
-  edge_gateway: string | null
-  unit_version: string | null
 }
 
 interface EventTable {
@@ -388,7 +385,6 @@ interface EventTable {
 }
 
 export type Tx = Transaction<CloudTables>
-
 export type TaskRow = Selectable<CloudTables['task']>
 
 /** The resources that a VM takes on its host. */
