@@ -40,7 +40,7 @@ export interface Projection extends AsyncDisposable {
   /** Lets hosts in. */
   open(): Promise<void>
   /** Deletes the rows of hosts that were revoked or declared lost, and ends their connections. */
-  forgetHosts(): Promise<void>
+  readonly forgetHosts: () => Promise<void>
 }
 
 const OWNER_ONLY = 0o700

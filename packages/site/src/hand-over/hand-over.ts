@@ -87,7 +87,7 @@ async function giveOpened(handle: FileHandle, user: User): Promise<void> {
   const here = `/proc/self/fd/${handle.fd}`
   if (found.isDirectory()) {
     for (const name of await readdir(here)) await giveTree(join(here, name), user)
-    return await setOwner(handle, user, found.mode & OWNER_ONLY)
+    return setOwner(handle, user, found.mode & OWNER_ONLY)
   }
   // A file with several hard links may belong to others by another name.
   if (found.isFile() && found.nlink === 1) await setOwner(handle, user, found.mode & OWNER_ONLY)
