@@ -38,6 +38,7 @@ import {
   startDatabases,
   type CloudDatabase,
 } from './cloud-database.ts'
+import { addConsole } from './console-row.ts'
 import { holdToSchema } from './held-to-schema.ts'
 import { pagesOf } from './pages-of.ts'
 
@@ -289,17 +290,6 @@ export async function addNetworkRow(
     db,
   )
   return id
-}
-
-/** An open screen of a VM. */
-async function addConsole(db: CloudDatabase['db'], vm: string, account: string): Promise<string> {
-  const { rows } = await sql<{ id: string }>`
-    insert into console (org, vapp, vm, boot, host, account_org, account, user_name, address, via)
-    select vm.org, vm.vapp, vm.id, 'boot', host.id, account.org, account.id, account.name, '192.0.2.7', 'console-1'
-    from vm, account, (select id from host limit 1) host where vm.id = ${vm} and account.id = ${account}
-    returning id`.execute(db)
-  assert.ok(rows[0])
-  return rows[0].id
 }
 
 async function enter({ db }: CloudDatabase, org: OrgId, role: Role): Promise<string> {
