@@ -317,6 +317,7 @@ test('a security definer function has its own search_path, and only these roles 
     { name: 'fail_network_change', path, principal: network },
     { name: 'has_networks', path, principal: both },
     { name: 'hold_zone', path, principal: network },
+    { name: 'host_takes_cards', path, principal: both },
     { name: 'keep_events', path: [...path, 'lock_timeout=200ms'], principal: ['skerry_system'] },
     { name: 'open_zone', path, principal: network },
     { name: 'provide_default_edge_gateway', path, principal: both },
