@@ -13,6 +13,7 @@ import type { ExampleContext, RequestDocument } from '../src/params/request-docu
 import type { Operation } from '../src/tasks/operation.ts'
 import { exampleText } from './example-text.ts'
 import { makeOffered } from './make-offered.ts'
+import { makeHostsReady } from './open-zone.ts'
 import { COLOUR, fresh, rows, type Row } from './rights-table.ts'
 import { addNetworkRow, BASE, hrefOf, XML, type Answered, type TenantsApi } from './tenants-api.ts'
 
@@ -130,6 +131,7 @@ export async function idsFor(
     token: api.eng.token,
     body: COLOUR,
   })
+  await makeHostsReady(api.cloud.db, route)
   if (route.path.includes(':network')) {
     const { org } = api.eng
     const row = { org, vdc: ids['vdc'] ?? '', name: fresh() }

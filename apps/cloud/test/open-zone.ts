@@ -41,3 +41,12 @@ export async function projectAll(
   }
   return changes.length
 }
+
+/** Hosts take cards of networks while a route needs it; otherwise VMs have the card of their host. */
+export async function makeHostsReady(
+  db: Kysely<CloudTables>,
+  { name }: { readonly name: string },
+): Promise<void> {
+  const overlay = name === 'changeConnections' ? 'ready' : 'none'
+  await db.updateTable('host').set({ overlay }).execute()
+}

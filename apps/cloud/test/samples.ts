@@ -15,6 +15,7 @@ import { JSON_SAMPLE, type RequestSample } from '../src/reference/api-reference.
 import { routes } from '../src/routes.ts'
 import { acceptOf, exampleAt, exampleOf, operationsOf, startOf } from './every-route.ts'
 import { makeOffered } from './make-offered.ts'
+import { makeHostsReady } from './open-zone.ts'
 import {
   addNetworkRow,
   BASE,
@@ -160,6 +161,7 @@ async function record(
       body: '<MetadataValue><Value>red</Value></MetadataValue>',
     })
   }
+  await makeHostsReady(api.cloud.db, route)
   if (route.path.includes(':network') && route.method !== 'GET') {
     const name = route.method === 'DELETE' ? 'old' : 'front'
     const row = { org: api.eng.org, vdc: ids['vdc'] ?? '', name }
