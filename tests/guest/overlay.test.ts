@@ -155,10 +155,17 @@ async function startSouthbound(tls: { key: string; cert: string; ca: string }): 
   await run(
     'ovsdb-server',
     at('db'),
-    ...['--remote=punix:/run/ovn/sb.sock', '--remote=pssl:6642:127.0.0.1'],
-    ...[`--private-key=${at('key')}`, `--certificate=${at('cert')}`, `--ca-cert=${at('ca')}`],
-    ...['--pidfile=/run/ovn/sb.pid', '--unixctl=/run/ovn/sb.ctl'],
-    ...['--detach', '--no-chdir', '-vconsole:off', '-vsyslog:off'],
+    '--remote=punix:/run/ovn/sb.sock',
+    '--remote=pssl:6642:127.0.0.1',
+    `--private-key=${at('key')}`,
+    `--certificate=${at('cert')}`,
+    `--ca-cert=${at('ca')}`,
+    '--pidfile=/run/ovn/sb.pid',
+    '--unixctl=/run/ovn/sb.ctl',
+    '--detach',
+    '--no-chdir',
+    '-vconsole:off',
+    '-vsyslog:off',
   )
   await run('ovn-sbctl', '--db=unix:/run/ovn/sb.sock', 'init')
 }

@@ -79,20 +79,19 @@ test(
     await engines.open({ address: '127.0.0.1', port })
     const connected = async () => {
       const socket = connect({ host: '127.0.0.1', port, key, cert, rejectUnauthorized: false })
+      const { promise, resolve } = Promise.withResolvers<boolean>()
+      socket.once('secureConnect', () => resolve(true)).once('close', () => resolve(false))
       socket.on('error', () => undefined).resume()
-      await Promise.race([once(socket, 'secureConnect'), once(socket, 'close')])
-      return socket
+      return (await promise) ? socket : undefined
     }
-    const first = await connected()
-    assert.equal(first.closed, false)
+    const first = await until('a host is connected', connected)
     const closed = once(first, 'close')
     await engines.dropHosts()
     await closed
     await until('a host is connected again', async () => {
       const socket = await connected()
-      const isOpen = !socket.closed
-      socket.destroy()
-      return isOpen
+      socket?.destroy()
+      return socket !== undefined
     })
   },
 )
