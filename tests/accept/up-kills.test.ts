@@ -63,7 +63,7 @@ test('skerry up is killed at random and continues where it was', { skip }, async
     user: string
     password: string
   }
-  assert.equal(servers.length, 8)
+  assert.equal(servers.length, 9)
   assert.ok(servers.every(({ pid }) => pid > 0))
   // A child process of PostgreSQL has the parent's name until it sets its own.
   const isEachOnce = async () => (await serversOf(host)).length === servers.length

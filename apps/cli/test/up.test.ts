@@ -183,7 +183,9 @@ test('hosts reach the network server where they reach the cell', () => {
   const of = (machines: string) => settle({ machines }, machine).network
   assert.equal(settle({}, machine).network, '127.0.0.1:6642')
   assert.equal(of('192.0.2.7:8444'), '192.0.2.7:6642')
-  assert.equal(of('[::]:8444'), '127.0.0.1:6642')
+  const { network, noNetwork = '' } = settle({ machines: '[::]:8444' }, machine)
+  assert.equal(network, undefined)
+  assert.match(noNetwork, /could not find it at \[::\]; create one with skerry admin/)
 })
 
 test('the Temporal server of the Debian package is used where there is one, and that of the cache in a clone', async () => {

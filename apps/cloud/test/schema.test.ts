@@ -180,6 +180,7 @@ const unlinked: Readonly<Record<string, string>> = {
   readUsage: 'below a VM; the documents of the published interface do not change',
   readProcessors: 'below a VM, at the path that older clients expect',
   readMetadataValue: 'metadata links it, and these VMs have none',
+  readConnections: 'cards on networks across hosts link it, and these VMs have none',
   readUpload: 'a new upload links it',
   resolve: 'by an id that the client has',
 }
