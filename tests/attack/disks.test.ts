@@ -66,6 +66,7 @@ const allowed: readonly (readonly [pattern: RegExp, why: string])[] = [
   ],
   [/^\/var\/lib\/libvirt(\/dnsmasq(\/.*)?)?$/, 'libvirt’s DHCP server is another user; as above'],
   [/^\/var\/log\/libvirt(\/qemu)?$/, 'directories as Debian makes them; the logs in it are closed'],
+  [/^\/var\/lib\/openvswitch$/, 'as Debian makes it, for Open vSwitch; empty on this host'],
   [/^\/etc\/libvirt(\/|$)/, 'settings and filters as Debian has them; guests are in closed files'],
 ]
 
