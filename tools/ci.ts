@@ -103,8 +103,12 @@ function summarize(outcomes: readonly Outcome[]): void {
     console.log(`${seconds.toFixed(1).padStart(7)} s  ${name}`)
   const bad = outcomes.filter(({ counts }) => counts.failed + counts.skipped > 0)
   if (bad.length > 0) console.log('\n== not well')
-  for (const { job, counts, trouble } of bad)
+  for (const { job, counts, trouble, failures } of bad) {
     console.log(`${job.name}: ${trouble ?? writeCounts(counts)}`)
+    // Repeated here: often only the end of a log is kept.
+    for (const { test, why } of failures)
+      console.log(`✖ ${test}\n${why}`.replaceAll('\n', '\n    '))
+  }
 }
 
 /** Keyed by file, and by name for jobs without files. */

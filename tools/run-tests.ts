@@ -11,7 +11,7 @@ import { parseArgs } from 'node:util'
 
 import { followFiles } from './ci/file-ends.ts'
 import { killTree } from './ci/processes.ts'
-import type { TestReport } from './ci/report.ts'
+import { writeReason, type Failure, type TestReport } from './ci/report.ts'
 import { childrenOf, commandOf } from './lab/src/system/processes.ts'
 
 /** Enough to remove the largest lab on a busy machine. */
@@ -40,6 +40,7 @@ process.env['NODE_COMPILE_CACHE'] ??= join(
 
 const count = { passed: 0, failed: 0, skipped: 0 }
 const seconds: Record<string, number> = {}
+const failures: Failure[] = []
 const stream = run({ files, concurrency: values.serial ? 1 : availableParallelism() })
 const ends = followFiles(files, () => performance.now())
 /** The runner reports each file as a test that contains its tests; its name is the path. */
@@ -52,6 +53,11 @@ stream.on('test:complete', ({ name, nesting, file = '', details }) => {
   if (!isFile(name, nesting)) return ends.completed(relative('.', file))
   ends.exited(relative('.', name))
   seconds[relative('.', name)] = Math.round(details.duration_ms / 100) / 10
+})
+stream.on('test:fail', ({ name, details: { error } }) => {
+  // A test that contains the failed one fails with it.
+  const isOwn = !('failureType' in error && error.failureType === 'subtestsFailed')
+  if (isOwn) failures.push({ test: name, why: writeReason(error) })
 })
 setInterval(() => {
   for (const file of ends.overdue(Number(values['exit-within']) * 1000)) endFile(file)
@@ -67,7 +73,7 @@ report.pipe(process.stdout)
 await new Promise((resolve) => report.on('end', resolve))
 
 if (values.report !== undefined) {
-  const told: TestReport = { ...count, seconds }
+  const told: TestReport = { ...count, seconds, failures }
   writeFileSync(values.report, JSON.stringify(told), { mode: 0o600 })
 }
 // On a machine that was set up, a skipped test is an error.

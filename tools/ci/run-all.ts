@@ -57,6 +57,7 @@ const notRun = (job: Job, trouble: string): Outcome => ({
   job,
   seconds: 0,
   fileSeconds: {},
+  failures: [],
   output: '',
   trouble,
   counts: { passed: 0, failed: 1, skipped: 0 },

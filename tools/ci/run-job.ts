@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 
 import { endJob } from './processes.ts'
-import { noTests, type Counts, type TestReport } from './report.ts'
+import { noTests, type Counts, type Failure, type TestReport } from './report.ts'
 import type { Job } from './schedule.ts'
 
 /** The least time limit: a short job on a busy machine may take many times its estimate. */
@@ -22,6 +22,7 @@ export interface Outcome {
   readonly counts: Counts
   /** Results of its test files that were run. */
   readonly fileSeconds: Readonly<Record<string, number>>
+  readonly failures: readonly Failure[]
   readonly output: string
   /** Why it failed, apart from failed tests. */
   readonly trouble?: string
@@ -86,6 +87,7 @@ export async function runJob(job: Job, options: RunOptions): Promise<Outcome> {
     job,
     seconds,
     fileSeconds: told?.seconds ?? {},
+    failures: told?.failures ?? [],
     output,
     counts: { passed, failed: trouble === undefined ? failed : failed + 1, skipped },
     ...(trouble !== undefined && { trouble }),

@@ -59,6 +59,19 @@ test('counts and seconds come from the runner', async () => {
   assert.deepEqual(bad.counts, { passed: 2, failed: 1, skipped: 1 })
 })
 
+test('a failed test is reported with the messages of its error and of the causes', async () => {
+  await using at = await place()
+  const text = `test('outer', (t) => t.test('inner', () => {
+    throw new Error('above ' + 'x'.repeat(5000), { cause: new Error('below') })
+  }))`
+  const { failures } = await runJob(await at.testJob('bad.test.cjs', text), at.options)
+  assert.deepEqual(
+    failures.map(({ test }) => test),
+    ['inner'],
+  )
+  assert.match(failures[0]?.why ?? '', /^above x+ … x+\ncaused by: below$/)
+})
+
 test('a file that crashes or has no tests counts as failed', async () => {
   await using at = await place()
   const died = await at.testJob('died.test.cjs', `${GOOD}; process.kill(process.pid, 'SIGKILL')`)
