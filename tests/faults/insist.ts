@@ -6,6 +6,7 @@ import { EngineGone } from '../guest/engine.ts'
 import type { Driven } from './driven.ts'
 
 const HANGS_MS = 60_000
+/** Without a kill in between. */
 const GIVES_UP_MS = 120_000
 /** The pause of a polite client. */
 const ASK_AGAIN_MS = 100
@@ -22,11 +23,13 @@ export type Engines<E = Driven> = () => Promise<E>
 
 export interface Tally {
   done: number
+  /** When something was killed last, as `performance.now()`. What it interrupted may take its whole time again. */
+  killedAt: number
   /** The number of faults, by kind. */
   readonly faults: Map<FaultKind | 'engine gone', number>
 }
 
-export const newTally = (): Tally => ({ done: 0, faults: new Map() })
+export const newTally = (): Tally => ({ done: 0, killedAt: 0, faults: new Map() })
 
 /**
  * Repeats until it is done, as a client would. Every response comes in time and is a result or a retryable fault, unless the
@@ -37,15 +40,16 @@ export async function insist<E>(
   errand: Errand<E>,
   tally: Tally,
 ): Promise<void> {
-  const deadline = performance.now() + GIVES_UP_MS
+  const began = performance.now()
+  const isLate = () => performance.now() > Math.max(began, tally.killedAt) + GIVES_UP_MS
   for (;;) {
     const fault = await attempt(engines, errand, tally)
     if (!fault) break
-    if (await settledOtherwise(engines, errand, tally, deadline)) break
+    if (await settledOtherwise(engines, errand, tally, isLate)) break
     if (fault instanceof Fault && !retryableKinds.has(fault.kind)) {
       throw new Error(`${errand.what} was refused for good: ${fault.kind}: ${fault.message}`)
     }
-    if (performance.now() > deadline) throw new Error(`${errand.what} never came about`)
+    if (isLate()) throw new Error(`${errand.what} never came about`)
     await sleep(ASK_AGAIN_MS)
   }
   tally.done++
@@ -69,9 +73,9 @@ async function settledOtherwise<E>(
   engines: Engines<E>,
   errand: Errand<E>,
   tally: Tally,
-  deadline: number,
+  isLate: () => boolean,
 ): Promise<boolean> {
-  while (performance.now() < deadline) {
+  while (!isLate()) {
     try {
       const engine = await engines()
       return await inTime(`looking whether ${errand.what}`, errand.isDone(engine))

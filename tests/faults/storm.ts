@@ -114,6 +114,7 @@ async function rage<E extends Driven>(
       await untilDone(tally, (errands * number) / kills, storm)
       await sleep(random.between(300, 3000))
       await kill(scene, random)
+      tally.killedAt = performance.now()
       say(`kill ${number + 1} of ${kills}, ${tally.done} errands done`)
     }
     await untilDone(tally, errands, storm)
