@@ -4,15 +4,14 @@ import assert from 'node:assert/strict'
 import { createHash, randomInt, randomUUID } from 'node:crypto'
 import { test } from 'node:test'
 
+import { addressText, netmaskOf, sizeOfPrefix } from '@skerry/vm'
+
 import {
-  addressNumber,
-  addressText,
+  readAddress,
   chooseMac,
   chooseOffset,
-  netmaskOf,
   planRange,
   requireApart,
-  sizeOfPrefix,
   type OffsetRange,
 } from '../src/domain/address-range.ts'
 
@@ -32,7 +31,7 @@ const poolSize = (pool: readonly OffsetRange[]): number =>
 
 test('an address is four numbers from 0 to 255, and nothing else', () => {
   for (const text of ['0.0.0.0', '10.84.0.1', '255.255.255.255', '192.168.10.200']) {
-    assert.equal(addressText(addressNumber(text) ?? -1), text)
+    assert.equal(addressText(readAddress(text) ?? -1), text)
   }
   for (const text of [
     '',
@@ -46,14 +45,14 @@ test('an address is four numbers from 0 to 255, and nothing else', () => {
     '0x1.1.1.1',
     '::1',
   ]) {
-    assert.equal(addressNumber(text), undefined, text)
+    assert.equal(readAddress(text), undefined, text)
   }
 })
 
 test('a network has a prefix from 16 to 29, with its gateway inside and everything else in its pool', () => {
   for (let prefix = 16; prefix <= 29; prefix += 1) {
     const planned = planRange(scope('10.1.0.1', prefix))
-    assert.deepEqual([planned.base, planned.prefix], [addressNumber('10.1.0.0'), prefix])
+    assert.deepEqual([planned.base, planned.prefix], [readAddress('10.1.0.0'), prefix])
     assert.equal(poolSize(planned.pool), sizeOfPrefix(prefix) - 3, `/${prefix}`)
   }
   for (const prefix of [0, 8, 15, 30, 31, 32]) {

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
 import { Fault } from '@skerry/fault'
+import { readBlock } from '@skerry/vm'
 
-import { readBlock } from '../src/domain/ipv4.ts'
 import type { Host } from '../src/host/host.ts'
 import { KeyedLock } from '../src/host/keyed-lock.ts'
 import { KnownOverlay } from '../src/host/known-overlay.ts'

@@ -3,10 +3,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
-import type { VmId } from '@skerry/vm'
+import { type VmId, addressText } from '@skerry/vm'
 
 import { seededRandom } from '../../../tools/lab/src/system/seeded-random.ts'
-import { writeAddress } from '../src/domain/ipv4.ts'
 import {
   addressCounts,
   bridgeNetwork,
@@ -84,7 +83,7 @@ function spellings(address: string): string[] {
 
 function many(count: number, from: number, size: number): string[] {
   const { below } = seededRandom(from)
-  return Array.from({ length: count }, () => writeAddress(from + below(size)))
+  return Array.from({ length: count }, () => addressText(from + below(size)))
 }
 
 const at = (text: string) => text.split('.').reduce((sum, part) => sum * 256 + Number(part), 0)
@@ -181,7 +180,7 @@ test('of thousands of hostile addresses none counts, on any kind of network', (t
 
 test('on a bridge only addresses that the host has seen for the card count, even within the same network', () => {
   for (let n = 1; n < 1000; n++) {
-    const address = writeAddress(at('172.20.1.0') + n)
+    const address = addressText(at('172.20.1.0') + n)
     if (address !== SEEN) assert.ok(!addressCounts(address, onBridge), address)
   }
   const nowhere = bridgeNetwork('br1', ['172.20.3.9', '127.0.0.1'], machine)
@@ -209,6 +208,6 @@ test('only IPv4 addresses are read from a guest’s answer, regardless of its co
     assert.deepEqual(readClaims([card(address)], '52:00:00:00:00:01'), [])
   const reported = [card('10.0.0.1', '52:00:00:00:00:02'), card('10.83.0.9')]
   assert.deepEqual(readClaims(reported, '52:00:00:00:00:01'), ['10.83.0.9', '10.0.0.1'])
-  const flood = Array.from({ length: 100_000 }, (_, n) => card(writeAddress(n)))
+  const flood = Array.from({ length: 100_000 }, (_, n) => card(addressText(n)))
   assert.equal(readClaims(flood, '52:00:00:00:00:01').length, 64)
 })

@@ -30,6 +30,19 @@ export {
   templateFinding,
   type MachineFinding,
 } from './machine-checks.ts'
+export {
+  addressNumber,
+  addressText,
+  blockAround,
+  blocksOverlap,
+  blockText,
+  isWithin,
+  netmaskOf,
+  prefixOf,
+  readBlock,
+  sizeOfPrefix,
+  type AddressBlock,
+} from './ipv4.ts'
 export { cloneWays, lifecycleRules, mayDo, type LifecycleAction } from './lifecycle.ts'
 export {
   moveRules,

@@ -1,7 +1,7 @@
+import { addressText, netmaskOf } from '@skerry/vm'
 import { element, type Element } from '@skerry/xml'
 
 import type { Caller } from '../auth/caller.ts'
-import { addressText, netmaskOf } from '../domain/address-range.ts'
 import { may } from '../domain/authorize.ts'
 import { link, type Hrefs } from '../http/links.ts'
 import type { TaskFound } from '../tasks/find-task.ts'

@@ -1,12 +1,16 @@
 import { createHash } from 'node:crypto'
+import { isIPv4 } from 'node:net'
 
 import { Fault } from '@skerry/fault'
-
-/** A range of IPv4 addresses: the first as a number, and the length of the prefix. */
-export interface AddressRange {
-  readonly base: number
-  readonly prefix: number
-}
+import {
+  addressNumber,
+  addressText,
+  blocksOverlap,
+  netmaskOf,
+  readBlock,
+  sizeOfPrefix,
+  type AddressBlock,
+} from '@skerry/vm'
 
 /** Part of a range, as offsets from its base; both ends belong to it. */
 export interface OffsetRange {
@@ -22,7 +26,7 @@ export interface AddressScope {
   readonly ranges?: readonly { readonly start: string; readonly end: string }[]
 }
 
-export interface PlannedRange extends AddressRange {
+export interface PlannedRange extends AddressBlock {
   /** From which addresses are chosen, in ascending order. The others are for those who name one. */
   readonly pool: readonly OffsetRange[]
 }
@@ -30,46 +34,23 @@ export interface PlannedRange extends AddressRange {
 const LEAST_PREFIX = 16
 const MOST_PREFIX = 29
 const RANGES_MAX = 16
-const BITS = 32
-const OCTET = /^(?:0|[1-9]\d{0,2})$/
 
 /** The address as a number; undefined: the text is no address. */
-export function addressNumber(text: string): number | undefined {
-  const octets = text.split('.')
-  if (octets.length !== 4 || !octets.every((each) => OCTET.test(each) && Number(each) <= 255)) {
-    return undefined
-  }
-  return octets.reduce((sum, each) => sum * 256 + Number(each), 0)
-}
+export const readAddress = (text: string): number | undefined =>
+  isIPv4(text) ? addressNumber(text) : undefined
 
-export const addressText = (number: number): string =>
-  [24, 16, 8, 0].map((bits) => Math.floor(number / 2 ** bits) % 256).join('.')
-
-export const sizeOfPrefix = (prefix: number): number => 2 ** (BITS - prefix)
-
-export const netmaskOf = (prefix: number): string => addressText(2 ** BITS - sizeOfPrefix(prefix))
-
-const prefixOf = (netmask: string): number | undefined =>
-  Array.from({ length: BITS + 1 }, (_, prefix) => prefix).find(
-    (prefix) => netmaskOf(prefix) === netmask,
-  )
-
-const overlaps = (one: AddressRange, other: AddressRange): boolean =>
-  one.base < other.base + sizeOfPrefix(other.prefix) &&
-  other.base < one.base + sizeOfPrefix(one.prefix)
+const prefixOfNetmask = (netmask: string): number | undefined =>
+  Array.from({ length: 33 }, (_, prefix) => prefix).find((prefix) => netmaskOf(prefix) === netmask)
 
 /** Addresses that no guest can use, and those between edge gateways and hosts. */
 const RESERVED = ['0.0.0.0/8', '100.64.0.0/16', '127.0.0.0/8', '169.254.0.0/16', '224.0.0.0/3']
-const reserved = RESERVED.map((text) => {
-  const [base = '', prefix] = text.split('/')
-  return { text, base: addressNumber(base) ?? 0, prefix: Number(prefix) }
-})
+const reserved = RESERVED.map((text) => ({ text, ...readBlock(text) }))
 
 const invalid = (message: string, hint?: string): Fault =>
   new Fault('invalid', message, hint === undefined ? {} : { hint })
 
 function addressIn(name: string, text: string): number {
-  const number = addressNumber(text)
+  const number = readAddress(text)
   if (number === undefined) throw invalid(`${name} must be an IPv4 address, not ${text}`)
   return number
 }
@@ -77,7 +58,7 @@ function addressIn(name: string, text: string): number {
 /** The range and the pool of a network. */
 export function planRange({ gateway, netmask, ranges }: AddressScope): PlannedRange {
   const router = addressIn('Gateway', gateway)
-  const prefix = prefixOf(netmask)
+  const prefix = prefixOfNetmask(netmask)
   if (prefix === undefined || prefix < LEAST_PREFIX || prefix > MOST_PREFIX) {
     throw invalid(
       `Netmask must be from ${netmaskOf(LEAST_PREFIX)} (/${LEAST_PREFIX}) to ${netmaskOf(MOST_PREFIX)} (/${MOST_PREFIX})`,
@@ -86,7 +67,7 @@ export function planRange({ gateway, netmask, ranges }: AddressScope): PlannedRa
   const size = sizeOfPrefix(prefix)
   const base = router - (router % size)
   const own = { base, prefix }
-  const barred = reserved.find((each) => overlaps(each, own))
+  const barred = reserved.find((each) => blocksOverlap(each, own))
   if (barred) throw invalid(`addresses of ${barred.text} cannot be used in a network`)
   const at = router - base
   if (at === 0 || at === size - 1) {
@@ -106,7 +87,7 @@ const wholePool = (size: number, gateway: number): readonly OffsetRange[] =>
   ].filter(({ low, high }) => low <= high)
 
 function poolOf(
-  { base, prefix }: AddressRange,
+  { base, prefix }: AddressBlock,
   gateway: number,
   ranges: NonNullable<AddressScope['ranges']>,
 ): readonly OffsetRange[] {
@@ -135,10 +116,10 @@ function poolOf(
 
 /** Refuses a range that meets another network of the same router. */
 export function requireApart(
-  own: AddressRange,
-  others: readonly (AddressRange & { readonly name: string })[],
+  own: AddressBlock,
+  others: readonly (AddressBlock & { readonly name: string })[],
 ): void {
-  const met = others.find((each) => overlaps(own, each))
+  const met = others.find((each) => blocksOverlap(own, each))
   if (!met) return
   const { name, base, prefix } = met
   throw new Fault(

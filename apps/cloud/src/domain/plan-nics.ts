@@ -1,13 +1,7 @@
 import { Fault } from '@skerry/fault'
+import { addressText, sizeOfPrefix } from '@skerry/vm'
 
-import {
-  addressNumber,
-  addressText,
-  chooseMac,
-  chooseOffset,
-  sizeOfPrefix,
-  type OffsetRange,
-} from './address-range.ts'
+import { readAddress, chooseMac, chooseOffset, type OffsetRange } from './address-range.ts'
 
 /** POOL and DHCP: the cloud chooses the address. MANUAL: the client names it. NONE: the card has none. */
 export const allocationModes = ['POOL', 'MANUAL', 'DHCP', 'NONE'] as const
@@ -103,7 +97,7 @@ function offsetOf(
 
 function namedOffset(address: string, kept: PlannedNic | undefined, stock: NetworkStock): number {
   const { name, base, prefix, gateway, taken } = stock
-  const offset = (addressNumber(address) ?? -1) - base
+  const offset = (readAddress(address) ?? -1) - base
   const last = sizeOfPrefix(prefix) - 2
   if (offset < 1 || offset > last || address === gateway) {
     throw new Fault(

@@ -3,7 +3,7 @@ import type { VmId } from '@skerry/vm'
 import { sql } from 'kysely'
 
 import type { Tx } from '../database/tables.ts'
-import { addressNumber } from '../domain/address-range.ts'
+import { readAddress } from '../domain/address-range.ts'
 import type { NetworkStock } from '../domain/plan-nics.ts'
 import { leavingNics } from '../tenants/leaving-nics.ts'
 import { lockIfThere, type NetworkRow } from '../tenants/networks.ts'
@@ -59,7 +59,7 @@ export async function stockOf(
     prefix,
     gateway,
     pool,
-    taken: new Set([...offsets, (addressNumber(gateway) ?? 0) - Number(base)]),
+    taken: new Set([...offsets, (readAddress(gateway) ?? 0) - Number(base)]),
     resting: new Set(resting.map(({ offset }) => offset)),
     macs: new Set(kept.map(({ mac }) => mac)),
     keys: new Set(kept.map(({ key }) => key)),

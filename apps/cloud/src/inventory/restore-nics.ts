@@ -1,8 +1,8 @@
-import type { Nic, OrgId, VmId } from '@skerry/vm'
+import { sizeOfPrefix, type Nic, type OrgId, type VmId } from '@skerry/vm'
 import { sql } from 'kysely'
 
 import type { Tx } from '../database/tables.ts'
-import { addressNumber, sizeOfPrefix } from '../domain/address-range.ts'
+import { readAddress } from '../domain/address-range.ts'
 import { planNic, type NetworkStock, type WantedNic } from '../domain/plan-nics.ts'
 import { lockAll, stockOf, touchNetworks } from './network-stock.ts'
 import { nicRows, type NicRow } from './nics.ts'
@@ -56,7 +56,7 @@ const unknown = { mode: 'POOL', offset: null, address: null, key: 0 } as const
 function restored({ index, network, address, connected }: Nic, stock: NetworkStock): WantedNic {
   const card = { index, network, connected }
   if (address === undefined) return { ...card, mode: 'NONE' }
-  const offset = (addressNumber(address) ?? 0) - stock.base
+  const offset = (readAddress(address) ?? 0) - stock.base
   const isFree = offset > 0 && offset < sizeOfPrefix(stock.prefix) - 1 && !stock.taken.has(offset)
   return isFree ? { ...card, mode: 'MANUAL', address } : { ...card, mode: 'POOL' }
 }

@@ -2,7 +2,7 @@ import { Fault } from '@skerry/fault'
 import { UUID } from '@skerry/vm'
 import { attribute, childrenByLocalName, element, text, type Element } from '@skerry/xml'
 
-import { addressNumber } from '../domain/address-range.ts'
+import { readAddress } from '../domain/address-range.ts'
 import type { ChangedNetwork, NetworkScope, NewNetwork } from '../tenants/networks.ts'
 import { childText, readBoolean } from './child-text.ts'
 import { nameIn, readRoot } from './named.ts'
@@ -34,7 +34,7 @@ function nameServers(scope: Element): { readonly dns?: readonly string[] } {
   const dns = named.flatMap(({ name, written }) => {
     const server = written?.trim() ?? ''
     if (server === '') return []
-    if (addressNumber(server) === undefined) {
+    if (readAddress(server) === undefined) {
       throw new Fault('invalid', `${name} must be an IPv4 address`)
     }
     return [server]

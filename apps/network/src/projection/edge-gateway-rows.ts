@@ -1,15 +1,9 @@
 // An edge gateway: a router between networks of an organisation and an external network.
 import { Fault } from '@skerry/fault'
 import { map, set, type OvsdbAtom } from '@skerry/ovsdb'
+import { blockAround, blockText, isWithin, type AddressBlock } from '@skerry/vm'
 
-import {
-  blockAround,
-  blockText,
-  checkedAddress,
-  isWithin,
-  readBlock,
-  type AddressBlock,
-} from './addresses.ts'
+import { checkedAddress, readBlock } from './addresses.ts'
 import { derivedId, derivedMac } from './derived-id.ts'
 import { addFirewall } from './firewall-rows.ts'
 import { addForwards, addNat, checkNat } from './nat-rows.ts'

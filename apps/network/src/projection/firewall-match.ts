@@ -1,7 +1,9 @@
 // Matches of firewall rules in OVN's language. Nothing of a tenant's text gets into one: only addresses and ports that were checked.
 import { isIPv4 } from 'node:net'
 
-import { blocksBetween, blockText, readBlock } from './addresses.ts'
+import { blockText } from '@skerry/vm'
+
+import { blocksBetween, readBlock } from './addresses.ts'
 import type { EdgeNat } from './nat-rows.ts'
 import type { FirewallRule, PortRange } from './read-rules.ts'
 

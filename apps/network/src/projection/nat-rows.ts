@@ -1,8 +1,9 @@
 // Address translation of an edge gateway.
 import { Fault } from '@skerry/fault'
 import { map, type OvsdbAtom } from '@skerry/ovsdb'
+import { blockText, isWithin, type AddressBlock } from '@skerry/vm'
 
-import { blockText, checkedAddress, isWithin, readBlock, type AddressBlock } from './addresses.ts'
+import { checkedAddress, readBlock } from './addresses.ts'
 import { derivedId } from './derived-id.ts'
 import type { UnitRows } from './northbound-row.ts'
 import type { ProjectedEdgeGateway } from './projected-cloud.ts'

@@ -1,8 +1,9 @@
 // A network of an organisation: a switch with the cards of VMs, and what its DHCP and DNS answer.
 import { Fault } from '@skerry/fault'
 import { map, set, type OvsdbAtom, type OvsdbValue } from '@skerry/ovsdb'
+import { blockText } from '@skerry/vm'
 
-import { blockText, checkedAddress } from './addresses.ts'
+import { checkedAddress } from './addresses.ts'
 import { derivedId, derivedMac } from './derived-id.ts'
 import { none, ONLY_PORT, portKey, type UnitRows } from './northbound-row.ts'
 import type { ProjectedExternalNetwork, ProjectedNetwork, ProjectedNic } from './projected-cloud.ts'

@@ -1,6 +1,16 @@
-import { FIRST_FIXED, isOrgNetwork, LAST_FIXED, networkOf, ORGS_BLOCK } from '@skerry/vm'
-
-import { isWithin, blocksOverlap, numberOf, readBlock, writeAddress, type Block } from './ipv4.ts'
+import {
+  FIRST_FIXED,
+  isOrgNetwork,
+  LAST_FIXED,
+  networkOf,
+  ORGS_BLOCK,
+  isWithin,
+  blocksOverlap,
+  addressNumber,
+  readBlock,
+  addressText,
+  type AddressBlock,
+} from '@skerry/vm'
 
 /** One guest network: its bridge and its address ranges. */
 export interface Segment {
@@ -60,7 +70,7 @@ export const bridgeOfNetwork = (network: string): string => network.replace(/^sk
 /** The n-th organisation network of a host, assigned to `network`. */
 export function orgSegment(network: string, n: number): Segment {
   const start = startOf(n)
-  const at = (host: number) => writeAddress(start + host)
+  const at = (host: number) => addressText(start + host)
   return {
     network,
     bridge: bridgeOfNetwork(network),
@@ -75,13 +85,13 @@ export function orgSegment(network: string, n: number): Segment {
 /** The number of the organisation network that contains an address. */
 export function orgNumberOf(address: string): number | undefined {
   if (!isWithin(address, readBlock(ORGS_BLOCK))) return undefined
-  return Math.floor((numberOf(address) - startOf(0)) / ORG_HOSTS)
+  return Math.floor((addressNumber(address) - startOf(0)) / ORG_HOSTS)
 }
 
 /** The first number whose block overlaps none of these; undefined if all are taken. */
-export function freeOrgNumber(taken: readonly Block[]): number | undefined {
+export function freeOrgNumber(taken: readonly AddressBlock[]): number | undefined {
   for (let n = 0; n < ORG_NETWORKS_MAX; n++) {
-    const block = { start: startOf(n), prefix: ORG_PREFIX }
+    const block = { base: startOf(n), prefix: ORG_PREFIX }
     if (!taken.some((each) => blocksOverlap(each, block))) return n
   }
   return undefined
@@ -93,4 +103,4 @@ export const isFixedIn = ({ fixed }: Segment, address: string): boolean => {
   return false
 }
 
-const startOf = (n: number): number => readBlock(ORGS_BLOCK).start + n * ORG_HOSTS
+const startOf = (n: number): number => readBlock(ORGS_BLOCK).base + n * ORG_HOSTS

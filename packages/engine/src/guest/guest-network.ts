@@ -1,18 +1,19 @@
 import { isIPv4 } from 'node:net'
 import { networkInterfaces } from 'node:os'
 
-import { isWithin, numberOf, readBlock, type Block } from '../domain/ipv4.ts'
+import { isWithin, addressNumber, readBlock, type AddressBlock } from '@skerry/vm'
+
 import { HOST_BLOCK, hostSegment } from '../domain/segment.ts'
 import type { VmRecord } from '../host/record.ts'
 
 /** The range of valid addresses of a guest: the network of its card on this host. */
 export interface GuestNetwork {
   /** The networks of the card; on a bridge there may be several. */
-  readonly blocks: readonly Block[]
+  readonly blocks: readonly AddressBlock[]
   /** The addresses of this machine, including those on other networks. */
   readonly own: ReadonlySet<string>
   /** Smaller networks of this machine inside `blocks`: packets to them leave by another card. */
-  readonly apart: readonly Block[]
+  readonly apart: readonly AddressBlock[]
   /** Addresses that belong to other VMs. */
   readonly kept: ReadonlySet<string>
   /** On a bridge: the addresses of the card in the host's neighbour table. No other address counts there. */
@@ -40,10 +41,10 @@ export function addressCounts(address: string, network: GuestNetwork): boolean {
 }
 
 /** The first and the last address of a network belong to no machine. */
-function isEdge(address: string, { start, prefix }: Block): boolean {
+function isEdge(address: string, { base, prefix }: AddressBlock): boolean {
   if (prefix > 30) return false
-  const number = numberOf(address)
-  return number === start || number === start + 2 ** (32 - prefix) - 1
+  const number = addressNumber(address)
+  return number === base || number === base + 2 ** (32 - prefix) - 1
 }
 
 /** One address of a network card of this machine. */
@@ -102,7 +103,7 @@ export function bridgeNetwork(
 
 /** Only a smaller network takes precedence over a larger one in routing. */
 const withNarrowerNetworks = (
-  blocks: readonly Block[],
+  blocks: readonly AddressBlock[],
   machine: readonly CardAddress[],
 ): Pick<GuestNetwork, 'blocks' | 'apart'> => ({
   blocks,

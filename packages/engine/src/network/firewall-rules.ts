@@ -1,4 +1,5 @@
-import { writeBlock, type Block } from '../domain/ipv4.ts'
+import { blockText, type AddressBlock } from '@skerry/vm'
+
 import { HOST_BLOCK, hostSegment, ORG_BRIDGES, ORGS_BLOCK, outbound } from '../domain/segment.ts'
 
 export type Family = 'iptables' | 'ip6tables'
@@ -16,7 +17,7 @@ export interface RuleChain {
 /** The inputs of the rules: the bridges of organisations, and the networks of the host itself. */
 export interface FirewallInput {
   readonly bridges: readonly string[]
-  readonly own: readonly Block[]
+  readonly own: readonly AddressBlock[]
   /** Whether guests may reach the provider's instance metadata addresses. */
   readonly metadata: boolean
   /** Whether the host is the way out of networks across hosts. */
@@ -129,7 +130,7 @@ const toMetadata = (family: Family): string[] =>
 /** The Internet is behind a gateway; a network that the host reaches without one is the site's own. */
 function outgoingRules({ own, metadata, outbound: toOutside }: FirewallInput): string[] {
   const closed = metadata ? [] : METADATA.iptables
-  const blocks = new Set([HOST_BLOCK, ORGS_BLOCK, ...own.map(writeBlock), ...closed])
+  const blocks = new Set([HOST_BLOCK, ORGS_BLOCK, ...own.map(blockText), ...closed])
   return [
     `-o ${tenants} ${refuse}`,
     `-o ${bridge} ${refuse}`,

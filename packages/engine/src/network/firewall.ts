@@ -2,7 +2,8 @@ import { writeFile } from 'node:fs/promises'
 import { networkInterfaces } from 'node:os'
 import { join } from 'node:path'
 
-import { readBlock, type Block } from '../domain/ipv4.ts'
+import { readBlock, type AddressBlock } from '@skerry/vm'
+
 import { bridgeOfNetwork, hostSegment, ORG_BRIDGES } from '../domain/segment.ts'
 import { every } from '../every.ts'
 import type { Host } from '../host/host.ts'
@@ -52,7 +53,7 @@ const NAT = ['-t', 'nat']
 const hooks = { filter: ['INPUT', 'FORWARD'], nat: ['POSTROUTING'] } as const
 
 /** The networks of this machine itself, without those of its guests. */
-export function ownBlocks(): Block[] {
+export function ownBlocks(): AddressBlock[] {
   return Object.entries(networkInterfaces())
     .filter(([name]) => name !== hostSegment.bridge && !name.startsWith(ORG_BRIDGES))
     .flatMap(([, addresses]) => addresses ?? [])

@@ -2,9 +2,9 @@ import { readdir, rm } from 'node:fs/promises'
 
 import { Fault } from '@skerry/fault'
 import * as libvirt from '@skerry/libvirt'
+import { blockAround, prefixOf, readBlock, type AddressBlock } from '@skerry/vm'
 import { attribute, children, readXml, type Element } from '@skerry/xml'
 
-import { blockAround, prefixOf, readBlock, type Block } from '../domain/ipv4.ts'
 import {
   bridgeOfNetwork,
   freeOrgNumber,
@@ -93,7 +93,7 @@ async function chooseNumber(host: Host, network: string): Promise<number> {
   throw new Fault('no-room', `all ${ORG_NETWORKS_MAX} organisation networks of this host are taken`)
 }
 
-async function definedBlocks(host: Host): Promise<Block[]> {
+async function definedBlocks(host: Host): Promise<AddressBlock[]> {
   const { nets } = await host.link.call(libvirt.connectListAllNetworks, {
     needResults: 1,
     flags: 0,

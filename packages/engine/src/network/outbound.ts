@@ -1,6 +1,7 @@
 import { networkInterfaces } from 'node:os'
 
-import { blocksOverlap, readBlock } from '../domain/ipv4.ts'
+import { blocksOverlap, readBlock } from '@skerry/vm'
+
 import { outbound } from '../domain/segment.ts'
 import type { Host } from '../host/host.ts'
 import { runTool } from '../host/tool.ts'

@@ -1,4 +1,5 @@
 import { linkOf, taskIn } from '@skerry/cloud-client'
+import { addressText, netmaskOf, readBlock } from '@skerry/vm'
 import { attribute, element, type Element } from '@skerry/xml'
 
 import { actOn } from '../../cloud/act.ts'
@@ -23,23 +24,19 @@ interface WantedNetwork {
   readonly vdc?: string | undefined
 }
 
-const BITS = 32
 const CIDR = /^(\d{1,3})\.(\d{1,3})\.(\d{1,3})\.(\d{1,3})\/(\d{1,2})$/
 
 /** The first usable address and the netmask of a range such as 192.168.10.0/24. The cloud checks the rest. */
 function scopeOf(range: string): { readonly gateway: string; readonly netmask: string } {
   const [, ...parts] = (CIDR.exec(range) ?? []).map(Number)
   const [a = 0, b = 0, c = 0, d = 0, prefix = 0] = parts
-  if (parts.length === 0 || prefix > BITS || [a, b, c, d].some((octet) => octet > 255)) {
+  if (parts.length === 0 || prefix > 32 || [a, b, c, d].some((octet) => octet > 255)) {
     throw new Failure('usage', `${range} is not a range of addresses`, {
       hint: 'write it like 192.168.10.0/24',
     })
   }
-  const size = 2 ** (BITS - prefix)
-  const number = ((a * 256 + b) * 256 + c) * 256 + d
-  const text = (address: number): string =>
-    [24, 16, 8, 0].map((bits) => Math.floor(address / 2 ** bits) % 256).join('.')
-  return { gateway: text(number - (number % size) + 1), netmask: text(2 ** BITS - size) }
+  const { base } = readBlock(range)
+  return { gateway: addressText(base + 1), netmask: netmaskOf(prefix) }
 }
 
 function poolOf(pool: string): Element {
