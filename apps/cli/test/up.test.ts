@@ -22,7 +22,13 @@ import {
   type Making,
   type SiteStep,
 } from '../src/up/site/decide.ts'
-import { differences, listenFor, settle, type Ports } from '../src/up/site/site-plan.ts'
+import {
+  differences,
+  listenFor,
+  settle,
+  withNetwork,
+  type Ports,
+} from '../src/up/site/site-plan.ts'
 import { serverUsers, siteOf, unitName, type ServerName } from '../src/up/site/site.ts'
 import { skerry } from './terminal.ts'
 
@@ -74,6 +80,22 @@ test('a site has a network server only at an address where hosts can find it, an
   }
   const { network, noNetwork } = settle({ machines: '0.0.0.0:8444' }, { ...machine, ovn: false })
   assert.deepEqual([network, noNetwork], [undefined, undefined])
+})
+
+test('a site that was created without OVN gets a network server when OVN is installed, and only that is added', () => {
+  const before = settle({}, { ...machine, ovn: false })
+  const later = withNetwork(before, ports)
+  assert.deepEqual(later, settle({}, machine))
+  assert.equal(withNetwork(later, { network: 6700 }), later)
+  const { servers: both } = siteOf('/var/lib/site', later, '/usr/bin/node')
+  const names = both.map(({ name }) => name)
+  const running = new Set(names.filter((name) => name !== 'network'))
+  const made = new Set(makings.filter((each) => each !== 'network'))
+  assert.deepEqual(decide({ servers: names, running, made, otherVmd: false }), [
+    { do: 'make', what: 'network' },
+    { do: 'start', server: 'network' },
+    { do: 'open' },
+  ])
 })
 
 test('after an interruption at any step, the remaining steps are the same', () => {

@@ -16,6 +16,7 @@ import { freePorts } from '../../up/site/ports.ts'
 import {
   differences,
   settle,
+  withNetwork,
   type Programs,
   type SiteOptions,
   type SitePlan,
@@ -175,8 +176,20 @@ async function settleOnce(
   return settled
 }
 
+/** The plan with what was installed since. */
+async function newest(context: CliContext, dir: string, kept: SitePlan): Promise<SitePlan> {
+  const networked = (await hasOvn()) ? withNetwork(kept, await freePorts()) : kept
+  const settled = await withNewTemporal(context, dir, networked)
+  if (settled !== kept) await keepSettled(dir, settled)
+  return settled
+}
+
 /** After an upgrade the new version of Temporal is used, and that of the Debian package if it is installed, once the old one has stopped. */
-async function newest({ cache }: CliContext, dir: string, kept: SitePlan): Promise<SitePlan> {
+async function withNewTemporal(
+  { cache }: CliContext,
+  dir: string,
+  kept: SitePlan,
+): Promise<SitePlan> {
   const { programs: before } = kept.temporal
   const programs = await temporalPrograms(cache)
   const version = ({ server }: Programs) => basename(dirname(server))
@@ -185,9 +198,7 @@ async function newest({ cache }: CliContext, dir: string, kept: SitePlan): Promi
     ({ name }) => name === 'temporal',
   )
   if (running && (await findProcess(dir, running)) !== undefined) return kept
-  const settled = { ...kept, temporal: { ...kept.temporal, programs } }
-  await keepSettled(dir, settled)
-  return settled
+  return { ...kept, temporal: { ...kept.temporal, programs } }
 }
 
 /** Prints the summary. Only the first successful run shows the password. */

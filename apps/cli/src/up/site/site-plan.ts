@@ -14,7 +14,7 @@ export interface SitePlan {
   readonly hostApi: string
   /** The workflow server's listener for the cell. Absent in a site of an older version. */
   readonly workflowMachines?: string
-  /** The network server's listener for hosts. Absent if OVN was not installed when the site was created, or hosts could not reach it. */
+  /** The network server's listener for hosts. Absent while OVN is not installed, and if hosts could not reach it. */
   readonly network?: string
   /** Why a site with OVN has no network server. */
   readonly noNetwork?: string
@@ -98,6 +98,12 @@ export function settle(
         ? { address: `127.0.0.1:${ports.temporal}`, programs }
         : { address: temporal },
   }
+}
+
+/** An existing site gets a network server once OVN is installed. */
+export function withNetwork(plan: SitePlan, { network }: Pick<Ports, 'network'>): SitePlan {
+  const isDecided = plan.network !== undefined || plan.noNetwork !== undefined
+  return isDecided ? plan : { ...plan, ...networkAt(plan.machines, network) }
 }
 
 /** The given options that differ from the existing site; omitted options do not count. */
