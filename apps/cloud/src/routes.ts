@@ -1,5 +1,7 @@
 import { adminCells } from './admin-routes/cells.ts'
 import { adminConsoles } from './admin-routes/consoles.ts'
+import { edgeGateways } from './admin-routes/edge-gateways.ts'
+import { externalNetworks } from './admin-routes/external-networks.ts'
 import { adminHosts } from './admin-routes/hosts.ts'
 import { networks } from './admin-routes/networks.ts'
 import { adminOrgs } from './admin-routes/orgs.ts'
@@ -31,6 +33,8 @@ const described: readonly CloudRoute[] = [
   ...accessTokens,
   ...orgs,
   ...networks,
+  ...edgeGateways,
+  ...externalNetworks,
   ...catalogs,
   ...uploading,
   ...entities,

@@ -11,6 +11,29 @@ export {
   type Verdict,
 } from './decide-order.ts'
 export {
+  isAddress,
+  isBlockText,
+  usableAddresses,
+  whyNotFirewall,
+  whyNotNat,
+  whyNotRoutes,
+  type EdgeSurroundings,
+} from './edge-checks.ts'
+export {
+  edgeRuleLimits,
+  firewallProtocols,
+  isRuleEnabled,
+  type EdgeFirewall,
+  type EdgeRoute,
+  type FirewallProtocol,
+  type FirewallRule,
+  type ForwardRule,
+  type NatRule,
+  type OneToOneRule,
+  type PortRange,
+  type SnatRule,
+} from './edge-rules.ts'
+export {
   isUuid,
   UUID,
   type HostId,

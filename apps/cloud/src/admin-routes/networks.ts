@@ -9,7 +9,7 @@ import { Hrefs } from '../http/links.ts'
 import { route } from '../http/route.ts'
 import { changedNetwork, newNetwork } from '../params/network.ts'
 import { openNetworkTasks } from '../tasks/find-task.ts'
-import { addNetworkTask } from '../tasks/network-task.ts'
+import { addUnitTask } from '../tasks/network-task.ts'
 import { submit } from '../tasks/submit.ts'
 import {
   addNetwork,
@@ -37,9 +37,9 @@ const submitChange = (
   work: (tx: Tx) => Promise<NetworkRow>,
 ): Promise<TaskRow> =>
   submit(context, caller, async (tx, id) => {
-    const network = await work(tx)
+    const { org, id: network, name } = await work(tx)
     const owner = caller.principal.user
-    const task = await addNetworkTask(tx, network, { operation, owner, id })
+    const task = await addUnitTask(tx, { org, name, network }, { operation, owner, id })
     return { task, vms: [], operations: [] }
   })
 

@@ -1,4 +1,4 @@
-import type { HostId, OrgId, VmId } from '@skerry/vm'
+import type { EdgeFirewall, EdgeRoute, HostId, NatRule, OrgId, VmId } from '@skerry/vm'
 import type { ColumnType, Generated } from 'kysely'
 
 import type { Big, MaybeTime, Time } from './column-types.ts'
@@ -6,7 +6,10 @@ import type { Big, MaybeTime, Time } from './column-types.ts'
 /** A bigint that fits a number: an IPv4 address. */
 type AddressNumber = ColumnType<string, number, number>
 
-/** The tables of migrations/0007-networks.sql that cells read and write. */
+/** A JSON column: it is written as text. */
+type Json<T> = ColumnType<T, string | undefined, string>
+
+/** The tables of migrations/0007-networks.sql and 0009-edge-services.sql that cells read and write. */
 export interface NetworkTables {
   network_zone: {
     id: Generated<string>
@@ -30,6 +33,12 @@ export interface NetworkTables {
     key: number
     group_port: number
     address: string
+    description: Generated<string>
+    nat: Json<NatRule[]>
+    firewall: Json<EdgeFirewall>
+    routes: Json<EdgeRoute[]>
+    version: Generated<number>
+    next_rule: Generated<number>
     created_at: Time
     deleted_at: MaybeTime
   }
@@ -78,6 +87,21 @@ export interface NetworkTables {
     attempts: Generated<number>
     fault: string | null
   }
+  external_network: {
+    id: Generated<string>
+    zone: string
+    name: string
+    description: Generated<string>
+    kind: 'outbound' | 'provider'
+    uplink: string
+    vlan: number | null
+    gateway: string
+    prefix: number
+    dns: Generated<string[]>
+    is_default: Generated<boolean>
+    deleted_at: MaybeTime
+  }
+  external_range: { external: string; low: AddressNumber; high: AddressNumber }
   external_address: {
     external: string
     number: AddressNumber

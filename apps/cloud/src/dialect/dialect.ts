@@ -75,6 +75,8 @@ const administration: Readonly<Record<string, string>> = {
   cloud: 'vcloud',
   org: 'organization',
   hosts: 'vmwHostReferences',
+  externalNetwork: 'vmwexternalnet',
+  externalNetworks: 'vmwExternalNetworkReferences',
 }
 
 const originalMedia = (document: string): string => {

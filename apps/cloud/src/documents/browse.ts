@@ -102,6 +102,20 @@ function queryLinks(
   ]
 }
 
+function edgeGatewayLinks(
+  { id }: VdcRow,
+  { dialect, principal }: Caller,
+  hrefs: Hrefs,
+): readonly (Element | false)[] {
+  const href = hrefs.edgeGateways(id)
+  return [
+    may(principal, 'network:read') &&
+      link('edgeGateways', href, { type: dialect.media('query.records') }),
+    may(principal, 'external:admin') &&
+      link('add', href, { type: dialect.media('admin.edgeGateway') }),
+  ]
+}
+
 export function vdc(
   row: VdcRow,
   { templates, vapps, networks, zoneOpen }: VdcContents,
@@ -121,6 +135,7 @@ export function vdc(
     link('up', hrefs.org(of), { type: dialect.media('org') }),
     ...linksOf(offers),
     ...queryLinks(row, caller, hrefs),
+    ...(zoneOpen ? edgeGatewayLinks(row, caller, hrefs) : []),
     ...unavailableOf(offers, caller),
     element(
       'ResourceEntities',

@@ -51,6 +51,8 @@ export function network(
       element('EdgeGateway', {
         name: gatewayName ?? undefined,
         id: dialect.urn('gateway', row.edge_gateway),
+        type: dialect.media('admin.edgeGateway'),
+        href: may(principal, 'network:read', row) ? hrefs.edgeGateway(row.edge_gateway) : undefined,
       }),
     element('IsShared', {}, String(row.shared)),
   )

@@ -173,6 +173,8 @@ const hrefTo: Readonly<Record<ReferenceTarget, (hrefs: Hrefs, id: string) => str
   catalog: (hrefs, id) => hrefs.catalog(id),
   host: (hrefs, id) => hrefs.adminHost(id),
   network: (hrefs, id) => hrefs.network(id),
+  edgeGateway: (hrefs, id) => hrefs.edgeGateway(id),
+  externalNetwork: (hrefs, id) => hrefs.externalNetwork(id),
 }
 const urns: Readonly<Record<ReferenceTarget, string>> = {
   vm: 'vm',
@@ -183,6 +185,8 @@ const urns: Readonly<Record<ReferenceTarget, string>> = {
   host: 'host',
   template: 'vapptemplate',
   network: 'network',
+  edgeGateway: 'gateway',
+  externalNetwork: 'externalnetwork',
   catalog: 'catalog',
 }
 const medias: Readonly<Record<ReferenceTarget, string>> = {
@@ -195,4 +199,6 @@ const medias: Readonly<Record<ReferenceTarget, string>> = {
   template: 'vAppTemplate',
   catalog: 'catalog',
   network: 'orgVdcNetwork',
+  edgeGateway: 'admin.edgeGateway',
+  externalNetwork: 'admin.externalNetwork',
 }

@@ -38,6 +38,7 @@ export function task(
     },
     !over &&
       row.network === null &&
+      row.edge_gateway === null &&
       may(principal, 'vm:power') &&
       link('task:cancel', `${href}/action/cancel`),
     row.children !== null &&
@@ -54,9 +55,10 @@ export function task(
   )
 }
 
-const objectOf = ({ vm, vapp, network, children }: TaskRow): string => {
+const objectOf = ({ vm, vapp, network, edge_gateway: gateway, children }: TaskRow): string => {
   if (vm !== null) return `VM ${vm}`
   if (network !== null) return `network ${network}`
+  if (gateway !== null) return `edge gateway ${gateway}`
   return vapp === null ? `${children} VMs` : `vApp ${vapp}`
 }
 
@@ -78,15 +80,18 @@ function waiting(wait: TaskWait, { name }: Caller['dialect'], hrefs: Hrefs): Ele
 
 /** A deleted owner has a name and an id, but no link. */
 function owner(
-  { org, vapp, vm, network, gone, object_name: name }: TaskFound,
+  { org, vapp, vm, network, edge_gateway: gateway, gone, object_name: name }: TaskFound,
   dialect: Caller['dialect'],
   hrefs: Hrefs,
 ): Element {
   const found = () => {
     if (vm !== null) return ['vm', dialect.urn('vm', vm), hrefs.vm(vm)]
     if (vapp !== null) return ['vApp', dialect.urn('vapp', vapp), hrefs.vapp(vapp)]
-    if (network === null) return ['org', dialect.urn('org', org), hrefs.org(org)]
-    return ['orgVdcNetwork', dialect.urn('network', network), hrefs.network(network)]
+    if (network !== null) {
+      return ['orgVdcNetwork', dialect.urn('network', network), hrefs.network(network)]
+    }
+    if (gateway === null) return ['org', dialect.urn('org', org), hrefs.org(org)]
+    return ['admin.edgeGateway', dialect.urn('gateway', gateway), hrefs.edgeGateway(gateway)]
   }
   const [media = '', id, href] = found()
   return element('Owner', { type: dialect.media(media), name, id, href: gone ? undefined : href })

@@ -33,6 +33,7 @@ export interface PlannedRange extends AddressBlock {
 
 const LEAST_PREFIX = 16
 const MOST_PREFIX = 29
+const EXTERNAL_PREFIXES = { least: 8, most: 30 } as const
 const RANGES_MAX = 16
 
 /** The address as a number; undefined: the text is no address. */
@@ -56,12 +57,22 @@ function addressIn(name: string, text: string): number {
 }
 
 /** The range and the pool of a network. */
-export function planRange({ gateway, netmask, ranges }: AddressScope): PlannedRange {
+export const planRange = (scope: AddressScope): PlannedRange =>
+  planBetween(scope, { least: LEAST_PREFIX, most: MOST_PREFIX })
+
+/** The range and the pool of an external network. */
+export const planExternalRange = (scope: AddressScope): PlannedRange =>
+  planBetween(scope, EXTERNAL_PREFIXES)
+
+function planBetween(
+  { gateway, netmask, ranges }: AddressScope,
+  { least, most }: { readonly least: number; readonly most: number },
+): PlannedRange {
   const router = addressIn('Gateway', gateway)
   const prefix = prefixOfNetmask(netmask)
-  if (prefix === undefined || prefix < LEAST_PREFIX || prefix > MOST_PREFIX) {
+  if (prefix === undefined || prefix < least || prefix > most) {
     throw invalid(
-      `Netmask must be from ${netmaskOf(LEAST_PREFIX)} (/${LEAST_PREFIX}) to ${netmaskOf(MOST_PREFIX)} (/${MOST_PREFIX})`,
+      `Netmask must be from ${netmaskOf(least)} (/${least}) to ${netmaskOf(most)} (/${most})`,
     )
   }
   const size = sizeOfPrefix(prefix)

@@ -9,11 +9,15 @@ export const permissions = [
   'vm:console',
   // Manage the users of an organisation.
   'org:admin',
-  // Create, change and delete networks.
+  // See edge gateways, their rules and addresses.
+  'network:read',
+  // Create, change and delete networks, rules of edge gateways, external addresses.
   'network:edit',
   // Manage organisations and their quotas.
   'cloud:admin',
   'host:admin',
+  // Manage external networks, and the edge gateways that lead to them.
+  'external:admin',
   // Query the records of all organisations.
   'cloud:read',
 ] as const
@@ -25,6 +29,7 @@ const user = [
   'vm:read',
   'vm:power',
   'vm:console',
+  'network:read',
 ] as const satisfies Permission[]
 const author = [...user, 'vm:edit'] as const satisfies Permission[]
 
@@ -36,7 +41,13 @@ export const roles = {
   user,
   author,
   'organisation administrator': administrator,
-  'system administrator': [...administrator, 'cloud:admin', 'host:admin', 'cloud:read'],
+  'system administrator': [
+    ...administrator,
+    'cloud:admin',
+    'host:admin',
+    'external:admin',
+    'cloud:read',
+  ],
 } as const satisfies Record<string, readonly Permission[]>
 export type Role = keyof typeof roles
 

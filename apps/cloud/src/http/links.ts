@@ -20,6 +20,16 @@ export class Hrefs {
   allocatedAddresses = (id: string): string => this.to(fill(at.allocatedAddresses, { network: id }))
   adminNetworks = (vdc: string): string => this.to(fill(at.adminNetworks, { vdc }))
   adminNetwork = (id: string): string => this.to(fill(at.adminNetwork, { network: id }))
+  edgeGateways = (vdc: string): string => this.to(fill(at.edgeGateways, { vdc }))
+  edgeGateway = (id: string): string => this.to(fill(at.edgeGateway, { edgeGateway: id }))
+  configureServices = (id: string): string =>
+    this.to(fill(at.configureServices, { edgeGateway: id }))
+  externalAddresses = (id: string): string =>
+    this.to(fill(at.externalAddresses, { edgeGateway: id }))
+  externalAddress = (id: string, address: string): string =>
+    this.to(fill(at.externalAddress, { edgeGateway: id, address }))
+  externalNetwork = (id: string): string =>
+    this.to(fill(at.externalNetwork, { externalNetwork: id }))
   accessToken = (id: string): string => this.to(fill(at.accessToken, { accessToken: id }))
   userTokens = (id: string): string => this.to(fill(at.userTokens, { account: id }))
   userToken = (id: string): string => this.to(fill(at.userToken, { userToken: id }))

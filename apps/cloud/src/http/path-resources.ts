@@ -15,6 +15,9 @@ import {
   type CatalogItemRow,
   type CatalogRow,
 } from '../tenants/catalogs.ts'
+import { findEdgeGateway } from '../tenants/edge-gateways.ts'
+import type { EdgeGatewayRow } from '../tenants/edge-surroundings.ts'
+import { findExternalNetwork, type ExternalNetworkRow } from '../tenants/external-networks.ts'
 import { findNetwork, type NetworkRow } from '../tenants/networks.ts'
 import {
   findOrg,
@@ -39,6 +42,8 @@ export interface PathResources {
   /** `isVm`: the VM in the template was requested. */
   readonly template: TemplateRow & { readonly isVm: boolean }
   readonly network: NetworkRow
+  readonly edgeGateway: EdgeGatewayRow
+  readonly externalNetwork: ExternalNetworkRow & OwnedResource
   readonly entity: Entity
   readonly task: TaskRow
   readonly accessToken: AccessTokenRow
@@ -80,6 +85,17 @@ export const resourceFinders: Finders = {
   async network(tx, id, how) {
     const uuid = uuidOf(id, /^([0-9a-f]|urn:[^:]+:network:)/)
     return uuid === undefined ? undefined : findNetwork(tx, uuid, how)
+  },
+  async edgeGateway(tx, id, how) {
+    const uuid = uuidOf(id, /^([0-9a-f]|urn:[^:]+:gateway:)/)
+    return uuid === undefined ? undefined : findEdgeGateway(tx, uuid, how)
+  },
+  // An external network belongs to no organisation.
+  async externalNetwork(tx, id, { principal }) {
+    const uuid = uuidOf(id, /^[0-9a-f]/)
+    if (uuid === undefined || !may(principal, 'external:admin')) return undefined
+    const external = await findExternalNetwork(tx, uuid)
+    return external && { ...external, org: principal.org }
   },
   async template(tx, id) {
     const uuid = uuidOf(id, /^(vappTemplate|vm)-/)

@@ -6,6 +6,7 @@ import { findVapp } from '../inventory/vapps.ts'
 import { findVm } from '../inventory/vms.ts'
 import { findTask } from '../tasks/find-task.ts'
 import { findCatalog, findCatalogItem } from '../tenants/catalogs.ts'
+import { findEdgeGateway } from '../tenants/edge-gateways.ts'
 import { findNetwork } from '../tenants/networks.ts'
 import { findOrg, findTemplate, findVdc } from '../tenants/orgs.ts'
 
@@ -21,6 +22,7 @@ const finders = {
   },
   vdc: findVdc,
   network: findNetwork,
+  gateway: findEdgeGateway,
   catalog: findCatalog,
   catalogitem: findCatalogItem,
   vapptemplate: findTemplate,

@@ -57,6 +57,8 @@ const quotaNames = {
   memoryMB: 'memoryMiB',
   storageMB: 'storageMiB',
   networks: 'networks',
+  edgeGateways: 'edgeGateways',
+  externalAddresses: 'externalAddresses',
 } as const satisfies Record<string, keyof Quota>
 
 function quotaIn(root: Element): Quota | undefined {

@@ -14,13 +14,13 @@ const SUFFIX = /^(?=.{1,253}$)[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]
 
 const [SHAPE, MEDIA] = ['OrgVdcNetwork', 'orgVdcNetwork'] as const
 
-const only = (root: Element, name: string): Element | undefined => {
+export const onlyChild = (root: Element, name: string): Element | undefined => {
   const [first, another] = childrenByLocalName(root, name)
   if (another) throw new Fault('invalid', `only one ${name} is allowed`)
   return first
 }
 
-const described = (root: Element): { readonly description?: string } => {
+export const describedIn = (root: Element): { readonly description?: string } => {
   const description = childText(root, 'Description')
   if (description === undefined) return {}
   if (description.length <= DESCRIPTION_MAX) return { description }
@@ -49,13 +49,13 @@ function suffixIn(scope: Element): { readonly suffix?: string } {
   throw new Fault('invalid', 'DnsSuffix must be the name of a domain')
 }
 
-function scopeIn(configuration: Element): NetworkScope | undefined {
+export function scopeIn(configuration: Element): NetworkScope | undefined {
   // Version 1.5 of the original has one IpScope without the list.
-  const scopes = only(configuration, 'IpScopes') ?? configuration
-  const scope = only(scopes, 'IpScope')
+  const scopes = onlyChild(configuration, 'IpScopes') ?? configuration
+  const scope = onlyChild(scopes, 'IpScope')
   if (!scope) return undefined
-  const ranges = only(scope, 'IpRanges')
-  const end = (range: Element, name: string) => text(only(range, name))?.trim() ?? ''
+  const ranges = onlyChild(scope, 'IpRanges')
+  const end = (range: Element, name: string) => text(onlyChild(range, name))?.trim() ?? ''
   return {
     gateway: childText(scope, 'Gateway')?.trim() ?? '',
     netmask: childText(scope, 'Netmask')?.trim() ?? '',
@@ -83,7 +83,7 @@ function fenceIn(configuration: Element): NewNetwork['fence'] {
 }
 
 function edgeGatewayIn(root: Element): { readonly edgeGateway?: string } {
-  const reference = only(root, 'EdgeGateway')
+  const reference = onlyChild(root, 'EdgeGateway')
   if (!reference) return {}
   const written = attribute(reference, 'href') ?? attribute(reference, 'id') ?? ''
   const [, id] = GATEWAY.exec(written) ?? []
@@ -135,7 +135,7 @@ export const newNetwork: RequestDocument<NewNetwork> = {
   example,
   read(raw) {
     const root = readRoot(raw, SHAPE)
-    const configuration = only(root, 'Configuration')
+    const configuration = onlyChild(root, 'Configuration')
     const scope = configuration && scopeIn(configuration)
     if (!configuration || !scope) {
       throw new Fault('invalid', 'the Configuration of a network needs an IpScope', {
@@ -144,7 +144,7 @@ export const newNetwork: RequestDocument<NewNetwork> = {
     }
     return {
       name: nameIn(root),
-      ...described(root),
+      ...describedIn(root),
       fence: fenceIn(configuration),
       ...edgeGatewayIn(root),
       scope,
@@ -160,11 +160,11 @@ export const changedNetwork: RequestDocument<ChangedNetwork> = {
   example: ({ name = 'database' }) => example({ name }),
   read(raw) {
     const root = readRoot(raw, SHAPE)
-    const configuration = only(root, 'Configuration')
+    const configuration = onlyChild(root, 'Configuration')
     const scope = configuration && scopeIn(configuration)
     return {
       ...(attribute(root, 'name') !== undefined && { name: nameIn(root) }),
-      ...described(root),
+      ...describedIn(root),
       ...(scope && { scope }),
       ...maybeShared(root),
     }

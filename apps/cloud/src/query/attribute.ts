@@ -12,6 +12,8 @@ export type ReferenceTarget =
   | 'catalog'
   | 'host'
   | 'network'
+  | 'edgeGateway'
+  | 'externalNetwork'
 
 /** Sets of words that a dialect may translate. */
 export type Vocabulary = keyof Dialect['words']

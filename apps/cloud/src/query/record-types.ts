@@ -15,6 +15,7 @@ import {
   type Attribute,
   type ReferenceTarget,
 } from './attribute.ts'
+import { edgeGatewayFields, externalNetworkFields } from './edge-fields.ts'
 import { networkFields } from './network-fields.ts'
 
 /** A column that identifies records and gives their order of creation. */
@@ -134,10 +135,12 @@ const vappOrVm = {
 
 /** A bulk operation belongs to its organisation. */
 const taskObject = {
-  resource: `case when r.network is not null then 'network' when r.vm is null and r.vapp is null then 'org'
+  resource: `case when r.network is not null then 'network' when r.edge_gateway is not null then 'edgeGateway' when r.vm is null and r.vapp is null then 'org'
     else ${vappOrVm.resource} end`,
   there: `case when r.network is not null
     then exists (select from network where network.id = r.network and network.deleted_at is null)
+    when r.edge_gateway is not null
+    then exists (select from edge_gateway where edge_gateway.id = r.edge_gateway and edge_gateway.deleted_at is null)
     else r.vapp is null or ${vappOrVm.there} end`,
 }
 
@@ -149,11 +152,11 @@ const taskFields = {
   startDate: time('coalesce(r.started_at, r.created_at)'),
   endDate: time('r.ended_at', { maybe: true }),
   ownerName: text('r.owner'),
-  object: reference('coalesce(r.vm, r.vapp, r.network, r.org)', taskObject),
+  object: reference('coalesce(r.vm, r.vapp, r.network, r.edge_gateway, r.org)', taskObject),
   objectType: word(
     `(case when r.vm is not null then 'vm' when r.vapp is not null then 'vApp'
-      when r.network is not null then 'network' else 'org' end)`,
-    ['vApp', 'vm', 'org', 'network'],
+      when r.network is not null then 'network' when r.edge_gateway is not null then 'edgeGateway' else 'org' end)`,
+    ['vApp', 'vm', 'org', 'network', 'edgeGateway'],
   ),
   objectName: text('r.object_name'),
   progress: number('r.progress'),
@@ -273,6 +276,30 @@ const types: readonly RecordType[] = [
     references: ['OrgVdcNetworkReferences', 'OrgVdcNetworkReference'],
     ...tenants,
     fields: networkFields,
+  },
+  {
+    name: 'edgeGateway',
+    element: 'EdgeGatewayRecord',
+    resource: 'edgeGateway',
+    table: 'edge_gateway',
+    key: id,
+    where: 'r.deleted_at is null',
+    references: ['EdgeGatewayReferences', 'EdgeGatewayReference'],
+    permission: 'network:read',
+    reach: 'own or all',
+    fields: edgeGatewayFields,
+  },
+  {
+    name: 'externalNetwork',
+    element: 'NetworkRecord',
+    resource: 'externalNetwork',
+    table: 'external_network',
+    key: id,
+    where: 'r.deleted_at is null',
+    references: ['ExternalNetworkReferences', 'ExternalNetworkReference'],
+    permission: 'external:admin',
+    reach: 'all',
+    fields: externalNetworkFields,
   },
   {
     name: 'catalog',

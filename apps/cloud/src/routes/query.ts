@@ -12,7 +12,7 @@ import type { RecordType } from '../query/record-types.ts'
 import { readRecords } from '../query/records.ts'
 
 /** `path`: the requested path, which the links of the response contain. */
-async function answer(
+export async function answerQuery(
   context: RequestContext,
   caller: Caller & { readonly query: QueryInput },
   type: RecordType,
@@ -46,7 +46,7 @@ const packaged = (name: string, path: string, typeName: string): CloudRoute => {
       if (caller.query.type !== undefined) {
         throw new Fault('invalid', `type must be omitted: ${path} always has the type ${typeName}`)
       }
-      return answer(context, caller, type, path)
+      return answerQuery(context, caller, type, path)
     },
   })
 }
@@ -64,7 +64,7 @@ export const query: readonly CloudRoute[] = [
       const { type } = caller.query
       return type === undefined
         ? { status: 200, body: queryList(caller, new Hrefs(context.base)) }
-        : answer(context, caller, typeNamed(type), at.query)
+        : answerQuery(context, caller, typeNamed(type), at.query)
     },
   }),
   packaged('queryVms', at.queryVms, 'vm'),

@@ -43,7 +43,11 @@ export async function cancelTask(db: Kysely<CloudTables>, id: TaskId): Promise<r
     .select(['children', 'state'])
     .where('id', '=', id)
     .where((where) =>
-      where.or([where('children', 'is not', null), where('network', 'is not', null)]),
+      where.or([
+        where('children', 'is not', null),
+        where('network', 'is not', null),
+        where('edge_gateway', 'is not', null),
+      ]),
     )
     .executeTakeFirst()
   if (special?.children === null) {

@@ -5,7 +5,7 @@ import type { CloudTables, TaskRow } from '../database/tables.ts'
 import type { VappId } from '../domain/ids.ts'
 import { taskWait, type TaskWait } from './waits.ts'
 
-/** `gone`: its VM, vApp or network was deleted; a task is kept longer than that. Missing for a task that was just submitted. */
+/** `gone`: its VM, vApp, network or edge gateway was deleted; a task is kept longer than that. Missing for a task that was just submitted. */
 export type TaskFound = TaskRow & { readonly gone?: boolean; readonly wait?: TaskWait | null }
 
 const gone = sql<boolean>`not case
@@ -14,6 +14,9 @@ const gone = sql<boolean>`not case
   then exists (select from vapp where vapp.org = task.org and vapp.id = task.vapp and vapp.deleted_at is null)
   when task.network is not null
   then exists (select from network where network.org = task.org and network.id = task.network and network.deleted_at is null)
+  when task.edge_gateway is not null
+  then exists (select from edge_gateway where edge_gateway.org = task.org and edge_gateway.id = task.edge_gateway
+    and edge_gateway.deleted_at is null)
   else true end`
 
 /** A task of a VM or vApp by itself, or the part that one of its VMs has in a bulk operation. */
@@ -47,15 +50,22 @@ export async function openTasks(
   return (vm === undefined ? open.where(ofItsOwn) : open.where('vm', '=', vm)).execute()
 }
 
-export const openNetworkTasks = (
+export const openNetworkTasks = (db: Kysely<CloudTables>, network: string) =>
+  openUnitTasks(db, 'network', network)
+
+export const openEdgeGatewayTasks = (db: Kysely<CloudTables>, gateway: string) =>
+  openUnitTasks(db, 'edge_gateway', gateway)
+
+const openUnitTasks = (
   db: Kysely<CloudTables>,
-  network: string,
+  column: 'network' | 'edge_gateway',
+  id: string,
 ): Promise<readonly TaskFound[]> =>
   db
     .selectFrom('task')
     .selectAll()
     .select(gone.as('gone'))
-    .where('network', '=', network)
+    .where(column, '=', id)
     .where('state', 'in', ['queued', 'running'])
     .orderBy('id')
     .execute()

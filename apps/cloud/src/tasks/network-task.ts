@@ -1,23 +1,27 @@
-import type { TaskId } from '@skerry/vm'
+import type { OrgId, TaskId } from '@skerry/vm'
 import { sql } from 'kysely'
 
 import { emitEvents } from '../database/events.ts'
 import type { TaskRow, Tx } from '../database/tables.ts'
 import type { NetworkOperation } from '../domain/network-operations.ts'
-import type { NetworkRow } from '../tenants/networks.ts'
+
+/** What a change is about: a network or an edge gateway, by its id. */
+type ChangedUnit = { readonly org: OrgId; readonly name: string } & (
+  | { readonly network: string }
+  | { readonly edge_gateway: string }
+)
 
 /** The task of a change whose rows were written in the same transaction. It runs until the network server has projected them. */
-export async function addNetworkTask(
+export async function addUnitTask(
   tx: Tx,
-  { org, id: network, name }: NetworkRow,
+  { name, ...unit }: ChangedUnit,
   requested: { readonly operation: NetworkOperation; readonly owner: string; readonly id: TaskId },
 ): Promise<TaskRow> {
   const task = await tx
     .insertInto('task')
     .values({
       ...requested,
-      org,
-      network,
+      ...unit,
       object_name: name,
       input: JSON.stringify(null),
       state: 'running' as const,

@@ -142,7 +142,7 @@ export const allocatedIn = (
     .execute()
 
 /** The networks of an organisation are made and changed one after the other, because their ranges must not meet. */
-async function lockNetworks(tx: Tx, org: OrgId): Promise<void> {
+export async function lockNetworks(tx: Tx, org: OrgId): Promise<void> {
   await sql`select pg_advisory_xact_lock(hashtextextended('networks/' || ${org}::text, 0))`.execute(
     tx,
   )
@@ -186,7 +186,7 @@ export async function addNetwork(
   return network
 }
 
-const noNetworks = (vdc: string): Fault =>
+export const noNetworks = (vdc: string): Fault =>
   new Fault('conflict', `vdc ${vdc} has no networks across hosts: no network server runs`, {
     hint: 'administrators start one with skerry admin network-server create',
   })

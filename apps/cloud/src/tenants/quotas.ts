@@ -12,6 +12,8 @@ export interface Quota {
   readonly memoryMiB?: number
   readonly storageMiB?: number
   readonly networks?: number
+  readonly edgeGateways?: number
+  readonly externalAddresses?: number
 }
 
 export async function readQuota(db: Kysely<CloudTables>, org: OrgId): Promise<Quota> {
@@ -24,6 +26,8 @@ export async function readQuota(db: Kysely<CloudTables>, org: OrgId): Promise<Qu
     ...(row.memory_mib !== null && { memoryMiB: Number(row.memory_mib) }),
     ...(row.storage_mib !== null && { storageMiB: Number(row.storage_mib) }),
     ...(row.networks !== null && { networks: row.networks }),
+    ...(row.edge_gateways !== null && { edgeGateways: row.edge_gateways }),
+    ...(row.external_addresses !== null && { externalAddresses: row.external_addresses }),
   }
 }
 
@@ -35,6 +39,8 @@ export async function writeQuota(tx: Tx, org: OrgId, quota: Quota): Promise<void
     memory_mib: quota.memoryMiB ?? null,
     storage_mib: quota.storageMiB ?? null,
     networks: quota.networks ?? null,
+    edge_gateways: quota.edgeGateways ?? null,
+    external_addresses: quota.externalAddresses ?? null,
   }
   await tx
     .insertInto('quota')
@@ -56,7 +62,10 @@ export async function readUsage(tx: Kysely<CloudTables>, org: OrgId): Promise<Re
         and vm.reserved_task is distinct from task.id) + (select coalesce(sum(bytes), 0)::bigint / 1048576 from (
         select image.bytes from template join image on image.digest = template.image where template.org = ${org}
         union all select upload.bytes from upload where upload.org = ${org}) files) as "storageMiB",
-      (select count(*) from network where network.org = ${org} and network.deleted_at is null) as networks
+      (select count(*) from network where network.org = ${org} and network.deleted_at is null) as networks,
+      (select count(*) from edge_gateway where edge_gateway.org = ${org} and edge_gateway.deleted_at is null) as "edgeGateways",
+      (select count(*) from external_address where external_address.org = ${org} and external_address.purpose = 'tenant')
+        as "externalAddresses"
     from vm where org = ${org} and deleted_at is null`.execute(tx)
   const count = (key: keyof Quota): number => Number(rows[0]?.[key] ?? 0)
   return {
@@ -66,6 +75,8 @@ export async function readUsage(tx: Kysely<CloudTables>, org: OrgId): Promise<Re
     memoryMiB: count('memoryMiB'),
     storageMiB: count('storageMiB'),
     networks: count('networks'),
+    edgeGateways: count('edgeGateways'),
+    externalAddresses: count('externalAddresses'),
   }
 }
 
@@ -76,6 +87,8 @@ const words: Readonly<Record<keyof Quota, string>> = {
   memoryMiB: 'MiB of memory',
   storageMiB: 'MiB of storage',
   networks: 'networks',
+  edgeGateways: 'edge gateways',
+  externalAddresses: 'external addresses',
 }
 
 const LESS_STORAGE =
@@ -86,6 +99,8 @@ const LESS_VMS = 'delete or stop VMs, or ask the administrator for more'
 const hints: Partial<Readonly<Record<keyof Quota, string>>> = {
   storageMiB: LESS_STORAGE,
   networks: 'delete a network, or ask the administrator for more',
+  edgeGateways: 'delete an edge gateway, or ask the administrator for more',
+  externalAddresses: 'release an external address, or ask the administrator for more',
 }
 
 const bounds = {
@@ -93,6 +108,8 @@ const bounds = {
   start: ['runningVms'],
   store: ['storageMiB'],
   network: ['networks'],
+  edgeGateway: ['edgeGateways'],
+  externalAddress: ['externalAddresses'],
 } as const satisfies Record<string, readonly (keyof Quota)[]>
 
 /**

@@ -26,6 +26,8 @@ export function cloud(
       link('add', hrefs.to(at.adminOrgs), { type: media('admin.org') }),
     may(principal, 'host:admin') &&
       link('down', hrefs.to(at.adminHosts), { type: media('admin.hosts') }),
+    may(principal, 'external:admin') &&
+      link('down', hrefs.to(at.externalNetworks), { type: media('admin.externalNetworks') }),
     ...(may(principal, 'cloud:read')
       ? [
           link('down', hrefs.to(at.adminCells), { type: media('admin.cells') }),
@@ -58,13 +60,10 @@ export interface WholeOrg {
   readonly vdcs: readonly VdcRow[]
 }
 
-const quotaAttributes = ({ vms, runningVms, cpus, memoryMiB, storageMiB, networks }: Quota) => ({
-  vms,
-  runningVms,
-  cpus,
+const quotaAttributes = ({ memoryMiB, storageMiB, ...counts }: Quota) => ({
+  ...counts,
   memoryMB: memoryMiB,
   storageMB: storageMiB,
-  networks,
 })
 
 export function adminOrg(
