@@ -143,6 +143,18 @@ begin
   return found;
 end $$;
 
+-- Whether the host of a VM is connected to the external networks of these networks, as far as they are direct. A VM without a host is
+-- placed on one that is. Tenants cannot read hosts.
+create function host_reaches(the_vm uuid, networks uuid[]) returns boolean language sql stable security definer
+  set search_path = public, pg_temp as $$
+  select not exists (
+    select from vm join host on host.id = vm.host
+      join network on network.org = vm.org and network.id = any(networks)
+      join external_network on external_network.id = network.external
+    where vm.id = the_vm and vm.org = coalesce(nullif(current_setting('app.org', true), '')::uuid, vm.org)
+      and not external_network.uplink = any(host.uplinks));
+$$;
+
 -- A card on a direct network has no address that the cloud knows: the site gives it one.
 alter table nic drop constraint nic_check;
 alter table nic add constraint nic_addressed check ((address is null) = ("offset" is null)
@@ -166,6 +178,9 @@ grant create on schema public to skerry_system;
 alter function edge_gateway_moved() owner to skerry_system;
 alter function take_external_address(uuid, bigint) owner to skerry_system;
 alter function release_external_address(uuid, bigint) owner to skerry_system;
+alter function host_reaches(uuid, uuid[]) owner to skerry_system;
 revoke create on schema public from skerry_system;
-revoke execute on function take_external_address(uuid, bigint), release_external_address(uuid, bigint) from public;
-grant execute on function take_external_address(uuid, bigint), release_external_address(uuid, bigint) to skerry_tenant, skerry_system;
+revoke execute on function take_external_address(uuid, bigint), release_external_address(uuid, bigint), host_reaches(uuid, uuid[])
+  from public;
+grant execute on function take_external_address(uuid, bigint), release_external_address(uuid, bigint), host_reaches(uuid, uuid[])
+  to skerry_tenant, skerry_system;

@@ -11,6 +11,7 @@ import type { CloudRoute } from '../src/http/route.ts'
 import { operations } from '../src/operations/vm-operations.ts'
 import type { ExampleContext, RequestDocument } from '../src/params/request-document.ts'
 import type { Operation } from '../src/tasks/operation.ts'
+import { edgeIdsFor } from './edge-rows.ts'
 import { exampleText } from './example-text.ts'
 import { makeOffered } from './make-offered.ts'
 import { makeHostsReady } from './open-zone.ts'
@@ -22,6 +23,9 @@ export const unknown: Readonly<Record<string, string>> = {
   org: NOBODYS,
   vdc: NOBODYS,
   network: NOBODYS,
+  edgeGateway: NOBODYS,
+  externalNetwork: NOBODYS,
+  address: '203.0.113.10',
   task: NOBODYS,
   accessToken: NOBODYS,
   userToken: NOBODYS,
@@ -137,6 +141,7 @@ export async function idsFor(
     const row = { org, vdc: ids['vdc'] ?? '', name: fresh() }
     ids['network'] = await addNetworkRow(api.cloud.db, row)
   }
+  Object.assign(ids, await edgeIdsFor(api, route, fresh()))
   ids['accessToken'] = hrefOf(readXml(made.text)).split('/').at(-1) ?? ''
   ids['userToken'] = ids['accessToken']
   if (whole) return { ...ids, entity: api.eng.vapp }

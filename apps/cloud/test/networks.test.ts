@@ -152,8 +152,7 @@ test('what cannot be a network is refused with the reason', async () => {
   const refused: [Wanted, RegExp][] = [
     [{ gateway: '10.0.0.0' }, /first address/],
     [{ netmask: '255.255.255.252' }, /Netmask must be from/],
-    [{ fence: 'bridged' }, /bridged is not supported/],
-    [{ fence: '' }, /isolated or natRouted/],
+    [{ fence: '' }, /isolated, natRouted or bridged/],
     [{ more: '<Dns1>one</Dns1>' }, /Dns1 must be an IPv4 address/],
     [{ more: '<DnsSuffix>-x</DnsSuffix>' }, /name of a domain/],
     [

@@ -47,6 +47,6 @@ export async function makeHostsReady(
   db: Kysely<CloudTables>,
   { name }: { readonly name: string },
 ): Promise<void> {
-  const overlay = name === 'changeConnections' ? 'ready' : 'none'
+  const overlay = ['changeConnections', 'addEdgeGateway'].includes(name) ? 'ready' : 'none'
   await db.updateTable('host').set({ overlay }).execute()
 }

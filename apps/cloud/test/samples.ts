@@ -13,6 +13,7 @@ import type { Status } from '../src/domain/vm-status.ts'
 import type { CloudRoute } from '../src/http/route.ts'
 import { JSON_SAMPLE, type RequestSample } from '../src/reference/api-reference.ts'
 import { routes } from '../src/routes.ts'
+import { edgeIdsFor } from './edge-rows.ts'
 import { acceptOf, exampleAt, exampleOf, operationsOf, startOf } from './every-route.ts'
 import { makeOffered } from './make-offered.ts'
 import { makeHostsReady } from './open-zone.ts'
@@ -167,6 +168,7 @@ async function record(
     const row = { org: api.eng.org, vdc: ids['vdc'] ?? '', name }
     ids['network'] = await addNetworkRow(api.cloud.db, row)
   }
+  if (route.method !== 'GET') Object.assign(ids, await edgeIdsFor(api, route, `of ${route.name}`))
   const token = await tokenFor(api, route)
   if (route.path.includes(':upload')) ids['upload'] = await announced(api, route)
   if (route.path.includes(':accessToken')) ids['accessToken'] = await ownToken(api, token)
@@ -207,7 +209,7 @@ async function tokenFor(api: TenantsApi, { permission, name }: CloudRoute): Prom
   if (permission === 'anyone' || permission === 'login') return ''
   if (permission === 'org:admin' || permission === 'network:edit')
     return api.enter(api.eng.org, 'organisation administrator')
-  if (['cloud:admin', 'cloud:read', 'host:admin'].includes(permission)) {
+  if (['cloud:admin', 'cloud:read', 'host:admin', 'external:admin'].includes(permission)) {
     return api.enter(api.eng.org, 'system administrator')
   }
   return name === 'deleteSession' ? api.enter(api.eng.org, 'author') : api.eng.token

@@ -39,6 +39,7 @@ import {
   type CloudDatabase,
 } from './cloud-database.ts'
 import { addConsole } from './console-row.ts'
+import { addEdge } from './edge-rows.ts'
 import { holdToSchema } from './held-to-schema.ts'
 import { pagesOf } from './pages-of.ts'
 
@@ -255,6 +256,7 @@ async function addTenant(
     org,
     vdc: vdc.id,
     network,
+    ...(await addEdge(db, { org, vdc: vdc.id, name, host })),
     template: `vappTemplate-${template.id}`,
     entity: idOf(vm),
     task: idOf(task),

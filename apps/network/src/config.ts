@@ -1,7 +1,7 @@
 import { configShape, HealthListener, Listener } from '@skerry/service'
 import { Type, type Static } from 'typebox'
 
-import { readBlock } from './projection/addresses.ts'
+import { checkedBlock } from './projection/addresses.ts'
 
 /** The configuration of one network server. */
 export const NetworkServerConfig = Type.Object(
@@ -42,7 +42,7 @@ export async function readConfig(file: string): Promise<NetworkServerConfig> {
     'create one with skerry admin network-server create, on the machine that has the issuers',
   )
   // With an invalid one no edge gateway could be projected.
-  for (const each of config.protected ?? []) readBlock(each, `${file}: a network in "protected"`)
+  for (const each of config.protected ?? []) checkedBlock(each, `${file}: a network in "protected"`)
   return config
 }
 

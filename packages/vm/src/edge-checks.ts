@@ -116,11 +116,9 @@ function whyNotFirewallRule(rule: FirewallRule): string | undefined {
   const { source, destination, protocols, sourcePorts, destinationPorts } = rule
   const unknown = [source, destination].find((each) => !isPeer(each))
   if (unknown !== undefined) {
-    return `${quoted(unknown)} must be any, internal, external, an address, a network such as 10.0.0.0/24, or a range such as 10.0.0.5-10.0.0.9`
+    return `${quoted(unknown)} must be an IPv4 address or network, such as 10.0.0.0/24, a range such as 10.0.0.5-10.0.0.9, any, internal or external`
   }
   if (protocols.length === 0) return 'it needs a protocol'
-  const hasPorts = sourcePorts !== undefined || destinationPorts !== undefined
-  if (hasPorts && protocols.every((each) => each === 'icmp')) return 'icmp has no ports'
   return [sourcePorts, destinationPorts].every((each) => each === undefined || isPortRange(each))
     ? undefined
     : 'ports must be from 1 to 65535, the lower one first'

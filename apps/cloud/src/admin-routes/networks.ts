@@ -11,14 +11,8 @@ import { changedNetwork, newNetwork } from '../params/network.ts'
 import { openNetworkTasks } from '../tasks/find-task.ts'
 import { addUnitTask } from '../tasks/network-task.ts'
 import { submit } from '../tasks/submit.ts'
-import {
-  addNetwork,
-  allocatedIn,
-  changeNetwork,
-  deleteNetwork,
-  readWholeNetwork,
-  type NetworkRow,
-} from '../tenants/networks.ts'
+import { allocatedIn, readWholeNetwork, type NetworkRow } from '../tenants/network-rows.ts'
+import { addNetwork, changeNetwork, deleteNetwork } from '../tenants/networks.ts'
 import { requireQuota } from '../tenants/quotas.ts'
 
 async function documentOf(context: RequestContext, caller: Caller, id: string) {

@@ -8,7 +8,7 @@ import { linksOf, networkOffer, unavailableOf, vdcOffers } from '../http/action-
 import { link, type Hrefs } from '../http/links.ts'
 import type { VappRow } from '../inventory/vapps.ts'
 import type { CatalogRow } from '../tenants/catalogs.ts'
-import type { NetworkRow } from '../tenants/networks.ts'
+import type { NetworkRow } from '../tenants/network-rows.ts'
 import type { OrgRow, TemplateRow, VdcRow } from '../tenants/orgs.ts'
 
 export const supportedVersions = (hrefs: Hrefs): Element =>

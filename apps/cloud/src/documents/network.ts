@@ -5,7 +5,7 @@ import type { Caller } from '../auth/caller.ts'
 import { may } from '../domain/authorize.ts'
 import { link, type Hrefs } from '../http/links.ts'
 import type { TaskFound } from '../tasks/find-task.ts'
-import type { AllocatedAddress, NetworkRow, WholeNetwork } from '../tenants/networks.ts'
+import type { AllocatedAddress, NetworkRow, WholeNetwork } from '../tenants/network-rows.ts'
 import { task } from './task.ts'
 
 const fenceModes = { isolated: 'isolated', routed: 'natRouted', direct: 'bridged' } as const
@@ -44,6 +44,12 @@ export function network(
       'Configuration',
       {},
       ipScopes(whole),
+      row.external !== null &&
+        element('ParentNetwork', {
+          type: dialect.media('admin.externalNetwork'),
+          name: whole.externalName ?? undefined,
+          href: hrefs.externalNetwork(row.external),
+        }),
       element('FenceMode', {}, fenceModes[row.kind]),
       element('RetainNetInfoAcrossDeployments', {}, 'true'),
     ),

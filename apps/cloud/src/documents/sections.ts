@@ -137,12 +137,13 @@ const nicsSection = (nics: readonly ShownNic[], of: string, caller: Caller): Ele
     { ...OVF, ...at },
     info('Network connections'),
     may(principal, 'vm:edit') && link('edit', at.href, { type: at.type }),
-    ...nics.map(({ networkName, index, address, connected, mac, mode }) =>
+    ...nics.map(({ networkName, index, address, externalAddress, connected, mac, mode }) =>
       element(
         'NetworkConnection',
         { network: networkName },
         element('NetworkConnectionIndex', {}, index),
         address !== null && element('IpAddress', {}, address),
+        externalAddress !== null && element('ExternalIpAddress', {}, externalAddress),
         element('IsConnected', {}, String(connected)),
         element('MACAddress', {}, mac),
         element('IpAddressAllocationMode', {}, mode),

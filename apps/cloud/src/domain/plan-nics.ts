@@ -33,6 +33,8 @@ export interface PlannedNic {
 /** A locked network, with what its cards have. Planning a card takes from it. */
 export interface NetworkStock {
   readonly name: string
+  /** It is an external network itself: the site gives addresses, and knows them. */
+  readonly direct: boolean
   readonly base: number
   readonly prefix: number
   readonly gateway: string
@@ -84,6 +86,7 @@ function offsetOf(
   kept: PlannedNic | undefined,
   stock: NetworkStock,
 ): number | null {
+  if (stock.direct) return withoutAddress(mode, stock)
   if (mode === 'NONE') return null
   if (mode === 'MANUAL') return namedOffset(address, kept, stock)
   if (kept && kept.offset !== null) return kept.offset
@@ -92,6 +95,13 @@ function offsetOf(
   if (free !== undefined) return free
   throw new Fault('no-room', `network ${name} has no free address`, {
     hint: 'widen its IpRanges; an address that was given back is free again after ten minutes',
+  })
+}
+
+function withoutAddress(mode: AllocationMode, { name }: NetworkStock): null {
+  if (mode === 'NONE' || mode === 'DHCP') return null
+  throw new Fault('invalid', `network ${name} has no addresses of the cloud`, {
+    hint: 'IpAddressAllocationMode must be DHCP or NONE on it',
   })
 }
 

@@ -18,7 +18,7 @@ import {
 import { findEdgeGateway } from '../tenants/edge-gateways.ts'
 import type { EdgeGatewayRow } from '../tenants/edge-surroundings.ts'
 import { findExternalNetwork, type ExternalNetworkRow } from '../tenants/external-networks.ts'
-import { findNetwork, type NetworkRow } from '../tenants/networks.ts'
+import { findNetwork, type NetworkRow } from '../tenants/network-rows.ts'
 import {
   findOrg,
   findTemplate,

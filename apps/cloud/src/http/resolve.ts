@@ -7,7 +7,7 @@ import { findVm } from '../inventory/vms.ts'
 import { findTask } from '../tasks/find-task.ts'
 import { findCatalog, findCatalogItem } from '../tenants/catalogs.ts'
 import { findEdgeGateway } from '../tenants/edge-gateways.ts'
-import { findNetwork } from '../tenants/networks.ts'
+import { findNetwork } from '../tenants/network-rows.ts'
 import { findOrg, findTemplate, findVdc } from '../tenants/orgs.ts'
 
 type Find = (db: Kysely<CloudTables>, id: string) => Promise<{ readonly org: OrgId } | undefined>

@@ -1,4 +1,3 @@
-import { Fault } from '@skerry/fault'
 import type { VmId } from '@skerry/vm'
 import { sql } from 'kysely'
 
@@ -6,7 +5,7 @@ import type { Tx } from '../database/tables.ts'
 import { readAddress } from '../domain/address-range.ts'
 import type { NetworkStock } from '../domain/plan-nics.ts'
 import { leavingNics } from '../tenants/leaving-nics.ts'
-import { lockIfThere, type NetworkRow } from '../tenants/networks.ts'
+import { lockIfThere, type NetworkRow } from '../tenants/network-rows.ts'
 
 /** Locks networks in the order of their ids, so that two requests cannot deadlock. Returns those that are not deleted. */
 export async function lockAll(
@@ -29,10 +28,9 @@ export async function stockOf(
   network: NetworkRow,
   vms: readonly VmId[],
 ): Promise<NetworkStock> {
-  const { id, name, base, prefix, gateway, next_port: nextPort } = network
-  if (base === null || prefix === null || gateway === null) {
-    throw new Fault('invalid', `network ${name} has no addresses of its own`)
-  }
+  const { id, name, next_port: nextPort } = network
+  // A direct network has none of these.
+  const { base, prefix, gateway } = network
   const pool = await tx
     .selectFrom('network_range')
     .select(['low', 'high'])
@@ -55,11 +53,12 @@ export async function stockOf(
   const offsets = kept.flatMap(({ offset }) => (offset === null ? [] : [offset]))
   return {
     name,
+    direct: base === null,
     base: Number(base),
-    prefix,
-    gateway,
+    prefix: prefix ?? 0,
+    gateway: gateway ?? '',
     pool,
-    taken: new Set([...offsets, (readAddress(gateway) ?? 0) - Number(base)]),
+    taken: new Set([...offsets, (readAddress(gateway ?? '') ?? 0) - Number(base)]),
     resting: new Set(resting.map(({ offset }) => offset)),
     macs: new Set(kept.map(({ mac }) => mac)),
     keys: new Set(kept.map(({ key }) => key)),

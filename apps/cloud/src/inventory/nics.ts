@@ -12,7 +12,7 @@ import {
   type WantedNic,
 } from '../domain/plan-nics.ts'
 import type { Status } from '../domain/vm-status.ts'
-import { networksIn } from '../tenants/networks.ts'
+import { networksIn } from '../tenants/network-rows.ts'
 import type { VdcRow } from '../tenants/orgs.ts'
 import { lockAll, stockOf, touchNetworks } from './network-stock.ts'
 
@@ -31,9 +31,17 @@ export interface NamedNic {
 /** A card as documents show it. */
 export interface ShownNic extends PlannedNic {
   readonly networkName: string
+  /** The address by which it is reached from outside; null: there is none. */
+  readonly externalAddress: string | null
 }
 
 type InVdc = Pick<VdcRow, 'org' | 'id'>
+
+/** Of the 1:1 rule that names its address. */
+const externalAddress = sql<string | null>`(select rule ->> 'external'
+  from edge_gateway, jsonb_array_elements(edge_gateway.nat) rule
+  where edge_gateway.org = network.org and edge_gateway.id = network.edge_gateway and rule ->> 'kind' = 'one-to-one'
+    and rule ->> 'internal' = nic.address and coalesce((rule ->> 'enabled')::boolean, true) limit 1)`
 
 /** The cards of these VMs, by VM, in their order. */
 export async function nicsOf(
@@ -47,7 +55,7 @@ export async function nicsOf(
       join.onRef('network.org', '=', 'nic.org').onRef('network.id', '=', 'nic.network'),
     )
     .selectAll('nic')
-    .select('network.name as networkName')
+    .select(['network.name as networkName', externalAddress.as('externalAddress')])
     .where(sql<boolean>`nic.vm = any(${vms}::uuid[])`)
     .orderBy('nic.index')
     .execute()
@@ -132,10 +140,17 @@ export async function requireChangeable(
       },
     )
   }
-  const { rows } = await sql<{ ready: boolean }>`select host_takes_cards(${id}) as ready`.execute(
+  const networks = wanted.map(({ network }) => network)
+  const { rows } = await sql<{ ready: boolean; reached: boolean }>`
+    select host_takes_cards(${id}) as ready, host_reaches(${id}, ${networks}::uuid[]) as reached`.execute(
     tx,
   )
-  if (rows[0]?.ready === true) return
+  if (rows[0]?.ready === true && rows[0].reached) return
+  if (rows[0]?.ready === true) {
+    throw new Fault('conflict', `the host of VM ${name} is not connected to the external network`, {
+      hint: 'create a VM on the network: it is placed on a host that is connected',
+    })
+  }
   throw new Fault(
     'conflict',
     `the host of VM ${name} is not ready for networks that reach across hosts`,

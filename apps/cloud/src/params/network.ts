@@ -9,7 +9,7 @@ import { nameIn, readRoot } from './named.ts'
 import type { RequestDocument } from './request-document.ts'
 
 const DESCRIPTION_MAX = 1024
-const GATEWAY = new RegExp(`(${UUID})$`)
+const AT_END = new RegExp(`(${UUID})$`)
 const SUFFIX = /^(?=.{1,253}$)[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*$/i
 
 const [SHAPE, MEDIA] = ['OrgVdcNetwork', 'orgVdcNetwork'] as const
@@ -72,21 +72,26 @@ export function scopeIn(configuration: Element): NetworkScope | undefined {
 
 function fenceIn(configuration: Element): NewNetwork['fence'] {
   const fence = childText(configuration, 'FenceMode')?.trim() ?? ''
-  if (fence === 'isolated' || fence === 'natRouted') return fence
-  throw new Fault(
-    'invalid',
-    fence === 'bridged'
-      ? 'FenceMode bridged is not supported'
-      : 'FenceMode must be isolated or natRouted',
-    { hint: 'natRouted networks reach the outside by an edge gateway, isolated ones do not' },
-  )
+  if (fence === 'isolated' || fence === 'natRouted' || fence === 'bridged') return fence
+  throw new Fault('invalid', 'FenceMode must be isolated, natRouted or bridged', {
+    hint: 'natRouted networks reach the outside by an edge gateway, bridged ones are an external network',
+  })
+}
+
+function parentIn(configuration: Element): { readonly parent?: string } {
+  const reference = onlyChild(configuration, 'ParentNetwork')
+  if (!reference) return {}
+  const [, parent] =
+    AT_END.exec(attribute(reference, 'href') ?? attribute(reference, 'id') ?? '') ?? []
+  if (parent !== undefined) return { parent }
+  throw new Fault('invalid', 'ParentNetwork must have the href of an external network')
 }
 
 function edgeGatewayIn(root: Element): { readonly edgeGateway?: string } {
   const reference = onlyChild(root, 'EdgeGateway')
   if (!reference) return {}
   const written = attribute(reference, 'href') ?? attribute(reference, 'id') ?? ''
-  const [, id] = GATEWAY.exec(written) ?? []
+  const [, id] = AT_END.exec(written) ?? []
   if (id !== undefined) return { edgeGateway: id }
   throw new Fault('invalid', 'EdgeGateway must have the href or the id of an edge gateway')
 }
@@ -137,7 +142,8 @@ export const newNetwork: RequestDocument<NewNetwork> = {
     const root = readRoot(raw, SHAPE)
     const configuration = onlyChild(root, 'Configuration')
     const scope = configuration && scopeIn(configuration)
-    if (!configuration || !scope) {
+    const fence = configuration && fenceIn(configuration)
+    if (!fence || (!scope && fence !== 'bridged')) {
       throw new Fault('invalid', 'the Configuration of a network needs an IpScope', {
         hint: 'with Gateway and Netmask',
       })
@@ -145,9 +151,10 @@ export const newNetwork: RequestDocument<NewNetwork> = {
     return {
       name: nameIn(root),
       ...describedIn(root),
-      fence: fenceIn(configuration),
+      fence,
       ...edgeGatewayIn(root),
-      scope,
+      ...parentIn(configuration),
+      ...(scope && { scope }),
       ...maybeShared(root),
     }
   },

@@ -17,7 +17,8 @@ export const networkFields = {
   // 0: directly on an external network, 1: behind an edge gateway, 2: isolated.
   linkType: number("(case r.kind when 'direct' then 0 when 'routed' then 1 else 2 end)"),
   connectedTo: text(
-    '(select edge_gateway.name from edge_gateway where edge_gateway.org = r.org and edge_gateway.id = r.edge_gateway)',
+    `coalesce((select edge_gateway.name from edge_gateway where edge_gateway.org = r.org and edge_gateway.id = r.edge_gateway),
+      (select external_network.name from external_network where external_network.id = r.external))`,
     { maybe: true },
   ),
   isBusy: boolean(`exists (select from task where task.network = r.id and task.org = r.org

@@ -15,7 +15,7 @@ import {
   type Attribute,
   type ReferenceTarget,
 } from './attribute.ts'
-import { edgeGatewayFields, externalNetworkFields } from './edge-fields.ts'
+import { edgeGatewayType, externalNetworkType } from './edge-types.ts'
 import { networkFields } from './network-fields.ts'
 
 /** A column that identifies records and gives their order of creation. */
@@ -277,30 +277,8 @@ const types: readonly RecordType[] = [
     ...tenants,
     fields: networkFields,
   },
-  {
-    name: 'edgeGateway',
-    element: 'EdgeGatewayRecord',
-    resource: 'edgeGateway',
-    table: 'edge_gateway',
-    key: id,
-    where: 'r.deleted_at is null',
-    references: ['EdgeGatewayReferences', 'EdgeGatewayReference'],
-    permission: 'network:read',
-    reach: 'own or all',
-    fields: edgeGatewayFields,
-  },
-  {
-    name: 'externalNetwork',
-    element: 'NetworkRecord',
-    resource: 'externalNetwork',
-    table: 'external_network',
-    key: id,
-    where: 'r.deleted_at is null',
-    references: ['ExternalNetworkReferences', 'ExternalNetworkReference'],
-    permission: 'external:admin',
-    reach: 'all',
-    fields: externalNetworkFields,
-  },
+  edgeGatewayType,
+  externalNetworkType,
   {
     name: 'catalog',
     element: 'CatalogRecord',

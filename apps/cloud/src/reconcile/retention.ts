@@ -19,6 +19,7 @@ export async function keepRetention(db: Kysely<CloudTables>, kept: Retention): P
     deleteVms(deletedDays),
     deleteVapps(deletedDays),
     deleteNetworks(deletedDays),
+    deleteEdgeGateways(deletedDays),
   ]) {
     gone += await inParts(db, work)
   }
@@ -130,6 +131,21 @@ const deleteVapps =
       and metadata.org = vapp.org and metadata.vapp = vapp.id`.execute(db)
     await sql`delete from vapp where id = any(${ids}::uuid[])`.execute(db)
     return { rows: ids.length, more: ids.length === AT_ONCE }
+  }
+
+/** Deleted edge gateways that nothing refers to, once the network server has removed them. */
+const deleteEdgeGateways =
+  (days: number): Work =>
+  async (db) => {
+    const { rows } = await sql`
+      delete from edge_gateway where id in (
+        select id from edge_gateway gone where deleted_at < ${ago(days)}
+          and not exists (select from network where network.org = gone.org and network.edge_gateway = gone.id)
+          and not exists (select from task where task.edge_gateway = gone.id)
+          and not exists (select from network_change where kind = 'edge gateway' and unit = gone.id)
+        order by deleted_at limit ${AT_ONCE} for update skip locked)
+      returning id`.execute(db)
+    return { rows: rows.length, more: rows.length === AT_ONCE }
   }
 
 /** Deleted networks that no task refers to, once the network server has removed them. */

@@ -14,7 +14,7 @@ import { createdVappResponse } from '../responses/created-vapp.ts'
 import { submitTogether } from '../tasks/submit-task.ts'
 import { submit } from '../tasks/submit.ts'
 import { catalogsOf } from '../tenants/catalogs.ts'
-import { isZoneOpen, networksIn } from '../tenants/networks.ts'
+import { isZoneOpen, networksIn } from '../tenants/network-rows.ts'
 import { orgsSeenBy, templatesOf, vdcsOf } from '../tenants/orgs.ts'
 
 export const orgs = [

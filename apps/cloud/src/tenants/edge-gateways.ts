@@ -13,7 +13,7 @@ import {
   type EdgeGatewayRow,
   type WholeEdgeGateway,
 } from './edge-surroundings.ts'
-import { isZoneOpen, lockNetworks, noNetworks } from './networks.ts'
+import { isZoneOpen, lockNetworks, noNetworks } from './network-rows.ts'
 import type { VdcRow } from './orgs.ts'
 
 export interface NewEdgeGateway {

@@ -1,38 +1,38 @@
 import { Fault } from '@skerry/fault'
-import type { OrgId, VmId } from '@skerry/vm'
-import { sql, type Kysely, type Selectable } from 'kysely'
+import { sql } from 'kysely'
 
-import { by, emitEvent } from '../database/events.ts'
-import type { CloudTables, Tx } from '../database/tables.ts'
+import type { Tx } from '../database/tables.ts'
 import {
   planRange,
   requireApart,
   type AddressScope,
-  type OffsetRange,
   type PlannedRange,
 } from '../domain/address-range.ts'
-import type { Principal } from '../domain/authorize.ts'
+import { may, type Principal } from '../domain/authorize.ts'
 import { orConflict } from './accounts.ts'
+import { requireRulesFit } from './edge-surroundings.ts'
 import { leavingNics } from './leaving-nics.ts'
+import {
+  emitNetworkEvent,
+  isZoneOpen,
+  lockIfThere,
+  lockNetworks,
+  networkExists,
+  noNetworks,
+  type NetworkRow,
+} from './network-rows.ts'
 import type { VdcRow } from './orgs.ts'
-
-export type NetworkRow = Selectable<CloudTables['network']>
-
-/** A network with what its document shows. */
-export interface WholeNetwork {
-  readonly network: NetworkRow
-  readonly ranges: readonly OffsetRange[]
-  /** The name of its edge gateway; null: it has none. */
-  readonly gatewayName: string | null
-}
 
 export interface NewNetwork {
   readonly name: string
   readonly description?: string
-  readonly fence: 'isolated' | 'natRouted'
+  readonly fence: 'isolated' | 'natRouted' | 'bridged'
   /** The id of an edge gateway. Default: the default one of the vdc. */
   readonly edgeGateway?: string
-  readonly scope: NetworkScope
+  /** The id of the external network that a bridged one is. */
+  readonly parent?: string
+  /** A bridged network has none. */
+  readonly scope?: NetworkScope
   readonly shared?: boolean
 }
 
@@ -50,106 +50,6 @@ export interface ChangedNetwork {
   readonly shared?: boolean
 }
 
-/** `gone`: also if it was deleted. */
-export function findNetwork(
-  db: Kysely<CloudTables>,
-  id: string,
-  { gone = false }: { readonly gone?: boolean } = {},
-): Promise<NetworkRow | undefined> {
-  const query = db.selectFrom('network').selectAll().where('id', '=', id)
-  return (gone ? query : query.where('deleted_at', 'is', null)).executeTakeFirst()
-}
-
-/** A network, also if it was deleted: a repeated request gets the network that it created. */
-export async function readWholeNetwork(db: Kysely<CloudTables>, id: string): Promise<WholeNetwork> {
-  const network = await db
-    .selectFrom('network')
-    .selectAll()
-    .where('id', '=', id)
-    .executeTakeFirstOrThrow()
-  const gateway =
-    network.edge_gateway === null
-      ? undefined
-      : await db
-          .selectFrom('edge_gateway')
-          .select('name')
-          .where('id', '=', network.edge_gateway)
-          .executeTakeFirst()
-  return { network, ranges: await rangesOf(db, id), gatewayName: gateway?.name ?? null }
-}
-
-const rangesOf = (db: Kysely<CloudTables>, network: string): Promise<OffsetRange[]> =>
-  db
-    .selectFrom('network_range')
-    .select(['low', 'high'])
-    .where('network', '=', network)
-    .orderBy('low')
-    .execute()
-
-/** The networks that VMs of a vdc may be on: its own, and those that other vdcs of the organisation share. */
-export const networksIn = (
-  db: Kysely<CloudTables>,
-  { org, id }: Pick<VdcRow, 'org' | 'id'>,
-): Promise<NetworkRow[]> =>
-  db
-    .selectFrom('network')
-    .selectAll()
-    .where('org', '=', org)
-    .where('deleted_at', 'is', null)
-    .where((where) => where.or([where('vdc', '=', id), where('shared', '=', true)]))
-    .orderBy('name')
-    .orderBy('id')
-    .execute()
-
-/** Whether networks can be made in a vdc: a network server has opened its zone. */
-export async function isZoneOpen(
-  db: Kysely<CloudTables>,
-  { zone }: Pick<VdcRow, 'zone'>,
-): Promise<boolean> {
-  const found = await db
-    .selectFrom('network_zone')
-    .select('id')
-    .where('id', '=', zone)
-    .where('opened', '>', '0')
-    .executeTakeFirst()
-  return found !== undefined
-}
-
-export interface AllocatedAddress {
-  readonly address: string
-  readonly vm: VmId
-  readonly name: string
-  readonly on: boolean
-}
-
-/** The addresses of a network that cards have, in their order. */
-export const allocatedIn = (
-  db: Kysely<CloudTables>,
-  network: string,
-): Promise<AllocatedAddress[]> =>
-  db
-    .selectFrom('nic')
-    .innerJoin('vm', (join) => join.onRef('vm.org', '=', 'nic.org').onRef('vm.id', '=', 'nic.vm'))
-    .select([
-      sql<string>`nic.address`.as('address'),
-      'vm.id as vm',
-      'vm.name',
-      sql<boolean>`vm.status = 'POWERED_ON'`.as('on'),
-    ])
-    .where('nic.network', '=', network)
-    .where('nic.address', 'is not', null)
-    .orderBy('nic.offset')
-    .execute()
-
-/** The networks of an organisation are made and changed one after the other, because their ranges must not meet. */
-export async function lockNetworks(tx: Tx, org: OrgId): Promise<void> {
-  await sql`select pg_advisory_xact_lock(hashtextextended('networks/' || ${org}::text, 0))`.execute(
-    tx,
-  )
-}
-
-const inUse = (name: string): string => `network ${name} already exists`
-
 export async function addNetwork(
   tx: Tx,
   principal: Principal,
@@ -158,16 +58,19 @@ export async function addNetwork(
 ): Promise<NetworkRow> {
   if (vdc.disabled) throw new Fault('conflict', `vdc ${vdc.name} is disabled`)
   if (!(await isZoneOpen(tx, vdc))) throw noNetworks(vdc.name)
-  const planned = planRange(wanted.scope)
   await lockNetworks(tx, vdc.org)
+  if (wanted.fence === 'bridged') return addDirect(tx, principal, vdc, wanted)
+  const { scope } = wanted
+  if (!scope) throw new Fault('invalid', 'the Configuration of a network needs an IpScope')
+  const planned = planRange(scope)
   const gateway =
     wanted.fence === 'natRouted' ? await edgeGatewayFor(tx, vdc, wanted.edgeGateway) : null
   if (gateway !== null) await requireRoom(tx, gateway, planned)
-  const network = await orConflict(inUse(wanted.name), () =>
+  const network = await orConflict(networkExists(wanted.name), () =>
     tx
       .insertInto('network')
       .values({
-        ...describedBy(wanted.scope, planned),
+        ...describedBy(scope, planned),
         org: vdc.org,
         vdc: vdc.id,
         name: wanted.name,
@@ -186,10 +89,56 @@ export async function addNetwork(
   return network
 }
 
-export const noNetworks = (vdc: string): Fault =>
-  new Fault('conflict', `vdc ${vdc} has no networks across hosts: no network server runs`, {
-    hint: 'administrators start one with skerry admin network-server create',
-  })
+/** A network that is an external network itself: its VMs are on the site's own wire, so the administrators of the cloud make it. */
+async function addDirect(
+  tx: Tx,
+  principal: Principal,
+  vdc: VdcRow,
+  { name, description = '', shared = false, parent, scope }: NewNetwork,
+): Promise<NetworkRow> {
+  if (!may(principal, 'external:admin')) {
+    throw new Fault('forbidden', `the role ${principal.role} lacks the right external:admin`, {
+      hint: 'administrators of the cloud create bridged networks',
+    })
+  }
+  if (scope) throw new Fault('invalid', 'a bridged network has the addresses of its ParentNetwork')
+  const external = await tx
+    .selectFrom('external_network')
+    .select('id')
+    .where('id', '=', parent ?? null)
+    .where('zone', '=', vdc.zone)
+    .where('kind', '=', 'provider')
+    .where('deleted_at', 'is', null)
+    .forShare()
+    .executeTakeFirst()
+  if (!external) {
+    throw new Fault(
+      'invalid',
+      'ParentNetwork must be an external network of the zone of this vdc',
+      {
+        hint: 'GET /api/admin/extension/externalNetworks lists them',
+      },
+    )
+  }
+  const network = await orConflict(networkExists(name), () =>
+    tx
+      .insertInto('network')
+      .values({
+        org: vdc.org,
+        vdc: vdc.id,
+        name,
+        description,
+        shared,
+        kind: 'direct',
+        external: external.id,
+        key: sql<number>`take_network_key(${vdc.id})`,
+      })
+      .returningAll()
+      .executeTakeFirstOrThrow(),
+  )
+  await emitNetworkEvent(tx, principal, network, 'created')
+  return network
+}
 
 const describedBy = ({ gateway, dns, suffix }: NetworkScope, { base, prefix }: PlannedRange) => ({
   base,
@@ -273,9 +222,12 @@ export async function changeNetwork(
 ): Promise<NetworkRow> {
   await lockNetworks(tx, org)
   const before = await lockNetwork(tx, id)
+  if (scope && before.kind === 'direct') {
+    throw new Fault('invalid', `network ${before.name} has the addresses of its ParentNetwork`)
+  }
   const planned = scope && planRange(scope)
   if (scope && planned) await requireChangeable(tx, before, scope, planned)
-  const network = await orConflict(inUse(name ?? before.name), () =>
+  const network = await orConflict(networkExists(name ?? before.name), () =>
     tx
       .updateTable('network')
       .set({
@@ -292,6 +244,7 @@ export async function changeNetwork(
   if (planned && (scope?.ranges || isMoved(before, planned))) {
     await writeRanges(tx, network, planned)
   }
+  if (planned && before.edge_gateway !== null) await requireRulesFit(tx, before.edge_gateway)
   await emitNetworkEvent(tx, principal, network, 'changed')
   return network
 }
@@ -325,19 +278,10 @@ export async function deleteNetwork(
     .where('id', '=', id)
     .returningAll()
     .executeTakeFirstOrThrow()
+  if (before.edge_gateway !== null) await requireRulesFit(tx, before.edge_gateway)
   await emitNetworkEvent(tx, principal, network, 'deleted')
   return network
 }
-
-/** Locks a network that is not deleted. Changes of its cards lock it too. */
-export const lockIfThere = (tx: Tx, id: string): Promise<NetworkRow | undefined> =>
-  tx
-    .selectFrom('network')
-    .selectAll()
-    .where('id', '=', id)
-    .where('deleted_at', 'is', null)
-    .forNoKeyUpdate()
-    .executeTakeFirst()
 
 async function lockNetwork(tx: Tx, id: string): Promise<NetworkRow> {
   const row = await lockIfThere(tx, id)
@@ -362,15 +306,3 @@ async function requireEmpty(tx: Tx, network: NetworkRow, hint: string): Promise<
     })
   }
 }
-
-const emitNetworkEvent = (
-  tx: Tx,
-  principal: Principal,
-  { org, id, name, vdc }: NetworkRow,
-  what: 'created' | 'changed' | 'deleted',
-): Promise<void> =>
-  emitEvent(tx, {
-    kind: `network.${what}`,
-    org,
-    details: { ...by(principal), network: id, name, vdc },
-  })

@@ -11,7 +11,7 @@ export function checkedAddress(text: string, what: string): string {
 }
 
 /** Reads ADDRESS or ADDRESS/PREFIX. */
-export function readBlock(text: string, what: string): AddressBlock {
+export function checkedBlock(text: string, what: string): AddressBlock {
   const [address = '', prefix = '32', ...rest] = text.split('/')
   if (rest.length === 0 && isIPv4(address) && /^(\d|[12]\d|3[0-2])$/.test(prefix)) {
     return blockAround(address, Number(prefix))

@@ -1,9 +1,19 @@
 // An edge gateway: a router between networks of an organisation and an external network.
 import { Fault } from '@skerry/fault'
 import { map, set, type OvsdbAtom } from '@skerry/ovsdb'
-import { blockAround, blockText, isWithin, type AddressBlock } from '@skerry/vm'
+import {
+  blockAround,
+  blockText,
+  isWithin,
+  readBlock,
+  whyNotFirewall,
+  whyNotRoutes,
+  type AddressBlock,
+  type EdgeFirewall,
+  type EdgeSurroundings,
+} from '@skerry/vm'
 
-import { checkedAddress, readBlock } from './addresses.ts'
+import { checkedAddress, checkedBlock } from './addresses.ts'
 import { derivedId, derivedMac } from './derived-id.ts'
 import { addFirewall } from './firewall-rows.ts'
 import { addForwards, addNat, checkNat } from './nat-rows.ts'
@@ -51,13 +61,14 @@ export function addEdgeGateway(rows: UnitRows, context: EdgeGatewayContext): voi
   const of = `edge gateway ${id}`
   const routed = networks.map(routedOf)
   const blocks = routed.map(({ block }) => block)
-  const nat = checkNat(readNat(gateway.nat, of), gateway, blocks)
+  const around = surroundingsOf(context, blocks)
+  const nat = checkNat(readNat(gateway.nat, of), around)
   const forwards = addForwards(rows, id, nat)
   rows.add('Logical_Router', id, {
     name: id,
     ports: set([addOutside(rows, context), ...routed.map((each) => addInside(rows, each))]),
     nat: set(addNat(rows, gateway, nat, routed)),
-    static_routes: set(addRoutes(rows, context, blocks)),
+    static_routes: set(addRoutes(rows, context, around)),
     policies: set(addProtection(rows, context, blocks)),
     load_balancer: set(forwards),
     options: map({
@@ -73,7 +84,7 @@ export function addEdgeGateway(rows: UnitRows, context: EdgeGatewayContext): voi
   }
   addFirewall(rows, {
     gateway: id,
-    firewall: readFirewall(gateway.firewall, of),
+    firewall: checkedFirewall(gateway.firewall, of),
     nat,
     own: blocks.map(blockText),
     nics: networks.flatMap((each) => projectedNics(nicsOf(each.id)).map((nic) => nic.id)),
@@ -119,26 +130,40 @@ const addInside = (rows: UnitRows, { id, gateway, block, port }: RoutedNetwork):
     options: map(portKey(port)),
   })
 
+/** What its rules may name. */
+function surroundingsOf(
+  { gateway, external }: EdgeGatewayContext,
+  networks: readonly AddressBlock[],
+): EdgeSurroundings {
+  const { address, addresses } = gateway
+  const upstream = checkedAddress(external.gateway, `external network ${external.id}`)
+  return { address, addresses, networks, outside: blockAround(upstream, external.prefix) }
+}
+
+function checkedFirewall(stored: unknown, of: string): EdgeFirewall {
+  const firewall = readFirewall(stored, of)
+  const wrong = whyNotFirewall(firewall)
+  if (wrong === undefined) return firewall
+  throw new Fault('invalid', wrong)
+}
+
 function addRoutes(
   rows: UnitRows,
   { gateway, external }: EdgeGatewayContext,
-  own: readonly AddressBlock[],
+  around: EdgeSurroundings,
 ): readonly OvsdbAtom[] {
   const { id } = gateway
-  const upstream = checkedAddress(external.gateway, `external network ${external.id}`)
-  const reached = [blockAround(upstream, external.prefix), ...own]
   const add = (row: string, ip_prefix: string, nexthop: string) =>
     rows.add('Logical_Router_Static_Route', row, { ip_prefix, nexthop })
-  const routes = readRoutes(gateway.routes, `edge gateway ${id}`).map((route) => {
-    const nexthop = checkedAddress(route.nexthop, `static route ${route.id}`)
-    if (!reached.some((block) => isWithin(nexthop, block))) {
-      const where = reached.map(blockText).join(', ')
-      throw new Fault('invalid', `static route ${route.id}: ${nexthop} must be in one of ${where}`)
-    }
-    const network = blockText(readBlock(route.network, `static route ${route.id}`))
-    return add(derivedId(id, 'route', route.id), network, nexthop)
-  })
-  return [add(derivedId(id, 'default route'), '0.0.0.0/0', upstream), ...routes]
+  const routes = readRoutes(gateway.routes, `edge gateway ${id}`)
+  const wrong = whyNotRoutes(routes, around)
+  if (wrong !== undefined) throw new Fault('invalid', wrong)
+  return [
+    add(derivedId(id, 'default route'), '0.0.0.0/0', external.gateway),
+    ...routes.map(({ id: route, network, nexthop }) =>
+      add(derivedId(id, 'route', route), blockText(readBlock(network)), nexthop),
+    ),
+  ]
 }
 
 /** The operator's own networks are out of reach, except where an organisation uses the same addresses for its own. */
@@ -148,7 +173,9 @@ function addProtection(
   own: readonly AddressBlock[],
 ): readonly OvsdbAtom[] {
   if (protectedNetworks.length === 0) return []
-  const blocks = protectedNetworks.map((each) => blockText(readBlock(each, 'a protected network')))
+  const blocks = protectedNetworks.map((each) =>
+    blockText(checkedBlock(each, 'a protected network')),
+  )
   const except = own.length === 0 ? '' : ` && ip4.dst != {${own.map(blockText).join(', ')}}`
   return [
     rows.add('Logical_Router_Policy', derivedId(gateway.id, 'protected'), {

@@ -1,11 +1,10 @@
 // Matches of firewall rules in OVN's language. Nothing of a tenant's text gets into one: only addresses and ports that were checked.
 import { isIPv4 } from 'node:net'
 
-import { blockText } from '@skerry/vm'
+import { blockText, type FirewallRule, type PortRange } from '@skerry/vm'
 
-import { blocksBetween, readBlock } from './addresses.ts'
+import { blocksBetween, checkedBlock } from './addresses.ts'
 import type { EdgeNat } from './nat-rows.ts'
-import type { FirewallRule, PortRange } from './read-rules.ts'
 
 type Protocol = FirewallRule['protocols'][number]
 
@@ -68,7 +67,7 @@ function setOf({ id }: FirewallRule, text: string): string | undefined {
     // An empty set would be an error of the language; this matches nothing, as a range that ends before it begins does.
     return blocks.length === 0 ? '255.255.255.255' : `{${blocks.join(', ')}}`
   }
-  return blockText(readBlock(text, `firewall rule ${id}`))
+  return blockText(checkedBlock(text, `firewall rule ${id}`))
 }
 
 function protocolsMatch(

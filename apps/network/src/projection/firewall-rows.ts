@@ -1,12 +1,12 @@
 // The firewall of an edge gateway. It is applied at the card of each guest behind the gateway, not at the gateway: no host is a
 // bottleneck, and connections survive when another host carries the gateway.
 import { set, uuid } from '@skerry/ovsdb'
+import type { EdgeFirewall } from '@skerry/vm'
 
 import { derivedId } from './derived-id.ts'
 import { matchesOf } from './firewall-match.ts'
 import type { EdgeNat } from './nat-rows.ts'
 import type { UnitRows } from './northbound-row.ts'
-import type { EdgeFirewall } from './read-rules.ts'
 
 /** The first rule has the highest priority. There are at most 128, so all are above the defaults. */
 const FIRST_PRIORITY = 2000

@@ -23,10 +23,8 @@ export function edgeGateway(
   const href = hrefs.edgeGateway(row.id)
   const edits = may(principal, 'network:edit', row)
   const externalType = dialect.media('admin.externalNetwork')
-  // Only administrators of the cloud read external networks.
-  const externalHref = may(principal, 'external:admin')
-    ? hrefs.externalNetwork(outside.id)
-    : undefined
+  // Only administrators of the cloud can read it; others compare and send it back.
+  const externalHref = hrefs.externalNetwork(outside.id)
   return element(
     'EdgeGateway',
     {
@@ -69,7 +67,7 @@ export function edgeGateway(
 function uplink(
   { gateway, outside, addresses }: WholeEdgeGateway,
   type: string,
-  href: string | undefined,
+  href: string,
 ): Element {
   return element(
     'GatewayInterface',

@@ -57,8 +57,7 @@ const firewallRule = (rule: FirewallRule): Element =>
 /** The interface that NAT rules are on: that of the external network. */
 export interface NatInterface {
   readonly name: string
-  /** Undefined: the caller cannot read external networks. */
-  readonly href: string | undefined
+  readonly href: string
   readonly type: string
 }
 

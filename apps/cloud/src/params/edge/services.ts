@@ -133,15 +133,15 @@ function firewallRule(rule: Element): WantedFirewallRule {
   const direction = choice(rule, 'Direction', ['in', 'out'])
   const sourcePorts = portsIn(rule, 'SourcePort', 'SourcePortRange')
   const destinationPorts = portsIn(rule, 'Port', 'DestinationPortRange')
-  for (const name of ['EnableLogging', 'MatchOnTranslate']) {
-    if (readBoolean(rule, name) === true)
-      throw invalid(`${name} is not supported: it must be false`)
+  const protocols = protocolsIn(rule)
+  if ((sourcePorts || destinationPorts) && protocols.every((each) => each === 'icmp')) {
+    throw invalid('a FirewallRule for Icmp has no ports')
   }
   return {
     ...ofRule(rule),
     policy: choice(rule, 'Policy', ['allow', 'drop']) ?? 'allow',
     ...(direction && { direction }),
-    protocols: protocolsIn(rule),
+    protocols,
     source: peerIn(rule, 'SourceIp'),
     ...(sourcePorts && { sourcePorts }),
     destination: peerIn(rule, 'DestinationIp'),

@@ -2,8 +2,7 @@ import { boolean, constant, number, reference, text, word } from './attribute.ts
 
 const counted = (from: string): string => `(select count(*)::integer from ${from})`
 
-/** The attributes of edge gateways in queries. */
-export const edgeGatewayFields = {
+const edgeGatewayFields = {
   name: text('r.name'),
   org: reference('r.org', 'org'),
   orgName: text('(select org.name from org where org.id = r.org)'),
@@ -36,8 +35,7 @@ export const edgeGatewayFields = {
 
 const nameServer = (place: 1 | 2) => text(`(r.dns[${place}] collate "C")`, { maybe: true })
 
-/** The attributes of external networks in queries. */
-export const externalNetworkFields = {
+const externalNetworkFields = {
   name: text('r.name'),
   description: text('(r.description collate "C")'),
   kind: word('r.kind', ['outbound', 'provider']),
@@ -54,4 +52,35 @@ export const externalNetworkFields = {
   usedIpCount: number(counted('external_address where external_address.external = r.id')),
   totalIpCount: number(`(select coalesce(sum(high - low + 1), 0)::integer from external_range
     where external_range.external = r.id)`),
+} as const
+
+const key = [{ sql: 'r.id', type: 'uuid' }] as const
+const where = 'r.deleted_at is null'
+
+/** Edge gateways in queries. */
+export const edgeGatewayType = {
+  name: 'edgeGateway',
+  element: 'EdgeGatewayRecord',
+  resource: 'edgeGateway',
+  table: 'edge_gateway',
+  key,
+  where,
+  references: ['EdgeGatewayReferences', 'EdgeGatewayReference'],
+  permission: 'network:read',
+  reach: 'own or all',
+  fields: edgeGatewayFields,
+} as const
+
+/** External networks in queries. */
+export const externalNetworkType = {
+  name: 'externalNetwork',
+  element: 'NetworkRecord',
+  resource: 'externalNetwork',
+  table: 'external_network',
+  key,
+  where,
+  references: ['ExternalNetworkReferences', 'ExternalNetworkReference'],
+  permission: 'external:admin',
+  reach: 'all',
+  fields: externalNetworkFields,
 } as const
