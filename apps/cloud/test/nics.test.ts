@@ -353,6 +353,20 @@ test('a VM with cards is placed on a host that is ready for networks, one withou
   }
   const networked = vmIn(await make('networked'))
   assert.equal(await place(networked), ready)
+  // On a direct network: only where its uplink is.
+  const { rows } = await sql<{ id: string }>`with external as (
+      insert into external_network (zone, name, kind, uplink, gateway, prefix)
+        select id, 'site', 'provider', 'site', '203.0.113.1', 24 from network_zone returning id)
+    insert into network (org, vdc, name, kind, external, key)
+      select vdc.org, vdc.id, 'direct', 'direct', external.id, 901 from external, vdc where vdc.org = ${api.eng.org}
+      returning id`.execute(db)
+  const direct = vmIn(await make('direct'))
+  await sql`update nic set network = ${rows[0]?.id}, mode = 'NONE', "offset" = null, address = null where vm = ${direct}`.execute(
+    db,
+  )
+  await assert.rejects(place(direct), { kind: 'no-room' })
+  await sql`update host set uplinks = '{out,site}' where id = ${ready}`.execute(db)
+  assert.equal(await place(direct), ready)
   await sql`update host set overlay = 'none'`.execute(db)
   const plain = vmIn(await make('plain-2'))
   assert.equal(await place(plain), api.cloud.host)

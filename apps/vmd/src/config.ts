@@ -1,3 +1,4 @@
+import type { HostUplink } from '@skerry/engine'
 import { Fault } from '@skerry/fault'
 import { listenAddress, readOptions } from '@skerry/service'
 import { whyNotBridge } from '@skerry/vm'
@@ -18,6 +19,8 @@ export interface VmdConfig {
   readonly sudoUid: number | undefined
   /** The bridges of this machine that VMs may join on request. */
   readonly bridges: readonly string[]
+  /** The networks of the site that networks of the cloud may lead to. */
+  readonly uplinks: readonly HostUplink[]
   /** Whether guests may reach the metadata addresses of the machine's provider. */
   readonly metadata: boolean
   /** Which VMs start again after a reboot. */
@@ -38,6 +41,7 @@ export const usage = `usage: skerry vmd [--port N] [--libvirt-socket PATH] [--to
   --token-file PATH       require the token in this file (mode 0600) with every request: Authorization: Bearer TOKEN
   --unix-socket PATH      also listen here, for root and the group skerry; folders cannot be shared through this socket
   --bridge NAME           allow VMs to join this bridge of the machine, outside vmd's firewall; repeatable
+  --uplink NAME=DEVICE    connect networks of the cloud to the site by this card or bridge of Open vSwitch; repeatable
   --allow-metadata        let guests reach the metadata addresses of the machine's provider (169.254.0.0/16, 100.100.100.200, fd00:ec2::254); default: rejected
   --restore WHICH         VMs to start after a reboot: autostart (those set to, and those that vmd stopped; the default) or previous (all that ran)
   --on-stop WAY           what to do with guests when vmd stops: leave (keep them running; the default), suspend or shutdown
@@ -52,6 +56,7 @@ const options = {
   'token-file': { type: 'string' },
   'unix-socket': { type: 'string' },
   bridge: { type: 'string', multiple: true },
+  uplink: { type: 'string', multiple: true },
   'allow-metadata': { type: 'boolean', default: false },
   restore: { type: 'string', default: 'autostart' },
   'on-stop': { type: 'string', default: 'leave' },
@@ -70,6 +75,7 @@ export function readConfig(args: readonly string[], environment: NodeJS.ProcessE
     tokenFile: values['token-file'],
     unixSocket: values['unix-socket'],
     bridges: (values.bridge ?? []).map(legalBridge),
+    uplinks: legalUplinks(values.uplink ?? []),
     metadata: values['allow-metadata'],
     restore: oneOf('--restore', restores, values.restore),
     onStop: oneOf('--on-stop', ['leave', ...stopWays] as const, values['on-stop']),
@@ -88,6 +94,30 @@ function legalBridge(name: string): string {
   const why = whyNotBridge(name)
   if (why !== undefined) throw new Fault('invalid', `--bridge: ${why}`)
   return name
+}
+
+/** Of Linux, for the name of a bridge of the uplink: br- and its name. */
+const UPLINK_PATTERN = /^[a-z][a-z0-9-]{0,11}$/
+/** The way out that every host has; and its bridge would be that of VMs. */
+const RESERVED_UPLINKS = ['out', 'int']
+
+function legalUplinks(texts: readonly string[]): HostUplink[] {
+  const uplinks = texts.map((text) => {
+    const [name = '', device = '', ...rest] = text.split('=')
+    if (rest.length > 0 || !UPLINK_PATTERN.test(name) || whyNotBridge(device) !== undefined) {
+      throw new Fault('invalid', `--uplink must be NAME=DEVICE, such as site=eth1, not ${text}`, {
+        hint: `the name must match ${UPLINK_PATTERN.source}`,
+      })
+    }
+    if (!RESERVED_UPLINKS.includes(name)) return { name, device }
+    throw new Fault('invalid', `--uplink: the name ${name} is reserved`)
+  })
+  for (const part of ['name', 'device'] as const) {
+    const used = uplinks.map((uplink) => uplink[part])
+    const twice = used.find((each, at) => used.indexOf(each) !== at)
+    if (twice !== undefined) throw new Fault('invalid', `--uplink: ${twice} is named twice`)
+  }
+  return uplinks
 }
 
 function numberOf(option: string, value: string, max: number): number {

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 
-import { cloudDirectory, defaultPaths, openHost } from '@skerry/engine'
+import { cloudDirectory, defaultPaths, openHost, type Host } from '@skerry/engine'
 import { keepRenewed, lifetimes, runProgram, type RunningProgram } from '@skerry/service'
 
 import packageFile from '../package.json' with { type: 'json' }
@@ -33,15 +33,7 @@ async function serve(config: VmdConfig, running: RunningProgram): Promise<void> 
   const token = config.tokenFile === undefined ? undefined : await readToken(config.tokenFile)
   const members = new Members(GROUP)
   await requireOnlyOne(join(defaultPaths.run, 'vmd.pid'), process.pid)
-  const host = await openHost({
-    libvirt: config.libvirt,
-    bridges: config.bridges,
-    metadata: config.metadata,
-    shutdownTimeoutMs: config.shutdownTimeoutMs,
-    clock: { now: () => new Date() },
-    ids: { uuid: () => randomUUID() },
-    log,
-  })
+  const host = await openMachine(config, running)
   const local = await openLocal(host, {
     restore: config.restore,
     secret: () => randomBytes(SECRET_BYTES).toString('base64url'),
@@ -98,6 +90,18 @@ async function serve(config: VmdConfig, running: RunningProgram): Promise<void> 
   await local[Symbol.asyncDispose]()
   await host[Symbol.asyncDispose]()
 }
+
+const openMachine = (config: VmdConfig, { log }: RunningProgram): Promise<Host> =>
+  openHost({
+    libvirt: config.libvirt,
+    bridges: config.bridges,
+    uplinks: config.uplinks,
+    metadata: config.metadata,
+    shutdownTimeoutMs: config.shutdownTimeoutMs,
+    clock: { now: () => new Date() },
+    ids: { uuid: () => randomUUID() },
+    log,
+  })
 
 const keepCertificate = (
   cloud: OpenHostApi,

@@ -26,7 +26,7 @@ export {
 export { addForward, allForwards, listForwards, removeForward } from './network/forward.ts'
 export type { Forward } from './host/record.ts'
 export { execInGuest, pingGuest, type GuestCommand, type CommandOutcome } from './guest/guest.ts'
-export type { EngineClock, Host, EngineIds, Log } from './host/host.ts'
+export type { EngineClock, Host, EngineIds, HostUplink, Log } from './host/host.ts'
 export { openHost, type HostOptions } from './open-host.ts'
 export {
   clearImages,

@@ -12,7 +12,7 @@ import { Agents } from './host/agent.ts'
 import { Changes } from './host/changes.ts'
 import type { Hypervisor } from './host/definition.ts'
 import { Endings, isGoingDown } from './host/endings.ts'
-import type { Host, EngineClock, EngineIds, Log } from './host/host.ts'
+import type { Host, EngineClock, EngineIds, HostUplink, Log } from './host/host.ts'
 import { KeyedLock } from './host/keyed-lock.ts'
 import { KnownOverlay } from './host/known-overlay.ts'
 import { KnownPowers } from './host/known-powers.ts'
@@ -48,6 +48,8 @@ export interface HostOptions {
   readonly hypervisor?: Hypervisor
   /** The bridges of this host that guests may join; default: none. */
   readonly bridges?: readonly string[]
+  /** The networks of the site that networks of the cloud may lead to; default: none. */
+  readonly uplinks?: readonly HostUplink[]
   /** Whether guests may reach the metadata addresses of the host's provider; default: no. */
   readonly metadata?: boolean
   /** How long a guest may take to shut itself down; default: one minute. */
@@ -105,6 +107,7 @@ export async function openHost(options: HostOptions): Promise<Host> {
     overlay: new KnownOverlay(),
     usage: new UsageHistory(),
     bridges: options.bridges ?? [],
+    uplinks: options.uplinks ?? [],
     metadata: options.metadata ?? false,
     hasFirewall: options.libvirt.uri.startsWith('qemu:'),
     shutdownTimeoutMs: options.shutdownTimeoutMs ?? SHUTDOWN_TIMEOUT_MS,

@@ -7,7 +7,7 @@ import { qemuImg } from '../../image/test/qemu-img.ts'
 import { importTemplate } from '../src/disk/template.ts'
 import type { Hypervisor } from '../src/host/definition.ts'
 import type { Host } from '../src/host/host.ts'
-import { openHost } from '../src/open-host.ts'
+import { openHost, type HostOptions } from '../src/open-host.ts'
 import { temporaryDirectory } from './temporary-directory.ts'
 
 export interface EmulatedHost extends AsyncDisposable {
@@ -18,7 +18,9 @@ export interface EmulatedHost extends AsyncDisposable {
 }
 
 /** A host with a real libvirtd and real disks but without real guests: libvirt's in-memory driver. */
-export async function startEmulatedHost(): Promise<EmulatedHost> {
+export async function startEmulatedHost(
+  options: Pick<HostOptions, 'uplinks'> = {},
+): Promise<EmulatedHost> {
   await using stack = new AsyncDisposableStack()
   const directory = stack.use(await temporaryDirectory())
   const libvirt = stack.use(await startLibvirt())
@@ -26,6 +28,7 @@ export async function startEmulatedHost(): Promise<EmulatedHost> {
   await mkdir(directory.at('saves'))
   const host = stack.use(
     await openHost({
+      ...options,
       libvirt: { socket: libvirt.socket, uri: 'test:///default' },
       paths: {
         data: directory.at('data'),

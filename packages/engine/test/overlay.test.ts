@@ -10,6 +10,7 @@ import { reasonWithoutRoot } from '@skerry/lab'
 import { map, mapOf, namedUuid, Ovsdb, set, setOf, type OvsdbOperation } from '@skerry/ovsdb'
 
 import { startOvsdbServer } from '../../ovsdb/test/start-ovsdb-server.ts'
+import type { HostUplink } from '../src/host/host.ts'
 import { overlayDirectory } from '../src/host/paths.ts'
 import { joinOverlay, settleOverlay } from '../src/network/overlay.ts'
 import { startEmulatedHost } from './emulated-host.ts'
@@ -27,10 +28,10 @@ const zone = {
 }
 
 /** A host whose Open vSwitch is as an administrator left it. */
-async function start() {
+async function start(uplinks: readonly HostUplink[] = []) {
   await using stack = new AsyncDisposableStack()
   const server = stack.use(await startOvsdbServer({ schema: SCHEMA }))
-  const { host } = stack.use(await startEmulatedHost())
+  const { host, notes } = stack.use(await startEmulatedHost({ uplinks }))
   const db = stack.use(await Ovsdb.open({ path: server.path }))
   const own = {
     hostname: 'h1',
@@ -53,6 +54,7 @@ async function start() {
   const all = stack.move()
   return {
     host,
+    notes,
     server,
     db,
     installSwitch,
@@ -183,6 +185,41 @@ test(
       (id) => ports.find((port) => JSON.stringify(port['_uuid']) === JSON.stringify(id))?.['name'],
     )
     assert.deepEqual(new Set(names), new Set(['br-int', 'lo', 'patch-gone']))
+  },
+)
+
+test(
+  'uplinks of the operator are added to those of others, and removed when they are not configured any more',
+  { skip },
+  async () => {
+    const site = { name: 'site', device: 'br-site' }
+    // The card of a host's own address, as every machine has it.
+    await using started = await start([site, { name: 'own', device: 'lo' }])
+    const { host, db, notes } = started
+    await started.installSwitch()
+    await db.transact(DATABASE, [
+      { op: 'insert', table: 'Bridge', row: { name: 'br-site' }, 'uuid-name': 'site' },
+      {
+        op: 'mutate',
+        table: 'Open_vSwitch',
+        where: [],
+        mutations: [['bridges', 'insert', set([namedUuid('site')])]],
+      },
+    ])
+    await joinOverlay(host, zone)
+    const ids = await started.ids()
+    assert.equal(ids['ovn-bridge-mappings'], 'ext:br-ext,site:br-site')
+    const bridges = await db.select(DATABASE, 'Bridge', ['name'])
+    assert.deepEqual(new Set(bridges.map(({ name }) => name)), new Set(['br-int', 'br-site']))
+    const why = notes.filter((note) => note.includes('uplink'))
+    assert.match(why.join(), /^uplink own: lo has an address of this host/)
+    await settleOverlay(host)
+    assert.equal((await started.root())['next_cfg'], 1, 'it has this configuration already')
+    assert.equal(notes.filter((note) => note.includes('uplink')).length, 1, 'it is logged once')
+
+    Object.assign(host, { uplinks: [] })
+    await settleOverlay(host)
+    assert.equal((await started.ids())['ovn-bridge-mappings'], 'ext:br-ext')
   },
 )
 

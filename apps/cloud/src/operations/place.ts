@@ -80,10 +80,16 @@ async function settle(tx: Tx, id: VmId, host: HostId): Promise<void> {
     .execute()
 }
 
-/** Whether the host has the capacity for this VM, and is ready for its networks if it has cards on some. */
+/**
+ * Whether the host has the capacity for this VM, is ready for its networks if it has cards on some, and has the uplinks of the direct
+ * ones.
+ */
 const hasRoom = ({ id, org, vdc, cpus, memory_mib, stored_mib }: VmRow): RawBuilder<boolean> => sql`
   (not exists (select from nic where nic.org = ${org} and nic.vm = ${id})
     or (host.overlay = 'ready' and host.zone = (select vdc.zone from vdc where vdc.org = ${org} and vdc.id = ${vdc})))
+  and not exists (select from nic join network on network.org = nic.org and network.id = nic.network
+    join external_network on external_network.id = network.external
+    where nic.org = ${org} and nic.vm = ${id} and not external_network.uplink = any(host.uplinks))
   and host.memory_mib - host.local_memory_mib - host.placed_memory_mib >= ${memory_mib}
   and host.disk_mib - host.placed_disk_mib >= ${stored_mib}
   and (host.cpus * ${CPUS_PER_CPU} - host.local_cpus - host.placed_cpus) >= ${cpus}`

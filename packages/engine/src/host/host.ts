@@ -35,6 +35,8 @@ export interface Host extends AsyncDisposable {
   readonly hypervisor: Hypervisor
   /** The bridges that guests may join. */
   readonly bridges: readonly string[]
+  /** The networks of the site that it connects to networks of the cloud. */
+  readonly uplinks: readonly HostUplink[]
   /** Whether guests may reach the metadata addresses of the host's provider. */
   readonly metadata: boolean
   /** False for networks that exist in name only, as those of libvirt's in-memory driver. */
@@ -49,6 +51,12 @@ export interface Host extends AsyncDisposable {
   readonly ids: EngineIds
   /** Logs a failure for which no caller waits. */
   readonly log: Log
+}
+
+/** A network of the site, and the card or the bridge of Open vSwitch that leads there. */
+export interface HostUplink {
+  readonly name: string
+  readonly device: string
 }
 
 export interface EngineClock {

@@ -23,11 +23,17 @@ const APPLY_MS = 10_000
 export interface SwitchState {
   readonly externalIds: ReadonlyMap<string, string>
   readonly tls: SwitchTls | undefined
-  /** The ids of bridges, and of their ports, by name. */
-  readonly bridges: ReadonlyMap<string, { readonly id: string; readonly datapath: string }>
+  readonly bridges: ReadonlyMap<string, SwitchBridge>
   /** Which program forwards the packets of a new bridge. */
   readonly datapath: Datapath
   readonly applied: number
+}
+
+export interface SwitchBridge {
+  readonly id: string
+  readonly datapath: string
+  /** The names of its ports. */
+  readonly ports: ReadonlySet<string>
 }
 
 /** The files with which ovn-controller authenticates itself. */
@@ -39,7 +45,10 @@ export interface SwitchTls {
 
 export interface NewBridge {
   readonly name: string
+  /** The MAC address of its own device. */
   readonly mac?: string
+  /** A card of the host that is a port of it from the start. */
+  readonly card?: string
 }
 
 export interface WantedSwitch {
@@ -60,10 +69,11 @@ export async function openSwitch(socket: string): Promise<Ovsdb> {
 export async function readSwitch(db: Ovsdb): Promise<SwitchState> {
   const select = (table: string, columns: readonly string[]) =>
     ({ op: 'select', table, where: [], columns }) as const
-  const [root, bridges, tls] = await db.transact(DATABASE, [
+  const [root, bridges, tls, ports] = await db.transact(DATABASE, [
     select('Open_vSwitch', ['external_ids', 'datapath_types', 'cur_cfg']),
-    select('Bridge', ['_uuid', 'name', 'datapath_type']),
+    select('Bridge', ['_uuid', 'name', 'datapath_type', 'ports']),
     select('SSL', ['private_key', 'certificate', 'ca_cert']),
+    select('Port', ['_uuid', 'name']),
   ])
   const row = root?.rows?.[0]
   if (!row) {
@@ -72,11 +82,18 @@ export async function readSwitch(db: Ovsdb): Promise<SwitchState> {
     })
   }
   const texts = [...mapOf(row['external_ids'])].map(([key, value]) => [key, String(value)] as const)
+  const portNames = new Map(
+    (ports?.rows ?? []).map((port) => [uuidOf(port['_uuid']), String(port['name'])]),
+  )
   const named = (bridges?.rows ?? []).map(
     (each) =>
       [
         String(each['name']),
-        { id: uuidOf(each['_uuid']), datapath: String(each['datapath_type']) },
+        {
+          id: uuidOf(each['_uuid']),
+          datapath: String(each['datapath_type']),
+          ports: new Set(setOf(each['ports']).map((port) => portNames.get(uuidOf(port)) ?? '')),
+        },
       ] as const,
   )
   return {
@@ -133,22 +150,30 @@ function tlsOf(now: SwitchTls | undefined, wanted: SwitchTls | undefined): Ovsdb
   ]
 }
 
-/** Without a controller it forwards nothing: a card whose port is not known yet is silent. */
-function bridgeOf({ name, mac }: NewBridge, at: number, datapath: Datapath): OvsdbOperation[] {
-  const [card, port, bridge] = [`card${at}`, `port${at}`, `bridge${at}`] as const
-  const isOurs = mac !== undefined
+/** The bridge of VMs forwards nothing without a controller: a card whose port is not known yet is silent. The others lead outside. */
+function bridgeOf(
+  { name, mac, card }: NewBridge,
+  at: number,
+  datapath: Datapath,
+): OvsdbOperation[] {
+  const bridge = `bridge${at}`
+  const ports = [`port${at}`, ...(card === undefined ? [] : [`outside${at}`])]
+  const isOutside = mac !== undefined || card !== undefined
   return [
-    { op: 'insert', table: 'Interface', row: { name, type: 'internal' }, 'uuid-name': card },
-    { op: 'insert', table: 'Port', row: { name, interfaces: namedUuid(card) }, 'uuid-name': port },
+    ...portOf({ name, type: 'internal' }, `port${at}`),
+    ...(card === undefined ? [] : portOf({ name: card }, `outside${at}`)),
     {
       op: 'insert',
       table: 'Bridge',
       row: {
         name,
-        ports: namedUuid(port),
+        ports: set(ports.map(namedUuid)),
         datapath_type: datapath === 'netdev' ? 'netdev' : '',
-        ...(isOurs ? {} : { fail_mode: 'secure' }),
-        other_config: map(isOurs ? { hwaddr: mac } : { 'disable-in-band': 'true' }),
+        ...(isOutside ? {} : { fail_mode: 'secure' }),
+        other_config: map({
+          ...(mac !== undefined && { hwaddr: mac }),
+          ...(!isOutside && { 'disable-in-band': 'true' }),
+        }),
       },
       'uuid-name': bridge,
     },
@@ -158,6 +183,14 @@ function bridgeOf({ name, mac }: NewBridge, at: number, datapath: Datapath): Ovs
       where: [],
       mutations: [['bridges', 'insert', set([namedUuid(bridge)])]],
     },
+  ]
+}
+
+function portOf(card: OvsdbRow & { readonly name: string }, port: string): OvsdbOperation[] {
+  const row = { name: card.name, interfaces: namedUuid(`card_${port}`) }
+  return [
+    { op: 'insert', table: 'Interface', row: card, 'uuid-name': `card_${port}` },
+    { op: 'insert', table: 'Port', row, 'uuid-name': port },
   ]
 }
 

@@ -25,6 +25,7 @@ import {
   type SwitchState,
 } from './open-vswitch.ts'
 import { canBeOutbound, ensureOutbound } from './outbound.ts'
+import { bringUpCards, planUplinks, readCards, type UplinkPlan } from './uplinks.ts'
 import { currentTls, readZone, writeZone, type JoinedZone } from './zone.ts'
 
 const LOOK_EVERY_MS = 5000
@@ -37,6 +38,8 @@ const UNCONNECTED_MS = 600_000
 const CLEAR_AFTER_MS = '4000'
 /** What a tunnel adds to each packet. */
 const TUNNEL_BYTES = 58
+/** The names of the uplinks that vmd wrote: an uplink that is not configured any more is removed, one of others stays. */
+const OWN_UPLINKS = 'skerry-uplinks'
 /** Serialised, because the configuration is read and then changed. No VM id may equal this key. */
 const TURN = 'the overlay'
 
@@ -98,18 +101,27 @@ async function stateOf(host: Host): Promise<HostOverlay> {
   if (!existsSync(socketOf(host))) return zone ? failing('Open vSwitch does not run') : NONE
   if (!zone) return failing('it has not joined the network of its zone')
   await using db = await openSwitch(socketOf(host))
-  const state = await configure(host, db, zone.join)
+  const { state, faults } = await configure(host, db, zone.join)
   const why =
     (await whyNotSwitch(host)) ??
     (await whyNotTunnel(zone.join)) ??
     (await whyNotController(host, zone))
-  return why === undefined ? { state: 'ready', uplinks: uplinksOf(state) } : failing(why)
+  return why === undefined ? { state: 'ready', uplinks: uplinksOf(state, faults) } : failing(why)
+}
+
+interface Configured {
+  readonly state: SwitchState
+  /** Why an uplink cannot be used, by its name. */
+  readonly faults: UplinkPlan['faults']
 }
 
 /** Writes what is missing in one transaction; returns the state afterwards. */
-async function configure(host: Host, db: Ovsdb, zone: OverlayJoin): Promise<SwitchState> {
+async function configure(host: Host, db: Ovsdb, zone: OverlayJoin): Promise<Configured> {
   const isOut = canBeOutbound(host)
   const now = await readSwitch(db)
+  const cards = await readCards(host.uplinks)
+  const plan = planUplinks(host.uplinks, now, cards)
+  reportFaults(host, plan)
   const datapath = now.bridges.get(OVERLAY_BRIDGE)?.datapath === 'netdev' ? 'netdev' : now.datapath
   host.overlay.see(host.overlay.now, datapath)
   const changes = changesTo(now, {
@@ -118,7 +130,7 @@ async function configure(host: Host, db: Ovsdb, zone: OverlayJoin): Promise<Swit
       'ovn-remote': zone.remote,
       'ovn-encap-type': 'geneve',
       'ovn-encap-ip': zone.tunnelAddress,
-      'ovn-bridge-mappings': mappings(now, isOut),
+      ...uplinkIds(now, plan, isOut),
       'ovn-match-northd-version': 'true',
       'ovn-remote-probe-interval': '60000',
       'ovn-ofctrl-wait-before-clear': CLEAR_AFTER_MS,
@@ -129,17 +141,30 @@ async function configure(host: Host, db: Ovsdb, zone: OverlayJoin): Promise<Swit
     bridges: [
       { name: OVERLAY_BRIDGE },
       ...(isOut ? [{ name: outbound.bridge, mac: outbound.mac }] : []),
+      ...plan.bridges,
     ],
   })
   if (changes.length === 0) {
     if (isOut) await ensureOutbound(host)
-    return now
+    await bringUpCards(cards, now)
+    return { state: now, faults: plan.faults }
   }
   await keepSystemId(host, zone.systemId)
   await changeSwitch(db, changes)
   if ((await whyNotSwitch(host)) === undefined) await waitForSwitch(db, now)
   if (isOut) await ensureOutbound(host)
-  return readSwitch(db)
+  const state = await readSwitch(db)
+  await bringUpCards(cards, state)
+  return { state, faults: plan.faults }
+}
+
+/** What was last logged about the uplinks of each host. */
+const reported = new WeakMap<Host, string>()
+
+function reportFaults(host: Host, { faults }: UplinkPlan): void {
+  const text = [...faults].map(([name, why]) => `uplink ${name}: ${why}`).join('; ')
+  if (text !== '' && text !== reported.get(host)) host.log(text)
+  reported.set(host, text)
 }
 
 /** The scripts that start Open vSwitch write the id in this file into its database, at each start; without one, a random id. */
@@ -150,11 +175,24 @@ async function keepSystemId({ paths }: Host, id: string): Promise<void> {
   await writeDurably(file, `${id}\n`, PUBLIC_FILE)
 }
 
-/** Uplinks of administrators stay. */
-function mappings({ externalIds }: SwitchState, isOut: boolean): string {
-  const others = pairsOf(externalIds).filter(([uplink]) => uplink !== outbound.uplink)
-  const own = isOut ? [[outbound.uplink, outbound.bridge] as const] : []
-  return [...others, ...own].map((pair) => pair.join(':')).join(',')
+/** Uplinks that others added to Open vSwitch stay. */
+function uplinkIds(
+  { externalIds }: SwitchState,
+  { mappings }: UplinkPlan,
+  isOut: boolean,
+): Record<string, string> {
+  const earlier = externalIds.get(OWN_UPLINKS)
+  const ours = new Set([outbound.uplink, ...mappings.keys(), ...(earlier?.split(',') ?? [])])
+  const pairs = [
+    ...pairsOf(externalIds).filter(([uplink]) => !ours.has(uplink)),
+    ...mappings,
+    ...(isOut ? [[outbound.uplink, outbound.bridge] as const] : []),
+  ]
+  const names = [...mappings.keys()].join(',')
+  return {
+    'ovn-bridge-mappings': pairs.map((pair) => pair.join(':')).join(','),
+    ...((earlier !== undefined || names !== '') && { [OWN_UPLINKS]: names }),
+  }
 }
 
 const pairsOf = (externalIds: ReadonlyMap<string, string>): (readonly [string, string])[] =>
@@ -166,9 +204,9 @@ const pairsOf = (externalIds: ReadonlyMap<string, string>): (readonly [string, s
       return [uplink, bridge] as const
     })
 
-const uplinksOf = ({ externalIds, bridges }: SwitchState): string[] =>
+const uplinksOf = ({ externalIds, bridges }: SwitchState, faults: UplinkPlan['faults']): string[] =>
   pairsOf(externalIds)
-    .filter(([, bridge]) => bridges.has(bridge))
+    .filter(([uplink, bridge]) => bridges.has(bridge) && !faults.has(uplink))
     .map(([uplink]) => uplink)
     .toSorted()
 

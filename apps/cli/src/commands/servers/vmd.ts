@@ -40,6 +40,11 @@ export const vmd = command({
       value: 'NAME',
       doc: "allow VMs to join this bridge of the machine, outside vmd's firewall; repeatable",
     },
+    uplink: {
+      type: 'string',
+      value: 'NAME=DEVICE',
+      doc: 'connect networks of the cloud to the site by this card or bridge of Open vSwitch; repeatable',
+    },
     'allow-metadata': {
       type: 'boolean',
       doc: "let guests reach the metadata addresses of the machine's provider (169.254.0.0/16, 100.100.100.200, fd00:ec2::254); default: rejected",
