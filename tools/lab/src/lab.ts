@@ -12,11 +12,18 @@ import type { LabHost } from './host/host.ts'
 import { Host, sweep } from './host/host.ts'
 import type { SwitchReport } from './host/open-vswitch.ts'
 import type { VmdReport } from './host/vmd.ts'
-import { addressOf, makeSwitch, makeWorld, namesBeginning } from './network/netns.ts'
+import {
+  addressOf,
+  inNetworkNamed,
+  makeSwitch,
+  makeWorld,
+  namesBeginning,
+} from './network/netns.ts'
 import { killEngines } from './servers/daemon.ts'
 import { lockFile } from './system/lock-file.ts'
 import { unmountBelow } from './system/mounts.ts'
 import { requirePrograms } from './system/packages.ts'
+import { attempt, type Outcome } from './system/run.ts'
 
 /** The object that `npm run lab` prints. Other programs use these fields; absent parts have no key. */
 export interface LabReport extends Partial<CloudReport> {
@@ -44,6 +51,8 @@ export interface Lab extends AsyncDisposable {
   /** The network namespace of the switch: every host's address is reachable from it. */
   readonly netns: string
   readonly hosts: LabHost[]
+  /** Runs a program to its end outside of the cloud, at 198.51.100.1, if the lab has a network. */
+  inWorld(command: readonly string[]): Promise<Outcome>
   /** The cloud that the hosts joined, if cells were requested. */
   readonly cloud?: LabCloud
 }
@@ -81,6 +90,7 @@ export async function startLab(
     dir,
     netns: switchOf(dir),
     hosts,
+    inWorld: (command) => attempt(inNetworkNamed(switchOf(dir), command)),
     ...(cloud && { cloud }),
     async [Symbol.asyncDispose]() {
       await down(dir)

@@ -52,6 +52,7 @@ test(
       await using central = await startOvnCentral(join(directory.path, 'ovn'), lab.netns)
       await fill(central)
       for (const host of lab.hosts) {
+        await leadToWorld(host)
         await joinOverlay(host, central)
         inits.push(host.init)
         pids.push(...Object.values(host.openVswitch?.pids ?? {}))
@@ -160,6 +161,14 @@ async function fill({ path }: OvnCentral): Promise<void> {
 }
 
 const nameOf = ({ name }: GuestCard): string => name.replace('-', '_')
+
+/** Makes a bridge of the host's second card. */
+async function leadToWorld(host: LabHost): Promise<void> {
+  const words =
+    'add-br br-ext -- set bridge br-ext datapath_type=netdev -- add-port br-ext eth1'.split(' ')
+  const { code, stderr } = await host.run(['ovs-vsctl', '--timeout=30', ...words])
+  assert.equal(code, 0, stderr)
+}
 
 /** Writes into the host's own database where OVN's is. */
 async function joinOverlay(host: LabHost, { remote }: OvnCentral): Promise<void> {

@@ -44,13 +44,13 @@ export async function startNetworkServer(
   return server
 }
 
-/** Waits until the hosts carry networks of organisations. */
+/** Waits until the hosts carry networks of organisations, and lead to the world. */
 export async function untilCarrying(postgres: Postgres, names: readonly string[]): Promise<void> {
   await until(
     `${names.join(', ')} should join the networks of their zone`,
     async () => {
       const ready = await postgres.psql(
-        `select name from host where overlay = 'ready'`,
+        `select name from host where overlay = 'ready' and 'world' = any(uplinks)`,
         CLOUD_DATABASE,
       )
       return names.every((name) => ready.split('\n').includes(name))

@@ -45,6 +45,8 @@ import { startReaper } from './reaper.ts'
 import { killVmd, readVmd, startVmd, wantsVmd, wantVmd, type VmdReport } from './vmd.ts'
 
 const LIBVIRT_TIMEOUT_MS = 30_000
+/** The arguments of vmd on a host with Open vSwitch: its second card leads to the world. */
+const UPLINKS = ['--uplink', 'world=eth1']
 const SIMPLE_ENVIRONMENT = {
   PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin',
   HOME: '/root',
@@ -185,7 +187,8 @@ export class Host implements LabHost {
   }
 
   async startVmd(words?: readonly string[]): Promise<VmdReport> {
-    await wantVmd(this, words)
+    const first = hasSwitch(this) ? UPLINKS : undefined
+    await wantVmd(this, words ?? (wantsVmd(this) ? undefined : first))
     return startVmd(this)
   }
 

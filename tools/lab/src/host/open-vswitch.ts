@@ -12,9 +12,8 @@ import { pidOfDaemon } from './pid-file.ts'
 
 const SCHEMA = '/usr/share/openvswitch/vswitch.ovsschema'
 const SOCKET = 'unix:/run/openvswitch/db.sock'
-/** The bridge of the network between hosts, and the one of the world. */
+/** The bridge of the network between hosts. */
 const UNDERLAY = 'br-phy'
-const WORLD = 'br-ext'
 
 /** The daemons, each with the folder of its pid file in /run. */
 const daemons = {
@@ -120,8 +119,8 @@ async function configure(host: SwitchHost): Promise<void> {
 }
 
 /**
- * Makes eth0 and eth1 ports of bridges, and gives the host's addresses to the first. The kernel receives what arrives at eth0 too, and
- * would answer a second time: eth0 gets another MAC address, to which no one sends.
+ * Makes eth0 the port of a bridge that has the host's address; eth1 is for the host's uplink. The kernel receives what arrives at eth0
+ * too, and would answer a second time: eth0 gets another MAC address, to which no one sends.
  */
 async function takeCards(host: SwitchHost, address: string): Promise<void> {
   const card = await demand(host, ['cat', '/sys/class/net/eth0/address'])
@@ -129,10 +128,22 @@ async function takeCards(host: SwitchHost, address: string): Promise<void> {
   await demand(host, [
     'ovs-vsctl',
     '--timeout=30',
-    ...bridgeWith(UNDERLAY, 'eth0'),
+    '--',
+    '--may-exist',
+    'add-br',
+    UNDERLAY,
+    '--',
+    '--may-exist',
+    'add-port',
+    UNDERLAY,
+    'eth0',
+    '--',
+    'set',
+    'bridge',
+    UNDERLAY,
+    'datapath_type=netdev',
     // Other machines remember it.
     `other_config:hwaddr="${own}"`,
-    ...bridgeWith(WORLD, 'eth1'),
   ])
   const commands = [
     `ip link set eth0 address ${own.replace(/^../, '06')} arp off`,
@@ -140,29 +151,11 @@ async function takeCards(host: SwitchHost, address: string): Promise<void> {
     'ip address flush dev eth0',
     `ip address replace ${address} dev ${UNDERLAY}`,
     `ip link set ${UNDERLAY} up`,
-    `ip link set ${WORLD} up`,
     'ethtool -K eth0 tx off',
     'ethtool -K eth1 tx off',
   ]
   for (const command of commands) await demand(host, command.split(' '))
 }
-
-const bridgeWith = (bridge: string, card: string): string[] => [
-  '--',
-  '--may-exist',
-  'add-br',
-  bridge,
-  '--',
-  '--may-exist',
-  'add-port',
-  bridge,
-  card,
-  '--',
-  'set',
-  'bridge',
-  bridge,
-  'datapath_type=netdev',
-]
 
 async function demand(host: SwitchHost, command: readonly string[]): Promise<string> {
   const { code, stdout, stderr } = await host.run(command)
