@@ -40,7 +40,16 @@ test(
     }
     const [a, b, c] = [host('a', '192.0.2.1'), host('b', '192.0.2.1'), host('c', '192.0.2.3')]
     assert.deepEqual(await prefillHosts(database, [a, b, c]), [b])
+    await database.transact(SOUTHBOUND, [
+      {
+        op: 'update',
+        table: 'Chassis',
+        where: [['name', '==', 'c']],
+        row: { hostname: 'its own' },
+      },
+    ])
     assert.deepEqual(await prefillHosts(database, [b, a, c]), [b], 'what is known stays')
+    assert.deepEqual(await namesIn('Chassis', 'hostname'), ['a', 'c'])
     assert.deepEqual(await namesIn('Chassis', 'name'), ['a', 'c'])
     await database.transact(SOUTHBOUND, [
       { op: 'insert', table: 'Chassis_Private', row: { name: 'a' } },

@@ -35,6 +35,7 @@ async function start(uplinks: readonly HostUplink[] = []) {
   const db = stack.use(await Ovsdb.open({ path: server.path }))
   const own = {
     hostname: 'h1',
+    'other-program': 'its own',
     'ovn-bridge-mappings': 'ext:br-ext,out:br-old',
     'ovn-remote': 'tcp:x',
   }
@@ -103,7 +104,7 @@ test(
     })
     await joinOverlay(host, zone)
     assert.deepEqual(await started.ids(), {
-      hostname: 'h1',
+      hostname: zone.systemId,
       'system-id': zone.systemId,
       'ovn-remote': zone.remote,
       'ovn-encap-type': 'geneve',
@@ -114,6 +115,7 @@ test(
       'ovn-ofctrl-wait-before-clear': '4000',
       'ovn-monitor-all': 'false',
       'ovn-bridge-datapath-type': 'netdev',
+      'other-program': 'its own',
     })
     const [bridge, ...others] = await db.select(DATABASE, 'Bridge', ['name', 'fail_mode'])
     assert.deepEqual([bridge, others], [{ name: 'br-int', fail_mode: 'secure' }, []])

@@ -23,31 +23,38 @@ export interface KnownHost {
   readonly tunnelAddress: string
 }
 
-/** A card of a VM that is on. */
-export interface RunningNic {
-  readonly id: string
+/** A port of a card of a VM that is on, or of an edge gateway to the outside, and where it is. */
+export interface PlacedPort {
+  readonly name: string
   readonly host: string
 }
 
 /**
- * The hosts with their ends of tunnels, the most recently seen first. Those that the database knows are left as they are. The database
+ * The hosts with their ends of tunnels, the most recently seen first. Those that the database knows keep their ends. The database
  * has each address once: of hosts with the same one, the first is written. Returns the others.
+ *
+ * A host may not change its host name there, and nothing that it writes is accepted while it would: the host name is the id, here and
+ * in the host's own configuration.
  */
 export async function prefillHosts(
   database: Ovsdb,
   hosts: readonly KnownHost[],
 ): Promise<readonly KnownHost[]> {
-  const known = await chassisIds(database)
+  const known = await chassisRows(database)
   const encaps = await database.select(SOUTHBOUND, 'Encap', ['ip'])
   const taken = new Set(encaps.map(({ ip }) => String(ip)))
   const operations: OvsdbOperation[] = []
+  const renames: OvsdbOperation[] = []
   const others: KnownHost[] = []
   for (const [at, host] of hosts.entries()) {
-    if (known.has(host.id)) continue
-    if (taken.has(host.tunnelAddress)) others.push(host)
-    else operations.push(...chassisRows(host, `host${at}`))
+    const row = known.get(host.id)
+    if (row?.hostname === host.id) continue
+    if (row) renames.push(renamed(row.id, host.id))
+    else if (taken.has(host.tunnelAddress)) others.push(host)
+    else operations.push(...newHost(host, `host${at}`))
     taken.add(host.tunnelAddress)
   }
+  await inParts(database, renames)
   await inParts(database, operations)
   return others
 }
@@ -73,9 +80,9 @@ export async function removeStrangers(
 }
 
 /** The places of ports, once northd has made their rows. A port that a host has claimed is left as it is. */
-export async function prefillPorts(database: Ovsdb, nics: readonly RunningNic[]): Promise<void> {
-  const chassis = await chassisIds(database)
-  const place = new Map(nics.map(({ id, host }) => [id, chassis.get(host)]))
+export async function prefillPorts(database: Ovsdb, placed: readonly PlacedPort[]): Promise<void> {
+  const hosts = await chassisRows(database)
+  const place = new Map(placed.map(({ name, host }) => [name, hosts.get(host)?.id]))
   const columns = ['_uuid', 'logical_port', 'chassis']
   const ports = await database.select(SOUTHBOUND, 'Port_Binding', columns)
   await inParts(
@@ -91,12 +98,26 @@ export async function prefillPorts(database: Ovsdb, nics: readonly RunningNic[])
 }
 
 /** The rows of hosts, by the ids of the hosts. */
-async function chassisIds(database: Ovsdb): Promise<ReadonlyMap<string, string>> {
-  const rows = await database.select(SOUTHBOUND, 'Chassis', ['_uuid', 'name'])
-  return new Map(rows.map((row) => [String(row['name']), uuidOf(row['_uuid'])]))
+async function chassisRows(
+  database: Ovsdb,
+): Promise<ReadonlyMap<string, { readonly id: string; readonly hostname: string }>> {
+  const rows = await database.select(SOUTHBOUND, 'Chassis', ['_uuid', 'name', 'hostname'])
+  return new Map(
+    rows.map((row) => [
+      String(row['name']),
+      { id: uuidOf(row['_uuid']), hostname: String(row['hostname']) },
+    ]),
+  )
 }
 
-const chassisRows = ({ id, tunnelAddress }: KnownHost, name: string): readonly OvsdbOperation[] => [
+const renamed = (row: string, hostname: string): OvsdbOperation => ({
+  op: 'update',
+  table: 'Chassis',
+  where: [['_uuid', '==', uuid(row)]],
+  row: { hostname },
+})
+
+const newHost = ({ id, tunnelAddress }: KnownHost, name: string): readonly OvsdbOperation[] => [
   {
     op: 'insert',
     table: 'Encap',

@@ -5,7 +5,12 @@ import { join } from 'node:path'
 import type { Kysely } from 'kysely'
 
 import type { HeldZone } from '../database/lease.ts'
-import { readHosts, readJoined, readRunningNics } from '../database/read-places.ts'
+import {
+  readCarriedGateways,
+  readHosts,
+  readJoined,
+  readRunningNics,
+} from '../database/read-places.ts'
 import {
   startEngines,
   type EngineContext,
@@ -80,7 +85,10 @@ export async function fillProjection<DB>(
   await engines.startNorthd()
   const failed = engines.failed.then((fault) => Promise.reject(fault))
   await Promise.race([waitUntilCompiled(engines.northbound, held.token, signal), failed])
-  await prefillPorts(engines.southbound, await readRunningNics(database, held.zone))
+  await prefillPorts(engines.southbound, [
+    ...(await readRunningNics(database, held.zone)),
+    ...(await readCarriedGateways(database, held.zone)),
+  ])
   log(`the projection of token ${held.token} is complete: ${operations} rows were written`)
   const all = started.move()
   let isBroken = false

@@ -127,6 +127,8 @@ async function configure(host: Host, db: Ovsdb, zone: OverlayJoin): Promise<Conf
   const changes = changesTo(now, {
     externalIds: {
       'system-id': zone.systemId,
+      // As in the database of the network server, where a host may not change it.
+      hostname: zone.systemId,
       'ovn-remote': zone.remote,
       'ovn-encap-type': 'geneve',
       'ovn-encap-ip': zone.tunnelAddress,

@@ -110,11 +110,17 @@ async function configure(host: SwitchHost): Promise<void> {
     'set',
     'Open_vSwitch',
     '.',
-    `external_ids:hostname=${host.name}`,
     'external_ids:ovn-bridge-datapath-type=netdev',
     // Default: as many as the machine has cores, on every host.
     'other_config:n-handler-threads=1',
     'other_config:n-revalidator-threads=1',
+    // Unless there is one, as Debian's scripts do.
+    '--',
+    'add',
+    'Open_vSwitch',
+    '.',
+    'external_ids',
+    `hostname=${host.name}`,
   ])
 }
 
