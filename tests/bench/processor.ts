@@ -17,7 +17,8 @@ export function serverSeconds(pid: number): number {
   return childrenOf(pid).reduce((sum, child) => sum + secondsOrNone(child), own)
 }
 
-function childrenOf(pid: number): number[] {
+/** The pids of the children that it has now. */
+export function childrenOf(pid: number): number[] {
   const listed = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8')
   return listed.split(' ').filter(Boolean).map(Number)
 }

@@ -13,13 +13,15 @@ import { setOf } from '@skerry/ovsdb'
 import { metricTable } from '@skerry/service'
 import { ovnFiles } from '@skerry/site'
 
-import { startDatabases } from '../../apps/cloud/test/cloud-database.ts'
+import { reconcileEdgeGroups } from '../../apps/cloud/src/reconcile/edge-groups.ts'
+import { addHost, startDatabases } from '../../apps/cloud/test/cloud-database.ts'
 import { seededRandom } from '../../tools/lab/src/system/seeded-random.ts'
 import { openNetworkSite, readOvn, untilOpened } from './network-site.ts'
 
 const skip = reasonToSkip('cloud', 'network') ?? false
 const WAIT_MS = 60_000
 const LOOK_MS = 10
+const REVOKED_MS = 5_000
 
 let postgres: Awaited<ReturnType<typeof startDatabases>>
 before(async () => {
@@ -190,6 +192,55 @@ test(
     )
   },
 )
+
+test('a revoked host is disconnected within 5 s, and its tunnels end', { skip }, async () => {
+  await using site = await openNetworkSite(postgres)
+  const server = await site.server('network-1')
+  server.start()
+  const { opened } = await untilOpened(site)
+  const chassis = () => readOvn(server, opened, 'southbound', 'Chassis', ['name'])
+  const { db, host } = site.cloud
+  assert.deepEqual(await chassis(), [{ name: host }])
+  await using connection = await server.connect()
+  let isClosed = false
+  void connection.closed.then(() => (isClosed = true))
+  await db.updateTable('host').set({ state: 'revoked' }).where('id', '=', host).execute()
+  await until('its connection has ended', () => isClosed, REVOKED_MS)
+  assert.deepEqual(await chassis(), [])
+  // The others connect again at once.
+  await until('it is open again', () => accepts(server.port), WAIT_MS)
+  await using again = await server.connect()
+  assert.ok(await again.select('OVN_Southbound', 'SB_Global', ['nb_cfg']))
+})
+
+test('when hosts join and leave, edge gateways have others to carry them', { skip }, async () => {
+  await using site = await openNetworkSite(postgres)
+  const server = await site.server('network-1')
+  server.start()
+  const { opened } = await untilOpened(site)
+  await site.addNic(1)
+  const { db, host } = site.cloud
+  const carriers = async () => {
+    const columns = ['chassis_name', 'priority']
+    const rows = await readOvn(server, opened, 'northbound', 'Gateway_Chassis', columns)
+    const sorted = rows?.toSorted(
+      (one, other) => Number(other['priority']) - Number(one['priority']),
+    )
+    return sorted?.map(({ chassis_name: name }) => name)
+  }
+  await site.untilProjected()
+  assert.deepEqual(await carriers(), [host])
+  const second = await addHost(db, 'host-2')
+  const ready = { overlay: 'ready' as const, uplinks: ['out'], tunnel_address: '192.0.2.8' }
+  await db.updateTable('host').set(ready).where('id', '=', second).execute()
+  assert.equal(await reconcileEdgeGroups(db), 1)
+  await site.untilProjected()
+  assert.deepEqual(await carriers(), [host, second])
+  await db.updateTable('host').set({ state: 'revoked' }).where('id', '=', host).execute()
+  assert.equal(await reconcileEdgeGroups(db), 1)
+  await site.untilProjected()
+  assert.deepEqual(await carriers(), [second])
+})
 
 test(
   'a server that was suspended finds its zone taken, and changes nothing',

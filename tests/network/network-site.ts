@@ -24,6 +24,8 @@ export interface NetworkSite extends AsyncDisposable {
   zone(): Promise<ZoneState>
   /** A card on the default network, of a VM that is on. */
   addNic(place: number): Promise<string>
+  /** Deletes the VMs of these cards. */
+  removeNics(): Promise<void>
   /** Waits until the network server has projected every change. */
   untilProjected(): Promise<void>
 }
@@ -40,6 +42,8 @@ export interface NetworkServer {
   readonly name: string
   readonly port: number
   readonly data: string
+  /** Connects to the southbound database as hosts do, with a certificate that it accepts. */
+  connect(): Promise<Ovsdb>
   start(): ServerRun
 }
 
@@ -107,6 +111,7 @@ export async function openNetworkSite(postgres: Postgres): Promise<NetworkSite> 
         name,
         port,
         data: config.data,
+        connect: () => Ovsdb.open({ host: '127.0.0.1', port, key, cert, ca: issuer.cert }),
         start() {
           const run = runServer(at('network.json'))
           runs.push(run)
@@ -135,6 +140,13 @@ export async function openNetworkSite(postgres: Postgres): Promise<NetworkSite> 
         .returning('id')
         .executeTakeFirstOrThrow()
       return nic.id
+    },
+    async removeNics() {
+      await db
+        .updateTable('vm')
+        .set({ deleted_at: sql<Date>`clock_timestamp()` })
+        .where('org', '=', vdc.org)
+        .execute()
     },
     async untilProjected() {
       await until(

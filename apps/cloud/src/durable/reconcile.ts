@@ -25,6 +25,11 @@ export async function reconcileCounts(): Promise<void> {
   await passes.reconcileCounts()
 }
 
+/** Gives edge gateways other hosts for those that left, and up to three. */
+export async function reconcileEdgeGroups(): Promise<void> {
+  await passes.reconcileEdgeGroups()
+}
+
 /** Stops, marks or deletes vApps whose leases have expired. */
 export async function reconcileLeases(): Promise<void> {
   await passes.reconcileLeases()

@@ -2,6 +2,7 @@
 export {
   keepHouse,
   reconcileCounts,
+  reconcileEdgeGroups,
   reconcilePendingUndo,
   reconcileLeases,
   reconcilePower,

@@ -2,6 +2,7 @@ import type { Retention } from '../config.ts'
 import type { WorkerContext } from '../context.ts'
 import { reconcileCounts } from './counts.ts'
 import { deleteExpired } from './delete-expired.ts'
+import { reconcileEdgeGroups } from './edge-groups.ts'
 import { reconcileLeases } from './leases.ts'
 import { reconcilePendingUndo } from './pending-undo.ts'
 import { reconcilePower } from './power.ts'
@@ -11,6 +12,7 @@ export interface Reconcilers {
   readonly reconcilePower: () => Promise<number>
   readonly reconcilePendingUndo: () => Promise<number>
   readonly reconcileCounts: () => Promise<number>
+  readonly reconcileEdgeGroups: () => Promise<number>
   readonly reconcileLeases: () => Promise<number>
   readonly keepHouse: () => Promise<number>
 }
@@ -32,6 +34,7 @@ export function reconcilers(
       return paid.length
     },
     reconcileCounts: async () => (await reconcileCounts(context.db)).length,
+    reconcileEdgeGroups: () => reconcileEdgeGroups(context.db),
     async reconcileLeases() {
       const requested = await reconcileLeases(context.db)
       for (const vm of requested) context.wake(vm)

@@ -15,6 +15,7 @@ export const schedules: readonly Schedule[] = [
   every('reconcilePower', 'power', 15_000, 5 * 60_000),
   every('reconcilePendingUndo', 'pending-undo', 30_000, 5 * 60_000),
   every('reconcileCounts', 'counts', 10 * 60_000, 5 * 60_000),
+  every('reconcileEdgeGroups', 'edge-groups', 30_000, 5 * 60_000),
   every('reconcileLeases', 'leases', 60_000, 5 * 60_000),
   every('keepHouse', 'house', 60 * 60_000, 60 * 60_000),
 ]

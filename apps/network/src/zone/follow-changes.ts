@@ -13,6 +13,8 @@ export interface ChangeContext<DB> extends ProjectionContext<DB> {
   readonly changed: WakeUp
   /** Deletes the rows of hosts that were revoked or declared lost. */
   readonly forgetHosts: () => Promise<void>
+  /** The same, if one has left since the last call. */
+  readonly forgetLeft: () => Promise<void>
   /** Called after each full pass with the units that could not be projected. */
   readonly compared: (failed: ReadonlySet<string>) => void
   /** A monotonic clock, in milliseconds. */
@@ -27,10 +29,11 @@ export async function followChanges<DB>(
   context: ChangeContext<DB>,
   signal: AbortSignal,
 ): Promise<void> {
-  const { changed, forgetHosts, compared, now, log } = context
+  const { changed, forgetHosts, forgetLeft, compared, now, log } = context
   let nextFull = now() + FULL_PASS_MS
   while (!signal.aborted) {
     try {
+      await forgetLeft()
       let pass = await projectChanges(context)
       while (pass.changes === CHANGES_MAX && !signal.aborted) pass = await projectChanges(context)
       if (now() >= nextFull) {

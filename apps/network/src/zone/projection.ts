@@ -46,6 +46,8 @@ export interface Projection extends AsyncDisposable {
   open(): Promise<void>
   /** Deletes the rows of hosts that were revoked or declared lost, and ends their connections. */
   readonly forgetHosts: () => Promise<void>
+  /** The same, if a host has left since the last call. It asks PostgreSQL only. */
+  readonly forgetLeft: () => Promise<void>
 }
 
 const OWNER_ONLY = 0o700
@@ -66,15 +68,21 @@ export async function fillProjection<DB>(
   const copy = await followNorthbound(engines.northbound)
   const writer = { database: engines.northbound, copy, token: held.token }
   const { operations, failed: missing } = await projectAll({ ...context, held, writer })
+  log(`${operations} rows are written; northd compiles them`)
   let isOpen = false
   const forgetHosts = async () => {
-    const joined = () => readJoined(database, held.zone)
-    const removed = await removeStrangers(engines.southbound, joined)
+    const removed = await removeStrangers(engines.southbound, () => readJoined(database, held.zone))
     for (const id of removed) {
       log(`host ${id} does not belong to the zone any more: its rows are deleted`)
     }
     // A connection outlives the certificate with which it began. Whose it is is not known, so all of them end.
     if (isOpen && removed.length > 0) await engines.dropHosts()
+  }
+  let joined = await readJoined(database, held.zone)
+  const forgetLeft = async () => {
+    const now = await readJoined(database, held.zone)
+    if ([...joined].some((id) => !now.has(id))) await forgetHosts()
+    joined = now
   }
   await forgetHosts()
   for (const host of await prefillHosts(engines.southbound, await readHosts(database, held.zone))) {
@@ -89,7 +97,7 @@ export async function fillProjection<DB>(
     ...(await readRunningNics(database, held.zone)),
     ...(await readCarriedGateways(database, held.zone)),
   ])
-  log(`the projection of token ${held.token} is complete: ${operations} rows were written`)
+  log(`the projection of token ${held.token} is complete`)
   const all = started.move()
   let isBroken = false
   void engines.failed.then(() => (isBroken = true))
@@ -110,6 +118,7 @@ export async function fillProjection<DB>(
       await removeOthers(data, held.token)
     },
     forgetHosts,
+    forgetLeft,
     [Symbol.asyncDispose]: () => all.disposeAsync(),
   }
 }

@@ -124,12 +124,13 @@ async function useProjection<DB>(
     sayOpen(context, projection)
     wasOpen = true
     const failed = projection.engines.failed.then((fault) => Promise.reject(fault))
-    const { writer, forgetHosts } = projection
+    const { writer, forgetHosts, forgetLeft } = projection
     const compared = (lacking: ReadonlySet<string>) => {
       keepMissing(projection, lacking)
       sayOpen(context, projection)
     }
-    const following = followChanges({ ...context, held, writer, forgetHosts, compared }, signal)
+    const hosts = { forgetHosts, forgetLeft }
+    const following = followChanges({ ...context, ...hosts, held, writer, compared }, signal)
     await Promise.race([following, failed])
     return current
   } catch (error) {
