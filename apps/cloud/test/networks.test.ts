@@ -98,6 +98,11 @@ test('a repeated request with the same key makes one network', async () => {
   assert.deepEqual([one.status, other.status], [201, 201])
   assert.equal(idOf(one), idOf(other))
   assert.equal((await make('once')).status, 409)
+  await projectAll(api.cloud.db, zone)
+  // Clients follow the task of the response: it is there also when it has ended.
+  const ended = readXml((await make('once', {}, { 'idempotency-key': 'once' })).text)
+  const [task] = find(ended, 'Tasks', 'Task')
+  assert.deepEqual([attribute(task, 'status'), attribute(ended, 'status')], ['success', '1'])
 })
 
 test('a repeated request to delete a network gets the same task; another one finds no network', async () => {
@@ -237,6 +242,36 @@ test('a vdc names its networks and those that other vdcs share, in both dialects
       (each) => attribute(each, 'type') === type,
     )
     assert.equal(attribute(add, 'rel'), 'add')
+  }
+})
+
+test('an organisation links the networks of all its vdcs, and queries know them by both names', async () => {
+  for (const { ask, dialect } of api.spoken) {
+    const { text: document } = await ask('GET', `/api/org/${api.eng.org}`, { token: api.eng.token })
+    const links = childrenByLocalName(readXml(document), 'Link').filter(
+      (each) => attribute(each, 'type') === dialect.media('orgNetwork'),
+    )
+    for (const each of links) {
+      const path = new URL(hrefOf(each)).pathname
+      const { text: shown } = await ask('GET', path, { token: api.eng.token })
+      assert.equal(attribute(readXml(shown), 'name'), attribute(each, 'name'))
+    }
+    const linked = links.map((each) => attribute(each, 'name'))
+    assert.ok(linked.includes('wide') && linked.includes('lab'), String(linked))
+    for (const type of ['orgNetwork', 'orgVdcNetwork']) {
+      const { text: found } = await ask(
+        'GET',
+        `/api/query?type=${type}&pageSize=128&sortAsc=name`,
+        {
+          token: api.eng.token,
+        },
+      )
+      const records = find(readXml(found), `${type[0]?.toUpperCase()}${type.slice(1)}Record`)
+      assert.deepEqual(
+        records.map((each) => attribute(each, 'name')),
+        linked,
+      )
+    }
   }
 })
 

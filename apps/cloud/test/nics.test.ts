@@ -147,6 +147,21 @@ test('networks that a request names are used, by connection or by configuration'
   assert.match(missing.text, /network none not found/)
 })
 
+test('a SourcedItem may name the cards of the VM of the template', async () => {
+  const manual =
+    '<IpAddress>192.168.20.8</IpAddress><IpAddressAllocationMode>MANUAL</IpAddressAllocationMode>'
+  const config = '<NetworkConfigSection><NetworkConfig networkName="lab"/></NetworkConfigSection>'
+  const params = (inside: string) => `<InstantiationParams>${inside}</InstantiationParams>`
+  const item = `<SourcedItem><Source href=""/>${params(section(card('lab', 0, manual)))}</SourcedItem>`
+  const made = await make('sourced', params(config) + item)
+  const [shown, ...others] = await connections(vmIn(made))
+  assert.equal(others.length, 0)
+  assert.deepEqual(
+    [attribute(shown, 'network'), child(shown, 'IpAddress')],
+    ['lab', '192.168.20.8'],
+  )
+})
+
 test('a network of another organisation is as unknown as a missing one', async () => {
   const others = api.ops.ids['network'] ?? ''
   const answers = await Promise.all(

@@ -358,6 +358,87 @@ export interface CloudDocuments {
     readonly algorithm: string
     readonly value: string
   }
+  readonly EdgeGateway: {
+    readonly href?: string
+    readonly type?: string
+    readonly id?: string
+    /** Since 5.1. The same key in a request is the same request, as with the header Idempotency-Key. */
+    readonly operationKey?: string
+    readonly name: string
+    /** 1: ready. 0: a change is on its way to the hosts. */
+    readonly status?: number
+    /** Each change raises it. */
+    readonly version?: number
+    readonly link: readonly (CloudDocuments['Link'])[]
+    readonly description?: string
+    readonly tasks?: CloudDocuments['Tasks']
+    readonly configuration?: CloudDocuments['EdgeGatewayConfiguration']
+  }
+  readonly EdgeGatewayConfiguration: {
+    readonly gatewayBackingConfig?: string
+    readonly gatewayInterfaces?: CloudDocuments['EdgeGatewayConfigurationGatewayInterfaces']
+    readonly edgeGatewayServiceConfiguration?: CloudDocuments['GatewayFeatures']
+    readonly haEnabled?: boolean
+  }
+  readonly EdgeGatewayConfigurationGatewayInterfaces: {
+    readonly gatewayInterface: readonly (CloudDocuments['GatewayInterface'])[]
+  }
+  readonly EdgeGatewayConfigurationGatewayInterfacesInput: {
+    readonly gatewayInterface?: readonly (CloudDocuments['GatewayInterfaceInput'])[]
+  }
+  readonly EdgeGatewayConfigurationInput: {
+    readonly gatewayBackingConfig?: string
+    readonly gatewayInterfaces?: CloudDocuments['EdgeGatewayConfigurationGatewayInterfacesInput']
+    readonly edgeGatewayServiceConfiguration?: CloudDocuments['GatewayFeaturesInput']
+    readonly haEnabled?: boolean
+  }
+  readonly EdgeGatewayInput: {
+    readonly href?: string
+    readonly type?: string
+    readonly id?: string
+    /** Since 5.1. The same key in a request is the same request, as with the header Idempotency-Key. */
+    readonly operationKey?: string
+    readonly name?: string
+    /** 1: ready. 0: a change is on its way to the hosts. */
+    readonly status?: number
+    /** Each change raises it. */
+    readonly version?: number
+    readonly link?: readonly (CloudDocuments['LinkInput'])[]
+    readonly description?: string
+    readonly tasks?: CloudDocuments['TasksInput']
+    readonly configuration?: CloudDocuments['EdgeGatewayConfigurationInput']
+  }
+  readonly EdgeGatewayRecord: {
+    readonly href?: string
+    readonly id?: string
+    readonly name?: string
+    readonly org?: string
+    readonly orgName?: string
+    readonly vdc?: string
+    readonly vdcName?: string
+    readonly externalNetworkName?: string
+    readonly ipAddress?: string
+    readonly numberOfExtNetworks?: number
+    readonly numberOfOrgNetworks?: number
+    readonly numberOfExternalAddresses?: number
+    readonly numberOfNatRules?: number
+    readonly numberOfFirewallRules?: number
+    readonly gatewayStatus?: string
+    readonly haStatus?: string
+    readonly isBusy?: boolean
+    readonly link: readonly (CloudDocuments['Link'])[]
+    readonly metadata?: CloudDocuments['Metadata']
+  }
+  readonly EdgeGatewayReferences: {
+    readonly href?: string
+    readonly type?: string
+    readonly name: string
+    readonly page: number
+    readonly pageSize: number
+    readonly total: number
+    readonly link: readonly (CloudDocuments['Link'])[]
+    readonly edgeGatewayReference: readonly (CloudDocuments['Reference'])[]
+  }
   /** A thing with a name. */
   readonly Entity: {
     readonly href?: string
@@ -414,6 +495,169 @@ export interface CloudDocuments {
     readonly total: number
     readonly link: readonly (CloudDocuments['Link'])[]
     readonly eventReference: readonly (CloudDocuments['Reference'])[]
+  }
+  readonly ExternalAddress: {
+    readonly href?: string
+    readonly type?: string
+    readonly operationKey?: string
+    readonly link: readonly (CloudDocuments['Link'])[]
+    /** Default in requests: the next free one. */
+    readonly ipAddress?: string
+    /** Whether a NAT rule names it: it cannot be released then. */
+    readonly isInUse?: boolean
+  }
+  readonly ExternalAddressInput: {
+    readonly href?: string
+    readonly type?: string
+    readonly operationKey?: string
+    readonly link?: readonly (CloudDocuments['LinkInput'])[]
+    /** Default in requests: the next free one. */
+    readonly ipAddress?: string
+    /** Whether a NAT rule names it: it cannot be released then. */
+    readonly isInUse?: boolean
+  }
+  /** The external addresses that the organisation took for an edge gateway. */
+  readonly ExternalAddresses: {
+    readonly href?: string
+    readonly type?: string
+    readonly link: readonly (CloudDocuments['Link'])[]
+    readonly externalAddress: readonly (CloudDocuments['ExternalAddress'])[]
+  }
+  readonly ExternalNetworkReferences: {
+    readonly href?: string
+    readonly type?: string
+    readonly name: string
+    readonly page: number
+    readonly pageSize: number
+    readonly total: number
+    readonly link: readonly (CloudDocuments['Link'])[]
+    readonly externalNetworkReference: readonly (CloudDocuments['Reference'])[]
+  }
+  /** Addresses are Any, internal, external, an address, a network such as 10.0.0.0/24 or a range such as 10.0.0.5-10.0.0.9. Ports are Any, a port or a range such as 8000-8099. */
+  readonly FirewallRule: {
+    /** A rule with a known id keeps it; others get the next. */
+    readonly id?: string
+    readonly isEnabled?: boolean
+    readonly matchOnTranslate?: boolean
+    readonly description?: string
+    readonly policy?: 'allow' | 'drop'
+    readonly protocols?: CloudDocuments['FirewallRuleProtocols']
+    /** The destination port; -1 for any and for a range. */
+    readonly port?: number
+    readonly destinationPortRange?: string
+    readonly destinationIp?: string
+    readonly sourcePort?: number
+    readonly sourcePortRange?: string
+    readonly sourceIp?: string
+    /** Default: out for a rule whose source is internal, otherwise in. */
+    readonly direction?: 'in' | 'out'
+    readonly enableLogging?: boolean
+  }
+  /** Addresses are Any, internal, external, an address, a network such as 10.0.0.0/24 or a range such as 10.0.0.5-10.0.0.9. Ports are Any, a port or a range such as 8000-8099. */
+  readonly FirewallRuleInput: {
+    /** A rule with a known id keeps it; others get the next. */
+    readonly id?: string
+    readonly isEnabled?: boolean
+    readonly matchOnTranslate?: boolean
+    readonly description?: string
+    readonly policy?: 'allow' | 'drop'
+    readonly protocols?: CloudDocuments['FirewallRuleProtocolsInput']
+    /** The destination port; -1 for any and for a range. */
+    readonly port?: number
+    readonly destinationPortRange?: string
+    readonly destinationIp?: string
+    readonly sourcePort?: number
+    readonly sourcePortRange?: string
+    readonly sourceIp?: string
+    /** Default: out for a rule whose source is internal, otherwise in. */
+    readonly direction?: 'in' | 'out'
+    readonly enableLogging?: boolean
+  }
+  readonly FirewallRuleProtocols: {
+    readonly icmp?: boolean
+    readonly any?: boolean
+    readonly tcp?: boolean
+    readonly udp?: boolean
+  }
+  readonly FirewallRuleProtocolsInput: {
+    readonly icmp?: boolean
+    readonly any?: boolean
+    readonly tcp?: boolean
+    readonly udp?: boolean
+  }
+  readonly FirewallService: {
+    readonly isEnabled?: boolean
+    /** For packets from outside that no rule matches. Default: drop. */
+    readonly defaultAction?: 'allow' | 'drop'
+    readonly logDefaultAction?: boolean
+    readonly firewallRule: readonly (CloudDocuments['FirewallRule'])[]
+  }
+  readonly FirewallServiceInput: {
+    readonly isEnabled?: boolean
+    /** For packets from outside that no rule matches. Default: drop. */
+    readonly defaultAction?: 'allow' | 'drop'
+    readonly logDefaultAction?: boolean
+    readonly firewallRule?: readonly (CloudDocuments['FirewallRuleInput'])[]
+  }
+  /** In a request a service replaces that service; services that are missing stay. */
+  readonly GatewayFeatures: {
+    /** The version of the edge gateway that was read. The request is refused if it has changed since. */
+    readonly version?: number
+    readonly operationKey?: string
+    readonly firewallService?: CloudDocuments['FirewallService']
+    readonly natService?: CloudDocuments['NatService']
+    readonly staticRoutingService?: CloudDocuments['StaticRoutingService']
+  }
+  /** In a request a service replaces that service; services that are missing stay. */
+  readonly GatewayFeaturesInput: {
+    /** The version of the edge gateway that was read. The request is refused if it has changed since. */
+    readonly version?: number
+    readonly operationKey?: string
+    readonly firewallService?: CloudDocuments['FirewallServiceInput']
+    readonly natService?: CloudDocuments['NatServiceInput']
+    readonly staticRoutingService?: CloudDocuments['StaticRoutingServiceInput']
+  }
+  readonly GatewayInterface: {
+    readonly name?: string
+    readonly displayName?: string
+    readonly network: CloudDocuments['OptionalReference']
+    /** uplink: to the external network. internal: to a network of the organisation. */
+    readonly interfaceType: 'uplink' | 'internal'
+    readonly subnetParticipation?: CloudDocuments['SubnetParticipation']
+    readonly useForDefaultRoute?: boolean
+  }
+  readonly GatewayInterfaceInput: {
+    readonly name?: string
+    readonly displayName?: string
+    readonly network?: CloudDocuments['OptionalReferenceInput']
+    /** uplink: to the external network. internal: to a network of the organisation. */
+    readonly interfaceType?: 'uplink' | 'internal'
+    readonly subnetParticipation?: CloudDocuments['SubnetParticipationInput']
+    readonly useForDefaultRoute?: boolean
+  }
+  readonly GatewayNatRule: {
+    /** The external network. An edge gateway has one, so it may be omitted. */
+    readonly interface?: CloudDocuments['OptionalReference']
+    readonly originalIp: string
+    /** Of DNAT. Missing or any: all packets to the external address, and those of the internal one leave by it. */
+    readonly originalPort?: string
+    readonly translatedIp: string
+    /** Default: OriginalPort. */
+    readonly translatedPort?: string
+    /** tcp or udp of a port. Default: tcp. */
+    readonly protocol?: string
+  }
+  readonly GatewayNatRuleInput: {
+    /** The external network. An edge gateway has one, so it may be omitted. */
+    readonly interface?: CloudDocuments['OptionalReferenceInput']
+    readonly originalIp?: string
+    /** Of DNAT. Missing or any: all packets to the external address, and those of the internal one leave by it. */
+    readonly originalPort?: string
+    readonly translatedIp?: string
+    /** Default: OriginalPort. */
+    readonly translatedPort?: string
+    /** tcp or udp of a port. Default: tcp. */
+    readonly protocol?: string
   }
   /** No section ever holds a password. */
   readonly GuestCustomizationSection: {
@@ -520,6 +764,8 @@ export interface CloudDocuments {
     readonly description?: string
     readonly instantiationParams?: CloudDocuments['InstantiationParams']
     readonly source: CloudDocuments['ReferenceInput']
+    /** The VM of the template. */
+    readonly sourcedItem?: CloudDocuments['SourcedItem']
     readonly allEULAsAccepted?: boolean
     readonly guestCustomizationSection?: CloudDocuments['GuestParams']
   }
@@ -665,14 +911,14 @@ export interface CloudDocuments {
     readonly id?: string
     readonly name?: string
     readonly type?: string
-    readonly rel: 'up' | 'down' | 'alternate' | 'entityResolver' | 'firstPage' | 'previousPage' | 'nextPage' | 'lastPage' | 'add' | 'edit' | 'remove' | 'enable' | 'disable' | 'deploy' | 'undeploy' | 'discardState' | 'recompose' | 'reconfigureVm' | 'power:powerOn' | 'power:powerOff' | 'power:shutdown' | 'power:reboot' | 'power:reset' | 'power:suspend' | 'screen:acquireTicket' | 'screen:acquireMksTicket' | 'screen:thumbnail' | 'snapshot:create' | 'snapshot:revertToCurrent' | 'snapshot:removeAll' | 'task:cancel' | 'upload:default'
+    readonly rel: 'up' | 'down' | 'alternate' | 'entityResolver' | 'firstPage' | 'previousPage' | 'nextPage' | 'lastPage' | 'add' | 'edit' | 'remove' | 'enable' | 'disable' | 'deploy' | 'undeploy' | 'discardState' | 'recompose' | 'reconfigureVm' | 'power:powerOn' | 'power:powerOff' | 'power:shutdown' | 'power:reboot' | 'power:reset' | 'power:suspend' | 'screen:acquireTicket' | 'screen:acquireMksTicket' | 'screen:thumbnail' | 'snapshot:create' | 'snapshot:revertToCurrent' | 'snapshot:removeAll' | 'edgeGateways' | 'edgeGateway:configureServices' | 'task:cancel' | 'upload:default'
   }
   readonly LinkInput: {
     readonly href?: string
     readonly id?: string
     readonly name?: string
     readonly type?: string
-    readonly rel?: 'up' | 'down' | 'alternate' | 'entityResolver' | 'firstPage' | 'previousPage' | 'nextPage' | 'lastPage' | 'add' | 'edit' | 'remove' | 'enable' | 'disable' | 'deploy' | 'undeploy' | 'discardState' | 'recompose' | 'reconfigureVm' | 'power:powerOn' | 'power:powerOff' | 'power:shutdown' | 'power:reboot' | 'power:reset' | 'power:suspend' | 'screen:acquireTicket' | 'screen:acquireMksTicket' | 'screen:thumbnail' | 'snapshot:create' | 'snapshot:revertToCurrent' | 'snapshot:removeAll' | 'task:cancel' | 'upload:default'
+    readonly rel?: 'up' | 'down' | 'alternate' | 'entityResolver' | 'firstPage' | 'previousPage' | 'nextPage' | 'lastPage' | 'add' | 'edit' | 'remove' | 'enable' | 'disable' | 'deploy' | 'undeploy' | 'discardState' | 'recompose' | 'reconfigureVm' | 'power:powerOn' | 'power:powerOff' | 'power:shutdown' | 'power:reboot' | 'power:reset' | 'power:suspend' | 'screen:acquireTicket' | 'screen:acquireMksTicket' | 'screen:thumbnail' | 'snapshot:create' | 'snapshot:revertToCurrent' | 'snapshot:removeAll' | 'edgeGateways' | 'edgeGateway:configureServices' | 'task:cancel' | 'upload:default'
   }
   readonly Metadata: {
     readonly href?: string
@@ -794,15 +1040,41 @@ export interface CloudDocuments {
     readonly ticket: string
     readonly port: number
   }
+  readonly NatRule: {
+    readonly description?: string
+    readonly ruleType: 'DNAT' | 'SNAT'
+    readonly isEnabled?: boolean
+    readonly id?: string
+    readonly gatewayNatRule: CloudDocuments['GatewayNatRule']
+  }
+  readonly NatRuleInput: {
+    readonly description?: string
+    readonly ruleType?: 'DNAT' | 'SNAT'
+    readonly isEnabled?: boolean
+    readonly id?: string
+    readonly gatewayNatRule?: CloudDocuments['GatewayNatRuleInput']
+  }
+  readonly NatService: {
+    readonly isEnabled?: boolean
+    readonly natRule: readonly (CloudDocuments['NatRule'])[]
+  }
+  readonly NatServiceInput: {
+    readonly isEnabled?: boolean
+    readonly natRule?: readonly (CloudDocuments['NatRuleInput'])[]
+  }
   readonly NetworkConfiguration: {
     readonly ipScopes?: CloudDocuments['NetworkConfigurationIpScopes']
-    /** isolated: only the VMs on it reach each other. natRouted: it reaches the outside by an edge gateway. */
+    /** The external network of a bridged one. */
+    readonly parentNetwork?: CloudDocuments['Reference']
+    /** isolated: only the VMs on it reach each other. natRouted: it reaches the outside by an edge gateway. bridged: it is the external network that ParentNetwork names. */
     readonly fenceMode: 'isolated' | 'natRouted' | 'bridged'
     readonly retainNetInfoAcrossDeployments?: boolean
   }
   readonly NetworkConfigurationInput: {
     readonly ipScopes?: CloudDocuments['NetworkConfigurationIpScopesInput']
-    /** isolated: only the VMs on it reach each other. natRouted: it reaches the outside by an edge gateway. */
+    /** The external network of a bridged one. */
+    readonly parentNetwork?: CloudDocuments['ReferenceInput']
+    /** isolated: only the VMs on it reach each other. natRouted: it reaches the outside by an edge gateway. bridged: it is the external network that ParentNetwork names. */
     readonly fenceMode?: 'isolated' | 'natRouted' | 'bridged'
     readonly retainNetInfoAcrossDeployments?: boolean
   }
@@ -829,6 +1101,7 @@ export interface CloudDocuments {
     readonly type?: string
     readonly info: string
     readonly link: readonly (CloudDocuments['Link'])[]
+    readonly primaryNetworkConnectionIndex?: number
     readonly networkConnection: readonly (CloudDocuments['NetworkConnectionSectionNetworkConnection'])[]
   }
   readonly NetworkConnectionSectionInput: {
@@ -837,12 +1110,15 @@ export interface CloudDocuments {
     readonly type?: string
     readonly info?: string
     readonly link?: readonly (CloudDocuments['LinkInput'])[]
+    readonly primaryNetworkConnectionIndex?: number
     readonly networkConnection?: readonly (CloudDocuments['NetworkConnectionSectionNetworkConnectionInput'])[]
   }
   readonly NetworkConnectionSectionNetworkConnection: {
     readonly network: string
     readonly networkConnectionIndex: number
     readonly ipAddress?: string
+    /** The address by which a rule of the edge gateway makes the card reachable from outside. */
+    readonly externalIpAddress?: string
     readonly isConnected: boolean
     readonly macAddress?: string
     readonly ipAddressAllocationMode: string
@@ -851,9 +1127,31 @@ export interface CloudDocuments {
     readonly network?: string
     readonly networkConnectionIndex?: number
     readonly ipAddress?: string
+    /** The address by which a rule of the edge gateway makes the card reachable from outside. */
+    readonly externalIpAddress?: string
     readonly isConnected?: boolean
     readonly macAddress?: string
     readonly ipAddressAllocationMode?: string
+  }
+  /** An external network. */
+  readonly NetworkRecord: {
+    readonly href?: string
+    readonly id?: string
+    readonly name?: string
+    readonly description?: string
+    readonly kind?: string
+    readonly uplink?: string
+    readonly vlan?: number
+    readonly gateway?: string
+    readonly netmask?: string
+    readonly dns1?: string
+    readonly dns2?: string
+    readonly isDefault?: boolean
+    readonly numberOfEdgeGateways?: number
+    readonly usedIpCount?: number
+    readonly totalIpCount?: number
+    readonly link: readonly (CloudDocuments['Link'])[]
+    readonly metadata?: CloudDocuments['Metadata']
   }
   readonly OperatingSystemSection: {
     readonly required?: boolean
@@ -866,6 +1164,20 @@ export interface CloudDocuments {
     readonly id?: number
     readonly info?: string
     readonly description?: string
+  }
+  /** A reference by href or id. */
+  readonly OptionalReference: {
+    readonly href?: string
+    readonly id?: string
+    readonly name?: string
+    readonly type?: string
+  }
+  /** A reference by href or id. */
+  readonly OptionalReferenceInput: {
+    readonly href?: string
+    readonly id?: string
+    readonly name?: string
+    readonly type?: string
   }
   readonly Org: {
     readonly href?: string
@@ -884,6 +1196,38 @@ export interface CloudDocuments {
     readonly type?: string
     readonly link: readonly (CloudDocuments['Link'])[]
     readonly org: readonly (CloudDocuments['Reference'])[]
+  }
+  readonly OrgNetworkRecord: {
+    readonly href?: string
+    readonly id?: string
+    readonly name?: string
+    readonly description?: string
+    readonly vdc?: string
+    readonly vdcName?: string
+    readonly defaultGateway?: string
+    readonly netmask?: string
+    readonly dns1?: string
+    readonly dns2?: string
+    readonly dnsSuffix?: string
+    readonly linkType?: number
+    readonly connectedTo?: string
+    readonly isBusy?: boolean
+    readonly isShared?: boolean
+    readonly isIpScopeInherited?: boolean
+    readonly usedIpCount?: number
+    readonly totalIpCount?: number
+    readonly link: readonly (CloudDocuments['Link'])[]
+    readonly metadata?: CloudDocuments['Metadata']
+  }
+  readonly OrgNetworkReferences: {
+    readonly href?: string
+    readonly type?: string
+    readonly name: string
+    readonly page: number
+    readonly pageSize: number
+    readonly total: number
+    readonly link: readonly (CloudDocuments['Link'])[]
+    readonly orgNetworkReference: readonly (CloudDocuments['Reference'])[]
   }
   readonly OrgRecord: {
     readonly href?: string
@@ -1072,10 +1416,13 @@ export interface CloudDocuments {
     readonly orgRecord: readonly (CloudDocuments['OrgRecord'])[]
     readonly orgVdcRecord: readonly (CloudDocuments['OrgVdcRecord'])[]
     readonly orgVdcNetworkRecord: readonly (CloudDocuments['OrgVdcNetworkRecord'])[]
+    readonly orgNetworkRecord: readonly (CloudDocuments['OrgNetworkRecord'])[]
     readonly catalogRecord: readonly (CloudDocuments['CatalogRecord'])[]
     readonly vAppTemplateRecord: readonly (CloudDocuments['VAppTemplateRecord'])[]
     readonly eventRecord: readonly (CloudDocuments['EventRecord'])[]
     readonly hostRecord: readonly (CloudDocuments['HostRecord'])[]
+    readonly edgeGatewayRecord: readonly (CloudDocuments['EdgeGatewayRecord'])[]
+    readonly networkRecord: readonly (CloudDocuments['NetworkRecord'])[]
   }
   /** The most that an organisation may have at once. What is not named has no bound. */
   readonly Quota: {
@@ -1085,6 +1432,8 @@ export interface CloudDocuments {
     readonly memoryMB?: number
     readonly storageMB?: number
     readonly networks?: number
+    readonly edgeGateways?: number
+    readonly externalAddresses?: number
   }
   /** The most that an organisation may have at once. What is not named has no bound. */
   readonly QuotaInput: {
@@ -1094,6 +1443,8 @@ export interface CloudDocuments {
     readonly memoryMB?: number
     readonly storageMB?: number
     readonly networks?: number
+    readonly edgeGateways?: number
+    readonly externalAddresses?: number
   }
   readonly RecomposeVAppParams: {
     readonly name?: string
@@ -1181,6 +1532,48 @@ export interface CloudDocuments {
     readonly source: CloudDocuments['ReferenceInput']
     readonly instantiationParams?: CloudDocuments['InstantiationParams']
     readonly guestCustomizationSection?: CloudDocuments['GuestParams']
+  }
+  readonly StaticRoute: {
+    readonly name?: string
+    readonly network: string
+    readonly nextHopIp: string
+  }
+  readonly StaticRouteInput: {
+    readonly name?: string
+    readonly network?: string
+    readonly nextHopIp?: string
+  }
+  readonly StaticRoutingService: {
+    readonly isEnabled?: boolean
+    readonly staticRoute: readonly (CloudDocuments['StaticRoute'])[]
+  }
+  readonly StaticRoutingServiceInput: {
+    readonly isEnabled?: boolean
+    readonly staticRoute?: readonly (CloudDocuments['StaticRouteInput'])[]
+  }
+  readonly SubnetParticipation: {
+    readonly gateway?: string
+    readonly netmask?: string
+    /** The address of the edge gateway itself. */
+    readonly ipAddress?: string
+    /** The external addresses that the organisation took. */
+    readonly ipRanges?: CloudDocuments['SubnetParticipationIpRanges']
+  }
+  readonly SubnetParticipationInput: {
+    readonly gateway?: string
+    readonly netmask?: string
+    /** The address of the edge gateway itself. */
+    readonly ipAddress?: string
+    /** The external addresses that the organisation took. */
+    readonly ipRanges?: CloudDocuments['SubnetParticipationIpRangesInput']
+  }
+  /** The external addresses that the organisation took. */
+  readonly SubnetParticipationIpRanges: {
+    readonly ipRange: readonly (CloudDocuments['IpRange'])[]
+  }
+  /** The external addresses that the organisation took. */
+  readonly SubnetParticipationIpRangesInput: {
+    readonly ipRange?: readonly (CloudDocuments['IpRangeInput'])[]
   }
   readonly SupportedVersions: {
     readonly versionInfo: readonly (CloudDocuments['VersionInfo'])[]
@@ -1303,7 +1696,7 @@ export interface CloudDocuments {
   }
   /** Since 5.1, with ?unavailable=true. Something to do that has no link now, and why. */
   readonly Unavailable: {
-    readonly rel: 'up' | 'down' | 'alternate' | 'entityResolver' | 'firstPage' | 'previousPage' | 'nextPage' | 'lastPage' | 'add' | 'edit' | 'remove' | 'enable' | 'disable' | 'deploy' | 'undeploy' | 'discardState' | 'recompose' | 'reconfigureVm' | 'power:powerOn' | 'power:powerOff' | 'power:shutdown' | 'power:reboot' | 'power:reset' | 'power:suspend' | 'screen:acquireTicket' | 'screen:acquireMksTicket' | 'screen:thumbnail' | 'snapshot:create' | 'snapshot:revertToCurrent' | 'snapshot:removeAll' | 'task:cancel' | 'upload:default'
+    readonly rel: 'up' | 'down' | 'alternate' | 'entityResolver' | 'firstPage' | 'previousPage' | 'nextPage' | 'lastPage' | 'add' | 'edit' | 'remove' | 'enable' | 'disable' | 'deploy' | 'undeploy' | 'discardState' | 'recompose' | 'reconfigureVm' | 'power:powerOn' | 'power:powerOff' | 'power:shutdown' | 'power:reboot' | 'power:reset' | 'power:suspend' | 'screen:acquireTicket' | 'screen:acquireMksTicket' | 'screen:thumbnail' | 'snapshot:create' | 'snapshot:revertToCurrent' | 'snapshot:removeAll' | 'edgeGateways' | 'edgeGateway:configureServices' | 'task:cancel' | 'upload:default'
     readonly type?: string
     /** right: the role lacks it. state: it needs another state. nothing: it would change nothing. closed: it is being deleted. */
     readonly code: 'right' | 'state' | 'nothing' | 'closed'
@@ -1311,7 +1704,7 @@ export interface CloudDocuments {
   }
   /** Since 5.1, with ?unavailable=true. Something to do that has no link now, and why. */
   readonly UnavailableInput: {
-    readonly rel?: 'up' | 'down' | 'alternate' | 'entityResolver' | 'firstPage' | 'previousPage' | 'nextPage' | 'lastPage' | 'add' | 'edit' | 'remove' | 'enable' | 'disable' | 'deploy' | 'undeploy' | 'discardState' | 'recompose' | 'reconfigureVm' | 'power:powerOn' | 'power:powerOff' | 'power:shutdown' | 'power:reboot' | 'power:reset' | 'power:suspend' | 'screen:acquireTicket' | 'screen:acquireMksTicket' | 'screen:thumbnail' | 'snapshot:create' | 'snapshot:revertToCurrent' | 'snapshot:removeAll' | 'task:cancel' | 'upload:default'
+    readonly rel?: 'up' | 'down' | 'alternate' | 'entityResolver' | 'firstPage' | 'previousPage' | 'nextPage' | 'lastPage' | 'add' | 'edit' | 'remove' | 'enable' | 'disable' | 'deploy' | 'undeploy' | 'discardState' | 'recompose' | 'reconfigureVm' | 'power:powerOn' | 'power:powerOff' | 'power:shutdown' | 'power:reboot' | 'power:reset' | 'power:suspend' | 'screen:acquireTicket' | 'screen:acquireMksTicket' | 'screen:thumbnail' | 'snapshot:create' | 'snapshot:revertToCurrent' | 'snapshot:removeAll' | 'edgeGateways' | 'edgeGateway:configureServices' | 'task:cancel' | 'upload:default'
     readonly type?: string
     /** right: the role lacks it. state: it needs another state. nothing: it would change nothing. closed: it is being deleted. */
     readonly code?: 'right' | 'state' | 'nothing' | 'closed'
@@ -1579,6 +1972,54 @@ export interface CloudDocuments {
     readonly link: readonly (CloudDocuments['Link'])[]
     readonly vmReference: readonly (CloudDocuments['Reference'])[]
   }
+  /** A network outside of the cloud. */
+  readonly VMWExternalNetwork: {
+    readonly href?: string
+    readonly type?: string
+    readonly id?: string
+    /** Since 5.1. The same key in a request is the same request, as with the header Idempotency-Key. */
+    readonly operationKey?: string
+    readonly name: string
+    readonly link: readonly (CloudDocuments['Link'])[]
+    readonly description?: string
+    readonly tasks?: CloudDocuments['Tasks']
+    readonly configuration?: CloudDocuments['NetworkConfiguration']
+    /** The name by which hosts know the bridge that leads to it. */
+    readonly uplink?: string
+    readonly vlan?: number
+    /** Whether the default edge gateways of vdcs lead to it. */
+    readonly isDefault?: boolean
+    /** How many of its addresses edge gateways and organisations have. Not for requests. */
+    readonly allocatedIpCount?: number
+    readonly totalIpCount?: number
+  }
+  /** A network outside of the cloud. */
+  readonly VMWExternalNetworkInput: {
+    readonly href?: string
+    readonly type?: string
+    readonly id?: string
+    /** Since 5.1. The same key in a request is the same request, as with the header Idempotency-Key. */
+    readonly operationKey?: string
+    readonly name?: string
+    readonly link?: readonly (CloudDocuments['LinkInput'])[]
+    readonly description?: string
+    readonly tasks?: CloudDocuments['TasksInput']
+    readonly configuration?: CloudDocuments['NetworkConfigurationInput']
+    /** The name by which hosts know the bridge that leads to it. */
+    readonly uplink?: string
+    readonly vlan?: number
+    /** Whether the default edge gateways of vdcs lead to it. */
+    readonly isDefault?: boolean
+    /** How many of its addresses edge gateways and organisations have. Not for requests. */
+    readonly allocatedIpCount?: number
+    readonly totalIpCount?: number
+  }
+  readonly VMWExternalNetworkReferences: {
+    readonly href?: string
+    readonly type?: string
+    readonly link: readonly (CloudDocuments['Link'])[]
+    readonly externalNetworkReference: readonly (CloudDocuments['Reference'])[]
+  }
   readonly Vdc: {
     readonly href?: string
     readonly type?: string
@@ -1774,7 +2215,7 @@ export interface CloudOperations {
   readonly listOrgs: {
     readonly answer: CloudDocuments['OrgList']
   }
-  /** An organisation, with its virtual data centres, its catalogs and its tasks. */
+  /** An organisation, with its virtual data centres, its catalogs, its networks and its tasks. */
   readonly readOrg: {
     readonly params: { readonly org: string }
     readonly answer: CloudDocuments['Org']
@@ -1827,6 +2268,81 @@ export interface CloudOperations {
   readonly listAllocatedAddresses: {
     readonly params: { readonly network: string }
     readonly answer: CloudDocuments['AllocatedIpAddresses']
+  }
+  /** The edge gateways of a vdc, as GET /api/query?type=edgeGateway lists them. */
+  readonly listEdgeGateways: {
+    readonly params: { readonly vdc: string }
+    readonly query?: { readonly type?: string; readonly filter?: string; readonly filterEncoded?: string; readonly fields?: string; readonly page?: string; readonly pageSize?: string; readonly format?: string; readonly sortAsc?: string; readonly sortDesc?: string; readonly after?: string }
+    readonly answer: CloudDocuments['QueryResultRecords']
+  }
+  /** Creates an edge gateway to the external network that its uplink names (default: the default one). A vdc gets one called default when it first needs it. */
+  readonly addEdgeGateway: {
+    readonly params: { readonly vdc: string }
+    readonly body: CloudDocuments['EdgeGatewayInput']
+    readonly answer: CloudDocuments['EdgeGateway']
+  }
+  /** An edge gateway: its external network and addresses, its networks, its firewall, NAT rules and static routes. Its status is 1 when all hosts have it as it is here. */
+  readonly readEdgeGateway: {
+    readonly params: { readonly edgeGateway: string }
+    readonly answer: CloudDocuments['EdgeGateway']
+  }
+  /** Changes name, description and services of an edge gateway. With the right external:admin also its uplink, while it has no external addresses, NAT rules and static routes. What the body does not contain stays; a body with an older version is refused. */
+  readonly changeEdgeGateway: {
+    readonly params: { readonly edgeGateway: string }
+    readonly body: CloudDocuments['EdgeGatewayInput']
+    readonly answer: CloudDocuments['Task']
+  }
+  /** Deletes an edge gateway that has no networks and no external addresses. */
+  readonly deleteEdgeGateway: {
+    readonly params: { readonly edgeGateway: string }
+    readonly answer: CloudDocuments['Task']
+  }
+  /** Replaces services of an edge gateway: FirewallService, NatService, StaticRoutingService. Those that the body does not contain stay. A body with an older version is refused. */
+  readonly configureServices: {
+    readonly params: { readonly edgeGateway: string }
+    readonly body: CloudDocuments['GatewayFeaturesInput']
+    readonly answer: CloudDocuments['Task']
+  }
+  /** The external addresses that the organisation took for an edge gateway. */
+  readonly listExternalAddresses: {
+    readonly params: { readonly edgeGateway: string }
+    readonly answer: CloudDocuments['ExternalAddresses']
+  }
+  /** Takes an address of the external network for the organisation: the one that IpAddress names, or the next free one. */
+  readonly takeExternalAddress: {
+    readonly params: { readonly edgeGateway: string }
+    readonly body: CloudDocuments['ExternalAddressInput']
+    readonly answer: CloudDocuments['ExternalAddress']
+  }
+  /** Gives an external address back. No NAT rule may use it. */
+  readonly releaseExternalAddress: {
+    readonly params: { readonly edgeGateway: string; readonly address: string }
+    readonly answer: undefined
+  }
+  /** All external networks. */
+  readonly listExternalNetworks: {
+    readonly answer: CloudDocuments['VMWExternalNetworkReferences']
+  }
+  /** Creates an external network: the uplink by which hosts reach it, its gateway and netmask, and IpRanges, whose addresses are given to edge gateways and organisations. */
+  readonly addExternalNetwork: {
+    readonly body: CloudDocuments['VMWExternalNetworkInput']
+    readonly answer: CloudDocuments['VMWExternalNetwork']
+  }
+  /** An external network, and how many of its addresses are in use. */
+  readonly readExternalNetwork: {
+    readonly params: { readonly externalNetwork: string }
+    readonly answer: CloudDocuments['VMWExternalNetwork']
+  }
+  /** Changes name, description, name servers and IpRanges of an external network, and whether it is the default. Addresses in use stay in the IpRanges. */
+  readonly changeExternalNetwork: {
+    readonly params: { readonly externalNetwork: string }
+    readonly body: CloudDocuments['VMWExternalNetworkInput']
+    readonly answer: CloudDocuments['VMWExternalNetwork']
+  }
+  /** Deletes an external network that no edge gateway and no network leads to. */
+  readonly deleteExternalNetwork: {
+    readonly params: { readonly externalNetwork: string }
+    readonly answer: undefined
   }
   /** A catalog with its items. */
   readonly readCatalog: {
@@ -2308,6 +2824,20 @@ export const cloudOperations = {
   changeNetwork: { method: 'PUT', path: '/api/admin/network/{network}' },
   deleteNetwork: { method: 'DELETE', path: '/api/admin/network/{network}' },
   listAllocatedAddresses: { method: 'GET', path: '/api/network/{network}/allocatedAddresses' },
+  listEdgeGateways: { method: 'GET', path: '/api/admin/vdc/{vdc}/edgeGateways' },
+  addEdgeGateway: { method: 'POST', path: '/api/admin/vdc/{vdc}/edgeGateways' },
+  readEdgeGateway: { method: 'GET', path: '/api/admin/edgeGateway/{edgeGateway}' },
+  changeEdgeGateway: { method: 'PUT', path: '/api/admin/edgeGateway/{edgeGateway}' },
+  deleteEdgeGateway: { method: 'DELETE', path: '/api/admin/edgeGateway/{edgeGateway}' },
+  configureServices: { method: 'POST', path: '/api/admin/edgeGateway/{edgeGateway}/action/configureServices' },
+  listExternalAddresses: { method: 'GET', path: '/api/admin/edgeGateway/{edgeGateway}/externalAddresses' },
+  takeExternalAddress: { method: 'POST', path: '/api/admin/edgeGateway/{edgeGateway}/externalAddresses' },
+  releaseExternalAddress: { method: 'DELETE', path: '/api/admin/edgeGateway/{edgeGateway}/externalAddresses/{address}' },
+  listExternalNetworks: { method: 'GET', path: '/api/admin/extension/externalNetworks' },
+  addExternalNetwork: { method: 'POST', path: '/api/admin/extension/externalNetworks' },
+  readExternalNetwork: { method: 'GET', path: '/api/admin/extension/externalnet/{externalNetwork}' },
+  changeExternalNetwork: { method: 'PUT', path: '/api/admin/extension/externalnet/{externalNetwork}' },
+  deleteExternalNetwork: { method: 'DELETE', path: '/api/admin/extension/externalnet/{externalNetwork}' },
   readCatalog: { method: 'GET', path: '/api/catalog/{catalog}' },
   readCatalogItem: { method: 'GET', path: '/api/catalogItem/{catalogItem}' },
   readResolver: { method: 'GET', path: '/api/entity' },

@@ -15,12 +15,23 @@ import { allocatedIn, readWholeNetwork, type NetworkRow } from '../tenants/netwo
 import { addNetwork, changeNetwork, deleteNetwork } from '../tenants/networks.ts'
 import { requireQuota } from '../tenants/quotas.ts'
 
-async function documentOf(context: RequestContext, caller: Caller, id: string) {
-  const { whole, tasks } = await context.as(caller.principal, async (tx) => ({
+interface Wanted {
+  readonly id: string
+  readonly administered?: boolean
+  /** The task that creates it, which clients follow also if it has just ended. */
+  readonly task?: TaskRow
+}
+
+async function documentOf(
+  context: RequestContext,
+  caller: Caller,
+  { id, administered = false, task }: Wanted,
+) {
+  const found = await context.as(caller.principal, async (tx) => ({
     whole: await readWholeNetwork(tx, id),
-    tasks: await openNetworkTasks(tx, id),
+    tasks: task ? [task] : await openNetworkTasks(tx, id),
   }))
-  return networkDocument(whole, tasks, caller, new Hrefs(context.base))
+  return networkDocument({ ...found, administered }, caller, new Hrefs(context.base))
 }
 
 /** Writes a change and its task, which ends when the network server has projected the change. */
@@ -52,7 +63,9 @@ const reading = (name: string, path: typeof at.network | typeof at.adminNetwork)
     answers: { 200: 'orgVdcNetwork' },
     doc: 'A network of a vdc: its addresses, and whether it reaches the outside. Its status is 1 when all hosts have it as it is here.',
     async handle(context, caller) {
-      return { status: 200, body: await documentOf(context, caller, caller.params.network.id) }
+      const administered = path === at.adminNetwork
+      const shown = { id: caller.params.network.id, administered }
+      return { status: 200, body: await documentOf(context, caller, shown) }
     },
   })
 
@@ -75,7 +88,11 @@ export const networks = [
       const { network } = task
       if (network === null) throw new TypeError(`task ${task.id} creates no network`)
       const headers = { location: new Hrefs(context.base).network(network) }
-      return { status: 201, headers, body: await documentOf(context, caller, network) }
+      return {
+        status: 201,
+        headers,
+        body: await documentOf(context, caller, { id: network, task }),
+      }
     },
   }),
   reading('readNetwork', at.network),

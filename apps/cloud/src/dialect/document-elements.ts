@@ -37,6 +37,7 @@ export const documentElements = {
     'OrganizationReferences',
     'OrgVdcReferences',
     'OrgVdcNetworkReferences',
+    'OrgNetworkReferences',
     'CatalogReferences',
     'VAppTemplateReferences',
     'EventReferences',

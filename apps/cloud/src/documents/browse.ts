@@ -34,12 +34,15 @@ export const orgList = (orgs: readonly OrgRow[], { dialect }: Caller, hrefs: Hre
     ),
   )
 
+interface OrgContents {
+  readonly vdcs: readonly VdcRow[]
+  readonly catalogs: readonly CatalogRow[]
+  readonly networks: readonly Pick<NetworkRow, 'id' | 'name'>[]
+}
+
 export function org(
   { id, name }: OrgRow,
-  {
-    vdcs,
-    catalogs,
-  }: { readonly vdcs: readonly VdcRow[]; readonly catalogs: readonly CatalogRow[] },
+  { vdcs, catalogs, networks }: OrgContents,
   caller: Caller,
   hrefs: Hrefs,
 ): Element {
@@ -52,6 +55,9 @@ export function org(
     ),
     ...catalogs.map((each) =>
       link('down', hrefs.catalog(each.id), { type: dialect.media('catalog'), name: each.name }),
+    ),
+    ...networks.map((each) =>
+      link('down', hrefs.network(each.id), { type: dialect.media('orgNetwork'), name: each.name }),
     ),
     link('down', hrefs.tasks(id), { type: dialect.media('tasksList') }),
     ...(principal.org === id ? listLinks(caller, hrefs) : []),

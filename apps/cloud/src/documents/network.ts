@@ -10,10 +10,16 @@ import { task } from './task.ts'
 
 const fenceModes = { isolated: 'isolated', routed: 'natRouted', direct: 'bridged' } as const
 
+interface ShownNetwork {
+  readonly whole: WholeNetwork
+  readonly tasks: readonly TaskFound[]
+  /** Whether the address of its administration was asked: the document then shows that as its own. */
+  readonly administered: boolean
+}
+
 /** A network of a vdc. It is ready when no change of it is on its way to the hosts. */
 export function network(
-  whole: WholeNetwork,
-  tasks: readonly TaskFound[],
+  { whole, tasks, administered }: ShownNetwork,
   caller: Caller,
   hrefs: Hrefs,
 ): Element {
@@ -27,15 +33,15 @@ export function network(
     {
       name: row.name,
       id: dialect.urn('network', row.id),
-      status: tasks.length === 0 ? 1 : 0,
+      status: tasks.some(({ state }) => state === 'queued' || state === 'running') ? 0 : 1,
       type,
-      href: hrefs.network(row.id),
+      href: administered ? own : hrefs.network(row.id),
     },
     link('up', hrefs.vdc(row.vdc), { type: dialect.media('vdc') }),
     link('down', hrefs.allocatedAddresses(row.id), {
       type: dialect.media('allocatedNetworkAddress'),
     }),
-    link('alternate', own, { type }),
+    link('alternate', administered ? hrefs.network(row.id) : own, { type }),
     edits && link('edit', own, { type }),
     edits && link('remove', own),
     row.description !== '' && element('Description', {}, row.description),

@@ -125,6 +125,25 @@ export const sections = (
 
 type OfCard = Pick<VmRow, 'network' | 'mac' | 'address' | 'displayed_status'>
 
+/** Clients of the original API read it before they change a card. */
+const primary = (index: number): Element => element('PrimaryNetworkConnectionIndex', {}, index)
+
+/** The card of a template, on no network: clients look for it to choose a network for a new VM. */
+export const emptyCardSection = (): Element =>
+  element(
+    'NetworkConnectionSection',
+    OVF,
+    info('Network connections'),
+    primary(0),
+    element(
+      'NetworkConnection',
+      { network: 'none' },
+      element('NetworkConnectionIndex', {}, 0),
+      element('IsConnected', {}, 'false'),
+      element('IpAddressAllocationMode', {}, 'NONE'),
+    ),
+  )
+
 /** The cards of a VM on networks across hosts. */
 const nicsSection = (nics: readonly ShownNic[], of: string, caller: Caller): Element => {
   const { dialect, principal } = caller
@@ -137,6 +156,7 @@ const nicsSection = (nics: readonly ShownNic[], of: string, caller: Caller): Ele
     { ...OVF, ...at },
     info('Network connections'),
     may(principal, 'vm:edit') && link('edit', at.href, { type: at.type }),
+    ...nics.slice(0, 1).map(({ index }) => primary(index)),
     ...nics.map(({ networkName, index, address, externalAddress, connected, mac, mode }) =>
       element(
         'NetworkConnection',
@@ -166,6 +186,7 @@ const cardSection = ({ network, mac, address, displayed_status: status }: OfCard
     'NetworkConnectionSection',
     OVF,
     info('Network connections'),
+    network !== null && primary(0),
     network !== null &&
       element(
         'NetworkConnection',

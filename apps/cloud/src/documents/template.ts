@@ -4,7 +4,7 @@ import type { Caller } from '../auth/caller.ts'
 import { statusNumber } from '../domain/vm-status.ts'
 import { link, type Hrefs } from '../http/links.ts'
 import type { TemplateRow } from '../tenants/orgs.ts'
-import { hardwareSection } from './sections.ts'
+import { emptyCardSection, hardwareSection } from './sections.ts'
 
 const status = statusNumber.POWERED_OFF
 
@@ -42,4 +42,5 @@ export const templateVm = (row: TemplateRow, { dialect }: Caller, hrefs: Hrefs):
     },
     link('up', hrefs.template(row.id), { type: dialect.media('vAppTemplate') }),
     hardwareSection(row),
+    emptyCardSection(),
   )

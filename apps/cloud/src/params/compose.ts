@@ -43,7 +43,7 @@ function itemsIn(root: Element): readonly SourcedItem[] {
     return {
       template,
       ...(guest && { guest }),
-      ...nicsIn(item, named),
+      ...nicsIn([item], named),
       ...(attribute(source, 'name') !== undefined && { name: nameIn(source) }),
     }
   })

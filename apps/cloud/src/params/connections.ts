@@ -91,16 +91,18 @@ export function networkNamesIn(root: Element): NetworkNames {
 }
 
 /**
- * The cards that a request wants for a VM: those of its NetworkConnectionSection, or one on each network that the request configures;
- * undefined: it says nothing about networks.
+ * The cards that a request wants for a VM: those of the first NetworkConnectionSection in these parts of it, or one on each network that
+ * the request configures; undefined: it says nothing about networks.
  */
 export function nicsIn(
-  item: Element,
+  parts: readonly Element[],
   named: NetworkNames,
 ): { readonly nics?: readonly NamedNic[] } {
-  const params = only(item, 'InstantiationParams')
-  const section = params && only(params, 'NetworkConnectionSection')
-  if (section) return { nics: connectionsIn(section, named) }
+  for (const part of parts) {
+    const params = only(part, 'InstantiationParams')
+    const section = params && only(params, 'NetworkConnectionSection')
+    if (section) return { nics: connectionsIn(section, named) }
+  }
   if (named.size === 0) return {}
   if (named.size > NICS_MAX) throw new Fault('invalid', `a VM has at most ${NICS_MAX} networks`)
   return {

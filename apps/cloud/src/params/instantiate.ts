@@ -51,7 +51,9 @@ export const instantiateParams: RequestDocument<Instantiate> = {
     }
     const guest = guestIn(root)
     const power = attribute(root, 'powerOn') !== 'false'
-    const nics = nicsIn(root, networkNamesIn(root))
+    // Some clients describe the VM of the template in a SourcedItem, as in ComposeVAppParams.
+    const parts = [...childrenByLocalName(root, 'SourcedItem'), root]
+    const nics = nicsIn(parts, networkNamesIn(root))
     return { name, template, power, ...(guest && { guest }), ...nics }
   },
 }

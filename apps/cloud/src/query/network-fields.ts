@@ -3,8 +3,7 @@ import { boolean, constant, number, reference, text } from './attribute.ts'
 const allocated = '(select count(*)::integer from nic where nic.org = r.org and nic.network = r.id)'
 const nameServer = (place: 1 | 2) => text(`(r.dns[${place}] collate "C")`, { maybe: true })
 
-/** The attributes of networks in queries. */
-export const networkFields = {
+const fields = {
   name: text('r.name'),
   description: text('(r.description collate "C")'),
   vdc: reference('r.vdc', 'vdc'),
@@ -28,4 +27,13 @@ export const networkFields = {
   usedIpCount: number(allocated),
   totalIpCount: number(`(select coalesce(sum(high - low + 1), 0)::integer from network_range
     where network_range.org = r.org and network_range.network = r.id)`),
+} as const
+
+/** Networks in queries: which they are, and their attributes. */
+export const networks = {
+  resource: 'network',
+  table: 'network',
+  key: [{ sql: 'r.id', type: 'uuid' }],
+  where: 'r.deleted_at is null',
+  fields,
 } as const

@@ -16,7 +16,7 @@ import {
   type ReferenceTarget,
 } from './attribute.ts'
 import { edgeGatewayType, externalNetworkType } from './edge-types.ts'
-import { networkFields } from './network-fields.ts'
+import { networks } from './network-fields.ts'
 
 /** A column that identifies records and gives their order of creation. */
 export interface RecordKey {
@@ -269,13 +269,17 @@ const types: readonly RecordType[] = [
   {
     name: 'orgVdcNetwork',
     element: 'OrgVdcNetworkRecord',
-    resource: 'network',
-    table: 'network',
-    key: id,
-    where: 'r.deleted_at is null',
     references: ['OrgVdcNetworkReferences', 'OrgVdcNetworkReference'],
+    ...networks,
     ...tenants,
-    fields: networkFields,
+  },
+  // The same by the name that some clients of the original API ask for.
+  {
+    name: 'orgNetwork',
+    element: 'OrgNetworkRecord',
+    references: ['OrgNetworkReferences', 'OrgNetworkReference'],
+    ...networks,
+    ...tenants,
   },
   edgeGatewayType,
   externalNetworkType,

@@ -14,7 +14,7 @@ import { createdVappResponse } from '../responses/created-vapp.ts'
 import { submitTogether } from '../tasks/submit-task.ts'
 import { submit } from '../tasks/submit.ts'
 import { catalogsOf } from '../tenants/catalogs.ts'
-import { isZoneOpen, networksIn } from '../tenants/network-rows.ts'
+import { isZoneOpen, networksIn, networksOf } from '../tenants/network-rows.ts'
 import { orgsSeenBy, templatesOf, vdcsOf } from '../tenants/orgs.ts'
 
 export const orgs = [
@@ -35,10 +35,11 @@ export const orgs = [
     path: at.org,
     permission: 'org:read',
     answers: { 200: 'org' },
-    doc: 'An organisation, with its virtual data centres, its catalogs and its tasks.',
+    doc: 'An organisation, with its virtual data centres, its catalogs, its networks and its tasks.',
     read: async (tx, { org }) => ({
       vdcs: await vdcsOf(tx, org.id),
       catalogs: await catalogsOf(tx, org.id),
+      networks: await networksOf(tx, org.id),
     }),
     show: ({ base }, caller, inside) => ({
       status: 200,

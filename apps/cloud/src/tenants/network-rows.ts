@@ -69,19 +69,26 @@ const rangesOf = (db: Kysely<CloudTables>, network: string): Promise<OffsetRange
     .orderBy('low')
     .execute()
 
-/** The networks that VMs of a vdc may be on: its own, and those that other vdcs of the organisation share. */
-export const networksIn = (
-  db: Kysely<CloudTables>,
-  { org, id }: Pick<VdcRow, 'org' | 'id'>,
-): Promise<NetworkRow[]> =>
+/** The networks that an organisation has, in all its vdcs. */
+export const networksOf = (db: Kysely<CloudTables>, org: OrgId): Promise<NetworkRow[]> =>
+  existing(db, org).execute()
+
+const existing = (db: Kysely<CloudTables>, org: OrgId) =>
   db
     .selectFrom('network')
     .selectAll()
     .where('org', '=', org)
     .where('deleted_at', 'is', null)
-    .where((where) => where.or([where('vdc', '=', id), where('shared', '=', true)]))
     .orderBy('name')
     .orderBy('id')
+
+/** The networks that VMs of a vdc may be on: its own, and those that other vdcs of the organisation share. */
+export const networksIn = (
+  db: Kysely<CloudTables>,
+  { org, id }: Pick<VdcRow, 'org' | 'id'>,
+): Promise<NetworkRow[]> =>
+  existing(db, org)
+    .where((where) => where.or([where('vdc', '=', id), where('shared', '=', true)]))
     .execute()
 
 /** Whether networks can be made in a vdc: a network server has opened its zone. */
