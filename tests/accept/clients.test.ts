@@ -10,21 +10,26 @@ import { promisify } from 'node:util'
 import { pythonWith, reasonToSkip, reasonWithoutTemporal } from '@skerry/lab'
 import { attribute } from '@skerry/xml'
 
-import { taskOf } from '../../apps/cloud/test/cloud-client.ts'
+import { taskOf, type CloudClient } from '../../apps/cloud/test/cloud-client.ts'
 import { generateGo, generatePython, runGenerated } from './clients/generated.ts'
+import { makeNetwork } from './clients/network.ts'
 import { openPlace, runClient, type Place, type ClientArguments } from './clients/place.ts'
 
 const skip =
-  reasonToSkip('host', 'small', 'cloud', 'clients') ?? (await reasonWithoutTemporal()) ?? false
+  reasonToSkip('host', 'network', 'small', 'cloud', 'clients') ??
+  (await reasonWithoutTemporal()) ??
+  false
 const at = (file: string) => join(import.meta.dirname, 'clients', file)
 const run = promisify(execFile)
 
 let place: Place
 let python: string
+let govcd: Promise<string>
 before(async () => {
   if (skip !== false) return
   python = await pythonWith(at('requirements.txt'))
   place = await openPlace()
+  govcd = buildGovcd()
 })
 after(() => place?.[Symbol.asyncDispose]())
 
@@ -35,6 +40,21 @@ const wordsOf = ({ url, ca, login }: ClientArguments) => [
   login.user,
   login.password,
 ]
+
+async function buildGovcd(): Promise<string> {
+  const program = join(place.dir, 'govcd')
+  await run('go', ['build', '-o', program, '.'], {
+    cwd: at('govcd'),
+    env: { ...process.env, GO111MODULE: 'off', GOPATH: '/usr/share/gocode' },
+  })
+  return program
+}
+
+/** Clients with networks are administrators of an organisation that has a routed network. */
+const withNetwork = {
+  role: 'organisation administrator',
+  finds: (somebody: CloudClient) => makeNetwork(somebody, 'backend'),
+} as const
 
 suite('clients of the cloud', { skip, concurrency: true }, () => {
   test('pyvcloud 23.0.4, at 5.1', async () => {
@@ -54,14 +74,43 @@ suite('clients of the cloud', { skip, concurrency: true }, () => {
   }
 
   test('govcd of Debian 12, at 5.5', async () => {
-    const program = join(place.dir, 'govcd')
-    await run('go', ['build', '-o', program, '.'], {
-      cwd: at('govcd'),
-      env: { ...process.env, GO111MODULE: 'off', GOPATH: '/usr/share/gocode' },
-    })
+    const program = await govcd
     await runClient(place, {
       name: 'govcd',
       command: ({ url, login }) => [program, url, login.org, login.user, login.password],
+      env: ({ ca }) => ({ SSL_CERT_FILE: ca }),
+    })
+  })
+
+  test('pyvcloud with networks', async () => {
+    await runClient(place, {
+      name: 'pyvcloud-networks',
+      ...withNetwork,
+      command: (given) => [python, at('with-pyvcloud-networks.py'), ...wordsOf(given)],
+    })
+  })
+
+  test('apache-libcloud with networks', async () => {
+    await runClient(place, {
+      name: 'libcloud-networks',
+      ...withNetwork,
+      command: (given) => [python, at('with-libcloud-networks.py'), ...wordsOf(given), '5.5'],
+    })
+  })
+
+  test('govcd with networks', async () => {
+    const program = await govcd
+    await runClient(place, {
+      name: 'govcd-networks',
+      ...withNetwork,
+      command: ({ url, login }) => [
+        program,
+        url,
+        login.org,
+        login.user,
+        login.password,
+        'networks',
+      ],
       env: ({ ca }) => ({ SSL_CERT_FILE: ca }),
     })
   })

@@ -34,7 +34,7 @@ export interface Place extends AsyncDisposable {
 export async function openPlace(): Promise<Place> {
   await using stack = new AsyncDisposableStack()
   const { path: dir } = stack.use(await mkdtempDisposable(join(tmpdir(), 'clients-')))
-  const size = { hosts: 1, cells: 1, console: true, original: true, workflows: 1 }
+  const size = { hosts: 1, cells: 1, console: true, original: true, workflows: 1, network: true }
   const { cloud } = stack.use(await startLab({ dir: join(dir, 'lab'), ...size }))
   const [workflow] = cloud?.workflows ?? []
   assert.ok(cloud && workflow)
@@ -42,11 +42,17 @@ export async function openPlace(): Promise<Place> {
   return { dir, cloud, workflow, [Symbol.asyncDispose]: () => all.disposeAsync() }
 }
 
+type ClientRole = 'author' | 'organisation administrator'
+
 /** An organisation that only this client uses: its lists contain only what the client created. */
-export async function newOrganisation({ cloud }: Place, org: string): Promise<Login> {
+export async function newOrganisation(
+  { cloud }: Place,
+  org: string,
+  role: ClientRole = 'author',
+): Promise<Login> {
   const password = randomBytes(12).toString('hex')
   await cloud.administer(['org', 'create', org])
-  await cloud.administer(['user', 'create', `alice@${org}`, '--role', 'author'], password)
+  await cloud.administer(['user', 'create', `alice@${org}`, '--role', role], password)
   await cloud.administer([
     'template',
     'import',
@@ -78,6 +84,8 @@ export interface Client {
   readonly env?: (given: ClientArguments) => Readonly<Record<string, string>>
   /** The server it is a client of; default: the cloud with the original names. */
   readonly of?: string
+  /** The role of its user; default: author. */
+  readonly role?: ClientRole
   /** Existing resources that it finds, created by another user. */
   readonly finds?: (somebody: CloudClient) => Promise<void>
 }
@@ -94,7 +102,7 @@ export async function runClient(place: Place, client: Client): Promise<string> {
 
 async function runOnce(place: Place, client: Client, round: number): Promise<string> {
   const { cloud, dir } = place
-  const login = await newOrganisation(place, `${client.name}-${round}`)
+  const login = await newOrganisation(place, `${client.name}-${round}`, client.role)
   const target = client.of ?? cloud.original
   assert.ok(target)
   const somebody = await logIn(cloud, login)

@@ -1,4 +1,5 @@
-// What govcd does of a VM's life. Arguments: url, org, user, password; SSL_CERT_FILE names who vouches for the address.
+// What govcd does of a VM's life, or with "networks" as last argument, what it does with networks. Arguments: url, org, user, password;
+// SSL_CERT_FILE names who vouches for the address.
 package main
 
 import (
@@ -44,12 +45,16 @@ func main() {
 	must(err)
 	same(home.Org.Name, org)
 
-	catalog, err := home.FindCatalog(catalogOf(home))
-	must(err)
-	item, err := catalog.FindCatalogItem("small")
-	must(err)
-	template, err := item.GetVAppTemplate()
-	must(err)
+	if len(os.Args) > 5 && os.Args[5] == "networks" {
+		useNetworks(client, home, &vdc)
+	} else {
+		useVM(client, home, vdc)
+	}
+	must(client.Disconnect())
+}
+
+func useVM(client *govcd.VCDClient, home govcd.Org, vdc govcd.Vdc) {
+	template := templateOf(home)
 	must(vdc.InstantiateVAppTemplate(&types.InstantiateVAppTemplateParams{
 		Ovf:    "http://schemas.dmtf.org/ovf/envelope/1",
 		Xmlns:  "http://www.vmware.com/vcloud/v1.5",
@@ -78,7 +83,16 @@ func main() {
 	done(vapp.Undeploy())
 	same(status(&vapp), "POWERED_OFF")
 	done(vapp.Delete())
-	must(client.Disconnect())
+}
+
+func templateOf(home govcd.Org) govcd.VAppTemplate {
+	catalog, err := home.FindCatalog(catalogOf(home))
+	must(err)
+	item, err := catalog.FindCatalogItem("small")
+	must(err)
+	template, err := item.GetVAppTemplate()
+	must(err)
+	return template
 }
 
 func catalogOf(home govcd.Org) string {
