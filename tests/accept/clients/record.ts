@@ -153,7 +153,9 @@ function stabiliser(known: Known): (text: string) => string {
         .replaceAll(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)/g, '{time}')
         .replaceAll(/\b[0-9a-f]{64}\b/g, (digest) => nameOf('digest', digest))
         .replaceAll(/\b1\d{12}\b/g, '{time}')
-        .replaceAll(/\b10(\.\d{1,3}){3}\b/g, (address) => nameOf('address', address))
+        .replaceAll(/\b(10\.\d{1,3}|100\.64)(\.\d{1,3}){2}\b/g, (address) =>
+          nameOf('address', address),
+        )
         .replaceAll(/\b([0-9a-f]{2}:){5}[0-9a-f]{2}\b/g, (mac) => nameOf('mac', mac))
         // In a filter that was encoded twice.
         .replaceAll(/https(%[0-9A-F]+|\/)+127\.0\.0\.1%(25)*3A\d+/g, 'https://server')

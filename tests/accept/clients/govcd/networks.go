@@ -1,6 +1,8 @@
 package main
 
 import (
+	"strings"
+
 	govcd "github.com/hmrc/vmware-govcd"
 	types "github.com/hmrc/vmware-govcd/types/v56"
 )
@@ -32,6 +34,7 @@ func useNetworks(client *govcd.VCDClient, home govcd.Org, vdc *govcd.Vdc) {
 	same(card.Network, "inner")
 	same(card.IPAddress, "10.20.0.7")
 
+	useEdgeGateway(vdc)
 	done(vapp.Delete())
 	inner, err := vdc.FindVDCNetwork("inner")
 	must(err)
@@ -49,14 +52,56 @@ func onNetwork(client *govcd.VCDClient, home govcd.Org, vdc *govcd.Vdc, network 
 }
 
 func names(vdc *govcd.Vdc) string {
-	all := ""
+	all := []string{}
 	for _, list := range vdc.Vdc.AvailableNetworks {
 		for _, network := range list.Network {
-			if all != "" {
-				all += " "
-			}
-			all += network.Name
+			all = append(all, network.Name)
 		}
 	}
-	return all
+	return strings.Join(all, " ")
+}
+
+// Forwards ports of the gateway's own address, and lets packets in.
+func useEdgeGateway(vdc *govcd.Vdc) {
+	edge, err := vdc.FindEdgeGateway("default")
+	must(err)
+	same(edge.EdgeGateway.Name, "default")
+	outside := ""
+	for _, each := range edge.EdgeGateway.Configuration.GatewayInterfaces.GatewayInterface {
+		if each.InterfaceType == "uplink" {
+			outside = each.SubnetParticipation.IPAddress
+		}
+	}
+	done(edge.AddNATMapping("DNAT", outside, "10.30.0.7", "443"))
+	must(edge.Refresh())
+	done(edge.AddNATMapping("DNAT", outside, "10.30.0.8", "80"))
+	must(edge.Refresh())
+	same(ports(edge), "DNAT 443, DNAT 80")
+	done(edge.RemoveNATMapping("DNAT", outside, "10.30.0.7", "443"))
+	done(edge.CreateFirewallRules("drop", []*types.FirewallRule{{
+		IsEnabled:            true,
+		Description:          "web",
+		Policy:               "allow",
+		Protocols:            &types.FirewallRuleProtocols{TCP: true},
+		DestinationPortRange: "80",
+		DestinationIP:        "10.30.0.8",
+		SourcePortRange:      "Any",
+		SourceIP:             "Any",
+	}}))
+	must(edge.Refresh())
+	same(ports(edge), "DNAT 80")
+	services := edge.EdgeGateway.Configuration.EdgeGatewayServiceConfiguration
+	same(len(services.FirewallService.FirewallRule), 1)
+	same(services.FirewallService.FirewallRule[0].DestinationIP, "10.30.0.8")
+	done(edge.RemoveNATMapping("DNAT", outside, "10.30.0.8", "80"))
+}
+
+// Kind and port of each rule.
+func ports(edge govcd.EdgeGateway) string {
+	all := []string{}
+	rules := edge.EdgeGateway.Configuration.EdgeGatewayServiceConfiguration.NatService.NatRule
+	for _, rule := range rules {
+		all = append(all, rule.RuleType+" "+rule.GatewayNatRule.OriginalPort)
+	}
+	return strings.Join(all, ", ")
 }
