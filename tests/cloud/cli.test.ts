@@ -167,14 +167,18 @@ test('VMs that match a filter are acted on as one task', { skip }, async () => {
 
 test('a cloud without a network server has no networks, and says so', { skip }, async () => {
   assert.equal(await does('network', 'list', '--quiet'), '')
+  await does('create', 'still')
   for (const words of [
     ['network', 'create', 'backend', '--range', '192.168.30.0/24'],
     ['network', 'info', 'backend'],
     ['network', 'rm', 'backend'],
+    ['connect', 'still', 'backend'],
+    ['disconnect', 'still'],
   ]) {
     const { code, err } = await skerry(words)
     assert.deepEqual([code, /network/.test(err)], [1, true], err)
   }
+  await does('rm', 'still')
 })
 
 test('a cloud is administered from any machine', { skip }, async () => {

@@ -17,6 +17,7 @@ import { doctor } from './commands/machine/doctor.ts'
 import { down } from './commands/machine/down.ts'
 import { ui } from './commands/machine/ui.ts'
 import { up } from './commands/machine/up.ts'
+import { connections } from './commands/networks/connect.ts'
 import { login } from './commands/profiles/login.ts'
 import { profileCommands } from './commands/profiles/profiles.ts'
 import { cloudServer } from './commands/servers/cloud-server.ts'
@@ -125,6 +126,7 @@ export const commands: readonly Command[] = [
   ...vmBulk,
   ...vapp,
   ...network,
+  ...connections,
   ...task,
   ...user,
   ...token,

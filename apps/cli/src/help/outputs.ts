@@ -161,6 +161,13 @@ export const outputs: Readonly<Record<string, OutputShape>> = {
   ),
   'network create': anyOf(object({ name: text, href: text }), underWay),
   'network rm': done,
+  ...same(
+    ['connect', 'disconnect'],
+    anyOf(
+      object({ vm: text, card: number, network: text, address: orNull(text), connected: truth }),
+      underWay,
+    ),
+  ),
   'vapp clone': anyOf(object({ name: text, href: text }), underWay),
   ...same(['task info', 'task wait', 'task cancel'], wholeTask),
   'user list': listOf(user),

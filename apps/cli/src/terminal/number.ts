@@ -18,3 +18,8 @@ export function sizeMiB(option: string, text: string | undefined): number | unde
   if (count !== undefined && factor !== undefined) return Number(count) * factor
   throw new Failure('usage', `${option} must be a size like 512M or 2G, not ${text}`)
 }
+
+/** Parses an option that is a whole number from 0 on. */
+export function countingNumber(option: string, text: string | undefined): number | undefined {
+  return text === '0' ? 0 : wholeNumber(option, text)
+}
