@@ -7,6 +7,7 @@ export { hostAdmin } from './admin/hosts.ts'
 export { parseAdmin } from './admin/parse-admin.ts'
 export { serverAdmin } from './admin/servers.ts'
 export { tenantAdmin } from './admin/tenants.ts'
+export { zoneAdmin } from './admin/zones.ts'
 export {
   places,
   type Args,

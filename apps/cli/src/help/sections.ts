@@ -62,6 +62,7 @@ export const groups: Readonly<Record<string, string>> = {
   'admin template': 'list and import templates of organisations',
   'admin lease': 'confirm a mass action of expired leases',
   'admin console': 'list and limit open screens',
+  'admin zone': 'show the state of networks across hosts',
 }
 
 /** Complete command lines for the overview. */

@@ -13,6 +13,7 @@ import { templates } from '../commands/templates.ts'
 import { createTemporalServer } from '../commands/temporal.ts'
 import { users } from '../commands/users.ts'
 import { createWorkflowServer } from '../commands/workflow.ts'
+import { zoneInfo } from '../commands/zones.ts'
 
 /** What runs for each command that packages/command-line declares. A test compares the names. */
 export const commands: readonly AdminCommand[] = [
@@ -32,4 +33,5 @@ export const commands: readonly AdminCommand[] = [
   ...templates,
   allowLeases,
   ...consoles,
+  zoneInfo,
 ]
