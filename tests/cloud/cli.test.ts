@@ -167,6 +167,7 @@ test('VMs that match a filter are acted on as one task', { skip }, async () => {
 
 test('a cloud without a network server has no networks, and says so', { skip }, async () => {
   assert.equal(await does('network', 'list', '--quiet'), '')
+  assert.equal(await does('edge', 'list', '--quiet'), '')
   await does('create', 'still')
   for (const words of [
     ['network', 'create', 'backend', '--range', '192.168.30.0/24'],
@@ -174,9 +175,24 @@ test('a cloud without a network server has no networks, and says so', { skip }, 
     ['network', 'rm', 'backend'],
     ['connect', 'still', 'backend'],
     ['disconnect', 'still'],
+    ['publish', 'still', '--port', '443'],
+    ['unpublish', 'still', '--port', '443'],
+    ['edge', 'info'],
+    ['edge', 'set', 'default', '--name', 'main'],
+    ['nat', 'list'],
+    ['nat', 'add', 'one-to-one', '203.0.113.7', '10.84.0.10'],
+    ['nat', 'rm', '65537'],
+    ['firewall', 'list'],
+    ['firewall', 'allow', '--port', '443'],
+    ['firewall', 'deny', '--port', '25'],
+    ['firewall', 'move', '65537', '--last'],
+    ['firewall', 'rm', '65537'],
+    ['address', 'list'],
+    ['address', 'take'],
+    ['address', 'release', '203.0.113.7'],
   ]) {
     const { code, err } = await skerry(words)
-    assert.deepEqual([code, /network/.test(err)], [1, true], err)
+    assert.deepEqual([code, /network|edge gateway/.test(err)], [1, true], err)
   }
   await does('rm', 'still')
 })
@@ -206,6 +222,14 @@ test('a cloud is administered from any machine', { skip }, async () => {
   assert.match(await does('host', 'info', 'host-1'), /^isEnabled +false$/m)
   assert.equal(await does('host', 'enable', 'host-1'), 'host host-1 is enabled\n')
   assert.match(await does('host', 'list'), /\nhost-1 +\S+ +yes +/)
+  const office = ['--range', '203.0.113.0/24', '--uplink', 'office']
+  assert.equal(
+    await does('external', 'create', 'office', ...office, '--pool', '203.0.113.10-203.0.113.19'),
+    'external network office is created\n',
+  )
+  assert.match(await does('external', 'list'), /\noffice +office +/)
+  assert.match(await does('external', 'info', 'office'), /^gateway +203\.0\.113\.1$/m)
+  assert.equal(await does('external', 'rm', 'office'), 'external network office is deleted\n')
   const events = JSON.parse(await does('event', 'list', '--limit', '2', '--json')) as object[]
   assert.equal(events.length, 2)
   assert.match(await does('template', 'list'), /\nsmall +1 +64 MiB +/)

@@ -1,4 +1,4 @@
-import { commandsIn, findCommand } from '@skerry/command-line'
+import { findCommand, isGroup } from '@skerry/command-line'
 
 import { command, type Command } from './command.ts'
 import { admin } from './commands/admin/admin.ts'
@@ -7,7 +7,6 @@ import { quota } from './commands/administration/quota.ts'
 import { token } from './commands/administration/token.ts'
 import { user } from './commands/administration/user.ts'
 import { followEvents } from './commands/cloud/events.ts'
-import { network } from './commands/cloud/network.ts'
 import { resourceCommands } from './commands/cloud/resources.ts'
 import { task } from './commands/cloud/task.ts'
 import { vapp } from './commands/cloud/vapp.ts'
@@ -17,7 +16,14 @@ import { doctor } from './commands/machine/doctor.ts'
 import { down } from './commands/machine/down.ts'
 import { ui } from './commands/machine/ui.ts'
 import { up } from './commands/machine/up.ts'
+import { externalAddresses } from './commands/networks/addresses.ts'
 import { connections } from './commands/networks/connect.ts'
+import { edge } from './commands/networks/edge.ts'
+import { external } from './commands/networks/external.ts'
+import { firewall } from './commands/networks/firewall.ts'
+import { nat } from './commands/networks/nat.ts'
+import { network } from './commands/networks/network.ts'
+import { publication } from './commands/networks/publish.ts'
 import { login } from './commands/profiles/login.ts'
 import { profileCommands } from './commands/profiles/profiles.ts'
 import { cloudServer } from './commands/servers/cloud-server.ts'
@@ -84,7 +90,7 @@ const informing: readonly Command[] = [
 function pageOf(words: readonly string[]): string {
   const name = words.join(' ')
   if (name === '') return overview(commands)
-  return commandsIn(commands, name).length > 0
+  return isGroup(commands, name)
     ? groupHelp(commands, name)
     : helpOf(findCommand(commands, words)[0])
 }
@@ -127,6 +133,12 @@ export const commands: readonly Command[] = [
   ...vapp,
   ...network,
   ...connections,
+  ...publication,
+  ...edge,
+  ...nat,
+  ...firewall,
+  ...externalAddresses,
+  ...external,
   ...task,
   ...user,
   ...token,

@@ -1,4 +1,4 @@
-import { commandsIn, findCommand, parseLine, printable, type Args } from '@skerry/command-line'
+import { findCommand, isGroup, parseLine, printable, type Args } from '@skerry/command-line'
 import { Fault } from '@skerry/fault'
 
 import { failureOf } from './cloud/failure.ts'
@@ -57,7 +57,7 @@ const isHelp = (word: string): boolean => word === '--help' || word === '-h'
 function pageFor(commands: readonly Command[], argv: readonly string[]): string | undefined {
   const group = argv.filter((word) => !isHelp(word)).join(' ')
   if (group === '') return overview(commands)
-  return commandsIn(commands, group).length === 0 ? undefined : groupHelp(commands, group)
+  return isGroup(commands, group) ? groupHelp(commands, group) : undefined
 }
 
 interface Line {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
-import { nextWords } from '@skerry/command-line'
+import { isGroup, nextWords } from '@skerry/command-line'
 
 import { commands } from '../src/commands.ts'
 import { sizeMiB, wholeNumber } from '../src/terminal/number.ts'
@@ -78,7 +78,9 @@ test('a group without a command lists its commands with exit code 2; with --help
     const words = name.split(' ')
     return words.slice(1).map((_, at) => words.slice(0, at + 1))
   })
-  const groups = [...new Set(prefixes.map((words) => words.join(' ')))]
+  const groups = [...new Set(prefixes.map((words) => words.join(' ')))].filter((group) =>
+    isGroup(commands, group),
+  )
   assert.ok(groups.includes('share') && groups.includes('admin') && groups.includes('admin host'))
   for (const group of groups) {
     const words = group.split(' ')
@@ -102,6 +104,28 @@ test('a group without a command lists its commands with exit code 2; with --help
       assert.ok(line.length <= WIDE, line)
     }
   }
+})
+
+test('a command with a group of its own keeps its arguments: the words of the group are reserved', async () => {
+  const both = commands.filter(({ name }) => nextWords(commands, name).length > 0)
+  assert.deepEqual(
+    both.map(({ name }) => [name, ...nextWords(commands, name)]),
+    [['address', 'list', 'take', 'release']],
+  )
+  for (const line of [
+    ['address', '--help'],
+    ['help', 'address'],
+  ]) {
+    const { code, out } = await skerry(NOWHERE, line)
+    assert.equal(code, 0)
+    assert.match(out, /^usage: skerry address VM /)
+    assert.match(out, /named list, take or release: by its id/)
+  }
+  assert.match((await skerry(NOWHERE, ['address'])).err, /VM is missing/)
+  assert.match(
+    (await skerry(NOWHERE, ['address', 'list', '--help'])).out,
+    /^usage: skerry address list /,
+  )
 })
 
 test('servers are started with their own options, and their exit code is returned', async () => {

@@ -10,14 +10,15 @@ import { commands } from '../src/commands.ts'
 
 /** The last word of a command in a group, and what it means in every group. */
 const verbs: Readonly<Record<string, string>> = {
-  add: 'attaches something to a VM',
+  add: 'attaches something to a VM or an edge gateway',
   adopt: 'accepts what exists on a host',
-  allow: 'confirms what the cloud held back',
+  allow: 'lets happen what is held back otherwise',
   answer: 'answers the question of a run',
   build: 'makes a template from packages',
   cancel: 'ends what is under way',
   clone: 'copies',
   create: 'makes a new thing with a name or a life of its own',
+  deny: 'holds back packets',
   'declare-lost': 'gives up a host with its disks',
   disable: 'takes out of use for a while',
   enable: 'takes into use',
@@ -28,7 +29,9 @@ const verbs: Readonly<Record<string, string>> = {
   invite: 'lets a machine join',
   list: 'shows all things of a kind',
   logs: 'prints a log',
+  move: 'changes the place in an order',
   reboot: 'asks the guests to reboot',
+  release: 'gives back what was taken',
   reset: 'resets without asking the guests',
   revert: 'goes back to a snapshot',
   revoke: 'ends the trust in a credential or a machine',
@@ -39,6 +42,7 @@ const verbs: Readonly<Record<string, string>> = {
   start: 'starts',
   stop: 'stops',
   suspend: 'saves the memory and stops',
+  take: 'takes one of what the cloud has for the organisation',
   wait: 'waits until it ends',
   waive: 'goes on without a host',
 }
@@ -103,6 +107,7 @@ test('commands of skerry admin that the API offers too have the same verbs', () 
 /** Arguments that cannot be completed from a server: new names, texts, numbers, and files, which the shell completes. */
 const free = new Map(
   Object.entries({
+    ADDRESS: 'an address',
     COMMAND: 'a program of the guest',
     DIRECTORY: 'a file',
     EXECUTION: 'a run of a workflow, by its id',
@@ -111,6 +116,7 @@ const free = new Map(
     'HOSTPORT:GUESTPORT': 'numbers',
     ID: 'an id',
     NAME: 'a name, often a new one',
+    TARGET: 'an address, or a range of addresses',
     URL: 'an address',
     WORDS: 'the line that is completed',
     WORKFLOW: 'of a workflow server, which has no completions',

@@ -158,7 +158,7 @@ test('organisations, data centres and quotas are created and changed by system a
   assert.match(out, /^RESOURCE +USED +LIMIT\nVMs +\d+ +none\nrunning VMs +\d+ +none\n/)
   assert.match(
     out,
-    /\nCPUs +\d+ +8\nmemory +\d+ [MG]iB +64 GiB\nstorage +\d+ [MG]iB +none\nnetworks +\d+ +none\n$/,
+    /\nCPUs +\d+ +8\nmemory +\d+ [MG]iB +64 GiB\nstorage +\d+ [MG]iB +none\nnetworks +\d+ +none\nedge gateways +\d+ +none\nexternal addresses +\d+ +none\n$/,
   )
   const json = JSON.parse((await chief('quota', 'info', 'eng', '--json')).out) as Record<
     string,

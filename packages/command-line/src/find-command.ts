@@ -27,6 +27,10 @@ export const commandsIn = <Each extends Named>(
 ): readonly Each[] =>
   group === '' ? commands : commands.filter(({ name }) => name.startsWith(`${group} `))
 
+/** Whether these words name only a group: `share`, but not `address`, which is a command too. */
+export const isGroup = (commands: readonly Named[], words: string): boolean =>
+  commandsIn(commands, words).length > 0 && !commands.some(({ name }) => name === words)
+
 /** The words that may follow the name of a group; '' is the group of all commands. */
 export const nextWords = (commands: readonly Named[], group: string): readonly string[] => {
   const at = group === '' ? 0 : group.split(' ').length

@@ -17,7 +17,7 @@ export {
   type OptionValues,
   type Place,
 } from './declaration.ts'
-export { commandsIn, editDistance, findCommand, nextWords } from './find-command.ts'
+export { commandsIn, editDistance, findCommand, isGroup, nextWords } from './find-command.ts'
 export { parseLine, type ParsedLine } from './parse.ts'
 export {
   anyOf,

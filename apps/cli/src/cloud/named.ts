@@ -43,6 +43,18 @@ export const kinds = {
     listed: 'skerry network list',
     urn: 'network',
   },
+  edge: {
+    called: 'edge gateway',
+    type: 'edgeGateway',
+    listed: 'skerry edge list',
+    urn: 'gateway',
+  },
+  external: {
+    called: 'external network',
+    type: 'externalNetwork',
+    listed: 'skerry external list',
+    at: '/api/admin/extension/externalnet/',
+  },
   catalog: { called: 'catalog', type: 'catalog', listed: 'skerry catalog list', urn: 'catalog' },
 } as const satisfies Record<string, Kind>
 

@@ -18,6 +18,8 @@ import { stateWord, statusOf } from '../vms/state-words.ts'
 import type { VmAddress, VmReader, ShownScreen, TemplateEntry } from '../vms/vm-backend.ts'
 import type { VmListRow } from '../vms/vm-list-row.ts'
 import { adminOrg } from './admin-org.ts'
+import { reachOf } from './edge/reach.ts'
+import { ruleIds } from './edge/rule-ids.ts'
 import { followCloud } from './events.ts'
 import { idIn, vmNamed } from './named.ts'
 
@@ -75,6 +77,11 @@ export function cloudReading(side: CloudSession): VmReader {
       throw noAddress(vm, word)
     },
     waitForAddress: (word, seconds) => waitForAddress(side, word, seconds, () => seen(word)),
+    async reach(word, port, seconds) {
+      const found = await waitForAddress(side, word, seconds, () => seen(word))
+      const document = await cloud.get((await vmNamed(side, word)).href)
+      return { ...found, ...(await reachOf(side, document, { address: found.address, port })) }
+    },
     screen: (word) => ticketTo(side, word),
     async usage(word, { step, points }) {
       const { href } = await vmNamed(side, word)
@@ -199,6 +206,8 @@ const named: Readonly<Record<string, string>> = {
   VDC: 'orgVdc',
   CATALOG: 'catalog',
   NETWORK: 'orgVdcNetwork',
+  EDGE: 'edgeGateway',
+  EXTERNAL: 'externalNetwork',
   ORG: 'organization',
   HOST: 'host',
 }
@@ -216,6 +225,7 @@ async function namesOf(side: CloudSession, what: string): Promise<readonly strin
     const requested = { type: 'task', fields: ['status'], filter, limit: NAMES_MAX }
     return (await Array.fromAsync(query(cloud, requested))).map(({ href }) => idIn(href))
   }
+  if (what === 'RULE') return ruleIds(side)
   const type = named[what]
   if (type === undefined) return []
   const requested = { type, fields: ['name'], sortAsc: 'name', limit: NAMES_MAX }

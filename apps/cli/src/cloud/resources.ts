@@ -131,6 +131,44 @@ export const resourceLists: readonly ResourceList[] = [
     next: 'skerry create VM --network NETWORK creates a VM on one',
   },
   {
+    word: 'edge',
+    place: 'EDGE',
+    kind: kinds.edge,
+    what: 'edge gateways',
+    order: byName,
+    columns: [
+      name,
+      of('ADDRESS', 'ipAddress'),
+      of('EXTERNAL NETWORK', 'externalNetworkName'),
+      of('NETWORKS', 'numberOfOrgNetworks', 'right'),
+      of('VDC', 'vdcName'),
+      id,
+    ],
+    filter: 'name==default',
+    otherwise: { info: true },
+    next: 'skerry edge info EDGE shows its networks and rules',
+  },
+  {
+    word: 'external',
+    place: 'EXTERNAL',
+    kind: kinds.external,
+    what: 'external networks',
+    order: byName,
+    columns: [
+      name,
+      of('UPLINK', 'uplink'),
+      of('VLAN', 'vlan', 'right'),
+      of('GATEWAY', 'gateway'),
+      of('NETMASK', 'netmask'),
+      { head: 'DEFAULT', cell: ({ isDefault }) => (isDefault === 'true' ? 'yes' : '') },
+      of('USED', 'usedIpCount', 'right'),
+      of('ADDRESSES', 'totalIpCount', 'right'),
+      id,
+    ],
+    filter: 'isDefault==true',
+    next: 'skerry external create NAME creates one (cloud administrators only)',
+  },
+  {
     word: 'template',
     place: 'TEMPLATE',
     kind: kinds.template,
@@ -247,7 +285,7 @@ export const resourceLists: readonly ResourceList[] = [
 
 const TRUTHS = /^is[A-Z]/
 const COUNTS =
-  /^(numberOf|numOf|memory|memTotal|memUsed|disk|storage|progress|eventStatus|usedIp|totalIp|linkType)/
+  /^(numberOf|numOf|memory|memTotal|memUsed|disk|storage|progress|eventStatus|usedIp|totalIp|linkType|vlan)/
 
 export type TypedRecord = Readonly<Record<string, string | number | boolean>>
 

@@ -1,4 +1,4 @@
-import { nextWords, places } from '@skerry/command-line'
+import { isGroup, nextWords, places } from '@skerry/command-line'
 
 import type { Command, CliContext } from '../command.ts'
 import { LOCAL } from '../profiles/profiles.ts'
@@ -19,14 +19,22 @@ export async function complete(
 
   const group = before.join(' ')
   const following = nextWords(commands, group)
-  if (following.length > 0) return fitting(following)
-  const found = commands.find(({ name }) => `${group} `.startsWith(`${name} `))
+  if (isGroup(commands, group)) return fitting(following)
+  const found = longestNamed(commands, group)
   if (found === undefined) return []
   if (begun.startsWith('-')) {
     return fitting(Object.keys(optionsOf(found)).map((name) => `--${name}`))
   }
-  return fitting(await valuesAt(context, found, before.slice(found.name.split(' ').length)))
+  const values = await valuesAt(context, found, before.slice(found.name.split(' ').length))
+  // `skerry address` takes a VM, or one of the words of its group.
+  return fitting([...following, ...values])
 }
+
+/** The command with the longest name that the line begins with. */
+const longestNamed = (commands: readonly Command[], line: string): Command | undefined =>
+  commands
+    .filter(({ name }) => `${line} `.startsWith(`${name} `))
+    .toSorted((one, other) => other.name.length - one.name.length)[0]
 
 async function valuesAt(
   context: Completing,
@@ -50,7 +58,11 @@ async function valuesAt(
 }
 
 /** Arguments with fixed values, which need no server. */
-const fixed: Readonly<Record<string, readonly string[]>> = { SHELL: ['bash', 'zsh'] }
+const fixed: Readonly<Record<string, readonly string[]>> = {
+  SHELL: ['bash', 'zsh'],
+  KIND: ['forward', 'one-to-one', 'snat'],
+  PROTOCOL: ['tcp', 'udp'],
+}
 
 /** An unreachable server yields no completions and no message, so that the line being typed is not disturbed. */
 async function named(

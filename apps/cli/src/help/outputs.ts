@@ -80,10 +80,55 @@ const user = object({ name: text, org: text, role: text, enabled: truth })
 const quota = byName(object({ used: orNull(number), most: orNull(number) }))
 const execution = object({ id: text, state: text })
 const schedule = object({ id: text, name: text, state: text })
+const natRule = object({
+  id: text,
+  enabled: truth,
+  kind: text,
+  protocol: text,
+  external: text,
+  port: orNull(number),
+  internal: text,
+  internalPort: orNull(number),
+})
+const firewallRule = object({
+  id: text,
+  enabled: truth,
+  policy: text,
+  direction: text,
+  protocols: listOf(text),
+  source: text,
+  destination: text,
+  ports: text,
+  description: text,
+})
+/** Rules of an edge gateway, changed. */
+const rulesChanged = anyOf(object({ edge: text, version: number, done: text }, { task }), underWay)
 
 /** First words of `list` commands that print records of the query API. */
-const records = ['org', 'vdc', 'catalog', 'network', 'vapp', 'vm', 'task', 'event', 'host'] as const
-const named = ['org', 'vdc', 'catalog', 'network', 'template', 'vapp', 'vm', 'host'] as const
+const records = [
+  'org',
+  'vdc',
+  'catalog',
+  'network',
+  'edge',
+  'external',
+  'vapp',
+  'vm',
+  'task',
+  'event',
+  'host',
+] as const
+const named = [
+  'org',
+  'vdc',
+  'catalog',
+  'network',
+  'external',
+  'template',
+  'vapp',
+  'vm',
+  'host',
+] as const
 const vappVerbs = ['start', 'stop', 'suspend', 'reset', 'reboot', 'rm'] as const
 const same = (
   names: readonly string[],
@@ -168,6 +213,49 @@ export const outputs: Readonly<Record<string, OutputShape>> = {
       underWay,
     ),
   ),
+  'edge info': object({
+    name: text,
+    version: number,
+    external: text,
+    address: text,
+    networks: listOf(text),
+    nat: listOf(natRule),
+    firewall: object({ enabled: truth, otherwise: text, rules: listOf(firewallRule) }),
+  }),
+  'nat list': listOf(natRule),
+  'firewall list': listOf(firewallRule),
+  ...same(
+    [
+      'edge set',
+      'nat add',
+      'nat rm',
+      'firewall allow',
+      'firewall deny',
+      'firewall move',
+      'firewall rm',
+    ],
+    rulesChanged,
+  ),
+  publish: anyOf(
+    object({
+      vm: text,
+      address: text,
+      port: number,
+      internal: text,
+      internalPort: number,
+      protocol: text,
+      from: text,
+    }),
+    underWay,
+  ),
+  unpublish: rulesChanged,
+  'address list': listOf(
+    object({ address: text, network: text, edge: text, purpose: text, rules: number }),
+  ),
+  'address take': object({ address: text, network: text, edge: text }),
+  'address release': object({ released: text }),
+  'external create': object({ name: text, href: text }),
+  'external rm': done,
   'vapp clone': anyOf(object({ name: text, href: text }), underWay),
   ...same(['task info', 'task wait', 'task cancel'], wholeTask),
   'user list': listOf(user),

@@ -56,6 +56,7 @@ export function vmdReading(context: Pick<CliContext, 'api' | 'now' | 'wait'>): V
     },
     address: async (id) => addressOf(id, await read<VmdMessage>('vms', id, 'ipaddress')),
     waitForAddress: (id, seconds) => waitForAddress(context, id, seconds),
+    reach: async (id, port, seconds) => ({ ...(await waitForAddress(context, id, seconds)), port }),
     async screen(id) {
       const { body } = await api.ask<Screen>('POST', path('vms', id, 'screen'))
       const { page, state, expires } = body

@@ -19,6 +19,8 @@ export interface VmReader {
   info(vm: string): Promise<VmListRow>
   address(vm: string): Promise<VmAddress>
   waitForAddress(vm: string, seconds: number): Promise<VmAddress>
+  /** Where a TCP port of the guest is reached from here. */
+  reach(vm: string, port: number, seconds: number): Promise<ReachableAddress>
   screen(vm: string): Promise<ShownScreen>
   /** What the VM used in the last hour; empty while it is not running. */
   usage(vm: string, window: UsageWindow): Promise<UsageSeries>
@@ -114,6 +116,13 @@ export interface VmAddress {
   /** An id of the VM that is never reused, for stored data such as SSH host keys. */
   readonly id: string
   readonly body: unknown
+}
+
+export interface ReachableAddress extends VmAddress {
+  /** Another one than that of the guest, if it is published. */
+  readonly port: number
+  /** The network of a cloud that it is an address of: no one outside reaches it. */
+  readonly within?: string | undefined
 }
 
 export interface ShownScreen {

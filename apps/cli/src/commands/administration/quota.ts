@@ -16,6 +16,8 @@ const bounds = [
   { key: 'memoryMB', option: 'memory', what: 'memory', size: true },
   { key: 'storageMB', option: 'storage', what: 'storage', size: true },
   { key: 'networks', option: 'networks', what: 'networks' },
+  { key: 'edgeGateways', option: 'edge-gateways', what: 'edge gateways' },
+  { key: 'externalAddresses', option: 'external-addresses', what: 'external addresses' },
 ] as const
 
 interface Bound {
@@ -88,6 +90,8 @@ export const quota = [
       memory: bound('SIZE', 'maximum memory'),
       storage: bound('SIZE', 'maximum storage: disks, snapshots and saved memory'),
       networks: bound('N', 'maximum number of networks'),
+      'edge-gateways': bound('N', 'maximum number of edge gateways'),
+      'external-addresses': bound('N', 'maximum number of external addresses that it took'),
     },
     async run(context, { words: [name = ''], options, json }) {
       if (Object.keys(options).length === 0) {

@@ -8,9 +8,9 @@ export const WAIT_SECONDS = 120
 export const address = command({
   name: 'address',
   usage: 'VM',
-  summary: 'print the IP address of a VM',
+  summary: 'print the IP address of a VM (of one named list, take or release: by its id)',
   examples: ['skerry address web', 'skerry address web --wait --timeout 60'],
-  next: 'skerry ssh VM logs in',
+  next: 'skerry ssh VM logs in; skerry address list lists external addresses of a cloud',
   options: {
     wait: { type: 'boolean', doc: 'wait until it has an address' },
     timeout: {
@@ -28,11 +28,7 @@ export const address = command({
 })
 
 /** Waits until the guest has an address. */
-export const waitForAddress = (
-  context: CliContext,
-  vm: string,
-  seconds: number,
-): Promise<VmAddress> =>
+const waitForAddress = (context: CliContext, vm: string, seconds: number): Promise<VmAddress> =>
   showProgress(context, `waiting for the address of ${vm}`, async () =>
     context.verbs.waitForAddress(vm, seconds),
   )

@@ -2,7 +2,8 @@ import { command, type CliContext } from '../../command.ts'
 import { Failure } from '../../terminal/failure.ts'
 import { wholeNumber } from '../../terminal/number.ts'
 import { showProgress } from '../../terminal/progress.ts'
-import { waitForAddress, WAIT_SECONDS } from './address.ts'
+import type { ReachableAddress } from '../../vms/vm-backend.ts'
+import { WAIT_SECONDS } from './address.ts'
 
 const SSH_PORT = 22
 const POLL_MS = 500
@@ -34,32 +35,56 @@ export const ssh = command({
   },
   async run(context, { words: [id = '', ...rest], options }) {
     const seconds = wholeNumber('--timeout', options.timeout) ?? WAIT_SECONDS
-    const { address, id: alias } = await waitForAddress(context, id, seconds)
+    const found = await showProgress(context, `waiting for the address of ${id}`, async () =>
+      context.verbs.reach(id, SSH_PORT, seconds),
+    )
+    const { address, port, id: alias } = found
     const args = [
       // Addresses are reused by other VMs, so ssh stores the host key under the VM's id.
       '-o',
       `HostKeyAlias=skerry-${alias}`,
       '-o',
       'StrictHostKeyChecking=accept-new',
+      ...(port === SSH_PORT ? [] : ['-p', String(port)]),
       ...(options.identity === undefined ? [] : ['-i', options.identity]),
       `${options.user ?? 'root'}@${address}`,
       ...(rest.length === 0 ? [] : ['--', ...rest]),
     ]
     if (options.print === true) return context.print(['ssh', ...args].map(quoted).join(' '))
-    await waitForServer(context, id, address, seconds)
+    await requireReachable(context, id, found)
+    await waitForServer(context, id, found, seconds)
     return context.runProgram('ssh', args)
   },
 })
 
+/** No one outside reaches an address of a network of a cloud, but the user may be on that network. */
+async function requireReachable(
+  { listens }: CliContext,
+  id: string,
+  { address, port, within }: ReachableAddress,
+): Promise<void> {
+  if (within === undefined || (await listens(address, port))) return
+  throw new Failure(
+    'refused',
+    `${address}, the address of ${id} on network ${within}, cannot be reached from here`,
+    { hint: `skerry publish ${id} --port ${SSH_PORT}` },
+  )
+}
+
 /** A booting guest has an address long before its SSH server listens. */
-async function waitForServer(context: CliContext, id: string, address: string, seconds: number) {
+async function waitForServer(
+  context: CliContext,
+  id: string,
+  { address, port }: ReachableAddress,
+  seconds: number,
+) {
   const until = context.now() + seconds * 1000
   await showProgress(context, `waiting for the SSH server of ${id}`, async () => {
-    while (!(await context.listens(address, SSH_PORT))) {
+    while (!(await context.listens(address, port))) {
       if (context.now() >= until) {
         throw new Failure(
           'timedOut',
-          `no SSH server at ${address}, port ${SSH_PORT}, after ${seconds} s`,
+          `no SSH server at ${address}, port ${port}, after ${seconds} s`,
           {
             hint: `check the boot of the guest: skerry console ${id}, or skerry logs ${id} on this machine`,
           },

@@ -1,5 +1,4 @@
 import { linkOf, taskIn } from '@skerry/cloud-client'
-import { addressText, netmaskOf, readBlock } from '@skerry/vm'
 import { attribute, element, type Element } from '@skerry/xml'
 
 import { actOn } from '../../cloud/act.ts'
@@ -13,72 +12,25 @@ import { doAndSay } from '../../help/print-result.ts'
 import { Failure } from '../../terminal/failure.ts'
 import type { CloudSession } from '../../vms/cloud-session.ts'
 import type { ChangeOptions, CommandResult } from '../../vms/vm-backend.ts'
+import { ipScopeOf, type WantedScope } from './ip-scope.ts'
 
-interface WantedNetwork {
+interface WantedNetwork extends WantedScope {
   readonly name: string
-  readonly range: string
-  readonly gateway?: string | undefined
-  readonly pool?: string | undefined
-  readonly dns?: string | undefined
   readonly routed: boolean
   readonly vdc?: string | undefined
 }
 
-const CIDR = /^(\d{1,3})\.(\d{1,3})\.(\d{1,3})\.(\d{1,3})\/(\d{1,2})$/
-
-/** The first usable address and the netmask of a range such as 192.168.10.0/24. The cloud checks the rest. */
-function scopeOf(range: string): { readonly gateway: string; readonly netmask: string } {
-  const [, ...parts] = (CIDR.exec(range) ?? []).map(Number)
-  const [a = 0, b = 0, c = 0, d = 0, prefix = 0] = parts
-  if (parts.length === 0 || prefix > 32 || [a, b, c, d].some((octet) => octet > 255)) {
-    throw new Failure('usage', `${range} is not a range of addresses`, {
-      hint: 'write it like 192.168.10.0/24',
-    })
-  }
-  const { base } = readBlock(range)
-  return { gateway: addressText(base + 1), netmask: netmaskOf(prefix) }
-}
-
-function poolOf(pool: string): Element {
-  const [start = '', end = ''] = pool.split('-')
-  return element(
-    'IpRanges',
-    {},
-    element(
-      'IpRange',
-      {},
-      element('StartAddress', {}, start.trim()),
-      element('EndAddress', {}, end.trim()),
-    ),
-  )
-}
-
-function bodyOf({ name, range, gateway, pool, dns = '', routed }: WantedNetwork): Element {
-  const scope = scopeOf(range)
-  const servers = dns.split(',').filter((each) => each.trim() !== '')
-  return element(
+const bodyOf = ({ name, routed, ...scope }: WantedNetwork): Element =>
+  element(
     'OrgVdcNetwork',
     { name },
     element(
       'Configuration',
       {},
-      element(
-        'IpScopes',
-        {},
-        element(
-          'IpScope',
-          {},
-          element('IsInherited', {}, 'false'),
-          element('Gateway', {}, gateway ?? scope.gateway),
-          element('Netmask', {}, scope.netmask),
-          ...servers.slice(0, 2).map((server, at) => element(`Dns${at + 1}`, {}, server.trim())),
-          pool !== undefined && poolOf(pool),
-        ),
-      ),
+      ipScopeOf(scope),
       element('FenceMode', {}, routed ? 'natRouted' : 'isolated'),
     ),
   )
-}
 
 async function make(
   side: CloudSession,
