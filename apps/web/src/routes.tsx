@@ -51,6 +51,18 @@ const cloudPages: RouteObject[] = [
     lazy: { Component: async () => (await import('./pages/template/page.tsx')).TemplatePage },
   },
   {
+    path: 'networks',
+    lazy: { Component: async () => (await import('./pages/networks/page.tsx')).NetworksPage },
+  },
+  {
+    path: 'networks/new',
+    lazy: { Component: async () => (await import('./pages/new-network/page.tsx')).NewNetworkPage },
+  },
+  {
+    path: 'networks/:network',
+    lazy: { Component: async () => (await import('./pages/network/page.tsx')).NetworkPage },
+  },
+  {
     path: 'tasks',
     lazy: { Component: async () => (await import('./pages/tasks/page.tsx')).TasksPage },
   },

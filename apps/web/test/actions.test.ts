@@ -57,7 +57,17 @@ test('the document of a VM gives its hardware, address and snapshot', () => {
         { resourceType: 17, virtualQuantity: 20_480 },
       ],
     },
-    networkConnectionSection: { networkConnection: [{ network: 'eng', ipAddress: '10.0.0.5' }] },
+    networkConnectionSection: {
+      networkConnection: [
+        {
+          network: 'eng',
+          networkConnectionIndex: 0,
+          ipAddress: '10.0.0.5',
+          isConnected: true,
+          ipAddressAllocationMode: 'POOL',
+        },
+      ],
+    },
     snapshotSection: {
       snapshot: { name: 'clean', created: '2026-11-15T12:00:00.000Z', poweredOn: false },
     },

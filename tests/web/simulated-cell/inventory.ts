@@ -68,6 +68,9 @@ export const KIND = {
   catalog: 9,
   upload: 10,
   token: 11,
+  network: 12,
+  gateway: 13,
+  externalNetwork: 14,
 } as const
 
 /** The VMs of one vApp have neighbouring numbers. */
@@ -222,8 +225,15 @@ export const rightsOf: Readonly<Record<Role, readonly string[]>> = {
   'console only': ['session', 'org:read', 'vm:read', 'vm:console'],
   user,
   author,
-  'organisation administrator': [...author, 'org:admin'],
-  'system administrator': [...author, 'org:admin', 'cloud:admin', 'host:admin', 'cloud:read'],
+  'organisation administrator': [...author, 'org:admin', 'network:edit'],
+  'system administrator': [
+    ...author,
+    'org:admin',
+    'network:edit',
+    'cloud:admin',
+    'host:admin',
+    'cloud:read',
+  ],
 }
 /** user@organisation → role. */
 export const accounts: Readonly<Record<string, Role>> = {

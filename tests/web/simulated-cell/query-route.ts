@@ -3,6 +3,7 @@ import { eventRecords, hostRecord, orgRecord, ORGS } from './administration.ts'
 import { may, type SimulatedCaller } from './callers.ts'
 import { catalogRecords, templateRecords } from './catalog.ts'
 import { HOSTS } from './inventory.ts'
+import { networkRecords } from './networks.ts'
 import { findVms, InvalidQuery, matches, sorted } from './query.ts'
 import type { TaskQueue } from './tasks.ts'
 import { taskRecord, vappNumbers, vappRecord, vdcHref, vmRecord } from './vm-documents.ts'
@@ -71,6 +72,8 @@ function recordsOf(queue: TaskQueue, type: string): readonly object[] {
       return vappNumbers().map(vappRecord)
     case 'vAppTemplate':
       return templateRecords()
+    case 'orgVdcNetwork':
+      return networkRecords()
     case 'catalog':
       return catalogRecords()
     case 'orgVdc':

@@ -1,61 +1,27 @@
-// The routes of the simulated cell: one row each, with the path as a regular expression whose groups are its parameters.
-import type { IncomingMessage, ServerResponse } from 'node:http'
-
+// The routes of the simulated cell: one row each.
 import * as administration from './administration.ts'
 import { may, type SimulatedCaller } from './callers.ts'
 import * as catalog from './catalog.ts'
-import type { SimulatedConsole } from './console.ts'
 import * as fleet from './fleet.ts'
 import {
   changedHardware,
   createdVms,
   factsOf,
   FREE_NUMBERS,
-  numberOf,
   ORG_VMS,
   setHostEnabled,
   statusOf,
   statuses,
   STATUSES,
 } from './inventory.ts'
+import { networkReferences, networkRows } from './networks.ts'
 import { metrics, screenshot } from './pictures.ts'
 import { runQuery } from './query-route.ts'
 import { findVms } from './query.ts'
-import { countBody, readBody, sendError, sendJson } from './send.ts'
-import { operations, snapshots, type Operation, type TaskQueue } from './tasks.ts'
+import { answer, first, noContent, row, type SimulatedRequest, type SimulatedRow } from './row.ts'
+import { countBody, readBody, sendError } from './send.ts'
+import { operations, snapshots, type Operation } from './tasks.ts'
 import * as documents from './vm-documents.ts'
-
-export interface SimulatedRequest {
-  readonly queue: TaskQueue
-  readonly screens: SimulatedConsole
-  readonly caller: SimulatedCaller
-  readonly request: IncomingMessage
-  readonly response: ServerResponse
-  readonly url: URL
-  /** The groups of the path. */
-  readonly groups: readonly string[]
-}
-
-interface Row {
-  readonly method: string
-  readonly path: RegExp
-  readonly handle: (request: SimulatedRequest) => Promise<void> | void
-}
-
-const UUID = '([0-9a-f-]{36})'
-const row = (method: string, path: string, handle: Row['handle']): Row => ({
-  method,
-  path: new RegExp(`^/api/${path.replaceAll('UUID', UUID)}$`),
-  handle,
-})
-const first = ({ groups }: SimulatedRequest): number => numberOf(groups[0] ?? '')
-
-/** Answers 404 where there is no document. */
-const answer = ({ response }: SimulatedRequest, document: unknown, status = 200): void =>
-  document === undefined
-    ? sendError(response, 404, 'NOT_FOUND', 'it does not exist, or belongs to another organisation')
-    : sendJson(response, status, document)
-const noContent = ({ response }: SimulatedRequest): void => sendJson(response, 204)
 
 /** Metadata and leases by the id of their object. */
 const metadata = new Map<string, Map<string, string>>()
@@ -158,13 +124,25 @@ const vdcDocument = (n: number, caller: SimulatedCaller) => ({
   name: n === 1 ? 'main' : 'lab',
   href: documents.vdcHref(n),
   isEnabled: true,
-  link: may(caller, 'vm:edit')
-    ? ['composeVApp', 'cloneVApp'].map((action) => ({
-        rel: 'add',
-        type: documents.media(`${action}Params`),
-        href: `${documents.vdcHref(n)}/action/${action}`,
-      }))
-    : [],
+  availableNetworks: { network: networkReferences(n === 1 ? 'main' : 'lab') },
+  link: [
+    ...(may(caller, 'vm:edit')
+      ? ['composeVApp', 'cloneVApp'].map((action) => ({
+          rel: 'add',
+          type: documents.media(`${action}Params`),
+          href: `${documents.vdcHref(n)}/action/${action}`,
+        }))
+      : []),
+    ...(may(caller, 'network:edit')
+      ? [
+          {
+            rel: 'add',
+            type: documents.media('orgVdcNetwork'),
+            href: `/api/admin${documents.vdcHref(n).slice(4)}/networks`,
+          },
+        ]
+      : []),
+  ],
 })
 
 function vappPower(request: SimulatedRequest): void {
@@ -185,7 +163,7 @@ const entriesOf = (id: string): Map<string, string> => {
   return entries
 }
 
-const metadataRows: readonly Row[] = [
+const metadataRows: readonly SimulatedRow[] = [
   row('GET', '(?:vApp)/((?:vm|vapp)-[0-9a-f-]{36})/metadata', (request) => {
     const [id = ''] = request.groups
     answer(request, {
@@ -211,7 +189,7 @@ const metadataRows: readonly Row[] = [
   }),
 ]
 
-const vmRows: readonly Row[] = [
+const vmRows: readonly SimulatedRow[] = [
   row('GET', 'vApp/vm-UUID', (request) => {
     const n = first(request)
     const { queue, caller } = request
@@ -254,7 +232,7 @@ const vmRows: readonly Row[] = [
 
 const leaseOf = (n: number) => leases.get(n) ?? { run: 7 * 86_400, keep: 30 * 86_400 }
 
-const vappRows: readonly Row[] = [
+const vappRows: readonly SimulatedRow[] = [
   row('GET', 'vApp/vapp-UUID', (request) => {
     const n = first(request)
     answer(request, documents.vappDocument(n, request.caller, leaseOf(n)))
@@ -282,7 +260,7 @@ const vappRows: readonly Row[] = [
   }),
 ]
 
-const catalogRows: readonly Row[] = [
+const catalogRows: readonly SimulatedRow[] = [
   row('GET', 'vAppTemplate/vappTemplate-UUID', (request) =>
     answer(request, catalog.templateDocument(first(request))),
   ),
@@ -312,7 +290,7 @@ const catalogRows: readonly Row[] = [
   }),
 ]
 
-const administrationRows: readonly Row[] = [
+const administrationRows: readonly SimulatedRow[] = [
   row('GET', 'admin', (request) => answer(request, administration.adminDocument(request.caller))),
   row('GET', 'admin/org/UUID', (request) =>
     answer(request, administration.orgDocument(first(request), request.caller)),
@@ -354,7 +332,7 @@ const administrationRows: readonly Row[] = [
   }),
 ]
 
-export const rows: readonly Row[] = [
+export const rows: readonly SimulatedRow[] = [
   row('GET', 'session', (request) =>
     answer(request, administration.sessionDocument(request.caller)),
   ),
@@ -365,6 +343,7 @@ export const rows: readonly Row[] = [
   ...metadataRows,
   ...vmRows,
   ...vappRows,
+  ...networkRows,
   ...catalogRows,
   ...administrationRows,
 ]

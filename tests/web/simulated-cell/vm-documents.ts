@@ -14,6 +14,7 @@ import {
   createdVms,
   type Status,
 } from './inventory.ts'
+import { connectionsDocument } from './networks.ts'
 import { DELETED } from './query.ts'
 import { operations, snapshots, type Operation, type SimulatedTask } from './tasks.ts'
 
@@ -77,9 +78,6 @@ function unavailableOf(n: number, caller: SimulatedCaller) {
   return [...refused, { rel: 'screen:acquireTicket', because }]
 }
 
-const macOf = (n: number): string =>
-  `52:54:00:${[16, 8, 0].map((shift) => ((n >> shift) & 255).toString(16).padStart(2, '0')).join(':')}`
-
 export function vmDocument(n: number, caller: SimulatedCaller, tasks: Iterable<SimulatedTask>) {
   const facts = factsOf(n)
   const status = statusOf(n)
@@ -101,11 +99,7 @@ export function vmDocument(n: number, caller: SimulatedCaller, tasks: Iterable<S
         { resourceType: 17, virtualQuantity: facts.disk },
       ],
     },
-    networkConnectionSection: {
-      networkConnection: [
-        { network: orgName(facts.org), ipAddress: addressOf(facts), macAddress: macOf(n) },
-      ],
-    },
+    networkConnectionSection: connectionsDocument(n, caller),
     guestCustomizationSection: { computerName: facts.name },
     snapshotSection: snapshot
       ? {

@@ -19,6 +19,23 @@ export interface Reference {
   readonly type?: string
 }
 
+/** A network card of a VM. */
+export interface ConnectionDocument {
+  readonly network: string
+  readonly networkConnectionIndex: number
+  readonly ipAddress?: string
+  /** The external address that stands for it. */
+  readonly externalIpAddress?: string
+  readonly isConnected: boolean
+  readonly macAddress?: string
+  readonly ipAddressAllocationMode: string
+}
+
+export interface ConnectionsDocument {
+  readonly link?: readonly ApiLink[]
+  readonly networkConnection?: readonly ConnectionDocument[]
+}
+
 export interface SessionDocument {
   readonly user: string
   readonly org: string
@@ -63,13 +80,7 @@ export interface VmDocument {
   readonly unavailable?: readonly Unavailable[]
   readonly tasks?: Tasks
   readonly virtualHardwareSection?: { readonly item?: readonly HardwareItem[] }
-  readonly networkConnectionSection?: {
-    readonly networkConnection?: readonly {
-      readonly network: string
-      readonly ipAddress?: string
-      readonly macAddress?: string
-    }[]
-  }
+  readonly networkConnectionSection?: ConnectionsDocument
   readonly guestCustomizationSection?: { readonly computerName?: string }
   readonly snapshotSection?: { readonly snapshot?: SnapshotDocument }
   readonly dateCreated?: string
@@ -132,6 +143,8 @@ export interface VdcDocument {
   readonly href: string
   readonly link?: readonly ApiLink[]
   readonly isEnabled: boolean
+  /** The networks that its VMs may be on. */
+  readonly availableNetworks?: { readonly network?: readonly Reference[] }
 }
 
 /** Limits of an organisation, or what of them is used; a limit that is missing is none. */

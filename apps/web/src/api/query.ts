@@ -103,6 +103,23 @@ export interface NamedRecord {
   readonly href: string
 }
 
+/** A network of the organisation. */
+export interface NetworkRecord {
+  readonly name: string
+  readonly vdcName?: string
+  readonly defaultGateway?: string
+  readonly netmask?: string
+  /** 0: direct, 1: routed, 2: isolated. */
+  readonly linkType: number
+  /** The name of its edge gateway. */
+  readonly connectedTo?: string
+  readonly isBusy: boolean
+  readonly isShared: boolean
+  readonly usedIpCount: number
+  readonly totalIpCount: number
+  readonly href: string
+}
+
 /** Type of `GET /api/query?type=…` → its record. */
 export interface RecordsByType {
   readonly vm: VmQueryRecord
@@ -115,6 +132,7 @@ export interface RecordsByType {
   readonly vAppTemplate: TemplateRecord
   readonly orgVdc: NamedRecord
   readonly catalog: NamedRecord
+  readonly orgVdcNetwork: NetworkRecord
 }
 export type QueryType = keyof RecordsByType
 

@@ -15,6 +15,9 @@ export const paths = {
   vapp: (id: string) => `/vapps/${segment(id)}`,
   templates: '/templates',
   template: (id: string) => `/templates/${segment(id)}`,
+  networks: '/networks',
+  newNetwork: '/networks/new',
+  network: (id: string) => `/networks/${segment(id)}`,
   tasks: '/tasks',
   /** The results of one action on many VMs. */
   bulkTask: (id: string) => `/tasks?of=${segment(id)}`,

@@ -38,6 +38,10 @@ const navGroups: readonly NavGroup[] = [
     ],
   },
   {
+    title: 'Network',
+    entries: [{ text: 'Networks', icon: 'network', to: paths.networks, keys: 'g n' }],
+  },
+  {
     title: 'Activity',
     entries: [
       { text: 'Tasks', icon: 'task', to: paths.tasks, keys: 'g t' },

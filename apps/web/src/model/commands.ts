@@ -72,6 +72,8 @@ export interface CreateVm {
   readonly cpus: number
   readonly memoryMiB: number
   readonly hasSshKey: boolean
+  /** One for each card; none: the network called default. */
+  readonly networks?: readonly string[]
   readonly start: boolean
 }
 
@@ -79,8 +81,30 @@ export const createCommand = (vm: CreateVm): string =>
   [
     `skerry create ${shellQuoted(vm.name)} --template ${shellQuoted(vm.template)}`,
     `--cpus ${vm.cpus} --memory ${sizeOption(vm.memoryMiB)}`,
+    ...(vm.networks ?? []).map((network) => `--network ${shellQuoted(network)}`),
     vm.hasSshKey ? '--ssh-key ~/.ssh/id_ed25519.pub' : '',
     vm.start ? '--start' : '',
+  ]
+    .filter((part) => part !== '')
+    .join(' ')
+
+export interface CreateNetwork {
+  readonly name: string
+  readonly kind: 'isolated' | 'routed'
+  readonly range: string
+  readonly gateway: string
+  readonly pool: string
+  readonly dns: string
+}
+
+/** `skerry` takes one range for the pool; the API takes several. */
+export const networkCommand = (network: CreateNetwork): string =>
+  [
+    `skerry network create ${shellQuoted(network.name)} --range ${shellQuoted(network.range)}`,
+    network.kind === 'routed' ? '--routed' : '',
+    network.gateway === '' ? '' : `--gateway ${shellQuoted(network.gateway)}`,
+    network.pool === '' ? '' : `--pool ${shellQuoted(network.pool.trim())}`,
+    network.dns === '' ? '' : `--dns ${shellQuoted(network.dns.replaceAll(/\s+/g, ''))}`,
   ]
     .filter((part) => part !== '')
     .join(' ')

@@ -1,6 +1,6 @@
 // A VM as the pages show it, from a record of the query service or from its document.
 import { idOf } from '../api/client.ts'
-import type { VmDocument } from '../api/documents.ts'
+import { linkOf, type ConnectionDocument, type VmDocument } from '../api/documents.ts'
 import type { VmQueryRecord } from '../api/query.ts'
 import { actionsOf, type VmAction } from './actions.ts'
 import { powerOfNumber, powerOfWord, type DisplayedPower } from './power.ts'
@@ -31,8 +31,9 @@ export interface VmDetails extends ListedVm {
   readonly href: string
   readonly actions: readonly VmAction[]
   readonly snapshot?: VmSnapshot | undefined
-  readonly network?: string | undefined
-  readonly mac?: string | undefined
+  readonly cards?: readonly ConnectionDocument[] | undefined
+  /** Where its cards are changed; undefined: they cannot be. */
+  readonly cardsHref?: string | undefined
   readonly computerName?: string | undefined
   readonly lastSeen?: string | undefined
   readonly vappHref?: string | undefined
@@ -61,7 +62,7 @@ export function vmDetailsOf(document: VmDocument): VmDetails {
   const quantity = (type: number): number =>
     document.virtualHardwareSection?.item?.find((item) => item.resourceType === type)
       ?.virtualQuantity ?? 0
-  const card = document.networkConnectionSection?.networkConnection?.[0]
+  const cards = document.networkConnectionSection?.networkConnection ?? []
   const snapshot = document.snapshotSection?.snapshot
   const up = document.link?.find(({ rel }) => rel === 'up')
   return {
@@ -73,9 +74,9 @@ export function vmDetailsOf(document: VmDocument): VmDetails {
     cpus: quantity(resourceType.processor),
     memoryMiB: quantity(resourceType.memory),
     diskMiB: quantity(resourceType.disk),
-    address: card?.ipAddress,
-    network: card?.network,
-    mac: card?.macAddress,
+    address: cards[0]?.ipAddress,
+    cards,
+    cardsHref: linkOf(document.networkConnectionSection, 'edit'),
     computerName: document.guestCustomizationSection?.computerName,
     created: document.dateCreated,
     lastSeen: document.lastSeen,

@@ -1,7 +1,9 @@
 // The vocabulary that pages share: states, actions, operations, events. Another language is another file of this type.
 import type { ActionName } from '../model/actions.ts'
+import type { ModeOfCard } from '../model/cards.ts'
 import type { CellState } from '../model/cell.ts'
 import type { BulkOutcome } from '../model/machine/bulk-outcomes.ts'
+import type { NetworkKind } from '../model/network.ts'
 import type { DisplayedPower } from '../model/power.ts'
 import type { QuotaRow } from '../model/quota.ts'
 import type { ShownTaskState } from '../model/task.ts'
@@ -199,6 +201,30 @@ export const en = {
     storageMB: 'Storage',
     networks: 'Networks',
   } satisfies Record<QuotaRow['key'], string>,
+
+  networkKind: {
+    isolated: 'Isolated',
+    routed: 'Routed',
+    direct: 'Direct',
+  } satisfies Record<NetworkKind, string>,
+
+  networkMeaning: {
+    isolated: 'Its VMs reach each other and nothing else.',
+    routed: 'Its VMs also reach the outside, through an edge gateway.',
+    direct: 'Its VMs are on an external network of the site.',
+  } satisfies Record<NetworkKind, string>,
+
+  networkState: (isBusy: boolean): string => (isBusy ? 'Changing' : 'Ready'),
+
+  allocationMode: {
+    POOL: 'Chosen by the cloud, from the pool',
+    DHCP: 'Chosen by the cloud, for guests that use DHCP',
+    MANUAL: 'This one',
+    NONE: 'None, and no DHCP',
+  } satisfies Record<ModeOfCard, string>,
+
+  /** A reason that stands alone. */
+  sentence: (reason: string): string => `${capitalised(reason)}.`,
 
   vms: (n: number): string => plural(n, 'VM'),
   unavailable: (reason: string): string => `Not available: ${reason}`,

@@ -38,7 +38,6 @@ export function machineVmOf(vm: LocalVm): MachineVm {
     memoryMiB: vm.memoryMiB ?? 0,
     diskMiB: vm.diskMiB ?? 0,
     address: vm.address,
-    network: vm.bridge,
     screenshotHref: localPath('vms', vm.id, 'screenshot'),
     actions: machineActions(vm.id, powers[vm.state], vm.problem),
     tag: vm.tag,

@@ -18,6 +18,8 @@ export interface NewVmRequest {
   readonly cpus: number
   readonly memoryMiB: number
   readonly sshKeys: readonly string[]
+  /** One for each card; none: the network called default. */
+  readonly networks: readonly string[]
   readonly start: boolean
 }
 
@@ -30,6 +32,16 @@ export const composeBody = (wanted: NewVmRequest) => ({
   sourcedItem: [
     {
       source: { href: wanted.template.href, name: wanted.name },
+      ...(wanted.networks.length > 0 && {
+        instantiationParams: {
+          networkConnectionSection: {
+            networkConnection: wanted.networks.map((network, networkConnectionIndex) => ({
+              network,
+              networkConnectionIndex,
+            })),
+          },
+        },
+      }),
       ...(wanted.sshKeys.length > 0 && {
         guestCustomizationSection: { sshKey: wanted.sshKeys },
       }),

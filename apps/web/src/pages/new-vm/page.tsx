@@ -21,6 +21,7 @@ import { textParam } from '../../model/search-params.ts'
 import { en } from '../../text/en.ts'
 import { formatMiB } from '../../text/format.ts'
 import { composeBody, createVm, type NewVmRequest } from './create-vm.ts'
+import { NetworksField } from './networks-field.tsx'
 
 import page from '../../styles/page.module.css'
 
@@ -49,7 +50,8 @@ export function NewVmPage() {
   const [size, setSize] = useState(AS_TEMPLATE)
   const [sshKey, setSshKey] = useState('')
   const [start, setStart] = useState(true)
-  const wanted = template && wantedVm({ name, template, size, sshKey, start })
+  const [networks, setNetworks] = useState<readonly string[]>([])
+  const wanted = template && wantedVm({ name, template, size, sshKey, networks, start })
   const composeHref = linkOf(vdc, 'add', 'composeVAppParams')
   const { create, isPending } = useCreate()
   const reason = useReason(name, wanted, composeHref)
@@ -81,7 +83,10 @@ export function NewVmPage() {
                   label="Data centre"
                   value={vdc?.href ?? ''}
                   options={vdcs.map((each) => ({ value: each.href, text: each.name }))}
-                  onChange={setVdcHref}
+                  onChange={(href) => {
+                    setVdcHref(href)
+                    setNetworks([])
+                  }}
                 />
               )}
               <Tiles
@@ -106,6 +111,11 @@ export function NewVmPage() {
                   })),
                 ]}
                 onChange={setSize}
+              />
+              <NetworksField
+                available={(vdc?.availableNetworks?.network ?? []).map((each) => each.name)}
+                chosen={networks}
+                onChange={setNetworks}
               />
               <TextArea
                 label="SSH key"
@@ -146,16 +156,16 @@ interface FormValues {
   readonly template: TemplateRecord
   readonly size: number
   readonly sshKey: string
+  readonly networks: readonly string[]
   readonly start: boolean
 }
 
-const wantedVm = ({ name, template, size, sshKey, start }: FormValues): NewVmRequest => ({
-  name,
+const wantedVm = ({ template, size, sshKey, ...others }: FormValues): NewVmRequest => ({
+  ...others,
   template,
   cpus: sizes[size]?.cpus ?? template.numberOfCpus,
   memoryMiB: sizes[size]?.memoryMiB ?? template.memoryMB,
   sshKeys: sshKey.split('\n').filter((line) => line.trim() !== ''),
-  start,
 })
 
 function useReason(

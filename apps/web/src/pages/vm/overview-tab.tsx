@@ -36,14 +36,17 @@ export function OverviewTab({ vm }: { readonly vm: VmDetails }) {
 }
 
 const DetailsCard = ({ vm }: { readonly vm: VmDetails }) => {
+  const cards = vm.cards ?? []
+  const mac = cards[0]?.macAddress
+  const networks = cards.map(({ network }) => network).join(', ')
   const mono = (text: string) => <span className={page['mono']}>{text}</span>
   return (
     <Card title="Details">
       <Facts
         rows={[
           ['IP address', vm.address === undefined ? 'none yet' : mono(vm.address)],
-          vm.mac !== undefined && ['MAC address', mono(vm.mac)],
-          vm.network !== undefined && ['Network', vm.network],
+          mac !== undefined && ['MAC address', mono(mac)],
+          networks !== '' && ['Networks', networks],
           ['CPUs', vm.cpus],
           ['Memory', formatMiB(vm.memoryMiB)],
           ['Disk', formatMiB(vm.diskMiB)],

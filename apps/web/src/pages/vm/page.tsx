@@ -20,6 +20,7 @@ import { ActivityTab } from './activity-tab.tsx'
 import { HardwareTab } from './hardware-tab.tsx'
 import { VmHeader } from './header.tsx'
 import { MetadataTab } from './metadata-tab.tsx'
+import { NetworksTab } from './networks-tab.tsx'
 import { OverviewTab } from './overview-tab.tsx'
 import { SnapshotCard } from './snapshot-card.tsx'
 
@@ -27,7 +28,10 @@ import page from '../../styles/page.module.css'
 import style from './page.module.css'
 
 const schema = {
-  tab: choiceParam(['overview', 'snapshots', 'hardware', 'metadata', 'activity'], 'overview'),
+  tab: choiceParam(
+    ['overview', 'snapshots', 'hardware', 'networks', 'metadata', 'activity'],
+    'overview',
+  ),
 }
 type Tab = (typeof schema.tab)['default']
 
@@ -61,6 +65,7 @@ function Vm({ vm }: { readonly vm: VmDetails }) {
           { value: 'overview', text: 'Overview' },
           { value: 'snapshots', text: 'Snapshots', count: vm.snapshot ? 1 : 0 },
           { value: 'hardware', text: 'Hardware' },
+          { value: 'networks', text: 'Networks', count: vm.cards?.length },
           { value: 'metadata', text: 'Metadata' },
           { value: 'activity', text: 'Activity' },
         ]}
@@ -75,6 +80,7 @@ const tabContents: Readonly<Record<Tab, (vm: VmDetails) => ReactNode>> = {
   overview: (vm) => <OverviewTab vm={vm} />,
   snapshots: (vm) => <SnapshotCard vm={vm} />,
   hardware: (vm) => <HardwareTab key={vm.id} vm={vm} />,
+  networks: (vm) => <NetworksTab vm={vm} />,
   metadata: (vm) => <MetadataTab href={`${vm.href}/metadata`} />,
   activity: (vm) => <ActivityTab objectName={vm.name} objectId={vm.id} />,
 }

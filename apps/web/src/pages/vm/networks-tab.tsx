@@ -1,0 +1,206 @@
+import { useState } from 'react'
+import { Link } from 'react-router'
+
+import { idOf } from '../../api/client.ts'
+import type { ConnectionDocument, TaskDocument } from '../../api/documents.ts'
+import { paths } from '../../app/paths.ts'
+import { Button } from '../../components/button.tsx'
+import { Card } from '../../components/card.tsx'
+import { Icon } from '../../components/icon.tsx'
+import { Menu } from '../../components/menu.tsx'
+import { Table, type PageTableColumn } from '../../components/table.tsx'
+import { useChange } from '../../data/use-change.ts'
+import { useRecords } from '../../data/use-record-list.ts'
+import { CARDS_MAX, withCard, withConnected, withoutCard } from '../../model/cards.ts'
+import type { VmDetails } from '../../model/vm.ts'
+import { CardDialog } from './card-dialog.tsx'
+
+import page from '../../styles/page.module.css'
+
+/** Sends all cards of a VM: a request replaces the list. */
+export function useCardsChange(vm: VmDetails) {
+  const { makeChange, isPending } = useChange<TaskDocument>()
+  const send = (networkConnection: readonly unknown[], what: string, onDone?: () => void): void =>
+    makeChange({
+      href: vm.cardsHref ?? '',
+      method: 'PUT',
+      body: { networkConnection },
+      success: `${what} of ${vm.name}`,
+      failure: `The cards of ${vm.name} were not changed`,
+      ...(onDone && { onDone }),
+    })
+  return { send, isPending }
+}
+
+const OFF = 'networks and addresses change while the VM is off'
+
+const whyNot = (vm: VmDetails): string | undefined =>
+  vm.cardsHref === undefined
+    ? 'your role may not change this VM, or it has the network of its host'
+    : vm.power === 'off'
+      ? undefined
+      : OFF
+
+export function NetworksTab({ vm }: { readonly vm: VmDetails }) {
+  const cards = vm.cards ?? []
+  const [edited, setEdited] = useState<ConnectionDocument | 'new'>()
+  const { data } = useRecords('orgVdcNetwork', { sort: 'name' })
+  const networks = data?.records ?? []
+  const { send } = useCardsChange(vm)
+  const unavailable = whyNot(vm)
+  const save: Parameters<typeof CardDialog>[0]['onSave'] = (wanted) =>
+    send(
+      withCard(cards, edited === 'new' ? undefined : edited?.networkConnectionIndex, wanted),
+      'Changing the cards',
+      () => setEdited(undefined),
+    )
+  const columns: readonly PageTableColumn<ConnectionDocument>[] = [
+    ...cardColumns,
+    {
+      key: 'network',
+      title: 'Network',
+      isEssential: true,
+      cell: ({ network }) => {
+        const found = networks.find(({ name }) => name === network)
+        if (!found) return network
+        return (
+          <Link className={page['strong']} to={paths.network(idOf(found.href))}>
+            {network}
+          </Link>
+        )
+      },
+    },
+    ...addressColumns,
+    {
+      key: 'tools',
+      title: 'Actions',
+      isTitleHidden: true,
+      isNumeric: true,
+      isEssential: true,
+      cell: (card) => (
+        <CardMenu vm={vm} card={card} isOnly={cards.length === 1} onEdit={() => setEdited(card)} />
+      ),
+    },
+  ]
+  return (
+    <Card
+      title="Network cards"
+      flush
+      tools={
+        <Button
+          small
+          icon="plus"
+          unavailable={
+            unavailable ?? (cards.length < CARDS_MAX ? undefined : `a VM has ${CARDS_MAX} at most`)
+          }
+          onClick={() => setEdited('new')}
+        >
+          Add card
+        </Button>
+      }
+    >
+      <Table
+        label="Network cards"
+        rows={cards}
+        keyOf={(card) => String(card.networkConnectionIndex)}
+        empty="The host has not reported a card of this VM yet."
+        columns={columns}
+      />
+      {edited !== undefined && (
+        <CardDialog
+          card={edited === 'new' ? undefined : edited}
+          networks={networks.map(({ name }) => name)}
+          onSave={save}
+          onClose={() => setEdited(undefined)}
+        />
+      )}
+    </Card>
+  )
+}
+
+const cardColumns: readonly PageTableColumn<ConnectionDocument>[] = [
+  {
+    key: 'index',
+    title: 'Card',
+    width: '4rem',
+    isEssential: true,
+    cell: ({ networkConnectionIndex }) => networkConnectionIndex,
+  },
+]
+
+const addressColumns: readonly PageTableColumn<ConnectionDocument>[] = [
+  {
+    key: 'address',
+    title: 'Address',
+    isEssential: true,
+    cell: ({ ipAddress, externalIpAddress }) => (
+      <span className={page['mono']}>
+        {ipAddress ?? 'none'}
+        {externalIpAddress !== undefined && ` (outside ${externalIpAddress})`}
+      </span>
+    ),
+  },
+  {
+    key: 'mode',
+    title: 'Given by',
+    cell: ({ ipAddressAllocationMode: mode }) => <span className={page['soft']}>{mode}</span>,
+  },
+  {
+    key: 'mac',
+    title: 'MAC address',
+    cell: ({ macAddress }) => <span className={page['mono']}>{macAddress}</span>,
+  },
+  {
+    key: 'cable',
+    title: 'Cable',
+    cell: ({ isConnected }) => (
+      <span className={`${page['state']} ${isConnected ? page['good'] : page['idle']}`}>
+        <Icon name={isConnected ? 'check' : 'offline'} size={14} />
+        {isConnected ? 'Connected' : 'Disconnected'}
+      </span>
+    ),
+  },
+]
+
+interface CardMenuProps {
+  readonly vm: VmDetails
+  readonly card: ConnectionDocument
+  readonly isOnly: boolean
+  readonly onEdit: () => void
+}
+
+function CardMenu({ vm, card, isOnly, onEdit }: CardMenuProps) {
+  const { send } = useCardsChange(vm)
+  const { networkConnectionIndex: index, isConnected } = card
+  const cards = vm.cards ?? []
+  const unavailable = whyNot(vm)
+  return (
+    <Menu
+      trigger={<Button small tone="plain" icon="more" label={`Actions of card ${index}`} />}
+      groups={[
+        {
+          items: [
+            {
+              text: isConnected ? 'Disconnect' : 'Connect',
+              icon: isConnected ? 'offline' : 'check',
+              unavailable: unavailable === OFF ? undefined : unavailable,
+              onSelect: () =>
+                send(
+                  withConnected(cards, index, !isConnected),
+                  isConnected ? `Disconnecting card ${index}` : `Connecting card ${index}`,
+                ),
+            },
+            { text: 'Change network', icon: 'network', unavailable, onSelect: onEdit },
+            {
+              text: 'Remove',
+              icon: 'trash',
+              isDangerous: true,
+              unavailable: unavailable ?? (isOnly ? 'a VM has at least one card' : undefined),
+              onSelect: () => send(withoutCard(cards, index), `Removing card ${index}`),
+            },
+          ],
+        },
+      ]}
+    />
+  )
+}

@@ -1,0 +1,122 @@
+// Goal: a user sees and changes networks and the cards of VMs in the web UI. Method: Chromium against a simulated cell.
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+
+import { startBrowser, type WebBrowser } from './browser.ts'
+import { factsOf, KIND, ORG_VMS, statusOf, uuidOf } from './simulated-cell/inventory.ts'
+import { startSimulatedCell, type SimulatedCell } from './simulated-cell/server.ts'
+
+let cell: SimulatedCell
+let browser: WebBrowser
+
+before(async () => {
+  cell = await startSimulatedCell({})
+  browser = await startBrowser(cell)
+})
+after(async () => {
+  await browser[Symbol.asyncDispose]()
+  await cell[Symbol.asyncDispose]()
+})
+
+const stoppedVm = (): number => {
+  for (let n = 0; n < ORG_VMS; n++) if (statusOf(n) === 'POWERED_OFF') return n
+  throw new Error('no VM is off')
+}
+
+test('a network is created, changed and deleted', async () => {
+  const page = await browser.open({ path: '/networks' })
+  await page.getByRole('link', { name: 'backend' }).waitFor()
+  await page.getByRole('button', { name: 'Create network' }).click()
+  await page.getByLabel('Name', { exact: true }).fill('stage')
+  await page.getByRole('radio', { name: /^Routed/ }).check()
+  await page.getByLabel('Range').fill('10.30.0.0/24')
+  await page.getByText(/skerry network create stage --range 10.30.0.0\/24 --routed/).waitFor()
+  await page.getByRole('button', { name: 'Create network' }).click()
+  await page.getByRole('heading', { name: 'stage' }).waitFor()
+  await page.getByText('No VM is on this network.').waitFor()
+  await page.getByRole('button', { name: 'Change', exact: true }).click()
+  await page.getByLabel('Name servers').fill('nine')
+  const save = page.getByRole('button', { name: 'Save changes' })
+  assert.match((await save.getAttribute('aria-description')) ?? '', /name servers must be/)
+  await page.getByLabel('Name servers').fill('1.1.1.1')
+  await save.click()
+  await page.getByRole('definition').filter({ hasText: '1.1.1.1' }).waitFor()
+  await page.getByRole('button', { name: 'Delete', exact: true }).click()
+  await page.getByRole('alertdialog').getByRole('button', { name: 'Delete' }).click()
+  await page.waitForURL('**/ui/networks')
+  await page.getByRole('link', { name: 'backend' }).waitFor()
+  assert.equal(await page.getByRole('link', { name: 'stage' }).count(), 0)
+  await page.context().close()
+})
+
+test('a network with VMs is not deleted, says why, and finds a VM by its address', async () => {
+  const page = await browser.open({ path: `/networks/${uuidOf(KIND.network, 1)}` })
+  await page.getByRole('heading', { name: 'web' }).waitFor()
+  await page.getByLabel('Filter').fill('10.20.0.4')
+  const addresses = page.getByRole('region', { name: 'Addresses in use' })
+  await addresses.getByRole('row').nth(2).waitFor({ state: 'detached' })
+  await addresses.getByRole('link', { name: factsOf(12_002).name }).waitFor()
+  await page.getByRole('button', { name: 'Delete', exact: true }).click()
+  await page.getByRole('alertdialog').getByRole('button', { name: 'Delete' }).click()
+  await page
+    .getByRole('alert')
+    .getByText(/is on network web/)
+    .waitFor()
+  await page.context().close()
+})
+
+test('a stopped VM gets another card, moves it to another network, and loses it', async () => {
+  const page = await browser.open({ path: `/vms/vm-${uuidOf(KIND.vm, stoppedVm())}?tab=networks` })
+  const table = page.getByRole('region', { name: 'Network cards' })
+  await table.getByRole('link', { name: 'default' }).waitFor()
+  await page.getByRole('button', { name: 'Add card' }).click()
+  const dialog = page.getByRole('dialog')
+  await dialog.getByLabel('Network').selectOption('backend')
+  await dialog.getByLabel('Address').selectOption('MANUAL')
+  await dialog.getByLabel('IP address').fill('192.168.10.77')
+  await dialog.getByRole('button', { name: 'Add card' }).click()
+  await table.getByRole('row', { name: /backend 192\.168\.10\.77/ }).waitFor()
+  await page.getByRole('button', { name: 'Actions of card 1' }).click()
+  await page.getByRole('menuitem', { name: 'Disconnect' }).click()
+  await table.getByRole('row', { name: /backend.*Disconnected/ }).waitFor()
+  await page.getByRole('button', { name: 'Actions of card 1' }).click()
+  await page.getByRole('menuitem', { name: 'Remove' }).click()
+  await table.getByRole('link', { name: 'backend' }).waitFor({ state: 'detached' })
+  await page.context().close()
+})
+
+test('a new VM gets a card on each chosen network', async () => {
+  const page = await browser.open({ path: '/vms/new' })
+  await page.getByLabel('Name', { exact: true }).fill('two-cards')
+  await page.getByRole('combobox', { name: 'Network' }).selectOption('web')
+  await page.getByRole('button', { name: 'Add card' }).click()
+  await page.getByLabel('Network of card 1').selectOption('backend')
+  await page.getByText(/--network web --network backend/).waitFor()
+  const sent = page.waitForRequest(
+    (request) => request.method() === 'POST' && request.url().endsWith('composeVApp'),
+  )
+  await page.getByRole('button', { name: 'Create VM' }).click()
+  const body = (await sent).postDataJSON() as { sourcedItem: { instantiationParams: unknown }[] }
+  assert.deepEqual(body.sourcedItem[0]?.instantiationParams, {
+    networkConnectionSection: {
+      networkConnection: [
+        { network: 'web', networkConnectionIndex: 0 },
+        { network: 'backend', networkConnectionIndex: 1 },
+      ],
+    },
+  })
+  await page.getByRole('heading', { name: 'two-cards' }).waitFor()
+  await page.context().close()
+})
+
+test('a user without the right sees networks, and why they cannot be changed', async () => {
+  const page = await browser.open({ user: 'bob@eng', path: `/networks/${uuidOf(KIND.network, 2)}` })
+  const change = page.getByRole('button', { name: 'Change', exact: true })
+  await change.waitFor()
+  assert.match((await change.getAttribute('aria-description')) ?? '', /network:edit/)
+  await page.context().close()
+})
+
+test('no page violates its policy or throws an error', () => {
+  assert.deepEqual(browser.problems, [])
+})
