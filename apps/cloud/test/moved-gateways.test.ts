@@ -109,6 +109,13 @@ test('an edge gateway is connected to another external network when nothing name
   assert.equal((await api.ask('GET', at(id), { token: root })).status, 404)
 })
 
+test('the default edge gateway of a vdc keeps its name: renamed ones would be replaced without end', async () => {
+  const made = await post(root, 'default')
+  assert.equal(made.status, 201, made.text)
+  await refused(put(admin, idOf(made), '<EdgeGateway name="mine"/>'), 409, /default keeps its name/)
+  assert.equal((await api.ask('DELETE', at(idOf(made)), { token: root })).status, 202)
+})
+
 test('an organisation can have 20 edge gateways', async () => {
   const { db, host } = api.cloud
   const external = api.eng.ids['externalNetwork'] ?? ''

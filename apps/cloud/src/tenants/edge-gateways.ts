@@ -30,6 +30,8 @@ export interface ChangedEdgeGateway extends Partial<NewEdgeGateway> {
 }
 
 const EDGE_GATEWAYS_MAX = 20
+/** The name of the one that a vdc gets when it first needs one. */
+const DEFAULT = 'default'
 
 /** `gone`: also if it was deleted. */
 export function findEdgeGateway(
@@ -175,6 +177,11 @@ export async function changeEdgeGateway(
   const whole = await lockEdgeGateway(tx, of)
   const { gateway } = whole
   requireVersion(gateway, version ?? services?.version)
+  if (gateway.name === DEFAULT && (name ?? DEFAULT) !== DEFAULT) {
+    throw new Fault('conflict', `edge gateway ${DEFAULT} keeps its name`, {
+      hint: 'networks that name no edge gateway are behind it: its vdc would get another one',
+    })
+  }
   if (external !== undefined && external !== gateway.external) {
     await move(tx, principal, whole, external)
   }

@@ -86,8 +86,8 @@ export async function addExternalNetwork(
     .selectFrom('network_zone')
     .select('id')
     .orderBy('id')
-    .forNoKeyUpdate()
     .executeTakeFirstOrThrow()
+  await lockDefault(tx)
   if (isDefault) await clearDefault(tx, zone)
   const external = await orConflict(inUse(name), () =>
     tx
@@ -110,6 +110,11 @@ export async function addExternalNetwork(
   await writePool(tx, external, planned)
   await emitExternalEvent(tx, principal, external, 'created')
   return external
+}
+
+/** External networks are made and changed one after the other, because only one can be the default. */
+async function lockDefault(tx: Tx): Promise<void> {
+  await sql`select pg_advisory_xact_lock(hashtextextended('external networks', 0))`.execute(tx)
 }
 
 /** A zone has at most one default. */
@@ -157,6 +162,7 @@ export async function changeExternalNetwork(
   { id }: Pick<ExternalNetworkRow, 'id'>,
   changed: ChangedExternalNetwork,
 ): Promise<ExternalNetworkRow> {
+  await lockDefault(tx)
   const before = await lockExternal(tx, id)
   requireSamePlace(before, changed)
   const { name = before.name, description, scope, isDefault } = changed
