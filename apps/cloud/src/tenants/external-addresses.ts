@@ -10,13 +10,16 @@ import type { EdgeGatewayRow, WholeEdgeGateway } from './edge-surroundings.ts'
 import { requireQuota } from './quotas.ts'
 
 /** An external address that an organisation took for an edge gateway. */
-export interface TakenAddress {
+export interface OwnedExternalAddress {
   readonly address: string
   /** Whether a NAT rule names it. */
   readonly used: boolean
 }
 
-export const takenAddresses = ({ gateway, addresses }: WholeEdgeGateway): readonly TakenAddress[] =>
+export const takenAddresses = ({
+  gateway,
+  addresses,
+}: WholeEdgeGateway): readonly OwnedExternalAddress[] =>
   addresses.map((address) => ({
     address,
     used: gateway.nat.some(({ external }) => external === address),
@@ -30,7 +33,7 @@ export async function takeAddress(
   principal: Principal,
   of: Of,
   wanted: string | undefined,
-): Promise<TakenAddress> {
+): Promise<OwnedExternalAddress> {
   const { gateway, outside } = await lockEdgeGateway(tx, of)
   if (outside.kind === 'outbound') {
     throw new Fault(

@@ -6,7 +6,7 @@ import { may } from '../../domain/authorize.ts'
 import { link, type Hrefs } from '../../http/links.ts'
 import type { TaskFound } from '../../tasks/find-task.ts'
 import type { EdgeGatewayRow, WholeEdgeGateway } from '../../tenants/edge-surroundings.ts'
-import type { TakenAddress } from '../../tenants/external-addresses.ts'
+import type { OwnedExternalAddress } from '../../tenants/external-addresses.ts'
 import { task } from '../task.ts'
 import { edgeServices } from './edge-services.ts'
 
@@ -116,7 +116,7 @@ const internal = (
 type Of = Pick<EdgeGatewayRow, 'id' | 'org'>
 
 const contentOf = (
-  { address, used }: TakenAddress,
+  { address, used }: OwnedExternalAddress,
   gateway: Of,
   { dialect, principal }: Caller,
   hrefs: Hrefs,
@@ -132,7 +132,7 @@ const contentOf = (
 
 /** An address that was just taken. */
 export const externalAddress = (
-  taken: TakenAddress,
+  taken: OwnedExternalAddress,
   gateway: Of,
   caller: Caller,
   hrefs: Hrefs,
@@ -144,7 +144,7 @@ export const externalAddress = (
   )
 
 export function externalAddresses(
-  taken: readonly TakenAddress[],
+  taken: readonly OwnedExternalAddress[],
   gateway: Of,
   caller: Caller,
   hrefs: Hrefs,
