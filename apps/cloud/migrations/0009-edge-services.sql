@@ -111,6 +111,14 @@ begin
   return true;
 end $$;
 
+-- Writes what an organisation may change of its edge gateway. Tenants cannot write the table: its keys and addresses are unique in a zone.
+create function write_edge_gateway(the_gateway uuid, the_name text, the_description text, the_nat jsonb, the_firewall jsonb,
+  the_routes jsonb, the_next_rule integer) returns void language sql security definer set search_path = public, pg_temp as $$
+  update edge_gateway set name = the_name, description = the_description, nat = the_nat, firewall = the_firewall, routes = the_routes,
+    next_rule = the_next_rule, version = version + 1
+  where id = the_gateway and deleted_at is null and org = coalesce(nullif(current_setting('app.org', true), '')::uuid, org);
+$$;
+
 -- Takes an address of the pool for the organisation of an edge gateway: the wanted one, or the lowest free one. Tenants cannot read
 -- pools. The problem: outside (of the pool), used, or full.
 create function take_external_address(the_gateway uuid, wanted bigint, out address text, out problem text) language plpgsql
@@ -172,15 +180,15 @@ create policy external_network_led_to on external_network for select to skerry_t
 create policy external_network_all on external_network to skerry_system using (true);
 create policy external_network_projected on external_network for select to skerry_network using (true);
 grant select (id, zone, name, kind, gateway, prefix) on external_network to skerry_tenant;
-grant update (name, description, nat, firewall, routes, version, next_rule) on edge_gateway to skerry_tenant;
 
 grant create on schema public to skerry_system;
 alter function edge_gateway_moved() owner to skerry_system;
 alter function take_external_address(uuid, bigint) owner to skerry_system;
 alter function release_external_address(uuid, bigint) owner to skerry_system;
 alter function host_reaches(uuid, uuid[]) owner to skerry_system;
+alter function write_edge_gateway(uuid, text, text, jsonb, jsonb, jsonb, integer) owner to skerry_system;
 revoke create on schema public from skerry_system;
-revoke execute on function take_external_address(uuid, bigint), release_external_address(uuid, bigint), host_reaches(uuid, uuid[])
-  from public;
-grant execute on function take_external_address(uuid, bigint), release_external_address(uuid, bigint), host_reaches(uuid, uuid[])
-  to skerry_tenant, skerry_system;
+revoke execute on function take_external_address(uuid, bigint), release_external_address(uuid, bigint), host_reaches(uuid, uuid[]),
+  write_edge_gateway(uuid, text, text, jsonb, jsonb, jsonb, integer) from public;
+grant execute on function take_external_address(uuid, bigint), release_external_address(uuid, bigint), host_reaches(uuid, uuid[]),
+  write_edge_gateway(uuid, text, text, jsonb, jsonb, jsonb, integer) to skerry_tenant, skerry_system;

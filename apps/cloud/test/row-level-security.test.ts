@@ -54,11 +54,11 @@ async function fillNetworks(org: TenantsApi['eng']['org'], vdc: string): Promise
   await sql`with made as (insert into edge_group (zone, key) select zone, take_network_key(id) from vdc where id = ${vdc}
       returning id)
     insert into edge_gateway (org, vdc, name, external, edge_group, hosts, key, group_port, address)
-    select ${org}, ${vdc}, 'default', (select id from external_network), made.id, '{}', 1, 10, '100.64.0.16' from made`.execute(
+    select ${org}, ${vdc}, 'default', (select id from external_network where kind = 'outbound'), made.id, '{}', 1, 10, '100.64.0.16' from made`.execute(
     db,
   )
   await sql`insert into network (org, vdc, name, kind, edge_gateway, edge_port, base, prefix, gateway, key)
-    select org, vdc, 'blue', 'routed', id, 10, 3232238080, 24, '192.168.10.1', 1 from edge_gateway where org = ${org}`.execute(
+    select org, vdc, 'blue', 'routed', id, 10, 3232238080, 24, '192.168.10.1', 1 from edge_gateway where org = ${org} and name = 'default'`.execute(
     db,
   )
   await sql`insert into network_range (org, network, low, high) select org, id, 10, 65000 from network where org = ${org}`.execute(
@@ -317,20 +317,24 @@ test('a security definer function has its own search_path, and only these roles 
     { name: 'fail_network_change', path, principal: network },
     { name: 'has_networks', path, principal: both },
     { name: 'hold_zone', path, principal: network },
+    { name: 'host_reaches', path, principal: both },
     { name: 'host_takes_cards', path, principal: both },
     { name: 'keep_events', path: [...path, 'lock_timeout=200ms'], principal: ['skerry_system'] },
     { name: 'open_zone', path, principal: network },
     { name: 'provide_default_edge_gateway', path, principal: both },
     { name: 'provide_default_network', path, principal: both },
     { name: 'redeem_ticket', path, principal },
+    { name: 'release_external_address', path, principal: both },
     { name: 'release_zone', path, principal: network },
     { name: 'renew_consoles', path, principal },
+    { name: 'take_external_address', path, principal: both },
     { name: 'take_network_key', path, principal: both },
     {
       name: 'task_wait',
       path: [...path, 'plan_cache_mode=force_generic_plan'],
       principal: both,
     },
+    { name: 'write_edge_gateway', path, principal: both },
   ])
 })
 

@@ -43,21 +43,15 @@ export function findEdgeGateway(
   return (gone ? query : query.where('deleted_at', 'is', null)).executeTakeFirst()
 }
 
-/** Locks an edge gateway and what its rules depend on: the networks of its organisation change one after the other. */
+/** Waits for all other changes of networks and edge gateways of its organisation: they change one after the other. */
 export async function lockEdgeGateway(
   tx: Tx,
   { id, org }: Pick<EdgeGatewayRow, 'id' | 'org'>,
 ): Promise<WholeEdgeGateway> {
   await lockNetworks(tx, org)
-  const row = await tx
-    .selectFrom('edge_gateway')
-    .select('id')
-    .where('id', '=', id)
-    .where('deleted_at', 'is', null)
-    .forNoKeyUpdate()
-    .executeTakeFirst()
-  if (!row) throw new Fault('conflict', 'the edge gateway was deleted in the meantime')
-  return readWholeEdgeGateway(tx, id)
+  const whole = await readWholeEdgeGateway(tx, id)
+  if (whole.gateway.deleted_at === null) return whole
+  throw new Fault('conflict', 'the edge gateway was deleted in the meantime')
 }
 
 const inUse = (name: string): string => `edge gateway ${name} already exists`
@@ -82,7 +76,7 @@ export async function addEdgeGateway(
   )
   const id = rows[0]?.id ?? null
   if (id === null) throw notCarried()
-  if (services) await writeServices(tx, await lockEdgeGateway(tx, { id, org: vdc.org }), services)
+  if (services) await writeGateway(tx, await readWholeEdgeGateway(tx, id), { services })
   const { gateway } = await readWholeEdgeGateway(tx, id)
   await emitEdgeEvent(tx, principal, gateway, 'created')
   return gateway
@@ -132,7 +126,8 @@ export async function configureServices(
   wanted: WantedServices,
 ): Promise<EdgeGatewayRow> {
   const whole = await lockEdgeGateway(tx, of)
-  const gateway = await writeServices(tx, whole, wanted)
+  requireVersion(whole.gateway, wanted.version)
+  const gateway = await writeGateway(tx, whole, { services: wanted })
   await emitEdgeEvent(tx, principal, gateway, 'changed')
   return gateway
 }
@@ -144,27 +139,23 @@ function requireVersion({ name, version }: EdgeGatewayRow, read: number | undefi
   })
 }
 
-async function writeServices(
+/** What is missing stays. */
+async function writeGateway(
   tx: Tx,
   whole: WholeEdgeGateway,
-  wanted: WantedServices,
+  { name, description, services }: Pick<ChangedEdgeGateway, 'name' | 'description' | 'services'>,
 ): Promise<EdgeGatewayRow> {
   const { gateway } = whole
-  requireVersion(gateway, wanted.version)
-  const { nat, firewall, routes, next_rule: nextRule } = gateway
-  const planned = planServices({ nat, firewall, routes, nextRule }, wanted, surroundingsOf(whole))
-  return tx
-    .updateTable('edge_gateway')
-    .set({
-      nat: JSON.stringify(planned.nat),
-      firewall: JSON.stringify(planned.firewall),
-      routes: JSON.stringify(planned.routes),
-      next_rule: planned.nextRule,
-      version: gateway.version + 1,
-    })
-    .where('id', '=', gateway.id)
-    .returningAll()
-    .executeTakeFirstOrThrow()
+  const { id, nat, firewall, routes, next_rule: nextRule } = gateway
+  const before = { nat, firewall, routes, nextRule }
+  const planned = services ? planServices(before, services, surroundingsOf(whole)) : before
+  const [named, described] = [name ?? gateway.name, description ?? gateway.description]
+  const json = (value: unknown) => sql`${JSON.stringify(value)}::jsonb`
+  await orConflict(inUse(named), () =>
+    sql`select write_edge_gateway(${id}, ${named}, ${described}, ${json(planned.nat)}, ${json(planned.firewall)},
+      ${json(planned.routes)}, ${planned.nextRule})`.execute(tx),
+  )
+  return (await readWholeEdgeGateway(tx, id)).gateway
 }
 
 /** Organisations change names and services, administrators of the cloud also the external network. */
@@ -185,22 +176,11 @@ export async function changeEdgeGateway(
   if (external !== undefined && external !== gateway.external) {
     await move(tx, principal, whole, external)
   }
-  if (services) {
-    const { version: _, ...rest } = services
-    await writeServices(tx, await readWholeEdgeGateway(tx, gateway.id), rest)
-  }
-  const changed = await orConflict(inUse(name ?? gateway.name), () =>
-    tx
-      .updateTable('edge_gateway')
-      .set({
-        name: name ?? gateway.name,
-        ...(description !== undefined && { description }),
-        version: gateway.version + 1,
-      })
-      .where('id', '=', gateway.id)
-      .returningAll()
-      .executeTakeFirstOrThrow(),
-  )
+  const changed = await writeGateway(tx, await readWholeEdgeGateway(tx, gateway.id), {
+    ...(name !== undefined && { name }),
+    ...(description !== undefined && { description }),
+    ...(services && { services }),
+  })
   await emitEdgeEvent(tx, principal, changed, 'changed')
   return changed
 }
