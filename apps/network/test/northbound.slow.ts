@@ -59,6 +59,7 @@ test(`projecting twice makes no difference, in ${CLOUDS} random clouds`, () => {
       nics: cloud.nics.toReversed(),
       networks: cloud.networks.toReversed(),
       gateways: cloud.gateways.toReversed(),
+      securityGroups: cloud.securityGroups.toReversed(),
     }
     assert.deepEqual(difference(project(turned), copy), [], `seed ${seed}`)
   }
@@ -95,6 +96,7 @@ test('a change of a unit changes only its rows', () => {
 function secretsOf(cloud: ProjectedCloud): Map<string, readonly string[]> {
   const all = [
     ...cloud.networks.map(({ org, id }) => [org, id] as const),
+    ...cloud.securityGroups.map(({ org, id }) => [org, id] as const),
     ...cloud.nics.flatMap(({ org, id, mac }) => [[org, id] as const, [org, mac] as const]),
     ...cloud.gateways.flatMap(({ org, id, addresses }) =>
       [id, ...addresses].map((each) => [org, each] as const),
@@ -131,8 +133,8 @@ test('nothing of an organisation is in a row of another', () => {
 
 test("no tenant's text is in a name or a match", () => {
   const names =
-    /^(wire-|up-|in-|out-|group-)?[0-9a-f-]{36}(-[0-9a-f-]{36})?$|^gateway_[0-9a-f]{32}$/
-  const matches = /^[\w@.{}/, =!<>&|()]*$/
+    /^(wire-|up-|in-|out-|group-)?[0-9a-f-]{36}(-[0-9a-f-]{36})?$|^(gateway|class|peer)_[0-9a-f]{32}$/
+  const matches = /^[\w@$.{}/, =!<>&|()]*$/
   for (let seed = 0; seed < CLOUDS; seed++) {
     const rows = project(randomCloud(seededRandom(seed))).flatMap((each) => each.rows)
     for (const { columns } of rows) {

@@ -5,6 +5,8 @@ import type {
   ProjectedEdgeGateway,
   ProjectedNetwork,
   ProjectedNic,
+  ProjectedSecurityGroup,
+  SecurityRule,
 } from '../src/projection/projected-cloud.ts'
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] }
@@ -77,9 +79,11 @@ export function randomCloud(random: SeededRandom): ProjectedCloud {
     gateways: [] as ProjectedEdgeGateway[],
     networks: [] as ProjectedNetwork[],
     nics: [] as ProjectedNic[],
+    securityGroups: [] as ProjectedSecurityGroup[],
   }
   const orgs = Array.from({ length: 1 + random.below(3) }, () => issued.id())
   for (const org of orgs) {
+    addSecurityGroups(cloud, issued, org)
     for (const gateway of issued.list(2, () => addGateway(cloud, issued, org, hosts))) {
       cloud.gateways.push(withRules(cloud, issued, gateway))
     }
@@ -98,6 +102,7 @@ type Growing = {
   }[]
   readonly networks: ProjectedNetwork[]
   readonly nics: ProjectedNic[]
+  readonly securityGroups: ProjectedSecurityGroup[]
 }
 
 function addGateway(
@@ -173,8 +178,42 @@ function addNetwork(cloud: Growing, issued: Issued, plan: NetworkPlan): void {
       host: random.below(5) > 0 ? (hosts[random.below(hosts.length)] ?? null) : null,
       // Names are what tenants type.
       names: [random.pick(['web', 'DB-1', '"; drop', 'ns1', 'a b', '']), 'vm'],
+      groups: cloud.securityGroups
+        .filter((group) => group.org === org && random.below(3) === 0)
+        .map((group) => group.id),
     })
   })
+}
+
+/** They may name each other, and themselves, as peers. */
+function addSecurityGroups(cloud: Growing, issued: Issued, org: string): void {
+  const { random } = issued
+  const ids = issued.list(4, () => issued.id())
+  const rule = (): SecurityRule => {
+    const protocol = random.pick(['tcp', 'udp', 'icmp', 'any'] as const)
+    const low = random.pick([1, 22, 80, 443, 1000])
+    const hasPorts = (protocol === 'tcp' || protocol === 'udp') && random.below(4) > 0
+    const kind = random.pick(['any', 'block', 'block', 'peer'] as const)
+    return {
+      protocol,
+      ports: hasPorts ? { low, high: random.pick([low, low + 100, 65_535]) } : null,
+      block:
+        kind === 'block'
+          ? random.pick([
+              '0.0.0.0/0',
+              '10.84.0.0/20',
+              '10.84.0.2/31',
+              '203.0.113.0/25',
+              '128.0.0.0/1',
+            ])
+          : null,
+      peer: kind === 'peer' ? (ids[random.below(ids.length)] ?? null) : null,
+    }
+  }
+  for (const id of ids) {
+    const side = () => (random.below(3) === 0 ? null : issued.list(4, rule))
+    cloud.securityGroups.push({ org, id, in: side(), out: side() })
+  }
 }
 
 /** Rules that a cell would accept. */
@@ -265,13 +304,17 @@ export function changed(
   if (!network) return undefined
   const nics = cloud.nics.filter((nic) => nic.network === network.id)
   const others = cloud.nics.filter((nic) => nic.network !== network.id)
-  const way = random.below(4)
+  const way = random.below(5)
   const [nic] = nics
   const touched: Mutable<ProjectedNetwork> = { ...network }
   if (way === 0 && nic) return { network, cloud: { ...cloud, nics: [...others, ...nics.slice(1)] } }
   if (way === 1 && nic) {
     const moved = { ...nic, host: '00000000-0000-7000-8000-0000000000aa', connected: true }
     return { network, cloud: { ...cloud, nics: [...others, moved, ...nics.slice(1)] } }
+  }
+  if (way === 4 && nic) {
+    const relabelled = { ...nic, groups: nic.groups.slice(1) }
+    return { network, cloud: { ...cloud, nics: [...others, relabelled, ...nics.slice(1)] } }
   }
   if (way === 2) touched.dnsSuffix = 'changed.example'
   else touched.key = 100_000

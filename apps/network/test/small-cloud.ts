@@ -54,7 +54,9 @@ export function smallCloud(
         connected: true,
         host: id(20),
         names: ['web'],
+        groups: [],
       },
     ],
+    securityGroups: [],
   }
 }

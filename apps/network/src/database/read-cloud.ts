@@ -9,6 +9,7 @@ import type {
   ProjectedNetwork,
   ProjectedNic,
 } from '../projection/projected-cloud.ts'
+import { readMembers, readSecurityGroups } from './read-security-groups.ts'
 
 /** Ids of the units to read. A network behind an edge gateway is read with it. */
 export interface UnitScope {
@@ -39,6 +40,7 @@ export async function readCloud<DB>(
       : sql`(${among(sql`network.edge_gateway`, scope.gateways)} or
           (network.edge_gateway is null and ${among(sql`network.id`, scope.networks)}))`,
   )
+  const orgs = [...new Set(networks.map(({ org }) => org))]
   return {
     mtu: await readMtu(database, zone),
     protected: context.protected,
@@ -49,8 +51,10 @@ export async function readCloud<DB>(
     nics: await readNics(
       database,
       zone,
+      orgs,
       among(sql`nic.network`, scope === undefined ? undefined : networks.map(({ id }) => id)),
     ),
+    securityGroups: await readSecurityGroups(database, orgs),
   }
 }
 
@@ -130,10 +134,12 @@ async function readNetworks<DB>(
 async function readNics<DB>(
   database: Kysely<DB>,
   zone: string,
+  orgs: readonly string[],
   only: Condition,
 ): Promise<readonly ProjectedNic[]> {
-  const { rows } = await sql<ProjectedNic>`
-    select nic.org, nic.id, nic.network, nic.mode, nic.address, nic.mac, nic.key, nic.connected, vm.host,
+  const members = await readMembers(database, orgs)
+  const { rows } = await sql<Omit<ProjectedNic, 'groups'> & { readonly vm: string }>`
+    select nic.org, nic.id, nic.vm, nic.network, nic.mode, nic.address, nic.mac, nic.key, nic.connected, vm.host,
       array_remove(array[vm.computer_name, vm.name], null) as names
     from nic join vm on vm.org = nic.org and vm.id = nic.vm
       join network on network.org = nic.org and network.id = nic.network
@@ -141,5 +147,5 @@ async function readNics<DB>(
     where vdc.zone = ${zone}::uuid and network.deleted_at is null and vm.deleted_at is null and ${only}`.execute(
     database,
   )
-  return rows
+  return rows.map(({ vm, ...nic }) => ({ ...nic, groups: members.get(vm) ?? [] }))
 }

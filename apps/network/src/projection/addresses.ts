@@ -1,7 +1,7 @@
 import { isIPv4 } from 'node:net'
 
 import { Fault } from '@skerry/fault'
-import { addressNumber, blockAround, sizeOfPrefix, type AddressBlock } from '@skerry/vm'
+import { blockAround, sizeOfPrefix, type AddressBlock } from '@skerry/vm'
 
 /** Text that is written into rows of OVN is an address and nothing else. */
 export function checkedAddress(text: string, what: string): string {
@@ -22,11 +22,10 @@ export function checkedBlock(text: string, what: string): AddressBlock {
   )
 }
 
-/** The fewest blocks that cover the addresses from `low` to `high`. */
-export function blocksBetween(low: string, high: string): readonly AddressBlock[] {
+/** The fewest blocks that cover the addresses from `low` to `last`. */
+export function blocksBetween(low: number, last: number): readonly AddressBlock[] {
   const blocks: AddressBlock[] = []
-  const last = addressNumber(high)
-  for (let at = addressNumber(low); at <= last;) {
+  for (let at = low; at <= last;) {
     let prefix = 32
     while (
       prefix > 0 &&

@@ -24,8 +24,10 @@ import type {
   ProjectedExternalNetwork,
   ProjectedNetwork,
   ProjectedNic,
+  ProjectedSecurityGroup,
 } from './projected-cloud.ts'
 import { readFirewall, readNat, readRoutes } from './read-rules.ts'
+import { addSecurity } from './security-rows.ts'
 
 /** The preferred host has the highest priority. */
 const HOST_PRIORITY = 100
@@ -40,6 +42,7 @@ export interface EdgeGatewayContext {
   readonly external: ProjectedExternalNetwork
   readonly networks: readonly ProjectedNetwork[]
   readonly nicsOf: (network: string) => readonly ProjectedNic[]
+  readonly securityGroups: readonly ProjectedSecurityGroup[]
 }
 
 interface RoutedNetwork {
@@ -82,13 +85,15 @@ export function addEdgeGateway(rows: UnitRows, context: EdgeGatewayContext): voi
   for (const network of networks) {
     addNetwork(rows, { mtu, network, nics: nicsOf(network.id), forwards })
   }
+  const nics = networks.flatMap((each) => nicsOf(each.id))
   addFirewall(rows, {
     gateway: id,
     firewall: checkedFirewall(gateway.firewall, of),
     nat,
     own: blocks.map(blockText),
-    nics: networks.flatMap((each) => projectedNics(nicsOf(each.id)).map((nic) => nic.id)),
+    nics: projectedNics(nics).map((nic) => nic.id),
   })
+  addSecurity(rows, { owner: id, networks, nics, groups: context.securityGroups })
 }
 
 function routedOf({ id, range, edgePort }: ProjectedNetwork): RoutedNetwork {

@@ -1,7 +1,7 @@
 // Matches of firewall rules in OVN's language. Nothing of a tenant's text gets into one: only addresses and ports that were checked.
 import { isIPv4 } from 'node:net'
 
-import { blockText, type FirewallRule, type PortRange } from '@skerry/vm'
+import { addressNumber, blockText, type FirewallRule, type PortRange } from '@skerry/vm'
 
 import { blocksBetween, checkedBlock } from './addresses.ts'
 import type { EdgeNat } from './nat-rows.ts'
@@ -63,7 +63,7 @@ function setOf({ id }: FirewallRule, text: string): string | undefined {
   if (['any', 'internal', 'external'].includes(text)) return undefined
   const [low = '', high = '', ...rest] = text.split('-')
   if (rest.length === 0 && isIPv4(low) && isIPv4(high)) {
-    const blocks = blocksBetween(low, high).map(blockText)
+    const blocks = blocksBetween(addressNumber(low), addressNumber(high)).map(blockText)
     // An empty set would be an error of the language; this matches nothing, as a range that ends before it begins does.
     return blocks.length === 0 ? '255.255.255.255' : `{${blocks.join(', ')}}`
   }

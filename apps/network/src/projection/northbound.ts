@@ -10,6 +10,7 @@ import type {
   ProjectedEdgeGroup,
   ProjectedExternalNetwork,
 } from './projected-cloud.ts'
+import { addSecurity } from './security-rows.ts'
 import { gatewayUnit, groupUnit, networkUnit } from './unit.ts'
 
 /** The rows of a unit; or why it cannot be projected. The other units are not affected. */
@@ -18,7 +19,7 @@ export type UnitProjection =
   | { readonly unit: string; readonly fault: Fault }
 
 export function northboundOf(cloud: ProjectedCloud): readonly UnitProjection[] {
-  const { mtu, gateways, networks, groups } = cloud
+  const { mtu, gateways, networks, groups, securityGroups } = cloud
   const nics = Map.groupBy(cloud.nics, ({ network }) => network)
   const nicsOf = (network: string) => nics.get(network) ?? []
   const behind = Map.groupBy(networks, ({ edgeGateway }) => edgeGateway)
@@ -38,19 +39,23 @@ export function northboundOf(cloud: ProjectedCloud): readonly UnitProjection[] {
           external: found(externals, gateway.external),
           networks: behind.get(gateway.id) ?? [],
           nicsOf,
+          securityGroups,
         }),
       ),
     ),
     ...(behind.get(null) ?? []).map((network) => {
       const external = network.external === null ? undefined : network.external
-      return project(networkUnit(network), (rows) =>
+      const own = nicsOf(network.id)
+      return project(networkUnit(network), (rows) => {
         addNetwork(rows, {
           mtu,
           network,
-          nics: nicsOf(network.id),
+          nics: own,
           external: external === undefined ? undefined : found(externals, external),
-        }),
-      )
+        })
+        const owner = network.id
+        addSecurity(rows, { owner, networks: [network], nics: own, groups: securityGroups })
+      })
     }),
   ]
 }

@@ -70,6 +70,27 @@ export interface ProjectedNic {
   readonly host: string | null
   /** The names of its VM in DNS, the preferred one first. */
   readonly names: readonly string[]
+  /** The security groups that its VM is in. */
+  readonly groups: readonly string[]
+}
+
+/** Packets that a security group allows. */
+export interface SecurityRule {
+  readonly protocol: 'tcp' | 'udp' | 'icmp' | 'any'
+  /** Of the destination; null: all. */
+  readonly ports: { readonly low: number; readonly high: number } | null
+  /** The peer is a block of addresses, such as 10.0.0.0/8, or the VMs of a group. Both null: anybody. */
+  readonly block: string | null
+  readonly peer: string | null
+}
+
+export interface ProjectedSecurityGroup {
+  readonly org: string
+  readonly id: string
+  /** What its VMs accept; null: it does not limit that. */
+  readonly in: readonly SecurityRule[] | null
+  /** What its VMs send; null: it does not limit that. */
+  readonly out: readonly SecurityRule[] | null
 }
 
 export interface ProjectedCloud {
@@ -82,4 +103,5 @@ export interface ProjectedCloud {
   readonly gateways: readonly ProjectedEdgeGateway[]
   readonly networks: readonly ProjectedNetwork[]
   readonly nics: readonly ProjectedNic[]
+  readonly securityGroups: readonly ProjectedSecurityGroup[]
 }

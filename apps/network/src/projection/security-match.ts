@@ -1,0 +1,134 @@
+// Matches of security groups in OVN's language. Cards have one list of ACLs in each direction, which the firewall of the edge gateway
+// uses too, and the first ACL that matches decides. So what groups do not allow is dropped above the firewall, and what they allow
+// falls through to it. What they do not allow is written as what it is, not as "!(…)": OVN multiplies negations out.
+import { addressNumber, blockText, sizeOfPrefix, type AddressBlock } from '@skerry/vm'
+
+import { blocksBetween, readBlock } from './addresses.ts'
+import type { SecurityRule } from './projected-cloud.ts'
+import type { PortRange } from './read-rules.ts'
+
+/** Where the peer stands in a packet: the source of one that comes in, the destination of one that goes out. */
+export type PeerEnd = 'src' | 'dst'
+
+const LAST_PORT = 65_535
+const LAST_ADDRESS = addressNumber('255.255.255.255')
+const ICMP = [1, 58] as const
+const [TCP, UDP] = [6, 17] as const
+const protocols = ['tcp', 'udp', 'icmp', 'other'] as const
+type RegionProtocol = (typeof protocols)[number]
+
+/** Packets of one protocol, to some of its ports if it has any. */
+interface PacketRegion {
+  readonly protocol: RegionProtocol
+  readonly ports: PortRange
+}
+
+const whole: PortRange = { low: 0, high: LAST_PORT }
+const isWhole = ({ low, high }: PortRange): boolean => low === 0 && high === LAST_PORT
+
+/** Matches of everything that no rule allows, whoever the peer is. Peers that are groups are not seen here: `groupMatches` allows them. */
+export function deniedMatches(rules: readonly SecurityRule[], end: PeerEnd): readonly string[] {
+  const open = rules.filter(({ peer }) => peer === null)
+  const denied = new Map<string, PacketRegion[]>()
+  for (const region of protocols.flatMap((protocol) => regionsOf(protocol, open))) {
+    const peers = deniedPeers(
+      open.filter((rule) => covers(rule, region)),
+      end,
+    )
+    if (peers === undefined) continue
+    const before = denied.get(peers) ?? []
+    denied.set(peers, joined(before, region))
+  }
+  return [...denied].map(([peers, regions]) => {
+    const all = regions.length === protocols.length && regions.every(({ ports }) => isWhole(ports))
+    const packets = all ? 'ip' : `ip && (${regions.map(regionMatch).join(' || ')})`
+    return peers === '' ? packets : `${packets} && (${peers})`
+  })
+}
+
+/** Cuts the ports of a protocol where a rule begins or ends. */
+function regionsOf(protocol: RegionProtocol, rules: readonly SecurityRule[]): PacketRegion[] {
+  const named = rules.flatMap((rule) => (rule.protocol === protocol ? (rule.ports ?? []) : []))
+  const starts = new Set([0, ...named.flatMap(({ low, high }) => [low, high + 1])])
+  starts.delete(LAST_PORT + 1)
+  const sorted = [...starts].toSorted((one, other) => one - other)
+  return sorted.map((low, at) => ({
+    protocol,
+    ports: { low, high: (sorted[at + 1] ?? LAST_PORT + 1) - 1 },
+  }))
+}
+
+const covers = ({ protocol, ports }: SecurityRule, region: PacketRegion): boolean =>
+  protocol === 'any' ||
+  (protocol === region.protocol &&
+    (ports === null || (ports.low <= region.ports.low && region.ports.high <= ports.high)))
+
+/** The match of peers that none of the rules allows; undefined: all are allowed, empty: none is. */
+function deniedPeers(rules: readonly SecurityRule[], end: PeerEnd): string | undefined {
+  if (rules.some(({ block }) => block === null)) return undefined
+  const blocks = rules.map(({ block }) => readBlock(block ?? '', 'a rule of a security group'))
+  if (blocks.length === 0) return ''
+  // Blocks are of IPv4.
+  const others = outside(blocks).map(blockText)
+  return others.length === 0 ? 'ip6' : `ip6 || ip4.${end} == {${others.join(', ')}}`
+}
+
+/** The blocks that cover all other addresses. */
+function outside(blocks: readonly AddressBlock[]): readonly AddressBlock[] {
+  const sorted = blocks.toSorted((one, other) => one.base - other.base)
+  const gaps: AddressBlock[] = []
+  let next = 0
+  for (const { base, prefix } of sorted) {
+    if (base > next) gaps.push(...blocksBetween(next, base - 1))
+    next = Math.max(next, base + sizeOfPrefix(prefix))
+  }
+  return next > LAST_ADDRESS ? gaps : [...gaps, ...blocksBetween(next, LAST_ADDRESS)]
+}
+
+/** Regions that touch are one. */
+function joined(regions: readonly PacketRegion[], { protocol, ports }: PacketRegion) {
+  const last = regions.at(-1)
+  if (last?.protocol !== protocol || last.ports.high + 1 !== ports.low) {
+    return [...regions, { protocol, ports }]
+  }
+  return [...regions.slice(0, -1), { protocol, ports: { low: last.ports.low, high: ports.high } }]
+}
+
+/** Numbers of protocols as OVN writes them, without negation: 0x40/0xc0 is 64 to 127. */
+const otherProtocols = ((): string => {
+  const named = [...ICMP, TCP, UDP].toSorted((one, other) => one - other)
+  const gaps = named.map((number, at) => [(named[at - 1] ?? -1) + 1, number - 1] as const)
+  const all = [...gaps, [(named.at(-1) ?? 0) + 1, 255] as const]
+  const masked = all
+    .flatMap(([low, high]) => blocksBetween(low, high))
+    .map(({ base, prefix }) => {
+      const mask = 256 - sizeOfPrefix(prefix)
+      return `0x${base.toString(16)}/0x${mask.toString(16)}`
+    })
+  return `ip.proto == {${masked.join(', ')}}`
+})()
+
+function regionMatch({ protocol, ports }: PacketRegion): string {
+  if (protocol === 'other') return otherProtocols
+  if (protocol === 'icmp') return `ip.proto == {${ICMP.join(', ')}}`
+  return isWhole(ports) ? protocol : `(${protocol} && ${portMatch(protocol, ports)})`
+}
+
+const portMatch = (protocol: 'tcp' | 'udp', { low, high }: PortRange): string =>
+  low === high ? `${protocol}.dst == ${low}` : `${low} <= ${protocol}.dst <= ${high}`
+
+/** Matches of what rules allow to and from the VMs of a group. `setOf`: the name of a set with their addresses. */
+export function groupMatches(
+  rules: readonly SecurityRule[],
+  end: PeerEnd,
+  setOf: (group: string) => string,
+): readonly string[] {
+  const matches = rules.flatMap(({ protocol, ports, peer }) => {
+    if (peer === null) return []
+    const from = `ip4.${end} == $${setOf(peer)}`
+    if (protocol === 'any') return [from]
+    if (protocol === 'icmp') return [`${from} && icmp4`]
+    return [`${from} && ${regionMatch({ protocol, ports: ports ?? whole })}`]
+  })
+  return [...new Set(matches)]
+}

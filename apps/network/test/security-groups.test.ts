@@ -1,0 +1,222 @@
+// Goal: OVN does with packets what security groups say, and with replies too. Method: ovn-trace on what northd compiles.
+import assert from 'node:assert/strict'
+import { mkdtempDisposable, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, suite, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+
+import { ovnFiles } from '@skerry/site'
+
+import { needsOvsdbServer } from '../../../packages/ovsdb/test/start-ovsdb-server.ts'
+import { startIssuer } from '../../../tools/lab/src/network/certificates.ts'
+import { reasonWithoutRoot } from '../../../tools/lab/src/system/packages.ts'
+import { runTool } from '../src/engines/child.ts'
+import { startEngines, type Engines } from '../src/engines/engines.ts'
+import { waitUntilCompiled } from '../src/ovn/compile.ts'
+import { takeFence } from '../src/ovn/fence.ts'
+import { followNorthbound } from '../src/ovn/follow-northbound.ts'
+import { writeUnits } from '../src/ovn/write-units.ts'
+import { routerMac } from '../src/projection/network-rows.ts'
+import { northboundOf } from '../src/projection/northbound.ts'
+import type {
+  ProjectedCloud,
+  ProjectedNic,
+  ProjectedSecurityGroup,
+  SecurityRule,
+} from '../src/projection/projected-cloud.ts'
+import { smallCloud } from './small-cloud.ts'
+
+const skip = needsOvsdbServer || (reasonWithoutRoot('network') ?? false)
+const TOKEN = '1'
+const id = (number: number): string =>
+  `00000000-0000-7000-8000-${number.toString(16).padStart(12, '0')}`
+const [WEB, CLIENTS, CLOSED] = [id(100), id(101), id(102)]
+
+const rule = (more: Partial<SecurityRule>): SecurityRule => ({
+  protocol: 'any',
+  ports: null,
+  block: null,
+  peer: null,
+  ...more,
+})
+const port = (number: number) => ({ low: number, high: number })
+
+const base = smallCloud()
+const [first = assert.fail()] = base.nics
+const [network = assert.fail()] = base.networks
+const second = {
+  ...network,
+  id: id(7),
+  range: { base: 10 * 2 ** 24 + 85 * 2 ** 16, prefix: 24, gateway: '10.85.0.1' },
+  key: 4,
+  edgePort: 11,
+}
+
+const card = (at: number, groups: readonly string[], on = network.id): ProjectedNic => ({
+  ...first,
+  id: id(0x30 + at),
+  network: on,
+  address: on === network.id ? `10.84.0.${10 + at}` : `10.85.0.${10 + at}`,
+  mac: `52:54:00:00:00:${10 + at}`,
+  key: 10 + at,
+  groups,
+})
+const [web, client, stranger, closed] = [
+  card(1, [WEB]),
+  card(2, [CLIENTS]),
+  card(3, []),
+  card(4, [CLOSED]),
+]
+const far = card(5, [CLIENTS], second.id)
+const both = card(6, [WEB, CLOSED])
+
+const { org } = base.networks[0] ?? assert.fail()
+const securityGroups: readonly ProjectedSecurityGroup[] = [
+  {
+    org,
+    id: WEB,
+    in: [
+      rule({ protocol: 'tcp', ports: port(80) }),
+      rule({ protocol: 'tcp', ports: port(22), block: '203.0.113.0/24' }),
+      rule({ protocol: 'tcp', ports: port(5432), peer: CLIENTS }),
+      rule({ protocol: 'icmp', peer: WEB }),
+    ],
+    out: null,
+  },
+  { org, id: CLIENTS, in: null, out: null },
+  {
+    org,
+    id: CLOSED,
+    in: [],
+    out: [rule({ protocol: 'udp', ports: port(53), block: '9.9.9.9/32' })],
+  },
+]
+
+const cloud: ProjectedCloud = {
+  ...base,
+  networks: [network, second],
+  nics: [web, client, stranger, closed, far, both],
+  securityGroups,
+}
+
+const stack = new AsyncDisposableStack()
+let engines: Engines
+let southbound: string
+
+async function project(wanted: ProjectedCloud): Promise<void> {
+  const copy = await followNorthbound(engines.northbound)
+  const units = northboundOf(wanted).map((each) => {
+    if ('fault' in each) throw each.fault
+    return each
+  })
+  const { refused } = await writeUnits({ database: engines.northbound, copy, token: TOKEN }, units)
+  assert.deepEqual([...refused], [])
+  await waitUntilCompiled(engines.northbound, TOKEN, AbortSignal.timeout(60_000))
+}
+
+interface Traced {
+  readonly from: ProjectedNic
+  readonly to: ProjectedNic
+  readonly packet: string
+  /** What conntrack says where it is asked: at the card that sends, then at the one that receives. */
+  readonly tracked?: readonly [string, string]
+}
+
+/** Whether a packet from one card arrives at another, which may be on another network. */
+async function arrives({ from, to, packet, tracked = ['new', 'new'] }: Traced): Promise<boolean> {
+  const inside = from.network === to.network
+  const flow = [
+    `inport == "${from.id}" && eth.src == ${from.mac} && eth.dst == ${inside ? to.mac : routerMac(from.network)}`,
+    `ip4.src == ${from.address} && ip4.dst == ${to.address} && ip.ttl == 64`,
+    packet,
+  ].join(' && ')
+  const states = tracked.flatMap((each) => ['--ct', each])
+  const said = await runTool([
+    '/usr/bin/ovn-trace',
+    '--minimal',
+    `--db=unix:${southbound}`,
+    ...states,
+    from.network,
+    flow,
+  ])
+  return said.includes('output("')
+}
+
+const tcp = (to: number) => `tcp && tcp.src == 40000 && tcp.dst == ${to}`
+
+suite('security groups in OVN', { skip }, () => {
+  before(async () => {
+    const directory = stack.use(await mkdtempDisposable(join(tmpdir(), 'security-')))
+    const issuer = stack.use(await startIssuer('overlay'))
+    const { key, cert } = await issuer.issue()
+    const at = (name: string) => join(directory.path, name)
+    const tls = { key: at('key'), certificate: at('certificate'), ca: at('ca') }
+    await writeFile(tls.key, key)
+    await writeFile(tls.certificate, cert)
+    await writeFile(tls.ca, issuer.cert)
+    const place = { directory: at('1'), tls }
+    southbound = ovnFiles(place.directory).southboundSocket
+    engines = stack.use(
+      await startEngines({ place, log: () => undefined, pause: (ms) => sleep(ms) }),
+    )
+    await takeFence(engines.northbound, TOKEN)
+    await engines.startNorthd()
+    await project(cloud)
+  })
+  after(() => stack.disposeAsync())
+
+  test('a VM accepts what one of its groups allows, and nothing else', async () => {
+    const to80 = { packet: tcp(80) }
+    assert.equal(await arrives({ from: stranger, to: web, ...to80 }), true)
+    assert.equal(await arrives({ from: stranger, to: web, packet: tcp(81) }), false)
+    assert.equal(await arrives({ from: stranger, to: web, packet: tcp(22) }), false)
+    assert.equal(await arrives({ from: stranger, to: web, packet: 'udp && udp.dst == 80' }), false)
+    assert.equal(await arrives({ from: stranger, to: web, packet: 'ip.proto == 132' }), false)
+    assert.equal(await arrives({ from: stranger, to: closed, ...to80 }), false)
+    assert.equal(await arrives({ from: stranger, to: both, ...to80 }), true)
+    assert.equal(await arrives({ from: web, to: stranger, packet: tcp(81) }), true)
+  })
+
+  test('a peer is recognised by its group, and a group may be its own peer', async () => {
+    assert.equal(await arrives({ from: client, to: web, packet: tcp(5432) }), true)
+    assert.equal(await arrives({ from: far, to: web, packet: tcp(5432) }), true, 'by the router')
+    assert.equal(await arrives({ from: far, to: web, packet: tcp(5433) }), false)
+    assert.equal(await arrives({ from: stranger, to: web, packet: tcp(5432) }), false)
+    const ping = 'icmp4 && icmp4.type == 8'
+    assert.equal(await arrives({ from: both, to: web, packet: ping }), false, 'it may not send it')
+    assert.equal(await arrives({ from: web, to: both, packet: ping }), true)
+    assert.equal(await arrives({ from: client, to: web, packet: ping }), false)
+  })
+
+  test('a VM sends what one of its groups allows, and always asks for its address', async () => {
+    assert.equal(await arrives({ from: closed, to: stranger, packet: tcp(80) }), false)
+    const said = await runTool([
+      '/usr/bin/ovn-trace',
+      `--db=unix:${southbound}`,
+      network.id,
+      `inport == "${closed.id}" && eth.src == ${closed.mac} && eth.dst == ff:ff:ff:ff:ff:ff && ` +
+        'ip4.src == 0.0.0.0 && ip4.dst == 255.255.255.255 && ip.ttl == 64 && udp.src == 68 && udp.dst == 67',
+    ])
+    assert.match(said, /put_dhcp_opts/)
+  })
+
+  test('replies pass, although no rule allows them', async () => {
+    const reply = 'tcp && tcp.src == 80 && tcp.dst == 40000'
+    const answering = { from: closed, to: web, packet: reply }
+    assert.equal(await arrives(answering), false)
+    assert.equal(await arrives({ ...answering, tracked: ['est,rpl', 'est,rpl'] }), true)
+    assert.equal(await arrives({ ...answering, tracked: ['new', 'est,rpl'] }), false)
+  })
+
+  test('a label that changes is a change of the groups of a card', async () => {
+    const asking = { from: stranger, to: web, packet: tcp(5432) }
+    const nics = cloud.nics.map((nic) =>
+      nic === stranger ? { ...stranger, groups: [CLIENTS] } : nic,
+    )
+    await project({ ...cloud, nics })
+    assert.equal(await arrives(asking), true)
+    await project(cloud)
+    assert.equal(await arrives(asking), false)
+  })
+})
