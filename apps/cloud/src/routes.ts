@@ -5,6 +5,7 @@ import { externalNetworks } from './admin-routes/external-networks.ts'
 import { adminHosts } from './admin-routes/hosts.ts'
 import { networks } from './admin-routes/networks.ts'
 import { adminOrgs } from './admin-routes/orgs.ts'
+import { securityGroups } from './admin-routes/security-groups.ts'
 import { adminUsers } from './admin-routes/users.ts'
 import type { CloudRoute } from './http/route.ts'
 import { accessTokens } from './routes/access-tokens.ts'
@@ -35,6 +36,7 @@ const described: readonly CloudRoute[] = [
   ...networks,
   ...edgeGateways,
   ...externalNetworks,
+  ...securityGroups,
   ...catalogs,
   ...uploading,
   ...entities,

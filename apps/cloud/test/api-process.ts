@@ -68,6 +68,9 @@ async function setRight(): Promise<void> {
     where id = ${api.eng.ids['externalNetwork']}`.execute(db)
   await sql`delete from external_address where edge_gateway = ${api.eng.ids['edgeGateway']}
     and purpose = 'tenant' and address <> ${api.eng.ids['address']}`.execute(db)
+  await sql`delete from security_group`.execute(db)
+  await sql`insert into security_group (org, id, name, limits_in, limits_out)
+    values (${api.eng.org}, ${api.eng.ids['securityGroup']}, 'lab', true, false)`.execute(db)
   await sql`delete from quota`.execute(db)
   await sql`update account set disabled = false where disabled`.execute(db)
   for (const { hash, account, org } of sessions) {

@@ -23,8 +23,8 @@ import {
   taskOf,
   type CloudDatabase,
 } from './cloud-database.ts'
+import { addNetworkRow } from './network-rows.ts'
 import { openZone } from './open-zone.ts'
-import { addNetworkRow } from './tenants-api.ts'
 
 let postgres: Awaited<ReturnType<typeof startDatabases>>
 before(async () => {

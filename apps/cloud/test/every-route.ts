@@ -14,9 +14,10 @@ import type { Operation } from '../src/tasks/operation.ts'
 import { edgeIdsFor } from './edge-rows.ts'
 import { exampleText } from './example-text.ts'
 import { makeOffered } from './make-offered.ts'
+import { addNetworkRow, addSecurityGroupRow } from './network-rows.ts'
 import { makeHostsReady } from './open-zone.ts'
 import { COLOUR, fresh, rows, type Row } from './rights-table.ts'
-import { addNetworkRow, BASE, hrefOf, XML, type Answered, type TenantsApi } from './tenants-api.ts'
+import { BASE, hrefOf, XML, type Answered, type TenantsApi } from './tenants-api.ts'
 
 const NOBODYS = '01980000-0000-7000-8000-00000000abcd'
 export const unknown: Readonly<Record<string, string>> = {
@@ -26,6 +27,7 @@ export const unknown: Readonly<Record<string, string>> = {
   edgeGateway: NOBODYS,
   externalNetwork: NOBODYS,
   address: '203.0.113.10',
+  securityGroup: NOBODYS,
   task: NOBODYS,
   accessToken: NOBODYS,
   userToken: NOBODYS,
@@ -142,6 +144,9 @@ export async function idsFor(
     ids['network'] = await addNetworkRow(api.cloud.db, row)
   }
   Object.assign(ids, await edgeIdsFor(api, route, fresh()))
+  if (route.path.includes(':securityGroup')) {
+    ids['securityGroup'] = await addSecurityGroupRow(api.cloud.db, api.eng.org, fresh())
+  }
   ids['accessToken'] = hrefOf(readXml(made.text)).split('/').at(-1) ?? ''
   ids['userToken'] = ids['accessToken']
   if (whole) return { ...ids, entity: api.eng.vapp }

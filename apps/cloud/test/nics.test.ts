@@ -11,15 +11,9 @@ import { resolveNics, specNics, writeNics } from '../src/inventory/nics.ts'
 import { restoreNics } from '../src/inventory/restore-nics.ts'
 import { placeVm } from '../src/operations/place.ts'
 import { addHost } from './cloud-database.ts'
+import { addNetworkRow } from './network-rows.ts'
 import { openZone } from './open-zone.ts'
-import {
-  addNetworkRow,
-  find,
-  instantiate,
-  openTenantsApi,
-  type Answered,
-  type TenantsApi,
-} from './tenants-api.ts'
+import { find, instantiate, openTenantsApi, type Answered, type TenantsApi } from './tenants-api.ts'
 
 let api: TenantsApi
 let vdc: string

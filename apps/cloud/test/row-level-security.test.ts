@@ -47,6 +47,15 @@ async function fill({ org, token, ids, vapp }: TenantsApi['eng']): Promise<void>
   await sql`insert into guest_seed (org, vm, sealed) select org, id, ${randomBytes(32)} from vm
     where org = ${org} limit 1`.execute(api.cloud.db)
   await fillNetworks(org, vdc ?? '')
+  await fillSecurityGroups(org)
+}
+
+async function fillSecurityGroups(org: TenantsApi['eng']['org']): Promise<void> {
+  const { db } = api.cloud
+  await sql`insert into security_group_label (org, security_group, key, value)
+    select org, id, 'role', 'web' from security_group where org = ${org}`.execute(db)
+  await sql`insert into security_group_rule (org, security_group, place, direction, protocol, peer)
+    select org, id, 0, 'in', 'any', id from security_group where org = ${org}`.execute(db)
 }
 
 async function fillNetworks(org: TenantsApi['eng']['org'], vdc: string): Promise<void> {
@@ -320,6 +329,7 @@ test('a security definer function has its own search_path, and only these roles 
     { name: 'host_reaches', path, principal: both },
     { name: 'host_takes_cards', path, principal: both },
     { name: 'keep_events', path: [...path, 'lock_timeout=200ms'], principal: ['skerry_system'] },
+    { name: 'networks_projected', path, principal: both },
     { name: 'open_zone', path, principal: network },
     { name: 'provide_default_edge_gateway', path, principal: both },
     { name: 'provide_default_network', path, principal: both },

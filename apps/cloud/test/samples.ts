@@ -16,9 +16,9 @@ import { routes } from '../src/routes.ts'
 import { edgeIdsFor } from './edge-rows.ts'
 import { acceptOf, exampleAt, exampleOf, operationsOf, startOf } from './every-route.ts'
 import { makeOffered } from './make-offered.ts'
+import { addNetworkRow, addSecurityGroupRow } from './network-rows.ts'
 import { makeHostsReady } from './open-zone.ts'
 import {
-  addNetworkRow,
   BASE,
   hrefOf,
   openTenantsApi,
@@ -163,11 +163,7 @@ async function record(
     })
   }
   await makeHostsReady(api.cloud.db, route)
-  if (route.path.includes(':network') && route.method !== 'GET') {
-    const name = route.method === 'DELETE' ? 'old' : 'front'
-    const row = { org: api.eng.org, vdc: ids['vdc'] ?? '', name }
-    ids['network'] = await addNetworkRow(api.cloud.db, row)
-  }
+  Object.assign(ids, await freshRows(api, route, ids))
   if (route.method !== 'GET') Object.assign(ids, await edgeIdsFor(api, route, `of ${route.name}`))
   const token = await tokenFor(api, route)
   if (route.path.includes(':upload')) ids['upload'] = await announced(api, route)
@@ -202,6 +198,22 @@ async function record(
     ...(body !== undefined && { body }),
     answer: { status, headers: Object.fromEntries(kept), text },
   }
+}
+
+/** Rows for a route that changes or deletes one. */
+async function freshRows(
+  { cloud: { db }, eng: { org } }: TenantsApi,
+  { path, method }: CloudRoute,
+  { vdc = '' }: Readonly<Record<string, string>>,
+): Promise<Readonly<Record<string, string>>> {
+  if (method === 'GET') return {}
+  const isDeleted = method === 'DELETE'
+  if (path.includes(':network')) {
+    const name = isDeleted ? 'old' : 'front'
+    return { network: await addNetworkRow(db, { org, vdc, name }) }
+  }
+  if (!path.includes(':securityGroup')) return {}
+  return { securityGroup: await addSecurityGroupRow(db, org, isDeleted ? 'old' : 'api') }
 }
 
 /** A token of the lowest role that has the right. */

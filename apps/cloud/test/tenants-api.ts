@@ -41,6 +41,7 @@ import {
 import { addConsole } from './console-row.ts'
 import { addEdge } from './edge-rows.ts'
 import { holdToSchema } from './held-to-schema.ts'
+import { addNetworkRow, addSecurityGroupRow } from './network-rows.ts'
 import { pagesOf } from './pages-of.ts'
 
 /** The public address: the base of every link, although the test listens elsewhere. */
@@ -257,6 +258,7 @@ async function addTenant(
     vdc: vdc.id,
     network,
     ...(await addEdge(db, { org, vdc: vdc.id, name, host })),
+    securityGroup: await addSecurityGroupRow(db, org, 'lab'),
     template: `vappTemplate-${template.id}`,
     entity: idOf(vm),
     task: idOf(task),
@@ -272,26 +274,6 @@ async function addTenant(
     key: 'colour',
   }
   return { org, token, ids, vapp: idOf(vapp) }
-}
-
-/** A network of a zone that is open, but has no host that is ready: VMs have the network of their host. */
-export async function addNetworkRow(
-  db: CloudDatabase['db'],
-  { org, vdc, name }: { readonly org: OrgId; readonly vdc: string; readonly name: string },
-): Promise<string> {
-  await sql`update network_zone set fence = 1, opened = 1, remote = 'ssl:192.0.2.1:6642'`.execute(
-    db,
-  )
-  const { rows } = await sql<{ id: string }>`
-    insert into network (org, vdc, name, kind, shared, base, prefix, gateway, key)
-    values (${org}, ${vdc}, ${name}, 'isolated', true, 3232240640, 24, '192.168.20.1', take_network_key(${vdc})) returning id`.execute(
-    db,
-  )
-  const id = rows[0]?.id ?? ''
-  await sql`insert into network_range (org, network, low, high) values (${org}, ${id}, 20, 250)`.execute(
-    db,
-  )
-  return id
 }
 
 async function enter({ db }: CloudDatabase, org: OrgId, role: Role): Promise<string> {

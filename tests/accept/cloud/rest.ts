@@ -95,6 +95,10 @@ export function testRest(ledger: Ledger): void {
       await follow(hrefOf(user.root), 'edit', '<User><Role name="user"/></User>')
       const vdc = await follow(org, 'add', '<AdminVdc name="main"/>', 'vdcs')
       await follow(hrefOf(vdc.root), 'edit', '<AdminVdc name="other"/>')
+      const web = '<SecurityGroup name="web"/>'
+      const group = hrefOf((await follow(org, 'add', web, 'securityGroups')).root)
+      await follow(group, 'edit', '<SecurityGroup><Inbound/></SecurityGroup>')
+      assert.equal((await follow(group, 'remove')).status, 204)
       const rita = await logIn({ org: 'red', user: 'rita', password: 'long enough' })
       assert.equal((await follow(org, 'disable')).status, 204)
       assert.equal((await rita.ask('GET', '/api/org')).status, 401, 'out at once')

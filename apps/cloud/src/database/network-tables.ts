@@ -9,7 +9,7 @@ type AddressNumber = ColumnType<string, number, number>
 /** A JSON column: it is written as text. */
 type Json<T> = ColumnType<T, string | undefined, string>
 
-/** The tables of migrations/0007-networks.sql and 0009-edge-services.sql that cells read and write. */
+/** The tables of migrations/0007-networks.sql, 0009-edge-services.sql and 0010-security-groups.sql that cells read and write. */
 export interface NetworkTables {
   network_zone: {
     id: Generated<string>
@@ -77,6 +77,29 @@ export interface NetworkTables {
     key: number
     connected: Generated<boolean>
   }
+  security_group: {
+    org: OrgId
+    id: Generated<string>
+    name: string
+    description: Generated<string>
+    limits_in: boolean
+    limits_out: boolean
+    version: Generated<number>
+    created_at: Time
+  }
+  security_group_label: { org: OrgId; security_group: string; key: string; value: string }
+  security_group_rule: {
+    org: OrgId
+    security_group: string
+    place: number
+    direction: 'in' | 'out'
+    protocol: 'tcp' | 'udp' | 'icmp' | 'any'
+    low: number | null
+    high: number | null
+    block: string | null
+    peer: string | null
+  }
+  security_group_member: { org: OrgId; security_group: string; vm: VmId }
   released_address: { org: OrgId; network: string; offset: number; released_at: Time }
   network_change: {
     zone: string

@@ -58,6 +58,8 @@ export const at = {
   externalAddress: '/api/admin/edgeGateway/:edgeGateway/externalAddresses/:address',
   externalNetworks: '/api/admin/extension/externalNetworks',
   externalNetwork: '/api/admin/extension/externalnet/:externalNetwork',
+  securityGroups: '/api/admin/org/:org/securityGroups',
+  securityGroup: '/api/admin/securityGroup/:securityGroup',
   adminHosts: '/api/admin/hosts',
   adminHost: '/api/admin/host/:host',
   enableHost: '/api/admin/host/:host/action/enable',

@@ -175,6 +175,7 @@ const hrefTo: Readonly<Record<ReferenceTarget, (hrefs: Hrefs, id: string) => str
   network: (hrefs, id) => hrefs.network(id),
   edgeGateway: (hrefs, id) => hrefs.edgeGateway(id),
   externalNetwork: (hrefs, id) => hrefs.externalNetwork(id),
+  securityGroup: (hrefs, id) => hrefs.securityGroup(id),
 }
 const urns: Readonly<Record<ReferenceTarget, string>> = {
   vm: 'vm',
@@ -187,6 +188,7 @@ const urns: Readonly<Record<ReferenceTarget, string>> = {
   network: 'network',
   edgeGateway: 'gateway',
   externalNetwork: 'externalnetwork',
+  securityGroup: 'securitygroup',
   catalog: 'catalog',
 }
 const medias: Readonly<Record<ReferenceTarget, string>> = {
@@ -201,4 +203,5 @@ const medias: Readonly<Record<ReferenceTarget, string>> = {
   network: 'orgVdcNetwork',
   edgeGateway: 'admin.edgeGateway',
   externalNetwork: 'admin.externalNetwork',
+  securityGroup: 'admin.securityGroup',
 }

@@ -27,6 +27,7 @@ import {
   type TemplateRow,
   type VdcRow,
 } from '../tenants/orgs.ts'
+import { findSecurityGroup, type SecurityGroupRow } from '../tenants/security-groups.ts'
 import { findAccount, type AccountRow } from '../tenants/tenants.ts'
 import { resolve, type Resolved } from './resolve.ts'
 
@@ -44,6 +45,7 @@ export interface PathResources {
   readonly network: NetworkRow
   readonly edgeGateway: EdgeGatewayRow
   readonly externalNetwork: ExternalNetworkRow & OwnedResource
+  readonly securityGroup: SecurityGroupRow
   readonly entity: Entity
   readonly task: TaskRow
   readonly accessToken: AccessTokenRow
@@ -96,6 +98,10 @@ export const resourceFinders: Finders = {
     if (uuid === undefined || !may(principal, 'external:admin')) return undefined
     const external = await findExternalNetwork(tx, uuid)
     return external && { ...external, org: principal.org }
+  },
+  async securityGroup(tx, id) {
+    const uuid = uuidOf(id, /^([0-9a-f]|urn:[^:]+:securitygroup:)/)
+    return uuid === undefined ? undefined : findSecurityGroup(tx, uuid)
   },
   async template(tx, id) {
     const uuid = uuidOf(id, /^(vappTemplate|vm)-/)

@@ -9,6 +9,7 @@ import { findCatalog, findCatalogItem } from '../tenants/catalogs.ts'
 import { findEdgeGateway } from '../tenants/edge-gateways.ts'
 import { findNetwork } from '../tenants/network-rows.ts'
 import { findOrg, findTemplate, findVdc } from '../tenants/orgs.ts'
+import { findSecurityGroup } from '../tenants/security-groups.ts'
 
 type Find = (db: Kysely<CloudTables>, id: string) => Promise<{ readonly org: OrgId } | undefined>
 
@@ -23,6 +24,7 @@ const finders = {
   vdc: findVdc,
   network: findNetwork,
   gateway: findEdgeGateway,
+  securitygroup: findSecurityGroup,
   catalog: findCatalog,
   catalogitem: findCatalogItem,
   vapptemplate: findTemplate,

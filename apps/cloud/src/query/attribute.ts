@@ -14,6 +14,7 @@ export type ReferenceTarget =
   | 'network'
   | 'edgeGateway'
   | 'externalNetwork'
+  | 'securityGroup'
 
 /** Sets of words that a dialect may translate. */
 export type Vocabulary = keyof Dialect['words']

@@ -37,3 +37,32 @@ export const networks = {
   where: 'r.deleted_at is null',
   fields,
 } as const
+
+const partsOf = (table: string, more = '') =>
+  number(
+    `(select count(*)::integer from ${table} part where part.org = r.org and part.security_group = r.id${more})`,
+  )
+
+/** The attributes of security groups in queries. */
+const securityGroupFields = {
+  name: text('r.name'),
+  description: text('(r.description collate "C")'),
+  selector: text(
+    `(select string_agg(label.key || '=' || label.value, ', ' order by label.key) collate "C"
+    from security_group_label label where label.org = r.org and label.security_group = r.id)`,
+    { maybe: true },
+  ),
+  isInboundLimited: boolean('r.limits_in'),
+  isOutboundLimited: boolean('r.limits_out'),
+  numberOfRules: partsOf('security_group_rule'),
+  numberOfVMs: partsOf('security_group_member'),
+} as const
+
+export const securityGroupRecord = {
+  name: 'securityGroup',
+  element: 'SecurityGroupRecord',
+  resource: 'securityGroup',
+  table: 'security_group',
+  references: ['SecurityGroupReferences', 'SecurityGroupReference'],
+  fields: securityGroupFields,
+} as const

@@ -16,7 +16,7 @@ import {
   type ReferenceTarget,
 } from './attribute.ts'
 import { edgeGatewayType, externalNetworkType } from './edge-types.ts'
-import { networks } from './network-fields.ts'
+import { networks, securityGroupRecord } from './network-fields.ts'
 
 /** A column that identifies records and gives their order of creation. */
 export interface RecordKey {
@@ -283,6 +283,7 @@ const types: readonly RecordType[] = [
   },
   edgeGatewayType,
   externalNetworkType,
+  { ...securityGroupRecord, ...tenants, key: id },
   {
     name: 'catalog',
     element: 'CatalogRecord',

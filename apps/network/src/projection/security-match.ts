@@ -3,7 +3,7 @@
 // falls through to it. What they do not allow is written as what it is, not as "!(…)": OVN multiplies negations out.
 import { addressNumber, blockText, sizeOfPrefix, type AddressBlock } from '@skerry/vm'
 
-import { blocksBetween, readBlock } from './addresses.ts'
+import { blocksBetween, checkedBlock } from './addresses.ts'
 import type { SecurityRule } from './projected-cloud.ts'
 import type { PortRange } from './read-rules.ts'
 
@@ -66,7 +66,7 @@ const covers = ({ protocol, ports }: SecurityRule, region: PacketRegion): boolea
 /** The match of peers that none of the rules allows; undefined: all are allowed, empty: none is. */
 function deniedPeers(rules: readonly SecurityRule[], end: PeerEnd): string | undefined {
   if (rules.some(({ block }) => block === null)) return undefined
-  const blocks = rules.map(({ block }) => readBlock(block ?? '', 'a rule of a security group'))
+  const blocks = rules.map(({ block }) => checkedBlock(block ?? '', 'a rule of a security group'))
   if (blocks.length === 0) return ''
   // Blocks are of IPv4.
   const others = outside(blocks).map(blockText)

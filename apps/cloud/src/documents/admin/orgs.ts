@@ -84,6 +84,8 @@ export function adminOrg(
       link(disabled ? 'enable' : 'disable', `${href}/action/${disabled ? 'enable' : 'disable'}`),
     link('add', `${href}/users`, { type: media('admin.user') }),
     rules && link('add', `${href}/vdcs`, { type: media('admin.vdc') }),
+    link('down', hrefs.securityGroups(id), { type: media('admin.securityGroups') }),
+    link('add', hrefs.securityGroups(id), { type: media('admin.securityGroup') }),
     element('FullName', {}, name),
     bool('IsEnabled', !disabled),
     element('Quota', quotaAttributes(quota)),
