@@ -8,6 +8,7 @@ import { token } from './commands/administration/token.ts'
 import { user } from './commands/administration/user.ts'
 import { followEvents } from './commands/cloud/events.ts'
 import { resourceCommands } from './commands/cloud/resources.ts'
+import { securityGroup } from './commands/cloud/security-group.ts'
 import { task } from './commands/cloud/task.ts'
 import { vapp } from './commands/cloud/vapp.ts'
 import { vmBulk } from './commands/cloud/vm-bulk.ts'
@@ -139,6 +140,7 @@ export const commands: readonly Command[] = [
   ...firewall,
   ...externalAddresses,
   ...external,
+  ...securityGroup,
   ...task,
   ...user,
   ...token,

@@ -250,3 +250,38 @@ test('networks are created and deleted by administrators of the organisation, an
   assert.match(gone.out, /^network lab: task \S+ is running\n$/)
   await sql`update host set overlay = 'none'`.execute(api.cloud.db)
 })
+
+test('a security group is made, gets rules and loses them, by an administrator of the organisation only', async () => {
+  const made = await chief('security-group', 'create', 'web', '--label', 'role=web')
+  assert.equal(made.code, 0, made.err)
+  const allow = (...words: readonly string[]) => chief('security-group', 'allow', 'web', ...words)
+  const tcp = await allow('--protocol', 'tcp', '--port', '8000-8100', '--peer', '10.1.0.0/16')
+  assert.equal(tcp.out, 'security group web has 1 rules\n', tcp.err)
+  assert.equal((await allow('--protocol', 'icmp', '--peer', 'web')).code, 0)
+  assert.equal((await allow('--out')).code, 0)
+  const { out } = await author('security-group', 'info', 'web')
+  assert.match(out, /^web: VMs with role=web accept and send only what a rule allows\n/)
+  assert.match(out, /^ +1 +in +tcp +8000-8100 +10\.1\.0\.0\/16$/m)
+  assert.match(out, /^ +2 +in +icmp +all +web$/m)
+  assert.match(out, /^ +3 +out +any +all +anybody$/m)
+  assert.match(out, /^VMs: none$/m)
+  const listed = await author('security-group', 'list', '--filter', 'name==web')
+  assert.match(
+    listed.out,
+    /^NAME +LABELS +INBOUND +OUTBOUND +RULES +VMS +ID\nweb +role=web +yes +yes +3 +0 /,
+  )
+  assert.equal((await author('security-group', 'allow', 'web')).code, 1, 'without the right')
+  assert.match((await allow('--port', '80')).err, /only tcp and udp have a PortRange/)
+  assert.match((await allow('--peer', 'nobody')).err, /there is no security group nobody/)
+  assert.equal((await chief('security-group', 'rm', 'web', '--rule', '1')).code, 0)
+  assert.match((await chief('security-group', 'rm', 'web', '--rule', '3')).err, /has no rule 3/)
+  const group = JSON.parse((await chief('security-group', 'info', 'web', '--json')).out) as {
+    readonly rules: readonly { readonly protocol: string }[]
+  }
+  assert.deepEqual(
+    group.rules.map(({ protocol }) => protocol),
+    ['icmp', 'any'],
+  )
+  const removed = await chief('security-group', 'rm', 'web')
+  assert.equal(removed.out, 'security group web is deleted\n', removed.err)
+})

@@ -55,6 +55,12 @@ export const kinds = {
     listed: 'skerry external list',
     at: '/api/admin/extension/externalnet/',
   },
+  securityGroup: {
+    called: 'security group',
+    type: 'securityGroup',
+    listed: 'skerry security-group list',
+    urn: 'securitygroup',
+  },
   catalog: { called: 'catalog', type: 'catalog', listed: 'skerry catalog list', urn: 'catalog' },
 } as const satisfies Record<string, Kind>
 

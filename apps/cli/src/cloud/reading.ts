@@ -208,6 +208,7 @@ const named: Readonly<Record<string, string>> = {
   NETWORK: 'orgVdcNetwork',
   EDGE: 'edgeGateway',
   EXTERNAL: 'externalNetwork',
+  GROUP: 'securityGroup',
   ORG: 'organization',
   HOST: 'host',
 }

@@ -104,6 +104,16 @@ const firewallRule = object({
 /** Rules of an edge gateway, changed. */
 const rulesChanged = anyOf(object({ edge: text, version: number, done: text }, { task }), underWay)
 
+const securityGroup = object({
+  name: text,
+  labels: listOf(text),
+  limits: listOf(text),
+  rules: listOf(object({ rule: number, direction: text, protocol: text, ports: text, peer: text })),
+  vms: listOf(text),
+  ready: truth,
+  href: text,
+})
+
 /** First words of `list` commands that print records of the query API. */
 const records = [
   'org',
@@ -112,6 +122,7 @@ const records = [
   'network',
   'edge',
   'external',
+  'security-group',
   'vapp',
   'vm',
   'task',
@@ -256,6 +267,9 @@ export const outputs: Readonly<Record<string, OutputShape>> = {
   'address release': object({ released: text }),
   'external create': object({ name: text, href: text }),
   'external rm': done,
+  'security-group create': object({ name: text, href: text }),
+  ...same(['security-group info', 'security-group allow'], securityGroup),
+  'security-group rm': done,
   'vapp clone': anyOf(object({ name: text, href: text }), underWay),
   ...same(['task info', 'task wait', 'task cancel'], wholeTask),
   'user list': listOf(user),
