@@ -31,7 +31,7 @@ const skip = needsOvsdbServer || (reasonWithoutRoot('network') ?? false)
 const TOKEN = '1'
 const id = (number: number): string =>
   `00000000-0000-7000-8000-${number.toString(16).padStart(12, '0')}`
-const [WEB, CLIENTS, CLOSED] = [id(100), id(101), id(102)]
+const [WEB, CLIENTS, CLOSED, PINGED] = [id(100), id(101), id(102), id(103)]
 
 const rule = (more: Partial<SecurityRule>): SecurityRule => ({
   protocol: 'any',
@@ -70,6 +70,7 @@ const [web, client, stranger, closed] = [
 ]
 const far = card(5, [CLIENTS], second.id)
 const both = card(6, [WEB, CLOSED])
+const pinged = card(7, [PINGED])
 
 const { org } = base.networks[0] ?? assert.fail()
 const securityGroups: readonly ProjectedSecurityGroup[] = [
@@ -85,6 +86,7 @@ const securityGroups: readonly ProjectedSecurityGroup[] = [
     out: null,
   },
   { org, id: CLIENTS, in: null, out: null },
+  { org, id: PINGED, in: [rule({ protocol: 'icmp' })], out: null },
   {
     org,
     id: CLOSED,
@@ -96,7 +98,7 @@ const securityGroups: readonly ProjectedSecurityGroup[] = [
 const cloud: ProjectedCloud = {
   ...base,
   networks: [network, second],
-  nics: [web, client, stranger, closed, far, both],
+  nics: [web, client, stranger, closed, far, both, pinged],
   securityGroups,
 }
 
@@ -176,6 +178,11 @@ suite('security groups in OVN', { skip }, () => {
     assert.equal(await arrives({ from: stranger, to: closed, ...to80 }), false)
     assert.equal(await arrives({ from: stranger, to: both, ...to80 }), true)
     assert.equal(await arrives({ from: web, to: stranger, packet: tcp(81) }), true)
+    const echo = { from: stranger, to: pinged, packet: 'icmp4 && icmp4.type == 8' }
+    assert.equal(await arrives(echo), true)
+    assert.equal(await arrives({ ...echo, tracked: ['est', 'est'] }), true)
+    assert.equal(await arrives({ ...echo, packet: tcp(80) }), false)
+    assert.equal(await arrives({ ...echo, packet: tcp(80), tracked: ['est', 'est'] }), false)
   })
 
   test('a peer is recognised by its group, and a group may be its own peer', async () => {

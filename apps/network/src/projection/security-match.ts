@@ -26,7 +26,7 @@ interface PacketRegion {
 const whole: PortRange = { low: 0, high: LAST_PORT }
 const isWhole = ({ low, high }: PortRange): boolean => low === 0 && high === LAST_PORT
 
-/** Matches of everything that no rule allows, whoever the peer is. Peers that are groups are not seen here: `groupMatches` allows them. */
+/** Matches of everything that no rule allows. Peers that are groups are not seen here: `groupMatches` allows them. */
 export function deniedMatches(rules: readonly SecurityRule[], end: PeerEnd): readonly string[] {
   const open = rules.filter(({ peer }) => peer === null)
   const denied = new Map<string, PacketRegion[]>()

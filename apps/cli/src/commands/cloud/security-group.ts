@@ -54,7 +54,7 @@ const columns: readonly TableColumn<ShownRule>[] = [
   { head: 'PEER', cell: ({ peer }) => peer },
 ]
 
-function shown(group: Element) {
+function describeGroup(group: Element) {
   const labels = inside(group, 'Selector', 'Label').map(
     (label) => `${textIn(label, 'Key')}=${textIn(label, 'Value')}`,
   )
@@ -117,7 +117,7 @@ const info = command({
   examples: ['skerry security-group info web'],
   next: 'skerry security-group allow GROUP adds a rule',
   async run(context, { words: [word = ''], json }) {
-    const found = shown(await documentOf(sessionIn(context), word))
+    const found = describeGroup(await documentOf(sessionIn(context), word))
     if (json) return context.print(JSON.stringify(found, null, 2))
     const { name, labels, limits, rules, vms, ready } = found
     const limited = { in: 'accept', out: 'send' }
@@ -230,7 +230,7 @@ const allow = command({
     const more = out
       ? { in: now.in, out: [...(now.out ?? []), rule] }
       : { in: [...(now.in ?? []), rule], out: now.out }
-    const changed = shown(await change(side, group, partsOf(group, more)))
+    const changed = describeGroup(await change(side, group, partsOf(group, more)))
     printResult(context, json, {
       text: `security group ${changed.name} has ${changed.rules.length} rules`,
       body: changed,
