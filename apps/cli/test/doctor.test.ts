@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 
-import type { MachineFinding } from '@skerry/vm'
+import { overlayFinding, type MachineFinding } from '@skerry/vm'
 
 import { examine, type Places } from '../src/machine/checks.ts'
 import { localClient } from '../src/vms/local-client.ts'
@@ -86,6 +86,24 @@ test('a missing template fails with how to create one, a degraded vmd with its r
   assert.equal(found?.state, 'fail')
   assert.match(found?.fix ?? '', /skerry template import/)
   assert.equal(findings.find(({ check }) => check === 'vmd')?.fix, reasons[0])
+})
+
+test('networks across hosts are as vmd found them, on a machine that has them', async () => {
+  await using made = await makeDirectory()
+  const overlay = overlayFinding(
+    { state: 'failing', reason: 'the MTU of eth0 is 1400; tunnels need 1500', uplinks: [] },
+    false,
+  )
+  await using daemon = await startDaemon((requested, reply) =>
+    answer(reply, 200, requested.includes('templates') ? [] : { status: 'ok', checks: [overlay] }),
+  )
+  const context = { api: localClient(daemon.url), path: '' }
+  const findings = await examine(context, placesIn(made.directory))
+  assert.deepEqual(findings.at(-1), overlay)
+  assert.match(overlay?.fix ?? '', /raise the MTU/)
+  assert.equal(overlayFinding({ state: 'none', uplinks: [] }, false), undefined)
+  assert.equal(overlayFinding({ state: 'ready', uplinks: ['out'] }, false)?.state, 'ok')
+  assert.equal(overlayFinding({ state: 'ready', uplinks: ['out'] }, true)?.state, 'warn')
 })
 
 test('doctor exits with 1 if a check fails, also with --json', async () => {

@@ -46,6 +46,8 @@ export {
 export {
   accelerationFinding,
   KVM,
+  OVERLAY_CHECK,
+  overlayFinding,
   programDirectories,
   programFinding,
   requiredPrograms,

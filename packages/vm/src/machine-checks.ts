@@ -1,3 +1,5 @@
+import type { HostOverlay } from './nic.ts'
+
 /** What a machine needs to run VMs, and what to do if something is missing. Pure: `skerry doctor` and vmd gather the facts. */
 export interface MachineFinding {
   readonly check: string
@@ -67,3 +69,48 @@ export const templateFinding = (hasDefault: boolean): MachineFinding =>
         found: 'missing; new VMs are created from it',
         fix: 'sudo skerry template build, or skerry template import FILE --default',
       }
+
+export const OVERLAY_CHECK = 'networks across hosts'
+
+/** Why a host cannot reach networks across hosts, as its reason begins or ends, and what to do. */
+const overlayFixes: readonly (readonly [RegExp, string])[] = [
+  [/^(Open vSwitch|ovs-vswitchd) does not run/, 'sudo systemctl restart openvswitch-switch'],
+  [/^ovn-controller does not run/, 'sudo apt install ovn-host && sudo systemctl restart ovn-host'],
+  [
+    /^ovn-controller is not connected/,
+    'see that this machine reaches TCP port 6642 of the network server, and that skerry-network runs there',
+  ],
+  [
+    /^the MTU of /,
+    'raise the MTU of that card: sudo ip link set CARD mtu NUMBER, and in its configuration',
+  ],
+  [
+    /^no card of this host has the address /,
+    'give a card that address, or join the host again with another one',
+  ],
+  [
+    /^it has not joined /,
+    'run a network server; a cell then connects this host: skerry admin network-server create',
+  ],
+]
+
+/** undefined: the machine has no Open vSwitch and needs none. `isNetdev`: ovs-vswitchd forwards packets itself. */
+export function overlayFinding(
+  { state, reason = '', uplinks }: HostOverlay,
+  isNetdev: boolean,
+): MachineFinding | undefined {
+  const check = OVERLAY_CHECK
+  if (state === 'none') return undefined
+  if (state === 'failing') {
+    const known = overlayFixes.find(([begins]) => begins.test(reason))
+    return { check, state: 'fail', found: reason, fix: known?.[1] ?? 'see the log of vmd' }
+  }
+  const leads = uplinks.length === 0 ? 'no external network' : uplinks.join(', ')
+  if (!isNetdev) return { check, state: 'ok', found: `ready; external: ${leads}` }
+  return {
+    check,
+    state: 'warn',
+    found: `ready; external: ${leads}; ovs-vswitchd forwards packets itself, which is slow`,
+    fix: 'sudo modprobe openvswitch, then set datapath_type of the bridges to system',
+  }
+}

@@ -6,6 +6,7 @@ import { delimiter, dirname, join } from 'node:path'
 import {
   accelerationFinding,
   KVM,
+  OVERLAY_CHECK,
   programDirectories,
   programFinding,
   requiredPrograms,
@@ -121,6 +122,22 @@ const checkNetwork: Look = async (_, { bridge }) =>
         fix: 'sudo skerry vmd creates it; if it exists already: sudo virsh net-start skerry',
       }
 
+interface MachineBody {
+  readonly checks?: readonly MachineFinding[]
+}
+
+/** vmd looks at Open vSwitch, OVN's controller and the card of the tunnels. A machine without Open vSwitch has no such finding. */
+async function checkOverlay({ api }: Pick<CliContext, 'api'>): Promise<readonly MachineFinding[]> {
+  try {
+    const { body } = await api.ask<MachineBody>('GET', path('machine'))
+    return body.checks?.filter(({ check }) => check === OVERLAY_CHECK) ?? []
+  } catch (error) {
+    // Another check reports a vmd that does not answer.
+    if (error instanceof Failure) return []
+    throw error
+  }
+}
+
 const checks: readonly Look[] = [
   ...checkPrograms,
   checkLibvirt,
@@ -136,7 +153,9 @@ export async function examine(
   context: Pick<CliContext, 'api' | 'path'>,
   places: Places,
 ): Promise<readonly MachineFinding[]> {
-  return Promise.all(checks.map(async (look) => look(context, places)))
+  const overlay = checkOverlay(context)
+  const found = await Promise.all(checks.map(async (look) => look(context, places)))
+  return [...found, ...(await overlay)]
 }
 
 async function isThere(file: string, mode: number): Promise<boolean> {

@@ -7,6 +7,7 @@ import * as engine from '@skerry/engine'
 import {
   accelerationFinding,
   KVM,
+  overlayFinding,
   programDirectories,
   programFinding,
   requiredPrograms,
@@ -80,11 +81,13 @@ async function checkMachine(
     isThere(KVM, constants.F_OK),
     engine.listTemplates(host),
   ])
+  const overlay = overlayFinding(host.overlay.now, host.overlay.datapath === 'netdev')
   return [
     ...programs,
     accelerationFinding(cpuinfo, hasKvm),
     spaceFinding(freeBytes, host.paths.data),
     templateFinding(templates.some(({ name }) => name === 'default')),
+    ...(overlay ? [overlay] : []),
   ]
 }
 
