@@ -13,6 +13,13 @@ const HOSTS = 30
 const CARRIED = 3
 const GROUP_MAX = 100
 
+/**
+ * An id of the last year. OVN's programs find rows by the first 32 bits of an id, which are its time: rows that all came in the same
+ * minute would be searched one by one, which no real cloud makes them do.
+ */
+const earlierId = sql`(lpad(to_hex((extract(epoch from clock_timestamp()) * 1000)::bigint - (random() * 31536000000)::bigint), 12, '0')
+  || '7' || substr(replace(gen_random_uuid()::text, '-', ''), 14))::uuid`
+
 /** Adds what is missing to this many networks. */
 export async function growZone(
   { cloud }: NetworkSite,
@@ -69,8 +76,8 @@ async function addGroups(db: Rows, networks: number): Promise<void> {
 async function addNetworks(db: Rows, networks: number): Promise<void> {
   const missing = sql`generate_series(1, ${networks}::integer) n join org on org.name = 'tenant-' || n
     join vdc on vdc.org = org.id`
-  await sql`insert into edge_gateway (org, vdc, name, external, edge_group, hosts, key, group_port, address)
-    select org.id, vdc.id, 'default', external_network.id, edge_group.id,
+  await sql`insert into edge_gateway (id, org, vdc, name, external, edge_group, hosts, key, group_port, address)
+    select ${earlierId}, org.id, vdc.id, 'default', external_network.id, edge_group.id,
       (select array_agg(member.host) from edge_group_host member where member.edge_group = edge_group.id), 2 * n,
       10 + case when n <= ${CARRIED}::integer then n - 1 else (n - ${CARRIED}::integer - 1) % ${GROUP_MAX}::integer end,
       host('100.64.0.16'::inet + n)
@@ -78,8 +85,8 @@ async function addNetworks(db: Rows, networks: number): Promise<void> {
         + case when n <= ${CARRIED}::integer then 0 else 1 + (n - ${CARRIED}::integer - 1) / ${GROUP_MAX}::integer end,
       external_network where external_network.kind = 'outbound'
       and not exists (select from edge_gateway made where made.org = org.id)`.execute(db)
-  await sql`insert into network (org, vdc, name, kind, edge_gateway, base, prefix, gateway, dns, key, edge_port)
-    select org.id, vdc.id, 'default', 'routed', edge_gateway.id, 173277184, 20, '10.84.0.1', '{100.64.0.1}', 2 * n + 1, 10
+  await sql`insert into network (id, org, vdc, name, kind, edge_gateway, base, prefix, gateway, dns, key, edge_port)
+    select ${earlierId}, org.id, vdc.id, 'default', 'routed', edge_gateway.id, 173277184, 20, '10.84.0.1', '{100.64.0.1}', 2 * n + 1, 10
     from ${missing} join edge_gateway on edge_gateway.org = org.id
     where not exists (select from network made where made.org = org.id)`.execute(db)
   await sql`update network_zone set keys = greatest(keys, 2000000)`.execute(db)
@@ -97,8 +104,8 @@ async function addCards(db: Rows, networks: number, cards: number): Promise<void
       cross join generate_series(1, ${cards}::integer) card
       join host on host.name = 'host-' || (4 + (n * ${cards}::integer + card) % ${HOSTS - 3}::integer)
     where not exists (select from vm made where made.org = org.id)`.execute(db)
-  await sql`insert into nic (org, vm, index, network, mode, "offset", address, mac, key)
-    select vm.org, vm.id, 0, network.id, 'POOL', 10 + card, '10.84.0.' || (10 + card), '52:54:00:00:00:' || lpad(to_hex(card), 2, '0'),
+  await sql`insert into nic (id, org, vm, index, network, mode, "offset", address, mac, key)
+    select ${earlierId}, vm.org, vm.id, 0, network.id, 'POOL', 10 + card, '10.84.0.' || (10 + card), '52:54:00:00:00:' || lpad(to_hex(card), 2, '0'),
       10 + card
     from vm join network on network.org = vm.org, lateral (select substr(vm.name, 4)::integer as card) place
     where vm.name like 'vm-%' and vm.org in (select id from org where name like 'tenant-%')

@@ -20,8 +20,9 @@ import {
   type NetworkServer,
   type ServerRun,
 } from '../network/network-site.ts'
+import { ovnProgramsOf } from '../network/ovn-programs.ts'
 import { GATEWAY_HOST, growZone } from './many-networks.ts'
-import { childrenOf, processorSeconds } from './processor.ts'
+import { processorSeconds } from './processor.ts'
 
 const { values } = parseArgs({
   options: {
@@ -55,6 +56,7 @@ if (missed.length > 0) process.exitCode = 1
 async function measure(networks: number) {
   await rm(server.data, { recursive: true, force: true })
   const run = server.start()
+  run.child.stderr?.pipe(process.stderr)
   const began = performance.now()
   try {
     const isWritten = () => run.log().includes('northd compiles them')
@@ -172,15 +174,10 @@ async function untilHostIsCurrent(
   await until('the host is current', isCurrent, PATIENCE_MS, LOOK_MS)
 }
 
-/** The programs of a network server, by what they do. */
+/** A network server and the programs of OVN, by their names. */
 function programsOf({ child }: ServerRun): Readonly<Record<string, number>> {
-  const kindOf = (pid: number) => {
-    const words = readFileSync(`/proc/${pid}/cmdline`, 'utf8')
-    if (words.includes('ovn-northd')) return 'northd'
-    return words.includes('/nb.db') ? 'northbound' : 'southbound'
-  }
-  const own = child.pid ?? 0
-  return { server: own, ...Object.fromEntries(childrenOf(own).map((pid) => [kindOf(pid), pid])) }
+  const server = child.pid ?? 0
+  return { server, ...ovnProgramsOf(server) }
 }
 
 function spentBy(run: ServerRun) {

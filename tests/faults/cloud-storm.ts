@@ -1,4 +1,4 @@
-// Tenants who create, power and delete VMs through every address of a cloud, while its parts are killed.
+// Tenants who create, power and delete VMs, and networks, through every address of a cloud, while its parts are killed.
 import { readFileSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { request } from 'node:https'
@@ -19,6 +19,7 @@ import { invariants } from './cloud/invariants.ts'
 import { keep } from './cloud/keep.ts'
 import { Killer } from './cloud/kills.ts'
 import { clearAway, runLane, type Accepted, type Lane } from './cloud/lane.ts'
+import { logInAdministrator, runNetworkLane, type NetworkLane } from './cloud/network-lane.ts'
 import { openPlace, type Place } from './cloud/place.ts'
 import { RowWatch } from './cloud/row-watch.ts'
 import type { Sky, Weather } from './cloud/weather.ts'
@@ -35,6 +36,8 @@ export interface CloudStormOptions {
   readonly seed: number
   readonly weather: (draw: SeededRandom, sky: Sky) => Weather
   readonly say?: (line: string) => void
+  /** With networks across hosts: their parts are killed too, and one more client changes networks. Default: false. */
+  readonly network?: boolean
   /** The number of concurrent clients; default: 4. */
   readonly lanes?: number
   /** The directory for logs and rows after a failure. */
@@ -60,9 +63,10 @@ export interface CloudStormFigures {
 /** Runs it all; throws on any violated invariant. */
 export async function runCloudStorm(options: CloudStormOptions): Promise<CloudStormFigures> {
   const began = performance.now()
+  const { network = false } = options
   const dir = await mkdtemp(join(tmpdir(), 'storm-'))
   try {
-    await using lab = await startLab({ dir: join(dir, 'lab'), hosts: 2, cells: 2 })
+    await using lab = await startLab({ dir: join(dir, 'lab'), hosts: 2, cells: 2, network })
     await using place = await openPlace(lab)
     options.say?.(`the cloud is up after ${Math.round((performance.now() - began) / 1000)} s`)
     const figures = await rage(place, options).catch(async (error: unknown) => {
@@ -87,6 +91,7 @@ async function rage(
   const killer = new Killer(place, draw.branch())
   const weather = makeWeather(draw.branch(), {
     killer,
+    network: place.cloud.network !== undefined,
     accepted: () => accepted.length,
     signal: over.signal,
     say,
@@ -96,8 +101,10 @@ async function rage(
   const lanes = Array.from({ length: hands }, (_, number) =>
     laneOf(place, number, { answers, accepted, refused, draw: draw.branch(), weather }),
   )
+  const hand = { answers, accepted, draw: draw.branch(), weather }
+  const networks = await networkLanesOf(place, hand)
   await using _ = killer.keepUp()
-  const work = [weather.rage(), ...lanes.map((lane) => runLane(lane))]
+  const work = [weather.rage(), ...lanes.map(runLane), ...networks.map(runNetworkLane)]
   try {
     await Promise.all(work)
   } catch (error) {
@@ -168,6 +175,18 @@ function laneOf(place: Place, number: number, { draw, weather, ...hands }: Hands
     giveBack: weather.giveBack,
     patienceMs: weather.patienceMs,
   }
+}
+
+async function networkLanesOf(
+  place: Place,
+  { answers, accepted, draw, weather }: Omit<Hands, 'refused'>,
+): Promise<readonly NetworkLane[]> {
+  const { cloud, db, ways } = place
+  if (!cloud.network) return []
+  const client = await logInAdministrator(place, readFileSync(cloud.ca, 'utf8'))
+  const { take, patienceMs } = weather
+  const vdc = cloud.tenants[0]?.vdc ?? ''
+  return [{ client, db, ways, vdc, chance: draw, answers, accepted, take, patienceMs }]
 }
 
 function readEvents({ cloud, clients, ways }: Place, draw: SeededRandom): EventReader {

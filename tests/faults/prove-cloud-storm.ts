@@ -1,5 +1,5 @@
-// kill -9 of all parts of a cloud, many times, while tenants create, power and delete VMs with real guests.
-// Usage: node tests/faults/prove-cloud-storm.ts [--seed N] [--operations 300] [--kills 102] [--keep DIRECTORY]
+// kill -9 of all parts of a cloud, many times, while tenants create, power and delete VMs with real guests, and networks.
+// Usage: node tests/faults/prove-cloud-storm.ts [--seed N] [--operations 300] [--kills 110] [--keep DIRECTORY]
 // Prints one line of JSON; fails on any violated invariant.
 import { parseArgs } from 'node:util'
 
@@ -10,7 +10,7 @@ const { values } = parseArgs({
   options: {
     seed: { type: 'string', default: '1' },
     operations: { type: 'string', default: '300' },
-    kills: { type: 'string', default: '102' },
+    kills: { type: 'string', default: '110' },
     keep: { type: 'string' },
   },
 })
@@ -18,6 +18,7 @@ const { values } = parseArgs({
 const storm = { operations: Number(values.operations), kills: Number(values.kills) }
 const figures = await runCloudStorm({
   seed: Number(values.seed),
+  network: true,
   weather: (draw, sky) => spread(storm, draw, sky),
   ...(values.keep !== undefined && { keep: values.keep }),
   say: (line) => console.error(`${new Date().toISOString().slice(11, 19)} ${line}`),

@@ -26,7 +26,7 @@ export interface Asking {
 }
 
 export interface Question {
-  readonly method: 'GET' | 'POST' | 'DELETE'
+  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE'
   readonly path: string
   readonly body?: string
   /** The same in every attempt. */

@@ -4,6 +4,7 @@ import { sql, type RawBuilder } from 'kysely'
 
 import type { Accepted } from './lane.ts'
 import { cloudLeftovers, type Placed } from './leftovers.ts'
+import { networkInvariants } from './network-invariants.ts'
 import type { Place } from './place.ts'
 
 export interface Asked {
@@ -15,6 +16,7 @@ export async function invariants(place: Place, requested: Asked): Promise<string
     ...rules.map(({ says, where }) => rule(place, says, where)),
     requests(place, requested),
     onHosts(place),
+    networkInvariants(place),
   ])
   const twice = place.qemus.doubled.map((line) => `at one moment ${line}`)
   return [...twice, ...found.flat()]
@@ -93,13 +95,18 @@ const rules: readonly { readonly says: string; readonly where: RawBuilder<unknow
     where: sql`select vm || ' ' || goal as which from pending_undo`,
   },
   {
+    says: 'a change of a network is not projected, or did not succeed',
+    where: sql`select kind || ' ' || unit || ' ' || coalesce(fault, '') as which from network_change
+      union all select id || ' ' || operation || ' ' || state from task where network is not null and state <> 'success'`,
+  },
+  {
     says: 'the cloud recovers without a restore',
     where: sql`select 'cloud' as which from cloud where recovering`,
   },
   {
     says: 'there is an event for administrators that should not exist',
     where: sql`select kind || ' ' || coalesce(vm::text, '') || ' ' || details as which from event
-      where kind in ('vm.missing', 'vm.orphaned', 'undo.refused', 'host.quarantined', 'cloud.recovering')`,
+      where kind in ('vm.missing', 'vm.orphaned', 'undo.refused', 'host.quarantined', 'cloud.recovering', 'network.refused')`,
   },
   {
     says: 'the cloud itself started a VM twice for one cause, or without a cause',

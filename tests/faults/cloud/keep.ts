@@ -4,7 +4,20 @@ import { join } from 'node:path'
 
 import type { Place } from './place.ts'
 
-const TABLES = ['host', 'vapp', 'vm', 'task', 'request_key', 'pending_undo', 'event', 'cell']
+const TABLES = [
+  'host',
+  'vapp',
+  'vm',
+  'task',
+  'request_key',
+  'pending_undo',
+  'event',
+  'cell',
+  'network',
+  'nic',
+  'network_change',
+  'network_zone',
+]
 
 export async function keep({ cloud, hosts }: Place, directory: string): Promise<void> {
   await mkdir(directory, { recursive: true })
@@ -12,6 +25,7 @@ export async function keep({ cloud, hosts }: Place, directory: string): Promise<
     ...cloud.cells.map(({ name, log }) => [log, `${name}.log`] as const),
     [cloud.postgres.log, 'postgres.log'] as const,
     [cloud.temporal.log, 'temporal.log'] as const,
+    ...(cloud.network ? [[cloud.network.log, 'network.log'] as const] : []),
     ...hosts.flatMap(({ name, dir }) => [
       [join(dir, 'log'), `${name}-log`] as const,
       [join(dir, 'skerry', 'cloud', 'orders'), `${name}-orders`] as const,

@@ -1,15 +1,24 @@
 // Kills processes, and restarts what is down, as the init of a machine does. There is no other intervention.
 import { setTimeout as sleep } from 'node:timers/promises'
 
-import { until } from '@skerry/lab'
+import { until, type LabServer } from '@skerry/lab'
 
 import type { SeededRandom } from '../../../tools/lab/src/system/seeded-random.ts'
+import { ovnProgramsOf, type OvnProgram } from '../../network/ovn-programs.ts'
 import type { Place } from './place.ts'
 import type { Life } from './qemu-watch.ts'
 import { findAtWork, takeOver } from './takeover.ts'
 
 export const killable = ['cell', 'vmd', 'libvirtd', 'qemu', 'postgres', 'temporal'] as const
-export type Killable = (typeof killable)[number]
+/** Of a cloud with networks across hosts. */
+export const networkKillable = [
+  'network server',
+  'northbound database',
+  'southbound database',
+  'northd',
+  'controller',
+] as const
+export type Killable = (typeof killable)[number] | (typeof networkKillable)[number]
 
 /** An init waits a little before it restarts what has died. */
 const RESTART_MS = 1500
@@ -98,6 +107,45 @@ export class Killer {
       this.#revive(() => temporal.restart(), 'temporal')
       return { whose: 'temporal' }
     },
+    'network server': async () => {
+      const server = this.#networkServer()
+      await this.#afterOwn(server.name, () => server.kill())
+      this.#revive(() => server.start(), server.name)
+      return { whose: server.name }
+    },
+    'northbound database': () => this.#killOvn('northbound'),
+    'southbound database': () => this.#killOvn('southbound'),
+    northd: () => this.#killOvn('northd'),
+    controller: async () => {
+      const host = this.#pick(this.#place.hosts)
+      const name = `controller of ${host.name}`
+      await this.#afterOwn(name, () => host.killSwitchDaemon('ovn-controller'))
+      this.#revive(() => host.startSwitch(), name)
+      return { whose: host.name }
+    },
+  }
+
+  #networkServer(): LabServer {
+    const { network } = this.#place.cloud
+    if (!network) throw new Error('this cloud has no network server')
+    return network
+  }
+
+  /** Its server starts it again: no init knows it. */
+  async #killOvn(program: OvnProgram): Promise<Omit<Kill, 'what' | 'at'>> {
+    const server = this.#networkServer()
+    await this.#own.get(server.name)
+    const killed = () => {
+      try {
+        const pid = ovnProgramsOf(server.pid ?? 0)[program]
+        return pid !== undefined && process.kill(pid, 'SIGKILL')
+      } catch {
+        // It ended while we looked.
+        return false
+      }
+    }
+    await this.#looking(() => until(`${program} runs`, killed, FOUND_MS))
+    return { whose: program }
   }
 
   /** Temporal exits by itself if Postgres dies while it starts: an init restarts it, too. */

@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 
 import type { SeededRandom } from '../../../tools/lab/src/system/seeded-random.ts'
-import { killable, type Killable, type Killer } from './kills.ts'
+import { killable, networkKillable, type Killable, type Killer } from './kills.ts'
 
 const LOOK_MS = 50
 /** No fault may delay a task for longer than this after the last of them; if they are spread, others may follow. */
@@ -10,6 +10,8 @@ const ENDS_MS = 240_000
 
 export interface Sky {
   readonly killer: Killer
+  /** Whether the cloud has networks across hosts. */
+  readonly network: boolean
   /** The number of accepted operations so far. */
   readonly accepted: () => number
   readonly signal: AbortSignal
@@ -33,9 +35,10 @@ export interface Weather {
 export function spread(
   { operations, kills }: { readonly operations: number; readonly kills: number },
   draw: SeededRandom,
-  { killer, accepted, signal, say }: Sky,
+  { killer, network, accepted, signal, say }: Sky,
 ): Weather {
-  const deck = shuffle(kills, draw)
+  const kinds = network ? [...killable, ...networkKillable] : killable
+  const deck = shuffle(kinds, kills, draw)
   let taken = 0
   const isAllowed = () =>
     killer.isLooking ||
@@ -95,13 +98,13 @@ export function steady(
 }
 
 /** Targets that always exist. */
-const servers: readonly Killable[] = ['vmd', 'libvirtd', 'postgres', 'temporal']
+const servers: readonly Killable[] = ['vmd', 'libvirtd', 'postgres', 'temporal', 'network server']
 
 /** Each kind equally often, if possible; the last one needs no process at work. */
-function shuffle(kills: number, draw: SeededRandom): Killable[] {
+function shuffle(kinds: readonly Killable[], kills: number, draw: SeededRandom): Killable[] {
   const deck: Killable[] = []
   while (deck.length < kills) {
-    const round = [...killable]
+    const round = [...kinds]
     while (round.length > 0 && deck.length < kills) {
       deck.push(...round.splice(Math.floor(draw.between(0, round.length)), 1))
     }
