@@ -42,6 +42,9 @@ export interface NetworkServer {
   readonly name: string
   readonly port: number
   readonly data: string
+  /** The URL of its database login. */
+  readonly database: string
+  readonly tls: { readonly key: string; readonly certificate: string; readonly ca: string }
   /** Connects to the southbound database as hosts do, with a certificate that it accepts. */
   connect(): Promise<Ovsdb>
   start(): ServerRun
@@ -111,6 +114,8 @@ export async function openNetworkSite(postgres: Postgres): Promise<NetworkSite> 
         name,
         port,
         data: config.data,
+        database: config.database,
+        tls: config.tls,
         connect: () => Ovsdb.open({ host: '127.0.0.1', port, key, cert, ca: issuer.cert }),
         start() {
           const run = runServer(at('network.json'))

@@ -337,6 +337,7 @@ test('a security definer function has its own search_path, and only these roles 
     { name: 'release_external_address', path, principal: both },
     { name: 'release_zone', path, principal: network },
     { name: 'renew_consoles', path, principal },
+    { name: 'report_corrections', path, principal: network },
     { name: 'take_external_address', path, principal: both },
     { name: 'take_network_key', path, principal: both },
     {

@@ -14,7 +14,7 @@ export const NetworkServerConfig = Type.Object(
     listen: Listener,
     /** The address that hosts connect to, if it differs from `listen`. */
     remote: Type.Optional(Type.String({ pattern: '^ssl:.+:[0-9]+$' })),
-    /** A dedicated login that reads what is projected and may execute five functions. */
+    /** A dedicated login that reads what is projected and may execute six functions. */
     database: Type.String({ pattern: '^postgres(ql)?://' }),
     /** The directory of OVN's databases. They can be deleted while the server is stopped. */
     data: Type.String({ minLength: 1 }),

@@ -79,6 +79,7 @@ export async function serve(
       pause,
       log,
       now,
+      clock,
       state: (ok, message, open = false) => {
         isOpen = open
         state(ok, message)

@@ -79,6 +79,17 @@ export async function failChange<DB>(
   return rows[0]?.held === true
 }
 
+/** Emits an event: these units differed without a change in PostgreSQL. */
+export async function reportCorrections<DB>(
+  database: Kysely<DB>,
+  { zone, token }: HeldZone,
+  units: readonly string[],
+): Promise<void> {
+  await sql`select report_corrections(${zone}::uuid, ${token}::bigint, ${units}::text[])`.execute(
+    database,
+  )
+}
+
 export interface WaitingChanges {
   readonly count: number
   readonly oldestSeconds: number

@@ -57,7 +57,8 @@ export async function startProgram(
 }
 
 const INSTALL = 'install the Debian packages ovn-central and openvswitch-common'
-const TOOL_MS = 30_000
+/** A control command waits until the database has done what it is doing. */
+const TOOL_MS = 120_000
 
 /** Runs a program to its end. Returns its standard output. */
 export async function runTool(command: readonly string[]): Promise<string> {

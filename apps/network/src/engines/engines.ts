@@ -42,12 +42,20 @@ export interface Engines extends AsyncDisposable {
   open(listener: HostListener): Promise<void>
   /** Ends all connections of hosts. Those with a valid certificate connect again at once. */
   dropHosts(): Promise<void>
+  /** Rewrites the files of both databases without their history, and returns memory. They answer no one meanwhile. */
+  compact(): Promise<void>
 }
 
 const OWNER_ONLY = 0o700
 const SOCKET_MODE = 0o600
-const START_MS = 20_000
+/** A database of thousands of networks is read for a while before it listens. That its program has ended is noticed at once. */
+const START_MS = 120_000
 const LOOK_MS = 50
+/**
+ * northd writes the first compilation in one transaction; with thousands of networks it silences the southbound database for more than a
+ * minute. The end of a program closes its socket, so only one that hangs is noticed this late.
+ */
+const OWN_PROBE_MS = 300_000
 /** A host that is busy with a large change answers late. */
 const HOST_PROBE_MS = 60_000
 
@@ -131,6 +139,12 @@ async function startIn(context: EngineContext): Promise<Engines> {
         await setRemote(at.southboundControl, command)
       }
     },
+    async compact() {
+      for (const control of [at.northboundControl, at.southboundControl]) {
+        await askDatabase(control, 'memory-trim-on-compaction', 'on')
+        await askDatabase(control, 'compact')
+      }
+    },
     [Symbol.asyncDispose]: () => all.disposeAsync(),
   }
 }
@@ -161,7 +175,7 @@ async function connectTo(
   const deadline = performance.now() + START_MS
   for (;;) {
     try {
-      const connection = await Ovsdb.open({ path })
+      const connection = await Ovsdb.open({ path }, { probeMs: OWN_PROBE_MS })
       await chmod(path, SOCKET_MODE)
       return connection
     } catch (cause) {
@@ -212,7 +226,10 @@ async function openToHosts(
 }
 
 const setRemote = (control: string, command: 'add-remote' | 'remove-remote'): Promise<string> =>
-  runTool([ovnPrograms.control, '-t', control, `ovsdb-server/${command}`, ovnHostsRemote])
+  askDatabase(control, command, ovnHostsRemote)
+
+const askDatabase = (control: string, command: string, ...words: readonly string[]) =>
+  runTool([ovnPrograms.control, '-t', control, `ovsdb-server/${command}`, ...words])
 
 async function accepts(address: string, port: number): Promise<boolean> {
   const any: Readonly<Record<string, string>> = { '0.0.0.0': '127.0.0.1', '::': '::1' }

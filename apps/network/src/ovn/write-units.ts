@@ -18,6 +18,8 @@ export interface NorthboundWriter {
 export interface WrittenUnits {
   /** How many operations were executed. */
   readonly operations: number
+  /** The units that differed, without those that it refused. */
+  readonly changed: ReadonlySet<string>
   /** What the database said about units that it refused. */
   readonly refused: ReadonlyMap<string, string>
 }
@@ -28,8 +30,10 @@ export async function writeUnits(
   units: readonly WantedUnit[],
 ): Promise<WrittenUnits> {
   const refused = new Map<string, string>()
+  const changed = new Set<string>()
   let operations = 0
   for (const pack of packed(units, writer.copy)) {
+    for (const { unit } of pack) changed.add(unit)
     try {
       operations += await write(writer, pack)
     } catch (error) {
@@ -38,12 +42,13 @@ export async function writeUnits(
         operations += await write(writer, [unit]).catch((why: unknown) => {
           if (!(why instanceof Refused)) throw why
           refused.set(unit.unit, why.message)
+          changed.delete(unit.unit)
           return 0
         })
       }
     }
   }
-  return { operations, refused }
+  return { operations, changed, refused }
 }
 
 async function write(

@@ -1,6 +1,9 @@
 import { Fault } from '@skerry/fault'
 import { ConnectionLost } from '@skerry/ovsdb'
+import type { Clock } from '@skerry/service'
 
+import { reportCorrections } from '../database/changes.ts'
+import { nightAfter } from './night.ts'
 import { CHANGES_MAX, projectAll, projectChanges, type ProjectionContext } from './project-units.ts'
 import type { WakeUp } from './wake-up.ts'
 
@@ -17,8 +20,11 @@ export interface ChangeContext<DB> extends ProjectionContext<DB> {
   readonly forgetLeft: () => Promise<void>
   /** Called after each full pass with the units that could not be projected. */
   readonly compared: (failed: ReadonlySet<string>) => void
+  /** Rewrites OVN's databases without their history. */
+  readonly compact: () => Promise<void>
   /** A monotonic clock, in milliseconds. */
   readonly now: () => number
+  readonly clock: Clock
 }
 
 /**
@@ -29,19 +35,29 @@ export async function followChanges<DB>(
   context: ChangeContext<DB>,
   signal: AbortSignal,
 ): Promise<void> {
-  const { changed, forgetHosts, forgetLeft, compared, now, log } = context
+  const { changed, forgetHosts, forgetLeft, compared, compact, now, clock, log } = context
   let nextFull = now() + FULL_PASS_MS
+  let night = nightAfter(clock.now())
   while (!signal.aborted) {
     try {
       await forgetLeft()
       let pass = await projectChanges(context)
       while (pass.changes === CHANGES_MAX && !signal.aborted) pass = await projectChanges(context)
       if (now() >= nextFull) {
-        const { operations, failed } = await projectAll(context)
+        const { corrected, failed } = await projectAll(context)
         compared(failed)
-        if (operations > 0) log(`the projection differed: ${operations} rows were corrected`)
+        if (corrected.length > 0) {
+          log(
+            `the projection differed: ${corrected.length} units such as ${corrected[0]} were corrected`,
+          )
+          await reportCorrections(context.database, context.held, corrected)
+        }
         await forgetHosts()
         nextFull = now() + FULL_PASS_MS
+      }
+      if (clock.now() >= night) {
+        night = nightAfter(clock.now())
+        await compact()
       }
     } catch (error) {
       if (error instanceof ConnectionLost) throw error

@@ -26,6 +26,8 @@ export interface ProjectedPass {
   readonly changes: number
   /** How many operations the database executed. */
   readonly operations: number
+  /** The units that differed although no change of them was known. */
+  readonly corrected: readonly string[]
   /** The units that could not be projected. */
   readonly failed: ReadonlySet<string>
 }
@@ -38,7 +40,7 @@ export async function projectChanges<DB>(context: ProjectionContext<DB>): Promis
     if (changes.length === 0) return undefined
     return { changes, cloud: await readCloud(tx, reading(context), scopeOf(changes)) }
   })
-  if (read === undefined) return { changes: 0, operations: 0, failed: new Set() }
+  if (read === undefined) return { changes: 0, operations: 0, corrected: [], failed: new Set() }
   const units = new Set(read.changes.map(({ unit }) => unit))
   return project(context, read, units)
 }
@@ -92,11 +94,13 @@ async function project<DB>(
       faults.set(unit, projection.fault.message)
     else wanted.push(projection ?? { unit, rows: [] })
   }
-  const { operations, refused } = await writeUnits(context.writer, wanted)
+  const { operations, changed, refused } = await writeUnits(context.writer, wanted)
   for (const [unit, why] of refused) faults.set(unit, why)
   for (const [unit, why] of faults) context.log(`${unit} is not projected: ${why}`)
   await report(context, changes, faults)
-  return { changes: changes.length, operations, failed: new Set(faults.keys()) }
+  const known = new Set(changes.map(({ unit }) => unit))
+  const corrected = [...changed].filter((unit) => !known.has(unit))
+  return { changes: changes.length, operations, corrected, failed: new Set(faults.keys()) }
 }
 
 async function report<DB>(

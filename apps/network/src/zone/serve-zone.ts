@@ -2,6 +2,7 @@
 // hosts go on with what was true until they hear of a newer server.
 import { Fault } from '@skerry/fault'
 import { ConnectionLost } from '@skerry/ovsdb'
+import type { Clock } from '@skerry/service'
 
 import {
   holdZone,
@@ -21,6 +22,7 @@ export interface ServedZone<DB> extends ZoneContext<DB>, LeaseContext<DB> {
   /** The address of the projection for hosts, such as ssl:192.0.2.1:6642. */
   readonly remote: string
   readonly changed: WakeUp
+  readonly clock: Clock
   /** What this server does now, for its health. `open`: it holds the zone, and hosts can connect. */
   readonly state: (ok: boolean, message: string, open?: boolean) => void
 }
@@ -124,13 +126,14 @@ async function useProjection<DB>(
     sayOpen(context, projection)
     wasOpen = true
     const failed = projection.engines.failed.then((fault) => Promise.reject(fault))
-    const { writer, forgetHosts, forgetLeft } = projection
+    const { engines, writer, forgetHosts, forgetLeft } = projection
+    const compact = () => engines.compact()
     const compared = (lacking: ReadonlySet<string>) => {
       keepMissing(projection, lacking)
       sayOpen(context, projection)
     }
-    const hosts = { forgetHosts, forgetLeft }
-    const following = followChanges({ ...context, ...hosts, held, writer, compared }, signal)
+    const acts = { forgetHosts, forgetLeft, compared, compact }
+    const following = followChanges({ ...context, ...acts, held, writer }, signal)
     await Promise.race([following, failed])
     return current
   } catch (error) {
