@@ -25,11 +25,14 @@ const candidates = sql`select host.id from host
   order by (select count(*) from edge_group_host carried where carried.host = host.id), host.id
   limit greatest(0, ${sql.lit(HOSTS)} - (select count(*) from (${members}) member))`
 
-/** Groups with a host that left, if another one is there, and groups that a ready host can be added to. */
+/**
+ * Groups with a host that left, if another one is there, and groups that a ready host can be added to. While the cloud recovers from a
+ * restore, its hosts may not be what the rows say.
+ */
 const lacking = sql`select edge_group.id, edge_group.zone from edge_group
-  where exists (${candidates})
+  where (select not recovering from cloud) and (exists (${candidates})
     or (exists (${members}) and exists (select from edge_group_host member
-      where member.edge_group = edge_group.id and member.host not in (${members})))`
+      where member.edge_group = edge_group.id and member.host not in (${members}))))`
 
 /**
  * Replaces hosts that were revoked or declared lost in the groups that carry edge gateways, and adds hosts to groups that have fewer
