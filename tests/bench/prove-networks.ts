@@ -159,13 +159,15 @@ async function untilHostIsCurrent(
   { northboundSocket, southboundSocket }: ReturnType<typeof ovnFiles>,
   id: string,
 ): Promise<void> {
-  await using northbound = await Ovsdb.open({ path: northboundSocket })
+  // Both are silent while they work on a large transaction.
+  const patient = { timeoutMs: PATIENCE_MS, probeMs: 0 }
+  await using northbound = await Ovsdb.open({ path: northboundSocket }, patient)
   const results = await northbound.transact('OVN_Northbound', [
     { op: 'mutate', table: 'NB_Global', where: [], mutations: [['nb_cfg', '+=', 1]] },
     { op: 'select', table: 'NB_Global', where: [], columns: ['nb_cfg'] },
   ])
   const asked = Number(results[1]?.rows?.[0]?.['nb_cfg'])
-  await using southbound = await Ovsdb.open({ path: southboundSocket })
+  await using southbound = await Ovsdb.open({ path: southboundSocket }, patient)
   const isCurrent = async () => {
     const columns = ['name', 'nb_cfg']
     const rows = await southbound.select('OVN_Southbound', 'Chassis_Private', columns)
