@@ -14,7 +14,7 @@ type Reach = Pick<ReachableAddress, 'address' | 'port' | 'within'>
  * neighbours reach if it is one of a network of the cloud.
  */
 export async function reachOf(side: CloudSession, vm: Element, own: PublishedPort): Promise<Reach> {
-  const cards = await networkedCards(side, vm)
+  const cards = (await unlessHidden(networkedCards(side, vm))) ?? []
   for (const card of cards) {
     const published = await publishedCard(side, card, own.port)
     if (published) return published
@@ -28,15 +28,19 @@ async function publishedCard(
   port: number,
 ): Promise<PublishedPort | undefined> {
   if (external !== null) return { address: external, port }
-  if (gateway === undefined) return undefined
+  const document = gateway === undefined ? undefined : await unlessHidden(cloud.get(gateway))
+  const services = document && servicesOf(document)
+  return services && publishedAt(services, address, port)
+}
+
+/** Undefined for what the user may not read: then the address of the VM is all that is known. */
+async function unlessHidden<Result>(reading: Promise<Result>): Promise<Result | undefined> {
   try {
-    const services = servicesOf(await cloud.get(gateway))
-    return services && publishedAt(services, address, port)
+    return await reading
   } catch (error) {
-    // A user who may not read the rules has no published address that we could know.
-    if (error instanceof Fault && (error.kind === 'forbidden' || error.kind === 'not-found')) {
-      return undefined
-    }
+    const isHidden =
+      error instanceof Fault && (error.kind === 'forbidden' || error.kind === 'not-found')
+    if (isHidden) return undefined
     throw error
   }
 }
