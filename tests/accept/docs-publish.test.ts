@@ -32,7 +32,7 @@ test('the lines of the tutorial publish a web server, and end it', { skip }, asy
   const down = here('npm run -s lab -- down --dir /tmp/lab')
   const lines = ['set -euo pipefail', `trap '${down} >&2' EXIT`, ...blocks.map(here)]
   const began = performance.now()
-  const env = { ...process.env, XDG_CONFIG_HOME: join(path, 'config'), HOME: path }
+  const env = { ...process.env, XDG_CONFIG_HOME: join(path, 'config') }
   // A failing line rejects this, with all output.
   const { stdout } = await run('bash', ['-c', lines.join('\n')], {
     cwd: ROOT,
