@@ -23,6 +23,12 @@ let system: Run
 before(async () => {
   api = await openTenantsApi()
   zone = await openZone(api.cloud.db, api.cloud.host)
+  // The organisation begins with the edge gateway that its first VM makes, and no other.
+  const { edgeGateway } = api.eng.ids
+  await sql`delete from external_address where edge_gateway = ${edgeGateway}`.execute(api.cloud.db)
+  await sql`update edge_gateway set deleted_at = clock_timestamp() where id = ${edgeGateway}`.execute(
+    api.cloud.db,
+  )
   author = await as('author')
   chief = await as('organisation administrator')
   system = await as('system administrator')

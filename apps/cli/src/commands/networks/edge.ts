@@ -44,7 +44,7 @@ const set = command({
   usage: 'EDGE',
   summary:
     'move an edge gateway without addresses and NAT rules to another external network (cloud administrators only), or rename it',
-  examples: ['skerry edge set default --external office', 'skerry edge set default --name main'],
+  examples: ['skerry edge set default --external office', 'skerry edge set shop --name store'],
   next: 'skerry edge info EDGE shows its new address',
   options: {
     external: { type: 'string', value: 'EXTERNAL', doc: 'external network to move it to' },
