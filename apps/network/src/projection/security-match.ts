@@ -1,11 +1,16 @@
 // Matches of security groups in OVN's language. Cards have one list of ACLs in each direction, which the firewall of the edge gateway
 // uses too, and the first ACL that matches decides. So what groups do not allow is dropped above the firewall, and what they allow
 // falls through to it. What they do not allow is written as what it is, not as "!(…)": OVN multiplies negations out.
-import { addressNumber, blockText, sizeOfPrefix, type AddressBlock } from '@skerry/vm'
+import {
+  addressNumber,
+  blockText,
+  sizeOfPrefix,
+  type AddressBlock,
+  type PortRange,
+} from '@skerry/vm'
 
 import { blocksBetween, checkedBlock } from './addresses.ts'
 import type { SecurityRule } from './projected-cloud.ts'
-import type { PortRange } from './read-rules.ts'
 
 /** Where the peer stands in a packet: the source of one that comes in, the destination of one that goes out. */
 export type PeerEnd = 'src' | 'dst'
