@@ -3,6 +3,8 @@ const vm = '/vms/vm-01980001-7331-7000-8000-000000002cb1'
 const vapp = '/vapps/vapp-01980002-0000-7000-8000-000000000003'
 const uuid = (kind: string, n: string): string => `${kind}-0000-7000-8000-${n.padStart(12, '0')}`
 
+const gateway = `/edge-gateways/${uuid('0198000d', '1')}`
+
 /** Of a VM that is on, so that it has a screen. */
 export const screenPage = '/vms/vm-01980001-c154-7000-8000-000000002cb1'
 
@@ -30,6 +32,9 @@ export const tenantPages = [
   '/networks/new',
   `/networks/${uuid('0198000c', '0')}`,
   `/networks/${uuid('0198000c', '3')}`,
+  '/edge-gateways',
+  ...['nat', 'firewall', 'addresses', 'routes'].map((tab) => `${gateway}?tab=${tab}`),
+  '/reach',
   '/tasks',
   `/tasks?of=${uuid('01980003', '1')}`,
   '/events',
@@ -50,6 +55,7 @@ export const administratorPages = [
   `/admin/hosts/${uuid('01980005', '11')}`,
   '/admin/orgs',
   `/admin/orgs/${uuid('01980004', '1')}?tab=quota`,
+  '/admin/external-networks',
   '/admin/vms',
   '/admin/audit',
   '/admin/consoles',

@@ -63,6 +63,22 @@ const cloudPages: RouteObject[] = [
     lazy: { Component: async () => (await import('./pages/network/page.tsx')).NetworkPage },
   },
   {
+    path: 'edge-gateways',
+    lazy: {
+      Component: async () => (await import('./pages/edge-gateways/page.tsx')).EdgeGatewaysPage,
+    },
+  },
+  {
+    path: 'edge-gateways/:gateway',
+    lazy: {
+      Component: async () => (await import('./pages/edge-gateway/page.tsx')).EdgeGatewayPage,
+    },
+  },
+  {
+    path: 'reach',
+    lazy: { Component: async () => (await import('./pages/reach/page.tsx')).ReachPage },
+  },
+  {
     path: 'tasks',
     lazy: { Component: async () => (await import('./pages/tasks/page.tsx')).TasksPage },
   },
@@ -116,6 +132,13 @@ const cloudPages: RouteObject[] = [
   {
     path: 'admin/orgs/:org',
     lazy: { Component: async () => (await import('./pages/admin-org/page.tsx')).AdminOrgPage },
+  },
+  {
+    path: 'admin/external-networks',
+    lazy: {
+      Component: async () =>
+        (await import('./pages/external-networks/page.tsx')).ExternalNetworksPage,
+    },
   },
   {
     path: 'admin/vms',

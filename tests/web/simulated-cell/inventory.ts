@@ -219,7 +219,7 @@ export const ROLE_NAMES = [
   'system administrator',
 ] as const
 export type Role = (typeof ROLE_NAMES)[number]
-const user = ['session', 'org:read', 'vm:read', 'vm:power', 'vm:console']
+const user = ['session', 'org:read', 'vm:read', 'vm:power', 'vm:console', 'network:read']
 const author = [...user, 'vm:edit']
 export const rightsOf: Readonly<Record<Role, readonly string[]>> = {
   'console only': ['session', 'org:read', 'vm:read', 'vm:console'],
@@ -232,6 +232,7 @@ export const rightsOf: Readonly<Record<Role, readonly string[]>> = {
     'network:edit',
     'cloud:admin',
     'host:admin',
+    'external:admin',
     'cloud:read',
   ],
 }

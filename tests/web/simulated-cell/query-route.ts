@@ -2,6 +2,7 @@
 import { eventRecords, hostRecord, orgRecord, ORGS } from './administration.ts'
 import { may, type SimulatedCaller } from './callers.ts'
 import { catalogRecords, templateRecords } from './catalog.ts'
+import { externalRecords, gatewayRecords } from './edge-gateways.ts'
 import { HOSTS } from './inventory.ts'
 import { networkRecords } from './networks.ts'
 import { findVms, InvalidQuery, matches, sorted } from './query.ts'
@@ -9,7 +10,7 @@ import type { TaskQueue } from './tasks.ts'
 import { taskRecord, vappNumbers, vappRecord, vdcHref, vmRecord } from './vm-documents.ts'
 
 const PAGE_MAX = 128
-const administrative = new Set(['adminVM', 'host'])
+const administrative = new Set(['adminVM', 'host', 'externalNetwork'])
 
 interface Page {
   readonly total: number
@@ -33,7 +34,11 @@ export function runQuery(queue: TaskQueue, caller: SimulatedCaller, search: URLS
     type === 'vm' || type === 'adminVM'
       ? vms(queue, type === 'adminVM', get('filter'), sort, isDescending, from, pageSize)
       : others(queue, type, get('filter'), sort, isDescending, from, pageSize)
-  const key = `${type === 'organization' ? 'org' : type}Record`
+  const names: Readonly<Record<string, string>> = {
+    organization: 'org',
+    externalNetwork: 'network',
+  }
+  const key = `${names[type] ?? type}Record`
   return { total: found.total, pageSize, page, name: type, [key]: found.record }
 }
 
@@ -74,6 +79,10 @@ function recordsOf(queue: TaskQueue, type: string): readonly object[] {
       return templateRecords()
     case 'orgVdcNetwork':
       return networkRecords()
+    case 'edgeGateway':
+      return gatewayRecords()
+    case 'externalNetwork':
+      return externalRecords()
     case 'catalog':
       return catalogRecords()
     case 'orgVdc':

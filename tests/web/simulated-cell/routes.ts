@@ -2,6 +2,7 @@
 import * as administration from './administration.ts'
 import { may, type SimulatedCaller } from './callers.ts'
 import * as catalog from './catalog.ts'
+import { edgeRows } from './edge-gateways.ts'
 import * as fleet from './fleet.ts'
 import {
   changedHardware,
@@ -344,6 +345,7 @@ export const rows: readonly SimulatedRow[] = [
   ...vmRows,
   ...vappRows,
   ...networkRows,
+  ...edgeRows,
   ...catalogRows,
   ...administrationRows,
 ]

@@ -120,6 +120,32 @@ export interface NetworkRecord {
   readonly href: string
 }
 
+export interface EdgeGatewayQueryRecord {
+  readonly name: string
+  readonly vdcName?: string
+  readonly externalNetworkName?: string
+  readonly ipAddress?: string
+  readonly numberOfOrgNetworks: number
+  readonly numberOfExternalAddresses: number
+  readonly isBusy: boolean
+  readonly href: string
+}
+
+export interface ExternalNetworkQueryRecord {
+  readonly name: string
+  /** outbound: made by the system, behind the addresses of the hosts. */
+  readonly kind: 'outbound' | 'provider'
+  readonly uplink?: string
+  readonly vlan?: number
+  readonly gateway?: string
+  readonly netmask?: string
+  readonly isDefault: boolean
+  readonly numberOfEdgeGateways: number
+  readonly usedIpCount: number
+  readonly totalIpCount: number
+  readonly href: string
+}
+
 /** Type of `GET /api/query?type=…` → its record. */
 export interface RecordsByType {
   readonly vm: VmQueryRecord
@@ -133,6 +159,8 @@ export interface RecordsByType {
   readonly orgVdc: NamedRecord
   readonly catalog: NamedRecord
   readonly orgVdcNetwork: NetworkRecord
+  readonly edgeGateway: EdgeGatewayQueryRecord
+  readonly externalNetwork: ExternalNetworkQueryRecord
 }
 export type QueryType = keyof RecordsByType
 
@@ -152,6 +180,12 @@ export interface QueryPage<T> {
   readonly records: readonly T[]
 }
 
+/** Lists that are not called by their type. */
+const recordNames: Readonly<Partial<Record<QueryType, string>>> = {
+  organization: 'org',
+  externalNetwork: 'network',
+}
+
 /** The largest page that the query service returns. */
 export const PAGE_SIZE = 128
 
@@ -169,7 +203,7 @@ export async function runQuery<Type extends QueryType>(
     { signal },
   )
   // Each type of record has its own list in the document.
-  const records = answer[`${type === 'organization' ? 'org' : type}Record`]
+  const records = answer[`${recordNames[type] ?? type}Record`]
   return { total: answer.total, records: (records ?? []) as readonly RecordsByType[Type][] }
 }
 

@@ -18,6 +18,9 @@ export const paths = {
   networks: '/networks',
   newNetwork: '/networks/new',
   network: (id: string) => `/networks/${segment(id)}`,
+  edgeGateways: '/edge-gateways',
+  edgeGateway: (id: string) => `/edge-gateways/${segment(id)}`,
+  reach: '/reach',
   tasks: '/tasks',
   /** The results of one action on many VMs. */
   bulkTask: (id: string) => `/tasks?of=${segment(id)}`,
@@ -35,6 +38,7 @@ export const paths = {
   adminHost: (id: string) => `/admin/hosts/${segment(id)}`,
   adminOrgs: '/admin/orgs',
   adminOrg: (id: string) => `/admin/orgs/${segment(id)}`,
+  adminExternalNetworks: '/admin/external-networks',
   adminVms: '/admin/vms',
   adminAudit: '/admin/audit',
   adminCells: '/admin/cells',

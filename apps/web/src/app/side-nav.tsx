@@ -16,6 +16,8 @@ export interface NavEntry {
   readonly to: string
   /** Keys that lead there. */
   readonly keys?: string
+  /** The right without which the entry is not shown. */
+  readonly right?: string
 }
 
 export interface NavGroup {
@@ -39,7 +41,11 @@ const navGroups: readonly NavGroup[] = [
   },
   {
     title: 'Network',
-    entries: [{ text: 'Networks', icon: 'network', to: paths.networks, keys: 'g n' }],
+    entries: [
+      { text: 'Networks', icon: 'network', to: paths.networks, keys: 'g n' },
+      { text: 'Edge gateways', icon: 'route', to: paths.edgeGateways, right: 'network:read' },
+      { text: 'Who reaches whom', icon: 'link', to: paths.reach, right: 'network:read' },
+    ],
   },
   {
     title: 'Activity',
@@ -68,6 +74,7 @@ const navGroups: readonly NavGroup[] = [
     entries: [
       { text: 'Hosts', icon: 'host', to: paths.adminHosts, keys: 'g h' },
       { text: 'Organisations', icon: 'org', to: paths.adminOrgs },
+      { text: 'External networks', icon: 'out', to: paths.adminExternalNetworks },
       { text: 'All VMs', icon: 'vm', to: paths.adminVms },
       { text: 'Open consoles', icon: 'console', to: paths.adminConsoles },
       { text: 'Cells', icon: 'vapp', to: paths.adminCells },
@@ -104,10 +111,11 @@ export const useNavGroups = (): readonly NavGroup[] => {
   const { kind, workflows = false } = useStore(pageConfig)
   return useMemo(() => {
     const groups = kind === 'machine' ? machineGroups : navGroups
-    return groups.filter(
-      ({ right, needsWorkflows }) =>
-        (right === undefined || rights.has(right)) && (!needsWorkflows || workflows),
-    )
+    const isShown = ({ right }: { readonly right?: string }): boolean =>
+      right === undefined || rights.has(right)
+    return groups
+      .filter((group) => isShown(group) && (!group.needsWorkflows || workflows))
+      .map((group) => ({ ...group, entries: group.entries.filter(isShown) }))
   }, [kind, rights, workflows])
 }
 

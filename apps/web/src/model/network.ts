@@ -82,11 +82,24 @@ export interface WrittenScope {
 /** The router of a range unless the user names another one. */
 export const routerOf = (range: string): string => addressText(readBlock(range).base + 1)
 
-export function whyNotScope({ range, gateway, pool, dns }: WrittenScope): string | undefined {
+/** Why a network of an organisation cannot have these addresses. */
+export function whyNotScope(scope: WrittenScope): string | undefined {
+  const wrong = whyNotAddresses(scope)
+  if (wrong !== undefined) return wrong
+  const { prefix } = readBlock(scope.range)
+  return prefix < PREFIX_MIN || prefix > PREFIX_MAX
+    ? `the range must be from /${PREFIX_MIN} to /${PREFIX_MAX}`
+    : undefined
+}
+
+/** Why an external network cannot: it may be of any size, but names the addresses that may be used. */
+export const whyNotExternalScope = (scope: WrittenScope): string | undefined =>
+  whyNotAddresses(scope) ??
+  (scope.pool.trim() === '' ? 'the pool must name the addresses that may be used' : undefined)
+
+function whyNotAddresses({ range, gateway, pool, dns }: WrittenScope): string | undefined {
   if (!isRange(range)) return 'the range must be written like 192.168.10.0/24'
   const block = readBlock(range)
-  if (block.prefix < PREFIX_MIN || block.prefix > PREFIX_MAX)
-    return `the range must be from /${PREFIX_MIN} to /${PREFIX_MAX}`
   const isInside = (address: string): boolean => isAddress(address) && isWithin(address, block)
   if (gateway !== '' && !isInside(gateway)) return 'the router must be an address of the range'
   const isWrong = rangesIn(pool).some(

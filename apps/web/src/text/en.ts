@@ -2,10 +2,12 @@
 import type { ActionName } from '../model/actions.ts'
 import type { ModeOfCard } from '../model/cards.ts'
 import type { CellState } from '../model/cell.ts'
+import type { NatKind } from '../model/edge-gateway.ts'
 import type { BulkOutcome } from '../model/machine/bulk-outcomes.ts'
 import type { NetworkKind } from '../model/network.ts'
 import type { DisplayedPower } from '../model/power.ts'
 import type { QuotaRow } from '../model/quota.ts'
+import type { Passage } from '../model/reach.ts'
 import type { ShownTaskState } from '../model/task.ts'
 import { plural } from './format.ts'
 
@@ -37,6 +39,10 @@ const operations: Readonly<Record<string, readonly [doing: string, done: string]
   metadataUpdate: ['Changing metadata of', 'Changed metadata of'],
   networkCreateOrgVdcNetwork: ['Creating the network', 'Created the network'],
   networkUpdateNetwork: ['Changing the network', 'Changed the network'],
+  edgeGatewayCreate: ['Creating the edge gateway', 'Created the edge gateway'],
+  edgeGatewayUpdate: ['Changing the edge gateway', 'Changed the edge gateway'],
+  edgeGatewayDelete: ['Deleting the edge gateway', 'Deleted the edge gateway'],
+  edgeGatewayConfigureServices: ['Changing the rules of', 'Changed the rules of'],
   networkDelete: ['Deleting the network', 'Deleted the network'],
 }
 
@@ -213,6 +219,39 @@ export const en = {
     routed: 'Its VMs also reach the outside, through an edge gateway.',
     direct: 'Its VMs are on an external network of the site.',
   } satisfies Record<NetworkKind, string>,
+
+  natKind: {
+    forward: 'Port',
+    oneToOne: 'Whole address',
+    source: 'Leaves as',
+  } satisfies Record<NatKind, string>,
+
+  natMeaning: {
+    forward: 'A port of an external address leads to a port of a VM.',
+    oneToOne: 'All ports of an external address lead to one VM, which leaves with this address.',
+    source: 'What a network or a VM sends outside has this address.',
+  } satisfies Record<NatKind, string>,
+
+  firewallPolicy: { allow: 'Allow', drop: 'Drop' },
+  direction: { in: 'In', out: 'Out' },
+
+  passage: {
+    open: 'Passes',
+    some: 'In part',
+    blocked: 'Dropped',
+  } satisfies Record<Passage, string>,
+
+  /** Words of the drawing of who reaches whom, and of its table. */
+  reach: {
+    outside: 'Outside',
+    otherwise: 'all else',
+    anythingElse: 'all else of',
+    eachOther: 'each other',
+    isolated: 'no edge gateway',
+    kind: ({ kind }: { readonly kind: NetworkKind }): string => en.networkKind[kind],
+    vms: (n: number): string => plural(n, 'VM'),
+    more: (n: number): string => `and ${plural(n, 'more', 'more')}`,
+  },
 
   networkState: (isBusy: boolean): string => (isBusy ? 'Changing' : 'Ready'),
 

@@ -1,5 +1,5 @@
 import { useState } from 'react'
-import { useNavigate, useParams } from 'react-router'
+import { Link, useNavigate, useParams } from 'react-router'
 
 import { idOf, pathOf } from '../../api/client.ts'
 import { linkOf } from '../../api/documents.ts'
@@ -109,6 +109,20 @@ function DeleteDialog({ network, onClose }: DeleteDialogProps) {
   )
 }
 
+/** A name alone where the cloud does not link it. */
+const GatewayLink = ({
+  gateway: { name = '–', href },
+}: {
+  readonly gateway: NonNullable<NetworkDocument['edgeGateway']>
+}) =>
+  href === undefined ? (
+    name
+  ) : (
+    <Link className={page['link']} to={paths.edgeGateway(idOf(href))}>
+      {name}
+    </Link>
+  )
+
 function DetailsCard({ network }: { readonly network: NetworkDocument }) {
   const { configuration, edgeGateway, description, isShared = false } = network
   const scope = configuration?.ipScopes?.ipScope
@@ -135,7 +149,7 @@ function DetailsCard({ network }: { readonly network: NetworkDocument }) {
           ranges.length > 0 && ['Addresses', formatCount(countAddresses(ranges))],
           ['Name servers', servers === '' ? 'none' : mono(servers)],
           scope?.dnsSuffix !== undefined && ['Domain', scope.dnsSuffix],
-          edgeGateway && ['Edge gateway', edgeGateway.name ?? '–'],
+          edgeGateway && ['Edge gateway', <GatewayLink key="gateway" gateway={edgeGateway} />],
           ['Data centres', isShared ? 'all of the organisation' : 'its own'],
           ['ID', mono(idOf(network.href))],
         ]}

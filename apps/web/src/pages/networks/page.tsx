@@ -143,13 +143,13 @@ const columns: readonly GridColumn<NetworkRecord>[] = [
   {
     key: 'gateway',
     title: 'Edge gateway',
-    width: 'minmax(7rem, .8fr)',
+    width: 'minmax(9rem, .8fr)',
     cell: ({ connectedTo }) => <span className={page['soft']}>{connectedTo ?? '–'}</span>,
   },
   {
     key: 'vdc',
     title: 'Data centre',
-    width: 'minmax(7rem, .8fr)',
+    width: 'minmax(8rem, .8fr)',
     cell: ({ vdcName, isShared }) => (
       <span className={page['soft']}>{isShared ? 'all' : vdcName}</span>
     ),

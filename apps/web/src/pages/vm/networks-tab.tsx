@@ -7,13 +7,15 @@ import { paths } from '../../app/paths.ts'
 import { Button } from '../../components/button.tsx'
 import { Card } from '../../components/card.tsx'
 import { Icon } from '../../components/icon.tsx'
-import { Menu } from '../../components/menu.tsx'
+import { Menu, type MenuItem } from '../../components/menu.tsx'
 import { Table, type PageTableColumn } from '../../components/table.tsx'
+import { useSession } from '../../data/session.ts'
 import { useChange } from '../../data/use-change.ts'
 import { useRecords } from '../../data/use-record-list.ts'
 import { CARDS_MAX, withCard, withConnected, withoutCard } from '../../model/cards.ts'
 import type { VmDetails } from '../../model/vm.ts'
 import { CardDialog } from './card-dialog.tsx'
+import { PublishDialog } from './publish-dialog.tsx'
 
 import page from '../../styles/page.module.css'
 
@@ -44,6 +46,8 @@ const whyNot = (vm: VmDetails): string | undefined =>
 export function NetworksTab({ vm }: { readonly vm: VmDetails }) {
   const cards = vm.cards ?? []
   const [edited, setEdited] = useState<ConnectionDocument | 'new'>()
+  const [published, setPublished] = useState<PublishableCard>()
+  const gatewayOf = useGatewayOf()
   const { data } = useRecords('orgVdcNetwork', { sort: 'name' })
   const networks = data?.records ?? []
   const { send } = useCardsChange(vm)
@@ -78,7 +82,13 @@ export function NetworksTab({ vm }: { readonly vm: VmDetails }) {
       isNumeric: true,
       isEssential: true,
       cell: (card) => (
-        <CardMenu vm={vm} card={card} isOnly={cards.length === 1} onEdit={() => setEdited(card)} />
+        <CardMenu
+          vm={vm}
+          card={card}
+          isOnly={cards.length === 1}
+          publish={publishItem(card, gatewayOf(card.network), setPublished)}
+          onEdit={() => setEdited(card)}
+        />
       ),
     },
   ]
@@ -114,8 +124,49 @@ export function NetworksTab({ vm }: { readonly vm: VmDetails }) {
           onClose={() => setEdited(undefined)}
         />
       )}
+      {published && (
+        <PublishDialog {...published} vmName={vm.name} onClose={() => setPublished(undefined)} />
+      )}
     </Card>
   )
+}
+
+interface PublishableCard {
+  readonly address: string
+  readonly gatewayHref: string
+}
+
+/** The edge gateway of a network by its name. */
+function useGatewayOf(): (network: string) => string | undefined {
+  const { rights } = useSession()
+  const isEnabled = rights.has('network:read')
+  const gateways = useRecords('edgeGateway', { isEnabled }).data?.records ?? []
+  const networks = useRecords('orgVdcNetwork', { sort: 'name' }).data?.records ?? []
+  return (name) => {
+    const network = networks.find((each) => each.name === name)
+    return gateways.find(
+      (gateway) => gateway.name === network?.connectedTo && gateway.vdcName === network.vdcName,
+    )?.href
+  }
+}
+
+function publishItem(
+  { ipAddress }: ConnectionDocument,
+  gatewayHref: string | undefined,
+  onPublish: (card: PublishableCard) => void,
+): MenuItem {
+  const unavailable =
+    gatewayHref === undefined
+      ? 'its network has no edge gateway; a routed network has one'
+      : ipAddress === undefined
+        ? 'the card has no address'
+        : undefined
+  return {
+    text: 'Publish a port…',
+    icon: 'out',
+    unavailable,
+    onSelect: () => onPublish({ address: ipAddress ?? '', gatewayHref: gatewayHref ?? '' }),
+  }
 }
 
 const cardColumns: readonly PageTableColumn<ConnectionDocument>[] = [
@@ -166,10 +217,11 @@ interface CardMenuProps {
   readonly vm: VmDetails
   readonly card: ConnectionDocument
   readonly isOnly: boolean
+  readonly publish: MenuItem
   readonly onEdit: () => void
 }
 
-function CardMenu({ vm, card, isOnly, onEdit }: CardMenuProps) {
+function CardMenu({ vm, card, isOnly, publish, onEdit }: CardMenuProps) {
   const { send } = useCardsChange(vm)
   const { networkConnectionIndex: index, isConnected } = card
   const cards = vm.cards ?? []
@@ -190,6 +242,7 @@ function CardMenu({ vm, card, isOnly, onEdit }: CardMenuProps) {
                   isConnected ? `Disconnecting card ${index}` : `Connecting card ${index}`,
                 ),
             },
+            publish,
             { text: 'Change network', icon: 'network', unavailable, onSelect: onEdit },
             {
               text: 'Remove',

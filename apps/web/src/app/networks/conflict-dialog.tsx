@@ -1,0 +1,59 @@
+import type { EdgeGatewayDocument } from '../../api/edge-documents.ts'
+import { Button } from '../../components/button.tsx'
+import { Dialog } from '../../components/dialog.tsx'
+import type { ServicesConflict, WantedChange } from '../../data/use-services-change.ts'
+
+import page from '../../styles/page.module.css'
+
+interface ConflictDialogProps {
+  readonly conflict: ServicesConflict
+  readonly onSend: (gateway: EdgeGatewayDocument, wanted: WantedChange) => void
+  readonly onClose: () => void
+}
+
+/** Somebody else changed the edge gateway first: what they changed, and the same change again. */
+export function ConflictDialog({ conflict, onSend, onClose }: ConflictDialogProps) {
+  const { now, wanted, difference } = conflict
+  const isSame = difference.added.length === 0 && difference.removed.length === 0
+  return (
+    <Dialog
+      title={`${now.name} was changed meanwhile`}
+      onClose={onClose}
+      onSubmit={() => onSend(now, wanted)}
+      footer={
+        <>
+          <Button onClick={onClose}>Leave it</Button>
+          <Button type="submit" tone="primary">
+            Apply again
+          </Button>
+        </>
+      }
+    >
+      <p>
+        Your change was not made: {wanted.what}. Since you opened this page, someone else made these
+        changes.
+      </p>
+      {isSame && (
+        <p className={page['soft']}>
+          The rules are the same; their order or another property differs.
+        </p>
+      )}
+      <Lines title="Added" lines={difference.added} />
+      <Lines title="Removed" lines={difference.removed} />
+    </Dialog>
+  )
+}
+
+const Lines = ({ title, lines }: { readonly title: string; readonly lines: readonly string[] }) =>
+  lines.length > 0 && (
+    <div>
+      <b>{title}</b>
+      <ul>
+        {lines.map((line) => (
+          <li key={line} className={page['mono']}>
+            {line}
+          </li>
+        ))}
+      </ul>
+    </div>
+  )
