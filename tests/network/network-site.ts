@@ -192,7 +192,7 @@ export async function untilOpened(site: NetworkSite, before = '0'): Promise<Zone
 
 /** Rows of one of OVN's databases, by its Unix socket. Undefined if it does not run. */
 export async function readOvn(
-  { data }: NetworkServer,
+  { data }: Pick<NetworkServer, 'data'>,
   token: string,
   which: 'northbound' | 'southbound',
   table: string,
