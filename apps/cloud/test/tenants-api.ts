@@ -251,12 +251,11 @@ async function addTenant(
     token,
     body: '<UploadParams name="on its way" size="1"/>',
   })
-  const network = await addNetworkRow(db, { org, vdc: vdc.id, name: 'lab' })
   const idOf = (node: Element | undefined) => hrefOf(node).split('/').at(-1) ?? ''
   const ids = {
     org,
     vdc: vdc.id,
-    network,
+    network: await addNetworkRow(db, { org, vdc: vdc.id, name: 'lab' }),
     ...(await addEdge(db, { org, vdc: vdc.id, name, host })),
     securityGroup: await addSecurityGroupRow(db, org, 'lab'),
     template: `vappTemplate-${template.id}`,

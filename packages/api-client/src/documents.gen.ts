@@ -1417,6 +1417,7 @@ export interface CloudDocuments {
     readonly orgVdcRecord: readonly (CloudDocuments['OrgVdcRecord'])[]
     readonly orgVdcNetworkRecord: readonly (CloudDocuments['OrgVdcNetworkRecord'])[]
     readonly orgNetworkRecord: readonly (CloudDocuments['OrgNetworkRecord'])[]
+    readonly securityGroupRecord: readonly (CloudDocuments['SecurityGroupRecord'])[]
     readonly catalogRecord: readonly (CloudDocuments['CatalogRecord'])[]
     readonly vAppTemplateRecord: readonly (CloudDocuments['VAppTemplateRecord'])[]
     readonly eventRecord: readonly (CloudDocuments['EventRecord'])[]
@@ -1484,6 +1485,150 @@ export interface CloudDocuments {
     /** Where a WebSocket finds the screen, with the same ticket in it. */
     readonly wss: string
     readonly value: string
+  }
+  /** Which packets VMs with some labels accept and send. */
+  readonly SecurityGroup: {
+    readonly href?: string
+    readonly type?: string
+    readonly id?: string
+    /** Since 5.1. The same key in a request is the same request, as with the header Idempotency-Key. */
+    readonly operationKey?: string
+    readonly name: string
+    /** 1: ready. 0: a change of the networks of the organisation is on its way to the hosts. */
+    readonly status?: number
+    /** Each change raises it. A request with an older one is refused. */
+    readonly version?: number
+    readonly link: readonly (CloudDocuments['Link'])[]
+    readonly description?: string
+    readonly tasks?: CloudDocuments['Tasks']
+    /** Its VMs have all of these labels, which are entries of their metadata. Without labels it has no VMs. */
+    readonly selector?: CloudDocuments['SecurityGroupSelector']
+    /** Its VMs accept only what a rule here, or of another group of the VM, allows. Without this element it limits nothing. */
+    readonly inbound?: CloudDocuments['SecurityRules']
+    /** The same for what its VMs send. */
+    readonly outbound?: CloudDocuments['SecurityRules']
+    /** Its VMs now, at most the first 128. Not for requests. */
+    readonly members?: CloudDocuments['SecurityGroupMembers']
+  }
+  /** Which packets VMs with some labels accept and send. */
+  readonly SecurityGroupInput: {
+    readonly href?: string
+    readonly type?: string
+    readonly id?: string
+    /** Since 5.1. The same key in a request is the same request, as with the header Idempotency-Key. */
+    readonly operationKey?: string
+    readonly name?: string
+    /** 1: ready. 0: a change of the networks of the organisation is on its way to the hosts. */
+    readonly status?: number
+    /** Each change raises it. A request with an older one is refused. */
+    readonly version?: number
+    readonly link?: readonly (CloudDocuments['LinkInput'])[]
+    readonly description?: string
+    readonly tasks?: CloudDocuments['TasksInput']
+    /** Its VMs have all of these labels, which are entries of their metadata. Without labels it has no VMs. */
+    readonly selector?: CloudDocuments['SecurityGroupSelectorInput']
+    /** Its VMs accept only what a rule here, or of another group of the VM, allows. Without this element it limits nothing. */
+    readonly inbound?: CloudDocuments['SecurityRulesInput']
+    /** The same for what its VMs send. */
+    readonly outbound?: CloudDocuments['SecurityRulesInput']
+    /** Its VMs now, at most the first 128. Not for requests. */
+    readonly members?: CloudDocuments['SecurityGroupMembersInput']
+  }
+  /** Its VMs now, at most the first 128. Not for requests. */
+  readonly SecurityGroupMembers: {
+    readonly total?: number
+    readonly vmReference: readonly (CloudDocuments['Reference'])[]
+  }
+  /** Its VMs now, at most the first 128. Not for requests. */
+  readonly SecurityGroupMembersInput: {
+    readonly total?: number
+    readonly vmReference?: readonly (CloudDocuments['ReferenceInput'])[]
+  }
+  readonly SecurityGroupRecord: {
+    readonly href?: string
+    readonly id?: string
+    readonly name?: string
+    readonly description?: string
+    readonly selector?: string
+    readonly isInboundLimited?: boolean
+    readonly isOutboundLimited?: boolean
+    readonly numberOfRules?: number
+    readonly numberOfVMs?: number
+    readonly link: readonly (CloudDocuments['Link'])[]
+    readonly metadata?: CloudDocuments['Metadata']
+  }
+  readonly SecurityGroupReferences: {
+    readonly href?: string
+    readonly type?: string
+    readonly name: string
+    readonly page: number
+    readonly pageSize: number
+    readonly total: number
+    readonly link: readonly (CloudDocuments['Link'])[]
+    readonly securityGroupReference: readonly (CloudDocuments['Reference'])[]
+  }
+  /** Its VMs have all of these labels, which are entries of their metadata. Without labels it has no VMs. */
+  readonly SecurityGroupSelector: {
+    readonly label: readonly (CloudDocuments['SecurityGroupSelectorLabel'])[]
+  }
+  /** Its VMs have all of these labels, which are entries of their metadata. Without labels it has no VMs. */
+  readonly SecurityGroupSelectorInput: {
+    readonly label?: readonly (CloudDocuments['SecurityGroupSelectorLabelInput'])[]
+  }
+  readonly SecurityGroupSelectorLabel: {
+    readonly key: string
+    readonly value: string
+  }
+  readonly SecurityGroupSelectorLabelInput: {
+    readonly key?: string
+    readonly value?: string
+  }
+  /** The security groups of an organisation. */
+  readonly SecurityGroups: {
+    readonly href?: string
+    readonly type?: string
+    readonly link: readonly (CloudDocuments['Link'])[]
+    readonly securityGroupReference: readonly (CloudDocuments['Reference'])[]
+  }
+  /** Packets that are allowed: with Cidr or PeerGroup those from or to it, without either those from or to anybody. */
+  readonly SecurityRule: {
+    readonly protocol: 'tcp' | 'udp' | 'icmp' | 'any'
+    /** Ports of the destination: 443, or 8000-8100. Default: all. */
+    readonly portRange?: string
+    /** A block of IPv4 addresses: 10.0.0.0/8, or one address. */
+    readonly cidr?: string
+    /** The VMs of a security group of the same organisation, by href, id or name. */
+    readonly peerGroup?: CloudDocuments['SecurityRulePeerGroup']
+  }
+  /** Packets that are allowed: with Cidr or PeerGroup those from or to it, without either those from or to anybody. */
+  readonly SecurityRuleInput: {
+    readonly protocol?: 'tcp' | 'udp' | 'icmp' | 'any'
+    /** Ports of the destination: 443, or 8000-8100. Default: all. */
+    readonly portRange?: string
+    /** A block of IPv4 addresses: 10.0.0.0/8, or one address. */
+    readonly cidr?: string
+    /** The VMs of a security group of the same organisation, by href, id or name. */
+    readonly peerGroup?: CloudDocuments['SecurityRulePeerGroupInput']
+  }
+  /** The VMs of a security group of the same organisation, by href, id or name. */
+  readonly SecurityRulePeerGroup: {
+    readonly href?: string
+    readonly id?: string
+    readonly name?: string
+    readonly type?: string
+  }
+  /** The VMs of a security group of the same organisation, by href, id or name. */
+  readonly SecurityRulePeerGroupInput: {
+    readonly href?: string
+    readonly id?: string
+    readonly name?: string
+    readonly type?: string
+  }
+  readonly SecurityRules: {
+    readonly rule: readonly (CloudDocuments['SecurityRule'])[]
+  }
+  readonly SecurityRulesInput: {
+    readonly rule?: readonly (CloudDocuments['SecurityRuleInput'])[]
   }
   /** Who is logged in. The token comes in a header at login, and never in a document. */
   readonly Session: {
@@ -2344,6 +2489,33 @@ export interface CloudOperations {
     readonly params: { readonly externalNetwork: string }
     readonly answer: undefined
   }
+  /** The security groups of an organisation, by name. */
+  readonly listSecurityGroups: {
+    readonly params: { readonly org: string }
+    readonly answer: CloudDocuments['SecurityGroups']
+  }
+  /** Creates a security group. It applies to the VMs whose metadata has all labels of its Selector. With Inbound, these accept only what a rule allows; with Outbound, they send only that. Replies always pass. A VM in several groups has the rules of all of them. */
+  readonly addSecurityGroup: {
+    readonly params: { readonly org: string }
+    readonly body: CloudDocuments['SecurityGroupInput']
+    readonly answer: CloudDocuments['SecurityGroup']
+  }
+  /** A security group: its labels, its rules, and the VMs that have the labels. Its status is 1 when the hosts have its rules. */
+  readonly readSecurityGroup: {
+    readonly params: { readonly securityGroup: string }
+    readonly answer: CloudDocuments['SecurityGroup']
+  }
+  /** Replaces the labels and rules of a security group; name and description stay if the body lacks them. With a version in the body, the request is refused if the group has another one. Open connections that are not allowed any more are blocked. */
+  readonly changeSecurityGroup: {
+    readonly params: { readonly securityGroup: string }
+    readonly body: CloudDocuments['SecurityGroupInput']
+    readonly answer: CloudDocuments['SecurityGroup']
+  }
+  /** Deletes a security group. Rules of other groups may not name it as a peer. */
+  readonly deleteSecurityGroup: {
+    readonly params: { readonly securityGroup: string }
+    readonly answer: undefined
+  }
   /** A catalog with its items. */
   readonly readCatalog: {
     readonly params: { readonly catalog: string }
@@ -2838,6 +3010,11 @@ export const cloudOperations = {
   readExternalNetwork: { method: 'GET', path: '/api/admin/extension/externalnet/{externalNetwork}' },
   changeExternalNetwork: { method: 'PUT', path: '/api/admin/extension/externalnet/{externalNetwork}' },
   deleteExternalNetwork: { method: 'DELETE', path: '/api/admin/extension/externalnet/{externalNetwork}' },
+  listSecurityGroups: { method: 'GET', path: '/api/admin/org/{org}/securityGroups' },
+  addSecurityGroup: { method: 'POST', path: '/api/admin/org/{org}/securityGroups' },
+  readSecurityGroup: { method: 'GET', path: '/api/admin/securityGroup/{securityGroup}' },
+  changeSecurityGroup: { method: 'PUT', path: '/api/admin/securityGroup/{securityGroup}' },
+  deleteSecurityGroup: { method: 'DELETE', path: '/api/admin/securityGroup/{securityGroup}' },
   readCatalog: { method: 'GET', path: '/api/catalog/{catalog}' },
   readCatalogItem: { method: 'GET', path: '/api/catalogItem/{catalogItem}' },
   readResolver: { method: 'GET', path: '/api/entity' },

@@ -29,14 +29,29 @@ const fields = {
     where network_range.org = r.org and network_range.network = r.id)`),
 } as const
 
-/** Networks in queries: which they are, and their attributes. */
-export const networks = {
+const networks = {
   resource: 'network',
   table: 'network',
   key: [{ sql: 'r.id', type: 'uuid' }],
   where: 'r.deleted_at is null',
   fields,
 } as const
+
+/** Networks in queries; the second name is the one that some clients of the original API ask for. */
+export const networkTypes = [
+  {
+    name: 'orgVdcNetwork',
+    element: 'OrgVdcNetworkRecord',
+    references: ['OrgVdcNetworkReferences', 'OrgVdcNetworkReference'],
+    ...networks,
+  },
+  {
+    name: 'orgNetwork',
+    element: 'OrgNetworkRecord',
+    references: ['OrgNetworkReferences', 'OrgNetworkReference'],
+    ...networks,
+  },
+] as const
 
 const partsOf = (table: string, more = '') =>
   number(

@@ -16,7 +16,7 @@ import {
   type ReferenceTarget,
 } from './attribute.ts'
 import { edgeGatewayType, externalNetworkType } from './edge-types.ts'
-import { networks, securityGroupRecord } from './network-fields.ts'
+import { networkTypes, securityGroupRecord } from './network-fields.ts'
 
 /** A column that identifies records and gives their order of creation. */
 export interface RecordKey {
@@ -266,21 +266,7 @@ const types: readonly RecordType[] = [
         where vm.org = r.org and vm.vdc = r.id and vm.deleted_at is null)`),
     },
   },
-  {
-    name: 'orgVdcNetwork',
-    element: 'OrgVdcNetworkRecord',
-    references: ['OrgVdcNetworkReferences', 'OrgVdcNetworkReference'],
-    ...networks,
-    ...tenants,
-  },
-  // The same by the name that some clients of the original API ask for.
-  {
-    name: 'orgNetwork',
-    element: 'OrgNetworkRecord',
-    references: ['OrgNetworkReferences', 'OrgNetworkReference'],
-    ...networks,
-    ...tenants,
-  },
+  ...networkTypes.map((type) => ({ ...type, ...tenants })),
   edgeGatewayType,
   externalNetworkType,
   { ...securityGroupRecord, ...tenants, key: id },

@@ -33,7 +33,7 @@ export interface NetworkDocument {
   readonly isShared?: boolean
 }
 
-export interface AllocatedAddress {
+export interface AllocatedAddressRow {
   readonly ipAddress: string
   /** Whether its VM is on. */
   readonly isDeployed?: boolean
@@ -41,5 +41,5 @@ export interface AllocatedAddress {
 }
 
 export interface AllocatedAddressesDocument {
-  readonly ipAddress?: readonly AllocatedAddress[]
+  readonly ipAddress?: readonly AllocatedAddressRow[]
 }

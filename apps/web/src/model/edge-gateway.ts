@@ -68,7 +68,7 @@ export function natText(rule: NatRuleDocument): string {
 }
 
 const protocolNames = ['any', 'tcp', 'udp', 'icmp'] as const
-export type FirewallProtocol = (typeof protocolNames)[number]
+export type FirewallProtocolName = (typeof protocolNames)[number]
 
 export const protocolsText = ({ protocols }: FirewallRuleDocument): string =>
   protocolNames.filter((name) => protocols[name]).join(', ')
@@ -173,7 +173,7 @@ export const removeRoute =
     )
 
 /** A port of a VM that the outside may reach. */
-export interface PublishedPort {
+export interface PortToPublish {
   readonly external: string
   readonly port: number
   readonly internal: string
@@ -182,7 +182,7 @@ export interface PublishedPort {
   readonly description: string
 }
 
-export const forwardRule = (published: PublishedPort): NatRuleDocument => ({
+export const forwardRule = (published: PortToPublish): NatRuleDocument => ({
   description: published.description,
   ruleType: 'DNAT',
   isEnabled: true,
@@ -197,7 +197,7 @@ export const forwardRule = (published: PublishedPort): NatRuleDocument => ({
 
 /** Forwards a port and lets it through the firewall, in one change. */
 export const publishPort =
-  (published: PublishedPort): ServicesChange =>
+  (published: PortToPublish): ServicesChange =>
   (services) => ({
     ...addNat(forwardRule(published))(services),
     ...addFirewall({

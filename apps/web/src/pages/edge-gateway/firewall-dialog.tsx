@@ -9,18 +9,18 @@ import {
   addFirewall,
   firewallText,
   isPortRange,
-  type FirewallProtocol,
+  type FirewallProtocolName,
 } from '../../model/edge-gateway.ts'
 import { en } from '../../text/en.ts'
 
 import page from '../../styles/page.module.css'
 
-const protocols: readonly FirewallProtocol[] = ['tcp', 'udp', 'icmp', 'any']
+const protocols: readonly FirewallProtocolName[] = ['tcp', 'udp', 'icmp', 'any']
 
 interface FirewallForm {
   readonly policy: 'allow' | 'drop'
   readonly direction: 'in' | 'out'
-  readonly protocol: FirewallProtocol
+  readonly protocol: FirewallProtocolName
   readonly source: string
   readonly destination: string
   readonly port: string

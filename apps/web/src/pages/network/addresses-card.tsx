@@ -2,7 +2,10 @@ import { useState } from 'react'
 import { Link } from 'react-router'
 
 import { idOf } from '../../api/client.ts'
-import type { AllocatedAddress, AllocatedAddressesDocument } from '../../api/network-documents.ts'
+import type {
+  AllocatedAddressRow,
+  AllocatedAddressesDocument,
+} from '../../api/network-documents.ts'
 import { paths } from '../../app/paths.ts'
 import { Card } from '../../components/card.tsx'
 import { FilterInput } from '../../components/filter-bar.tsx'
@@ -16,7 +19,7 @@ import page from '../../styles/page.module.css'
 /** A network may have 65,000 addresses; the filter finds the others. */
 const SHOWN_MAX = 200
 
-const vmOf = ({ link = [] }: AllocatedAddress) => link.find(({ rel }) => rel === 'down')
+const vmOf = ({ link = [] }: AllocatedAddressRow) => link.find(({ rel }) => rel === 'down')
 
 /** The addresses of a network that VMs have. */
 export function AddressesCard({ href }: { readonly href: string | undefined }) {
@@ -49,7 +52,7 @@ export function AddressesCard({ href }: { readonly href: string | undefined }) {
   )
 }
 
-const columns: readonly PageTableColumn<AllocatedAddress>[] = [
+const columns: readonly PageTableColumn<AllocatedAddressRow>[] = [
   {
     key: 'address',
     title: 'Address',

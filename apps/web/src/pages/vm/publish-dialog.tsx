@@ -16,7 +16,7 @@ import {
   ownAddressOf,
   publishPort,
   takenAddressesOf,
-  type PublishedPort,
+  type PortToPublish,
 } from '../../model/edge-gateway.ts'
 import { en } from '../../text/en.ts'
 
@@ -38,13 +38,13 @@ export function PublishDialog({ vmName, address, gatewayHref, onClose }: Publish
   const [internalPort, setInternalPort] = useState('')
   const [protocol, setProtocol] = useState<'tcp' | 'udp'>('tcp')
   const [chosen, setChosen] = useState('')
-  const [published, setPublished] = useState<PublishedPort>()
+  const [published, setPublished] = useState<PortToPublish>()
   const { send, isPending, conflict, leave } = useServicesChange()
   const { role } = useSession()
   if (published) return <PublishedDialog published={published} vmName={vmName} onClose={onClose} />
   if (conflict) return <ConflictDialog conflict={conflict} onSend={send} onClose={leave} />
   const external = chosen || (gateway ? ownAddressOf(gateway) : '')
-  const wanted: PublishedPort = {
+  const wanted: PortToPublish = {
     external,
     port: Number(port),
     internal: address,
@@ -131,7 +131,7 @@ export function PublishDialog({ vmName, address, gatewayHref, onClose }: Publish
 }
 
 interface PublishedDialogProps {
-  readonly published: PublishedPort
+  readonly published: PortToPublish
   readonly vmName: string
   readonly onClose: () => void
 }
