@@ -22,6 +22,9 @@ const skip = reasonToSkip('cloud', 'network') ?? false
 const WAIT_MS = 60_000
 const LOOK_MS = 10
 const REVOKED_MS = 5_000
+/** Of the server that is killed at any moment, most of them within this time. */
+const STARTS = 50
+const LATEST_KILL_MS = 1_200
 
 let postgres: Awaited<ReturnType<typeof startDatabases>>
 before(async () => {
@@ -322,7 +325,7 @@ test(
       }
     })()
     const { below } = seededRandom(19)
-    for (let round = 0; round < 12; round++) {
+    for (let round = 0; round < STARTS; round++) {
       await run.end('SIGKILL')
       // With and without its databases.
       if (round % 3 === 0) {
@@ -331,8 +334,8 @@ test(
       run = server.start()
       // On a slow machine no moment would be after the opening.
       const before = opened
-      if (round % 3 === 2) await until('it was met open', () => opened > before, WAIT_MS)
-      else await sleep(below(2500))
+      if (round % 5 === 4) await until('it was met open', () => opened > before, WAIT_MS)
+      else await sleep(below(LATEST_KILL_MS))
     }
     // The card that follows is not there before it is projected.
     watch.abort()
