@@ -99,22 +99,14 @@ function joined(regions: readonly PacketRegion[], { protocol, ports }: PacketReg
   return [...regions.slice(0, -1), { protocol, ports: { low: last.ports.low, high: ports.high } }]
 }
 
-/** Numbers of protocols as OVN writes them, without negation: 0x40/0xc0 is 64 to 127. */
-const otherProtocols = ((): string => {
-  const named = [...ICMP, TCP, UDP].toSorted((one, other) => one - other)
-  const gaps = named.map((number, at) => [(named[at - 1] ?? -1) + 1, number - 1] as const)
-  const all = [...gaps, [(named.at(-1) ?? 0) + 1, 255] as const]
-  const masked = all
-    .flatMap(([low, high]) => blocksBetween(low, high))
-    .map(({ base, prefix }) => {
-      const mask = 256 - sizeOfPrefix(prefix)
-      return `0x${base.toString(16)}/0x${mask.toString(16)}`
-    })
-  return `ip.proto == {${masked.join(', ')}}`
-})()
+/** Each number by itself: OpenFlow has no masks for them, and a set with masks or a negation would match every packet on a host. */
+const namedProtocols: ReadonlySet<number> = new Set([...ICMP, TCP, UDP])
+const otherProtocols = Array.from({ length: 256 }, (_, number) => number).filter(
+  (number) => !namedProtocols.has(number),
+)
 
 function regionMatch({ protocol, ports }: PacketRegion): string {
-  if (protocol === 'other') return otherProtocols
+  if (protocol === 'other') return `ip.proto == {${otherProtocols.join(', ')}}`
   if (protocol === 'icmp') return `ip.proto == {${ICMP.join(', ')}}`
   return isWhole(ports) ? protocol : `(${protocol} && ${portMatch(protocol, ports)})`
 }
