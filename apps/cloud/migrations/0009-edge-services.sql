@@ -179,7 +179,7 @@ create policy external_network_led_to on external_network for select to skerry_t
   or exists (select from network where network.external = external_network.id));
 create policy external_network_all on external_network to skerry_system using (true);
 create policy external_network_projected on external_network for select to skerry_network using (true);
-grant select (id, zone, name, kind, gateway, prefix) on external_network to skerry_tenant;
+grant select (id, zone, name, kind, gateway, prefix, deleted_at) on external_network to skerry_tenant;
 
 grant create on schema public to skerry_system;
 alter function edge_gateway_moved() owner to skerry_system;

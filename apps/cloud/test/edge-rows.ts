@@ -70,7 +70,8 @@ export async function edgeIdsFor(
   name: string,
 ): Promise<Readonly<Record<string, string>>> {
   const { vdc = '', externalNetwork: external = '', edgeGateway = '' } = ids
-  if (route.path.includes(':externalNetwork')) {
+  // Organisations read the external network of their edge gateway.
+  if (route.path.includes(':externalNetwork') && route.name !== 'readExternalNetwork') {
     return { externalNetwork: await addExternalRow(db, name) }
   }
   const isAbout = route.path.includes(':edgeGateway')

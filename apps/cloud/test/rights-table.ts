@@ -132,7 +132,7 @@ export const rows: Readonly<Record<string, Row>> = {
   releaseExternalAddress: { least: 'organisation administrator', ok: 204 },
   listExternalNetworks: { least: 'system administrator', ok: 200 },
   addExternalNetwork: { least: 'system administrator', ok: 201 },
-  readExternalNetwork: { least: 'system administrator', ok: 200, otherwise: 404 },
+  readExternalNetwork: { least: 'user', ok: 200 },
   changeExternalNetwork: { least: 'system administrator', ok: 200, otherwise: 404 },
   deleteExternalNetwork: { least: 'system administrator', ok: 204, otherwise: 404 },
   listSecurityGroups: { least: 'console only', ok: 200 },

@@ -2473,7 +2473,7 @@ export interface CloudOperations {
     readonly body: CloudDocuments['VMWExternalNetworkInput']
     readonly answer: CloudDocuments['VMWExternalNetwork']
   }
-  /** An external network, and how many of its addresses are in use. */
+  /** An external network. Organisations see name, gateway and netmask of those that their edge gateways and networks lead to; the right external:admin also shows the pool, and how many of its addresses are in use. */
   readonly readExternalNetwork: {
     readonly params: { readonly externalNetwork: string }
     readonly answer: CloudDocuments['VMWExternalNetwork']

@@ -69,11 +69,9 @@ const gateways = [
     doc: `The edge gateways of a vdc, as GET ${at.query}?type=edgeGateway lists them.`,
     async handle(context, caller) {
       const { vdc } = caller.params
-      const own = `vdc==${vdc.id}`
-      const { filter, ...rest } = caller.query
-      const asked = { ...rest, filter: filter === undefined ? own : `(${filter});${own}` }
       const path = new URL(new Hrefs(context.base).edgeGateways(vdc.id)).pathname
-      return answerQuery(context, { ...caller, query: asked }, typeNamed('edgeGateway'), path)
+      const within = `vdc==${vdc.id}`
+      return answerQuery(context, caller, typeNamed('edgeGateway'), { path, within })
     },
   }),
   route({

@@ -5,7 +5,9 @@ import { at } from '../dialect/addresses.ts'
 import {
   externalNetwork as externalDocument,
   externalNetworks as externalsDocument,
+  outsideNetwork as outsideDocument,
 } from '../documents/edge/external-network.ts'
+import { may } from '../domain/authorize.ts'
 import { Hrefs } from '../http/links.ts'
 import { readRoute, route } from '../http/route.ts'
 import { changedExternalNetwork, newExternalNetwork } from '../params/edge/external-network.ts'
@@ -14,6 +16,7 @@ import {
   changeExternalNetwork,
   deleteExternalNetwork,
   externalNetworks as listExternalNetworks,
+  findExternalNetwork,
   readWholeExternal,
   type ExternalNetworkRow,
 } from '../tenants/external-networks.ts'
@@ -61,17 +64,27 @@ export const externalNetworks = [
       return { status: 201, headers: { location: made.location }, body: made.body }
     },
   }),
-  readRoute({
+  route({
     name: 'readExternalNetwork',
+    method: 'GET',
     path: at.externalNetwork,
-    permission: 'external:admin',
+    permission: 'network:read',
     answers: { 200: 'admin.externalNetwork' },
-    doc: 'An external network, and how many of its addresses are in use.',
-    read: (tx, { externalNetwork }) => readWholeExternal(tx, externalNetwork),
-    show: ({ base }, caller, found) => ({
-      status: 200,
-      body: externalDocument(found, caller, new Hrefs(base)),
-    }),
+    doc: 'An external network. Organisations see name, gateway and netmask of those that their edge gateways and networks lead to; the right external:admin also shows the pool, and how many of its addresses are in use.',
+    async handle(context, caller) {
+      const { principal, params } = caller
+      const hrefs = new Hrefs(context.base)
+      const whole = may(principal, 'external:admin')
+        ? await context.as(principal, async (tx) => {
+            const external = await findExternalNetwork(tx, params.externalNetwork.id)
+            return external && readWholeExternal(tx, external)
+          })
+        : undefined
+      const body = whole
+        ? externalDocument(whole, caller, hrefs)
+        : outsideDocument(params.externalNetwork, caller, hrefs)
+      return { status: 200, body }
+    },
   }),
   route({
     name: 'changeExternalNetwork',

@@ -16,8 +16,11 @@ import {
   type CatalogRow,
 } from '../tenants/catalogs.ts'
 import { findEdgeGateway } from '../tenants/edge-gateways.ts'
-import type { EdgeGatewayRow } from '../tenants/edge-surroundings.ts'
-import { findExternalNetwork, type ExternalNetworkRow } from '../tenants/external-networks.ts'
+import {
+  findOutside,
+  type EdgeGatewayRow,
+  type OutsideNetwork,
+} from '../tenants/edge-surroundings.ts'
 import { findNetwork, type NetworkRow } from '../tenants/network-rows.ts'
 import {
   findOrg,
@@ -44,7 +47,7 @@ export interface PathResources {
   readonly template: TemplateRow & { readonly isVm: boolean }
   readonly network: NetworkRow
   readonly edgeGateway: EdgeGatewayRow
-  readonly externalNetwork: ExternalNetworkRow & OwnedResource
+  readonly externalNetwork: OutsideNetwork & OwnedResource
   readonly securityGroup: SecurityGroupRow
   readonly entity: Entity
   readonly task: TaskRow
@@ -92,11 +95,10 @@ export const resourceFinders: Finders = {
     const uuid = uuidOf(id, /^([0-9a-f]|urn:[^:]+:gateway:)/)
     return uuid === undefined ? undefined : findEdgeGateway(tx, uuid, how)
   },
-  // An external network belongs to no organisation.
+  // An external network belongs to no organisation. Tenants see those that their edge gateways and networks lead to.
   async externalNetwork(tx, id, { principal }) {
     const uuid = uuidOf(id, /^[0-9a-f]/)
-    if (uuid === undefined || !may(principal, 'external:admin')) return undefined
-    const external = await findExternalNetwork(tx, uuid)
+    const external = uuid === undefined ? undefined : await findOutside(tx, uuid)
     return external && { ...external, org: principal.org }
   },
   async securityGroup(tx, id) {

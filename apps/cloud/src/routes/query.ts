@@ -11,17 +11,22 @@ import { parseQuery, QueryParameters, typeNamed, type QueryInput } from '../quer
 import type { RecordType } from '../query/record-types.ts'
 import { readRecords } from '../query/records.ts'
 
-/** `path`: the requested path, which the links of the response contain. */
+/** `path`: the requested path, which the links of the response contain. `within`: a filter that the path stands for. */
 export async function answerQuery(
   context: RequestContext,
   caller: Caller & { readonly query: QueryInput },
   type: RecordType,
-  path: string,
+  { path, within }: { readonly path: string; readonly within?: string },
 ) {
   const { principal, query: requested } = caller
   authorize(principal, type.permission, 'none')
   const events = type.resource === 'event' ? context.eventCursors(principal.org) : undefined
-  const query = parseQuery(type, requested, { ...caller, events })
+  const { filter } = requested
+  const both = [within, filter === undefined ? undefined : `(${filter})`].filter(
+    (each) => each !== undefined,
+  )
+  const filtered = within === undefined ? requested : { ...requested, filter: both.join(';') }
+  const query = parseQuery(type, filtered, { ...caller, events })
   const everywhere =
     type.reach === 'all' ||
     (type.reach === 'own or all' && principal.role === 'system administrator')
@@ -46,7 +51,7 @@ const packaged = (name: string, path: string, typeName: string): CloudRoute => {
       if (caller.query.type !== undefined) {
         throw new Fault('invalid', `type must be omitted: ${path} always has the type ${typeName}`)
       }
-      return answerQuery(context, caller, type, path)
+      return answerQuery(context, caller, type, { path })
     },
   })
 }
@@ -64,7 +69,7 @@ export const query: readonly CloudRoute[] = [
       const { type } = caller.query
       return type === undefined
         ? { status: 200, body: queryList(caller, new Hrefs(context.base)) }
-        : answerQuery(context, caller, typeNamed(type), at.query)
+        : answerQuery(context, caller, typeNamed(type), { path: at.query })
     },
   }),
   packaged('queryVms', at.queryVms, 'vm'),

@@ -26,6 +26,18 @@ export interface WholeEdgeGateway {
   >[]
 }
 
+/** What organisations see of an external network: row-level security shows those that something of theirs leads to. */
+export const findOutside = (
+  db: Kysely<CloudTables>,
+  id: string,
+): Promise<OutsideNetwork | undefined> =>
+  db
+    .selectFrom('external_network')
+    .select(['id', 'name', 'kind', 'gateway', 'prefix'])
+    .where('id', '=', id)
+    .where('deleted_at', 'is', null)
+    .executeTakeFirst()
+
 /** An edge gateway, also if it was deleted: a repeated request gets the one that it created. */
 export async function readWholeEdgeGateway(
   db: Kysely<CloudTables>,

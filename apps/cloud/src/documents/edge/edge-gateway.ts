@@ -23,7 +23,6 @@ export function edgeGateway(
   const href = hrefs.edgeGateway(row.id)
   const edits = may(principal, 'network:edit', row)
   const externalType = dialect.media('admin.externalNetwork')
-  // Only administrators of the cloud can read it; others compare and send it back.
   const externalHref = hrefs.externalNetwork(outside.id)
   return element(
     'EdgeGateway',

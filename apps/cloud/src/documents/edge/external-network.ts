@@ -4,6 +4,7 @@ import { element, type Element } from '@skerry/xml'
 import type { Caller } from '../../auth/caller.ts'
 import { at } from '../../dialect/addresses.ts'
 import { link, type Hrefs } from '../../http/links.ts'
+import type { OutsideNetwork } from '../../tenants/edge-surroundings.ts'
 import {
   poolTexts,
   type ExternalNetworkRow,
@@ -27,6 +28,39 @@ export const externalNetworks = (
     ),
   )
 }
+
+/** An external network as organisations see it. */
+export const outsideNetwork = (
+  { id, name, gateway, prefix }: OutsideNetwork,
+  { dialect }: Caller,
+  hrefs: Hrefs,
+): Element =>
+  element(
+    'VMWExternalNetwork',
+    {
+      name,
+      id: dialect.urn('externalnetwork', id),
+      type: dialect.media('admin.externalNetwork'),
+      href: hrefs.externalNetwork(id),
+    },
+    element(
+      'Configuration',
+      {},
+      element(
+        'IpScopes',
+        {},
+        element(
+          'IpScope',
+          {},
+          element('IsInherited', {}, 'false'),
+          element('Gateway', {}, gateway),
+          element('Netmask', {}, netmaskOf(prefix)),
+          element('IsEnabled', {}, 'true'),
+        ),
+      ),
+      element('FenceMode', {}, 'isolated'),
+    ),
+  )
 
 export function externalNetwork(
   whole: WholeExternalNetwork,
