@@ -154,6 +154,18 @@ test('a firewall rule for an external address is one for the guest behind it', (
   ])
 })
 
+test('nobody outside has an address of a network inside, and guests do not reach the networks of the operator', () => {
+  const matches = rowsIn({ ...smallCloud(), protected: ['192.0.2.0/24'] }, 'Logical_Router_Policy')
+  const [gateway] = smallCloud().gateways
+  assert.deepEqual(
+    matches.map((row) => column(row, 'match')),
+    [
+      `inport == "out-${gateway?.id}" && ip4.src == {10.84.0.0/20}`,
+      'ip4.dst == {192.0.2.0/24} && ip4.dst != {10.84.0.0/20}',
+    ],
+  )
+})
+
 test('what is not an address or a port is refused, and only its unit fails', () => {
   const other = '198.51.100.99'
   const wrong: readonly [RegExp, object][] = [

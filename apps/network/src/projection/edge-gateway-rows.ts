@@ -171,22 +171,30 @@ function addRoutes(
   ]
 }
 
-/** The operator's own networks are out of reach, except where an organisation uses the same addresses for its own. */
+/**
+ * The operator's own networks are out of reach, except where an organisation uses the same addresses for its own. Nobody outside has an
+ * address of a network inside: the firewall takes such a packet for one from inside.
+ */
 function addProtection(
   rows: UnitRows,
   { gateway, protected: protectedNetworks }: EdgeGatewayContext,
   own: readonly AddressBlock[],
 ): readonly OvsdbAtom[] {
-  if (protectedNetworks.length === 0) return []
+  const add = (what: string, match: string) =>
+    rows.add('Logical_Router_Policy', derivedId(gateway.id, what), {
+      priority: PROTECTED_PRIORITY,
+      match,
+      action: 'drop',
+    })
+  const inside = `{${own.map(blockText).join(', ')}}`
+  const hasNetworks = own.length > 0
+  const spoofed = `inport == "${outsidePortName(gateway.id)}" && ip4.src == ${inside}`
   const blocks = protectedNetworks.map((each) =>
     blockText(checkedBlock(each, 'a protected network')),
   )
-  const except = own.length === 0 ? '' : ` && ip4.dst != {${own.map(blockText).join(', ')}}`
+  const except = hasNetworks ? ` && ip4.dst != ${inside}` : ''
   return [
-    rows.add('Logical_Router_Policy', derivedId(gateway.id, 'protected'), {
-      priority: PROTECTED_PRIORITY,
-      match: `ip4.dst == {${blocks.join(', ')}}${except}`,
-      action: 'drop',
-    }),
+    ...(hasNetworks ? [add('spoofed', spoofed)] : []),
+    ...(blocks.length > 0 ? [add('protected', `ip4.dst == {${blocks.join(', ')}}${except}`)] : []),
   ]
 }
