@@ -64,7 +64,7 @@ async function setRight(): Promise<void> {
     where id = ${api.eng.ids['network']}`.execute(db)
   await sql`update edge_gateway set deleted_at = null, name = ${randomBytes(8).toString('hex')}
     where id = ${api.eng.ids['edgeGateway']}`.execute(db)
-  await sql`update external_network set name = ${randomBytes(8).toString('hex')}
+  await sql`update external_network set deleted_at = null, name = ${randomBytes(8).toString('hex')}
     where id = ${api.eng.ids['externalNetwork']}`.execute(db)
   await sql`delete from external_address where edge_gateway = ${api.eng.ids['edgeGateway']}
     and purpose = 'tenant' and address <> ${api.eng.ids['address']}`.execute(db)
