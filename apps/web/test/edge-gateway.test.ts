@@ -119,7 +119,7 @@ test('rules are moved, switched and removed by their number, and a rule at the e
   )
 })
 
-test('what someone else changed is reported rule by rule', () => {
+test('what someone else changed is listed rule by rule', () => {
   const now = { ...services, ...removeNat('6')(services) }
   const after = { ...now, ...addRoute({ network: '10.0.0.0/8', nextHopIp: OWN })(now) }
   assert.deepEqual(differenceOf(services, after), {

@@ -33,7 +33,7 @@ export interface NetworkDocument {
   readonly isShared?: boolean
 }
 
-export interface AllocatedAddressRow {
+export interface AllocatedAddressDocument {
   readonly ipAddress: string
   /** Whether its VM is on. */
   readonly isDeployed?: boolean
@@ -41,5 +41,5 @@ export interface AllocatedAddressRow {
 }
 
 export interface AllocatedAddressesDocument {
-  readonly ipAddress?: readonly AllocatedAddressRow[]
+  readonly ipAddress?: readonly AllocatedAddressDocument[]
 }

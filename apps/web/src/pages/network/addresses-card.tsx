@@ -3,7 +3,7 @@ import { Link } from 'react-router'
 
 import { idOf } from '../../api/client.ts'
 import type {
-  AllocatedAddressRow,
+  AllocatedAddressDocument,
   AllocatedAddressesDocument,
 } from '../../api/network-documents.ts'
 import { paths } from '../../app/paths.ts'
@@ -19,7 +19,7 @@ import page from '../../styles/page.module.css'
 /** A network may have 65,000 addresses; the filter finds the others. */
 const SHOWN_MAX = 200
 
-const vmOf = ({ link = [] }: AllocatedAddressRow) => link.find(({ rel }) => rel === 'down')
+const vmOf = ({ link = [] }: AllocatedAddressDocument) => link.find(({ rel }) => rel === 'down')
 
 /** The addresses of a network that VMs have. */
 export function AddressesCard({ href }: { readonly href: string | undefined }) {
@@ -52,7 +52,7 @@ export function AddressesCard({ href }: { readonly href: string | undefined }) {
   )
 }
 
-const columns: readonly PageTableColumn<AllocatedAddressRow>[] = [
+const columns: readonly PageTableColumn<AllocatedAddressDocument>[] = [
   {
     key: 'address',
     title: 'Address',
