@@ -32,7 +32,7 @@ test('a network is created, changed and deleted', async () => {
   await page.getByLabel('Range').fill('10.30.0.0/24')
   await page.getByText(/skerry network create stage --range 10.30.0.0\/24 --routed/).waitFor()
   await page.getByRole('button', { name: 'Create network' }).click()
-  await page.getByRole('heading', { name: 'stage' }).waitFor()
+  await page.getByRole('heading', { name: 'stage', exact: true }).waitFor()
   await page.getByText('No VM is on this network.').waitFor()
   await page.getByRole('button', { name: 'Change', exact: true }).click()
   await page.getByLabel('Name servers').fill('nine')
@@ -88,6 +88,7 @@ test('a stopped VM gets another card, moves it to another network, and loses it'
 test('a new VM gets a card on each chosen network', async () => {
   const page = await browser.open({ path: '/vms/new' })
   await page.getByLabel('Name', { exact: true }).fill('two-cards')
+  await page.getByRole('combobox', { name: 'Data centre' }).selectOption('main')
   await page.getByRole('combobox', { name: 'Network' }).selectOption('web')
   await page.getByRole('button', { name: 'Add card' }).click()
   await page.getByLabel('Network of card 1').selectOption('backend')
@@ -105,7 +106,7 @@ test('a new VM gets a card on each chosen network', async () => {
       ],
     },
   })
-  await page.getByRole('heading', { name: 'two-cards' }).waitFor()
+  await page.getByRole('heading', { name: 'two-cards', exact: true }).waitFor()
   await page.context().close()
 })
 
