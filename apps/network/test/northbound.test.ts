@@ -154,7 +154,7 @@ test('a firewall rule for an external address is one for the guest behind it', (
   ])
 })
 
-test('nobody outside has an address of a network inside, and guests do not reach the networks of the operator', () => {
+test('no one outside has an address of a network inside, and guests do not reach the networks of the operator', () => {
   const matches = rowsIn({ ...smallCloud(), protected: ['192.0.2.0/24'] }, 'Logical_Router_Policy')
   const [gateway] = smallCloud().gateways
   assert.deepEqual(

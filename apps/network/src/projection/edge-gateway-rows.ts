@@ -172,7 +172,7 @@ function addRoutes(
 }
 
 /**
- * The operator's own networks are out of reach, except where an organisation uses the same addresses for its own. Nobody outside has an
+ * The operator's own networks are out of reach, except where an organisation uses the same addresses for its own. No one outside has an
  * address of a network inside: the firewall takes such a packet for one from inside.
  */
 function addProtection(

@@ -155,6 +155,8 @@ export interface QuotaDocument {
   readonly memoryMB?: number
   readonly storageMB?: number
   readonly networks?: number
+  readonly edgeGateways?: number
+  readonly externalAddresses?: number
 }
 
 export interface LeasesDocument {

@@ -206,6 +206,8 @@ export const en = {
     memoryMB: 'Memory',
     storageMB: 'Storage',
     networks: 'Networks',
+    edgeGateways: 'Edge gateways',
+    externalAddresses: 'External addresses',
   } satisfies Record<QuotaRow['key'], string>,
 
   networkKind: {
