@@ -390,6 +390,7 @@ test(
         "select count(*) from workflow_grant where ended_at is null and kind = 'run'",
         'cloud',
       )
-    await until('no grant outlives its run', async () => (await alive()).trim() === '0', 60_000)
+    // A run whose rejection could not be recorded waits 120 s for a repeated request (`unstarted` in tend-runs.ts), then its grant ends.
+    await until('no grant outlives its run', async () => (await alive()).trim() === '0', 180_000)
   },
 )
