@@ -230,6 +230,17 @@ test('a cloud is administered from any machine', { skip }, async () => {
   assert.match(await does('external', 'list'), /\noffice +office +/)
   assert.match(await does('external', 'info', 'office'), /^gateway +203\.0\.113\.1$/m)
   assert.equal(await does('external', 'rm', 'office'), 'external network office is deleted\n')
+  assert.equal(
+    await does('security-group', 'create', 'web', '--label', 'role=web'),
+    'security group web is created\n',
+  )
+  assert.equal(
+    await does('security-group', 'allow', 'web', '--protocol', 'tcp', '--port', '443'),
+    'security group web has the rule\n',
+  )
+  assert.match(await does('security-group', 'list'), /\nweb +role=web +/)
+  assert.match(await does('security-group', 'info', 'web'), / tcp +443 +/)
+  assert.equal(await does('security-group', 'rm', 'web'), 'security group web is deleted\n')
   const events = JSON.parse(await does('event', 'list', '--limit', '2', '--json')) as object[]
   assert.equal(events.length, 2)
   assert.match(await does('template', 'list'), /\nsmall +1 +64 MiB +/)

@@ -256,7 +256,7 @@ test('a security group is made, gets rules and loses them, by an administrator o
   assert.equal(made.code, 0, made.err)
   const allow = (...words: readonly string[]) => chief('security-group', 'allow', 'web', ...words)
   const tcp = await allow('--protocol', 'tcp', '--port', '8000-8100', '--peer', '10.1.0.0/16')
-  assert.equal(tcp.out, 'security group web has 1 rules\n', tcp.err)
+  assert.equal(tcp.out, 'security group web has the rule\n', tcp.err)
   assert.equal((await allow('--protocol', 'icmp', '--peer', 'web')).code, 0)
   assert.equal((await allow('--out')).code, 0)
   const { out } = await author('security-group', 'info', 'web')

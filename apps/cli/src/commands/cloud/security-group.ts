@@ -232,7 +232,7 @@ const allow = command({
       : { in: [...(now.in ?? []), rule], out: now.out }
     const changed = describeGroup(await change(side, group, partsOf(group, more)))
     printResult(context, json, {
-      text: `security group ${changed.name} has ${changed.rules.length} rules`,
+      text: `security group ${changed.name} has the rule`,
       body: changed,
     })
   },
