@@ -1,7 +1,15 @@
 // What rules of an edge gateway must be. Cells ask before they store rules, network servers before they project them: the same answer.
 import { edgeRuleLimits, isRuleEnabled } from './edge-rules.ts'
 import type { EdgeFirewall, EdgeRoute, FirewallRule, NatRule, PortRange } from './edge-rules.ts'
-import { addressNumber, blocksOverlap, blockText, isWithin, readBlock } from './ipv4.ts'
+import {
+  addressNumber,
+  blocksOverlap,
+  blockText,
+  isAddress,
+  isBlockText,
+  isWithin,
+  readBlock,
+} from './ipv4.ts'
 import type { AddressBlock } from './ipv4.ts'
 
 /** What rules of an edge gateway may name. */
@@ -14,19 +22,6 @@ export interface EdgeSurroundings {
   readonly networks: readonly AddressBlock[]
   /** The network that leads outside. */
   readonly outside: AddressBlock
-}
-
-const OCTET = '(?:25[0-5]|2[0-4]\\d|1\\d\\d|[1-9]?\\d)'
-const ADDRESS = new RegExp(`^${OCTET}(?:\\.${OCTET}){3}$`)
-const PREFIX = /^(?:\d|[12]\d|3[0-2])$/
-
-/** Whether a text is an IPv4 address in its only spelling. */
-export const isAddress = (text: string): boolean => ADDRESS.test(text)
-
-/** Whether a text is ADDRESS or ADDRESS/PREFIX. */
-export function isBlockText(text: string): boolean {
-  const [address = '', prefix = '32', ...rest] = text.split('/')
-  return rest.length === 0 && isAddress(address) && PREFIX.test(prefix)
 }
 
 /** The external addresses that rules of this kind may use, in their order. */

@@ -11,8 +11,6 @@ export {
   type Verdict,
 } from './decide-order.ts'
 export {
-  isAddress,
-  isBlockText,
   usableAddresses,
   whyNotFirewall,
   whyNotNat,
@@ -61,6 +59,8 @@ export {
   blockAround,
   blocksOverlap,
   blockText,
+  isAddress,
+  isBlockText,
   isWithin,
   netmaskOf,
   prefixOf,

@@ -6,6 +6,18 @@ export interface AddressBlock {
 }
 
 const BITS = 32
+const OCTET = '(?:25[0-5]|2[0-4]\\d|1\\d\\d|[1-9]?\\d)'
+const ADDRESS = new RegExp(`^${OCTET}(?:\\.${OCTET}){3}$`)
+const PREFIX = /^(?:\d|[12]\d|3[0-2])$/
+
+/** Whether a text is an IPv4 address in its only spelling. */
+export const isAddress = (text: string): boolean => ADDRESS.test(text)
+
+/** Whether a text is ADDRESS or ADDRESS/PREFIX. */
+export function isBlockText(text: string): boolean {
+  const [address = '', prefix = '32', ...rest] = text.split('/')
+  return rest.length === 0 && isAddress(address) && PREFIX.test(prefix)
+}
 
 /** The number of a text that is an address. */
 export const addressNumber = (address: string): number =>

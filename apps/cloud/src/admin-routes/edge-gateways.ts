@@ -1,13 +1,10 @@
-import type { Caller } from '../auth/caller.ts'
-import type { RequestContext } from '../context.ts'
-import type { TaskRow, Tx } from '../database/tables.ts'
+import type { Tx } from '../database/tables.ts'
 import { at } from '../dialect/addresses.ts'
 import {
   edgeGateway as edgeGatewayDocument,
   externalAddress,
   externalAddresses,
 } from '../documents/edge/edge-gateway.ts'
-import { task as taskDocument } from '../documents/task.ts'
 import type { NetworkOperation } from '../domain/network-operations.ts'
 import { Hrefs } from '../http/links.ts'
 import { readRoute, route } from '../http/route.ts'
@@ -18,17 +15,17 @@ import {
 } from '../params/edge/edge-gateway.ts'
 import { edgeServices } from '../params/edge/services.ts'
 import { QueryParameters, typeNamed } from '../query/query.ts'
+import { accepted } from '../responses/accepted-task.ts'
 import { answerQuery } from '../routes/query.ts'
 import { openEdgeGatewayTasks } from '../tasks/find-task.ts'
-import { addUnitTask } from '../tasks/network-task.ts'
-import { submit } from '../tasks/submit.ts'
+import { submitUnit } from '../tasks/submit-unit.ts'
 import {
   addEdgeGateway,
   changeEdgeGateway,
   configureServices,
   deleteEdgeGateway,
 } from '../tenants/edge-gateways.ts'
-import { readWholeEdgeGateway, type EdgeGatewayRow } from '../tenants/edge-surroundings.ts'
+import { readWholeEdgeGateway } from '../tenants/edge-surroundings.ts'
 import { releaseAddress, takeAddress, takenAddresses } from '../tenants/external-addresses.ts'
 import { requireQuota } from '../tenants/quotas.ts'
 
@@ -37,26 +34,7 @@ const whole = async (tx: Tx, id: string) => ({
   tasks: await openEdgeGatewayTasks(tx, id),
 })
 
-/** Writes a change and its task, which ends when the network server has projected the change. */
-const submitChange = (
-  context: RequestContext,
-  caller: Caller,
-  operation: NetworkOperation,
-  work: (tx: Tx) => Promise<EdgeGatewayRow>,
-): Promise<TaskRow> =>
-  submit(context, caller, async (tx, id) => {
-    const { org, id: gateway, name } = await work(tx)
-    const owner = caller.principal.user
-    const unit = { org, name, edge_gateway: gateway }
-    const task = await addUnitTask(tx, unit, { operation, owner, id })
-    return { task, vms: [], operations: [] }
-  })
-
-const accepted = ({ base }: RequestContext, caller: Caller, task: TaskRow) => {
-  const hrefs = new Hrefs(base)
-  const headers = { location: hrefs.task(task.id) }
-  return { status: 202, headers, body: taskDocument(task, caller, hrefs) }
-}
+const change = (operation: NetworkOperation) => ({ kind: 'edge_gateway', operation }) as const
 
 const gateways = [
   route({
@@ -84,7 +62,7 @@ const gateways = [
     doc: 'Creates an edge gateway to the external network that its uplink names (default: the default one). A vdc gets one called default when it first needs it.',
     async handle(context, caller) {
       const { principal, body, params } = caller
-      const task = await submitChange(context, caller, 'createEdgeGateway', async (tx) => {
+      const task = await submitUnit(context, caller, change('createEdgeGateway'), async (tx) => {
         const made = await addEdgeGateway(tx, principal, params.vdc, body)
         await requireQuota(tx, made.org, 'edgeGateway')
         return made
@@ -119,7 +97,7 @@ const gateways = [
     doc: 'Changes name, description and services of an edge gateway. With the right external:admin also its uplink, while it has no external addresses, NAT rules and static routes. What the body does not contain stays; a body with an older version is refused.',
     async handle(context, caller) {
       const { principal, body, params } = caller
-      const task = await submitChange(context, caller, 'updateEdgeGateway', (tx) =>
+      const task = await submitUnit(context, caller, change('updateEdgeGateway'), (tx) =>
         changeEdgeGateway(tx, principal, params.edgeGateway, body),
       )
       return accepted(context, caller, task)
@@ -134,7 +112,7 @@ const gateways = [
     doc: 'Deletes an edge gateway that has no networks and no external addresses.',
     async handle(context, caller) {
       const { principal, params } = caller
-      const task = await submitChange(context, caller, 'deleteEdgeGateway', (tx) =>
+      const task = await submitUnit(context, caller, change('deleteEdgeGateway'), (tx) =>
         deleteEdgeGateway(tx, principal, params.edgeGateway),
       )
       return accepted(context, caller, task)
@@ -150,7 +128,7 @@ const gateways = [
     doc: 'Replaces services of an edge gateway: FirewallService, NatService, StaticRoutingService. Those that the body does not contain stay. A body with an older version is refused.',
     async handle(context, caller) {
       const { principal, body, params } = caller
-      const task = await submitChange(context, caller, 'configureServices', (tx) =>
+      const task = await submitUnit(context, caller, change('configureServices'), (tx) =>
         configureServices(tx, principal, params.edgeGateway, body),
       )
       return accepted(context, caller, task)

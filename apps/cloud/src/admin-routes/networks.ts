@@ -1,17 +1,16 @@
 import type { Caller } from '../auth/caller.ts'
 import type { RequestContext } from '../context.ts'
-import type { TaskRow, Tx } from '../database/tables.ts'
+import type { TaskRow } from '../database/tables.ts'
 import { at } from '../dialect/addresses.ts'
 import { allocatedAddresses, network as networkDocument } from '../documents/network.ts'
-import { task as taskDocument } from '../documents/task.ts'
 import type { NetworkOperation } from '../domain/network-operations.ts'
 import { Hrefs } from '../http/links.ts'
 import { route } from '../http/route.ts'
 import { changedNetwork, newNetwork } from '../params/network.ts'
+import { accepted } from '../responses/accepted-task.ts'
 import { openNetworkTasks } from '../tasks/find-task.ts'
-import { addUnitTask } from '../tasks/network-task.ts'
-import { submit } from '../tasks/submit.ts'
-import { allocatedIn, readWholeNetwork, type NetworkRow } from '../tenants/network-rows.ts'
+import { submitUnit } from '../tasks/submit-unit.ts'
+import { allocatedIn, readWholeNetwork } from '../tenants/network-rows.ts'
 import { addNetwork, changeNetwork, deleteNetwork } from '../tenants/networks.ts'
 import { requireQuota } from '../tenants/quotas.ts'
 
@@ -34,25 +33,7 @@ async function documentOf(
   return networkDocument({ ...found, administered }, caller, new Hrefs(context.base))
 }
 
-/** Writes a change and its task, which ends when the network server has projected the change. */
-const submitChange = (
-  context: RequestContext,
-  caller: Caller,
-  operation: NetworkOperation,
-  work: (tx: Tx) => Promise<NetworkRow>,
-): Promise<TaskRow> =>
-  submit(context, caller, async (tx, id) => {
-    const { org, id: network, name } = await work(tx)
-    const owner = caller.principal.user
-    const task = await addUnitTask(tx, { org, name, network }, { operation, owner, id })
-    return { task, vms: [], operations: [] }
-  })
-
-const accepted = ({ base }: RequestContext, caller: Caller, task: TaskRow) => {
-  const hrefs = new Hrefs(base)
-  const headers = { location: hrefs.task(task.id) }
-  return { status: 202, headers, body: taskDocument(task, caller, hrefs) }
-}
+const change = (operation: NetworkOperation) => ({ kind: 'network', operation }) as const
 
 const reading = (name: string, path: typeof at.network | typeof at.adminNetwork) =>
   route({
@@ -80,7 +61,7 @@ export const networks = [
     doc: 'Creates a network: isolated, or natRouted behind an edge gateway (default: that of the vdc). Its range has a netmask from /16 to /29 and may be the same as that of another organisation. The task in the response ends when the hosts have the network.',
     async handle(context, caller) {
       const { principal, body, params } = caller
-      const task = await submitChange(context, caller, 'createNetwork', async (tx) => {
+      const task = await submitUnit(context, caller, change('createNetwork'), async (tx) => {
         const made = await addNetwork(tx, principal, params.vdc, body)
         await requireQuota(tx, made.org, 'network')
         return made
@@ -107,7 +88,7 @@ export const networks = [
     doc: 'Changes name, description, name servers and IpRanges of a network; gateway and netmask only while no VM is on it. What the body does not contain stays. VMs keep their addresses.',
     async handle(context, caller) {
       const { principal, body, params } = caller
-      const task = await submitChange(context, caller, 'updateNetwork', (tx) =>
+      const task = await submitUnit(context, caller, change('updateNetwork'), (tx) =>
         changeNetwork(tx, principal, params.network, body),
       )
       return accepted(context, caller, task)
@@ -122,7 +103,7 @@ export const networks = [
     doc: 'Deletes a network. No VM may be on it.',
     async handle(context, caller) {
       const { principal, params } = caller
-      const task = await submitChange(context, caller, 'deleteNetwork', (tx) =>
+      const task = await submitUnit(context, caller, change('deleteNetwork'), (tx) =>
         deleteNetwork(tx, principal, params.network),
       )
       return accepted(context, caller, task)

@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto'
-import { isIPv4 } from 'node:net'
 
 import { Fault } from '@skerry/fault'
 import {
   addressNumber,
   addressText,
   blocksOverlap,
+  isAddress,
   netmaskOf,
   readBlock,
   sizeOfPrefix,
@@ -38,7 +38,7 @@ const RANGES_MAX = 16
 
 /** The address as a number; undefined: the text is no address. */
 export const readAddress = (text: string): number | undefined =>
-  isIPv4(text) ? addressNumber(text) : undefined
+  isAddress(text) ? addressNumber(text) : undefined
 
 const prefixOfNetmask = (netmask: string): number | undefined =>
   Array.from({ length: 33 }, (_, prefix) => prefix).find((prefix) => netmaskOf(prefix) === netmask)

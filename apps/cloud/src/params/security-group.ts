@@ -1,8 +1,7 @@
 import { Fault } from '@skerry/fault'
-import { blockText, readBlock, UUID } from '@skerry/vm'
+import { blockText, isBlockText, readBlock, UUID } from '@skerry/vm'
 import { attribute, childrenByLocalName, element, text, type Element } from '@skerry/xml'
 
-import { readAddress } from '../domain/address-range.ts'
 import type {
   ChangedSecurityGroup,
   GroupLabel,
@@ -65,13 +64,8 @@ function portsIn(rule: Element, protocol: GroupRule['protocol']): Pick<GroupRule
 function blockIn(rule: Element): Pick<GroupRule, 'block'> {
   const written = childText(rule, 'Cidr')?.trim() ?? ''
   if (written === '') return {}
-  const [address = '', prefix = '32', ...rest] = written.split('/')
-  const isPrefix = /^(\d|[12]\d|3[0-2])$/.test(prefix)
-  if (rest.length > 0 || readAddress(address) === undefined || !isPrefix) {
-    throw invalid(`Cidr must be a block of IPv4 addresses, such as 10.0.0.0/8, not ${written}`)
-  }
-  const block = blockText(readBlock(`${address}/${prefix}`))
-  return { block: block.includes('/') ? block : `${block}/32` }
+  if (isBlockText(written)) return { block: blockText(readBlock(written)) }
+  throw invalid(`Cidr must be a block of IPv4 addresses, such as 10.0.0.0/8, not ${written}`)
 }
 
 function peerIn(rule: Element): { readonly peer?: PeerName } {

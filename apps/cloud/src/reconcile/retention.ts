@@ -18,8 +18,8 @@ export async function keepRetention(db: Kysely<CloudTables>, kept: Retention): P
     deleteTasks(taskDays),
     deleteVms(deletedDays),
     deleteVapps(deletedDays),
-    deleteNetworks(deletedDays),
-    deleteEdgeGateways(deletedDays),
+    deleteUnits('network', 'nic', deletedDays),
+    deleteUnits('edge_gateway', 'network', deletedDays),
   ]) {
     gone += await inParts(db, work)
   }
@@ -133,31 +133,17 @@ const deleteVapps =
     return { rows: ids.length, more: ids.length === AT_ONCE }
   }
 
-/** Deleted edge gateways that nothing refers to, once the network server has removed them. */
-const deleteEdgeGateways =
-  (days: number): Work =>
+/** Deleted networks or edge gateways that nothing refers to, once the network server has removed them. `user`: the rows that are on it. */
+const deleteUnits =
+  (unit: 'network' | 'edge_gateway', user: 'nic' | 'network', days: number): Work =>
   async (db) => {
+    const column = sql.ref(unit)
     const { rows } = await sql`
-      delete from edge_gateway where id in (
-        select id from edge_gateway gone where deleted_at < ${ago(days)}
-          and not exists (select from network where network.org = gone.org and network.edge_gateway = gone.id)
-          and not exists (select from task where task.edge_gateway = gone.id)
-          and not exists (select from network_change where kind = 'edge gateway' and unit = gone.id)
-        order by deleted_at limit ${AT_ONCE} for update skip locked)
-      returning id`.execute(db)
-    return { rows: rows.length, more: rows.length === AT_ONCE }
-  }
-
-/** Deleted networks that no task refers to, once the network server has removed them. */
-const deleteNetworks =
-  (days: number): Work =>
-  async (db) => {
-    const { rows } = await sql`
-      delete from network where id in (
-        select id from network gone where deleted_at < ${ago(days)}
-          and not exists (select from nic where nic.org = gone.org and nic.network = gone.id)
-          and not exists (select from task where task.network = gone.id)
-          and not exists (select from network_change where kind = 'network' and unit = gone.id)
+      delete from ${sql.table(unit)} where id in (
+        select id from ${sql.table(unit)} gone where deleted_at < ${ago(days)}
+          and not exists (select from ${sql.table(user)} used where used.org = gone.org and used.${column} = gone.id)
+          and not exists (select from task where task.${column} = gone.id)
+          and not exists (select from network_change where kind = ${unit.replace('_', ' ')} and unit = gone.id)
         order by deleted_at limit ${AT_ONCE} for update skip locked)
       returning id`.execute(db)
     return { rows: rows.length, more: rows.length === AT_ONCE }

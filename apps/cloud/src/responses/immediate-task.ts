@@ -1,13 +1,12 @@
 import type { Caller } from '../auth/caller.ts'
 import type { RequestContext } from '../context.ts'
 import type { Tx } from '../database/tables.ts'
-import { task as taskDocument } from '../documents/task.ts'
 import type { WrittenOperation } from '../domain/immediate-operations.ts'
-import { Hrefs } from '../http/links.ts'
 import type { Entity } from '../http/path-resources.ts'
 import type { Subject } from '../inventory/vapps.ts'
 import { addDoneTask } from '../tasks/done-task.ts'
 import { submit } from '../tasks/submit.ts'
+import { accepted } from './accepted-task.ts'
 
 export const subjectOf = (entity: Entity): Subject =>
   entity.kind === 'vm'
@@ -29,7 +28,5 @@ export async function recordImmediateTask(
     const done = await addDoneTask(tx, subject, { operation, owner, id })
     return { task: done, vms: [], operations: [] }
   })
-  const hrefs = new Hrefs(context.base)
-  const headers = { location: hrefs.task(task.id) }
-  return { status: 202, headers, body: taskDocument(task, caller, hrefs) }
+  return accepted(context, caller, task)
 }

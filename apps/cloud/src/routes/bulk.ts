@@ -7,9 +7,9 @@ import { route, type CloudRoute } from '../http/route.ts'
 import { bulkOperations } from '../operations/vapp-operations.ts'
 import { parseQuery, typeNamed } from '../query/query.ts'
 import { countRecords, matching } from '../query/records.ts'
+import { accepted } from '../responses/accepted-task.ts'
 import { BULK_VMS_MAX, submitBulk } from '../tasks/submit-bulk.ts'
 import { submit } from '../tasks/submit.ts'
-import { accepted } from './entities.ts'
 
 const word = Type.Optional(Type.String())
 const BulkParameters = Type.Object({

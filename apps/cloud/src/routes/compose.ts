@@ -2,13 +2,12 @@ import { Fault } from '@skerry/fault'
 import type { VmId } from '@skerry/vm'
 
 import { at } from '../dialect/addresses.ts'
-import { task as taskDocument } from '../documents/task.ts'
-import { Hrefs } from '../http/links.ts'
 import { route } from '../http/route.ts'
 import { addVmsOf } from '../inventory/compose.ts'
 import { addEmptyVapp, lockVapp } from '../inventory/vapps.ts'
 import { compose, recompose } from '../operations/vapp-operations.ts'
 import { composeParams, recomposeParams } from '../params/compose.ts'
+import { accepted } from '../responses/accepted-task.ts'
 import { createdVappResponse } from '../responses/created-vapp.ts'
 import { submitTogether } from '../tasks/submit-task.ts'
 import { submit } from '../tasks/submit.ts'
@@ -54,9 +53,7 @@ export const composing = [
         const whole = recompose(made, new Set(body.gone as readonly VmId[]))
         return submitTogether(tx, whole, { vapp, owner: principal.user, id })
       })
-      const hrefs = new Hrefs(context.base)
-      const headers = { location: hrefs.task(task.id) }
-      return { status: 202, headers, body: taskDocument(task, caller, hrefs) }
+      return accepted(context, caller, task)
     },
   }),
 ]

@@ -2,10 +2,9 @@ import { Fault } from '@skerry/fault'
 
 import type { Caller } from '../auth/caller.ts'
 import type { RequestContext } from '../context.ts'
-import type { Tx, TaskRow } from '../database/tables.ts'
+import type { Tx } from '../database/tables.ts'
 import { at } from '../dialect/addresses.ts'
 import { snapshotSection } from '../documents/sections.ts'
-import { task as taskDocument } from '../documents/task.ts'
 import { vapp } from '../documents/vapp.ts'
 import { vm } from '../documents/vm.ts'
 import { ExplainQuery, explaining } from '../http/explain-query.ts'
@@ -17,6 +16,7 @@ import { vmsOf } from '../inventory/vapps.ts'
 import { vappOperations, type VappOperation } from '../operations/vapp-operations.ts'
 import { operations } from '../operations/vm-operations.ts'
 import { deployParams, undeployParams } from '../params/deploy.ts'
+import { accepted } from '../responses/accepted-task.ts'
 import { wholeVapp } from '../responses/created-vapp.ts'
 import { subjectOf, recordImmediateTask } from '../responses/immediate-task.ts'
 import { openTasks } from '../tasks/find-task.ts'
@@ -35,12 +35,6 @@ async function submitFor(tx: Tx, entity: Entity, whole: VappOperation, requested
   if (!operation) throw new Fault('conflict', `VM ${name} has nothing to apply ${whole.name} to`)
   const task = await submitTask(tx, operation, { ...requested, vm })
   return { task, vms: [vm], operations: [operation] }
-}
-
-export const accepted = ({ base }: RequestContext, caller: Caller, task: TaskRow) => {
-  const hrefs = new Hrefs(base)
-  const headers = { location: hrefs.task(task.id) }
-  return { status: 202, headers, body: taskDocument(task, caller, hrefs) }
 }
 
 async function submitOperation(

@@ -13,9 +13,10 @@ import { connectVm, type ConnectInput } from '../operations/connect.ts'
 import { reconfigure } from '../operations/reconfigure.ts'
 import { connectionParams, type ConnectionsRequest } from '../params/connections.ts'
 import { itemParams } from '../params/reconfigure.ts'
+import { accepted } from '../responses/accepted-task.ts'
 import { submitTask } from '../tasks/submit-task.ts'
 import { submit } from '../tasks/submit.ts'
-import { accepted, submitVmOperation } from './entities.ts'
+import { submitVmOperation } from './entities.ts'
 
 const vmOf = (entity: Entity) => {
   if (entity.kind === 'vm') return entity.vm

@@ -1,7 +1,5 @@
 // Matches of firewall rules in OVN's language. Nothing of a tenant's text gets into one: only addresses and ports that were checked.
-import { isIPv4 } from 'node:net'
-
-import { addressNumber, blockText, type FirewallRule, type PortRange } from '@skerry/vm'
+import { addressNumber, blockText, isAddress, type FirewallRule, type PortRange } from '@skerry/vm'
 
 import { blocksBetween, checkedBlock } from './addresses.ts'
 import type { EdgeNat } from './nat-rows.ts'
@@ -27,7 +25,7 @@ export function matchesOf(rule: FirewallRule, nat: EdgeNat): readonly string[] {
   if ((isIn ? source : destination) === 'internal') return []
   if ((isIn ? destination : source) === 'external') return []
   const targets =
-    isIn && isIPv4(destination)
+    isIn && isAddress(destination)
       ? translated(rule, nat)
       : [{ addresses: setOf(rule, destination), protocols, ports }]
   const from = equal('ip4.src', setOf(rule, source))
@@ -62,7 +60,7 @@ const equal = (field: string, addresses: string | undefined): string | undefined
 function setOf({ id }: FirewallRule, text: string): string | undefined {
   if (['any', 'internal', 'external'].includes(text)) return undefined
   const [low = '', high = '', ...rest] = text.split('-')
-  if (rest.length === 0 && isIPv4(low) && isIPv4(high)) {
+  if (rest.length === 0 && isAddress(low) && isAddress(high)) {
     const blocks = blocksBetween(addressNumber(low), addressNumber(high)).map(blockText)
     // An empty set would be an error of the language; this matches nothing, as a range that ends before it begins does.
     return blocks.length === 0 ? '255.255.255.255' : `{${blocks.join(', ')}}`

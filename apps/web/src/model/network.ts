@@ -4,6 +4,8 @@ import {
   addressText,
   blockAround,
   blockText,
+  isAddress,
+  isBlockText,
   isWithin,
   netmaskOf,
   prefixOf,
@@ -30,18 +32,11 @@ export const rangeText = (
     ? undefined
     : blockText(blockAround(gateway, prefixOf(netmask)))
 
-const OCTET = '(?:25[0-5]|2[0-4]\\d|1?\\d?\\d)'
-const ADDRESS = new RegExp(`^${OCTET}(?:\\.${OCTET}){3}$`)
 const PREFIX_MIN = 16
 const PREFIX_MAX = 29
 
-export const isAddress = (text: string): boolean => ADDRESS.test(text)
-
 /** Whether a text is a range such as 192.168.10.0/24. */
-export const isRange = (text: string): boolean => {
-  const [address = '', prefix = '', ...more] = text.split('/')
-  return isAddress(address) && /^\d{1,2}$/.test(prefix) && Number(prefix) <= 32 && more.length === 0
-}
+export const isRange = (text: string): boolean => text.includes('/') && isBlockText(text)
 
 const words = (text: string): readonly string[] =>
   text.split(/[\s,;]+/).filter((word) => word !== '')

@@ -1,4 +1,5 @@
 // Who reaches whom: what the documents of networks and edge gateways say together.
+import { isAddress } from '@skerry/vm/ipv4'
 import { blocksOverlap, isWithin, readBlock } from '@skerry/vm/ipv4'
 
 import type { EdgeGatewayDocument, FirewallRuleDocument } from '../api/edge-documents.ts'
@@ -13,7 +14,7 @@ import {
   servicesOf,
   uplinkOf,
 } from './edge-gateway.ts'
-import { isAddress, isRange, type NetworkKind } from './network.ts'
+import { isRange, type NetworkKind } from './network.ts'
 
 /** open: everyone. some: some of the sources or ports. blocked: no one. */
 export type Passage = 'open' | 'some' | 'blocked'

@@ -1,3 +1,4 @@
+import { isAddress } from '@skerry/vm/ipv4'
 import { useState } from 'react'
 
 import type { EdgeGatewayDocument, NatRuleDocument } from '../../api/edge-documents.ts'
@@ -14,7 +15,7 @@ import {
   takenAddressesOf,
   type NatKind,
 } from '../../model/edge-gateway.ts'
-import { isAddress, isRange } from '../../model/network.ts'
+import { isRange } from '../../model/network.ts'
 import { en } from '../../text/en.ts'
 
 import page from '../../styles/page.module.css'

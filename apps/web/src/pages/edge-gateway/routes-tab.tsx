@@ -1,3 +1,4 @@
+import { isAddress } from '@skerry/vm/ipv4'
 import { useState } from 'react'
 
 import type { StaticRouteDocument } from '../../api/edge-documents.ts'
@@ -8,7 +9,7 @@ import { TextField } from '../../components/field.tsx'
 import { Table, type PageTableColumn } from '../../components/table.tsx'
 import type { WantedChange } from '../../data/use-services-change.ts'
 import { addRoute, removeRoute, routesOf, servicesOf } from '../../model/edge-gateway.ts'
-import { isAddress, isRange } from '../../model/network.ts'
+import { isRange } from '../../model/network.ts'
 import type { GatewayTabProps } from './gateway-tab.ts'
 
 import page from '../../styles/page.module.css'
