@@ -42,8 +42,10 @@ test('a console is found by its user and closed', async () => {
   await rows.nth(12).waitFor()
   const user = (await rows.nth(1).getByRole('cell').first().textContent()) ?? ''
   await page.getByLabel('Filter').fill(user)
-  await page.waitForURL(`**?q=${user}`)
-  const before = await rows.count()
+  const before = await until('only consoles of the user are listed', async () => {
+    const users = await table.locator('tbody tr > :first-child').allTextContents()
+    return users.length > 0 && users.every((name) => name.includes(user)) && users.length + 1
+  })
   await rows.nth(1).getByRole('button', { name: 'Close' }).click()
   await page.getByRole('alertdialog').getByRole('button', { name: 'Close' }).click()
   await page.getByText(/^Closed the console of /).waitFor()

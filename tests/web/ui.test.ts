@@ -237,10 +237,11 @@ test('all VMs that match are rebooted as one task, with a result for each VM', a
   const dialog = page.getByRole('alertdialog')
   await dialog.getByText(`skerry vm reboot --filter name==web-test-0* --expect ${count}`).waitFor()
   await dialog.getByRole('button', { name: `Restart ${count}` }).click()
+  // Rows move while the list opens: the key goes to the link wherever it is.
   await page
     .getByRole('link', { name: `${count} VMs` })
     .first()
-    .click()
+    .press('Enter')
   await page.waitForURL('**/ui/tasks?of=**')
   await page
     .getByText(/VM web-test-0\d+: it is POWERED_OFF/)
@@ -277,6 +278,8 @@ test('a VM is created with another size than its template, and started', async (
   await page.getByLabel('Name').fill('made-by-test')
   await page.getByRole('radio', { name: /debian-13/ }).check()
   await page.getByRole('radio', { name: /4 CPU/ }).check()
+  // Shown once the data centre is loaded, whose networks move the button.
+  await page.getByText('curl -X POST').waitFor()
   await page.getByRole('button', { name: 'Create VM' }).click()
   await page.getByRole('heading', { name: 'made-by-test' }).waitFor()
   await page.getByText('4 CPU · 8 GiB').first().waitFor()

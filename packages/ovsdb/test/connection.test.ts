@@ -102,6 +102,7 @@ test(
     const calls = Array.from({ length: 20 }, (_, index) =>
       ovsdb.transact('Test', [insert(`${index}`)]),
     )
+    const exited = once(server.process, 'exit')
     server.process.kill('SIGKILL')
     const results = await Promise.allSettled(calls)
     for (const result of results) {
@@ -109,6 +110,8 @@ test(
     }
     assert.ok((await ovsdb.closed) instanceof ConnectionLost)
     await assert.rejects(ovsdb.select('Test', 'Host', ['name']), ConnectionLost)
+    // A dying process closes its connections before its listening socket.
+    await exited
     await assert.rejects(Ovsdb.open({ path: server.path }), lost(/cannot connect to/))
   },
 )

@@ -54,7 +54,7 @@ export function NewVmPage() {
   const wanted = template && wantedVm({ name, template, size, sshKey, networks, start })
   const composeHref = linkOf(vdc, 'add', 'composeVAppParams')
   const { create, isPending } = useCreate()
-  const reason = useReason(name, wanted, composeHref)
+  const reason = useReason(name, wanted, vdc && (composeHref ?? ''))
   const submit = (event: FormEvent): void => {
     event.preventDefault()
     if (wanted && composeHref !== undefined) void create(composeHref, wanted)
@@ -171,12 +171,14 @@ const wantedVm = ({ template, size, sshKey, ...others }: FormValues): NewVmReque
 function useReason(
   name: string,
   wanted: NewVmRequest | undefined,
+  /** '': the data centre has none. undefined: it is not loaded yet. */
   composeHref: string | undefined,
 ): string | undefined {
   const { rights, role } = useSession()
   if (!rights.has('vm:edit')) return en.missingRight(role, 'vm:edit')
   if (!wanted) return 'there is no template yet; upload one first'
-  if (composeHref === undefined) return 'the data centre does not accept new VMs'
+  if (composeHref === undefined) return 'the data centre is not loaded yet'
+  if (composeHref === '') return 'the data centre does not accept new VMs'
   return NAME.test(name) ? undefined : 'the VM needs a name'
 }
 
