@@ -3,9 +3,8 @@ import { useState } from 'react'
 import { useNavigate, type NavigateFunction } from 'react-router'
 
 import { pathOf } from '../api/client.ts'
-import { Button } from '../components/button.tsx'
 import { CommandChoice } from '../components/command-line.tsx'
-import { ConfirmDialog, Dialog } from '../components/dialog.tsx'
+import { ConfirmDialog, FormDialog } from '../components/dialog.tsx'
 import { CheckField, TextField } from '../components/field.tsx'
 import type { IconName } from '../components/icon.tsx'
 import type { MenuGroup, MenuItem } from '../components/menu.tsx'
@@ -158,23 +157,13 @@ function SnapshotDialog({ target, action, onClose, onConfirm }: SnapshotDialogPr
   const [memory, setMemory] = useState(true)
   const body = { name, memory }
   return (
-    <Dialog
+    <FormDialog
       title={`${en.action.createSnapshot}: ${target.name}`}
       onClose={onClose}
       onSubmit={() => onConfirm(body)}
-      footer={
-        <>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button
-            type="submit"
-            tone="primary"
-            icon="snapshot"
-            unavailable={name === '' ? 'a snapshot needs a name' : undefined}
-          >
-            {en.action.createSnapshot}
-          </Button>
-        </>
-      }
+      action={en.action.createSnapshot}
+      icon="snapshot"
+      unavailable={name === '' ? 'a snapshot needs a name' : undefined}
     >
       <p>{en.snapshotNote[pageConfig.get().kind]}</p>
       <TextField label="Name" value={name} onChange={(event) => setName(event.target.value)} />
@@ -183,6 +172,6 @@ function SnapshotDialog({ target, action, onClose, onConfirm }: SnapshotDialogPr
         skerry={snapshotCommand(source().nameForTerminal(target), name, memory)}
         curl={source().curlLine('POST', pathOf(action.href), body)}
       />
-    </Dialog>
+    </FormDialog>
   )
 }

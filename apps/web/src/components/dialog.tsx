@@ -7,38 +7,72 @@ import type { IconName } from './icon.tsx'
 
 import style from './dialog.module.css'
 
-interface DialogProps {
+interface FrameProps {
   readonly title: string
   readonly onClose: () => void
   readonly children: ReactNode
-  /** The buttons; none: the dialog only informs. */
-  readonly footer?: ReactNode
-  readonly onSubmit?: () => void
   readonly wide?: boolean
 }
 
-/** A dialog that is open while it is rendered. With `onSubmit` it is a form. */
-export function Dialog({ title, onClose, children, footer, onSubmit, wide }: DialogProps) {
-  const content = (
-    <>
-      <div className={style['body']}>{children}</div>
-      {footer && <div className={style['footer']}>{footer}</div>}
-    </>
-  )
+const Frame = ({ title, onClose, children, wide }: FrameProps) => (
+  <BaseDialog.Root open onOpenChange={(open) => open || onClose()}>
+    <BaseDialog.Portal>
+      <BaseDialog.Backdrop className={style['backdrop']} />
+      <BaseDialog.Popup className={`${style['dialog']} ${wide ? style['wide'] : ''}`}>
+        <BaseDialog.Title className={style['title']}>{title}</BaseDialog.Title>
+        {children}
+      </BaseDialog.Popup>
+    </BaseDialog.Portal>
+  </BaseDialog.Root>
+)
+
+interface DialogProps extends FrameProps {
+  /** The buttons; none: the user has to wait. */
+  readonly footer?: ReactNode
+}
+
+/** A dialog that informs. It is open while it is rendered. */
+export const Dialog = ({ children, footer, ...frame }: DialogProps) => (
+  <Frame {...frame}>
+    <div className={style['body']}>{children}</div>
+    {footer && <div className={style['footer']}>{footer}</div>}
+  </Frame>
+)
+
+interface FormDialogProps extends FrameProps {
+  /** The text of the button that sends the form. */
+  readonly action: string
+  readonly icon?: IconName
+  /** Why the form cannot be sent now. */
+  readonly unavailable?: string | undefined
+  /** Default: Cancel. */
+  readonly cancel?: string
+  /** Buttons between the two. */
+  readonly others?: ReactNode
+  readonly onSubmit: () => void
+}
+
+/** A form in a dialog, which is open while it is rendered. */
+export function FormDialog(props: FormDialogProps) {
+  const { title, onClose, children, action, icon, unavailable, cancel = 'Cancel', others } = props
   const submit = (event: FormEvent): void => {
     event.preventDefault()
-    onSubmit?.()
+    // The key Enter in a form with one field sends it, whatever its button says.
+    if (unavailable === undefined) props.onSubmit()
   }
   return (
-    <BaseDialog.Root open onOpenChange={(open) => open || onClose()}>
-      <BaseDialog.Portal>
-        <BaseDialog.Backdrop className={style['backdrop']} />
-        <BaseDialog.Popup className={`${style['dialog']} ${wide ? style['wide'] : ''}`}>
-          <BaseDialog.Title className={style['title']}>{title}</BaseDialog.Title>
-          {onSubmit ? <form onSubmit={submit}>{content}</form> : content}
-        </BaseDialog.Popup>
-      </BaseDialog.Portal>
-    </BaseDialog.Root>
+    <Frame title={title} onClose={onClose} {...(props.wide && { wide: true })}>
+      <form onSubmit={submit}>
+        <div className={style['body']}>{children}</div>
+        <div className={style['footer']}>
+          <Button onClick={onClose}>{cancel}</Button>
+          {others}
+          <Button type="submit" tone="primary" unavailable={unavailable} {...(icon && { icon })}>
+            {action}
+          </Button>
+        </div>
+      </form>
+    </Frame>
   )
 }
 

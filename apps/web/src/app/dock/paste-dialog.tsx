@@ -2,7 +2,7 @@ import type { ScreenView } from '@skerry/screen/page/screen'
 import { useState } from 'react'
 
 import { Button } from '../../components/button.tsx'
-import { Dialog } from '../../components/dialog.tsx'
+import { FormDialog } from '../../components/dialog.tsx'
 import { TextArea } from '../../components/field.tsx'
 import { consoleWords } from '../../text/console.ts'
 
@@ -22,20 +22,17 @@ export function PasteDialog({ screen, copied, onClose }: PasteDialogProps) {
   }
   const empty = text === '' ? 'there is no text' : undefined
   return (
-    <Dialog
+    <FormDialog
       title={consoleWords.paste}
       onClose={onClose}
       onSubmit={() => send((to) => void to.type(text))}
-      footer={
-        <>
-          <Button onClick={onClose}>{consoleWords.cancel}</Button>
-          <Button unavailable={empty} onClick={() => send((to) => to.paste(text))}>
-            {consoleWords.toClipboard}
-          </Button>
-          <Button type="submit" tone="primary" unavailable={empty}>
-            {consoleWords.type}
-          </Button>
-        </>
+      action={consoleWords.type}
+      cancel={consoleWords.cancel}
+      unavailable={empty}
+      others={
+        <Button unavailable={empty} onClick={() => send((to) => to.paste(text))}>
+          {consoleWords.toClipboard}
+        </Button>
       }
     >
       <TextArea
@@ -48,6 +45,6 @@ export function PasteDialog({ screen, copied, onClose }: PasteDialogProps) {
       {copied !== '' && (
         <TextArea label={consoleWords.fromGuest} rows={3} readOnly value={copied} />
       )}
-    </Dialog>
+    </FormDialog>
   )
 }

@@ -1,6 +1,5 @@
 import type { EdgeGatewayDocument } from '../../api/edge-documents.ts'
-import { Button } from '../../components/button.tsx'
-import { Dialog } from '../../components/dialog.tsx'
+import { FormDialog } from '../../components/dialog.tsx'
 import type { ServicesConflict, WantedChange } from '../../data/use-services-change.ts'
 
 import page from '../../styles/page.module.css'
@@ -16,18 +15,12 @@ export function ConflictDialog({ conflict, onSend, onClose }: ConflictDialogProp
   const { now, wanted, difference } = conflict
   const isSame = difference.added.length === 0 && difference.removed.length === 0
   return (
-    <Dialog
+    <FormDialog
       title={`${now.name} was changed meanwhile`}
       onClose={onClose}
       onSubmit={() => onSend(now, wanted)}
-      footer={
-        <>
-          <Button onClick={onClose}>Leave it</Button>
-          <Button type="submit" tone="primary">
-            Apply again
-          </Button>
-        </>
-      }
+      action="Apply again"
+      cancel="Leave it"
     >
       <p>
         Your change was not made: {wanted.what}. Since you opened this page, someone else made these
@@ -40,7 +33,7 @@ export function ConflictDialog({ conflict, onSend, onClose }: ConflictDialogProp
       )}
       <Lines title="Added" lines={difference.added} />
       <Lines title="Removed" lines={difference.removed} />
-    </Dialog>
+    </FormDialog>
   )
 }
 

@@ -2,9 +2,8 @@ import { whyNotId } from '@skerry/vm/names'
 import { useState } from 'react'
 
 import { pathOf } from '../../api/client.ts'
-import { Button } from '../../components/button.tsx'
 import { CommandChoice } from '../../components/command-line.tsx'
-import { Dialog } from '../../components/dialog.tsx'
+import { FormDialog } from '../../components/dialog.tsx'
 import { TextField } from '../../components/field.tsx'
 import { source } from '../../data/source.ts'
 import type { VmAction } from '../../model/actions.ts'
@@ -23,23 +22,13 @@ export function CloneDialog({ target, action, onClose, onConfirm }: CloneDialogP
   const [id, setId] = useState(`${target.id}-clone`)
   const body = { id, parentid: target.id }
   return (
-    <Dialog
+    <FormDialog
       title={`${en.action.clone}: ${target.name}`}
       onClose={onClose}
       onSubmit={() => onConfirm(body)}
-      footer={
-        <>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button
-            type="submit"
-            tone="primary"
-            icon="copy"
-            unavailable={id === '' ? 'the VM needs a name' : whyNotId(id)}
-          >
-            {en.action.clone}
-          </Button>
-        </>
-      }
+      action={en.action.clone}
+      icon="copy"
+      unavailable={id === '' ? 'the VM needs a name' : whyNotId(id)}
     >
       <p>
         The new VM has the disk of {target.name} as it is now, and the same CPUs and memory. It is
@@ -55,6 +44,6 @@ export function CloneDialog({ target, action, onClose, onConfirm }: CloneDialogP
         skerry={`skerry clone ${shellQuoted(target.id)} ${shellQuoted(id || 'my-vm')}`}
         curl={source().curlLine('POST', pathOf(action.href), body)}
       />
-    </Dialog>
+    </FormDialog>
   )
 }

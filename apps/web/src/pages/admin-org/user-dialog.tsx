@@ -1,8 +1,7 @@
 import { useState } from 'react'
 
 import type { AdminDocument, UserDocument } from '../../api/documents.ts'
-import { Button } from '../../components/button.tsx'
-import { Dialog } from '../../components/dialog.tsx'
+import { FormDialog } from '../../components/dialog.tsx'
 import { SelectField, TextField } from '../../components/field.tsx'
 import { useChange } from '../../data/use-change.ts'
 import { useDocument } from '../../data/use-documents.ts'
@@ -44,18 +43,12 @@ export function UserDialog({ user, href, onClose }: UserDialogProps) {
         ? 'a new user needs a password'
         : undefined
   return (
-    <Dialog
+    <FormDialog
       title={user ? `Change ${user.name}` : 'Add user'}
       onClose={onClose}
       onSubmit={submit}
-      footer={
-        <>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" tone="primary" unavailable={reason}>
-            {user ? 'Save changes' : 'Add user'}
-          </Button>
-        </>
-      }
+      action={user ? 'Save changes' : 'Add user'}
+      unavailable={reason}
     >
       {!user && (
         <TextField label="Name" value={name} onChange={(event) => setName(event.target.value)} />
@@ -74,6 +67,6 @@ export function UserDialog({ user, href, onClose }: UserDialogProps) {
         value={password}
         onChange={(event) => setPassword(event.target.value)}
       />
-    </Dialog>
+    </FormDialog>
   )
 }

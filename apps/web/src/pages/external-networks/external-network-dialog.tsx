@@ -1,8 +1,8 @@
 import { useState } from 'react'
 
 import type { ExternalNetworkDocument } from '../../api/edge-documents.ts'
-import { Button } from '../../components/button.tsx'
-import { Dialog } from '../../components/dialog.tsx'
+import { Dialog, FormDialog } from '../../components/dialog.tsx'
+import { ErrorState } from '../../components/empty-state.tsx'
 import { CheckField, TextArea, TextField } from '../../components/field.tsx'
 import { useChange } from '../../data/use-change.ts'
 import { useDocument } from '../../data/use-documents.ts'
@@ -29,8 +29,17 @@ interface ExternalNetworkDialogProps {
 
 /** Reads the network that is changed, so that the form begins with what it is. */
 export function ExternalNetworkDialog({ href, onClose }: ExternalNetworkDialogProps) {
-  const { data } = useDocument<ExternalNetworkDocument>(href)
-  if (href !== undefined && !data) return null
+  const { data, error, refetch } = useDocument<ExternalNetworkDocument>(href)
+  if (href !== undefined && !data)
+    return (
+      <Dialog title="Change external network" onClose={onClose}>
+        {error ? (
+          <ErrorState error={error} onRetry={() => void refetch()} />
+        ) : (
+          <p role="status">The network is being read.</p>
+        )}
+      </Dialog>
+    )
   return <Form network={href === undefined ? undefined : data} onClose={onClose} />
 }
 
@@ -73,18 +82,12 @@ function Form({ network, onClose }: FormProps) {
           ? wrong
           : `a VLAN is a number from 1 to ${VLAN_MAX}`
   return (
-    <Dialog
+    <FormDialog
       title={network ? `Change ${network.name}` : 'Create external network'}
       onClose={onClose}
       onSubmit={submit}
-      footer={
-        <>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" tone="primary" unavailable={reason}>
-            {network ? 'Save changes' : 'Create'}
-          </Button>
-        </>
-      }
+      action={network ? 'Save changes' : 'Create'}
+      unavailable={reason}
     >
       <TextField label="Name" value={name} onChange={(event) => setName(event.target.value)} />
       {!network && (
@@ -135,6 +138,6 @@ function Form({ network, onClose }: FormProps) {
         onChange={(event) => setScope({ ...scope, dns: event.target.value })}
       />
       <CheckField label="New edge gateways lead to it" checked={isDefault} onChange={setDefault} />
-    </Dialog>
+    </FormDialog>
   )
 }

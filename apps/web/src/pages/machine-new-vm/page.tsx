@@ -1,11 +1,11 @@
 import { useEffect, useRef, useState, type FormEvent } from 'react'
 import { useNavigate } from 'react-router'
 
+import { CreateButtons } from '../../app/create-buttons.tsx'
 import { usePageTitle } from '../../app/page-title.ts'
 import { paths } from '../../app/paths.ts'
 import { useSearch } from '../../app/use-search.ts'
 import { CpusField, MemoryField } from '../../app/vms/hardware-fields.tsx'
-import { Button } from '../../components/button.tsx'
 import { Card } from '../../components/card.tsx'
 import { CommandLine } from '../../components/command-line.tsx'
 import { CheckField, SelectField, TextArea, TextField } from '../../components/field.tsx'
@@ -41,9 +41,10 @@ export function MachineNewVmPage() {
     memoryMiB: Number(memory),
     ...(sshKeys.length > 0 && { sshKeys }),
   }
+  const reason = isPending ? 'the VM is being created' : whyNotNewVm(wanted)
   const submit = (event: FormEvent): void => {
     event.preventDefault()
-    void create(wanted, start)
+    if (reason === undefined) void create(wanted, start)
   }
   return (
     <div className={`${page['page']} ${page['scrolling']}`}>
@@ -81,24 +82,10 @@ export function MachineNewVmPage() {
               <CheckField label="Start the VM after creation" checked={start} onChange={setStart} />
             </div>
           </Card>
-          <Tools reason={isPending ? 'the VM is being created' : whyNotNewVm(wanted)} />
+          <CreateButtons action="Create VM" unavailable={reason} list={paths.vms} />
         </div>
         <TerminalCard wanted={wanted} start={start} />
       </form>
-    </div>
-  )
-}
-
-function Tools({ reason }: { readonly reason: string | undefined }) {
-  const navigate = useNavigate()
-  return (
-    <div className={page['tools']}>
-      <Button type="submit" tone="primary" icon="plus" unavailable={reason}>
-        Create VM
-      </Button>
-      <Button tone="plain" onClick={() => void navigate(paths.vms)}>
-        Cancel
-      </Button>
     </div>
   )
 }

@@ -8,7 +8,7 @@ import { useSearch } from '../../app/use-search.ts'
 import { Button } from '../../components/button.tsx'
 import { Card } from '../../components/card.tsx'
 import { CommandChoice, CommandLine } from '../../components/command-line.tsx'
-import { ConfirmDialog, Dialog } from '../../components/dialog.tsx'
+import { ConfirmDialog, FormDialog } from '../../components/dialog.tsx'
 import { EmptyState, ErrorState } from '../../components/empty-state.tsx'
 import { CheckField, TextField } from '../../components/field.tsx'
 import { FilterBar } from '../../components/filter-bar.tsx'
@@ -173,18 +173,13 @@ function ImportDialog({ onClose }: { readonly onClose: () => void }) {
       ? 'the template needs a name'
       : undefined
   return (
-    <Dialog
+    <FormDialog
       title="Import template"
       onClose={onClose}
       onSubmit={() => void submit()}
-      footer={
-        <>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" tone="primary" icon="upload" unavailable={reason}>
-            Import
-          </Button>
-        </>
-      }
+      action="Import"
+      icon="upload"
+      unavailable={reason}
     >
       <TextField
         label="File on this machine"
@@ -201,6 +196,6 @@ function ImportDialog({ onClose }: { readonly onClose: () => void }) {
         skerry={`skerry template import ${shellQuoted(file === '' ? 'FILE' : file)} ${isDefault ? '--default' : ''}`.trim()}
         curl={source().curlLine('POST', path, body)}
       />
-    </Dialog>
+    </FormDialog>
   )
 }

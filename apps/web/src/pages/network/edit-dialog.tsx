@@ -1,8 +1,7 @@
 import { useState } from 'react'
 
 import type { NetworkDocument } from '../../api/network-documents.ts'
-import { Button } from '../../components/button.tsx'
-import { Dialog } from '../../components/dialog.tsx'
+import { FormDialog } from '../../components/dialog.tsx'
 import { CheckField, TextArea, TextField } from '../../components/field.tsx'
 import { useChange } from '../../data/use-change.ts'
 import { NETWORK_NAME, scopeOf, whyNotScope, writtenScope } from '../../model/network.ts'
@@ -48,18 +47,12 @@ export function EditDialog({ network, href, onClose }: EditDialogProps) {
       ? wrong
       : 'the network needs a name'
   return (
-    <Dialog
+    <FormDialog
       title={`Change network ${network.name}`}
       onClose={onClose}
       onSubmit={submit}
-      footer={
-        <>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" tone="primary" unavailable={reason}>
-            Save changes
-          </Button>
-        </>
-      }
+      action="Save changes"
+      unavailable={reason}
     >
       <div className={page['fields']}>
         <TextField label="Name" value={name} onChange={(event) => setName(event.target.value)} />
@@ -94,6 +87,6 @@ export function EditDialog({ network, href, onClose }: EditDialogProps) {
           onChange={setShared}
         />
       </div>
-    </Dialog>
+    </FormDialog>
   )
 }

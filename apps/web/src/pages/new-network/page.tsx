@@ -4,10 +4,10 @@ import { useNavigate } from 'react-router'
 import { idOf, pathOf } from '../../api/client.ts'
 import { linkOf } from '../../api/documents.ts'
 import type { NetworkDocument } from '../../api/network-documents.ts'
+import { CreateButtons } from '../../app/create-buttons.tsx'
 import { usePageTitle } from '../../app/page-title.ts'
 import { paths } from '../../app/paths.ts'
 import { useVdc } from '../../app/use-vdc.ts'
-import { Button } from '../../components/button.tsx'
 import { Card } from '../../components/card.tsx'
 import { CommandLine } from '../../components/command-line.tsx'
 import { CheckField, SelectField, TextField, Tiles } from '../../components/field.tsx'
@@ -51,10 +51,15 @@ const bodyOf = ({ name, kind, isShared, ...scope }: NetworkForm) => ({
   ...(isShared && { isShared }),
 })
 
-function useReason(form: NetworkForm, href: string | undefined): string | undefined {
+function useReason(
+  form: NetworkForm,
+  /** '': the data centre has none. undefined: it is not loaded yet. */
+  href: string | undefined,
+): string | undefined {
   const { rights, role } = useSession()
   if (!rights.has('network:edit')) return en.missingRight(role, 'network:edit')
-  if (href === undefined) return 'the data centre does not accept new networks'
+  if (href === undefined) return 'the data centre is not loaded yet'
+  if (href === '') return 'the data centre does not accept new networks'
   if (!NETWORK_NAME.test(form.name)) return 'the network needs a name'
   return whyNotScope(form)
 }
@@ -65,9 +70,10 @@ export function NewNetworkPage() {
   const [vdcHref, setVdcHref] = useState('')
   const { vdcs, vdc } = useVdc(vdcHref)
   const href = linkOf(vdc, 'add', 'orgVdcNetwork')
-  const reason = useReason(form, href)
+  const whyNot = useReason(form, vdc && (href ?? ''))
   const navigate = useNavigate()
   const { makeChange, isPending } = useChange<NetworkDocument>()
+  const reason = isPending ? 'the network is being created' : whyNot
   const change = (part: Partial<NetworkForm>): void => setForm({ ...form, ...part })
   const submit = (event: FormEvent): void => {
     event.preventDefault()
@@ -120,19 +126,7 @@ export function NewNetworkPage() {
               />
             </div>
           </Card>
-          <div className={page['tools']}>
-            <Button
-              type="submit"
-              tone="primary"
-              icon="plus"
-              unavailable={isPending ? 'the network is being created' : reason}
-            >
-              Create network
-            </Button>
-            <Button tone="plain" onClick={() => void navigate(paths.networks)}>
-              Cancel
-            </Button>
-          </div>
+          <CreateButtons action="Create network" unavailable={reason} list={paths.networks} />
         </div>
         <TerminalCard form={form} href={href} />
       </form>

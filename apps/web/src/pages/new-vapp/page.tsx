@@ -3,6 +3,7 @@ import { useNavigate } from 'react-router'
 
 import { idOf, pathOf } from '../../api/client.ts'
 import { linkOf, type VAppDocument } from '../../api/documents.ts'
+import { CreateButtons } from '../../app/create-buttons.tsx'
 import { usePageTitle } from '../../app/page-title.ts'
 import { paths } from '../../app/paths.ts'
 import { useVdc } from '../../app/use-vdc.ts'
@@ -43,11 +44,12 @@ export function NewVAppPage() {
       source: { href: vm.template || (templates[0]?.href ?? ''), name: vm.name },
     })),
   }
-  const reason = whyNot(name, vms, href)
+  const reason = isPending ? 'the vApp is being created' : whyNot(name, vms, vdc && (href ?? ''))
   const submit = (event: FormEvent): void => {
     event.preventDefault()
+    if (reason !== undefined || href === undefined) return
     makeChange({
-      href: href ?? '',
+      href,
       method: 'POST',
       body,
       success: `Creating ${name}`,
@@ -116,19 +118,7 @@ export function NewVAppPage() {
               </div>
             </div>
           </Card>
-          <div className={page['tools']}>
-            <Button
-              type="submit"
-              tone="primary"
-              icon="plus"
-              unavailable={isPending ? 'the vApp is being created' : reason}
-            >
-              Create vApp
-            </Button>
-            <Button tone="plain" onClick={() => void navigate(paths.vapps)}>
-              Cancel
-            </Button>
-          </div>
+          <CreateButtons action="Create vApp" unavailable={reason} list={paths.vapps} />
         </div>
         {href !== undefined && (
           <Card title="On a terminal">
@@ -146,8 +136,14 @@ const nextVm = (vms: readonly NewVm[]): NewVm => ({
   template: vms.at(-1)?.template ?? '',
 })
 
-function whyNot(name: string, vms: readonly NewVm[], href: string | undefined): string | undefined {
-  if (href === undefined) return 'the data centre does not accept new vApps, or your role may not'
+function whyNot(
+  name: string,
+  vms: readonly NewVm[],
+  /** '': the data centre has none. undefined: it is not loaded yet. */
+  href: string | undefined,
+): string | undefined {
+  if (href === undefined) return 'the data centre is not loaded yet'
+  if (href === '') return 'the data centre does not accept new vApps, or your role may not'
   if (name === '') return 'the vApp needs a name'
   if (vms.some((vm) => vm.name === '')) return 'every VM needs a name'
   return new Set(vms.map((vm) => vm.name)).size < vms.length

@@ -4,11 +4,11 @@ import { useNavigate } from 'react-router'
 import { idOf, pathOf } from '../../api/client.ts'
 import { linkOf } from '../../api/documents.ts'
 import type { TemplateRecord } from '../../api/query.ts'
+import { CreateButtons } from '../../app/create-buttons.tsx'
 import { usePageTitle } from '../../app/page-title.ts'
 import { paths } from '../../app/paths.ts'
 import { useSearch } from '../../app/use-search.ts'
 import { useVdc } from '../../app/use-vdc.ts'
-import { Button } from '../../components/button.tsx'
 import { Card } from '../../components/card.tsx'
 import { CommandLine } from '../../components/command-line.tsx'
 import { CheckField, SelectField, TextArea, TextField, Tiles } from '../../components/field.tsx'
@@ -45,7 +45,6 @@ export function NewVmPage() {
   const { vdcs, vdc } = useVdc(vdcHref)
   const templates = useRecords('vAppTemplate', { sort: 'name' }).data?.records ?? []
   const template = templates.find(({ name }) => name === templateName) ?? templates[0]
-  const navigate = useNavigate()
   const [name, setName] = useState('')
   const [size, setSize] = useState(AS_TEMPLATE)
   const [sshKey, setSshKey] = useState('')
@@ -54,10 +53,12 @@ export function NewVmPage() {
   const wanted = template && wantedVm({ name, template, size, sshKey, networks, start })
   const composeHref = linkOf(vdc, 'add', 'composeVAppParams')
   const { create, isPending } = useCreate()
-  const reason = useReason(name, wanted, vdc && (composeHref ?? ''))
+  const whyNot = useReason(name, wanted, vdc && (composeHref ?? ''))
+  const reason = isPending ? 'the VM is being created' : whyNot
   const submit = (event: FormEvent): void => {
     event.preventDefault()
-    if (wanted && composeHref !== undefined) void create(composeHref, wanted)
+    if (reason !== undefined || !wanted || composeHref === undefined) return
+    void create(composeHref, wanted)
   }
   return (
     <div className={`${page['page']} ${page['scrolling']}`}>
@@ -128,19 +129,7 @@ export function NewVmPage() {
               <CheckField label="Start the VM after creation" checked={start} onChange={setStart} />
             </div>
           </Card>
-          <div className={page['tools']}>
-            <Button
-              type="submit"
-              tone="primary"
-              icon="plus"
-              unavailable={isPending ? 'the VM is being created' : reason}
-            >
-              Create VM
-            </Button>
-            <Button tone="plain" onClick={() => void navigate(paths.vms)}>
-              Cancel
-            </Button>
-          </div>
+          <CreateButtons action="Create VM" unavailable={reason} list={paths.vms} />
         </div>
         {wanted && <TerminalCard wanted={wanted} composeHref={composeHref} />}
       </form>

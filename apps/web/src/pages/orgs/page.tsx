@@ -9,7 +9,7 @@ import { RecordGrid } from '../../app/record-grid.tsx'
 import { useSearch } from '../../app/use-search.ts'
 import { Button } from '../../components/button.tsx'
 import { CommandLine } from '../../components/command-line.tsx'
-import { Dialog } from '../../components/dialog.tsx'
+import { FormDialog } from '../../components/dialog.tsx'
 import { EmptyState } from '../../components/empty-state.tsx'
 import { TextField } from '../../components/field.tsx'
 import { FilterBar, FilterInput } from '../../components/filter-bar.tsx'
@@ -90,7 +90,7 @@ function AddOrgDialog({ onClose }: { readonly onClose: () => void }) {
   const navigate = useNavigate()
   const { makeChange, isPending } = useChange<AdminOrgDocument>()
   return (
-    <Dialog
+    <FormDialog
       title="Create organisation"
       onClose={onClose}
       onSubmit={() =>
@@ -103,29 +103,19 @@ function AddOrgDialog({ onClose }: { readonly onClose: () => void }) {
           onDone: (org) => void navigate(paths.adminOrg(idOf(org.href))),
         })
       }
-      footer={
-        <>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button
-            type="submit"
-            tone="primary"
-            icon="plus"
-            unavailable={
-              isPending
-                ? 'the organisation is being created'
-                : name === ''
-                  ? 'the organisation needs a name'
-                  : undefined
-            }
-          >
-            Create organisation
-          </Button>
-        </>
+      action="Create organisation"
+      icon="plus"
+      unavailable={
+        isPending
+          ? 'the organisation is being created'
+          : name === ''
+            ? 'the organisation needs a name'
+            : undefined
       }
     >
       <TextField label="Name" value={name} onChange={(event) => setName(event.target.value)} />
       <CommandLine text={`skerry org create ${shellQuoted(name || 'blue')}`} />
-    </Dialog>
+    </FormDialog>
   )
 }
 

@@ -2,9 +2,8 @@ import { useState } from 'react'
 
 import type { PresentationDocument } from '../../api/workflows.ts'
 import { SchemaFields, useSchemaForm } from '../../app/workflows/schema-form.tsx'
-import { Button } from '../../components/button.tsx'
 import { CommandLine } from '../../components/command-line.tsx'
-import { Dialog } from '../../components/dialog.tsx'
+import { FormDialog } from '../../components/dialog.tsx'
 import { SelectField, TextField } from '../../components/field.tsx'
 import { useWorkflowChange } from '../../data/workflows/use-workflow-change.ts'
 import { useWorkflowDocument } from '../../data/workflows/use-workflows.ts'
@@ -56,19 +55,14 @@ export function ScheduleDialog({ workflows, onClose }: ScheduleDialogProps) {
   }
   const title = workflows.find(({ id }) => id === workflow)?.name ?? workflow
   return (
-    <Dialog
+    <FormDialog
       title="Create schedule"
       wide
       onClose={onClose}
       onSubmit={submit}
-      footer={
-        <>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" tone="primary" icon="plus" unavailable={why}>
-            Create schedule
-          </Button>
-        </>
-      }
+      action="Create schedule"
+      icon="plus"
+      unavailable={why}
     >
       <div className={page['fields']}>
         <TextField
@@ -96,6 +90,6 @@ export function ScheduleDialog({ workflows, onClose }: ScheduleDialogProps) {
           </>
         )}
       </div>
-    </Dialog>
+    </FormDialog>
   )
 }

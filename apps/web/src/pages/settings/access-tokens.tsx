@@ -4,7 +4,7 @@ import type { AccessTokenDocument, AccessTokensDocument } from '../../api/docume
 import { Button } from '../../components/button.tsx'
 import { Card } from '../../components/card.tsx'
 import { CommandLine } from '../../components/command-line.tsx'
-import { ConfirmDialog, Dialog } from '../../components/dialog.tsx'
+import { ConfirmDialog, Dialog, FormDialog } from '../../components/dialog.tsx'
 import { TextField } from '../../components/field.tsx'
 import { RelativeTime } from '../../components/relative-time.tsx'
 import { Table } from '../../components/table.tsx'
@@ -103,7 +103,7 @@ function AddTokenDialog({ onClose }: { readonly onClose: () => void }) {
       </Dialog>
     )
   return (
-    <Dialog
+    <FormDialog
       title="Create API token"
       onClose={onClose}
       onSubmit={() =>
@@ -116,24 +116,14 @@ function AddTokenDialog({ onClose }: { readonly onClose: () => void }) {
           onDone: (created) => setToken(created.token ?? ''),
         })
       }
-      footer={
-        <>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button
-            type="submit"
-            tone="primary"
-            icon="key"
-            unavailable={
-              isPending
-                ? 'the token is being created'
-                : name === ''
-                  ? 'the token needs a name'
-                  : undefined
-            }
-          >
-            Create token
-          </Button>
-        </>
+      action="Create token"
+      icon="key"
+      unavailable={
+        isPending
+          ? 'the token is being created'
+          : name === ''
+            ? 'the token needs a name'
+            : undefined
       }
     >
       <p>The token has your rights until it is revoked.</p>
@@ -143,6 +133,6 @@ function AddTokenDialog({ onClose }: { readonly onClose: () => void }) {
         value={name}
         onChange={(event) => setName(event.target.value)}
       />
-    </Dialog>
+    </FormDialog>
   )
 }

@@ -2,9 +2,8 @@ import { useState } from 'react'
 
 import { linkOf, type CatalogDocument } from '../../api/documents.ts'
 import { CpusField, MemoryField } from '../../app/vms/hardware-fields.tsx'
-import { Button } from '../../components/button.tsx'
 import { CommandLine } from '../../components/command-line.tsx'
-import { Dialog } from '../../components/dialog.tsx'
+import { FormDialog } from '../../components/dialog.tsx'
 import { SelectField, TextField } from '../../components/field.tsx'
 import { notifyError } from '../../data/notifications.ts'
 import { startUpload } from '../../data/uploads.ts'
@@ -47,18 +46,13 @@ export function UploadDialog({ onClose }: { readonly onClose: () => void }) {
           ? 'the template needs a name'
           : undefined
   return (
-    <Dialog
+    <FormDialog
       title="Upload template"
       onClose={onClose}
       onSubmit={submit}
-      footer={
-        <>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" tone="primary" icon="upload" unavailable={reason}>
-            Upload
-          </Button>
-        </>
-      }
+      action="Upload"
+      icon="upload"
+      unavailable={reason}
     >
       <TextField
         label="Disk image"
@@ -88,6 +82,6 @@ export function UploadDialog({ onClose }: { readonly onClose: () => void }) {
         wraps
         text={`skerry template import ${shellQuoted(file?.name ?? 'image.qcow2')} --name ${shellQuoted(name || 'my-template')}`}
       />
-    </Dialog>
+    </FormDialog>
   )
 }

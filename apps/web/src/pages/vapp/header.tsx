@@ -6,7 +6,7 @@ import { linkOf, type VAppDocument, type VdcDocument } from '../../api/documents
 import { paths } from '../../app/paths.ts'
 import { actionIcons, actionMenu, useVmActions } from '../../app/vm-actions.tsx'
 import { Button } from '../../components/button.tsx'
-import { Dialog } from '../../components/dialog.tsx'
+import { FormDialog } from '../../components/dialog.tsx'
 import { TextField } from '../../components/field.tsx'
 import { Menu } from '../../components/menu.tsx'
 import { PowerLabel } from '../../components/power-label.tsx'
@@ -103,28 +103,14 @@ function CloneDialog({ vapp, href, onClose }: CloneDialogProps) {
       },
     })
   return (
-    <Dialog
+    <FormDialog
       title={`Clone ${vapp.name}`}
       onClose={onClose}
       onSubmit={submit}
-      footer={
-        <>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button
-            type="submit"
-            tone="primary"
-            icon="copy"
-            unavailable={
-              isPending
-                ? 'the copy is being created'
-                : name === ''
-                  ? 'the copy needs a name'
-                  : undefined
-            }
-          >
-            Clone
-          </Button>
-        </>
+      action="Clone"
+      icon="copy"
+      unavailable={
+        isPending ? 'the copy is being created' : name === '' ? 'the copy needs a name' : undefined
       }
     >
       <p>All VMs of the vApp are copied. They must be powered off.</p>
@@ -133,6 +119,6 @@ function CloneDialog({ vapp, href, onClose }: CloneDialogProps) {
         value={name}
         onChange={(event) => setName(event.target.value)}
       />
-    </Dialog>
+    </FormDialog>
   )
 }

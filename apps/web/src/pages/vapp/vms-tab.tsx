@@ -5,7 +5,7 @@ import { linkOf, type VAppDocument } from '../../api/documents.ts'
 import { paths } from '../../app/paths.ts'
 import { Button } from '../../components/button.tsx'
 import { Card } from '../../components/card.tsx'
-import { Dialog } from '../../components/dialog.tsx'
+import { FormDialog } from '../../components/dialog.tsx'
 import { SelectField, TextField } from '../../components/field.tsx'
 import { PowerLabel } from '../../components/power-label.tsx'
 import { Table } from '../../components/table.tsx'
@@ -122,23 +122,13 @@ function AddVmDialog({ vapp, href, onClose }: AddVmDialogProps) {
     })
   }
   return (
-    <Dialog
+    <FormDialog
       title={`Add a VM to ${vapp.name}`}
       onClose={onClose}
       onSubmit={submit}
-      footer={
-        <>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button
-            type="submit"
-            tone="primary"
-            icon="plus"
-            unavailable={name === '' ? 'the VM needs a name' : undefined}
-          >
-            Add VM
-          </Button>
-        </>
-      }
+      action="Add VM"
+      icon="plus"
+      unavailable={name === '' ? 'the VM needs a name' : undefined}
     >
       <TextField label="Name" value={name} onChange={(event) => setName(event.target.value)} />
       <SelectField
@@ -147,6 +137,6 @@ function AddVmDialog({ vapp, href, onClose }: AddVmDialogProps) {
         options={templates.map((each) => ({ value: each.href, text: each.name }))}
         onChange={setChosen}
       />
-    </Dialog>
+    </FormDialog>
   )
 }

@@ -1,8 +1,7 @@
 import { useState } from 'react'
 
 import type { ConnectionDocument } from '../../api/documents.ts'
-import { Button } from '../../components/button.tsx'
-import { Dialog } from '../../components/dialog.tsx'
+import { FormDialog } from '../../components/dialog.tsx'
 import { SelectField, TextField } from '../../components/field.tsx'
 import { allocationModes, whyNotCard, writtenCard, type WrittenCard } from '../../model/cards.ts'
 import { en } from '../../text/en.ts'
@@ -23,18 +22,12 @@ export function CardDialog({ card, networks, onSave, onClose }: CardDialogProps)
   )
   const options = [...new Set([wanted.network, ...networks])].filter((name) => name !== '')
   return (
-    <Dialog
+    <FormDialog
       title={card ? `Change card ${card.networkConnectionIndex}` : 'Add card'}
       onClose={onClose}
       onSubmit={() => onSave(wanted)}
-      footer={
-        <>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" tone="primary" unavailable={whyNotCard(wanted)}>
-            {card ? 'Save changes' : 'Add card'}
-          </Button>
-        </>
-      }
+      action={card ? 'Save changes' : 'Add card'}
+      unavailable={whyNotCard(wanted)}
     >
       <SelectField
         label="Network"
@@ -56,6 +49,6 @@ export function CardDialog({ card, networks, onSave, onClose }: CardDialogProps)
           onChange={(event) => setWanted({ ...wanted, address: event.target.value.trim() })}
         />
       )}
-    </Dialog>
+    </FormDialog>
   )
 }

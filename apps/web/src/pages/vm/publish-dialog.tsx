@@ -5,7 +5,7 @@ import type { EdgeGatewayDocument } from '../../api/edge-documents.ts'
 import { ConflictDialog } from '../../app/networks/conflict-dialog.tsx'
 import { Button } from '../../components/button.tsx'
 import { CommandLine } from '../../components/command-line.tsx'
-import { Dialog } from '../../components/dialog.tsx'
+import { Dialog, FormDialog } from '../../components/dialog.tsx'
 import { SelectField, TextField } from '../../components/field.tsx'
 import { useSession } from '../../data/session.ts'
 import { useDocument } from '../../data/use-documents.ts'
@@ -71,18 +71,12 @@ export function PublishDialog({ vmName, address, gatewayHref, onClose }: Publish
           ? undefined
           : 'ports must be from 1 to 65535'
   return (
-    <Dialog
+    <FormDialog
       title={`Publish a port of ${vmName}`}
       onClose={onClose}
       onSubmit={submit}
-      footer={
-        <>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" tone="primary" unavailable={reason}>
-            Publish
-          </Button>
-        </>
-      }
+      action="Publish"
+      unavailable={reason}
     >
       <p>
         The edge gateway forwards the port to <span className={page['mono']}>{address}</span>, and
@@ -126,7 +120,7 @@ export function PublishDialog({ vmName, address, gatewayHref, onClose }: Publish
           )}
         />
       )}
-    </Dialog>
+    </FormDialog>
   )
 }
 
