@@ -12,6 +12,7 @@ import {
   publishPort,
   removeNat,
   switchFirewall,
+  unpublishPort,
 } from '../src/model/edge-gateway.ts'
 import { planReach } from '../src/model/reach-layout.ts'
 import { reachGatewayOf, reachRows, type ReachFacts } from '../src/model/reach.ts'
@@ -105,6 +106,30 @@ test('a published port is a forward and a firewall rule in one change, and names
     ['allow', OWN, '80', 'in'],
   )
   assert.equal(sent.firewallService?.defaultAction, 'drop')
+})
+
+test('a port is unpublished with the rule that lets it in, unless another rule forwards it too', () => {
+  const wider = rule('7', 'allow', '443', { protocols: { tcp: true, udp: true } })
+  const more = {
+    ...services,
+    firewallService: {
+      ...services.firewallService,
+      firewallRule: [...firewallRulesOf(services), wider],
+    },
+  }
+  const sent = unpublishPort(forward('4', '443'))(more)
+  assert.deepEqual(Object.keys(sent).toSorted(), ['firewallService', 'natService'])
+  const ids = (changed: EdgeServicesDocument) => [
+    natRulesOf(changed).map(({ id }) => id),
+    firewallRulesOf(changed).map(({ id }) => id),
+  ]
+  assert.deepEqual(ids(sent), [
+    ['5', '6'],
+    ['2', '3', '7'],
+  ])
+  assert.equal(sent.firewallService?.defaultAction, 'drop')
+  const twice = { ...services, natService: { natRule: [forward('4', '443'), forward('8', '443')] } }
+  assert.deepEqual(ids(unpublishPort(forward('4', '443'))(twice)), [['8'], ['1', '2', '3']])
 })
 
 test('rules are moved, switched and removed by their number, and a rule at the end stays', () => {

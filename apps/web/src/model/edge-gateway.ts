@@ -212,6 +212,44 @@ export const publishPort =
     })(services),
   })
 
+const isSameOutside = (one: NatRuleDocument, other: NatRuleDocument): boolean =>
+  one.gatewayNatRule.originalIp === other.gatewayNatRule.originalIp &&
+  one.gatewayNatRule.originalPort === other.gatewayNatRule.originalPort &&
+  one.gatewayNatRule.protocol === other.gatewayNatRule.protocol
+
+/** The firewall rules that let in exactly what this rule forwards; none if another rule forwards the same port. */
+export function passingRules(
+  forward: NatRuleDocument,
+  services: EdgeServicesDocument,
+): readonly FirewallRuleDocument[] {
+  const others = natRulesOf(services).filter(({ id }) => id !== forward.id)
+  if (natKindOf(forward) !== 'forward' || others.some((each) => isSameOutside(each, forward)))
+    return []
+  const { originalIp, originalPort, protocol = 'tcp' } = forward.gatewayNatRule
+  return firewallRulesOf(services).filter(
+    (rule) =>
+      rule.policy === 'allow' &&
+      (rule.direction ?? 'in') === 'in' &&
+      rule.destinationIp === originalIp &&
+      rule.destinationPortRange === originalPort &&
+      protocolsText(rule) === protocol,
+  )
+}
+
+/** Removes a forward and the firewall rules that let in what it forwards, in one change. */
+export const unpublishPort =
+  (forward: NatRuleDocument): ServicesChange =>
+  (services) => {
+    const passing = passingRules(forward, services)
+    return {
+      ...removeNat(forward.id)(services),
+      ...withFirewall(
+        services,
+        firewallRulesOf(services).filter((rule) => !passing.includes(rule)),
+      ),
+    }
+  }
+
 /** What the services contain, a line each. */
 const linesOf = (services: EdgeServicesDocument): readonly string[] => [
   ...natRulesOf(services).map((rule) => `${natText(rule)}${isRuleOn(rule) ? '' : ' (disabled)'}`),

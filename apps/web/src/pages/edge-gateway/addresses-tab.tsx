@@ -5,6 +5,7 @@ import type {
 } from '../../api/edge-documents.ts'
 import { Button } from '../../components/button.tsx'
 import { Card } from '../../components/card.tsx'
+import { ErrorState } from '../../components/empty-state.tsx'
 import { Table, type PageTableColumn } from '../../components/table.tsx'
 import { useSession } from '../../data/session.ts'
 import { useChange } from '../../data/use-change.ts'
@@ -17,7 +18,7 @@ import page from '../../styles/page.module.css'
 
 /** The external addresses that the organisation took. */
 export function AddressesTab({ gateway }: GatewayTabProps) {
-  const { data } = useDocument<ExternalAddressesDocument>(
+  const { data, error, refetch } = useDocument<ExternalAddressesDocument>(
     linkOf(gateway, 'down', 'externalAddresses'),
   )
   const { role } = useSession()
@@ -56,6 +57,7 @@ export function AddressesTab({ gateway }: GatewayTabProps) {
       </Button>
     ),
   }
+  if (error && !data) return <ErrorState error={error} onRetry={() => void refetch()} />
   return (
     <Card
       title="External addresses"
@@ -65,11 +67,13 @@ export function AddressesTab({ gateway }: GatewayTabProps) {
           small
           icon="plus"
           unavailable={
-            addHref === undefined
-              ? en.missingRight(role, 'network:edit')
-              : isPending
-                ? 'the change is being sent'
-                : undefined
+            !data
+              ? 'the addresses are being read'
+              : addHref === undefined
+                ? en.missingRight(role, 'network:edit')
+                : isPending
+                  ? 'the change is being sent'
+                  : undefined
           }
           onClick={take}
         >
@@ -85,7 +89,11 @@ export function AddressesTab({ gateway }: GatewayTabProps) {
         label="External addresses"
         rows={data?.externalAddress ?? []}
         keyOf={({ ipAddress }) => ipAddress}
-        empty="The organisation took no address of this external network."
+        empty={
+          data
+            ? 'The organisation took no address of this external network.'
+            : 'The addresses are being read.'
+        }
         columns={[...columns, tools]}
       />
     </Card>

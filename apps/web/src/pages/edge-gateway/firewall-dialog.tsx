@@ -1,8 +1,7 @@
 import { useState } from 'react'
 
 import type { FirewallRuleDocument } from '../../api/edge-documents.ts'
-import { Button } from '../../components/button.tsx'
-import { Dialog } from '../../components/dialog.tsx'
+import { FormDialog } from '../../components/dialog.tsx'
 import { SelectField, TextField } from '../../components/field.tsx'
 import type { WantedChange } from '../../data/use-services-change.ts'
 import {
@@ -58,11 +57,13 @@ const ruleOf = (form: FirewallForm): FirewallRuleDocument => ({
 })
 
 interface FirewallDialogProps {
+  /** Why rules cannot be changed now, such as a change that is being sent. */
+  readonly unavailable: string | undefined
   readonly onChange: (wanted: WantedChange) => void
   readonly onClose: () => void
 }
 
-export function FirewallDialog({ onChange, onClose }: FirewallDialogProps) {
+export function FirewallDialog({ unavailable, onChange, onClose }: FirewallDialogProps) {
   const [form, setForm] = useState(initial)
   const change = (part: Partial<FirewallForm>): void => setForm({ ...form, ...part })
   const submit = (): void => {
@@ -70,18 +71,12 @@ export function FirewallDialog({ onChange, onClose }: FirewallDialogProps) {
     onChange({ change: addFirewall(rule), what: `Adding ${firewallText(rule)}`, onDone: onClose })
   }
   return (
-    <Dialog
+    <FormDialog
       title="Add firewall rule"
       onClose={onClose}
       onSubmit={submit}
-      footer={
-        <>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" tone="primary" unavailable={whyNot(form)}>
-            Add rule
-          </Button>
-        </>
-      }
+      action="Add rule"
+      unavailable={unavailable ?? whyNot(form)}
     >
       <div className={page['pair']}>
         <SelectField
@@ -138,6 +133,6 @@ export function FirewallDialog({ onChange, onClose }: FirewallDialogProps) {
         hint="The new rule is the first. Move it down to let others decide before it."
         onChange={(event) => change({ description: event.target.value })}
       />
-    </Dialog>
+    </FormDialog>
   )
 }

@@ -93,7 +93,13 @@ export function FirewallTab({ gateway, unavailable, onChange }: GatewayTabProps)
           }}
         />
       </div>
-      {isAdding && <FirewallDialog onChange={onChange} onClose={() => setAdding(false)} />}
+      {isAdding && (
+        <FirewallDialog
+          unavailable={unavailable}
+          onChange={onChange}
+          onClose={() => setAdding(false)}
+        />
+      )}
     </Card>
   )
 }

@@ -2,8 +2,7 @@ import { isAddress } from '@skerry/vm/ipv4'
 import { useState } from 'react'
 
 import type { EdgeGatewayDocument, NatRuleDocument } from '../../api/edge-documents.ts'
-import { Button } from '../../components/button.tsx'
-import { Dialog } from '../../components/dialog.tsx'
+import { FormDialog } from '../../components/dialog.tsx'
 import { SelectField, TextField } from '../../components/field.tsx'
 import type { WantedChange } from '../../data/use-services-change.ts'
 import {
@@ -72,11 +71,13 @@ function ruleOf(form: NatForm): NatRuleDocument {
 
 interface NatDialogProps {
   readonly gateway: EdgeGatewayDocument
+  /** Why rules cannot be changed now, such as a change that is being sent. */
+  readonly unavailable: string | undefined
   readonly onChange: (wanted: WantedChange) => void
   readonly onClose: () => void
 }
 
-export function NatDialog({ gateway, onChange, onClose }: NatDialogProps) {
+export function NatDialog({ gateway, unavailable, onChange, onClose }: NatDialogProps) {
   const [form, setForm] = useState<NatForm>({
     kind: 'forward',
     external: ownAddressOf(gateway),
@@ -92,18 +93,12 @@ export function NatDialog({ gateway, onChange, onClose }: NatDialogProps) {
     onChange({ change: addNat(rule), what: `Adding ${natText(rule)}`, onDone: onClose })
   }
   return (
-    <Dialog
+    <FormDialog
       title="Add rule"
       onClose={onClose}
       onSubmit={submit}
-      footer={
-        <>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" tone="primary" unavailable={whyNot(form)}>
-            Add rule
-          </Button>
-        </>
-      }
+      action="Add rule"
+      unavailable={unavailable ?? whyNot(form)}
     >
       <SelectField
         label="Kind"
@@ -135,7 +130,7 @@ export function NatDialog({ gateway, onChange, onClose }: NatDialogProps) {
         value={form.description}
         onChange={(event) => change({ description: event.target.value })}
       />
-    </Dialog>
+    </FormDialog>
   )
 }
 

@@ -3,16 +3,18 @@ import { useState } from 'react'
 import type { NatRuleDocument } from '../../api/edge-documents.ts'
 import { Button } from '../../components/button.tsx'
 import { Card } from '../../components/card.tsx'
-import { Menu } from '../../components/menu.tsx'
+import { Menu, type MenuItem } from '../../components/menu.tsx'
 import { Table, type PageTableColumn } from '../../components/table.tsx'
 import {
   isRuleOn,
   natKindOf,
   natRulesOf,
   natText,
+  passingRules,
   removeNat,
   servicesOf,
   switchNat,
+  unpublishPort,
 } from '../../model/edge-gateway.ts'
 import { en } from '../../text/en.ts'
 import type { GatewayTabProps } from './gateway-tab.ts'
@@ -24,6 +26,19 @@ import page from '../../styles/page.module.css'
 /** Forwarded ports, whole addresses, and the addresses that VMs have outside. */
 export function NatTab({ gateway, unavailable, onChange }: GatewayTabProps) {
   const [isAdding, setAdding] = useState(false)
+  const services = servicesOf(gateway)
+  /** Ends what **Publish a port…** on the page of a VM did. */
+  const unpublish = (rule: NatRuleDocument): MenuItem => ({
+    text: 'Unpublish',
+    icon: 'trash',
+    isDangerous: true,
+    unavailable,
+    onSelect: () =>
+      onChange({
+        change: unpublishPort(rule),
+        what: `Unpublishing ${natText(rule)}, with its firewall rule`,
+      }),
+  })
   const tools: PageTableColumn<NatRuleDocument> = {
     key: 'tools',
     title: 'Actions',
@@ -49,6 +64,7 @@ export function NatTab({ gateway, unavailable, onChange }: GatewayTabProps) {
                       what: `${isOn ? 'Disabling' : 'Enabling'} ${text}`,
                     }),
                 },
+                ...(passingRules(rule, services).length > 0 ? [unpublish(rule)] : []),
                 {
                   text: 'Remove',
                   icon: 'trash',
@@ -76,13 +92,18 @@ export function NatTab({ gateway, unavailable, onChange }: GatewayTabProps) {
     >
       <Table
         label="Published ports and addresses"
-        rows={natRulesOf(servicesOf(gateway))}
+        rows={natRulesOf(services)}
         keyOf={(rule) => rule.id ?? natText(rule)}
         empty="Nothing is published: the outside reaches no VM behind this gateway."
         columns={[...columns, tools]}
       />
       {isAdding && (
-        <NatDialog gateway={gateway} onChange={onChange} onClose={() => setAdding(false)} />
+        <NatDialog
+          gateway={gateway}
+          unavailable={unavailable}
+          onChange={onChange}
+          onClose={() => setAdding(false)}
+        />
       )}
     </Card>
   )

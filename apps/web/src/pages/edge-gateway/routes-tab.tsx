@@ -4,7 +4,7 @@ import { useState } from 'react'
 import type { StaticRouteDocument } from '../../api/edge-documents.ts'
 import { Button } from '../../components/button.tsx'
 import { Card } from '../../components/card.tsx'
-import { Dialog } from '../../components/dialog.tsx'
+import { FormDialog } from '../../components/dialog.tsx'
 import { TextField } from '../../components/field.tsx'
 import { Table, type PageTableColumn } from '../../components/table.tsx'
 import type { WantedChange } from '../../data/use-services-change.ts'
@@ -54,7 +54,13 @@ export function RoutesTab({ gateway, unavailable, onChange }: GatewayTabProps) {
         empty="All packets for other networks go to the router of the external network."
         columns={[...columns, tools]}
       />
-      {isAdding && <RouteDialog onChange={onChange} onClose={() => setAdding(false)} />}
+      {isAdding && (
+        <RouteDialog
+          unavailable={unavailable}
+          onChange={onChange}
+          onClose={() => setAdding(false)}
+        />
+      )}
     </Card>
   )
 }
@@ -80,11 +86,13 @@ const columns: readonly PageTableColumn<StaticRouteDocument>[] = [
 ]
 
 interface RouteDialogProps {
+  /** Why routes cannot be changed now, such as a change that is being sent. */
+  readonly unavailable: string | undefined
   readonly onChange: (wanted: WantedChange) => void
   readonly onClose: () => void
 }
 
-function RouteDialog({ onChange, onClose }: RouteDialogProps) {
+function RouteDialog({ unavailable, onChange, onClose }: RouteDialogProps) {
   const [network, setNetwork] = useState('')
   const [nextHopIp, setNextHopIp] = useState('')
   const [name, setName] = useState('')
@@ -100,18 +108,12 @@ function RouteDialog({ onChange, onClose }: RouteDialogProps) {
       onDone: onClose,
     })
   return (
-    <Dialog
+    <FormDialog
       title="Add route"
       onClose={onClose}
       onSubmit={submit}
-      footer={
-        <>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" tone="primary" unavailable={reason}>
-            Add route
-          </Button>
-        </>
-      }
+      action="Add route"
+      unavailable={unavailable ?? reason}
     >
       <TextField
         label="Network"
@@ -127,6 +129,6 @@ function RouteDialog({ onChange, onClose }: RouteDialogProps) {
         onChange={(event) => setNextHopIp(event.target.value.trim())}
       />
       <TextField label="Name" value={name} onChange={(event) => setName(event.target.value)} />
-    </Dialog>
+    </FormDialog>
   )
 }

@@ -111,7 +111,7 @@ export function ExternalNetworksPage() {
           label="External networks"
           rows={data?.records ?? []}
           keyOf={({ href }) => href}
-          empty="There is no network server yet."
+          empty={data ? 'There is no network server yet.' : 'The networks are being read.'}
           columns={[...columns, tools]}
         />
       </Card>

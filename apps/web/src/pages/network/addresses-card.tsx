@@ -8,6 +8,7 @@ import type {
 } from '../../api/network-documents.ts'
 import { paths } from '../../app/paths.ts'
 import { Card } from '../../components/card.tsx'
+import { ErrorState } from '../../components/empty-state.tsx'
 import { FilterInput } from '../../components/filter-bar.tsx'
 import { PowerLabel } from '../../components/power-label.tsx'
 import { Table, type PageTableColumn } from '../../components/table.tsx'
@@ -23,14 +24,20 @@ const vmOf = ({ link = [] }: AllocatedAddressDocument) => link.find(({ rel }) =>
 
 /** The addresses of a network that VMs have. */
 export function AddressesCard({ href }: { readonly href: string | undefined }) {
-  const { data } = useDocument<AllocatedAddressesDocument>(href)
+  const { data, error, refetch } = useDocument<AllocatedAddressesDocument>(href)
   const [filter, setFilter] = useState('')
   const all = data?.ipAddress ?? []
   const found = all.filter(
     (each) => each.ipAddress.includes(filter) || vmOf(each)?.name?.includes(filter),
   )
+  if (error && !data)
+    return (
+      <Card title="Addresses in use">
+        <ErrorState error={error} onRetry={() => void refetch()} />
+      </Card>
+    )
   return (
-    <Card title={`Addresses in use: ${formatCount(all.length)}`} flush>
+    <Card title={`Addresses in use${data ? `: ${formatCount(all.length)}` : ''}`} flush>
       {all.length > 0 && (
         <div className={page['inset']}>
           <FilterInput value={filter} placeholder="Filter by VM or address" onChange={setFilter} />
@@ -40,7 +47,13 @@ export function AddressesCard({ href }: { readonly href: string | undefined }) {
         label="Addresses in use"
         rows={found.slice(0, SHOWN_MAX)}
         keyOf={({ ipAddress }) => ipAddress}
-        empty={all.length === 0 ? 'No VM is on this network.' : 'No address matches this filter.'}
+        empty={
+          data
+            ? all.length === 0
+              ? 'No VM is on this network.'
+              : 'No address matches this filter.'
+            : 'The addresses are being read.'
+        }
         columns={columns}
       />
       {found.length > SHOWN_MAX && (

@@ -46,16 +46,26 @@ function useVmNames(networks: readonly NetworkRecord[]): ReadonlyMap<string, rea
   )
 }
 
-function useGateways(vdc: string): readonly EdgeGatewayDocument[] {
-  const { data } = useRecords('edgeGateway', { sort: 'name' })
-  const records = (data?.records ?? []).filter(({ vdcName }) => vdcName === vdc)
-  return useQueries({
+/** The edge gateways of a data centre with their rules; undefined: not all are read. */
+function useGateways(vdc: string) {
+  const list = useRecords('edgeGateway', { sort: 'name' })
+  const records = (list.data?.records ?? []).filter(({ vdcName }) => vdcName === vdc)
+  const read = useQueries({
     queries: records.map(({ href }) => ({
       queryKey: ['document', pathOf(href)],
       queryFn: ({ signal }: { signal: AbortSignal }) =>
         request<EdgeGatewayDocument>(href, { signal }),
     })),
-  }).flatMap(({ data: gateway }) => (gateway ? [gateway] : []))
+  })
+  const gateways = read.flatMap(({ data }) => (data ? [data] : []))
+  return {
+    gateways: list.data && gateways.length === records.length ? gateways : undefined,
+    error: list.error ?? read.find(({ error }) => error)?.error,
+    refetch: () => {
+      void list.refetch()
+      for (const each of read) void each.refetch()
+    },
+  }
 }
 
 /** What of a data centre reaches what, as a drawing and as a table. */
@@ -68,9 +78,12 @@ export function ReachPage() {
   const vdc = vdcs.includes(search.vdc) ? search.vdc : (all[0]?.vdcName ?? '')
   const networks = all.filter(({ vdcName }) => vdcName === vdc)
   const names = useVmNames(networks)
-  const gateways = useGateways(vdc)
+  const { gateways, ...reading } = useGateways(vdc)
   if (error) return <ErrorState error={error} onRetry={() => void refetch()} />
-  if (!data) return <div className={page['page']} aria-busy="true" />
+  // Without the rules the drawing would say that nothing passes.
+  if (!gateways && reading.error)
+    return <ErrorState error={reading.error} onRetry={reading.refetch} />
+  if (!data || !gateways) return <div className={page['page']} aria-busy="true" />
   const facts: ReachFacts = {
     gateways: gateways.map(reachGatewayOf),
     networks: networks.map((each) => ({

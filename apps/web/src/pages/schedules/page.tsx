@@ -49,7 +49,13 @@ export function SchedulesPage() {
           <Button
             tone="primary"
             icon="plus"
-            unavailable={workflows.length === 0 ? 'there is no workflow' : undefined}
+            unavailable={
+              listed.data
+                ? workflows.length === 0
+                  ? 'there is no workflow'
+                  : undefined
+                : 'the workflows are being read'
+            }
             onClick={() => setAdding(true)}
           >
             Create schedule

@@ -86,7 +86,7 @@ export function NetworksTab({ vm }: { readonly vm: VmDetails }) {
           vm={vm}
           card={card}
           isOnly={cards.length === 1}
-          publish={publishItem(card, gatewayOf(card.network), setPublished)}
+          publish={publishItem(card, gatewayOf?.(card.network), !gatewayOf, setPublished)}
           onEdit={() => setEdited(card)}
         />
       ),
@@ -136,15 +136,16 @@ interface PublishableCard {
   readonly gatewayHref: string
 }
 
-/** The edge gateway of a network by its name. */
-function useGatewayOf(): (network: string) => string | undefined {
+/** The edge gateway of a network by its name. undefined: they are being read. */
+function useGatewayOf(): ((network: string) => string | undefined) | undefined {
   const { rights } = useSession()
   const isEnabled = rights.has('network:read')
-  const gateways = useRecords('edgeGateway', { isEnabled }).data?.records ?? []
-  const networks = useRecords('orgVdcNetwork', { sort: 'name' }).data?.records ?? []
+  const gateways = useRecords('edgeGateway', { isEnabled })
+  const networks = useRecords('orgVdcNetwork', { sort: 'name' })
+  if (gateways.isLoading || networks.isLoading) return undefined
   return (name) => {
-    const network = networks.find((each) => each.name === name)
-    return gateways.find(
+    const network = networks.data?.records.find((each) => each.name === name)
+    return gateways.data?.records.find(
       (gateway) => gateway.name === network?.connectedTo && gateway.vdcName === network.vdcName,
     )?.href
   }
@@ -153,10 +154,12 @@ function useGatewayOf(): (network: string) => string | undefined {
 function publishItem(
   { ipAddress }: ConnectionDocument,
   gatewayHref: string | undefined,
+  isReading: boolean,
   onPublish: (card: PublishableCard) => void,
 ): MenuItem {
-  const unavailable =
-    gatewayHref === undefined
+  const unavailable = isReading
+    ? 'the edge gateways are being read'
+    : gatewayHref === undefined
       ? 'its network has no edge gateway; a routed network has one'
       : ipAddress === undefined
         ? 'the card has no address'
