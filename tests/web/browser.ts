@@ -19,6 +19,8 @@ export interface WebBrowser extends AsyncDisposable {
 }
 
 const HEIGHT = 900
+/** For whatever a page does on a busy machine; no limit of the product. */
+export const PATIENCE_MS = 60_000
 
 export interface ServedAt {
   readonly url: string
@@ -59,6 +61,7 @@ async function open(
     locale: 'en-GB',
     ignoreHTTPSErrors: at.isUntrusted ?? at.port !== undefined,
   })
+  context.setDefaultTimeout(PATIENCE_MS)
   const page = await context.newPage()
   page.on('pageerror', (error) => problems.push(error.message))
   page.on('console', (message) => {

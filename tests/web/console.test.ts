@@ -2,13 +2,14 @@
 // Chromium against the simulated cell; the console behind it has the real relay and a display that records keys.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import { isDeepStrictEqual } from 'node:util'
 
 import { until } from '@skerry/lab'
 import { endings } from '@skerry/screen'
 import type { Locator, Page } from 'playwright-core'
 
 import { screenPage as VM } from './addresses.ts'
-import { startBrowser, type WebBrowser } from './browser.ts'
+import { PATIENCE_MS, startBrowser, type WebBrowser } from './browser.ts'
 import { startSimulatedCell, type SimulatedCell } from './simulated-cell/server.ts'
 import { dockOf as dock, openConsole, untilConsole as untilState } from './visits.ts'
 
@@ -31,6 +32,7 @@ after(async () => {
 async function openDock(): Promise<Page> {
   const page = await browser.open({ path: VM })
   await openConsole(page)
+  await hasFocus(dock(page).locator('canvas'))
   return page
 }
 
@@ -40,17 +42,29 @@ const hasFocus = (target: Locator) => target.and(target.page().locator(':focus')
 async function untilPressed(keysym: number): Promise<void> {
   const display = cell.console.displays.at(-1) ?? assert.fail('no screen was opened')
   const isPressed = () => display.keys.some(([key, isDown]) => key === keysym && isDown)
-  await until(`the guest got the key ${keysym.toString(16)}`, isPressed)
+  await until(`the guest got the key ${keysym.toString(16)}`, isPressed, PATIENCE_MS)
 }
+
+/** Records the states of the console in the page: one that lasts a second is over before a busy machine has looked. */
+const recordStates = (page: Page): Promise<unknown> =>
+  page.evaluate(`window.states = []
+    new MutationObserver(() => {
+      for (const { textContent } of document.querySelectorAll('aside [role=status]')) states.push(textContent)
+    }).observe(document.body, { subtree: true, childList: true, characterData: true })`)
 
 test('the screen is drawn beside the page, gets the keyboard, and stays while pages change', async () => {
   const opened = cell.console.displays.length
   const page = await openDock()
   const canvas = dock(page).locator('canvas')
-  const colour = await canvas.evaluate((element) =>
-    Array.from((element as unknown as HTMLCanvas).getContext('2d').getImageData(10, 10, 1, 1).data),
-  )
-  assert.deepEqual(colour, [0x7f, 0x7f, 0x7f, 255])
+  const readColour = () =>
+    canvas.evaluate((element) =>
+      Array.from(
+        (element as unknown as HTMLCanvas).getContext('2d').getImageData(10, 10, 1, 1).data,
+      ),
+    )
+  // The first picture follows the connection.
+  const isDrawn = async () => isDeepStrictEqual(await readColour(), [0x7f, 0x7f, 0x7f, 255])
+  await until('the screen is drawn', isDrawn, PATIENCE_MS)
   await page.keyboard.press('c')
   await untilPressed(0x63)
   assert.match(page.url(), new RegExp(`${VM}$`), 'the key went to the guest, not to the page')
@@ -77,7 +91,7 @@ test('every key goes to the guest, and Ctrl Alt Home returns to the tools', asyn
   assert.equal(await focused(), 'CANVAS')
   await page.keyboard.press('Control+Alt+Home')
   const keys = dock(page).getByRole('button', { name: 'Send keys' })
-  assert.ok(await keys.evaluate((element) => element === element.ownerDocument.activeElement))
+  await hasFocus(keys)
   await page.keyboard.press('Enter')
   await page.getByRole('menuitem', { name: 'Ctrl-Alt-Del' }).click()
   await untilPressed(DELETE)
@@ -92,8 +106,10 @@ test('every key goes to the guest, and Ctrl Alt Home returns to the tools', asyn
 test('a console that stops is replaced with a new ticket, and an end that is final has a reason', async () => {
   const page = await openDock()
   const opened = cell.console.displays.length
+  await recordStates(page)
   cell.console.end(endings.stopping)
-  await untilState(page, 'Ended')
+  const isEndShown = async () => (await page.evaluate<string[]>('window.states')).includes('Ended')
+  await until('the end is shown', isEndShown, PATIENCE_MS)
   await untilState(page, 'Connected')
   assert.equal(cell.console.displays.length, opened + 1)
   cell.console.end(endings.rightLost)
@@ -134,23 +150,28 @@ test('a VM that is shut down is started from the dock, and its screen returns', 
   await page.context().close()
 })
 
+const hasPercent = (edge: Locator, percent: number) =>
+  edge.and(edge.page().locator(`[aria-valuenow="${percent}"]`)).waitFor()
+
 test('the dock is resized by keyboard and by pointer, moves to the bottom, and the browser remembers it', async () => {
   const page = await openDock()
   const edge = page.getByRole('separator', { name: 'Size of the console' })
   await edge.focus()
   await page.keyboard.press('ArrowLeft')
-  assert.equal(await edge.getAttribute('aria-valuenow'), '42')
+  await hasPercent(edge, 42)
   const box = (await edge.boundingBox()) ?? assert.fail('no edge')
   await page.mouse.move(box.x + 3, 400)
   await page.mouse.down()
   await page.mouse.move(720, 400)
   await page.mouse.up()
-  assert.equal(await edge.getAttribute('aria-valuenow'), '50')
-  assert.ok(Math.abs(((await dock(page).boundingBox())?.width ?? 0) - 720) < 4)
+  await hasPercent(edge, 50)
+  const isHalf = async () => Math.abs(((await dock(page).boundingBox())?.width ?? 0) - 720) < 4
+  await until('the dock has half of the page', isHalf, PATIENCE_MS)
   await dock(page).getByRole('button', { name: 'More' }).click()
   await page.getByRole('menuitem', { name: 'Dock at the bottom' }).click()
-  await page.getByRole('separator', { name: 'Size of the console' }).focus()
+  await edge.and(page.locator('[aria-orientation=horizontal]')).focus()
   await page.keyboard.press('Home')
+  await hasPercent(edge, Number(await edge.getAttribute('aria-valuemin')))
   await page.reload()
   await page.getByRole('button', { name: 'Console', exact: true }).first().click()
   await untilState(page, 'Connected')
@@ -171,6 +192,7 @@ test('at most four consoles are open; the menu of a row opens one, and each tab 
     if (at < 4) await untilState(page, 'Connected')
   }
   await page.getByText('4 consoles are open. Close one of them first.').first().waitFor()
+  await dock(page).getByRole('tab').nth(3).waitFor()
   assert.equal(await dock(page).getByRole('tab').count(), 4)
   const opened = cell.console.displays.length
   await dock(page).getByRole('tab').first().click()

@@ -29,6 +29,8 @@ test('a port of a VM is published: forward and firewall rule in one change, and 
   await page.getByRole('button', { name: 'Actions of card 0' }).click()
   await page.getByRole('menuitem', { name: 'Publish a port…' }).click()
   const dialog = page.getByRole('dialog')
+  // Shown once the edge gateway is loaded: the dialog grows.
+  await dialog.getByText('curl -X POST').waitFor()
   await dialog.getByLabel('Port outside').fill('8080')
   await dialog.getByLabel('Port of the VM').fill('80')
   const sent = page.waitForRequest((request) => request.url().endsWith('configureServices'))
@@ -44,9 +46,37 @@ test('a port of a VM is published: forward and firewall rule in one change, and 
   await page.context().close()
 })
 
+test('a published port is unpublished: forward and firewall rule in one change', async () => {
+  const page = await browser.open({ path: `/vms/vm-${uuidOf(KIND.vm, PUBLISHED_VM)}?tab=networks` })
+  await page.getByRole('button', { name: 'Actions of card 0' }).click()
+  await page.getByRole('menuitem', { name: 'Publish a port…' }).click()
+  const dialog = page.getByRole('dialog')
+  await dialog.getByText('curl -X POST').waitFor()
+  await dialog.getByLabel('Port outside').fill('9090')
+  await dialog.getByRole('button', { name: 'Publish' }).click()
+  await page.getByRole('button', { name: 'Done' }).click()
+  await page.goto(`${cell.url}/ui${GATEWAY}?tab=firewall`)
+  const firewall = page.getByRole('region', { name: 'Firewall rules' })
+  await firewall.getByText('203.0.113.10:9090').waitFor()
+  await page.getByRole('tab', { name: /Published ports/ }).click()
+  const rule = 'tcp 203.0.113.10:9090 → 10.20.0.4:9090'
+  await page.getByRole('button', { name: `Actions of ${rule}` }).click()
+  const sent = page.waitForRequest((request) => request.url().endsWith('configureServices'))
+  await page.getByRole('menuitem', { name: 'Unpublish' }).click()
+  const body = (await sent).postDataJSON() as Record<string, unknown>
+  assert.deepEqual(Object.keys(body).toSorted(), ['firewallService', 'natService', 'version'])
+  const rules = page.getByRole('region', { name: 'Published ports and addresses' })
+  await rules.getByText(rule).waitFor({ state: 'detached' })
+  await page.getByRole('tab', { name: /Firewall/ }).click()
+  await firewall.getByRole('row').nth(1).waitFor()
+  await firewall.getByText('203.0.113.10:9090').waitFor({ state: 'detached' })
+  await page.context().close()
+})
+
 test('firewall rules are added first, moved, disabled and removed', async () => {
   const page = await browser.open({ path: `${GATEWAY}?tab=firewall` })
-  const rows = page.getByRole('region', { name: 'Firewall rules' }).getByRole('row')
+  const table = page.getByRole('region', { name: 'Firewall rules' })
+  const rows = table.getByRole('row')
   await page.getByRole('button', { name: 'Add rule' }).click()
   const dialog = page.getByRole('dialog')
   await dialog.getByLabel('Policy').selectOption('drop')
@@ -63,7 +93,8 @@ test('firewall rules are added first, moved, disabled and removed', async () => 
   await rows.nth(2).getByText('Disabled').waitFor()
   await page.getByRole('button', { name: 'Actions of rule 2', exact: true }).click()
   await page.getByRole('menuitem', { name: 'Remove' }).click()
-  await page.getByText('198.51.100.0/24').first().waitFor({ state: 'detached' })
+  // Messages about the rule stay for a while.
+  await table.getByText('198.51.100.0/24').waitFor({ state: 'detached' })
   await page.context().close()
 })
 
@@ -97,6 +128,20 @@ test('an external address is taken and released; one in a rule is not', async ()
   const taken = table.getByRole('row', { name: /203\.0\.113\.23/ })
   await taken.getByRole('button', { name: 'Release' }).click()
   await taken.waitFor({ state: 'detached' })
+  await page.context().close()
+})
+
+test('a button that waits for its change keeps the focus', async () => {
+  const page = await browser.open({ path: `${GATEWAY}?tab=addresses` })
+  const rows = page.getByRole('region', { name: 'External addresses' }).getByRole('row')
+  await rows.nth(1).waitFor()
+  const before = await rows.count()
+  const take = page.getByRole('button', { name: 'Take an address', disabled: false })
+  await take.waitFor()
+  await take.focus()
+  await page.keyboard.press('Enter')
+  await rows.nth(before).waitFor()
+  await take.and(page.locator(':focus')).waitFor()
   await page.context().close()
 })
 

@@ -44,6 +44,8 @@ const FOCUSED = `(({ ariaLabel, labels, textContent }) =>
 
 /** Moves the focus by the Tab key, as far as a person would go. */
 async function tabTo(page: Page, name: string): Promise<void> {
+  const shown = page.getByText(name, { exact: true }).or(page.getByLabel(name, { exact: true }))
+  await shown.filter({ visible: true }).first().waitFor()
   for (let presses = 0; presses < 80; presses++) {
     await page.keyboard.press('Tab')
     const focused = (await page.evaluate(FOCUSED)) as string
@@ -88,7 +90,7 @@ async function startHostileSites(): Promise<void> {
       ({ status }) => status === 200,
       () => false,
     )
-  await until('the sites answer', async () => (await answers(9999)) && answers(8081))
+  await until('the sites answer', async () => (await answers(9999)) && answers(8081), BOOT_MS)
 }
 
 /** The ways of the page whose answers the browser shows to the test: fetch without CORS, twice, the beacon and the form. */
@@ -103,7 +105,7 @@ async function attackFrom(page: Page, site: string): Promise<void> {
   await page.goto(`${site}/`)
   await page.getByText('tried').waitFor()
   assert.deepEqual(await page.evaluate('window.read'), [], site)
-  await until(`vmd answers ${site}`, () => statuses.length >= SHOWN_ANSWERS)
+  await until(`vmd answers ${site}`, () => statuses.length >= SHOWN_ANSWERS, BOOT_MS)
   assert.deepEqual(new Set(statuses), new Set([403]), site)
 }
 
@@ -134,11 +136,14 @@ suite('the web UI of one machine', { skip }, () => {
     await state.waitFor({ timeout: BOOT_MS })
 
     await runCommand(page, 'Take snapshot')
-    await page.getByRole('dialog', { name: 'Take snapshot: web-1' }).waitFor()
+    const dialog = page.getByRole('dialog', { name: 'Take snapshot: web-1' })
+    await dialog.waitFor()
     await tabTo(page, 'Name')
     await page.keyboard.press('Control+a')
     await page.keyboard.type('fresh')
     await page.keyboard.press('Enter')
+    // While it is open, the focus stays in it.
+    await dialog.waitFor({ state: 'detached' })
     await tabTo(page, 'Overview')
     await page.keyboard.press('ArrowRight')
     await page.keyboard.press('Enter')
@@ -173,6 +178,7 @@ suite('the web UI of one machine', { skip }, () => {
     await page.keyboard.press('Enter')
     await until('the VM is deleted', async () => (await ids()).length === 0, BOOT_MS)
     await page.getByRole('heading', { name: 'Not found' }).waitFor()
+    await page.getByRole('alertdialog').waitFor({ state: 'detached' })
     await page.keyboard.press('g')
     await page.keyboard.press('v')
     await page.getByRole('heading', { name: 'No VMs yet' }).waitFor()
@@ -237,8 +243,12 @@ suite('the web UI of one machine', { skip }, () => {
       await page.getByRole('alertdialog').getByRole('button', button).click()
       const outcomes = page.getByRole('dialog', { name: `${name}: ${count} VMs` })
       await outcomes.getByText('Done for all of them.').waitFor({ timeout: BOOT_MS })
-      assert.equal(await outcomes.getByRole('cell', { name: 'Done' }).count(), count)
+      const done = outcomes.getByRole('cell', { name: 'Done' })
+      await done.nth(count - 1).waitFor()
+      assert.equal(await done.count(), count)
       await outcomes.getByRole('button', { name: 'Close' }).click()
+      // A dialog that closes gives the focus back.
+      await outcomes.waitFor({ state: 'detached' })
     }
     await doWithAll('Start', 2)
     await page.getByRole('row', { name: /On.*many-2/ }).waitFor()

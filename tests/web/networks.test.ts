@@ -31,6 +31,8 @@ test('a network is created, changed and deleted', async () => {
   await page.getByRole('radio', { name: /^Routed/ }).check()
   await page.getByLabel('Range').fill('10.30.0.0/24')
   await page.getByText(/skerry network create stage --range 10.30.0.0\/24 --routed/).waitFor()
+  // Shown once the data centre is loaded: its field moves the button.
+  await page.getByText('curl -X POST').waitFor()
   await page.getByRole('button', { name: 'Create network' }).click()
   await page.getByRole('heading', { name: 'stage', exact: true }).waitFor()
   await page.getByText('No VM is on this network.').waitFor()
@@ -45,7 +47,7 @@ test('a network is created, changed and deleted', async () => {
   await page.getByRole('alertdialog').getByRole('button', { name: 'Delete' }).click()
   await page.waitForURL('**/ui/networks')
   await page.getByRole('link', { name: 'backend' }).waitFor()
-  assert.equal(await page.getByRole('link', { name: 'stage' }).count(), 0)
+  await page.getByRole('link', { name: 'stage' }).waitFor({ state: 'detached' })
   await page.context().close()
 })
 
@@ -76,9 +78,12 @@ test('a stopped VM gets another card, moves it to another network, and loses it'
   await dialog.getByLabel('IP address').fill('192.168.10.77')
   await dialog.getByRole('button', { name: 'Add card' }).click()
   await table.getByRole('row', { name: /backend 192\.168\.10\.77/ }).waitFor()
+  // The line of a running task is above the table, and moves it when the task ends.
+  await page.getByText('No running tasks').waitFor()
   await page.getByRole('button', { name: 'Actions of card 1' }).click()
   await page.getByRole('menuitem', { name: 'Disconnect' }).click()
   await table.getByRole('row', { name: /backend.*Disconnected/ }).waitFor()
+  await page.getByText('No running tasks').waitFor()
   await page.getByRole('button', { name: 'Actions of card 1' }).click()
   await page.getByRole('menuitem', { name: 'Remove' }).click()
   await table.getByRole('link', { name: 'backend' }).waitFor({ state: 'detached' })
@@ -88,9 +93,11 @@ test('a stopped VM gets another card, moves it to another network, and loses it'
 test('a new VM gets a card on each chosen network', async () => {
   const page = await browser.open({ path: '/vms/new' })
   await page.getByLabel('Name', { exact: true }).fill('two-cards')
+  // Shown once templates and data centre are loaded, whose fields move the others.
+  await page.getByText('curl -X POST').waitFor()
   await page.getByRole('combobox', { name: 'Data centre' }).selectOption('main')
   await page.getByRole('combobox', { name: 'Network' }).selectOption('web')
-  await page.getByRole('button', { name: 'Add card' }).click()
+  await page.getByRole('button', { name: 'Add card' }).press('Enter')
   await page.getByLabel('Network of card 1').selectOption('backend')
   await page.getByText(/--network web --network backend/).waitFor()
   const sent = page.waitForRequest(

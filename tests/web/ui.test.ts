@@ -9,7 +9,7 @@ import { gzipSync } from 'node:zlib'
 import { until } from '@skerry/lab'
 import type { Page } from 'playwright-core'
 
-import { logIn, startBrowser, type WebBrowser } from './browser.ts'
+import { logIn, PATIENCE_MS, startBrowser, type WebBrowser } from './browser.ts'
 import { KIND, ORG_VMS, statusOf, uuidOf, type Status } from './simulated-cell/inventory.ts'
 import { startSimulatedCell, type SimulatedCell } from './simulated-cell/server.ts'
 
@@ -83,15 +83,20 @@ test('a VM is filtered, previewed, opened and shut down by the keyboard', async 
   await page.getByText(/^1 of \d+ selected$/).waitFor()
   await page.keyboard.press('x')
   await page.keyboard.press('.')
-  await page.getByRole('menuitem', { name: 'Details' }).waitFor()
+  const details = page.getByRole('menuitem', { name: 'Details' })
+  await details.waitFor()
   await page.keyboard.press('Escape')
+  // A menu that closes gives the focus back.
+  await details.waitFor({ state: 'detached' })
   await page.getByRole('grid').focus()
   await page.keyboard.press('Enter')
   await page.getByRole('tab', { name: 'Overview' }).waitFor()
   await page.keyboard.press('Control+k')
   await page.getByRole('combobox').waitFor()
   await page.keyboard.type('shut down')
-  await page.getByRole('option', { name: 'Shut down' }).waitFor()
+  // Before the list is filtered, another command is highlighted.
+  const highlighted = page.locator('[role=option][data-highlighted]')
+  await highlighted.getByText('Shut down', { exact: true }).waitFor()
   await page.keyboard.press('Enter')
   await page.getByRole('progressbar').first().waitFor()
   await page
@@ -247,7 +252,8 @@ test('all VMs that match are rebooted as one task, with a result for each VM', a
     .getByText(/VM web-test-0\d+: it is POWERED_OFF/)
     .first()
     .waitFor()
-  await page.getByRole('button', { name: 'Failed', exact: true }).click()
+  // Its place changes when the numbers of the other states arrive.
+  await page.getByRole('button', { name: 'Failed', exact: true }).press('Enter')
   await page
     .getByRole('main')
     .getByText(/^\d+ of \d+ VMs failed, the first because/)
@@ -275,11 +281,11 @@ test('a user sees the actions that the role lacks, with the reason', async () =>
 
 test('a VM is created with another size than its template, and started', async () => {
   const page = await browser.open({ path: '/vms/new' })
+  // Shown once templates and data centre are loaded, whose fields move the others and the button.
+  await page.getByText('curl -X POST').waitFor()
   await page.getByLabel('Name').fill('made-by-test')
   await page.getByRole('radio', { name: /debian-13/ }).check()
   await page.getByRole('radio', { name: /4 CPU/ }).check()
-  // Shown once the data centre is loaded, whose networks move the button.
-  await page.getByText('curl -X POST').waitFor()
   await page.getByRole('button', { name: 'Create VM' }).click()
   await page.getByRole('heading', { name: 'made-by-test' }).waitFor()
   await page.getByText('4 CPU · 8 GiB').first().waitFor()
@@ -322,7 +328,7 @@ test('a cell that is away is reported, and the page recovers', async () => {
 test('five tabs share one event stream', async () => {
   const page = await browser.open()
   await page.getByRole('link', { name: 'api-dev-001' }).waitFor()
-  await until('the first tab has the stream', () => cell.streams > 0)
+  await until('the first tab has the stream', () => cell.streams > 0, PATIENCE_MS)
   for (let tab = 0; tab < 4; tab++) {
     const other = await page.context().newPage()
     await other.goto(`${cell.url}/ui/vms`)
@@ -337,7 +343,7 @@ test('a tab that no one looks at passes the event stream on', async () => {
   await page.clock.install()
   await logIn(page, cell.url, 'alice@eng')
   await page.getByRole('link', { name: 'api-dev-001' }).waitFor()
-  await until('the first tab has the stream', () => cell.streams === 1)
+  await until('the first tab has the stream', () => cell.streams === 1, PATIENCE_MS)
   const other = await page.context().newPage()
   await other.goto(`${cell.url}/ui/vms?q=cache-test-00*&status=on`)
   const row = other.getByRole('row').filter({ hasText: 'cache-test-00' }).first()

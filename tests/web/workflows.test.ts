@@ -3,7 +3,9 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 
-import { startBrowser, type WebBrowser } from './browser.ts'
+import { until } from '@skerry/lab'
+
+import { PATIENCE_MS, startBrowser, type WebBrowser } from './browser.ts'
 import { startSimulatedCell, type SimulatedCell } from './simulated-cell/server.ts'
 
 let cell: SimulatedCell
@@ -50,8 +52,8 @@ test('a workflow is found, its form says what is wrong, and its run is followed 
   const expected = { name: 'john', times: 2, tone: 'formal', loud: false, tags: ['first'], place }
   assert.deepEqual(inputs, expected)
   await page.getByRole('button', { name: 'Run again' }).click()
-  await page.getByLabel('City').waitFor()
-  assert.equal(await page.getByLabel('City').inputValue(), 'Berlin')
+  const isGiven = async () => (await page.getByLabel('City').inputValue()) === 'Berlin'
+  await until('the form has the values of the run', isGiven, PATIENCE_MS)
   await page.context().close()
 })
 
@@ -152,6 +154,7 @@ test('a definition is checked, its errors lead to their places, and it is import
   await page.getByRole('heading', { name: '2 errors' }).waitFor()
   assert.equal(await area.getAttribute('aria-invalid'), 'true')
   await page.getByRole('button', { name: 'Line 5' }).click()
+  await area.and(page.locator(':focus')).waitFor()
   const selected = `(({ value, selectionStart, selectionEnd }) =>
     value.slice(selectionStart, selectionEnd))(document.activeElement)`
   assert.equal(await page.evaluate(selected), 'wrong: 2')

@@ -10,6 +10,8 @@ import { chromium, type BrowserContext, type Page } from 'playwright-core'
 const run = promisify(execFile)
 const CHROMIUM = '/usr/bin/chromium'
 export const WINDOW = { width: 1100, height: 760 }
+/** For whatever a page does on a busy machine; no limit of the product. */
+const PATIENCE_MS = 60_000
 
 export interface BrowserOptions {
   /** The caller removes it: it contains profile and CAs. */
@@ -49,6 +51,7 @@ export async function startBrowser({
     viewport: WINDOW,
     deviceScaleFactor: scale,
   })
+  context.setDefaultTimeout(PATIENCE_MS)
   return {
     context,
     profile,

@@ -15,8 +15,9 @@ export async function tabTo(page: Page, target: Locator): Promise<void> {
   throw new Error(`Tab does not reach ${target.toString()}`)
 }
 
-/** Moves to this control and presses it. */
+/** Moves to this control and presses it, as soon as it can be pressed: some need data that is still being loaded. */
 export async function press(page: Page, target: Locator, key = 'Enter'): Promise<void> {
+  await target.and(page.locator(':not([aria-disabled=true])')).waitFor()
   await tabTo(page, target)
   await page.keyboard.press(key)
 }
@@ -33,8 +34,11 @@ export async function runCommand(page: Page, name: string): Promise<void> {
   await page.keyboard.press('Control+k')
   await page.getByRole('combobox', { name: 'Search or run a command' }).waitFor()
   await page.keyboard.type(name)
-  const option = page.getByRole('option').filter({ has: page.getByText(name, { exact: true }) })
+  const options = page.getByRole('option')
+  const option = options.filter({ has: page.getByText(name, { exact: true }) })
   await option.first().waitFor()
+  // The list follows what is typed a moment later; then the highlight stays where the arrows move it.
+  await options.filter({ hasNotText: name }).first().waitFor({ state: 'detached' })
   const chosen = option.and(page.locator('[data-highlighted]'))
   for (let presses = 0; (await chosen.count()) === 0; presses++) {
     if (presses > TABS_MAX) throw new Error(`the arrows do not reach ${name}`)

@@ -1,5 +1,5 @@
 import { Tooltip } from '@base-ui/react/tooltip'
-import type { ButtonHTMLAttributes, ReactNode, Ref } from 'react'
+import { useEffect, useRef, type ButtonHTMLAttributes, type ReactNode, type Ref } from 'react'
 
 import { en } from '../text/en.ts'
 import { Icon, type IconName } from './icon.tsx'
@@ -60,7 +60,24 @@ export function Button({
     ),
   }
   if (reason !== undefined && button.type === 'submit') button.type = 'button' as 'submit'
-  if (tip === undefined) return <button {...button} />
+  useClosedTooltip(tip)
   if (plainTooltip) return <button {...button} title={tip} />
-  return <Tooltip.Trigger handle={tooltip} payload={tip} render={<button {...button} />} />
+  // With and without a tooltip it is the same element: it keeps the focus, and a click that has begun, when a reason comes or goes.
+  return (
+    <Tooltip.Trigger
+      handle={tooltip}
+      payload={tip ?? ''}
+      disabled={tip === undefined}
+      render={<button {...button} />}
+    />
+  )
+}
+
+/** Closes the tooltip of a button whose text is gone. */
+function useClosedTooltip(tip: string | undefined): void {
+  const before = useRef(tip)
+  useEffect(() => {
+    if (before.current !== undefined && tip === undefined && tooltip.isOpen) tooltip.close()
+    before.current = tip
+  }, [tip])
 }

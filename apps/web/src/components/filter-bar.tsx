@@ -19,12 +19,21 @@ interface FilterInputProps {
 export function FilterInput({ value, onChange, placeholder, unknown = [] }: FilterInputProps) {
   const [typed, setTyped] = useState(value)
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined)
-  useEffect(() => setTyped(value), [value])
+  // What was reported comes back as the value, perhaps after more was typed, which it must not replace.
+  const reported = useRef<readonly string[]>([])
+  useEffect(() => {
+    const at = reported.current.indexOf(value)
+    reported.current = at < 0 ? [] : reported.current.slice(at + 1)
+    if (at < 0) setTyped(value)
+  }, [value])
   useEffect(() => () => clearTimeout(timer.current), [])
   const change = (text: string, delay: number): void => {
     setTyped(text)
     clearTimeout(timer.current)
-    timer.current = setTimeout(() => onChange(text), delay)
+    timer.current = setTimeout(() => {
+      reported.current = [...reported.current, text]
+      onChange(text)
+    }, delay)
   }
   return (
     <div className={style['filter']}>
