@@ -50,6 +50,7 @@ export function AddressesTab({ gateway }: GatewayTabProps) {
         small
         tone="plain"
         icon="close"
+        label={`Release ${address.ipAddress}`}
         unavailable={whyNotRelease(address, addHref === undefined, role)}
         onClick={() => release(address)}
       >

@@ -28,6 +28,7 @@ export function RoutesTab({ gateway, unavailable, onChange }: GatewayTabProps) {
         small
         tone="plain"
         icon="trash"
+        label={`Remove the route to ${network}`}
         unavailable={unavailable}
         onClick={() =>
           onChange({ change: removeRoute(network), what: `Removing the route to ${network}` })
