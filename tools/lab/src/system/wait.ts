@@ -4,12 +4,14 @@ import { setTimeout as sleep } from 'node:timers/promises'
 const POLL_MS = 10
 /** For checks that start a process or inspect every process. */
 export const SLOW_POLL_MS = 100
+/** Only ends a test that would hang: a test of a time limit passes the limit. On a loaded machine, seconds pass in which a process does not run. */
+const PATIENCE_MS = 30_000
 
 /** Polls until the result is neither undefined nor false, or the time is over. */
 export async function until<T>(
   what: string,
   ask: () => T | Promise<T>,
-  timeoutMs = 10_000,
+  timeoutMs = PATIENCE_MS,
   pollMs = POLL_MS,
 ): Promise<Exclude<T, undefined | false>> {
   const deadline = performance.now() + timeoutMs
