@@ -390,7 +390,9 @@ test(
         "select count(*) from workflow_grant where ended_at is null and kind = 'run'",
         'cloud',
       )
-    // A run whose rejection could not be recorded waits 120 s for a repeated request (`unstarted` in tend-runs.ts), then its grant ends.
+    // At most 140 s (tend-runs.ts). If PostgreSQL is killed after the cloud has given a grant, neither the grant nor the rejection is
+    // recorded with the run. Such a run waits 120 s for a repeated request (`unstarted.keyedSeconds`), its grant ends 10 s after it
+    // (`GRANTED_SECONDS`), and each of both is seen up to 5 s late (`LOOK_MS`). The rest is for a busy machine.
     await until('no grant outlives its run', async () => (await alive()).trim() === '0', 180_000)
   },
 )

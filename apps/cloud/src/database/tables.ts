@@ -70,12 +70,12 @@ export interface CloudTables extends NetworkTables {
   workflow_login: { server: string; account_org: OrgId; account: UserId; at: Time }
   workflow_grant: {
     id: Generated<string>
-    org: OrgId
-    kind: 'run' | 'schedule'
+    org: OrgId | null
+    kind: 'run' | 'schedule' | null
     parent: string | null
-    account_org: OrgId
-    account: UserId
-    ceiling: Role
+    account_org: OrgId | null
+    account: UserId | null
+    ceiling: Role | null
     server: string
     made_at: Time
     ended_at: MaybeTime

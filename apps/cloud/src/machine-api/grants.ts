@@ -28,7 +28,7 @@ export async function addGrant({ db }: MachineContext, peer: Peer, body: unknown
   return { id: await giveGrant(db, { id, org, account, kind, parent, server: peer.id }) }
 }
 
-/** Also succeeds for a grant that has ended or never existed: it is invalid afterwards. */
+/** Also succeeds for a grant that has ended or was never given: it is invalid afterwards, and is not given any more. */
 export async function removeGrant({ db }: MachineContext, peer: Peer, id: string) {
   await endGrant(db, id, peer.id)
   return {}

@@ -136,15 +136,20 @@ async function ceilingOf(
     .where('server', '=', server)
     .where('ended_at', 'is', null)
     .executeTakeFirst()
-  return row?.ceiling
+  return row?.ceiling ?? undefined
 }
 
-/** Ends a grant of this server; idempotent. Derived grants stay valid: a run outlives its schedule. */
+/**
+ * Ends a grant of this server; idempotent. Derived grants stay valid: a run outlives its schedule. The end of an unknown grant is
+ * stored under its id, so that a request for it that is still in progress, at this cell or another, fails.
+ */
 export async function endGrant(db: Kysely<CloudTables>, id: string, server: string): Promise<void> {
   const what = sql`jsonb_build_object('by', account.name, 'via', ${server}::text, 'grant', ended.id,
     'for', ended.kind, 'why', 'ended')`
   await sql`with ended as (
-      update workflow_grant set ended_at = clock_timestamp() where id = ${id} and server = ${server} and ended_at is null
+      insert into workflow_grant as given (id, server, ended_at) values (${id}, ${server}, clock_timestamp())
+      on conflict (id) do update set ended_at = excluded.ended_at
+        where given.server = excluded.server and given.ended_at is null
       returning id, org, kind, account_org, account)
     insert into event (kind, org, details) select 'grant.ended', ended.org, ${what}
     from ended join account on account.org = ended.account_org and account.id = ended.account`.execute(

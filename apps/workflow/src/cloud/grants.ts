@@ -23,7 +23,7 @@ export async function askGrant(cells: Cells, requested: GrantRequest): Promise<s
   throw new Fault('unavailable', 'the cloud returned no grant id')
 }
 
-/** Ends a grant; it authorizes nothing from then on. Safe to repeat. */
+/** Ends a grant; it authorizes nothing from then on, even if a request for it is still in progress. Safe to repeat. */
 export async function endGrant(cells: Cells, id: string): Promise<void> {
   await cells.report({ method: 'DELETE', path: `/machine/v1/grants/${encodeURIComponent(id)}` })
 }

@@ -20,7 +20,7 @@ const unstarted = { seconds: 15, keyedSeconds: 120 }
 /** A run that has just started may not be visible everywhere yet. */
 const LOST_SECONDS = 120
 const LOST_PART = 50
-/** By then the run itself has ended its grant, and a request for one has been answered. */
+/** By then the run itself has ended its grant. */
 const GRANTED_SECONDS = 10
 const FIRST = '00000000-0000-0000-0000-000000000000'
 
