@@ -245,7 +245,17 @@ test('a run is canceled both ways by its owner or an administrator, and then del
   assert.equal(canceling['business-state'], 'canceling')
   await record(api.store.db, progressOf(requested[0] ?? '', { state: 'canceled' }))
   assert.equal((await api.ask('DELETE', `${one}state`, { as: principal })).status, 409)
+  const { alive } = api.cloud.grants
+  assert.deepEqual(
+    requested.map((each) => alive.has(each ?? '')),
+    [true, true],
+  )
   assert.equal((await api.ask('DELETE', one, { as: principal })).status, 204)
+  assert.deepEqual(
+    requested.map((each) => alive.has(each ?? '')),
+    [false, true],
+    'without a record no one would end the grant later',
+  )
   assert.equal((await api.ask('GET', one, { as: principal })).status, 404)
 })
 

@@ -7,7 +7,7 @@ import { sql } from 'kysely'
 
 import { startDatabases } from '../../cloud/test/cloud-database.ts'
 import { tendOnce, type RunSupervisorContext } from '../src/runs/tend-runs.ts'
-import { findExecution, markCanceled } from '../src/store/executions.ts'
+import { failExecution, findExecution, keepGrant, markCanceled } from '../src/store/executions.ts'
 import { record } from '../src/store/record.ts'
 import { simulatedCloud, simulatedRuns } from './simulated-cloud.ts'
 import {
@@ -110,6 +110,14 @@ test('the grant of an ended run is ended, also if the run never got to know it',
   grants.alive.add(ended)
   await look()
   assert.ok(grants.alive.has(ended), 'an end that was confirmed is not repeated')
+})
+
+test('a run that was ended while the cloud was asked for its grant does not get it', async () => {
+  const run = { org: principal.org, id: await seed('late') }
+  await sql`update execution set grant_id = null where id = ${run.id}`.execute(store.db)
+  await failExecution(store.db, run, 'the server stopped before the run started')
+  await assert.rejects(keepGrant(store.db, run, run.id), { kind: 'gone' })
+  assert.equal((await findExecution(store.db, run.id))?.grant_id, null)
 })
 
 test('a cancellation that did not reach Temporal is repeated until the run has ended', async () => {

@@ -143,9 +143,11 @@ export const executions = [
     async handle(context, caller) {
       const { execution } = caller.params
       authorizeOwn(caller.principal, execution.account)
-      if (hasEnded(execution))
+      if (hasEnded(execution)) {
+        // Without the record, `tend-runs.ts` would not know of the grant.
+        if (!execution.grant_ended) await context.grants.end(execution.grant_id ?? execution.id)
         await context.as(caller.principal, (tx) => deleteExecution(tx, execution))
-      else await cancelExecution(context, caller, execution)
+      } else await cancelExecution(context, caller, execution)
       return { status: 204 }
     },
   }),

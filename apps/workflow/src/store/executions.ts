@@ -174,7 +174,10 @@ export async function listSteps(
     .execute()
 }
 
-/** Stores the run's grant unless it has one, and returns the stored one. */
+/**
+ * Stores the run's grant unless it has one, and returns the stored one. Throws `gone` if the run was ended meanwhile, because the
+ * grant came too late: such a run must not start.
+ */
 export async function keepGrant(
   db: Kysely<WorkflowTables>,
   { org, id }: Pick<ExecutionRow, 'org' | 'id'>,
@@ -185,8 +188,11 @@ export async function keepGrant(
     .set({ grant_id: sql<string>`coalesce(grant_id, ${grant})` })
     .where('org', '=', org)
     .where('id', '=', id)
+    .where('state', 'not in', ended)
     .returning(sql<string>`grant_id`.as('kept'))
-    .executeTakeFirstOrThrow()
+    .executeTakeFirstOrThrow(
+      () => new Fault('gone', 'the run was ended before it could start', { hint: 'start another' }),
+    )
   return kept
 }
 
