@@ -11,7 +11,11 @@ import { endOfEvents, readEvents, emitEvent } from '../src/database/events.ts'
 import type { CloudTables } from '../src/database/tables.ts'
 import { deleteExpired } from '../src/reconcile/delete-expired.ts'
 import { keepRetention } from '../src/reconcile/retention.ts'
+import { deleteEdgeGateway } from '../src/tenants/edge-gateways.ts'
+import { deleteNetwork } from '../src/tenants/networks.ts'
 import { openCloudDatabase, startDatabases } from './cloud-database.ts'
+import { addEdge, addEdgeGatewayRow } from './edge-rows.ts'
+import { openZone, projectAll } from './open-zone.ts'
 
 let postgres: Postgres
 before(async () => {
@@ -191,6 +195,75 @@ test('the row of a deleted VM is removed after its tasks and clones, with its me
   assert.deepEqual(await left(), new Set())
   assert.deepEqual(await db.selectFrom('vapp').select('id').execute(), [])
   assert.deepEqual(await db.selectFrom('metadata').select('key').execute(), [])
+})
+
+test('the rows of a deleted network and a deleted edge gateway are removed when nothing refers to them; those of others stay', async () => {
+  await using cloud = await openCloudDatabase(postgres)
+  const { db, host, principal } = cloud
+  const { org } = principal
+  const zone = await openZone(db, host)
+  const { id: vdc } = await db.selectFrom('vdc').select('id').executeTakeFirstOrThrow()
+  const live = await addEdge(db, { org, vdc, name: 'live', host })
+  const young = await addEdgeGatewayRow(db, {
+    org,
+    vdc,
+    name: 'young',
+    external: live.externalNetwork,
+    host,
+  })
+  await sql`select release_external_address(${young.id}, number) from external_address
+    where edge_gateway = ${young.id} and purpose = 'tenant'`.execute(db)
+  await sql`select provide_default_network(${vdc})`.execute(db)
+  const network = await db.selectFrom('network').selectAll().executeTakeFirstOrThrow()
+  const old = network.edge_gateway ?? assert.fail()
+  await db.transaction().execute(async (tx) => {
+    await deleteNetwork(tx, principal, network)
+    await deleteEdgeGateway(tx, principal, { org, id: old })
+    await deleteEdgeGateway(tx, principal, { org, id: young.id })
+  })
+  await sql`update network set deleted_at = clock_timestamp() - interval '91 d'`.execute(db)
+  await sql`update edge_gateway set deleted_at = clock_timestamp()
+    - make_interval(days => case when id = ${old} then 91 else 89 end) where deleted_at is not null`.execute(
+    db,
+  )
+  const left = async () => ({
+    networks: (await db.selectFrom('network').select('id').execute()).length,
+    gateways: new Set(
+      (await db.selectFrom('edge_gateway').select('id').execute()).map(({ id }) => id),
+    ),
+  })
+  const all = { networks: 1, gateways: new Set([live.edgeGateway, young.id, old]) }
+  assert.equal(await deleteExpired(db), 0, 'the network server has not removed them yet')
+  assert.deepEqual(await left(), all)
+  await projectAll(db, zone)
+  const task = await db
+    .insertInto('task')
+    .values({
+      org,
+      edge_gateway: old,
+      owner: 'alice',
+      operation: 'deleteEdgeGateway',
+      object_name: '',
+      input: 'null',
+      state: 'success',
+    })
+    .returning('id')
+    .executeTakeFirstOrThrow()
+  assert.equal(await deleteExpired(db), 1, 'the network')
+  assert.deepEqual(await left(), { ...all, networks: 0 }, 'a task refers to the edge gateway')
+  await db.deleteFrom('task').where('id', '=', task.id).execute()
+  assert.equal(await deleteExpired(db), 1)
+  assert.deepEqual(await left(), {
+    networks: 0,
+    gateways: new Set([live.edgeGateway, young.id]),
+  })
+  const addresses = await db.selectFrom('external_address').select('edge_gateway').execute()
+  assert.deepEqual(
+    addresses.map(({ edge_gateway: of }) => of),
+    [live.edgeGateway, live.edgeGateway],
+    'its own address and the one that was taken',
+  )
+  assert.equal(await deleteExpired(db), 0)
 })
 
 test('retention is configured for each kind', () => {
