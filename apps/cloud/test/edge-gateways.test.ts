@@ -57,6 +57,9 @@ const natRule = ({ type = 'DNAT', from, to, port, id }: Nat): string =>
 const nat = (...rules: readonly Nat[]): string =>
   `<NatService><IsEnabled>true</IsEnabled>${rules.map(natRule).join('')}</NatService>`
 
+const route = (network: string, hop: string): string =>
+  `<StaticRoutingService><StaticRoute><Network>${network}</Network><NextHopIp>${hop}</NextHopIp></StaticRoute></StaticRoutingService>`
+
 const configure = (
   services: string,
   { id = gateway, token = admin, version }: { id?: string; token?: string; version?: number } = {},
@@ -192,8 +195,6 @@ test('rules name only addresses of the organisation, and the refusal lists those
   const many = Array.from({ length: 129 }, (_, port) => ({ ...twice, port: String(port + 1) }))
   await refused(configure(nat(...many)), 400, /at most 128/)
   await refused(configure(''), 400, /names no service/)
-  const route = (network: string, hop: string) =>
-    `<StaticRoutingService><StaticRoute><Network>${network}</Network><NextHopIp>${hop}</NextHopIp></StaticRoute></StaticRoutingService>`
   await refused(configure(route('172.16.0.0/16', '192.0.2.9')), 400, /must be in one of/)
   await refused(configure(route('0.0.0.0/0', '10.7.0.9')), 400, /go to the external network/)
   const peer =
@@ -323,9 +324,8 @@ test('a network stays while a rule or a route names its addresses', async () => 
   const moved =
     '<OrgVdcNetwork name="back"><Configuration><IpScopes><IpScope><Gateway>10.10.0.1</Gateway><Netmask>255.255.255.0</Netmask>' +
     '</IpScope></IpScopes><FenceMode>natRouted</FenceMode></Configuration></OrgVdcNetwork>'
-  const route =
-    '<StaticRoutingService><StaticRoute><Network>172.16.0.0/16</Network><NextHopIp>10.9.0.9</NextHopIp></StaticRoute></StaticRoutingService>'
-  for (const service of [nat({ from: own, to: '10.9.0.5', port: '80' }), route]) {
+  const rules = [nat({ from: own, to: '10.9.0.5', port: '80' }), route('172.16.0.0/16', '10.9.0.9')]
+  for (const service of rules) {
     const done = await configure(service)
     assert.equal(done.status, 202, done.text)
     await refused(api.ask('DELETE', path, { token: admin }), 409, /edge gateway edge needs it/)
@@ -337,4 +337,23 @@ test('a network stays while a rule or a route names its addresses', async () => 
     assert.equal((await configure(`${nat()}<StaticRoutingService/>`)).status, 202)
   }
   assert.equal((await api.ask('DELETE', path, { token: admin })).status, 202)
+})
+
+test('where nothing arrives, a static route leads to no router of another organisation', async () => {
+  const made = await api.ask('POST', `/api/admin/vdc/${vdc()}/edgeGateways`, {
+    token: root,
+    body: '<EdgeGateway name="inner"/>',
+  })
+  assert.equal(made.status, 201, made.text)
+  const id = idOf(made)
+  assert.match(await ownAddress(id), /^100\.64\./)
+  const neighbour = '100.64.0.99'
+  const reached = route('10.84.0.0/20', neighbour)
+  await refused(configure(reached, { id }), 400, /must be in a network of the edge gateway/)
+  assert.equal((await makeNetwork('inner', '10.12.0.1', id)).status, 201)
+  await refused(configure(reached, { id }), 400, /99 must be in one of 10\.12\.0\.0\/24/)
+  assert.equal((await configure(route('10.84.0.0/20', '10.12.0.9'), { id })).status, 202)
+  const outside = await configure(route('10.84.0.0/20', '203.0.113.3'))
+  assert.equal(outside.status, 202, 'an external network of the site has routers of the site')
+  assert.equal((await configure('<StaticRoutingService/>')).status, 202)
 })

@@ -20,8 +20,8 @@ export interface EdgeSurroundings {
   readonly addresses: readonly string[]
   /** The networks behind it. */
   readonly networks: readonly AddressBlock[]
-  /** The network that leads outside. */
-  readonly outside: AddressBlock
+  /** The external network, where next hops may be. Missing where the other routers are those of other organisations. */
+  readonly outside?: AddressBlock
 }
 
 /** The external addresses that rules of this kind may use, in their order. */
@@ -136,7 +136,7 @@ export function whyNotRoutes(
   { networks, outside }: Pick<EdgeSurroundings, 'networks' | 'outside'>,
 ): string | undefined {
   if (routes.length > edgeRuleLimits.routes) return tooMany('static routes', edgeRuleLimits.routes)
-  const reached = [outside, ...networks]
+  const reached = [...(outside ? [outside] : []), ...networks]
   const seen = new Set<string>()
   for (const { id, network, nexthop } of routes) {
     const wrong = whyNotRoute(network, nexthop, reached)
@@ -159,5 +159,7 @@ function whyNotRoute(
   if (readBlock(network).prefix === 0) return 'all other packets go to the external network'
   if (!isAddress(nexthop)) return `${quoted(nexthop)} must be an IPv4 address`
   if (reached.some((block) => isWithin(nexthop, block))) return undefined
-  return `${nexthop} must be in one of ${reached.map(blockText).join(', ')}`
+  return reached.length === 0
+    ? `${nexthop} must be in a network of the edge gateway`
+    : `${nexthop} must be in one of ${reached.map(blockText).join(', ')}`
 }

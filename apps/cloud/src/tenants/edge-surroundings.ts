@@ -81,7 +81,8 @@ export const surroundingsOf = ({
   address: gateway.address,
   addresses,
   networks: networks.map(({ base, prefix }) => ({ base: Number(base), prefix: prefix ?? 0 })),
-  outside: blockAround(outside.gateway, outside.prefix),
+  // Hosts are the only way out of outbound. Its other addresses are edge gateways of other organisations, and nothing may arrive there.
+  ...(outside.kind === 'provider' && { outside: blockAround(outside.gateway, outside.prefix) }),
 })
 
 /** Refuses a change of networks or addresses, made in this transaction, that rules of the edge gateway do not allow. */
