@@ -192,6 +192,9 @@ test('rules name only addresses of the organisation, and the refusal lists those
   for (const [rule, why] of cases) await refused(configure(nat(rule)), 400, why)
   const twice = { from: own, to: '10.7.0.5', port: '80' }
   await refused(configure(nat(twice, twice)), 400, /another rule translates tcp port 80/)
+  const whole = { from: address, to: '10.7.0.5' }
+  const leaving = { type: 'SNAT', from: '10.7.0.5', to: own } as const
+  await refused(configure(nat(whole, leaving)), 400, /translates addresses 10\.7\.0\.5\/32/)
   const many = Array.from({ length: 129 }, (_, port) => ({ ...twice, port: String(port + 1) }))
   await refused(configure(nat(...many)), 400, /at most 128/)
   await refused(configure(''), 400, /names no service/)

@@ -86,7 +86,7 @@ function whyTaken(rule: NatRule, taken: Set<string>): string | undefined {
       ? [`addresses ${blockText(readBlock(internal))}`]
       : kind === 'forward'
         ? [`${rule.protocol} port ${rule.port} of ${external}`]
-        : [`address ${external}`, `address ${internal}`]
+        : [`address ${external}`, `addresses ${internal}/32`]
   const twice = translated.find((each) => taken.has(each))
   for (const each of translated) taken.add(each)
   return twice === undefined ? undefined : `another rule translates ${twice}`

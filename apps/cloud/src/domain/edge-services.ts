@@ -109,7 +109,8 @@ function withoutPairs(rules: readonly WantedNatRule[]): readonly WantedNatRule[]
     ),
   )
   return rules.filter(
-    ({ kind, external, internal }) => kind !== 'snat' || !whole.has(`${external} ${internal}`),
+    ({ kind, external, internal }) =>
+      kind !== 'snat' || !whole.has(`${external} ${internal.replace(/\/32$/, '')}`),
   )
 }
 
