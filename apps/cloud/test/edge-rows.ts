@@ -7,7 +7,7 @@ import type { CloudTables } from '../src/database/tables.ts'
 type Db = Kysely<CloudTables>
 
 /** An external network with the addresses 203.0.113.10 to 203.0.113.250, which hosts reach by the uplink lan. */
-async function addExternalRow(db: Db, name: string): Promise<string> {
+export async function addExternalRow(db: Db, name: string): Promise<string> {
   const { rows } = await sql<{ id: string }>`
     insert into external_network (zone, name, kind, uplink, gateway, prefix, dns)
     select id, ${name}, 'provider', 'lan', '203.0.113.1', 24, '{203.0.113.2}' from network_zone where name = 'default'

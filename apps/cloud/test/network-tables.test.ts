@@ -8,6 +8,7 @@ import { sql } from 'kysely'
 
 import { finishRecovery } from '../src/recovery/recovery.ts'
 import { openCloudDatabase, startDatabases, type CloudDatabase } from './cloud-database.ts'
+import { addExternalRow } from './edge-rows.ts'
 import { openZone, projectAll } from './open-zone.ts'
 
 let postgres: Awaited<ReturnType<typeof startDatabases>>
@@ -110,6 +111,49 @@ test('another organisation gets the same range behind its own edge gateway with 
     ],
   )
   assert.equal(gateways[0]?.edge_group, gateways[1]?.edge_group)
+})
+
+test('edge gateways to two external networks that are made at once are in two groups, also if one was empty', async () => {
+  await using opened = await open()
+  const { db, principal } = opened
+  await openZone(db, opened.host)
+  await sql`update host set uplinks = '{out,lan}'`.execute(db)
+  const [one, other, third] = [
+    await addExternalRow(db, 'one'),
+    await addExternalRow(db, 'other'),
+    await addExternalRow(db, 'third'),
+  ]
+  const make = async (tx: typeof db, name: string, external: string) => {
+    const { rows } = await sql<{ id: string }>`
+      select make_edge_gateway(${principal.org}, ${vdc}, ${name}, '', ${external}) as id`.execute(
+      tx,
+    )
+    return rows[0]?.id ?? assert.fail()
+  }
+  const first = await make(db, 'first', one)
+  await sql`select move_edge_gateway(${first}, ${other})`.execute(db)
+  const [inserted, commit] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  const earlier = db.transaction().execute(async (tx) => {
+    await make(tx, 'earlier', one)
+    inserted.resolve()
+    await commit.promise
+  })
+  await inserted.promise
+  const later = make(db, 'later', third)
+  await until('the later one waits', async () => {
+    const { rows } = await sql`select from pg_locks where not granted`.execute(db)
+    return rows.length > 0
+  })
+  commit.resolve()
+  await Promise.all([earlier, later])
+  const { rows } = await sql<{ names: string[] }>`
+    select array_agg(name order by name) as names from edge_gateway group by edge_group order by 1`.execute(
+    db,
+  )
+  assert.deepEqual(
+    rows.map(({ names }) => names),
+    [['earlier'], ['first'], ['later']],
+  )
 })
 
 test('a change stays listed until the version that was read is projected, and then its task ends with an event', async () => {
