@@ -360,3 +360,14 @@ test('where nothing arrives, a static route leads to no router of another organi
   assert.equal(outside.status, 202, 'an external network of the site has routers of the site')
   assert.equal((await configure('<StaticRoutingService/>')).status, 202)
 })
+
+test('the edge gateways of a vdc are those of the vdc, whatever the filter', async () => {
+  const filter = encodeURIComponent('name==none),(numberOfExtNetworks==1')
+  const path = `/api/admin/vdc/${vdc()}/edgeGateways?filter=`
+  await refused(api.ask('GET', `${path}${filter}`, { token: root }), 400, /filter/)
+  const one = await api.ask('GET', `${path}name==none,name==edge`, { token: root })
+  assert.deepEqual(
+    find(readXml(one.text), 'EdgeGatewayRecord').map((each) => hrefOf(each).split('/').at(-1)),
+    [gateway],
+  )
+})

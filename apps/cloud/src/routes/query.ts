@@ -22,11 +22,15 @@ export async function answerQuery(
   authorize(principal, type.permission, 'none')
   const events = type.resource === 'event' ? context.eventCursors(principal.org) : undefined
   const { filter } = requested
+  // Alone first: a parenthesis in it must not end the one that is put around it.
+  const alone = parseQuery(type, requested, { ...caller, events })
   const both = [within, filter === undefined ? undefined : `(${filter})`].filter(
     (each) => each !== undefined,
   )
-  const filtered = within === undefined ? requested : { ...requested, filter: both.join(';') }
-  const query = parseQuery(type, filtered, { ...caller, events })
+  const query =
+    within === undefined
+      ? alone
+      : parseQuery(type, { ...requested, filter: both.join(';') }, { ...caller, events })
   const everywhere =
     type.reach === 'all' ||
     (type.reach === 'own or all' && principal.role === 'system administrator')
