@@ -27,3 +27,6 @@ begin
   end if;
   return found_group;
 end $$;
+
+-- What a request without a task made, such as an external address: a repeated request returns it, and makes nothing.
+alter table request_key add column made text;

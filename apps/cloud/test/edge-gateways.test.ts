@@ -371,3 +371,24 @@ test('the edge gateways of a vdc are those of the vdc, whatever the filter', asy
     [gateway],
   )
 })
+
+test('a repeated request with the same key takes one external address', async () => {
+  const take = () =>
+    api.ask('POST', `${at()}/externalAddresses`, {
+      token: admin,
+      body: '<ExternalAddress/>',
+      headers: { 'idempotency-key': 'take once' },
+    })
+  const both = await Promise.all([take(), take()])
+  const [one = '', other] = both.map(({ status, text: document }) => {
+    assert.equal(status, 201, document)
+    return text(find(readXml(document), 'IpAddress')[0])
+  })
+  assert.equal(one, other)
+  const { text: listed } = await api.ask('GET', `${at()}/externalAddresses`, { token: admin })
+  const shown = find(readXml(listed), 'ExternalAddress', 'IpAddress').map((each) => text(each))
+  assert.deepEqual(new Set(shown), new Set([address, one]))
+  const released = await api.ask('DELETE', `${at()}/externalAddresses/${one}`, { token: admin })
+  assert.equal(released.status, 204, released.text)
+  await refused(take(), 409, /was released/)
+})

@@ -1,3 +1,6 @@
+import { Fault } from '@skerry/fault'
+
+import { makeOnce } from '../database/request-keys.ts'
 import type { Tx } from '../database/tables.ts'
 import { at } from '../dialect/addresses.ts'
 import {
@@ -160,9 +163,14 @@ const addresses = [
     doc: 'Takes an address of the external network for the organisation: the one that IpAddress names, or the next free one.',
     async handle(context, caller) {
       const { principal, body, params } = caller
-      const taken = await context.as(principal, (tx) =>
-        takeAddress(tx, principal, params.edgeGateway, body.address),
-      )
+      const taken = await context.as(principal, async (tx) => {
+        const address = await makeOnce(tx, principal, caller.request, () =>
+          takeAddress(tx, principal, params.edgeGateway, body.address),
+        )
+        const all = takenAddresses(await readWholeEdgeGateway(tx, params.edgeGateway.id))
+        return all.find((each) => each.address === address)
+      })
+      if (!taken) throw new Fault('conflict', 'the address that this request took was released')
       const hrefs = new Hrefs(context.base)
       const headers = { location: hrefs.externalAddresses(params.edgeGateway.id) }
       const document = externalAddress(taken, params.edgeGateway, caller, hrefs)

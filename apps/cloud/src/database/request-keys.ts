@@ -30,7 +30,7 @@ export async function keepRequest(
   tx: Tx,
   principal: Pick<Principal, 'org' | 'account'>,
   requested: RequestKey,
-): Promise<{ readonly task: TaskId; readonly again: boolean }> {
+): Promise<{ readonly task: TaskId; readonly again: boolean; readonly made?: string | null }> {
   const made = await tx
     .insertInto('request_key')
     .values({
@@ -46,12 +46,13 @@ export async function keepRequest(
   if (made) return { task: made.task, again: false }
   const before = await tx
     .selectFrom('request_key')
-    .select(['task', 'body_hash'])
+    .select(['task', 'body_hash', 'made'])
     .where('org', '=', principal.org)
     .where('account', '=', principal.account)
     .where('key', '=', requested.key)
     .executeTakeFirstOrThrow()
-  if (before.body_hash.equals(requested.bodyHash)) return { task: before.task, again: true }
+  const { task, made: name, body_hash: hash } = before
+  if (hash.equals(requested.bodyHash)) return { task, again: true, made: name }
   throw new Fault(
     'conflict',
     `the idempotency key ${requested.key} was used for a different request`,
@@ -59,4 +60,25 @@ export async function keepRequest(
       hint: 'use a new key for a new request',
     },
   )
+}
+
+/** Makes something that has no task, and returns its name. A repeated request returns the same name, and makes nothing. */
+export async function makeOnce(
+  tx: Tx,
+  principal: Pick<Principal, 'org' | 'account'>,
+  requested: RequestKey | undefined,
+  make: () => Promise<string>,
+): Promise<string> {
+  if (!requested) return make()
+  const { again, made: before } = await keepRequest(tx, principal, requested)
+  if (again && typeof before === 'string') return before
+  const made = await make()
+  await tx
+    .updateTable('request_key')
+    .set({ made })
+    .where('org', '=', principal.org)
+    .where('account', '=', principal.account)
+    .where('key', '=', requested.key)
+    .execute()
+  return made
 }

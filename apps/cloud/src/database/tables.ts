@@ -16,6 +16,7 @@ import type { VmTaskKind } from '../domain/task-kind.ts'
 import type { LostReason, DisplayedStatus, Status, DesiredPower } from '../domain/vm-status.ts'
 import type { Big, MaybeTime, Time } from './column-types.ts'
 import type { NetworkOfHost, NetworkOfTask, NetworkTables } from './network-tables.ts'
+import type { RequestKeyTable } from './request-key-table.ts'
 
 // The tables of migrations/, column by column; the migrations document them.
 
@@ -205,14 +206,7 @@ export interface CloudTables extends NetworkTables {
   }
   vm: VmTable
   task: TaskTable
-  request_key: {
-    org: OrgId
-    account: UserId
-    key: string
-    body_hash: Buffer
-    task: TaskId
-    made_at: Time
-  }
+  request_key: RequestKeyTable
   pending_undo: {
     host: HostId
     vm: VmId

@@ -33,7 +33,7 @@ export async function takeAddress(
   principal: Principal,
   of: Of,
   wanted: string | undefined,
-): Promise<OwnedExternalAddress> {
+): Promise<string> {
   const { gateway, outside } = await lockEdgeGateway(tx, of)
   if (outside.kind === 'outbound') {
     throw new Fault(
@@ -51,7 +51,7 @@ export async function takeAddress(
   if (address === null) throw notTaken(outside.name, wanted, problem)
   await requireQuota(tx, of.org, 'externalAddress')
   await emitAddressEvent(tx, principal, gateway, address, 'taken')
-  return { address, used: false }
+  return address
 }
 
 function notTaken(name: string, wanted: string | undefined, problem: string | null): Fault {
