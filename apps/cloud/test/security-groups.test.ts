@@ -115,6 +115,26 @@ test('a VM is in a group while it has all of its labels', async () => {
   assert.equal(await members(none), '0', 'a group without labels has no VMs')
 })
 
+test('a deleted VM is in no group, although its labels are kept for a while', async () => {
+  const id = idOf(await make('web'))
+  const { vapp, vms } = await api.cloud.addVms(1)
+  await sql`insert into metadata (org, vapp, vm, key, type, value)
+    values (${api.eng.org}, ${vapp}, ${vms[0]}, 'role', 'String', 'web')`.execute(api.cloud.db)
+  const counted = async () => {
+    const path = '/api/query?type=securityGroup&filter=name==web'
+    const [record] = find(readXml((await ask('GET', path)).text), 'SecurityGroupRecord')
+    return [
+      attribute(record, 'numberOfVMs'),
+      attribute(find(await read(id), 'Members')[0], 'total'),
+    ]
+  }
+  assert.deepEqual(await counted(), ['1', '1'])
+  await sql`update vm set deleted_at = clock_timestamp(), host = null where id = ${vms[0]}`.execute(
+    api.cloud.db,
+  )
+  assert.deepEqual(await counted(), ['0', '0'])
+})
+
 test('labels of groups mark the networks of their VM; others mark nothing', async () => {
   await label('role', 'web')
   assert.deepEqual(await marked(), [], 'the organisation has no group with labels')

@@ -70,7 +70,11 @@ const securityGroupFields = {
   isInboundLimited: boolean('r.limits_in'),
   isOutboundLimited: boolean('r.limits_out'),
   numberOfRules: partsOf('security_group_rule'),
-  numberOfVMs: partsOf('security_group_member'),
+  // The labels of a deleted VM are kept as long as its row.
+  numberOfVMs: partsOf(
+    'security_group_member',
+    ' and exists (select from vm where vm.org = part.org and vm.id = part.vm and vm.deleted_at is null)',
+  ),
 } as const
 
 export const securityGroupRecord = {
