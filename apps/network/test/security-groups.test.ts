@@ -1,24 +1,10 @@
 // Goal: OVN does with packets what security groups say, and with replies too. Method: ovn-trace on what northd compiles.
 import assert from 'node:assert/strict'
-import { mkdtempDisposable, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { after, before, suite, test } from 'node:test'
-import { setTimeout as sleep } from 'node:timers/promises'
-
-import { ovnFiles } from '@skerry/site'
 
 import { needsOvsdbServer } from '../../../packages/ovsdb/test/start-ovsdb-server.ts'
-import { startIssuer } from '../../../tools/lab/src/network/certificates.ts'
 import { reasonWithoutRoot } from '../../../tools/lab/src/system/packages.ts'
-import { runTool } from '../src/engines/child.ts'
-import { startEngines, type Engines } from '../src/engines/engines.ts'
-import { waitUntilCompiled } from '../src/ovn/compile.ts'
-import { takeFence } from '../src/ovn/fence.ts'
-import { followNorthbound } from '../src/ovn/follow-northbound.ts'
-import { writeUnits } from '../src/ovn/write-units.ts'
 import { routerMac } from '../src/projection/network-rows.ts'
-import { northboundOf } from '../src/projection/northbound.ts'
 import type {
   ProjectedCloud,
   ProjectedNic,
@@ -26,9 +12,9 @@ import type {
   SecurityRule,
 } from '../src/projection/projected-cloud.ts'
 import { smallCloud } from './small-cloud.ts'
+import { startOvn, type StartedOvn } from './start-ovn.ts'
 
 const skip = needsOvsdbServer || (reasonWithoutRoot('network') ?? false)
-const TOKEN = '1'
 const id = (number: number): string =>
   `00000000-0000-7000-8000-${number.toString(16).padStart(12, '0')}`
 const [WEB, CLIENTS, CLOSED, PINGED] = [id(100), id(101), id(102), id(103)]
@@ -102,20 +88,7 @@ const cloud: ProjectedCloud = {
   securityGroups,
 }
 
-const stack = new AsyncDisposableStack()
-let engines: Engines
-let southbound: string
-
-async function project(wanted: ProjectedCloud): Promise<void> {
-  const copy = await followNorthbound(engines.northbound)
-  const units = northboundOf(wanted).map((each) => {
-    if ('fault' in each) throw each.fault
-    return each
-  })
-  const { refused } = await writeUnits({ database: engines.northbound, copy, token: TOKEN }, units)
-  assert.deepEqual([...refused], [])
-  await waitUntilCompiled(engines.northbound, TOKEN, AbortSignal.timeout(60_000))
-}
+let ovn: StartedOvn
 
 interface Traced {
   readonly from: ProjectedNic
@@ -134,14 +107,7 @@ async function arrives({ from, to, packet, tracked = ['new', 'new'] }: Traced): 
     packet,
   ].join(' && ')
   const states = tracked.flatMap((each) => ['--ct', each])
-  const said = await runTool([
-    '/usr/bin/ovn-trace',
-    '--minimal',
-    `--db=unix:${southbound}`,
-    ...states,
-    from.network,
-    flow,
-  ])
+  const said = await ovn.trace('--minimal', ...states, from.network, flow)
   return said.includes('output("')
 }
 
@@ -149,24 +115,10 @@ const tcp = (to: number) => `tcp && tcp.src == 40000 && tcp.dst == ${to}`
 
 suite('security groups in OVN', { skip }, () => {
   before(async () => {
-    const directory = stack.use(await mkdtempDisposable(join(tmpdir(), 'security-')))
-    const issuer = stack.use(await startIssuer('overlay'))
-    const { key, cert } = await issuer.issue()
-    const at = (name: string) => join(directory.path, name)
-    const tls = { key: at('key'), certificate: at('certificate'), ca: at('ca') }
-    await writeFile(tls.key, key)
-    await writeFile(tls.certificate, cert)
-    await writeFile(tls.ca, issuer.cert)
-    const place = { directory: at('1'), tls }
-    southbound = ovnFiles(place.directory).southboundSocket
-    engines = stack.use(
-      await startEngines({ place, log: () => undefined, pause: (ms) => sleep(ms) }),
-    )
-    await takeFence(engines.northbound, TOKEN)
-    await engines.startNorthd()
-    await project(cloud)
+    ovn = await startOvn()
+    await ovn.project(cloud)
   })
-  after(() => stack.disposeAsync())
+  after(() => ovn[Symbol.asyncDispose]())
 
   test('a VM accepts what one of its groups allows, and nothing else', async () => {
     const to80 = { packet: tcp(80) }
@@ -198,13 +150,11 @@ suite('security groups in OVN', { skip }, () => {
 
   test('a VM sends what one of its groups allows, and always asks for its address', async () => {
     assert.equal(await arrives({ from: closed, to: stranger, packet: tcp(80) }), false)
-    const said = await runTool([
-      '/usr/bin/ovn-trace',
-      `--db=unix:${southbound}`,
+    const said = await ovn.trace(
       network.id,
       `inport == "${closed.id}" && eth.src == ${closed.mac} && eth.dst == ff:ff:ff:ff:ff:ff && ` +
         'ip4.src == 0.0.0.0 && ip4.dst == 255.255.255.255 && ip.ttl == 64 && udp.src == 68 && udp.dst == 67',
-    ])
+    )
     assert.match(said, /put_dhcp_opts/)
   })
 
@@ -221,9 +171,9 @@ suite('security groups in OVN', { skip }, () => {
     const nics = cloud.nics.map((nic) =>
       nic === stranger ? { ...stranger, groups: [CLIENTS] } : nic,
     )
-    await project({ ...cloud, nics })
+    await ovn.project({ ...cloud, nics })
     assert.equal(await arrives(asking), true)
-    await project(cloud)
+    await ovn.project(cloud)
     assert.equal(await arrives(asking), false)
   })
 })

@@ -172,8 +172,9 @@ function addRoutes(
 }
 
 /**
- * The operator's own networks are out of reach, except where an organisation uses the same addresses for its own. No one outside has an
- * address of a network inside: the firewall takes such a packet for one from inside.
+ * No packet leaves for a network of the operator. An organisation may use the same addresses for a network of its own, but a static route
+ * into that one leads outside no more than others. No one outside has an address of a network inside: the firewall takes such a packet
+ * for one from inside.
  */
 function addProtection(
   rows: UnitRows,
@@ -186,15 +187,15 @@ function addProtection(
       match,
       action: 'drop',
     })
-  const inside = `{${own.map(blockText).join(', ')}}`
-  const hasNetworks = own.length > 0
-  const spoofed = `inport == "${outsidePortName(gateway.id)}" && ip4.src == ${inside}`
+  const outside = `"${outsidePortName(gateway.id)}"`
+  const inside = own.map(blockText)
   const blocks = protectedNetworks.map((each) =>
     blockText(checkedBlock(each, 'a protected network')),
   )
-  const except = hasNetworks ? ` && ip4.dst != ${inside}` : ''
+  const drop = (what: string, match: string, among: readonly string[]) =>
+    among.length === 0 ? [] : [add(what, `${match} == {${among.join(', ')}}`)]
   return [
-    ...(hasNetworks ? [add('spoofed', spoofed)] : []),
-    ...(blocks.length > 0 ? [add('protected', `ip4.dst == {${blocks.join(', ')}}${except}`)] : []),
+    ...drop('spoofed', `inport == ${outside} && ip4.src`, inside),
+    ...drop('protected', `outport == ${outside} && ip4.dst`, blocks),
   ]
 }
