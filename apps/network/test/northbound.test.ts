@@ -45,8 +45,24 @@ test('a card has its address, its security and its host, and is absent while it 
   const [silent] = rowsIn({ ...cloud, nics: [bare] }, 'Logical_Switch_Port').filter(
     ({ id }) => id === nic.id,
   )
-  assert.equal(column(silent, 'port_security'), nic.mac)
+  assert.equal(column(silent, 'addresses'), nic.mac)
+  assert.equal(column(silent, 'port_security'), `${nic.mac} 0.0.0.0/0`)
   assert.deepEqual(setOf(column(silent, 'dhcpv4_options')), [])
+  // Of a network of the site only the MAC address is known, and it may have IPv6.
+  const networks = cloud.networks.map(
+    (each) =>
+      ({
+        ...each,
+        kind: 'direct',
+        edgeGateway: null,
+        edgePort: null,
+        external: cloud.externals[0]?.id ?? '',
+        range: null,
+      }) as const,
+  )
+  const wired = rowsIn({ ...cloud, networks, nics: [bare] }, 'Logical_Switch_Port')
+  const direct = wired.find(({ id }) => id === nic.id)
+  assert.equal(column(direct, 'port_security'), nic.mac)
 })
 
 test('DHCP answers with the address of the router, the MTU, DNS servers and the domain', () => {

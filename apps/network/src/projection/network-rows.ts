@@ -9,6 +9,11 @@ import { none, ONLY_PORT, portKey, type UnitRows } from './northbound-row.ts'
 import type { ProjectedExternalNetwork, ProjectedNetwork, ProjectedNic } from './projected-cloud.ts'
 
 const LEASE_SECONDS = '86400'
+/**
+ * Port security: a guest sends from its own MAC address and its own IP address only. One that has no IP address can send from any, but not
+ * IPv6, which networks of the cloud do not have: OVN lets an announced router pass all security groups. A network of the site may have it.
+ */
+const ANY_IPV4 = '0.0.0.0/0'
 const LABEL = '[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?'
 const isLabel = (text: string): boolean => new RegExp(`^${LABEL}$`).test(text)
 const isDomain = (text: string): boolean =>
@@ -39,7 +44,7 @@ export function addNetwork(rows: UnitRows, context: NetworkContext): void {
   const { id, key, edgePort } = network
   const nics = projectedNics(context.nics)
   const dhcp = addDhcp(rows, context)
-  const ports = nics.map((nic) => addNic(rows, nic, dhcp))
+  const ports = nics.map((nic) => addNic(rows, nic, network, dhcp))
   if (edgePort !== null) {
     const leads = { 'router-port': routerPortName(id), ...portKey(ONLY_PORT) }
     ports.push(
@@ -80,19 +85,23 @@ export function addWire(
   })
 }
 
-function addNic(rows: UnitRows, nic: ProjectedNic, dhcp: OvsdbAtom | undefined): OvsdbAtom {
+function addNic(
+  rows: UnitRows,
+  nic: ProjectedNic,
+  { range }: ProjectedNetwork,
+  dhcp: OvsdbAtom | undefined,
+): OvsdbAtom {
   const { id, mac, key, host } = nic
   const address = nic.address === null ? undefined : checkedAddress(nic.address, `nic ${id}`)
   if (!/^[0-9a-f]{2}(:[0-9a-f]{2}){5}$/.test(mac)) {
     throw new Fault('invalid', `nic ${id} must have a MAC address, not ${JSON.stringify(mac)}`)
   }
-  // Port security: the guest can send from this MAC address and, unless it has none, from this IP address only.
   const place = address === undefined ? mac : `${mac} ${address}`
   return rows.add('Logical_Switch_Port', id, {
     name: id,
     type: '',
     addresses: place,
-    port_security: place,
+    port_security: address === undefined && range !== null ? `${mac} ${ANY_IPV4}` : place,
     dhcpv4_options: address === undefined || dhcp === undefined ? none : dhcp,
     tag: none,
     options: map({ ...portKey(key), 'requested-chassis': host ?? '' }),
