@@ -226,3 +226,15 @@ test('what is not an address or a port is refused, and only its unit fails', () 
     assert.ok(projections.length > 1)
   }
 })
+
+test('an error that no check foresees fails only its unit', () => {
+  const cloud = smallCloud()
+  const unreadable = cloud.networks.map((network) => ({ ...network, dns: null as never }))
+  const projections = northboundOf({ ...cloud, networks: unreadable })
+  const failed = projections.filter((each) => 'fault' in each)
+  assert.deepEqual(
+    failed.map(({ unit, fault }) => [unit, fault.message.includes('TypeError')]),
+    [[`edge gateway/${cloud.gateways[0]?.id}`, true]],
+  )
+  assert.equal(projections.length, 2)
+})

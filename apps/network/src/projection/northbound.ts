@@ -65,9 +65,10 @@ function project(unit: string, add: (rows: UnitRows) => void): UnitProjection {
   try {
     add(rows)
     return { unit, rows: rows.list() }
-  } catch (fault) {
-    if (!(fault instanceof Fault)) throw fault
-    return { unit, fault }
+  } catch (cause) {
+    if (cause instanceof Fault) return { unit, fault: cause }
+    // Otherwise an error in one unit would stop the changes of all organisations.
+    return { unit, fault: new Fault('invalid', `an unexpected error: ${String(cause)}`, { cause }) }
   }
 }
 
