@@ -7,6 +7,7 @@ import { quota } from './commands/administration/quota.ts'
 import { token } from './commands/administration/token.ts'
 import { user } from './commands/administration/user.ts'
 import { followEvents } from './commands/cloud/events.ts'
+import { label } from './commands/cloud/label.ts'
 import { resourceCommands } from './commands/cloud/resources.ts'
 import { securityGroup } from './commands/cloud/security-group.ts'
 import { task } from './commands/cloud/task.ts'
@@ -131,6 +132,7 @@ export const commands: readonly Command[] = [
   followEvents,
   ...resourceCommands,
   ...vmBulk,
+  ...label,
   ...vapp,
   ...network,
   ...connections,

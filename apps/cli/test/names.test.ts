@@ -115,6 +115,8 @@ const free = new Map(
     HOSTPORT: 'a number',
     'HOSTPORT:GUESTPORT': 'numbers',
     ID: 'an id',
+    KEY: 'the key of a label',
+    'KEY=VALUE': 'a label',
     NAME: 'a name, often a new one',
     TARGET: 'an address, or a range of addresses',
     URL: 'an address',

@@ -285,3 +285,28 @@ test('a security group is made, gets rules and loses them, by an administrator o
   const removed = await chief('security-group', 'rm', 'web')
   assert.equal(removed.out, 'security group web is deleted\n', removed.err)
 })
+
+test('labels of a VM are set, listed and removed, and put it into a security group', async () => {
+  assert.equal((await chief('security-group', 'create', 'front', '--label', 'role=front')).code, 0)
+  const set = await author('label', 'set', 'debian', 'role=front', 'stage=live=yes')
+  assert.equal(set.out, 'debian has role=front and stage=live=yes\n', set.err)
+  assert.match(
+    (await author('label', 'list', 'debian')).out,
+    /^KEY +VALUE\nrole +front\nstage +live=yes\n$/,
+  )
+  assert.match((await author('security-group', 'info', 'front')).out, /^VMs: debian$/m)
+  await author('label', 'set', 'debian', 'role=back')
+  assert.match((await author('security-group', 'info', 'front')).out, /^VMs: none$/m)
+  const left = await author('label', 'rm', 'debian', 'role', '--json')
+  assert.deepEqual(JSON.parse(left.out), [{ key: 'stage', value: 'live=yes' }])
+  assert.match(
+    (await author('label', 'rm', 'debian', 'stage', 'role')).err,
+    /debian has no label role\nnext: skerry label list debian/,
+  )
+  const removed = await author('label', 'rm', 'debian', 'stage')
+  assert.equal(removed.out, 'label stage of debian is removed\n', removed.err)
+  assert.equal((await author('label', 'set', 'debian', 'role')).code, 2)
+  const reader = await as('user')
+  assert.equal((await reader('label', 'list', 'debian')).code, 0)
+  await chief('security-group', 'rm', 'front')
+})

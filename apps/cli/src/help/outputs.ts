@@ -215,6 +215,7 @@ export const outputs: Readonly<Record<string, OutputShape>> = {
     vappVerbs.map((verb) => `vm ${verb}`),
     anyOf(bulk, underWay),
   ),
+  ...same(['label list', 'label set', 'label rm'], listOf(object({ key: text, value: text }))),
   'network create': anyOf(object({ name: text, href: text }), underWay),
   'network rm': done,
   ...same(

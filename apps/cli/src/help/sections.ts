@@ -6,7 +6,7 @@ export const sections: readonly (readonly [string, readonly string[]])[] = [
   ['Power', ['start', 'stop', 'suspend', 'pause', 'unpause', 'reset', 'reboot']],
   ['Access to a VM', ['ssh', 'console', 'exec', 'address', 'logs', 'forward', 'share']],
   ['Snapshots and templates', ['snapshot', 'template']],
-  ['Cloud resources', ['vapp', 'vm', 'task', 'event', 'catalog']],
+  ['Cloud resources', ['vapp', 'vm', 'label', 'task', 'event', 'catalog']],
   [
     'Networks of a cloud',
     [
@@ -46,6 +46,7 @@ export const groups: Readonly<Record<string, string>> = {
   template: 'build, import, list and delete templates for new VMs',
   vapp: 'list, control and copy groups of VMs',
   vm: 'list the VMs of a cloud, and control all that match a filter',
+  label: 'list, set and remove labels of a VM, which put it into security groups',
   task: 'list, follow and cancel the operations of a cloud',
   event: 'follow the events of VMs, or list those of a cloud',
   network: 'list, create and delete networks of a cloud',

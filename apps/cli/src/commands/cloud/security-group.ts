@@ -10,6 +10,7 @@ import { printResult } from '../../help/print-result.ts'
 import { Failure } from '../../terminal/failure.ts'
 import { wholeNumber } from '../../terminal/number.ts'
 import type { CloudSession } from '../../vms/cloud-session.ts'
+import { readLabel } from './read-label.ts'
 
 /** One of its rules, as it is shown. */
 interface ShownRule {
@@ -135,16 +136,8 @@ const info = command({
 })
 
 function labelOf(written: string): Element {
-  const at = written.indexOf('=')
-  if (at < 1) {
-    throw new Failure('usage', `${written} is not a label`, { hint: 'write it like role=web' })
-  }
-  return element(
-    'Label',
-    {},
-    element('Key', {}, written.slice(0, at)),
-    element('Value', {}, written.slice(at + 1)),
-  )
+  const { key, value } = readLabel(written)
+  return element('Label', {}, element('Key', {}, key), element('Value', {}, value))
 }
 
 const create = command({
