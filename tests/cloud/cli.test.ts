@@ -232,6 +232,10 @@ test('a cloud is administered from any machine', { skip }, async () => {
   )
   assert.match(await does('external', 'list'), /\noffice +office +/)
   assert.match(await does('external', 'info', 'office'), /^gateway +203\.0\.113\.1$/m)
+  assert.equal(
+    await does('external', 'set', 'office', '--dns', '9.9.9.9'),
+    'external network office is changed\n',
+  )
   assert.equal(await does('external', 'rm', 'office'), 'external network office is deleted\n')
   assert.equal(
     await does('security-group', 'create', 'web', '--label', 'role=web'),

@@ -121,6 +121,41 @@ test('external networks are created, shown and deleted by system administrators 
   )
 })
 
+test('an external network gets another pool, name servers, description and name; gateway and uplink stay', async () => {
+  const pool = ['--pool', '203.0.113.100-203.0.113.109']
+  await succeeds(system, 'external', 'create', 'plant', ...tagged('44'), ...pool)
+  const set = (...words: readonly string[]) => system('external', 'set', 'plant', ...words)
+  const wider = '203.0.113.100-203.0.113.119,203.0.113.130-203.0.113.139'
+  const changed = await set('--pool', wider, '--dns', '9.9.9.9,1.1.1.1', '--description', 'hall 2')
+  assert.equal(changed.out, 'external network plant is changed\n', changed.err)
+  const [row] = await rowsFor(system, 'external', 'list', '--filter', 'name==plant')
+  assert.deepEqual(
+    [row?.['totalIpCount'], row?.['dns1'], row?.['dns2'], row?.['description'], row?.['vlan']],
+    [30, '9.9.9.9', '1.1.1.1', 'hall 2', 44],
+  )
+  const { out } = await set('--dns', 'none', '--default', 'no', '--name', 'works', '--json')
+  const { href, ...shown } = JSON.parse(out) as Readonly<Record<string, unknown>>
+  assert.match(String(href), /\/externalnet\//)
+  assert.deepEqual(shown, {
+    name: 'works',
+    description: 'hall 2',
+    pool: wider.split(','),
+    dns: [],
+    default: false,
+  })
+  assert.match((await set('--default', 'no')).err, /no external network plant\n/)
+  assert.equal((await set()).code, 2)
+  assert.equal((await set('--default', 'maybe')).code, 2)
+  const outside = ['--pool', '192.0.2.1-192.0.2.9']
+  assert.match((await system('external', 'set', 'works', ...outside)).err, /must be within/)
+  assert.match(
+    (await system('external', 'set', 'outbound', '--dns', 'none')).err,
+    /outbound cannot be changed\nnext: .*skerry external create/,
+  )
+  assert.equal((await chief('external', 'set', 'works', '--dns', 'none')).code, 1)
+  await succeeds(system, 'external', 'rm', 'works')
+})
+
 /** A VM on the network default, which has an edge gateway. */
 let web = ''
 const rules = async (kind: 'nat' | 'firewall') =>
@@ -229,8 +264,9 @@ test('addresses are taken, used by a rule, and released', async () => {
   await succeeds(chief, 'address', 'release', '203.0.113.20')
 })
 
-const rowsOf = async (...words: readonly string[]) =>
-  JSON.parse(await succeeds(author, ...words, '--json')) as Readonly<Record<string, unknown>>[]
+const rowsFor = async (run: Run, ...words: readonly string[]) =>
+  JSON.parse(await succeeds(run, ...words, '--json')) as Readonly<Record<string, unknown>>[]
+const rowsOf = (...words: readonly string[]) => rowsFor(author, ...words)
 
 test('NAT and firewall rules are added, moved and removed, and completed by their ids', async () => {
   await succeeds(chief, 'nat', 'add', 'forward', '203.0.113.10:2222', '10.84.0.50:22', ...now)

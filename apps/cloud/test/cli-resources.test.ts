@@ -239,7 +239,9 @@ test('networks are created and deleted by administrators of the organisation, an
   )
   assert.equal((await author(...wanted, '--no-wait')).code, 1, 'authors lack the right')
   assert.match((await chief('network', 'create', 'x')).err, /--range 192\.168\.10\.0\/24/)
-  assert.equal((await chief('network', 'create', 'x', '--range', '10.0.0.0')).code, 2)
+  for (const range of ['10.0.0.0', '10.0.0.0/33', '10.0.0.256/24', '010.0.0.0/24']) {
+    assert.equal((await chief('network', 'create', 'x', '--range', range)).code, 2, range)
+  }
   const vm = ['create', 'db', '--vdc', 'centre', '--template', 'debian', '--no-wait']
   const created = await author(...vm, '--network', 'backend')
   assert.equal(created.code, 0, created.err)
@@ -273,6 +275,10 @@ test('a security group is made, gets rules and loses them, by an administrator o
   assert.equal((await author('security-group', 'allow', 'web')).code, 1, 'without the right')
   assert.match((await allow('--port', '80')).err, /only tcp and udp have a PortRange/)
   assert.match((await allow('--peer', 'nobody')).err, /there is no security group nobody/)
+  assert.match(
+    (await allow('--peer', '10.1.0.0/33')).err,
+    /there is no security group 10\.1\.0\.0\/33\nnext: .*written like 10\.0\.0\.0\/8/,
+  )
   assert.equal((await chief('security-group', 'rm', 'web', '--rule', '1')).code, 0)
   assert.match((await chief('security-group', 'rm', 'web', '--rule', '3')).err, /has no rule 3/)
   const group = JSON.parse((await chief('security-group', 'info', 'web', '--json')).out) as {

@@ -1,9 +1,10 @@
 import { inside, linkOf, linkTo } from '@skerry/cloud-client'
 import { renderTable, type TableColumn } from '@skerry/command-line'
+import { isBlockText } from '@skerry/vm'
 import { attribute, childrenByLocalName, element, text, type Element } from '@skerry/xml'
 
 import { adminOrg } from '../../cloud/admin-org.ts'
-import { kinds, oneNamed } from '../../cloud/named.ts'
+import { findNamed, kinds, oneNamed, type NamedResource } from '../../cloud/named.ts'
 import { sessionIn } from '../../cloud/session-in.ts'
 import { command, type Command } from '../../command.ts'
 import { printResult } from '../../help/print-result.ts'
@@ -180,7 +181,18 @@ const create = command({
   },
 })
 
-const CIDR = /^\d{1,3}(\.\d{1,3}){3}(\/\d{1,2})?$/
+/** The group that a peer names. Undefined: it is anybody, or a block of addresses. */
+async function groupOf(
+  side: CloudSession,
+  peer: string | undefined,
+): Promise<NamedResource | undefined> {
+  if (peer === undefined || isBlockText(peer)) return undefined
+  const found = await findNamed(side, kinds.securityGroup, peer)
+  if (found) return found
+  throw new Failure('refused', `there is no security group ${peer}`, {
+    hint: `${kinds.securityGroup.listed} lists them; addresses are written like 10.0.0.0/8`,
+  })
+}
 
 const allow = command({
   name: 'security-group allow',
@@ -207,10 +219,7 @@ const allow = command({
     const side = sessionIn(context)
     const { protocol = 'any', port, peer, out = false } = options
     const group = await documentOf(side, word)
-    const named =
-      peer === undefined || CIDR.test(peer)
-        ? undefined
-        : await oneNamed(side, kinds.securityGroup, peer)
+    const named = await groupOf(side, peer)
     const rule = element(
       'Rule',
       {},

@@ -1,13 +1,15 @@
-import { attribute, element, type Element } from '@skerry/xml'
+import { inside, linkOf } from '@skerry/cloud-client'
+import { attribute, childrenByLocalName, element, find, text, type Element } from '@skerry/xml'
 
 import { actOn } from '../../cloud/act.ts'
 import { kinds, oneNamed } from '../../cloud/named.ts'
 import { sessionIn } from '../../cloud/session-in.ts'
 import { command, type Command } from '../../command.ts'
-import { doAndSay } from '../../help/print-result.ts'
+import { doAndSay, printResult } from '../../help/print-result.ts'
 import { Failure } from '../../terminal/failure.ts'
 import { wholeNumber } from '../../terminal/number.ts'
-import { ipScopeOf } from './ip-scope.ts'
+import { yesOrNo } from '../../terminal/yes-or-no.ts'
+import { ipScopeOf, nameServersOf, poolOf } from './ip-scope.ts'
 
 interface WantedExternal {
   readonly name: string
@@ -54,7 +56,11 @@ const create = command({
       value: 'ADDRESS',
       doc: 'address of its router (default: the first of the range)',
     },
-    pool: { type: 'string', value: 'A-B', doc: 'addresses that the cloud may use' },
+    pool: {
+      type: 'string',
+      value: 'A-B',
+      doc: 'addresses that the cloud may use, also several ranges: A-B,C-D',
+    },
     dns: { type: 'string', value: 'A,B', doc: 'name servers' },
     default: { type: 'boolean', doc: 'new edge gateways are made on it' },
   },
@@ -76,6 +82,113 @@ const create = command({
     const made = await sessionIn(context).cloud.act('POST', to, { body })
     const created = { name, href: attribute(made, 'href') }
     context.print(json ? JSON.stringify(created, null, 2) : `external network ${name} is created`)
+  },
+})
+
+const textIn = (node: Element | undefined, name: string): string =>
+  text(childrenByLocalName(node, name)[0])?.trim() ?? ''
+
+const scopeIn = (external: Element): Element | undefined =>
+  find(external, 'Configuration', 'IpScopes', 'IpScope')
+
+function describe(external: Element) {
+  const scope = scopeIn(external)
+  const ranges = scope ? inside(scope, 'IpRanges', 'IpRange') : []
+  return {
+    name: attribute(external, 'name') ?? '',
+    description: textIn(external, 'Description'),
+    pool: ranges.map((range) => `${textIn(range, 'StartAddress')}-${textIn(range, 'EndAddress')}`),
+    dns: [textIn(scope, 'Dns1'), textIn(scope, 'Dns2')].filter((server) => server !== ''),
+    default: textIn(external, 'IsDefault') === 'true',
+    href: attribute(external, 'href') ?? '',
+  }
+}
+
+interface ExternalChange {
+  readonly name?: string | undefined
+  readonly description?: string | undefined
+  readonly pool?: string | undefined
+  readonly dns?: string | undefined
+  readonly isDefault?: boolean | undefined
+}
+
+/** Only what changes: the rest stays. Gateway and netmask name the addresses that pool and name servers belong to. */
+function changeOf(external: Element, change: ExternalChange): Element {
+  const { name, description, pool, dns, isDefault } = change
+  const scope = scopeIn(external)
+  const servers = dns === 'none' ? [element('Dns1', {}, '')] : nameServersOf(dns ?? '')
+  const configuration = element(
+    'Configuration',
+    {},
+    element(
+      'IpScopes',
+      {},
+      element(
+        'IpScope',
+        {},
+        element('IsInherited', {}, 'false'),
+        element('Gateway', {}, textIn(scope, 'Gateway')),
+        element('Netmask', {}, textIn(scope, 'Netmask')),
+        ...servers,
+        pool !== undefined && poolOf(pool),
+      ),
+    ),
+    element('FenceMode', {}, 'isolated'),
+  )
+  return element(
+    'VMWExternalNetwork',
+    { name: name ?? attribute(external, 'name') },
+    description !== undefined && element('Description', {}, description),
+    (pool !== undefined || dns !== undefined) && configuration,
+    isDefault !== undefined && element('IsDefault', {}, String(isDefault)),
+  )
+}
+
+const set = command({
+  name: 'external set',
+  asks: 'cloud',
+  usage: 'EXTERNAL',
+  summary:
+    'change an external network: its pool, name servers, name and description, and whether it is the default (cloud administrators only)',
+  examples: [
+    'skerry external set office --pool 203.0.113.10-203.0.113.99,203.0.113.150-203.0.113.199',
+    'skerry external set office --default yes',
+  ],
+  next: 'skerry external info EXTERNAL shows how many addresses are used',
+  options: {
+    pool: {
+      type: 'string',
+      value: 'A-B',
+      doc: 'addresses that the cloud may use, also several ranges: A-B,C-D; those in use must stay',
+    },
+    dns: { type: 'string', value: 'A,B', doc: 'name servers, or none' },
+    name: { type: 'string', doc: 'new name' },
+    description: { type: 'string', doc: 'text stored with it' },
+    default: {
+      type: 'string',
+      value: 'yes|no',
+      doc: 'whether new edge gateways are made on it',
+    },
+  },
+  async run(context, { words: [word = ''], options, json }) {
+    const { pool, dns, name, description } = options
+    const isDefault = yesOrNo('--default', options.default)
+    const change = { pool, dns, name, description, isDefault }
+    if (Object.values(change).every((each) => each === undefined)) {
+      throw new Failure('usage', 'no change given', { hint: 'skerry external set --help' })
+    }
+    const side = sessionIn(context)
+    const { href } = await oneNamed(side, kinds.external, word)
+    const before = await side.cloud.get(href)
+    const edit = linkOf(before, 'edit')
+    if (edit === undefined) {
+      throw new Failure('refused', `external network ${word} cannot be changed`, {
+        hint: 'it belongs to the system; create another one: skerry external create',
+      })
+    }
+    const changed = await side.cloud.act('PUT', edit, { body: changeOf(before, change) })
+    const body = describe(changed ?? (await side.cloud.get(href)))
+    printResult(context, json, { text: `external network ${body.name} is changed`, body })
   },
 })
 
@@ -102,4 +215,4 @@ const rm = command({
   },
 })
 
-export const external: readonly Command[] = [create, rm]
+export const external: readonly Command[] = [create, set, rm]

@@ -3,6 +3,7 @@ import { command } from '../../command.ts'
 import { doAndSay } from '../../help/print-result.ts'
 import { Failure } from '../../terminal/failure.ts'
 import { sizeMiB, wholeNumber } from '../../terminal/number.ts'
+import { yesOrNo } from '../../terminal/yes-or-no.ts'
 
 export const set = command({
   name: 'set',
@@ -37,7 +38,7 @@ export const set = command({
     const settings = {
       name,
       tag,
-      autostart: yesOrNo(options.autostart),
+      autostart: yesOrNo('--autostart', options.autostart),
       bridge: nat === true ? null : bridge,
       cpus: wholeNumber('--cpus', options.cpus),
       memoryMiB: sizeMiB('--memory', options.memory),
@@ -50,10 +51,3 @@ export const set = command({
     await doAndSay(context, how, (doing) => context.verbs.change(id, settings, doing))
   },
 })
-
-function yesOrNo(text: string | undefined): boolean | undefined {
-  if (text === undefined || text === 'yes' || text === 'no') {
-    return text === undefined ? undefined : text === 'yes'
-  }
-  throw new Failure('usage', `--autostart must be yes or no, not ${text}`)
-}
