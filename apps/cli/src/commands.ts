@@ -26,6 +26,7 @@ import { firewall } from './commands/networks/firewall.ts'
 import { nat } from './commands/networks/nat.ts'
 import { network } from './commands/networks/network.ts'
 import { publication } from './commands/networks/publish.ts'
+import { route } from './commands/networks/route.ts'
 import { login } from './commands/profiles/login.ts'
 import { profileCommands } from './commands/profiles/profiles.ts'
 import { cloudServer } from './commands/servers/cloud-server.ts'
@@ -140,6 +141,7 @@ export const commands: readonly Command[] = [
   ...edge,
   ...nat,
   ...firewall,
+  ...route,
   ...externalAddresses,
   ...external,
   ...securityGroup,

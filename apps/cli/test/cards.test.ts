@@ -24,7 +24,7 @@ test('a card on another network keeps its MAC address, and the cloud chooses its
   ])
   assert.deepEqual(parts(changed, 0, 'MACAddress', 'IpAddressAllocationMode'), [
     '52:54:00:00:00:00',
-    'POOL',
+    'DHCP',
   ])
   assert.deepEqual(childrenByLocalName(changed, 'Link'), [], 'links are not sent back')
 })

@@ -2,17 +2,25 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
-import { childrenByLocalName, readXml, text, type Element } from '@skerry/xml'
+import { childrenByLocalName, element, readXml, text, type Element } from '@skerry/xml'
 
 import {
   addFirewallRule,
   addNatRule,
+  addRoute,
   moveFirewallRule,
   removeFirewallRules,
   removeNatRules,
+  removeRoutes,
 } from '../src/cloud/edge/change-services.ts'
 import { publishedAt, publishPort, unpublishPort } from '../src/cloud/edge/publication.ts'
-import { firewallIn, gatewayIn, natRulesIn, servicesOf } from '../src/cloud/edge/seen-gateway.ts'
+import {
+  firewallIn,
+  gatewayIn,
+  natRulesIn,
+  routesIn,
+  servicesOf,
+} from '../src/cloud/edge/seen-gateway.ts'
 
 const OFFICE = 'https://cloud.example/api/admin/extension/externalnet/1'
 const fire = (id: number, policy: string, more: string) =>
@@ -32,7 +40,10 @@ const gateway = readXml(`<EdgeGateway name="default" version="3"><Configuration>
       <NatRule><RuleType>DNAT</RuleType><IsEnabled>true</IsEnabled><Id>65540</Id><GatewayNatRule><OriginalIp>203.0.113.8</OriginalIp><OriginalPort>any</OriginalPort><TranslatedIp>10.84.0.11</TranslatedIp></GatewayNatRule></NatRule>
       <NatRule><RuleType>SNAT</RuleType><IsEnabled>false</IsEnabled><Id>65541</Id><GatewayNatRule><OriginalIp>10.84.0.0/20</OriginalIp><TranslatedIp>203.0.113.9</TranslatedIp></GatewayNatRule></NatRule>
     </NatService>
-    <StaticRoutingService><IsEnabled>true</IsEnabled></StaticRoutingService>
+    <StaticRoutingService><IsEnabled>true</IsEnabled>
+      <StaticRoute><Name>plant</Name><Network>192.168.50.7/24</Network><NextHopIp>10.84.0.9</NextHopIp><Unknown>kept</Unknown></StaticRoute>
+      <StaticRoute><Network>172.16.0.0/12</Network><NextHopIp>203.0.113.254</NextHopIp></StaticRoute>
+    </StaticRoutingService>
   </EdgeGatewayServiceConfiguration></Configuration></EdgeGateway>`)
 const services = servicesOf(gateway) as Element
 const idsOf = (changed: Element) => firewallIn(changed).rules.map(({ id }) => id)
@@ -42,7 +53,7 @@ const unchanged = (changed: Element): readonly string[] =>
     .filter((part) => typeof part !== 'string' && services.children.includes(part))
     .map((part) => (part as Element).name)
 
-test('a gateway is read with its address outside, its networks and its rules', () => {
+test('a gateway is read with its address outside, its networks, its rules and its routes', () => {
   const { nat, firewall, ...rest } = gatewayIn(gateway)
   assert.deepEqual(rest, {
     name: 'default',
@@ -50,6 +61,10 @@ test('a gateway is read with its address outside, its networks and its rules', (
     external: 'office',
     address: '203.0.113.7',
     networks: ['default'],
+    routes: [
+      { network: '192.168.50.7/24', nexthop: '10.84.0.9', name: 'plant' },
+      { network: '172.16.0.0/12', nexthop: '203.0.113.254', name: '' },
+    ],
   })
   assert.deepEqual(
     nat.map(({ kind, external, port, internal, enabled }) => [
@@ -133,6 +148,33 @@ test('a firewall rule is added and moved; the others keep their order and what w
   const [service] = childrenByLocalName(last, 'FirewallService')
   const moved = childrenByLocalName(service, 'FirewallRule').at(-1)
   assert.equal(text(childrenByLocalName(moved, 'Unknown')[0]), 'kept')
+})
+
+test('a static route is added and removed by its network, however that is spelt; the others stay as they are', () => {
+  const added = addRoute(services, { network: '10.9.1.2/16', nexthop: '10.84.0.9', name: '' })
+  assert.deepEqual(unchanged(added), ['FirewallService', 'NatService'])
+  const targets = (changed: Element) => routesIn(changed).map(({ network }) => network)
+  assert.deepEqual(targets(added), ['192.168.50.7/24', '172.16.0.0/12', '10.9.0.0/16'])
+  assert.throws(
+    () => addRoute(services, { network: '192.168.50.0/24', nexthop: '10.84.0.8', name: '' }),
+    /packets to 192\.168\.50\.0\/24 go to 10\.84\.0\.9 already/,
+  )
+  assert.deepEqual(targets(removeRoutes(added, ['192.168.50.0/24', '10.9.0.0/16'])), [
+    '172.16.0.0/12',
+  ])
+  assert.throws(
+    () => removeRoutes(services, ['172.16.0.0/12', '172.16.0.0/13']),
+    /there is no route to 172\.16\.0\.0\/13/,
+  )
+  const [service] = childrenByLocalName(
+    removeRoutes(added, ['172.16.0.0/12']),
+    'StaticRoutingService',
+  )
+  const [first] = childrenByLocalName(service, 'StaticRoute')
+  assert.equal(text(childrenByLocalName(first, 'Unknown')[0]), 'kept')
+  const none = element('EdgeGatewayServiceConfiguration')
+  const only = addRoute(none, { network: '10.9.1.2', nexthop: '10.84.0.9', name: 'one' })
+  assert.deepEqual(routesIn(only), [{ network: '10.9.1.2/32', nexthop: '10.84.0.9', name: 'one' }])
 })
 
 const web = {

@@ -118,6 +118,7 @@ const free = new Map(
     KEY: 'the key of a label',
     'KEY=VALUE': 'a label',
     NAME: 'a name, often a new one',
+    NEXTHOP: 'an address',
     TARGET: 'an address, or a range of addresses',
     URL: 'an address',
     WORDS: 'the line that is completed',

@@ -43,6 +43,7 @@ const sectionOf = (cards: readonly Element[]): Element =>
     ...cards,
   )
 
+/** On a direct network only DHCP is valid; on all others the cloud chooses the address in this mode as well. */
 function cardOf({ index, network, address }: WantedCard, mac: string | undefined): Element {
   return element(
     'NetworkConnection',
@@ -51,7 +52,7 @@ function cardOf({ index, network, address }: WantedCard, mac: string | undefined
     address !== undefined && element('IpAddress', {}, address),
     element('IsConnected', {}, 'true'),
     mac !== undefined && element('MACAddress', {}, mac),
-    element('IpAddressAllocationMode', {}, address === undefined ? 'POOL' : 'MANUAL'),
+    element('IpAddressAllocationMode', {}, address === undefined ? 'DHCP' : 'MANUAL'),
   )
 }
 

@@ -123,7 +123,13 @@ function requireCloudly({ tag, autostart, bridge }: WantedVm): void {
 function networksOf({ networks = [] }: WantedVm): Element | undefined {
   if (networks.length === 0) return undefined
   const cards = networks.map((network, index) =>
-    element('NetworkConnection', { network }, element('NetworkConnectionIndex', {}, index)),
+    element(
+      'NetworkConnection',
+      { network },
+      element('NetworkConnectionIndex', {}, index),
+      // Valid also on a direct network, where the cloud has no addresses.
+      element('IpAddressAllocationMode', {}, 'DHCP'),
+    ),
   )
   return element('InstantiationParams', {}, element('NetworkConnectionSection', {}, ...cards))
 }

@@ -19,7 +19,7 @@ import type { VmAddress, VmReader, ShownScreen, TemplateEntry } from '../vms/vm-
 import type { VmListRow } from '../vms/vm-list-row.ts'
 import { adminOrg } from './admin-org.ts'
 import { reachOf } from './edge/reach.ts'
-import { ruleIds } from './edge/rule-ids.ts'
+import { routeTargets, ruleIds } from './edge/rule-ids.ts'
 import { followCloud } from './events.ts'
 import { idIn, vmNamed } from './named.ts'
 
@@ -227,6 +227,7 @@ async function namesOf(side: CloudSession, what: string): Promise<readonly strin
     return (await Array.fromAsync(query(cloud, requested))).map(({ href }) => idIn(href))
   }
   if (what === 'RULE') return ruleIds(side)
+  if (what === 'ROUTE') return routeTargets(side)
   const type = named[what]
   if (type === undefined) return []
   const requested = { type, fields: ['name'], sortAsc: 'name', limit: NAMES_MAX }

@@ -101,6 +101,7 @@ const firewallRule = object({
   ports: text,
   description: text,
 })
+const staticRoute = object({ network: text, nexthop: text, name: text })
 /** Rules of an edge gateway, changed. */
 const rulesChanged = anyOf(object({ edge: text, version: number, done: text }, { task }), underWay)
 
@@ -233,9 +234,13 @@ export const outputs: Readonly<Record<string, OutputShape>> = {
     networks: listOf(text),
     nat: listOf(natRule),
     firewall: object({ enabled: truth, otherwise: text, rules: listOf(firewallRule) }),
+    routes: listOf(staticRoute),
   }),
+  'edge create': anyOf(object({ name: text, external: text, address: text, href: text }), underWay),
+  'edge rm': done,
   'nat list': listOf(natRule),
   'firewall list': listOf(firewallRule),
+  'route list': listOf(staticRoute),
   ...same(
     [
       'edge set',
@@ -245,6 +250,8 @@ export const outputs: Readonly<Record<string, OutputShape>> = {
       'firewall deny',
       'firewall move',
       'firewall rm',
+      'route add',
+      'route rm',
     ],
     rulesChanged,
   ),

@@ -1,9 +1,18 @@
 // Changes of the services of an edge gateway: a document in, the changed document out. The rules that a change does not mean stay as the
 // cloud wrote them, with their ids.
+import { blockText, readBlock } from '@skerry/vm'
 import { childrenByLocalName, element, type Element } from '@skerry/xml'
 
 import { Failure } from '../../terminal/failure.ts'
-import { firewallIn, natRulesIn, seenFirewallRule, seenNatRule } from './seen-gateway.ts'
+import {
+  firewallIn,
+  natRulesIn,
+  routesIn,
+  seenFirewallRule,
+  seenNatRule,
+  seenRoute,
+  type SeenRoute,
+} from './seen-gateway.ts'
 
 export interface NatRuleToAdd {
   readonly kind: 'forward' | 'one-to-one' | 'snat'
@@ -24,20 +33,24 @@ export interface FirewallRuleToAdd {
   readonly description?: string | undefined
 }
 
-type ServiceName = 'NatService' | 'FirewallService'
-const RULE = { NatService: 'NatRule', FirewallService: 'FirewallRule' } as const
+const RULE = {
+  NatService: 'NatRule',
+  FirewallService: 'FirewallRule',
+  StaticRoutingService: 'StaticRoute',
+} as const
+type ServiceName = keyof typeof RULE
 
 /** A service without rules, for a gateway whose document has none. */
 const emptyService = (name: ServiceName): Element =>
-  name === 'NatService'
-    ? element(name, {}, element('IsEnabled', {}, 'true'))
-    : element(
+  name === 'FirewallService'
+    ? element(
         name,
         {},
         element('IsEnabled', {}, 'true'),
         element('DefaultAction', {}, 'drop'),
         element('LogDefaultAction', {}, 'false'),
       )
+    : element(name, {}, element('IsEnabled', {}, 'true'))
 
 /** The same services, with other rules in one of them. */
 function withRules(
@@ -190,3 +203,39 @@ export const moveFirewallRule = (
     const to = before === undefined ? others.length : placeOf(others, before)
     return others.toSpliced(to, 0, ...moved)
   })
+
+/** Two spellings of a network are one: 10.1.2.3/16 and 10.1.0.0/16. */
+const targetOf = (network: string): string => blockText(readBlock(network))
+
+/** Adds a static route at the end. A second one to the same network is refused: packets could take one way only. */
+export function addRoute(services: Element, { network, nexthop, name }: SeenRoute): Element {
+  const target = targetOf(network)
+  const known = routesIn(services).find((each) => targetOf(each.network) === target)
+  if (known) {
+    throw new Failure('refused', `packets to ${target} go to ${known.nexthop} already`, {
+      hint: `remove that route first: skerry route rm ${target}`,
+    })
+  }
+  const added = element(
+    'StaticRoute',
+    {},
+    name !== '' && element('Name', {}, name),
+    element('Network', {}, target),
+    element('NextHopIp', {}, nexthop),
+  )
+  return withRules(services, 'StaticRoutingService', (routes) => [...routes, added])
+}
+
+export function removeRoutes(services: Element, networks: readonly string[]): Element {
+  const known = routesIn(services).map(({ network }) => targetOf(network))
+  const targets = networks.map(targetOf)
+  const unknown = targets.find((target) => !known.includes(target))
+  if (unknown !== undefined) {
+    throw new Failure('refused', `there is no route to ${unknown}`, {
+      hint: 'skerry route list lists them',
+    })
+  }
+  return withRules(services, 'StaticRoutingService', (routes) =>
+    routes.filter((route) => !targets.includes(targetOf(seenRoute(route).network))),
+  )
+}

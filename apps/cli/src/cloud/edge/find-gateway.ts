@@ -23,6 +23,7 @@ export async function gatewayFor(side: CloudSession, name: string | undefined): 
 
 /** A card of a VM with an address on a network of the cloud. */
 export interface NetworkedCard {
+  readonly index: number
   readonly network: string
   readonly address: string
   /** The edge gateway of its network, if it has one that the user may read. */
@@ -43,7 +44,7 @@ export async function networkedCards(
   const vdc = await cloud.get(linkTo(vapp, 'up', 'vdc'))
   const networks = inside(vdc, 'AvailableNetworks', 'Network')
   const found: NetworkedCard[] = []
-  for (const { network: name, address, external } of cards) {
+  for (const { index, network: name, address, external } of cards) {
     const href = attribute(
       networks.find((each) => attribute(each, 'name') === name),
       'href',
@@ -53,7 +54,13 @@ export async function networkedCards(
     if (text(find(network, 'Configuration', 'FenceMode')) === 'bridged') continue
     const [reference] = childrenByLocalName(network, 'EdgeGateway')
     const gateway = attribute(reference, 'href')
-    found.push({ network: name, address, external, ...(gateway !== undefined && { gateway }) })
+    found.push({
+      index,
+      network: name,
+      address,
+      external,
+      ...(gateway !== undefined && { gateway }),
+    })
   }
   return found
 }

@@ -11,6 +11,14 @@ export interface SeenGateway {
   readonly networks: readonly string[]
   readonly nat: readonly SeenNatRule[]
   readonly firewall: SeenFirewall
+  readonly routes: readonly SeenRoute[]
+}
+
+/** A static route. No second one leads to the same network. */
+export interface SeenRoute {
+  readonly network: string
+  readonly nexthop: string
+  readonly name: string
 }
 
 export interface SeenNatRule {
@@ -119,6 +127,15 @@ export function firewallIn(services: Element | undefined): SeenFirewall {
   }
 }
 
+export const seenRoute = (route: Element): SeenRoute => ({
+  network: textIn(route, 'Network'),
+  nexthop: textIn(route, 'NextHopIp'),
+  name: textIn(route, 'Name'),
+})
+
+export const routesIn = (services: Element | undefined): readonly SeenRoute[] =>
+  childrenByLocalName(child(services, 'StaticRoutingService'), 'StaticRoute').map(seenRoute)
+
 const interfacesOf = (gateway: Element, type: 'uplink' | 'internal'): readonly Element[] =>
   childrenByLocalName(
     find(gateway, 'Configuration', 'GatewayInterfaces'),
@@ -136,5 +153,6 @@ export function gatewayIn(gateway: Element): SeenGateway {
     networks: interfacesOf(gateway, 'internal').map((each) => textIn(each, 'Name')),
     nat: natRulesIn(services),
     firewall: firewallIn(services),
+    routes: routesIn(services),
   }
 }

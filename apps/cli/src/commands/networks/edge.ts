@@ -1,5 +1,7 @@
+import { linkOf, taskIn } from '@skerry/cloud-client'
 import { attribute, element, type Element } from '@skerry/xml'
 
+import { actOn } from '../../cloud/act.ts'
 import { gatewayFor } from '../../cloud/edge/find-gateway.ts'
 import { gatewayIn } from '../../cloud/edge/seen-gateway.ts'
 import { kinds, oneNamed } from '../../cloud/named.ts'
@@ -10,6 +12,9 @@ import { command, type Command } from '../../command.ts'
 import { doAndSay } from '../../help/print-result.ts'
 import { renderDetails } from '../../terminal/details.ts'
 import { Failure } from '../../terminal/failure.ts'
+import type { CloudSession } from '../../vms/cloud-session.ts'
+import type { ChangeOptions, CommandResult } from '../../vms/vm-backend.ts'
+import { findVdc, vdcOptions } from './find-vdc.ts'
 
 const info = command({
   name: 'edge info',
@@ -17,12 +22,12 @@ const info = command({
   usage: '[EDGE]',
   summary: 'show an edge gateway: its address outside, its networks and its rules',
   examples: ['skerry edge info', 'skerry edge info default'],
-  next: 'skerry nat list and skerry firewall list show its rules',
+  next: 'skerry nat list, skerry firewall list and skerry route list show its rules and routes',
   async run(context, { words: [name], json }) {
     const side = sessionIn(context)
     const gateway = gatewayIn(await side.cloud.get(await gatewayFor(side, name)))
     if (json) return context.print(JSON.stringify(gateway, null, 2))
-    const { firewall, nat } = gateway
+    const { firewall, nat, routes } = gateway
     const { rules, enabled, otherwise } = firewall
     return context.print(
       renderDetails([
@@ -32,8 +37,73 @@ const info = command({
         ['networks', gateway.networks.join(', ')],
         ['NAT rules', String(nat.length)],
         ['firewall', enabled ? `${rules.length} rules, otherwise ${otherwise}` : 'off'],
+        ['static routes', String(routes.length)],
         ['version of rules', String(gateway.version)],
       ]),
+    )
+  },
+})
+
+interface WantedGateway {
+  readonly name: string
+  readonly external?: string | undefined
+  readonly vdc?: string | undefined
+  readonly org?: string | undefined
+}
+
+async function make(
+  side: CloudSession,
+  { name, external, vdc, org }: WantedGateway,
+  doing: ChangeOptions,
+): Promise<CommandResult> {
+  const { cloud } = side
+  const place = await findVdc(side, { vdc, org })
+  const to = linkOf(place, 'add', 'edgeGateway')
+  if (to === undefined) {
+    throw new Failure('refused', `${attribute(place, 'name')} takes no edge gateways`, {
+      hint: 'an edge gateway needs an administrator of the cloud, and a cloud with a network server',
+    })
+  }
+  const uplink =
+    external === undefined ? undefined : (await oneNamed(side, kinds.external, external)).href
+  const body = element('EdgeGateway', { name }, uplink !== undefined && uplinkTo(uplink))
+  const made = await cloud.act('POST', to, { body })
+  if (!made) throw new Failure('refused', 'the cloud returned no edge gateway')
+  const begun = await follow(side, taskIn(made), doing)
+  if (begun && !begun.ended) return underWay(`edge gateway ${name}`, begun.id)
+  const { external: outside, address } = gatewayIn(made)
+  return {
+    text: `edge gateway ${name} is created: on ${outside}, address ${address}`,
+    body: { name, external: outside, address, href: attribute(made, 'href') },
+    next: `skerry network create NETWORK --range 10.20.0.0/24 --edge ${name}`,
+  }
+}
+
+const create = command({
+  name: 'edge create',
+  asks: 'cloud',
+  usage: 'NAME',
+  summary:
+    'create an edge gateway, for routed networks that need one of their own (cloud administrators only)',
+  examples: [
+    'skerry edge create shop --external office',
+    'skerry edge create shop --org blue --vdc main',
+  ],
+  next: 'skerry network create NETWORK --edge NAME creates a network behind it',
+  options: {
+    external: {
+      type: 'string',
+      value: 'EXTERNAL',
+      doc: 'external network that it is on (default: the default one)',
+    },
+    ...vdcOptions,
+    ...waitOptions,
+  },
+  async run(context, { words: [name = ''], options, json }) {
+    const { external, vdc, org } = options
+    const how = { label: `creating edge gateway ${name}`, wait: wantsWait(options), json }
+    await doAndSay(context, how, (doing) =>
+      make(sessionIn(context), { name, external, vdc, org }, doing),
     )
   },
 })
@@ -94,4 +164,30 @@ const uplinkTo = (href: string): Element =>
     ),
   )
 
-export const edge: readonly Command[] = [info, set]
+const rm = command({
+  name: 'edge rm',
+  asks: 'cloud',
+  usage: 'EDGE',
+  summary:
+    'delete an edge gateway without networks and external addresses (cloud administrators only)',
+  examples: ['skerry edge rm shop'],
+  next: 'skerry edge list lists the others',
+  options: waitOptions,
+  async run(context, { words: [word = ''], options, json }) {
+    const side = sessionIn(context)
+    const how = { label: `deleting edge gateway ${word}`, wait: wantsWait(options), json }
+    await doAndSay(context, how, async (doing) => {
+      const { href } = await oneNamed(side, kinds.edge, word)
+      const act = {
+        kind: kinds.edge,
+        href,
+        rel: 'remove',
+        method: 'DELETE',
+        done: 'deleted',
+      } as const
+      return actOn(side, act, doing)
+    })
+  },
+})
+
+export const edge: readonly Command[] = [info, create, set, rm]

@@ -2,7 +2,6 @@ import { linkOf, taskIn } from '@skerry/cloud-client'
 import { attribute, element, type Element } from '@skerry/xml'
 
 import { actOn } from '../../cloud/act.ts'
-import { vdcFor } from '../../cloud/create.ts'
 import { kinds, oneNamed } from '../../cloud/named.ts'
 import { sessionIn } from '../../cloud/session-in.ts'
 import { follow, underWay } from '../../cloud/task.ts'
@@ -12,25 +11,48 @@ import { doAndSay } from '../../help/print-result.ts'
 import { Failure } from '../../terminal/failure.ts'
 import type { CloudSession } from '../../vms/cloud-session.ts'
 import type { ChangeOptions, CommandResult } from '../../vms/vm-backend.ts'
+import { findVdc, vdcOptions } from './find-vdc.ts'
 import { ipScopeOf, type WantedScope } from './ip-scope.ts'
 
-interface WantedNetwork extends WantedScope {
+interface WantedNetwork {
   readonly name: string
-  readonly routed: boolean
   readonly vdc?: string | undefined
+  readonly org?: string | undefined
+  readonly kind: NetworkKind
 }
 
-const bodyOf = ({ name, routed, ...scope }: WantedNetwork): Element =>
-  element(
+/** `edge`: its edge gateway; default: that of the data centre. `external`: the external network that a direct one is. */
+type NetworkKind =
+  | { readonly fence: 'isolated'; readonly scope: WantedScope }
+  | {
+      readonly fence: 'natRouted'
+      readonly scope: WantedScope
+      readonly edge?: string | undefined
+    }
+  | { readonly fence: 'bridged'; readonly external: string }
+
+async function bodyOf(side: CloudSession, { name, kind }: WantedNetwork): Promise<Element> {
+  const { fence } = kind
+  const addresses = fence === 'bridged' ? undefined : ipScopeOf(kind.scope)
+  const parent =
+    fence === 'bridged' ? await oneNamed(side, kinds.external, kind.external) : undefined
+  const gateway =
+    fence === 'natRouted' && kind.edge !== undefined
+      ? await oneNamed(side, kinds.edge, kind.edge)
+      : undefined
+  return element(
     'OrgVdcNetwork',
     { name },
     element(
       'Configuration',
       {},
-      ipScopeOf(scope),
-      element('FenceMode', {}, routed ? 'natRouted' : 'isolated'),
+      addresses,
+      parent && element('ParentNetwork', { name: parent.name, href: parent.href }),
+      element('FenceMode', {}, fence),
     ),
+    gateway && element('EdgeGateway', { name: gateway.name, href: gateway.href }),
   )
+}
 
 async function make(
   side: CloudSession,
@@ -38,8 +60,8 @@ async function make(
   doing: ChangeOptions,
 ): Promise<CommandResult> {
   const { cloud } = side
-  const body = bodyOf(wanted)
-  const vdc = await cloud.get(await vdcFor(side, wanted.vdc))
+  const body = await bodyOf(side, wanted)
+  const vdc = await findVdc(side, wanted)
   const to = linkOf(vdc, 'add', 'orgVdcNetwork')
   if (to === undefined) {
     throw new Failure('refused', `${attribute(vdc, 'name')} takes no networks`, {
@@ -57,19 +79,64 @@ async function make(
   }
 }
 
+interface KindOptions {
+  readonly range?: string
+  readonly routed?: boolean
+  readonly edge?: string
+  readonly direct?: string
+  readonly gateway?: string
+  readonly pool?: string
+  readonly dns?: string
+}
+
+/** Options about addresses and the way outside, which a direct network has from its external network. */
+const ofOwnAddresses = ['range', 'routed', 'edge', 'gateway', 'pool', 'dns'] as const
+
+function readKind(name: string, options: KindOptions): NetworkKind {
+  const { range, routed = false, edge, direct, gateway, pool, dns } = options
+  if (direct !== undefined) {
+    const other = ofOwnAddresses.find((each) => options[each] !== undefined)
+    if (other === undefined) return { fence: 'bridged', external: direct }
+    throw new Failure('usage', `give --direct or --${other}, not both`, {
+      hint: 'a direct network has the addresses of its external network',
+    })
+  }
+  if (range === undefined) {
+    throw new Failure('usage', 'a network needs its addresses', {
+      hint: `skerry network create ${name} --range 192.168.10.0/24`,
+    })
+  }
+  const scope = { range, gateway, pool, dns }
+  return routed || edge !== undefined
+    ? { fence: 'natRouted', scope, edge }
+    : { fence: 'isolated', scope }
+}
+
 const create = command({
   name: 'network create',
   asks: 'cloud',
   usage: 'NAME',
-  summary: 'create a network that reaches across hosts: isolated, or routed to the outside',
+  summary:
+    'create a network that reaches across hosts: isolated, routed to the outside, or an external network itself',
   examples: [
     'skerry network create backend --range 192.168.10.0/24',
     'skerry network create web --range 10.20.0.0/16 --routed --pool 10.20.1.1-10.20.1.250',
+    'skerry network create plant --direct office --org blue',
   ],
   next: 'skerry create VM --network NAME creates a VM on it',
   options: {
     range: { type: 'string', value: 'CIDR', doc: 'its addresses, /16 to /29' },
     routed: { type: 'boolean', doc: 'it reaches the outside by an edge gateway' },
+    edge: {
+      type: 'string',
+      value: 'EDGE',
+      doc: 'the edge gateway of a routed network (default: that of the data centre)',
+    },
+    direct: {
+      type: 'string',
+      value: 'EXTERNAL',
+      doc: 'its VMs are on this external network itself (cloud administrators only)',
+    },
     gateway: {
       type: 'string',
       value: 'ADDRESS',
@@ -81,17 +148,12 @@ const create = command({
       doc: 'addresses that VMs get (default: all but the gateway)',
     },
     dns: { type: 'string', value: 'A,B', doc: 'name servers for the guests' },
-    vdc: { type: 'string', value: 'VDC', doc: 'data centre of the network' },
+    ...vdcOptions,
     ...waitOptions,
   },
   async run(context, { words: [name = ''], options, json }) {
-    const { range, routed = false, gateway, pool, dns, vdc } = options
-    if (range === undefined) {
-      throw new Failure('usage', 'a network needs its addresses', {
-        hint: `skerry network create ${name} --range 192.168.10.0/24`,
-      })
-    }
-    const wanted = { name, range, routed, gateway, pool, dns, vdc }
+    const { vdc, org } = options
+    const wanted = { name, vdc, org, kind: readKind(name, options) }
     const how = { label: `creating network ${name}`, wait: wantsWait(options), json }
     await doAndSay(context, how, (doing) => make(sessionIn(context), wanted, doing))
   },

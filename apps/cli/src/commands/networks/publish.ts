@@ -9,6 +9,7 @@ import { waitOptions, wantsWait } from '../../cloud/waiting.ts'
 import { command, type Command } from '../../command.ts'
 import { doAndSay } from '../../help/print-result.ts'
 import { Failure } from '../../terminal/failure.ts'
+import { countingNumber } from '../../terminal/number.ts'
 import type { CloudSession } from '../../vms/cloud-session.ts'
 import type { ChangeOptions, CommandResult } from '../../vms/vm-backend.ts'
 import { changeRules } from './change-rules.ts'
@@ -21,28 +22,58 @@ const portOptions = {
     doc: 'the port outside, and that of the guest if it is another one: 443:8443',
   },
   protocol: { type: 'string', value: 'PROTOCOL', doc: 'tcp or udp (default: tcp)' },
+  card: {
+    type: 'string',
+    value: 'N',
+    doc: 'which card of the VM (default: the first one behind an edge gateway)',
+  },
 } as const
 
-function readPublished(options: { readonly port?: string; readonly protocol?: string }) {
+interface PortOptions {
+  readonly port?: string
+  readonly protocol?: string
+  readonly card?: string
+}
+
+function readPublished(options: PortOptions) {
   if (options.port === undefined) {
     throw new Failure('usage', 'give the port to publish', { hint: 'such as --port 443' })
   }
-  return { ...readPortPair(options.port), protocol: readProtocol(options.protocol) }
+  return {
+    ...readPortPair(options.port),
+    protocol: readProtocol(options.protocol),
+    card: countingNumber('--card', options.card),
+  }
 }
 
-/** The address of the first card of a VM that an edge gateway leads to. */
+/** The address of a card of a VM that an edge gateway leads to: the card of this number, or the first one. */
 async function cardToPublish(
   side: CloudSession,
   word: string,
+  card: number | undefined,
 ): Promise<{ readonly internal: string; readonly href: string }> {
   const { document } = await findVm(side, word)
-  for (const { address, gateway } of await networkedCards(side, document)) {
-    if (gateway !== undefined) return { internal: address, href: gateway }
-  }
-  throw new Failure('refused', `${word} is on no network with an edge gateway`, {
-    hint: `connect it to a routed network while it is off: skerry connect ${word} default`,
-  })
+  const reachable = (await networkedCards(side, document)).flatMap(({ index, address, gateway }) =>
+    gateway === undefined ? [] : [{ index, internal: address, href: gateway }],
+  )
+  const found = reachable.find(({ index }) => card === undefined || index === card)
+  if (found) return found
+  const connect = `skerry connect ${word} default${cardWords(card)}`
+  const cards = reachable.map(({ index }) => index).join(', ')
+  throw new Failure(
+    'refused',
+    `${card === undefined ? word : `card ${card} of ${word}`} is on no network with an edge gateway`,
+    {
+      hint:
+        cards === ''
+          ? `connect it to a routed network while it is off: ${connect}`
+          : `use another card: ${cards}; or connect it to a routed network while the VM is off: ${connect}`,
+    },
+  )
 }
+
+const cardWords = (card: number | undefined): string =>
+  card === undefined ? '' : ` --card ${card}`
 
 /** A gateway on the outbound network cannot be reached: its hosts translate all that goes out, and nothing comes in. */
 function requireReachable(gateway: Element): void {
@@ -71,10 +102,10 @@ const reachText = (address: string, port: number, protocol: 'tcp' | 'udp'): stri
 
 async function publishVm(
   side: CloudSession,
-  { vm, port, inner, protocol, from, ...wanted }: PublishRequest,
+  { vm, port, inner, protocol, card, from, ...wanted }: PublishRequest,
   doing: ChangeOptions,
 ): Promise<CommandResult> {
-  const { internal, href } = await cardToPublish(side, vm)
+  const { internal, href } = await cardToPublish(side, vm, card)
   const gateway = await side.cloud.get(href)
   requireReachable(gateway)
   const external = wanted.external ?? gatewayIn(gateway).address
@@ -93,7 +124,7 @@ async function publishVm(
           from,
         }),
       text: `port ${inner} of ${vm} is published: ${reachText(external, port, protocol)}`,
-      next: `skerry unpublish ${vm} --port ${port}${protocol === 'tcp' ? '' : ' --protocol udp'} ends it`,
+      next: `skerry unpublish ${vm} --port ${port}${protocol === 'tcp' ? '' : ' --protocol udp'}${cardWords(card)} ends it`,
     },
     doing,
   )
@@ -112,6 +143,7 @@ const publish = command({
     'skerry publish web --port 443',
     'skerry publish web --port 443:8443 --address 203.0.113.7',
     'skerry publish web --port 22 --from 198.51.100.0/24',
+    'skerry publish web --port 8443 --card 1',
   ],
   next: 'connect to the address that it prints; skerry unpublish VM --port PORT ends it',
   options: {
@@ -144,10 +176,10 @@ const unpublish = command({
   options: { ...portOptions, ...waitOptions },
   async run(context, { words: [vm = ''], options, json }) {
     const side = sessionIn(context)
-    const { port, protocol } = readPublished(options)
+    const { port, protocol, card } = readPublished(options)
     const how = { label: `unpublishing ${vm}`, wait: wantsWait(options), json }
     await doAndSay(context, how, async (doing) => {
-      const { internal, href: gateway } = await cardToPublish(side, vm)
+      const { internal, href: gateway } = await cardToPublish(side, vm, card)
       const change = (services: Element) =>
         unpublishPort(services, { vm, internal, port, protocol })
       const text = `port ${port} of ${vm} is not published any more`
