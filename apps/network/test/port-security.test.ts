@@ -63,7 +63,9 @@ async function arrivals(from: ProjectedNic, packet: string): Promise<readonly nu
     'br-int',
     flow,
   ])
-  return [...said.matchAll(/output:(\d+)/g)].map(([, port]) => Number(port)).toSorted()
+  return [...said.matchAll(/output:(\d+)/g)]
+    .map(([, port]) => Number(port))
+    .toSorted((one, other) => one - other)
 }
 
 const frame = (mac: string, to = 'ff:ff:ff:ff:ff:ff') => `dl_src=${mac},dl_dst=${to}`
