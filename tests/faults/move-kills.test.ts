@@ -112,11 +112,12 @@ describe('an interrupted move', { skip: reasonToSkip('host', 'small') ?? false }
         await slowDown(source.host, VM, steps[step].when === 'copying')
         const broken = source.breakAt({ ...steps[step], victim, vm: VM })
         const began = performance.now()
-        const moved = await source.engine.migrateVm(VM, target.host.name).then(
+        const move = source.engine.migrateVm(VM, target.host.name).then(
           () => 'moved',
           (error: unknown) => String(error),
         )
-        await broken
+        // A move waits for a target whose libvirtd does not come back.
+        const [moved] = await Promise.all([move, broken])
         await source.fix()
         await target.fix()
         await until(

@@ -58,7 +58,7 @@ export class MovePlace {
     if (!this.#engine) await this.start()
   }
 
-  /** Resolves once it has been broken. */
+  /** Resolves once it has been broken, and rejects if that failed. */
   breakAt(where: Break): Promise<void> {
     this.#break = { ...where, done: Promise.withResolvers<void>() }
     return this.#break.done.promise
@@ -90,16 +90,17 @@ export class MovePlace {
     const value = await answer
     if (point && isHere && point.when === 'after') await this.#breakNow(point)
     if (point && isHere && point.when === 'copying') {
-      void until('it is copied', () => copies(this.host, point.vm), WAIT_MS).then(async () => {
-        await this.#breakNow(point)
-        await slowDown(this.host, point.vm, false)
-      }, point.done.reject)
+      void until('it is copied', () => copies(this.host, point.vm), WAIT_MS)
+        .then(async () => {
+          await this.#breakNow(point)
+          await slowDown(this.host, point.vm, false)
+        })
+        .catch(point.done.reject)
     }
     if (point && isHere && point.when === 'left') {
-      void until('it leaves', () => this.#leaves(point.vm), WAIT_MS).then(
-        () => this.#breakNow(point),
-        point.done.reject,
-      )
+      void until('it leaves', () => this.#leaves(point.vm), WAIT_MS)
+        .then(() => this.#breakNow(point))
+        .catch(point.done.reject)
     }
     this.#requireConnection()
     return value
@@ -114,12 +115,17 @@ export class MovePlace {
   }
 
   async #breakNow({ victim, done }: Break & { readonly done: PromiseWithResolvers<void> }) {
-    if (victim === 'connection') this.#isCut = true
-    if (victim === 'source engine') await this.#end()
-    if (victim === 'target engine') await this.other.#end()
-    if (victim === 'source libvirtd') await restart(this.host)
-    if (victim === 'target libvirtd') await restart(this.other.host)
-    done.resolve()
+    try {
+      if (victim === 'connection') this.#isCut = true
+      if (victim === 'source engine') await this.#end()
+      if (victim === 'target engine') await this.other.#end()
+      if (victim === 'source libvirtd') await restart(this.host)
+      if (victim === 'target libvirtd') await restart(this.other.host)
+      done.resolve()
+    } catch (error) {
+      done.reject(error)
+      throw error
+    }
   }
 
   async #end(): Promise<void> {

@@ -68,7 +68,10 @@ export async function runJob(job: Job, options: RunOptions): Promise<Outcome> {
     ending = endJob(child.pid)
   }
   const limit = (options.limitOf ?? limitOf)(job)
-  const timer = setTimeout(() => end(`killed after ${limit} s, its time limit`), limit * 1000)
+  const timer = setTimeout(
+    () => end(`killed after ${Math.round(limit)} s, its time limit`),
+    limit * 1000,
+  )
   const stop = () => end('killed, because CI was stopped')
   options.signal.addEventListener('abort', stop)
   if (options.signal.aborted) stop()
