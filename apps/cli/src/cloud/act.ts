@@ -38,3 +38,12 @@ export async function actOn(
   const task = begun && { task: { id: begun.id, status: 'success' } }
   return { text: `${kind.called} ${name} is ${done}`, body: { name, done, ...task } }
 }
+
+/** Deletes what a document describes. */
+export const remove = (
+  side: CloudSession,
+  kind: Kind,
+  href: string,
+  doing: ChangeOptions,
+): Promise<CommandResult> =>
+  actOn(side, { kind, href, rel: 'remove', method: 'DELETE', done: 'deleted' }, doing)

@@ -1,7 +1,7 @@
 import { linkOf, linkTo, taskIn } from '@skerry/cloud-client'
 import { attribute, element } from '@skerry/xml'
 
-import { actOn } from '../../cloud/act.ts'
+import { actOn, remove } from '../../cloud/act.ts'
 import { kinds, oneNamed } from '../../cloud/named.ts'
 import { sessionIn } from '../../cloud/session-in.ts'
 import { follow, underWay } from '../../cloud/task.ts'
@@ -111,14 +111,7 @@ const rm = command({
       if (options.force === true && off !== undefined) {
         await follow(side, await side.cloud.act('POST', off), doing)
       }
-      const act = {
-        kind: kinds.vapp,
-        href,
-        rel: 'remove',
-        method: 'DELETE',
-        done: 'deleted',
-      } as const
-      return actOn(side, act, doing)
+      return remove(side, kinds.vapp, href, doing)
     })
   },
 })

@@ -1,7 +1,7 @@
 import { linkOf, taskIn } from '@skerry/cloud-client'
 import { attribute, element, type Element } from '@skerry/xml'
 
-import { actOn } from '../../cloud/act.ts'
+import { remove } from '../../cloud/act.ts'
 import { gatewayFor } from '../../cloud/edge/find-gateway.ts'
 import { gatewayIn } from '../../cloud/edge/seen-gateway.ts'
 import { kinds, oneNamed } from '../../cloud/named.ts'
@@ -178,14 +178,7 @@ const rm = command({
     const how = { label: `deleting edge gateway ${word}`, wait: wantsWait(options), json }
     await doAndSay(context, how, async (doing) => {
       const { href } = await oneNamed(side, kinds.edge, word)
-      const act = {
-        kind: kinds.edge,
-        href,
-        rel: 'remove',
-        method: 'DELETE',
-        done: 'deleted',
-      } as const
-      return actOn(side, act, doing)
+      return remove(side, kinds.edge, href, doing)
     })
   },
 })

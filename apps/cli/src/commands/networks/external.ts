@@ -1,7 +1,7 @@
 import { inside, linkOf } from '@skerry/cloud-client'
 import { attribute, childrenByLocalName, element, find, text, type Element } from '@skerry/xml'
 
-import { actOn } from '../../cloud/act.ts'
+import { remove } from '../../cloud/act.ts'
 import { kinds, oneNamed } from '../../cloud/named.ts'
 import { sessionIn } from '../../cloud/session-in.ts'
 import { command, type Command } from '../../command.ts'
@@ -203,14 +203,7 @@ const rm = command({
     const side = sessionIn(context)
     await doAndSay(context, { label: `deleting ${word}`, wait: true, json }, async (doing) => {
       const { href } = await oneNamed(side, kinds.external, word)
-      const act = {
-        kind: kinds.external,
-        href,
-        rel: 'remove',
-        method: 'DELETE',
-        done: 'deleted',
-      } as const
-      return actOn(side, act, doing)
+      return remove(side, kinds.external, href, doing)
     })
   },
 })

@@ -1,7 +1,7 @@
 import { linkOf, taskIn } from '@skerry/cloud-client'
 import { attribute, element, type Element } from '@skerry/xml'
 
-import { actOn } from '../../cloud/act.ts'
+import { remove } from '../../cloud/act.ts'
 import { kinds, oneNamed } from '../../cloud/named.ts'
 import { sessionIn } from '../../cloud/session-in.ts'
 import { follow, underWay } from '../../cloud/task.ts'
@@ -172,14 +172,7 @@ const rm = command({
     const how = { label: `deleting network ${word}`, wait: wantsWait(options), json }
     await doAndSay(context, how, async (doing) => {
       const { href } = await oneNamed(side, kinds.network, word)
-      const act = {
-        kind: kinds.network,
-        href,
-        rel: 'remove',
-        method: 'DELETE',
-        done: 'deleted',
-      } as const
-      return actOn(side, act, doing)
+      return remove(side, kinds.network, href, doing)
     })
   },
 })
