@@ -5,10 +5,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 
-import { freshDatabase, reasonWithoutRoot, startPostgres, until } from '../src/index.ts'
+import { freshDatabase, reasonWithoutRoot, startPostgres } from '../src/index.ts'
 import { killEngines } from '../src/servers/daemon.ts'
-import { isAlive } from '../src/system/processes.ts'
+import { childrenOf, isAlive } from '../src/system/processes.ts'
 import { run } from '../src/system/run.ts'
+import { sharedMemory } from '../src/system/shared-memory.ts'
 
 const skip = reasonWithoutRoot('cloud') ?? false
 
@@ -22,12 +23,8 @@ async function ownDirectory() {
   }
 }
 
-/** The creators of the existing shared memory: other tests run at the same time and have their own servers. */
-const memoryMakers = async (): Promise<number[]> =>
-  (await run(['ipcs', '-m', '-p']))
-    .split('\n')
-    .map((line) => Number(line.trim().split(/\s+/)[2]))
-    .filter((pid) => pid > 0)
+/** Whether a server has shared memory: other tests run at the same time and have their own servers. */
+const hasMemory = (pid: number) => sharedMemory().some(({ maker }) => maker === pid)
 
 test('a killed PostgreSQL comes back on its port with all committed data', { skip }, async (t) => {
   await using dir = await ownDirectory()
@@ -88,14 +85,14 @@ test('a disposed PostgreSQL leaves nothing behind, killed or not', { skip }, asy
   for (const end of ['as it is', 'killed', 'swept'] as const) {
     await using postgres = await startPostgres(dir.path, { durable: false })
     const { pid } = postgres
-    assert.ok((await memoryMakers()).includes(pid), 'it has some while it runs')
+    assert.ok(hasMemory(pid), 'it has some while it runs')
+    // A child that does not notice by itself that its server was killed.
+    if (end !== 'as it is') process.kill(childrenOf(pid)[0] ?? 0, 'SIGSTOP')
     if (end === 'killed') await postgres.kill9()
     if (end === 'swept') await killEngines(dir.path)
     await postgres[Symbol.asyncDispose]()
     assert.equal(isAlive(pid), false, end)
-    // It is freed with the last process that uses it, which may be one of the server's that is just ending.
-    const isGone = async () => !(await memoryMakers()).includes(pid)
-    await until(`${end}: its memory is gone`, isGone)
+    assert.equal(hasMemory(pid), false, `${end}: its memory is gone with its last process`)
   }
 })
 

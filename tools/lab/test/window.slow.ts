@@ -15,6 +15,7 @@ import { killEngines, startDaemon } from '../src/servers/daemon.ts'
 import { openWindow } from '../src/servers/window.ts'
 import { killAndWait } from '../src/system/processes.ts'
 import { attempt, run } from '../src/system/run.ts'
+import { sharedMemory } from '../src/system/shared-memory.ts'
 
 const skip = reasonToSkip('host') ?? false
 const skipCloud = reasonToSkip('cloud') ?? skip
@@ -137,7 +138,6 @@ test(
     assert.match(await run(['psql', postgres.url, '-Atc', 'select 2']), /^2$/m)
     const { pid } = postgres
     await killEngines(postgres.dir)
-    const memory = await run(['ipcs', '-m', '-p'])
-    assert.ok(!memory.split('\n').some((line) => line.split(/\s+/).includes(String(pid))), memory)
+    assert.ok(!sharedMemory().some(({ maker }) => maker === pid), 'its memory is gone with it')
   },
 )

@@ -10,7 +10,7 @@ import { inNetworkNamed } from '../network/netns.ts'
 import { freePorts } from '../network/ports.ts'
 import { asUser, lastWords, startDaemon } from '../servers/daemon.ts'
 import { reasonWithoutRoot } from '../system/packages.ts'
-import { childrenOf, isAlive, killAndWait, nameOf } from '../system/processes.ts'
+import { childrenOf, isAlive, killAndWait, killWithChildren, nameOf } from '../system/processes.ts'
 import { run } from '../system/run.ts'
 import { forgetSharedMemory } from '../system/shared-memory.ts'
 import { until } from '../system/wait.ts'
@@ -154,7 +154,7 @@ class Server implements Postgres {
 
   async kill9(): Promise<void> {
     const pid = this.#running()
-    if (pid !== undefined) await killAndWait([pid, ...childrenOf(pid)])
+    if (pid !== undefined) await killWithChildren([pid])
   }
 
   async stop(): Promise<void> {

@@ -5,7 +5,7 @@ import { closeSync, openSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 
 import { inNetworkNamed } from '../network/netns.ts'
-import { findMarked, isAlive, killAndWait } from '../system/processes.ts'
+import { findMarked, isAlive, killWithChildren } from '../system/processes.ts'
 import { forgetSharedMemory } from '../system/shared-memory.ts'
 
 /** The environment variable that marks a server; its value is the server's directory. */
@@ -84,7 +84,8 @@ export async function killEngines(below: string): Promise<void> {
   const found = () => findEngines((dir) => dir === below || dir.startsWith(`${below}/`))
   // A dying server may have started another process while we looked.
   for (let pids = found(); pids.length > 0; pids = found()) {
-    await killAndWait(pids)
+    // PostgreSQL's children overwrite their environment with their title, and with it the marker.
+    await killWithChildren(pids)
     await forgetSharedMemory(pids)
   }
 }

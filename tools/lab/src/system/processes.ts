@@ -112,6 +112,12 @@ export async function killAndWait(
   await until(`the processes ${pids.join(', ')} should be gone`, gone, GONE_TIMEOUT_MS)
 }
 
+/** Kills the processes with their children. Stopped first, none can start another child meanwhile. */
+export async function killWithChildren(pids: readonly number[]): Promise<void> {
+  for (const pid of pids) signalTo(pid, 'SIGSTOP')
+  await killAndWait([...pids, ...pids.flatMap(childrenOf)])
+}
+
 function statusField(pid: number, field: string): string | undefined {
   const status = quietly(() => readFileSync(`/proc/${pid}/status`, 'latin1'))
   return status?.match(new RegExp(`^${field}:\\s*(.*)$`, 'm'))?.[1]
