@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 
-import { reasonToSkip, until } from '@skerry/lab'
+import { BROWSER, reasonToSkip, until } from '@skerry/lab'
 import { endings } from '@skerry/screen'
 import axe from 'axe-core'
 import { chromium, type Browser, type Page } from 'playwright-core'
@@ -26,7 +26,7 @@ const VIOLATIONS = `window.violations = []; document.addEventListener('securityp
 
 let started: Promise<Browser> | undefined
 const browser = (): Promise<Browser> =>
-  (started ??= chromium.launch({ executablePath: '/usr/bin/chromium', args: ['--no-sandbox'] }))
+  (started ??= chromium.launch({ executablePath: BROWSER, args: ['--no-sandbox'] }))
 after(async () => {
   await (await started)?.close()
 })

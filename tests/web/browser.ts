@@ -1,4 +1,5 @@
 // A Chromium whose pages report every violation of the page's policy and every error of its scripts.
+import { BROWSER } from '@skerry/lab'
 import { chromium, type Browser, type Page } from 'playwright-core'
 
 import { PASSWORD } from './simulated-cell/callers.ts'
@@ -37,7 +38,7 @@ export async function startBrowser(at: ServedAt): Promise<WebBrowser> {
   const mapped =
     at.port === undefined ? [] : [`--host-resolver-rules=MAP ${hostname}:443 127.0.0.1:${at.port}`]
   const browser = await chromium.launch({
-    executablePath: '/usr/bin/chromium',
+    executablePath: BROWSER,
     args: ['--no-sandbox', ...mapped],
   })
   const problems: string[] = []

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 
-import { reasonToSkip, until } from '@skerry/lab'
+import { BROWSER, reasonToSkip, until } from '@skerry/lab'
 import type { RunProgress } from '@skerry/serverless-workflow'
 import axe from 'axe-core'
 import { chromium, type Browser, type Page } from 'playwright-core'
@@ -25,7 +25,7 @@ before(async () => {
   if (skip !== false) return
   api = await openWorkflowApi()
   browser = await chromium.launch({
-    executablePath: '/usr/bin/chromium',
+    executablePath: BROWSER,
     args: ['--no-sandbox'],
   })
 })

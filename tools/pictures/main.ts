@@ -1,5 +1,5 @@
 // Generates the pictures of the documentation from the real product: vmd and guests on a host of the lab, `skerry` on a terminal,
-// and Chromium, which renders. Usage: npm run pictures, as root, with the Debian packages chromium, fonts-dejavu-core and pngquant.
+// and Chromium, which renders. Usage: npm run pictures, as root, with the Debian packages chromium-headless-shell, fonts-dejavu-core and pngquant.
 // `npm run pictures -- web` makes those of the web UI only, without a host; names of pages after it select some of them.
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 
-import { guestImage, reasonToSkip, startHost } from '@skerry/lab'
+import { BROWSER, guestImage, reasonToSkip, startHost } from '@skerry/lab'
 
 import { startBrowser } from '../../tests/accept/console/browser.ts'
 import { typeInto, untilSeen, untilState } from '../../tests/accept/console/look.ts'
@@ -21,7 +21,6 @@ import { pictureRun } from './workflow.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 const PICTURES = join(ROOT, 'docs/pictures')
-const BROWSER = '/usr/bin/chromium'
 /** Sharp enough for current screens. */
 const SCALE = 1.5
 /** A headless window still reserves space for its bars, and leaves that much of the page's end unrendered. */
@@ -36,7 +35,9 @@ if (process.argv[2] === 'web') {
 
 const missing =
   reasonToSkip('host', 'small') ??
-  (existsSync(BROWSER) ? undefined : 'needs chromium: apt install chromium fonts-dejavu-core')
+  (existsSync(BROWSER)
+    ? undefined
+    : 'needs a browser: apt install chromium-headless-shell fonts-dejavu-core')
 if (missing !== undefined) {
   console.error(`pictures: ${missing}`)
   process.exit(1)
@@ -71,7 +72,7 @@ async function draw(url: string, name: string, width: number, height: number): P
   const file = join(PICTURES, `${name}.png`)
   const words = [
     BROWSER,
-    '--headless=new',
+    '--headless',
     '--no-sandbox',
     '--disable-gpu',
     '--hide-scrollbars',

@@ -5,10 +5,10 @@ import { chmod, mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 
+import { BROWSER } from '@skerry/lab'
 import { chromium, type BrowserContext, type Page } from 'playwright-core'
 
 const run = promisify(execFile)
-const CHROMIUM = '/usr/bin/chromium'
 export const WINDOW = { width: 1100, height: 760 }
 /** For whatever a page does on a busy machine; no limit of the product. */
 const PATIENCE_MS = 60_000
@@ -45,7 +45,7 @@ export async function startBrowser({
     await run('certutil', [...database, '-A', '-t', 'C,,', '-n', 'lab', '-i', ca])
   }
   const context = await chromium.launchPersistentContext(profile, {
-    executablePath: netns === undefined ? CHROMIUM : await programIn(dir, netns),
+    executablePath: netns === undefined ? BROWSER : await programIn(dir, netns),
     args: ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage'],
     env: { ...process.env, HOME: home },
     viewport: WINDOW,
@@ -67,7 +67,7 @@ export async function startBrowser({
 /** A program that is Chromium in another network; it keeps its pid, so that it can be killed as usual. */
 async function programIn(dir: string, netns: string): Promise<string> {
   const file = join(dir, 'chromium')
-  await writeFile(file, `#!/bin/sh\nexec nsenter --net=/run/netns/${netns} -- ${CHROMIUM} "$@"\n`)
+  await writeFile(file, `#!/bin/sh\nexec nsenter --net=/run/netns/${netns} -- ${BROWSER} "$@"\n`)
   await chmod(file, 0o755)
   return file
 }
