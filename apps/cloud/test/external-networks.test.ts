@@ -132,11 +132,12 @@ test('a pool keeps the addresses that are in use, and a network in use stays', a
   )
   await refused(put({ more: '<Uplink>lan</Uplink><Vlan>9</Vlan>' }), 409, /Uplink and Vlan/)
   await refused(api.ask('DELETE', at(id), { token: root }), 409, /leads to external network world/)
-  const idle = idOf(await add('idle'))
-  await refused(add('idle'), 409, /external network idle already exists/)
+  const away = { more: '<Uplink>world</Uplink><Vlan>8</Vlan>' }
+  const idle = idOf(await add('idle', away))
+  await refused(add('idle', away), 409, /external network idle already exists/)
   assert.equal((await api.ask('DELETE', at(idle), { token: root })).status, 204)
   assert.equal((await api.ask('GET', at(idle), { token: root })).status, 404)
-  assert.equal((await add('idle')).status, 201, 'its name is free again')
+  assert.equal((await add('idle', away)).status, 201, 'its name and its pool are free again')
 })
 
 test('the network of the system is there, and cannot be changed', async () => {
@@ -191,4 +192,35 @@ test('a bridged network is the external network itself; the cloud gives no addre
   await refused(connect('POOL'), 400, /no addresses of the cloud/)
   const done = await connect('DHCP')
   assert.equal(done.status, 202, done.text)
+})
+
+test('an address is in the pool of one external network of its uplink and VLAN', async () => {
+  const pool = (from: number, to: number, more = '<Uplink>lan</Uplink>'): Wanted => ({
+    ranges: [[`198.51.100.${from}`, `198.51.100.${to}`]],
+    more,
+  })
+  const made = await add('low', pool(10, 20))
+  assert.equal(made.status, 201, made.text)
+  const shared = /198\.51\.100\.20 is in the pool of external network low/
+  await refused(add('over', pool(20, 30)), 409, shared)
+  assert.equal(
+    (await add('tagged', pool(20, 30, '<Uplink>lan</Uplink><Vlan>8</Vlan>'))).status,
+    201,
+  )
+  const high = await add('high', pool(21, 30))
+  assert.equal(high.status, 201, high.text)
+  const change = (wanted: Wanted) =>
+    api.ask('PUT', at(idOf(high)), { token: root, body: bodyOf('high', wanted) })
+  await refused(
+    change(pool(15, 30)),
+    409,
+    /198\.51\.100\.15 is in the pool of external network low/,
+  )
+  assert.equal((await change(pool(21, 40))).status, 200)
+  // Two at once are made one after the other.
+  const both = await Promise.all([add('one', pool(50, 60)), add('two', pool(50, 60))])
+  assert.deepEqual(
+    both.map(({ status }) => status).toSorted((a, b) => a - b),
+    [201, 409],
+  )
 })

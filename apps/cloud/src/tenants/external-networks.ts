@@ -129,15 +129,37 @@ async function clearDefault(tx: Tx, zone: string): Promise<void> {
 
 async function writePool(
   tx: Tx,
-  { id }: ExternalNetworkRow,
+  external: ExternalNetworkRow,
   { base, pool }: ReturnType<typeof planExternalRange>,
 ): Promise<void> {
+  const { id } = external
   await tx.deleteFrom('external_range').where('external', '=', id).execute()
   if (pool.length === 0) return
   await tx
     .insertInto('external_range')
     .values(pool.map(({ low, high }) => ({ external: id, low: base + low, high: base + high })))
     .execute()
+  await requireOwnPool(tx, external)
+}
+
+/** No address is in the pools of two external networks of one segment: two edge gateways would answer for it. */
+async function requireOwnPool(
+  tx: Tx,
+  { id, zone, uplink, vlan }: ExternalNetworkRow,
+): Promise<void> {
+  const { rows } = await sql<{ name: string; low: string }>`
+    select other.name, greatest(ours.low, theirs.low) as low from external_range ours
+      join external_range theirs on theirs.low <= ours.high and ours.low <= theirs.high
+      join external_network other on other.id = theirs.external and other.deleted_at is null
+    where ours.external = ${id} and other.id <> ${id} and other.zone = ${zone}
+      and other.uplink = ${uplink} and other.vlan is not distinct from ${vlan}::integer
+    order by 2, 1 limit 1`.execute(tx)
+  const [shared] = rows
+  if (shared === undefined) return
+  const address = addressText(Number(shared.low))
+  throw new Fault('conflict', `${address} is in the pool of external network ${shared.name}`, {
+    hint: 'give each external network of an uplink and VLAN IpRanges of its own',
+  })
 }
 
 /** Locks it: addresses of its pool are given out one after the other. */
