@@ -49,7 +49,8 @@ export const traits: readonly Trait[] = [
   { says: /from 'playwright-core'/, locks: ['chromium'] },
   { says: /\b(reasonWithoutTemporal|startTemporal|buildDeb)\b/, needs: ['setup:temporal'] },
   { says: /\bpythonWith\b/, needs: ['setup:clients'] },
-  { files: 'tests/{web/*,accept/{console,docs-web,web,workflow}}.test.ts', needs: ['build:web'] },
+  // Cells read the files of the web UI when they start.
+  { files: 'tests/*/*.test.ts', needs: ['build:web'] },
   // One of its tests opens the web UI of a cell.
   { files: 'tests/accept/workflow.test.ts', locks: ['chromium'] },
 ]

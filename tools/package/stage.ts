@@ -77,9 +77,10 @@ async function stageProduct(home: string, version: string): Promise<void> {
   }
 }
 
+/** Built in the tree itself: a cell that starts from this checkout meanwhile reads the files of the last build. */
 async function stageWebUi(home: string): Promise<void> {
-  await run(['npm', 'run', '-s', 'build:web'], { cwd: ROOT })
-  await cp(join(ROOT, WEB, 'dist'), join(home, WEB, 'dist'), { recursive: true })
+  const build = ['npm', 'run', '-s', 'build', '-w', WEB, '--', '--outDir', join(home, WEB, 'dist')]
+  await run(build, { cwd: ROOT })
 }
 
 /** The licences of the modules in the web UI, which have no directory of their own in the package. */
